@@ -10,7 +10,8 @@ import { forgeBinary } from "./forge.ts";
 
 const usage = `Usage: node contracts/generate.ts [--check] [--json]
 
-Builds the contracts and writes packages/protocol/src/{abi,code}/ and contracts/artifacts/.
+Builds the contracts and writes packages/protocol/src/{abi,code}/, contracts/artifacts/, and the code that the server
+runs in simulations.
 
   --check  write nothing; exit 1 if a committed file is stale
   --json   print the result as JSON`;
@@ -72,7 +73,7 @@ execFileSync(forgeBinary(), ["build", "--skip", "test", "--quiet"], {
 	stdio: ["ignore", "inherit", "inherit"],
 });
 
-const files = new Map<string, string>();
+const files = new Map<string, string>([simulatedTarget()]);
 for (const { name, source, isPublic, immutables } of contracts) {
 	const built = JSON.parse(readFileSync(join(here, "out", source, `${name}.json`), "utf8"));
 	files.set(
@@ -98,6 +99,16 @@ else if (stale.length === 0) console.log(`${files.size} generated files are up t
 else if (options.check) console.error(`stale, run \`pnpm generate\`:\n${stale.join("\n")}`);
 else console.log(`written:\n${stale.join("\n")}`);
 process.exit(options.check && stale.length > 0 ? 1 : 0);
+
+/** Returns the module of the contract that the server places on a chain in simulations only. It has no immutables. */
+function simulatedTarget(): [path: string, text: string] {
+	const { abi, deployedBytecode } = JSON.parse(
+		readFileSync(join(here, "out/SimulatedTarget.sol/SimulatedTarget.json"), "utf8"),
+	);
+	const folder = join(here, "../apps/server/src/chain/evm/simulate");
+	const text = generatedModule("SimulatedTarget", { abi, runtimeCode: deployedBytecode.object });
+	return [join(folder, "simulated-target.ts"), text];
+}
 
 function abiModule(name: string, abi: unknown): string {
 	return generatedModule(`${name}Abi`, abi);

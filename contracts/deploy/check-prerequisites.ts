@@ -8,7 +8,7 @@ import { DeployError } from "./deploy-error.ts";
 import { deterministicDeployer } from "./deterministic-deployment.ts";
 import { developmentAddressesAmong, developmentChainIds } from "./development-keys.ts";
 import { expectCode } from "./expect-code.ts";
-import { type FeedReading, readFeeds } from "./read-feeds.ts";
+import { checkSequencerFeed, type FeedReading, readFeeds } from "./read-feeds.ts";
 
 /**
  * Checks everything that must hold before the first transaction. The vault's router and tokens can never be changed, so
@@ -53,6 +53,7 @@ export async function checkPrerequisites({
 		...(config.permit2 ? [expectCode(client, "Permit2", config.permit2)] : []),
 		checkTokens(client, config),
 		checkUniswap(client, config),
+		checkSequencerFeed(client, config),
 	]);
 	// The paths are checked after the tokens: an amount means nothing before the decimals are right.
 	const [feeds] = await Promise.all([readFeeds(client, config), checkPaths(client, config)]);

@@ -15,7 +15,8 @@ export async function checkTokens(client: Client, config: DeployConfig): Promise
 	]);
 }
 
-async function checkToken(
+/** Throws unless the token calls itself by this symbol and has these decimals. */
+export async function checkToken(
 	client: Client,
 	{ symbol, address, decimals }: Pick<DeployConfig["assets"][number], "symbol" | "address" | "decimals">,
 ): Promise<void> {

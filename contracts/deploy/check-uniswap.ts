@@ -16,7 +16,10 @@ const quoterAbi = parseAbi([
 ]);
 
 /** Throws unless router and quoter belong to the factory and the wrapped native token that the config names. */
-export async function checkUniswap(client: Client, { uniswap, wrappedNative }: DeployConfig): Promise<void> {
+export async function checkUniswap(
+	client: Client,
+	{ uniswap, wrappedNative }: Pick<DeployConfig, "uniswap" | "wrappedNative">,
+): Promise<void> {
 	await Promise.all([
 		expectCode(client, "Uniswap's factory", uniswap.factory),
 		expectPeriphery("Uniswap's SwapRouter02", uniswap.router),

@@ -45,6 +45,7 @@ const deployConfigSchema = z
 		wrappedNative: evmAddressSchema,
 		settlementToken: evmAddressSchema,
 		permit2: evmAddressSchema.optional(),
+		sequencerUptimeFeed: evmAddressSchema.exactOptional(),
 		assets: z.array(assetDeploymentSchema).min(1),
 		feeDiscountToken: feeDiscountTokenSchema.optional(),
 		attesterSet: z

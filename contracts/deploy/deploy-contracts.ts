@@ -261,6 +261,7 @@ function chainDeployment(
 		uniswap: config.uniswap,
 		wrappedNative: config.wrappedNative,
 		settlementToken: config.settlementToken,
+		...(config.sequencerUptimeFeed ? { sequencerUptimeFeed: config.sequencerUptimeFeed } : {}),
 		assets: config.assets,
 		...(config.feeDiscountToken ? { feeDiscountToken: config.feeDiscountToken } : {}),
 		deployedAtBlock: Number(deployedAtBlock),

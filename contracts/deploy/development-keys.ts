@@ -2,7 +2,7 @@ import { type Address, type Hex, isAddressEqual, toHex } from "viem";
 import { mnemonicToAccount, privateKeyToAddress } from "viem/accounts";
 
 /** The chains that exist on one machine only. On any other chain, publicly known keys are refused. */
-export const developmentChainIds: readonly number[] = [31337, 31338];
+export const developmentChainIds: readonly number[] = [31337, 31338, 31339];
 
 /** The mnemonic of the devnet's keys. It is public: anyone can take what is sent to them on a real network. */
 export const devnetMnemonic = "public test key never use this swap only inside laptop develop machine";

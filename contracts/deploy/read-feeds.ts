@@ -1,4 +1,4 @@
-import { type Client, parseAbi } from "viem";
+import { type Address, type Client, parseAbi } from "viem";
 import { readContract } from "viem/actions";
 import type { DeployConfig } from "./deploy-config.ts";
 import { DeployError } from "./deploy-error.ts";
@@ -14,13 +14,38 @@ const aggregatorAbi = parseAbi([
 /** The name that the feed of an asset gives itself, and its price. */
 export type FeedReading = { symbol: string; description: string; answer: bigint; decimals: number };
 
+/** Reads the assets' feeds. An asset that only Pyth prices has none. */
 export function readFeeds(client: Client, { assets }: DeployConfig): Promise<FeedReading[]> {
-	return Promise.all(assets.map((asset) => readFeed(client, asset)));
+	return Promise.all(
+		assets.flatMap(({ symbol, feed }) => (feed ? readFeed(client, { symbol, address: feed.address }) : [])),
+	);
 }
 
-async function readFeed(
+/** Throws unless the rollup's sequencer-uptime feed, if the config has one, answers 0 (up) or 1 (down). */
+export async function checkSequencerFeed(
 	client: Client,
-	{ symbol, feed: { address } }: DeployConfig["assets"][number],
+	{ sequencerUptimeFeed: address }: Pick<DeployConfig, "sequencerUptimeFeed">,
+): Promise<void> {
+	if (!address) return;
+	const name = "the sequencer-uptime feed";
+	await expectCode(client, name, address);
+	const [, answer] = await readContract(client, {
+		address,
+		abi: aggregatorAbi,
+		functionName: "latestRoundData",
+	}).catch((cause) => {
+		throw doesNotAnswer(name, address, cause);
+	});
+	if (answer === 0n || answer === 1n) return;
+	throw new DeployError(`${name} at ${address} says ${answer}, but it can only say 0 (up) or 1 (down)`, {
+		next: "correct sequencerUptimeFeed in the config; a price feed is not one",
+	});
+}
+
+/** Reads a feed. Throws unless it answers as one and has a price. */
+export async function readFeed(
+	client: Client,
+	{ symbol, address }: { symbol: string; address: Address },
 ): Promise<FeedReading> {
 	await expectCode(client, `the feed of ${symbol}`, address);
 	const [decimals, description, [, answer]] = await Promise.all([
