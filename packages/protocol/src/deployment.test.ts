@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { type Address, getAddress, numberToHex, zeroAddress } from "viem";
 import { describe, expect, test } from "vitest";
 import { attesterSetHash } from "./attester-set.ts";
@@ -23,6 +24,10 @@ function asset(
 ): AssetDeployment {
 	return { symbol, address, decimals: 18, kind, feed: { address: at(0xfeed), heartbeatSeconds: 60 }, paths };
 }
+function withoutFeed({ feed: _, ...priced }: AssetDeployment): AssetDeployment {
+	return priced;
+}
+
 const assets = [
 	asset("USDC", usdc, [], "stable"),
 	asset("ETH", zeroAddress, [[500]]),
@@ -145,6 +150,18 @@ test("equal deployments are written as the same bytes, whatever the order of the
 	expect(text.endsWith("}\n")).toBe(true);
 });
 
+test("an asset may have its price at Pyth only, and a rollup a feed of its sequencer's uptime", () => {
+	const pythId = `0x${"ab".repeat(32)}` as const;
+	const orbAtPyth = { ...withoutFeed(asset("ORB", orb, [[3000]])), pythId };
+	const changes = { assets: [...assets.slice(0, 2), orbAtPyth], sequencerUptimeFeed: at(0x5e) };
+	const chain = chainWith({}, changes);
+	expect(chainDeploymentSchema.parse(chain)).toEqual(chain);
+	const wrong = { assets: [...assets.slice(0, 2), { ...orbAtPyth, pythId: pythId.slice(2) as "0x" }] };
+	expect(chainDeploymentSchema.safeParse(chainWith({}, wrong)).error?.issues[0]?.message).toContain(
+		"not an id of Pyth",
+	);
+});
+
 test.each<[string, Partial<Parameters<typeof assetProblems>[0]>]>([
 	["the symbol ORB is used twice", { assets: [...assets, asset("ORB", at(0xd), [[500]])] }],
 	[`${orb} is listed twice`, { assets: [...assets, asset("ORB2", orb, [[500]])] }],
@@ -154,6 +171,10 @@ test.each<[string, Partial<Parameters<typeof assetProblems>[0]>]>([
 	[
 		"USDC is the settlement token and must have no paths",
 		{ assets: [asset("USDC", usdc, [[500]], "stable")] },
+	],
+	[
+		"ORB has neither a feed nor a pythId: one of them must give its price",
+		{ assets: [...assets.slice(0, 2), withoutFeed(asset("ORB", orb, [[500]]))] },
 	],
 	["ORB has no path", { assets: [...assets.slice(0, 2), asset("ORB", orb, [])] }],
 	[
@@ -170,4 +191,10 @@ test.each<[string, Partial<Parameters<typeof assetProblems>[0]>]>([
 	expect(assetProblems({ ...chain, ...changes })).toContain(problem);
 	const { success } = chainDeploymentSchema.safeParse(chainWith({}, changes));
 	expect(success).toBe(false);
+});
+
+test("a deployment file of an earlier version configures this one, and is written as it was", () => {
+	const file = new URL("../vectors/deployment-without-pyth.json", import.meta.url);
+	const text = readFileSync(file, "utf8");
+	expect(formatDeployment(deploymentSchema.parse(JSON.parse(text)))).toBe(text);
 });

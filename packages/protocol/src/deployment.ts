@@ -2,6 +2,7 @@ import { type Address, type Hash, isHash, zeroAddress } from "viem";
 import * as z from "zod";
 import { type AttesterSet, attesterSetHash } from "./attester-set.ts";
 import { contractAddressSchema, evmAddressSchema } from "./contract-address.ts";
+import { pythIdSchema } from "./pyth-id.ts";
 import { solanaDeploymentSchema } from "./solana/solana-deployment.ts";
 
 /** The kind of fees that a transaction pays: the chain's own only, or also those of the chain below it. */
@@ -14,16 +15,20 @@ export const assetDeploymentSchema = z.strictObject({
 	address: evmAddressSchema,
 	decimals: z.int().min(0).max(36),
 	kind: z.enum(["stable", "volatile"]),
-	/** Its price in USD, with Chainlink's AggregatorV3 interface. */
-	feed: z.strictObject({
-		address: contractAddressSchema,
-		heartbeatSeconds: z.int().positive(),
-		/**
-		 * How far the market may move before the feed is updated (Chainlink's deviation threshold). Required for a
-		 * settlement token if another chain settles in another token.
-		 */
-		deviationBps: z.int().positive().max(10_000).exactOptional(),
-	}),
+	/** Its price in USD, with Chainlink's AggregatorV3 interface. Absent only if Pyth alone gives its price. */
+	feed: z
+		.strictObject({
+			address: contractAddressSchema,
+			heartbeatSeconds: z.int().positive(),
+			/**
+			 * How far the market may move before the feed is updated (Chainlink's deviation threshold). Required for a
+			 * settlement token if another chain settles in another token.
+			 */
+			deviationBps: z.int().positive().max(10_000).exactOptional(),
+		})
+		.exactOptional(),
+	/** The id of its price in USD at Pyth: a second reference beside the feed, or the only one. */
+	pythId: pythIdSchema.exactOptional(),
 	/**
 	 * The paths from the settlement token to this asset, as fee tiers of the pools: one pool, or two through the
 	 * wrapped native token. The native token has the paths of the wrapped one, the settlement token has none.
@@ -45,9 +50,10 @@ export const feeDiscountTokenSchema = z.strictObject({
 	decimals: z.int().min(0).max(36),
 });
 
+/** Uniswap v3, or a venue with the same calls such as PancakeSwap v3. */
 export const uniswapDeploymentSchema = z.strictObject({
 	factory: contractAddressSchema,
-	/** SwapRouter02. */
+	/** SwapRouter02, or PancakeSwap's SmartRouter. */
 	router: contractAddressSchema,
 	quoterV2: contractAddressSchema,
 });
@@ -86,6 +92,8 @@ export const chainDeploymentSchema = z
 		uniswap: uniswapDeploymentSchema,
 		wrappedNative: contractAddressSchema,
 		settlementToken: contractAddressSchema,
+		/** Chainlink's feed that says whether the rollup's sequencer is up. Absent on other chains. */
+		sequencerUptimeFeed: contractAddressSchema.exactOptional(),
 		assets: z.array(assetDeploymentSchema).min(1),
 		feeDiscountToken: feeDiscountTokenSchema.optional(),
 		/** The first block of the oldest vault listed: no event of an order that names one of them is older. */
@@ -173,6 +181,8 @@ export function assetProblems({
 		if (isSettlement && asset.paths.length > 0)
 			problems.push(`${asset.symbol} is the settlement token and must have no paths`);
 		if (!isSettlement && asset.paths.length === 0) problems.push(`${asset.symbol} has no path`);
+		if (!asset.feed && asset.pythId === undefined)
+			problems.push(`${asset.symbol} has neither a feed nor a pythId: one of them must give its price`);
 		const isNative = asset.address === zeroAddress || asset.address === wrappedNative;
 		if (isNative && asset.paths.some((fees) => fees.length > 1)) {
 			problems.push(`${asset.symbol} is the native token, and a path to it must have one pool`);

@@ -1,5 +1,6 @@
 import * as z from "zod";
 import { contractAddressSchema } from "../contract-address.ts";
+import { pythIdSchema } from "../pyth-id.ts";
 import { solanaChainId } from "../solana-chain-id.ts";
 import { solanaNativeToken } from "./solana-address.ts";
 import { solanaAddressSchema } from "./solana-address-schema.ts";
@@ -18,6 +19,8 @@ const solanaAssetSchema = z.strictObject({
 		/** How far the price must move for an update before the heartbeat: until then the feed may be that wrong. */
 		deviationBps: z.int().positive().max(10_000),
 	}),
+	/** The id of its price in USD at Pyth: a second reference beside the feed. */
+	pythId: pythIdSchema.exactOptional(),
 });
 
 /** The service's deployment on Solana: no program of its own, only keys. A key's holder can move what the key owns. */
