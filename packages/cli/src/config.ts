@@ -2,10 +2,11 @@ import { createHash, randomUUID } from "node:crypto";
 import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
-import { type Deployment, deploymentSchema } from "@geoswap/protocol";
+import type { Deployment } from "@geoswap/protocol";
 import * as z from "zod";
 import { CliError } from "./cli-error.ts";
 import type { Io } from "./io.ts";
+import { firstIssue, parsePins, type UnreadChain } from "./parse-pins.ts";
 
 const configSchema = z.strictObject({
 	baseUrl: z.url({ protocol: /^https?$/ }),
@@ -36,7 +37,7 @@ export async function readConfig(io: Pick<Io, "env">): Promise<LoadedConfig> {
 		);
 	}
 	const text = await readStoredPins(home, settings);
-	return { ...settings, home, pins: parseDeployment(text, pinsPath(home)) };
+	return { ...settings, home, pins: parseDeployment(text, pinsPath(home)).pins };
 }
 
 /** Reads config.json, whatever the state of the pins. Returns undefined if there is none yet. */
@@ -65,13 +66,17 @@ export async function writeConfig(home: string, config: Config, deploymentText: 
 	await replace(join(home, "config.json"), `${JSON.stringify(configSchema.parse(config), null, "\t")}\n`);
 }
 
-export function parseDeployment(text: string, source: string): Deployment {
-	const parsed = deploymentSchema.safeParse(parseJson(text));
-	if (parsed.success) return parsed.data;
-	throw new CliError(
-		`${source} is not a deployment file: ${firstIssue(parsed.error)}. Get the operator's deployment.json.`,
-		{ code: "INVALID_DEPLOYMENT", section: "init" },
-	);
+/** Reads the text of a deployment file. `unread` has the chains that this version cannot read. */
+export function parseDeployment(text: string, source: string): { pins: Deployment; unread: UnreadChain[] } {
+	try {
+		return parsePins(parseJson(text));
+	} catch (error) {
+		if (!(error instanceof z.ZodError)) throw error;
+		throw new CliError(
+			`${source} is not a deployment file: ${firstIssue(error)}. Get the operator's deployment.json.`,
+			{ code: "INVALID_DEPLOYMENT", section: "init" },
+		);
+	}
 }
 
 export function hashOf(text: string): string {
@@ -112,9 +117,4 @@ function parseJson(text: string): unknown {
 	} catch {
 		return undefined;
 	}
-}
-
-function firstIssue({ issues }: z.ZodError): string {
-	const [issue] = issues;
-	return issue ? `${issue.path.join(".") || "its content"}: ${issue.message}` : "unreadable";
 }

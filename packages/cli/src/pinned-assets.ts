@@ -41,7 +41,7 @@ export function findChain(pins: Deployment, text: string): PinnedChain {
 	throw new CliError(
 		chain
 			? `"${text}" names several chains. Write an id: ${listed}.`
-			: `The deployment file has no chain "${text}". It has: ${listed}.`,
+			: `The deployment file has no chain "${text}" that this version can read. It has: ${listed}.`,
 		{
 			code: "UNKNOWN_CHAIN",
 			section: "chains-and-tokens",

@@ -1,4 +1,5 @@
-import { type Order, packDeadlines, toWord } from "@geoswap/protocol";
+import { readFileSync } from "node:fs";
+import { type Deployment, type Order, packDeadlines, toWord } from "@geoswap/protocol";
 import fc from "fast-check";
 import { getAddress, recoverMessageAddress, toHex, zeroAddress } from "viem";
 import { expect, test } from "vitest";
@@ -13,6 +14,7 @@ import {
 	makeQuote,
 	nowMs,
 } from "../test/op-fixture.ts";
+import { pinnedChain } from "./pinned-chain.ts";
 import { VerificationError } from "./verification-error.ts";
 import { verifyAndSign } from "./verify-and-sign.ts";
 import type { OpToVerify } from "./verify-op.ts";
@@ -128,6 +130,35 @@ test("an unchanged op is signed by personal_sign over the hash's 32 bytes", asyn
 	const signature = await sign(op);
 	const raw = makeBuild().geoOpHash as `0x${string}`;
 	expect(await recoverMessageAddress({ message: { raw }, signature })).toBe(account.address);
+});
+
+test("chains and fields that this version does not know, in pins and answers, change nothing for the pinned chains", async () => {
+	const signature = await sign(makeOp());
+	const op = JSON.parse(JSON.stringify({ pins: makePins(), quote: makeQuote(), build: makeBuild() }));
+	const unknown = { newField: { deep: ["0x01"] } };
+	for (const place of [op.pins, op.quote, op.build, op.build.geoOp, op.build.geoOp.userOp]) {
+		Object.assign(place, unknown);
+	}
+	for (const chain of op.pins.chains) {
+		Object.assign(chain, unknown, { kind: "a-newer-kind" });
+		Object.assign(chain.contracts, unknown);
+		for (const asset of chain.assets) Object.assign(asset, unknown);
+	}
+	op.pins.chains.push({ chainId: 8453, kind: "a-newer-kind", contracts: { escrow: "not an address" } });
+	expect(await sign(makeOp(op))).toBe(signature);
+	const intent = { ...makeIntent(), destinationChain: 10 };
+	expect(await refusedField(makeOp({ ...op, intent }))).toBe("intent.destinationChain");
+});
+
+test("the pins in a deployment file of an earlier version hold for its chains", () => {
+	const file = new URL("../../protocol/vectors/deployment-without-pyth.json", import.meta.url);
+	const pins: Deployment = JSON.parse(readFileSync(file, "utf8"));
+	for (const chain of pins.chains) {
+		expect(pinnedChain(pins, { field: "intent.originChain", chainId: chain.chainId })).toBe(chain);
+	}
+	expect(() => pinnedChain(pins, { field: "intent.originChain", chainId: 8453 })).toThrow(
+		"a pinned chain (31337, 31338)",
+	);
 });
 
 test("an op is signed with any allowance, with an earlier delegate, in any hex case and with a native input", async () => {

@@ -52,7 +52,11 @@ export async function initCommand(call: Call, options: InitOptions): Promise<voi
 			: missing("--deployment"));
 	const text = kept ?? (await readDeployment(source));
 	const sha256 = hashOf(text);
-	const pins = parseDeployment(text, source);
+	const { pins, unread } = parseDeployment(text, source);
+	for (const { chain, problem } of unread) {
+		const advice = "Nothing is signed for it. A newer version of geoswap may read it";
+		output.say(["warning", `chain ${chain} is left out: ${problem}. ${advice}`], "yellow");
+	}
 	const rpc = { ...before?.rpc, ...readEndpoints(pins, options.rpc ?? []) };
 	await expectApproved(call, { source, sha256, pins, baseUrl, before, options, canAsk });
 

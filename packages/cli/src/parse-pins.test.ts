@@ -1,0 +1,59 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { pins } from "../test/fake-service.ts";
+import { parsePins } from "./parse-pins.ts";
+import { findChain } from "./pinned-assets.ts";
+
+const clone = () => JSON.parse(JSON.stringify(pins));
+
+test("the file of a server is read as it is", () => {
+	expect(parsePins(clone())).toEqual({ pins, unread: [] });
+});
+
+test("a file of an earlier version is read", () => {
+	const file = new URL("../../protocol/vectors/deployment-without-pyth.json", import.meta.url);
+	const earlier = JSON.parse(readFileSync(file, "utf8"));
+	expect(parsePins(earlier)).toEqual({ pins: earlier, unread: [] });
+});
+
+test("a file of a newer version, with new fields everywhere and fields of servers gone, is read", () => {
+	const file = clone();
+	file.madeBy = "a newer version";
+	for (const chain of [...file.chains, file.solana]) {
+		chain.sequencer = { feed: "0x01" };
+		chain.kind &&= "a-newer-kind";
+		delete chain.uniswap;
+		for (const asset of chain.assets) {
+			asset.prices = ["pyth"];
+			delete asset.feed;
+		}
+	}
+	const read = parsePins(file);
+	expect(read.unread).toEqual([]);
+	expect(read.pins.chains.map(({ contracts }) => contracts)).toEqual(
+		pins.chains.map(({ contracts }) => contracts),
+	);
+	expect(read.pins.solana).toMatchObject({ escrow: pins.solana?.escrow, vault: pins.solana?.vault });
+});
+
+test("a chain that cannot be read is left out, and the pins of the others hold", () => {
+	const file = clone();
+	const { contracts, ...rest } = clone().chains[0];
+	const { vault: _, ...without } = contracts;
+	file.chains.push({ ...rest, chainId: 8453, name: "Base", contracts: without });
+	file.chains.push({ ...rest, chainId: 10, name: "Optimism", contracts: { ...contracts, escrow: "0x01" } });
+	const read = parsePins(file);
+	expect(read.pins).toEqual(pins);
+	expect(read.unread.map(({ chain }) => chain)).toEqual(["8453", "10"]);
+	expect(read.unread[0]?.problem).toMatch(/^contracts\.vault: /);
+	expect(() => findChain(read.pins, "base")).toThrow('no chain "base" that this version can read');
+});
+
+test("a file without a readable chain, or with a chain twice, is refused", () => {
+	for (const file of [{}, { chains: [] }, { chains: [{ chainId: 1 }] }, undefined]) {
+		expect(() => parsePins(file)).toThrow();
+	}
+	const twice = clone();
+	twice.chains.push(clone().chains[0]);
+	expect(() => parsePins(twice)).toThrow("is listed twice");
+});
