@@ -10,7 +10,7 @@ import {
 	zeroAddress,
 } from "viem";
 import { deployCode } from "./deploy-code.ts";
-import { type DevnetPool, devnetPools, devnetToken, unitsForUsd } from "./devnet-assets.ts";
+import { type DevnetPool, devnetPools, devnetToken, type PricedToken, unitsForUsd } from "./devnet-assets.ts";
 import type { DevnetChain } from "./devnet-chain.ts";
 import { integerSqrt } from "./integer-sqrt.ts";
 import { sendAs } from "./send-as.ts";
@@ -31,44 +31,53 @@ export async function deployUniswap(
 	const nonce = await chain.publicClient.getTransactionCount({ address: owner });
 	const factory = getContractAddress({ from: owner, nonce: BigInt(nonce) });
 	// CREATE2 is not used: the factory's deployer owns it, and its owner enables the lowest fee.
-	await sendAs(chain, owner, {
-		data: initCode(
-			require("@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json"),
-			[],
-		),
-	});
-	await sendAs(chain, owner, {
-		to: factory,
-		data: encodeFunctionData({ abi: factoryAbi, functionName: "enableFeeAmount", args: [100, 1] }),
-	});
+	await sendAs(chain, owner, { data: uniswapInitCode.factory() });
+	await enableLowestFee(chain, owner, factory);
+	const make = (code: Hex) => deployCode(chain, owner, code);
+	const positionManager = await make(uniswapInitCode.positionManager(factory, wrappedNative));
+	const router = await make(uniswapInitCode.router(factory, positionManager, wrappedNative));
+	const quoterV2 = await make(uniswapInitCode.quoterV2(factory, wrappedNative));
+	return { factory, router, quoterV2, positionManager };
+}
 
+/** Lets the factory create pools with the lowest fee, which it does not from the start. */
+export async function enableLowestFee(chain: DevnetChain, owner: Address, factory: Address): Promise<void> {
+	const data = encodeFunctionData({ abi: factoryAbi, functionName: "enableFeeAmount", args: [100, 1] });
+	await sendAs(chain, owner, { to: factory, data });
+}
+
+/** The creation code of Uniswap's contracts, from its published artifacts. */
+export const uniswapInitCode = {
+	factory: () =>
+		initCode(require("@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json"), []),
 	// The descriptor is left out: it would draw the positions' pictures, which nobody looks at.
-	const positionManager = await deployCode(
-		chain,
-		owner,
+	positionManager: (factory: Address, wrappedNative: Address) =>
 		initCode(
 			require("@uniswap/v3-periphery/artifacts/contracts/NonfungiblePositionManager.sol/NonfungiblePositionManager.json"),
 			[factory, wrappedNative, zeroAddress],
 		),
-	);
-	const router = await deployCode(
-		chain,
-		owner,
+	router: (factory: Address, positionManager: Address, wrappedNative: Address) =>
 		initCode(
 			require("@uniswap/swap-router-contracts/artifacts/contracts/SwapRouter02.sol/SwapRouter02.json"),
 			[zeroAddress, factory, positionManager, wrappedNative],
 		),
-	);
-	const quoterV2 = await deployCode(
-		chain,
-		owner,
+	quoterV2: (factory: Address, wrappedNative: Address) =>
 		initCode(require("@uniswap/swap-router-contracts/artifacts/contracts/lens/QuoterV2.sol/QuoterV2.json"), [
 			factory,
 			wrappedNative,
 		]),
-	);
-	return { factory, router, quoterV2, positionManager };
-}
+	/** The first versions, which are easily mistaken for the second ones. */
+	quoterV1: (factory: Address, wrappedNative: Address) =>
+		initCode(require("@uniswap/v3-periphery/artifacts/contracts/lens/Quoter.sol/Quoter.json"), [
+			factory,
+			wrappedNative,
+		]),
+	routerV1: (factory: Address, wrappedNative: Address) =>
+		initCode(require("@uniswap/v3-periphery/artifacts/contracts/SwapRouter.sol/SwapRouter.json"), [
+			factory,
+			wrappedNative,
+		]),
+} as const;
 
 /** Creates the devnet's pools at the feeds' prices and fills them. `provider` holds the tokens and has approved. */
 export async function createPools(
@@ -77,15 +86,30 @@ export async function createPools(
 	positionManager: Address,
 	addressOf: (symbol: string) => Address,
 ): Promise<void> {
-	for (const pool of devnetPools) {
-		await sendAs(chain, provider, { to: positionManager, data: poolCreation(pool, provider, addressOf) });
+	for (const { symbols, ...pool } of devnetPools) {
+		const [one, other] = symbols.map((symbol) => ({ ...devnetToken(symbol), address: addressOf(symbol) }));
+		if (!one || !other) throw new Error("a pool must have two tokens");
+		await createPool(chain, provider, positionManager, { ...pool, tokens: [one, other] });
 	}
 }
 
-function poolCreation(pool: DevnetPool, provider: Address, addressOf: (symbol: string) => Address): Hex {
-	const [token0, token1] = pool.symbols
-		.map((symbol) => ({ ...devnetToken(symbol), address: addressOf(symbol) }))
-		.sort((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
+type PoolToken = PricedToken & { address: Address };
+
+/** Creates a pool at the tokens' prices and fills it. */
+export async function createPool(
+	chain: DevnetChain,
+	provider: Address,
+	positionManager: Address,
+	pool: Omit<DevnetPool, "symbols"> & { tokens: readonly [PoolToken, PoolToken] },
+): Promise<void> {
+	await sendAs(chain, provider, { to: positionManager, data: poolCreation(pool, provider) });
+}
+
+function poolCreation(
+	pool: Omit<DevnetPool, "symbols"> & { tokens: readonly [PoolToken, PoolToken] },
+	provider: Address,
+): Hex {
+	const [token0, token1] = pool.tokens.toSorted((a, b) => (BigInt(a.address) < BigInt(b.address) ? -1 : 1));
 	if (!token0 || !token1) throw new Error("a pool must have two tokens");
 	const sqrtPriceX96 = integerSqrt((unitsForUsd(token1, "1000000") << 192n) / unitsForUsd(token0, "1000000"));
 	const tick = Math.log((Number(sqrtPriceX96) / 2 ** 96) ** 2) / Math.log(1.0001);

@@ -159,7 +159,10 @@ export function devnetToken(symbol: string): DevnetToken {
 	return token;
 }
 
+/** A token's smallest unit and price. */
+export type PricedToken = Pick<DevnetToken, "decimals" | "usd">;
+
 /** Returns how many of the token's smallest units this amount of USD buys. */
-export function unitsForUsd({ decimals, usd }: DevnetToken, amountUsd: string): bigint {
+export function unitsForUsd({ decimals, usd }: PricedToken, amountUsd: string): bigint {
 	return (parseUnits(amountUsd, decimals) * 10n ** BigInt(feedDecimals)) / parseUnits(usd, feedDecimals);
 }

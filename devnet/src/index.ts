@@ -1,13 +1,18 @@
 export { callMany } from "./call-many.ts";
+export { uniswapInitCode } from "./deploy-uniswap.ts";
 export { devFeedAbi, devTokenAbi } from "./dev-contract-abi.ts";
 export { connectDevnetChain, type DevnetChain } from "./devnet-chain.ts";
 export type { DevnetKeys } from "./devnet-keys.ts";
+export { type Costume, dressChain } from "./dress/dress-chain.ts";
+export { placeContract } from "./dress/place-contract.ts";
+export { feedInitCodeFor } from "./feed-init-code.ts";
 export { fundWallet } from "./fund-wallet.ts";
 export { withoutBlocks } from "./keep-pace.ts";
 export { type Liar, type LyingNode, startLyingNode } from "./lying-node.ts";
 export { movePrice, type PriceMove } from "./move-price.ts";
 export { moveSolPrice } from "./move-sol-price.ts";
 export { type FeedReading, readFeeds, refreshFeeds } from "./refresh-feeds.ts";
+export { type RollupNode, startRollupNode } from "./rollup/start-rollup-node.ts";
 export { describeSolana, type SolanaFeeds } from "./solana/describe-solana.ts";
 export {
 	deriveSolanaDevnetKeys,
@@ -31,6 +36,13 @@ export { startPostgres } from "./stack/start-postgres.ts";
 export { startRedis } from "./stack/start-redis.ts";
 export { startRestate } from "./stack/start-restate.ts";
 export { type Stack, type StackChains, startStack } from "./stack/start-stack.ts";
+export { startAnvil } from "./start-anvil.ts";
 export { type Devnet, startDevnet } from "./start-devnet.ts";
-export { type ChainRhythm, startTestChains, type TestChain, type TestChains } from "./start-test-chains.ts";
+export {
+	type ChainRhythm,
+	startAddedChain,
+	startTestChains,
+	type TestChain,
+	type TestChains,
+} from "./start-test-chains.ts";
 export { quoterAbi, routerAbi } from "./uniswap-abi.ts";

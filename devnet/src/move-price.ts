@@ -46,11 +46,13 @@ export async function movePrice(
 	{ symbol, percent }: { symbol: string; percent: string },
 ): Promise<PriceMove> {
 	const asset = findAsset(deployment, symbol);
+	const { feed } = asset;
+	if (!feed) throw new Error(`${symbol} has no feed on chain ${deployment.chainId}`);
 	const factor = parsePercent(percent);
 	const { market } = deriveDevnetKeys().actors;
 	const pools = await poolsOf(chain, deployment, asset);
 
-	const answer = await readAnswer(chain, asset);
+	const answer = await readAnswer(chain, feed.address);
 	const newAnswer = (answer * factor.numerator) / factor.denominator;
 	if (newAnswer <= 0n)
 		throw new RangeError(`a move of ${percent} % would reduce the price of ${symbol} to zero`);
@@ -63,7 +65,7 @@ export async function movePrice(
 		if (price !== target) calls.push(await swapTo(chain, deployment, asset, pool, price, target));
 	}
 	calls.push({
-		to: asset.feed.address,
+		to: feed.address,
 		data: encodeFunctionData({ abi: devFeedAbi, functionName: "setAnswer", args: [newAnswer] }),
 	});
 	await sendAllAs(chain, market, calls);
@@ -73,9 +75,9 @@ export async function movePrice(
 		chainId: chain.chainId,
 		symbol: asset.symbol,
 		feed: {
-			address: asset.feed.address,
+			address: feed.address,
 			before: formatUnits(answer, feedDecimals),
-			after: formatUnits(await readAnswer(chain, asset), feedDecimals),
+			after: formatUnits(await readAnswer(chain, feed.address), feedDecimals),
 		},
 		pools: pools.map((pool, i) => ({
 			address: pool.address,
@@ -202,9 +204,9 @@ async function readSqrtPrice({ publicClient }: DevnetChain, { address }: Pool): 
 	return sqrtPriceX96;
 }
 
-async function readAnswer({ publicClient }: DevnetChain, { feed }: AssetDeployment): Promise<bigint> {
+async function readAnswer({ publicClient }: DevnetChain, feed: Address): Promise<bigint> {
 	const [, answer] = await publicClient.readContract({
-		address: feed.address,
+		address: feed,
 		abi: devFeedAbi,
 		functionName: "latestRoundData",
 	});

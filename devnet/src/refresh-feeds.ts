@@ -45,7 +45,9 @@ export async function refreshFeeds(chain: DevnetChain, deployment: ChainDeployme
 
 /** Returns the feeds of the chain's assets, and SOL's if it is on this chain. */
 function heartbeatsOf(deployment: ChainDeployment): Map<Address, number> {
-	const heartbeats = new Map(deployment.assets.map(({ feed }) => [feed.address, feed.heartbeatSeconds]));
+	const heartbeats = new Map(
+		deployment.assets.flatMap(({ feed }) => (feed ? [[feed.address, feed.heartbeatSeconds]] : [])),
+	);
 	if (hasSolFeed(deployment)) heartbeats.set(solFeedAddress(), devnetSol.heartbeatSeconds);
 	return heartbeats;
 }

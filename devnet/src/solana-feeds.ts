@@ -30,7 +30,7 @@ export function solanaFeeds(
 	if (!hasSolFeed(chain)) throw new Error(`SOL has no feed on chain ${chainId}`);
 	const feedOf = (symbol: string) => {
 		const asset = assets.find((candidate) => candidate.symbol === symbol);
-		if (!asset) throw new Error(`chain ${chainId} has no ${symbol}`);
+		if (!asset?.feed) throw new Error(`chain ${chainId} has no feed of ${symbol}`);
 		return { ...asset.feed, chainId, deviationBps: deviationBps[asset.kind] };
 	};
 	return {

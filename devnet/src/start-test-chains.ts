@@ -5,6 +5,7 @@ import { type DevnetKeys, deriveDevnetKeys } from "./devnet-keys.ts";
 import { keepFeedsFresh } from "./keep-feeds-fresh.ts";
 import { keepPace } from "./keep-pace.ts";
 import { refreshFeeds } from "./refresh-feeds.ts";
+import { setUpChain } from "./set-up-chain.ts";
 import { startAnvil } from "./start-anvil.ts";
 
 export type TestChain = DevnetChain & { deployment: ChainDeployment };
@@ -73,15 +74,38 @@ async function startChain(
 		throw error;
 	}
 	if (automine) return { chain, stop: anvil.stop };
+	return { chain, stop: await keepGoing(chain, { blockMs, stopAnvil: anvil.stop }) };
+}
 
+/**
+ * Starts one more chain of the caller's own, set up like the devnet's, with a block each second. No state of it is
+ * kept, so that its set-up takes some seconds each time.
+ */
+export async function startAddedChain(
+	chainId: number,
+): Promise<{ chain: TestChain; stop: () => Promise<void> }> {
+	const anvil = await startAnvil({ chainId, slotsInAnEpoch: 2 });
+	try {
+		const connected = connectDevnetChain({ chainId, rpcUrl: anvil.url });
+		const chain = { ...connected, deployment: await setUpChain(connected) };
+		await chain.testClient.mine({ blocks: 5 });
+		return { chain, stop: await keepGoing(chain, { stopAnvil: anvil.stop }) };
+	} catch (error) {
+		await anvil.stop();
+		throw error;
+	}
+}
+
+/** Makes blocks and keeps the feeds fresh. Returns a function that ends all of it, and the node. */
+async function keepGoing(
+	chain: TestChain,
+	{ blockMs, stopAnvil }: { blockMs?: number | undefined; stopAnvil: () => Promise<void> },
+): Promise<() => Promise<void>> {
 	const stopMaking = await makeBlocks(chain, blockMs);
-	const stopKeeping = keepFeedsFresh(chain, deployment);
-	return {
-		chain,
-		stop: async () => {
-			await stopMaking();
-			await Promise.all([stopKeeping(), anvil.stop()]);
-		},
+	const stopKeeping = keepFeedsFresh(chain, chain.deployment);
+	return async () => {
+		await stopMaking();
+		await Promise.all([stopKeeping(), stopAnvil()]);
 	};
 }
 

@@ -34,7 +34,7 @@ test("every pool starts at the prices of its feeds, to a millionth", async () =>
 		const feeds = await readFeeds({ publicClient, ...chain }, deployment);
 		const assetOf = (symbol: string) => {
 			const asset = deployment.assets.find((asset) => asset.symbol === symbol);
-			const usd = Number(feeds.find(({ feed }) => feed === asset?.feed.address)?.answer) / 1e8;
+			const usd = Number(feeds.find(({ feed }) => feed === asset?.feed?.address)?.answer) / 1e8;
 			if (!asset) throw new Error(`no asset ${symbol}`);
 			return { ...asset, usdPerUnit: usd / 10 ** asset.decimals };
 		};

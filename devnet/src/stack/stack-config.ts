@@ -51,7 +51,8 @@ const discountTiers = {
 const agreeAboveUsd = 50;
 
 function endpoint({ rpcUrl, secondRpcUrl }: StackSolanaEndpoint) {
-	return { rpcUrl, ...(secondRpcUrl && { secondProvider: { rpcUrl: secondRpcUrl, agreeAboveUsd } }) };
+	if (!secondRpcUrl) return { nodes: [{ url: rpcUrl }] };
+	return { nodes: [{ url: rpcUrl }, { url: secondRpcUrl, roles: ["agree"] }], agreeAboveUsd };
 }
 
 export function stackConfig({
