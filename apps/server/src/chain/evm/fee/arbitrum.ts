@@ -1,0 +1,57 @@
+import { mulDivUp } from "@geoswap/protocol";
+import { encodeFunctionData, parseAbi } from "viem";
+import { eip1559, noL1Rates } from "./eip1559.ts";
+import type { FeeModel } from "./fee-model.ts";
+
+const pico = 10n ** 12n;
+
+/** Answers to `eth_call` only: on the chain there is no contract. */
+const nodeInterface = {
+	address: "0x00000000000000000000000000000000000000C8",
+	abi: parseAbi([
+		"function gasEstimateL1Component(address to, bool contractCreation, bytes data) view returns (uint64 gasEstimateForL1, uint256 baseFee, uint256 l1BaseFeeEstimate)",
+	]),
+} as const;
+
+const arbGasInfo = {
+	address: "0x000000000000000000000000000000000000006C",
+	abi: parseAbi([
+		"function getPricesInWei() view returns (uint256 perL2Tx, uint256 perL1CalldataByte, uint256 perStorage, uint256 perArbGasBase, uint256 perArbGasCongestion, uint256 perArbGasTotal)",
+	]),
+} as const;
+
+/**
+ * The chain takes its fee for the data as gas: as many units as pay for it at the base fee of the block. A unit of data
+ * is a compressed byte.
+ */
+export const arbitrum: FeeModel = {
+	views: [
+		{
+			target: arbGasInfo.address,
+			callData: encodeFunctionData({ abi: arbGasInfo.abi, functionName: "getPricesInWei" }),
+		},
+	],
+	l1Rates: ([prices]) => {
+		const perL1CalldataByte = prices?.[1];
+		if (perL1CalldataByte === undefined) {
+			throw new Error(
+				`ArbGasInfo at ${arbGasInfo.address} does not answer: is the kind of this chain arbitrum?`,
+			);
+		}
+		return { ...noL1Rates, picoWeiPerDataUnit: pico * perL1CalldataByte };
+	},
+	// The sequencer takes transactions in the order of their arrival, and returns the tip.
+	cost: ({ baseFee, l1 }, { gas, brotliBytes }) =>
+		gas * baseFee + mulDivUp(BigInt(brotliBytes), l1.picoWeiPerDataUnit, pico),
+	// Simulations leave this gas out. Three times the estimate: per block, the data can become an eighth dearer and the
+	// gas that pays for it an eighth cheaper, and a 7702 list is not part of the estimate. Unused gas is not paid for.
+	readExtraGas: async ({ client }, { to, data }) => {
+		const [gas] = await client.readContract({
+			...nodeInterface,
+			functionName: "gasEstimateL1Component",
+			args: [to, false, data],
+		});
+		return 3n * gas;
+	},
+	paid: eip1559.paid,
+};

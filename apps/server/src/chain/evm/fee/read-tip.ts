@@ -1,0 +1,52 @@
+import { greater, lesser, type Seconds, type Wei } from "@geoswap/protocol";
+import type { EvmChain } from "../chain-client.ts";
+
+/** The bounds of the tip that our transactions offer. */
+export type TipBounds = { minimum: Wei; maximum: Wei };
+
+const blocks = 10;
+/** The share of a block's gas that paid less than the tip we take: a low one, as our transactions can wait a block. */
+const percentile = 20;
+
+/**
+ * The share of its gas limit below which a block had room for any transaction that pays the least tip. On a chain with
+ * few transactions the tips are what single wallets happened to offer, which says nothing about what is needed.
+ */
+const roomBelow = 0.5;
+
+/** Seconds after which the tip is read again: others' tips change more slowly than the base fee. */
+const maxAgeSeconds = 15;
+
+/** A tip, and when it was read by the chain's clock. */
+type Tip = { tip: Wei; tipReadAtUnixSeconds: Seconds };
+
+/** Returns the tip as it was read before, or a new one if that is old. A node without fee history gives the minimum. */
+export async function readTipAt(
+	chain: EvmChain,
+	{
+		bounds,
+		nowUnixSeconds,
+		previous,
+	}: { bounds: TipBounds; nowUnixSeconds: Seconds; previous?: Tip | undefined },
+): Promise<Tip> {
+	if (previous && nowUnixSeconds < previous.tipReadAtUnixSeconds + maxAgeSeconds) {
+		const { tip, tipReadAtUnixSeconds } = previous;
+		return { tip, tipReadAtUnixSeconds };
+	}
+	const tip = await readTip(chain, bounds).catch(() => previous?.tip ?? bounds.minimum);
+	return { tip, tipReadAtUnixSeconds: nowUnixSeconds };
+}
+
+/** Reads the tip that recent blocks needed, within the bounds: the minimum, unless most of them were well filled. */
+async function readTip({ client }: EvmChain, { minimum, maximum }: TipBounds): Promise<Wei> {
+	if (minimum === maximum) return minimum;
+	const { reward = [], gasUsedRatio } = await client.getFeeHistory({
+		blockCount: blocks,
+		rewardPercentiles: [percentile],
+	});
+	const tips = reward
+		.map(([tip = 0n], i) => ((gasUsedRatio[i] ?? 0) < roomBelow ? minimum : tip))
+		.sort((a, b) => (a < b ? -1 : 1));
+	const median = tips[Math.floor(tips.length / 2)] ?? minimum;
+	return lesser(greater(median, minimum), maximum);
+}
