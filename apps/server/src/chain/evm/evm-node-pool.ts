@@ -1,0 +1,123 @@
+import type { Milliseconds } from "@geoswap/protocol";
+import {
+	BaseError,
+	createTransport,
+	type EIP1193RequestFn,
+	HttpRequestError,
+	http,
+	RpcRequestError,
+	type Transport,
+} from "viem";
+import {
+	createNodePool,
+	type NodePool,
+	type OnNodeCall,
+	type OnNodeChange,
+} from "../node-pool/create-node-pool.ts";
+import { evmCallTraits } from "../node-pool/evm-call-traits.ts";
+import type { AskNode, NodeAnswer } from "../node-pool/node-call.ts";
+import type { NodeRole } from "../node-pool/node-state.ts";
+import { retryAfterMs } from "../node-pool/retry-after.ts";
+import { isKnownOrSpent } from "./send/send-answers.ts";
+
+/** Creates the pool of an EVM chain's nodes, and a transport through it. */
+export function evmNodePool({
+	chainId,
+	nodes,
+	timeoutMs,
+	batchSize,
+	onChange,
+	onCall,
+}: {
+	chainId: number;
+	nodes: readonly { url: string; roles: readonly NodeRole[] }[];
+	timeoutMs: Milliseconds;
+	/** The most calls of the same moment that go to a node in one request; undefined if each goes alone. */
+	batchSize?: number | undefined;
+	onChange?: OnNodeChange | undefined;
+	onCall?: OnNodeCall | undefined;
+}): { pool: NodePool; transport: Transport } {
+	const pool = createNodePool({
+		nodes: nodes.map(({ url, roles }) => ({
+			host: new URL(url).host,
+			roles,
+			ask: evmNode({ url, timeoutMs, batchSize }),
+		})),
+		kind: {
+			traitsOf: evmCallTraits,
+			identity: { call: { method: "eth_chainId", params: [] }, isOurs: (id) => Number(id) === chainId },
+			headCall: { method: "eth_blockNumber", params: [] },
+			blockCall: (hash) => ({ method: "eth_getBlockByHash", params: [hash, false] }),
+			isKnown: isKnownOrSpent,
+		},
+		timeoutMs,
+		...(onChange && { onChange }),
+		...(onCall && { onCall }),
+	});
+	const hosts = nodes.map(({ url }) => new URL(url).origin).join(", ");
+	const request = (({ method, params }: { method: string; params?: unknown }) =>
+		pool.request({ method, params: Array.isArray(params) ? params : [] })) as EIP1193RequestFn;
+	const transport: Transport = () =>
+		createTransport({ key: "pool", name: "Node pool", type: "pool", request, retryCount: 0 }, { url: hosts });
+	return { pool, transport };
+}
+
+/** Returns the function that asks one node. If the node takes no batches, calls go to it one by one. */
+function evmNode({
+	url,
+	timeoutMs,
+	batchSize,
+}: {
+	url: string;
+	timeoutMs: Milliseconds;
+	batchSize: number | undefined;
+}): AskNode {
+	const connect = (batch: false | { batchSize: number }) =>
+		http(url, { retryCount: 0, timeout: timeoutMs, batch })({}).request as (call: {
+			method: string;
+			params: unknown;
+		}) => Promise<unknown>;
+	const alone = connect(false);
+	let together = batchSize === undefined ? undefined : connect({ batchSize });
+	return async ({ method, params }) => {
+		try {
+			const result = await (together ?? alone)({ method, params });
+			return { kind: "result", result, value: result };
+		} catch (error) {
+			const answer = describe(error);
+			// An answer to a batch that is not a list breaks viem's reading of it, or is an error about the batch itself.
+			const isAboutBatch =
+				together &&
+				(!(error instanceof BaseError) || (answer.kind === "refused" && /batch/i.test(answer.message)));
+			if (!isAboutBatch) return answer;
+			together = undefined;
+			try {
+				const result = await alone({ method, params });
+				return { kind: "result", result, value: result };
+			} catch (again) {
+				return describe(again);
+			}
+		}
+	};
+}
+
+function describe(error: unknown): NodeAnswer {
+	const walked = error instanceof BaseError ? error : undefined;
+	const refusal = walked?.walk((cause) => cause instanceof RpcRequestError);
+	if (refusal instanceof RpcRequestError) {
+		const { code, details, shortMessage } = refusal;
+		return {
+			kind: "refused",
+			code,
+			message: details || shortMessage,
+			give: () => {
+				throw refusal;
+			},
+		};
+	}
+	const broken = walked?.walk((cause) => cause instanceof HttpRequestError);
+	if (!(broken instanceof HttpRequestError)) return { kind: "failed", isLimited: false, error };
+	const waitMs = retryAfterMs(broken.headers?.get("retry-after"));
+	const isLimited = broken.status === 429;
+	return { kind: "failed", isLimited, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }), error };
+}

@@ -1,0 +1,352 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { createNodePool, type NodeKind } from "./create-node-pool.ts";
+import { evmCallTraits } from "./evm-call-traits.ts";
+import type { NodeAnswer, NodeCall } from "./node-call.ts";
+import type { NodeRole } from "./node-state.ts";
+
+/** Time that passes only when everything waits for it. */
+function virtualClock() {
+	let now = 1_000_000;
+	const timers: { atMs: number; resolve: () => void }[] = [];
+	const wait = (ms: number) =>
+		new Promise<void>((resolve) => {
+			timers.push({ atMs: now + ms, resolve });
+		});
+	/** Lets time pass until the work is done. */
+	async function run<T>(work: Promise<T>): Promise<T> {
+		let isDone = false;
+		const settled = work.finally(() => {
+			isDone = true;
+		});
+		settled.catch(() => {});
+		for (let i = 0; i < 10_000 && !isDone; i++) {
+			for (let j = 0; j < 30 && !isDone; j++) await Promise.resolve();
+			if (isDone) break;
+			timers.sort((one, other) => one.atMs - other.atMs);
+			const next = timers.shift();
+			if (!next) break;
+			now = Math.max(now, next.atMs);
+			next.resolve();
+		}
+		return settled;
+	}
+	return { nowMs: () => now, wait, run, pass: (ms: number) => run(wait(ms)) };
+}
+
+/** A node whose chain and faults the test controls. */
+type FakeNode = {
+	head: number;
+	delayMs: number;
+	fault: ((call: NodeCall) => NodeAnswer | undefined) | undefined;
+	calls: NodeCall[];
+};
+
+const ok = (result: unknown): NodeAnswer => ({ kind: "result", result, value: result });
+const refused = (message: string, code = -32_000): NodeAnswer => ({
+	kind: "refused",
+	code,
+	message,
+	give: () => {
+		throw new Error(message);
+	},
+});
+const failed = (error = "no answer"): NodeAnswer => ({
+	kind: "failed",
+	isLimited: false,
+	error: new Error(error),
+});
+const limited = (retryAfterMs?: number): NodeAnswer => ({
+	kind: "failed",
+	isLimited: true,
+	...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+	error: new Error("too many requests"),
+});
+
+const chainId = 1;
+const hex = (value: number): string => `0x${value.toString(16)}`;
+const kind: NodeKind = {
+	traitsOf: evmCallTraits,
+	identity: { call: { method: "eth_chainId", params: [] }, isOurs: (id) => Number(id) === chainId },
+	headCall: { method: "eth_blockNumber", params: [] },
+	blockCall: (hash) => ({ method: "eth_getBlockByHash", params: [hash, false] }),
+	isKnown: (message) => /known|nonce too low/.test(message),
+};
+
+function answerOf(node: FakeNode, { method, params }: NodeCall): NodeAnswer {
+	if (method === "eth_chainId") return ok(hex(chainId));
+	if (method === "eth_blockNumber") return ok(hex(node.head));
+	if (method === "eth_getBlockByHash") {
+		const number = Number(String(params[0]).slice(1));
+		return ok(number <= node.head ? { number: hex(number), hash: params[0] } : null);
+	}
+	if (method === "eth_getBlockByNumber") {
+		const number = params[0] === "latest" ? node.head : Number(params[0]);
+		return ok(number <= node.head ? { number: hex(number), hash: `h${number}` } : null);
+	}
+	return ok(node.head);
+}
+
+function scene(
+	count: number,
+	{ roles = ["read", "send", "agree"] as readonly NodeRole[], clock = virtualClock() } = {},
+) {
+	const nodes = Array.from(
+		{ length: count },
+		(): FakeNode => ({ head: 100, delayMs: 10, fault: undefined, calls: [] }),
+	);
+	const changes: string[] = [];
+	const pool = createNodePool({
+		nodes: nodes.map((node, i) => ({
+			host: `node-${i}`,
+			roles,
+			ask: async (call: NodeCall) => {
+				node.calls.push(call);
+				await clock.wait(node.delayMs);
+				return node.fault?.(call) ?? answerOf(node, call);
+			},
+		})),
+		kind,
+		nowMs: clock.nowMs,
+		wait: clock.wait,
+		onChange: ({ host, reason }) => void changes.push(`${host} ${reason ?? "back"}`),
+	});
+	const ask = (method: string, ...params: unknown[]) => clock.run(pool.request({ method, params }));
+	const head = async () =>
+		Number(((await ask("eth_getBlockByNumber", "latest", false)) as { number: string }).number);
+	const clear = () => {
+		for (const node of nodes) node.calls.length = 0;
+	};
+	const [a, b, c] = nodes as [FakeNode, FakeNode, FakeNode];
+	return { clock, pool, nodes, a, b, c, ask, head, clear, changes };
+}
+const methods = ({ calls }: FakeNode) => calls.map(({ method }) => method);
+const mine = (nodes: readonly FakeNode[], blocks = 1) => {
+	for (const node of nodes) node.head += blocks;
+};
+
+test("the first node answers everything while it is fit, and the others are left alone", async () => {
+	const { a, b, nodes, ask, head } = scene(3);
+	for (let i = 0; i < 10; i++) {
+		expect(await head()).toBe(a.head);
+		await ask("eth_call", {}, "latest");
+		mine(nodes);
+	}
+	expect(b.calls).toEqual([]);
+});
+
+test("a node that fails is replaced within the same call, rests, and is used again once it answers", async () => {
+	const { a, b, head, nodes, clock, changes, clear } = scene(2);
+	await head();
+	a.fault = () => failed();
+	mine(nodes);
+	expect(await head()).toBe(101);
+	expect(changes).toEqual(["node-0 fails"]);
+	clear();
+	mine(nodes);
+	await head();
+	expect(a.calls).toEqual([]);
+	a.fault = undefined;
+	await clock.pass(60_000);
+	for (let i = 0; i < 20; i++) {
+		mine(nodes);
+		await head();
+	}
+	expect(changes).toEqual(["node-0 fails", "node-0 back"]);
+	expect(b.calls.length).toBeGreaterThan(0);
+});
+
+test("a node that limits requests is left alone for as long as it asks, and no longer", async () => {
+	const { a, head, nodes, clock, clear } = scene(2);
+	await head();
+	a.fault = () => limited(7_000);
+	mine(nodes);
+	await head();
+	a.fault = undefined;
+	clear();
+	const untilMs = clock.nowMs() + 6_900;
+	while (clock.nowMs() < untilMs) {
+		mine(nodes);
+		expect(await head()).toBe(nodes[1]?.head);
+		await clock.pass(100);
+	}
+	expect(a.calls).toEqual([]);
+	await clock.pass(1_000);
+	for (let i = 0; i < 20; i++) {
+		mine(nodes);
+		await head();
+	}
+	expect(a.calls.length).toBeGreaterThan(0);
+});
+
+test("if all nodes limit requests, a read waits for the first that may be asked again", async () => {
+	const { nodes, head, clock } = scene(2);
+	await head();
+	for (const [i, node] of nodes.entries()) {
+		node.fault = () => (clock.nowMs() < 1_003_000 ? limited(2_000 + i * 5_000) : undefined);
+	}
+	expect(await head()).toBe(100);
+});
+
+test("no answer is behind an earlier one: a node that lags or jumps back is not believed", async () => {
+	const { a, b, ask, head, nodes, changes } = scene(2);
+	await head();
+	mine(nodes, 10);
+	expect(await head()).toBe(110);
+	a.head = 105;
+	expect(await head()).toBe(110);
+	expect(changes).toEqual(["node-0 steps back"]);
+	expect(await ask("eth_call", {}, "latest")).toBe(110);
+	b.fault = () => failed();
+	// The only node that has reached block 110 is gone: nothing is answered until another one has.
+	await expect(ask("eth_call", {}, "latest")).rejects.toThrow("no answer");
+	a.head = 110;
+	expect(await ask("eth_call", {}, "latest")).toBe(110);
+});
+
+test("a node that stops at a block is left within two polls", async () => {
+	const { a, b, head, nodes } = scene(2);
+	await head();
+	mine(nodes);
+	await head();
+	mine([b], 3);
+	const polls = [await head(), await head()];
+	expect(polls).toContain(b.head);
+	expect(a.head).toBeLessThan(b.head);
+});
+
+test("a head that all nodes have left is given up: the chain itself went back", async () => {
+	const { nodes, head } = scene(3);
+	expect(await head()).toBe(100);
+	for (const node of nodes) node.head = 98;
+	expect(await head()).toBe(98);
+	mine(nodes, 3);
+	expect(await head()).toBe(101);
+});
+
+test("a read of a block by its hash goes only to nodes that have the block", async () => {
+	const { a, b, c, ask, head, nodes } = scene(3);
+	await head();
+	mine([a, c]);
+	await head();
+	a.fault = ({ method }) => (method === "eth_getLogs" ? failed() : undefined);
+	expect(await ask("eth_getLogs", { blockHash: "h101" })).toBe(101);
+	expect(methods(b)).not.toContain("eth_getLogs");
+	expect(methods(c)).toContain("eth_getLogs");
+	expect(nodes).toHaveLength(3);
+});
+
+test("a slow node is overtaken by another one, which then answers at once", async () => {
+	const { a, head, nodes, ask, clock } = scene(2);
+	for (let i = 0; i < 5; i++) {
+		mine(nodes);
+		await head();
+		await ask("eth_call", {}, "latest");
+	}
+	a.delayMs = 20_000;
+	const tookMs = [];
+	for (let i = 0; i < 3; i++) {
+		const startedMs = clock.nowMs();
+		await ask("eth_call", {}, "latest");
+		tookMs.push(clock.nowMs() - startedMs);
+	}
+	expect(tookMs[0]).toBeLessThan(400);
+	expect(Math.max(...tookMs.slice(1))).toBeLessThan(100);
+});
+
+test("a node that lacks a method is not asked for it again, and if all do the caller learns it", async () => {
+	const { a, ask, nodes } = scene(2);
+	a.fault = ({ method }) =>
+		method === "eth_simulateV1" ? refused("the method eth_simulateV1 does not exist", -32_601) : undefined;
+	for (let i = 0; i < 3; i++) await ask("eth_simulateV1", {}, "latest");
+	expect(methods(a).filter((method) => method === "eth_simulateV1")).toHaveLength(1);
+	for (const node of nodes) node.fault = a.fault;
+	await expect(ask("eth_simulateV1", {}, "latest")).rejects.toThrow("does not exist");
+});
+
+test("a refusal that is about the call is the answer, and nobody else is asked", async () => {
+	const { a, b, ask } = scene(2);
+	a.fault = ({ method }) => (method === "eth_call" ? refused("execution reverted", 3) : undefined);
+	await expect(ask("eth_call", {}, "latest")).rejects.toThrow("execution reverted");
+	expect(methods(b)).not.toContain("eth_call");
+});
+
+test("a node of another chain is never asked for anything but its chain", async () => {
+	const { a, b, ask, head, changes } = scene(2);
+	a.fault = ({ method }) => (method === "eth_chainId" ? ok("0x2") : undefined);
+	a.head = 1_000;
+	expect(await head()).toBe(100);
+	await ask("eth_sendRawTransaction", "0x");
+	expect(new Set(methods(a))).toEqual(new Set(["eth_chainId"]));
+	expect(changes[0]).toBe("node-0 other chain");
+	expect(b.calls.length).toBeGreaterThan(0);
+});
+
+test("a transaction goes to all nodes at once, and one that takes it is enough", async () => {
+	const { nodes, a, b, c, ask, clock } = scene(3);
+	a.delayMs = 20_000;
+	b.fault = ({ method }) => (method.startsWith("eth_send") ? refused("insufficient funds") : undefined);
+	const startedMs = clock.nowMs();
+	expect(await ask("eth_sendRawTransaction", "0x01")).toBe(c.head);
+	expect(clock.nowMs() - startedMs).toBeLessThan(1_000);
+	await clock.pass(60_000);
+	for (const node of nodes) expect(methods(node)).toContain("eth_sendRawTransaction");
+});
+
+test("a transaction that one node refuses and another does not answer for is not refused, until only the first is asked", async () => {
+	const { a, b, ask } = scene(2);
+	a.fault = ({ method }) => (method.startsWith("eth_send") ? refused("intrinsic gas too low") : undefined);
+	b.fault = ({ method }) => (method.startsWith("eth_send") ? failed() : undefined);
+	await expect(ask("eth_sendRawTransaction", "0x01")).rejects.toThrow("no answer");
+	await expect(ask("eth_sendRawTransaction", "0x01")).rejects.toThrow("intrinsic gas too low");
+	a.fault = ({ method }) => (method.startsWith("eth_send") ? refused("nonce too low") : undefined);
+	await expect(ask("eth_sendRawTransaction", "0x01")).rejects.toThrow("nonce too low");
+});
+
+test("a pool of one node passes everything on, and tries a broken connection once more", async () => {
+	const { a, head, ask } = scene(1);
+	let isBroken = true;
+	a.fault = () => {
+		if (!isBroken) return undefined;
+		isBroken = false;
+		return failed();
+	};
+	expect(await head()).toBe(100);
+	a.head = 90;
+	expect(await head()).toBe(90);
+	expect(methods(a)).not.toContain("eth_chainId");
+	a.fault = () => failed();
+	await expect(ask("eth_call", {}, "latest")).rejects.toThrow("no answer");
+});
+
+test("whatever faults nodes have, heads never go back while one node is honest, and hedges are bounded", async () => {
+	const fault = fc.constantFrom("none", "fails", "limits", "lags", "jumps", "slow");
+	const steps = fc.array(fc.record({ node: fc.nat(2), fault, blocks: fc.nat(3) }), { maxLength: 30 });
+	await fc.assert(
+		fc.asyncProperty(steps, async (all) => {
+			const { nodes, head, ask, clock } = scene(4);
+			let highest = 0;
+			let reads = 0;
+			let truth = 100;
+			for (const step of all) {
+				truth += step.blocks;
+				for (const node of nodes) if (!node.fault && node.delayMs < 100) node.head = truth;
+				const faulty = nodes[step.node] as FakeNode;
+				faulty.delayMs = step.fault === "slow" ? 20_000 : 10;
+				faulty.fault =
+					step.fault === "fails" ? () => failed() : step.fault === "limits" ? () => limited(500) : undefined;
+				faulty.head = step.fault === "lags" || step.fault === "jumps" ? truth - 5 : truth;
+				const shown = await head();
+				const called = (await ask("eth_call", {}, "latest")) as number;
+				expect(shown).toBeGreaterThanOrEqual(highest);
+				expect(called).toBeGreaterThanOrEqual(shown);
+				highest = shown;
+				reads += 2;
+				await clock.pass(200);
+			}
+			const asked = nodes.reduce((sum, { calls }) => sum + calls.length, 0);
+			expect(asked).toBeLessThan(40 + reads * 5);
+		}),
+		{ numRuns: process.env.GEOSWAP_FULL ? 2_000 : 50 },
+	);
+});

@@ -1,0 +1,355 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Milliseconds } from "@geoswap/protocol";
+import { type CallTraits, type NodeAnswer, type NodeCall, refusalKind } from "./node-call.ts";
+import {
+	hasMethod,
+	hedgeAfterMs,
+	isResting,
+	type NodeState,
+	newNodeState,
+	noteAnswer,
+	noteBlockHash,
+	type RestReason,
+	rest,
+} from "./node-state.ts";
+import { sendToAll } from "./send-to-all.ts";
+
+/** The parts of a pool that differ by the kind of chain. */
+export type NodeKind = {
+	traitsOf: (call: NodeCall) => CallTraits;
+	/** Asks a node which chain it belongs to. */
+	identity: { call: NodeCall; isOurs: (result: unknown) => boolean };
+	/** Asks a node for its head. */
+	headCall: NodeCall;
+	/** Asks a node for a block by its hash. Absent if no call names a block by its hash. */
+	blockCall?: (hash: string) => NodeCall;
+	/** True if a refusal of a transaction means that the chain has it, or has another in its place. */
+	isKnown: (message: string) => boolean;
+};
+
+/** Called when a node begins to rest, or answers again after it did. */
+export type OnNodeChange = (change: {
+	host: string;
+	reason: RestReason | undefined;
+	restMs: Milliseconds;
+}) => void;
+/** Called after each call to a node. */
+export type OnNodeCall = (call: { host: string; outcome: "ok" | "refused" | "failed" }) => void;
+
+export type NodePool = {
+	/** Returns the answer of a node that is good enough for the call. Throws if none is. */
+	request: (call: NodeCall) => Promise<unknown>;
+	/** Returns the highest block that callers were shown. */
+	seenHead: () => number;
+	/** Returns the state of each node, for metrics. */
+	readings: () => { host: string; lag: number; isInUse: boolean }[];
+};
+
+/** Time between two rounds of asking nodes that are behind. */
+const catchUpMs = 250;
+/** If no node has reached the head that was seen for so long, the chain itself went back. */
+const forgetHeadMs = 30_000;
+/** The share of reads that may be asked twice, and how many of them at once. */
+const hedges = { perCall: 0.1, atOnce: 10 };
+/** Every so many polls, another node than the usual one is asked for the head: one that lags all the time shows. */
+const comparedPolls = 16;
+const mostTries = 8;
+
+type Verdict = "good" | "stale" | "failed" | "missing";
+type Judged = { node: NodeState; verdict: Verdict; answer: NodeAnswer; height: number };
+
+/**
+ * Creates a pool of nodes of one chain. A read goes to the first node that is fit: it answers, in time, within its
+ * limits, and has reached every block that the pool has shown to its callers. Another is asked if it fails, or in
+ * addition if it takes unusually long. A transaction goes to all nodes that send. A pool of one node adds only a retry.
+ */
+export function createNodePool({
+	nodes: listed,
+	kind,
+	timeoutMs = 10_000,
+	nowMs = () => performance.now(),
+	wait = (ms) => sleep(ms, undefined, { ref: false }),
+	onChange = () => {},
+	onCall = () => {},
+}: {
+	/** The preferred ones first. */
+	nodes: readonly Pick<NodeState, "host" | "roles" | "ask">[];
+	kind: NodeKind;
+	/** How long a read waits for nodes that are behind or limited. Each call has its own limit. */
+	timeoutMs?: Milliseconds;
+	nowMs?: () => Milliseconds;
+	wait?: (ms: Milliseconds) => Promise<void>;
+	onChange?: OnNodeChange;
+	onCall?: OnNodeCall;
+}): NodePool {
+	const nodes = listed.map(newNodeState);
+	const readers = nodes.filter(({ roles }) => roles.includes("read"));
+	const senders = nodes.filter(({ roles }) => roles.includes("send"));
+	const isAlone = readers.length === 1;
+	const seen = { head: 0, final: 0, atMs: 0 };
+	let unchangedPolls = 0;
+	let polls = 0;
+	let hedgesLeft = hedges.atOnce / 2;
+	let lastUsed: NodeState | undefined;
+	/** The node that last showed the newest block: reads of the newest state go to it. */
+	let leader: NodeState | undefined;
+
+	return {
+		request: (call) => {
+			const traits = kind.traitsOf(call);
+			return traits.isSend
+				? sendToAll({
+						nodes: senders,
+						call,
+						ask: (node) => askOurs(node, call),
+						isKnown: kind.isKnown,
+						nowMs,
+					})
+				: read(call, traits);
+		},
+		seenHead: () => seen.head,
+		readings: () => nodes.map((node) => ({ host: node.host, lag: node.lag, isInUse: node === lastUsed })),
+	};
+
+	async function read(call: NodeCall, traits: CallTraits): Promise<unknown> {
+		const deadlineMs = nowMs() + timeoutMs;
+		let last: Judged | undefined;
+		for (let tries = 0; tries < mostTries; tries++) {
+			const judged = await readOnce(call, traits);
+			const good = judged.find(({ verdict }) => verdict === "good");
+			if (good) return given(good.answer);
+			const stale = judged.filter(({ verdict }) => verdict === "stale");
+			const failed = judged.filter(({ verdict }) => verdict === "failed");
+			last = failed[0] ?? stale[0] ?? judged[0] ?? last;
+			const isWholeChainBack = failed.length === 0 || nowMs() - seen.atMs > forgetHeadMs;
+			if (stale.length > 0 && isWholeChainBack) return given(accept(stale).answer);
+			// Every node lacks the method: the caller may know another way.
+			if (judged.length > 0 && failed.length + stale.length === 0) break;
+			// A broken connection is tried once more, as if there were no pool.
+			if (stale.length === 0 && tries > 0 && !failed.some(({ answer }) => isLimited(answer))) break;
+			const pauseMs = stale.length > 0 ? catchUpMs : untilUsableMs();
+			if (nowMs() + pauseMs > deadlineMs) break;
+			if (pauseMs > 0) await wait(pauseMs);
+		}
+		if (!last) throw new Error("every node asks to be left alone for a while");
+		return given(last.answer);
+	}
+
+	/** Asks nodes until one is good. Returns all answers, the good one last. */
+	async function readOnce(call: NodeCall, traits: CallTraits): Promise<Judged[]> {
+		const waiting = candidatesFor(call, traits);
+		const running = new Map<NodeState, Promise<Judged>>();
+		const judged: Judged[] = [];
+		let isHedged = false;
+		const start = () => {
+			const node = waiting.shift();
+			if (node) running.set(node, askFit(node, call, traits));
+			return node;
+		};
+		const first = start();
+		hedgesLeft = Math.min(hedges.atOnce, hedgesLeft + hedges.perCall);
+		while (running.size > 0) {
+			const canHedge = !isHedged && first && waiting.length > 0 && hedgesLeft >= 1;
+			const isLate = canHedge ? wait(hedgeAfterMs(first, call.method)).then(() => undefined) : undefined;
+			const next = await Promise.race([...running.values(), ...(isLate ? [isLate] : [])]);
+			if (!next) {
+				isHedged = true;
+				hedgesLeft--;
+				start();
+				continue;
+			}
+			running.delete(next.node);
+			judged.push(next);
+			if (next.verdict === "good") {
+				if (isHedged && first && running.has(first)) loseHedge(first);
+				lastUsed = next.node;
+				return judged;
+			}
+			if (running.size === 0 || !isHedged) start();
+		}
+		return judged;
+	}
+
+	/** Returns the nodes that may be asked, in the order in which they are. */
+	function candidatesFor({ method }: NodeCall, traits: CallTraits): NodeState[] {
+		const now = nowMs();
+		const able = readers.filter((node) => hasMethod(node, method, now));
+		// If every node lacks the method, the first one says so.
+		const asked = (able.length > 0 ? able : readers.slice(0, 1)).filter(
+			(node) => isAlone || node.restReason !== "limits" || !isResting(node, now),
+		);
+		const rank = (node: NodeState) => (isResting(node, now) ? 2 : 0) + (node.head < seen.head ? 1 : 0);
+		const ordered = asked.toSorted((one, other) => rank(one) - rank(other));
+		const isLeading = (node: NodeState) => node === leader && !isResting(node, now);
+		if (!traits.isHeadPoll) {
+			return [...ordered.filter(isLeading), ...ordered.filter((node) => !isLeading(node))];
+		}
+		polls++;
+		// If the last poll brought nothing new, the node that was asked may have stopped: another one is asked.
+		const turn = unchangedPolls > 0 ? unchangedPolls : polls % comparedPolls === 0 ? 1 : 0;
+		const awake = ordered.filter((node) => !isResting(node, now));
+		const chosen = awake[turn % Math.max(awake.length, 1)];
+		return chosen ? [chosen, ...ordered.filter((node) => node !== chosen)] : ordered;
+	}
+
+	/** Asks a node once it is known to have what the call is about. */
+	async function askFit(node: NodeState, call: NodeCall, traits: CallTraits): Promise<Judged> {
+		const before = { head: seen.head, final: seen.final, ownHead: node.head };
+		const { needs, needsBlockHash: hash } = traits;
+		const height = needs === "head" ? before.head : needs === "any" ? 0 : Math.min(needs, before.head);
+		// A node may have gone back since it last showed its head.
+		const isUnsure = node.head < height || (needs === "head" && height > 0 && node !== leader);
+		if (!isAlone && !traits.isHeadPoll && isUnsure) {
+			const shown = await askAndJudge(node, kind.headCall, before);
+			if (shown.verdict === "failed" || node.head < height)
+				return { ...shown, verdict: worse(shown.verdict) };
+		}
+		if (!isAlone && hash !== undefined && kind.blockCall && !node.blockHashes.has(hash)) {
+			const shown = await askAndJudge(node, kind.blockCall(hash), before);
+			if (shown.verdict !== "good") return shown;
+		}
+		return askAndJudge(node, call, before);
+	}
+
+	/** Asks a node, after it has shown once that it belongs to the chain. */
+	async function askOurs(node: NodeState, call: NodeCall): Promise<NodeAnswer> {
+		if (!node.isOurs && nodes.length > 1) {
+			const shown = await askOne(node, kind.identity.call);
+			if (shown.kind !== "result") return shown;
+			if (!kind.identity.isOurs(shown.result)) {
+				letRest(node, "other chain");
+				const error = new Error(`${node.host} belongs to another chain: remove it from the nodes`);
+				return { kind: "failed", isLimited: false, error };
+			}
+		}
+		node.isOurs = true;
+		return askOne(node, call);
+	}
+
+	async function askAndJudge(
+		node: NodeState,
+		call: NodeCall,
+		before: { head: number; final: number; ownHead: number },
+	): Promise<Judged> {
+		const traits = kind.traitsOf(call);
+		const answer = await askOurs(node, call);
+		if (answer.kind === "failed") return { node, verdict: "failed", answer, height: 0 };
+		if (answer.kind === "refused") {
+			const meaning = refusalKind(answer);
+			if (meaning === "method-missing") node.missingMethods.set(call.method, nowMs());
+			const verdicts = {
+				"method-missing": "missing",
+				limited: "failed",
+				"block-missing": "stale",
+				answer: "good",
+			} as const;
+			return {
+				node,
+				verdict: isAlone && meaning !== "limited" ? "good" : verdicts[meaning],
+				answer,
+				height: 0,
+			};
+		}
+		const { head, final, processed, blockHash } = traits.shows(answer.result);
+		const height = head ?? final ?? processed ?? 0;
+		if (blockHash !== undefined) noteBlockHash(node, blockHash);
+		if (head !== undefined) {
+			node.lag = Math.max(0, before.head - head);
+			// Answers to two calls at once may cross: only one below what was shown before it was asked is a step back.
+			node.head = head < before.ownHead ? head : Math.max(node.head, head);
+		}
+		if (final !== undefined) node.final = Math.max(node.final, final);
+		const isBehind =
+			(head ?? before.head) < before.head ||
+			(final ?? before.final) < before.final ||
+			(processed ?? before.head) < before.head ||
+			traits.isLacking(answer.result);
+		if (isBehind && !isAlone) {
+			const isBack = head !== undefined && head < before.ownHead;
+			if (head !== undefined) letRest(node, isBack ? "steps back" : "behind");
+			return { node, verdict: "stale", answer, height };
+		}
+		if (head !== undefined && head >= seen.head) leader = node;
+		noteShown(traits, { head, final });
+		return { node, verdict: "good", answer, height };
+	}
+
+	function noteShown(
+		{ isHeadPoll }: CallTraits,
+		{ head, final }: { head: number | undefined; final: number | undefined },
+	): void {
+		if (isHeadPoll && head !== undefined) unchangedPolls = head > seen.head ? 0 : unchangedPolls + 1;
+		if (head !== undefined && (head >= seen.head || isAlone)) Object.assign(seen, { head, atMs: nowMs() });
+		if (final !== undefined && (final >= seen.final || isAlone)) seen.final = final;
+	}
+
+	async function askOne(node: NodeState, call: NodeCall): Promise<NodeAnswer> {
+		const startedMs = nowMs();
+		node.calls++;
+		const answer = await node.ask(call);
+		const isFull = isLimited(answer);
+		const isFailed = answer.kind === "failed" || isFull;
+		onCall({ host: node.host, outcome: isFailed ? "failed" : answer.kind === "refused" ? "refused" : "ok" });
+		if (isFailed) {
+			node.failures++;
+			const { retryAfterMs } = answer.kind === "failed" ? answer : {};
+			letRest(node, isFull ? "limits" : "fails", retryAfterMs);
+		} else {
+			const wasAway = node.restReason !== undefined && node.restReason !== "behind";
+			const isBack = noteAnswer(node, { method: call.method, tookMs: nowMs() - startedMs }) && wasAway;
+			if (isBack) onChange({ host: node.host, reason: undefined, restMs: 0 });
+		}
+		return answer;
+	}
+
+	function letRest(node: NodeState, reason: RestReason, retryAfterMs?: Milliseconds): void {
+		const now = nowMs();
+		const isNew = rest(node, { reason, nowMs: now, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
+		if (isNew && reason !== "behind") onChange({ host: node.host, reason, restMs: node.restsUntilMs - now });
+	}
+
+	/** Another node answered although it was asked later. Once may be chance. */
+	function loseHedge(node: NodeState): void {
+		node.lostHedges++;
+		if (node.lostHedges >= 2) letRest(node, "slow");
+	}
+
+	/** Takes the highest of the answers: the chain itself has gone back. */
+	function accept(stale: readonly Judged[]): Judged {
+		const [highest] = stale.toSorted((one, other) => other.height - one.height);
+		const best = highest as Judged;
+		if (best.answer.kind === "result" && best.height > 0) {
+			Object.assign(seen, {
+				head: best.node.head,
+				final: Math.min(seen.final, best.node.head),
+				atMs: nowMs(),
+			});
+		}
+		return best;
+	}
+
+	/** Returns the time until a node that asked to be left alone may be asked again. */
+	function untilUsableMs(): Milliseconds {
+		const now = nowMs();
+		const soonest = Math.min(
+			...readers.map((node) => (node.restReason === "limits" ? node.restsUntilMs - now : 0)),
+		);
+		return Math.max(0, soonest);
+	}
+}
+
+function worse(verdict: Verdict): Verdict {
+	return verdict === "good" ? "stale" : verdict;
+}
+
+function isLimited(answer: NodeAnswer): boolean {
+	if (answer.kind === "failed") return answer.isLimited;
+	return answer.kind === "refused" && refusalKind(answer) === "limited";
+}
+
+/** Hands an answer over as the node gave it. Throws if the node gave none. */
+function given(answer: NodeAnswer): unknown {
+	if (answer.kind === "result") return answer.value;
+	if (answer.kind === "refused") return answer.give();
+	throw answer.error;
+}
