@@ -1,0 +1,52 @@
+/** A JSON-RPC call. */
+export type NodeCall = { method: string; params: readonly unknown[] };
+
+/** Block heights that an answer shows. On Solana they are slots, and `processed` is above the head of a node. */
+export type ShownHeights = { head?: number; final?: number; processed?: number; blockHash?: string };
+
+/** The properties of a call by which the pool chooses nodes for it and judges their answers. */
+export type CallTraits = {
+	/** True if the call offers a transaction: it goes to all nodes that send. */
+	isSend: boolean;
+	/** True if the call asks for the newest block. */
+	isHeadPoll: boolean;
+	/** The height that a node must have reached to know the answer: that of the newest block seen, a number, or any. */
+	needs: "head" | "any" | number;
+	/** The block that a node must have to know the answer. */
+	needsBlockHash?: string;
+	/** Returns the heights that a result shows. */
+	shows: (result: unknown) => ShownHeights;
+	/** True if the result means that the node does not have the block yet. */
+	isLacking: (result: unknown) => boolean;
+};
+
+/** A node's answer to one call. `value` is handed to the caller; `give` hands over a refusal, and may throw. */
+export type NodeAnswer =
+	| { kind: "result"; result: unknown; value: unknown }
+	| { kind: "refused"; code: number; message: string; give: () => unknown }
+	| { kind: "failed"; isLimited: boolean; retryAfterMs?: number; error: unknown };
+
+/** Sends one call to one node. Never rejects. */
+export type AskNode = (call: NodeCall) => Promise<NodeAnswer>;
+
+const methodMissing =
+	/method .*(not (found|supported|available|allowed|exist|whitelisted)|is unsupported)|unsupported method|does not exist\/is not available|unknown method/i;
+const limited =
+	/rate ?limit|too many requests|request limit|limit exceeded|exceeded .*(capacity|quota)|compute units/i;
+const blockMissing =
+	/header not found|unknown block|block not found|block .*not (found|available)|missing trie node|state .*not available|not yet available|minimum context slot/i;
+
+/** The meaning of a refusal: about the node, so that another may be asked, or an answer about the call. */
+export function refusalKind({
+	code,
+	message,
+}: {
+	code: number;
+	message: string;
+}): "method-missing" | "limited" | "block-missing" | "answer" {
+	if (code === -32601 || methodMissing.test(message)) return "method-missing";
+	if (code === 429 || code === -32005 || limited.test(message)) return "limited";
+	// -32016: Solana's minContextSlot is not reached; -32004: it has no block for the slot yet.
+	if (code === -32016 || code === -32004 || blockMissing.test(message)) return "block-missing";
+	return "answer";
+}

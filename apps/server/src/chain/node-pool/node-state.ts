@@ -1,0 +1,118 @@
+import type { Milliseconds } from "@geoswap/protocol";
+import type { AskNode } from "./node-call.ts";
+
+export type NodeRole = "read" | "send" | "agree";
+
+/** Why a node is not asked for a while. */
+export type RestReason = "other chain" | "fails" | "limits" | "slow" | "behind" | "steps back";
+
+/** One node of a pool, and what its answers so far say about it. */
+export type NodeState = {
+	/** The host of its URL: the rest may hold a key. */
+	host: string;
+	roles: readonly NodeRole[];
+	ask: AskNode;
+	/** True once it has shown that it belongs to the chain. Nothing is asked of it before. */
+	isOurs: boolean;
+	/** The highest heights that it has shown. Lowered if it shows less. */
+	head: number;
+	final: number;
+	/** Hashes of the last blocks that it has shown. */
+	blockHashes: Set<string>;
+	missingMethods: Map<string, Milliseconds>;
+	restsUntilMs: Milliseconds;
+	restReason: RestReason | undefined;
+	/** Consecutive rests, and hedges in a row that another node answered first. */
+	rests: number;
+	lostHedges: number;
+	/** Smoothed time to answer, by method. */
+	latencyMs: Map<string, { mean: Milliseconds; deviation: Milliseconds }>;
+	/** The number of blocks that it was behind when it last showed its head. */
+	lag: number;
+	calls: number;
+	failures: number;
+};
+
+const hashesKept = 256;
+const shortestRestMs = 1_000;
+const longestRestMs = 60_000;
+/** A provider may upgrade its nodes. */
+const missingForMs = 600_000;
+const shortestHedgeMs = 150;
+const longestHedgeMs = 1_500;
+/** Before the first answers, nobody knows how long a call takes. */
+const firstHedgeMs = 750;
+
+export function newNodeState({ host, roles, ask }: Pick<NodeState, "host" | "roles" | "ask">): NodeState {
+	return {
+		host,
+		roles,
+		ask,
+		isOurs: false,
+		head: 0,
+		final: 0,
+		blockHashes: new Set(),
+		missingMethods: new Map(),
+		restsUntilMs: 0,
+		restReason: undefined,
+		rests: 0,
+		lostHedges: 0,
+		latencyMs: new Map(),
+		lag: 0,
+		calls: 0,
+		failures: 0,
+	};
+}
+
+export function isResting({ restsUntilMs }: NodeState, nowMs: Milliseconds): boolean {
+	return nowMs < restsUntilMs;
+}
+
+/** Lets a node rest: as long as it asked for, else twice as long as the last time. Returns whether it was not resting. */
+export function rest(
+	node: NodeState,
+	{ reason, retryAfterMs, nowMs }: { reason: RestReason; retryAfterMs?: Milliseconds; nowMs: Milliseconds },
+): boolean {
+	const wasResting = isResting(node, nowMs);
+	const own = Math.min(longestRestMs, shortestRestMs * 2 ** node.rests);
+	if (!wasResting) node.rests = Math.min(node.rests + 1, 10);
+	node.restsUntilMs = Math.max(node.restsUntilMs, nowMs + Math.min(retryAfterMs ?? own, longestRestMs));
+	node.restReason = reason;
+	node.lostHedges = 0;
+	return !wasResting;
+}
+
+/** Notes an answer in time. Returns whether the node had been resting before. */
+export function noteAnswer(
+	node: NodeState,
+	{ method, tookMs }: { method: string; tookMs: Milliseconds },
+): boolean {
+	const known = node.latencyMs.get(method);
+	const mean = known ? known.mean + (tookMs - known.mean) / 8 : tookMs;
+	const deviation = known ? known.deviation + (Math.abs(tookMs - mean) - known.deviation) / 4 : tookMs / 2;
+	node.latencyMs.set(method, { mean, deviation });
+	const hadRested = node.rests > 0;
+	node.rests = 0;
+	node.lostHedges = 0;
+	node.restReason = undefined;
+	return hadRested;
+}
+
+/** Returns how long the node may take for this call before another one is asked too: about its 95th percentile. */
+export function hedgeAfterMs({ latencyMs }: NodeState, method: string): Milliseconds {
+	const known = latencyMs.get(method);
+	if (!known) return firstHedgeMs;
+	return Math.min(Math.max(1.5 * (known.mean + 3 * known.deviation), shortestHedgeMs), longestHedgeMs);
+}
+
+export function hasMethod({ missingMethods }: NodeState, method: string, nowMs: Milliseconds): boolean {
+	const missingSinceMs = missingMethods.get(method);
+	return missingSinceMs === undefined || nowMs - missingSinceMs > missingForMs;
+}
+
+export function noteBlockHash({ blockHashes }: NodeState, hash: string): void {
+	blockHashes.delete(hash);
+	blockHashes.add(hash);
+	const [oldest] = blockHashes;
+	if (blockHashes.size > hashesKept && oldest !== undefined) blockHashes.delete(oldest);
+}

@@ -1,0 +1,96 @@
+import type { Milliseconds } from "@geoswap/protocol";
+
+/** News of a chain's blocks from its nodes' subscriptions. */
+export type HeadNews = {
+	/** Returns the highest block that was told of. Undefined if no subscription works: then only polling shows it. */
+	told: () => number | undefined;
+	/** Returns the highest block that this process has read. */
+	seen: () => number;
+};
+
+const shortestRetryMs = 1_000;
+const longestRetryMs = 60_000;
+/** A subscription counts as broken after this many usual intervals without a block, within these bounds. */
+const missedBlocks = 4;
+const brokenAfterMs = { least: 2_000, most: 60_000 };
+
+/**
+ * Subscribes to the new blocks of each node until the signal aborts. A connection that breaks is made again, later each
+ * time. Never throws: a node that offers no subscription is polled like the others.
+ */
+export function watchHeads({
+	urls,
+	seen,
+	signal,
+	nowMs = () => performance.now(),
+}: {
+	urls: readonly string[];
+	seen: HeadNews["seen"];
+	signal: AbortSignal;
+	nowMs?: () => Milliseconds;
+}): HeadNews {
+	const watched = urls.map((url) => watchNode(url, { signal, nowMs }));
+	return {
+		seen,
+		told: () => {
+			const numbers = watched.flatMap((told) => told() ?? []);
+			return numbers.length > 0 ? Math.max(...numbers) : undefined;
+		},
+	};
+}
+
+function watchNode(
+	url: string,
+	{ signal, nowMs }: { signal: AbortSignal; nowMs: () => Milliseconds },
+): () => number | undefined {
+	let last: { number: number; atMs: Milliseconds } | undefined;
+	let intervalMs = 0;
+	let retryMs = shortestRetryMs;
+	connect();
+	return () => (last && nowMs() - last.atMs <= patienceMs() ? last.number : undefined);
+
+	function patienceMs(): Milliseconds {
+		const { least, most } = brokenAfterMs;
+		return Math.min(Math.max(missedBlocks * intervalMs, least), most);
+	}
+
+	function connect(): void {
+		if (signal.aborted) return;
+		const socket = new WebSocket(url);
+		const end = () => socket.close();
+		signal.addEventListener("abort", end, { once: true });
+		socket.addEventListener("open", () => {
+			socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params: ["newHeads"] }));
+		});
+		socket.addEventListener("message", ({ data }) => {
+			const number = headIn(String(data));
+			if (number === undefined) return;
+			const atMs = nowMs();
+			if (last && number > last.number) {
+				const sample = (atMs - last.atMs) / (number - last.number);
+				intervalMs = intervalMs === 0 ? sample : intervalMs + (sample - intervalMs) / 4;
+			}
+			last = { number, atMs };
+			retryMs = shortestRetryMs;
+		});
+		// A connection that fails to open is closed too.
+		socket.addEventListener("close", () => {
+			signal.removeEventListener("abort", end);
+			last = undefined;
+			if (signal.aborted) return;
+			setTimeout(connect, retryMs).unref();
+			retryMs = Math.min(2 * retryMs, longestRetryMs);
+		});
+	}
+}
+
+/** Returns the number of the block that a message tells of; undefined if it is another message. */
+function headIn(message: string): number | undefined {
+	try {
+		const { params } = JSON.parse(message) as { params?: { result?: { number?: unknown } } };
+		const number = Number(params?.result?.number);
+		return Number.isSafeInteger(number) ? number : undefined;
+	} catch {
+		return undefined;
+	}
+}
