@@ -1,0 +1,40 @@
+import { BaseError, MethodNotFoundRpcError, MethodNotSupportedRpcError } from "viem";
+import type { EvmChain } from "../chain-client.ts";
+import { findSimulator, type Simulator } from "./find-simulator.ts";
+import type { SimulatedCall, Simulation } from "./simulation.ts";
+
+/** The simulators that were found, by the client of the node. */
+const found = new WeakMap<EvmChain["client"], Promise<Simulator>>();
+
+/** Returns how a chain's node simulates. Asks the node at the first call only. */
+export function simulatorOf(chain: EvmChain): Promise<Simulator> {
+	const known = found.get(chain.client);
+	if (known) return known;
+	const finding = findSimulator(chain);
+	found.set(chain.client, finding);
+	// A node that did not answer is asked again.
+	finding.catch(() => found.delete(chain.client));
+	return finding;
+}
+
+/** Simulates a transaction on the chain as it is now, by the best method that its node has. */
+export async function simulate(chain: EvmChain, call: SimulatedCall): Promise<Simulation> {
+	const simulator = await simulatorOf(chain);
+	try {
+		return await simulator.simulate(call);
+	} catch (error) {
+		if (!isMethodMissing(error)) throw error;
+		// Another node answers for the chain now.
+		found.delete(chain.client);
+		return (await simulatorOf(chain)).simulate(call);
+	}
+}
+
+function isMethodMissing(error: unknown): boolean {
+	return (
+		error instanceof BaseError &&
+		error.walk(
+			(cause) => cause instanceof MethodNotFoundRpcError || cause instanceof MethodNotSupportedRpcError,
+		) !== null
+	);
+}
