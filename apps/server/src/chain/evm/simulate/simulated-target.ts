@@ -1,0 +1,142 @@
+// Generated from contracts/src by `pnpm generate`. Do not edit.
+export const simulatedTarget = {
+	"abi": [
+		{
+			"type": "fallback",
+			"stateMutability": "payable"
+		},
+		{
+			"type": "function",
+			"name": "callEach",
+			"inputs": [
+				{
+					"name": "calls",
+					"type": "tuple[]",
+					"internalType": "struct Call[]",
+					"components": [
+						{
+							"name": "to",
+							"type": "address",
+							"internalType": "address"
+						},
+						{
+							"name": "gas",
+							"type": "uint256",
+							"internalType": "uint256"
+						},
+						{
+							"name": "data",
+							"type": "bytes",
+							"internalType": "bytes"
+						}
+					]
+				}
+			],
+			"outputs": [
+				{
+					"name": "succeed",
+					"type": "bool[]",
+					"internalType": "bool[]"
+				},
+				{
+					"name": "returned",
+					"type": "bytes[]",
+					"internalType": "bytes[]"
+				}
+			],
+			"stateMutability": "nonpayable"
+		},
+		{
+			"type": "function",
+			"name": "callEachAndRevert",
+			"inputs": [
+				{
+					"name": "calls",
+					"type": "tuple[]",
+					"internalType": "struct Call[]",
+					"components": [
+						{
+							"name": "to",
+							"type": "address",
+							"internalType": "address"
+						},
+						{
+							"name": "gas",
+							"type": "uint256",
+							"internalType": "uint256"
+						},
+						{
+							"name": "data",
+							"type": "bytes",
+							"internalType": "bytes"
+						}
+					]
+				}
+			],
+			"outputs": [],
+			"stateMutability": "nonpayable"
+		},
+		{
+			"type": "function",
+			"name": "simulate",
+			"inputs": [
+				{
+					"name": "data",
+					"type": "bytes",
+					"internalType": "bytes"
+				},
+				{
+					"name": "reads",
+					"type": "tuple[]",
+					"internalType": "struct Call[]",
+					"components": [
+						{
+							"name": "to",
+							"type": "address",
+							"internalType": "address"
+						},
+						{
+							"name": "gas",
+							"type": "uint256",
+							"internalType": "uint256"
+						},
+						{
+							"name": "data",
+							"type": "bytes",
+							"internalType": "bytes"
+						}
+					]
+				}
+			],
+			"outputs": [
+				{
+					"name": "succeeds",
+					"type": "bool",
+					"internalType": "bool"
+				},
+				{
+					"name": "returned",
+					"type": "bytes",
+					"internalType": "bytes"
+				},
+				{
+					"name": "gasUsed",
+					"type": "uint256",
+					"internalType": "uint256"
+				},
+				{
+					"name": "before",
+					"type": "bytes[]",
+					"internalType": "bytes[]"
+				},
+				{
+					"name": "afterwards",
+					"type": "bytes[]",
+					"internalType": "bytes[]"
+				}
+			],
+			"stateMutability": "payable"
+		}
+	],
+	"runtimeCode": "0x6080604052600436106109e4575f3560e01c806333f29905146100a45780636c9df338146100365763c7768111036109e457610282565b346100a05761004d61004736610135565b9061052c565b60405190604082016040835283518091526020606084019401905f5b818110610088578480610084888783820360208501526101c5565b0390f35b82511515865260209586019590920191600101610069565b5f80fd5b346100a0576100b561004736610135565b9050604051610100816100d460208201946020865260408301906101c5565b037fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe08101835282610359565b5190fd5b9181601f840112156100a05782359167ffffffffffffffff83116100a0576020808501948460051b0101116100a057565b60207ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc8201126100a0576004359067ffffffffffffffff82116100a05761017e91600401610104565b9091565b907fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0601f602080948051918291828752018686015e5f8582860101520116010190565b9080602083519182815201916020808360051b8301019401925f915b8383106101f057505050505090565b909192939460208061022c837fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe086600196030187528951610182565b970193019301919392906101e1565b9361025e6102719361027f9795931515875260a0602088015260a0870190610182565b91604086015284820360608601526101c5565b9160808184039101526101c5565b90565b60407ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc3601126100a05760043567ffffffffffffffff81116100a057366023820112156100a057806004013567ffffffffffffffff81116100a05736602482840101116100a05760243567ffffffffffffffff81116100a0576100849261031c926103136024933690600401610104565b939092016107be565b916040959395519586958661023b565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52604160045260245ffd5b90601f7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe0910116810190811067ffffffffffffffff82111761039a57604052565b61032c565b67ffffffffffffffff811161039a5760051b60200190565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52603260045260245ffd5b91908110156104245760051b810135907fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa1813603018212156100a0570190565b6103b7565b73ffffffffffffffffffffffffffffffffffffffff8116036100a057565b3561027f81610429565b9035907fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe1813603018212156100a0570180359067ffffffffffffffff82116100a0576020019181360383136100a057565b908092918237015f815290565b67ffffffffffffffff811161039a57601f017fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe01660200190565b3d15610513573d906104fa826104af565b916105086040519384610359565b82523d5f602084013e565b606090565b80518210156104245760209160051b010190565b90916105378361039f565b926105456040519485610359565b8084527fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe06105728261039f565b01366020860137836105838261039f565b906105916040519283610359565b8282527fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe06105be8461039f565b015f5b81811061065f57505081945f5b8481106105dc575050505050565b6001906106595f8088868261062161061788602061060e828861060861060383838c6103e4565b610447565b986103e4565b0135958c6103e4565b6040810190610451565b9290610632604051809581936104a2565b0393f161063d6104e9565b6106478489610518565b526106528387610518565b9015159052565b016105ce565b8060606020809387010152016105c1565b601f82602094937fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe093818652868601375f8582860101520116010190565b6020818303126100a05780519067ffffffffffffffff82116100a057019080601f830112156100a0578151916106e38361039f565b926106f16040519485610359565b80845260208085019160051b830101918383116100a05760208101915b83831061071d57505050505090565b825167ffffffffffffffff81116100a057820185603f820112156100a05760208101519161074a836104af565b6107576040519182610359565b83815260408385010188106100a0575f602085819660408397018386015e8301015281520192019161070e565b9190820391821161079157565b7f4e487b71000000000000000000000000000000000000000000000000000000005f52601160045260245ffd5b9360405160208101907f33f299050000000000000000000000000000000000000000000000000000000082528560448201602060248401525260648101604060248860051b840101019086905f907fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffa189360301915b8a81106108e7575050505091816108765f949384869550037fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe08101835282610359565b519082305af1506108e25f8061089c61088d6104e9565b602080825183010191016106ae565b945a986108ae604051809381936104a2565b039073a0df70364ad21e67fdc1f2c416b8c062b849b8f05af4946108dc6108d36104e9565b96975a90610784565b9461052c565b905090565b909192937fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffc07fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffdc878303010183528435848112156100a0578a0173ffffffffffffffffffffffffffffffffffffffff813561096081610429565b1682526020810135602083015260408101357fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe1823603018112156100a057016020813591019067ffffffffffffffff81116100a05780360382136100a0576109d8602092839260608681604060019901520191610670565b96019493019101610833565b365f80375f80368173a0df70364ad21e67fdc1f2c416b8c062b849b8f05af43d5f803e15610a10573d5ff35b3d5ffd"
+} as const;
