@@ -20,7 +20,7 @@ async function connected(answer: { status: number; body: object }) {
 	const { client } = connectChain({
 		chainId: 31337,
 		rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-		deployment: { name: "Test" } as ChainDeployment,
+		deployment: { name: "Test", assets: [] as ChainDeployment["assets"] } as ChainDeployment,
 		onCall: (call) => calls.push(call),
 	});
 	return { client, calls };

@@ -9,17 +9,21 @@ import {
 	type PublicClient,
 	RpcRequestError,
 	type Transport,
+	zeroAddress,
 } from "viem";
+import type { HeadNews } from "../node-pool/watch-heads.ts";
 import type { OnChainCall } from "../on-chain-call.ts";
 
 /** The address of Multicall3 on every chain that has it. */
-const multicall3Address: Address = "0xcA11bde05977b3631167028862bE2a173976CA11";
+export const multicall3Address: Address = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
 /** One chain: a client for its node, and our deployment on it. */
 export type EvmChain = {
 	chainId: number;
 	deployment: ChainDeployment;
 	client: PublicClient<Transport, Chain>;
+	/** News of blocks. Absent if no node is subscribed to. */
+	news?: HeadNews;
 };
 
 export function connectChain({
@@ -34,6 +38,7 @@ export function connectChain({
 		batch: batchSize !== undefined && { batchSize },
 	}),
 	deployment,
+	news,
 	onCall,
 }: {
 	chainId: number;
@@ -44,25 +49,33 @@ export function connectChain({
 	/** The transport to the node, if not HTTP to `rpcUrl`. */
 	transport?: Transport;
 	deployment: ChainDeployment;
+	/** News of blocks, if a node is subscribed to. */
+	news?: HeadNews | undefined;
 	/** Called after every call to the node. */
 	onCall?: OnChainCall | undefined;
 }): EvmChain {
 	const chain = defineChain({
 		id: chainId,
 		name: deployment.name,
-		nativeCurrency: { name: "Native", symbol: "ETH", decimals: 18 },
+		nativeCurrency: { name: "Native", symbol: nativeSymbol(deployment), decimals: 18 },
 		rpcUrls: { default: { http: [rpcUrl] } },
 		contracts: { multicall3: { address: multicall3Address } },
 	});
 	return {
 		chainId,
 		deployment,
+		...(news && { news }),
 		client: createPublicClient({
 			chain,
 			transport: told(transport, { chainId, onCall }),
 			cacheTime: 0,
 		}),
 	};
+}
+
+/** Returns the symbol of the token that pays for gas. It is only shown: a chain need not list the token. */
+function nativeSymbol({ assets }: ChainDeployment): string {
+	return assets.find(({ address }) => address === zeroAddress)?.symbol ?? "native";
 }
 
 /** Wraps the transport and reports each call to `onCall`, once with its retry. */

@@ -1,5 +1,6 @@
 import { BaseError, type Hex, RpcRequestError } from "viem";
 import type { EvmChain } from "../chain-client.ts";
+import { isKnown, isSpent } from "./send-answers.ts";
 
 export type SendOutcome =
 	| { outcome: "accepted" }
@@ -22,10 +23,8 @@ export async function sendRaw({ client }: EvmChain, raw: Hex): Promise<SendOutco
 	} catch (error) {
 		// Only the chain's own words: the whole message contains the endpoint's URL, which may hold a key.
 		const problem = error instanceof BaseError ? error.details || error.shortMessage : String(error);
-		if (/already (known|imported|exists)|known transaction/i.test(problem)) return { outcome: "accepted" };
-		if (/nonce (is )?too low|nonce provided for the transaction is lower/i.test(problem)) {
-			return { outcome: "spent" };
-		}
+		if (isKnown(problem)) return { outcome: "accepted" };
+		if (isSpent(problem)) return { outcome: "spent" };
 		if (/insufficient ?funds|exceeds account balance/i.test(problem)) return { outcome: "unfunded", problem };
 		const isAnswer =
 			error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError) !== null;

@@ -1,39 +1,129 @@
-import { geoEscrowAbi, geoVaultAbi } from "@geoswap/protocol";
-import { type Address, decodeErrorResult, type Hex, type Log, type SignedAuthorization } from "viem";
+import { fromWord, geoEscrowAbi, geoVaultAbi, type Order } from "@geoswap/protocol";
+import {
+	type Address,
+	decodeErrorResult,
+	encodeFunctionData,
+	type Hex,
+	type Log,
+	type SignedAuthorization,
+	size,
+	slice,
+} from "viem";
 import { entryPoint09Abi } from "viem/account-abstraction";
 import type { EvmChain } from "../chain-client.ts";
-import { type ContractEvent, decodeEvents } from "../read/decode-events.ts";
+import { decodeEvents } from "../read/decode-events.ts";
+import { simulate } from "../simulate/simulate.ts";
+import type { StateChange, WatchedOrder } from "../simulate/simulation.ts";
+import { type Bundle, encodeBundle } from "./encode-bundle.ts";
 
 /** The most gas that one transaction may have. */
 export const maxTransactionGas = 2n ** 24n;
 
 export type BundleSimulation =
-	| { succeeds: true; gasUsed: bigint; events: ContractEvent[] }
+	| {
+			succeeds: true;
+			gasUsed: bigint;
+			/** The orders for which the bundle would do what it is for. */
+			done: ReadonlySet<Hex>;
+			/** The selectors of the errors for which a vault would skip fills. */
+			skips: ReadonlyMap<Hex, Hex>;
+	  }
 	/** `opIndex` is set if the EntryPoint says which op it refused. */
 	| { succeeds: false; reason: string; opIndex: number | undefined };
 
+/** An order of a bundle. */
+type BundledOrder = { order: Order; orderId: Hex };
+
+/** The event, and the state of its order, by which a bundle of each kind does what it is for. */
+const doneBy: Record<Bundle["kind"], { event: string; state: number }> = {
+	open: { event: "Opened", state: 1 },
+	release: { event: "Released", state: 2 },
+	refund: { event: "Refunded", state: 3 },
+	"late-refund": { event: "Refunded", state: 3 },
+	fill: { event: "Filled", state: 1 },
+	void: { event: "Voided", state: 2 },
+};
+
 /**
- * Simulates a transaction on the chain as it is now. Only its events show what was done: the transaction succeeds even
- * if an op or an item of a batch fails.
+ * Simulates a transaction on the chain as it is now. Its success says nothing about an order: the transaction succeeds
+ * even if an op or an item of a batch fails.
  */
 export async function simulateBundle(
-	{ client, deployment }: EvmChain,
+	chain: EvmChain,
 	{
 		from,
-		to,
-		data,
+		bundle,
+		orders,
 		authorizationList,
-	}: { from: Address; to: Address; data: Hex; authorizationList?: SignedAuthorization[] | undefined },
+	}: {
+		from: Address;
+		bundle: Bundle;
+		/** The orders that the bundle is sent for. It may name others. */
+		orders: readonly BundledOrder[];
+		authorizationList?: SignedAuthorization[] | undefined;
+	},
 ): Promise<BundleSimulation> {
-	const call = { account: from, to, data, gas: maxTransactionGas };
-	const [block] = await client.simulateBlocks({
-		blocks: [{ calls: [authorizationList ? { ...call, authorizationList } : call] }],
+	const simulation = await simulate(chain, {
+		...encodeBundle(bundle),
+		from,
+		gas: maxTransactionGas,
+		authorizationList,
+		orders: orders.map(({ order, orderId }, i) => watched(bundle, { order, orderId, i })),
 	});
-	const result = block?.calls[0];
-	if (!result) throw new Error("the chain returned no simulation");
-	if (result.status !== "success") return { succeeds: false, ...refusal(result.data) };
-	const logs = (result.logs ?? []) as Log<bigint, number, false>[];
-	return { succeeds: true, gasUsed: result.gasUsed, events: decodeEvents(deployment, logs) };
+	if (!simulation.succeeds) return { succeeds: false, ...refusal(simulation.data) };
+	const outcomes =
+		"logs" in simulation
+			? loggedOutcomes(chain, bundle, simulation.logs)
+			: changedOutcomes(bundle, orders, simulation.changes);
+	return { succeeds: true, gasUsed: simulation.gasUsed, ...outcomes };
+}
+
+function watched(
+	bundle: Bundle,
+	{ order, orderId, i }: { order: Order; orderId: Hex; i: number },
+): WatchedOrder {
+	if (bundle.kind === "void") return { contract: bundle.vault, orderId };
+	if (bundle.kind !== "fill") return { contract: fromWord(order.escrow), orderId };
+	const [contract, fill] = [bundle.vault, bundle.fills[i]];
+	if (!fill) return { contract, orderId };
+	const data = encodeFunctionData({ abi: geoVaultAbi, functionName: "fillOne", args: [fill] });
+	return { contract, orderId, part: { to: contract, data, gas: maxTransactionGas } };
+}
+
+type Outcomes = Pick<Extract<BundleSimulation, { succeeds: true }>, "done" | "skips">;
+
+function loggedOutcomes({ deployment }: EvmChain, { kind }: Bundle, logs: Log[]): Outcomes {
+	const done = new Set<Hex>();
+	const skips = new Map<Hex, Hex>();
+	for (const event of decodeEvents(deployment, logs as Log<bigint, number, false>[])) {
+		if (!event.orderId) continue;
+		if (event.name === doneBy[kind].event) done.add(event.orderId);
+		if (kind === "fill" && event.name === "Skipped" && event.data.reason)
+			skips.set(event.orderId, event.data.reason);
+	}
+	return { done, skips };
+}
+
+function changedOutcomes(
+	{ kind }: Bundle,
+	orders: readonly BundledOrder[],
+	changes: readonly StateChange[],
+): Outcomes {
+	const done = new Set<Hex>();
+	const skips = new Map<Hex, Hex>();
+	for (const [i, { orderId }] of orders.entries()) {
+		const change = changes[i];
+		if (!change) continue;
+		const { before, after, revertData } = change;
+		if (before !== after && after === doneBy[kind].state) done.add(orderId);
+		else if (revertData !== undefined) skips.set(orderId, selectorOf(revertData));
+	}
+	return { done, skips };
+}
+
+/** Returns an error's selector as the vault puts it into its event. */
+function selectorOf(revertData: Hex): Hex {
+	return size(revertData) < 4 ? "0x00000000" : slice(revertData, 0, 4);
 }
 
 const errorAbi = [...entryPoint09Abi, ...geoVaultAbi, ...geoEscrowAbi];

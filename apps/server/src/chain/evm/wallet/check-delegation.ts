@@ -1,11 +1,10 @@
 import { type Authorization, SwapError } from "@geoswap/protocol";
-import { type Address, concat, isAddressEqual, numberToHex } from "viem";
-import { hashAuthorization } from "viem/utils";
+import { type Address, isAddressEqual } from "viem";
 import type { EvmChain } from "../chain-client.ts";
-import { recoverAddress } from "../secp256k1.ts";
-import { isLowS } from "./normalize-signature.ts";
+import { authorizationSigner } from "./authorization-signer.ts";
 import type { AccountNonces } from "./read-account-nonces.ts";
 import { readDelegation } from "./read-delegation.ts";
+import { signedAuthorization } from "./signed-authorization.ts";
 import type { WalletDelegation } from "./wallet-delegation.ts";
 
 /** The pending transaction may be this wallet's own first swap, after which it needs no authorization any more. */
@@ -69,11 +68,8 @@ export async function checkDelegation({
 }
 
 function isSignedBy(wallet: Address, authorization: Authorization): boolean {
-	const { chainId, address, nonce, r, s, yParity } = authorization;
-	// A chain skips an authorization with a high s, though it recovers. No account has a nonce of more than 64 bits.
-	if (!isLowS(s) || nonce > BigInt(Number.MAX_SAFE_INTEGER)) return false;
-	const hash = hashAuthorization({ chainId: Number(chainId), address, nonce: Number(nonce) });
-	const signature = concat([r, s, numberToHex(27n + yParity, { size: 1 })]);
-	const signer = recoverAddress({ hash, signature });
+	// No account has a nonce of more than 64 bits.
+	if (authorization.nonce > BigInt(Number.MAX_SAFE_INTEGER)) return false;
+	const signer = authorizationSigner(signedAuthorization(authorization));
 	return signer !== undefined && isAddressEqual(signer, wallet);
 }

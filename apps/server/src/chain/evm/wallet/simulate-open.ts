@@ -11,12 +11,15 @@ import {
 	parseAbi,
 	parseEventLogs,
 	prepareEncodeFunctionData,
-	type StateOverride,
+	slice,
 	toEventSelector,
 } from "viem";
 import { entryPoint09Abi, entryPoint09Address, type PackedUserOperation } from "viem/account-abstraction";
 import { askChain } from "../../ask-chain.ts";
 import type { EvmChain } from "../chain-client.ts";
+import { maxTransactionGas } from "../send/simulate-bundle.ts";
+import { simulate } from "../simulate/simulate.ts";
+import type { AccountCall, SimulatedCall } from "../simulate/simulation.ts";
 import { signedAuthorization } from "./signed-authorization.ts";
 import { delegationPrefix } from "./wallet-delegation.ts";
 
@@ -29,6 +32,9 @@ const anySender: Address = "0x000000000000000000000000000000000000dEaD";
 // viem hashes function names at each call: these are hashed once.
 const handleOps = prepareEncodeFunctionData({ abi: entryPoint09Abi, functionName: "handleOps" });
 const openedTopic = toEventSelector(getAbiItem({ abi: geoEscrowAbi, name: "Opened" }));
+
+/** The state of an order that is open, as the escrow numbers the states. */
+const openedState = 1;
 
 /** Simulates the wallet's calls before there is a signature: as the EntryPoint makes them, with the delegate set. */
 export function simulateCalls({
@@ -43,11 +49,11 @@ export function simulateCalls({
 	callData: Hex;
 }): Promise<OpenSimulation> {
 	const wallet = fromWord(order.wallet);
-	return simulate({
-		chain,
-		order,
-		call: { account: entryPoint09Address, to: wallet, data: callData },
-		stateOverrides: [{ address: wallet, code: concat([delegationPrefix, delegate]) }],
+	return simulateOpen(chain, order, {
+		from: entryPoint09Address,
+		to: wallet,
+		data: callData,
+		codes: [{ address: wallet, code: concat([delegationPrefix, delegate]) }],
 	});
 }
 
@@ -64,42 +70,49 @@ export function simulateOp({
 	userOp: PackedUserOperation;
 	authorization?: Authorization | undefined;
 }): Promise<OpenSimulation> {
-	const data = encodeFunctionData({ ...handleOps, args: [[userOp], anySender] });
-	return simulate({
-		chain,
-		order,
-		call: {
-			account: anySender,
-			to: entryPoint09Address,
-			data,
-			...(authorization && { authorizationList: [signedAuthorization(authorization)] }),
-		},
+	return simulateOpen(chain, order, {
+		from: anySender,
+		to: entryPoint09Address,
+		data: encodeFunctionData({ ...handleOps, args: [[userOp], anySender] }),
+		authorizationList: authorization && [signedAuthorization(authorization)],
+		part: { to: userOp.sender, data: userOp.callData, gas: callGasLimit(userOp) },
 	});
 }
 
-async function simulate({
-	chain: { chainId, client },
-	order,
-	call,
-	stateOverrides = [],
-}: {
-	chain: EvmChain;
-	order: Order;
-	call: { account: Address; to: Address; data: Hex };
-	stateOverrides?: StateOverride;
-}): Promise<OpenSimulation> {
-	const [block] = await askChain(
-		chainId,
-		client.simulateBlocks({ blocks: [{ calls: [call], stateOverrides }] }),
+async function simulateOpen(
+	chain: EvmChain,
+	order: Order,
+	{ part, ...call }: Omit<SimulatedCall, "orders" | "gas"> & { part?: AccountCall },
+): Promise<OpenSimulation> {
+	const watched = { contract: fromWord(order.escrow), orderId: orderId(order) };
+	const simulation = await askChain(
+		chain.chainId,
+		simulate(chain, {
+			...call,
+			gas: maxTransactionGas,
+			orders: [part ? { ...watched, part } : watched],
+		}),
 	);
-	const result = block?.calls[0];
-	if (!result) return { opens: false, reason: "the chain returned no simulation" };
-	if (result.status !== "success") return { opens: false, reason: revertReason(result.data) };
-	const logs = result.logs ?? [];
-	return isOpenedIn(logs, order)
-		? { opens: true, gasUsed: result.gasUsed }
-		: { opens: false, reason: innerReason(logs) };
+	if (!simulation.succeeds) return { opens: false, reason: revertReason(simulation.data) };
+	const { gasUsed } = simulation;
+	if ("logs" in simulation) {
+		const { logs } = simulation;
+		return isOpenedIn(logs, order) ? { opens: true, gasUsed } : { opens: false, reason: innerReason(logs) };
+	}
+	const [change] = simulation.changes;
+	if (change && change.before !== change.after && change.after === openedState)
+		return { opens: true, gasUsed };
+	// The EntryPoint tells a reason only if there is one.
+	const { revertData = "0x" } = change ?? {};
+	return { opens: false, reason: revertData === "0x" ? notOpened : revertReason(revertData) };
 }
+
+/** ERC-4337 packs the gas limit of the calls into the lower half of a word. */
+function callGasLimit({ accountGasLimits }: PackedUserOperation): bigint {
+	return BigInt(slice(accountGasLimits, 16));
+}
+
+const notOpened = "the order was not opened";
 
 function isOpenedIn(logs: Log[], order: Order): boolean {
 	const id = orderId(order);
@@ -112,7 +125,7 @@ function isOpenedIn(logs: Log[], order: Order): boolean {
 /** Returns the reason from an event: a bundle succeeds even if the calls of its op revert. */
 function innerReason(logs: Log[]): string {
 	const [event] = parseEventLogs({ abi: entryPoint09Abi, eventName: "UserOperationRevertReason", logs });
-	return event ? revertReason(event.args.revertReason) : "the order was not opened";
+	return event ? revertReason(event.args.revertReason) : notOpened;
 }
 
 const reasonAbi = [
