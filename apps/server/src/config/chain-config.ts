@@ -1,5 +1,5 @@
 import type { ChainDeployment, Seconds, SolanaAssetDeployment, SolanaDeployment } from "@geoswap/protocol";
-import type { EvmTerms, SolanaTerms } from "./chain-terms.ts";
+import type { EvmTerms, NodeTerms, SolanaTerms } from "./chain-terms.ts";
 
 /** The fields that chains of both kinds have. */
 type OfEveryChain = {
@@ -34,6 +34,14 @@ export function chainOf({ chains }: Chains, chainId: bigint): ChainConfig | unde
 	return chains.find((chain) => BigInt(chain.chainId) === chainId);
 }
 
+/** Returns true if this account may begin swaps on the chain. Without an account, only chains that all may use count. */
+export function isOfferedTo(
+	accountId: string | undefined,
+	{ onlyAccounts }: Pick<ChainConfig, "onlyAccounts">,
+): boolean {
+	return onlyAccounts === undefined || (accountId !== undefined && onlyAccounts.includes(accountId));
+}
+
 export function evmChains({ chains }: Chains): EvmChainConfig[] {
 	return chains.filter((chain) => chain.kind === "evm");
 }
@@ -41,6 +49,31 @@ export function evmChains({ chains }: Chains): EvmChainConfig[] {
 /** Returns Solana; undefined if it is not configured. */
 export function solanaChain({ chains }: Chains): SolanaChainConfig | undefined {
 	return chains.find((chain) => chain.kind === "solana");
+}
+
+/** Returns the nodes of a chain that have a role, the preferred one first. */
+export function nodesFor(
+	role: NodeTerms["roles"][number],
+	{ nodes }: Pick<ChainConfig, "nodes">,
+): NodeTerms[] {
+	return nodes.filter(({ roles }) => roles.includes(role));
+}
+
+/** Returns the URL of the preferred node. */
+export function firstUrl(chain: Pick<ChainConfig, "nodes">): string {
+	const [first] = nodesFor("read", chain);
+	if (!first) throw new RangeError("a chain has a node that reads");
+	return first.url;
+}
+
+/** Returns one node of each host that is asked for large deposits: two keys of one host are one provider's. */
+export function hostsThatAgree(chain: Pick<ChainConfig, "nodes">): { host: string; url: string }[] {
+	const byHost = new Map<string, string>();
+	for (const { url } of nodesFor("agree", chain)) {
+		const { host } = new URL(url);
+		if (!byHost.has(host)) byHost.set(host, url);
+	}
+	return [...byHost].map(([host, url]) => ({ host, url }));
 }
 
 /** Returns the assets of other chains whose price feeds are on this chain. */

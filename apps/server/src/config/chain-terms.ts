@@ -5,14 +5,40 @@ import { urlSchema } from "./url-schema.ts";
 /** A deposit of at most this value is acted on this many blocks after its own; above the highest value, when final. */
 const depthSchema = z.strictObject({ upToUsd: z.number().positive(), blocks: z.int().nonnegative() });
 
-/** Another company's node of the same chain, or our own. A deposit above `agreeAboveUsd` counts once it has it too. */
-const secondProviderSchema = z.strictObject({ rpcUrl: urlSchema, agreeAboveUsd: z.number().nonnegative() });
+/** A node of a chain: a provider's endpoint, or a node of our own. */
+const nodeSchema = z.strictObject({
+	url: urlSchema.regex(/^https?:/i, "the URL of a node must begin with http: or https:"),
+	/** Tells of new blocks. Absent if the node is only polled. */
+	webSocketUrl: urlSchema
+		.regex(/^wss?:/i, "the URL of a subscription must begin with ws: or wss:")
+		.exactOptional(),
+	/** The calls it gets: reads, transactions to send, and questions whether it has a deposit above `agreeAboveUsd`. */
+	roles: z
+		.array(z.enum(["read", "send", "agree"]))
+		.min(1)
+		.default(["read", "send", "agree"]),
+});
+
+/** The nodes of a chain. The first ones are preferred. */
+const nodesSchema = z.array(nodeSchema).min(1);
+/** Slots come all the time, so that being told of them would save nothing. */
+const solanaNodesSchema = z.array(nodeSchema.omit({ webSocketUrl: true })).min(1);
+/** Absent if the node that reads is trusted, whatever a deposit is worth. Else two hosts must have a deposit above it. */
+const agreeAboveUsdSchema = z.number().nonnegative().exactOptional();
+
+/**
+ * Ids of the accounts that the chain is offered to. Absent if it is offered to all; empty if to nobody. Swaps that have
+ * begun go on in either case.
+ */
+const onlyAccountsSchema = z.array(z.uuid()).exactOptional();
+
+const weiSchema = z.string().regex(/^\d{1,30}$/);
 
 /** The terms of an EVM chain. */
 export const evmTermsSchema = z.strictObject({
-	rpcUrl: urlSchema,
-	/** Absent if one provider is trusted, whatever a deposit is worth. */
-	secondProvider: secondProviderSchema.exactOptional(),
+	nodes: nodesSchema,
+	agreeAboveUsd: agreeAboveUsdSchema,
+	onlyAccounts: onlyAccountsSchema,
 	/** How often to ask for a new block. */
 	pollMs: millisecondsSchema.default(1_000),
 	depths: z.array(depthSchema).default([]),
@@ -26,8 +52,9 @@ export const evmTermsSchema = z.strictObject({
 	refundSeconds: secondsSchema,
 	/** Blocks after which a transaction that was not mined is sent again with a higher fee. */
 	replaceAfterBlocks: z.int().positive().default(5),
-	/** Added to the base fee, in the chain's smallest unit. */
-	priorityFeeWei: z.string().regex(/^\d+$/).default("1000000"),
+	/** Bounds of the tip per unit of gas. Within them it follows recent blocks; if both are equal, nothing is read. */
+	minimumTipWei: weiSchema.default("1000000"),
+	maximumTipWei: weiSchema.default("5000000000"),
 	/** Most jobs in one transaction. */
 	bundleSize: z.int().min(1).max(100).default(20),
 	/** How long the first job of a bundle waits for others. */
@@ -38,10 +65,28 @@ export const evmTermsSchema = z.strictObject({
 	unfinalCapUsd: z.number().positive().default(250_000),
 });
 
+/** A quoter over HTTP. Its API key is a secret. */
+const quoterSchema = z.strictObject({
+	/** The address without `/order`. */
+	url: urlSchema,
+	timeoutMs: millisecondsSchema.default(2_000),
+	/** Most requests that one process makes. */
+	requestsPerSecond: z.number().positive().max(100).default(3),
+	/** Age above which its prices are not used, and the spread is charged instead. */
+	maxAgeSeconds: secondsSchema.default(10),
+	/** The charge below what it pays: within `maxAgeSeconds` the market may have moved. */
+	marginBps: z
+		.strictObject({ stable: z.int().nonnegative().default(1), volatile: z.int().nonnegative().default(5) })
+		.prefault({}),
+	/** How far it may be from the feed. Beyond that the asset is not quoted. */
+	deviationBps: z.int().positive().max(10_000).default(200),
+});
+
 /** The terms of Solana. */
 export const solanaTermsSchema = z.strictObject({
-	rpcUrl: urlSchema,
-	secondProvider: secondProviderSchema.exactOptional(),
+	nodes: solanaNodesSchema,
+	agreeAboveUsd: agreeAboveUsdSchema,
+	onlyAccounts: onlyAccountsSchema,
 	pollMs: millisecondsSchema.default(400),
 	/** Depths in slots. */
 	depths: z.array(depthSchema).default([]),
@@ -70,11 +115,14 @@ export const solanaTermsSchema = z.strictObject({
 	spreadBps: z
 		.strictObject({ stable: z.int().nonnegative().default(5), volatile: z.int().nonnegative().default(30) })
 		.prefault({}),
+	/** An HTTP quoter of Jupiter's shape, whose fresh prices replace the spread. Absent if there is none. */
+	quoter: quoterSchema.exactOptional(),
 	/** Most whole tokens that leave the vault in an hour, by symbol. Enforced by this service alone, by no program. */
 	outflowCaps: z.record(z.string(), z.string().regex(/^\d+$/)).default({}),
 	unreleasedCapUsd: z.number().positive().default(1_000_000),
 	unfinalCapUsd: z.number().positive().default(250_000),
 });
 
+export type NodeTerms = z.output<typeof nodeSchema>;
 export type EvmTerms = z.output<typeof evmTermsSchema>;
 export type SolanaTerms = z.output<typeof solanaTermsSchema>;

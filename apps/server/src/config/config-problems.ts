@@ -1,7 +1,15 @@
 import { isIP } from "node:net";
+import type { Hash } from "viem";
 import { entryPoint09Address } from "viem/account-abstraction";
 import { maximumMicroLamportsPerUnit } from "../chain/solana/wallet/co-sign-order.ts";
-import { type ChainConfig, type EvmChainConfig, evmChains, type SolanaChainConfig } from "./chain-config.ts";
+import {
+	type ChainConfig,
+	type EvmChainConfig,
+	evmChains,
+	hostsThatAgree,
+	nodesFor,
+	type SolanaChainConfig,
+} from "./chain-config.ts";
 import type { Config } from "./config.ts";
 
 /** Lifetime of a quote: a build comes no later. */
@@ -27,7 +35,11 @@ export function configProblems({
 		chain.kind === "evm" ? evmProblems(chain) : solanaProblems(chain, { chains: all, price }),
 	);
 	for (const from of all) for (const to of all) problems.push(...deadlineProblems(from, to));
-	problems.push(...settlementProblems(all, price), ...volatilityProblems(all, price));
+	problems.push(
+		...settlementProblems(all, price),
+		...volatilityProblems(all, price),
+		...pythProblems(all, price),
+	);
 	// Nothing is attested if there is only one chain, or if the input is on Solana.
 	for (const { chainId, deployment } of all.length > 1 ? evmChains({ chains: all }) : []) {
 		const { threshold } = deployment.attesterSet;
@@ -38,11 +50,7 @@ export function configProblems({
 		}
 	}
 	for (const chain of all) {
-		if (chain.secondProvider && isSameEndpoint(chain.rpcUrl, chain.secondProvider.rpcUrl)) {
-			problems.push(
-				`${nameOf(chain)}.secondProvider.rpcUrl: must be another endpoint than rpcUrl; one endpoint would only agree with itself`,
-			);
-		}
+		problems.push(...nodeProblems(chain));
 		if (chain.unreleasedCapUsd < price.maximumUsd) {
 			problems.push(
 				`${nameOf(chain)}.unreleasedCapUsd: must be at least price.maximumUsd, or the largest swaps are never filled`,
@@ -68,9 +76,18 @@ function isLoopback(host: string): boolean {
 	return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 }
 
-/** Compares hosts: two keys of one host are one provider's. */
-function isSameEndpoint(one: string, other: string): boolean {
-	return new URL(one).host === new URL(other).host;
+function nodeProblems(chain: ChainConfig): string[] {
+	const { agreeAboveUsd } = chain;
+	return unmet([
+		(["read", "send"] as const).map(
+			(role) =>
+				nodesFor(role, chain).length > 0 ||
+				`${nameOf(chain)}.nodes: no node has the role ${role}; give it to one`,
+		),
+		agreeAboveUsd === undefined ||
+			hostsThatAgree(chain).length >= 2 ||
+			`${nameOf(chain)}.agreeAboveUsd: needs nodes of two hosts with the role agree; one provider would only agree with itself`,
+	]);
 }
 
 /** Returns the path of the chain's fields in the file. */
@@ -84,11 +101,11 @@ function unmet(conditions: readonly (true | string | readonly (true | string)[])
 }
 
 function evmProblems(chain: EvmChainConfig): string[] {
-	const { chainId, deployment } = chain;
+	const { chainId, deployment, minimumTipWei, maximumTipWei } = chain;
 	const { entryPoint } = deployment.contracts;
 	return unmet([
-		deployment.kind === "eip1559" ||
-			`chains.${chainId}: the kind ${deployment.kind} is not supported yet, since its fees on the chain below it cannot be priced`,
+		BigInt(minimumTipWei) <= BigInt(maximumTipWei) ||
+			`chains.${chainId}.minimumTipWei: must not be above maximumTipWei, ${maximumTipWei}`,
 		openProblems(chain),
 		entryPoint === entryPoint09Address ||
 			`chains.${chainId}: the deployment has the EntryPoint ${entryPoint}, but only ${entryPoint09Address} is supported`,
@@ -144,6 +161,7 @@ function solanaProblems(
 				`solana.spreadBps.${kind}: with price.optionCentibps.${kind} it charges ${takenBps} bps, but the feed of ${symbol} may be wrong by ${deviationBps} bps: each swap could gain the difference`
 			);
 		}),
+		quoterProblems(solana, price),
 		deployment.assets
 			.filter(({ feed }) => !evmChains({ chains }).some(({ chainId }) => chainId === feed.chainId))
 			.map(
@@ -151,6 +169,27 @@ function solanaProblems(
 					`solana: the feed of ${symbol} is on chain ${feed.chainId}, which is not configured`,
 			),
 	]);
+}
+
+/**
+ * A quoter's price is as old as `maxAgeSeconds` allows: a trader who sees the market first gains what it has moved since.
+ * Margin and option must cover four standard deviations of that, as the option does of the time until a fill lands.
+ */
+function quoterProblems({ quoter, deployment }: SolanaChainConfig, price: Config["price"]): string[] {
+	if (!quoter) return [];
+	const years = quoter.maxAgeSeconds / (365.25 * 86_400);
+	return deployment.assets.flatMap(({ symbol, address, kind, feed: { deviationBps } }) => {
+		if (address === deployment.settlementToken) return [];
+		const takenBps = (100 * quoter.marginBps[kind] + price.optionCentibps[kind]) / 100;
+		const volatility = (price.volatilityPercent.bySymbol[symbol] ?? price.volatilityPercent[kind]) / 100;
+		const movedBps = 4 * volatility * Math.sqrt(years) * 10_000;
+		return unmet([
+			takenBps >= movedBps ||
+				`solana.quoter.marginBps.${kind}: with price.optionCentibps.${kind} it charges ${takenBps} bps, but ${symbol} may move by ${movedBps.toFixed(1)} bps in the ${quoter.maxAgeSeconds} s of maxAgeSeconds: raise the one or lower the other`,
+			quoter.deviationBps > deviationBps ||
+				`solana.quoter.deviationBps: must be above ${deviationBps}, by which the feed of ${symbol} may lag the market`,
+		]);
+	});
 }
 
 /**
@@ -184,6 +223,22 @@ function settlementProblems(
 				: `price.settlementSpreadBps: with price.optionCentibps.stable it charges ${takenBps} bps, but the feeds of ${one.symbol} and ${other.symbol} may be wrong by ${wrongBps} bps: each swap between them could gain the difference`;
 		}),
 	);
+}
+
+/** An asset without a feed needs Pyth, and two references may honestly differ by what the feed leaves out. */
+function pythProblems(chains: readonly ChainConfig[], { pyth }: Config["price"]): string[] {
+	return chains.flatMap((chain) => {
+		const assets: { symbol: string; pythId?: Hash; feed?: { deviationBps?: number } }[] =
+			chain.deployment.assets;
+		return assets.flatMap(({ symbol, pythId, feed }) => {
+			if (!pyth)
+				return feed ? [] : `price.pyth: is missing, but ${symbol} of ${nameOf(chain)} has no other price`;
+			const deviationBps = feed?.deviationBps ?? 0;
+			return pythId === undefined || pyth.deviationBps > deviationBps
+				? []
+				: `price.pyth.deviationBps: must be above ${deviationBps}, by which the feed of ${symbol} of ${nameOf(chain)} may lag the market`;
+		});
+	});
 }
 
 /** A symbol that is misspelt would leave its asset at the volatility of its kind. */

@@ -25,7 +25,8 @@ function writeDeployment(deployment: TestChains["deployment"]): void {
 	writeFileSync(join(folder, "deployment.json"), formatDeployment(deployment));
 }
 
-const pace = { rpcUrl: "http://a", finalitySeconds: 5, openSeconds: 75, fillSeconds: 45, refundSeconds: 30 };
+const nodes = [{ url: "http://a" }];
+const pace = { nodes, finalitySeconds: 5, openSeconds: 75, fillSeconds: 45, refundSeconds: 30 };
 const file: ConfigFile = {
 	deployment: "deployment.json",
 	chains: { 31337: pace, 31338: pace },
@@ -133,7 +134,7 @@ describe("if two chains settle in different tokens", () => {
 		const [first, second] = chains.deployment.chains;
 		if (!first || !second) throw new Error("there are two chains");
 		const assets = second.assets.map((asset) => {
-			if (asset.address !== second.settlementToken) return asset;
+			if (asset.address !== second.settlementToken || !asset.feed) return asset;
 			const { deviationBps: _, ...feed } = asset.feed;
 			return { ...asset, symbol: "USDX", feed: { ...feed, ...(deviationBps && { deviationBps }) } };
 		});
@@ -159,6 +160,32 @@ describe("if two chains settle in different tokens", () => {
 	});
 });
 
+test("Pyth must be configured if an asset has no feed, and may differ from a feed by more than the feed lags", () => {
+	const pythId = `0x${"ab".repeat(32)}` as const;
+	const readWith = (feeds: "both" | "pyth", pyth?: NonNullable<ConfigFile["price"]>["pyth"]) => {
+		const [first, ...others] = chains.deployment.chains;
+		if (!first) throw new Error("no chain");
+		const assets = first.assets.map(({ feed, ...asset }) => {
+			if (asset.symbol !== "ORB" || !feed) return { ...asset, ...(feed && { feed }) };
+			return { ...asset, pythId, ...(feeds === "both" && { feed: { ...feed, deviationBps: 200 } }) };
+		});
+		writeDeployment({ ...chains.deployment, chains: [{ ...first, assets }, ...others] });
+		try {
+			return read({ price: { ...(pyth && { pyth }) } });
+		} finally {
+			writeDeployment(chains.deployment);
+		}
+	};
+	const url = "https://hermes.example";
+	expect(() => readWith("pyth")).toThrow(
+		"price.pyth: is missing, but ORB of chains.31337 has no other price",
+	);
+	expect(readWith("pyth", { url }).price.pyth).toMatchObject({ maxAgeSeconds: 30, isRequired: false });
+	expect(() => readWith("both", { url })).toThrow("price.pyth.deviationBps: must be above 200");
+	readWith("both", { url, deviationBps: 201 });
+	readWith("both");
+});
+
 test("a volatility for a symbol that no chain has is refused", () => {
 	const volatilityPercent = { bySymbol: { WETH: 90, WBTC: 50 } };
 	expect(() => read({ price: { volatilityPercent } })).toThrow(
@@ -167,7 +194,7 @@ test("a volatility for a symbol that no chain has is refused", () => {
 });
 
 const solanaPace = {
-	rpcUrl: "http://a",
+	nodes,
 	finalitySeconds: 8,
 	openSeconds: 75,
 	fillSeconds: 60,
@@ -191,12 +218,15 @@ function readWithSolana(
 	}
 }
 
+const quoterUrl = "https://quoter.example/swap/v2";
+
 test("Solana is accepted if the deployment has it", () => {
 	expect(solanaChain(readWithSolana())).toMatchObject({
 		chainId: 792703809,
 		deployment: { name: "Devnet Solana" },
 	});
 	readWithSolana({ spreadBps: { stable: 4, volatile: 15 } });
+	readWithSolana({ quoter: { url: quoterUrl } });
 	expect(() => read({ solana: solanaPace })).toThrow("solana: the deployment file has no such chain");
 });
 
@@ -221,6 +251,11 @@ test.each<[string, Partial<NonNullable<ConfigFile["solana"]>>, Partial<ConfigFil
 		{ spreadBps: { volatile: 25 } },
 		{ price: { optionCentibps: { stable: 100, volatile: 499 } } },
 	],
+	[
+		"SOL may move by 25.5 bps in the 20 s of maxAgeSeconds",
+		{ quoter: { url: quoterUrl, maxAgeSeconds: 20 } },
+	],
+	["solana.quoter.deviationBps: must be above 30", { quoter: { url: quoterUrl, deviationBps: 30 } }],
 	["solana.unreleasedCapUsd: ", { unreleasedCapUsd: 1 }],
 	["the feed of USDC is on chain 31337", {}, { chains: { 31338: pace } }],
 	["attesters: chain 31337 needs 2", {}, { attesters: [], chains: { 31337: pace } }],
@@ -250,20 +285,46 @@ test.each<[string, Partial<ConfigFile>]>([
 	expect(() => read(change)).toThrow(message);
 });
 
-const agreeing = (rpcUrl: string, agreeAboveUsd = 100) => ({
-	chains: { 31337: { ...pace, secondProvider: { rpcUrl, agreeAboveUsd } }, 31338: pace },
+const withNodes = (all: ConfigFile["chains"][string]["nodes"], agreeAboveUsd?: number) => ({
+	chains: {
+		31337: { ...pace, nodes: all, ...(agreeAboveUsd === undefined ? {} : { agreeAboveUsd }) },
+		31338: pace,
+	},
 });
 
-test("a second provider must be at another host and have a value above which it is asked", () => {
-	expect(read(agreeing("http://b/key")).chains[0]?.secondProvider).toEqual({
-		rpcUrl: "http://b/key",
+test("two hosts must be able to agree on deposits above a value", () => {
+	const two = [{ url: "http://a" }, { url: "http://b/key" }];
+	expect(read(withNodes(two, 100)).chains[0]).toMatchObject({
+		nodes: two.map(({ url }) => ({ url, roles: ["read", "send", "agree"] })),
 		agreeAboveUsd: 100,
 	});
-	read(agreeing("http://b", 0));
-	expect(() => read(agreeing("http://a/other-key"))).toThrow(
-		"chains.31337.secondProvider.rpcUrl: must be another endpoint",
+	read(withNodes(two, 0));
+	for (const others of [
+		[],
+		[{ url: "http://a/other-key" }],
+		[{ url: "http://b", roles: ["read" as const, "send" as const] }],
+	]) {
+		expect(() => read(withNodes([{ url: "http://a" }, ...others], 100))).toThrow(
+			"chains.31337.agreeAboveUsd: needs nodes of two hosts",
+		);
+	}
+	expect(() => read(withNodes(two, -1))).toThrow("agreeAboveUsd");
+});
+
+test("a chain must have a node that reads and one that sends, and each URL its scheme", () => {
+	read(
+		withNodes([
+			{ url: "http://a", webSocketUrl: "wss://a", roles: ["read"] },
+			{ url: "https://b", roles: ["send"] },
+		]),
 	);
-	expect(() => read(agreeing("http://b", -1))).toThrow("agreeAboveUsd");
+	expect(() => read(withNodes([]))).toThrow("chains.31337.nodes");
+	expect(() => read(withNodes([{ url: "http://a", roles: ["read"] }]))).toThrow("no node has the role send");
+	expect(() => read(withNodes([{ url: "http://a", roles: ["send"] }]))).toThrow("no node has the role read");
+	expect(() => read(withNodes([{ url: "ws://a" }]))).toThrow("must begin with http: or https:");
+	expect(() => read(withNodes([{ url: "http://a", webSocketUrl: "http://a" }]))).toThrow(
+		"must begin with ws: or wss:",
+	);
 });
 
 test("the example in docs/configuration.md is a valid configuration", () => {

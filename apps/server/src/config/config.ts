@@ -68,6 +68,22 @@ const feeDiscountSchema = z.strictObject({
 	timeoutMs: millisecondsSchema.default(1_000),
 });
 
+/** Prices of Pyth's web service (Hermes). Its API key is a secret. */
+const pythSchema = z.strictObject({
+	/** The service's address, without `/v2/updates/price/latest`. */
+	url: urlSchema,
+	pollMs: millisecondsSchema.default(2_000),
+	timeoutMs: millisecondsSchema.default(2_000),
+	/** Age above which a price is no reference. */
+	maxAgeSeconds: secondsSchema.default(30),
+	/** Half the width of the confidence interval, as a share of the price. A price that is less certain is no reference. */
+	maxConfidenceBps: z.int().positive().max(10_000).default(50),
+	/** How far feed and Pyth may be apart. Beyond that the asset is not quoted. */
+	deviationBps: z.int().positive().max(10_000).default(200),
+	/** True if an asset with a `pythId` and a good feed is not quoted while Pyth has no fresh price of it. */
+	isRequired: z.boolean().default(false),
+});
+
 const telemetrySchema = z.strictObject({
 	/** URL to which traces are sent, as OTLP over HTTP: a collector's `/v1/traces`. Without it none are. */
 	tracesUrl: urlSchema.exactOptional(),
@@ -165,10 +181,16 @@ export const configSchema = z.strictObject({
 				.prefault({}),
 			/** The desk's charge where the two chains settle in different tokens: their feeds may lag behind the market. */
 			settlementSpreadBps: z.int().nonnegative().max(1_000).default(0),
+			/** Added to the cost of the transactions at the fees of now: fees may rise before the last one is sent. */
+			networkMarginBps: z.int().nonnegative().max(10_000).default(200),
 			/** How far above the reference feed a price may be. */
 			feedMarginBps: z.int().nonnegative().default(10),
 			/** How far a pool's price may be from the feed. Beyond that the asset is not quoted. */
 			feedDeviationBps: z.int().positive().default(300),
+			/** How long a rollup's feeds are not believed after its sequencer is up again. */
+			sequencerGraceSeconds: z.int().nonnegative().default(3_600),
+			/** Pyth as a second reference, or as the only one of assets without a feed. Absent if it is not used. */
+			pyth: pythSchema.exactOptional(),
 			highImpactBps: z.int().max(0).default(-300),
 			minimumUsd: z.number().positive().default(1),
 			maximumUsd: z.number().positive().default(250_000),

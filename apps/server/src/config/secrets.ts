@@ -21,6 +21,8 @@ const variables = {
 	GEOSWAP_SOLANA_ESCROW_KEY: "the 64 bytes of the escrow's key pair in base58",
 	GEOSWAP_SOLANA_VAULT_KEY: "the 64 bytes of the vault's key pair in base58",
 	GEOSWAP_ATTESTER_KEY: "0xprivatekey",
+	GEOSWAP_QUOTER_KEY: "the API key of the quoter for Solana, if it asks for one",
+	GEOSWAP_PYTH_KEY: "the API key of Pyth's web service, if it asks for one",
 } as const;
 
 export type SecretName = keyof typeof variables;
@@ -31,6 +33,14 @@ export function readSecret(name: SecretName, environment: NodeJS.ProcessEnv = pr
 	const value = environment[name];
 	if (!value) throw new ConfigError(name, `is not set in the environment. Set it to ${variables[name]}`);
 	return value;
+}
+
+/** Returns a secret that is needed only by some; undefined if it is not set. */
+export function readOptionalSecret(
+	name: SecretName,
+	environment: NodeJS.ProcessEnv = process.env,
+): string | undefined {
+	return environment[name] || undefined;
 }
 
 /** Returns the pepper that API keys are hashed with. A short one could be brute-forced, and then any key be made. */
@@ -76,7 +86,10 @@ export function parseRelayerKeys(text: string): Map<number, Hex[]> {
 	return keys;
 }
 
-export function parsePrivateKey(name: SecretName, text: string): Hex {
+export function parsePrivateKey(
+	name: SecretName | "DEPLOYER_PRIVATE_KEY" | "GEOSWAP_CANARY_PRIVATE_KEY",
+	text: string,
+): Hex {
 	if (!isPrivateKey(text)) throw new ConfigError(name, "is not a private key of 32 bytes in hex");
 	return text;
 }
