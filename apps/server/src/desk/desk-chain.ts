@@ -3,7 +3,6 @@ import {
 	type SolanaAssetDeployment,
 	solanaNativeToken,
 	toSolanaWord,
-	type Wei,
 } from "@geoswap/protocol";
 import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import type { ChainConfig, EvmChainConfig, SolanaChainConfig } from "../config/chain-config.ts";
@@ -16,6 +15,7 @@ export type DeskAsset = Pick<AssetDeployment, "symbol" | "decimals" | "kind" | "
 export type DeskChain = Pick<
 	ChainConfig,
 	| "chainId"
+	| "onlyAccounts"
 	| "depths"
 	| "finalitySeconds"
 	| "openSeconds"
@@ -32,10 +32,7 @@ export type DeskChain = Pick<
 	assets: DeskAsset[];
 	/** The asset whose feed prices the chain's fees. */
 	native: DeskAsset;
-} & (
-		| { kind: "evm"; wrappedNative: Address; priorityFeeWei: Wei }
-		| { kind: "solana"; computePriceMicroLamports: bigint }
-	);
+} & ({ kind: "evm"; wrappedNative: Address } | { kind: "solana"; computePriceMicroLamports: bigint });
 
 /** One end of a swap. */
 export type Side = { chain: DeskChain; asset: DeskAsset };
@@ -85,7 +82,6 @@ function evmDeskChain({ deployment, ...config }: EvmChainConfig): DeskChain {
 		assets,
 		native,
 		wrappedNative,
-		priorityFeeWei: BigInt(config.priorityFeeWei),
 	};
 }
 

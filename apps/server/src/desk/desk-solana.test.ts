@@ -189,9 +189,18 @@ test("a swap there and back loses at least both spreads and both fees", () => {
 });
 
 test("between settlement tokens, output, fee, option, network cost and rent add up to the input", () => {
+	const { networkMarginBps: marginBps } = scene.config.price;
 	const network = {
-		outward: networkCost(book, { origin: side(one, "USDC"), destination: side(solana, "USDC") }),
-		inward: networkCost(book, { origin: side(solana, "USDC"), destination: side(two, "USDC") }),
+		outward: networkCost(
+			book,
+			{ origin: side(one, "USDC"), destination: side(solana, "USDC") },
+			{ marginBps },
+		),
+		inward: networkCost(
+			book,
+			{ origin: side(solana, "USDC"), destination: side(two, "USDC") },
+			{ marginBps },
+		),
 	};
 	const rent = mulDivUp(tokenAccountRentLamports * 150n, 1n, 1_000n);
 	fc.assert(

@@ -51,6 +51,10 @@ function deskAt(atMs: number, own: PriceBook = book): Desk {
 	});
 }
 
+function withBaseFee(block: BlockPrices, baseFee: bigint): BlockPrices {
+	return { ...block, fees: { ...block.fees, baseFee } };
+}
+
 function assetOf(chainId: number, symbol: string) {
 	const chain = deskChains(testConfig(chains)).get(chainId);
 	const asset = chain?.assets.find((candidate) => candidate.symbol === symbol);
@@ -159,7 +163,7 @@ test("for every pair and size, the output is worth at most the input less the fe
 
 test("between settlement tokens, output, fee, option and network cost add up to the input", () => {
 	const [origin, destination] = [assetOf(one, "USDC"), assetOf(two, "USDC")];
-	const network = networkCost(book, { origin, destination });
+	const network = networkCost(book, { origin, destination }, { marginBps: 200 });
 	fc.assert(
 		fc.property(fc.bigInt(5_000_000n, 250_000_000_000n), (amount) => {
 			const { output } = desk.quote(request({ amount }));
@@ -168,6 +172,33 @@ test("between settlement tokens, output, fee, option and network cost add up to 
 			expect(output + fee + option + network).toBe(amount);
 		}),
 	);
+});
+
+test("a submit pays the quoted network cost while fees rise within the margin, more above it, and is refused below the minimum", () => {
+	const amount = 10_000_000n;
+	const atFee = (percent: bigint) => {
+		const blocks = prices.map((block) => withBaseFee(block, parseUnits("1", 7) * percent));
+		return deskAt(nowMs, testBook(testConfig(chains), blocks, { nowMs }));
+	};
+	const [patient, strict] = [5_000, 1].map((slippageBps) =>
+		atFee(100n).quote(request({ amount, slippageBps })),
+	);
+	if (!patient || !strict) throw new Error("there are two quotes");
+	for (const percent of [10n, 100n, 101n]) {
+		expect(atFee(percent).reprice(strict, none)?.output).toBe(strict.output);
+	}
+	const dearer = atFee(110n).reprice(patient, none)?.output ?? 0n;
+	const [origin, destination] = [assetOf(one, "USDC"), assetOf(two, "USDC")];
+	const cost = networkCost(
+		testBook(
+			testConfig(chains),
+			prices.map((block) => withBaseFee(block, parseUnits("11", 8))),
+			{ nowMs },
+		),
+		{ origin, destination },
+	);
+	expect(patient.output - dearer).toBe(cost - patient.networkCost);
+	expect(atFee(110n).reprice(strict, none)).toBeUndefined();
 });
 
 test("a depegged origin stable is taken at its feed's price, a depegged destination stable at par", () => {
@@ -213,7 +244,7 @@ describe("sizes", () => {
 				fc.integer({ min: 0, max: 400 }),
 				fc.bigInt({ min: 1n, max: 10n ** 20n }),
 				({ from, to }, gwei, amount) => {
-					const blocks = prices.map((block) => ({ ...block, baseFee: parseUnits(String(gwei), 9) }));
+					const blocks = prices.map((block) => withBaseFee(block, parseUnits(String(gwei), 9)));
 					const own = deskAt(nowMs, testBook(testConfig(chains), blocks, { nowMs }));
 					const ask = (size: bigint) => () => own.quote(request({ from, to, amount: size }));
 					const minimumOf = (size: bigint): bigint | undefined => {
@@ -242,7 +273,7 @@ describe("sizes", () => {
 
 	test("a pair that works only near the maximum size still names its minimum", () => {
 		// Network costs are near the maximum size: twice the floor is too large.
-		const blocks = prices.map((block) => ({ ...block, baseFee: parseUnits("80000", 9) }));
+		const blocks = prices.map((block) => withBaseFee(block, parseUnits("160000", 9)));
 		const own = deskAt(nowMs, testBook(testConfig(chains), blocks, { nowMs }));
 		const error = refusal(() => own.quote(request({ amount: 1n })));
 		expect(error.code).toBe("NEEDS_LARGER_SIZE");
@@ -252,7 +283,7 @@ describe("sizes", () => {
 	});
 
 	test("high gas prices raise the minimum above the gas cost", () => {
-		const dear = prices.map((block) => ({ ...block, baseFee: parseUnits("50", 9) }));
+		const dear = prices.map((block) => withBaseFee(block, parseUnits("100", 9)));
 		const dearDesk = deskAt(nowMs, testBook(testConfig(chains), dear, { nowMs }));
 		const error = refusal(() => dearDesk.quote(request()));
 		const minimum = BigInt((error.details as { minimumAmount: string }).minimumAmount);
@@ -276,6 +307,34 @@ describe("a request that is not offered", () => {
 			desk.quote({ ...base, ...change, ...(reason === "pair" && { outputToken: base.inputToken }) }),
 		);
 		expect(error).toMatchObject({ code: "NO_ROUTE", details: { reason } });
+	});
+
+	test("is one with a chain that only some accounts may use, from any other account or from none", () => {
+		const allowed = "01890000-0000-7000-8000-000000000001";
+		const config = testConfig(chains);
+		const onlySome = createDesk({
+			config: {
+				...config,
+				chains: config.chains.map((chain) =>
+					chain.chainId === two ? { ...chain, onlyAccounts: [allowed] } : chain,
+				),
+			},
+			book,
+			nowMs: () => nowMs,
+			random: (size) => new Uint8Array(size).fill(7),
+		});
+		for (const options of [{}, { accountId: "01890000-0000-7000-8000-000000000002" }]) {
+			for (const change of [{}, { originChain: two, destinationChain: one }]) {
+				expect(refusal(() => onlySome.quote(request(change), options))).toMatchObject({
+					code: "NO_ROUTE",
+					details: { reason: "chain", accepted: [String(one)] },
+				});
+			}
+		}
+		const quote = onlySome.quote(request(), { accountId: allowed });
+		expect(quote.output).toBeGreaterThan(0n);
+		// A swap that has begun goes on, whoever began it.
+		expect(onlySome.reprice(quote, { sell: 0n, buy: 0n })).toBeDefined();
 	});
 
 	test("is refused with its side and the values that its field accepts", () => {

@@ -12,9 +12,7 @@ import {
 	type QuoteRequest,
 	SwapError,
 	toChainId,
-	type UsdCents,
 	unpackDeadlines,
-	usdCents,
 	type Wei,
 } from "@geoswap/protocol";
 import { type Hex, zeroAddress } from "viem";
@@ -22,11 +20,13 @@ import type { Config } from "../config/config.ts";
 import type { ExposureLimit } from "../swap/facts/reservation.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
 import { describeQuote, formatUsd, priceImpactBps, usdCentsUp } from "./describe-quote.ts";
-import { type DeskChain, deskChains, isLamports, isSettlement, type Side } from "./desk-chain.ts";
+import { deskChains, isLamports, isSettlement, type Side } from "./desk-chain.ts";
 import { deskOrder } from "./desk-order.ts";
+import { networkCost } from "./network-cost.ts";
 import { optionPrice } from "./option-price.ts";
 import { ownAddresses } from "./own-addresses.ts";
 import type { PriceBook } from "./price/price-book.ts";
+import { describeStop, type PriceStop } from "./price/price-stop.ts";
 import { amountWorthDown, amountWorthUp, usdValueDown, usdValueUp } from "./price/usd-value.ts";
 import {
 	assetId,
@@ -38,8 +38,9 @@ import {
 	type SwapPrice,
 } from "./price-swap.ts";
 import { noRoute, type ResolvedRequest, resolveRequest } from "./resolve-request.ts";
+import { secondsToDeposit, secondsToDepth } from "./seconds-to-depth.ts";
 import { greatestPassing, leastNotTooSmall } from "./size-limits.ts";
-import type { Desk, DeskQuote, KnownRecipient, PricedOrder, Repriced } from "./venue.ts";
+import type { Desk, DeskQuote, PricedOrder, Repriced } from "./venue.ts";
 
 const quoteLifeMs = 30_000;
 const opLifeMs = 90_000;
@@ -49,6 +50,8 @@ const inclusionMs = 30_000;
 /** The tolerance of a fill through the router below the fresh price. */
 const fillToleranceBps = 30n;
 const bps = 10_000n;
+/** Gas for each compressed byte of our transactions, at least. It bounds their data where only their gas is known. */
+const gasPerByte = 50n;
 /** If gas determines the minimum size, the minimum we report is one part in this many larger. */
 const gasRoom = 200n;
 
@@ -72,9 +75,13 @@ export function createDesk({
 
 	return {
 		baseFeeMillibps,
-		isLive: ({ chainId, token }) => {
+		isLive: (asset) => {
+			const side = sideOf(asset.chainId, asset.token);
+			return side !== undefined && stopOf(side, nowMs()) === undefined;
+		},
+		stopOf: ({ chainId, token }) => {
 			const side = sideOf(chainId, token);
-			return side !== undefined && isSideLive(side, nowMs());
+			return side && stopOf(side, nowMs());
 		},
 		quote,
 		reprice,
@@ -84,7 +91,8 @@ export function createDesk({
 			return sides && isLive(sides, nowMs()) ? inputUsdCents(sides.origin, order.inputAmount) : undefined;
 		},
 		gasUsdCents,
-		feePerGas,
+		gasWei,
+		tipNow: book.tip,
 		worthE18,
 		exposureLimit,
 		volumes,
@@ -97,20 +105,23 @@ export function createDesk({
 		{
 			feeMillibps = baseFeeMillibps,
 			recipient: known,
-		}: { feeMillibps?: number; recipient?: KnownRecipient | undefined } = {},
+			isDelegated,
+			accountId,
+		}: Parameters<Desk["quote"]>[1] = {},
 	): DeskQuote {
 		const issuedAtMs = nowMs();
-		const resolved = resolveRequest(request, { chains, ownAddresses: refused });
+		const resolved = resolveRequest(request, { chains, ownAddresses: refused, accountId });
 		const { origin, destination, amount, recipient, slippageBps } = resolved;
 		for (const side of ["origin", "destination"] as const) {
 			const { chain, asset } = resolved[side];
-			const reason = pauses?.reasonOf(chain.chainId);
+			const reason = pauses?.reasonOf(chain.chainId, asset.address);
 			if (reason !== undefined) {
 				const message = `${chain.name} is paused: ${reason}. Swaps under way go on. Choose another chain, or try again later.`;
 				throw noRoute("paused", message, { side });
 			}
-			if (!isSideLive(resolved[side], issuedAtMs)) {
-				const message = `The price of ${asset.symbol} on ${chain.name} is uncertain at the moment. Try again in a minute.`;
+			const stop = stopOf(resolved[side], issuedAtMs);
+			if (stop) {
+				const message = `The price of ${asset.symbol} on ${chain.name} is uncertain at the moment: ${describeStop(stop)}. Try again in a minute.`;
 				throw noRoute("paused", message, { side });
 			}
 		}
@@ -119,7 +130,10 @@ export function createDesk({
 			throw new SwapError("INVALID_REQUEST", { issues: [{ path, message: known.payProblem }] });
 		}
 		const hasAccount = known?.hasAccount ?? false;
-		const { delivery, output, accountCost } = priceWithinLimits(resolved, { feeMillibps, hasAccount });
+		const { networkMarginBps: marginBps } = config.price;
+		const charge = networkCost(book, resolved, { marginBps, isDelegated });
+		const options = { feeMillibps, hasAccount, networkCost: charge };
+		const { delivery, output, accountCost } = priceWithinLimits(resolved, options);
 
 		const uuid = newSwapUuid({ nowMs: issuedAtMs, random: random(10) });
 		const order = deskOrder(resolved, { uuid, issuedAtMs, minOutput: leastOutput(output, slippageBps) });
@@ -136,6 +150,7 @@ export function createDesk({
 			minOutput: order.minOutput,
 			recipientAccountCost: accountCost,
 			delivery,
+			networkCost: charge,
 			feeMillibps,
 			feeBps: feeMillibps / 1_000,
 			valueUsdCents,
@@ -146,7 +161,8 @@ export function createDesk({
 			recipient: formatAddress(destination.chain.chainId, recipient),
 			slippageBps,
 			etaSeconds: Math.ceil(
-				secondsToDeposit(resolved, valueUsdCents) + secondsToDepth(destination.chain, valueUsdCents),
+				secondsToDeposit(book, { ...resolved, valueUsdCents }) +
+					secondsToDepth(book, { chain: destination.chain, valueUsdCents }),
 			),
 			summary: describeQuote({ origin, destination, amount, output, accountCost }),
 			issuedAtMs,
@@ -164,7 +180,11 @@ export function createDesk({
 		// A quote that charged for an account has a minimum which the amount without the rent reaches.
 		const isCountedOn = delivery.kind === "payout" && delivery.amount < order.minOutput;
 		const hasAccount = known.hasAccount ?? isCountedOn;
-		const now = price({ ...sides, amount: order.inputAmount }, { feeMillibps, hasAccount, inFlight });
+		// Within its margin, the quote's charge covers higher fees. Beyond it the output falls, down to the order's minimum.
+		const { isDelegated } = known;
+		const charge = greater(known.networkCost ?? 0n, networkCost(book, sides, { isDelegated }));
+		const options = { feeMillibps, hasAccount, networkCost: charge, inFlight };
+		const now = price({ ...sides, amount: order.inputAmount }, options);
 		if (typeof now === "string") return undefined;
 		const { destination } = sides;
 		const repriced = lesserDelivery(book, {
@@ -215,10 +235,11 @@ export function createDesk({
 		return usdCentsUp(usdValueUp(wei, { decimals: chain.nativeDecimals, usdE18 }));
 	}
 
-	function feePerGas(chainId: number): bigint {
+	function gasWei({ chainId, gas }: { chainId: number; gas: bigint }): bigint {
 		const chain = chains.get(chainId);
 		if (chain?.kind !== "evm" || book.ageMs(chainId, { nowMs: nowMs() }) === undefined) return 0n;
-		return book.baseFee(chainId) + chain.priorityFeeWei;
+		const bytes = Number(gas / gasPerByte) + 1;
+		return book.transactionCost(chainId, { gas, fastLzBytes: bytes, brotliBytes: bytes });
 	}
 
 	function worthE18({
@@ -278,7 +299,12 @@ export function createDesk({
 
 	function price(
 		swap: Pick<ResolvedRequest, "origin" | "destination" | "amount">,
-		options: { feeMillibps: number; hasAccount: boolean; inFlight?: { sell: bigint; buy: bigint } },
+		options: {
+			feeMillibps: number;
+			hasAccount: boolean;
+			networkCost: Amount;
+			inFlight?: { sell: bigint; buy: bigint };
+		},
 	): SwapPrice {
 		const { settlementSpreadBps } = config.price;
 		return priceSwap(book, { ...swap, ...options, optionMillibps: optionOf(swap), settlementSpreadBps });
@@ -286,7 +312,7 @@ export function createDesk({
 
 	function priceWithinLimits(
 		resolved: ResolvedRequest,
-		options: { feeMillibps: number; hasAccount: boolean },
+		options: { feeMillibps: number; hasAccount: boolean; networkCost: Amount },
 	): Exclude<SwapPrice, string> {
 		const { amount, origin } = resolved;
 		const reference = book.reference(assetId(origin));
@@ -340,13 +366,14 @@ export function createDesk({
 		{ origin, destination }: { origin: Side; destination: Side },
 		nowMs: Milliseconds,
 	): boolean {
-		return [origin, destination].every((side) => isSideLive(side, nowMs));
+		return [origin, destination].every((side) => stopOf(side, nowMs) === undefined);
 	}
 
-	function isSideLive({ chain: { chainId, native }, asset }: Side, nowMs: Milliseconds): boolean {
+	/** Returns why the side cannot be priced: the asset, or the native token in which its chain's fees are paid. */
+	function stopOf({ chain: { chainId, native }, asset }: Side, nowMs: Milliseconds): PriceStop | undefined {
 		return (
-			book.isLive({ chainId, asset: asset.address }, { nowMs }) &&
-			book.isReferenceLive({ chainId, asset: native.address }, { nowMs })
+			book.stopOf({ chainId, asset: asset.address }, { nowMs }) ??
+			book.referenceStopOf({ chainId, asset: native.address }, { nowMs })
 		);
 	}
 
@@ -359,28 +386,6 @@ export function createDesk({
 				message: `The output is worth ${percent} % less than the input, all costs included.`,
 			},
 		];
-	}
-
-	/**
-	 * Returns the seconds until a deposit counts. If both sides are on Solana, nothing binds the payout to the deposit,
-	 * so it must be final.
-	 */
-	function secondsToDeposit(
-		{ origin: { chain }, destination }: Pick<ResolvedRequest, "origin" | "destination">,
-		valueUsdCents: UsdCents,
-	): number {
-		const isOnSolanaAlone = chain.kind === "solana" && chain.chainId === destination.chain.chainId;
-		if (!isOnSolanaAlone) return secondsToDepth(chain, valueUsdCents);
-		return book.blockSeconds(chain.chainId) + chain.finalitySeconds;
-	}
-
-	/** Returns the seconds until a transaction sent now has the depth that its value requires. */
-	function secondsToDepth(chain: DeskChain, valueUsdCents: UsdCents): number {
-		const blockSeconds = book.blockSeconds(chain.chainId);
-		const depth = chain.depths
-			.filter(({ upToUsd }) => valueUsdCents <= usdCents(upToUsd))
-			.map(({ blocks }) => blocks);
-		return blockSeconds + (depth.length > 0 ? Math.min(...depth) * blockSeconds : chain.finalitySeconds);
 	}
 
 	/** Returns both sides of an order, or undefined if one is no longer offered. */

@@ -1,21 +1,32 @@
 import { mulDivUp, tokenAccountRentLamports } from "@geoswap/protocol";
+import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
 import { type DeskChain, isLamports, isSettlement, type Side } from "./desk-chain.ts";
 import type { PriceBook } from "./price/price-book.ts";
 import { convertUp, usdValueUp } from "./price/usd-value.ts";
 
-// Measured in docs/gas.md, each alone in its transaction: a bundle costs less, but a quote cannot know if there will be
-// one. Nor does it know whether the wallet is delegated, so it includes a delegation, of a new address.
-const openGas = 150_363n + 12_500n;
-const fillFromStockGas = 89_521n;
-const fillThroughRouterGas = 162_437n;
-const releaseGas = 65_799n;
-const refundGas = 65_915n;
+/** Gas of a recipient's first balance of a token. A quote does not know whether the recipient has one. */
+const newBalanceGas = 17_100n;
+
+/**
+ * The transactions of a swap on EVM chains, each alone: a bundle costs less, but a quote cannot know if there will be
+ * one. The gas is docs/gas.md's. The sizes are those of real transactions, which vary by a few bytes.
+ */
+export const evmTransactions = {
+	/** With the delegation of a new address. */
+	open: { gas: 150_363n + 12_500n, fastLzBytes: 730, brotliBytes: 789 },
+	laterOpen: { gas: 140_387n, fastLzBytes: 637, brotliBytes: 693 },
+	fillFromStock: { gas: 89_521n + newBalanceGas, fastLzBytes: 389, brotliBytes: 473 },
+	fillThroughRouter: { gas: 162_437n + newBalanceGas, fastLzBytes: 480, brotliBytes: 560 },
+	release: { gas: 65_799n, fastLzBytes: 663, brotliBytes: 713 },
+	refund: { gas: 65_915n, fastLzBytes: 663, brotliBytes: 713 },
+	/** An estimate: docs/gas.md does not measure it. */
+	void: { gas: 60_000n, fastLzBytes: 389, brotliBytes: 473 },
+} as const satisfies Record<string, TransactionShape>;
 
 // Estimates: docs/gas.md does not measure these.
 const secondPoolGas = 100_000n;
 /** The release is part of the fill: it needs no attesters and no transaction of its own. */
 const sameChainReleaseGas = 30_000n;
-const voidGas = 60_000n;
 
 /**
  * Signatures and compute units of each Solana transaction of a swap. The fee payer signs, and the wallet, the vault or
@@ -32,27 +43,38 @@ export const solanaTransactions = {
 } as const;
 
 /** A hundredth of a marker's rent, which comes back after a month: it pays for the wait and for closing the marker. */
-const markerLamports = mulDivUp(tokenAccountRentLamports, 1n, 100n);
+export const markerLamports = mulDivUp(tokenAccountRentLamports, 1n, 100n);
 
 /** The share of swaps assumed to end in a refund, which nobody else pays for. */
 const refundedBps = 200n;
 
-/** Returns the cost of the swap's transactions on both chains, in the destination's settlement token, rounded up. */
+/**
+ * Returns the cost of the swap's transactions on both chains at the fees of now, in the destination's settlement token,
+ * rounded up. The margin is added on EVM chains, where fees may rise until the last transaction is sent.
+ */
 export function networkCost(
 	book: PriceBook,
 	{ origin, destination }: { origin: Side; destination: Side },
+	{
+		marginBps = 0,
+		isDelegated = false,
+	}: {
+		marginBps?: number /** True if the wallet is delegated, so that an open needs no authorization. */;
+		isDelegated?: boolean | undefined;
+	} = {},
 ): bigint {
 	const isSameChain = origin.chain.chainId === destination.chain.chainId;
-	const sides = { book, isSameChain };
+	const sides = { book, isSameChain, isDelegated };
 	return (
 		inSettlement(origin.chain, costOnOrigin(origin, sides)) +
 		inSettlement(destination.chain, costOnDestination(destination, sides))
 	);
 
-	function inSettlement({ chainId, native, nativeDecimals }: DeskChain, fees: bigint): bigint {
+	function inSettlement({ kind, chainId, native, nativeDecimals }: DeskChain, fees: bigint): bigint {
 		const { chain } = destination;
+		const charged = kind === "evm" ? mulDivUp(fees, BigInt(10_000 + marginBps), 10_000n) : fees;
 		return convertUp(
-			fees,
+			charged,
 			{ ...book.reference({ chainId, asset: native.address }), decimals: nativeDecimals },
 			book.reference({ chainId: chain.chainId, asset: chain.settlementToken }),
 		);
@@ -67,7 +89,7 @@ export function refundCostE18(
 	book: PriceBook,
 	{ origin, destination }: { origin: DeskChain & { kind: "evm" }; destination: DeskChain },
 ): bigint {
-	const refund = inUsd(origin, refundGas * gasPrice(book, origin));
+	const refund = inUsd(origin, book.transactionCost(origin.chainId, evmTransactions.refund));
 	if (destination.kind === "evm") return refund;
 	const closing = lamportsOn(book, destination)(solanaTransactions.void) + tokenAccountRentLamports;
 	return refund + inUsd(destination, closing);
@@ -78,14 +100,15 @@ export function refundCostE18(
 	}
 }
 
-type Sides = { book: PriceBook; isSameChain: boolean };
+type Sides = { book: PriceBook; isSameChain: boolean; isDelegated: boolean };
 
 /** Returns the cost of open, release and a share of refunds, in the chain's own unit of fees. */
-function costOnOrigin(side: Side, { book, isSameChain }: Sides): bigint {
+function costOnOrigin(side: Side, { book, isSameChain, isDelegated }: Sides): bigint {
 	const { chain } = side;
 	if (chain.kind === "evm") {
-		const gas = openGas + (isSameChain ? sameChainReleaseGas : releaseGas) + shareOf(refundGas);
-		return gas * gasPrice(book, chain);
+		const cost = (transaction: TransactionShape) => book.transactionCost(chain.chainId, transaction);
+		const { open, laterOpen, release, refund } = evmTransactions;
+		return cost(isDelegated ? laterOpen : open) + (isSameChain ? 0n : cost(release)) + shareOf(cost(refund));
 	}
 	const lamports = lamportsOn(book, chain);
 	const { open, release, refund } = solanaTransactions;
@@ -96,24 +119,32 @@ function costOnOrigin(side: Side, { book, isSameChain }: Sides): bigint {
 
 /** Returns the cost of the fill and a share of voids. `pricePayout` charges for the recipient's account on Solana. */
 function costOnDestination(side: Side, { book, isSameChain }: Sides): bigint {
-	const { chain, asset } = side;
+	const { chain } = side;
 	if (chain.kind === "evm") {
-		const fillGas = isSettlement(side)
-			? fillFromStockGas
-			: fillThroughRouterGas + (asset.paths.some((fees) => fees.length > 1) ? secondPoolGas : 0n);
-		return (fillGas + shareOf(voidGas)) * gasPrice(book, chain);
+		const cost = (transaction: TransactionShape) => book.transactionCost(chain.chainId, transaction);
+		return cost(evmFill(side, { isSameChain })) + shareOf(cost(evmTransactions.void));
 	}
 	const lamports = lamportsOn(book, chain);
 	const { fill, sameChainFill, void: closing } = solanaTransactions;
 	return lamports(isSameChain ? sameChainFill : fill) + markerLamports + shareOf(lamports(closing));
 }
 
-function gasPrice(book: PriceBook, { chainId, priorityFeeWei }: DeskChain & { kind: "evm" }): bigint {
-	// Twice the base fee: it may rise by an eighth per block until the last transaction is sent.
-	return 2n * book.baseFee(chainId) + priorityFeeWei;
+/** Returns the fill of an order: from stock, or through the router and its pools. */
+export function evmFill(side: Side, { isSameChain }: { isSameChain: boolean }): TransactionShape {
+	const { fillFromStock, fillThroughRouter } = evmTransactions;
+	const fill = isSettlement(side) ? fillFromStock : fillThroughRouter;
+	const hasSecondPool = side.asset.paths.some((fees) => fees.length > 1);
+	return {
+		...fill,
+		gas: fill.gas + (isSameChain ? sameChainReleaseGas : 0n) + (hasSecondPool ? secondPoolGas : 0n),
+	};
 }
 
-function lamportsOn(book: PriceBook, { chainId, computePriceMicroLamports }: DeskChain & { kind: "solana" }) {
+/** Returns the function that says what a transaction on Solana costs. */
+export function lamportsOn(
+	book: PriceBook,
+	{ chainId, computePriceMicroLamports }: DeskChain & { kind: "solana" },
+) {
 	return ({ signatures, units }: { signatures: bigint; units: bigint }): bigint =>
 		signatures * book.baseFee(chainId) + mulDivUp(units, computePriceMicroLamports, 1_000_000n);
 }

@@ -22,7 +22,8 @@ function onEvm({ deployment: { contracts, uniswap, assets, ...deployment } }: Ev
 			.flat()
 			.filter((address) => address !== undefined),
 		...Object.values(uniswap),
-		...assets.flatMap(({ address, feed }) => [address, feed.address]),
+		...assets.flatMap(({ address, feed }) => (feed ? [address, feed.address] : [address])),
+		...(deployment.sequencerUptimeFeed ? [deployment.sequencerUptimeFeed] : []),
 		deployment.wrappedNative,
 		...(deployment.feeDiscountToken ? [deployment.feeDiscountToken.address] : []),
 	];

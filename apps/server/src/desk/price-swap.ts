@@ -10,7 +10,6 @@ import {
 import type { Hex } from "viem";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import { isLamports, isSettlement, type Side, settlementSymbol } from "./desk-chain.ts";
-import { networkCost } from "./network-cost.ts";
 import type { PriceBook } from "./price/price-book.ts";
 import { convertDown, convertUp } from "./price/usd-value.ts";
 
@@ -45,6 +44,7 @@ export function priceSwap(
 		feeMillibps,
 		optionMillibps,
 		settlementSpreadBps,
+		networkCost,
 		hasAccount,
 		inFlight = { sell: 0n, buy: 0n },
 	}: {
@@ -54,6 +54,8 @@ export function priceSwap(
 		feeMillibps: number;
 		optionMillibps: number;
 		settlementSpreadBps: number;
+		/** The charge for the transactions, in the destination's settlement token. */
+		networkCost: Amount;
 		/** True if the recipient has its token account on Solana. */
 		hasAccount: boolean;
 		/** Volume of other swaps in flight on these ladders. */
@@ -67,7 +69,7 @@ export function priceSwap(
 	// Fee and option are rounded up separately, so their sum is never too low.
 	const fee = mulDivUp(value, BigInt(feeMillibps), millibpsOfAll);
 	const option = mulDivUp(value, BigInt(optionMillibps), millibpsOfAll);
-	const budget = value - fee - option - networkCost(book, { origin, destination });
+	const budget = value - fee - option - networkCost;
 	return priceDelivery(book, { destination, budget, hasAccount, inFlight: inFlight.buy });
 }
 

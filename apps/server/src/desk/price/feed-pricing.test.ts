@@ -2,6 +2,7 @@ import { fromSolanaWord, type SolanaDeployment, solanaNativeToken, toSolanaWord 
 import fc from "fast-check";
 import { type Address, numberToHex, zeroHash } from "viem";
 import { describe, expect, test } from "vitest";
+import { noL1Rates } from "../../chain/evm/fee/eip1559.ts";
 import type { BlockPrices, FeedAnswer } from "../../chain/evm/read/read-block-prices.ts";
 import { createFeedPricing } from "./feed-pricing.ts";
 
@@ -47,7 +48,8 @@ function pricing(answers: Answers = {}, { stale = [] as number[] } = {}) {
 		blockHash: zeroHash,
 		blockNumber: 1,
 		timestampUnixSeconds: now,
-		baseFee: 0n,
+		fees: { baseFee: 0n, tip: 0n, l1: noL1Rates },
+		tipReadAtUnixSeconds: 0,
 		assets: new Map(),
 		feeds,
 	});
@@ -59,6 +61,8 @@ function pricing(answers: Answers = {}, { stale = [] as number[] } = {}) {
 	return createFeedPricing({
 		deployment: deploymentOf(),
 		spreadBps,
+		references: { sequencerGraceSeconds: 3_600 },
+		feedMarginBps: 10,
 		feedChains: new Map([1, 2].map((chainId) => [chainId, source(chainId)])),
 	});
 }
@@ -114,7 +118,7 @@ test("the settlement token is priced one to one, and volume in flight moves no p
 
 describe("an asset is stopped", () => {
 	const live = (asset: Address, ...of: Parameters<typeof pricing>) =>
-		pricing(...of).isLive(asset, { nowMs: now * 1_000 });
+		pricing(...of).stopOf(asset, { nowMs: now * 1_000 }) === undefined;
 
 	test("not while its feed and the settlement token's are fresh", () => {
 		for (const asset of [usdc, coin, sol]) expect(live(asset)).toBe(true);
@@ -149,9 +153,16 @@ test("the age of prices is that of the oldest chain that they come from", () => 
 });
 
 test("a feed on a chain without prices is refused at the start", () => {
-	expect(() => createFeedPricing({ deployment: deploymentOf(), spreadBps, feedChains: new Map() })).toThrow(
-		"the feed of USDC is on chain 1, which has no prices",
-	);
+	const references = { sequencerGraceSeconds: 3_600 };
+	expect(() =>
+		createFeedPricing({
+			deployment: deploymentOf(),
+			spreadBps,
+			feedChains: new Map(),
+			references,
+			feedMarginBps: 10,
+		}),
+	).toThrow("the feed of USDC is on chain 1, which has no prices");
 });
 
 test("before the first block nothing has a price", () => {
@@ -159,9 +170,11 @@ test("before the first block nothing has a price", () => {
 	const before = createFeedPricing({
 		deployment: deploymentOf(),
 		spreadBps,
+		references: { sequencerGraceSeconds: 3_600 },
+		feedMarginBps: 10,
 		feedChains: new Map([1, 2].map((chainId) => [chainId, source])),
 	});
 	expect(before.ageMs({ nowMs: 0 })).toBeUndefined();
-	expect(before.isLive(sol, { nowMs: 0 })).toBe(false);
+	expect(before.stopOf(sol, { nowMs: 0 })).toEqual({ reason: "prices-old", symbol: "SOL" });
 	expect(() => before.reference(sol)).toThrow("no price");
 });

@@ -1,43 +1,64 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
-import { type BlockPrices, readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
+import type { TipBounds } from "../../chain/evm/fee/read-tip.ts";
+import {
+	type BlockPrices,
+	type FeedAnswer,
+	readBlockPrices,
+} from "../../chain/evm/read/read-block-prices.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { PriceBook } from "./price-book.ts";
+import type { PriceTurns } from "./price-turns.ts";
 
-/** Puts each new block's prices of a chain into the book until the signal aborts. Skips a block that cannot be read. */
+/** The longest that a subscription without news is believed. */
+const quietMs = 10_000;
+
+/** Puts prices of a chain's newest blocks into the book until the signal aborts. Skips a block that cannot be read. */
 export async function keepBook({
 	chain,
 	book,
 	topUsd,
+	tips,
 	feedsForOthers = [],
-	pollMs,
+	references = () => new Map(),
+	turns,
 	nowMs,
 	signal,
 	log,
 }: {
 	chain: EvmChain;
-	book: PriceBook;
+	book: Pick<PriceBook, "update">;
 	/** The size of the top rung. */
 	topUsd: number;
+	tips: TipBounds;
 	feedsForOthers?: readonly Address[];
-	pollMs: Milliseconds;
+	/** Returns the prices of assets that have no feed, by the asset's address. */
+	references?: () => ReadonlyMap<Address, FeedAnswer>;
+	/** Says when to read. */
+	turns: Pick<PriceTurns, "pause" | "noteRead">;
 	nowMs: () => Milliseconds;
 	signal: AbortSignal;
 	log: Log;
 }): Promise<void> {
 	let previous: BlockPrices | undefined;
+	let askedAtMs = Number.NEGATIVE_INFINITY;
 	while (!signal.aborted) {
 		try {
-			const block = await chain.client.getBlock();
-			if (block.hash !== previous?.blockHash) {
-				previous = await readBlockPrices(chain, { block, topUsd, previous, feedsForOthers });
+			// A node that tells of each block need not be asked for one. It is asked now and then: it may be wrong.
+			const told = chain.news?.told();
+			const isQuiet = told !== undefined && told <= (previous?.blockNumber ?? -1);
+			const block = isQuiet && nowMs() - askedAtMs < quietMs ? undefined : await chain.client.getBlock();
+			if (block) askedAtMs = nowMs();
+			if (block && block.hash !== previous?.blockHash) {
+				const known = { previous, references: references() };
+				previous = await readBlockPrices(chain, { block, topUsd, tips, feedsForOthers, ...known });
 				book.update(previous, { nowMs: nowMs() });
 			}
 		} catch (error) {
 			if (!signal.aborted) log.warn({ chainId: chain.chainId, err: error }, "prices could not be read");
 		}
-		await sleep(pollMs, undefined, { signal }).catch(() => {});
+		turns.noteRead();
+		await turns.pause();
 	}
 }

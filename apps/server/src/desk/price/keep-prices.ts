@@ -1,45 +1,126 @@
 import type { Milliseconds } from "@geoswap/protocol";
+import type { Address, Hash } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { BlockPrices, FeedAnswer } from "../../chain/evm/read/read-block-prices.ts";
 import { assetsPricedOn, evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
+import { readOptionalSecret } from "../../config/secrets.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { configBook } from "./config-book.ts";
 import { keepBook } from "./keep-book.ts";
-import { createPriceBook, type PriceBook } from "./price-book.ts";
+import { keepPyth } from "./keep-pyth.ts";
+import { keepQuoter } from "./keep-quoter.ts";
+import type { PriceBook } from "./price-book.ts";
+import { createPriceTurns, type PriceTurns } from "./price-turns.ts";
+import { createPythPrices, type PythPrices } from "./pyth-prices.ts";
+import { createQuoterLadders } from "./quoter-ladders.ts";
+import { tellStops } from "./tell-stops.ts";
 
-/** Returns the book of all configured chains, kept fresh until the signal aborts. `kept` settles when reading ends. */
+export type KeptPrices = {
+	book: PriceBook;
+	/** Says that prices of these chains are wanted. If nobody wanted them for a while, waits for a read, but not long. */
+	want: (chainIds: readonly number[]) => Promise<void>;
+	/** Settles when reading ends. */
+	kept: Promise<unknown>;
+};
+
+/** Returns the book of all configured chains, kept fresh until the signal aborts. */
 export function keepPrices({
 	config,
 	chains,
 	nowMs,
 	signal,
 	log,
+	record,
 }: {
 	config: Pick<Config, "chains" | "price">;
 	chains: readonly EvmChain[];
 	nowMs: () => Milliseconds;
 	signal: AbortSignal;
 	log: Log;
-}): { book: PriceBook; kept: Promise<unknown> } {
+	/** Receives each reading after the book has it. Prices are then always wanted. */
+	record?: (prices: BlockPrices) => void;
+}): KeptPrices {
 	const { price } = config;
-	const book = createPriceBook({
-		chains: chains.map((chain) => chain.deployment),
-		solana: solanaChain(config),
-		feedMarginBps: price.feedMarginBps,
-		feedDeviationBps: price.feedDeviationBps,
-	});
-	const loops = evmChains(config).map(({ chainId, pollMs }) => {
+	const pythPrices = price.pyth && createPythPrices(price.pyth);
+	const solana = solanaChain(config);
+	const quoterLadders = solana?.quoter && createQuoterLadders(solana.quoter, { nowMs });
+	const book = configBook(config, { pythPrices, quoterLadders });
+	const update: PriceBook["update"] = (prices, options) => {
+		book.update(prices, options);
+		record?.(prices);
+	};
+	const turns = new Map<number, PriceTurns>();
+	const loops = evmChains(config).map(({ chainId, pollMs, minimumTipWei, maximumTipWei }) => {
+		const ofChain = createPriceTurns({ pollMs, isAlwaysWanted: record !== undefined, nowMs, signal });
+		turns.set(chainId, ofChain);
 		const chain = chains.find((candidate) => candidate.chainId === chainId);
 		if (!chain) throw new Error(`chain ${chainId} is not connected`);
 		return keepBook({
 			chain,
-			book,
+			book: { update },
 			topUsd: price.ladderTopUsd,
+			tips: { minimum: BigInt(minimumTipWei), maximum: BigInt(maximumTipWei) },
 			feedsForOthers: assetsPricedOn(chainId, config).map(({ feed }) => feed.address),
-			pollMs,
+			references: () => pricedByPyth(chain, pythPrices),
+			turns: ofChain,
 			nowMs,
 			signal,
 			log,
 		});
 	});
-	return { book, kept: Promise.all(loops) };
+	if (price.pyth && pythPrices) {
+		const key = readOptionalSecret("GEOSWAP_PYTH_KEY");
+		loops.push(keepPyth({ pyth: price.pyth, key, ids: pythIds(config), prices: pythPrices, signal, log }));
+	}
+	if (solana?.quoter && quoterLadders) {
+		loops.push(
+			keepQuoter({
+				quoter: solana.quoter,
+				key: readOptionalSecret("GEOSWAP_QUOTER_KEY"),
+				deployment: solana.deployment,
+				topUsd: price.maximumUsd,
+				book,
+				ladders: quoterLadders,
+				nowMs,
+				signal,
+				log,
+			}),
+		);
+	}
+	loops.push(tellStops({ config, book, nowMs, signal, log }));
+	return {
+		book,
+		want: async (chainIds) => {
+			const solanaId = solanaChain(config)?.chainId;
+			// Solana's assets are priced by feeds on other chains.
+			const wanted = [...turns].filter(
+				([chainId]) =>
+					chainIds.includes(chainId) ||
+					(solanaId !== undefined &&
+						chainIds.includes(solanaId) &&
+						assetsPricedOn(chainId, config).length > 0),
+			);
+			await Promise.all(wanted.map(([, ofChain]) => ofChain.want()));
+		},
+		kept: Promise.all(loops),
+	};
+}
+
+function pythIds({ chains }: Pick<Config, "chains">): Hash[] {
+	const assets = chains.flatMap(({ deployment }): { pythId?: Hash }[] => deployment.assets);
+	return [...new Set(assets.flatMap(({ pythId }) => pythId ?? []))];
+}
+
+/** Returns Pyth's prices of the chain's assets that have no feed. */
+function pricedByPyth(
+	{ deployment }: EvmChain,
+	pythPrices: PythPrices | undefined,
+): Map<Address, FeedAnswer> {
+	return new Map(
+		deployment.assets.flatMap(({ address, feed, pythId }) => {
+			const answer = feed || pythId === undefined ? undefined : pythPrices?.answerOf(pythId);
+			return answer ? [[address, answer]] : [];
+		}),
+	);
 }

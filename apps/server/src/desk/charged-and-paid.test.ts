@@ -1,0 +1,357 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { devTokenAbi, type RollupNode, refreshFeeds, startRollupNode } from "@geoswap/devnet";
+import {
+	attestationMessage,
+	attestationTypedData,
+	type ChainKind,
+	fromWord,
+	geoEscrowAbi,
+	type Order,
+	orderId,
+	type QuoteRequest,
+} from "@geoswap/protocol";
+import { type Address, encodeFunctionData, type Hex, parseGwei, parseUnits } from "viem";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { afterEach, expect, test } from "vitest";
+import { testConfig } from "../../test/desk/test-prices.ts";
+import { type MovingFee, movingFee, seededRandom } from "../../test/fee/fee-market.ts";
+import {
+	assetOf,
+	createLaneScene,
+	followHead,
+	type LaneScene,
+	queueWork,
+	sendAsAnyone,
+	signOp,
+} from "../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../test/lane/payment-facts.ts";
+import { connectChain } from "../chain/evm/chain-client.ts";
+import type { TipBounds } from "../chain/evm/fee/read-tip.ts";
+import { type BlockPrices, readBlockPrices } from "../chain/evm/read/read-block-prices.ts";
+import { readGasCosts } from "../chain/evm/read/read-gas-costs.ts";
+import { evmChains } from "../config/chain-config.ts";
+import { createLane } from "../lane/evm/create-lane.ts";
+import { laneKey } from "../lane/lane-key.ts";
+import { createLog } from "../telemetry/log.ts";
+import { createDesk } from "./desk.ts";
+import { createPriceBook } from "./price/price-book.ts";
+
+// A swap's transactions are signed and sent by real lanes, each alone in its transaction, to anvils behind a model of the
+// rollup that charges for the data. No live chain was asked. At full size the fees move; otherwise they stand still.
+
+const isFull = Boolean(process.env.GEOSWAP_FULL);
+const swaps = isFull ? 1_000 : 2;
+const range = isFull ? 20 : 1;
+
+type Market = {
+	kind: ChainKind;
+	/** The lowest base fees of the chain, and of Ethereum. */
+	l2: bigint;
+	l1: bigint;
+	/** In USDC: a slippage of one basis point is much less than the network cost. */
+	amount: string;
+	tips: TipBounds;
+};
+const [noTip, smallTip] = [0n, 1_000_000n];
+const markets: Market[] = [
+	{
+		kind: "eip1559",
+		l2: parseGwei("0.5"),
+		l1: 0n,
+		amount: "60",
+		tips: { minimum: smallTip, maximum: parseGwei("1") },
+	},
+	{
+		kind: "op-stack",
+		l2: parseGwei("0.005"),
+		l1: parseGwei("1"),
+		amount: "5",
+		tips: { minimum: smallTip, maximum: smallTip },
+	},
+	{
+		kind: "arbitrum",
+		l2: parseGwei("0.01"),
+		l1: parseGwei("1"),
+		amount: "5",
+		tips: { minimum: noTip, maximum: noTip },
+	},
+];
+
+let scene: LaneScene | undefined;
+let nodes: RollupNode[] = [];
+afterEach(async () => {
+	await Promise.all(nodes.map((node) => node.stop()));
+	nodes = [];
+	await scene?.stop();
+	scene = undefined;
+});
+
+test.each(markets)(
+	"$kind: however fees move, swaps are charged 1.00 to 1.10 of what they cost in sum, the books are right to the wei, and no bundle runs out of gas",
+	async (market) => {
+		const { sums, ...measured } = await measure(market);
+		if (isFull) console.info(market.kind, measured);
+		expect(measured).toMatchObject({ outOfGas: 0, unreleased: 0 });
+		expect(sums.booked).toBe(sums.missing);
+		expect(measured.ratio).toBeGreaterThanOrEqual(1);
+		expect(measured.ratio).toBeLessThanOrEqual(1.1);
+		if (!isFull) return;
+		expect(measured.moved.l2).toBeGreaterThan(19);
+		expect(measured.refused).toBeGreaterThan(0);
+	},
+	7_200_000,
+);
+
+async function measure({ kind, l2, l1, amount, tips }: Market) {
+	const random = seededRandom(1);
+	const own = await createLaneScene();
+	scene = own;
+	const { chains, pool, owner } = own;
+	const sides = await Promise.all(
+		[chains.origin, chains.destination].map(async (chain) => {
+			const node = await startRollupNode({ kind, chain });
+			nodes.push(node);
+			const deployment = { ...chain.deployment, kind };
+			const evm = connectChain({ chainId: chain.chainId, rpcUrl: node.url, deployment });
+			return { chain, node, evm, fee: movingFee({ least: l2, range }, random) };
+		}),
+	);
+	const [origin, destination] = sides;
+	if (!origin || !destination) throw new Error("there are two chains");
+	// A chain's clock moves on by at least a second per block: here both follow the same one.
+	let clock = Math.floor(Date.now() / 1_000) + 30;
+	const nowMs = () => clock * 1_000;
+	const l1Fee = movingFee({ least: l1, range }, random);
+
+	const config = testConfig(chains);
+	const terms = {
+		...config,
+		chains: evmChains(config).map((one) => ({ ...one, deployment: { ...one.deployment, kind } })),
+	};
+	const book = createPriceBook({ ...config.price, chains: sides.map(({ evm }) => evm.deployment) });
+	const desk = createDesk({ config: terms, book, nowMs, random: randomBytes });
+	const last = new Map<number, BlockPrices>();
+	const lanes = new Map(
+		sides.map(({ evm }) => [
+			evm.chainId,
+			createLane({
+				policy: {
+					bundleSize: 1,
+					replaceAfterBlocks: 50,
+					minimumTipWei: String(tips.minimum),
+					finalitySeconds: 5,
+				},
+				accounts: own.relayers.slice(0, 1),
+				pool,
+				engine: { poke: async () => {} },
+				freshMinimum: () => 0n,
+				deliveryNow: ({ delivery }) => delivery,
+				tipNow: desk.tipNow,
+				payments: plainPayments,
+				nowMs,
+				log: createLog({ level: "silent", process: "test" }),
+				chain: evm,
+			}),
+		]),
+	);
+	const [{ address: relayer }] = own.relayers as [PrivateKeyAccount];
+	/** In wei: the books, and what is missing from the relayer. In USDC: what was charged, and what was paid. */
+	const sums = { booked: 0n, missing: 0n, charged: 0n, paid: 0n };
+	const counts = { swaps: 0, refused: 0, firsts: 0, unreleased: 0 };
+	const gasUsed = new Map<string, number[]>();
+	const known: PrivateKeyAccount[] = [];
+	for (const { chain } of sides) {
+		await chain.testClient.setBalance({ address: relayer, value: 10n ** 23n });
+		await chain.testClient.mine({ blocks: 1 });
+	}
+
+	while (counts.swaps < swaps) {
+		if (counts.swaps % 50 === 0) await refresh();
+		for (const side of sides) await mine(side);
+		await readPrices();
+		// Half of the swaps are the first of their wallet.
+		const isFirst = known.length === 0 || random() < 0.5;
+		const wallet = isFirst
+			? privateKeyToAccount(generatePrivateKey())
+			: (known[Math.floor(random() * known.length)] as PrivateKeyAccount);
+		const quote = desk.quote(requestOf(wallet.address), { isDelegated: !isFirst });
+		// Every other submit comes a block later than its quote.
+		if (random() < 0.5) {
+			pass(1);
+			for (const side of sides) await mine(side);
+			await readPrices();
+		}
+		const { order, delivery, feeMillibps, networkCost } = quote;
+		const repriced = desk.reprice(
+			{ order, delivery, feeMillibps, networkCost, isDelegated: !isFirst },
+			{ sell: 0n, buy: 0n },
+		);
+		if (!repriced) {
+			counts.refused++;
+			continue;
+		}
+		if (isFirst) await fund(wallet.address);
+		const op = await signOp(own, { order, wallet, authorize: isFirst });
+		await queueWork(pool, order, { kind: "open", payload: { op } });
+		await run(origin, isFirst ? "first open" : "later open");
+		pass(1);
+		await queueWork(pool, order, { kind: "fill", payload: { delivery: repriced.delivery } });
+		await run(destination, "fill");
+		pass(2);
+		await attest(order);
+		await queueWork(pool, order, { kind: "release", payload: {} });
+		await pool.query("update jobs set attestation_id = (select id from attestations) where kind = 'release'");
+		await run(origin, "release");
+		if ((await stateOf(order)) !== 2) counts.unreleased++;
+		await owner.query("truncate attestations");
+		// For an output in the settlement token, all that the output is lower by is charged.
+		sums.charged += networkCost + quote.output - repriced.output;
+		counts.swaps++;
+		if (isFirst) {
+			counts.firsts++;
+			known.push(wallet);
+		}
+	}
+	return {
+		sums,
+		...counts,
+		ratio: Number(sums.charged) / Number(sums.paid),
+		outOfGas: nodes.flatMap((node) => node.outOfGas).length,
+		/** The highest fee as a multiple of the lowest. */
+		moved: { l1: span(l1Fee), l2: span(origin.fee) },
+		meanGas: Object.fromEntries([...gasUsed].map(([name, all]) => [name, mean(all)])),
+	};
+
+	async function refresh(): Promise<void> {
+		for (const { chain } of sides) {
+			await chain.testClient.setNextBlockTimestamp({ timestamp: BigInt(++clock) });
+			await refreshFeeds(chain, chain.deployment);
+		}
+		clock += 60;
+	}
+
+	function span(fee: MovingFee): number {
+		return Number(fee.highest()) / Number(fee.lowest());
+	}
+
+	function requestOf(walletAddress: Address): QuoteRequest {
+		return {
+			originChain: chains.origin.chainId,
+			destinationChain: chains.destination.chainId,
+			inputToken: assetOf(chains.origin, "USDC"),
+			outputToken: assetOf(chains.destination, "USDC"),
+			amount: parseUnits(amount, 6),
+			walletAddress,
+			recipient: undefined,
+			slippageBps: 1,
+		};
+	}
+
+	async function readPrices(): Promise<void> {
+		for (const { evm } of sides) {
+			const block = await evm.client.getBlock();
+			const prices = await readBlockPrices(evm, {
+				block,
+				topUsd: 500_000,
+				tips,
+				previous: last.get(evm.chainId),
+			});
+			last.set(evm.chainId, prices);
+			book.update(prices, { nowMs: nowMs() });
+		}
+	}
+
+	/** Gives the next block the fees of now. */
+	async function setFees({ chain, node, fee }: (typeof sides)[number]): Promise<void> {
+		await chain.testClient.setNextBlockTimestamp({ timestamp: BigInt(++clock) });
+		await chain.testClient.setNextBlockBaseFeePerGas({ baseFeePerGas: fee.now() });
+		await node.setL1BaseFee(l1Fee.now());
+	}
+
+	async function mine(side: (typeof sides)[number]): Promise<void> {
+		await setFees(side);
+		await side.chain.testClient.mine({ blocks: 1 });
+	}
+
+	/** Moves the fees over blocks. Those in which nothing of ours happens need not be made. */
+	function pass(blocks: number): void {
+		for (let i = 0; i < blocks; i++) for (const fee of [l1Fee, ...sides.map((side) => side.fee)]) fee.next();
+	}
+
+	/** Runs the chain's lane, whose transaction is in a block of its own, and books what that costs. */
+	async function run(side: (typeof sides)[number], name: string): Promise<void> {
+		const { evm, chain } = side;
+		await mine(side);
+		await followHead(pool, evm);
+		pass(1);
+		await setFees(side);
+		const before = await evm.client.getBalance({ address: relayer });
+		await lanes.get(evm.chainId)?.(laneKey({ chainId: evm.chainId, relayer: relayer }));
+		const { rows } = await pool.query<{ hash: Uint8Array }>(
+			"select hash from lane_transactions where state <> 'final'",
+		);
+		const hashes = rows.map(({ hash }): Hex => `0x${Buffer.from(hash).toString("hex")}`);
+		expect(hashes).toHaveLength(1);
+		const [hash] = hashes as [Hex];
+		await expect
+			.poll(() =>
+				evm.client.getTransactionReceipt({ hash }).then(
+					({ status }) => status,
+					() => "pending",
+				),
+			)
+			.toBe("success");
+		const receipt = await evm.client.getTransactionReceipt({ hash });
+		const [cost] = await readGasCosts(evm, { ...receipt, hashes });
+		const wei = cost?.gasCost ?? 0n;
+		sums.booked += wei;
+		sums.missing += before - (await evm.client.getBalance({ address: relayer }));
+		const native = book.reference({ chainId: evm.chainId, asset: assetOf(chain, "ETH") });
+		sums.paid += (wei * native.usdE18) / 10n ** 30n;
+		gasUsed.set(name, [...(gasUsed.get(name) ?? []), Number(receipt.gasUsed)]);
+		await pool.query("update jobs set state = 'done'");
+		await pool.query("update lane_transactions set state = 'final'");
+	}
+
+	async function fund(wallet: Address): Promise<void> {
+		const data = encodeFunctionData({
+			abi: devTokenAbi,
+			functionName: "mint",
+			args: [wallet, parseUnits("100000", 6)],
+		});
+		if (origin) await setFees(origin);
+		await sendAsAnyone(chains.origin, { to: assetOf(chains.origin, "USDC"), data });
+	}
+
+	async function attest(order: Order): Promise<void> {
+		const { threshold, attesters } = chains.origin.deployment.attesterSet;
+		const typedData = attestationTypedData(attestationMessage("Release", [order]));
+		const signers = chains.keys.attesters.map((key) => privateKeyToAccount(key)).slice(0, threshold);
+		const signatures = await Promise.all(signers.map((signer) => signer.signTypedData(typedData)));
+		await pool.query(
+			`insert into attestations (id, chain_id, kind, threshold, attesters, signatures, order_ids)
+			values ($1, $2, 'Release', $3, $4, $5, $6)`,
+			[
+				randomUUID(),
+				chains.origin.chainId,
+				threshold,
+				JSON.stringify(attesters),
+				JSON.stringify(signatures),
+				JSON.stringify([orderId(order)]),
+			],
+		);
+	}
+
+	function stateOf(order: Order): Promise<number> {
+		return chains.origin.publicClient.readContract({
+			address: fromWord(order.escrow),
+			abi: geoEscrowAbi,
+			functionName: "orderState",
+			args: [orderId(order)],
+		});
+	}
+}
+
+function mean(values: readonly number[]): number {
+	return Math.round(values.reduce((sum, value) => sum + value, 0) / values.length);
+}
