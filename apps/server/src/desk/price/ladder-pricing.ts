@@ -2,16 +2,20 @@ import {
 	type Amount,
 	type AssetDeployment,
 	type ChainDeployment,
-	greater,
 	lesser,
 	type Milliseconds,
 	mulDivDown,
+	type Wei,
 } from "@geoswap/protocol";
 import type { Address } from "viem";
+import type { TransactionShape } from "../../chain/evm/fee/fee-model.ts";
+import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
 import type { AssetPrices, BlockPrices, Ladder } from "../../chain/evm/read/read-block-prices.ts";
-import { isFeedFresh } from "./is-feed-fresh.ts";
 import { interpolateBest } from "./ladder.ts";
+import { priceDeviationBps } from "./price-deviation.ts";
+import type { PriceStop } from "./price-stop.ts";
 import type { Pricing } from "./pricing.ts";
+import { type ReferenceTerms, referenceProblem, referencesApartBps } from "./reference-problem.ts";
 import { convertDown, type PricedToken } from "./usd-value.ts";
 
 /** The number of blocks a price must have held: manipulating a pool for one block gains nothing. */
@@ -25,6 +29,8 @@ const staleAtLatestMs = 60_000;
 const bps = 10_000n;
 
 export type LadderPricing = Pricing & {
+	/** Returns what a transaction would cost at the newest block's fees. */
+	transactionCost: (transaction: TransactionShape) => Wei;
 	update: (prices: BlockPrices, options: { nowMs: Milliseconds }) => void;
 	/** Returns the block whose prices are used; undefined before the first. */
 	newest: () => BlockPrices | undefined;
@@ -45,14 +51,17 @@ export function createLadderPricing({
 	deployment,
 	feedMarginBps,
 	feedDeviationBps,
+	references,
 }: {
 	deployment: ChainDeployment;
 	/** The margin by which a price may exceed the feeds. */
 	feedMarginBps: number;
 	/** The deviation of a pool from the feeds at which its asset is stopped. */
 	feedDeviationBps: number;
+	references: ReferenceTerms;
 }): LadderPricing {
 	const { settlementToken } = deployment;
+	const { cost } = feeModelOf(deployment);
 	const page: Page = {
 		deployment,
 		assets: new Map(deployment.assets.map((asset) => [asset.address, asset])),
@@ -70,12 +79,21 @@ export function createLadderPricing({
 		newest: () => page.blocks[0],
 		isReady: ({ nowMs }) => isFresh(page, nowMs),
 		ageMs: ({ nowMs }) => ageMs(page, nowMs),
-		isLive: (asset, { nowMs }) => {
-			if (!isFresh(page, nowMs) || !isReferenceFresh(asset)) return false;
-			if (asset === settlementToken) return true;
-			return isReferenceFresh(settlementToken) && page.agreeing.has(asset);
+		stopOf: (asset, { nowMs }) => {
+			const stop = referenceStopOf(asset, nowMs);
+			if (stop || asset === settlementToken) return stop;
+			const settlementStop = referenceStopOf(settlementToken, nowMs);
+			if (settlementStop) return settlementStop;
+			return page.agreeing.has(asset) ? undefined : stopFor(asset, "pools-disagree");
 		},
-		isReferenceLive: (asset, { nowMs }) => isFresh(page, nowMs) && isReferenceFresh(asset),
+		referenceStopOf: (asset, { nowMs }) => referenceStopOf(asset, nowMs),
+		referencesApartBps: (asset, { nowMs }) => {
+			const { feed, pythId } = page.assets.get(asset) ?? {};
+			const answer = page.blocks[0]?.assets.get(asset)?.feed;
+			const { pythPrices } = references;
+			if (!feed || pythId === undefined || !pythPrices) return undefined;
+			return referencesApartBps(pythId, { answer, nowMs, pythPrices });
+		},
 		sell: ({ asset, amount, inFlight }) => {
 			if (asset === settlementToken) return amount;
 			const paid = worst(page, (block) => pricesIn(block, asset)?.sell, amount, inFlight);
@@ -90,24 +108,33 @@ export function createLadderPricing({
 		},
 		reference: (asset) => referenceOf(page, asset),
 		feedUpdatedAtUnixSeconds: (asset) => page.blocks[0]?.assets.get(asset)?.feed.updatedAtUnixSeconds,
-		baseFee: () => page.blocks.map((block) => block.baseFee).reduce(greater, 0n),
+		baseFee: () => page.blocks[0]?.fees.baseFee ?? 0n,
+		transactionCost: (transaction) => {
+			const { fees } = page.blocks[0] ?? {};
+			if (!fees) throw new RangeError(`the book has no fees of chain ${deployment.chainId}`);
+			return cost(fees, transaction);
+		},
 		blockSeconds: () => blockSeconds(page),
 	};
 
-	function isReferenceFresh(asset: Address): boolean {
+	function referenceStopOf(asset: Address, nowMs: Milliseconds): PriceStop | undefined {
 		const block = page.blocks[0];
-		const heartbeatSeconds = page.assets.get(asset)?.feed.heartbeatSeconds;
-		if (!block || heartbeatSeconds === undefined) return false;
-		return isFeedFresh(pricesIn(block, asset)?.feed, {
-			heartbeatSeconds,
-			atUnixSeconds: block.timestampUnixSeconds,
-		});
+		const deployed = page.assets.get(asset);
+		if (!block || !isFresh(page, nowMs)) return stopFor(asset, "prices-old");
+		if (!deployed) return stopFor(asset, "reference-stale");
+		const reason = referenceProblem(
+			deployed,
+			{ answer: pricesIn(block, asset)?.feed, block, nowMs },
+			references,
+		);
+		return reason && stopFor(asset, reason);
 	}
 
-	/**
-	 * Compares the smallest size in both directions. The pool's fee lowers both outputs, so half their difference is the
-	 * deviation of the price.
-	 */
+	function stopFor(asset: Address, reason: PriceStop["reason"]): PriceStop {
+		return { reason, symbol: page.assets.get(asset)?.symbol ?? asset };
+	}
+
+	/** Compares the smallest size in both directions. */
 	function poolsAgreeWithFeeds(asset: Address): boolean {
 		const prices = page.blocks[0] && pricesIn(page.blocks[0], asset);
 		const sold = smallest(prices?.sell ?? []);
@@ -119,9 +146,8 @@ export function createLadderPricing({
 			referenceOf(page, settlementToken),
 			referenceOf(page, asset),
 		);
-		if (soldByFeeds === 0n || boughtByFeeds === 0n) return false;
-		const apart = (sold.output * bps) / soldByFeeds - (bought.output * bps) / boughtByFeeds;
-		return (apart < 0n ? -apart : apart) <= 2n * BigInt(feedDeviationBps);
+		const deviationBps = priceDeviationBps({ sold, bought, soldByFeeds, boughtByFeeds });
+		return deviationBps !== undefined && deviationBps <= feedDeviationBps;
 	}
 
 	function bestByFeeds({ amount, from, to }: { amount: Amount; from: Address; to: Address }): bigint {

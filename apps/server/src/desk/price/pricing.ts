@@ -1,20 +1,23 @@
 import type { Amount, Milliseconds } from "@geoswap/protocol";
 import type { Address } from "viem";
+import type { PriceStop } from "./price-stop.ts";
 import type { PricedToken } from "./usd-value.ts";
 
 /**
- * The pricing of one chain's assets: by the ladders of its pools, or by feeds alone. A quoter behind HTTP would be a
- * third way; it would keep its last answers in memory, since a quote never waits. Assets are named by address.
+ * The pricing of one chain's assets: by the ladders of its pools, or by feeds, with the last answers of a quoter if there
+ * is one. Assets are named by address.
  */
 export type Pricing = {
 	/** True if there are fresh prices. */
 	isReady: (options: { nowMs: Milliseconds }) => boolean;
 	/** Returns the age of the newest prices; undefined before the first. */
 	ageMs: (options: { nowMs: Milliseconds }) => number | undefined;
-	/** True if the asset may be priced. */
-	isLive: (asset: Address, options: { nowMs: Milliseconds }) => boolean;
-	/** True if the asset's reference price is fresh. */
-	isReferenceLive: (asset: Address, options: { nowMs: Milliseconds }) => boolean;
+	/** Returns why the asset may not be priced; undefined if it may. */
+	stopOf: (asset: Address, options: { nowMs: Milliseconds }) => PriceStop | undefined;
+	/** Returns why the asset's reference price may not be used; undefined if it may, whatever the pools say. */
+	referenceStopOf: (asset: Address, options: { nowMs: Milliseconds }) => PriceStop | undefined;
+	/** Returns the difference between the asset's two references; undefined if there are no two. */
+	referencesApartBps: (asset: Address, options: { nowMs: Milliseconds }) => number | undefined;
 	/** Returns the proceeds in the chain's settlement token. Undefined if an amount this large cannot be priced. */
 	sell: (sale: { asset: Address; amount: Amount; inFlight: Amount }) => bigint | undefined;
 	/** Returns what the budget, in the settlement token, buys, with the pools' fee tiers if it uses pools. */

@@ -1,0 +1,120 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+	type Amount,
+	type Milliseconds,
+	type SolanaAddress,
+	type SolanaDeployment,
+	solanaNativeToken,
+	toSolanaWord,
+} from "@geoswap/protocol";
+import type { Rung } from "../../chain/evm/read/read-block-prices.ts";
+import type { SolanaTerms } from "../../config/chain-terms.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { PriceBook } from "./price-book.ts";
+import type { Direction, QuoterLadders } from "./quoter-ladders.ts";
+import { QuoterBusyError, readQuoter } from "./read-quoter.ts";
+import { amountWorthUp } from "./usd-value.ts";
+
+/** The mint that stands for the native token in pools. */
+const wrappedSol = "So11111111111111111111111111111111111111112" as SolanaAddress;
+/** Divisors of the top size, one for each rung. A quoter limits requests, so there are few. */
+const rungDivisors = [250n, 10n, 1n];
+/** The pause after a failure, and the longest that the quoter may ask for. */
+const failedMs = 5_000;
+const longestWaitMs = 60_000;
+
+/**
+ * Asks the quoter for the ladders of all assets in turn until the signal aborts, never for two at once and never faster
+ * than `requestsPerSecond`. Logs when it stops answering, and once more when it answers again.
+ */
+export async function keepQuoter({
+	quoter: { url, timeoutMs, requestsPerSecond },
+	key,
+	deployment,
+	topUsd,
+	book,
+	ladders,
+	nowMs,
+	signal,
+	log,
+}: {
+	quoter: Pick<NonNullable<SolanaTerms["quoter"]>, "url" | "timeoutMs" | "requestsPerSecond">;
+	key: string | undefined;
+	deployment: SolanaDeployment;
+	/** The size of the top rung. */
+	topUsd: number;
+	book: Pick<PriceBook, "isReferenceLive" | "reference">;
+	ladders: QuoterLadders;
+	nowMs: () => Milliseconds;
+	signal: AbortSignal;
+	log: Log;
+}): Promise<void> {
+	const { chainId, settlementToken } = deployment;
+	const others = deployment.assets.filter(({ address }) => address !== settlementToken);
+	const pause = (ms: Milliseconds) => sleep(ms, undefined, { signal }).catch(() => {});
+	let isDown = false;
+	while (!signal.aborted) {
+		let asked = 0;
+		for (const { address } of others) {
+			for (const direction of ["buy", "sell"] as const) {
+				const input = direction === "buy" ? settlementToken : address;
+				const output = direction === "buy" ? address : settlementToken;
+				const top = topOf(input);
+				if (signal.aborted || top === undefined) continue;
+				asked++;
+				await askLadder(address, { direction, input, output, top });
+			}
+		}
+		// Sizes need the feeds' prices, which come with the first blocks.
+		if (asked === 0) await pause(1_000);
+	}
+
+	/** Asks for the sizes in ascending order. Those that were answered before a failure are kept. */
+	async function askLadder(
+		asset: SolanaAddress,
+		{
+			direction,
+			input,
+			output,
+			top,
+		}: { direction: Direction; input: SolanaAddress; output: SolanaAddress; top: Amount },
+	): Promise<void> {
+		const askedAtMs = nowMs();
+		const rungs: Rung[] = [];
+		let waitMs = 0;
+		try {
+			for (const divisor of rungDivisors) {
+				const amount = top / divisor;
+				if (amount === 0n) continue;
+				const mints = { inputMint: mintOf(input), outputMint: mintOf(output) };
+				rungs.push({
+					input: amount,
+					output: await readQuoter({ url, ...mints, amount, key, timeoutMs, signal }),
+				});
+				await pause(1_000 / requestsPerSecond);
+			}
+			if (isDown) log.info({ chainId }, "the quoter answers again");
+			isDown = false;
+		} catch (error) {
+			if (signal.aborted) return;
+			if (!isDown)
+				log.warn({ chainId, err: error }, "the quoter does not answer; the spread is charged instead");
+			isDown = true;
+			waitMs =
+				error instanceof QuoterBusyError ? Math.min(error.waitMs ?? failedMs, longestWaitMs) : failedMs;
+		}
+		if (rungs.length > 0) ladders.update(toSolanaWord(asset), direction, { rungs, askedAtMs });
+		if (waitMs > 0) await pause(waitMs);
+	}
+
+	/** Returns the amount that is worth the top size; undefined without a price. */
+	function topOf(address: SolanaAddress): Amount | undefined {
+		const id = { chainId, asset: toSolanaWord(address) };
+		if (!book.isReferenceLive(id, { nowMs: nowMs() })) return undefined;
+		return amountWorthUp(BigInt(Math.ceil(topUsd)) * 10n ** 18n, book.reference(id));
+	}
+}
+
+function mintOf(address: SolanaAddress): SolanaAddress {
+	return address === solanaNativeToken ? wrappedSol : address;
+}

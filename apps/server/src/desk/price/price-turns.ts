@@ -1,0 +1,78 @@
+import type { Milliseconds } from "@geoswap/protocol";
+
+/** The longest pause between two reads: below the age at which prices are stale, so that a chain stays ready. */
+const idleMs = 10_000;
+/** A quote lives for 30 s, and its caller may then ask for another. */
+const wantedForMs = 60_000;
+/** The longest that a caller waits for a read. */
+const longestWaitMs = 1_000;
+
+/** Decides when a chain's prices are read: with each poll while somebody wants them, and rarely otherwise. */
+export type PriceTurns = {
+	/** Waits until the next read is due. */
+	pause: () => Promise<void>;
+	/** To be called after each read, whether it succeeded or not. */
+	noteRead: () => void;
+	/**
+	 * Says that prices are wanted for a while. If they had not been, reads them at once, and waits for that, but not
+	 * long.
+	 */
+	want: () => Promise<void>;
+};
+
+export function createPriceTurns({
+	pollMs,
+	isAlwaysWanted = false,
+	nowMs,
+	signal,
+}: {
+	pollMs: Milliseconds;
+	/** True if prices are read with each poll, whether anybody wants them or not. */
+	isAlwaysWanted?: boolean;
+	nowMs: () => Milliseconds;
+	signal: AbortSignal;
+}): PriceTurns {
+	let wantedAtMs = Number.NEGATIVE_INFINITY;
+	let waking: PromiseWithResolvers<void> | undefined;
+	let pausing: AbortController | undefined;
+	const isWanted = () => isAlwaysWanted || nowMs() - wantedAtMs < wantedForMs;
+	return {
+		pause: async () => {
+			if (waking) return;
+			pausing = new AbortController();
+			const either = AbortSignal.any([signal, pausing.signal]);
+			const ms = isWanted() ? pollMs : Math.max(pollMs, idleMs);
+			await wait(ms, either);
+			pausing = undefined;
+		},
+		noteRead: () => {
+			waking?.resolve();
+			waking = undefined;
+		},
+		want: async () => {
+			const wasWanted = isWanted();
+			wantedAtMs = nowMs();
+			if (!wasWanted && pollMs < idleMs) {
+				waking ??= Promise.withResolvers();
+				pausing?.abort();
+			}
+			if (!waking) return;
+			const late = new AbortController();
+			await Promise.race([waking.promise, wait(longestWaitMs, late.signal)]);
+			late.abort();
+		},
+	};
+}
+
+/** Resolves after this time, or when the signal aborts. */
+function wait(ms: Milliseconds, signal: AbortSignal): Promise<void> {
+	return new Promise((resolve) => {
+		if (signal.aborted) return resolve();
+		const timer = setTimeout(end, ms);
+		signal.addEventListener("abort", end, { once: true });
+		function end(): void {
+			clearTimeout(timer);
+			resolve();
+		}
+	});
+}
