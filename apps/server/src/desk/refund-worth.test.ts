@@ -8,7 +8,6 @@ import {
 	startSolanaDeskScene,
 	two,
 } from "../../test/desk/solana-desk-scene.ts";
-import { evmChains } from "../config/chain-config.ts";
 import { deskChains } from "./desk-chain.ts";
 import { refundWorth } from "./refund-worth.ts";
 
@@ -52,8 +51,8 @@ function inMicroDollars(chainId: number, fees: bigint): bigint {
 }
 
 test("an order is worth rebuilding above the cost of ten refunds, and to Solana of ten refunds and voids with rent", () => {
-	const { book, config } = scene;
-	const gasPrice = 2n * book.baseFee(one) + BigInt(evmChains(config)[0]?.priorityFeeWei ?? 0);
+	const { book } = scene;
+	const gasPrice = book.baseFee(one) + (book.tip(one) ?? 0n);
 	const tenRefunds = inMicroDollars(one, 10n * 65_915n * gasPrice);
 	const least = leastInput(orderTo(two));
 	// The feed's price of the settlement token may be slightly above or below a dollar.

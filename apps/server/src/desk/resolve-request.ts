@@ -1,5 +1,6 @@
 import { type Amount, formatAddress, parseAddress, type QuoteRequest, SwapError } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import { isOfferedTo } from "../config/chain-config.ts";
 import type { DeskAsset, DeskChain, Side } from "./desk-chain.ts";
 import { evmAddress } from "./evm-address.ts";
 import { holderProblem } from "./holder-problem.ts";
@@ -26,7 +27,15 @@ const volatileSlippageBps = 300;
 /** Returns the chains, assets and addresses that a request names. Throws if one is malformed or not offered. */
 export function resolveRequest(
 	request: QuoteRequest,
-	{ chains, ownAddresses }: { chains: ReadonlyMap<number, DeskChain>; ownAddresses: ReadonlySet<Hex> },
+	{
+		chains,
+		ownAddresses,
+		accountId,
+	}: {
+		chains: ReadonlyMap<number, DeskChain>;
+		ownAddresses: ReadonlySet<Hex>;
+		accountId: string | undefined;
+	},
 ): ResolvedRequest {
 	const originChain = chainOf("origin", request.originChain);
 	const destinationChain = chainOf("destination", request.destinationChain);
@@ -65,8 +74,10 @@ export function resolveRequest(
 
 	function chainOf(side: SideName, chainId: number): DeskChain {
 		const chain = chains.get(chainId);
-		if (!chain) {
-			const accepted = [...chains.keys()].map(String);
+		// A chain that is not offered to this account is answered like one that does not exist.
+		if (!chain || !isOfferedTo(accountId, chain)) {
+			const offered = [...chains.values()].filter((one) => isOfferedTo(accountId, one));
+			const accepted = offered.map((one) => String(one.chainId));
 			const message = `Chain ${chainId} is not offered as the ${side} of a swap. Choose one of ${accepted.join(", ")}.`;
 			throw noRoute("chain", message, { side, accepted });
 		}

@@ -10,6 +10,8 @@ export type SealedQuote = {
 	output: Amount;
 	delivery: Delivery;
 	feeMillibps: number;
+	/** Absent in a token sealed by the previous version. */
+	networkCost?: Amount;
 	valueUsdCents: UsdCents;
 	issuedAtMs: Milliseconds;
 	/** The deadline for a build. */
@@ -25,6 +27,7 @@ export function sealedQuote(quote: DeskQuote): SealedQuote {
 		output: quote.output,
 		delivery: quote.delivery,
 		feeMillibps: quote.feeMillibps,
+		networkCost: quote.networkCost,
 		valueUsdCents: quote.valueUsdCents,
 		issuedAtMs: quote.issuedAtMs,
 		expiresAtMs: quote.expiresAtMs,

@@ -12,6 +12,7 @@ import type { Hex } from "viem";
 import type { ExposureLimit, Reservation } from "../swap/facts/reservation.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import type { DeskChain } from "./desk-chain.ts";
+import type { PriceStop } from "./price/price-stop.ts";
 
 /** Facts about a recipient on Solana. */
 export type KnownRecipient = {
@@ -32,6 +33,8 @@ export type DeskQuote = {
 	/** The part of the output that pays for the recipient's account on Solana; zero if none has to be created. */
 	recipientAccountCost: bigint;
 	delivery: Delivery;
+	/** The charge for the transactions of the swap, in the destination's settlement token. It is part of the price. */
+	networkCost: Amount;
 	/** The fee in thousandths of a basis point, as `reprice` needs it. */
 	feeMillibps: number;
 	feeBps: number;
@@ -66,20 +69,36 @@ export type Desk = {
 	/** Prices a request and fixes all terms of its order. Throws an error of the catalogue if the swap is not offered. */
 	quote: (
 		request: QuoteRequest,
-		options?: { feeMillibps?: number; recipient?: KnownRecipient | undefined },
+		options?: {
+			feeMillibps?: number;
+			recipient?: KnownRecipient | undefined;
+			/** The account that asks. Without it, chains that only some accounts may use are not offered. */
+			/** True if the wallet is known to be delegated on the origin chain: then the open costs less. */
+			isDelegated?: boolean | undefined;
+			accountId?: string;
+		},
 	) => DeskQuote;
 	/** The default fee of a quote, in thousandths of a basis point. */
 	baseFeeMillibps: number;
 	/** True if the asset can be quoted now: its price and its chain's fees are fresh and certain. */
 	isLive: (asset: { chainId: number; token: Hex }) => boolean;
+	/** Returns why the asset cannot be quoted now; undefined if it can, or if it is not offered. */
+	stopOf: (asset: { chainId: number; token: Hex }) => PriceStop | undefined;
 	/**
 	 * Prices the order again, given the volume that other swaps have in flight on its two ladders. Never returns more
 	 * than was quoted; undefined if that is below the order's minimum, or cannot be priced now. `hasAccount`: whether the
 	 * recipient has its token account on Solana. If not given, it is taken to have one if the quote relied on that: the
-	 * payer checks again.
+	 * payer checks again. `networkCost` is the quote's charge. It stays as it is, unless the transactions would cost more
+	 * by now. If not given, they are charged for at the fees of now.
 	 */
 	reprice: (
-		priced: PricedOrder & { feeMillibps: number; hasAccount?: boolean | undefined },
+		priced: PricedOrder & {
+			feeMillibps: number;
+			hasAccount?: boolean | undefined;
+			networkCost?: Amount | undefined;
+			/** True if the op needs no authorization. */
+			isDelegated?: boolean | undefined;
+		},
 		inFlight: { sell: bigint; buy: bigint },
 	) => Repriced | undefined;
 	/** True if the order can be priced now: prices are fresh and certain. */
@@ -88,8 +107,13 @@ export type Desk = {
 	valueUsdCents: (order: Order) => bigint | undefined;
 	/** Converts a cost of gas, in the chain's smallest unit, at the newest price, rounded up. */
 	gasUsdCents: (spent: { chainId: number; wei: Wei }) => bigint;
-	/** Returns the price of a unit of gas on an EVM chain now, in its smallest unit; zero if no price is known. */
-	feePerGas: (chainId: number) => bigint;
+	/**
+	 * Returns what that much gas may cost on an EVM chain now, with the fees of the chain below it, generously; zero if no
+	 * price is known.
+	 */
+	gasWei: (spent: { chainId: number; gas: bigint }) => Wei;
+	/** Returns the tip per unit of gas that recent blocks took; undefined if not known yet. */
+	tipNow: (chainId: number) => Wei | undefined;
 	/**
 	 * Returns the value of an amount in USD, with 18 decimals, at its feed's newest price, however old. Undefined if this
 	 * process has not seen a price since it started.
