@@ -22,8 +22,10 @@ import { createSwapReader } from "../api/status/swap-reader.ts";
 import { readBeforeSubmit } from "../api/submit/read-before-submit.ts";
 import { submitSwap, waitForSubmits } from "../api/submit/submit-swap.ts";
 import { applyBlock, applyQuietBlock } from "../follow/evm/apply-block.ts";
+import { readDemand } from "../follow/follow-pace.ts";
 import { isWatchNeeded } from "../follow/solana/watched-transactions.ts";
 import { storeAttestation } from "../job/attestations.ts";
+import { hasOpenJobs } from "../job/has-open-jobs.ts";
 import { storeHeartbeats } from "../job/heartbeats.ts";
 import { dropEnded, lockJobsAndWaits } from "../job/queue-jobs.ts";
 import { readPaymentFacts } from "../job/read-payment-facts.ts";
@@ -121,6 +123,8 @@ beforeAll(async () => {
 		const nothing = { chainId: originId, kind: "Release", set, signatures: [], orderIds: [] } as const;
 		await storeAttestation(one, { ...nothing, id: randomUUID(), signatures: [] });
 		await isWatchNeeded(one, originId);
+		await readDemand(one, originId);
+		await hasOpenJobs(one);
 		const entries = [
 			{ account: "gas", token, amount: 1n },
 			{ account: "relayer", token, amount: -1n },

@@ -19,7 +19,9 @@ const secondWords = ["agrees", "behind", "differs", "silent"];
 
 export function swapMetrics(
 	meter: Meter,
-	{ secondProvidersOf }: { /** Chains that have a second provider. */ secondProvidersOf: readonly number[] },
+	{
+		secondProvidersOf,
+	}: { /** Chains on which two providers must have a large deposit. */ secondProvidersOf: readonly number[] },
 ): SwapMetrics {
 	const countMove = meter.counter(
 		"geoswap_swap_moves_total",

@@ -5,6 +5,7 @@ import {
 	createPublicClient,
 	defineChain,
 	erc20Abi,
+	fallback,
 	getChainContractAddress,
 	http,
 	isAddressEqual,
@@ -34,7 +35,8 @@ export type AuditedChain = {
 export function connectAuditedChain({
 	chainId,
 	rpcUrl,
-	transport = http(rpcUrl),
+	otherUrls = [],
+	transport = otherUrls.length > 0 ? fallback([rpcUrl, ...otherUrls].map((url) => http(url))) : http(rpcUrl),
 	deployment,
 	depths,
 	unreleasedCapUsd,
@@ -42,6 +44,8 @@ export function connectAuditedChain({
 }: AuditedPolicy & {
 	chainId: number;
 	rpcUrl: string;
+	/** Other nodes, which are asked if the first does not answer. */
+	otherUrls?: readonly string[];
 	/** Transport to the node, if it is not reached by its URL. */
 	transport?: Transport;
 	deployment: ChainDeployment;

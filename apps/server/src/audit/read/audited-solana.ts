@@ -33,7 +33,8 @@ export type Holder = "escrow" | "vault";
 
 export async function connectAuditedSolana({
 	rpcUrl,
-	transport = withTimeout(createDefaultRpcTransport({ url: rpcUrl })),
+	otherUrls = [],
+	transport = inTurn([rpcUrl, ...otherUrls].map((url) => withTimeout(createDefaultRpcTransport({ url })))),
 	deployment,
 	depths,
 	unreleasedCapUsd,
@@ -41,6 +42,8 @@ export async function connectAuditedSolana({
 	earlierFeePayers = [],
 }: {
 	rpcUrl: string;
+	/** Other nodes, which are asked if the first does not answer. */
+	otherUrls?: readonly string[];
 	/** Transport to the node, if it is not reached by its URL. */
 	transport?: RpcTransport;
 	deployment: SolanaDeployment;
@@ -74,6 +77,21 @@ const timeoutMs = 30_000;
 
 function withTimeout(transport: RpcTransport): RpcTransport {
 	return (request) => transport({ ...request, signal: AbortSignal.timeout(timeoutMs) });
+}
+
+/** Asks one node after the other until one answers. */
+function inTurn(transports: readonly RpcTransport[]): RpcTransport {
+	return async <TResponse>(request: Parameters<RpcTransport>[0]) => {
+		let failure: unknown;
+		for (const transport of transports) {
+			try {
+				return await transport<TResponse>(request);
+			} catch (error) {
+				failure = error;
+			}
+		}
+		throw failure;
+	};
 }
 
 /** Returns the address at which an owner holds a token: its token account, or its own address for the native token. */

@@ -3,6 +3,7 @@ import type { Address, Hex } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { ourContracts } from "../../chain/evm/our-contracts.ts";
 import type { ContractEvent } from "../../chain/evm/read/decode-events.ts";
+import { hasEvents } from "../../chain/evm/read/has-events.ts";
 import { type Block, readBlock } from "../../chain/evm/read/read-block.ts";
 import { readEvents } from "../../chain/evm/read/read-events.ts";
 import { readGasCosts } from "../../chain/evm/read/read-gas-costs.ts";
@@ -12,6 +13,7 @@ import type { Engine } from "../../durable/durable.ts";
 import { type FollowedHead, lockHead, readBlockHash, readHead } from "../../swap/due/chain-head.ts";
 import { readFinalityBreak } from "../../swap/pause/finality-breaks.ts";
 import type { Log } from "../../telemetry/log.ts";
+import { readOpenWork } from "../open-work.ts";
 import { pauseOnBrokenFinality } from "../pause-on-broken-finality.ts";
 import { wake } from "../wake.ts";
 import { applyBlock, applyQuietBlock } from "./apply-block.ts";
@@ -22,6 +24,9 @@ import { FinalityBrokenError, undoFork } from "./undo-fork.ts";
 
 /** Blocks to request at once if the follower is behind. */
 const blocksAtOnce = 20;
+/** Gap from which on blocks without events of ours are skipped, and how many of the newest ones never are. */
+const skipFrom = 8;
+const neverSkipped = 3;
 
 export type Following = {
 	chain: EvmChain;
@@ -56,6 +61,14 @@ export async function advance(following: Following): Promise<boolean> {
 	const finalized = await readBlock(chain, "finalized");
 	if (await isForked({ pool, chainId, head, latest, finalized })) return undo();
 	if (latest.number <= head.number) return false;
+	const to = latest.number - neverSkipped;
+	if (latest.number - head.number >= skipFrom && !(await mayHoldOurs({ chain, pool, head, to }))) {
+		const [target, still] = [await readBlock(chain, to), await readBlock(chain, head.number)];
+		if (still.hash !== head.hash) return undo();
+		const block = { ...target, parentHash: head.hash };
+		await take({ following, block, events: [], finalized, stock: undefined });
+		return true;
+	}
 
 	const numbers = Array.from(
 		{ length: Math.min(latest.number - head.number, blocksAtOnce) },
@@ -141,6 +154,27 @@ async function isForked({
 		if (seen !== undefined && seen !== hash) return true;
 	}
 	return false;
+}
+
+/**
+ * Returns whether blocks after the head may hold something of ours. Blocks are normally read one by one and by hash. If
+ * nobody waits, there may be many of them, and one question is enough: none of our transactions is on its way, and the
+ * contracts have no events in that range. The newest blocks are never asked for like this: a provider's backend that
+ * is a little behind would answer as if they were empty.
+ */
+async function mayHoldOurs({
+	chain,
+	pool,
+	head,
+	to,
+}: {
+	chain: EvmChain;
+	pool: DatabasePool;
+	head: FollowedHead;
+	to: number;
+}): Promise<boolean> {
+	const { relayers } = await readOpenWork(pool, chain.chainId);
+	return relayers.size > 0 || hasEvents(chain, { from: head.number + 1, to });
 }
 
 async function take({

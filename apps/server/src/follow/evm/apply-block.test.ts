@@ -26,7 +26,11 @@ function blockOf(number: number, finalized: number): AppliedBlock {
 		block: { number, hash: hashOf(number), parentHash: hashOf(number - 1), timestamp: number, baseFee: 1n },
 		events: [],
 		mined: [],
-		finalized: { number: finalized, timestamp: finalized },
+		finalized: {
+			number: finalized,
+			hash: `0x${finalized.toString(16).padStart(64, "0")}`,
+			timestamp: finalized,
+		},
 		vaults: [],
 		assets: [],
 	};

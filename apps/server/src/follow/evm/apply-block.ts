@@ -27,7 +27,7 @@ export type AppliedBlock = {
 	events: readonly BlockEvent[];
 	/** Our lanes' transactions that are in the block. */
 	mined: readonly { hash: Hash; gasCost: Wei }[];
-	finalized: { number: number; timestamp: number };
+	finalized: { number: number; hash: Hash; timestamp: number };
 	/** All our vaults on the chain. */
 	vaults: readonly Address[];
 	/** The tokens that the service offers on the chain. */
@@ -121,7 +121,8 @@ const left: Record<Exclude<keyof BlockRow, "finalized" | "finalizedBefore" | "bo
 };
 
 /**
- * Returns SQL that moves the head and writes the block and its events. It also marks the jobs that the events complete
+ * Returns SQL that moves the head and writes the block and its events, and the newest final block, which may have been
+ * skipped. It also marks the jobs that the events complete
  * as done, and our transactions in the block as mined.
  */
 function blockStatement(condition: string): string {
@@ -137,6 +138,10 @@ function blockStatement(condition: string): string {
 			returning h.finalized_number as finalized, old.finalized_number, old.booked_number
 		), block as (
 			insert into chain_blocks (chain_id, number, hash, timestamp) select $1, $2, $3, $5 from head
+		), final as (
+			insert into chain_blocks (chain_id, number, hash, timestamp)
+			select $1, $7, $23, $8 from head where $7 < $2 and $7 > head.finalized_number
+			on conflict do nothing
 		), pruned as (
 			delete from chain_blocks b using head where b.chain_id = $1 and b.number < head.finalized
 		), happened as (
@@ -163,7 +168,7 @@ function blockStatement(condition: string): string {
 
 function blockValues({ chainId, block, events, mined, finalized, stock = [] }: AppliedBlock): unknown[] {
 	// A block that was not taken in yet may hold an event: nothing beyond this follower's block counts as final.
-	const { number: finalizedNumber, timestamp } = finalized.number > block.number ? block : finalized;
+	const { number: finalizedNumber, hash, timestamp } = finalized.number > block.number ? block : finalized;
 	const done = doneJobs(events);
 	return [
 		chainId,
@@ -188,5 +193,6 @@ function blockValues({ chainId, block, events, mined, finalized, stock = [] }: A
 		mined.map(({ hash }) => hexToBytes(hash)),
 		mined.map(({ gasCost }) => gasCost),
 		events.flatMap(({ name, orderId }) => (name === "Filled" && orderId ? hexToBytes(orderId) : [])),
+		hexToBytes(hash),
 	];
 }

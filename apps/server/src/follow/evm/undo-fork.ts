@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
-import { type FollowedHead, readBlockHash } from "../../swap/due/chain-head.ts";
+import { type FollowedHead, readBlockHashes } from "../../swap/due/chain-head.ts";
 import { undoBlocks } from "./undo-blocks.ts";
 
 /** The chain dropped a block that it had called final. Payments that relied on it stay paid: a person is needed. */
@@ -29,13 +29,17 @@ export async function undoFork({
 	const { chainId } = chain;
 	if (latestNumber < head.finalizedNumber)
 		throw new Error(`the node of chain ${chainId} is behind a final block`);
-	for (let number = Math.min(head.number, latestNumber); number >= head.finalizedNumber; number--) {
-		const [seen, { hash }] = await Promise.all([
-			readBlockHash(pool, { chainId, number }),
-			readBlock(chain, number),
-		]);
-		// The hashes of all blocks from the newest final one on are kept, so another follower must be past this head.
-		if (seen === undefined) throw new Error(`another follower moved the head of chain ${chainId}`);
+	const known = await readBlockHashes(pool, {
+		chainId,
+		from: head.finalizedNumber,
+		upTo: Math.min(head.number, latestNumber),
+	});
+	// The hash of the newest final block is always kept, so another follower must be past this head.
+	if (known.at(-1)?.number !== head.finalizedNumber) {
+		throw new Error(`another follower moved the head of chain ${chainId}`);
+	}
+	for (const { number, hash: seen } of known) {
+		const { hash } = await readBlock(chain, number);
 		if (seen === hash) {
 			return { number, orderIds: await inTransaction(pool, (db) => undoBlocks(db, { chainId, number })) };
 		}

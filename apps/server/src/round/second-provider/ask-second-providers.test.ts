@@ -56,7 +56,7 @@ function worker(
 ) {
 	const { config, ...options } = roundOptions(database.pool, scene.clock, { metrics, log });
 	const chains = config.chains.map((chain) =>
-		chain.chainId === originId ? { ...chain, secondProvider: { rpcUrl: "http://b", agreeAboveUsd } } : chain,
+		chain.chainId === originId ? { ...chain, agreeAboveUsd } : chain,
 	);
 	const secondProviders: SecondProviders = async (chainId, deposit) => {
 		expect(chainId).toBe(originId);

@@ -1,4 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
+import { isFarEnough, type NeededDepth } from "../../chain/ask-two-hosts.ts";
 import type { DepositSight, ToldDeposit } from "../../chain/deposit-sight.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import type { DepositToSee } from "../../swap/decide/decision.ts";
@@ -7,8 +8,12 @@ import type { Log } from "../../telemetry/log.ts";
 import type { SwapMetrics } from "../../telemetry/swap-metrics.ts";
 import { answerQuestion, type Question, readQuestions } from "./deposit-questions.ts";
 
-/** Asks a chain's second provider for a deposit. Throws if it does not answer. */
-export type SecondProviders = (chainId: number, deposit: ToldDeposit) => Promise<DepositSight>;
+/** Asks two providers of a chain for a deposit. Throws if no two answer. */
+export type SecondProviders = (
+	chainId: number,
+	deposit: ToldDeposit,
+	needed: NeededDepth,
+) => Promise<DepositSight>;
 
 export type SightingsOptions = {
 	pool: DatabasePool;
@@ -62,17 +67,17 @@ async function ask(
 	{ orderId, readOrder, deposit }: Question<DepositToSee>,
 ): Promise<Answer> {
 	const { chainId, finalizedNumber, headNumber, ...place } = deposit;
+	const needed = { finalizedNumber, ...(headNumber === undefined ? {} : { headNumber }) };
 	let sight: DepositSight;
 	try {
 		if (!secondProviders) throw new Error("none is connected");
-		sight = await secondProviders(chainId, { orderId, order: readOrder(), ...place });
+		sight = await secondProviders(chainId, { orderId, order: readOrder(), ...place }, needed);
 	} catch (err) {
 		return { word: "silent", err };
 	}
 	if (sight.verdict === "behind") return { word: "behind" };
 	if (sight.verdict === "differs") return { word: "differs", how: sight.how };
-	const isFarEnough = headNumber !== undefined && sight.headNumber >= headNumber;
-	if (!isFarEnough && sight.finalizedNumber < finalizedNumber) return { word: "behind" };
+	if (!isFarEnough(sight, needed)) return { word: "behind" };
 	return { word: "agrees", sighting: sight };
 }
 

@@ -1,6 +1,6 @@
 import { type AttesterSet, isSolana, type Order, type Seconds, toChainId, usdCents } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { type ChainConfig, chainOf } from "../../config/chain-config.ts";
+import { chainOf } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import type { AttestersWanted } from "../facts/attesters-wanted.ts";
 import type { ExposureCaps } from "../facts/exposure-caps.ts";
@@ -89,12 +89,5 @@ function chainsOf(config: Pick<Config, "chains">, order: Order): (ChainPolicy | 
 
 /** Returns the policy for a chain; undefined if it is not configured. */
 export function chainPolicy(config: Pick<Config, "chains">, chainId: bigint): ChainPolicy | undefined {
-	const chain = chainOf(config, chainId);
-	return chain && { ...chain, ...agreement(chain) };
-}
-
-function agreement({
-	secondProvider,
-}: Pick<ChainConfig, "secondProvider">): Pick<ChainPolicy, "agreeAboveUsd"> {
-	return secondProvider ? { agreeAboveUsd: secondProvider.agreeAboveUsd } : {};
+	return chainOf(config, chainId);
 }

@@ -60,6 +60,19 @@ export async function readBlockHash(
 	return rows[0]?.hash;
 }
 
+/** Returns the blocks of a range that were seen and are kept, newest first. Blocks without events of ours may be missing. */
+export async function readBlockHashes(
+	db: Database,
+	{ chainId, from, upTo }: { chainId: number; from: number; upTo: number },
+): Promise<{ number: number; hash: Hash }[]> {
+	const { rows } = await db.query<{ number: number; hash: Hash }>(
+		`select number, '0x' || encode(hash, 'hex') as hash from chain_blocks
+		where chain_id = $1 and number between $2 and $3 order by number desc`,
+		[chainId, from, upTo],
+	);
+	return rows;
+}
+
 /** Returns the blocks up to this one that have events of ours, as they were seen, newest first. */
 export async function readEventBlocks(
 	db: Database,

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { type Hex, hexToBytes } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import type { Database } from "../../database/database.ts";
 import { createPauseList } from "./pause-list.ts";
@@ -9,6 +10,29 @@ beforeAll(async () => {
 	database = await createTestDatabase({ as: "api" });
 });
 afterAll(() => database.drop());
+
+const token = "0x00000000000000000000000000000000000000Ab";
+const other = "0x00000000000000000000000000000000000000cd";
+beforeEach(async () => {
+	await database.owner.query("truncate chain_heads, stock");
+	for (const chainId of [1, 2]) {
+		await follow(chainId);
+		await seeStock(chainId, other);
+	}
+});
+
+async function seeStock(chainId: number, seen: Hex): Promise<void> {
+	await database.owner.query("insert into stock values ($1, $2, 0, 0, 0, 1)", [chainId, hexToBytes(seen)]);
+}
+
+async function follow(chainId: number, ageSeconds = 0): Promise<void> {
+	await database.owner.query(
+		`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,
+			booked_number, finalized_height, updated_at)
+		values ($1, 100, '', 1000, 1, 90, 990, 0, 0, now() - $2 * interval '1 second')`,
+		[chainId, ageSeconds],
+	);
+}
 
 const nowMs = 1_800_000_000_000;
 
@@ -36,6 +60,31 @@ test("a pause is seen soon, holds while the database is gone, and ends when it i
 	isGone = false;
 	await liftPauses(database.owner, { chainId: 1, by: "ada", reason: "paid in", nowMs });
 	await vi.waitUntil(() => list.reasonOf(1) === undefined);
+	await list.close();
+});
+
+test("a chain or a token that no worker follows is not sold, until one does", async () => {
+	const list = await createPauseList({ db: database.pool, everyMs: 10 });
+	expect(list.reasonOf(1)).toBeUndefined();
+	expect(list.reasonOf(3)).toBe("no worker has followed the chain yet");
+	expect(list.reasonOf(1, token)).toBe("no worker has followed this token yet");
+	await follow(3, 200);
+	await seeStock(3, other);
+	await vi.waitUntil(() => list.reasonOf(3) === "no worker has followed the chain for 200 s");
+	await database.owner.query("update chain_heads set updated_at = now() where chain_id = 3");
+	await vi.waitUntil(() => list.reasonOf(3) === undefined);
+	await seeStock(1, token);
+	await vi.waitUntil(() => list.reasonOf(1, token) === undefined);
+	expect(list.reasonOf(3, token)).toBe("no worker has followed this token yet");
+	await list.close();
+});
+
+test("a chain of which no worker has read the stock is not sold", async () => {
+	await follow(3);
+	const list = await createPauseList({ db: database.pool, everyMs: 10 });
+	expect(list.reasonOf(3)).toBe("no worker has followed the chain yet");
+	await seeStock(3, token);
+	await vi.waitUntil(() => list.reasonOf(3) === undefined);
 	await list.close();
 });
 

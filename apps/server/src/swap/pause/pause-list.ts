@@ -1,11 +1,16 @@
 import type { Milliseconds } from "@geoswap/protocol";
+import type { Hex } from "viem";
 import type { Database } from "../../database/database.ts";
+import { type FollowedChain, readFollowed } from "../due/read-followed.ts";
 import { type Pause, readPauses } from "./pauses.ts";
 
-/** A cache of the open pauses, as they were a moment ago. Asking costs nothing. */
+/** A cache of what must not be sold, as it was a moment ago: paused chains, and those that no worker follows. */
 export type PauseList = {
-	/** Returns why nothing is sold from or to the chain; undefined if it is not paused. */
-	reasonOf(chainId: number): string | undefined;
+	/**
+	 * Returns why nothing is sold from or to the chain, or of the token there if one is given; undefined if it is sold.
+	 * Asking costs nothing.
+	 */
+	reasonOf(chainId: number, token?: Hex): string | undefined;
 	/** Returns undefined until the pauses were read once. */
 	open(): readonly Pause[] | undefined;
 	close(): Promise<void>;
@@ -14,8 +19,14 @@ export type PauseList = {
 const readEveryMs = 1_000;
 
 /**
- * Reads the pauses once a second. While the database does not answer, the last result stands. Until the first result,
- * every chain counts as paused, since one may be.
+ * Time after which a chain counts as abandoned. A worker that is replaced or killed has a successor long before, and
+ * swaps that are submitted meanwhile are only late.
+ */
+const unfollowedSeconds = 120;
+
+/**
+ * Reads once a second what must not be sold. While the database does not answer, the last result stands. Until the
+ * first result, every chain counts as paused, since one may be.
  */
 export async function createPauseList({
 	db,
@@ -26,11 +37,12 @@ export async function createPauseList({
 	everyMs?: Milliseconds;
 	onError?: (error: unknown) => void;
 }): Promise<PauseList> {
-	let pauses: Pause[] | undefined;
+	let known: { pauses: Pause[]; followed: ReadonlyMap<number, FollowedChain> } | undefined;
 	let reading: Promise<void> | undefined;
 	async function read(): Promise<void> {
 		try {
-			pauses = await readPauses(db);
+			const [pauses, followed] = await Promise.all([readPauses(db), readFollowed(db)]);
+			known = { pauses, followed: new Map(followed.map((chain) => [chain.chainId, chain])) };
 		} catch (error) {
 			onError(error);
 		}
@@ -43,14 +55,26 @@ export async function createPauseList({
 		});
 	}, everyMs);
 	return {
-		reasonOf: (chainId) =>
-			pauses
-				? pauses.find((pause) => pause.chainId === chainId)?.reason
-				: "it is not known yet whether the chain is paused",
-		open: () => pauses,
+		reasonOf: (chainId, token) => {
+			if (!known) return "it is not known yet whether the chain is paused";
+			const paused = known.pauses.find((pause) => pause.chainId === chainId)?.reason;
+			return paused ?? unfollowedReason(known.followed.get(chainId), token);
+		},
+		open: () => known?.pauses,
 		async close() {
 			clearInterval(timer);
 			await reading;
 		},
 	};
+}
+
+/** A swap that no worker works on would only expire: a worker may be configured later than the API, or not at all. */
+function unfollowedReason(chain: FollowedChain | undefined, token: Hex | undefined): string | undefined {
+	// A worker that has just begun to follow a chain has not read the vault's stock yet.
+	if (!chain || chain.tokens.length === 0) return "no worker has followed the chain yet";
+	if (chain.ageSeconds > unfollowedSeconds) {
+		return `no worker has followed the chain for ${Math.round(chain.ageSeconds)} s`;
+	}
+	const isKnown = token === undefined || chain.tokens.includes(token.toLowerCase() as Hex);
+	return isKnown ? undefined : "no worker has followed this token yet";
 }

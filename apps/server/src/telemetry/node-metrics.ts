@@ -1,0 +1,49 @@
+import { type Meter, sample } from "./meter.ts";
+
+type NodeReading = { host: string; lag: number; isInUse: boolean };
+
+/** Metrics of each node of a chain. A node is named by its host, since its URL may hold a key. */
+export type NodeMetrics = {
+	/** Returns a function that counts calls to the nodes of a chain. */
+	counted: (chainId: number) => (call: { host: string; outcome: "ok" | "refused" | "failed" }) => void;
+	/** Publishes the state of the nodes of a chain, instead of those that were given before, until the signal aborts. */
+	watch: (chainId: number, read: () => NodeReading[], signal: AbortSignal) => void;
+};
+
+export function nodeMetrics(meter: Meter): NodeMetrics {
+	const count = meter.counter(
+		"geoswap_node_calls_total",
+		"Calls to one node, by its host and by result: ok, refused (it answered with an error) or failed (no answer, or its rate limit). Hedged and repeated calls are included",
+	);
+	const watched = new Map<number, () => NodeReading[]>();
+	meter.reading({
+		name: "nodes",
+		gauges: {
+			geoswap_node_lag_blocks:
+				"Blocks that the node was behind the newest one seen when it last showed its head",
+			geoswap_node_in_use: "1 for the node that answered the last read, 0 for the others",
+		},
+		read: () =>
+			[...watched].flatMap(([chainId, read]) =>
+				read().flatMap(({ host, lag, isInUse }) => {
+					const labels = { chain: String(chainId), host };
+					return [
+						sample("geoswap_node_lag_blocks", lag, labels),
+						sample("geoswap_node_in_use", isInUse ? 1 : 0, labels),
+					];
+				}),
+			),
+	});
+	return {
+		counted:
+			(chainId) =>
+			({ host, outcome }) =>
+				count({ chain: String(chainId), host, outcome }),
+		watch: (chainId, read, signal) => {
+			watched.set(chainId, read);
+			signal.addEventListener("abort", () => {
+				if (watched.get(chainId) === read) watched.delete(chainId);
+			});
+		},
+	};
+}
