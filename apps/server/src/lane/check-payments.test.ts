@@ -17,7 +17,7 @@ import { createLog } from "../telemetry/log.ts";
 import { createLane } from "./evm/create-lane.ts";
 import { laneKey } from "./lane-key.ts";
 
-const policy = { bundleSize: 8, replaceAfterBlocks: 5, priorityFeeWei: "1000000", finalitySeconds: 5 };
+const policy = { bundleSize: 8, replaceAfterBlocks: 5, minimumTipWei: "1000000", finalitySeconds: 5 };
 const amount = 9_950_000n;
 /** All lines that a lane logs, and the metrics that it counts. */
 const lines: { level: number; swapId?: string; problem?: string }[] = [];
@@ -41,6 +41,7 @@ async function pump({ relayer = 0 }: { relayer?: number } = {}): Promise<void> {
 		engine: { poke: async () => {} },
 		freshMinimum: () => 0n,
 		deliveryNow: ({ delivery }) => delivery,
+		tipNow: () => undefined,
 		payments: { ...plainPayments, worthE18: (asset) => asset.amount * 10n ** 12n, fillMarginBps: 500 },
 		nowMs: Date.now,
 		metrics: { paymentStopped: (chainId, problem) => counted.push(`${chainId} ${problem}`) },

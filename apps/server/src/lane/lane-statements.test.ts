@@ -32,7 +32,7 @@ import type { LaneDeps } from "./evm/lane.ts";
 import { laneKey } from "./lane-key.ts";
 import { lanesByChain } from "./lanes-by-chain.ts";
 
-const policy = { bundleSize: 20, replaceAfterBlocks: 5, priorityFeeWei: "1000000", finalitySeconds: 5 };
+const policy = { bundleSize: 20, replaceAfterBlocks: 5, minimumTipWei: "1000000", finalitySeconds: 5 };
 
 let scene: LaneScene;
 let counted: ReturnType<typeof countingPool>;
@@ -46,6 +46,7 @@ beforeAll(async () => {
 		engine: { poke: async () => {} },
 		freshMinimum: () => 0n,
 		deliveryNow: ({ delivery }) => delivery,
+		tipNow: () => undefined,
 		payments: plainPayments,
 		nowMs: Date.now,
 		log,

@@ -19,7 +19,7 @@ import { createLog } from "../telemetry/log.ts";
 import { createLane } from "./evm/create-lane.ts";
 import { laneKey } from "./lane-key.ts";
 
-const policy = { bundleSize: 3, replaceAfterBlocks: 50, priorityFeeWei: "1000000", finalitySeconds: 5 };
+const policy = { bundleSize: 3, replaceAfterBlocks: 50, minimumTipWei: "1000000", finalitySeconds: 5 };
 const amount = 9_950_000n;
 
 let scene: LaneScene;
@@ -78,6 +78,7 @@ function startLanes({ node, beforeSigning, statement }: Hooks = {}) {
 		engine: { poke: async () => {} },
 		freshMinimum: () => 0n,
 		deliveryNow: ({ delivery }) => delivery,
+		tipNow: () => undefined,
 		payments: plainPayments,
 		nowMs: Date.now,
 		log: createLog({ level: "silent", process: "test" }),

@@ -46,7 +46,7 @@ import { laneKey } from "../lane-key.ts";
 import { lanesByChain } from "../lanes-by-chain.ts";
 import { createLane } from "./create-lane.ts";
 
-const policy = { bundleSize: 20, replaceAfterBlocks: 5, priorityFeeWei: "1000000", finalitySeconds: 5 };
+const policy = { bundleSize: 20, replaceAfterBlocks: 5, minimumTipWei: "1000000", finalitySeconds: 5 };
 const stock: Delivery = { kind: "stock", amount: 9_950_000n };
 
 let scene: LaneScene;
@@ -88,6 +88,7 @@ function startLanes({
 		engine: { poke: async () => {} },
 		freshMinimum,
 		deliveryNow,
+		tipNow: () => undefined,
 		payments: plainPayments,
 		nowMs,
 		log: createLog({ level: "silent", process: "test" }),

@@ -17,8 +17,8 @@ export async function fillNonceGap(
 	{ from, to, head }: { /** The chain's next nonce. */ from: number; to: number; head: ChainHead },
 ): Promise<LaneTransaction[]> {
 	if (from >= to) return [];
-	const { id, policy, pool, log } = lane;
-	const fees = freshFees({ baseFee: head.baseFee, priorityFee: BigInt(policy.priorityFeeWei) });
+	const { id, pool, log } = lane;
+	const fees = freshFees(lane, head);
 	// A node that is behind returns a nonce that is spent already: the store knows the transaction that spent it.
 	const known = await noncesKnown(pool, id, { from, to });
 	const cancels: LaneTransaction[] = [];

@@ -2,13 +2,11 @@ import { geoVaultAbi, type Order } from "@geoswap/protocol";
 import fc from "fast-check";
 import { type Hex, numberToHex, toFunctionSelector } from "viem";
 import { expect, test } from "vitest";
-import type { ContractEvent } from "../../chain/evm/read/decode-events.ts";
 import type { BundleSimulation } from "../../chain/evm/send/simulate-bundle.ts";
 import type { Job, JobKind } from "../../swap/facts/job.ts";
 import { judgeJobs } from "./judge-jobs.ts";
 
 const kinds = ["open", "fill", "void", "release", "refund"] as const;
-const doneBy = { open: "Opened", fill: "Filled", void: "Voided", release: "Released", refund: "Refunded" };
 const selectors: Hex[] = [
 	"0x00000000",
 	"0x08c379a0",
@@ -34,10 +32,9 @@ const scenes = fc
 	})
 	.map(({ kind, items, revert }) => {
 		const jobs = items.map((item, i) => jobOf(kind, i, item));
-		const events = items.flatMap(({ outcome, selector }, i) => eventOf(kind, i, outcome, selector));
 		const simulation: BundleSimulation =
 			revert === "no"
-				? { succeeds: true, gasUsed: 1n, events }
+				? { succeeds: true, gasUsed: 1n, ...outcomesOf(items) }
 				: { succeeds: false, reason: "reverted", opIndex: revert };
 		return { kind, items, jobs, simulation };
 	});
@@ -86,8 +83,8 @@ test("a fill below its minimum is refused only if it is alone and at its third t
 		const jobs = Array.from({ length: count }, (_, i) =>
 			jobOf("fill", i, { strikes, alone: false, routed: true }),
 		);
-		const events = jobs.flatMap((_, i) => eventOf("fill", i, "skipped", "0x08c379a0"));
-		return judgeJobs(jobs, { succeeds: true, gasUsed: 1n, events })[0];
+		const outcomes = outcomesOf(jobs.map(() => ({ outcome: "skipped", selector: "0x08c379a0" })));
+		return judgeJobs(jobs, { succeeds: true, gasUsed: 1n, ...outcomes })[0];
 	};
 	const later = { do: "postpone", blocks: 1, alone: true, strikes: 1 };
 	expect([skip(2, 0), skip(2, 2), skip(1, 0), skip(1, 1)]).toEqual([later, later, later, later]);
@@ -117,9 +114,17 @@ function jobOf(
 	} as Job;
 }
 
-function eventOf(kind: JobKind, i: number, outcome: string, reason: Hex): ContractEvent[] {
-	if (outcome === "silent") return [];
-	const place = { orderId: numberToHex(i, { size: 32 }), contract: "0x", transactionHash: "0x", logIndex: i };
-	const name = outcome === "done" ? doneBy[kind] : "Skipped";
-	return [{ ...place, name, data: { reason } } as ContractEvent];
+function outcomesOf(items: readonly { outcome: string; selector: Hex }[]): {
+	done: Set<Hex>;
+	skips: Map<Hex, Hex>;
+} {
+	const numbered = items.map((item, i) => ({ ...item, orderId: numberToHex(i, { size: 32 }) }));
+	return {
+		done: new Set(numbered.flatMap(({ outcome, orderId }) => (outcome === "done" ? orderId : []))),
+		skips: new Map(
+			numbered.flatMap(({ outcome, orderId, selector }) =>
+				outcome === "skipped" ? [[orderId, selector]] : [],
+			),
+		),
+	};
 }

@@ -1,5 +1,5 @@
+import type { Hex } from "viem";
 import type { BundleSimulation } from "../../chain/evm/send/simulate-bundle.ts";
-import { doneEvent } from "../../job/finish-jobs.ts";
 import { skipCause } from "../../job/skip-cause.ts";
 import { type Job, maxStrikes } from "../../swap/facts/job.ts";
 import { strike } from "../strike.ts";
@@ -11,7 +11,7 @@ const laterBlocks = 5;
 /** Returns a verdict on each job, in the order of the jobs. */
 export function judgeJobs(jobs: readonly Job[], simulation: BundleSimulation): Verdict[] {
 	if (simulation.succeeds) {
-		return jobs.map((job) => judgeItem(job, simulation.events, { isAlone: jobs.length === 1 }));
+		return jobs.map((job) => judgeItem(job, simulation, { isAlone: jobs.length === 1 }));
 	}
 	const { opIndex } = simulation;
 	const [first] = jobs;
@@ -26,12 +26,11 @@ export function judgeJobs(jobs: readonly Job[], simulation: BundleSimulation): V
 	return jobs.map(() => ({ do: "postpone", blocks: 0, alone: true, strikes: 0 }));
 }
 
-type SimulatedEvents = Extract<BundleSimulation, { succeeds: true }>["events"];
+type Outcomes = Pick<Extract<BundleSimulation, { succeeds: true }>, "done" | "skips">;
 
-function judgeItem(job: Job, events: SimulatedEvents, { isAlone }: { isAlone: boolean }): Verdict {
-	const own = events.filter((event) => event.orderId === job.orderId);
-	if (own.some((event) => event.name === doneEvent[job.kind])) return { do: "send" };
-	if (job.kind === "fill") return judgeSkippedFill(job, own, { isAlone });
+function judgeItem(job: Job, { done, skips }: Outcomes, { isAlone }: { isAlone: boolean }): Verdict {
+	if (done.has(job.orderId)) return { do: "send" };
+	if (job.kind === "fill") return judgeSkippedFill(job, skips.get(job.orderId), { isAlone });
 	// The order is decided already: its event is on the chain, and the follower or a round has yet to see it.
 	if (job.kind === "void") return { do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 };
 	return strike(job);
@@ -39,11 +38,9 @@ function judgeItem(job: Job, events: SimulatedEvents, { isAlone }: { isAlone: bo
 
 function judgeSkippedFill(
 	job: Job<"fill">,
-	own: SimulatedEvents,
+	selector: Hex | undefined,
 	{ isAlone }: { isAlone: boolean },
 ): Verdict {
-	const skipped = own.find((event) => event.name === "Skipped");
-	const selector = skipped?.name === "Skipped" ? skipped.data.reason : undefined;
 	const cause = skipCause(selector ?? "0x00000000", {
 		throughRouter: job.payload.delivery.kind === "router",
 	});

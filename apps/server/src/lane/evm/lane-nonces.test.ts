@@ -28,7 +28,7 @@ import { createLog } from "../../telemetry/log.ts";
 import { laneKey } from "../lane-key.ts";
 import { createLane } from "./create-lane.ts";
 
-const policy = { bundleSize: 1, replaceAfterBlocks: 5, priorityFeeWei: "1000000", finalitySeconds: 5 };
+const policy = { bundleSize: 1, replaceAfterBlocks: 5, minimumTipWei: "1000000", finalitySeconds: 5 };
 const amount = 9_950_000n;
 
 let scene: LaneScene;
@@ -59,6 +59,7 @@ function startLane(
 		engine: { poke: async () => {} },
 		freshMinimum: () => 0n,
 		deliveryNow: ({ delivery }) => delivery,
+		tipNow: () => undefined,
 		payments: plainPayments,
 		nowMs,
 		log: createLog({ level: "silent", process: "test" }),

@@ -1,4 +1,4 @@
-import type { Amount, Milliseconds, Order } from "@geoswap/protocol";
+import type { Amount, Milliseconds, Order, Wei } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import type { EvmChainConfig } from "../../config/chain-config.ts";
@@ -14,7 +14,7 @@ import type { PaymentRules } from "../payment-problem.ts";
 
 type LanePolicy = Pick<
 	EvmChainConfig,
-	"bundleSize" | "replaceAfterBlocks" | "priorityFeeWei" | "finalitySeconds"
+	"bundleSize" | "replaceAfterBlocks" | "minimumTipWei" | "finalitySeconds"
 >;
 
 /** A chain, and the accounts that send transactions there. */
@@ -28,6 +28,8 @@ export type LaneDeps = {
 	freshMinimum: (fill: { order: Order; delivery: Delivery; inFlight: Amount }) => bigint;
 	/** Returns a fill as it may be signed now: see the desk's function of this name. */
 	deliveryNow: (fill: { order: Order; delivery: Delivery }) => Delivery | "below-minimum" | "no-price";
+	/** Returns the tip per unit of gas that recent blocks took, within the chain's bounds; undefined if not known yet. */
+	tipNow: (chainId: number) => Wei | undefined;
 	/** Rules that a payment must keep, beside the facts in the store. */
 	payments: Omit<PaymentRules, "settlementToken">;
 	nowMs: () => Milliseconds;

@@ -1,4 +1,5 @@
 import { keccak256, parseTransaction } from "viem";
+import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
 import { sendRaw } from "../../chain/evm/send/send-raw.ts";
 import {
 	endLaneTransaction,
@@ -27,7 +28,7 @@ export async function pushTransactions(
 	lane: Lane,
 	{ open, head }: Pick<LaneView, "open" | "head">,
 ): Promise<{ underWay: number | undefined; isRequeued: boolean }> {
-	const priorityFee = BigInt(lane.policy.priorityFeeWei);
+	const { maxPriorityFeePerGas: tip } = freshFees(lane, head);
 	const isOverdue = ({ sentAtBlock }: LaneTransaction) =>
 		head.number - sentAtBlock >= lane.policy.replaceAfterBlocks;
 	// A transaction that no node takes is stuck too: nodes may hold another one with its nonce, from before a restore.
@@ -61,7 +62,7 @@ export async function pushTransactions(
 		if (isStuck && transaction.state === "broadcast") {
 			// A transaction behind a stuck one is not itself stuck, unless its fee is too low by now.
 			const isFront = transaction.nonce === spent.byNow;
-			const isUnderpriced = transaction.maxFeePerGas < head.baseFee + priorityFee;
+			const isUnderpriced = transaction.maxFeePerGas < head.baseFee + tip;
 			if (isFront || isUnderpriced) next = await replace(lane, { transaction, head, why: "stuck" });
 		} else if (transaction.state === "broadcast") {
 			underWay++;
@@ -175,8 +176,7 @@ async function replace(
 	const { r: _, s: __, v: ___, yParity: ____, ...before } = parseTransaction(transaction.raw);
 	const { maxFeePerGas } = transaction;
 	const feesBefore = { maxFeePerGas, maxPriorityFeePerGas: before.maxPriorityFeePerGas ?? 0n };
-	const freshest = freshFees({ baseFee: head.baseFee, priorityFee: BigInt(policy.priorityFeeWei) });
-	const raised = replacementFees(feesBefore, freshest);
+	const raised = replacementFees(feesBefore, freshFees(lane, head));
 	const isCancel = transaction.kind === "cancel";
 	// The replacement would have the same bytes.
 	if (!raised && (isCancel || why === "stuck")) return transaction;
@@ -192,9 +192,12 @@ async function replace(
 	if (why === "unsent" && !isCancelled) return transaction;
 	const raw = isCancelled
 		? await signCancel(lane, { nonce, fees })
-		: await account.signTransaction({ ...before, nonce, ...fees } as Parameters<
-				typeof account.signTransaction
-			>[0]);
+		: await account.signTransaction({
+				...before,
+				nonce,
+				gas: await gasAgain(lane, before),
+				...fees,
+			} as Parameters<typeof account.signTransaction>[0]);
 	const replacement: LaneTransaction = {
 		...transaction,
 		attempt: transaction.attempt + 1,
@@ -211,4 +214,13 @@ async function replace(
 	if (!signed) return transaction;
 	void traceTransaction(lane, signed, { name: "transaction signed", startMs });
 	return signed;
+}
+
+/** Returns the gas limit of the same call now: the gas that pays for its data may have become more since. */
+async function gasAgain(
+	{ chain }: Lane,
+	{ gas = 0n, to, data = "0x" }: Pick<ReturnType<typeof parseTransaction>, "gas" | "to" | "data">,
+): Promise<bigint> {
+	if (!to) return gas;
+	return gas + (await feeModelOf(chain.deployment).readExtraGas(chain, { to, data }));
 }

@@ -1,5 +1,6 @@
 import type { SwapUuid } from "@geoswap/protocol";
 import { type Hex, keccak256 } from "viem";
+import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
 import { encodeBundle } from "../../chain/evm/send/encode-bundle.ts";
 import { maxTransactionGas, simulateBundle } from "../../chain/evm/send/simulate-bundle.ts";
 import { unattestJobs } from "../../job/jobs.ts";
@@ -141,12 +142,14 @@ async function planBundle(
 	}
 	const draft = await makeBundle(lane, jobs, attested);
 	const isShared = first.kind === "open" && jobs.length > 1;
-	const [simulation, unproven] = await Promise.all([
+	const call = encodeBundle(draft.bundle);
+	const [simulation, extraGas, unproven] = await Promise.all([
 		simulateBundle(lane.chain, {
 			from: lane.account.address,
-			...encodeBundle(draft.bundle),
-			authorizationList: draft.authorizationList,
+			orders: jobs,
+			...draft,
 		}),
+		feeModelOf(lane.chain.deployment).readExtraGas(lane.chain, call),
 		isShared ? findUnproven(lane, jobs, leased.claims) : new Set<SwapUuid>(),
 	]);
 	for (const [i, verdict] of judgeJobs(jobs, simulation).entries()) {
@@ -175,7 +178,8 @@ async function planBundle(
 	const transaction = await sign(lane, {
 		draft: sending.length === jobs.length ? draft : await makeBundle(lane, sending, attested),
 		jobs: sending,
-		gas,
+		// Gas that pays for the data does not count against the chain's limit.
+		gas: gas + extraGas,
 		nonce: leased.nonce,
 		head,
 	});
@@ -215,7 +219,7 @@ async function stopPayments(
 }
 
 async function sign(
-	{ id, account, policy }: Lane,
+	lane: Lane,
 	{
 		draft,
 		jobs,
@@ -224,7 +228,8 @@ async function sign(
 		head,
 	}: { draft: Draft; jobs: Job[]; gas: bigint; nonce: number; head: ChainHead },
 ): Promise<LaneTransaction> {
-	const fees = freshFees({ baseFee: head.baseFee, priorityFee: BigInt(policy.priorityFeeWei) });
+	const { id, account } = lane;
+	const fees = freshFees(lane, head);
 	const transaction = { chainId: id.chainId, nonce, gas, ...fees, ...encodeBundle(draft.bundle) };
 	const { authorizationList } = draft;
 	const raw: Hex = await account.signTransaction(

@@ -11,7 +11,7 @@ type SolanaLanePolicy = Pick<
 	"bundleSize" | "blockhashSeconds" | "computePriceMicroLamports" | "markerSeconds" | "outflowCaps"
 >;
 
-export type SolanaLaneDeps = Omit<LaneDeps, "freshMinimum"> & {
+export type SolanaLaneDeps = Omit<LaneDeps, "freshMinimum" | "tipNow"> & {
 	chain: SolanaChain;
 	keys: SolanaKeys;
 	policy: SolanaLanePolicy;
