@@ -3,7 +3,7 @@ import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
-import { finalitySecondsOf } from "../../config/finality-seconds.ts";
+import type { FinalitySeconds } from "../../config/finality-seconds.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import type { FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
@@ -16,12 +16,13 @@ import type { HeldCalls } from "../key/held-calls.ts";
 import type { PromptRedis } from "../key/prompt-redis.ts";
 import type { RateLimits } from "../key/rate-limits.ts";
 import type { OwnExample } from "../openapi/page/own-examples.ts";
+import { createDelegatedWallets } from "../origin/delegated-wallets.ts";
 import type { SwapListener } from "../status/swap-listener.ts";
 import { docsRoutes } from "./docs-routes.ts";
 import { getChains } from "./get-chains.ts";
 import { getDelegation } from "./get-delegation.ts";
 import { getHealth } from "./get-health.ts";
-import { getReady } from "./get-ready.ts";
+import { getReady, type Startup } from "./get-ready.ts";
 import { getStatus } from "./get-status.ts";
 import { getSwaps } from "./get-swaps.ts";
 import { getTokens } from "./get-tokens.ts";
@@ -41,7 +42,11 @@ export type ApiParts = {
 	solana: SolanaChain | undefined;
 	pool: DatabasePool;
 	listener: SwapListener;
+	/** The finality of every chain that a swap may be on, including chains that are no longer offered. */
+	finalitySeconds: FinalitySeconds;
 	book: PriceBook;
+	/** Says that prices of these chains are wanted. */
+	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	desk: Desk;
 	pauses: Pick<PauseList, "reasonOf">;
 	/** Absent if there are no fee discounts. */
@@ -54,6 +59,9 @@ export type ApiParts = {
 	engine: Engine;
 	sealKeys: SealKeys;
 	nowMs: () => Milliseconds;
+	startup: Startup;
+	/** Returns why the configuration in use is not the one that the process was last told to read. */
+	reloadProblem: () => string | undefined;
 	/** Aborted when the process is told to stop. */
 	stopping: AbortSignal;
 };
@@ -61,13 +69,24 @@ export type ApiParts = {
 /** Returns every endpoint of the service. */
 export function apiRoutes(parts: ApiParts): Route[] {
 	const { config, chains, solana, pool, listener, book, desk, pauses, engine, sealKeys, nowMs } = parts;
-	const { feeDiscounts, recipients, redis, heldCalls, rateLimits, stopping } = parts;
+	const {
+		finalitySeconds,
+		wantPrices,
+		feeDiscounts,
+		recipients,
+		redis,
+		heldCalls,
+		rateLimits,
+		startup,
+		reloadProblem,
+		stopping,
+	} = parts;
 	const submitDeps = { solana, pool, sealKeys, desk, pauses, engine, config, nowMs };
-	const finalitySeconds = finalitySecondsOf(config);
+	const delegated = createDelegatedWallets();
 	const routes = [
-		postQuote({ desk, feeDiscounts, recipients, sealKeys }),
+		postQuote({ desk, wantPrices, feeDiscounts, recipients, delegated, sealKeys }),
 		getDelegation({ chains, solana }),
-		postBuildGeoOp({ chains, db: pool, sealKeys, nowMs }),
+		postBuildGeoOp({ chains, delegated, db: pool, sealKeys, nowMs }),
 		postBuildSolanaTx({ solana, config, db: pool, sealKeys, nowMs }),
 		postSubmit({ chains, ...submitDeps }),
 		postSubmitSolana(submitDeps),
@@ -77,7 +96,8 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		getSwaps({ db: pool, sealKeys, finalitySeconds, nowMs }),
 		getHealth(),
 		getReady({
-			checks: readyChecks({ config, db: pool, redis, book, desk, pauses, nowMs }),
+			checks: readyChecks({ config, db: pool, redis, book, desk, pauses, reloadProblem, nowMs }),
+			startup,
 			stopping,
 			nowMs,
 		}),

@@ -9,6 +9,7 @@ import { ensureAccount } from "../key/accounts.ts";
 import { createApiKey } from "../key/api-key.ts";
 import { insertApiKeys } from "../key/api-key-record.ts";
 import { createApiKeys } from "../key/api-keys.ts";
+import { createDelegatedWallets } from "../origin/delegated-wallets.ts";
 import { postBuildGeoOp } from "./post-build-geo-op.ts";
 
 const rate = 1_000_000;
@@ -35,7 +36,7 @@ test("200 concurrent builds wait for database connections, and all of them succe
 	const startMs = scene.nowMs();
 	const nowMs = () => startMs;
 	const app = createApp({
-		routes: [postBuildGeoOp({ chains, db: pool, sealKeys, nowMs })],
+		routes: [postBuildGeoOp({ chains, delegated: createDelegatedWallets(), db: pool, sealKeys, nowMs })],
 		apiKeys,
 		rateLimits: {
 			takeForKey: async () => unlimited,

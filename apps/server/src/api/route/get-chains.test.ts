@@ -133,6 +133,33 @@ test("tokens can be filtered by chain id, and an unknown id is answered with the
 	}
 });
 
+test("a chain that only some accounts may use is listed to them, and nobody else sees it or its tokens", async () => {
+	const { origin, destination } = testChains;
+	const allowed = "01890000-0000-7000-8000-000000000001";
+	const config = testConfig(testChains);
+	const onlySome = {
+		...config,
+		chains: config.chains.map((chain) =>
+			chain.chainId === destination.chainId ? { ...chain, onlyAccounts: [allowed] } : chain,
+		),
+	};
+	const parts = { config: onlySome, desk: { isLive: () => true }, pauses: { reasonOf: () => undefined } };
+	const listed = async (id: string) =>
+		chainsResponseSchema.parse(await callRoute(getChains(parts), { accountId: id })).chains;
+	expect((await listed(accountId)).map(({ chainId }) => chainId)).toEqual([origin.chainId]);
+	expect(await listed(allowed)).toHaveLength(2);
+	const tokensFor = async (id: string) =>
+		tokensResponseSchema.parse(await callRoute(getTokens(parts), { accountId: id })).tokens;
+	expect(new Set((await tokensFor(accountId)).map(({ chainId }) => chainId))).toEqual(
+		new Set([origin.chainId]),
+	);
+	const query = { chainId: String(destination.chainId) };
+	await expect(callRoute(getTokens(parts), { accountId, query })).rejects.toMatchObject({
+		details: { issues: [{ message: `not a chain of this service; its chains are: ${origin.chainId}` }] },
+	});
+	expect((await tokensFor(allowed)).map(({ chainId }) => chainId)).toContain(destination.chainId);
+});
+
 test("no chain or token is live once prices are stale", async () => {
 	clock.nowMs += 120_000;
 	try {

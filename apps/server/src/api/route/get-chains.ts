@@ -1,7 +1,7 @@
 import type { ChainEntry, ChainsResponse } from "@geoswap/protocol";
 import { solanaNativeToken } from "@geoswap/protocol";
 import { zeroAddress } from "viem";
-import type { EvmChainConfig, SolanaChainConfig } from "../../config/chain-config.ts";
+import { type EvmChainConfig, isOfferedTo, type SolanaChainConfig } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Desk } from "../../desk/venue.ts";
@@ -25,8 +25,10 @@ export function getChains({
 		path: "/chains",
 		operation: "list",
 		doc: getChainsDoc,
-		handle: async (): Promise<ChainsResponse> => ({
-			chains: config.chains.map((chain) => (chain.kind === "evm" ? evmChain(chain) : solanaChain(chain))),
+		handle: async ({ account: { accountId } }): Promise<ChainsResponse> => ({
+			chains: config.chains
+				.filter((chain) => isOfferedTo(accountId, chain))
+				.map((chain) => (chain.kind === "evm" ? evmChain(chain) : solanaChain(chain))),
 		}),
 	};
 

@@ -17,6 +17,13 @@ export type ReadyCheck = {
 	check: () => Promise<string | undefined>;
 };
 
+/** How far a process has come in its start. It is kept when the routes are replaced: a start is over only once. */
+export type Startup = { passed: Set<string>; ofUseAtMs: Milliseconds | undefined; isOver: boolean };
+
+export function newStartup(): Startup {
+	return { passed: new Set(), ofUseAtMs: undefined, isOver: false };
+}
+
 type Result = Pick<ReadyCheck, "name" | "neededAtStart"> & { problem: string | undefined };
 
 /**
@@ -27,6 +34,7 @@ type Result = Pick<ReadyCheck, "name" | "neededAtStart"> & { problem: string | u
  */
 export function getReady({
 	checks,
+	startup: start = newStartup(),
 	stopping,
 	timeoutMs = 1_000,
 	keptMs = 250,
@@ -34,6 +42,7 @@ export function getReady({
 	nowMs,
 }: {
 	checks: readonly ReadyCheck[];
+	startup?: Startup;
 	/** Aborted when the process is told to stop. */
 	stopping?: AbortSignal | undefined;
 	timeoutMs?: Milliseconds;
@@ -44,7 +53,6 @@ export function getReady({
 }): Route {
 	let round: { results: Promise<Result[]>; endedAtMs: Milliseconds | undefined } | undefined;
 	let said = "";
-	const start = { passed: new Set<string>(), ofUseAtMs: undefined as number | undefined, isOver: false };
 	return {
 		method: "GET",
 		path: "/ready",

@@ -6,6 +6,7 @@ import {
 	tokensQuerySchema,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import { isOfferedTo } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Desk } from "../../desk/venue.ts";
@@ -29,16 +30,17 @@ export function getTokens({
 		path: "/tokens",
 		operation: "list",
 		doc: getTokensDoc,
-		handle: async ({ query }): Promise<TokensResponse> => {
+		handle: async ({ query, account: { accountId } }): Promise<TokensResponse> => {
 			const { chainId } = parseRequest(tokensQuerySchema, query);
 			const { price } = config;
-			const known = config.chains.map((chain) => chain.chainId);
+			const chains = config.chains.filter((chain) => isOfferedTo(accountId, chain));
+			const known = chains.map((chain) => chain.chainId);
 			if (chainId !== undefined && !known.includes(chainId)) {
 				const message = `not a chain of this service; its chains are: ${known.join(", ")}`;
 				throw new SwapError("INVALID_REQUEST", { issues: [{ path: "chainId", message }] });
 			}
 			return {
-				tokens: configuredAssets(config)
+				tokens: configuredAssets({ chains })
 					.filter((listed) => chainId === undefined || listed.chainId === chainId)
 					.map(({ token, isNative, ...listed }) => ({
 						...listed,
@@ -53,7 +55,7 @@ export function getTokens({
 	};
 
 	function liveness(asset: { chainId: number; token: Hex }): Pick<TokenEntry, "live" | "paused"> {
-		const paused = pauses.reasonOf(asset.chainId);
+		const paused = pauses.reasonOf(asset.chainId, asset.token);
 		return paused === undefined ? { live: desk.isLive(asset) } : { live: false, paused };
 	}
 }

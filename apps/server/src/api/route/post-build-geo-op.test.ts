@@ -23,14 +23,16 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fundEther, type OriginScene, refusalOf, startOriginScene } from "../../../test/api/origin-scene.ts";
 import type { Route } from "../http/route.ts";
+import { createDelegatedWallets } from "../origin/delegated-wallets.ts";
 import { postBuildGeoOp } from "./post-build-geo-op.ts";
 
 let scene: OriginScene;
 let route: Route;
+const delegated = createDelegatedWallets();
 beforeAll(async () => {
 	scene = await startOriginScene();
 	const { chains, sealKeys, nowMs } = scene;
-	route = postBuildGeoOp({ chains, db: scene.database.pool, sealKeys, nowMs });
+	route = postBuildGeoOp({ chains, delegated, db: scene.database.pool, sealKeys, nowMs });
 });
 afterAll(() => scene.stop());
 
@@ -231,7 +233,13 @@ test("an order that the escrow would not open is refused with the escrow's reaso
 
 test("a chain that does not answer is reported as unavailable [D-errors-28]", async () => {
 	const { deadChains: chains, sealKeys, nowMs } = scene;
-	const dead = postBuildGeoOp({ chains, db: scene.database.pool, sealKeys, nowMs });
+	const dead = postBuildGeoOp({
+		chains,
+		delegated: createDelegatedWallets(),
+		db: scene.database.pool,
+		sealKeys,
+		nowMs,
+	});
 	const geoQuoteToken = scene.seal(scene.newQuote(scene.relayer.address));
 	expect(await refusalOf(scene.call<SubmitResponse>(dead, { geoQuoteToken }))).toMatchObject({
 		code: "UPSTREAM_UNAVAILABLE",

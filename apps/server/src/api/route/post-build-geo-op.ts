@@ -2,6 +2,7 @@ import {
 	authorizationSchema,
 	type BuildResponse,
 	buildRequestSchema,
+	fromWord,
 	type GeoOp,
 	type Milliseconds,
 	type Order,
@@ -25,6 +26,7 @@ import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { postBuildGeoOpDoc } from "../openapi/endpoints/post-build-geo-op.ts";
 import { checkOrigin } from "../origin/check-origin.ts";
+import type { DelegatedWallets } from "../origin/delegated-wallets.ts";
 import { originChain, readOrigin } from "../origin/read-origin.ts";
 import { walletUnopened } from "../origin/wallet-unopened.ts";
 import { openToken } from "../seal/open-token.ts";
@@ -39,11 +41,13 @@ const withAuthorizationSchema = z.object({
 /** POST /swap/build-geo-op. */
 export function postBuildGeoOp({
 	chains,
+	delegated,
 	db,
 	sealKeys,
 	nowMs,
 }: {
 	chains: ReadonlyMap<number, EvmChain>;
+	delegated: Pick<DelegatedWallets, "learn">;
 	db: Database;
 	sealKeys: SealKeys;
 	nowMs: () => Milliseconds;
@@ -79,6 +83,11 @@ export function postBuildGeoOp({
 			const delegation = await checkOrigin(origin, { target });
 			const { allowance } = origin.reading;
 			const { delegate } = delegation;
+			delegated.learn({
+				chainId: chain.chainId,
+				address: fromWord(order.wallet),
+				isDelegated: delegation.authorization === undefined,
+			});
 			if (allowance !== 0n || delegate !== target) {
 				execution = orderExecution({ order, allowance });
 				simulating = simulateCalls({ chain, order, delegate, ...execution });

@@ -19,6 +19,7 @@ import type { SealedQuote } from "../../desk/sealed-quote.ts";
 import type { Desk } from "../../desk/venue.ts";
 import { createLog } from "../../telemetry/log.ts";
 import type { RouteRequest } from "../http/route.ts";
+import { createDelegatedWallets } from "../origin/delegated-wallets.ts";
 import { openToken } from "../seal/open-token.ts";
 import { postQuote } from "./post-quote.ts";
 
@@ -35,6 +36,7 @@ let chains: TestChains;
 let solana: SolanaDeployment;
 let desk: Desk;
 let quote: (body: unknown, feeDiscounts?: FeeDiscounts) => Promise<unknown>;
+const delegated = createDelegatedWallets();
 beforeAll(async () => {
 	chains = await startTestChains();
 	solana = testSolanaDeployment(chains.origin.deployment);
@@ -48,7 +50,14 @@ beforeAll(async () => {
 	await chains.stop();
 	desk = createDesk({ config, book, nowMs: () => nowMs, random: (size) => randomBytes(size) });
 	quote = (body, feeDiscounts) => {
-		const { handle } = postQuote({ desk, feeDiscounts, recipients: undefined, sealKeys });
+		const { handle } = postQuote({
+			desk,
+			wantPrices: async () => {},
+			feeDiscounts,
+			recipients: undefined,
+			delegated,
+			sealKeys,
+		});
 		return (handle as (request: RouteRequest) => Promise<unknown>)({
 			body,
 			query: {},
@@ -125,6 +134,19 @@ const silver = { name: "silver", minimum: "1000", discountPercent: 33 };
 const openQuote = (geoQuoteToken: string) =>
 	openToken<SealedQuote>(sealKeys, geoQuoteToken, { purpose: "quote:evm", accountId: account.accountId });
 
+test("a wallet that is known to be delegated pays for no delegation", async () => {
+	const address = "0x2222222222222222222222222222222222222222";
+	const costOf = async () => {
+		const { geoQuoteToken } = (await quote(body({ walletAddress: address }))) as { geoQuoteToken: string };
+		return (await openQuote(geoQuoteToken)).networkCost ?? 0n;
+	};
+	const first = await costOf();
+	delegated.learn({ chainId: chains.origin.chainId, address, isDelegated: true });
+	const later = await costOf();
+	// The gas of a first and of a later open, of all that a swap costs.
+	expect(Number(first - later) / Number(first)).toBeCloseTo(22_476 / 337_800, 2);
+});
+
 test("a wallet with a tier is charged the discounted fee that it is shown, in the output, in the token and at submit", async () => {
 	const asked: unknown[] = [];
 	const discounts: FeeDiscounts = {
@@ -145,9 +167,9 @@ test("a wallet with a tier is charged the discounted fee that it is shown, in th
 	// 4.125 basis points of ten dollars, up to the rounding of both outputs.
 	expect(Math.abs(Number(saved) - 4_125)).toBeLessThan(5);
 
-	const { order, ...sealed } = await openQuote(less.geoQuoteToken);
+	const { order, delivery, networkCost, ...sealed } = await openQuote(less.geoQuoteToken);
 	expect(sealed.feeMillibps).toBe(8_375);
-	const terms = { order: orderSchema.parse(order), delivery: sealed.delivery };
+	const terms = { order: orderSchema.parse(order), delivery, networkCost };
 	const inFlight = { sell: 0n, buy: 0n };
 	expect(desk.reprice({ ...terms, feeMillibps: 8_375 }, inFlight)?.output).toBe(BigInt(less.output));
 	expect(desk.reprice({ ...terms, feeMillibps: 12_500 }, inFlight)?.output).toBe(BigInt(base.output));

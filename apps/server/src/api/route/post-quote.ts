@@ -7,6 +7,7 @@ import type { Desk } from "../../desk/venue.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { postQuoteDoc } from "../openapi/endpoints/post-quote.ts";
+import type { DelegatedWallets } from "../origin/delegated-wallets.ts";
 import { sealToken } from "../seal/seal-token.ts";
 import type { RecipientAccounts } from "./recipient-accounts.ts";
 
@@ -16,15 +17,20 @@ import type { RecipientAccounts } from "./recipient-accounts.ts";
  */
 export function postQuote({
 	desk,
+	wantPrices,
 	feeDiscounts,
 	recipients,
+	delegated,
 	sealKeys,
 }: {
 	desk: Pick<Desk, "quote" | "baseFeeMillibps">;
+	/** Says that prices of these chains are wanted, and waits a moment if they are old because nobody wanted them. */
+	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	/** Absent if there are no fee discounts. */
 	feeDiscounts: FeeDiscounts | undefined;
 	/** Absent if Solana is not offered. */
 	recipients: RecipientAccounts | undefined;
+	delegated: Pick<DelegatedWallets, "has">;
 	sealKeys: SealKeys;
 }): Route {
 	return {
@@ -39,10 +45,12 @@ export function postQuote({
 			const [tier, recipient] = await Promise.all([
 				feeDiscounts?.tierOf(walletAddress, { originChainId, accountId }),
 				recipients?.recipientOf(request, { accountId }),
+				wantPrices([Number(originChainId), Number(request.destinationChain)]),
 			]);
 			const { baseFeeMillibps } = desk;
 			const feeMillibps = tier ? discountedFee(baseFeeMillibps, tier) : baseFeeMillibps;
-			const quote = desk.quote(request, { feeMillibps, recipient });
+			const isDelegated = delegated.has({ chainId: originChainId, address: walletAddress });
+			const quote = desk.quote(request, { feeMillibps, recipient, isDelegated, accountId });
 			const geoQuoteToken = sealToken(sealKeys, {
 				purpose: `quote:${quote.originKind}`,
 				accountId,

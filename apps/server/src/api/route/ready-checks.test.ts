@@ -34,6 +34,7 @@ const usual = () => ({
 	paused: new Set<Hex>(),
 	pausedChains: new Map<number, string>(),
 	redis: 1 as number | undefined,
+	reloadProblem: undefined as string | undefined,
 });
 let state = usual();
 beforeEach(async () => {
@@ -74,11 +75,18 @@ async function problems({ db = database.pool, engineUrl = urlOf(engine.address()
 		book: {
 			ageMs: () => state.ageMs,
 			isReady: () => state.isFresh,
-			isReferenceLive: ({ asset: token }) => state.isFresh && !state.staleFeeds.has(token),
 			blockSeconds: () => 1,
 		},
-		desk: { isLive: ({ token }) => !isDead(token) },
+		desk: {
+			isLive: ({ token }) => !isDead(token),
+			stopOf: ({ token }) => {
+				if (!isDead(token)) return undefined;
+				const reason = state.staleFeeds.has(token) ? "reference-stale" : "references-differ";
+				return { reason, symbol: token === weth ? "WETH" : "USDC" };
+			},
+		},
 		pauses: { reasonOf: (chainId) => state.pausedChains.get(chainId) },
+		reloadProblem: () => state.reloadProblem,
 		nowMs: Date.now,
 	});
 	const said = await Promise.all(
@@ -100,6 +108,11 @@ test("no problem is reported if everything works", async () => {
 test("a paused chain is reported with the reason", async () => {
 	state.pausedChains.set(1, "the books and the chain differ (I2)");
 	expect(await problems()).toEqual({ "pause of One (1)": "paused: the books and the chain differ (I2)" });
+});
+
+test("a reload that was refused is reported", async () => {
+	state.reloadProblem = "the last reload was refused";
+	expect(await problems()).toEqual({ configuration: "the last reload was refused" });
 });
 
 test("a database that is gone, and an engine that fails or is gone, are reported", async () => {
@@ -129,14 +142,16 @@ test("missing or stale prices are reported for their chain, and a stale feed or 
 	state.ageMs = undefined;
 	expect((await problems())["prices of One (1)"]).toBe("no prices were read yet");
 	state = { ...usual(), staleFeeds: new Set([weth]) };
-	expect(await problems()).toEqual({ "assets of One (1)": "the feed is stale: WETH" });
+	expect(await problems()).toEqual({
+		"assets of One (1)": "not quoted: WETH, because the feed of WETH is stale",
+	});
 	state = { ...usual(), paused: new Set([weth]) };
 	expect(await problems()).toEqual({
-		"assets of One (1)": "not quoted, because another feed is stale or pools disagree: WETH",
+		"assets of One (1)": "not quoted: WETH, because two reference prices of WETH differ",
 	});
 	state = { ...usual(), staleFeeds: new Set([usdc]), paused: new Set([weth]) };
 	expect((await problems())["prices of One (1)"]).toBe(
-		"nothing is quoted: the feed is stale: USDC; not quoted, because another feed is stale or pools disagree: WETH",
+		"not quoted: USDC, because the feed of USDC is stale; WETH, because two reference prices of WETH differ",
 	);
 });
 

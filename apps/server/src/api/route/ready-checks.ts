@@ -4,6 +4,7 @@ import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Database } from "../../database/database.ts";
 import type { PriceBook } from "../../desk/price/price-book.ts";
+import { describeStop } from "../../desk/price/price-stop.ts";
 import type { Desk } from "../../desk/venue.ts";
 import { askEngine } from "../../durable/ask-engine.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
@@ -28,14 +29,17 @@ export function readyChecks({
 	book,
 	desk,
 	pauses,
+	reloadProblem,
 	nowMs,
 }: {
 	config: Pick<Config, "chains" | "restate">;
 	db: Database;
 	redis: Pick<PromptRedis, "run">;
-	book: Pick<PriceBook, "ageMs" | "isReady" | "isReferenceLive" | "blockSeconds">;
-	desk: Pick<Desk, "isLive">;
+	book: Pick<PriceBook, "ageMs" | "isReady" | "blockSeconds">;
+	desk: Pick<Desk, "isLive" | "stopOf">;
 	pauses: Pick<PauseList, "reasonOf">;
+	/** Returns why the configuration in use is not the one that this process was last told to read. */
+	reloadProblem: () => string | undefined;
 	nowMs: () => Milliseconds;
 }): ReadyCheck[] {
 	return [
@@ -63,6 +67,7 @@ export function readyChecks({
 				return undefined;
 			},
 		},
+		{ name: "configuration", check: async () => reloadProblem() },
 		...watchedChains(config).flatMap((chain) => chainChecks(chain)),
 	];
 
@@ -84,21 +89,20 @@ export function readyChecks({
 			return `the newest prices are ${Math.round(ageMs / 1_000)} s old`;
 		}
 		const isAnyLive = assets.some(({ token }) => desk.isLive({ chainId, token }));
-		return isAnyLive ? undefined : `nothing is quoted: ${assetProblem(chain)}`;
+		return isAnyLive ? undefined : assetProblem(chain);
 	}
 
 	function assetProblem({ chainId, assets }: WatchedChain): string | undefined {
-		const isFeedLive = ({ token }: { token: Hex }) =>
-			book.isReferenceLive({ chainId, asset: token }, { nowMs: nowMs() });
-		const dead = assets.filter(({ token }) => !desk.isLive({ chainId, token }));
-		const problems = [
-			symbolsText(
-				"the feed is stale:",
-				dead.filter((asset) => !isFeedLive(asset)),
-			),
-			symbolsText("not quoted, because another feed is stale or pools disagree:", dead.filter(isFeedLive)),
-		].flat();
-		return problems.length > 0 ? problems.join("; ") : undefined;
+		const symbols = new Map<string, string[]>();
+		for (const { token, symbol } of assets) {
+			const stop = desk.stopOf({ chainId, token });
+			if (!stop) continue;
+			const because = describeStop(stop);
+			symbols.set(because, [...(symbols.get(because) ?? []), symbol]);
+		}
+		if (symbols.size === 0) return undefined;
+		const stopped = [...symbols].map(([because, of]) => `${of.join(", ")}, because ${because}`);
+		return `not quoted: ${stopped.join("; ")}`;
 	}
 
 	function pauseProblem({ chainId }: WatchedChain): string | undefined {
@@ -115,10 +119,6 @@ export function readyChecks({
 			? `no worker has followed the chain for ${Math.round(following.ageSeconds)} s`
 			: undefined;
 	}
-}
-
-function symbolsText(text: string, assets: readonly { symbol: string }[]): string[] {
-	return assets.length > 0 ? [`${text} ${assets.map(({ symbol }) => symbol).join(", ")}`] : [];
 }
 
 function watchedChains(config: Pick<Config, "chains">): WatchedChain[] {

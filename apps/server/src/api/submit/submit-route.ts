@@ -51,7 +51,7 @@ export type SubmitDeps = {
 	sealKeys: SealKeys;
 	desk: Pick<
 		Desk,
-		"reprice" | "volumes" | "isPriceable" | "valueUsdCents" | "gasUsdCents" | "feePerGas" | "exposureLimit"
+		"reprice" | "volumes" | "isPriceable" | "valueUsdCents" | "gasUsdCents" | "gasWei" | "exposureLimit"
 	>;
 	engine: Engine;
 	pauses: Pick<PauseList, "reasonOf">;
@@ -255,7 +255,9 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 		}
 		const hasAccount = isOpened ? undefined : (await recipient).hasAccount;
 
-		const { uuid, delivery, output, feeMillibps } = op.quote;
+		const { uuid, delivery, output, feeMillibps, networkCost } = op.quote;
+		const stored = origin.signedOp(op, signed.signature);
+		const isDelegated = !("authorization" in stored);
 		// The quoted value covers what was promised, and the current value what is at stake if the price has risen.
 		const valueUsdCents = greater(op.quote.valueUsdCents, desk.valueUsdCents(order) ?? 0n);
 		const isAttested = order.originChainId !== order.destinationChainId && !isSolana(order.originChainId);
@@ -268,13 +270,15 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 				valueUsdCents,
 				feeMillibps,
 				delivery,
-				op: origin.signedOp(op, signed.signature),
+				op: stored,
 				trace,
 			},
 			pairs: desk.volumes({ order, delivery }),
 			// A caller who opens an order himself buys nothing from or to a paused chain: he gets his input back.
 			reserve: (inFlight) =>
-				paused ? undefined : desk.reprice({ order, delivery, feeMillibps, hasAccount }, inFlight),
+				paused
+					? undefined
+					: desk.reprice({ order, delivery, feeMillibps, hasAccount, networkCost, isDelegated }, inFlight),
 			isOpened,
 			isInTime: () => isOld || nowMs() <= expiresAtMs,
 			admit: ({ gas, unopened }) => {
@@ -335,7 +339,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 			spent.reduce((sum, gas) => sum + desk.gasUsdCents(gas), 0n);
 		const inFlight = undecided.inFlight.map(({ chainId, gas }) => ({
 			chainId,
-			wei: gas * desk.feePerGas(chainId),
+			wei: desk.gasWei({ chainId, gas }),
 		}));
 		const budget = usdCents(limits.unsettledGasUsdPerDay);
 		const endedUsdCents = costOf(ended.spent);

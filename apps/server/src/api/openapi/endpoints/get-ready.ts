@@ -18,7 +18,11 @@ status is \`degraded\`, and the checks say which part. Results are up to 250 ms 
 				{ name: "redis", ready: true },
 				{ name: "engine", ready: true },
 				{ name: "prices of Base (8453)", ready: true },
-				{ name: "assets of Base (8453)", ready: false, problem: "the feed is stale: ETH" },
+				{
+					name: "assets of Base (8453)",
+					ready: false,
+					problem: "not quoted: ETH, because the feed of ETH is stale",
+				},
 				{ name: "worker on Base (8453)", ready: true },
 			],
 		},
