@@ -1,0 +1,122 @@
+import { type ChainKind, chainKindSchema, type Wei } from "@geoswap/protocol";
+import { type Address, type Hash, hexToBigInt, type PublicClient, type RpcTransactionReceipt } from "viem";
+import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
+
+/** A transaction of somebody, with what it cost by its sender's balance and by each model. */
+type MeasuredReceipt = {
+	hash: Hash;
+	paidWei: Wei;
+	/** The models whose formula gives what the sender paid. None if the sender also received something. */
+	fits: ChainKind[];
+};
+
+export type FeeModelMeasurement = {
+	/** The model that all receipts fit; undefined if there is none or there are too few receipts. */
+	value: ChainKind | undefined;
+	how: string;
+	receipts: MeasuredReceipt[];
+};
+
+/** Receipts that are wanted. */
+const wanted = 3;
+/** Blocks that are searched, from the newest down: nodes without an archive have the balances of about 128. */
+const mostBlocks = 30n;
+/** Transactions that are looked at before we give up. */
+const mostCandidates = 20;
+
+/** Fields that only receipts of this kind of chain have. The formulas of two kinds may agree on a receipt. */
+const marks: Record<ChainKind, string | undefined> = {
+	eip1559: undefined,
+	"op-stack": "l1Fee",
+	arbitrum: "gasUsedForL1",
+};
+
+/**
+ * Finds the fee model by which a chain charges, from three recent transactions of anyone. The balance of a sender with
+ * one transaction in a block tells what it paid: it falls by the value and the cost.
+ */
+export async function measureFeeModel(client: PublicClient): Promise<FeeModelMeasurement> {
+	const newest = await client.getBlockNumber({ cacheTime: 0 });
+	const oldest = newest > mostBlocks ? newest - mostBlocks : 0n;
+	const receipts: MeasuredReceipt[] = [];
+	let candidates = 0;
+	for (let number = newest; number > oldest && receipts.length < wanted; number--) {
+		for (const hash of await findCandidates(client, number)) {
+			if (receipts.length >= wanted || candidates >= mostCandidates) break;
+			candidates++;
+			const measured = await measureReceipt(client, hash, number);
+			// Otherwise the sender also received something, and its balance tells nothing.
+			if (measured.fits.length > 0) receipts.push(measured);
+		}
+	}
+	const kinds = chainKindSchema.options.filter((kind) => receipts.every(({ fits }) => fits.includes(kind)));
+	const [value] = kinds;
+	if (receipts.length < wanted || !value) {
+		const how = `not measured: ${receipts.length} of ${candidates} transactions fit a model, ${wanted} must fit the same one`;
+		return { value: undefined, how, receipts };
+	}
+	return {
+		value,
+		how: `it gives what the senders of ${wanted} recent transactions paid, to the wei`,
+		receipts,
+	};
+}
+
+/** Types of transactions whose sender pays for gas alone: not blobs, deposits or a chain's own. */
+const plainTypes = ["legacy", "eip2930", "eip1559", "eip7702"];
+
+/** Returns transactions whose senders neither sent another in the block nor are paid by it. Transfers come first. */
+async function findCandidates(client: PublicClient, blockNumber: bigint): Promise<Hash[]> {
+	const {
+		transactions,
+		miner,
+		withdrawals = [],
+	} = await client.getBlock({
+		blockNumber,
+		includeTransactions: true,
+	});
+	const counts = new Map<Address, number>();
+	const touched = [
+		...transactions.flatMap(({ from, to }) => (to ? [from, to] : [from])),
+		miner,
+		...withdrawals.map(({ address }) => address),
+	].map((address) => address.toLowerCase() as Address);
+	for (const address of touched) counts.set(address, (counts.get(address) ?? 0) + 1);
+	const isAlone = (address: Address) => counts.get(address.toLowerCase() as Address) === 1;
+	const plain = transactions.filter(
+		({ type, from, gasPrice, maxFeePerGas }) =>
+			plainTypes.includes(type) && isAlone(from) && (maxFeePerGas ?? gasPrice ?? 0n) > 0n,
+	);
+	// The more data, the more calls that could pay the sender.
+	plain.sort((a, b) => a.input.length - b.input.length);
+	return plain.slice(0, wanted).map(({ hash }) => hash);
+}
+
+async function measureReceipt(
+	client: PublicClient,
+	hash: Hash,
+	blockNumber: bigint,
+): Promise<MeasuredReceipt> {
+	const [receipt, { value, from }] = await Promise.all([
+		client.request({ method: "eth_getTransactionReceipt", params: [hash] }),
+		client.getTransaction({ hash }),
+	]);
+	if (!receipt) throw new Error(`the node has no receipt of its transaction ${hash}`);
+	const [before, after] = await Promise.all([
+		client.getBalance({ address: from, blockNumber: blockNumber - 1n }),
+		client.getBalance({ address: from, blockNumber }),
+	]);
+	const isSuccess = hexToBigInt(receipt.status) === 1n;
+	const paidWei = before - after - (isSuccess ? value : 0n);
+	const fits = chainKindSchema.options.filter(
+		(kind) => isMarked(receipt, kind) && feeModelOf({ kind }).paid(receipt) === paidWei,
+	);
+	return { hash, paidWei, fits };
+}
+
+/** Returns whether a receipt has the fields that a chain of this kind gives, and none that another kind gives. */
+function isMarked(receipt: RpcTransactionReceipt, kind: ChainKind): boolean {
+	return Object.values(marks).every(
+		(mark) => mark === undefined || mark in receipt === (mark === marks[kind]),
+	);
+}

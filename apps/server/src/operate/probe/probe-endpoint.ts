@@ -1,0 +1,69 @@
+import type { Milliseconds, Seconds } from "@geoswap/protocol";
+import { createPublicClient, http } from "viem";
+import { type Fact, measure } from "./fact.ts";
+import { measureBlockSeconds, measureFinality } from "./measure-blocks.ts";
+import { type FeeModelMeasurement, measureFeeModel } from "./measure-fee-model.ts";
+import { measureLatency } from "./measure-latency.ts";
+import { measureLogRange } from "./measure-log-range.ts";
+import { type MethodFacts, probeMethods, type SimulationFact } from "./probe-methods.ts";
+import { seeNewHeads } from "./see-new-heads.ts";
+
+type Maybe<T> = Fact<T | undefined>;
+
+/** Facts about an endpoint of a chain, each with how it was measured. Undefined is unknown. */
+export type EndpointFacts = {
+	chainId: Fact<number>;
+	clientVersion: Maybe<string>;
+	methods: MethodFacts;
+	simulation: SimulationFact;
+	logRangeBlocks: Maybe<number>;
+	latencyMs: Maybe<{ p50: Milliseconds; p95: Milliseconds }>;
+	blockSeconds: Maybe<Seconds>;
+	finality: Maybe<{ blocks: number; seconds: Seconds }>;
+	/** Undefined if no websocket URL was given. */
+	newHeads: Maybe<boolean>;
+	feeModel: Maybe<FeeModelMeasurement["value"]> & Partial<Pick<FeeModelMeasurement, "receipts">>;
+};
+
+/** Measures an endpoint. Throws if it is another chain's, or does not answer. Changes nothing on the chain. */
+export async function probeEndpoint({
+	url,
+	chainId,
+	webSocketUrl,
+	timeoutMs = 10_000,
+	nowMs = performance.now.bind(performance),
+}: {
+	url: string;
+	chainId: number;
+	webSocketUrl?: string | undefined;
+	timeoutMs?: Milliseconds;
+	nowMs?: () => Milliseconds;
+}): Promise<EndpointFacts> {
+	const client = createPublicClient({
+		transport: http(url, { timeout: timeoutMs, retryCount: 2 }),
+		cacheTime: 0,
+	});
+	const actual = await client.getChainId();
+	if (actual !== chainId) {
+		throw new Error(`the endpoint is chain ${actual}, not ${chainId}: give an endpoint of this chain`);
+	}
+	// One after the other: public endpoints limit how much is asked at once, and latency is of an idle connection.
+	const latencyMs = await measure(() => measureLatency(client, nowMs));
+	const blockSeconds = await measure(() => measureBlockSeconds(client));
+	return {
+		chainId: { value: actual, how: "eth_chainId" },
+		clientVersion: await measure(async () => ({
+			value: await client.request({ method: "web3_clientVersion" }),
+			how: "web3_clientVersion",
+		})),
+		...(await probeMethods({ url, chainId, client })),
+		logRangeBlocks: await measure(() => measureLogRange(client)),
+		latencyMs,
+		blockSeconds,
+		finality: await measure(() => measureFinality(client)),
+		newHeads: webSocketUrl
+			? await seeNewHeads(webSocketUrl, { timeoutMs: timeoutMs + 3_000 * (blockSeconds.value ?? 0) })
+			: { value: undefined, how: "no websocket URL was given" },
+		feeModel: await measure(() => measureFeeModel(client)),
+	};
+}
