@@ -1,0 +1,108 @@
+import { readFeed } from "@geoswap/contracts";
+import type { AssetDeployment } from "@geoswap/protocol";
+import { type Address, type Client, erc20Abi, parseUnits, zeroAddress } from "viem";
+import { readContract } from "viem/actions";
+import type { EvmPreset } from "../preset-schema.ts";
+import { findPaths } from "./find-paths.ts";
+import { type LeftOut, tokensLeftOut } from "./missing-values.ts";
+
+/** USD that a path is tried with: large enough that an empty pool shows. */
+const triedUsd = 1_000n;
+
+export type AssetPlan = {
+	assets: AssetDeployment[];
+	leftOut: LeftOut[];
+	/** The vault's cap of each asset for an hour, by symbol, in its smallest unit. */
+	outflowCaps: Record<string, string>;
+	/** Prices in USD with 18 decimals, by symbol. */
+	usdE18: Record<string, bigint>;
+};
+
+/** Decides which assets the chain offers, and finds their pools. Reads the chain, changes nothing. */
+export async function planAssets(
+	client: Client,
+	preset: EvmPreset,
+	{
+		deviationBps,
+		earlier = [],
+	}: {
+		deviationBps: number;
+		/** Assets that are deployed already. Their paths stay as they are: callers have them, and the best pool changes often. */
+		earlier?: readonly AssetDeployment[] | undefined;
+	},
+): Promise<AssetPlan> {
+	const { native, tokens, feeds, settlementToken, terms } = preset;
+	const venue = preset.venues[preset.venue];
+	if (!venue) throw new Error(`the preset has no venue ${preset.venue}`);
+	const wrappedNative = preset.wrappedNative.value;
+	const leftOut = tokensLeftOut(preset);
+	const settlement = tokens.find(({ symbol }) => symbol === settlementToken);
+	if (!settlement) throw new Error(`the preset has no token ${settlementToken}`);
+	const wrappedSymbol = await readContract(client, {
+		address: wrappedNative,
+		abi: erc20Abi,
+		functionName: "symbol",
+	});
+	const candidates = [
+		{ ...native, address: zeroAddress as Address, kind: "volatile" as const },
+		{ ...native, symbol: wrappedSymbol, address: wrappedNative, kind: "volatile" as const },
+		...tokens
+			.filter(({ symbol }) => !leftOut.some((one) => one.symbol === symbol))
+			.map((token) => ({ ...token, address: token.address.value })),
+	];
+
+	const plan: AssetPlan = { assets: [], leftOut, outflowCaps: {}, usdE18: {} };
+	const capE18 = parseUnits(String(terms.outflowUsdPerHour.value ?? 0), 18);
+	const settlementUsdE18 = await readUsdE18(settlement.feed);
+	for (const { symbol, address, decimals, kind, feed: pair } of candidates) {
+		const feed = feeds.find((one) => one.pair === pair);
+		const heartbeatSeconds = feed?.heartbeatSeconds.value;
+		if (!feed || !heartbeatSeconds) throw new Error(`${symbol} has no feed with a heartbeat`);
+		const usdE18 = await readUsdE18(pair);
+		const unit = 10n ** BigInt(decimals);
+		const isSettlement = address === settlement.address.value;
+		const amountIn = triedUsd * 10n ** BigInt(settlement.decimals);
+		const known = earlier.find((one) => one.address === address);
+		const paths = isSettlement
+			? []
+			: (known?.paths ??
+				(await findPaths(client, {
+					asset: address === zeroAddress ? wrappedNative : address,
+					tokens: { settlementToken: settlement.address.value, wrappedNative },
+					factory: venue.factory.value,
+					quoterV2: venue.quoterV2.value,
+					feeTiers: venue.feeTiers,
+					amountIn,
+					expected: (triedUsd * settlementUsdE18 * unit) / usdE18,
+					deviationBps,
+				})));
+		if (!isSettlement && paths.length === 0) {
+			const because = `no pool of ${preset.venue} sells it for ${settlementToken} near the feed's price`;
+			plan.leftOut.push({ symbol, because });
+			continue;
+		}
+		const { value: deviationPercent } = feed.deviationPercent;
+		plan.assets.push({
+			symbol,
+			address,
+			decimals,
+			kind,
+			feed: {
+				address: feed.address.value,
+				heartbeatSeconds,
+				...(deviationPercent === null ? {} : { deviationBps: Math.ceil(deviationPercent * 100) }),
+			},
+			paths,
+		});
+		plan.outflowCaps[symbol] = String((capE18 * unit) / usdE18);
+		plan.usdE18[symbol] = usdE18;
+	}
+	return plan;
+
+	async function readUsdE18(pair: string | null): Promise<bigint> {
+		const feed = feeds.find((one) => one.pair === pair);
+		if (!feed) throw new Error(`the preset has no feed ${pair}`);
+		const { answer, decimals } = await readFeed(client, { symbol: feed.pair, address: feed.address.value });
+		return (answer * 10n ** 18n) / 10n ** BigInt(decimals);
+	}
+}

@@ -1,0 +1,87 @@
+import type { ChainDeployment } from "@geoswap/protocol";
+import { type Address, type Client, erc20Abi, formatUnits } from "viem";
+import { getBalance, getGasPrice, readContract } from "viem/actions";
+
+/** An amount that someone has to send before the chain can be used. */
+export type Funding = {
+	what: string;
+	address: Address;
+	symbol: string;
+	needed: string;
+	has: string;
+	isEnough: boolean;
+};
+
+/** Gas of an ordinary transaction of a relayer, and how many of them it should be able to pay for. */
+const gasOfOne = 300_000n;
+const transactions = 200n;
+
+/** Returns what the relayers and the vault need, and what they have. */
+export async function readFunding(
+	client: Client,
+	{
+		deployment,
+		relayers,
+		stockUsd,
+	}: {
+		deployment: ChainDeployment;
+		relayers: readonly Address[];
+		stockUsd: number;
+	},
+): Promise<Funding[]> {
+	const { assets, settlementToken, contracts } = deployment;
+	const settlement = assets.find(({ address }) => address === settlementToken);
+	if (!settlement) throw new Error("the deployment has no settlement token");
+	const native = assets.find(({ address }) => BigInt(address) === 0n)?.symbol ?? "native";
+	const gasNeeded = (await getGasPrice(client)) * gasOfOne * transactions;
+	const funding: Funding[] = [];
+	for (const address of relayers) {
+		const balance = await getBalance(client, { address });
+		funding.push(entry("gas of a relayer", { address, symbol: native, decimals: 18 }, gasNeeded, balance));
+	}
+	const stock = { what: "stock of the vault", holder: contracts.vault, usd: stockUsd };
+	funding.push(await readStableFunding(client, { ...stock, token: settlement }));
+	return funding;
+}
+
+/** Returns what someone needs of a stable token, and has. */
+export async function readStableFunding(
+	client: Client,
+	{
+		what,
+		holder,
+		usd,
+		token: { address, symbol, decimals },
+	}: {
+		what: string;
+		holder: Address;
+		usd: number;
+		token: { address: Address; symbol: string; decimals: number };
+	},
+): Promise<Funding> {
+	const balance = await readContract(client, {
+		address,
+		abi: erc20Abi,
+		functionName: "balanceOf",
+		args: [holder],
+	});
+	// Cents, so that the amount is exact.
+	const needed = (BigInt(Math.ceil(usd * 100)) * 10n ** BigInt(decimals)) / 100n;
+	return entry(what, { address: holder, symbol, decimals }, needed, balance);
+}
+
+function entry(
+	what: string,
+	{ address, symbol, decimals }: { address: Address; symbol: string; decimals: number },
+	needed: bigint,
+	balance: bigint,
+): Funding {
+	return {
+		what,
+		address,
+		symbol,
+		needed: formatUnits(needed, decimals),
+		has: formatUnits(balance, decimals),
+		isEnough: balance >= needed,
+	};
+}
