@@ -1,0 +1,259 @@
+import { checkSequencerFeed, checkToken, checkUniswap, deterministicDeployer } from "@geoswap/contracts";
+import {
+	type Address,
+	type Client,
+	domainSeparator,
+	type Hex,
+	isAddressEqual,
+	keccak256,
+	parseAbi,
+	toFunctionSelector,
+} from "viem";
+import { entryPoint09Address } from "viem/account-abstraction";
+import { getChainId, getCode, readContract } from "viem/actions";
+import { multicall3Address } from "../../chain/evm/chain-client.ts";
+import { check, type Finding, type Found, fail, ok, warn } from "../check/finding.ts";
+import { checkFeeContract, type FeeContractName } from "./check-fee-contract.ts";
+import { checkFeed } from "./check-feed.ts";
+import { codeHashes, hashWithoutAddresses, uniswapCodeHashes } from "./known-code.ts";
+import type { EvmPreset } from "./preset-schema.ts";
+
+const permit2Address: Address = "0x000000000022D473030F116dDEE9F6B43aC78BA3";
+
+const entryPointAbi = parseAbi(["function senderCreator() view returns (address)"]);
+const multicallAbi = parseAbi(["function getChainId() view returns (uint256)"]);
+const permit2Abi = parseAbi(["function DOMAIN_SEPARATOR() view returns (bytes32)"]);
+const factoryAbi = parseAbi(["function feeAmountTickSpacing(uint24 fee) view returns (int24)"]);
+
+/** QuoterV2's call takes a struct and returns four values; that of Quoter V1 and of Slipstream differ. */
+const quoterV2Selector = toFunctionSelector(
+	"function quoteExactInputSingle((address tokenIn, address tokenOut, uint256 amountIn, uint24 fee, uint160 sqrtPriceLimitX96))",
+);
+/** SwapRouter02's call has no deadline; that of the first SwapRouter has one. */
+const exactInputSelector = toFunctionSelector(
+	"function exactInput((bytes path, address recipient, uint256 amountIn, uint256 amountOutMinimum))",
+);
+
+/** Checks that run at once. More would meet the rate limits of public endpoints. */
+const checksAtOnce = 6;
+
+type Part = { part: string; address: Address; ask: () => Promise<Found | Found[]> };
+
+/**
+ * Asks the chain about every address of the preset: each contract must be what the preset says. Nothing of a preset is
+ * used if a finding failed.
+ */
+export async function checkPreset(client: Client, preset: EvmPreset): Promise<Finding[]> {
+	const chain = await check("chainId", async () => {
+		const actual = await getChainId(client);
+		return actual === preset.chainId ? ok(`${actual}`) : fail(`the endpoint is chain ${actual}`);
+	});
+	if (chain.some(({ result }) => result === "fail")) return chain;
+	const parts = [
+		...infrastructureParts(client, preset),
+		...tokenParts(client, preset),
+		...venueParts(client, preset),
+		...feedParts(client, preset),
+		...feeContractParts(client, preset),
+	];
+	const findings = [...chain];
+	for (let i = 0; i < parts.length; i += checksAtOnce) {
+		const found = await Promise.all(
+			parts.slice(i, i + checksAtOnce).map(({ part, address, ask }) => {
+				const refused = preset.refused.find((one) => isAddressEqual(one.address, address));
+				return check(part, async () => (refused ? fail(`${address}: ${refused.because}`) : ask()));
+			}),
+		);
+		findings.push(...found.flat());
+	}
+	return findings;
+}
+
+function infrastructureParts(client: Client, { infrastructure, chainId }: EvmPreset): Part[] {
+	const { entryPoint, multicall3, deterministicDeployer: deployer, permit2 } = infrastructure;
+	return [
+		{
+			part: "infrastructure.entryPoint",
+			address: entryPoint.value,
+			ask: async () => {
+				const found = await checkKnownCode(client, entryPoint.value, entryPoint09Address);
+				if (found.result !== "ok") return found;
+				const creator = await readContract(client, {
+					address: entryPoint.value,
+					abi: entryPointAbi,
+					functionName: "senderCreator",
+				});
+				return [found, await checkKnownCode(client, creator, creator)];
+			},
+		},
+		{
+			part: "infrastructure.deterministicDeployer",
+			address: deployer.value,
+			ask: () => checkKnownCode(client, deployer.value, deterministicDeployer),
+		},
+		{
+			part: "infrastructure.multicall3",
+			address: multicall3.value,
+			ask: async () => {
+				if (multicall3.value !== multicall3Address) return notOurs(multicall3Address);
+				const address = multicall3.value;
+				const id = await readContract(client, { address, abi: multicallAbi, functionName: "getChainId" });
+				return id === BigInt(chainId) ? ok("answers") : fail(`${address} says that this is chain ${id}`);
+			},
+		},
+		{
+			part: "infrastructure.permit2",
+			address: permit2.value,
+			ask: async () => {
+				if (permit2.value !== permit2Address) return notOurs(permit2Address);
+				const address = permit2.value;
+				const actual = await readContract(client, {
+					address,
+					abi: permit2Abi,
+					functionName: "DOMAIN_SEPARATOR",
+				});
+				const domain = { name: "Permit2", chainId, verifyingContract: address };
+				return actual === domainSeparator({ domain })
+					? ok("has the domain separator of this chain")
+					: fail(`${address} has another domain separator than Permit2 has on this chain`);
+			},
+		},
+	];
+}
+
+function notOurs(address: Address): Found {
+	return fail(`the service uses ${address}, which is the same on every chain`);
+}
+
+async function checkKnownCode(client: Client, address: Address, expected: Address): Promise<Found> {
+	if (address !== expected) return notOurs(expected);
+	const code = await getCode(client, { address });
+	if (!code) return fail(`there is no contract at ${address}`);
+	const known = codeHashes[address];
+	if (known === undefined) return fail(`${address} is not a contract that we know the code of`);
+	return keccak256(code) === known
+		? ok(`has the code with the hash ${known.slice(0, 10)}…`)
+		: fail(`${address} has other code than on other chains`);
+}
+
+function tokenParts(client: Client, { tokens, wrappedNative }: EvmPreset): Part[] {
+	return [
+		...tokens.map(
+			({ symbol, address, decimals }): Part => ({
+				part: `tokens.${symbol}`,
+				address: address.value,
+				ask: async () => {
+					await checkToken(client, { symbol, address: address.value, decimals });
+					return ok(`is ${symbol} with ${decimals} decimals`);
+				},
+			}),
+		),
+		{
+			part: "wrappedNative",
+			address: wrappedNative.value,
+			ask: async () => {
+				const address = wrappedNative.value;
+				const decimals = await readContract(client, {
+					address,
+					abi: parseAbi(["function decimals() view returns (uint8)"]),
+					functionName: "decimals",
+				});
+				return decimals === 18
+					? ok("has 18 decimals")
+					: fail(`${address} has ${decimals} decimals, the native token has 18`);
+			},
+		},
+	];
+}
+
+function venueParts(client: Client, { venues, wrappedNative }: EvmPreset): Part[] {
+	return Object.entries(venues).flatMap(([name, venue]): Part[] => {
+		const uniswap = {
+			factory: venue.factory.value,
+			router: venue.router.value,
+			quoterV2: venue.quoterV2.value,
+		};
+		const expectPackage = (contract: keyof typeof uniswap, code: Hex): Found[] => {
+			if (name !== "uniswap-v3") return [];
+			const { package: origin, hash } = uniswapCodeHashes[contract];
+			return hashWithoutAddresses(code) === hash
+				? [ok(`has the code of ${origin}`)]
+				: [warn(`has other code than ${origin}: another build, or another contract with the same calls`)];
+		};
+		const expectSelector = async (contract: "router" | "quoterV2", selector: Hex, what: string) => {
+			const code = await getCode(client, { address: uniswap[contract] });
+			if (!code) return fail(`there is no contract at ${uniswap[contract]}`);
+			if (!code.includes(selector.slice(2))) return fail(`${uniswap[contract]} is not ${what}`);
+			return expectPackage(contract, code);
+		};
+		return [
+			{
+				part: `venues.${name}.factory`,
+				address: uniswap.factory,
+				ask: async () => {
+					const address = uniswap.factory;
+					const code = await getCode(client, { address });
+					if (!code) return fail(`there is no contract at ${address}`);
+					const spacing = await readContract(client, {
+						address,
+						abi: factoryAbi,
+						functionName: "feeAmountTickSpacing",
+						args: [500],
+					});
+					return spacing > 0
+						? [ok("knows the fee tier 500"), ...expectPackage("factory", code)]
+						: fail(`${address} does not know the fee tier 500`);
+				},
+			},
+			{
+				part: `venues.${name}.quoterV2`,
+				address: uniswap.quoterV2,
+				ask: () =>
+					expectSelector("quoterV2", quoterV2Selector, "a QuoterV2: it lacks its quoteExactInputSingle"),
+			},
+			{
+				part: `venues.${name}.router`,
+				address: uniswap.router,
+				ask: async () => {
+					const found = await expectSelector(
+						"router",
+						exactInputSelector,
+						"a SwapRouter02: it lacks its exactInput without a deadline",
+					);
+					if (!Array.isArray(found)) return found;
+					await checkUniswap(client, { uniswap, wrappedNative: wrappedNative.value });
+					return [ok("router, quoter, factory and wrapped native token belong together"), ...found];
+				},
+			},
+		];
+	});
+}
+
+function feedParts(client: Client, { feeds, sequencerUptimeFeed }: EvmPreset): Part[] {
+	const parts = feeds.map(
+		(feed): Part => ({
+			part: `feeds.${feed.pair}`,
+			address: feed.address.value,
+			ask: () => checkFeed(client, feed),
+		}),
+	);
+	if (!sequencerUptimeFeed) return parts;
+	const address = sequencerUptimeFeed.value;
+	const uptime: Part = {
+		part: "sequencerUptimeFeed",
+		address,
+		ask: async () => {
+			await checkSequencerFeed(client, { sequencerUptimeFeed: address });
+			return ok("answers 0 or 1");
+		},
+	};
+	return [...parts, uptime];
+}
+
+function feeContractParts(client: Client, { fees }: EvmPreset): Part[] {
+	return Object.entries(fees.contracts).map(([name, { value: address }]) => ({
+		part: `fees.contracts.${name}`,
+		address,
+		ask: () => checkFeeContract(client, { name: name as FeeContractName, address }),
+	}));
+}
