@@ -1,0 +1,43 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { type Deployment, deploymentSchema } from "@geoswap/protocol";
+import * as z from "zod";
+import { type Config, type ConfigFile, configSchema } from "../../config/config.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import { configProblems } from "../../config/config-problems.ts";
+import { joinDeployment } from "../../config/join-deployment.ts";
+import { maskUrls } from "../../config/mask-url.ts";
+import { parseJsonFile } from "../../config/parse-json-file.ts";
+
+/** Reads the file as it is written, without defaults. It may name a deployment file that does not exist yet. */
+export function readConfigFile(path: string): { file: ConfigFile; deploymentPath: string } {
+	// The file is parsed to find mistakes; what is written back is the text's own content.
+	parseJsonFile(configSchema, path);
+	const file = JSON.parse(readFileSync(path, "utf8")) as ConfigFile;
+	return { file, deploymentPath: resolve(dirname(path), file.deployment) };
+}
+
+/** Reads the deployment file; without one, nothing is deployed yet. */
+export function readDeployment(path: string): Deployment {
+	return existsSync(path) ? parseJsonFile(deploymentSchema, path) : { chains: [] };
+}
+
+/** Returns the configuration that a file and a deployment make. Throws with the problems that the service would refuse. */
+export function checkedConfig(path: string, file: ConfigFile, deployment: Deployment): Config {
+	const parsed = configSchema.safeParse(file);
+	if (!parsed.success) throw new ConfigError(path, maskUrls(z.prettifyError(parsed.error)));
+	const config = joinDeployment(path, parsed.data, deployment);
+	const problems = configProblems(config);
+	if (problems.length > 0) throw new ConfigError(path, problems.join("\n"));
+	return config;
+}
+
+/** Writes a file so that a reader sees the old one or the new one, never half of it. */
+export function writeWhole(path: string, text: string): void {
+	mkdirSync(dirname(path), { recursive: true });
+	const unfinished = `${path}.${process.pid}.unfinished`;
+	// A new file may name endpoints with their keys, so nobody else can read it; an old one keeps its rights.
+	const mode = existsSync(path) ? statSync(path).mode : 0o600;
+	writeFileSync(unfinished, text, { mode });
+	renameSync(unfinished, path);
+}
