@@ -1,0 +1,103 @@
+import { formatAddress, fromSolanaWord, type Milliseconds, type QuoteRequest } from "@geoswap/protocol";
+import { isOffCurveAddress } from "@solana/kit";
+import { type Address, getAddress, toHex } from "viem";
+import type { Config } from "../../config/config.ts";
+import { type DeskChain, deskChains, type Side } from "../../desk/desk-chain.ts";
+import type { PriceBook } from "../../desk/price/price-book.ts";
+import { amountWorthDown } from "../../desk/price/usd-value.ts";
+import { assetId } from "../../desk/price-swap.ts";
+import { type HashedRandom, hashedRandom } from "./hashed-random.ts";
+
+/** A request of a shadow day. Its amount may depend on the prices when it is made. */
+export type TimedRequest = { atMs: Milliseconds; request: (book: PriceBook) => QuoteRequest };
+
+/** Relative weights of the assets: a stable token is chosen three times as often as a volatile one. */
+const weights = { stable: 3, volatile: 1 } as const;
+/** Half of the swaps are larger than this. */
+const medianUsd = 300;
+/** Standard deviation of the logarithm of the size: two thirds are within a factor of 4.5. */
+const sizeSpread = 1.5;
+
+/**
+ * Returns requests without end: at random times, on average `perHour`, between any two assets that are offered. Sizes
+ * follow a log-normal distribution within the configured limits.
+ */
+export function* generateRequests({
+	config,
+	seed,
+	perHour,
+	startMs,
+}: {
+	config: Pick<Config, "chains" | "price">;
+	seed: string;
+	perHour: number;
+	startMs: Milliseconds;
+}): Generator<TimedRequest, never> {
+	const random = hashedRandom(`${seed}/requests`);
+	const sides = [...deskChains(config).values()].flatMap((chain) =>
+		chain.assets.map((asset): Side => ({ chain, asset })),
+	);
+	const { minimumUsd, maximumUsd } = config.price;
+	for (let atMs = startMs; ; ) {
+		atMs += Math.ceil((-Math.log(1 - random.next()) * 3_600_000) / perHour);
+		const origin = pick(sides, random);
+		const destination = pick(
+			sides.filter((side) => side !== origin),
+			random,
+		);
+		const sized = medianUsd * Math.exp(sizeSpread * random.normal());
+		const usd = Math.min(Math.max(sized, minimumUsd), maximumUsd);
+		const [wallet, recipient] = [origin, destination].map(({ chain }) => holderOn(chain, random));
+		if (!wallet || !recipient) throw new RangeError("a swap has two sides");
+		yield { atMs, request: (book) => requestOf(book, { origin, destination, usd, wallet, recipient }) };
+	}
+}
+
+function requestOf(
+	book: PriceBook,
+	{
+		origin,
+		destination,
+		usd,
+		wallet,
+		recipient,
+	}: { origin: Side; destination: Side; usd: number; wallet: string; recipient: string },
+): QuoteRequest {
+	const { chainId, asset } = assetId(origin);
+	// Without a price any amount will do: the request is refused for that reason.
+	const isPriced = book.feedUpdatedAtUnixSeconds({ chainId, asset }) !== undefined;
+	const reference = isPriced ? book.reference({ chainId, asset }) : undefined;
+	const amount =
+		reference && reference.usdE18 > 0n
+			? amountWorthDown(BigInt(Math.round(usd * 1e6)) * 10n ** 12n, reference)
+			: 10n ** BigInt(origin.asset.decimals);
+	return {
+		originChain: chainId,
+		destinationChain: destination.chain.chainId,
+		inputToken: formatAddress(chainId, asset),
+		outputToken: formatAddress(destination.chain.chainId, destination.asset.address),
+		amount,
+		walletAddress: wallet,
+		recipient,
+		slippageBps: undefined,
+	};
+}
+
+function pick(sides: readonly Side[], random: HashedRandom): Side {
+	const total = sides.reduce((sum, { asset }) => sum + weights[asset.kind], 0);
+	let at = random.next() * total;
+	for (const side of sides) {
+		at -= weights[side.asset.kind];
+		if (at < 0) return side;
+	}
+	throw new RangeError("a swap needs two assets: offer at least two");
+}
+
+/** Returns an address that somebody could hold. On Solana about half of all numbers are one. */
+function holderOn({ kind }: DeskChain, random: HashedRandom): string {
+	if (kind === "evm") return getAddress(toHex(random.bytes(20)) as Address);
+	for (;;) {
+		const address = fromSolanaWord(toHex(random.bytes(32)));
+		if (!isOffCurveAddress(address)) return address;
+	}
+}

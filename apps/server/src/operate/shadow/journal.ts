@@ -1,0 +1,105 @@
+import type { Amount, ChainKind, Milliseconds, QuoteRequest, Wei } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { TransactionShape } from "../../chain/evm/fee/fee-model.ts";
+import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
+import type { SwapStep } from "../../desk/step-cost.ts";
+import type { Delivery } from "../../swap/facts/swap-record.ts";
+import type { Entry } from "./paper-books.ts";
+import type { ShadowReport } from "./shadow-report.ts";
+
+/** An amount of a token on a chain. */
+export type Holding = { chainId: number; token: Hex; amount: Amount };
+
+/** The assumptions of a day. They are part of its journal, since its result depends on them. */
+export type ShadowTerms = {
+	/** How long after its quote each swap is submitted. */
+	acceptMs: Milliseconds;
+	/** How often sold inputs and moved stock bring the vaults back to where they started. */
+	restockEveryMs: Milliseconds;
+	/** Cost of moving stock between chains, and of buying stock that no pool sells. */
+	restockBps: number;
+};
+
+/** The parts of a chain that its numbers depend on, so that a journal can be checked without its configuration. */
+export type JournalChain = {
+	chainId: number;
+	name: string;
+	/** The rules of its fees, or Solana. */
+	kind: ChainKind | "solana";
+	nativeDecimals: number;
+	/** The asset whose price is that of the chain's fees. */
+	native: Hex;
+	settlementToken: Hex;
+	assets: { token: Hex; symbol: string; decimals: number; feed?: { chainId: number; address: Hex } }[];
+	/** Spread in basis points by token, on a chain that is priced by feeds alone. */
+	spreadBps?: Record<Hex, number>;
+};
+
+/** An event of one swap. These lines are not made from the books, nor the books from these lines. */
+export type SwapLine =
+	| {
+			kind: "quoted";
+			swap: number;
+			input: Holding;
+			output: Holding;
+			minOutput: Amount;
+			delivery: Delivery;
+			feeMillibps: number;
+	  }
+	| { kind: "refused"; swap: number; at: "quote" | "submit"; reason: string }
+	| { kind: "submitted"; swap: number; delivery: Delivery }
+	| { kind: "filled"; swap: number; delivery: Delivery }
+	| { kind: "released"; swap: number }
+	| { kind: "refunded"; swap: number; reason: string }
+	/** A transaction, with what it costs in the chain's unit of fees, and on an EVM chain its gas and size. */
+	| {
+			kind: "sent";
+			swap: number;
+			step: SwapStep;
+			chainId: number;
+			fee: Wei;
+			transaction?: TransactionShape;
+	  };
+
+/** One line of a journal. A number in `atMs` is never below that of an earlier line. */
+export type JournalLine = { atMs: Milliseconds } & (
+	| {
+			kind: "start";
+			version: 1;
+			/** A sentence that names the origin of the prices and the requests. */
+			source: string;
+			seed: string;
+			terms: ShadowTerms;
+			feedMarginBps: number;
+			chains: JournalChain[];
+			stock: Holding[];
+	  }
+	| { kind: "prices"; prices: BlockPrices }
+	| { kind: "request"; swap: number; request: QuoteRequest }
+	| SwapLine
+	/** The vaults are brought back to where they started, as far as that pays. */
+	| { kind: "restocked" }
+	| ({ kind: "entry" } & Entry)
+	| { kind: "end"; report: ShadowReport }
+);
+
+const bigintText = /^-?\d+n$/;
+
+/** Returns a line of JSON. Amounts are texts that end in n. */
+export function formatJournalLine(line: JournalLine): string {
+	return JSON.stringify(line, (_, value: unknown) => {
+		if (typeof value === "bigint") return `${value}n`;
+		return value instanceof Map ? { map: [...value] } : value;
+	});
+}
+
+export function parseJournalLine(text: string): JournalLine {
+	return JSON.parse(text, (_, value: unknown) => {
+		if (typeof value === "string" && bigintText.test(value)) return BigInt(value.slice(0, -1));
+		return isMap(value) ? new Map(value.map) : value;
+	}) as JournalLine;
+}
+
+function isMap(value: unknown): value is { map: [unknown, unknown][] } {
+	return typeof value === "object" && value !== null && "map" in value && Array.isArray(value.map);
+}
