@@ -1,0 +1,372 @@
+import {
+	type Amount,
+	type Milliseconds,
+	type QuoteRequest,
+	SwapError,
+	unpackDeadlines,
+	usdCents,
+} from "@geoswap/protocol";
+import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
+import type { Config } from "../../config/config.ts";
+import { createDesk } from "../../desk/desk.ts";
+import { deskChains, type Side } from "../../desk/desk-chain.ts";
+import type { PriceBook } from "../../desk/price/price-book.ts";
+import { assetId } from "../../desk/price-swap.ts";
+import { secondsToDeposit } from "../../desk/seconds-to-depth.ts";
+import { type SwapStep, stepCost } from "../../desk/step-cost.ts";
+import type { Repriced } from "../../desk/venue.ts";
+import type { Delivery } from "../../swap/facts/swap-record.ts";
+import { hashedRandom } from "./hashed-random.ts";
+import type { Holding, JournalLine, ShadowTerms } from "./journal.ts";
+import { journalChains } from "./journal-chains.ts";
+import { createPaperBooks, type Entry, move } from "./paper-books.ts";
+import { createPaperStock } from "./paper-stock.ts";
+import { type PaperSwap, paidAmount, paidSide, paperSwap, volumeInFlight } from "./paper-swap.ts";
+import { feeValueE18, valueGivenE18, valueReceivedE18 } from "./paper-value.ts";
+import { restockEntries } from "./restock.ts";
+import type { ShadowReport } from "./shadow-report.ts";
+import { sumUp } from "./sum-up.ts";
+
+/** How long a fill waits until it is tried again: for a price, or below a cap. */
+const retryMs = 1_000;
+
+/** A line without its time, which the day adds. */
+type Told<Line = JournalLine> = Line extends JournalLine ? Omit<Line, "atMs"> : never;
+
+export type ShadowDay = {
+	/** Puts a block's prices into the book. */
+	prices: (prices: BlockPrices, atMs: Milliseconds) => void;
+	/** Answers a request as the service would, and begins its swap. */
+	request: (request: QuoteRequest, atMs: Milliseconds) => void;
+	/** Does everything that is due until then. */
+	advance: (atMs: Milliseconds) => void;
+	/** Restocks, and returns the result. Nothing may follow. */
+	end: (atMs: Milliseconds) => ShadowReport;
+	/** Swaps that were filled until now. */
+	filled: () => number;
+};
+
+/**
+ * Plays the service on paper: the real desk quotes over the real price book, and each quote is submitted, opened, filled
+ * and released at the times and prices at which the service would do so. It is a function of its calls alone: the same
+ * prices and requests at the same times give the same day.
+ */
+export function createShadowDay({
+	config,
+	book,
+	stock: opening,
+	terms,
+	seed,
+	source,
+	startMs,
+	write,
+}: {
+	config: Pick<Config, "chains" | "price" | "limits">;
+	book: PriceBook;
+	stock: readonly Holding[];
+	terms: ShadowTerms;
+	seed: string;
+	source: string;
+	startMs: Milliseconds;
+	write: (line: JournalLine) => void;
+}): ShadowDay {
+	let clockMs = startMs;
+	const chains = deskChains(config);
+	const random = hashedRandom(`${seed}/quotes`);
+	const desk = createDesk({ config, book, nowMs: () => clockMs, random: random.bytes });
+	const tell = (line: Told) => write({ ...line, atMs: clockMs } as JournalLine);
+	const books = createPaperBooks({ write: (entry) => tell({ kind: "entry", ...entry }) });
+	const swaps = new Map<number, PaperSwap>();
+	/** Requests that became no swap, by reason. */
+	const refusals = new Map<string, number>();
+	let requests = 0;
+	const due: { atMs: Milliseconds; run: () => void }[] = [];
+	const { stock, post } = createPaperStock({ books, opening });
+
+	tell({
+		kind: "start",
+		version: 1,
+		source,
+		seed,
+		terms,
+		feedMarginBps: config.price.feedMarginBps,
+		chains: journalChains(config),
+		stock: [...opening],
+	});
+	post({
+		memo: "opening stock",
+		gainE18: 0n,
+		legs: opening.flatMap(({ amount, ...of }) => move(amount, { ...of, from: "market", to: "stock" })),
+	});
+	const restockEvery = () => {
+		restock();
+		schedule(clockMs + terms.restockEveryMs, restockEvery);
+	};
+	schedule(startMs + terms.restockEveryMs, restockEvery);
+
+	return {
+		prices: (prices, atMs) => {
+			advance(atMs);
+			const { reading: _, ...recorded } = prices;
+			tell({ kind: "prices", prices: recorded });
+			book.update(recorded, { nowMs: clockMs });
+		},
+		request,
+		advance,
+		end: (atMs) => {
+			advance(atMs);
+			restock();
+			const report = sumUp({
+				book,
+				books,
+				stock,
+				chains,
+				swaps,
+				requests,
+				refusals,
+				source,
+				fromMs: startMs,
+				toMs: clockMs,
+			});
+			tell({ kind: "end", report });
+			return report;
+		},
+		filled: () => [...swaps.values()].filter(({ state }) => state === "filled").length,
+	};
+
+	function advance(atMs: Milliseconds): void {
+		for (let next = due[0]; next && next.atMs <= atMs; next = due[0]) {
+			due.shift();
+			clockMs = Math.max(clockMs, next.atMs);
+			next.run();
+		}
+		clockMs = Math.max(clockMs, atMs);
+	}
+
+	function schedule(atMs: Milliseconds, run: () => void): void {
+		const after = due.findLastIndex((other) => other.atMs <= atMs);
+		due.splice(after + 1, 0, { atMs, run });
+	}
+
+	function request(request: QuoteRequest, atMs: Milliseconds): void {
+		advance(atMs);
+		requests += 1;
+		const id = requests;
+		tell({ kind: "request", swap: id, request });
+		try {
+			const quote = desk.quote(request);
+			const swap = paperSwap(id, quote, chains);
+			swaps.set(id, swap);
+			const { chainId, asset: token } = assetId(swap.destination);
+			tell({
+				kind: "quoted",
+				swap: id,
+				input: { ...idOf(swap.origin), amount: quote.order.inputAmount },
+				output: { chainId, token, amount: quote.output },
+				minOutput: quote.minOutput,
+				delivery: quote.delivery,
+				feeMillibps: quote.feeMillibps,
+			});
+			schedule(clockMs + terms.acceptMs, () => submit(swap));
+		} catch (error) {
+			if (!(error instanceof SwapError)) throw error;
+			const reason = reasonOf(error);
+			tellRefused(id, { at: "quote", reason });
+		}
+	}
+
+	function submit(swap: PaperSwap): void {
+		const { order, delivery, feeMillibps, networkCost } = swap.quote;
+		const underWay = [...swaps.values()].filter(({ state }) => state === "submitted");
+		const inFlight = volumeInFlight(underWay, desk.volumes({ order, delivery }));
+		const repriced = desk.reprice({ order, delivery, feeMillibps, networkCost }, inFlight);
+		const problem = repriced
+			? admissionProblem(swap, { reserve: repriced, sold: inFlight.sell })
+			: "the price moved";
+		if (!repriced || problem !== undefined) {
+			swap.state = "refused";
+			tellRefused(swap.id, { at: "submit", reason: problem ?? "the price moved" });
+			return;
+		}
+		swap.state = "submitted";
+		swap.reserved = repriced;
+		stock.reserve(repriced, repriced.amount);
+		tell({ kind: "submitted", swap: swap.id, delivery: repriced.delivery });
+		schedule(clockMs + 1_000 * book.blockSeconds(swap.origin.chain.chainId), () => open(swap));
+	}
+
+	/** Returns why a priced swap is refused at its submit; undefined if it is not. */
+	function admissionProblem(
+		{ quote: { order } }: PaperSwap,
+		{ reserve, sold }: { reserve: Repriced; sold: bigint },
+	): string | undefined {
+		if (stock.free(reserve) < reserve.amount) return "too little stock";
+		const limit = desk.exposureLimit(order);
+		const isOver = limit && stock.held(limit) + sold + order.inputAmount > limit.amount;
+		return isOver ? "too much of the input is held" : undefined;
+	}
+
+	function tellRefused(swap: number, { at, reason }: { at: "quote" | "submit"; reason: string }): void {
+		const counted = `${at}: ${reason}`;
+		refusals.set(counted, (refusals.get(counted) ?? 0) + 1);
+		tell({ kind: "refused", swap, at, reason });
+	}
+
+	function open(swap: PaperSwap): void {
+		swap.openedAtMs = clockMs;
+		pay(swap, "open", swap.origin);
+		const { origin, destination } = swap;
+		const { valueUsdCents } = swap.quote;
+		// It has been mined already: its depth remains.
+		const seconds =
+			secondsToDeposit(book, { origin, destination, valueUsdCents }) -
+			book.blockSeconds(origin.chain.chainId);
+		schedule(clockMs + 1_000 * seconds, () => fill(swap));
+	}
+
+	function fill(swap: PaperSwap): void {
+		const { order } = swap.quote;
+		const { reserved } = swap;
+		if (!reserved) throw new RangeError(`swap ${swap.id} is filled before its submit`);
+		const priced = priceFill(swap, reserved.delivery);
+		if (priced === "wait") {
+			schedule(clockMs + retryMs, () => fill(swap));
+			return;
+		}
+		if (typeof priced === "string") {
+			refund(swap, priced);
+			return;
+		}
+		const { delivery, output } = priced;
+		swap.state = "filled";
+		stock.reserve(reserved, -reserved.amount);
+		tell({ kind: "filled", swap: swap.id, delivery });
+		const paid = paidSide(swap);
+		const given = paidAmount(delivery);
+		const receivedE18 = valueReceivedE18(book, swap.origin, order.inputAmount);
+		const givenE18 = valueGivenE18(book, paid, given);
+		swap.filled = {
+			receivedE18,
+			givenE18,
+			promisedE18: valueGivenE18(book, swap.destination, swap.quote.output),
+		};
+		const isBought = delivery.kind === "router";
+		post({
+			memo: "fill",
+			swap: swap.id,
+			pair: swap.pair,
+			gainE18: receivedE18 - givenE18,
+			legs: [
+				...move(given, { ...idOf(paid), from: "stock", to: isBought ? "market" : "callers" }),
+				...(isBought ? move(output, { ...idOf(swap.destination), from: "market", to: "callers" }) : []),
+				...move(order.inputAmount, { ...idOf(swap.origin), from: "callers", to: "escrow" }),
+			],
+		});
+		pay(swap, "fill", swap.destination);
+		if (swap.isSameChain) {
+			release(swap);
+			return;
+		}
+		const { chainId, finalitySeconds } = swap.destination.chain;
+		schedule(clockMs + 1_000 * (book.blockSeconds(chainId) + finalitySeconds), () => release(swap));
+	}
+
+	/** Prices the fill as the lane does that would sign it now. Returns the reason if it is given up. */
+	function priceFill(
+		swap: PaperSwap,
+		promised: Delivery,
+	): { delivery: Delivery; output: Amount } | "wait" | "the price moved" | "no fill in time" {
+		const { order } = swap.quote;
+		if (clockMs > 1_000 * Number(unpackDeadlines(order.deadlines).fillDeadline)) return "no fill in time";
+		if (exceedsCaps(swap)) return "wait";
+		const delivery = desk.deliveryNow({ order, delivery: promised });
+		if (delivery === "no-price") return "wait";
+		const output = delivery === "below-minimum" ? undefined : outputOf(swap, delivery);
+		if (delivery === "below-minimum" || output === undefined || output < order.minOutput)
+			return "the price moved";
+		return { delivery, output };
+	}
+
+	/** Returns what the recipient gets; undefined if the pools cannot be priced. */
+	function outputOf(swap: PaperSwap, delivery: Delivery): bigint | undefined {
+		if (delivery.kind !== "router") return paidAmount(delivery);
+		return book.buy({ ...assetId(swap.destination), budget: delivery.budget })?.output;
+	}
+
+	function release(swap: PaperSwap): void {
+		swap.isReleased = true;
+		tell({ kind: "released", swap: swap.id });
+		post({
+			memo: "release",
+			swap: swap.id,
+			gainE18: 0n,
+			legs: move(swap.quote.order.inputAmount, { ...idOf(swap.origin), from: "escrow", to: "stock" }),
+		});
+		if (!swap.isSameChain) pay(swap, "release", swap.origin);
+	}
+
+	function refund(swap: PaperSwap, reason: string): void {
+		swap.state = "refunded";
+		if (swap.reserved) stock.reserve(swap.reserved, -swap.reserved.amount);
+		tell({ kind: "refunded", swap: swap.id, reason });
+		pay(swap, "void", swap.destination);
+		pay(swap, "refund", swap.origin);
+	}
+
+	/** Books the fee of a transaction at the fees and prices of now. */
+	function pay(swap: PaperSwap, step: SwapStep, side: Side): void {
+		const { chain } = side;
+		const { fee, transaction } = stepCost(book, side, { step, isSameChain: swap.isSameChain });
+		const valueE18 = feeValueE18(book, chain, fee);
+		swap.feesE18 += valueE18;
+		tell({
+			kind: "sent",
+			swap: swap.id,
+			step,
+			chainId: chain.chainId,
+			fee,
+			...(transaction && { transaction }),
+		});
+		const token = chain.native.address;
+		post({
+			memo: step,
+			swap: swap.id,
+			pair: swap.pair,
+			gainE18: -valueE18,
+			legs: move(fee, { chainId: chain.chainId, token, from: "relayers", to: "chains" }),
+		});
+	}
+
+	/** Returns true if the fill would exceed what may be delivered against inputs of this chain that are not ours yet. */
+	function exceedsCaps({ origin: { chain }, quote, isSameChain, openedAtMs }: PaperSwap): boolean {
+		const terms = config.chains.find(({ chainId }) => chainId === chain.chainId);
+		if (!terms || isSameChain) return false;
+		const isFinal = (openedMs = 0) => clockMs >= openedMs + 1_000 * chain.finalitySeconds;
+		const open = [...swaps.values()].filter(
+			(other) =>
+				other.state === "filled" && !other.isReleased && other.origin.chain.chainId === chain.chainId,
+		);
+		const sum = (of: readonly PaperSwap[]) =>
+			of.reduce((cents, other) => cents + other.quote.valueUsdCents, 0n);
+		const unfinal = open.filter((other) => !isFinal(other.openedAtMs));
+		return (
+			sum(open) + quote.valueUsdCents > usdCents(terms.unreleasedCapUsd) ||
+			(!isFinal(openedAtMs) && sum(unfinal) + quote.valueUsdCents > usdCents(terms.unfinalCapUsd))
+		);
+	}
+
+	function restock(): void {
+		tell({ kind: "restocked" });
+		for (const legs of restockEntries({ book, stock, chains, restockBps: terms.restockBps })) {
+			post({ memo: "restock", gainE18: 0n, legs } satisfies Entry);
+		}
+	}
+}
+
+function idOf({ chain, asset }: Side): { chainId: number; token: Side["asset"]["address"] } {
+	return { chainId: chain.chainId, token: asset.address };
+}
+
+function reasonOf({ code, details }: SwapError): string {
+	return details && "reason" in details ? `${code} ${String(details.reason)}` : code;
+}
