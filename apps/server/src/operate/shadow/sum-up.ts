@@ -1,0 +1,163 @@
+import type { Milliseconds } from "@geoswap/protocol";
+import type { DeskChain, Side } from "../../desk/desk-chain.ts";
+import type { PriceBook } from "../../desk/price/price-book.ts";
+import type { PaperBooks } from "./paper-books.ts";
+import type { PaperStock } from "./paper-stock.ts";
+import type { PaperSwap } from "./paper-swap.ts";
+import { valueGivenE18, valueReceivedE18 } from "./paper-value.ts";
+import {
+	type FeeReport,
+	type Loss,
+	lossesOf,
+	type PairReport,
+	type ShadowReport,
+	type StockReport,
+} from "./shadow-report.ts";
+
+/** Makes the report of a day from its books. Sums of money come from the books; the swaps only say how many and which. */
+export function sumUp({
+	book,
+	books,
+	stock,
+	chains,
+	swaps: all,
+	requests,
+	refusals,
+	source,
+	fromMs,
+	toMs,
+}: {
+	book: PriceBook;
+	books: PaperBooks;
+	stock: PaperStock;
+	chains: ReadonlyMap<number, DeskChain>;
+	swaps: ReadonlyMap<number, PaperSwap>;
+	requests: number;
+	refusals: ReadonlyMap<string, number>;
+	source: string;
+	fromMs: Milliseconds;
+	toMs: Milliseconds;
+}): ShadowReport {
+	const swaps = [...all.values()];
+	const sides = [...chains.values()].flatMap((chain) =>
+		chain.assets.map((asset): Side => ({ chain, asset })),
+	);
+	const pairs = pairReports();
+	const fees = feeReports();
+	const stocks = sides
+		.map(stockReport)
+		.filter(({ start, most, inEscrow }) => start > 0n || most > 0n || inEscrow > 0n);
+	const earnedE18 = sum(pairs.map((pair) => pair.earnedE18));
+	const feesE18 = sum(fees.map(({ valueE18 }) => valueE18));
+	const netE18 = sum(sides.map(changeE18)) - feesE18;
+	const ended = swaps.filter(({ state }) => state === "filled" || state === "refunded");
+	const filled = ended.filter(({ state }) => state === "filled");
+	return {
+		fromMs,
+		toMs,
+		source,
+		requests,
+		quoted: swaps.length,
+		filled: filled.length,
+		refunded: ended.length - filled.length,
+		unfinished: swaps.filter(({ state }) => state === "quoted" || state === "submitted").length,
+		refusals: Object.fromEntries([...refusals].toSorted(([, a], [, b]) => b - a)),
+		volumeE18: sum(pairs.map((pair) => pair.volumeE18)),
+		earnedE18,
+		heldAndRestockedE18: netE18 - earnedE18,
+		netE18,
+		feesE18,
+		neededE18: sum(stocks.map((of) => of.neededE18)),
+		pairs,
+		stock: stocks,
+		fees,
+		losses: {
+			atFill: lossesOf(ended.map((swap) => lossOf(swap, gainAtFill(swap)))),
+			ifHonoured: lossesOf(
+				filled.map((swap) => lossOf(swap, received(swap) - (swap.filled?.promisedE18 ?? 0n) - swap.feesE18)),
+			),
+			ifHeld: lossesOf(
+				filled.map((swap) =>
+					lossOf(
+						swap,
+						valueReceivedE18(book, swap.origin, swap.quote.order.inputAmount) -
+							(swap.filled?.givenE18 ?? 0n) -
+							swap.feesE18,
+					),
+				),
+			),
+		},
+	};
+
+	function pairReports(): PairReport[] {
+		const gains = books.gains();
+		const names = [...new Set(swaps.map(({ pair }) => pair))];
+		const reports = names.map((pair): PairReport => {
+			const own = swaps.filter((swap) => swap.pair === pair);
+			return {
+				pair,
+				quoted: own.length,
+				filled: own.filter(({ state }) => state === "filled").length,
+				refunded: own.filter(({ state }) => state === "refunded").length,
+				volumeE18: sum(own.map(received)),
+				earnedE18: gains.get(pair) ?? 0n,
+			};
+		});
+		return reports.toSorted((a, b) => (a.earnedE18 > b.earnedE18 ? -1 : a.earnedE18 < b.earnedE18 ? 1 : 0));
+	}
+
+	function feeReports(): FeeReport[] {
+		const spent = books.spent();
+		return [...chains.values()].map(({ chainId, name, native }) => ({
+			chainId,
+			chain: name,
+			transactions: spent.get(chainId)?.transactions ?? 0,
+			fees: books.balance("chains", chainId, native.address),
+			valueE18: spent.get(chainId)?.valueE18 ?? 0n,
+		}));
+	}
+
+	function stockReport(side: Side): StockReport {
+		const { chain, asset } = side;
+		const of = { chainId: chain.chainId, token: asset.address };
+		const start = stock.start(of);
+		const leastFree = stock.leastFree(of);
+		const needed = start > leastFree ? start - leastFree : 0n;
+		return {
+			...of,
+			chain: chain.name,
+			symbol: asset.symbol,
+			decimals: asset.decimals,
+			start,
+			leastFree,
+			most: stock.most(of),
+			inEscrow: stock.inEscrow(of),
+			end: stock.held(of),
+			needed,
+			neededE18: valueGivenE18(book, side, needed),
+		};
+	}
+
+	/** Returns what a holding gained over the day, at the prices of now. */
+	function changeE18(side: Side): bigint {
+		const of = { chainId: side.chain.chainId, token: side.asset.address };
+		const change = stock.held(of) + stock.inEscrow(of) - stock.start(of);
+		return change >= 0n ? valueReceivedE18(book, side, change) : -valueGivenE18(book, side, -change);
+	}
+}
+
+function gainAtFill(swap: PaperSwap): bigint {
+	return received(swap) - (swap.filled?.givenE18 ?? 0n) - swap.feesE18;
+}
+
+function received(swap: PaperSwap): bigint {
+	return swap.filled?.receivedE18 ?? 0n;
+}
+
+function lossOf({ id, pair }: PaperSwap, gainE18: bigint): Loss {
+	return { swap: id, pair, gainE18 };
+}
+
+function sum(values: readonly bigint[]): bigint {
+	return values.reduce((total, value) => total + value, 0n);
+}
