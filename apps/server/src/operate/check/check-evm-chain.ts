@@ -1,13 +1,18 @@
 import type { ChainDeployment } from "@geoswap/protocol";
-import { type Address, formatEther, parseAbi, zeroAddress } from "viem";
+import { type Address, createPublicClient, formatEther, http, parseAbi, zeroAddress } from "viem";
 import { connectChain, type EvmChain } from "../../chain/evm/chain-client.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { maxTransactionGas } from "../../chain/evm/send/simulate-bundle.ts";
-import { assetsPricedOn, type EvmChainConfig } from "../../config/chain-config.ts";
+import { assetsPricedOn, type EvmChainConfig, firstUrl, nodesFor } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { isFeedFresh } from "../../desk/price/is-feed-fresh.ts";
 import { expectChainIds } from "../preflight/expect-chain-ids.ts";
+import { measure } from "../probe/fact.ts";
+import { judgeFeeModel, judgeFinality, judgeMethods } from "../probe/judge-endpoint.ts";
+import { measureFinality } from "../probe/measure-blocks.ts";
+import { measureFeeModel } from "../probe/measure-fee-model.ts";
+import { probeMethods } from "../probe/probe-methods.ts";
 import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";
 
 /** The role that may fill and void, as numbered by the vault's AccessManager. */
@@ -21,23 +26,42 @@ export async function checkEvmChain(
 	config: EvmChainConfig,
 	{ service, relayers }: { service: Pick<Config, "chains" | "price">; relayers: readonly Address[] },
 ): Promise<Finding[]> {
-	const chain = connectChain(config);
+	const chain = connectChain({ ...config, rpcUrl: firstUrl(config) });
 	const part = `chain ${chain.chainId}`;
 	const endpoint = await check(`${part} endpoint`, () => checkEndpoint(chain));
 	// Answers of an endpoint that is not this chain's say nothing.
 	if (endpoint.some(({ result }) => result === "fail")) return endpoint;
-	const { secondProvider } = config;
+	const others = config.nodes.filter(({ url }) => url !== firstUrl(config));
 	const findings = await Promise.all([
-		secondProvider
-			? check(`${part} second provider`, () =>
-					checkSecondProvider(chain, connectChain({ ...config, rpcUrl: secondProvider.rpcUrl })),
-				)
-			: [],
+		...others.map(({ url, roles }) =>
+			check(`${part} node ${new URL(url).host}`, () =>
+				checkOtherNode(chain, connectChain({ ...config, rpcUrl: url }), roles),
+			),
+		),
+		...nodesFor("read", config).flatMap(({ url }) => checkReader(config, url)),
 		check(`${part} contracts`, () => checkContracts(chain)),
 		check(`${part} feeds`, () => checkFeeds(chain, service)),
 		...relayers.map((relayer) => check(`${part} relayer ${relayer}`, () => checkRelayer(chain, relayer))),
 	]);
 	return [...endpoint, ...findings.flat()];
+}
+
+/** Checks that a node can do what the service asks of it, and that the chain charges by the configured fee model. */
+function checkReader(
+	{ deployment, finalitySeconds, chainId }: EvmChainConfig,
+	url: string,
+): Promise<Finding[]>[] {
+	const client = createPublicClient({ transport: http(url, { retryCount: 1 }), cacheTime: 0 });
+	const part = `chain ${chainId} node ${new URL(url).host}`;
+	return [
+		check(`${part} methods`, async () => judgeMethods(await probeMethods({ url, chainId, client }))),
+		check(`${part} finality`, async () =>
+			judgeFinality(await measure(() => measureFinality(client)), { finalitySeconds }),
+		),
+		check(`${part} fees`, async () =>
+			judgeFeeModel(await measure(() => measureFeeModel(client)), deployment),
+		),
+	];
 }
 
 /** Checks the endpoint. An attester reads nothing else. */
@@ -46,17 +70,21 @@ export async function checkEndpoint(chain: EvmChain): Promise<Found> {
 	return ok(`answers as chain ${chain.chainId}`);
 }
 
-/** A private chain may have any id, so the two endpoints must also have the same block. */
-async function checkSecondProvider(chain: EvmChain, second: EvmChain): Promise<Found> {
-	const actual = await second.client.getChainId();
-	if (actual !== chain.chainId)
-		return fail(`is chain ${actual}: no swap above agreeAboveUsd would be delivered`);
-	const heads = await Promise.all([readBlock(chain, "finalized"), readBlock(second, "finalized")]);
+/** A private chain may have any id, so two nodes must also have the same block. An endpoint that only sends has none. */
+async function checkOtherNode(
+	chain: EvmChain,
+	other: EvmChain,
+	roles: EvmChainConfig["nodes"][number]["roles"],
+): Promise<Found> {
+	const actual = await other.client.getChainId();
+	if (actual !== chain.chainId) return fail(`is chain ${actual}: remove it, or correct its URL`);
+	if (!roles.some((role) => role !== "send")) return ok(`answers as chain ${actual}`);
+	const heads = await Promise.all([readBlock(chain, "finalized"), readBlock(other, "finalized")]);
 	const number = Math.min(...heads.map((head) => head.number));
-	const [one, other] = await Promise.all([readBlock(chain, number), readBlock(second, number)]);
-	return one.hash === other.hash
+	const [ours, its] = await Promise.all([readBlock(chain, number), readBlock(other, number)]);
+	return ours.hash === its.hash
 		? ok(`answers as chain ${actual}, with the same block ${number}`)
-		: fail(`has another block ${number} than the first provider: it is not the same chain`);
+		: fail(`has another block ${number} than the first node: it is not the same chain`);
 }
 
 async function checkContracts({ client, deployment }: EvmChain): Promise<Found | Found[]> {
@@ -69,7 +97,8 @@ async function checkContracts({ client, deployment }: EvmChain): Promise<Found |
 	);
 }
 
-function contractsOf({ contracts, uniswap, wrappedNative, assets, feeDiscountToken }: ChainDeployment) {
+function contractsOf(deployment: ChainDeployment) {
+	const { contracts, uniswap, wrappedNative, assets, feeDiscountToken, sequencerUptimeFeed } = deployment;
 	const { earlierDelegates, earlierEscrows, earlierVaults, permit2, ...current } = contracts;
 	const named: [string, Address][] = [
 		...Object.entries(current),
@@ -82,8 +111,9 @@ function contractsOf({ contracts, uniswap, wrappedNative, assets, feeDiscountTok
 		["wrappedNative", wrappedNative],
 		...assets.flatMap(({ symbol, address, feed }): [string, Address][] => [
 			[symbol, address],
-			[`feed of ${symbol}`, feed.address],
+			...(feed ? [[`feed of ${symbol}`, feed.address] as [string, Address]] : []),
 		]),
+		...(sequencerUptimeFeed ? [["sequencerUptimeFeed", sequencerUptimeFeed] as [string, Address]] : []),
 		...(feeDiscountToken ? [[feeDiscountToken.symbol, feeDiscountToken.address] as [string, Address]] : []),
 	];
 	return named.filter(([, address]) => address !== zeroAddress);
@@ -102,6 +132,7 @@ async function checkFeeds(
 	});
 	const atUnixSeconds = Number(block.timestamp);
 	const stale = [...chain.deployment.assets, ...forOthers].flatMap(({ symbol, feed }) => {
+		if (!feed) return [];
 		const { heartbeatSeconds } = feed;
 		const answer = feeds.get(feed.address);
 		if (isFeedFresh(answer, { heartbeatSeconds, atUnixSeconds })) return [];

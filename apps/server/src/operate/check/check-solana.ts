@@ -1,6 +1,6 @@
 import { connectSolana, type SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { checkOwnAccounts } from "../../chain/solana/read/check-own-accounts.ts";
-import type { SolanaChainConfig } from "../../config/chain-config.ts";
+import { firstUrl, type SolanaChainConfig } from "../../config/chain-config.ts";
 import { expectGenesisHash } from "../preflight/expect-genesis-hash.ts";
 import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";
 
@@ -9,16 +9,16 @@ const enoughLamports = 100_000_000n;
 
 /** Checks the endpoint, and what escrow, vault and fee payers have there. */
 export async function checkSolana(config: SolanaChainConfig): Promise<Finding[]> {
-	const chain = connectSolana(config);
+	const chain = connectSolana({ ...config, rpcUrl: firstUrl(config) });
 	const endpoint = await check("Solana endpoint", () => checkSolanaEndpoint(chain));
 	if (endpoint.some(({ result }) => result === "fail")) return endpoint;
-	const { secondProvider } = config;
+	const others = config.nodes.filter(({ url }) => url !== firstUrl(config));
 	const findings = await Promise.all([
-		secondProvider
-			? check("Solana second provider", () =>
-					checkSolanaEndpoint(connectSolana({ ...config, rpcUrl: secondProvider.rpcUrl })),
-				)
-			: [],
+		...others.map(({ url }) =>
+			check(`Solana node ${new URL(url).host}`, () =>
+				checkSolanaEndpoint(connectSolana({ ...config, rpcUrl: url })),
+			),
+		),
 		check("Solana accounts", async () => {
 			const lacking = await checkOwnAccounts(chain);
 			return lacking.length > 0

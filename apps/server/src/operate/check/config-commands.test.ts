@@ -70,7 +70,7 @@ function configFile(
 ): string {
 	const file = {
 		deployment: "deployment.json",
-		chains: { 31337: { rpcUrl, ...pace } },
+		chains: { 31337: { nodes: [{ url: rpcUrl }], ...pace } },
 		api: { port: 0 },
 		worker: { port: 0 },
 		restate: { ingressUrl: "http://127.0.0.1:9", adminUrl: "http://127.0.0.1:9" },
@@ -103,7 +103,7 @@ test.concurrent("print shows every default as JSON, only the hosts of URLs, and 
 	const printed = await run(["print", "--env", "--config", config], { GEOSWAP_API_KEY_PEPPER: pepper });
 	expect(printed).toMatchObject({ code: 0, stderr: "" });
 	expect(JSON.parse(printed.stdout)).toMatchObject({
-		chains: [{ rpcUrl: "https://***@127.0.0.1:9/***", pollMs: 1_000 }],
+		chains: [{ nodes: [{ url: "https://***@127.0.0.1:9/***" }], pollMs: 1_000 }],
 		worker: { publicUrl: "http://worker:9080" },
 		environment: { GEOSWAP_API_KEY_PEPPER: "set", DATABASE_URL: "missing" },
 	});
@@ -136,13 +136,17 @@ test.concurrent.each([
 );
 
 test.concurrent.each<[string, string, string]>([
-	["no JSON", `{ "chains": { "31337": { "rpcUrl": "${secretUrl("https")}" "pollMs": 1 } } }`, "JSON"],
+	[
+		"no JSON",
+		`{ "chains": { "31337": { "nodes": [{ "url": "${secretUrl("https")}" "pollMs": 1 }] } } }`,
+		"JSON",
+	],
 	["no JSON at all", secretUrl("https"), "JSON"],
 	["an unknown field", `{ "${secretUrl("https")}": 1 }`, "Unrecognized key"],
 	["an invalid chain id", `{ "chains": { "${secretUrl("https")}": {} } }`, "Invalid"],
 	[
 		"an address without slashes",
-		`{ "chains": { "31337": { "rpcUrl": "https:rpc.example/canary-path" } } }`,
+		`{ "chains": { "31337": { "nodes": [{ "url": "https:rpc.example/canary-path" }] } } }`,
 		"a URL must have //",
 	],
 ])("a file with %s gives exit code 2 and a sentence without a secret", async (name, text, sentence) => {
@@ -187,7 +191,7 @@ test.concurrent("check names each secret that is missing or wrong for the given 
 	});
 });
 
-test.concurrent("check refuses a second provider of another chain or with other blocks, and accepts one that agrees", async ({
+test.concurrent("check refuses a node of another chain or with other blocks, and accepts one that agrees", async ({
 	onTestFinished,
 }) => {
 	const { origin, destination } = chains;
@@ -201,12 +205,12 @@ test.concurrent("check refuses a second provider of another chain or with other 
 			? { result: { ...(block as object), hash: `0x${"f".repeat(64)}` } }
 			: undefined;
 	const check = async (name: string, secondUrl: string) => {
-		const secondProvider = { rpcUrl: secondUrl, agreeAboveUsd: 100 };
-		const chain = { rpcUrl: origin.rpcUrl, ...pace, secondProvider };
+		const nodes = [{ url: origin.rpcUrl }, { url: secondUrl }];
+		const chain = { nodes, agreeAboveUsd: 100, ...pace };
 		const config = configFile(`second-${name}.json`, { rpcUrl: "", chains: { 31337: chain } });
 		const { stdout } = await run(["check", "--json", "--for", "worker", "--config", config]);
 		const findings: Finding[] = JSON.parse(stdout);
-		return findings.find(({ part }) => part === "chain 31337 second provider");
+		return findings.find(({ part }) => part === `chain 31337 node ${new URL(secondUrl).host}`);
 	};
 	expect(await check("honest", honest.url)).toMatchObject({ result: "ok" });
 	expect(await check("forked", forked.url)).toMatchObject({
@@ -223,7 +227,8 @@ test.concurrent("check refuses a second provider of another chain or with other 
 /** Writes a configuration of a service that also offers Solana. */
 function solanaConfigFile(name: string, solana: SolanaDeployment, more: object = {}): string {
 	write(`deployment-${name}`, formatDeployment({ ...chains.deployment, solana }));
-	const slow = { rpcUrl: "http://127.0.0.1:9", finalitySeconds: 5, fillSeconds: 3_600, refundSeconds: 3_600 };
+	const nodes = [{ url: "http://127.0.0.1:9" }];
+	const slow = { nodes, finalitySeconds: 5, fillSeconds: 3_600, refundSeconds: 3_600 };
 	return configFile(name, {
 		rpcUrl: "",
 		chains: { 31337: slow },

@@ -13,11 +13,11 @@ test("an endpoint of another chain, or one that does not answer, is refused with
 	const { origin, destination } = chains;
 	await expectChainIds([connectChain(origin), connectChain(destination)]);
 	const swapped = connectChain({ ...origin, rpcUrl: `${destination.rpcUrl}/?key=a-key` });
-	const wrong = `chains.31337.rpcUrl: ${new URL(destination.rpcUrl).origin} is chain 31338`;
+	const wrong = `chains.31337.nodes: ${new URL(destination.rpcUrl).origin} is chain 31338`;
 	await expect(expectChainIds([swapped])).rejects.toMatchObject({ name: "ConfigError", message: wrong });
 	const dead = connectChain({ ...origin, rpcUrl: "http://user:password@127.0.0.1:9/a-key" });
 	await expect(expectChainIds([dead], { patienceMs: 0 })).rejects.toMatchObject({
 		name: "ConfigError",
-		message: "chains.31337.rpcUrl: http://127.0.0.1:9 does not answer",
+		message: "chains.31337.nodes: http://127.0.0.1:9 does not answer",
 	});
 });

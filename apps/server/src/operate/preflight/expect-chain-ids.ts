@@ -19,7 +19,7 @@ export async function expectChainIds(
 			// The address may hold a key, and its origin is enough to find it.
 			const { origin } = new URL(client.transport.url ?? "");
 			throw new ConfigError(
-				`chains.${chainId}.rpcUrl`,
+				`chains.${chainId}.nodes`,
 				actual === undefined ? `${origin} does not answer` : `${origin} is chain ${actual}`,
 			);
 		}),

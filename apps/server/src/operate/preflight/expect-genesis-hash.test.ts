@@ -17,11 +17,11 @@ test("an endpoint of another cluster, or one that does not answer, is refused wi
 		expectGenesisHash(connectSolana({ rpcUrl: `${rpcUrl}/?key=a-key`, deployment: other })),
 	).rejects.toMatchObject({
 		name: "ConfigError",
-		message: `solana.rpcUrl: is another cluster: its genesis hash is ${deployment.genesisHash}, but the deployment has ${other.genesisHash}`,
+		message: `solana.nodes: is another cluster: its genesis hash is ${deployment.genesisHash}, but the deployment has ${other.genesisHash}`,
 	});
 	const dead = connectSolana({ rpcUrl: "http://user:password@127.0.0.1:9/a-key", deployment });
 	await expect(expectGenesisHash(dead, { patienceMs: 0 })).rejects.toMatchObject({
 		name: "ConfigError",
-		message: "solana.rpcUrl: does not answer",
+		message: "solana.nodes: does not answer",
 	});
 });

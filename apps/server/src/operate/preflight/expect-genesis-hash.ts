@@ -11,7 +11,7 @@ export async function expectGenesisHash(
 	const actual = await askUntil(() => rpc.getGenesisHash().send(), performance.now() + patienceMs);
 	if (actual === deployment.genesisHash) return;
 	throw new ConfigError(
-		"solana.rpcUrl",
+		"solana.nodes",
 		actual === undefined
 			? "does not answer"
 			: `is another cluster: its genesis hash is ${actual}, but the deployment has ${deployment.genesisHash}`,

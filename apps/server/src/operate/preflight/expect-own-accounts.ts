@@ -10,6 +10,6 @@ export async function expectOwnAccounts(
 	{ patienceMs = 10_000 }: { patienceMs?: Milliseconds } = {},
 ): Promise<void> {
 	const lacking = await askUntil(() => checkOwnAccounts(chain), performance.now() + patienceMs);
-	if (!lacking) throw new ConfigError("solana.rpcUrl", "does not answer");
+	if (!lacking) throw new ConfigError("solana.nodes", "does not answer");
 	if (lacking.length > 0) throw new ConfigError("solana", lacking.join("; "));
 }

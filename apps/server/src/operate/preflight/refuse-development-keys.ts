@@ -3,7 +3,7 @@ import { mnemonicToAccount } from "viem/accounts";
 import { ConfigError } from "../../config/config-error.ts";
 
 /** The chains that exist on one machine only. */
-const developmentChainIds: readonly number[] = [31337, 31338];
+const developmentChainIds: readonly number[] = [31337, 31338, 31339];
 
 /** The mnemonics of the devnet and of anvil and hardhat. Anyone can take what their keys hold on a real network. */
 const publicMnemonics = [

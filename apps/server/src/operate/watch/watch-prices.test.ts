@@ -12,11 +12,14 @@ test("an asset counts as live if the desk quotes it, whatever its feed says", as
 	const readings: Reading[] = [];
 	const asset = (symbol: string, address: string) => ({ symbol, address, decimals: 6, kind: "stable" });
 	const assets = [asset("USDC", usdc), asset("WETH", weth)];
+	const referencesApartBps = ({ asset }: { asset: string }) => (asset === weth ? 12 : undefined);
 	watchPrices({
 		meter: { counter: unexpected, histogram: unexpected, reading: (reading) => readings.push(reading) },
-		config: { chains: [{ kind: "evm", chainId: 1, deployment: { assets } }] } as unknown as Config,
-		book: { ageMs: () => 400, feedUpdatedAtUnixSeconds: () => 990 },
-		desk: { isLive: ({ chainId, token }) => chainId === 1 && token === weth },
+		current: () => ({
+			config: { chains: [{ kind: "evm", chainId: 1, deployment: { assets } }] } as unknown as Config,
+			book: { ageMs: () => 400, feedUpdatedAtUnixSeconds: () => 990, referencesApartBps },
+			desk: { isLive: ({ chainId, token }) => chainId === 1 && token === weth },
+		}),
 		nowMs: () => 1_000_000,
 	});
 	const labels = (token: string) => ({ chain: "1", token });
@@ -26,6 +29,7 @@ test("an asset counts as live if the desk quotes it, whatever its feed says", as
 		{ gauge: "geoswap_feed_age_seconds", labels: labels("USDC"), value: 10 },
 		{ gauge: "geoswap_asset_live", labels: labels("WETH"), value: 1 },
 		{ gauge: "geoswap_feed_age_seconds", labels: labels("WETH"), value: 10 },
+		{ gauge: "geoswap_references_apart_bps", labels: labels("WETH"), value: 12 },
 	]);
 });
 

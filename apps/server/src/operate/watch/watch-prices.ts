@@ -5,46 +5,55 @@ import type { PriceBook } from "../../desk/price/price-book.ts";
 import type { Desk } from "../../desk/venue.ts";
 import { type Meter, sample } from "../../telemetry/meter.ts";
 
+type PricedConfig = {
+	config: Pick<Config, "chains">;
+	book: Pick<PriceBook, "ageMs" | "feedUpdatedAtUnixSeconds" | "referencesApartBps">;
+	desk: Pick<Desk, "isLive">;
+};
+
 /** Publishes how old this process's prices are, and which assets it quotes. */
 export function watchPrices({
 	meter,
-	config,
-	book,
-	desk,
+	current,
 	nowMs,
 }: {
 	meter: Meter;
-	config: Pick<Config, "chains">;
-	book: Pick<PriceBook, "ageMs" | "feedUpdatedAtUnixSeconds">;
-	desk: Pick<Desk, "isLive">;
+	/** Returns the configuration in use and its prices. */
+	current: () => PricedConfig;
 	nowMs: () => Milliseconds;
 }): void {
-	const assets = configuredAssets(config);
-	const chainIds = new Set(assets.map(({ chainId }) => chainId));
 	meter.reading({
 		name: "prices",
 		gauges: {
 			geoswap_price_age_seconds: "Age of a chain's newest prices",
 			geoswap_feed_age_seconds: "Time since an asset's price feed was last updated",
+			geoswap_references_apart_bps: "Difference between an asset's price feed and Pyth, in basis points",
 			geoswap_asset_live: "1 if the asset is quoted now, 0 if its quotes are refused",
 		},
-		read: () => [
-			...[...chainIds].flatMap((chainId) => {
-				const ageMs = book.ageMs(chainId, { nowMs: nowMs() });
-				return ageMs === undefined
-					? []
-					: sample("geoswap_price_age_seconds", ageMs / 1_000, { chain: String(chainId) });
-			}),
-			...assets.flatMap(({ chainId, symbol, token }) => {
-				const labels = { chain: String(chainId), token: symbol };
-				const updatedAt = book.feedUpdatedAtUnixSeconds({ chainId, asset: token });
-				return [
-					sample("geoswap_asset_live", desk.isLive({ chainId, token }) ? 1 : 0, labels),
-					...(updatedAt === undefined
+		read: () => {
+			const { config, book, desk } = current();
+			const assets = configuredAssets(config);
+			const chainIds = new Set(assets.map(({ chainId }) => chainId));
+			return [
+				...[...chainIds].flatMap((chainId) => {
+					const ageMs = book.ageMs(chainId, { nowMs: nowMs() });
+					return ageMs === undefined
 						? []
-						: [sample("geoswap_feed_age_seconds", nowMs() / 1_000 - updatedAt, labels)]),
-				];
-			}),
-		],
+						: sample("geoswap_price_age_seconds", ageMs / 1_000, { chain: String(chainId) });
+				}),
+				...assets.flatMap(({ chainId, symbol, token }) => {
+					const labels = { chain: String(chainId), token: symbol };
+					const apartBps = book.referencesApartBps({ chainId, asset: token }, { nowMs: nowMs() });
+					const updatedAt = book.feedUpdatedAtUnixSeconds({ chainId, asset: token });
+					return [
+						sample("geoswap_asset_live", desk.isLive({ chainId, token }) ? 1 : 0, labels),
+						...(updatedAt === undefined
+							? []
+							: [sample("geoswap_feed_age_seconds", nowMs() / 1_000 - updatedAt, labels)]),
+						...(apartBps === undefined ? [] : [sample("geoswap_references_apart_bps", apartBps, labels)]),
+					];
+				}),
+			];
+		},
 	});
 }
