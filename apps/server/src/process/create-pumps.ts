@@ -91,6 +91,7 @@ export function createPumps(options: PumpsOptions): WorkerPumps {
 		engine,
 		freshMinimum: desk.freshMinimum,
 		deliveryNow: desk.deliveryNow,
+		tipNow: desk.tipNow,
 		payments: {
 			depositPolicyOf: (chainId) => chainPolicy(config, chainId),
 			whyNotOurs: (job) => whyNotOurs(job, config),
@@ -122,10 +123,10 @@ export function createPumps(options: PumpsOptions): WorkerPumps {
 		}),
 		sighting: createSightings({
 			pool,
-			secondProviders: async (chainId, deposit) => {
+			secondProviders: async (chainId, deposit, needed) => {
 				const ask = chainsById.get(chainId)?.askSecondProvider;
-				if (!ask) throw new Error(`chain ${chainId} has no second provider`);
-				return ask(deposit);
+				if (!ask) throw new Error(`chain ${chainId} is not configured`);
+				return ask(deposit, needed);
 			},
 			pokeRound: () => engine.poke({ object: "round", key: "0" }),
 			metrics: metrics?.swaps,

@@ -1,5 +1,6 @@
 import { formatAddress } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
+import { askTwoHosts } from "../chain/ask-two-hosts.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import { seeDeposit } from "../chain/evm/read/see-deposit.ts";
 import type { EvmChainConfig } from "../config/chain-config.ts";
@@ -12,14 +13,14 @@ export function evmWorkerChain({
 	config,
 	chain,
 	accounts,
-	second,
+	agreeing,
 }: {
 	config: EvmChainConfig;
 	chain: EvmChain;
 	/** The accounts that send transactions. */
 	accounts: readonly LocalAccount[];
-	/** The same chain at its second provider. */
-	second: EvmChain | undefined;
+	/** The same chain at each provider that is asked for large deposits, without failover. */
+	agreeing: readonly { host: string; chain: EvmChain }[];
 }): WorkerChain {
 	const { chainId, client } = chain;
 	const relayers = accounts.map(({ address }) => address);
@@ -28,9 +29,15 @@ export function evmWorkerChain({
 		config,
 		relayers,
 		isAnyLaneGood: true,
+		news: chain.news,
 		createLanes: (deps) => createLane({ ...deps, chain, policy: config, accounts }),
 		createFollower: (deps) => evmFollower({ ...deps, chain, relayers }),
-		askSecondProvider: second && ((deposit) => seeDeposit(second, deposit)),
+		askSecondProvider: (deposit, needed) =>
+			askTwoHosts(
+				agreeing.map(({ host, chain: at }) => ({ host, see: (asked) => seeDeposit(at, asked) })),
+				deposit,
+				needed,
+			),
 		readBalances: () =>
 			Promise.all(
 				relayers.map(async (address) => ({

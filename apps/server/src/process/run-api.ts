@@ -1,39 +1,35 @@
-import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createApp } from "../api/http/create-app.ts";
+import { switchRoutes } from "../api/http/switch-routes.ts";
 import { createApiKeys } from "../api/key/api-keys.ts";
 import { createHeldCalls } from "../api/key/held-calls.ts";
 import { connectRedis } from "../api/key/prompt-redis.ts";
 import { createRateLimits } from "../api/key/rate-limits.ts";
-import { apiRoutes } from "../api/route/api-routes.ts";
-import { createRecipientAccounts } from "../api/route/recipient-accounts.ts";
+import { newStartup } from "../api/route/get-ready.ts";
 import { createSwapListener } from "../api/status/swap-listener.ts";
-import { connectChain } from "../chain/evm/chain-client.ts";
-import { connectSolana } from "../chain/solana/connect-solana.ts";
-import { evmChains, solanaChain } from "../config/chain-config.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { readConfig } from "../config/read-config.ts";
 import { readPepper, readSealKeys, readSecret } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
-import { createDesk } from "../desk/desk.ts";
-import { chainFeeDiscounts } from "../desk/discount/chain-fee-discounts.ts";
-import { keepPrices } from "../desk/price/keep-prices.ts";
 import { connectEngine } from "../durable/connect-engine.ts";
 import { pokeAtOnce } from "../durable/poke-at-once.ts";
-import { expectChainIds } from "../operate/preflight/expect-chain-ids.ts";
 import { expectDatabase } from "../operate/preflight/expect-database.ts";
-import { expectGenesisHash } from "../operate/preflight/expect-genesis-hash.ts";
-import { refuseSolanaDevelopmentKeys } from "../operate/preflight/refuse-solana-development-keys.ts";
+import { watchConfig } from "../operate/watch/watch-config.ts";
 import { watchPauses } from "../operate/watch/watch-pauses.ts";
 import { watchPrices } from "../operate/watch/watch-prices.ts";
 import { watchRedis } from "../operate/watch/watch-redis.ts";
 import { createPauseList } from "../swap/pause/pause-list.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
+import { nodeMetrics } from "../telemetry/node-metrics.ts";
 import { requestMetrics } from "../telemetry/request-metrics.ts";
 import { rpcMetrics } from "../telemetry/rpc-metrics.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
+import { catchHangups } from "./catch-hangups.ts";
+import { connectApiChains } from "./connect-api-chains.ts";
+import { createReloads } from "./create-reloads.ts";
+import { readApiConfig } from "./read-api-config.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
+import { type ProcessParts, startGeneration } from "./start-generation.ts";
 
 /**
  * Connections that may wait to be accepted. Beyond that, callers' systems back off: after a stall of 40 s, 5,000
@@ -41,17 +37,13 @@ import { runUntilStopped } from "./run-until-stopped.ts";
  */
 const backlog = 16_384;
 
-/** Calls to a node per request. A build and a submit make three at once, and providers take batches of this size. */
-const batchSize = 10;
-
 /** How often a database that did not answer at the start is asked again. */
 const recheckMs = 1_000;
 
 /** Runs the process that answers callers. It holds no key that can move anything. */
 export async function runApi(configPath: string): Promise<void> {
-	const config = readConfig(configPath);
-	const onSolana = solanaChain(config);
-	if (onSolana) refuseSolanaDevelopmentKeys(onSolana.deployment);
+	const hangups = catchHangups();
+	const config = readApiConfig(configPath);
 	const nowMs = Date.now;
 	const databaseUrl = readSecret("API_DATABASE_URL");
 	const sealKeys = readSealKeys({ openMs: config.api.retiredSealKeyDays * 86_400_000, nowMs });
@@ -66,12 +58,12 @@ export async function runApi(configPath: string): Promise<void> {
 		log,
 	});
 	const { tracer, meter } = telemetry;
-	const onCall = meter && rpcMetrics(meter);
-	const chains = new Map(
-		evmChains(config).map((chain) => [chain.chainId, connectChain({ ...chain, onCall, batchSize })]),
-	);
-	const solana = onSolana && connectSolana({ ...onSolana, onCall });
-	await Promise.all([expectChainIds([...chains.values()]), solana && expectGenesisHash(solana)]);
+	const watching = {
+		onCall: meter && rpcMetrics(meter),
+		nodeMetrics: meter && nodeMetrics(meter),
+		log,
+	};
+	const chains = await connectApiChains(config, watching);
 	// When told to stop, the process first goes on to serve; then `stopping` ends its loops.
 	const told = new AbortController();
 	const stopping = new AbortController();
@@ -91,20 +83,10 @@ export async function runApi(configPath: string): Promise<void> {
 		db: pool,
 		onError: (error) => log.warn({ err: error }, "the swap listener lost its connection; reconnecting"),
 	});
-	const prices = { config, chains: [...chains.values()], nowMs, signal: stopping.signal, log };
-	const { book, kept } = keepPrices(prices);
 	const pauses = await createPauseList({
 		db: pool,
 		onError: (error) => log.warn({ err: error }, "the database did not answer when pauses were read"),
 	});
-	const desk = createDesk({ config, book, pauses, nowMs, random: randomBytes });
-	if (meter) {
-		watchPrices({ meter, config, book, desk, nowMs });
-		watchPauses({ meter, config, read: pauses.open });
-	}
-	const feeDiscounts = chainFeeDiscounts({ config, chains, nowMs, log });
-	const recipients = solana && createRecipientAccounts({ solana, nowMs, log });
-	const engine = pokeAtOnce(connectEngine(config.restate), log);
 	const answering = connectRedis({
 		url: redisUrl,
 		onError: (error) => log.debug({ err: error }, "redis"),
@@ -121,26 +103,44 @@ export async function runApi(configPath: string): Promise<void> {
 	});
 
 	const rateLimits = createRateLimits({ redis, unauthenticatedPerSecond });
+	const parts: ProcessParts = {
+		pool,
+		listener,
+		pauses,
+		engine: pokeAtOnce(connectEngine(config.restate), log),
+		sealKeys,
+		nowMs,
+		redis,
+		heldCalls: createHeldCalls({ redis }),
+		rateLimits,
+		startup: newStartup(),
+		reloadProblem: () => reloads.problem(),
+		stopping: told.signal,
+	};
+	const first = startGeneration({ config, chains, parts, log });
+	const { routes, switchTo } = switchRoutes(first.routes);
+	const reloads = createReloads({
+		path: configPath,
+		first,
+		read: () => readApiConfig(configPath),
+		start: async (next, before) =>
+			startGeneration({ config: next, chains: await connectApiChains(next, watching), before, parts, log }),
+		switchTo: (next) => switchTo(next.routes),
+		nowMs,
+		signal: stopping.signal,
+		log,
+	});
+	if (meter) {
+		watchPrices({ meter, current: reloads.current, nowMs });
+		watchPauses({ meter, current: () => reloads.current().config, read: pauses.open });
+		watchConfig({
+			meter,
+			loadedAtMs: reloads.loadedAtMs,
+			isRefused: () => reloads.problem() !== undefined,
+		});
+	}
 	const app = createApp({
-		routes: apiRoutes({
-			config,
-			chains,
-			solana,
-			pool,
-			listener,
-			book,
-			desk,
-			pauses,
-			feeDiscounts,
-			recipients,
-			engine,
-			sealKeys,
-			nowMs,
-			redis,
-			heldCalls: createHeldCalls({ redis }),
-			rateLimits,
-			stopping: told.signal,
-		}),
+		routes,
 		apiKeys,
 		rateLimits,
 		log,
@@ -153,6 +153,7 @@ export async function runApi(configPath: string): Promise<void> {
 	});
 	await app.listen({ host: config.api.host, port: config.api.port, backlog });
 	log.info({ port: (app.server.address() as AddressInfo).port }, "listening");
+	hangups.listen(reloads.reload);
 	const checked = isChecked ? undefined : keepChecking(checkDatabase, { signal: stopping.signal, log });
 	await runUntilStopped({
 		stopping,
@@ -162,7 +163,7 @@ export async function runApi(configPath: string): Promise<void> {
 		},
 		close: [
 			() => app.close(),
-			() => Promise.all([kept, checked]),
+			() => Promise.all([reloads.end(), checked]),
 			() => listener.close(),
 			() => apiKeys.close(),
 			() => pauses.close(),

@@ -4,8 +4,11 @@ import { evmChains, solanaChain } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
 import { ensurePartitions } from "../database/ensure-partitions.ts";
+import { followPause } from "../follow/follow-pace.ts";
 import { keepFollowing } from "../follow/keep-following.ts";
+import { hasOpenJobs } from "../job/has-open-jobs.ts";
 import { keepAudited } from "../operate/reconcile/keep-audited.ts";
+import { withAuditedNodes } from "../operate/reconcile/with-audited-nodes.ts";
 import { watchAudit } from "../operate/watch/watch-audit.ts";
 import type { AttesterClient } from "../round/attestation/attester-client.ts";
 import { pollHeartbeats } from "../round/attestation/poll-heartbeats.ts";
@@ -31,6 +34,7 @@ export function runWorkerLoops({
 	pool,
 	auditing,
 	worker: { engine, tick, rebuild },
+	wantPrices,
 	attesters,
 	stay,
 	meter,
@@ -44,6 +48,8 @@ export function runWorkerLoops({
 	/** The auditor's own login. */
 	auditing: DatabasePool;
 	worker: Pick<WorkerPumps, "engine" | "tick" | "rebuild">;
+	/** Says that prices of these chains are wanted. */
+	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	attesters: readonly AttesterClient[];
 	/** Registers the worker again if the engine has forgotten it. */
 	stay: () => Promise<void>;
@@ -63,14 +69,24 @@ export function runWorkerLoops({
 		}
 	}
 
+	const solana = solanaChain(config);
 	const heartbeatMs = Math.min(heartbeatEveryMs, (config.heartbeatSeconds * 1_000) / heartbeatsPerLife);
 	return [
-		...chains.map(({ chainId, config: { pollMs }, createFollower }) =>
+		...chains.map(({ chainId, config: { pollMs, finalitySeconds }, news, createFollower }) =>
 			keepFollowing({
 				chainId,
 				pool,
 				follower: createFollower({ pool, engine, nowMs, log }),
-				pause: () => wait(pollMs),
+				pause: followPause({
+					db: pool,
+					chainId,
+					pollMs,
+					finalitySeconds,
+					news,
+					wait,
+					isStopped: () => signal.aborted,
+					nowMs,
+				}),
 				isStopped: () => signal.aborted,
 				nowMs,
 				log,
@@ -86,8 +102,8 @@ export function runWorkerLoops({
 		keepAudited({
 			config,
 			books: {
-				chains: evmChains(config),
-				solana: solanaChain(config),
+				chains: evmChains(config).map(withAuditedNodes),
+				solana: solana && withAuditedNodes(solana),
 				earlierAttesterSets: config.earlierAttesterSets.map(({ hash }) => hash),
 			},
 			pool: auditing,
@@ -98,6 +114,9 @@ export function runWorkerLoops({
 		}),
 		every(registeredEveryMs, "keeping this worker registered", stay),
 		every(tickEveryMs, "tick", tick),
+		every(tickEveryMs, "looking whether prices are needed", async () => {
+			if (await hasOpenJobs(pool)) await wantPrices(config.chains.map(({ chainId }) => chainId));
+		}),
 		every(rebuildEveryMs, "rebuilding orders that have no swap", rebuild),
 		every(heartbeatMs, "polling heartbeats", () =>
 			pollHeartbeats({ config, attesters, db: pool, nowMs: nowMs(), log }),

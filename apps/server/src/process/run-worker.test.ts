@@ -29,9 +29,9 @@ test("a worker does not start while the Solana escrow lacks a token account, and
 		config,
 		JSON.stringify({
 			deployment: "deployment.json",
-			chains: { [origin.chainId]: { rpcUrl: origin.rpcUrl, ...pace } },
+			chains: { [origin.chainId]: { nodes: [{ url: origin.rpcUrl }], ...pace } },
 			solana: {
-				rpcUrl: solana.rpcUrl,
+				nodes: [{ url: solana.rpcUrl }],
 				...pace,
 				blockhashSeconds: { least: 20, most: 35 },
 				outflowCaps: { SOL: "100" },

@@ -1,0 +1,46 @@
+import type { EvmChain } from "../chain/evm/chain-client.ts";
+import type { SolanaChain } from "../chain/solana/connect-solana.ts";
+import { evmChains, solanaChain } from "../config/chain-config.ts";
+import type { Config } from "../config/config.ts";
+import { expectChainIds } from "../operate/preflight/expect-chain-ids.ts";
+import { expectGenesisHash } from "../operate/preflight/expect-genesis-hash.ts";
+import { refuseOtherChains } from "../operate/preflight/refuse-other-chains.ts";
+import { connectEvmNodes, connectSolanaNodes, type NodeWatching } from "./connect-nodes.ts";
+
+/** Calls to a node per request. A build and a submit make three at once, and providers take batches of this size. */
+const batchSize = 10;
+
+/** The chains of a process that only reads them. */
+export type ApiChains = {
+	chains: ReadonlyMap<number, EvmChain>;
+	/** Absent if Solana is not offered. */
+	solana: SolanaChain | undefined;
+	/** Ends subscriptions to blocks. */
+	end: () => void;
+};
+
+/** Connects all configured chains without a key. Throws if an endpoint is another chain's, or does not answer. */
+export async function connectApiChains(
+	config: Pick<Config, "chains">,
+	watched: Omit<NodeWatching, "signal">,
+): Promise<ApiChains> {
+	const ending = new AbortController();
+	const watching = { ...watched, signal: ending.signal };
+	const onSolana = solanaChain(config);
+	const chains = new Map(
+		evmChains(config).map((chain) => [chain.chainId, connectEvmNodes(chain, { ...watching, batchSize })]),
+	);
+	const solana = onSolana && connectSolanaNodes(onSolana, watching);
+	const end = () => ending.abort();
+	try {
+		await Promise.all([
+			expectChainIds([...chains.values()]),
+			solana && expectGenesisHash(solana),
+			...config.chains.map(refuseOtherChains),
+		]);
+	} catch (error) {
+		end();
+		throw error;
+	}
+	return { chains, solana, end };
+}

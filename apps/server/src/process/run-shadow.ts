@@ -1,0 +1,226 @@
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Milliseconds } from "@geoswap/protocol";
+import type { BlockPrices } from "../chain/evm/read/read-block-prices.ts";
+import { evmChains } from "../config/chain-config.ts";
+import type { Config } from "../config/config.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { readConfig } from "../config/read-config.ts";
+import { configBook } from "../desk/price/config-book.ts";
+import { keepPrices } from "../desk/price/keep-prices.ts";
+import type { ShadowOptions } from "../operate/shadow/define-shadow-commands.ts";
+import { formatReport, reportToJson } from "../operate/shadow/format-report.ts";
+import { generateRequests, type TimedRequest } from "../operate/shadow/generate-requests.ts";
+import type { Holding, ShadowTerms } from "../operate/shadow/journal.ts";
+import { createJournalFile, readJournal } from "../operate/shadow/journal-file.ts";
+import { equalStock, readStock } from "../operate/shadow/opening-stock.ts";
+import { readRequests } from "../operate/shadow/read-requests.ts";
+import { runRecordedDay } from "../operate/shadow/run-recorded-day.ts";
+import { createShadowDay } from "../operate/shadow/shadow-day.ts";
+import type { ShadowReport } from "../operate/shadow/shadow-report.ts";
+import { createLog, type Log } from "../telemetry/log.ts";
+import { connectApiChains } from "./connect-api-chains.ts";
+
+const dayMs = 86_400_000;
+/** How often due work is done between two blocks. */
+const tickMs = 200;
+
+/** Plays the service on paper. It reads no secret and needs no service but the chains' nodes. */
+export async function runShadow(options: ShadowOptions): Promise<void> {
+	const config = readConfig(options.config);
+	if (options.requests !== undefined && options.generate !== undefined) {
+		throw new ConfigError("--generate", "requests are either read from a file or made up: choose one");
+	}
+	const seed = options.generate ?? randomBytes(4).toString("hex");
+	const plan = { config, options, seed, terms: termsOf(options) };
+	if (options.prices !== undefined) {
+		const report = await replay(options.prices, plan);
+		return publish(report, options, 1);
+	}
+	await runLive(plan);
+}
+
+type Plan = { config: Config; options: ShadowOptions; seed: string; terms: ShadowTerms };
+
+function termsOf({ acceptSeconds, restockHours, restockBps }: ShadowOptions): ShadowTerms {
+	return { acceptMs: acceptSeconds * 1_000, restockEveryMs: restockHours * 3_600_000, restockBps };
+}
+
+/** Plays a recorded day again, under the present configuration. */
+async function replay(path: string, { config, options, seed, terms }: Plan): Promise<ShadowReport> {
+	const lines = await readJournal(path);
+	const prices = lines.flatMap((line) => (line.kind === "prices" ? [line] : []));
+	const [first, last] = [prices[0], lines.at(-1)];
+	if (!first || !last) throw new ConfigError(path, "has no prices");
+	const startMs = lines[0]?.atMs ?? first.atMs;
+	const isRecorded = options.requests === undefined && options.generate === undefined;
+	const requests = isRecorded
+		? lines.flatMap((line): TimedRequest[] =>
+				line.kind === "request" ? [{ atMs: line.atMs, request: () => line.request }] : [],
+			)
+		: requestsOf({ config, options, seed, startMs });
+	const journal = createJournalFile(options.journal);
+	try {
+		return runRecordedDay(
+			{
+				config,
+				prices,
+				requests,
+				stock: openingOf({ config, options, latest: firstOfEach(prices.map((line) => line.prices)) }),
+				terms,
+				seed,
+				source: `Prices recorded in ${path}, ${isRecorded ? "and its requests" : wordsFor(options, seed)}.`,
+				startMs,
+				endMs: last.atMs,
+			},
+			journal,
+		);
+	} finally {
+		journal.close();
+	}
+}
+
+async function runLive(plan: Plan): Promise<void> {
+	const { config, options } = plan;
+	const log = createLog({
+		level: config.logLevel,
+		process: "shadow",
+		write: (line) => process.stderr.write(line),
+	});
+	const { chains, end } = await connectApiChains(config, { log });
+	const stopping = new AbortController();
+	for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
+	const latest = new Map<number, BlockPrices>();
+	let onBlock: ((prices: BlockPrices) => void) | undefined;
+	const { kept } = keepPrices({
+		config,
+		chains: [...chains.values()],
+		nowMs: Date.now,
+		signal: stopping.signal,
+		log,
+		record: (prices) => {
+			latest.set(prices.chainId, prices);
+			onBlock?.(prices);
+		},
+	});
+	for (let day = 1; day <= Math.ceil(options.days) && !stopping.signal.aborted; day++) {
+		const lastsMs = Math.min(options.days - day + 1, 1) * dayMs;
+		const report = await runLiveDay(plan, {
+			day,
+			lastsMs,
+			latest,
+			listen: (listener) => {
+				onBlock = listener;
+			},
+			signal: stopping.signal,
+			log,
+		});
+		if (report) publish(report, options, day);
+	}
+	stopping.abort();
+	end();
+	await kept;
+}
+
+async function runLiveDay(
+	{ config, options, seed, terms }: Plan,
+	{
+		day,
+		lastsMs,
+		latest,
+		listen,
+		signal,
+		log,
+	}: {
+		day: number;
+		lastsMs: Milliseconds;
+		latest: ReadonlyMap<number, BlockPrices>;
+		listen: (listener: ((prices: BlockPrices) => void) | undefined) => void;
+		signal: AbortSignal;
+		log: Log;
+	},
+): Promise<ShadowReport | undefined> {
+	const wanted = evmChains(config);
+	while (!signal.aborted && wanted.some(({ chainId }) => !latest.has(chainId))) await pause(signal);
+	if (signal.aborted) return undefined;
+	const startMs = Date.now();
+	const book = configBook(config);
+	const path = numbered(options.journal, day);
+	const journal = createJournalFile(path);
+	const shadow = createShadowDay({
+		config,
+		book,
+		stock: openingOf({ config, options, latest: [...latest.values()] }),
+		terms,
+		seed: `${seed}/${day}`,
+		source: `Prices of live chains, ${wordsFor(options, seed)}.`,
+		startMs,
+		write: journal.write,
+	});
+	for (const prices of latest.values()) shadow.prices(prices, startMs);
+	listen((prices) => shadow.prices(prices, Date.now()));
+	log.info({ journal: path, day }, "a shadow day begins");
+	const requests = requestsOf({ config, options, seed: `${seed}/${day}`, startMs })[Symbol.iterator]();
+	let next = requests.next();
+	while (!signal.aborted && Date.now() < startMs + lastsMs) {
+		const nowMs = Date.now();
+		for (; !next.done && next.value.atMs <= nowMs; next = requests.next()) {
+			shadow.request(next.value.request(book), nowMs);
+		}
+		shadow.advance(nowMs);
+		await pause(signal);
+	}
+	listen(undefined);
+	const report = shadow.end(Date.now());
+	journal.close();
+	log.info({ journal: path, day, filled: report.filled }, "a shadow day ended");
+	return report;
+}
+
+async function pause(signal: AbortSignal): Promise<void> {
+	await sleep(tickMs, undefined, { signal }).catch(() => {});
+}
+
+function requestsOf({
+	config,
+	options,
+	seed,
+	startMs,
+}: Omit<Plan, "terms"> & { startMs: Milliseconds }): Iterable<TimedRequest> {
+	if (options.requests !== undefined) return readRequests(options.requests, { startMs });
+	return generateRequests({ config, seed, perHour: options.perHour, startMs });
+}
+
+function openingOf({
+	config,
+	options,
+	latest,
+}: Pick<Plan, "config" | "options"> & { latest: readonly BlockPrices[] }): Holding[] {
+	if (options.stock !== undefined) return readStock(options.stock, config);
+	const book = configBook(config);
+	for (const prices of latest) book.update(prices, { nowMs: prices.timestampUnixSeconds * 1_000 });
+	return equalStock(options.stockUsd, { config, book });
+}
+
+function firstOfEach(prices: readonly BlockPrices[]): BlockPrices[] {
+	return [...new Map(prices.toReversed().map((block) => [block.chainId, block])).values()];
+}
+
+function wordsFor({ requests, perHour }: ShadowOptions, seed: string): string {
+	return requests === undefined
+		? `requests made up from the seed ${seed}, ${perHour} per hour`
+		: `requests of ${requests}`;
+}
+
+function publish(report: ShadowReport, { report: path, json }: ShadowOptions, day: number): void {
+	console.log(json ? reportToJson(report) : formatReport(report));
+	if (path === undefined) return;
+	const text = path.endsWith(".json") ? reportToJson(report) : formatReport(report);
+	writeFileSync(numbered(path, day), `${text}\n`);
+}
+
+/** Returns the path for a day: the first has the given name, later ones a number before the ending. */
+function numbered(path: string, day: number): string {
+	return day === 1 ? path : path.replace(/(\.[^./]*)?$/, `-${day}$1`);
+}
