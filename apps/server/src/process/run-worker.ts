@@ -16,12 +16,15 @@ import { expectDatabase } from "../operate/preflight/expect-database.ts";
 import { expectNamedKeys } from "../operate/preflight/expect-named-keys.ts";
 import { connectAttester } from "../round/attestation/attester-client.ts";
 import { createLog } from "../telemetry/log.ts";
+import { nodeMetrics } from "../telemetry/node-metrics.ts";
 import { rpcMetrics } from "../telemetry/rpc-metrics.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
+import { catchHangups } from "./catch-hangups.ts";
 import { connectWorkerChains } from "./connect-worker-chains.ts";
 import { createPumps } from "./create-pumps.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { runWorkerLoops } from "./run-worker-loops.ts";
+import { tellSimulators } from "./tell-simulators.ts";
 import { watchWorker, workerMetrics } from "./watch-worker.ts";
 
 const retryMaxMs = 5_000;
@@ -37,29 +40,34 @@ const attesterTimeoutMs = 3_000;
 
 /** Runs the process that works on swaps: rounds, lanes, attestations, and a follower for each chain. */
 export async function runWorker(configPath: string): Promise<void> {
+	const hangups = catchHangups();
 	const config = readConfig(configPath);
 	const databaseUrl = readSecret("WORKER_DATABASE_URL");
 	const auditorUrl = readSecret("AUDITOR_DATABASE_URL");
 	const relayerKeys = parseRelayerKeys(readSecret("GEOSWAP_RELAYER_KEYS"));
 	const log = createLog({ level: config.logLevel, process: "worker" });
+	hangups.listen(() => log.warn("a worker does not reload its configuration; start another one with it"));
 	const nowMs = Date.now;
 	const measured = { config: config.telemetry, metrics: config.worker.metrics };
 	const telemetry = await startTelemetry({ ...measured, service: "geoswapd worker", nowMs, log });
 	const { tracer, meter } = telemetry;
 	const metrics = meter && workerMetrics(meter, config);
+	const stopping = new AbortController();
+	const { signal } = stopping;
 	const { chains, evm } = await connectWorkerChains(config, {
 		relayerKeys,
 		onCall: meter && rpcMetrics(meter),
+		nodeMetrics: meter && nodeMetrics(meter),
+		signal,
+		log,
 	});
-	const stopping = new AbortController();
-	const { signal } = stopping;
 
 	// Each follower of a chain keeps a connection for as long as it follows.
 	const max = workConnections + chains.length;
 	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd worker", max });
 	const auditing = openDatabase({ url: auditorUrl, ...auditingDatabase });
 	const watching = meter && openDatabase({ url: databaseUrl, ...watchingDatabase });
-	const { book, kept } = keepPrices({ config, chains: evm, nowMs, signal, log });
+	const { book, want, kept } = keepPrices({ config, chains: evm, nowMs, signal, log });
 	const desk = createDesk({ config, book, nowMs, random: randomBytes });
 	if (meter && watching) watchWorker({ meter, config, chains, book, desk, db: watching, nowMs });
 	await expectDatabase(pool, "worker", config.database.roles);
@@ -84,6 +92,7 @@ export async function runWorker(configPath: string): Promise<void> {
 		newId: randomUUID,
 		log,
 	});
+	tellSimulators(evm, log);
 	const { pumps } = worker;
 	const { host, port, publicUrl } = config.worker;
 	const { identityKeys } = config.restate;
@@ -97,6 +106,7 @@ export async function runWorker(configPath: string): Promise<void> {
 		pool,
 		auditing,
 		worker,
+		wantPrices: want,
 		attesters,
 		stay,
 		meter,

@@ -1,4 +1,5 @@
 import { toSolanaWord } from "@geoswap/protocol";
+import { askTwoHosts } from "../chain/ask-two-hosts.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { readMarkers } from "../chain/solana/marker/read-markers.ts";
 import { checkOwnAccounts } from "../chain/solana/read/check-own-accounts.ts";
@@ -14,14 +15,14 @@ export function solanaWorkerChain({
 	config,
 	chain,
 	keys,
-	second,
+	agreeing,
 }: {
 	config: SolanaChainConfig;
 	chain: SolanaChain;
 	/** All keys of the service there. */
 	keys: SolanaKeys;
-	/** The same chain at its second provider. */
-	second: SolanaChain | undefined;
+	/** The same chain at each provider that is asked for large deposits, without failover. */
+	agreeing: readonly { host: string; chain: SolanaChain }[];
 }): WorkerChain {
 	const { outflowCaps, markerSeconds } = config;
 	const { vault } = chain.deployment;
@@ -34,7 +35,12 @@ export function solanaWorkerChain({
 		isAnyLaneGood: false,
 		createLanes: (deps) => createSolanaLane({ ...deps, chain, keys, policy: config }),
 		createFollower: (deps) => solanaFollower({ ...deps, chain, relayers, outflowCaps, markerSeconds }),
-		askSecondProvider: second && ((deposit) => seeSolanaDeposit(second, deposit)),
+		askSecondProvider: (deposit, needed) =>
+			askTwoHosts(
+				agreeing.map(({ host, chain: at }) => ({ host, see: (asked) => seeSolanaDeposit(at, asked) })),
+				deposit,
+				needed,
+			),
 		readBalances: () =>
 			Promise.all(
 				feePayers.map(async (address) => {

@@ -29,7 +29,8 @@ function write(file: object): string {
 }
 
 test("neither the API nor an attester starts with the devnet's keys or mints on another cluster", async () => {
-	const pace = { ...nowhere, finalitySeconds: 5, fillSeconds: 3_600, refundSeconds: 3_600 };
+	const nodes = [{ url: nowhere.rpcUrl }];
+	const pace = { nodes, finalitySeconds: 5, fillSeconds: 3_600, refundSeconds: 3_600 };
 	const api = write({
 		chains: { 31337: pace },
 		solana: { ...pace, outflowCaps: { SOL: "1" } },

@@ -35,15 +35,17 @@ export function watchWorker({
 	db: DatabasePool;
 	nowMs: () => Milliseconds;
 }): void {
-	watchPrices({ meter, config, book, desk, nowMs });
+	watchPrices({ meter, current: () => ({ config, book, desk }), nowMs });
 	watchDatabase({ meter, config, db, nowMs });
 	watchRelayers({ meter, chains });
-	watchPauses({ meter, config, read: () => readPauses(db), maxAgeMs: pausesMaxAgeMs });
+	watchPauses({ meter, current: () => config, read: () => readPauses(db), maxAgeMs: pausesMaxAgeMs });
 }
 
 /** Creates the counters of what a worker does. */
 export function workerMetrics(meter: Meter, { chains }: Pick<Config, "chains">) {
-	const secondProvidersOf = chains.flatMap(({ chainId, secondProvider }) => (secondProvider ? chainId : []));
+	const secondProvidersOf = chains.flatMap(({ chainId, agreeAboveUsd }) =>
+		agreeAboveUsd === undefined ? [] : chainId,
+	);
 	return {
 		swaps: swapMetrics(meter, { secondProvidersOf }),
 		lanes: laneMetrics(meter, { chainIds: chains.map(({ chainId }) => chainId) }),

@@ -1,6 +1,8 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import type { NeededDepth } from "../chain/ask-two-hosts.ts";
 import type { DepositSight, ToldDeposit } from "../chain/deposit-sight.ts";
+import type { HeadNews } from "../chain/node-pool/watch-heads.ts";
 import type { MarkerOwner } from "../chain/solana/marker/read-markers.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { DatabasePool } from "../database/database.ts";
@@ -17,6 +19,8 @@ export type WorkerChain = {
 	relayers: readonly Hex[];
 	/** True if every lane can do every job. On Solana an op names its fee payer, and no other lane can send it. */
 	isAnyLaneGood: boolean;
+	/** News of the chain's blocks. Absent if no node is subscribed to. */
+	news?: HeadNews | undefined;
 	createLanes: (deps: LaneDeps) => Pump;
 	createFollower: (deps: {
 		pool: DatabasePool;
@@ -24,8 +28,8 @@ export type WorkerChain = {
 		nowMs: () => Milliseconds;
 		log: Log;
 	}) => Follower;
-	/** Asks the second provider for a deposit. Throws if it does not answer. Absent if the chain has none. */
-	askSecondProvider?: ((deposit: ToldDeposit) => Promise<DepositSight>) | undefined;
+	/** Asks two providers for a deposit. Throws if no two answer. */
+	askSecondProvider: (deposit: ToldDeposit, needed: NeededDepth) => Promise<DepositSight>;
 	/** Reads the relayers' balances of the native token, by address as people write it. */
 	readBalances: () => Promise<{ relayer: string; balance: bigint }[]>;
 	/** Returns what is wrong with the service's own accounts, in sentences. Absent where nothing can be. */
