@@ -2,6 +2,7 @@ import type { Address } from "viem";
 import type { Breach, ChainReport } from "../src/audit/read/report.ts";
 import { reconcile } from "../src/audit/reconcile.ts";
 import { evmChains, solanaChain } from "../src/config/chain-config.ts";
+import { withAuditedNodes } from "../src/operate/reconcile/with-audited-nodes.ts";
 import type { SimSwap } from "./sim-swap.ts";
 import type { World } from "./world.ts";
 
@@ -14,10 +15,10 @@ export async function auditWorld(world: World): Promise<Breach[]> {
 	const { breaches, chains } = await reconcile({
 		pool: world.database.pool,
 		chains: evmChains(world.config).map((chain) => ({
-			...chain,
+			...withAuditedNodes(chain),
 			transport: world.truth(chain.chainId === world.evm.east.chainId ? "east" : "west").evm,
 		})),
-		solana: solana && { ...solana, transport: world.truth("solana").solana },
+		solana: solana && { ...withAuditedNodes(solana), transport: world.truth("solana").solana },
 		earlierAttesterSets: [],
 		nowMs: world.scheduler.nowMs(),
 	});

@@ -9,13 +9,16 @@ export const pace = {
 	solana: { slotMs: 400, finalitySlots: 32 },
 };
 
+const nodes = [{ url: "http://node.invalid" }, { url: "http://second.invalid", roles: ["agree"] }];
+
 const evm = {
 	pollMs: 1_500,
 	depths: [
 		{ upToUsd: 1_000, blocks: 1 },
 		{ upToUsd: 5_000, blocks: 3 },
 	],
-	secondProvider: { rpcUrl: "http://second.invalid", agreeAboveUsd: 500 },
+	nodes,
+	agreeAboveUsd: 500,
 	finalitySeconds: 20,
 	openSeconds: 75,
 	fillSeconds: 60,
@@ -27,7 +30,8 @@ const evm = {
 const solana = {
 	pollMs: 2_000,
 	depths: [{ upToUsd: 1_000, blocks: 2 }],
-	secondProvider: { rpcUrl: "http://second.invalid", agreeAboveUsd: 500 },
+	nodes,
+	agreeAboveUsd: 500,
 	finalitySeconds: 16,
 	openSeconds: 110,
 	fillSeconds: 120,
@@ -46,14 +50,13 @@ export function simConfig({
 	chains: readonly ChainDeployment[];
 	solana: SolanaDeployment;
 }): Config {
-	const rpcUrl = "http://node.invalid";
 	const file = configSchema.parse({
 		deployment: "",
-		chains: Object.fromEntries(deployments.map(({ chainId }) => [chainId, { rpcUrl, ...evm }])),
-		solana: { rpcUrl, ...solana },
+		chains: Object.fromEntries(deployments.map(({ chainId }) => [chainId, evm])),
+		solana,
 		api: { port: 0 },
 		worker: { port: 0 },
-		restate: { ingressUrl: rpcUrl, adminUrl: rpcUrl },
+		restate: { ingressUrl: "http://engine.invalid", adminUrl: "http://engine.invalid" },
 		attesters: [1, 2, 3].map((n) => ({ url: `http://attester-${n}.invalid` })),
 		heartbeatSeconds: 60,
 		price: { maximumUsd: 50_000 },

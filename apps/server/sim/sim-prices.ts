@@ -1,5 +1,6 @@
 import type { AssetDeployment, ChainDeployment, SolanaDeployment } from "@geoswap/protocol";
 import { type Address, numberToHex } from "viem";
+import { noL1Rates } from "../src/chain/evm/fee/eip1559.ts";
 import type { BlockPrices, FeedAnswer, Ladder } from "../src/chain/evm/read/read-block-prices.ts";
 
 const e18 = 10n ** 18n;
@@ -36,16 +37,18 @@ export function simPrices({
 	const settlement = deployment.assets.find(({ address }) => address === deployment.settlementToken);
 	if (!settlement) throw new Error("a chain has a settlement token");
 	const feeds = new Map<Address, FeedAnswer>(
-		[...deployment.assets, ...solana.assets.filter(({ feed }) => feed.chainId === deployment.chainId)].map(
-			(asset) => [asset.feed.address, feedOf(asset)],
-		),
+		[
+			...deployment.assets,
+			...solana.assets.filter(({ feed }) => feed.chainId === deployment.chainId),
+		].flatMap((asset): [Address, FeedAnswer][] => (asset.feed ? [[asset.feed.address, feedOf(asset)]] : [])),
 	);
 	return {
 		chainId: deployment.chainId,
 		blockHash: numberToHex(blockNumber, { size: 32 }),
 		blockNumber,
 		timestampUnixSeconds: updatedAtUnixSeconds,
-		baseFee: 1_000_000n,
+		fees: { baseFee: 1_000_000n, tip: 1_000_000n, l1: noL1Rates },
+		tipReadAtUnixSeconds: updatedAtUnixSeconds,
 		assets: new Map(
 			deployment.assets.map((asset) => [
 				asset.address,

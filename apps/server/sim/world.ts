@@ -290,14 +290,25 @@ export async function createWorld({
 		config.chains.map((terms) => {
 			if (terms.kind === "solana") {
 				const { keys } = solana;
-				return solanaWorkerChain({ config: terms, chain: first.solana, keys, second: second.solana });
+				return solanaWorkerChain({
+					config: terms,
+					chain: first.solana,
+					keys,
+					agreeing: [
+						{ host: "first", chain: first.solana },
+						{ host: "second", chain: second.solana },
+					],
+				});
 			}
 			const name = terms.chainId === evm.east.chainId ? "east" : "west";
 			return evmWorkerChain({
 				config: terms,
 				chain: first.evm[name],
 				accounts: relayers[name],
-				second: second.evm[name],
+				agreeing: [
+					{ host: "first", chain: first.evm[name] },
+					{ host: "second", chain: second.evm[name] },
+				],
 			});
 		});
 	function startWorker(name: WorkerName): void {

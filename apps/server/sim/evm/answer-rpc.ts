@@ -69,6 +69,9 @@ export function answerRpc(
 			return numberToHex(world.baseFee + 1_000_000_000n);
 		case "eth_maxPriorityFeePerGas":
 			return numberToHex(1_000_000_000n);
+		case "eth_feeHistory":
+			// Nobody tips: the service offers its minimum.
+			return { oldestBlock: numberToHex(0), baseFeePerGas: [], gasUsedRatio: [], reward: [] };
 		case "eth_getBlockByNumber": {
 			const block = blocks[numberOf(world, params[0])];
 			return block ? rpcBlock(block, { chainId, isFull: params[1] === true }) : null;
@@ -104,7 +107,8 @@ export function answerRpc(
 			return code === undefined || code === "" ? "0x" : code;
 		}
 		case "eth_call": {
-			return call(world, params[0] as CallObject, params[1]).then(({ data }) => data);
+			const overrides = params[2] as StateOverrides | undefined;
+			return call(world, params[0] as CallObject, params[1], overrides).then(({ data }) => data);
 		}
 		case "eth_estimateGas": {
 			return call(world, params[0] as CallObject, params[1]).then(({ gasUsed }) =>
@@ -198,12 +202,27 @@ function overlayAt({ state }: RpcWorld, height: number): StateOverlay {
 	return createStateOverlay((key) => state.read(key, height));
 }
 
+function override(overlay: StateOverlay, overrides: StateOverrides): void {
+	for (const [address, { code, balance, nonce }] of Object.entries(overrides)) {
+		const at = lower(address);
+		if (code !== undefined) overlay.set(stateKey.code(at), code === "0x" ? "" : code.toLowerCase());
+		if (balance !== undefined) overlay.set(stateKey.native(at), BigInt(balance));
+		if (nonce !== undefined) overlay.set(stateKey.nonce(at), BigInt(nonce));
+	}
+}
+
 /** Throws an `RpcFailure` with the revert data if the call fails. */
-async function call(world: RpcWorld, given: CallObject, tag: unknown): Promise<TransactionOutcome> {
+async function call(
+	world: RpcWorld,
+	given: CallObject,
+	tag: unknown,
+	overrides: StateOverrides = {},
+): Promise<TransactionOutcome> {
 	const height = heightOf(world, tag);
 	const { timestamp, baseFee } = world.blocks[height] as EvmBlock;
 	const block: BlockTerms = { number: BigInt(height), timestamp: BigInt(timestamp), baseFee };
 	const overlay = overlayAt(world, height);
+	override(overlay, overrides);
 	const outcome = await runCall({ call: runnable(given), block, state: overlay, evm: world.evm });
 	if (!outcome.isSuccess) throw new RpcFailure(3, "execution reverted", outcome.data);
 	return outcome;
@@ -221,12 +240,7 @@ async function simulate(
 	let parent = world.blocks[height] as EvmBlock;
 	const simulated: unknown[] = [];
 	for (const { calls = [], stateOverrides = {}, blockOverrides = {} } of blockStateCalls) {
-		for (const [address, { code, balance, nonce }] of Object.entries(stateOverrides)) {
-			const at = lower(address);
-			if (code !== undefined) overlay.set(stateKey.code(at), code === "0x" ? "" : code.toLowerCase());
-			if (balance !== undefined) overlay.set(stateKey.native(at), BigInt(balance));
-			if (nonce !== undefined) overlay.set(stateKey.nonce(at), BigInt(nonce));
-		}
+		override(overlay, stateOverrides);
 		const block: EvmBlock = {
 			...parent,
 			number: parent.number + 1,

@@ -3,7 +3,6 @@ import {
 	attestationTypedData,
 	type ChainDeployment,
 	geoEscrowAbi,
-	geoVaultAbi,
 	type Order,
 	orderTerms,
 	orderUserOp,
@@ -27,6 +26,7 @@ import {
 import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
+import { type Bundle, encodeBundle } from "../../src/chain/evm/send/encode-bundle.ts";
 import { type SendOutcome, sendRaw } from "../../src/chain/evm/send/send-raw.ts";
 import { RpcFailure } from "../sim-chain.ts";
 import { tokenAbi } from "./token-abi.ts";
@@ -217,14 +217,12 @@ export async function createEvmScene(subject: EvmSubject, story: string) {
 		});
 	}
 
-	const fillMany = (fills: { order: Order; amount: bigint }[]): Sending => ({
-		to: vault,
-		data: encodeFunctionData({
-			abi: geoVaultAbi,
-			functionName: "fillMany",
-			args: [fills.map((fill) => ({ ...fill, minOutput: 0n, poolFee: 0, secondPoolFee: 0 }))],
-		}),
+	const fillBundle = (fills: { order: Order; amount: bigint }[]): Bundle => ({
+		kind: "fill",
+		vault,
+		fills: fills.map((fill) => ({ ...fill, minOutput: 0n, poolFee: 0, secondPoolFee: 0 })),
 	});
+	const fillMany = (fills: { order: Order; amount: bigint }[]): Sending => encodeBundle(fillBundle(fills));
 
 	async function attestation(
 		kind: "Release" | "Refund",
@@ -304,6 +302,7 @@ export async function createEvmScene(subject: EvmSubject, story: string) {
 		handleOps,
 		authorize,
 		openOrder,
+		fillBundle,
 		fillMany,
 		attestation,
 		decideMany,

@@ -1,5 +1,6 @@
 import type { AssetDeployment, ChainDeployment } from "@geoswap/protocol";
 import { type Address, numberToHex } from "viem";
+import { noL1Rates } from "../../src/chain/evm/fee/eip1559.ts";
 import type { BlockPrices, FeedAnswer, Ladder } from "../../src/chain/evm/read/read-block-prices.ts";
 import { solanaChain } from "../../src/config/chain-config.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
@@ -44,7 +45,7 @@ export function createMovingDesk({
 	const west = simEvmDeployment({ chainId: 31_338, name: "West", attesterSet });
 	const deployment = testSolanaDeployment(east);
 	const terms = {
-		rpcUrl: "http://node.invalid",
+		nodes: [{ url: "http://node.invalid" }],
 		finalitySeconds: 900,
 		fillSeconds: 3_600,
 		refundSeconds: 7_200,
@@ -100,7 +101,8 @@ function blockPrices(
 		blockNumber,
 		timestampUnixSeconds,
 		// Gas costs nearly nothing: network costs are not part of the option.
-		baseFee: 1n,
+		fees: { baseFee: 1n, tip: 1_000_000n, l1: noL1Rates },
+		tipReadAtUnixSeconds: timestampUnixSeconds,
 		assets: new Map(
 			assets.map((asset) => {
 				const side = { usd: usdOf(asset), decimals: asset.decimals };
@@ -114,7 +116,9 @@ function blockPrices(
 		),
 		feeds: new Map([
 			[solFeed, feedAt(SOL)],
-			...assets.map((asset) => [asset.feed.address, feedAt(usdOf(asset))] as const),
+			...assets.flatMap((asset): [Address, FeedAnswer][] =>
+				asset.feed ? [[asset.feed.address, feedAt(usdOf(asset))]] : [],
+			),
 		]),
 	};
 }

@@ -11,8 +11,29 @@ export function routesWithoutParts(): Route[] {
 }
 
 const partNames = [
-	...["chains", "solana", "pool", "listener", "book", "desk", "feeDiscounts", "recipients", "redis"],
-	...["heldCalls", "rateLimits", "engine", "sealKeys", "pauses", "nowMs", "stopping"],
+	...[
+		"chains",
+		"solana",
+		"finalitySeconds",
+		"pool",
+		"listener",
+		"book",
+		"desk",
+		"feeDiscounts",
+		"recipients",
+		"redis",
+	],
+	...[
+		"heldCalls",
+		"rateLimits",
+		"engine",
+		"sealKeys",
+		"pauses",
+		"nowMs",
+		"startup",
+		"reloadProblem",
+		"stopping",
+	],
 ];
 
 /** Returns a part whose fields can be passed on, but not called. */

@@ -61,7 +61,7 @@ export async function startSolanaSubmitScene() {
 		deployment: "",
 		chains: {},
 		solana: {
-			rpcUrl,
+			nodes: [{ url: rpcUrl }],
 			openSeconds: 75,
 			fillSeconds: 60,
 			refundSeconds: 30,
@@ -94,7 +94,7 @@ export async function startSolanaSubmitScene() {
 		valueUsdCents: () => knobs.valueUsdCents,
 		gasUsdCents: ({ wei }) =>
 			knobs.lamportsPerUsdCent === undefined ? wei * knobs.gasUsdCents : wei / knobs.lamportsPerUsdCent,
-		feePerGas: () => 0n,
+		gasWei: () => 0n,
 		exposureLimit: () => undefined,
 		reprice: ({ delivery }) => {
 			if (knobs.isPriceGone || delivery.kind !== "stock") return undefined;

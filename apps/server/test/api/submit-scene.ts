@@ -8,6 +8,7 @@ import {
 } from "viem";
 import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
 import type { Route } from "../../src/api/http/route.ts";
+import { createDelegatedWallets } from "../../src/api/origin/delegated-wallets.ts";
 import { postBuildGeoOp } from "../../src/api/route/post-build-geo-op.ts";
 import { postSubmit } from "../../src/api/route/post-submit.ts";
 import { openToken } from "../../src/api/seal/open-token.ts";
@@ -54,7 +55,7 @@ export async function startSubmitScene() {
 		isPriceable: () => true,
 		valueUsdCents: () => knobs.valueUsdCents,
 		gasUsdCents: ({ wei }) => wei * knobs.gasUsdCents,
-		feePerGas: () => knobs.feePerGas,
+		gasWei: ({ gas }) => gas * knobs.feePerGas,
 		exposureLimit: ({ originChainId, inputToken }) =>
 			knobs.exposure === undefined
 				? undefined
@@ -68,7 +69,13 @@ export async function startSubmitScene() {
 		},
 		volumes: () => [],
 	};
-	const buildRoute = postBuildGeoOp({ chains, db: database.pool, sealKeys, nowMs });
+	const buildRoute = postBuildGeoOp({
+		chains,
+		delegated: createDelegatedWallets(),
+		db: database.pool,
+		sealKeys,
+		nowMs,
+	});
 	const submitRoute = (
 		served: ReadonlyMap<number, EvmChain> = chains,
 		solana: SolanaChain | undefined = undefined,

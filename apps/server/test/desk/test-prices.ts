@@ -16,7 +16,7 @@ export function testConfig({ origin, destination, deployment }: TestChains): Con
 			[origin, destination].map(({ chainId, rpcUrl }) => [
 				chainId,
 				{
-					rpcUrl,
+					nodes: [{ url: rpcUrl }],
 					depths: [{ upToUsd: 1_000_000, blocks: 1 }],
 					finalitySeconds: 5,
 					openSeconds: 75,
@@ -38,7 +38,7 @@ export function withSolana(
 	{ rpcUrl = "http://127.0.0.1:1", deployment }: { rpcUrl?: string; deployment: SolanaDeployment },
 ): Config {
 	const pace = { finalitySeconds: 10, openSeconds: 75, fillSeconds: 45, refundSeconds: 60 };
-	const terms = solanaTermsSchema.parse({ rpcUrl, ...pace });
+	const terms = solanaTermsSchema.parse({ nodes: [{ url: rpcUrl }], ...pace });
 	return {
 		...config,
 		deployment: { ...config.deployment, solana: deployment },
@@ -54,7 +54,12 @@ export async function readTestPrices(
 	const feedsForOthers = (solana?.assets ?? [])
 		.filter(({ feed }) => feed.chainId === chainId)
 		.map(({ feed }) => feed.address);
-	return readBlockPrices(chain, { block: await chain.client.getBlock(), topUsd: 500_000, feedsForOthers });
+	return readBlockPrices(chain, {
+		block: await chain.client.getBlock(),
+		topUsd: 500_000,
+		tips: { minimum: 1_000_000n, maximum: 1_000_000n },
+		feedsForOthers,
+	});
 }
 
 /** Creates a book with these prices only. */

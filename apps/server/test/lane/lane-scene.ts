@@ -90,7 +90,7 @@ export async function followHead(
 }
 
 /** Creates a wallet with 100 USDC on the origin chain and no native coins. */
-export async function newWallet({ chains }: LaneScene): Promise<PrivateKeyAccount> {
+export async function newWallet({ chains }: Pick<LaneScene, "chains">): Promise<PrivateKeyAccount> {
 	const wallet = privateKeyToAccount(generatePrivateKey());
 	const data = encodeFunctionData({
 		abi: devTokenAbi,
@@ -114,7 +114,7 @@ export async function sendAsAnyone(
 
 /** Returns an order that is valid right now, from one chain to the other unless `terms` say otherwise. */
 export async function newOrder(
-	{ chains: { origin, destination } }: LaneScene,
+	{ chains: { origin, destination } }: Pick<LaneScene, "chains">,
 	terms: Partial<Order> & {
 		wallet: Hex;
 		openSeconds?: bigint;
@@ -150,7 +150,7 @@ export function assetOf(chain: TestChain, symbol: string): Address {
 }
 
 export async function signOp(
-	{ chains: { origin } }: LaneScene,
+	{ chains: { origin } }: Pick<LaneScene, "chains">,
 	{ order, wallet, authorize }: { order: Order; wallet: PrivateKeyAccount; authorize: boolean },
 ): Promise<SignedOp> {
 	const op = {

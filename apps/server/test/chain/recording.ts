@@ -1,0 +1,38 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+const page = join(import.meta.dirname, "../../../../docs/add-a-chain.md");
+const begin = "<!-- recording: begin -->\n```text\n";
+const end = "\n```\n<!-- recording: end -->";
+
+/** Returns the terminal recording in the docs. */
+export function readRecording(): string {
+	const text = readFileSync(page, "utf8");
+	return text.slice(text.indexOf(begin) + begin.length, text.indexOf(end));
+}
+
+/** Puts a new recording into the docs. */
+export function writeRecording(recording: string): void {
+	const text = readFileSync(page, "utf8");
+	writeFileSync(
+		page,
+		text.slice(0, text.indexOf(begin) + begin.length) + recording + text.slice(text.indexOf(end)),
+	);
+}
+
+/** Returns the text without all that differs from run to run. */
+export function withoutVolatileParts(text: string): string {
+	return text
+		.replace(/https?:\/\/[\w.:-]+/g, "URL")
+		.replace(/[\w./-]*\/(?=(geoswap|config|owners)\.json|chains\/)/g, "")
+		.replace(/(geoswap|config)\.json/g, "CONFIG")
+		.replace(/answers in [\d.]+ ms, a block each [\d.]+ s/g, "answers in N ms, a block each N s")
+		.replace(/logs of \d+ blocks/g, "logs of N blocks")
+		.replace(/(ok|warn) URL:? the fee model .*/g, "FEE MODEL")
+		.replace(/finalized is \d+ s/g, "finalized is N s")
+		.replace(/needs [\d.]+/g, "needs N")
+		.replace(/has [\d.]+/g, "has N")
+		.replace(/ to \d+ /g, " to N ")
+		.replace(/swp_\w+/g, "SWAP")
+		.replace(/[\da-f]{8}-[\da-f-]{27}/g, "ACCOUNT");
+}
