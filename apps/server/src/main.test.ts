@@ -21,7 +21,7 @@ beforeAll(async () => {
 		config,
 		JSON.stringify({
 			deployment: "deployment.json",
-			chains: { 31337: { rpcUrl: nowhere, ...pace } },
+			chains: { 31337: { nodes: [{ url: nowhere }], ...pace } },
 			api: { port: 0 },
 			worker: { port: 0, publicUrl: "http://worker:9080" },
 			restate: {
@@ -75,7 +75,7 @@ test.concurrent("neither the printed configuration nor errors contain a key", as
 	]);
 	expect(printed.code).toBe(0);
 	expect(JSON.parse(printed.stdout)).toMatchObject({
-		chains: [{ rpcUrl: "http://***@127.0.0.1:9/***" }],
+		chains: [{ nodes: [{ url: "http://***@127.0.0.1:9/***" }] }],
 		worker: { publicUrl: "http://worker:9080" },
 	});
 	expect([failed.code, unchecked.code]).toEqual([1, 3]);

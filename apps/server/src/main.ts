@@ -1,9 +1,11 @@
 #!/usr/bin/env node
 import { Command } from "commander";
+import { defineChainCommands } from "./operate/chain/define-chain-commands.ts";
 import { defineConfigCommands } from "./operate/check/define-config-commands.ts";
 import { defineAccountsCommands, defineKeysCommands } from "./operate/key/define-keys-commands.ts";
 import { definePausesCommands } from "./operate/pause/define-pauses-commands.ts";
 import { runProgram } from "./operate/run-program.ts";
+import { defineShadowCommands } from "./operate/shadow/define-shadow-commands.ts";
 import { defineSwapsCommands } from "./operate/swaps/define-swaps-commands.ts";
 
 // Each command loads only what it needs: an attester has no database driver in its process.
@@ -17,6 +19,7 @@ Exit codes: 0 done, 1 failed, 2 wrong input: an option, the configuration, an en
 reconcile: 1 if books and chains differ, 3 if that could not be checked.
 pauses list: 1 if a chain is paused. pauses lift: 1 if the chain is not, 3 if the books could not be checked, 4 if an audit found more meanwhile.
 swaps show, swaps explain: 1 if no swap is found.
+shadow verify: 1 if a day's sums differ, 3 if it was not ended.
 keys scan: 1 if a usable key is found, 3 if that could not be checked.`,
 	)
 	.exitOverride();
@@ -84,7 +87,14 @@ withConfig(
 	});
 defineSwapsCommands(program);
 definePausesCommands(program);
+defineChainCommands(program);
 defineConfigCommands(program);
+defineShadowCommands(program, {
+	run: async (options) => {
+		const { runShadow } = await import("./process/run-shadow.ts");
+		await runShadow(options);
+	},
+});
 
 const exitCode = await runProgram(program, process.argv.slice(2));
 // Something that failed may leave behind what would keep the process alive.
