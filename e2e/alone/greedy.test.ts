@@ -37,7 +37,7 @@ const environmentOf = ownEnvironment({
 		chains: Object.fromEntries(
 			Object.entries(config.chains).map(([id, chain]) => [
 				id,
-				{ ...chain, priorityFeeWei: String(parseGwei("1")) },
+				{ ...chain, minimumTipWei: String(parseGwei("1")) },
 			]),
 		),
 		limits: { ...(config.limits as object), unsettledGasUsdPerDay: budgetUsd },

@@ -61,9 +61,11 @@ test("a status is read from the database: fifty reads of a swap make no call to 
 		name: "api-counted",
 		configure: (config) => {
 			for (const [i, { chainId }] of environment.chains.entries()) {
-				Object.assign(config.chains[chainId] ?? {}, { rpcUrl: counters[i]?.url, pollMs });
+				const nodes = [{ url: counters[i]?.url }];
+				Object.assign(config.chains[chainId] ?? {}, { nodes, agreeAboveUsd: undefined, pollMs });
 			}
-			Object.assign(config.solana, { rpcUrl: counters.at(-1)?.url, pollMs });
+			const nodes = [{ url: counters.at(-1)?.url }];
+			Object.assign(config.solana, { nodes, agreeAboveUsd: undefined, pollMs });
 		},
 	});
 	const { origin: chain, destination, deployment: pins, client: shared } = environment;

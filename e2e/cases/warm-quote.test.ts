@@ -26,7 +26,6 @@ test("five hundred warm quotes call no chain, and in the database only read the 
 	const client = createClient({ baseUrl, apiKey: await environment.newKey() });
 	const account = privateKeyToAccount(generatePrivateKey());
 	const { address: onSolana } = await generateKeyPairSigner();
-	const looks = async () => (await rpcCounts()).map((counts) => counts.eth_getBlockByNumber ?? 0);
 	const quote = (i: number) => {
 		const routes = [
 			{ from: "USDC", to: { chain: destination, token: "ORB" } },
@@ -48,44 +47,19 @@ test("five hundred warm quotes call no chain, and in the database only read the 
 			}),
 		);
 	};
+	// The first quotes read the wallet's balance for a discount and the recipient's account on Solana.
 	await quote(0);
-
-	// The process polls its chains on its own, now and then. Right after it has polled all there is a pause.
-	const looksAtFirst = Math.max(...(await looks()));
-	await expect
-		.poll(looks, { timeout: 2 * lookEveryMs, interval: 100 })
-		.toEqual(environment.chains.map(() => looksAtFirst + 1));
-	// Each poll is a block and then its prices, in one call; the first took two, since sizes need the feeds. Reading the
-	// wallet's balance for a discount was one more, on the first chain.
-	const unpriced = async () =>
-		(await rpcCounts()).map((counts, i) => {
-			const others = i === 0 ? 2 : 1;
-			return (counts.eth_getBlockByNumber ?? 0) + others - (counts.eth_call ?? 0);
-		});
-	await expect
-		.poll(unpriced, { timeout: lookEveryMs / 2, interval: 100 })
-		.toEqual(environment.chains.map(() => 0));
-	// The first quote for a recipient on Solana looks up its account.
 	await quote(2);
-	const rpcBefore = await rpcCounts();
-	const solanaBefore = await solanaCounts();
 
-	const queriesBefore = queryCounts();
-	const startedAt = performance.now();
-	const answers = await inBatches(quotes, 50, quote);
-	const elapsedSeconds = (performance.now() - startedAt) / 1_000;
-	const queries = increase(queriesBefore, queryCounts());
+	const { answers, elapsedSeconds, queries } = await betweenPolls(async () => {
+		const queriesBefore = queryCounts();
+		const startedAt = performance.now();
+		const answers = await inBatches(quotes, 50, quote);
+		const elapsedSeconds = (performance.now() - startedAt) / 1_000;
+		return { answers, elapsedSeconds, queries: increase(queriesBefore, queryCounts()) };
+	});
 
 	expect(new Set(answers.map(({ swapId }) => swapId)).size).toBe(quotes);
-	// On a busy machine the quotes take until the next poll, which reads a block and prices, whatever is quoted.
-	await expect.poll(unpriced, { timeout: lookEveryMs / 2, interval: 100 }).toEqual([0, 0]);
-	for (const [i, { eth_getBlockByNumber: blocks = 0, ...counts }] of (await rpcCounts()).entries()) {
-		const { eth_getBlockByNumber: blocksBefore = 0, ...before } = rpcBefore[i] ?? {};
-		const looked = blocks - blocksBefore;
-		expect(looked).toBeLessThanOrEqual(Math.ceil((performance.now() - startedAt) / lookEveryMs));
-		expect(counts).toEqual({ ...before, eth_call: (before.eth_call ?? 0) + looked });
-	}
-	expect(await solanaCounts()).toEqual(solanaBefore);
 	const { true: uses = [], false: others = [] } = Object.groupBy(Object.keys(queries), (sql) =>
 		String(sql.includes("set last_used_at")),
 	);
@@ -96,6 +70,54 @@ test("five hundred warm quotes call no chain, and in the database only read the 
 	expect(count(keyReads)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds) + 1);
 	expect(count(pauseReads)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds) + 1);
 	expect(count(uses)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds / 10));
+
+	/**
+	 * Runs the function in a pause between two of the process's own polls, and expects that no chain was called. On a busy
+	 * machine it may take until the next poll, and is then run again after that.
+	 */
+	async function betweenPolls<T>(run: () => Promise<T>): Promise<T> {
+		for (let tries = 1; ; tries++) {
+			const polls = await blocksRead();
+			await expect
+				.poll(async () => (await blocksRead()).every((blocks, i) => blocks > (polls[i] ?? 0)), {
+					timeout: 2 * lookEveryMs,
+				})
+				.toBe(true);
+			const before = await settledCounts();
+			const result = await run();
+			const after = await allCounts();
+			const hasPolled = after.some(
+				({ eth_getBlockByNumber }, i) => eth_getBlockByNumber !== before[i]?.eth_getBlockByNumber,
+			);
+			if (hasPolled && tries < 5) continue;
+			expect(after).toEqual(before);
+			return result;
+		}
+	}
+
+	async function allCounts(): Promise<RpcCounts[]> {
+		return [...(await rpcCounts()), await solanaCounts()];
+	}
+
+	async function blocksRead(): Promise<number[]> {
+		return (await rpcCounts()).map(({ eth_getBlockByNumber = 0 }) => eth_getBlockByNumber);
+	}
+
+	/** Waits until a poll's calls have all been made. */
+	async function settledCounts(): Promise<RpcCounts[]> {
+		let counts = await allCounts();
+		await expect
+			.poll(
+				async () => {
+					const before = counts;
+					counts = await allCounts();
+					return JSON.stringify(counts) === JSON.stringify(before);
+				},
+				{ interval: 500, timeout: lookEveryMs },
+			)
+			.toBe(true);
+		return counts;
+	}
 });
 
 /**
@@ -120,9 +142,11 @@ async function startQuietApi({ serverEnvironment, chains, solana }: Environment)
 	config.deployment = join(dirname(sharedFile), config.deployment);
 	config.api = { ...config.api, port, metrics: undefined, rates: { quote: quotes } };
 	for (const [i, { chainId }] of chains.entries()) {
-		Object.assign(config.chains[chainId], { rpcUrl: rpcCounters[i]?.url, pollMs: lookEveryMs });
+		const nodes = [{ url: rpcCounters[i]?.url }];
+		Object.assign(config.chains[chainId], { nodes, agreeAboveUsd: undefined, pollMs: lookEveryMs });
 	}
-	Object.assign(config.solana, { rpcUrl: solanaCounter.url, pollMs: lookEveryMs });
+	const nodes = [{ url: solanaCounter.url }];
+	Object.assign(config.solana, { nodes, agreeAboveUsd: undefined, pollMs: lookEveryMs });
 	Object.assign(config.feeDiscount, { cacheSeconds: 3_600 });
 	const configFile = join(dir, "config.json");
 	writeFileSync(configFile, JSON.stringify(config));

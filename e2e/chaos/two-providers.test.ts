@@ -24,13 +24,11 @@ beforeAll(async () => {
 afterAll(() => Promise.all([second.evm?.stop(), second.solana?.stop()]));
 
 /** Adds a second provider in front of the first provider's node: its answers are up to the test. */
-function withSecond(
-	{ rpcUrl, ...chain }: Record<string, unknown>,
-	node: LyingNode | undefined,
-): Record<string, unknown> {
+function withSecond(chain: Record<string, unknown>, node: LyingNode | undefined): Record<string, unknown> {
 	if (!node) throw new Error("the second provider runs before the service");
-	node.targetUrl = String(rpcUrl);
-	return { rpcUrl, ...chain, secondProvider: { rpcUrl: node.url, agreeAboveUsd } };
+	const [first] = chain.nodes as [{ url: string }];
+	node.targetUrl = first.url;
+	return { ...chain, nodes: [first, { url: node.url, roles: ["agree"] }], agreeAboveUsd };
 }
 
 const environmentOf = ownEnvironment({

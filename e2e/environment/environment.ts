@@ -84,6 +84,7 @@ export type OwnEnvironment = Environment & {
 export async function startEnvironment({
 	rhythm = {},
 	countCalls = false,
+	publish = (deployment) => deployment,
 	...options
 }: Pick<
 	Parameters<typeof startStack>[0],
@@ -96,6 +97,8 @@ export async function startEnvironment({
 	 * time.
 	 */
 	countCalls?: boolean;
+	/** Returns the deployment file to begin with, which may lack some of what is on the chains. */
+	publish?: (deployment: Deployment) => Deployment;
 } = {}): Promise<OwnEnvironment> {
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-e2e-"));
 	let chains: EnvironmentAddress["chains"] = [];
@@ -116,7 +119,7 @@ export async function startEnvironment({
 					throw error;
 				},
 			);
-			const deployment: Deployment = { ...evm.deployment, solana: testSolana.deployment };
+			const deployment = publish({ ...evm.deployment, solana: testSolana.deployment });
 			const counters = await Promise.all(
 				[origin, destination, testSolana].map(({ rpcUrl }) => startRpcCounter(rpcUrl)),
 			);

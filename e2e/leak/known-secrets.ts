@@ -56,12 +56,12 @@ function solanaKeys(variables: Record<string, string | undefined>): string[] {
 /** Returns the keys that node providers put into their URLs. */
 function nodeKeys(configFile: string | undefined): string[] {
 	if (configFile === undefined) return [];
-	type Chain = { rpcUrl: string; secondProvider?: { rpcUrl: string } };
+	type Chain = { nodes: { url: string }[] };
 	type Config = { chains: Record<string, Chain>; solana?: Chain };
 	const { chains, solana } = JSON.parse(readFileSync(configFile, "utf8")) as Config;
 	return [...Object.values(chains), ...(solana ? [solana] : [])]
-		.flatMap(({ rpcUrl, secondProvider }) => [rpcUrl, secondProvider?.rpcUrl ?? rpcUrl])
-		.map((url) => new URL(url).pathname.slice(1))
+		.flatMap(({ nodes }) => nodes)
+		.map(({ url }) => new URL(url).pathname.slice(1))
 		.filter(Boolean);
 }
 

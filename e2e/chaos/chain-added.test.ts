@@ -1,0 +1,218 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { type ServiceProcess, serverCommand, startAddedChain, type TestChain } from "@geoswap/devnet";
+import { type Deployment, formatDeployment, withChainDeployment } from "@geoswap/protocol";
+import { type Client, getChains, getQuote, getTokens } from "@geoswap/sdk";
+import { parseUnits } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { expect, onTestFinished, test } from "vitest";
+import { countingClient } from "../caller/counting-client.ts";
+import { doSwap, swapIntent } from "../caller/do-swap.ts";
+import type { OwnEnvironment } from "../environment/environment.ts";
+import { startWorkerBeside } from "../environment/start-worker-beside.ts";
+import { ownEnvironment } from "../own-environment.ts";
+
+const streamCount = 50;
+const addedChainId = 31339;
+const addedToken = "ORB";
+const amount = parseUnits("45", 6);
+/** A worker reads a new chain from the first block of its contracts, beside the load, before it quotes it. */
+const patienceMs = 300_000;
+
+let whole: Deployment | undefined;
+const environmentOf = ownEnvironment({
+	publish: (deployment) => {
+		whole = deployment;
+		return withoutToken(deployment);
+	},
+});
+
+test("a token and a third chain are added while 50 swaps are in flight, to attesters, workers and API in turn: no call fails", async () => {
+	const environment = environmentOf();
+	const { origin, destination, stack, deployment: before } = environment;
+	if (!whole) throw new Error("the environment has a deployment");
+	const { chain: added, stop } = await startAddedChain(addedChainId);
+	onTestFinished(stop);
+	const after = withChainDeployment(whole, added.deployment);
+	const originAfter = chainAfter(origin, after);
+
+	let successor: ServiceProcess | undefined;
+	onTestFinished(() => successor?.stop());
+	const { client, counts } = countingClient(await environment.newClient());
+	const streams = startStreams(environment, { client, pins: before });
+	onTestFinished(async () => {
+		await streams.end().catch(() => {});
+	});
+	await expect.poll(streams.inFlight, { timeout: patienceMs }).toBe(streamCount);
+
+	// The wrong order: the API knows of both before anyone else does. It lists them and quotes neither.
+	const files = writeFiles(environment, { after, added });
+	const begunAt = performance.now();
+	stack.processes.api.kill("SIGHUP");
+	const entryOf = async () =>
+		(await getChains(client)).chains.find(({ chainId }) => chainId === addedChainId);
+	await expect
+		.poll(entryOf, { timeout: patienceMs })
+		.toMatchObject({ live: false, paused: "no worker has followed the chain yet" });
+	const reloadedMs = performance.now() - begunAt;
+	const tokenOf = async () =>
+		(await getTokens(client, { chainId: origin.chainId })).tokens.find(({ symbol }) => symbol === addedToken);
+	expect(await tokenOf()).toMatchObject({ live: false, paused: "no worker has followed this token yet" });
+	const account = { address: privateKeyToAddress(generatePrivateKey()) };
+	const usdc = { chain: origin, token: "USDC", amount };
+	for (const intent of [
+		swapIntent({ from: usdc, to: { chain: added, token: "USDC" }, account }),
+		swapIntent({ from: usdc, to: { chain: originAfter, token: addedToken }, account }),
+	]) {
+		await expect(getQuote({ ...client, fetch }, intent)).rejects.toMatchObject({
+			code: "NO_ROUTE",
+			details: { reason: "paused" },
+		});
+	}
+
+	for (const attester of stack.processes.attesters) {
+		files.writeAttester(attester.name);
+		await attester.stop();
+		await attester.start();
+	}
+	successor = await startWorkerBeside(files.environment, { name: "worker-2" });
+	const { worker: first } = stack.processes;
+	const exited = first.exited();
+	first.kill("SIGTERM");
+	expect(await exited).toBe("exit code 0");
+	await expect.poll(entryOf, { timeout: patienceMs }).toMatchObject({ live: true });
+	await expect.poll(tokenOf, { timeout: patienceMs }).toMatchObject({ live: true });
+
+	const orbs = parseUnits("18", 18);
+	const swapNew = async (
+		from: Parameters<typeof swapIntent>[0]["from"],
+		to: { chain: TestChain; token: string },
+	) => {
+		const holder = await environment.newWallet({ ...from, chain: from.chain as TestChain });
+		const caller = { client, pins: after, account: holder };
+		return (await doSwap(caller, swapIntent({ from, to, account: holder }))).swap.status;
+	};
+	const statuses = await Promise.all([
+		swapNew({ chain: originAfter, token: addedToken, amount: orbs }, { chain: added, token: "USDC" }),
+		swapNew({ chain: added, token: "USDC", amount }, { chain: destination, token: "USDC" }),
+		swapNew({ chain: added, token: "USDC", amount }, { chain: added, token: addedToken }),
+		swapNew(usdc, { chain: originAfter, token: addedToken }),
+	]);
+	expect(statuses).toEqual(statuses.map(() => "settled"));
+
+	const ended = await streams.end();
+	console.log(
+		`${ended.length} swaps, ${streamCount} in flight at the switch, ${counts.calls} calls of which ${counts.failed.length} failed;`,
+		`the API took ${Math.round(reloadedMs)} ms to reload`,
+	);
+	expect(counts.failed).toEqual([]);
+	expect(ended).toEqual(ended.map(() => "settled"));
+	const report = JSON.parse(
+		await serverCommand(files.environment.serverEnvironment, ["reconcile", "--json"]),
+	);
+	expect(report).toMatchObject({ ok: true, breaches: [] });
+
+	// Removed again, the API first: once no swap is left there, a worker without the chain takes over.
+	files.restore();
+	stack.processes.api.kill("SIGHUP");
+	await expect.poll(entryOf, { timeout: patienceMs }).toBeUndefined();
+	await successor.stop();
+	await first.start();
+	expect(counts.failed).toEqual([]);
+});
+
+/** Swaps between the chains of before, over and over, until told to end. Nothing is tried again. */
+function startStreams(
+	environment: OwnEnvironment,
+	{ client, pins }: { client: Client; pins: Deployment },
+): { inFlight: () => number; end: () => Promise<string[]> } {
+	const { origin, destination, solana } = environment;
+	let isOver = false;
+	let inFlight = 0;
+	const ways = [
+		[origin, destination],
+		[destination, origin],
+		[origin, solana],
+		[origin, origin],
+	] as const;
+	const streams = Array.from({ length: streamCount }, async (_, i) => {
+		const [from, to] = ways[i % ways.length] ?? ways[0];
+		const ended: string[] = [];
+		while (!isOver) {
+			const account = await environment.newWallet({ chain: from, token: "USDC", amount });
+			const recipient = to === solana ? (await solana.newWallet({})).address : undefined;
+			const intent = swapIntent({
+				from: { chain: from, token: "USDC", amount },
+				to: { chain: to, token: to === from ? "USDT" : "USDC" },
+				account,
+				...(recipient && { recipient }),
+			});
+			inFlight += 1;
+			ended.push((await doSwap({ client, pins, account }, intent)).swap.status);
+			inFlight -= 1;
+			// All are in flight at the switch. Later the processes that start take the machine, and prices must stay fresh.
+			await sleep(i * 200);
+		}
+		return ended;
+	});
+	const all = Promise.all(streams);
+	// A stream that fails makes the test fail where it waits for all of them.
+	all.catch(() => {});
+	return {
+		inFlight: () => inFlight,
+		end: async () => {
+			isOver = true;
+			return (await all).flat();
+		},
+	};
+}
+
+/** Writes the files of the API and the worker, which share them, with the new chain. */
+function writeFiles(
+	environment: OwnEnvironment,
+	{ after, added }: { after: Deployment; added: TestChain },
+): { environment: OwnEnvironment; writeAttester: (name: string) => void; restore: () => void } {
+	const configFile = environment.serverEnvironment.GEOSWAP_CONFIG ?? "";
+	const folder = dirname(configFile);
+	const shared = [configFile, join(folder, "deployment.json")];
+	const texts = shared.map((file) => readFileSync(file, "utf8"));
+	const config = JSON.parse(readFileSync(configFile, "utf8"));
+	const { agreeAboveUsd: _, ...terms } = config.chains[environment.destination.chainId];
+	config.chains[added.chainId] = { ...terms, nodes: [{ url: added.rpcUrl }] };
+	writeFileSync(join(folder, "deployment.json"), formatDeployment(after));
+	writeFileSync(configFile, JSON.stringify(config));
+	const keys = environment.keys.relayers.slice(0, 2).map((key) => `${added.chainId}:${key}`);
+	const { GEOSWAP_RELAYER_KEYS: known, ...serverEnvironment } = environment.serverEnvironment;
+	return {
+		environment: {
+			...environment,
+			serverEnvironment: { ...serverEnvironment, GEOSWAP_RELAYER_KEYS: [known, ...keys].join(",") },
+		},
+		restore: () => {
+			for (const [i, file] of shared.entries()) writeFileSync(file, texts[i] ?? "");
+		},
+		writeAttester: (name) => {
+			const file = join(folder, `${name}.json`);
+			const own = JSON.parse(readFileSync(file, "utf8"));
+			const [other] = Object.values<Record<string, unknown>>(own.chains);
+			const { rpcUrl } = added;
+			const endpoint = other && "nodes" in other ? { nodes: [{ url: rpcUrl }] } : { rpcUrl };
+			own.chains[added.chainId] = endpoint;
+			writeFileSync(file, JSON.stringify(own));
+		},
+	};
+}
+
+function withoutToken(deployment: Deployment): Deployment {
+	const [first, ...others] = deployment.chains;
+	if (!first) throw new Error("a deployment has a chain");
+	const assets = first.assets.filter(({ symbol }) => symbol !== addedToken);
+	return { ...deployment, chains: [{ ...first, assets }, ...others] };
+}
+
+function chainAfter(chain: TestChain, { chains }: Deployment): TestChain {
+	const deployment = chains.find(({ chainId }) => chainId === chain.chainId);
+	if (!deployment) throw new Error(`the deployment has no chain ${chain.chainId}`);
+	return { ...chain, deployment };
+}
