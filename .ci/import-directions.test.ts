@@ -101,7 +101,7 @@ const ofRooms = (isAllowed: boolean) =>
 const refusedInRooms = rooms.flatMap((room): Import[] => [
 	[`${source}/${room}/test-x.ts`, "../../test/y.ts"],
 	[`${source}/${room}/sim-x.ts`, "../../sim/y.ts"],
-	[`${source}/${room}/sdk-x.ts`, "@geoswap/sdk"],
+	...(room === "operate" ? [] : [[`${source}/${room}/sdk-x.ts`, "@geoswap/sdk"] as Import]),
 	[`${source}/${room}/main-x.ts`, "../main.ts"],
 	...(room === "durable" ? [] : [[`${source}/${room}/engine-x.ts`, "@restatedev/restate-sdk"] as Import]),
 	...(room === "telemetry" ? [] : [[`${source}/${room}/api-x.ts`, "@opentelemetry/api"] as Import]),
@@ -113,10 +113,14 @@ const allowedInServer: Import[] = [
 	["apps/server/src/telemetry/x.ts", "@opentelemetry/api"],
 	["apps/server/src/swap/decide/x.ts", "../facts/y.ts"],
 	["apps/server/src/api/route/x.ts", "../seal/y.ts"],
+	["apps/server/src/operate/chain/x.ts", "@geoswap/contracts"],
+	["apps/server/src/operate/chain/add/x.ts", "@geoswap/sdk"],
+	["apps/server/src/operate/chain/add/x.ts", "@geoswap/sdk/file-store"],
 ];
 const refusedInServer: Import[] = [
 	["apps/server/src/main.ts", "./lane/y.ts"],
 	["apps/server/src/swap/decide/x.ts", "../record/y.ts"],
+	["apps/server/src/process/x.ts", "@geoswap/contracts"],
 	["apps/server/src/swap/facts/x.ts", "pg"],
 	["apps/server/src/swap/decide/x.ts", "../../database/y.ts"],
 ];

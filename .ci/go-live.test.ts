@@ -1,0 +1,52 @@
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+
+// A person follows these pages command by command, with money: every command and option on them must exist.
+
+const root = join(import.meta.dirname, "..");
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const pages = ["docs/go-live.md", "docs/shadow.md"];
+const { scripts } = JSON.parse(read("package.json")) as { scripts: Record<string, string> };
+
+/** Returns the commands in a page's shell blocks, each once. */
+function commandsIn(page: string): string[] {
+	const blocks = [...read(page).matchAll(/```sh\n([^`]*)```/g)].map(([, block = ""]) => block);
+	const inline = [...read(page).matchAll(/`(geoswapd [a-z][^`]*)`/g)].map(([, command = ""]) => command);
+	const lines = [...blocks.flatMap((block) => block.split("\n")), ...inline];
+	return [...new Set(lines.map((line) => line.replace(/^(\w+=\S+ )+/, "").trim()))].filter(
+		(line) => line !== "",
+	);
+}
+
+const help = async (words: readonly string[]): Promise<string> => {
+	const main = join(root, "apps/server/src/main.ts");
+	const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
+	const { stdout } = await promisify(execFile)(process.execPath, [main, ...words, "--help"], { env });
+	return stdout;
+};
+
+test.each(pages)("every command of %s exists, with every option that the page passes", async (page) => {
+	const commands = commandsIn(page);
+	expect(commands.length).toBeGreaterThan(2);
+	for (const command of commands) {
+		const [program = "", ...words] = command.split(" ");
+		if (program === "pnpm") expect(scripts, command).toHaveProperty(words[0] ?? "");
+		else if (program !== "geoswapd") expect(read(program), command).toMatch(/^#!/);
+		else {
+			const shown = await helpOf(words);
+			const options = words.filter((word) => word.startsWith("--"));
+			for (const option of options) expect(shown, command).toContain(`${option} `);
+		}
+	}
+});
+
+/** Returns the help of the longest command that the words begin with, and checks that its name is in its usage. */
+async function helpOf(words: readonly string[]): Promise<string> {
+	const names = words.slice(0, 2).filter((word) => /^[a-z][a-z-]*$/.test(word));
+	const shown = await help(names);
+	expect(shown.split("\n")[0]).toContain(`geoswapd ${names.join(" ")}`);
+	return shown;
+}
