@@ -19,7 +19,7 @@ const quotes = 500;
  */
 const lookEveryMs = 12_000;
 
-test("five hundred warm quotes call no chain, and in the database only read the key and the pauses once a second and record the key's use", async () => {
+test("five hundred warm quotes call no chain, and in the database only read the key, the pauses and the followed chains once a second and record the key's use", async () => {
 	const environment = sharedEnvironment();
 	const { baseUrl, rpcCounts, solanaCounts, queryCounts } = await startQuietApi(environment);
 	const { origin, destination, solana } = environment;
@@ -65,10 +65,12 @@ test("five hundred warm quotes call no chain, and in the database only read the 
 	);
 	const keyReads = others.filter((sql) => /^select k\.id, [^;]*\sfrom api_keys k /.test(sql));
 	const pauseReads = others.filter((sql) => /^select [^;]*\sfrom pauses /.test(sql));
-	expect(others.toSorted()).toEqual([...keyReads, ...pauseReads].toSorted());
+	const followedReads = others.filter((sql) => /^select chain_id [^;]*\sfrom chain_heads$/.test(sql));
+	expect(others.toSorted()).toEqual([...keyReads, ...pauseReads, ...followedReads].toSorted());
 	const count = (statements: string[]) => statements.reduce((total, sql) => total + (queries[sql] ?? 0), 0);
 	expect(count(keyReads)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds) + 1);
 	expect(count(pauseReads)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds) + 1);
+	expect(count(followedReads)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds) + 1);
 	expect(count(uses)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds / 10));
 
 	/**
