@@ -118,6 +118,7 @@ export async function startSolanaSubmitScene() {
 			pool,
 			sealKeys,
 			desk,
+			wantPrices: async () => {},
 			engine: { poke: (target) => knobs.poke(target) },
 			pauses: { reasonOf: (chainId) => knobs.paused.get(chainId) },
 			config: { ...config, limits: { ...config.limits, unopenedUsdPerAccount: knobs.unopenedUsdPerAccount } },

@@ -46,6 +46,8 @@ export async function startSubmitScene() {
 		unopenedSwaps: { perWallet: 20, perAccount: 500 },
 		/** Amount of the input that the vault takes in. */
 		exposure: undefined as bigint | undefined,
+		/** What happens when prices of these chains are wanted. */
+		wantPrices: async (_chainIds: readonly number[]) => {},
 		poke: async ({ object, key }: PokeTarget) => void poked.push(`${object} ${key}`),
 	});
 	const knobs = usual();
@@ -86,6 +88,7 @@ export async function startSubmitScene() {
 			pool: database.pool,
 			sealKeys,
 			desk,
+			wantPrices: (chainIds) => knobs.wantPrices(chainIds),
 			engine: { poke: (target) => knobs.poke(target) },
 			pauses: { reasonOf: (chainId) => knobs.paused.get(chainId) },
 			config: {

@@ -81,7 +81,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		reloadProblem,
 		stopping,
 	} = parts;
-	const submitDeps = { solana, pool, sealKeys, desk, pauses, engine, config, nowMs };
+	const submitDeps = { solana, pool, sealKeys, desk, wantPrices, pauses, engine, config, nowMs };
 	const delegated = createDelegatedWallets();
 	const routes = [
 		postQuote({ desk, wantPrices, feeDiscounts, recipients, delegated, sealKeys }),

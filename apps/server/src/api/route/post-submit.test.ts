@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { startTestSolana } from "@geoswap/devnet";
 import {
 	fromSwapId,
@@ -299,6 +300,21 @@ test("a swap that can no longer be delivered as quoted, or exceeds a limit, is r
 	});
 	expect(await scene.swapCount()).toBe(0);
 	expect(scene.poked()).toEqual([]);
+});
+
+test("a submit wants the prices of both chains, and is repriced only once they were read", async () => {
+	const { built, signature } = await scene.signedOp(await scene.newWallet({ isDelegated: true }));
+	const { origin, destination } = scene.testChains;
+	const wanted: (readonly number[])[] = [];
+	scene.knobs.isPriceGone = true;
+	scene.knobs.wantPrices = async (chainIds) => {
+		wanted.push(chainIds);
+		// The read takes longer than all else that a submit waits for.
+		await sleep(500);
+		scene.knobs.isPriceGone = false;
+	};
+	await scene.submit(built, signature);
+	expect(wanted).toEqual([[origin.chainId, destination.chainId]]);
 });
 
 test("an account whose unsettled swaps used up its daily gas budget is refused, and told when to retry", async () => {

@@ -53,6 +53,8 @@ export type SubmitDeps = {
 		Desk,
 		"reprice" | "volumes" | "isPriceable" | "valueUsdCents" | "gasUsdCents" | "gasWei" | "exposureLimit"
 	>;
+	/** Says that prices of these chains are wanted, and waits a moment if they are old because nobody wanted them. */
+	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	engine: Engine;
 	pauses: Pick<PauseList, "reasonOf">;
 	config: PolicyConfig;
@@ -107,7 +109,7 @@ type FirstSubmit = {
 /** Creates a submit route. Everything common to all kinds of origins is here. */
 export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { signature: Hex }>(
 	origin: OriginSubmit<Op, Signed>,
-	{ solana, pool, sealKeys, desk, engine, pauses, config, nowMs }: SubmitDeps,
+	{ solana, pool, sealKeys, desk, wantPrices, engine, pauses, config, nowMs }: SubmitDeps,
 ): Route {
 	const { limits } = config;
 	// Submits of one account wait for each other's lock in the database. They queue here instead, so that a caller who
@@ -244,6 +246,8 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 		const recipient = readRecipient(solana, order);
 		// Nobody awaits it if the order is open.
 		recipient.catch(() => {});
+		// The quote may be minutes old, and of another process: here, nobody may have wanted these prices since.
+		const priced = wantPrices([Number(order.originChainId), Number(order.destinationChainId)]);
 		const look = isOld ? alreadyOpened : await origin.look(op, order, signed, unopened);
 		const { isOpened } = look;
 		const paused = pausedChain(order);
@@ -254,6 +258,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 			checkRecipient(await recipient);
 		}
 		const hasAccount = isOpened ? undefined : (await recipient).hasAccount;
+		await priced;
 
 		const { uuid, delivery, output, feeMillibps, networkCost } = op.quote;
 		const stored = origin.signedOp(op, signed.signature);
