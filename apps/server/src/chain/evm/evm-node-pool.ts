@@ -6,6 +6,7 @@ import {
 	HttpRequestError,
 	http,
 	RpcRequestError,
+	TimeoutError,
 	type Transport,
 } from "viem";
 import {
@@ -15,7 +16,7 @@ import {
 	type OnNodeChange,
 } from "../node-pool/create-node-pool.ts";
 import { evmCallTraits } from "../node-pool/evm-call-traits.ts";
-import type { AskNode, NodeAnswer } from "../node-pool/node-call.ts";
+import type { AskNode, NodeAnswer, NodeCall } from "../node-pool/node-call.ts";
 import type { NodeRole } from "../node-pool/node-state.ts";
 import { retryAfterMs } from "../node-pool/retry-after.ts";
 import { isKnownOrSpent } from "./send/send-answers.ts";
@@ -79,26 +80,41 @@ function evmNode({
 		}) => Promise<unknown>;
 	const alone = connect(false);
 	let together = batchSize === undefined ? undefined : connect({ batchSize });
-	return async ({ method, params }) => {
-		try {
-			const result = await (together ?? alone)({ method, params });
-			return { kind: "result", result, value: result };
-		} catch (error) {
-			const answer = describe(error);
-			// An answer to a batch that is not a list breaks viem's reading of it, or is an error about the batch itself.
-			const isAboutBatch =
-				together &&
-				(!(error instanceof BaseError) || (answer.kind === "refused" && /batch/i.test(answer.message)));
-			if (!isAboutBatch) return answer;
-			together = undefined;
-			try {
-				const result = await alone({ method, params });
-				return { kind: "result", result, value: result };
-			} catch (again) {
-				return describe(again);
-			}
-		}
+	return async (call) => {
+		const { answer, error } = await attempt(together ?? alone, call);
+		if (!together || error === undefined || !isAboutBatch(error, answer)) return answer;
+		const again = await attempt(alone, call);
+		// A node that fails either way says nothing about batches.
+		if (again.answer.kind !== "failed") together = undefined;
+		return again.answer;
 	};
+}
+
+async function attempt(
+	request: (call: { method: string; params: unknown }) => Promise<unknown>,
+	{ method, params }: NodeCall,
+): Promise<{ answer: NodeAnswer; error?: unknown }> {
+	try {
+		const result = await request({ method, params });
+		return { answer: { kind: "result", result, value: result } };
+	} catch (error) {
+		return { answer: describe(error), error };
+	}
+}
+
+/** Statuses by which servers refuse a body that they do not take. */
+const bodyRefused = new Set([400, 405, 413, 415, 422, 501]);
+
+/** Tells whether a node may have refused the batch and not the call. */
+function isAboutBatch(error: unknown, answer: NodeAnswer): boolean {
+	if (answer.kind === "refused") return /batch/i.test(answer.message);
+	if (!(error instanceof BaseError)) return true;
+	const broken = error.walk((cause) => cause instanceof HttpRequestError);
+	if (broken instanceof HttpRequestError) {
+		return bodyRefused.has(broken.status ?? 0) || broken.cause instanceof SyntaxError;
+	}
+	// An answer that is not a list breaks viem's reading of it, which is neither a timeout nor a broken connection.
+	return error.walk((cause) => cause instanceof TimeoutError) === null;
 }
 
 function describe(error: unknown): NodeAnswer {

@@ -34,7 +34,7 @@ const methodMissing =
 const limited =
 	/rate ?limit|too many requests|request limit|limit exceeded|exceeded .*(capacity|quota)|compute units/i;
 const blockMissing =
-	/header not found|unknown block|block not found|block .*not (found|available)|missing trie node|state .*not available|not yet available|minimum context slot/i;
+	/header not found|unknown block|(invalid|unsupported) block tag|block not found|block .*not (found|available)|missing trie node|state .*not available|not yet available|minimum context slot/i;
 
 /** The meaning of a refusal: about the node, so that another may be asked, or an answer about the call. */
 export function refusalKind({

@@ -1,0 +1,86 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createPublicClient, numberToHex } from "viem";
+import { expect, onTestFinished, test } from "vitest";
+import type { NodeRole } from "../node-pool/node-state.ts";
+import { evmNodePool } from "./evm-node-pool.ts";
+
+type Call = { id: number; method: string; params: unknown[] };
+const chainId = 31_337;
+const roles: NodeRole[] = ["read", "send"];
+const block = { number: numberToHex(7), hash: `0x${"11".repeat(32)}`, transactions: [], timestamp: "0x0" };
+const answers: Record<string, unknown> = {
+	eth_chainId: numberToHex(chainId),
+	eth_blockNumber: block.number,
+	eth_getBlockByNumber: block,
+	eth_getBlockByHash: block,
+	eth_getBlockReceipts: [],
+};
+
+/** Starts a node that refuses these calls, and keeps the requests that came. */
+async function startNode({
+	refuses = () => undefined,
+	batches,
+}: {
+	refuses?: (call: Call) => { code: number; message: string } | undefined;
+	/** The answer to a request with several calls; undefined if it takes them. */
+	batches?: { status: number; body: string };
+}): Promise<{ url: string; requests: string[][] }> {
+	const requests: string[][] = [];
+	const server = createServer(async (request, response) => {
+		const chunks: Buffer[] = [];
+		for await (const chunk of request) chunks.push(chunk);
+		const asked = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+		requests.push([asked].flat().map(({ method }) => method));
+		response.setHeader("content-type", "application/json");
+		if (Array.isArray(asked) && batches) {
+			response.statusCode = batches.status;
+			response.end(batches.body);
+			return;
+		}
+		const answered = [asked].flat().map((call) => {
+			const error = refuses(call);
+			return { jsonrpc: "2.0", id: call.id, ...(error ? { error } : { result: answers[call.method] }) };
+		});
+		response.end(JSON.stringify(Array.isArray(asked) ? answered : answered[0]));
+	});
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	onTestFinished(() => void server.close());
+	return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };
+}
+
+function clientOf(urls: readonly string[]) {
+	const nodes = urls.map((url) => ({ url, roles }));
+	const { transport } = evmNodePool({ chainId, nodes, timeoutMs: 5_000, batchSize: 20 });
+	return createPublicClient({ transport, cacheTime: 0 });
+}
+
+test.each([
+	{ how: "with a status", batches: { status: 400, body: "bad request" } },
+	{ how: "with an error that names no call", batches: { status: 200, body: '{"error":{"code":-32600}}' } },
+])("a node that refuses batches $how is asked one by one from then on", async ({ batches }) => {
+	const { url, requests } = await startNode({ batches });
+	const client = clientOf([url]);
+	for (let i = 0; i < 2; i++) {
+		expect(await Promise.all([client.getChainId(), client.getBlockNumber()])).toEqual([chainId, 7n]);
+	}
+	expect(requests.filter((methods) => methods.length > 1)).toHaveLength(1);
+});
+
+test("what one node lacks is asked of another: receipts of a block, and the newest final block", async () => {
+	const lacking = await startNode({
+		refuses: ({ method, params }) =>
+			method === "eth_getBlockReceipts"
+				? { code: -32_601, message: "the method eth_getBlockReceipts does not exist" }
+				: params[0] === "finalized"
+					? { code: -32_602, message: "invalid block tag: finalized" }
+					: undefined,
+	});
+	const whole = await startNode({});
+	const client = clientOf([lacking.url, whole.url]);
+	expect(await client.request({ method: "eth_getBlockReceipts", params: ["0x7"] } as never)).toEqual([]);
+	expect((await client.getBlock({ blockTag: "finalized" })).number).toBe(7n);
+	expect(whole.requests.flat()).toEqual(
+		expect.arrayContaining(["eth_getBlockReceipts", "eth_getBlockByNumber"]),
+	);
+});
