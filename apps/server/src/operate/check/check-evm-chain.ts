@@ -38,7 +38,7 @@ export async function checkEvmChain(
 				checkOtherNode(chain, connectChain({ ...config, rpcUrl: url }), roles),
 			),
 		),
-		...nodesFor("read", config).flatMap(({ url }) => checkReader(config, url)),
+		checkReaders(config),
 		check(`${part} contracts`, () => checkContracts(chain)),
 		check(`${part} feeds`, () => checkFeeds(chain, service)),
 		...relayers.map((relayer) => check(`${part} relayer ${relayer}`, () => checkRelayer(chain, relayer))),
@@ -46,22 +46,33 @@ export async function checkEvmChain(
 	return [...endpoint, ...findings.flat()];
 }
 
-/** Checks that a node can do what the service asks of it, and that the chain charges by the configured fee model. */
-function checkReader(
-	{ deployment, finalitySeconds, chainId }: EvmChainConfig,
-	url: string,
-): Promise<Finding[]>[] {
-	const client = createPublicClient({ transport: http(url, { retryCount: 1 }), cacheTime: 0 });
-	const part = `chain ${chainId} node ${new URL(url).host}`;
-	return [
-		check(`${part} methods`, async () => judgeMethods(await probeMethods({ url, chainId, client }))),
-		check(`${part} finality`, async () =>
-			judgeFinality(await measure(() => measureFinality(client)), { finalitySeconds }),
-		),
-		check(`${part} fees`, async () =>
-			judgeFeeModel(await measure(() => measureFeeModel(client)), deployment),
-		),
-	];
+/**
+ * Checks that for each thing that the service asks, a node that reads can do it, and that the chain charges by the
+ * configured fee model.
+ */
+async function checkReaders(config: EvmChainConfig): Promise<Finding[]> {
+	const { deployment, finalitySeconds, chainId } = config;
+	const readers = nodesFor("read", config).map(({ url }) => ({
+		url,
+		part: `chain ${chainId} node ${new URL(url).host}`,
+		client: createPublicClient({ transport: http(url, { retryCount: 1 }), cacheTime: 0 }),
+	}));
+	const probed = await Promise.all(readers.map(({ url, client }) => probeMethods({ url, chainId, client })));
+	const findings = await Promise.all(
+		readers.flatMap(({ part, client }, i) => [
+			check(`${part} methods`, async () => {
+				const [own, ...others] = [...probed.slice(i), ...probed.slice(0, i)];
+				return own ? judgeMethods(own, others) : [];
+			}),
+			check(`${part} finality`, async () =>
+				judgeFinality(await measure(() => measureFinality(client)), { finalitySeconds }),
+			),
+			check(`${part} fees`, async () =>
+				judgeFeeModel(await measure(() => measureFeeModel(client)), deployment),
+			),
+		]),
+	);
+	return findings.flat();
 }
 
 /** Checks the endpoint. An attester reads nothing else. */

@@ -2,32 +2,49 @@ import type { ChainKind, Seconds } from "@geoswap/protocol";
 import { type Found, fail, ok, warn } from "../check/finding.ts";
 import type { EndpointFacts } from "./probe-endpoint.ts";
 
-/** Says what the service can and cannot do with a node, from the methods that it has. */
-export function judgeMethods({
-	methods,
-	simulation,
-}: Pick<EndpointFacts, "methods" | "simulation">): Found[] {
+type Abilities = Pick<EndpointFacts, "methods" | "simulation">;
+
+/**
+ * Says what the service can and cannot do with a node, from the methods that it has. A call that the node lacks goes to
+ * another of the chain's nodes that read, if one has it.
+ */
+export function judgeMethods({ methods, simulation }: Abilities, others: readonly Abilities[] = []): Found[] {
 	const found: Found[] = [];
-	const expect = (method: keyof typeof methods, judge: typeof fail, consequence: string) => {
+	const need = (method: keyof typeof methods, consequence: string) => {
 		const { value, how } = methods[method];
-		if (!value) found.push(judge(`${method} is refused (${how}): ${consequence}`));
+		if (value) return;
+		const isElsewhere = others.some((other) => other.methods[method].value);
+		const refused = `${method} is refused (${how})`;
+		found.push(
+			isElsewhere
+				? warn(`${refused}: ${askedElsewhere}`)
+				: fail(`${refused}: ${consequence}. Use another node`),
+		);
 	};
-	expect("finalized", fail, "nothing counts as final. Use another node");
-	expect("eth_getBlockReceipts", fail, "the books do not learn what gas cost. Use another node");
-	expect("batch", fail, "the API asks several questions in one request. Use another node");
-	expect("eth_feeHistory", warn, "transactions offer the smallest tip");
-	if (!simulation.value) {
-		const reasons = (["eth_simulateV1", "eth_call", "debug_traceCall"] as const)
-			.map((method) => `${method}: ${methods[method].how}`)
-			.join("; ");
-		found.push(fail(`no transaction can be simulated (${reasons}): use another node`));
-	} else {
+	const prefer = (method: keyof typeof methods, consequence: string) => {
+		const { value, how } = methods[method];
+		if (!value) found.push(warn(`${method} is refused (${how}): ${consequence}`));
+	};
+	need("finalized", "nothing counts as final");
+	need("eth_getBlockReceipts", "the books do not learn what gas cost");
+	prefer("batch", "calls go to it one by one, which takes more requests");
+	prefer("eth_feeHistory", "if no node has it, transactions offer the smallest tip");
+	if (simulation.value) {
 		const { method, takesAuthorizations } = simulation.value;
 		const delegations = takesAuthorizations ? "" : ", delegations by state override";
 		found.push(ok(`transactions are simulated by ${method}${delegations}`));
+		return found;
 	}
+	const reasons = (["eth_simulateV1", "eth_call", "debug_traceCall"] as const)
+		.map((method) => `${method}: ${methods[method].how}`)
+		.join("; ");
+	const none = `no transaction can be simulated (${reasons})`;
+	const isElsewhere = others.some((other) => other.simulation.value);
+	found.push(isElsewhere ? warn(`${none}: ${askedElsewhere}`) : fail(`${none}: use another node`));
 	return found;
 }
+
+const askedElsewhere = "another node of the chain has it and is asked instead";
 
 /** Compares the fee model that was measured with the one that is configured. */
 export function judgeFeeModel(

@@ -78,10 +78,17 @@ test("a node that lacks methods is told what the service could not do with it", 
 	const missing = Object.entries(found.methods).flatMap(([method, { value }]) => (value ? [] : [method]));
 	expect(missing.toSorted()).toEqual([...lacks, "batch", "finalized"].toSorted());
 	expect(found.simulation.value).toEqual({ method: "eth_call", takesAuthorizations: false });
-	const results = judgeMethods(found).map(({ result }) => result);
-	expect(results).toEqual(["fail", "fail", "fail", "warn", "ok"]);
+	const resultsOf = (...judged: Parameters<typeof judgeMethods>) =>
+		judgeMethods(...judged).map(({ result }) => result);
+	expect(resultsOf(found)).toEqual(["fail", "fail", "warn", "warn", "ok"]);
 	const none = { ...found, simulation: { value: undefined, how: "" } };
-	expect(judgeMethods(none).at(-1)?.result).toBe("fail");
+	expect(resultsOf(none).at(-1)).toBe("fail");
+
+	// It is no problem of the chain if another of its nodes has what this one lacks.
+	const whole = await probeMethods({ url: node.url, chainId, client: clientOf() });
+	expect(resultsOf(none, [none])).toEqual(resultsOf(none));
+	expect(resultsOf(none, [none, whole])).toEqual(["warn", "warn", "warn", "warn", "warn"]);
+	expect(resultsOf(whole, [none])).toEqual(["ok"]);
 });
 
 test("the largest range of logs that a node takes is found by halving", async () => {

@@ -58,9 +58,13 @@ afterAll(async () => {
 	rmSync(folder, { recursive: true });
 });
 
-async function add(change: Partial<AddOptions> = {}, settings: string[] = []): Promise<StepReport[]> {
+async function add(
+	change: Partial<AddOptions> = {},
+	settings: string[] = [],
+	of = base.preset,
+): Promise<StepReport[]> {
 	const reports: StepReport[] = [];
-	const preset = applySettings(base.preset, { settings, without: [] });
+	const preset = applySettings(of, { settings, without: [] });
 	await addChain(
 		preset,
 		{
@@ -200,6 +204,20 @@ test("an endpoint of another chain ends the run before anything is read from it"
 	await addChain(preset, options, (report) => void reports.push(report));
 	expect(states(reports)).toEqual({ endpoints: "failed" });
 	expect(linesOf(reports, "endpoints").at(-1)).toMatch(/^the endpoint is chain 8453, not 42161/);
+});
+
+test("a chain that charges by another fee model than its preset says is refused, and nothing is changed", async () => {
+	const before = readFileSync(at("geoswap.json"), "utf8");
+	const reports = await add({}, [], { ...base.preset, kind: "eip1559" });
+	expect(states(reports)).toEqual({ endpoints: "failed" });
+	expect(linesOf(reports, "endpoints").at(-1)).toMatch(
+		/: the chain charges by the fee model op-stack .* 3 recent transactions .*, not eip1559: correct the kind/,
+	);
+	// The node behind it charges no fee for data.
+	const plain = await add({ rpcUrls: [base.rpcUrl] });
+	expect(states(plain)).toEqual({ endpoints: "failed" });
+	expect(linesOf(plain, "endpoints").at(-1)).toMatch(/fee model eip1559 .*, not op-stack/);
+	expect(readFileSync(at("geoswap.json"), "utf8")).toBe(before);
 });
 
 test("values that no source says are asked for, and tokens without a heartbeat are left out with the reason", () => {

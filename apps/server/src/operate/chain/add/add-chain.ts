@@ -17,7 +17,7 @@ import { maskUrl } from "../../../config/mask-url.ts";
 import { parseJsonFile } from "../../../config/parse-json-file.ts";
 import { connectAttester } from "../../../round/attestation/attester-client.ts";
 import { judgeFeeModel, judgeMethods } from "../../probe/judge-endpoint.ts";
-import { probeEndpoint } from "../../probe/probe-endpoint.ts";
+import { type EndpointFacts, probeEndpoint } from "../../probe/probe-endpoint.ts";
 import { checkPreset } from "../check-preset.ts";
 import { checkedConfig, readConfigFile, readDeployment, writeWhole } from "../config-file.ts";
 import type { EvmPreset } from "../preset-schema.ts";
@@ -123,15 +123,19 @@ export async function addChain(
 	async function endpoints(): Promise<Outcome> {
 		const lines: string[] = [];
 		let isRefused = false;
+		const probed: EndpointFacts[] = [];
 		for (const [i, url] of rpcUrls.entries()) {
-			const host = maskUrl(url);
-			const facts = await probeEndpoint({ url, chainId, webSocketUrl: options.webSocketUrls[i] });
+			probed.push(await probeEndpoint({ url, chainId, webSocketUrl: options.webSocketUrls[i] }));
+		}
+		for (const [i, facts] of probed.entries()) {
+			const host = maskUrl(rpcUrls[i] ?? "");
 			seenFinalitySeconds ??= facts.finality.value?.seconds;
 			lines.push(
 				`${host}: answers in ${known(facts.latencyMs.value?.p50)} ms, a block each ${known(facts.blockSeconds.value)} s, finalized is ${known(facts.finality.value?.seconds)} s behind, logs of ${known(facts.logRangeBlocks.value)} blocks`,
 			);
+			const others = probed.filter((one) => one !== facts);
 			for (const { result, message } of [
-				...judgeMethods(facts),
+				...judgeMethods(facts, others),
 				judgeFeeModel(facts.feeModel, { kind: preset.kind }),
 			]) {
 				lines.push(`${result} ${host}: ${message}`);
