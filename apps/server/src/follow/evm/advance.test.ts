@@ -357,13 +357,67 @@ async function booked(chain: TestChain, account: string): Promise<Record<string,
 test("a block without events of ours is applied with one statement", async () => {
 	await followBoth();
 	// Everything done on the chain before must be final and in the books.
-	await chains.origin.testClient.mine({ blocks: 10 });
+	await chains.origin.testClient.mine({ blocks: 7 });
 	await follow(chains.origin);
 	await chains.origin.testClient.mine({ blocks: 1 });
 	const asked = await statementsOf(() => follow(chains.origin));
 	expect(asked.filter((text) => /^(apply|begin|insert|update|delete)/.test(text))).toEqual([
 		"apply-quiet-block",
 	]);
+});
+
+/** Forgets the jobs, waits and transactions of the tests before, so that nobody waits for a block. */
+async function forgetWork(): Promise<void> {
+	await database.owner.query("delete from waits; delete from lane_transactions; delete from jobs");
+}
+
+test("blocks without anything of ours are skipped, and the stock is that of the last one skipped", async () => {
+	const { origin } = chains;
+	await forgetWork();
+	await follow(origin);
+	// A balance that has changed is written again.
+	await database.owner.query("update stock set balance = balance + 1");
+	await origin.testClient.mine({ blocks: 40 });
+	const latest = Number(await origin.publicClient.getBlockNumber());
+	const asked = await statementsOf(() => follow(origin));
+	expect(asked.filter((text) => /^apply/.test(text))).toEqual(["apply-quiet-block", "apply-block"]);
+	const { hash } = await origin.publicClient.getBlock({ blockNumber: BigInt(latest - 3) });
+	expect(await readHead(database.pool, origin.chainId)).toMatchObject({ number: latest - 3, hash });
+	const { rows } = await database.pool.query(
+		"select distinct block_number::int as at from stock where chain_id = $1",
+		[origin.chainId],
+	);
+	expect(rows).toEqual([{ at: latest - 3 }]);
+});
+
+test("an event of ours between many empty blocks is not skipped", async () => {
+	const { origin } = chains;
+	await follow(origin);
+	await origin.testClient.mine({ blocks: 20 });
+	const order = await actions.makeOrder();
+	await actions.open(order);
+	await origin.testClient.mine({ blocks: 5 });
+	await follow(origin);
+	expect(await eventNames(order)).toEqual(["Opened"]);
+});
+
+test("a transaction of a lane that reverted between many empty blocks is not skipped, and those before it are", async () => {
+	const { destination } = chains;
+	await forgetWork();
+	await follow(destination);
+	await destination.testClient.mine({ blocks: 30 });
+	const order = await actions.makeOrder();
+	await queueJob(order, { kind: "fill", chain: destination });
+	// The vault skips it: it is more than may leave the vault at once.
+	const { transactionHash } = await actions.fill(order, parseUnits("3000000", 6));
+	await journal(order, transactionHash, destination);
+	await destination.testClient.mine({ blocks: 5 });
+	const asked = await statementsOf(() => follow(destination));
+	expect(asked.filter((text) => /^apply/.test(text)).length).toBeLessThan(20);
+	const { rows } = await database.pool.query("select state from lane_transactions where hash = $1", [
+		hexToBytes(transactionHash),
+	]);
+	expect(rows).toEqual([{ state: "final" }]);
 });
 
 test("while there is no new block, a follower that nobody else can overtake sends no statement", async () => {

@@ -13,20 +13,24 @@ import type { Engine } from "../../durable/durable.ts";
 import { type FollowedHead, lockHead, readBlockHash, readHead } from "../../swap/due/chain-head.ts";
 import { readFinalityBreak } from "../../swap/pause/finality-breaks.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { readOpenWork } from "../open-work.ts";
+import { readDemand } from "../follow-pace.ts";
 import { pauseOnBrokenFinality } from "../pause-on-broken-finality.ts";
 import { wake } from "../wake.ts";
 import { applyBlock, applyQuietBlock } from "./apply-block.ts";
 import { laneHashesAmong } from "./lane-hashes.ts";
+import { readOpenNonces } from "./open-nonces.ts";
 import { startFollowing } from "./start-following.ts";
 import { undoFinal } from "./undo-final.ts";
 import { FinalityBrokenError, undoFork } from "./undo-fork.ts";
 
 /** Blocks to request at once if the follower is behind. */
 const blocksAtOnce = 20;
-/** Gap from which on blocks without events of ours are skipped, and how many of the newest ones never are. */
-const skipFrom = 8;
-const neverSkipped = 3;
+/** The fewest blocks that are skipped at once if nothing of ours is in them. */
+const fewestSkipped = 5;
+/** How many of the newest blocks are not skipped. */
+const fewestLeft = 3;
+/** How many are left if something of ours is in the blocks before: as many as come between two looks, or more. */
+const mostLeft = 12;
 
 export type Following = {
 	chain: EvmChain;
@@ -61,13 +65,16 @@ export async function advance(following: Following): Promise<boolean> {
 	const finalized = await readBlock(chain, "finalized");
 	if (await isForked({ pool, chainId, head, latest, finalized })) return undo();
 	if (latest.number <= head.number) return false;
-	const to = latest.number - neverSkipped;
-	if (latest.number - head.number >= skipFrom && !(await mayHoldOurs({ chain, pool, head, to }))) {
-		const [target, still] = [await readBlock(chain, to), await readBlock(chain, head.number)];
+	const skipped = await findSkip({ chain, pool, head, latest });
+	if (skipped) {
+		const stock = await readStock(chain, { blockNumber: skipped.number });
+		const still = await readBlock(chain, head.number);
 		if (still.hash !== head.hash) return undo();
-		const block = { ...target, parentHash: head.hash };
-		await take({ following, block, events: [], finalized, stock: undefined });
-		return true;
+		await take({ following, block: { ...skipped, parentHash: head.hash }, events: [], finalized, stock });
+		await wake({ ...following, chainId, occasion: skipped.hash });
+		// The newest blocks can wait for the next look, unless something of ours is in them or a swap waits for them.
+		const hasOurs = skipped.number < latest.number - fewestLeft;
+		return hasOurs || (await readDemand(pool, chainId)).isBusy;
 	}
 
 	const numbers = Array.from(
@@ -157,24 +164,39 @@ async function isForked({
 }
 
 /**
- * Returns whether blocks after the head may hold something of ours. Blocks are normally read one by one and by hash. If
- * nobody waits, there may be many of them, and one question is enough: none of our transactions is on its way, and the
- * contracts have no events in that range. The newest blocks are never asked for like this: a provider's backend that
- * is a little behind would answer as if they were empty.
+ * Returns the newest block up to which nothing of ours is in the blocks after the head, or undefined if they must be
+ * read one by one. If nobody waits, there may be many blocks, and a few questions are enough: our relayers have mined
+ * nothing since, and the contracts have no events in that range. The newest blocks are never asked for like this: a
+ * provider's backend that is a little behind would answer as if they were empty.
  */
-async function mayHoldOurs({
+async function findSkip({
 	chain,
 	pool,
 	head,
-	to,
+	latest,
 }: {
 	chain: EvmChain;
 	pool: DatabasePool;
 	head: FollowedHead;
-	to: number;
-}): Promise<boolean> {
-	const { relayers } = await readOpenWork(pool, chain.chainId);
-	return relayers.size > 0 || hasEvents(chain, { from: head.number + 1, to });
+	latest: Block;
+}): Promise<Block | undefined> {
+	const targets = [fewestLeft, mostLeft]
+		.map((left) => latest.number - left)
+		.filter((to) => to - head.number >= fewestSkipped);
+	if (targets.length === 0) return;
+	const nonces = await readOpenNonces(pool, chain.chainId);
+	for (const to of targets) {
+		// It is read before the questions: if the chain drops it meanwhile, the next look finds out by its hash.
+		const target = await readBlock(chain, to);
+		const mined = await Promise.all(
+			nonces.map(async ({ relayer, nonce }) => {
+				const count = await chain.client.getTransactionCount({ address: relayer, blockNumber: BigInt(to) });
+				return count > nonce;
+			}),
+		);
+		if (!mined.includes(true) && !(await hasEvents(chain, { from: head.number + 1, to }))) return target;
+	}
+	return;
 }
 
 async function take({
