@@ -1,19 +1,17 @@
 import { greater, type Wei } from "@geoswap/protocol";
+import { highestFeePerGas } from "../../chain/evm/fee/eip1559.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Lane } from "./lane.ts";
 
 export type Fees = { maxFeePerGas: Wei; maxPriorityFeePerGas: Wei };
 
-/**
- * Returns fees that are enough for six full blocks in a row, each of which raises the base fee by an eighth. They bound
- * what is paid: a transaction pays the base fee of its own block, and the tip.
- */
+/** Returns fees for a new transaction. They bound what is paid: it pays the base fee of its own block, and the tip. */
 export function freshFees(
 	{ id, policy, tipNow }: Pick<Lane, "id" | "policy" | "tipNow">,
 	{ baseFee }: Pick<ChainHead, "baseFee">,
 ): Fees {
 	const tip = tipNow(id.chainId) ?? BigInt(policy.minimumTipWei);
-	return { maxFeePerGas: 2n * baseFee + tip, maxPriorityFeePerGas: tip };
+	return { maxFeePerGas: highestFeePerGas({ baseFee, tip }), maxPriorityFeePerGas: tip };
 }
 
 /** The highest multiple of a fresh fee for replacements. Beyond it the fee is not what holds the transaction up. */

@@ -1,11 +1,14 @@
 import type { ChainDeployment } from "@geoswap/protocol";
 import { type Address, createPublicClient, formatEther, http, parseAbi, zeroAddress } from "viem";
 import { connectChain, type EvmChain } from "../../chain/evm/chain-client.ts";
+import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
+import { readFeeRates } from "../../chain/evm/fee/read-fee-rates.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { maxTransactionGas } from "../../chain/evm/send/simulate-bundle.ts";
 import { assetsPricedOn, type EvmChainConfig, firstUrl, nodesFor } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
+import { evmTransactions } from "../../desk/network-cost.ts";
 import { isFeedFresh } from "../../desk/price/is-feed-fresh.ts";
 import { expectChainIds } from "../preflight/expect-chain-ids.ts";
 import { measure } from "../probe/fact.ts";
@@ -41,7 +44,9 @@ export async function checkEvmChain(
 		checkReaders(config),
 		check(`${part} contracts`, () => checkContracts(chain)),
 		check(`${part} feeds`, () => checkFeeds(chain, service)),
-		...relayers.map((relayer) => check(`${part} relayer ${relayer}`, () => checkRelayer(chain, relayer))),
+		...relayers.map((relayer) =>
+			check(`${part} relayer ${relayer}`, () => checkRelayer(chain, relayer, config)),
+		),
 	]);
 	return [...endpoint, ...findings.flat()];
 }
@@ -157,11 +162,16 @@ async function checkFeeds(
 	return stale.length > 0 ? stale : ok(`all ${feeds.size} are fresh`);
 }
 
-async function checkRelayer({ client, deployment }: EvmChain, address: Address): Promise<Found | Found[]> {
-	const [code, balance, gasPrice, [isOperator]] = await Promise.all([
+async function checkRelayer(
+	chain: EvmChain,
+	address: Address,
+	{ bundleSize, minimumTipWei }: EvmChainConfig,
+): Promise<Found | Found[]> {
+	const { client, deployment } = chain;
+	const [code, balance, rates, [isOperator]] = await Promise.all([
 		client.getCode({ address }),
 		client.getBalance({ address }),
-		client.getGasPrice(),
+		readFeeRates(chain, { tip: BigInt(minimumTipWei) }),
 		client.readContract({
 			address: deployment.contracts.accessManager,
 			abi: managerAbi,
@@ -169,13 +179,22 @@ async function checkRelayer({ client, deployment }: EvmChain, address: Address):
 			args: [operatorRole, address],
 		}),
 	]);
-	const largest = maxTransactionGas * gasPrice;
+	const { fastLzBytes, brotliBytes } = evmTransactions.open;
+	const largest = feeModelOf(deployment).mustHold(rates, {
+		gas: maxTransactionGas,
+		fastLzBytes: bundleSize * fastLzBytes,
+		brotliBytes: bundleSize * brotliBytes,
+	});
 	const problems: Found[] = [];
 	if (code) problems.push(fail("has code and cannot send bundles: use an account without code"));
 	if (!isOperator) problems.push(fail("lacks the role OPERATOR on the vault: grant that role"));
 	if (balance === 0n) problems.push(fail("has no funds for gas: send it some"));
 	else if (balance < largest) {
-		problems.push(warn(`has ${formatEther(balance)}, less than the largest transaction: send it more`));
+		problems.push(
+			warn(
+				`has ${formatEther(balance)}, and its largest transaction needs ${formatEther(largest)}: send it more`,
+			),
+		);
 	}
 	return problems.length > 0 ? problems : ok(`has gas (${formatEther(balance)}), the role, and no code`);
 }

@@ -1,7 +1,7 @@
-import { mulDivUp } from "@geoswap/protocol";
+import { mulDivUp, type Wei } from "@geoswap/protocol";
 import { encodeFunctionData, parseAbi } from "viem";
-import { eip1559, noL1Rates } from "./eip1559.ts";
-import type { FeeModel } from "./fee-model.ts";
+import { eip1559, highestFeePerGas, noL1Rates } from "./eip1559.ts";
+import type { FeeModel, FeeRates, L1Rates } from "./fee-model.ts";
 
 const pico = 10n ** 12n;
 
@@ -41,17 +41,35 @@ export const arbitrum: FeeModel = {
 		return { ...noL1Rates, picoWeiPerDataUnit: pico * perL1CalldataByte };
 	},
 	// The sequencer takes transactions in the order of their arrival, and returns the tip.
-	cost: ({ baseFee, l1 }, { gas, brotliBytes }) =>
-		gas * baseFee + mulDivUp(BigInt(brotliBytes), l1.picoWeiPerDataUnit, pico),
-	// Simulations leave this gas out. Three times the estimate: per block, the data can become an eighth dearer and the
-	// gas that pays for it an eighth cheaper, and a 7702 list is not part of the estimate. Unused gas is not paid for.
+	cost: ({ baseFee, l1 }, { gas, brotliBytes }) => gas * baseFee + dataCost(l1, brotliBytes),
+	// The gas limit has the extra gas, at the same highest fee. The tip is part of what must be held, though it is returned.
+	mustHold: (rates, { gas, brotliBytes }) =>
+		(gas + extraGas(dataGas(rates, brotliBytes))) * highestFeePerGas(rates),
+	// Simulations leave this gas out.
 	readExtraGas: async ({ client }, { to, data }) => {
 		const [gas] = await client.readContract({
 			...nodeInterface,
 			functionName: "gasEstimateL1Component",
 			args: [to, false, data],
 		});
-		return 3n * gas;
+		return extraGas(gas);
 	},
 	paid: eip1559.paid,
 };
+
+function dataCost({ picoWeiPerDataUnit }: L1Rates, brotliBytes: number): Wei {
+	return mulDivUp(BigInt(brotliBytes), picoWeiPerDataUnit, pico);
+}
+
+/** Returns the gas that pays for the data at the block's base fee. */
+function dataGas({ baseFee, l1 }: FeeRates, brotliBytes: number): bigint {
+	return baseFee === 0n ? 0n : mulDivUp(dataCost(l1, brotliBytes), 1n, baseFee);
+}
+
+/**
+ * Returns three times the gas: per block, the data can become an eighth dearer and the gas that pays for it an eighth
+ * cheaper, and a 7702 list is not part of the node's estimate. Unused gas is not paid for.
+ */
+function extraGas(gas: bigint): bigint {
+	return 3n * gas;
+}

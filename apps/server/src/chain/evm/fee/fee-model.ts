@@ -39,6 +39,11 @@ export type FeeModel = {
 	l1Rates: (answers: readonly (readonly bigint[])[]) => L1Rates;
 	/** Returns what a transaction will cost its sender at these rates, rounded up. */
 	cost: (rates: FeeRates, transaction: TransactionShape) => Wei;
+	/**
+	 * Returns what a sender must hold so that the chain takes a transaction with this gas limit: all that it could cost,
+	 * at the highest fee that it offers.
+	 */
+	mustHold: (rates: FeeRates, transaction: TransactionShape) => Wei;
 	/** Reads the gas that a transaction needs beside what its simulation used, generously. */
 	readExtraGas: (chain: EvmChain, call: { to: Address; data: Hex }) => Promise<bigint>;
 	/** Returns what a transaction did cost its sender. */

@@ -46,6 +46,16 @@ test("a transaction costs no less if it uses more gas or data, or if any fee is 
 	);
 });
 
+test("a sender that holds what it must can pay for the whole gas limit, also after five full blocks", () => {
+	fc.assert(
+		fc.property(fc.constantFrom(...kinds), shapes, rates, (kind, shape, before) => {
+			const { cost, mustHold } = feeModelOf({ kind });
+			const risen = { ...before, baseFee: (before.baseFee * 9n ** 5n) / 8n ** 5n };
+			expect(mustHold(before, shape)).toBeGreaterThanOrEqual(cost(risen, shape));
+		}),
+	);
+});
+
 function receiptWith(fields: Record<string, bigint>): RpcTransactionReceipt {
 	const hex = Object.entries(fields).map(([name, value]) => [name, numberToHex(value)]);
 	return Object.fromEntries(hex) as unknown as RpcTransactionReceipt;

@@ -1,8 +1,8 @@
-import { greater, mulDivUp } from "@geoswap/protocol";
+import { greater, mulDivUp, type Wei } from "@geoswap/protocol";
 import { encodeFunctionData, type Hex, hexToBigInt, parseAbi, type RpcTransactionReceipt } from "viem";
 import type { View } from "../read/call-multicall.ts";
 import { eip1559 } from "./eip1559.ts";
-import type { FeeModel } from "./fee-model.ts";
+import type { FeeModel, FeeRates, TransactionShape } from "./fee-model.ts";
 
 const million = 1_000_000n;
 const pico = million * million;
@@ -62,21 +62,23 @@ export const opStack: FeeModel = {
 			operatorWei,
 		};
 	},
-	cost: (rates, transaction) => {
-		const { picoWeiPerDataUnit, operatorWeiPerMillionGas, operatorWei } = rates.l1;
-		return (
-			eip1559.cost(rates, transaction) +
-			mulDivUp(dataUnits(transaction.fastLzBytes), picoWeiPerDataUnit, pico) +
-			mulDivUp(transaction.gas, operatorWeiPerMillionGas, million) +
-			operatorWei
-		);
-	},
+	cost: (rates, transaction) => eip1559.cost(rates, transaction) + l1Cost(rates, transaction),
+	mustHold: (rates, transaction) => eip1559.mustHold(rates, transaction) + l1Cost(rates, transaction),
 	readExtraGas: eip1559.readExtraGas,
 	paid: (receipt) => {
 		const { l1Fee = "0x0" } = receipt as OpStackReceipt;
 		return eip1559.paid(receipt) + hexToBigInt(l1Fee) + operatorFee(receipt);
 	},
 };
+
+/** Returns the fee for the data and the operator fee. The latter is for the gas: for its limit until it is used. */
+function l1Cost({ l1 }: FeeRates, { gas, fastLzBytes }: TransactionShape): Wei {
+	return (
+		mulDivUp(dataUnits(fastLzBytes), l1.picoWeiPerDataUnit, pico) +
+		mulDivUp(gas, l1.operatorWeiPerMillionGas, million) +
+		l1.operatorWei
+	);
+}
 
 /** Returns Fjord's estimate of the data's size in millionths of a byte: a line through sizes of real transactions. */
 function dataUnits(fastLzBytes: number): bigint {

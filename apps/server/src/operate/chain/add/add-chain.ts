@@ -10,6 +10,7 @@ import {
 import { createClient as createSdkClient, getChains } from "@geoswap/sdk";
 import { type Account, type Address, createPublicClient, type Hex, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { connectChain } from "../../../chain/evm/chain-client.ts";
 import { type EvmChainConfig, evmChains, firstUrl } from "../../../config/chain-config.ts";
 import type { ConfigFile } from "../../../config/config.ts";
 import { ConfigError } from "../../../config/config-error.ts";
@@ -343,10 +344,10 @@ export async function addChain(
 		const found = configured();
 		if (!found) return { state: "would do", lines: ["list what relayers, vault and canary need"] };
 		const { operators } = parseJsonFile(ownersSchema, options.ownersPath);
-		const listed = await readFunding(client, {
-			deployment: found.chain.deployment,
+		const listed = await readFunding(connectChain({ ...found.chain, rpcUrl: firstUrl(found.chain) }), {
 			relayers: operators as Address[],
 			stockUsd: options.stockUsd,
+			tip: BigInt(found.chain.minimumTipWei),
 		});
 		// A canary on its way has its money elsewhere.
 		const isToStart = !(await hasCanaryReturned()) && !existsSync(chainFile(".canary"));

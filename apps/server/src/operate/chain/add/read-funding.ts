@@ -1,6 +1,10 @@
-import type { ChainDeployment } from "@geoswap/protocol";
+import type { Wei } from "@geoswap/protocol";
 import { type Address, type Client, erc20Abi, formatUnits } from "viem";
-import { getBalance, getGasPrice, readContract } from "viem/actions";
+import { readContract } from "viem/actions";
+import type { EvmChain } from "../../../chain/evm/chain-client.ts";
+import { feeModelOf } from "../../../chain/evm/fee/fee-model-of.ts";
+import { readFeeRates } from "../../../chain/evm/fee/read-fee-rates.ts";
+import { evmTransactions } from "../../../desk/network-cost.ts";
 
 /** An amount that someone has to send before the chain can be used. */
 export type Funding = {
@@ -12,31 +16,26 @@ export type Funding = {
 	isEnough: boolean;
 };
 
-/** Gas of an ordinary transaction of a relayer, and how many of them it should be able to pay for. */
+/** Gas limit of an ordinary transaction of a relayer, and how many of them it should be able to pay for. */
 const gasOfOne = 300_000n;
 const transactions = 200n;
 
 /** Returns what the relayers and the vault need, and what they have. */
 export async function readFunding(
-	client: Client,
-	{
-		deployment,
-		relayers,
-		stockUsd,
-	}: {
-		deployment: ChainDeployment;
-		relayers: readonly Address[];
-		stockUsd: number;
-	},
+	chain: EvmChain,
+	{ relayers, stockUsd, tip }: { relayers: readonly Address[]; stockUsd: number; tip: Wei },
 ): Promise<Funding[]> {
+	const { client, deployment } = chain;
 	const { assets, settlementToken, contracts } = deployment;
 	const settlement = assets.find(({ address }) => address === settlementToken);
 	if (!settlement) throw new Error("the deployment has no settlement token");
 	const native = assets.find(({ address }) => BigInt(address) === 0n)?.symbol ?? "native";
-	const gasNeeded = (await getGasPrice(client)) * gasOfOne * transactions;
+	const { cost } = feeModelOf(deployment);
+	const gasNeeded =
+		transactions * cost(await readFeeRates(chain, { tip }), { ...evmTransactions.open, gas: gasOfOne });
 	const funding: Funding[] = [];
 	for (const address of relayers) {
-		const balance = await getBalance(client, { address });
+		const balance = await client.getBalance({ address });
 		funding.push(entry("gas of a relayer", { address, symbol: native, decimals: 18 }, gasNeeded, balance));
 	}
 	const stock = { what: "stock of the vault", holder: contracts.vault, usd: stockUsd };
