@@ -10,7 +10,7 @@ import {
 	orderId,
 	type QuoteRequest,
 } from "@geoswap/protocol";
-import { type Address, encodeFunctionData, type Hex, parseGwei, parseUnits } from "viem";
+import { type Address, concatHex, encodeFunctionData, type Hex, parseGwei, parseUnits } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { afterEach, expect, test } from "vitest";
 import { testConfig } from "../../test/desk/test-prices.ts";
@@ -36,8 +36,8 @@ import { createLog } from "../telemetry/log.ts";
 import { createDesk } from "./desk.ts";
 import { createPriceBook } from "./price/price-book.ts";
 
-// A swap's transactions are signed and sent by real lanes, each alone in its transaction, to anvils behind a model of the
-// rollup that charges for the data. No live chain was asked. At full size the fees move; otherwise they stand still.
+// A swap's transactions are signed and sent by real lanes to anvils behind a model of the rollup that charges for the
+// data. No live chain was asked. At full size the fees move; otherwise they stand still.
 
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 const swaps = isFull ? 1_000 : 2;
@@ -89,7 +89,7 @@ afterEach(async () => {
 test.each(markets)(
 	"$kind: however fees move, swaps are charged 1.00 to 1.10 of what they cost in sum, the books are right to the wei, and no bundle runs out of gas",
 	async (market) => {
-		const { sums, ...measured } = await measure(market);
+		const { sums, ...measured } = await measure(market, { wanted: swaps, atOnce: 1 });
 		if (isFull) console.info(market.kind, measured);
 		expect(measured).toMatchObject({ outOfGas: 0, unreleased: 0 });
 		expect(sums.booked).toBe(sums.missing);
@@ -102,7 +102,23 @@ test.each(markets)(
 	7_200_000,
 );
 
-async function measure({ kind, l2, l1, amount, tips }: Market) {
+test.runIf(isFull).each(markets)(
+	"$kind: if twenty swaps share each transaction, more is charged than they cost, and no bundle runs out of gas",
+	async (market) => {
+		const { sums, ...measured } = await measure(market, { wanted: 200, atOnce: 20 });
+		console.info(market.kind, "in bundles", measured);
+		expect(measured).toMatchObject({ outOfGas: 0, unreleased: 0 });
+		expect(sums.booked).toBe(sums.missing);
+		expect(measured.ratio).toBeGreaterThan(1);
+	},
+	7_200_000,
+);
+
+/** Measures this many swaps or a few more. So many of them are quoted at once, and their transactions are shared. */
+async function measure(
+	{ kind, l2, l1, amount, tips }: Market,
+	{ wanted, atOnce }: { wanted: number; atOnce: number },
+) {
 	const random = seededRandom(1);
 	const own = await createLaneScene();
 	scene = own;
@@ -136,7 +152,7 @@ async function measure({ kind, l2, l1, amount, tips }: Market) {
 			evm.chainId,
 			createLane({
 				policy: {
-					bundleSize: 1,
+					bundleSize: atOnce,
 					replaceAfterBlocks: 50,
 					minimumTipWei: String(tips.minimum),
 					finalitySeconds: 5,
@@ -165,49 +181,63 @@ async function measure({ kind, l2, l1, amount, tips }: Market) {
 		await chain.testClient.mine({ blocks: 1 });
 	}
 
-	while (counts.swaps < swaps) {
-		if (counts.swaps % 50 === 0) await refresh();
+	// An op that delegates its wallet is alone in its transaction: wallets whose ops are bundled are delegated before.
+	while (atOnce > 1 && known.length < atOnce) known.push(await newDelegated());
+
+	let told = 0;
+	while (counts.swaps < wanted) {
+		if (counts.swaps >= told) {
+			if (told > 0) console.info(kind, { atOnce, ...counts, ratio: ratio(), date: new Date() });
+			expect(sums.booked).toBe(sums.missing);
+			await refresh();
+			told += 50;
+		}
 		for (const side of sides) await mine(side);
 		await readPrices();
-		// Half of the swaps are the first of their wallet.
-		const isFirst = known.length === 0 || random() < 0.5;
-		const wallet = isFirst
-			? privateKeyToAccount(generatePrivateKey())
-			: (known[Math.floor(random() * known.length)] as PrivateKeyAccount);
-		const quote = desk.quote(requestOf(wallet.address), { isDelegated: !isFirst });
+		const asked = nextWallets().map(({ wallet, isFirst }) => {
+			const quote = desk.quote(requestOf(wallet.address), { isDelegated: !isFirst });
+			return { wallet, isFirst, quote };
+		});
 		// Every other submit comes a block later than its quote.
 		if (random() < 0.5) {
 			pass(1);
 			for (const side of sides) await mine(side);
 			await readPrices();
 		}
-		const { order, delivery, feeMillibps, networkCost } = quote;
-		const repriced = desk.reprice(
-			{ order, delivery, feeMillibps, networkCost, isDelegated: !isFirst },
-			{ sell: 0n, buy: 0n },
-		);
-		if (!repriced) {
-			counts.refused++;
-			continue;
+		const taken = asked.flatMap((one) => {
+			const { order, delivery, feeMillibps, networkCost } = one.quote;
+			const repriced = desk.reprice(
+				{ order, delivery, feeMillibps, networkCost, isDelegated: !one.isFirst },
+				{ sell: 0n, buy: 0n },
+			);
+			return repriced ? [{ ...one, order, repriced }] : [];
+		});
+		counts.refused += asked.length - taken.length;
+		if (taken.length === 0) continue;
+		const orders = taken.map(({ order }) => order);
+		for (const { wallet, isFirst, order } of taken) {
+			if (isFirst) await fund(wallet.address);
+			const op = await signOp(own, { order, wallet, authorize: isFirst });
+			await queueWork(pool, order, { kind: "open", payload: { op } });
 		}
-		if (isFirst) await fund(wallet.address);
-		const op = await signOp(own, { order, wallet, authorize: isFirst });
-		await queueWork(pool, order, { kind: "open", payload: { op } });
-		await run(origin, isFirst ? "first open" : "later open");
+		await run(origin, taken[0]?.isFirst ? "first open" : "later open");
 		pass(1);
-		await queueWork(pool, order, { kind: "fill", payload: { delivery: repriced.delivery } });
+		for (const { order, repriced } of taken) {
+			await queueWork(pool, order, { kind: "fill", payload: { delivery: repriced.delivery } });
+		}
 		await run(destination, "fill");
 		pass(2);
-		await attest(order);
-		await queueWork(pool, order, { kind: "release", payload: {} });
+		await attest(orders);
+		for (const order of orders) await queueWork(pool, order, { kind: "release", payload: {} });
 		await pool.query("update jobs set attestation_id = (select id from attestations) where kind = 'release'");
 		await run(origin, "release");
-		if ((await stateOf(order)) !== 2) counts.unreleased++;
+		for (const order of orders) if ((await stateOf(order)) !== 2) counts.unreleased++;
 		await owner.query("truncate attestations");
-		// For an output in the settlement token, all that the output is lower by is charged.
-		sums.charged += networkCost + quote.output - repriced.output;
-		counts.swaps++;
-		if (isFirst) {
+		for (const { wallet, isFirst, quote, repriced } of taken) {
+			// For an output in the settlement token, all that the output is lower by is charged.
+			sums.charged += quote.networkCost + quote.output - repriced.output;
+			counts.swaps++;
+			if (!isFirst) continue;
 			counts.firsts++;
 			known.push(wallet);
 		}
@@ -215,12 +245,35 @@ async function measure({ kind, l2, l1, amount, tips }: Market) {
 	return {
 		sums,
 		...counts,
-		ratio: Number(sums.charged) / Number(sums.paid),
+		ratio: ratio(),
 		outOfGas: nodes.flatMap((node) => node.outOfGas).length,
 		/** The highest fee as a multiple of the lowest. */
 		moved: { l1: span(l1Fee), l2: span(origin.fee) },
 		meanGas: Object.fromEntries([...gasUsed].map(([name, all]) => [name, mean(all)])),
 	};
+
+	function ratio(): number {
+		return Number(sums.charged) / Number(sums.paid);
+	}
+
+	/** Returns the wallets of the next swaps. Half of the swaps that come alone are the first of their wallet. */
+	function nextWallets(): { wallet: PrivateKeyAccount; isFirst: boolean }[] {
+		if (atOnce > 1) return known.map((wallet) => ({ wallet, isFirst: false }));
+		const isFirst = known.length === 0 || random() < 0.5;
+		const wallet = isFirst ? undefined : known[Math.floor(random() * known.length)];
+		return [{ wallet: wallet ?? privateKeyToAccount(generatePrivateKey()), isFirst }];
+	}
+
+	async function newDelegated(): Promise<PrivateKeyAccount> {
+		const wallet = privateKeyToAccount(generatePrivateKey());
+		await fund(wallet.address);
+		const { testClient, deployment } = chains.origin;
+		await testClient.setCode({
+			address: wallet.address,
+			bytecode: concatHex(["0xef0100", deployment.contracts.delegate]),
+		});
+		return wallet;
+	}
 
 	async function refresh(): Promise<void> {
 		for (const { chain } of sides) {
@@ -323,9 +376,9 @@ async function measure({ kind, l2, l1, amount, tips }: Market) {
 		await sendAsAnyone(chains.origin, { to: assetOf(chains.origin, "USDC"), data });
 	}
 
-	async function attest(order: Order): Promise<void> {
+	async function attest(orders: Order[]): Promise<void> {
 		const { threshold, attesters } = chains.origin.deployment.attesterSet;
-		const typedData = attestationTypedData(attestationMessage("Release", [order]));
+		const typedData = attestationTypedData(attestationMessage("Release", orders));
 		const signers = chains.keys.attesters.map((key) => privateKeyToAccount(key)).slice(0, threshold);
 		const signatures = await Promise.all(signers.map((signer) => signer.signTypedData(typedData)));
 		await pool.query(
@@ -337,7 +390,7 @@ async function measure({ kind, l2, l1, amount, tips }: Market) {
 				threshold,
 				JSON.stringify(attesters),
 				JSON.stringify(signatures),
-				JSON.stringify([orderId(order)]),
+				JSON.stringify(orders.map(orderId)),
 			],
 		);
 	}
