@@ -133,6 +133,21 @@ test("the books of correctly handled swaps reconcile with the chains", async () 
 	expect(formatReport(report)).toMatch(/ORB: escrow 10000000, .*\n3 orders, 4 swaps: all invariants hold$/s);
 });
 
+test("swaps that ended on a chain which has left the service are no breach, and the report counts them", async () => {
+	const { origin, destination } = chains;
+	const without = (chain: TestChain) =>
+		reconcile({ pool: database.pool, chains: [chain], earlierAttesterSets: [], nowMs: Date.now() });
+	for (const [kept, left] of [
+		[origin, destination],
+		[destination, origin],
+	] as const) {
+		const report = await without(kept);
+		expect(report).toMatchObject({ breaches: [], losses: [], unchecked: [] });
+		expect(report.leftChains).toEqual([{ chainId: left.chainId, swaps: 3 }]);
+		expect(formatReport(report)).toContain(`NOT JUDGED 3 ended swaps of chain ${left.chainId}`);
+	}
+});
+
 /**
  * A token that takes with transferFrom(), by adding to what the receiver's slot holds, and whose transfer() says yes
  * and moves nothing. Any other call returns 1.

@@ -22,7 +22,7 @@ import { type AuditedSolana, connectAuditedSolana, finalHoldings } from "./read/
 import { CouldNotCheckError } from "./read/could-not-check-error.ts";
 import { inTurns } from "./read/in-turns.ts";
 import { type OrderHistory, orderHistories } from "./read/order-history.ts";
-import { type Books, readBooks, readOrdersOfSwaps } from "./read/read-books.ts";
+import { type AuditedSwap, type Books, readBooks, readOrdersOfSwaps } from "./read/read-books.ts";
 import { type ChainEvents, noEvents, readChainEvents } from "./read/read-chain-events.ts";
 import { readSolanaTransactions } from "./read/read-solana-transactions.ts";
 import { breachOf, type Finding, type Invariant, invariants, type Report } from "./read/report.ts";
@@ -242,7 +242,14 @@ export async function reconcile({
 	const exposed = policies.filter(({ chainId }) => !unchecked.has(chainId));
 	const isOn = (order: Order, chainId: number) =>
 		order.originChainId === BigInt(chainId) || order.destinationChainId === BigInt(chainId);
-	const isJudged = ({ order }: { order: Order }) => [...unchecked.keys()].every((id) => !isOn(order, id));
+	const served = new Set(policies.map(({ chainId }) => BigInt(chainId)));
+	const leftChainsOf = ({ order, isEnded }: AuditedSwap) =>
+		isEnded
+			? [...new Set([order.originChainId, order.destinationChainId])].filter((id) => !served.has(id))
+			: [];
+	// A chain may leave the service once its swaps have ended: what happened there is not read any more.
+	const isJudged = (swap: AuditedSwap) =>
+		[...unchecked.keys()].every((id) => !isOn(swap.order, id)) && leftChainsOf(swap).length === 0;
 	const servingSinceMs = Math.max(workingSinceMs, books.restoredAtMs ?? 0);
 	for (const swap of books.swaps) {
 		const origin = policies.find(({ chainId }) => BigInt(chainId) === swap.order.originChainId);
@@ -313,6 +320,7 @@ export async function reconcile({
 	return {
 		ok: breaches.every(({ pauses }) => pauses === false),
 		unchecked: [...unchecked].map(([chainId, why]) => ({ chainId, why })),
+		leftChains: countsOf(swaps.flatMap(leftChainsOf)),
 		chains: reports,
 		orders: histories.size,
 		swaps: swaps.length,
@@ -355,6 +363,12 @@ async function readHistory(
 		throw new Error(`its books end at slot ${bookedSlot}, before what others gave could be told apart`);
 	}
 	return history;
+}
+
+function countsOf(chainIds: readonly bigint[]): Report["leftChains"] {
+	const counts = new Map<number, number>();
+	for (const id of chainIds) counts.set(Number(id), (counts.get(Number(id)) ?? 0) + 1);
+	return [...counts].map(([chainId, swaps]) => ({ chainId, swaps }));
 }
 
 function keyOf({ invariant, message, orderId: id }: Finding): string {

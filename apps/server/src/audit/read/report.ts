@@ -114,6 +114,8 @@ export type Report = {
 	ok: boolean;
 	/** Chains that could not be audited, and why. Orders that touch one of these are not judged. */
 	unchecked: { chainId: number; why: string }[];
+	/** Chains that are no longer configured, with the number of ended swaps that are not judged for that reason. */
+	leftChains: { chainId: number; swaps: number }[];
 	chains: ChainReport[];
 	orders: number;
 	swaps: number;
@@ -191,13 +193,17 @@ export function formatReport(report: Report): string {
 			`OWED ${amount} of ${token} to ${wallet} on chain ${chainId}: ${why.replaceAll("-", " ")} (order ${orderId})`,
 	);
 	const unchecked = report.unchecked.map(({ chainId, why }) => `NOT CHECKED chain ${chainId}: ${why}`);
+	const left = report.leftChains.map(
+		({ chainId, swaps: count }) =>
+			`NOT JUDGED ${count} ended swaps of chain ${chainId}, which is not configured`,
+	);
 	const totals = Object.entries(lostUsdCents).map(
 		([chainId, cents]) => `lost on chain ${chainId}: ${formatCents(cents)}`,
 	);
 	const held = unchecked.length > 0 ? "all invariants that could be checked hold" : "all invariants hold";
 	const verdict = ok ? held : `${breaches.length} breaches`;
 	return [
-		...[...lines, ...perInvariant, ...found, ...deposits, ...owed, ...lost, ...totals, ...unchecked],
+		...[...lines, ...perInvariant, ...found, ...deposits, ...owed, ...lost, ...totals, ...unchecked, ...left],
 		`${orders} orders, ${swaps} swaps: ${verdict}`,
 	].join("\n");
 }
