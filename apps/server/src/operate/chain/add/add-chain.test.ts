@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Address, type Hex, keccak256, parseEther, toHex } from "viem";
@@ -61,10 +61,9 @@ afterAll(async () => {
 async function add(
 	change: Partial<AddOptions> = {},
 	settings: string[] = [],
-	of = base.preset,
+	preset = applySettings(base.preset, { settings, without: [] }),
 ): Promise<StepReport[]> {
 	const reports: StepReport[] = [];
-	const preset = applySettings(of, { settings, without: [] });
 	await addChain(
 		preset,
 		{
@@ -92,6 +91,20 @@ const states = (reports: readonly StepReport[]) =>
 	Object.fromEntries(reports.map(({ step, state }) => [step, state]));
 const linesOf = (reports: readonly StepReport[], step: string) =>
 	reports.find((report) => report.step === step)?.lines ?? [];
+
+/** Sends the batch from the admin, as its owners would. */
+async function signAsOwners(transactions: readonly { to: Address; data: Hex }[]): Promise<void> {
+	const from = addressOf("admin");
+	await base.testClient.setBalance({ address: from, value: parseEther("1") });
+	await base.testClient.impersonateAccount({ address: from });
+	for (const { to, data } of transactions) {
+		const hash = await base.testClient.request({
+			method: "eth_sendTransaction",
+			params: [{ from, to, data }],
+		} as never);
+		await base.publicClient.waitForTransactionReceipt({ hash });
+	}
+}
 
 test("a dry run names every step and changes nothing, neither files nor the chain", async () => {
 	const before = [readFileSync(at("geoswap.json"), "utf8"), await base.publicClient.getBlockNumber()];
@@ -180,16 +193,38 @@ test("a change that only the owners can make is written as a batch for their Saf
 		meta: { createdFromSafeAddress: addressOf("admin") },
 	});
 	expect(batch.transactions).toHaveLength(5);
-	await base.testClient.setBalance({ address: addressOf("admin"), value: parseEther("1") });
-	await base.testClient.impersonateAccount({ address: addressOf("admin") });
-	for (const { to, data } of batch.transactions) {
-		const hash = await base.testClient.request({
-			method: "eth_sendTransaction",
-			params: [{ from: addressOf("admin"), to, data }],
-		} as never);
-		await base.publicClient.waitForTransactionReceipt({ hash });
-	}
+	await signAsOwners(batch.transactions);
 	expect(states(await add({}, setting)).contracts).toBe("done already");
+});
+
+test("a token is added to a chain by another run: the owners sign its cap, and the deployment file gains it", async () => {
+	const own = (name: string) => at(join("token", name));
+	mkdirSync(own(""));
+	const { chains: _, ...others } = JSON.parse(readFileSync(at("geoswap.json"), "utf8"));
+	writeFileSync(own("geoswap.json"), JSON.stringify({ ...others, chains: {} }));
+	// Another deployer has other contracts on the same chain.
+	await base.testClient.setBalance({ address: addressOf("other deployer"), value: parseEther("10") });
+	const change = { configPath: own("geoswap.json"), deployerKey: keyOf("other deployer") };
+	const files = () => [own("deployment.json"), own("geoswap.json")].map((name) => readFileSync(name, "utf8"));
+	const symbols = () =>
+		readConfig(own("geoswap.json")).chains[0]?.deployment.assets.map(({ symbol }) => symbol);
+
+	await add(change, [], applySettings(base.preset, { settings: [], without: ["cbBTC"] }));
+	expect(symbols()).toEqual(["ETH", "WETH", "USDC", "USDT"]);
+	const before = files();
+	expect(states(await add(change)).contracts).toBe("waiting");
+	expect(files()).toEqual(before);
+	const { transactions } = JSON.parse(readFileSync(own("chains/8453.safe.json"), "utf8"));
+	expect(transactions).toHaveLength(1);
+	await signAsOwners(transactions);
+	expect(states(await add(change))).toMatchObject({ contracts: "done", configuration: "done already" });
+	expect(symbols()).toEqual(["ETH", "WETH", "USDC", "USDT", "cbBTC"]);
+	const [deployment, configuration] = files();
+	expect(configuration).toBe(before[1]);
+	const chainOf = (text = "") => JSON.parse(text).chains[0];
+	const { assets, ...rest } = chainOf(deployment);
+	const { assets: assetsBefore, ...restBefore } = chainOf(before[0]);
+	expect([assets.slice(0, -1), rest]).toEqual([assetsBefore, restBefore]);
 });
 
 test("an endpoint of another chain ends the run before anything is read from it", async () => {
