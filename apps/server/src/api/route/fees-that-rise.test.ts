@@ -72,6 +72,7 @@ async function startService(kind: ChainKind) {
 				pool: db,
 				sealKeys,
 				desk,
+				wantPrices: async () => {},
 				engine: { poke: async () => {} },
 				pauses: { reasonOf: () => undefined },
 				config,
