@@ -1,7 +1,8 @@
 import type { AssetDeployment, ChainDeployment, SolanaDeployment } from "@geoswap/protocol";
 import { type Address, numberToHex } from "viem";
 import { noL1Rates } from "../src/chain/evm/fee/eip1559.ts";
-import type { BlockPrices, FeedAnswer, Ladder } from "../src/chain/evm/read/read-block-prices.ts";
+import type { FeedAnswer } from "../src/chain/evm/read/light-call.ts";
+import type { BlockPrices, Ladder } from "../src/chain/evm/read/read-block-prices.ts";
 
 const e18 = 10n ** 18n;
 const million = 1_000_000n;

@@ -1,7 +1,7 @@
 import { startTestChains } from "@geoswap/devnet";
 import { fromSolanaWord, type QuoteRequest, SwapError, solanaChainId } from "@geoswap/protocol";
 import { createKeyPairSignerFromPrivateKeyBytes } from "@solana/kit";
-import type { FeedAnswer } from "../../src/chain/evm/read/read-block-prices.ts";
+import type { FeedAnswer } from "../../src/chain/evm/read/light-call.ts";
 import { createDesk } from "../../src/desk/desk.ts";
 import { deskChains, type Side } from "../../src/desk/desk-chain.ts";
 import type { PriceBook } from "../../src/desk/price/price-book.ts";

@@ -12,7 +12,8 @@ import {
 } from "@geoswap/protocol";
 import { type Address, getAddress, keccak256, numberToHex, stringToHex, zeroAddress } from "viem";
 import { entryPoint09Address } from "viem/account-abstraction";
-import type { BlockPrices, FeedAnswer, Ladder } from "../../src/chain/evm/read/read-block-prices.ts";
+import type { FeedAnswer } from "../../src/chain/evm/read/light-call.ts";
+import type { BlockPrices, Ladder } from "../../src/chain/evm/read/read-block-prices.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
 import { joinDeployment } from "../../src/config/join-deployment.ts";
 import { type HashedRandom, hashedRandom } from "../../src/operate/shadow/hashed-random.ts";

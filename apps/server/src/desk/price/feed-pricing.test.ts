@@ -3,7 +3,8 @@ import fc from "fast-check";
 import { type Address, numberToHex, zeroHash } from "viem";
 import { describe, expect, test } from "vitest";
 import { noL1Rates } from "../../chain/evm/fee/eip1559.ts";
-import type { BlockPrices, FeedAnswer } from "../../chain/evm/read/read-block-prices.ts";
+import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
+import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { createFeedPricing } from "./feed-pricing.ts";
 
 const key = (n: number) => fromSolanaWord(numberToHex(n, { size: 32 }));

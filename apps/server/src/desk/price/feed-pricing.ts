@@ -9,7 +9,7 @@ import {
 	toSolanaWord,
 } from "@geoswap/protocol";
 import type { Address } from "viem";
-import type { FeedAnswer } from "../../chain/evm/read/read-block-prices.ts";
+import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
 import { interpolate } from "./ladder.ts";
 import type { LadderPricing } from "./ladder-pricing.ts";
 import { priceDeviationBps } from "./price-deviation.ts";

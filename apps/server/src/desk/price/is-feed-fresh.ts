@@ -1,5 +1,5 @@
 import type { Seconds } from "@geoswap/protocol";
-import type { FeedAnswer } from "../../chain/evm/read/read-block-prices.ts";
+import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
 
 /** Extra seconds for a feed's round to be mined: it is sent only at the heartbeat. */
 const feedGraceSeconds = 120;

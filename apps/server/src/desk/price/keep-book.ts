@@ -2,11 +2,8 @@ import type { Milliseconds } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import type { TipBounds } from "../../chain/evm/fee/read-tip.ts";
-import {
-	type BlockPrices,
-	type FeedAnswer,
-	readBlockPrices,
-} from "../../chain/evm/read/read-block-prices.ts";
+import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
+import { type BlockPrices, readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { PriceBook } from "./price-book.ts";
 import type { PriceTurns } from "./price-turns.ts";

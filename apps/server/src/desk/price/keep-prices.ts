@@ -1,7 +1,8 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Address, Hash } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
-import type { BlockPrices, FeedAnswer } from "../../chain/evm/read/read-block-prices.ts";
+import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
+import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { assetsPricedOn, evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { readOptionalSecret } from "../../config/secrets.ts";

@@ -1,6 +1,6 @@
 import type { Milliseconds, UsdE18 } from "@geoswap/protocol";
 import type { Hash } from "viem";
-import type { FeedAnswer } from "../../chain/evm/read/read-block-prices.ts";
+import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
 import type { Config } from "../../config/config.ts";
 
 /** A price of Pyth, with half the width of its confidence interval. */

@@ -1,6 +1,7 @@
 import type { Milliseconds, Seconds } from "@geoswap/protocol";
 import type { Hash } from "viem";
-import type { BlockPrices, FeedAnswer } from "../../chain/evm/read/read-block-prices.ts";
+import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
+import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { isFeedFresh } from "./is-feed-fresh.ts";
 import type { PriceStop } from "./price-stop.ts";
 import type { PythPrices } from "./pyth-prices.ts";

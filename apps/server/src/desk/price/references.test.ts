@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { type Address, type Hash, numberToHex, zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { noL1Rates } from "../../chain/evm/fee/eip1559.ts";
-import type { FeedAnswer, SequencerStatus } from "../../chain/evm/read/read-block-prices.ts";
+import type { FeedAnswer, SequencerStatus } from "../../chain/evm/read/light-call.ts";
 import type { Config } from "../../config/config.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { keepPyth } from "./keep-pyth.ts";

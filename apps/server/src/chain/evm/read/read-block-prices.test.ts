@@ -20,7 +20,8 @@ import {
 } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { connectChain, type EvmChain } from "../chain-client.ts";
-import { type BlockPrices, ladderMaxAgeSeconds, readBlockPrices } from "./read-block-prices.ts";
+import { ladderMaxAgeSeconds } from "./known-ladders.ts";
+import { type BlockPrices, readBlockPrices } from "./read-block-prices.ts";
 
 const positionsAbi = parseAbi([
 	"struct MintParams { address token0; address token1; uint24 fee; int24 tickLower; int24 tickUpper; uint256 amount0Desired; uint256 amount1Desired; uint256 amount0Min; uint256 amount1Min; address recipient; uint256 deadline; }",
