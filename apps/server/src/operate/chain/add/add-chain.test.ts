@@ -9,7 +9,8 @@ import { readRecording, withoutVolatileParts } from "../../../../test/chain/reco
 import { readConfig } from "../../../config/read-config.ts";
 import { applySettings, expectEvm } from "../apply-settings.ts";
 import { readPreset } from "../read-presets.ts";
-import { type AddOptions, addChain, type StepReport } from "./add-chain.ts";
+import { addChain, type StepReport } from "./add-chain.ts";
+import type { AddOptions } from "./adding.ts";
 import { chainTermsOf } from "./chain-terms-of.ts";
 import { describeStep } from "./describe-step.ts";
 import { missingValues, tokensLeftOut } from "./missing-values.ts";

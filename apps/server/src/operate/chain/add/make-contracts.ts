@@ -1,0 +1,129 @@
+import { type DeployConfig, parseDeployConfig } from "@geoswap/contracts";
+import { formatDeployment, withChainDeployment } from "@geoswap/protocol";
+import type { Account, Address, Hex } from "viem";
+import { privateKeyToAccount } from "viem/accounts";
+import { ConfigError } from "../../../config/config-error.ts";
+import { parseJsonFile } from "../../../config/parse-json-file.ts";
+import { readConfigFile, readDeployment, writeWhole } from "../config-file.ts";
+import type { Adding, AddOptions, Outcome } from "./adding.ts";
+import { ownersSchema } from "./owners.ts";
+import { placeContracts } from "./place-contracts.ts";
+import { type AssetPlan, planAssets } from "./plan-assets.ts";
+import { readKeptCaps } from "./read-kept-caps.ts";
+import { safeBatch } from "./safe-batch.ts";
+
+/** Finds pools, deploys or finds the contracts, and records them in the deployment file. */
+export async function makeContracts(adding: Adding): Promise<Outcome> {
+	const { client, preset, options } = adding;
+	const { configPath, rpcUrls, isDryRun } = options;
+	const { chainId } = preset;
+	const { file, deploymentPath } = readConfigFile(configPath);
+	const deployment = readDeployment(deploymentPath);
+	const earlier = deployment.chains.find((one) => one.chainId === chainId);
+	const plan = await planAssets(client, preset, {
+		deviationBps: file.price?.feedDeviationBps ?? 300,
+		earlier: earlier?.assets,
+	});
+	if (earlier)
+		Object.assign(
+			plan.outflowCaps,
+			await readKeptCaps(client, { deployment: earlier, wanted: plan.outflowCaps }),
+		);
+	const config = deployConfigOf(adding, plan);
+	const lines = [
+		`offers ${plan.assets.map(({ symbol, paths }) => (paths.length > 0 ? `${symbol} (pools ${paths.map((path) => path.join("+")).join(", ")})` : symbol)).join(", ")}`,
+		...plan.leftOut.map(({ symbol, because }) => `leaves out ${symbol}: ${because}`),
+	];
+	const placed = await placeContracts(client, {
+		rpcUrl: rpcUrls[0] ?? "",
+		account: accountOf(options),
+		config,
+		earlier,
+		canSend: options.deployerKey !== undefined && !isDryRun,
+		pollingIntervalMs: options.pollingIntervalMs,
+	});
+	if (placed.state === "for owners")
+		return forOwners(adding, { steps: placed.steps, safe: config.roles.admin, lines });
+	if (placed.state === "would do") {
+		const steps = placed.steps.map(({ name, creates }) => `${name}${creates ? ` at ${creates}` : ""}`);
+		if (isDryRun) return { state: "would do", lines: [...lines, ...steps] };
+		const next = "set DEPLOYER_PRIVATE_KEY, whose account pays for these steps, and run again";
+		return { state: "waiting", lines: [...lines, ...steps, next] };
+	}
+	const all = withChainDeployment(deployment, placed.deployment);
+	const deployed = all.chains.find((one) => one.chainId === chainId);
+	const isRecorded = JSON.stringify(earlier) === JSON.stringify(deployed);
+	if (!isRecorded && !isDryRun) writeWhole(deploymentPath, formatDeployment(all));
+	const { vault, escrow, delegate, accessManager } = placed.deployment.contracts;
+	lines.push(
+		`vault ${vault}, escrow ${escrow}, delegate ${delegate}, AccessManager ${accessManager}`,
+		"the owners have nothing to sign",
+	);
+	return { state: placed.state === "done" || !isRecorded ? "done" : "done already", lines };
+}
+
+/** Returns the account that deploys, or whose contracts are looked for. */
+function accountOf({ deployerKey, deployer }: AddOptions): Account {
+	if (deployerKey) return privateKeyToAccount(deployerKey);
+	if (deployer) return { address: deployer, type: "json-rpc" };
+	throw new ConfigError(
+		"DEPLOYER_PRIVATE_KEY",
+		"is not set in the environment. Set it to the deployer's key, or name the deployer with --deployer to look for its contracts",
+	);
+}
+
+/** Writes the steps as a batch for the Safe of the owners. */
+function forOwners(
+	{ preset: { chainId, name }, options: { isDryRun, nowMs }, chainFile }: Adding,
+	{
+		steps,
+		safe,
+		lines,
+	}: { steps: readonly { name: string; to: Address; data: Hex }[]; safe: Address; lines: string[] },
+): Outcome {
+	const path = chainFile(".safe.json");
+	const batch = safeBatch({
+		chainId,
+		name,
+		safe,
+		calls: steps,
+		nowMs: nowMs(),
+	});
+	const named = steps.map((step) => step.name);
+	if (isDryRun) return { state: "would do", lines: [...lines, "the owners would sign:", ...named] };
+	writeWhole(path, `${JSON.stringify(batch, null, "\t")}\n`);
+	const next = `the owners of ${safe} import ${path} into Safe's Transaction Builder, sign and send; then run again:`;
+	return { state: "waiting", lines: [...lines, next, ...named] };
+}
+
+function deployConfigOf(
+	{ preset, options: { ownersPath } }: Adding,
+	{ assets, outflowCaps }: AssetPlan,
+): DeployConfig {
+	const { attesterSet, confirmations, ...roles } = parseJsonFile(ownersSchema, ownersPath);
+	const venue = preset.venues[preset.venue];
+	const settlement = preset.tokens.find(({ symbol }) => symbol === preset.settlementToken);
+	if (!venue || !settlement) throw new Error("the preset has no venue or no settlement token");
+	return parseDeployConfig(
+		{
+			chainId: preset.chainId,
+			name: preset.name,
+			kind: preset.kind,
+			uniswap: {
+				factory: venue.factory.value,
+				router: venue.router.value,
+				quoterV2: venue.quoterV2.value,
+			},
+			wrappedNative: preset.wrappedNative.value,
+			settlementToken: settlement.address.value,
+			...(preset.sequencerUptimeFeed ? { sequencerUptimeFeed: preset.sequencerUptimeFeed.value } : {}),
+			permit2: preset.infrastructure.permit2.value,
+			assets,
+			attesterSet,
+			roles,
+			outflowCaps,
+			...(confirmations === undefined ? {} : { confirmations }),
+		},
+		`the preset with ${ownersPath}`,
+	);
+}
