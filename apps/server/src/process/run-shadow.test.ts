@@ -32,7 +32,7 @@ beforeAll(async () => {
 			chains: Object.fromEntries(
 				[chains.origin, chains.destination].map(({ chainId, rpcUrl }) => [
 					chainId,
-					{ nodes: [{ url: rpcUrl }], ...terms },
+					{ nodes: [{ url: rpcUrl }], ...terms, onlyAccounts: [] },
 				]),
 			),
 			attesters: chains.origin.deployment.attesterSet.attesters.map((_, i) => ({
@@ -49,7 +49,7 @@ afterAll(async () => {
 	rmSync(folder, { recursive: true });
 });
 
-test("against real chains, without a key or a service, it fills swaps on paper; told to stop, it reports what verifies", async () => {
+test("against real chains that nobody is offered yet, without a key or a service, it fills swaps on paper; told to stop, it reports what verifies", async () => {
 	const journal = join(folder, "day.jsonl");
 	const report = join(folder, "report.md");
 	const child = spawn(

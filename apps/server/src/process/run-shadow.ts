@@ -28,7 +28,7 @@ const tickMs = 200;
 
 /** Plays the service on paper. It reads no secret and needs no service but the chains' nodes. */
 export async function runShadow(options: ShadowOptions): Promise<void> {
-	const config = readConfig(options.config);
+	const config = offeredToAll(readConfig(options.config));
 	if (options.requests !== undefined && options.generate !== undefined) {
 		throw new ConfigError("--generate", "requests are either read from a file or made up: choose one");
 	}
@@ -39,6 +39,11 @@ export async function runShadow(options: ShadowOptions): Promise<void> {
 		return publish(report, options, 1);
 	}
 	await runLive(plan);
+}
+
+/** Returns the configuration with all chains offered: the day is to tell what a chain earns before it is. */
+function offeredToAll(config: Config): Config {
+	return { ...config, chains: config.chains.map(({ onlyAccounts: _, ...chain }) => chain) };
 }
 
 type Plan = { config: Config; options: ShadowOptions; seed: string; terms: ShadowTerms };
