@@ -9,16 +9,18 @@ import { ConfigError } from "../config/config-error.ts";
 import { readConfig } from "../config/read-config.ts";
 import { configBook } from "../desk/price/config-book.ts";
 import { keepPrices } from "../desk/price/keep-prices.ts";
+import type { PriceNews } from "../desk/price/price-news.ts";
 import type { ShadowOptions } from "../operate/shadow/define-shadow-commands.ts";
 import { formatReport, reportToJson } from "../operate/shadow/format-report.ts";
 import { generateRequests, type TimedRequest } from "../operate/shadow/generate-requests.ts";
-import type { Holding, ShadowTerms } from "../operate/shadow/journal.ts";
+import type { Holding, JournalLine, ShadowTerms } from "../operate/shadow/journal.ts";
 import { createJournalFile, readJournal } from "../operate/shadow/journal-file.ts";
 import { equalStock, readStock } from "../operate/shadow/opening-stock.ts";
 import { readRequests } from "../operate/shadow/read-requests.ts";
 import { runRecordedDay } from "../operate/shadow/run-recorded-day.ts";
 import { createShadowDay } from "../operate/shadow/shadow-day.ts";
 import type { ShadowReport } from "../operate/shadow/shadow-report.ts";
+import { createFillSimulator } from "../operate/shadow/simulate-fill.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
 import { connectApiChains } from "./connect-api-chains.ts";
 
@@ -55,7 +57,7 @@ function termsOf({ acceptSeconds, restockHours, restockBps }: ShadowOptions): Sh
 /** Plays a recorded day again, under the present configuration. */
 async function replay(path: string, { config, options, seed, terms }: Plan): Promise<ShadowReport> {
 	const lines = await readJournal(path);
-	const prices = lines.flatMap((line) => (line.kind === "prices" ? [line] : []));
+	const prices = lines.filter(isPriceNews);
 	const [first, last] = [prices[0], lines.at(-1)];
 	if (!first || !last) throw new ConfigError(path, "has no prices");
 	const startMs = lines[0]?.atMs ?? first.atMs;
@@ -72,7 +74,7 @@ async function replay(path: string, { config, options, seed, terms }: Plan): Pro
 				config,
 				prices,
 				requests,
-				stock: openingOf({ config, options, latest: firstOfEach(prices.map((line) => line.prices)) }),
+				stock: openingOf({ config, options, latest: firstBlocks(prices) }),
 				terms,
 				seed,
 				source: `Prices recorded in ${path}, ${isRecorded ? "and its requests" : wordsFor(options, seed)}.`,
@@ -94,19 +96,20 @@ async function runLive(plan: Plan): Promise<void> {
 		write: (line) => process.stderr.write(line),
 	});
 	const { chains, end } = await connectApiChains(config, { log });
+	const simulate = createFillSimulator(chains);
 	const stopping = new AbortController();
 	for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
-	const latest = new Map<number, BlockPrices>();
-	let onBlock: ((prices: BlockPrices) => void) | undefined;
+	const latest: LatestNews = new Map();
+	let onNews: ((news: PriceNews) => void) | undefined;
 	const { kept } = keepPrices({
 		config,
 		chains: [...chains.values()],
 		nowMs: Date.now,
 		signal: stopping.signal,
 		log,
-		record: (prices) => {
-			latest.set(prices.chainId, prices);
-			onBlock?.(prices);
+		record: (news) => {
+			latest.set(sourceOf(news), news);
+			onNews?.(news);
 		},
 	});
 	for (let day = 1; day <= Math.ceil(options.days) && !stopping.signal.aborted; day++) {
@@ -115,8 +118,9 @@ async function runLive(plan: Plan): Promise<void> {
 			day,
 			lastsMs,
 			latest,
+			simulate,
 			listen: (listener) => {
-				onBlock = listener;
+				onNews = listener;
 			},
 			signal: stopping.signal,
 			log,
@@ -134,49 +138,63 @@ async function runLiveDay(
 		day,
 		lastsMs,
 		latest,
+		simulate,
 		listen,
 		signal,
 		log,
 	}: {
 		day: number;
 		lastsMs: Milliseconds;
-		latest: ReadonlyMap<number, BlockPrices>;
-		listen: (listener: ((prices: BlockPrices) => void) | undefined) => void;
+		latest: LatestNews;
+		simulate: ReturnType<typeof createFillSimulator>;
+		listen: (listener: ((news: PriceNews) => void) | undefined) => void;
 		signal: AbortSignal;
 		log: Log;
 	},
 ): Promise<ShadowReport | undefined> {
 	const wanted = evmChains(config);
-	while (!signal.aborted && wanted.some(({ chainId }) => !latest.has(chainId))) await pause(signal);
+	while (!signal.aborted && wanted.some(({ chainId }) => !latest.has(`chain ${chainId}`)))
+		await pause(signal);
 	if (signal.aborted) return undefined;
 	const startMs = Date.now();
-	const book = configBook(config);
 	const path = numbered(options.journal, day);
 	const journal = createJournalFile(path);
+	let isEnded = false;
+	/** Simulations that were asked for and have not been answered. */
+	const asked = new Set<Promise<void>>();
 	const shadow = createShadowDay({
 		config,
-		book,
-		stock: openingOf({ config, options, latest: [...latest.values()] }),
+		stock: openingOf({ config, options, latest: firstBlocks([...latest.values()]) }),
 		terms,
 		seed: `${seed}/${day}`,
 		source: `Prices of live chains, ${wordsFor(options, seed)}.`,
 		startMs,
+		simulateFill: (swap, fill) => {
+			const answered = simulate(fill).then((simulation) => {
+				asked.delete(answered);
+				if (!isEnded) shadow.simulated(swap, simulation, Date.now());
+			});
+			asked.add(answered);
+		},
 		write: journal.write,
 	});
-	for (const prices of latest.values()) shadow.prices(prices, startMs);
-	listen((prices) => shadow.prices(prices, Date.now()));
+	for (const news of latest.values()) shadow.learn(news, startMs);
+	listen((news) => shadow.learn(news, Date.now()));
 	log.info({ journal: path, day }, "a shadow day begins");
 	const requests = requestsOf({ config, options, seed: `${seed}/${day}`, startMs })[Symbol.iterator]();
 	let next = requests.next();
 	while (!signal.aborted && Date.now() < startMs + lastsMs) {
 		const nowMs = Date.now();
 		for (; !next.done && next.value.atMs <= nowMs; next = requests.next()) {
-			shadow.request(next.value.request(book), nowMs);
+			shadow.request(next.value.request(shadow.book), nowMs);
 		}
 		shadow.advance(nowMs);
 		await pause(signal);
 	}
 	listen(undefined);
+	// Fills that become due meanwhile count as unfinished.
+	await Promise.all(asked);
+	isEnded = true;
 	const report = shadow.end(Date.now());
 	journal.close();
 	log.info({ journal: path, day, filled: report.filled }, "a shadow day ended");
@@ -203,13 +221,27 @@ function openingOf({
 	latest,
 }: Pick<Plan, "config" | "options"> & { latest: readonly BlockPrices[] }): Holding[] {
 	if (options.stock !== undefined) return readStock(options.stock, config);
-	const book = configBook(config);
+	const { book } = configBook(config, { nowMs: Date.now });
 	for (const prices of latest) book.update(prices, { nowMs: prices.timestampUnixSeconds * 1_000 });
 	return equalStock(options.stockUsd, { config, book });
 }
 
-function firstOfEach(prices: readonly BlockPrices[]): BlockPrices[] {
-	return [...new Map(prices.toReversed().map((block) => [block.chainId, block])).values()];
+/** The last news of each source. */
+type LatestNews = Map<string, PriceNews>;
+
+function sourceOf(news: PriceNews): string {
+	if (news.kind === "prices") return `chain ${news.prices.chainId}`;
+	return news.kind === "pyth" ? "pyth" : `quoter ${news.asset} ${news.direction}`;
+}
+
+function isPriceNews(line: JournalLine): line is Extract<JournalLine, PriceNews> {
+	return line.kind === "prices" || line.kind === "pyth" || line.kind === "quoter";
+}
+
+/** Returns the first block of each chain. */
+function firstBlocks(news: readonly PriceNews[]): BlockPrices[] {
+	const blocks = news.flatMap((one) => (one.kind === "prices" ? [one.prices] : []));
+	return [...new Map(blocks.toReversed().map((block) => [block.chainId, block])).values()];
 }
 
 function wordsFor({ requests, perHour }: ShadowOptions, seed: string): string {

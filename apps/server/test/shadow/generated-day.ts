@@ -185,7 +185,7 @@ export function* generatedPrices({
 	everySeconds: number;
 	/** If set, all volatile prices are multiplied by this at that time. */
 	crash?: { atMs: Milliseconds; factor: number };
-}): Generator<{ atMs: Milliseconds; prices: BlockPrices }> {
+}): Generator<{ kind: "prices"; atMs: Milliseconds; prices: BlockPrices }> {
 	const random = hashedRandom(`${seed}/prices`);
 	const market = { ...startPrices };
 	const state = chains.map((chain) => ({
@@ -208,7 +208,8 @@ export function* generatedPrices({
 			chain.baseFee *= Math.exp(step);
 			updateFeeds(chain, market, atMs / 1_000);
 			// Nodes answer a little after the block's time, and never at the same moment.
-			yield { atMs: atMs + 300 + 40 * n, prices: reading(chain, { market, atMs, blockNumber: i + 1 }) };
+			const prices = reading(chain, { market, atMs, blockNumber: i + 1 });
+			yield { kind: "prices", atMs: atMs + 300 + 40 * n, prices };
 		}
 	}
 }

@@ -1,25 +1,49 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import { evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { createPriceBook, type PriceBook } from "./price-book.ts";
-import type { PythPrices } from "./pyth-prices.ts";
-import type { QuoterLadders } from "./quoter-ladders.ts";
+import type { PriceNews } from "./price-news.ts";
+import { createPythPrices, type PythPrices } from "./pyth-prices.ts";
+import { createQuoterLadders } from "./quoter-ladders.ts";
 
-/** Creates the book of all configured chains, without prices yet. Without the other sources, feeds alone are believed. */
+export type ConfigBook = {
+	book: PriceBook;
+	/** Puts new prices into the book. */
+	learn: (news: PriceNews) => void;
+	/** Absent if Pyth is not configured. */
+	pythPrices: PythPrices | undefined;
+};
+
+/** Creates the book of all configured chains and sources, without prices yet. */
 export function configBook(
 	config: Pick<Config, "chains" | "price">,
-	{
-		pythPrices,
-		quoterLadders,
-	}: { pythPrices?: PythPrices | undefined; quoterLadders?: QuoterLadders | undefined } = {},
-): PriceBook {
-	const { feedMarginBps, feedDeviationBps, sequencerGraceSeconds } = config.price;
-	return createPriceBook({
+	{ nowMs }: { nowMs: () => Milliseconds },
+): ConfigBook {
+	const { pyth, feedMarginBps, feedDeviationBps, sequencerGraceSeconds } = config.price;
+	const solana = solanaChain(config);
+	const pythPrices = pyth && createPythPrices(pyth);
+	const quoterLadders = solana?.quoter && createQuoterLadders(solana.quoter, { nowMs });
+	const book = createPriceBook({
 		chains: evmChains(config).map(({ deployment }) => deployment),
-		solana: solanaChain(config),
+		solana,
 		feedMarginBps,
 		feedDeviationBps,
 		sequencerGraceSeconds,
 		pythPrices,
 		quoterLadders,
 	});
+	return {
+		book,
+		learn: (news) => {
+			switch (news.kind) {
+				case "prices":
+					return book.update(news.prices, { nowMs: nowMs() });
+				case "pyth":
+					return pythPrices?.update(news.answers);
+				case "quoter":
+					return quoterLadders?.update(news.asset, news.direction, news);
+			}
+		},
+		pythPrices,
+	};
 }

@@ -2,7 +2,6 @@ import type { Milliseconds } from "@geoswap/protocol";
 import type { Address, Hash } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
-import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { assetsPricedOn, evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { readOptionalSecret } from "../../config/secrets.ts";
@@ -12,9 +11,9 @@ import { keepBook } from "./keep-book.ts";
 import { keepPyth } from "./keep-pyth.ts";
 import { keepQuoter } from "./keep-quoter.ts";
 import type { PriceBook } from "./price-book.ts";
+import type { PriceNews } from "./price-news.ts";
 import { createPriceTurns, type PriceTurns } from "./price-turns.ts";
-import { createPythPrices, type PythPrices } from "./pyth-prices.ts";
-import { createQuoterLadders } from "./quoter-ladders.ts";
+import type { PythPrice, PythPrices } from "./pyth-prices.ts";
 import { tellStops } from "./tell-stops.ts";
 
 export type KeptPrices = {
@@ -39,17 +38,15 @@ export function keepPrices({
 	nowMs: () => Milliseconds;
 	signal: AbortSignal;
 	log: Log;
-	/** Receives each reading after the book has it. Prices are then always wanted. */
-	record?: (prices: BlockPrices) => void;
+	/** Receives all new prices after the book has them. Prices are then always wanted. */
+	record?: (news: PriceNews) => void;
 }): KeptPrices {
 	const { price } = config;
-	const pythPrices = price.pyth && createPythPrices(price.pyth);
 	const solana = solanaChain(config);
-	const quoterLadders = solana?.quoter && createQuoterLadders(solana.quoter, { nowMs });
-	const book = configBook(config, { pythPrices, quoterLadders });
-	const update: PriceBook["update"] = (prices, options) => {
-		book.update(prices, options);
-		record?.(prices);
+	const { book, learn, pythPrices } = configBook(config, { nowMs });
+	const tell = (news: PriceNews) => {
+		learn(news);
+		record?.(news);
 	};
 	const turns = new Map<number, PriceTurns>();
 	const loops = evmChains(config).map(({ chainId, pollMs, minimumTipWei, maximumTipWei }) => {
@@ -59,7 +56,7 @@ export function keepPrices({
 		if (!chain) throw new Error(`chain ${chainId} is not connected`);
 		return keepBook({
 			chain,
-			book: { update },
+			book: { update: (prices) => tell({ kind: "prices", prices }) },
 			topUsd: price.ladderTopUsd,
 			tips: { minimum: BigInt(minimumTipWei), maximum: BigInt(maximumTipWei) },
 			feedsForOthers: assetsPricedOn(chainId, config).map(({ feed }) => feed.address),
@@ -70,11 +67,12 @@ export function keepPrices({
 			log,
 		});
 	});
-	if (price.pyth && pythPrices) {
+	if (price.pyth) {
 		const key = readOptionalSecret("GEOSWAP_PYTH_KEY");
-		loops.push(keepPyth({ pyth: price.pyth, key, ids: pythIds(config), prices: pythPrices, signal, log }));
+		const prices = { update: (answers: ReadonlyMap<Hash, PythPrice>) => tell({ kind: "pyth", answers }) };
+		loops.push(keepPyth({ pyth: price.pyth, key, ids: pythIds(config), prices, signal, log }));
 	}
-	if (solana?.quoter && quoterLadders) {
+	if (solana?.quoter) {
 		loops.push(
 			keepQuoter({
 				quoter: solana.quoter,
@@ -82,7 +80,9 @@ export function keepPrices({
 				deployment: solana.deployment,
 				topUsd: price.maximumUsd,
 				book,
-				ladders: quoterLadders,
+				ladders: {
+					update: (asset, direction, ladder) => tell({ kind: "quoter", asset, direction, ...ladder }),
+				},
 				nowMs,
 				signal,
 				log,

@@ -17,7 +17,7 @@ export async function keepPyth({
 	pyth: Pick<NonNullable<Config["price"]["pyth"]>, "url" | "pollMs" | "timeoutMs">;
 	key: string | undefined;
 	ids: readonly Hash[];
-	prices: PythPrices;
+	prices: Pick<PythPrices, "update">;
 	signal: AbortSignal;
 	log: Log;
 }): Promise<void> {

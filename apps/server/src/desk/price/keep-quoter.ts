@@ -44,7 +44,7 @@ export async function keepQuoter({
 	/** The size of the top rung. */
 	topUsd: number;
 	book: Pick<PriceBook, "isReferenceLive" | "reference">;
-	ladders: QuoterLadders;
+	ladders: Pick<QuoterLadders, "update">;
 	nowMs: () => Milliseconds;
 	signal: AbortSignal;
 	log: Log;

@@ -5,7 +5,7 @@ const pairsListed = 20;
 
 /** Returns the report as Markdown, which is also readable as it is. */
 export function formatReport(report: ShadowReport): string {
-	const { losses } = report;
+	const { losses, simulations } = report;
 	const hours = (report.toMs - report.fromMs) / 3_600_000;
 	return [
 		`# Shadow report, ${time(report.fromMs)} to ${time(report.toMs)}`,
@@ -26,6 +26,7 @@ export function formatReport(report: ShadowReport): string {
 		),
 		"",
 		`${report.requests} requests: ${report.quoted} quoted, ${report.filled} filled, ${report.refunded} refunded, ${report.unfinished} unfinished.`,
+		`Fills simulated on their chain: ${simulations.succeeded} would have succeeded, ${simulations.failed} would have failed and count as refunded. ${simulations.notSimulated} were not simulated.`,
 		"",
 		"## Refused",
 		"",

@@ -21,6 +21,7 @@ export function journalChains(config: Pick<Config, "chains">): JournalChain[] {
 			return { ...of, kind: chain.deployment.kind, assets };
 		}
 		const { assets } = chain.deployment;
+		const { quoter } = chain;
 		return {
 			...of,
 			kind: "solana",
@@ -33,6 +34,14 @@ export function journalChains(config: Pick<Config, "chains">): JournalChain[] {
 			spreadBps: Object.fromEntries(
 				assets.map(({ address, kind }) => [toSolanaWord(address), chain.spreadBps[kind]]),
 			),
+			...(quoter && {
+				quoter: {
+					maxAgeMs: quoter.maxAgeSeconds * 1_000,
+					marginBps: Object.fromEntries(
+						assets.map(({ address, kind }) => [toSolanaWord(address), quoter.marginBps[kind]]),
+					),
+				},
+			}),
 		};
 	});
 }

@@ -1,11 +1,12 @@
 import type { Amount, ChainKind, Milliseconds, QuoteRequest, Wei } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { TransactionShape } from "../../chain/evm/fee/fee-model.ts";
-import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
+import type { PriceNews } from "../../desk/price/price-news.ts";
 import type { SwapStep } from "../../desk/step-cost.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
 import type { Entry } from "./paper-books.ts";
 import type { ShadowReport } from "./shadow-report.ts";
+import type { FillSimulation } from "./simulate-fill.ts";
 
 /** An amount of a token on a chain. */
 export type Holding = { chainId: number; token: Hex; amount: Amount };
@@ -33,6 +34,8 @@ export type JournalChain = {
 	assets: { token: Hex; symbol: string; decimals: number; feed?: { chainId: number; address: Hex } }[];
 	/** Spread in basis points by token, on a chain that is priced by feeds alone. */
 	spreadBps?: Record<Hex, number>;
+	/** How long an answer of its quoter counts, and the charge below it in basis points by token. Absent without one. */
+	quoter?: { maxAgeMs: Milliseconds; marginBps: Record<Hex, number> };
 };
 
 /** An event of one swap. These lines are not made from the books, nor the books from these lines. */
@@ -48,6 +51,8 @@ export type SwapLine =
 	  }
 	| { kind: "refused"; swap: number; at: "quote" | "submit"; reason: string }
 	| { kind: "submitted"; swap: number; delivery: Delivery }
+	/** Whether the chain would have done the fill that follows. If not, a refund follows instead. */
+	| ({ kind: "simulated"; swap: number } & FillSimulation)
 	| { kind: "filled"; swap: number; delivery: Delivery }
 	| { kind: "released"; swap: number }
 	| { kind: "refunded"; swap: number; reason: string }
@@ -74,7 +79,7 @@ export type JournalLine = { atMs: Milliseconds } & (
 			chains: JournalChain[];
 			stock: Holding[];
 	  }
-	| { kind: "prices"; prices: BlockPrices }
+	| PriceNews
 	| { kind: "request"; swap: number; request: QuoteRequest }
 	| SwapLine
 	/** The vaults are brought back to where they started, as far as that pays. */

@@ -3,6 +3,7 @@ import type { Hex } from "viem";
 import type { DeskChain, Side } from "../../desk/desk-chain.ts";
 import type { DeskQuote, Repriced } from "../../desk/venue.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
+import type { FillSimulation } from "./simulate-fill.ts";
 
 /** A swap on paper. */
 export type PaperSwap = {
@@ -17,6 +18,8 @@ export type PaperSwap = {
 	openedAtMs?: Milliseconds;
 	/** Set at the fill: values then. The promised one is that of the quoted output, by its feed. */
 	filled?: { receivedE18: bigint; givenE18: bigint; promisedE18: bigint };
+	/** Set if the fill was simulated. */
+	simulation?: FillSimulation["outcome"];
 	isReleased?: boolean;
 	/** All fees of its transactions, each at the price when it was paid. */
 	feesE18: bigint;

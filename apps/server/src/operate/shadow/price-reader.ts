@@ -1,8 +1,8 @@
-import { lesser } from "@geoswap/protocol";
+import { lesser, type Milliseconds } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { TransactionShape } from "../../chain/evm/fee/fee-model.ts";
 import type { BlockPrices, Ladder } from "../../chain/evm/read/read-block-prices.ts";
-import type { JournalChain } from "./journal.ts";
+import type { JournalChain, JournalLine } from "./journal.ts";
 
 // Shares no arithmetic with the desk and the price book, so that a check of a journal finds their mistakes.
 
@@ -12,7 +12,8 @@ const roundedAway = 4n;
 
 /** Values at recorded prices. USD has 18 decimals. */
 export type PriceReader = {
-	add: (prices: BlockPrices) => void;
+	/** Takes over prices, and the time of any line. */
+	read: (line: JournalLine) => void;
 	/** Returns the price of a whole token by its feed. */
 	usdE18: (chain: JournalChain, token: Hex) => bigint;
 	/** Returns the settlement tokens that an amount sells for; undefined beyond the recorded sizes. */
@@ -31,10 +32,16 @@ export type PriceReader = {
 export function createPriceReader({ feedMarginBps }: { feedMarginBps: number }): PriceReader {
 	/** By chain, the newest first. */
 	const blocks = new Map<number, BlockPrices[]>();
+	/** The quoter's last answers for sales on Solana, by token. */
+	const sales = new Map<Hex, { rungs: Ladder["rungs"]; askedAtMs: Milliseconds }>();
+	let clockMs = 0;
 	return {
-		add: (prices) => {
-			const before = blocks.get(prices.chainId) ?? [];
-			blocks.set(prices.chainId, [prices, ...before.slice(0, blocksThatCount - 1)]);
+		read: (line) => {
+			clockMs = line.atMs;
+			if (line.kind === "quoter" && line.direction === "sell") sales.set(line.asset, line);
+			if (line.kind !== "prices") return;
+			const before = blocks.get(line.prices.chainId) ?? [];
+			blocks.set(line.prices.chainId, [line.prices, ...before.slice(0, blocksThatCount - 1)]);
 		},
 		usdE18,
 		proceeds,
@@ -73,10 +80,8 @@ export function createPriceReader({ feedMarginBps }: { feedMarginBps: number }):
 		const from = usdE18(chain, token) * 10n ** BigInt(decimalsOf(chain, chain.settlementToken));
 		const to = usdE18(chain, chain.settlementToken) * 10n ** BigInt(decimalsOf(chain, token));
 		const fair = (amount * from) / to;
-		if (chain.kind === "solana") {
-			return (fair * BigInt(10_000 - (chain.spreadBps?.[token] ?? 0))) / 10_000n;
-		}
 		const most = (fair * BigInt(10_000 + feedMarginBps)) / 10_000n;
+		if (chain.kind === "solana") return proceedsOnSolana(chain, token, { amount, fair, most });
 		// The worst of the last blocks counts, each at its best pool.
 		const paid = (blocks.get(chain.chainId) ?? []).map((block) =>
 			best((block.assets.get(token)?.sell ?? []).map((ladder) => paidBy(ladder, amount))),
@@ -84,6 +89,27 @@ export function createPriceReader({ feedMarginBps }: { feedMarginBps: number }):
 		if (paid.some((output) => output === undefined)) return undefined;
 		return [most, ...paid.map((output) => output ?? 0n)].reduce(lesser);
 	}
+
+	/** Returns the fair price less the spread, or the answer of the quoter less its margin while that is fresh. */
+	function proceedsOnSolana(
+		{ spreadBps, quoter }: JournalChain,
+		token: Hex,
+		{ amount, fair, most }: { amount: bigint; fair: bigint; most: bigint },
+	): bigint {
+		const bySpread = less(fair, spreadBps?.[token]);
+		const sale = sales.get(token);
+		const top = sale?.rungs.at(-1);
+		if (!quoter || !sale || !top || clockMs - sale.askedAtMs > quoter.maxAgeMs) return bySpread;
+		const margin = quoter.marginBps[token];
+		const paid = paidBy(sale, amount);
+		if (paid === undefined) return lesser(bySpread, less((amount * top.output) / top.input, margin));
+		return lesser(less(paid, margin), most);
+	}
+}
+
+/** Takes basis points off an amount. */
+function less(amount: bigint, bps = 0): bigint {
+	return (amount * BigInt(10_000 - bps)) / 10_000n;
 }
 
 /** Returns the gas at its price, and what the chain charges for data: by Fjord's formula, or by the byte. */
@@ -102,7 +128,7 @@ function costOf(
 }
 
 /** Returns what a ladder pays at least: on the straight line between the recorded sizes beside the amount. */
-function paidBy({ rungs }: Ladder, amount: bigint): bigint | undefined {
+function paidBy({ rungs }: Pick<Ladder, "rungs">, amount: bigint): bigint | undefined {
 	const top = rungs.at(-1);
 	if (!top || amount > top.input) return undefined;
 	const x = amount - roundedAway;

@@ -39,10 +39,8 @@ export function recomputeDay(lines: Iterable<JournalLine>): RecomputedDay {
 			continue;
 		}
 		if (!start || !reader) throw new RangeError("a journal begins with a line of the kind start");
+		reader.read(line);
 		switch (line.kind) {
-			case "prices":
-				reader.add(line.prices);
-				break;
 			case "quoted":
 				quotes.set(line.swap, line);
 				break;

@@ -1,7 +1,6 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import type { Config } from "../../config/config.ts";
-import { configBook } from "../../desk/price/config-book.ts";
+import type { PriceNews } from "../../desk/price/price-news.ts";
 import type { TimedRequest } from "./generate-requests.ts";
 import type { Holding, JournalLine, ShadowTerms } from "./journal.ts";
 import { createShadowDay } from "./shadow-day.ts";
@@ -10,7 +9,7 @@ import type { ShadowReport } from "./shadow-report.ts";
 /** A day's prices and requests, and the terms that its result depends on. */
 export type RecordedDay = {
 	config: Pick<Config, "chains" | "price" | "limits">;
-	prices: Iterable<{ atMs: Milliseconds; prices: BlockPrices }>;
+	prices: Iterable<PriceNews & { atMs: Milliseconds }>;
 	requests: Iterable<TimedRequest>;
 	stock: readonly Holding[];
 	terms: ShadowTerms;
@@ -25,14 +24,13 @@ export function runRecordedDay(
 	{ config, prices, requests, endMs, ...day }: RecordedDay,
 	{ write }: { write: (line: JournalLine) => void },
 ): ShadowReport {
-	const book = configBook(config);
-	const shadow = createShadowDay({ ...day, config, book, write });
+	const shadow = createShadowDay({ ...day, config, write });
 	const asking = requests[Symbol.iterator]();
 	let next = asking.next();
-	for (const { atMs, prices: block } of prices) {
+	for (const { atMs, ...news } of prices) {
 		if (atMs > endMs) break;
 		askUntil(atMs);
-		shadow.prices(block, atMs);
+		shadow.learn(news, atMs);
 	}
 	askUntil(endMs + 1);
 	asking.return?.();
@@ -40,7 +38,7 @@ export function runRecordedDay(
 
 	function askUntil(atMs: Milliseconds): void {
 		while (!next.done && next.value.atMs < atMs) {
-			shadow.request(next.value.request(book), next.value.atMs);
+			shadow.request(next.value.request(shadow.book), next.value.atMs);
 			next = asking.next();
 		}
 	}

@@ -1,17 +1,24 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { toSolanaWord } from "@geoswap/protocol";
 import fc from "fast-check";
+import type { Hash } from "viem";
 import { expect, test } from "vitest";
 import { generatedConfig, generatedPrices } from "../../../test/shadow/generated-day.ts";
+import { solanaChain } from "../../config/chain-config.ts";
+import type { Config } from "../../config/config.ts";
 import { configBook } from "../../desk/price/config-book.ts";
+import type { PriceNews } from "../../desk/price/price-news.ts";
 import { formatReport, reportToJson } from "./format-report.ts";
 import { generateRequests } from "./generate-requests.ts";
 import type { Holding, JournalLine, ShadowTerms } from "./journal.ts";
 import { createJournalFile, readJournal } from "./journal-file.ts";
 import { equalStock } from "./opening-stock.ts";
 import { type RecordedDay, runRecordedDay } from "./run-recorded-day.ts";
+import { createShadowDay } from "./shadow-day.ts";
 import type { ShadowReport } from "./shadow-report.ts";
+import type { FillSimulation } from "./simulate-fill.ts";
 import { verifyJournal } from "./verify-journal.ts";
 
 // Every day here is generated from a seed: no chain has seen these prices.
@@ -23,7 +30,7 @@ const terms: ShadowTerms = { acceptMs: 10_000, restockEveryMs: 6 * 3_600_000, re
 const everySeconds = process.env.GEOSWAP_FULL ? 12 : 50;
 
 function stockWorth(usd: number): Holding[] {
-	const book = configBook(config);
+	const { book } = configBook(config, { nowMs: () => startMs });
 	for (const { prices, atMs } of generatedPrices({ seed: "stock", startMs, hours: 0.02, everySeconds })) {
 		book.update(prices, { nowMs: atMs });
 	}
@@ -116,6 +123,127 @@ test("for any seed, stock, restocking and crash, the recomputed sums equal the b
 		// A day takes too long to be made smaller again and again.
 		{ numRuns: process.env.GEOSWAP_FULL ? 100 : 6, endOnFailure: true },
 	);
+});
+
+const outcomes: [FillSimulation, FillSimulation, FillSimulation] = [
+	{ outcome: "succeeded", gasUsed: 100_000n },
+	{ outcome: "failed", reason: "EnforcedPause" },
+	{ outcome: "not simulated", reason: "the node does not answer" },
+];
+
+test("a swap whose fill fails in its simulation is refunded, the others are filled, and the recomputed sums equal the books'", () => {
+	const lines: JournalLine[] = [];
+	const day = generatedDay({ seed: "7", hours: 1, perHour: 120 });
+	const asked: number[] = [];
+	const shadow = createShadowDay({
+		...day,
+		simulateFill: (swap, { stock, minOutput }) => {
+			expect(stock).toBeGreaterThan(0n);
+			expect(minOutput).toBeGreaterThan(0n);
+			asked.push(swap);
+		},
+		write: (line) => lines.push(line),
+	});
+	const requests = day.requests[Symbol.iterator]();
+	let next = requests.next();
+	for (const { atMs, ...news } of day.prices) {
+		for (; !next.done && next.value.atMs < atMs; next = requests.next()) {
+			shadow.request(next.value.request(shadow.book), next.value.atMs);
+		}
+		shadow.learn(news, atMs);
+		// Answers come later than they are asked for, in any order.
+		for (const swap of asked.splice(0).toReversed()) {
+			shadow.simulated(swap, outcomes[swap % 3] ?? outcomes[0], atMs + 100);
+		}
+	}
+	const report = shadow.end(day.endMs);
+	expect(verifyJournal(lines.filter(({ kind }) => kind !== "entry")).differences).toEqual([]);
+	const { succeeded, failed, notSimulated } = report.simulations;
+	for (const count of [succeeded, failed, notSimulated]) expect(count).toBeGreaterThan(10);
+	expect(succeeded + notSimulated).toBe(report.filled);
+	expect(failed).toBeLessThanOrEqual(report.refunded);
+	const refunds = lines.filter((line) => line.kind === "refunded" && line.reason.includes("EnforcedPause"));
+	expect(refunds).toHaveLength(failed);
+	expect(formatReport(report)).toContain(`${failed} would have failed and count as refunded`);
+	expect(() => shadow.simulated(1, outcomes[0], day.endMs)).toThrow("was asked for");
+});
+
+/** Returns the configuration with a quoter on Solana, and with Pyth as the second reference of SOL. */
+function withOtherSources(): Config {
+	const quoter = {
+		url: "http://quoter.invalid",
+		timeoutMs: 2_000,
+		requestsPerSecond: 3,
+		maxAgeSeconds: 60,
+		marginBps: { stable: 1, volatile: 5 },
+		deviationBps: 200,
+	};
+	const pyth = {
+		url: "http://pyth.invalid",
+		pollMs: 1_000,
+		timeoutMs: 2_000,
+		maxAgeSeconds: 60,
+		maxConfidenceBps: 50,
+		deviationBps: 200,
+		isRequired: false,
+	};
+	const chains = config.chains.map((chain): Config["chains"][number] => {
+		if (chain.kind !== "solana") return chain;
+		const assets = chain.deployment.assets.map((asset) => ({
+			...asset,
+			...(asset.symbol === "SOL" && { pythId }),
+		}));
+		return { ...chain, quoter, deployment: { ...chain.deployment, assets } };
+	});
+	return { ...config, chains, price: { ...config.price, pyth } };
+}
+
+const pythId: Hash = `0x${"11".repeat(32)}`;
+
+/** Adds answers of a quoter and of Pyth to the readings of chains. For a third of the day Pyth differs from the feed. */
+function* withOtherAnswers(
+	prices: Iterable<PriceNews & { atMs: number }>,
+	{ chains }: Config,
+): Generator<PriceNews & { atMs: number }> {
+	const sol = solanaChain({ chains })?.deployment.assets.find(({ symbol }) => symbol === "SOL");
+	if (!sol) throw new Error("SOL is offered");
+	const asset = toSolanaWord(sol.address);
+	let readings = 0;
+	for (const news of prices) {
+		yield news;
+		const feed = news.kind === "prices" ? news.prices.feeds.get(sol.feed.address) : undefined;
+		if (!feed) continue;
+		readings += 1;
+		const atMs = news.atMs + 1;
+		const isApart = readings % 30 >= 20;
+		const usdE18 = isApart ? (feed.usdE18 * 105n) / 100n : feed.usdE18;
+		const answer = { usdE18, confidenceE18: 0n, publishedAtUnixSeconds: Math.floor(atMs / 1_000) };
+		yield { kind: "pyth", atMs, answers: new Map([[pythId, answer]]) };
+		// Now and then the quoter does not answer for longer than its answers count.
+		if (readings % 8 >= 5) continue;
+		const usd = [100n, 1_000n, 2_000n];
+		const lamports = (value: bigint) => (value * 10n ** 27n) / feed.usdE18;
+		const sell = usd.map((value) => ({ input: lamports(value), output: value * 999_800n - value * value }));
+		const buy = usd.map((value) => ({
+			input: value * 10n ** 6n,
+			output: (lamports(value) * 9_997n) / 10_000n,
+		}));
+		yield { kind: "quoter", atMs, asset, direction: "sell", rungs: sell, askedAtMs: atMs - 500 };
+		yield { kind: "quoter", atMs, asset, direction: "buy", rungs: buy, askedAtMs: atMs - 500 };
+	}
+}
+
+test("with a quoter on Solana, and with Pyth, which stops SOL at times, the recomputed sums equal the books'", () => {
+	const day = generatedDay({ seed: "8", hours: 2, perHour: 400 });
+	const all = withOtherSources();
+	const { report, lines } = run({ ...day, config: all, prices: withOtherAnswers(day.prices, all) });
+	expect(verifyJournal(lines.filter(({ kind }) => kind !== "entry")).differences).toEqual([]);
+	const sold = report.pairs.filter(({ pair }) => pair.startsWith("SOL on Solana"));
+	expect(sold.reduce((sum, { filled }) => sum + filled, 0)).toBeGreaterThan(10);
+	expect(report.refusals["quote: NO_ROUTE paused"]).toBeGreaterThan(10);
+	// Without the quoter's answers the sums are others.
+	const without = lines.filter(({ kind }) => kind !== "quoter");
+	expect(verifyJournal(without).differences).not.toEqual([]);
 });
 
 test("a sum of the books that is one unit off is found, and so is a changed price", () => {

@@ -10,7 +10,9 @@ import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import type { Config } from "../../config/config.ts";
 import { createDesk } from "../../desk/desk.ts";
 import { deskChains, type Side } from "../../desk/desk-chain.ts";
+import { configBook } from "../../desk/price/config-book.ts";
 import type { PriceBook } from "../../desk/price/price-book.ts";
+import type { PriceNews } from "../../desk/price/price-news.ts";
 import { assetId } from "../../desk/price-swap.ts";
 import { secondsToDeposit } from "../../desk/seconds-to-depth.ts";
 import { type SwapStep, stepCost } from "../../desk/step-cost.ts";
@@ -25,19 +27,25 @@ import { type PaperSwap, paidAmount, paidSide, paperSwap, volumeInFlight } from 
 import { feeValueE18, valueGivenE18, valueReceivedE18 } from "./paper-value.ts";
 import { restockEntries } from "./restock.ts";
 import type { ShadowReport } from "./shadow-report.ts";
+import type { FillSimulation, PaperFill } from "./simulate-fill.ts";
 import { sumUp } from "./sum-up.ts";
 
 /** How long a fill waits until it is tried again: for a price, or below a cap. */
 const retryMs = 1_000;
 
+type PricedFill = { delivery: Delivery; output: Amount };
+
 /** A line without its time, which the day adds. */
 type Told<Line = JournalLine> = Line extends JournalLine ? Omit<Line, "atMs"> : never;
 
 export type ShadowDay = {
-	/** Puts a block's prices into the book. */
-	prices: (prices: BlockPrices, atMs: Milliseconds) => void;
+	book: PriceBook;
+	/** Puts new prices into the book. */
+	learn: (news: PriceNews, atMs: Milliseconds) => void;
 	/** Answers a request as the service would, and begins its swap. */
 	request: (request: QuoteRequest, atMs: Milliseconds) => void;
+	/** Takes the outcome of a simulation that was asked for, and fills or refunds its swap. */
+	simulated: (swap: number, simulation: FillSimulation, atMs: Milliseconds) => void;
 	/** Does everything that is due until then. */
 	advance: (atMs: Milliseconds) => void;
 	/** Restocks, and returns the result. Nothing may follow. */
@@ -53,26 +61,28 @@ export type ShadowDay = {
  */
 export function createShadowDay({
 	config,
-	book,
 	stock: opening,
 	terms,
 	seed,
 	source,
 	startMs,
+	simulateFill,
 	write,
 }: {
 	config: Pick<Config, "chains" | "price" | "limits">;
-	book: PriceBook;
 	stock: readonly Holding[];
 	terms: ShadowTerms;
 	seed: string;
 	source: string;
 	startMs: Milliseconds;
+	/** Asks for a simulation, whose outcome is to be passed to `simulated`. Absent if fills are not simulated. */
+	simulateFill?: ((swap: number, fill: PaperFill) => void) | undefined;
 	write: (line: JournalLine) => void;
 }): ShadowDay {
 	let clockMs = startMs;
 	const chains = deskChains(config);
 	const random = hashedRandom(`${seed}/quotes`);
+	const { book, learn } = configBook(config, { nowMs: () => clockMs });
 	const desk = createDesk({ config, book, nowMs: () => clockMs, random: random.bytes });
 	const tell = (line: Told) => write({ ...line, atMs: clockMs } as JournalLine);
 	const books = createPaperBooks({ write: (entry) => tell({ kind: "entry", ...entry }) });
@@ -80,6 +90,7 @@ export function createShadowDay({
 	/** Requests that became no swap, by reason. */
 	const refusals = new Map<string, number>();
 	let requests = 0;
+	const simulating = new Map<number, PricedFill>();
 	const due: { atMs: Milliseconds; run: () => void }[] = [];
 	const { stock, post } = createPaperStock({ books, opening });
 
@@ -105,12 +116,14 @@ export function createShadowDay({
 	schedule(startMs + terms.restockEveryMs, restockEvery);
 
 	return {
-		prices: (prices, atMs) => {
+		book,
+		learn: (news, atMs) => {
 			advance(atMs);
-			const { reading: _, ...recorded } = prices;
-			tell({ kind: "prices", prices: recorded });
-			book.update(recorded, { nowMs: clockMs });
+			const recorded = news.kind === "prices" ? { ...news, prices: withoutReading(news.prices) } : news;
+			tell(recorded);
+			learn(recorded);
 		},
+		simulated,
 		request,
 		advance,
 		end: (atMs) => {
@@ -237,7 +250,32 @@ export function createShadowDay({
 			refund(swap, priced);
 			return;
 		}
-		const { delivery, output } = priced;
+		if (!simulateFill) {
+			deliver(swap, priced);
+			return;
+		}
+		simulating.set(swap.id, priced);
+		const { delivery } = priced;
+		const minOutput = desk.freshMinimum({ order, delivery });
+		simulateFill(swap.id, { order, delivery, minOutput, stock: stock.held(idOf(paidSide(swap))) });
+	}
+
+	function simulated(id: number, simulation: FillSimulation, atMs: Milliseconds): void {
+		advance(atMs);
+		const [swap, priced] = [swaps.get(id), simulating.get(id)];
+		if (!swap || !priced) throw new RangeError(`no simulation of swap ${id} was asked for`);
+		simulating.delete(id);
+		swap.simulation = simulation.outcome;
+		tell({ kind: "simulated", swap: id, ...simulation });
+		if (simulation.outcome === "failed") refund(swap, `the fill would fail: ${simulation.reason}`);
+		else deliver(swap, priced);
+	}
+
+	/** Books a fill at the prices of now. */
+	function deliver(swap: PaperSwap, { delivery, output }: PricedFill): void {
+		const { order } = swap.quote;
+		const { reserved } = swap;
+		if (!reserved) throw new RangeError(`swap ${swap.id} is filled before its submit`);
 		swap.state = "filled";
 		stock.reserve(reserved, -reserved.amount);
 		tell({ kind: "filled", swap: swap.id, delivery });
@@ -275,7 +313,7 @@ export function createShadowDay({
 	function priceFill(
 		swap: PaperSwap,
 		promised: Delivery,
-	): { delivery: Delivery; output: Amount } | "wait" | "the price moved" | "no fill in time" {
+	): PricedFill | "wait" | "the price moved" | "no fill in time" {
 		const { order } = swap.quote;
 		if (clockMs > 1_000 * Number(unpackDeadlines(order.deadlines).fillDeadline)) return "no fill in time";
 		if (exceedsCaps(swap)) return "wait";
@@ -361,6 +399,10 @@ export function createShadowDay({
 			post({ memo: "restock", gainE18: 0n, legs } satisfies Entry);
 		}
 	}
+}
+
+function withoutReading({ reading: _, ...prices }: BlockPrices): BlockPrices {
+	return prices;
 }
 
 function idOf({ chain, asset }: Side): { chainId: number; token: Side["asset"]["address"] } {

@@ -57,6 +57,8 @@ export type ShadowReport = {
 	unfinished: number;
 	/** Requests that became no swap, by reason. */
 	refusals: Record<string, number>;
+	/** Fills that their chain would have done, that it would not have done, and those that were not simulated. */
+	simulations: { succeeded: number; failed: number; notSimulated: number };
 	volumeE18: UsdE18;
 	/** The sum of all pairs: each swap at the prices of its fill. */
 	earnedE18: UsdE18;

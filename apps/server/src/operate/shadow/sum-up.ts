@@ -62,6 +62,11 @@ export function sumUp({
 		refunded: ended.length - filled.length,
 		unfinished: swaps.filter(({ state }) => state === "quoted" || state === "submitted").length,
 		refusals: Object.fromEntries([...refusals].toSorted(([, a], [, b]) => b - a)),
+		simulations: {
+			succeeded: ended.filter(({ simulation }) => simulation === "succeeded").length,
+			failed: ended.filter(({ simulation }) => simulation === "failed").length,
+			notSimulated: filled.filter(({ simulation }) => simulation !== "succeeded").length,
+		},
 		volumeE18: sum(pairs.map((pair) => pair.volumeE18)),
 		earnedE18,
 		heldAndRestockedE18: netE18 - earnedE18,

@@ -13,7 +13,7 @@ import { entryPoint09Abi } from "viem/account-abstraction";
 import type { EvmChain } from "../chain-client.ts";
 import { decodeEvents } from "../read/decode-events.ts";
 import { simulate } from "../simulate/simulate.ts";
-import type { StateChange, WatchedOrder } from "../simulate/simulation.ts";
+import type { SimulatedCall, StateChange, WatchedOrder } from "../simulate/simulation.ts";
 import { type Bundle, encodeBundle } from "./encode-bundle.ts";
 
 /** The most gas that one transaction may have. */
@@ -55,15 +55,17 @@ export async function simulateBundle(
 		bundle,
 		orders,
 		authorizationList,
+		...overrides
 	}: {
 		from: Address;
 		bundle: Bundle;
 		/** The orders that the bundle is sent for. It may name others. */
 		orders: readonly BundledOrder[];
 		authorizationList?: SignedAuthorization[] | undefined;
-	},
+	} & Pick<SimulatedCall, "codes" | "slots">,
 ): Promise<BundleSimulation> {
 	const simulation = await simulate(chain, {
+		...overrides,
 		...encodeBundle(bundle),
 		from,
 		gas: maxTransactionGas,

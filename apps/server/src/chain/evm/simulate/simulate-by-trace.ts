@@ -17,7 +17,7 @@ type CallFrame = {
 
 /** Returns a function that simulates by `debug_traceCall`, whose tracer lists calls and logs. */
 export function simulateByTrace({ client }: Pick<EvmChain, "client">): Simulate {
-	return async ({ from, to, data, gas, codes = [] }) => {
+	return async ({ from, to, data, gas, codes = [], slots = [] }) => {
 		const frame: CallFrame = await client.request({
 			// viem does not type this method.
 			method: "debug_traceCall" as never,
@@ -27,7 +27,7 @@ export function simulateByTrace({ client }: Pick<EvmChain, "client">): Simulate 
 				{
 					tracer: "callTracer",
 					tracerConfig: { withLog: true },
-					stateOverrides: overridesOf(codes),
+					stateOverrides: overridesOf(codes, slots),
 				},
 			] as never,
 		});

@@ -18,10 +18,13 @@ export type SimulatedCall = AccountCall & {
 	authorizationList?: readonly SignedAuthorization[] | undefined;
 	/** Code that accounts have during the call, whatever they have on the chain. */
 	codes?: readonly AccountCode[] | undefined;
+	/** Words that accounts have in their storage during the call. */
+	slots?: readonly AccountSlot[] | undefined;
 	orders: readonly WatchedOrder[];
 };
 
 export type AccountCode = { address: Address; code: Hex };
+export type AccountSlot = { address: Address; slot: Hex; value: Hex };
 
 /** An order's state before and after a simulated transaction, as its contract numbers the states. */
 export type StateChange = {
