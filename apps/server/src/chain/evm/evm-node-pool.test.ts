@@ -1,5 +1,6 @@
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { createPublicClient, numberToHex } from "viem";
 import { expect, onTestFinished, test } from "vitest";
 import type { NodeRole } from "../node-pool/node-state.ts";
@@ -27,10 +28,13 @@ async function startNode({
 	batches?: { status: number; body: string };
 }): Promise<{ url: string; requests: string[][] }> {
 	const requests: string[][] = [];
-	const server = createServer(async (request, response) => {
-		const chunks: Buffer[] = [];
-		for await (const chunk of request) chunks.push(chunk);
-		const asked = JSON.parse(Buffer.concat(chunks).toString()) as Call | Call[];
+	const server = createServer((request, response) => {
+		text(request).then(
+			(body) => answer(JSON.parse(body), response),
+			() => response.destroy(),
+		);
+	});
+	const answer = (asked: Call | Call[], response: ServerResponse) => {
 		requests.push([asked].flat().map(({ method }) => method));
 		response.setHeader("content-type", "application/json");
 		if (Array.isArray(asked) && batches) {
@@ -43,7 +47,7 @@ async function startNode({
 			return { jsonrpc: "2.0", id: call.id, ...(error ? { error } : { result: answers[call.method] }) };
 		});
 		response.end(JSON.stringify(Array.isArray(asked) ? answered : answered[0]));
-	});
+	};
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	onTestFinished(() => void server.close());
 	return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requests };

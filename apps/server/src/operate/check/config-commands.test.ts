@@ -191,7 +191,7 @@ test.concurrent("check names each secret that is missing or wrong for the given 
 	});
 });
 
-test.concurrent("check refuses a node of another chain or with other blocks, and accepts one that agrees", async ({
+test.concurrent("check refuses a node of another chain or with other blocks, and accepts one that agrees, even if it lacks what the other has", async ({
 	onTestFinished,
 }) => {
 	const { origin, destination } = chains;
@@ -200,19 +200,28 @@ test.concurrent("check refuses a node of another chain or with other blocks, and
 	onTestFinished(async () => {
 		await Promise.all([honest.stop(), forked.stop()]);
 	});
+	honest.liar = ({ method }) =>
+		method === "eth_getBlockReceipts" ? { error: { code: -32_601, message: "no such method" } } : undefined;
 	forked.liar = ({ method }, block) =>
 		method === "eth_getBlockByNumber"
 			? { result: { ...(block as object), hash: `0x${"f".repeat(64)}` } }
 			: undefined;
-	const check = async (name: string, secondUrl: string) => {
+	const checkAll = async (name: string, secondUrl: string) => {
 		const nodes = [{ url: origin.rpcUrl }, { url: secondUrl }];
 		const chain = { nodes, agreeAboveUsd: 100, ...pace };
 		const config = configFile(`second-${name}.json`, { rpcUrl: "", chains: { 31337: chain } });
 		const { stdout } = await run(["check", "--json", "--for", "worker", "--config", config]);
 		const findings: Finding[] = JSON.parse(stdout);
-		return findings.find(({ part }) => part === `chain 31337 node ${new URL(secondUrl).host}`);
+		const part = `chain 31337 node ${new URL(secondUrl).host}`;
+		return (about: string) => findings.find((finding) => finding.part === `${part}${about}`);
 	};
-	expect(await check("honest", honest.url)).toMatchObject({ result: "ok" });
+	const check = async (name: string, secondUrl: string) => (await checkAll(name, secondUrl))("");
+	const honestFindings = await checkAll("honest", honest.url);
+	expect(honestFindings("")).toMatchObject({ result: "ok" });
+	expect(honestFindings(" methods")).toMatchObject({
+		result: "warn",
+		message: expect.stringMatching(/^eth_getBlockReceipts is refused .*another node of the chain has it/),
+	});
 	expect(await check("forked", forked.url)).toMatchObject({
 		result: "fail",
 		message: expect.stringContaining("another block"),
