@@ -70,7 +70,12 @@ test("against real chains that nobody is offered yet, without a key or a service
 	const exited = once(child, "exit");
 	try {
 		await expect
-			.poll(() => (existsSync(journal) ? readFileSync(journal, "utf8").match(/"kind":"filled"/g)?.length : 0))
+			.poll(
+				() => (existsSync(journal) ? readFileSync(journal, "utf8").match(/"kind":"filled"/g)?.length : 0),
+				{
+					timeout: 90_000,
+				},
+			)
 			.toBeGreaterThan(5);
 		child.kill("SIGTERM");
 		expect(await exited, stderr).toEqual([0, null]);
@@ -95,4 +100,4 @@ test("against real chains that nobody is offered yet, without a key or a service
 		differences: [],
 		netE18: said.netE18,
 	});
-});
+}, 120_000);
