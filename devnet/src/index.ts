@@ -8,7 +8,7 @@ export { placeContract } from "./dress/place-contract.ts";
 export { feedInitCodeFor } from "./feed-init-code.ts";
 export { fundWallet } from "./fund-wallet.ts";
 export { withoutBlocks } from "./keep-pace.ts";
-export { type Liar, type LyingNode, startLyingNode } from "./lying-node.ts";
+export { type Liar, type LyingNode, type LyingNodeCall, startLyingNode } from "./lying-node.ts";
 export { movePrice, type PriceMove } from "./move-price.ts";
 export { moveSolPrice } from "./move-sol-price.ts";
 export { type FeedReading, readFeeds, refreshFeeds } from "./refresh-feeds.ts";

@@ -1,31 +1,48 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 
-type NodeCall = { method: string; params: unknown[] };
+export type LyingNodeCall = { method: string; params: unknown[] };
 
-/** A node's false answer: another result, an error, or no answer for as long as the caller waits. */
-type Lie = { result: unknown } | { error: { code: number; message: string } } | "nothing";
+/** A node's false answer: another result, an error, another HTTP status, or no answer for as long as the caller waits. */
+type Lie =
+	| { result: unknown }
+	| { error: { code: number; message: string } }
+	| { status: number; headers?: Record<string, string> }
+	| "nothing";
 
-/** Maps a call and its true result to a lie; undefined to tell the truth. */
-export type Liar = (call: NodeCall, result: unknown) => Lie | undefined;
+/** Maps a call and its true result to a lie; undefined to tell the truth. May take its time. */
+export type Liar = (call: LyingNodeCall, result: unknown) => Lie | undefined | Promise<Lie | undefined>;
 
 /** A provider of a chain whose answers the test controls. */
 export type LyingNode = {
 	url: string;
-	calls: NodeCall[];
+	calls: LyingNodeCall[];
 	/** The node that knows the truth. */
 	targetUrl: string;
 	/** Undefined if the node tells the truth. */
 	liar: Liar | undefined;
+	/** How much later the node passes on the messages of its websockets. */
+	webSocketDelayMs: number;
+	/** False if the node takes no websockets. */
+	takesWebSockets: boolean;
+	/** Breaks all connections of websockets. */
+	dropWebSockets: () => void;
 	stop: () => Promise<void>;
 };
 
 /** Starts a proxy of a node. Each call and its result pass through the liar, if there is one. */
 export async function startLyingNode({ targetUrl = "" } = {}): Promise<LyingNode> {
+	const sockets = new Set<Socket>();
 	const server = createServer((request, response) => {
 		// The caller should see a broken connection, as it would without the proxy.
 		answer(node, request, response).catch(() => response.destroy());
+	});
+	server.on("upgrade", (request, socket: Socket) => {
+		if (!node.takesWebSockets) return socket.destroy();
+		sockets.add(socket);
+		socket.on("close", () => sockets.delete(socket));
+		passOnWebSocket(node, request, socket);
 	});
 	server.listen(0, "127.0.0.1");
 	await once(server, "listening");
@@ -34,7 +51,13 @@ export async function startLyingNode({ targetUrl = "" } = {}): Promise<LyingNode
 		calls: [],
 		targetUrl,
 		liar: undefined,
+		webSocketDelayMs: 0,
+		takesWebSockets: true,
+		dropWebSockets: () => {
+			for (const socket of sockets) socket.destroy();
+		},
 		stop: async () => {
+			node.dropWebSockets();
 			server.closeAllConnections();
 			server.close();
 			await once(server, "close");
@@ -43,18 +66,50 @@ export async function startLyingNode({ targetUrl = "" } = {}): Promise<LyingNode
 	return node;
 }
 
+const headers = { "content-type": "application/json" };
+
 async function answer(node: LyingNode, request: IncomingMessage, response: ServerResponse): Promise<void> {
 	const chunks: Buffer[] = [];
 	for await (const chunk of request) chunks.push(chunk as Buffer);
 	const body = Buffer.concat(chunks).toString();
-	const { id, ...call } = JSON.parse(body) as NodeCall & { id: unknown };
-	node.calls.push(call);
-	const headers = { "content-type": "application/json" };
+	const asked = JSON.parse(body) as Asked | Asked[];
+	const all = [asked].flat();
+	for (const { id: _, ...call } of all) node.calls.push(call);
 	const truth = await fetch(node.targetUrl, { method: "POST", headers, body });
 	// A true answer is passed on as text: its numbers may exceed JavaScript's.
 	const text = await truth.text();
-	const lie = node.liar?.(call, (JSON.parse(text) as { result?: unknown }).result);
-	if (lie === "nothing") return;
+	const told = [JSON.parse(text)].flat() as { id: unknown; result?: unknown }[];
+	const lies = await Promise.all(
+		all.map(({ id, ...call }) => node.liar?.(call, told.find((one) => one.id === id)?.result)),
+	);
+	if (lies.includes("nothing")) return;
+	for (const lie of lies) {
+		if (typeof lie !== "object" || !("status" in lie)) continue;
+		response.writeHead(lie.status, lie.headers);
+		response.end();
+		return;
+	}
 	response.writeHead(truth.status, headers);
-	response.end(lie ? JSON.stringify({ jsonrpc: "2.0", id, ...lie }) : text);
+	if (lies.every((lie) => lie === undefined)) return void response.end(text);
+	const answers = all.map(({ id }, i) =>
+		lies[i] ? { jsonrpc: "2.0", id, ...(lies[i] as object) } : told.find((one) => one.id === id),
+	);
+	response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]));
+}
+
+type Asked = LyingNodeCall & { id: unknown };
+
+function passOnWebSocket(node: LyingNode, { headers: sent }: IncomingMessage, socket: Socket): void {
+	const { hostname, port } = new URL(node.targetUrl);
+	const upstream = connect(Number(port), hostname);
+	upstream.on("error", () => socket.destroy()).on("close", () => socket.destroy());
+	socket.on("error", () => {}).on("close", () => upstream.destroy());
+	const lines = Object.entries(sent).map(([name, value]) => `${name}: ${value}`);
+	upstream.write(["GET / HTTP/1.1", ...lines, "", ""].join("\r\n"));
+	socket.pipe(upstream);
+	upstream.on("data", (chunk) => {
+		const passOn = () => void (socket.destroyed || socket.write(chunk));
+		if (node.webSocketDelayMs > 0) setTimeout(passOn, node.webSocketDelayMs).unref();
+		else passOn();
+	});
 }

@@ -1,8 +1,10 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { type Liar, type LyingNode, startLyingNode, startTestChains, type TestChains } from "@geoswap/devnet";
 import { createPublicClient, numberToHex } from "viem";
-import { expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
+import type { OnNodeChange } from "../node-pool/create-node-pool.ts";
 import type { NodeRole } from "../node-pool/node-state.ts";
 import { evmNodePool } from "./evm-node-pool.ts";
 
@@ -87,4 +89,74 @@ test("what one node lacks is asked of another: receipts of a block, and the newe
 	expect(whole.requests.flat()).toEqual(
 		expect.arrayContaining(["eth_getBlockReceipts", "eth_getBlockByNumber"]),
 	);
+});
+
+let chains: TestChains;
+let nodes: LyingNode[];
+beforeAll(async () => {
+	chains = await startTestChains();
+	nodes = await Promise.all([0, 1, 2].map(() => startLyingNode({ targetUrl: chains.origin.rpcUrl })));
+});
+afterAll(async () => {
+	await Promise.all(nodes.map((node) => node.stop()));
+	await chains.stop();
+});
+beforeEach(() => {
+	for (const node of nodes) Object.assign(node, { liar: undefined, calls: [] });
+});
+
+/** Connects through a new pool of all nodes over HTTP, the first preferred. */
+function connectAll() {
+	const changes: Parameters<OnNodeChange>[0][] = [];
+	const { transport } = evmNodePool({
+		chainId: chains.origin.chainId,
+		nodes: nodes.map(({ url }) => ({ url, roles })),
+		timeoutMs: 3_000,
+		onChange: (change) => void changes.push(change),
+	});
+	const client = createPublicClient({ chain: chains.origin.chain, transport, cacheTime: 0 });
+	return { client, changes };
+}
+
+/** Answers as a node does that has none of the newest blocks. */
+function lagsBy(blocks: number, head: bigint): Liar {
+	const last = Number(head) - blocks;
+	return ({ method, params }, result) => {
+		if (method === "eth_blockNumber") return { result: `0x${last.toString(16)}` };
+		const { number } = (result ?? {}) as { number?: string };
+		if (method.startsWith("eth_getBlockBy") && Number(number) > last) return { result: null };
+		return params.at(-1) === "latest" ? { error: { code: -32_000, message: "header not found" } } : undefined;
+	};
+}
+
+test("a node that answers 429 is left alone for as long as its Retry-After says", async () => {
+	const [first] = nodes as [LyingNode];
+	first.liar = () => ({ status: 429, headers: { "retry-after": "30" } });
+	const { client, changes } = connectAll();
+	expect((await client.getBlock()).number).toBe(await chains.origin.publicClient.getBlockNumber());
+	const asked = first.calls.length;
+	for (let i = 0; i < 5; i++) await client.getBlock();
+	expect(first.calls).toHaveLength(asked);
+	expect(changes).toMatchObject([{ host: new URL(first.url).host, reason: "limits" }]);
+	expect(changes[0]?.restMs).toBeGreaterThan(29_000);
+});
+
+test("a node that hangs costs one short wait, and none that lags or lacks a block is believed", async () => {
+	const [first, second] = nodes as [LyingNode, LyingNode];
+	const { client } = connectAll();
+	await client.getBlock();
+	await chains.origin.testClient.mine({ blocks: 6 });
+	const head = await chains.origin.publicClient.getBlockNumber();
+	expect((await client.getBlock()).number).toBe(head);
+	first.liar = () => "nothing";
+	second.liar = lagsBy(5, head);
+	const startedAt = performance.now();
+	const [newest, previous] = await Promise.all([
+		client.getBlock({ blockNumber: head }),
+		client.getBlock({ blockNumber: head - 1n }),
+	]);
+	expect([newest.number, previous.number]).toEqual([head, head - 1n]);
+	expect(performance.now() - startedAt).toBeLessThan(3_000);
+	expect(await client.getLogs({ blockHash: newest.hash })).toEqual([]);
+	expect((await client.getBlock()).number).toBe(head);
 });

@@ -1,4 +1,5 @@
 import fc from "fast-check";
+import { bytesToHex, type Hex, keccak256 } from "viem";
 import { expect, test } from "vitest";
 import { createNodePool, type NodeKind } from "./create-node-pool.ts";
 import { evmCallTraits } from "./evm-call-traits.ts";
@@ -120,6 +121,18 @@ function scene(
 	const [a, b, c] = nodes as [FakeNode, FakeNode, FakeNode];
 	return { clock, pool, nodes, a, b, c, ask, head, clear, changes };
 }
+function bloomOf(words: readonly string[]): Hex {
+	const bloom = new Uint8Array(256);
+	for (const word of words) {
+		const hash = keccak256(word as Hex, "bytes");
+		for (const i of [0, 2, 4]) {
+			const bit = (((hash[i] ?? 0) << 8) | (hash[i + 1] ?? 0)) & 2047;
+			bloom[255 - (bit >> 3)] = (bloom[255 - (bit >> 3)] ?? 0) | (1 << (bit & 7));
+		}
+	}
+	return bytesToHex(bloom);
+}
+
 const methods = ({ calls }: FakeNode) => calls.map(({ method }) => method);
 const mine = (nodes: readonly FakeNode[], blocks = 1) => {
 	for (const node of nodes) node.head += blocks;
@@ -234,6 +247,121 @@ test("a read of a block by its hash goes only to nodes that have the block", asy
 	expect(methods(b)).not.toContain("eth_getLogs");
 	expect(methods(c)).toContain("eth_getLogs");
 	expect(nodes).toHaveLength(3);
+});
+
+test("an answer about a node's own head is never handed over as the answer to another call", async () => {
+	const { nodes, head, ask } = scene(3);
+	await head();
+	for (const node of nodes) node.head = 95;
+	// Every node shows that it is behind before it is asked: the chain went back, and the call itself is still to be made.
+	expect(await ask("eth_call", {}, "latest")).toBe(95);
+	for (const node of nodes) {
+		node.fault = ({ method }) => (method === "eth_getBlockByHash" ? ok(null) : undefined);
+	}
+	await expect(ask("eth_getLogs", { blockHash: "h95" })).rejects.toThrow(
+		"no node that answers has what eth_getLogs",
+	);
+	expect(nodes.flatMap(methods)).not.toContain("eth_getLogs");
+});
+
+test("nodes that are behind are not believed while one that limits requests may be further", async () => {
+	const { a, b, c, head, nodes, clock } = scene(3);
+	mine(nodes, 10);
+	expect(await head()).toBe(110);
+	a.fault = () => (clock.nowMs() < 1_001_000 ? limited(1_500) : undefined);
+	b.head = 105;
+	c.head = 105;
+	expect(await head()).toBe(110);
+	a.fault = () => limited(5_000);
+	await expect(head()).rejects.toThrow("no node that answers has");
+});
+
+test("a method is not missing if a node that limits requests may have it", async () => {
+	const { a, b, ask, head, clock } = scene(2);
+	await head();
+	a.fault = ({ method }) =>
+		method === "eth_simulateV1" ? refused("the method eth_simulateV1 does not exist", -32_601) : undefined;
+	b.fault = () => (clock.nowMs() < 1_002_000 ? limited(1_500) : undefined);
+	expect(await ask("eth_simulateV1", {}, "latest")).toBe(100);
+});
+
+test("an event that one node leaves out, or a receipt that it changes, is had from another, and one that no block has is not believed", async () => {
+	const { a, b, ask, head, nodes, changes } = scene(3);
+	const hash = `0x${"ab".repeat(32)}`;
+	const event = { address: `0x${"11".repeat(20)}`, topics: [`0x${"22".repeat(32)}`] };
+	// The bloom filter of a block with this event alone.
+	const block = {
+		number: hex(101),
+		hash,
+		gasUsed: hex(50_000),
+		logsBloom: bloomOf([event.address, ...event.topics]),
+	};
+	const receipts = [{ gasUsed: hex(21_000) }, { gasUsed: hex(29_000) }];
+	for (const node of nodes) {
+		node.fault = ({ method, params }) =>
+			method === "eth_getBlockByHash" || (method === "eth_getBlockByNumber" && params[0] === "latest")
+				? ok(block)
+				: method === "eth_getLogs"
+					? ok([event])
+					: method === "eth_getBlockReceipts"
+						? ok(receipts)
+						: undefined;
+		node.head = 101;
+	}
+	await head();
+	const honest = a.fault;
+	const logs = () => ask("eth_getLogs", { blockHash: hash, address: [event.address] });
+	a.fault = (call) => (call.method === "eth_getLogs" ? ok([]) : honest?.(call));
+	expect(await logs()).toEqual([event]);
+	expect(changes).toEqual(["node-0 contradicts"]);
+	const forged = { ...event, topics: [`0x${"33".repeat(32)}`] };
+	b.fault = (call) => (call.method === "eth_getLogs" ? ok([event, forged]) : honest?.(call));
+	expect(await logs()).toEqual([event]);
+	for (const node of nodes) {
+		const before = node.fault;
+		const [changed] = receipts;
+		node.fault = (call) =>
+			call.method === "eth_getBlockReceipts" && node !== nodes[2] ? ok([changed, changed]) : before?.(call);
+	}
+	await head();
+	expect(await ask("eth_getBlockReceipts", hash)).toEqual(receipts);
+	// A block without events of ours costs no second question.
+	const asked = () => nodes.flatMap(methods).filter((method) => method === "eth_getLogs").length;
+	for (const node of nodes) node.fault = honest;
+	const before = asked();
+	for (const node of nodes) node.fault = (call) => (call.method === "eth_getLogs" ? ok([]) : honest?.(call));
+	await ask("eth_getLogs", { blockHash: hash, address: [`0x${"44".repeat(20)}`] });
+	expect(asked() - before).toBe(1);
+});
+
+test("if two nodes hang, a third answers, and calls that began meanwhile do not wait for a share of hedges", async () => {
+	const { a, b, head, nodes, clock, pool } = scene(3);
+	for (let i = 0; i < 5; i++) {
+		mine(nodes);
+		await head();
+	}
+	a.delayMs = 20_000;
+	b.delayMs = 20_000;
+	const startedMs = clock.nowMs();
+	const took = Array.from({ length: 40 }, async () => {
+		await pool.request({ method: "eth_call", params: [{}, "latest"] });
+		return clock.nowMs() - startedMs;
+	});
+	expect(Math.max(...(await clock.run(Promise.all(took))))).toBeLessThan(5_000);
+});
+
+test("a node that is always late is left, though its late answers arrive", async () => {
+	const { a, b, ask, head, nodes, clear, clock } = scene(2);
+	await head();
+	a.delayMs = 4_000;
+	for (let i = 0; i < 20; i++) {
+		mine(nodes);
+		await head();
+		await clock.pass(4_000);
+	}
+	clear();
+	for (let i = 0; i < 10; i++) await ask("eth_call", {}, "latest");
+	expect(a.calls.length).toBeLessThan(b.calls.length / 2);
 });
 
 test("a slow node is overtaken by another one, which then answers at once", async () => {

@@ -1,9 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Milliseconds } from "@geoswap/protocol";
-import { type CallTraits, type NodeAnswer, type NodeCall, refusalKind } from "./node-call.ts";
+import {
+	type CallTraits,
+	type NodeAnswer,
+	type NodeCall,
+	refusalKind,
+	type ShownBlock,
+} from "./node-call.ts";
 import {
 	hasMethod,
 	hedgeAfterMs,
+	isHanging,
 	isResting,
 	type NodeState,
 	newNodeState,
@@ -54,9 +61,18 @@ const hedges = { perCall: 0.1, atOnce: 10 };
 /** Every so many polls, another node than the usual one is asked for the head: one that lags all the time shows. */
 const comparedPolls = 16;
 const mostTries = 8;
+/** How long another node may take to confirm what one has told. */
+const secondOpinionMs = 750;
+const headersKept = 256;
 
 type Verdict = "good" | "stale" | "failed" | "missing";
-type Judged = { node: NodeState; verdict: Verdict; answer: NodeAnswer; height: number };
+type Judged = {
+	node: NodeState;
+	verdict: Verdict;
+	/** Undefined if the node was found unfit before it was asked. */
+	answer: NodeAnswer | undefined;
+	height: number;
+};
 
 /**
  * Creates a pool of nodes of one chain. A read goes to the first node that is fit: it answers, in time, within its
@@ -91,6 +107,8 @@ export function createNodePool({
 	let polls = 0;
 	let hedgesLeft = hedges.atOnce / 2;
 	let lastUsed: NodeState | undefined;
+	/** The last blocks, as the first node that showed them has them. */
+	const headers = new Map<string, ShownBlock>();
 	/** The node that last showed the newest block: reads of the newest state go to it. */
 	let leader: NodeState | undefined;
 
@@ -115,59 +133,118 @@ export function createNodePool({
 		const deadlineMs = nowMs() + timeoutMs;
 		let last: Judged | undefined;
 		for (let tries = 0; tries < mostTries; tries++) {
-			const judged = await readOnce(call, traits);
+			const judged = await readOnce(call, traits, candidatesFor(call, traits));
 			const good = judged.find(({ verdict }) => verdict === "good");
-			if (good) return given(good.answer);
+			if (good) return given(await completed(call, traits, good));
 			const stale = judged.filter(({ verdict }) => verdict === "stale");
 			const failed = judged.filter(({ verdict }) => verdict === "failed");
 			last = failed[0] ?? stale[0] ?? judged[0] ?? last;
-			const isWholeChainBack = failed.length === 0 || nowMs() - seen.atMs > forgetHeadMs;
-			if (stale.length > 0 && isWholeChainBack) return given(accept(stale).answer);
+			// A node that is not asked, because it limits requests, may have what the others lack.
+			const isEveryoneAsked = readers.every(
+				(node) => judged.some((one) => one.node === node) || !hasMethod(node, call.method, nowMs()),
+			);
+			const isUnanimous = isEveryoneAsked && failed.length === 0;
+			if (stale.length > 0 && (isUnanimous || nowMs() - seen.atMs > forgetHeadMs)) {
+				const { answer, height } = accept(stale);
+				if (answer) return given(answer);
+				// The chain went back, or has no such block. In the first case the call itself is still to be made.
+				if (height > 0) continue;
+				break;
+			}
 			// Every node lacks the method: the caller may know another way.
-			if (judged.length > 0 && failed.length + stale.length === 0) break;
+			if (isUnanimous && judged.length > 0) break;
+			const limitedForMs = restOfLimitsMs();
 			// A broken connection is tried once more, as if there were no pool.
-			if (stale.length === 0 && tries > 0 && !failed.some(({ answer }) => isLimited(answer))) break;
-			const pauseMs = stale.length > 0 ? catchUpMs : untilUsableMs();
+			if (stale.length === 0 && tries > 0 && limitedForMs === undefined) break;
+			const isSure = tries > 0 || failed.every(({ answer }) => isLimited(answer));
+			const pauseMs = stale.length > 0 ? catchUpMs : isSure ? (limitedForMs ?? 0) : 0;
 			if (nowMs() + pauseMs > deadlineMs) break;
 			if (pauseMs > 0) await wait(pauseMs);
 		}
 		if (!last) throw new Error("every node asks to be left alone for a while");
-		return given(last.answer);
+		// What is behind is not handed over: only what all nodes say.
+		if (last.verdict === "stale") throw new Error(`no node that answers has what ${call.method} asks about`);
+		return given(last.answer as NodeAnswer);
 	}
 
 	/** Asks nodes until one is good. Returns all answers, the good one last. */
-	async function readOnce(call: NodeCall, traits: CallTraits): Promise<Judged[]> {
-		const waiting = candidatesFor(call, traits);
-		const running = new Map<NodeState, Promise<Judged>>();
+	async function readOnce(
+		call: NodeCall,
+		traits: CallTraits,
+		candidates: readonly NodeState[],
+	): Promise<Judged[]> {
+		const waiting = [...candidates];
+		const running = new Map<NodeState, { judging: Promise<Judged>; sinceMs: Milliseconds }>();
 		const judged: Judged[] = [];
-		let isHedged = false;
+		let latest: NodeState | undefined;
 		const start = () => {
 			const node = waiting.shift();
-			if (node) running.set(node, askFit(node, call, traits));
-			return node;
+			if (!node) return;
+			latest = node;
+			running.set(node, { judging: askFit(node, call, traits), sinceMs: nowMs() });
 		};
-		const first = start();
+		start();
 		hedgesLeft = Math.min(hedges.atOnce, hedgesLeft + hedges.perCall);
 		while (running.size > 0) {
-			const canHedge = !isHedged && first && waiting.length > 0 && hedgesLeft >= 1;
-			const isLate = canHedge ? wait(hedgeAfterMs(first, call.method)).then(() => undefined) : undefined;
-			const next = await Promise.race([...running.values(), ...(isLate ? [isLate] : [])]);
+			const isLate =
+				latest && waiting.length > 0 ? [wait(hedgeAfterMs(latest, call.method)).then(() => undefined)] : [];
+			const next = await Promise.race([...[...running.values()].map(({ judging }) => judging), ...isLate]);
 			if (!next) {
-				isHedged = true;
-				hedgesLeft--;
-				start();
+				for (const [node, { sinceMs }] of running) {
+					if (isHanging(node, { method: call.method, waitedMs: nowMs() - sinceMs })) letRest(node, "slow");
+				}
+				if (takeHedge([...running.keys()])) start();
 				continue;
 			}
+			const overtaken = [...running.keys()].slice(0, [...running.keys()].indexOf(next.node));
 			running.delete(next.node);
 			judged.push(next);
 			if (next.verdict === "good") {
-				if (isHedged && first && running.has(first)) loseHedge(first);
+				for (const node of overtaken) loseHedge(node);
 				lastUsed = next.node;
 				return judged;
 			}
-			if (running.size === 0 || !isHedged) start();
+			start();
 		}
 		return judged;
+	}
+
+	/** Returns whether one more node may be asked. It is free if all that are asked are known to be in trouble. */
+	function takeHedge(asked: readonly NodeState[]): boolean {
+		if (asked.every((node) => isResting(node, nowMs()))) return true;
+		if (hedgesLeft < 1) return false;
+		hedgesLeft--;
+		return true;
+	}
+
+	/**
+	 * Returns the answer, or that of another node which has more: a node can leave out what it should tell. One that
+	 * tells of something that is not in the block is not believed. If no other node answers, one is enough.
+	 */
+	async function completed(
+		call: NodeCall,
+		{ mayLack, tells, ...traits }: CallTraits,
+		first: Judged,
+	): Promise<NodeAnswer> {
+		const answer = first.answer as NodeAnswer;
+		const header = headers.get(traits.needsBlockHash ?? "");
+		if (isAlone || !mayLack || !tells || !header || answer.kind !== "result") return answer;
+		if (!mayLack(answer.result, header)) return answer;
+		const others = candidatesFor(call, traits).filter(
+			(node) => node !== first.node && !isResting(node, nowMs()),
+		);
+		const late = wait(secondOpinionMs).then((): Judged[] => []);
+		const judged = await Promise.race([readOnce(call, traits, others), late]);
+		const second = judged.find(({ verdict }) => verdict === "good");
+		if (second?.answer?.kind !== "result") return answer;
+		const [one, other] = [first, second].map((told) => ({
+			...told,
+			count: tells((told.answer as { result: unknown }).result, header),
+		})) as [Judged & { count: number }, Judged & { count: number }];
+		if (one.count === other.count) return answer;
+		const [liar, honest] = one.count < other.count ? [one, other] : [other, one];
+		letRest(liar.node, "contradicts");
+		return honest.answer as NodeAnswer;
 	}
 
 	/** Returns the nodes that may be asked, in the order in which they are. */
@@ -201,12 +278,11 @@ export function createNodePool({
 		const isUnsure = node.head < height || (needs === "head" && height > 0 && node !== leader);
 		if (!isAlone && !traits.isHeadPoll && isUnsure) {
 			const shown = await askAndJudge(node, kind.headCall, before);
-			if (shown.verdict === "failed" || node.head < height)
-				return { ...shown, verdict: worse(shown.verdict) };
+			if (shown.verdict === "failed" || node.head < height) return unfit(shown);
 		}
 		if (!isAlone && hash !== undefined && kind.blockCall && !node.blockHashes.has(hash)) {
 			const shown = await askAndJudge(node, kind.blockCall(hash), before);
-			if (shown.verdict !== "good") return shown;
+			if (shown.verdict !== "good") return unfit(shown);
 		}
 		return askAndJudge(node, call, before);
 	}
@@ -250,15 +326,18 @@ export function createNodePool({
 				height: 0,
 			};
 		}
-		const { head, final, processed, blockHash } = traits.shows(answer.result);
+		const { head, final, processed, block } = traits.shows(answer.result);
 		const height = head ?? final ?? processed ?? 0;
-		if (blockHash !== undefined) noteBlockHash(node, blockHash);
+		if (block) {
+			noteBlockHash(node, block.hash);
+			noteHeader(block);
+		}
 		if (head !== undefined) {
 			node.lag = Math.max(0, before.head - head);
 			// Answers to two calls at once may cross: only one below what was shown before it was asked is a step back.
 			node.head = head < before.ownHead ? head : Math.max(node.head, head);
 		}
-		if (final !== undefined) node.final = Math.max(node.final, final);
+		if (final !== undefined) node.final = final;
 		const isBehind =
 			(head ?? before.head) < before.head ||
 			(final ?? before.final) < before.final ||
@@ -283,6 +362,13 @@ export function createNodePool({
 		if (final !== undefined && (final >= seen.final || isAlone)) seen.final = final;
 	}
 
+	function noteHeader({ hash, logsBloom, gasUsed }: ShownBlock): void {
+		if (headers.has(hash)) return;
+		headers.set(hash, { hash, ...(logsBloom && { logsBloom }), ...(gasUsed && { gasUsed }) });
+		const [oldest] = headers.keys();
+		if (headers.size > headersKept && oldest !== undefined) headers.delete(oldest);
+	}
+
 	async function askOne(node: NodeState, call: NodeCall): Promise<NodeAnswer> {
 		const startedMs = nowMs();
 		node.calls++;
@@ -296,7 +382,9 @@ export function createNodePool({
 			letRest(node, isFull ? "limits" : "fails", retryAfterMs);
 		} else {
 			const wasAway = node.restReason !== undefined && node.restReason !== "behind";
-			const isBack = noteAnswer(node, { method: call.method, tookMs: nowMs() - startedMs }) && wasAway;
+			const now = nowMs();
+			const noted = { method: call.method, tookMs: now - startedMs, nowMs: now };
+			const isBack = noteAnswer(node, noted) && wasAway;
 			if (isBack) onChange({ host: node.host, reason: undefined, restMs: 0 });
 		}
 		return answer;
@@ -318,33 +406,32 @@ export function createNodePool({
 	function accept(stale: readonly Judged[]): Judged {
 		const [highest] = stale.toSorted((one, other) => other.height - one.height);
 		const best = highest as Judged;
-		if (best.answer.kind === "result" && best.height > 0) {
-			Object.assign(seen, {
-				head: best.node.head,
-				final: Math.min(seen.final, best.node.head),
-				atMs: nowMs(),
-			});
+		if (best.height > 0) {
+			const { head, final } = best.node;
+			Object.assign(seen, { head, final: Math.min(seen.final, final, head), atMs: nowMs() });
 		}
 		return best;
 	}
 
-	/** Returns the time until a node that asked to be left alone may be asked again. */
-	function untilUsableMs(): Milliseconds {
+	/** Returns the time until a node that limits requests may be asked again; undefined if none does. */
+	function restOfLimitsMs(): Milliseconds | undefined {
 		const now = nowMs();
-		const soonest = Math.min(
-			...readers.map((node) => (node.restReason === "limits" ? node.restsUntilMs - now : 0)),
-		);
-		return Math.max(0, soonest);
+		const rests = readers
+			.filter((node) => node.restReason === "limits" && isResting(node, now))
+			.map(({ restsUntilMs }) => restsUntilMs - now);
+		return rests.length > 0 ? Math.min(...rests) : undefined;
 	}
 }
 
-function worse(verdict: Verdict): Verdict {
-	return verdict === "good" ? "stale" : verdict;
+/** Returns the judgement of a node that was not asked for what the caller wants: only its failure can be handed over. */
+function unfit(shown: Judged): Judged {
+	const isFailed = shown.verdict === "failed";
+	return { ...shown, verdict: isFailed ? "failed" : "stale", answer: isFailed ? shown.answer : undefined };
 }
 
-function isLimited(answer: NodeAnswer): boolean {
-	if (answer.kind === "failed") return answer.isLimited;
-	return answer.kind === "refused" && refusalKind(answer) === "limited";
+function isLimited(answer: NodeAnswer | undefined): boolean {
+	if (answer?.kind === "failed") return answer.isLimited;
+	return answer?.kind === "refused" && refusalKind(answer) === "limited";
 }
 
 /** Hands an answer over as the node gave it. Throws if the node gave none. */

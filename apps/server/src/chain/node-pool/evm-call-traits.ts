@@ -1,4 +1,5 @@
-import type { CallTraits, NodeCall, ShownHeights } from "./node-call.ts";
+import { mayHold } from "./logs-bloom.ts";
+import type { CallTraits, NodeCall, ShownBlock, ShownHeights } from "./node-call.ts";
 
 /** The place of the block among the parameters, by method. */
 const blockParameter: Record<string, number> = {
@@ -35,8 +36,17 @@ export function evmCallTraits({ method, params }: NodeCall): CallTraits {
 		return { ...traits, needs: "any", shows: blockShown, isLacking: (result) => result === null };
 	}
 	if (method === "eth_getLogs") {
-		const [filter] = params as [{ blockHash?: string; toBlock?: unknown }];
-		if (filter.blockHash !== undefined) return { ...traits, needsBlockHash: filter.blockHash };
+		const [filter] = params as [{ blockHash?: string; toBlock?: unknown; address?: string | string[] }];
+		if (filter.blockHash !== undefined) {
+			const addresses = [filter.address ?? []].flat();
+			return {
+				...traits,
+				needsBlockHash: filter.blockHash,
+				mayLack: (result, { logsBloom }) =>
+					(result as unknown[]).length > 0 || addresses.some((address) => mayHold(logsBloom, address)),
+				tells: logsTold,
+			};
+		}
 		return { ...traits, needs: heightOf(filter.toBlock) };
 	}
 	const place = blockParameter[method];
@@ -63,9 +73,27 @@ export function evmCallTraits({ method, params }: NodeCall): CallTraits {
 			...traits,
 			...(isHash ? { needsBlockHash: block } : { needs }),
 			isLacking: (result) => result === null,
+			mayLack: (result, block) => receiptsTold(result, block) < 0,
+			tells: receiptsTold,
 		};
 	}
 	return { ...traits, needs };
+}
+
+/** Returns the number of logs; -1 if one of them cannot be in the block. */
+function logsTold(result: unknown, { logsBloom }: ShownBlock): number {
+	const logs = result as { address: string; topics: string[] }[];
+	const isInBlock = logs.every(({ address, topics }) =>
+		[address, ...topics].every((word) => mayHold(logsBloom, word)),
+	);
+	return isInBlock ? logs.length : -1;
+}
+
+/** Returns the number of receipts; -1 if they do not add up to the gas that the block used. */
+function receiptsTold(result: unknown, { gasUsed }: ShownBlock): number {
+	const receipts = result as { gasUsed: string }[];
+	const sum = receipts.reduce((total, receipt) => total + BigInt(receipt.gasUsed), 0n);
+	return gasUsed === undefined || sum === BigInt(gasUsed) ? receipts.length : -1;
 }
 
 function heightOf(block: unknown): CallTraits["needs"] {
@@ -77,10 +105,10 @@ function heightOf(block: unknown): CallTraits["needs"] {
 
 function blockShown(result: unknown): ShownHeights {
 	const block = result as { number: string; hash: string } | null;
-	return block ? { head: Number(block.number), blockHash: block.hash } : {};
+	return block ? { head: Number(block.number), block } : {};
 }
 
 function hashShown(result: unknown): ShownHeights {
-	const block = result as { hash?: string } | null;
-	return block?.hash ? { blockHash: block.hash } : {};
+	const block = result as Partial<ShownBlock> | null;
+	return block?.hash ? { block: { ...block, hash: block.hash } } : {};
 }

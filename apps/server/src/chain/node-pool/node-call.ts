@@ -2,7 +2,10 @@
 export type NodeCall = { method: string; params: readonly unknown[] };
 
 /** Block heights that an answer shows. On Solana they are slots, and `processed` is above the head of a node. */
-export type ShownHeights = { head?: number; final?: number; processed?: number; blockHash?: string };
+export type ShownHeights = { head?: number; final?: number; processed?: number; block?: ShownBlock };
+
+/** A block that an answer shows. */
+export type ShownBlock = { hash: string; logsBloom?: string; gasUsed?: string };
 
 /** The properties of a call by which the pool chooses nodes for it and judges their answers. */
 export type CallTraits = {
@@ -18,6 +21,10 @@ export type CallTraits = {
 	shows: (result: unknown) => ShownHeights;
 	/** True if the result means that the node does not have the block yet. */
 	isLacking: (result: unknown) => boolean;
+	/** True if the result may leave out something that the block has: then another node is asked too. */
+	mayLack?: (result: unknown, block: ShownBlock) => boolean;
+	/** Returns how much a result tells of the block: less than nothing if it contradicts the block's header. */
+	tells?: (result: unknown, block: ShownBlock) => number;
 };
 
 /** A node's answer to one call. `value` is handed to the caller; `give` hands over a refusal, and may throw. */
@@ -32,9 +39,11 @@ export type AskNode = (call: NodeCall) => Promise<NodeAnswer>;
 const methodMissing =
 	/method .*(not (found|supported|available|allowed|exist|whitelisted)|is unsupported)|unsupported method|does not exist\/is not available|unknown method/i;
 const limited =
-	/rate ?limit|too many requests|request limit|limit exceeded|exceeded .*(capacity|quota)|compute units/i;
+	/rate ?limit|too many requests|request (limit|count)|(?<!gas )limit exceeded|exceeded .*(capacity|quota)/i;
+/** Providers use the code of limits also for ranges of logs that are too long. */
+const tooLong = /more than .* results|block range|range .*too|response size/i;
 const blockMissing =
-	/header not found|unknown block|(invalid|unsupported) block tag|block not found|block .*not (found|available)|missing trie node|state .*not available|not yet available|minimum context slot/i;
+	/header not found|unknown block|(invalid|unsupported) block tag|block not found|block .*not (found|available)|BlockOutOfRange|missing trie node|state .*not available|not yet available|minimum context slot/i;
 
 /** The meaning of a refusal: about the node, so that another may be asked, or an answer about the call. */
 export function refusalKind({
@@ -45,6 +54,7 @@ export function refusalKind({
 	message: string;
 }): "method-missing" | "limited" | "block-missing" | "answer" {
 	if (code === -32601 || methodMissing.test(message)) return "method-missing";
+	if (tooLong.test(message)) return "answer";
 	if (code === 429 || code === -32005 || limited.test(message)) return "limited";
 	// -32016: Solana's minContextSlot is not reached; -32004: it has no block for the slot yet.
 	if (code === -32016 || code === -32004 || blockMissing.test(message)) return "block-missing";

@@ -4,7 +4,14 @@ import type { AskNode } from "./node-call.ts";
 export type NodeRole = "read" | "send" | "agree";
 
 /** Why a node is not asked for a while. */
-export type RestReason = "other chain" | "fails" | "limits" | "slow" | "behind" | "steps back";
+export type RestReason =
+	| "other chain"
+	| "fails"
+	| "limits"
+	| "slow"
+	| "behind"
+	| "steps back"
+	| "contradicts";
 
 /** One node of a pool, and what its answers so far say about it. */
 export type NodeState = {
@@ -36,6 +43,8 @@ export type NodeState = {
 const hashesKept = 256;
 const shortestRestMs = 1_000;
 const longestRestMs = 60_000;
+/** A provider whose quota of the day is used up asks for hours, and may be given more before. */
+const longestLimitMs = 600_000;
 /** A provider may upgrade its nodes. */
 const missingForMs = 600_000;
 const shortestHedgeMs = 150;
@@ -76,21 +85,25 @@ export function rest(
 	const wasResting = isResting(node, nowMs);
 	const own = Math.min(longestRestMs, shortestRestMs * 2 ** node.rests);
 	if (!wasResting) node.rests = Math.min(node.rests + 1, 10);
-	node.restsUntilMs = Math.max(node.restsUntilMs, nowMs + Math.min(retryAfterMs ?? own, longestRestMs));
+	const restMs = retryAfterMs === undefined ? own : Math.min(retryAfterMs, longestLimitMs);
+	node.restsUntilMs = Math.max(node.restsUntilMs, nowMs + restMs);
 	node.restReason = reason;
 	node.lostHedges = 0;
 	return !wasResting;
 }
 
-/** Notes an answer in time. Returns whether the node had been resting before. */
+/** Notes an answer. Returns whether the node had been resting before, and is well again. */
 export function noteAnswer(
 	node: NodeState,
-	{ method, tookMs }: { method: string; tookMs: Milliseconds },
+	{ method, tookMs, nowMs }: { method: string; tookMs: Milliseconds; nowMs: Milliseconds },
 ): boolean {
 	const known = node.latencyMs.get(method);
 	const mean = known ? known.mean + (tookMs - known.mean) / 8 : tookMs;
 	const deviation = known ? known.deviation + (Math.abs(tookMs - mean) - known.deviation) / 4 : tookMs / 2;
 	node.latencyMs.set(method, { mean, deviation });
+	// An answer that is late, or to a call of before the node asked to be left alone, is no sign of health.
+	const isLimiting = node.restReason === "limits" && isResting(node, nowMs);
+	if (tookMs > longestHedgeMs || isLimiting) return false;
 	const hadRested = node.rests > 0;
 	node.rests = 0;
 	node.lostHedges = 0;
@@ -98,11 +111,25 @@ export function noteAnswer(
 	return hadRested;
 }
 
-/** Returns how long the node may take for this call before another one is asked too: about its 95th percentile. */
+/**
+ * Returns how long the node may take for this call before another one is asked too: about its 95th percentile. For a
+ * method that is new to it, that of its slowest one.
+ */
 export function hedgeAfterMs({ latencyMs }: NodeState, method: string): Milliseconds {
 	const known = latencyMs.get(method);
-	if (!known) return firstHedgeMs;
-	return Math.min(Math.max(1.5 * (known.mean + 3 * known.deviation), shortestHedgeMs), longestHedgeMs);
+	const expected = (known ? [known] : [...latencyMs.values()]).map(
+		({ mean, deviation }) => 1.5 * (mean + 3 * deviation),
+	);
+	if (expected.length === 0) return firstHedgeMs;
+	return Math.min(Math.max(...expected, shortestHedgeMs), longestHedgeMs);
+}
+
+/** Returns whether the node has taken so long for this call that it cannot be by chance. */
+export function isHanging(
+	{ latencyMs }: NodeState,
+	{ method, waitedMs }: { method: string; waitedMs: Milliseconds },
+): boolean {
+	return waitedMs >= Math.max(longestHedgeMs, 4 * (latencyMs.get(method)?.mean ?? 0));
 }
 
 export function hasMethod({ missingMethods }: NodeState, method: string, nowMs: Milliseconds): boolean {

@@ -10,6 +10,8 @@ export type HeadNews = {
 
 const shortestRetryMs = 1_000;
 const longestRetryMs = 60_000;
+/** A connection that lasted for so long was a good one. */
+const steadyMs = 60_000;
 /** A subscription counts as broken after this many usual intervals without a block, within these bounds. */
 const missedBlocks = 4;
 const brokenAfterMs = { least: 2_000, most: 60_000 };
@@ -33,8 +35,9 @@ export function watchHeads({
 	return {
 		seen,
 		told: () => {
-			const numbers = watched.flatMap((told) => told() ?? []);
-			return numbers.length > 0 ? Math.max(...numbers) : undefined;
+			const highest = Math.max(-1, ...watched.flatMap((told) => told() ?? []));
+			// The nodes whose subscriptions work are behind: their news would hold back a reader that knows more.
+			return highest < 0 || highest < seen() ? undefined : highest;
 		},
 	};
 }
@@ -56,31 +59,46 @@ function watchNode(
 
 	function connect(): void {
 		if (signal.aborted) return;
+		const startedMs = nowMs();
 		const socket = new WebSocket(url);
-		const end = () => socket.close();
+		let heardMs = startedMs;
+		// A connection can be gone without either side being told.
+		const look = setInterval(
+			() => nowMs() - heardMs > brokenAfterMs.most && end(),
+			brokenAfterMs.most / 4,
+		).unref();
+		let isEnded = false;
 		signal.addEventListener("abort", end, { once: true });
 		socket.addEventListener("open", () => {
 			socket.send(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_subscribe", params: ["newHeads"] }));
 		});
 		socket.addEventListener("message", ({ data }) => {
 			const number = headIn(String(data));
-			if (number === undefined) return;
+			if (number === undefined || isEnded) return;
 			const atMs = nowMs();
 			if (last && number > last.number) {
 				const sample = (atMs - last.atMs) / (number - last.number);
 				intervalMs = intervalMs === 0 ? sample : intervalMs + (sample - intervalMs) / 4;
 			}
 			last = { number, atMs };
-			retryMs = shortestRetryMs;
+			heardMs = atMs;
 		});
 		// A connection that fails to open is closed too.
-		socket.addEventListener("close", () => {
+		socket.addEventListener("close", end);
+
+		function end(): void {
+			if (isEnded) return;
+			isEnded = true;
+			clearInterval(look);
 			signal.removeEventListener("abort", end);
+			socket.close();
 			last = undefined;
 			if (signal.aborted) return;
+			// A provider that takes connections and drops them soon is not asked ever and ever again.
+			if (nowMs() - startedMs > steadyMs) retryMs = shortestRetryMs;
 			setTimeout(connect, retryMs).unref();
 			retryMs = Math.min(2 * retryMs, longestRetryMs);
-		});
+		}
 	}
 }
 
