@@ -92,7 +92,7 @@ async function answer(node: LyingNode, request: IncomingMessage, response: Serve
 	response.writeHead(truth.status, headers);
 	if (lies.every((lie) => lie === undefined)) return void response.end(text);
 	const answers = all.map(({ id }, i) =>
-		lies[i] ? { jsonrpc: "2.0", id, ...(lies[i] as object) } : told.find((one) => one.id === id),
+		lies[i] ? { ...(lies[i] as object), jsonrpc: "2.0", id } : told.find((one) => one.id === id),
 	);
 	response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]));
 }

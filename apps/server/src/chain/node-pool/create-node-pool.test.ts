@@ -249,6 +249,20 @@ test("a read of a block by its hash goes only to nodes that have the block", asy
 	expect(nodes).toHaveLength(3);
 });
 
+test("a node that goes back after it showed the newest block is not believed, and calls of one moment ask once for its head", async () => {
+	const { a, head, ask, nodes, clock, pool, clear } = scene(2);
+	mine(nodes, 10);
+	await head();
+	clear();
+	await clock.pass(1_000);
+	const call = { method: "eth_call", params: [{}, "latest"] };
+	expect(await clock.run(Promise.all([1, 2, 3].map(() => pool.request(call))))).toEqual([110, 110, 110]);
+	expect(methods(a).toSorted()).toEqual(["eth_blockNumber", "eth_call", "eth_call", "eth_call"]);
+	a.head = 105;
+	await clock.pass(1_000);
+	expect(await ask("eth_call", {}, "latest")).toBe(110);
+});
+
 test("an answer about a node's own head is never handed over as the answer to another call", async () => {
 	const { nodes, head, ask } = scene(3);
 	await head();
@@ -390,6 +404,10 @@ test("a node that lacks a method is not asked for it again, and if all do the ca
 	expect(methods(a).filter((method) => method === "eth_simulateV1")).toHaveLength(1);
 	for (const node of nodes) node.fault = a.fault;
 	await expect(ask("eth_simulateV1", {}, "latest")).rejects.toThrow("does not exist");
+	// It is asked again if no other node answers: its provider may have changed.
+	a.fault = undefined;
+	for (const node of nodes.slice(1)) node.fault = () => failed();
+	expect(await ask("eth_simulateV1", {}, "latest")).toBe(100);
 });
 
 test("a refusal that is about the call is the answer, and nobody else is asked", async () => {

@@ -103,12 +103,15 @@ export function createNodePool({
 	const senders = nodes.filter(({ roles }) => roles.includes("send"));
 	const isAlone = readers.length === 1;
 	const seen = { head: 0, final: 0, atMs: 0 };
+	/** The last head that a caller asked for, and how many polls in a row have shown no newer one. */
+	let polledHead = 0;
 	let unchangedPolls = 0;
 	let polls = 0;
 	let hedgesLeft = hedges.atOnce / 2;
 	let lastUsed: NodeState | undefined;
 	/** The last blocks, as the first node that showed them has them. */
 	const headers = new Map<string, ShownBlock>();
+	const showings = new Map<NodeState, Promise<Judged>>();
 	/** The node that last showed the newest block: reads of the newest state go to it. */
 	let leader: NodeState | undefined;
 
@@ -140,9 +143,7 @@ export function createNodePool({
 			const failed = judged.filter(({ verdict }) => verdict === "failed");
 			last = failed[0] ?? stale[0] ?? judged[0] ?? last;
 			// A node that is not asked, because it limits requests, may have what the others lack.
-			const isEveryoneAsked = readers.every(
-				(node) => judged.some((one) => one.node === node) || !hasMethod(node, call.method, nowMs()),
-			);
+			const isEveryoneAsked = readers.every((node) => judged.some((one) => one.node === node));
 			const isUnanimous = isEveryoneAsked && failed.length === 0;
 			if (stale.length > 0 && (isUnanimous || nowMs() - seen.atMs > forgetHeadMs)) {
 				const { answer, height } = accept(stale);
@@ -250,14 +251,14 @@ export function createNodePool({
 	/** Returns the nodes that may be asked, in the order in which they are. */
 	function candidatesFor({ method }: NodeCall, traits: CallTraits): NodeState[] {
 		const now = nowMs();
-		const able = readers.filter((node) => hasMethod(node, method, now));
-		// If every node lacks the method, the first one says so.
-		const asked = (able.length > 0 ? able : readers.slice(0, 1)).filter(
-			(node) => isAlone || node.restReason !== "limits" || !isResting(node, now),
-		);
-		const rank = (node: NodeState) => (isResting(node, now) ? 2 : 0) + (node.head < seen.head ? 1 : 0);
+		const asked = readers.filter((node) => isAlone || node.restReason !== "limits" || !isResting(node, now));
+		// A node that lacked the method is asked last: it may have it by now.
+		const rank = (node: NodeState) =>
+			(hasMethod(node, method, now) ? 0 : 4) +
+			(isResting(node, now) ? 2 : 0) +
+			(node.head < seen.head ? 1 : 0);
 		const ordered = asked.toSorted((one, other) => rank(one) - rank(other));
-		const isLeading = (node: NodeState) => node === leader && !isResting(node, now);
+		const isLeading = (node: NodeState) => node === leader && rank(node) < 2;
 		if (!traits.isHeadPoll) {
 			return [...ordered.filter(isLeading), ...ordered.filter((node) => !isLeading(node))];
 		}
@@ -274,17 +275,27 @@ export function createNodePool({
 		const before = { head: seen.head, final: seen.final, ownHead: node.head };
 		const { needs, needsBlockHash: hash } = traits;
 		const height = needs === "head" ? before.head : needs === "any" ? 0 : Math.min(needs, before.head);
-		// A node may have gone back since it last showed its head.
-		const isUnsure = node.head < height || (needs === "head" && height > 0 && node !== leader);
-		if (!isAlone && !traits.isHeadPoll && isUnsure) {
-			const shown = await askAndJudge(node, kind.headCall, before);
+		if (!isAlone && !traits.isHeadPoll && node.head < height) {
+			const shown = await showHead(node);
 			if (shown.verdict === "failed" || node.head < height) return unfit(shown);
+		} else if (!isAlone && !traits.isHeadPoll && needs === "head" && height > 0) {
+			// It had the newest block, and may have gone back since: the answer counts if it still has that.
+			const [shown, judged] = await Promise.all([showHead(node), askAndJudge(node, call, before)]);
+			return shown.verdict === "failed" || node.head < height ? unfit(shown) : judged;
 		}
 		if (!isAlone && hash !== undefined && kind.blockCall && !node.blockHashes.has(hash)) {
 			const shown = await askAndJudge(node, kind.blockCall(hash), before);
 			if (shown.verdict !== "good") return unfit(shown);
 		}
 		return askAndJudge(node, call, before);
+	}
+
+	/** Asks a node for its head, once for all calls of the same moment. */
+	function showHead(node: NodeState): Promise<Judged> {
+		const before = { head: seen.head, final: seen.final, ownHead: node.head };
+		const showing = showings.get(node) ?? askAndJudge(node, kind.headCall, before);
+		showings.set(node, showing);
+		return showing.finally(() => showings.delete(node));
 	}
 
 	/** Asks a node, after it has shown once that it belongs to the chain. */
@@ -326,6 +337,7 @@ export function createNodePool({
 				height: 0,
 			};
 		}
+		node.missingMethods.delete(call.method);
 		const { head, final, processed, block } = traits.shows(answer.result);
 		const height = head ?? final ?? processed ?? 0;
 		if (block) {
@@ -349,15 +361,17 @@ export function createNodePool({
 			return { node, verdict: "stale", answer, height };
 		}
 		if (head !== undefined && head >= seen.head) leader = node;
-		noteShown(traits, { head, final });
+		if (traits.isHeadPoll && call !== kind.headCall && head !== undefined) notePoll(head);
+		noteShown({ head, final });
 		return { node, verdict: "good", answer, height };
 	}
 
-	function noteShown(
-		{ isHeadPoll }: CallTraits,
-		{ head, final }: { head: number | undefined; final: number | undefined },
-	): void {
-		if (isHeadPoll && head !== undefined) unchangedPolls = head > seen.head ? 0 : unchangedPolls + 1;
+	function notePoll(head: number): void {
+		unchangedPolls = head > polledHead ? 0 : unchangedPolls + 1;
+		polledHead = head;
+	}
+
+	function noteShown({ head, final }: { head: number | undefined; final: number | undefined }): void {
 		if (head !== undefined && (head >= seen.head || isAlone)) Object.assign(seen, { head, atMs: nowMs() });
 		if (final !== undefined && (final >= seen.final || isAlone)) seen.final = final;
 	}

@@ -41,6 +41,7 @@ export function evmCallTraits({ method, params }: NodeCall): CallTraits {
 			const addresses = [filter.address ?? []].flat();
 			return {
 				...traits,
+				needs: "any",
 				needsBlockHash: filter.blockHash,
 				mayLack: (result, { logsBloom }) =>
 					(result as unknown[]).length > 0 || addresses.some((address) => mayHold(logsBloom, address)),
@@ -57,7 +58,8 @@ export function evmCallTraits({ method, params }: NodeCall): CallTraits {
 		return {
 			...traits,
 			isHeadPoll: block === "latest",
-			needs,
+			// A final block says itself how far the node is.
+			needs: block === "finalized" ? "any" : needs,
 			shows: (result) =>
 				block === "latest"
 					? blockShown(result)
@@ -71,7 +73,7 @@ export function evmCallTraits({ method, params }: NodeCall): CallTraits {
 		const isHash = typeof block === "string" && block.length === 66;
 		return {
 			...traits,
-			...(isHash ? { needsBlockHash: block } : { needs }),
+			...(isHash ? { needs: "any", needsBlockHash: block } : { needs }),
 			isLacking: (result) => result === null,
 			mayLack: (result, block) => receiptsTold(result, block) < 0,
 			tells: receiptsTold,

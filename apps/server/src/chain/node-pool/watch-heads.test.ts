@@ -5,7 +5,7 @@ import { startTestChains } from "@geoswap/devnet";
 import { expect, onTestFinished, test } from "vitest";
 import { watchHeads } from "./watch-heads.ts";
 
-test("a subscription tells of new blocks, and again after its connection broke; while it is broken it tells nothing", async () => {
+test("a subscription tells of new blocks, and again after its connection broke; while it is broken or behind it tells nothing", async () => {
 	const chains = await startTestChains();
 	onTestFinished(() => chains.stop());
 	const { origin } = chains;
@@ -28,9 +28,10 @@ test("a subscription tells of new blocks, and again after its connection broke; 
 		proxy.close();
 	});
 	const url = `ws://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+	let seen = 0;
 	const { told } = watchHeads({
 		urls: [url, "ws://127.0.0.1:9"],
-		seen: () => 0,
+		seen: () => seen,
 		signal: stopping.signal,
 	});
 	const mineUntilTold = () =>
@@ -46,6 +47,10 @@ test("a subscription tells of new blocks, and again after its connection broke; 
 			.toBe(true);
 	expect(told()).toBeUndefined();
 	await mineUntilTold();
+	// A reader that knows more than the subscription polls.
+	seen = Number(await origin.publicClient.getBlockNumber()) + 1;
+	expect(told()).toBeUndefined();
+	seen = 0;
 	isOpen = false;
 	for (const socket of sockets) socket.destroy();
 	await expect.poll(told, { timeout: 10_000 }).toBeUndefined();
