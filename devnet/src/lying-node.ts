@@ -22,6 +22,8 @@ export type LyingNode = {
 	targetUrl: string;
 	/** Undefined if the node tells the truth. */
 	liar: Liar | undefined;
+	/** False if the node refuses requests with several calls. */
+	takesBatches: boolean;
 	/** How much later the node passes on the messages of its websockets. */
 	webSocketDelayMs: number;
 	/** False if the node takes no websockets. */
@@ -51,6 +53,7 @@ export async function startLyingNode({ targetUrl = "" } = {}): Promise<LyingNode
 		calls: [],
 		targetUrl,
 		liar: undefined,
+		takesBatches: true,
 		webSocketDelayMs: 0,
 		takesWebSockets: true,
 		dropWebSockets: () => {
@@ -73,6 +76,10 @@ async function answer(node: LyingNode, request: IncomingMessage, response: Serve
 	for await (const chunk of request) chunks.push(chunk as Buffer);
 	const body = Buffer.concat(chunks).toString();
 	const asked = JSON.parse(body) as Asked | Asked[];
+	if (Array.isArray(asked) && !node.takesBatches) {
+		const error = { code: -32_600, message: "batches are not supported" };
+		return void response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+	}
 	const all = [asked].flat();
 	for (const { id: _, ...call } of all) node.calls.push(call);
 	const truth = await fetch(node.targetUrl, { method: "POST", headers, body });

@@ -71,8 +71,9 @@ test("a node that lacks methods is told what the service could not do with it", 
 	const refused = { error: { code: -32_601, message: "the method does not exist" } };
 	const client = clientOf(({ method, params }) => {
 		const isFinalized = method === "eth_getBlockByNumber" && params[0] === "finalized";
-		return method === undefined || isFinalized || lacks.includes(method) ? refused : undefined;
+		return isFinalized || lacks.includes(method) ? refused : undefined;
 	});
+	node.takesBatches = false;
 	const { chainId } = chains.origin;
 	const found = await probeMethods({ url: node.url, chainId, client });
 	const missing = Object.entries(found.methods).flatMap(([method, { value }]) => (value ? [] : [method]));
@@ -85,6 +86,7 @@ test("a node that lacks methods is told what the service could not do with it", 
 	expect(resultsOf(none).at(-1)).toBe("fail");
 
 	// It is no problem of the chain if another of its nodes has what this one lacks.
+	node.takesBatches = true;
 	const whole = await probeMethods({ url: node.url, chainId, client: clientOf() });
 	expect(resultsOf(none, [none])).toEqual(resultsOf(none));
 	expect(resultsOf(none, [none, whole])).toEqual(["warn", "warn", "warn", "warn", "warn"]);
