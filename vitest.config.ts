@@ -17,7 +17,7 @@ const mocking = [
  * chains.
  */
 const long = [
-	"e2e/alone/{crowd,flood}.test.ts",
+	"e2e/alone/{crowd,flood,greedy}.test.ts",
 	"e2e/chaos/{attesters-gone,op-opens-nothing,reorg-past-finality,reorg-stories,reorgs,restore}.test.ts",
 	"e2e/chaos/{chain-added,solana-closing-recipient,worker-deploy}.test.ts",
 ];
