@@ -17,6 +17,19 @@ test("every preset can be read by its name, and an unknown name is answered with
 	expect(() => readPreset("bse")).toThrow("bse: there is no such preset. These are known: arbitrum, base,");
 });
 
+test("no preset uses an address that it refuses, and each one where @uniswap/sdk-core names another quoter refuses that", () => {
+	for (const file of files) {
+		const { refused = [], ...used } = JSON.parse(text(file)) as { refused?: { address: string }[] };
+		for (const { address } of refused) expect(JSON.stringify(used), file).not.toContain(address);
+	}
+	const quoters = ["ethereum", "optimism", "polygon", "arbitrum", "unichain"].map((slug) =>
+		JSON.parse(text(`${slug}.json`)).refused.some(({ because }: { because: string }) =>
+			because.includes("@uniswap/sdk-core"),
+		),
+	);
+	expect(quoters).toEqual(quoters.map(() => true));
+});
+
 test("a digit that is changed in an address with letters is noticed by its checksum, in nearly every case", () => {
 	const addresses = files.flatMap((file) =>
 		[...text(file).matchAll(/"(?:value|address)": "(0x[0-9a-fA-F]{40})"/g)].map((match) => ({
