@@ -61,8 +61,8 @@ const hedges = { perCall: 0.1, atOnce: 10 };
 /** Every so many polls, another node than the usual one is asked for the head: one that lags all the time shows. */
 const comparedPolls = 16;
 const mostTries = 8;
-/** How long another node may take to confirm what one has told. */
-const secondOpinionMs = 750;
+/** How long other nodes may take to confirm what one has told: less if all of them are known to be in trouble. */
+const secondOpinionMs = { least: 750, most: 3_000 };
 const headersKept = 256;
 
 type Verdict = "good" | "stale" | "failed" | "missing";
@@ -111,7 +111,7 @@ export function createNodePool({
 	let lastUsed: NodeState | undefined;
 	/** The last blocks, as the first node that showed them has them. */
 	const headers = new Map<string, ShownBlock>();
-	const showings = new Map<NodeState, Promise<Judged>>();
+	const showings = new Map<NodeState, { showing: Promise<Judged>; sinceMs: Milliseconds }>();
 	/** The node that last showed the newest block: reads of the newest state go to it. */
 	let leader: NodeState | undefined;
 
@@ -222,30 +222,27 @@ export function createNodePool({
 	 * Returns the answer, or that of another node which has more: a node can leave out what it should tell. One that
 	 * tells of something that is not in the block is not believed. If no other node answers, one is enough.
 	 */
-	async function completed(
-		call: NodeCall,
-		{ mayLack, tells, ...traits }: CallTraits,
-		first: Judged,
-	): Promise<NodeAnswer> {
+	async function completed(call: NodeCall, traits: CallTraits, first: Judged): Promise<NodeAnswer> {
+		const { mayLack, seemsToLack, tells } = traits;
 		const answer = first.answer as NodeAnswer;
 		const header = headers.get(traits.needsBlockHash ?? "");
 		if (isAlone || !mayLack || !tells || !header || answer.kind !== "result") return answer;
 		if (!mayLack(answer.result, header)) return answer;
-		const others = candidatesFor(call, traits).filter(
-			(node) => node !== first.node && !isResting(node, nowMs()),
-		);
-		const late = wait(secondOpinionMs).then((): Judged[] => []);
-		const judged = await Promise.race([readOnce(call, traits, others), late]);
-		const second = judged.find(({ verdict }) => verdict === "good");
-		if (second?.answer?.kind !== "result") return answer;
-		const [one, other] = [first, second].map((told) => ({
-			...told,
-			count: tells((told.answer as { result: unknown }).result, header),
-		})) as [Judged & { count: number }, Judged & { count: number }];
-		if (one.count === other.count) return answer;
-		const [liar, honest] = one.count < other.count ? [one, other] : [other, one];
-		letRest(liar.node, "contradicts");
-		return honest.answer as NodeAnswer;
+		let best = { node: first.node, answer };
+		let others = candidatesFor(call, traits).filter((node) => node !== first.node);
+		const isAnyAwake = others.some((node) => !isResting(node, nowMs()));
+		const late = wait(isAnyAwake ? secondOpinionMs.most : secondOpinionMs.least).then((): Judged[] => []);
+		do {
+			const judged = await Promise.race([readOnce(call, traits, others), late]);
+			const second = judged.find(({ verdict }) => verdict === "good");
+			if (second?.answer?.kind !== "result") break;
+			const other = { node: second.node, answer: second.answer };
+			others = others.filter((node) => judged.every((one) => one.node !== node));
+			const more = tells(other.answer.result, header) - tells(best.answer.result, header);
+			if (more !== 0) letRest(more > 0 ? best.node : other.node, "contradicts");
+			if (more > 0) best = other;
+		} while (others.length > 0 && seemsToLack?.(best.answer.result, header));
+		return best.answer;
 	}
 
 	/** Returns the nodes that may be asked, in the order in which they are. */
@@ -278,7 +275,8 @@ export function createNodePool({
 		if (!isAlone && !traits.isHeadPoll && node.head < height) {
 			const shown = await showHead(node);
 			if (shown.verdict === "failed" || node.head < height) return unfit(shown);
-		} else if (!isAlone && !traits.isHeadPoll && needs === "head" && height > 0) {
+		}
+		if (!isAlone && !traits.isHeadPoll && needs === "head" && height > 0) {
 			// It had the newest block, and may have gone back since: the answer counts if it still has that.
 			const [shown, judged] = await Promise.all([showHead(node), askAndJudge(node, call, before)]);
 			return shown.verdict === "failed" || node.head < height ? unfit(shown) : judged;
@@ -290,12 +288,14 @@ export function createNodePool({
 		return askAndJudge(node, call, before);
 	}
 
-	/** Asks a node for its head, once for all calls of the same moment. */
+	/** Asks a node for its head, once for all calls of the same millisecond: an earlier answer may be of before it went back. */
 	function showHead(node: NodeState): Promise<Judged> {
+		const known = showings.get(node);
+		if (known && nowMs() - known.sinceMs < 1) return known.showing;
 		const before = { head: seen.head, final: seen.final, ownHead: node.head };
-		const showing = showings.get(node) ?? askAndJudge(node, kind.headCall, before);
-		showings.set(node, showing);
-		return showing.finally(() => showings.delete(node));
+		const showing = askAndJudge(node, kind.headCall, before);
+		showings.set(node, { showing, sinceMs: nowMs() });
+		return showing;
 	}
 
 	/** Asks a node, after it has shown once that it belongs to the chain. */

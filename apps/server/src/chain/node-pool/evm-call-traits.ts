@@ -1,4 +1,4 @@
-import { mayHold } from "./logs-bloom.ts";
+import { isSparse, mayHold } from "./logs-bloom.ts";
 import type { CallTraits, NodeCall, ShownBlock, ShownHeights } from "./node-call.ts";
 
 /** The place of the block among the parameters, by method. */
@@ -45,6 +45,10 @@ export function evmCallTraits({ method, params }: NodeCall): CallTraits {
 				needsBlockHash: filter.blockHash,
 				mayLack: (result, { logsBloom }) =>
 					(result as unknown[]).length > 0 || addresses.some((address) => mayHold(logsBloom, address)),
+				seemsToLack: (result, { logsBloom }) =>
+					(result as unknown[]).length === 0 &&
+					isSparse(logsBloom) &&
+					addresses.some((address) => mayHold(logsBloom, address)),
 				tells: logsTold,
 			};
 		}

@@ -13,3 +13,9 @@ export function mayHold(logsBloom: string | undefined, addressOrTopic: string): 
 		return ((bloom[255 - (bit >> 3)] ?? 0) >> (bit & 7)) & 1;
 	});
 }
+
+/** Returns whether so few bits are set that an address is rarely found by chance: in less than one block of 64. */
+export function isSparse(logsBloom: string | undefined): boolean {
+	const bits = [...BigInt(logsBloom ?? 0).toString(2)].filter((bit) => bit === "1").length;
+	return bits > 0 && bits <= 512;
+}

@@ -23,6 +23,8 @@ export type CallTraits = {
 	isLacking: (result: unknown) => boolean;
 	/** True if the result may leave out something that the block has: then another node is asked too. */
 	mayLack?: (result: unknown, block: ShownBlock) => boolean;
+	/** True if the result probably leaves something out, even if a second node says the same. */
+	seemsToLack?: (result: unknown, block: ShownBlock) => boolean;
 	/** Returns how much a result tells of the block: less than nothing if it contradicts the block's header. */
 	tells?: (result: unknown, block: ShownBlock) => number;
 };
