@@ -2,8 +2,8 @@ import type { Milliseconds, Seconds } from "@geoswap/protocol";
 import type { Database } from "../database/database.ts";
 
 /**
- * The longest pause between two looks at a chain that nobody waits for. Deposits that were not submitted, reorgs and
- * finality are seen this much later at most, and the API counts a chain as followed for 30 s.
+ * The longest pause between two looks at a chain that nobody waits for. Reorgs and finality are seen this much later at
+ * most. A deposit that was not submitted may take 15 s more, since the newest blocks are then left for a later look.
  */
 const idleMs = 10_000;
 /** Pause while a swap is open that has nothing on its way: its wallet may send a transaction by itself. */
@@ -26,7 +26,11 @@ export async function readDemand(db: Database, chainId: number): Promise<ChainDe
 	const { rows } = await db.query<ChainDemand>({
 		name: "read-demand",
 		text: `select exists (select from jobs where chain_id = $1 and state in ('queued', 'sent'))
-				or exists (select from lane_transactions where chain_id = $1 and state in ('signed', 'broadcast'))
+				or exists (select from lane_transactions as open
+					where chain_id = $1 and state in ('signed', 'broadcast') and not exists (
+						select from lane_transactions as mined where mined.chain_id = open.chain_id
+							and mined.relayer = open.relayer and mined.nonce = open.nonce and mined.state in ('mined', 'final')
+					))
 				or exists (select from waits where head_chain_id = $1) as "isBusy",
 			exists (select from waits where finalized_chain_id = $1) as "isWaitedFor",
 			exists (select from waits where head_chain_id is null and finalized_chain_id is null) as "hasOpen"`,

@@ -27,10 +27,8 @@ import { FinalityBrokenError, undoFork } from "./undo-fork.ts";
 const blocksAtOnce = 20;
 /** The fewest blocks that are skipped at once if nothing of ours is in them. */
 const fewestSkipped = 5;
-/** How many of the newest blocks are not skipped. */
-const fewestLeft = 3;
-/** How many are left if something of ours is in the blocks before: as many as come between two looks, or more. */
-const mostLeft = 12;
+/** The newest blocks are not skipped: at least so many, and all that are younger than this. */
+const neverSkipped = { blocks: 3, seconds: 15 };
 
 export type Following = {
 	chain: EvmChain;
@@ -72,9 +70,9 @@ export async function advance(following: Following): Promise<boolean> {
 		if (still.hash !== head.hash) return undo();
 		await take({ following, block: { ...skipped, parentHash: head.hash }, events: [], finalized, stock });
 		await wake({ ...following, chainId, occasion: skipped.hash });
-		// The newest blocks can wait for the next look, unless something of ours is in them or a swap waits for them.
-		const hasOurs = skipped.number < latest.number - fewestLeft;
-		return hasOurs || (await readDemand(pool, chainId)).isBusy;
+		// The newest blocks can wait for the next look, unless a swap may be waiting for them.
+		const { isBusy, hasOpen } = await readDemand(pool, chainId);
+		return isBusy || hasOpen;
 	}
 
 	const numbers = Array.from(
@@ -98,6 +96,8 @@ export async function advance(following: Following): Promise<boolean> {
 	return true;
 
 	async function undo(): Promise<boolean> {
+		// The chain may return to the block that was newest before.
+		delete taken.hash;
 		const seen = (await readHead(pool, chainId)) ?? (head as FollowedHead);
 		const known = await readFinalityBreak(pool, chainId);
 		// Nothing is taken in until a person has looked, unless the chain has its blocks again.
@@ -164,10 +164,10 @@ async function isForked({
 }
 
 /**
- * Returns the newest block up to which nothing of ours is in the blocks after the head, or undefined if they must be
- * read one by one. If nobody waits, there may be many blocks, and a few questions are enough: our relayers have mined
- * nothing since, and the contracts have no events in that range. The newest blocks are never asked for like this: a
- * provider's backend that is a little behind would answer as if they were empty.
+ * Returns a block up to which nothing of ours is in the blocks after the head, or undefined if they must be read one by
+ * one. If nobody waits, there may be many blocks, and a few questions are enough: our relayers have mined nothing since,
+ * and the contracts have no events in that range. The newest blocks are never asked for like this: a provider's backend
+ * that is behind would answer as if they were empty, and they may still be dropped.
  */
 async function findSkip({
 	chain,
@@ -180,23 +180,21 @@ async function findSkip({
 	head: FollowedHead;
 	latest: Block;
 }): Promise<Block | undefined> {
-	const targets = [fewestLeft, mostLeft]
-		.map((left) => latest.number - left)
-		.filter((to) => to - head.number >= fewestSkipped);
-	if (targets.length === 0) return;
-	const nonces = await readOpenNonces(pool, chain.chainId);
-	for (const to of targets) {
-		// It is read before the questions: if the chain drops it meanwhile, the next look finds out by its hash.
-		const target = await readBlock(chain, to);
-		const mined = await Promise.all(
-			nonces.map(async ({ relayer, nonce }) => {
-				const count = await chain.client.getTransactionCount({ address: relayer, blockNumber: BigInt(to) });
-				return count > nonce;
-			}),
-		);
-		if (!mined.includes(true) && !(await hasEvents(chain, { from: head.number + 1, to }))) return target;
-	}
-	return;
+	const gap = latest.number - head.number;
+	const gapSeconds = Math.max(1, latest.timestamp - head.timestamp);
+	const left = Math.max(neverSkipped.blocks, Math.ceil((neverSkipped.seconds * gap) / gapSeconds));
+	const to = latest.number - left;
+	if (to - head.number < fewestSkipped) return;
+	// It is read before the questions: if the chain drops it meanwhile, the next look finds out by its hash.
+	const target = await readBlock(chain, to);
+	const mined = await Promise.all(
+		(await readOpenNonces(pool, chain.chainId)).map(async ({ relayer, nonce }) => {
+			const count = await chain.client.getTransactionCount({ address: relayer, blockNumber: BigInt(to) });
+			return count > nonce;
+		}),
+	);
+	if (mined.includes(true) || (await hasEvents(chain, { from: head.number + 1, to }))) return;
+	return target;
 }
 
 async function take({

@@ -7,6 +7,7 @@ import type { ChainHead } from "../facts/facts.ts";
 export type FollowedHead = {
 	number: number;
 	hash: Hash;
+	timestamp: number;
 	finalizedNumber: number;
 	/** Solana: number of blocks up to the final one. 0 on other chains. */
 	finalizedHeight: number;
@@ -16,7 +17,7 @@ export type FollowedHead = {
 
 export type BlockHeader = { number: number; hash: Hash; timestamp: number; baseFee: Wei };
 
-const selectHead = `select number, '0x' || encode(hash, 'hex') as hash, finalized_number as "finalizedNumber",
+const selectHead = `select number, '0x' || encode(hash, 'hex') as hash, timestamp, finalized_number as "finalizedNumber",
 	finalized_height as "finalizedHeight", booked_number as "bookedNumber" from chain_heads where chain_id = $1`;
 
 export async function readHead(db: Database, chainId: number): Promise<FollowedHead | undefined> {
