@@ -21,7 +21,7 @@ export function configBook(
 ): ConfigBook {
 	const { pyth, feedMarginBps, feedDeviationBps, sequencerGraceSeconds } = config.price;
 	const solana = solanaChain(config);
-	const pythPrices = pyth && createPythPrices(pyth);
+	const pythPrices = pyth && createPythPrices(pyth, { nowMs });
 	const quoterLadders = solana?.quoter && createQuoterLadders(solana.quoter, { nowMs });
 	const book = createPriceBook({
 		chains: evmChains(config).map(({ deployment }) => deployment),

@@ -8,7 +8,7 @@ export type PythPrice = { usdE18: UsdE18; confidenceE18: UsdE18; publishedAtUnix
 
 /** The last prices of Pyth, in memory. */
 export type PythPrices = {
-	/** Takes over new prices. Those that are too uncertain, or older than the one that is known, are ignored. */
+	/** Takes over new prices. One that is too uncertain, older than the one that is known, or of the future is ignored. */
 	update: (prices: ReadonlyMap<Hash, PythPrice>) => void;
 	/** Returns the last price that was certain enough, however old. */
 	answerOf: (id: Hash) => FeedAnswer | undefined;
@@ -21,22 +21,26 @@ export type PythPrices = {
 
 const bps = 10_000n;
 
-export function createPythPrices({
-	maxAgeSeconds,
-	maxConfidenceBps,
-	deviationBps,
-	isRequired,
-}: Pick<
-	NonNullable<Config["price"]["pyth"]>,
-	"maxAgeSeconds" | "maxConfidenceBps" | "deviationBps" | "isRequired"
->): PythPrices {
+export function createPythPrices(
+	{
+		maxAgeSeconds,
+		maxConfidenceBps,
+		deviationBps,
+		isRequired,
+	}: Pick<
+		NonNullable<Config["price"]["pyth"]>,
+		"maxAgeSeconds" | "maxConfidenceBps" | "deviationBps" | "isRequired"
+	>,
+	{ nowMs }: { nowMs: () => Milliseconds },
+): PythPrices {
 	const answers = new Map<Hash, FeedAnswer>();
 	return {
 		update: (prices) => {
 			for (const [id, { usdE18, confidenceE18, publishedAtUnixSeconds }] of prices) {
 				const isCertain = confidenceE18 * bps <= usdE18 * BigInt(maxConfidenceBps);
 				const isNewer = publishedAtUnixSeconds >= (answers.get(id)?.updatedAtUnixSeconds ?? 0);
-				if (usdE18 > 0n && isCertain && isNewer) {
+				const isOfNow = publishedAtUnixSeconds <= nowMs() / 1_000 + maxAgeSeconds;
+				if (usdE18 > 0n && isCertain && isNewer && isOfNow) {
 					answers.set(id, { usdE18, updatedAtUnixSeconds: publishedAtUnixSeconds });
 				}
 			}

@@ -49,7 +49,7 @@ function feed(n: number) {
 
 /** Creates a book with one block, in which all pools agree with the references. */
 function bookOf({
-	pyth = createPythPrices(terms),
+	pyth = createPythPrices(terms, { nowMs: () => nowMs }),
 	usd = { weth: 2_000n, gem: 5n },
 	...block
 }: {
@@ -97,7 +97,7 @@ function stopOf(book: ReturnType<typeof bookOf>, asset: Address, atMs = nowMs): 
 }
 
 function pythWith(prices: [number, Partial<typeof usual> & { usdE18: bigint }][], changes = {}) {
-	const pyth = createPythPrices({ ...terms, ...changes });
+	const pyth = createPythPrices({ ...terms, ...changes }, { nowMs: () => nowMs });
 	pyth.update(new Map(prices.map(([n, price]) => [id(n), { ...usual, ...price }])));
 	return pyth;
 }
@@ -155,11 +155,12 @@ test("an asset without a feed has Pyth's price, until that is old", () => {
 	expect(stopOf(older, gem, nowMs + 6_000)).toBe("the feed of GEM is stale");
 });
 
-test("an uncertain or an older price does not replace a good one", () => {
+test("a price that is uncertain, older or of the future does not replace a good one", () => {
 	const pyth = pythWith([[3, { usdE18: 5n * e18 }]]);
 	pyth.update(new Map([[id(3), { ...usual, usdE18: 9n * e18, confidenceE18: e18 }]]));
 	pyth.update(new Map([[id(3), { ...usual, usdE18: 8n * e18, publishedAtUnixSeconds: now - 9 }]]));
 	pyth.update(new Map([[id(3), { ...usual, usdE18: -1n }]]));
+	pyth.update(new Map([[id(3), { ...usual, usdE18: 7n * e18, publishedAtUnixSeconds: now + 9_999 }]]));
 	expect(pyth.answerOf(id(3))?.usdE18).toBe(5n * e18);
 });
 
@@ -284,7 +285,7 @@ describe("a model of Pyth's web service", () => {
 	});
 
 	test("is asked again after it failed, and its last prices stay", async () => {
-		const prices = createPythPrices(terms);
+		const prices = createPythPrices(terms, { nowMs: () => nowMs });
 		const stopping = new AbortController();
 		const log = createLog({ level: "silent", process: "test" });
 		const warned = vi.spyOn(log, "warn");
