@@ -65,6 +65,8 @@ test.each([
 	]);
 	const retired = configOf({}, { on: { [current]: "0x99", [earlier]: [old] } });
 	expect(reloadProblems(configOf(), retired)).toEqual([]);
+	const forgetful = configOf({}, { on: { [current]: "0x99" } });
+	expect(reloadProblems(retired, forgetful).join()).toContain(`no longer lists the ${current} ${old}`);
 });
 
 test("a replaced attester set must stay listed", () => {
@@ -73,6 +75,9 @@ test("a replaced attester set must stay listed", () => {
 	]);
 	const kept = configOf({ earlierAttesterSets: [{ hash: "0xa1" }] }, { setHash: "0xa2" });
 	expect(reloadProblems(configOf(), kept)).toEqual([]);
+	expect(reloadProblems(kept, configOf({}, { setHash: "0xa2" })).join()).toContain(
+		"attester set 0xa1 is gone",
+	);
 });
 
 test("Solana's escrow and vault cannot be replaced by a reload", () => {

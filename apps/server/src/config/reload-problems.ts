@@ -61,27 +61,33 @@ function forgottenProblems(before: Config, after: Config): string[] {
 	return before.chains.flatMap((old) => {
 		const now = after.chains.find(({ chainId }) => chainId === old.chainId);
 		// A chain that is gone as a whole is on purpose. The workers keep it until its swaps have ended.
-		return now ? forgottenOn(old, now, after) : [];
+		return now ? forgottenOn([old, now], { before, after }) : [];
 	});
 }
 
-function forgottenOn(old: ChainConfig, now: ChainConfig, { earlierAttesterSets }: Config): string[] {
+function forgottenOn(
+	[old, now]: [ChainConfig, ChainConfig],
+	{ before, after }: Record<"before" | "after", Pick<Config, "earlierAttesterSets">>,
+): string[] {
 	if (old.kind === "solana" || now.kind === "solana") return forgottenOnSolana(old, now);
 	const { chainId } = old;
 	const forgotten = earlierLists.flatMap(([current, earlier]) => {
-		const address = old.deployment.contracts[current];
 		const listed = [now.deployment.contracts[current], ...now.deployment.contracts[earlier]];
-		return listed.includes(address)
-			? []
-			: `chains.${chainId}: the deployment no longer lists the ${current} ${address}, which swaps under way name; add it to ${earlier}`;
+		return [old.deployment.contracts[current], ...old.deployment.contracts[earlier]]
+			.filter((address) => !listed.includes(address))
+			.map(
+				(address) =>
+					`chains.${chainId}: the deployment no longer lists the ${current} ${address}, which swaps under way name; add it to ${earlier}`,
+			);
 	});
-	const { hash } = old.deployment.attesterSet;
-	const sets = [now.deployment.attesterSet, ...earlierAttesterSets].map((set) => set.hash);
-	if (sets.includes(hash)) return forgotten;
-	return [
-		...forgotten,
-		`chains.${chainId}: the attester set ${hash} is gone, which swaps under way name; add it to earlierAttesterSets`,
-	];
+	const sets = [now.deployment.attesterSet, ...after.earlierAttesterSets].map((set) => set.hash);
+	const gone = [old.deployment.attesterSet, ...before.earlierAttesterSets]
+		.filter(({ hash }) => !sets.includes(hash))
+		.map(
+			({ hash }) =>
+				`chains.${chainId}: the attester set ${hash} is gone, which swaps under way name; add it to earlierAttesterSets`,
+		);
+	return [...forgotten, ...gone];
 }
 
 /** Solana has no list of retired accounts. */
