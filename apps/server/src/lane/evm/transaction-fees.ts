@@ -23,6 +23,10 @@ const ceiling = 10n;
  */
 export function replacementFees(before: Fees, fresh: Fees): Fees | undefined {
 	if (before.maxFeePerGas >= ceiling * fresh.maxFeePerGas) return undefined;
+	// A node that hides our transactions must not make the tip grow without end.
+	const isTipHigh =
+		before.maxPriorityFeePerGas > 0n && before.maxPriorityFeePerGas >= ceiling * fresh.maxPriorityFeePerGas;
+	if (isTipHigh && before.maxFeePerGas >= fresh.maxFeePerGas) return undefined;
 	const maxFeePerGas = greater(raised(before.maxFeePerGas), fresh.maxFeePerGas);
 	const maxPriorityFeePerGas = greater(raised(before.maxPriorityFeePerGas), fresh.maxPriorityFeePerGas);
 	return { maxFeePerGas: greater(maxFeePerGas, maxPriorityFeePerGas), maxPriorityFeePerGas };

@@ -80,6 +80,13 @@ test("rates that the chain does not give are an error, never a cost of zero", ()
 	expect(() => opStack.l1Rates(opStack.views.map(() => []))).toThrow("GasPriceOracle");
 	expect(() => feeModelOf({ kind: "arbitrum" }).l1Rates([[]])).toThrow("ArbGasInfo");
 	// An oracle from before Isthmus has no operator fee.
+	for (const operator of [
+		[[40n], []],
+		[[], [40n]],
+		[[40n], [39n]],
+	]) {
+		expect(() => opStack.l1Rates([[10n], [2n], [5n], [3n], ...operator])).toThrow("operator fee");
+	}
 	expect(opStack.l1Rates([[10n], [2n], [5n], [3n], [], []])).toEqual({
 		...noL1Rates,
 		picoWeiPerDataUnit: 335n,

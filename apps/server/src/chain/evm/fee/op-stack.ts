@@ -56,6 +56,9 @@ export const opStack: FeeModel = {
 		}
 		// An oracle from before Isthmus has no operator fee.
 		const [operatorWei = 0n, forMillion = 0n] = operator;
+		if ((operator[0] === undefined) !== (operator[1] === undefined) || forMillion < operatorWei) {
+			throw new Error(`the GasPriceOracle at ${address} gives no usable operator fee: ask another node`);
+		}
 		return {
 			picoWeiPerDataUnit: 16n * scalar * l1BaseFee + blobScalar * blobBaseFee,
 			operatorWeiPerMillionGas: forMillion - operatorWei,
