@@ -290,6 +290,28 @@ test("nodes that are behind are not believed while one that limits requests may 
 	await expect(head()).rejects.toThrow("no node that answers has");
 });
 
+test("a node that tells of a block which no chain can have reached does not make the others look behind", async () => {
+	const { a, b, head, ask, changes } = scene(2);
+	expect(await head()).toBe(100);
+	a.head = 10 ** 12;
+	mine([b]);
+	expect(await head()).toBe(101);
+	expect(changes).toContain("node-0 contradicts");
+	a.fault = () => limited(30_000);
+	mine([b]);
+	expect(await head()).toBe(102);
+	expect(await ask("eth_call", {}, "latest")).toBe(102);
+});
+
+test("a method is missing if the only node that has it does not answer", async () => {
+	const { a, b, ask, head } = scene(2);
+	await head();
+	a.fault = ({ method }) =>
+		method === "eth_simulateV1" ? refused("the method eth_simulateV1 does not exist", -32_601) : undefined;
+	b.fault = () => failed();
+	await expect(ask("eth_simulateV1", {}, "latest")).rejects.toThrow("does not exist");
+});
+
 test("a method is not missing if a node that limits requests may have it", async () => {
 	const { a, b, ask, head, clock } = scene(2);
 	await head();

@@ -56,6 +56,8 @@ export type NodePool = {
 const catchUpMs = 250;
 /** If no node has reached the head that was seen for so long, the chain itself went back. */
 const forgetHeadMs = 30_000;
+/** A head is not believed if it is beyond the last one by more than this, and by so much more for each second since. */
+const mostLeap = { blocks: 10_000, perSecond: 50 };
 /** The share of reads that may be asked twice, and how many of them at once. */
 const hedges = { perCall: 0.1, atOnce: 10 };
 /** Every so many polls, another node than the usual one is asked for the head: one that lags all the time shows. */
@@ -141,7 +143,9 @@ export function createNodePool({
 			if (good) return given(await completed(call, traits, good));
 			const stale = judged.filter(({ verdict }) => verdict === "stale");
 			const failed = judged.filter(({ verdict }) => verdict === "failed");
-			last = failed[0] ?? stale[0] ?? judged[0] ?? last;
+			const missing = judged.filter(({ verdict }) => verdict === "missing");
+			// If the nodes that have the method stay away, the caller may know another way with those that lack it.
+			last = (tries > 0 ? missing[0] : undefined) ?? failed[0] ?? stale[0] ?? judged[0] ?? last;
 			// A node that is not asked, because it limits requests, may have what the others lack.
 			const isEveryoneAsked = readers.every((node) => judged.some((one) => one.node === node));
 			const isUnanimous = isEveryoneAsked && failed.length === 0;
@@ -340,6 +344,11 @@ export function createNodePool({
 		node.missingMethods.delete(call.method);
 		const { head, final, processed, block } = traits.shows(answer.result);
 		const height = head ?? final ?? processed ?? 0;
+		if (isLeap(height)) {
+			letRest(node, "contradicts");
+			const error = new Error(`${node.host} tells of block ${height}, far beyond block ${seen.head}`);
+			return { node, verdict: "failed", answer: { kind: "failed", isLimited: false, error }, height: 0 };
+		}
 		if (block) {
 			noteBlockHash(node, block.hash);
 			noteHeader(block);
@@ -364,6 +373,13 @@ export function createNodePool({
 		if (traits.isHeadPoll && call !== kind.headCall && head !== undefined) notePoll(head);
 		noteShown({ head, final });
 		return { node, verdict: "good", answer, height };
+	}
+
+	/** Returns true if no chain can have come so far since the last block: the others would look as if they were behind. */
+	function isLeap(height: number): boolean {
+		if (isAlone || seen.head === 0) return false;
+		const seconds = (nowMs() - seen.atMs) / 1_000;
+		return height > seen.head + mostLeap.blocks + mostLeap.perSecond * seconds;
 	}
 
 	function notePoll(head: number): void {
