@@ -87,7 +87,7 @@ async function answer(node: LyingNode, request: IncomingMessage, response: Serve
 	const text = await truth.text();
 	const told = [JSON.parse(text)].flat() as { id: unknown; result?: unknown }[];
 	const lies = await Promise.all(
-		all.map(({ id, ...call }) => node.liar?.(call, told.find((one) => one.id === id)?.result)),
+		all.map(async ({ id, ...call }) => node.liar?.(call, told.find((one) => one.id === id)?.result)),
 	);
 	if (lies.includes("nothing")) return;
 	for (const lie of lies) {

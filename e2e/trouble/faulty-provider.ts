@@ -20,8 +20,8 @@ export type FaultyProvider = Pick<LyingNode, "url" | "stop"> & {
 	/** Undefined if the provider is healthy. */
 	fault: () => ProviderFault | undefined;
 	setFault: (fault: ProviderFault | undefined) => void;
-	/** Blocks, by their hashes, whose events the provider has told truly, and when it did so first. */
-	toldTruly: ReadonlyMap<Hash, number>;
+	/** Transactions whose events the provider has told, and when it did so first. */
+	toldAt: ReadonlyMap<Hash, number>;
 	/** Number of false answers and refusals, by fault. */
 	counts: Record<ProviderFault, number>;
 };
@@ -39,18 +39,20 @@ const rareMethods = new Set(["eth_simulateV1", "eth_getBlockReceipts", "eth_feeH
 export async function startFaultyProvider(): Promise<FaultyProvider> {
 	const node = await startLyingNode();
 	const counts = Object.fromEntries(providerFaults.map((fault) => [fault, 0])) as FaultyProvider["counts"];
-	const toldTruly = new Map<Hash, number>();
+	const toldAt = new Map<Hash, number>();
 	let fault: ProviderFault | undefined;
 	let liar: Liar | undefined;
-	const noteTruth = ({ method, params: [filter] }: LyingNodeCall) => {
-		const { blockHash } = (method === "eth_getLogs" ? filter : {}) as { blockHash?: Hash };
-		if (blockHash && !toldTruly.has(blockHash)) toldTruly.set(blockHash, Date.now());
+	const noteTold = (logs: readonly Log[]) => {
+		for (const { transactionHash } of logs) {
+			if (!toldAt.has(transactionHash)) toldAt.set(transactionHash, Date.now());
+		}
 	};
 	node.liar = async (call, result) => {
 		const current = fault;
 		const lie = await liar?.(call, result);
 		if (current && (lie || current === "is slow")) counts[current]++;
-		if (!lie) noteTruth(call);
+		const told = typeof lie === "object" && "result" in lie ? lie.result : lie ? undefined : result;
+		if (call.method === "eth_getLogs" && Array.isArray(told)) noteTold(told as Log[]);
 		return lie;
 	};
 	return {
@@ -70,7 +72,7 @@ export async function startFaultyProvider(): Promise<FaultyProvider> {
 			// Messages that are late must not come after later ones.
 			if (isDelayed || !node.takesWebSockets) node.dropWebSockets();
 		},
-		toldTruly,
+		toldAt,
 		counts,
 	};
 }
