@@ -30,7 +30,7 @@ const lagBlocks = 5;
 const slowMs = 20_000;
 /** How long a provider that jumps back stays back, and ahead. */
 const jumpMs = 1_500;
-/** What a provider asks for that limits requests. */
+/** The pause that a provider asks for if it limits requests. */
 const retryAfterSeconds = 1;
 /** Methods that some providers do not offer. */
 const rareMethods = new Set(["eth_simulateV1", "eth_getBlockReceipts", "eth_feeHistory", "debug_traceCall"]);

@@ -46,7 +46,7 @@ export async function startSubmitScene() {
 		unopenedSwaps: { perWallet: 20, perAccount: 500 },
 		/** Amount of the input that the vault takes in. */
 		exposure: undefined as bigint | undefined,
-		/** What happens when prices of these chains are wanted. */
+		/** Called when prices of these chains are wanted. */
 		wantPrices: async (_chainIds: readonly number[]) => {},
 		poke: async ({ object, key }: PokeTarget) => void poked.push(`${object} ${key}`),
 	});

@@ -167,7 +167,7 @@ export function createNodePool({
 			if (pauseMs > 0) await wait(pauseMs);
 		}
 		if (!last) throw new Error("every node asks to be left alone for a while");
-		// What is behind is not handed over: only what all nodes say.
+		// An answer that is behind is handed over only if all nodes give it.
 		if (last.verdict === "stale") throw new Error(`no node that answers has what ${call.method} asks about`);
 		return given(last.answer as NodeAnswer);
 	}

@@ -11,7 +11,7 @@ export type PaperFill = {
 	delivery: Delivery;
 	/** The least that a fill through the router must deliver. */
 	minOutput: Amount;
-	/** What the vault holds of its settlement token on paper. */
+	/** The vault's balance of its settlement token on paper. */
 	stock: Amount;
 };
 
