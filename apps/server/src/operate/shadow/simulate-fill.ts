@@ -39,7 +39,7 @@ export function createFillSimulator(
 	return async (fill) => {
 		const chain = chains.get(Number(fill.order.destinationChainId));
 		if (!chain) return { outcome: "not simulated", reason: "it is not an EVM chain" };
-		// Such a fill also releases the input, which is in the escrow only after a real open.
+		// The fill of a swap within one chain also releases the input, which is in the escrow only after a real open.
 		if (fill.order.originChainId === fill.order.destinationChainId) {
 			return { outcome: "not simulated", reason: "the fill of a swap within one chain needs its open" };
 		}
