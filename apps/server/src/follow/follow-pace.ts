@@ -1,5 +1,6 @@
 import type { Milliseconds, Seconds } from "@geoswap/protocol";
 import type { Database } from "../database/database.ts";
+import { isInNoBlock } from "../job/journal/lane-transactions.ts";
 
 /**
  * The longest pause between two looks at a chain that nobody waits for. Reorgs and finality are seen this much later at
@@ -27,10 +28,7 @@ export async function readDemand(db: Database, chainId: number): Promise<ChainDe
 		name: "read-demand",
 		text: `select exists (select from jobs where chain_id = $1 and state in ('queued', 'sent'))
 				or exists (select from lane_transactions as open
-					where chain_id = $1 and state in ('signed', 'broadcast') and not exists (
-						select from lane_transactions as mined where mined.chain_id = open.chain_id
-							and mined.relayer = open.relayer and mined.nonce = open.nonce and mined.state in ('mined', 'final')
-					))
+					where chain_id = $1 and state in ('signed', 'broadcast') and ${isInNoBlock})
 				or exists (select from waits where head_chain_id = $1) as "isBusy",
 			exists (select from waits where finalized_chain_id = $1) as "isWaitedFor",
 			exists (select from waits where head_chain_id is null and finalized_chain_id is null) as "hasOpen"`,

@@ -40,12 +40,15 @@ export async function raiseNonce(db: Database, lane: LaneId, chainNonce: number)
 	);
 }
 
+/** SQL for whether no attempt with the nonce of `open`, a row of lane_transactions, is in a block. */
+export const isInNoBlock = `not exists (
+	select from lane_transactions as mined where mined.chain_id = open.chain_id
+		and mined.relayer = open.relayer and mined.nonce = open.nonce and mined.state in ('mined', 'final')
+)`;
+
 /** Selects the latest attempt of each of a lane's transactions that is in no block yet. $1 and $2 name the lane. */
-export const selectOpenTransactions = `select distinct on (nonce) * from lane_transactions as latest
-	where chain_id = $1 and relayer = $2 and state <> 'final' and not exists (
-		select from lane_transactions as mined where mined.chain_id = latest.chain_id
-			and mined.relayer = latest.relayer and mined.nonce = latest.nonce and mined.state in ('mined', 'final')
-	)
+export const selectOpenTransactions = `select distinct on (nonce) * from lane_transactions as open
+	where chain_id = $1 and relayer = $2 and state <> 'final' and ${isInNoBlock}
 	order by nonce, attempt desc`;
 
 /** Returns the transactions that are in no block yet, lowest nonce first. */
