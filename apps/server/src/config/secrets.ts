@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import type { Milliseconds, SolanaDeployment } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
@@ -5,7 +6,10 @@ import { ConfigError } from "./config-error.ts";
 import { parseSolanaKeys } from "./parse-solana-keys.ts";
 import { parseSealKeys, type SealKeys } from "./seal-keys.ts";
 
-/** Values that must not be in a file that is committed or printed. All of them come from the environment. */
+/**
+ * Values that must not be in a file that is committed or printed. Each comes from the environment, or from a file of its
+ * own that the environment names.
+ */
 const variables = {
 	DATABASE_URL: "postgres://user:password@host:5432/geoswap, the login that owns the tables",
 	API_DATABASE_URL: "postgres://user:password@host:5432/geoswap, a login of the API's role",
@@ -30,17 +34,42 @@ export const secretNames = Object.keys(variables) as SecretName[];
 
 /** Returns a secret that this process cannot do without. */
 export function readSecret(name: SecretName, environment: NodeJS.ProcessEnv = process.env): string {
-	const value = environment[name];
-	if (!value) throw new ConfigError(name, `is not set in the environment. Set it to ${variables[name]}`);
-	return value;
+	const value = readOptionalSecret(name, environment);
+	if (value) return value;
+	throw new ConfigError(
+		name,
+		`is not set in the environment. Set it to ${variables[name]}; or set ${name}_FILE to the path of a file with that value`,
+	);
 }
 
-/** Returns a secret that is needed only by some; undefined if it is not set. */
+/** Returns a secret that is needed only by some; undefined if neither the variable nor its file is set. */
 export function readOptionalSecret(
 	name: SecretName,
 	environment: NodeJS.ProcessEnv = process.env,
 ): string | undefined {
-	return environment[name] || undefined;
+	const value = environment[name] || undefined;
+	const path = environment[`${name}_FILE`];
+	if (!path) return value;
+	// After a rotation one of the two would be stale, and nobody would notice which.
+	if (value) throw new ConfigError(name, `is set, and so is ${name}_FILE. Remove one of them`);
+	return readSecretFile(name, path);
+}
+
+function readSecretFile(name: SecretName, path: string): string {
+	let text: string;
+	try {
+		text = readFileSync(path, "utf8");
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		throw new ConfigError(
+			`${name}_FILE`,
+			`${path} cannot be read (${code}). Mount it, readable by this user`,
+		);
+	}
+	// Editors and `echo` end a file with a newline, which is no part of any secret.
+	const value = text.replace(/\r?\n$/, "");
+	if (!value) throw new ConfigError(`${name}_FILE`, `${path} is empty. Write ${variables[name]} into it`);
+	return value;
 }
 
 /** Returns the pepper that API keys are hashed with. A short one could be brute-forced, and then any key be made. */

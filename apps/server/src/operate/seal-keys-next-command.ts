@@ -3,6 +3,7 @@ import type { Milliseconds } from "@geoswap/protocol";
 import { ConfigError } from "../config/config-error.ts";
 import { readConfig } from "../config/read-config.ts";
 import { parseSealKeys } from "../config/seal-keys.ts";
+import { readOptionalSecret } from "../config/secrets.ts";
 
 /** Time for every API process to be restarted with the new value. */
 const defaultLeadMs = 3_600_000;
@@ -16,7 +17,7 @@ export function sealKeysNextCommand({ config, from }: { config: string; from?: s
 	const { retiredSealKeyDays } = readConfig(config).api;
 	const nowMs = Date.now();
 	console.log(
-		nextSealKeys(process.env.GEOSWAP_SEAL_KEYS, {
+		nextSealKeys(readOptionalSecret("GEOSWAP_SEAL_KEYS"), {
 			from: from ?? new Date(nowMs + defaultLeadMs).toISOString(),
 			openMs: retiredSealKeyDays * dayMs,
 			nowMs,

@@ -3,7 +3,7 @@ import type { Readable } from "node:stream";
 import type { Milliseconds } from "@geoswap/protocol";
 import { isApiKey } from "../../api/key/api-key.ts";
 import { type ApiKeyRecord, findApiKeys } from "../../api/key/api-key-record.ts";
-import { readPepper } from "../../config/secrets.ts";
+import { readOptionalSecret, readPepper } from "../../config/secrets.ts";
 import { withDatabase } from "../with-database.ts";
 import { findKeysInStream, type LocatedKey } from "./find-keys-in-stream.ts";
 import { type KeyState, keyState } from "./key-state.ts";
@@ -26,7 +26,7 @@ export async function scanKeysCommand({
 	files: readonly string[];
 	json?: boolean;
 }): Promise<number> {
-	const hasDatabase = Boolean(process.env.DATABASE_URL);
+	const hasDatabase = readOptionalSecret("DATABASE_URL") !== undefined;
 	const pepper = hasDatabase ? readPepper() : undefined;
 	const found: (LocatedKey & { file: string })[] = [];
 	let isAllRead = true;
