@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readBalances } from "../../src/chain/evm/read/read-balances.ts";
 import { readBlock } from "../../src/chain/evm/read/read-block.ts";
 import { readEvents } from "../../src/chain/evm/read/read-events.ts";
-import { readGasCosts } from "../../src/chain/evm/read/read-gas-costs.ts";
+import { readReceipts } from "../../src/chain/evm/read/read-receipts.ts";
 import { readStock } from "../../src/chain/evm/read/read-stock.ts";
 import { encodeBundle } from "../../src/chain/evm/send/encode-bundle.ts";
 import { simulateBundle } from "../../src/chain/evm/send/simulate-bundle.ts";
@@ -64,10 +64,12 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 			const events = await readEvents(chain, { blockHash: receipt.blockHash });
 			expect(events.map(({ name }) => name)).toEqual(["Opened"]);
 			note("events", events);
-			const [cost] = await readGasCosts(chain, {
+			const receipts = await readReceipts(chain, {
 				blockHash: receipt.blockHash,
 				hashes: [(await readBlock(chain, "latest")).transactionHashes[0] as Hex],
 			});
+			expect(receipts.events).toEqual(events);
+			const [cost] = receipts.mined;
 			expect(cost?.gasCost).toBe(BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice));
 			expect(cost?.gasCost).toBeGreaterThan(0n);
 		},

@@ -28,7 +28,7 @@ import { plainPayments } from "../../test/lane/payment-facts.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import type { TipBounds } from "../chain/evm/fee/read-tip.ts";
 import { type BlockPrices, readBlockPrices } from "../chain/evm/read/read-block-prices.ts";
-import { readGasCosts } from "../chain/evm/read/read-gas-costs.ts";
+import { readReceipts } from "../chain/evm/read/read-receipts.ts";
 import { evmChains } from "../config/chain-config.ts";
 import { createLane } from "../lane/evm/create-lane.ts";
 import { laneKey } from "../lane/lane-key.ts";
@@ -355,8 +355,8 @@ async function measure(
 			)
 			.toBe("success");
 		const receipt = await evm.client.getTransactionReceipt({ hash });
-		const [cost] = await readGasCosts(evm, { ...receipt, hashes });
-		const wei = cost?.gasCost ?? 0n;
+		const { mined } = await readReceipts(evm, { ...receipt, hashes });
+		const wei = mined[0]?.gasCost ?? 0n;
 		sums.booked += wei;
 		sums.missing += before - (await evm.client.getBalance({ address: relayer }));
 		const native = book.reference({ chainId: evm.chainId, asset: assetOf(chain, "ETH") });

@@ -1,7 +1,19 @@
 import { startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
 import { fromSwapKey, type Order, orderId, orderToJson } from "@geoswap/protocol";
 import pg from "pg";
-import { type Address, bytesToHex, erc20Abi, type Hash, hexToBytes, parseUnits, zeroAddress } from "viem";
+import { pino } from "pino";
+import {
+	type Address,
+	bytesToHex,
+	custom,
+	erc20Abi,
+	type Hash,
+	hexToBytes,
+	http,
+	parseUnits,
+	type Transport,
+	zeroAddress,
+} from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { orderActions } from "../../../test/order/order-actions.ts";
 import { someoneWaits } from "../../../test/service/someone-waits.ts";
@@ -19,6 +31,8 @@ let actions: ReturnType<typeof orderActions>;
 let database: TestDatabase;
 const poked: string[] = [];
 const pokeKeys: string[] = [];
+/** The errors in the log. */
+const told: string[] = [];
 let isEngineDown = false;
 
 beforeAll(async () => {
@@ -31,11 +45,15 @@ afterAll(async () => {
 });
 beforeEach(() => {
 	poked.length = 0;
+	told.length = 0;
 });
 
-async function follow(chain: TestChain): Promise<void> {
+async function follow(
+	chain: TestChain,
+	{ transport = http(chain.rpcUrl) }: { transport?: Transport } = {},
+): Promise<void> {
 	const following = {
-		chain: connectChain(chain),
+		chain: connectChain({ ...chain, transport }),
 		pool: database.pool,
 		engine: {
 			poke: async (
@@ -48,7 +66,7 @@ async function follow(chain: TestChain): Promise<void> {
 			},
 		},
 		relayers: [actions.relayer.address],
-		log: createLog({ level: "silent", process: "test" }),
+		log: pino({ level: "error" }, { write: (line: string) => void told.push(JSON.parse(line).msg) }),
 	};
 	while (await advance(following));
 }
@@ -143,6 +161,25 @@ test("an event finishes its job and wakes its waiting swap, and is deleted when 
 	expect(new Set(pokeKeys).size).toBe(pokeKeys.length);
 	const { number, hash } = await origin.publicClient.getBlock();
 	expect(await readHead(database.pool, origin.chainId)).toMatchObject({ number: Number(number), hash });
+});
+
+test("a deposit of ours that a node leaves out of a block's logs is taken from the receipts, and an operator is told", async () => {
+	const { origin } = chains;
+	const order = await actions.makeOrder();
+	await queueJob(order, { kind: "open", chain: origin });
+	await follow(origin);
+	await waitForOrder(database.pool, order);
+	const { transactionHash } = await actions.open(order);
+	await journal(order, transactionHash, origin);
+	const node = http(origin.rpcUrl)({});
+	const forgetful = custom({
+		request: async (call) => (call.method === "eth_getLogs" ? [] : node.request(call)),
+	});
+	await follow(origin, { transport: forgetful });
+	expect(await eventNames(order)).toEqual(["Opened"]);
+	expect(await jobOf(order)).toMatchObject({ state: "done" });
+	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(order)]);
+	expect(told).toEqual(["a node left events out of a block's logs"]);
 });
 
 test("a swap that waits for a block, or for a final block, is woken once it is there", async () => {

@@ -6,7 +6,7 @@ import type { ContractEvent } from "../../chain/evm/read/decode-events.ts";
 import { hasEvents } from "../../chain/evm/read/has-events.ts";
 import { type Block, readBlock } from "../../chain/evm/read/read-block.ts";
 import { readEvents } from "../../chain/evm/read/read-events.ts";
-import { readGasCosts } from "../../chain/evm/read/read-gas-costs.ts";
+import { readReceipts } from "../../chain/evm/read/read-receipts.ts";
 import { readStock } from "../../chain/evm/read/read-stock.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import type { Engine } from "../../durable/durable.ts";
@@ -212,13 +212,40 @@ async function take({
 }): Promise<void> {
 	const { chainId } = chain;
 	const hashes = await laneHashesAmong(pool, { chainId, hashes: block.transactionHashes });
-	const mined = hashes.length > 0 ? await readGasCosts(chain, { blockHash: block.hash, hashes }) : [];
+	const receipts =
+		hashes.length > 0 ? await readReceipts(chain, { blockHash: block.hash, hashes }) : undefined;
+	const leftOut = missingFrom(events, receipts?.events ?? []);
+	if (leftOut.length > 0) {
+		const told = leftOut.map(({ name, orderId, transactionHash }) => ({ name, orderId, transactionHash }));
+		log.error(
+			{ chainId, blockNumber: block.number, events: told },
+			"a node left events out of a block's logs",
+		);
+	}
 	const { vaults } = ourContracts(chain.deployment);
 	const assets = chain.deployment.assets.map(({ address }) => address);
-	const applied = { chainId, block, events, mined, finalized, vaults, assets, ...(stock ? { stock } : {}) };
+	const applied = {
+		chainId,
+		block,
+		events: [...events, ...leftOut],
+		mined: receipts?.mined ?? [],
+		finalized,
+		vaults,
+		assets,
+		...(stock && { stock }),
+	};
 	if (await applyQuietBlock(pool, applied)) return;
 	const { unbooked } = await inTransaction(pool, (db) => applyBlock(db, applied));
 	if (unbooked.length > 0) {
 		log.error({ chainId, events: unbooked }, "the ledger cannot book events of unknown orders");
 	}
+}
+
+/**
+ * Returns the events that the receipts of a block have and its logs lack. A node may leave logs out of an answer. A
+ * missed deposit would make its swap fail while the input is in the escrow.
+ */
+function missingFrom(logs: readonly ContractEvent[], receipts: readonly ContractEvent[]): ContractEvent[] {
+	const seen = new Set(logs.map(({ logIndex }) => logIndex));
+	return receipts.filter(({ logIndex }) => !seen.has(logIndex));
 }
