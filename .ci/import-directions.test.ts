@@ -59,18 +59,19 @@ const refused: Import[] = [
 /** The rooms that each room of the server may import beside itself and protocol, as its README says. */
 const roomsOf: Record<string, string[]> = {
 	process: words(
-		"api attester audit chain config database desk durable follow job lane operate round swap telemetry",
+		"api attester audit chain config database desk durable follow job lane operate round signer swap telemetry",
 	),
-	operate: words("api attester audit chain config database desk durable job round swap telemetry"),
+	operate: words("api attester audit chain config database desk durable job round signer swap telemetry"),
 	api: words("chain config database desk durable job money swap telemetry"),
 	round: words("chain config database desk durable job money swap telemetry"),
-	lane: words("chain config database durable job money swap telemetry"),
+	lane: words("chain config database durable job money signer swap telemetry"),
 	follow: words("chain database durable job money swap telemetry"),
 	desk: words("chain config swap telemetry"),
 	job: words("database money swap"),
 	money: words("database swap"),
 	swap: words("config database"),
-	attester: words("chain config telemetry"),
+	attester: words("chain config signer telemetry"),
+	signer: words("chain config telemetry"),
 	audit: [],
 	durable: words("telemetry"),
 	telemetry: words("config"),

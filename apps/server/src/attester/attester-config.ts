@@ -11,6 +11,7 @@ import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
 import type { EarlierImmutables } from "../chain/evm/read/find-code-problems.ts";
 import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
 import { ConfigError } from "../config/config-error.ts";
+import { type AttesterKeys, attesterKeysSchema } from "../config/keys-config.ts";
 import { parseJsonFile } from "../config/parse-json-file.ts";
 import { urlSchema } from "../config/url-schema.ts";
 
@@ -27,6 +28,8 @@ const attesterConfigSchema = z.strictObject({
 	earlierRouters: z.array(contractAddressSchema).default([]),
 	/** Settlement tokens of earlier vaults that the deployment file no longer lists as stables. */
 	earlierSettlementTokens: z.array(contractAddressSchema).default([]),
+	/** The key that it signs with. It is named here, and is elsewhere. */
+	keys: attesterKeysSchema.prefault({}),
 	host: z.string().default("127.0.0.1"),
 	port: z.int().min(0).max(65_535),
 	logLevel: z.enum(["trace", "debug", "info", "warn", "error", "silent"]).default("info"),
@@ -39,6 +42,7 @@ export type AttesterConfig = EarlierImmutables & {
 	solana?: SolanaChain;
 	/** Hashes of the retired attester sets. */
 	earlierAttesterSets: readonly Hex[];
+	keys: AttesterKeys;
 	host: string;
 	port: number;
 	logLevel: string;
@@ -58,6 +62,7 @@ export function readAttesterConfig(path: string): AttesterConfig {
 		earlierAttesterSets: file.earlierAttesterSets.map(attesterSetHash),
 		earlierRouters: file.earlierRouters,
 		earlierSettlementTokens: file.earlierSettlementTokens,
+		keys: file.keys,
 		host: file.host,
 		port: file.port,
 		logLevel: file.logLevel,

@@ -46,7 +46,7 @@ export async function startAttester({
 	nowMs,
 	log,
 }: {
-	config: AttesterConfig;
+	config: Omit<AttesterConfig, "keys">;
 	account: LocalAccount;
 	nowMs: () => Milliseconds;
 	log: Log;

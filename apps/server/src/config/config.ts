@@ -4,6 +4,7 @@ import * as z from "zod";
 import type { ChainConfig } from "./chain-config.ts";
 import { evmTermsSchema, solanaTermsSchema } from "./chain-terms.ts";
 import { millisecondsSchema, secondsSchema } from "./duration-schemas.ts";
+import { workerKeysSchema } from "./keys-config.ts";
 import { urlSchema } from "./url-schema.ts";
 
 const portSchema = z.int().min(0).max(65_535);
@@ -143,6 +144,8 @@ export const configSchema = z.strictObject({
 		/** Rounds that may run at once when more swaps are due than one round takes. */
 		roundSlots: z.int().positive().max(16).default(1),
 	}),
+	/** The keys that the worker signs with. They are named here, and are elsewhere. */
+	keys: workerKeysSchema.prefault({}),
 	database: databaseSchema.prefault({}),
 	restate: z.strictObject({
 		ingressUrl: urlSchema,

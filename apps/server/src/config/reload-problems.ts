@@ -21,6 +21,7 @@ const taken: Record<keyof Config, "restart" | "reload" | "unused"> = {
 	feeDiscount: "reload",
 	limits: "reload",
 	worker: "unused",
+	keys: "unused",
 	audit: "unused",
 };
 

@@ -1,0 +1,69 @@
+import * as z from "zod";
+import { millisecondsSchema } from "./duration-schemas.ts";
+import { absolutePathSchema, keyReferenceSchema } from "./key-reference.ts";
+import { urlSchema } from "./url-schema.ts";
+
+/** How to reach the places that hold keys. Only those are needed that a reference names. */
+export const keySettingsSchema = z.strictObject({
+	/** True if keys may be in the environment, readable by whoever reads the process, on chains that are not a devnet. */
+	allowPlain: z.boolean().default(false),
+	/** How long a signer may take. */
+	timeoutMs: millisecondsSchema.default(5_000),
+	keystore: z
+		.strictObject({
+			/** File with the password of all keystores. */
+			passwordFile: absolutePathSchema,
+		})
+		.exactOptional(),
+	pkcs11: z
+		.strictObject({
+			/** The device's library, such as `/usr/lib/softhsm/libsofthsm2.so`. */
+			module: absolutePathSchema,
+			/** File with the PIN. A reference with a `pin-source` of its own does not use it. */
+			pinFile: absolutePathSchema.exactOptional(),
+		})
+		.exactOptional(),
+	awskms: z
+		.strictObject({
+			/** Region of keys that are named without it. An ARN contains its region. */
+			region: z.string().exactOptional(),
+			/** Another address of the service, such as a private endpoint. */
+			endpoint: urlSchema.exactOptional(),
+		})
+		.exactOptional(),
+	gcpkms: z
+		.strictObject({
+			endpoint: urlSchema.exactOptional(),
+		})
+		.exactOptional(),
+	remote: z
+		.strictObject({
+			/** Address of the remote signer. */
+			url: urlSchema,
+			/** Certificate of the authority that signed the remote signer's certificate. */
+			caFile: absolutePathSchema,
+			/** Certificate and key with which this process proves who it is. */
+			certificateFile: absolutePathSchema,
+			keyFile: absolutePathSchema,
+		})
+		.exactOptional(),
+});
+export type KeySettings = z.output<typeof keySettingsSchema>;
+
+/** The keys of a worker. Those that are left out are read from the environment's variables of that purpose. */
+export const workerKeysSchema = keySettingsSchema.extend({
+	/** The relayers' keys, by chain id. */
+	relayers: z.record(z.string().regex(/^[1-9]\d*$/), z.array(keyReferenceSchema).min(1)).exactOptional(),
+	solana: z
+		.strictObject({
+			feePayers: z.array(keyReferenceSchema).min(1),
+			escrow: keyReferenceSchema,
+			vault: keyReferenceSchema,
+		})
+		.exactOptional(),
+});
+export type WorkerKeys = z.output<typeof workerKeysSchema>;
+
+/** The key of an attester. It is read from the environment if it is left out. */
+export const attesterKeysSchema = keySettingsSchema.extend({ attester: keyReferenceSchema.exactOptional() });
+export type AttesterKeys = z.output<typeof attesterKeysSchema>;

@@ -1,0 +1,18 @@
+import type { KeyBackend } from "../config/key-reference.ts";
+
+/** The key that a signer uses: its reference in the configuration, and the kind of place that holds it. */
+export type KeyName = { reference: string; backend: KeyBackend };
+
+/** A signer that did not sign. Nothing was signed, so the same payload can be given to it again. */
+export class SignerError extends Error {
+	override name = "SignerError";
+	readonly key: KeyName;
+	/** False if the signer would refuse the same payload again: a person must act first. */
+	readonly isRetryable: boolean;
+
+	constructor(key: KeyName, problem: string, options: ErrorOptions & { isRetryable: boolean }) {
+		super(`the key ${key.reference} cannot sign: ${problem}`, options);
+		this.key = key;
+		this.isRetryable = options.isRetryable;
+	}
+}

@@ -1,0 +1,34 @@
+import type { AttestationMessage, Heartbeat, SolanaAddress } from "@geoswap/protocol";
+import type { Address, Hex } from "viem";
+
+/**
+ * Everything that a key of the service signs on an EVM chain. It is the whole content and not only its hash, so that a
+ * signer outside this process can judge it.
+ */
+export type EvmPayload =
+	/** A serialized transaction without its signature. */
+	| { kind: "transaction"; unsigned: Hex }
+	| { kind: "attestation"; message: AttestationMessage }
+	| { kind: "heartbeat"; message: Heartbeat };
+
+/** A signature with a low `s`, the only form that the chains take. */
+export type EvmSignature = { r: Hex; s: Hex; yParity: 0 | 1 };
+
+export type SignOptions = {
+	/** Ends the wait for a signer that does not answer. */
+	signal?: AbortSignal | undefined;
+};
+
+/** A key that this process can use and need not be able to read. */
+export type EvmSigner = {
+	kind: "evm";
+	address: Address;
+	sign: (payload: EvmPayload, options?: SignOptions) => Promise<EvmSignature>;
+};
+
+/** A key of Solana. It signs the message of a transaction, and returns the 64 bytes of the signature. */
+export type SolanaSigner = {
+	kind: "solana";
+	address: SolanaAddress;
+	sign: (message: Uint8Array, options?: SignOptions) => Promise<Uint8Array>;
+};
