@@ -2,6 +2,7 @@
 import { Command } from "commander";
 import { defineChainCommands } from "./operate/chain/define-chain-commands.ts";
 import { defineConfigCommands } from "./operate/check/define-config-commands.ts";
+import { defineHealthCommand } from "./operate/health/define-health-command.ts";
 import { defineAccountsCommands, defineKeysCommands } from "./operate/key/define-keys-commands.ts";
 import { definePausesCommands } from "./operate/pause/define-pauses-commands.ts";
 import { runProgram } from "./operate/run-program.ts";
@@ -34,10 +35,15 @@ withConfig("api", "serve the HTTP interface").action(async ({ config }) => {
 	const { runApi } = await import("./process/run-api.ts");
 	await runApi(config);
 });
-withConfig("worker", "run swaps: rounds, lanes and followers").action(async ({ config }) => {
-	const { runWorker } = await import("./process/run-worker.ts");
-	await runWorker(config);
-});
+withConfig("worker", "run swaps: rounds, lanes and followers")
+	.option(
+		"--url <url>",
+		"listen at this http://host:port only, and have the engine call it; in place of worker.host, port and publicUrl",
+	)
+	.action(async ({ config, url }) => {
+		const { runWorker } = await import("./process/run-worker.ts");
+		await runWorker(config, { url });
+	});
 withConfig(
 	"attester",
 	"sign what it has seen final on the chains; needs only its own key and endpoints",
@@ -46,11 +52,13 @@ withConfig(
 	await runAttester(config);
 });
 withConfig("migrate", "bring the database's schema, roles and their rights up to date")
+	.option("--passwords", "also give the roles the passwords in API_, WORKER_ and AUDITOR_DATABASE_URL")
 	.option("--json", "print the result as JSON")
-	.action(async ({ config, json }) => {
+	.action(async ({ config, passwords, json }) => {
 		const { migrateCommand } = await import("./operate/migrate-command.ts");
-		await migrateCommand({ config, json });
+		await migrateCommand({ config, passwords, json });
 	});
+defineHealthCommand(program);
 
 program
 	.command("restored")

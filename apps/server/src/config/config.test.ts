@@ -5,6 +5,7 @@ import { describeSolana, solanaFeeds, startTestChains, type TestChains } from "@
 import { formatDeployment } from "@geoswap/protocol";
 import { getAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { atWorkerUrl } from "./at-worker-url.ts";
 import { solanaChain } from "./chain-config.ts";
 import { type ConfigFile, configSchema } from "./config.ts";
 import { readConfig } from "./read-config.ts";
@@ -126,6 +127,31 @@ test("a worker that other machines can reach needs the engine's public keys; on 
 	expect(() => withKeys({ port: 0 }, "US517G5965")).toThrow(
 		"a public key of Restate has the form publickeyv1_",
 	);
+});
+
+test("a worker with a URL of its own listens there only, and needs the engine's public keys like any other", () => {
+	const identityKeys = ["publickeyv1_US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx"];
+	const signed = read({ restate: { ingressUrl: "http://a", adminUrl: "http://a", identityKeys } });
+	const at = (url: string) => atWorkerUrl(signed, url).worker;
+	expect(at("http://worker-1:9080")).toMatchObject({
+		host: "worker-1",
+		port: 9080,
+		publicUrl: "http://worker-1:9080",
+	});
+	expect(at("http://[fd00::1]:9080/")).toMatchObject({ host: "fd00::1", publicUrl: "http://[fd00::1]:9080" });
+	for (const wrong of [
+		"worker-1:9080",
+		"http://worker-1",
+		"https://worker-1:9080",
+		"http://worker-1:1/path",
+	]) {
+		expect(() => at(wrong), wrong).toThrow("is not of the form http://host:port");
+	}
+	const unsigned = read();
+	expect(() => atWorkerUrl(unsigned, "http://worker-1:9080")).toThrow(
+		"restate.identityKeys: must not be empty",
+	);
+	expect(atWorkerUrl(unsigned, "http://127.0.0.1:9080").worker.port).toBe(9080);
 });
 
 describe("if two chains settle in different tokens", () => {

@@ -4,18 +4,48 @@ import { readSecret } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
 import { ensurePartitions } from "../database/ensure-partitions.ts";
 import { migrate, SchemaError } from "../database/migrate.ts";
+import type { DatabaseRoles } from "../database/roles/grant-roles.ts";
+import { roleNames } from "../database/roles/grants.ts";
+import { setPassword } from "../database/roles/set-password.ts";
 
-export async function migrateCommand({ config, json }: { config: string; json?: boolean }): Promise<void> {
+export async function migrateCommand({
+	config,
+	passwords: hasPasswords = false,
+	json,
+}: {
+	config: string;
+	passwords?: boolean;
+	json?: boolean;
+}): Promise<void> {
 	const { roles } = readConfig(config).database;
+	const logins = hasPasswords ? readLogins(roles) : [];
 	const pool = openDatabase({ url: readSecret("DATABASE_URL"), applicationName: "geoswapd migrate", max: 1 });
 	try {
 		const applied = await migrate(pool, { roles }).catch((error: unknown) => {
 			throw error instanceof SchemaError ? new ConfigError("the database", error.message) : error;
 		});
+		for (const login of logins) await setPassword(pool, login);
 		await ensurePartitions(pool, { nowMs: Date.now() });
 		if (json) console.log(JSON.stringify({ applied }));
 		else console.log(applied.length === 0 ? "the schema is up to date" : `applied ${applied.join(", ")}`);
 	} finally {
 		await pool.end();
 	}
+}
+
+/** Returns the roles' passwords from the URLs that the processes log in with. Throws if a URL has another login. */
+function readLogins(roles: DatabaseRoles): { role: string; password: string }[] {
+	const variables = {
+		api: "API_DATABASE_URL",
+		worker: "WORKER_DATABASE_URL",
+		auditor: "AUDITOR_DATABASE_URL",
+	} as const;
+	return roleNames.map((name) => {
+		const { username, password } = new URL(readSecret(variables[name]));
+		const role = roles[name];
+		if (decodeURIComponent(username) !== role || !password) {
+			throw new ConfigError(variables[name], `must have the login ${role} and a password, for --passwords`);
+		}
+		return { role, password: decodeURIComponent(password) };
+	});
 }

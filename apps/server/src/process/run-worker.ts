@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { atWorkerUrl } from "../config/at-worker-url.ts";
 import { solanaChain } from "../config/chain-config.ts";
 import { readConfig } from "../config/read-config.ts";
 import { parseRelayerKeys, readSecret } from "../config/secrets.ts";
@@ -39,9 +40,10 @@ const auditingDatabase = { applicationName: "geoswapd worker audit", max: 2 };
 const attesterTimeoutMs = 3_000;
 
 /** Runs the process that works on swaps: rounds, lanes, attestations, and a follower for each chain. */
-export async function runWorker(configPath: string): Promise<void> {
+export async function runWorker(configPath: string, { url }: { url?: string } = {}): Promise<void> {
 	const hangups = catchHangups();
-	const config = readConfig(configPath);
+	const file = readConfig(configPath);
+	const config = url ? atWorkerUrl(file, url) : file;
 	const databaseUrl = readSecret("WORKER_DATABASE_URL");
 	const auditorUrl = readSecret("AUDITOR_DATABASE_URL");
 	const relayerKeys = parseRelayerKeys(readSecret("GEOSWAP_RELAYER_KEYS"));

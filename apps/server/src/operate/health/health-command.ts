@@ -1,0 +1,91 @@
+import { connect } from "node:http2";
+import { isIPv6 } from "node:net";
+import { readAttesterConfig } from "../../attester/attester-config.ts";
+import { atWorkerUrl } from "../../config/at-worker-url.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import { readConfig } from "../../config/read-config.ts";
+import { type ProcessName, readFirstProcess } from "./read-first-process.ts";
+
+const timeoutMs = 2_000;
+
+/** Returns the exit code: 0 if the process of this machine answers that it is well, 1 if not. */
+export async function healthCommand({
+	process: named,
+	config,
+	url,
+	ready: isForReady = false,
+	json = false,
+}: {
+	/** Undefined for the process that this container was started with. */
+	process: ProcessName | undefined;
+	config: string;
+	url?: string;
+	ready?: boolean;
+	json?: boolean;
+}): Promise<number> {
+	const asked = named ? { process: named, config, ...(url && { url }) } : { config, ...readFirstProcess() };
+	const address = addressOf(asked.process, asked);
+	const path = isForReady && asked.process === "api" ? "/ready" : "/health";
+	const at = new URL(path, address).href;
+	// The worker's port speaks HTTP/2 only, which fetch does not.
+	const problem = await (asked.process === "worker" ? askHttp2(at) : askHttp1(at));
+	if (json) console.log(JSON.stringify({ process: asked.process, url: at, healthy: !problem, problem }));
+	else if (problem) console.error(`${asked.process} at ${at}: ${problem}`);
+	else console.log(`${asked.process} at ${at}: ok`);
+	return problem ? 1 : 0;
+}
+
+function addressOf(name: ProcessName, { config: path, url }: { config: string; url?: string }): string {
+	const { host, port } = readAddress(name, { path, url });
+	if (port === 0) throw new ConfigError(path, "the port is 0, which means any free one. Name a port");
+	// A process that listens on all addresses is asked on this machine's own.
+	if (host === "0.0.0.0" || host === "::") return `http://localhost:${port}`;
+	return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+}
+
+function readAddress(
+	name: ProcessName,
+	{ path, url }: { path: string; url: string | undefined },
+): { host: string; port: number } {
+	if (name === "attester") return readAttesterConfig(path);
+	const config = readConfig(path);
+	if (name === "api") return config.api;
+	return url ? atWorkerUrl(config, url).worker : config.worker;
+}
+
+/** Returns the problem, or undefined if the answer is 200. */
+async function askHttp1(url: string): Promise<string | undefined> {
+	try {
+		const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
+		const body = await response.text();
+		return response.status === 200 ? undefined : `answered ${response.status}: ${body}`;
+	} catch (error) {
+		return problemOf(error);
+	}
+}
+
+/** Returns the problem, or undefined if the answer is 200. */
+function askHttp2(url: string): Promise<string | undefined> {
+	const { origin, pathname } = new URL(url);
+	return new Promise((resolve) => {
+		const session = connect(origin);
+		const end = (problem: string | undefined) => {
+			session.destroy();
+			resolve(problem);
+		};
+		session.setTimeout(timeoutMs, () => end(`did not answer within ${timeoutMs} ms`));
+		session.once("error", (error) => end(problemOf(error)));
+		const stream = session.request({ ":path": pathname });
+		stream.once("error", (error) => end(problemOf(error)));
+		stream.once("response", ({ ":status": status }) =>
+			end(status === 200 ? undefined : `answered ${status}`),
+		);
+		stream.end();
+	});
+}
+
+function problemOf(error: unknown): string {
+	const { cause, message } = error as Error;
+	const { code } = (cause ?? error) as NodeJS.ErrnoException;
+	return code ? `does not answer (${code})` : `does not answer: ${message}`;
+}

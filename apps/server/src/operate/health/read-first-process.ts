@@ -1,0 +1,40 @@
+import { readFileSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { ConfigError } from "../../config/config-error.ts";
+
+export const processNames = ["api", "worker", "attester"] as const;
+export type ProcessName = (typeof processNames)[number];
+
+/** A running process, as its arguments describe it. */
+export type FirstProcess = { process: ProcessName; config?: string; url?: string };
+
+/**
+ * Returns what this container runs. The first process of a container is the one that its image was started with, or an
+ * init process whose arguments contain those of the other.
+ */
+export function readFirstProcess(path = "/proc/1/cmdline"): FirstProcess {
+	const args = readFileSync(path, "utf8").split("\0").slice(0, -1);
+	const start = args.findIndex((arg) => isProcessName(arg));
+	const name = args[start];
+	if (!isProcessName(name)) {
+		throw new ConfigError(
+			"process",
+			`process 1 is none of ${processNames.join(", ")}. Name the process to ask: geoswapd health api`,
+		);
+	}
+	const { values } = parseArgs({
+		args: args.slice(start + 1),
+		options: { config: { type: "string" }, url: { type: "string" } },
+		strict: false,
+	});
+	const { config, url } = values;
+	return {
+		process: name,
+		...(typeof config === "string" && { config }),
+		...(typeof url === "string" && { url }),
+	};
+}
+
+function isProcessName(text: string | undefined): text is ProcessName {
+	return processNames.some((name) => name === text);
+}
