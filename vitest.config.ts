@@ -142,6 +142,19 @@ export default defineConfig({
 					hookTimeout: 300_000,
 				},
 			},
+			{
+				test: {
+					name: "bad-days",
+					expect,
+					isolate,
+					include: ["e2e/bad-days/*.test.ts"],
+					// Seconds to an alarm are measured, and each file has its own environment.
+					fileParallelism: false,
+					sequence: { groupOrder: 3 },
+					testTimeout: 1_800_000,
+					hookTimeout: 300_000,
+				},
+			},
 		],
 	},
 });

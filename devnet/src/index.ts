@@ -2,7 +2,7 @@ export { callMany } from "./call-many.ts";
 export { uniswapInitCode } from "./deploy-uniswap.ts";
 export { devFeedAbi, devTokenAbi } from "./dev-contract-abi.ts";
 export { connectDevnetChain, type DevnetChain } from "./devnet-chain.ts";
-export type { DevnetKeys } from "./devnet-keys.ts";
+export { type DevnetKeys, deriveDevnetKeys } from "./devnet-keys.ts";
 export { type Costume, dressChain } from "./dress/dress-chain.ts";
 export { placeContract } from "./dress/place-contract.ts";
 export { feedInitCodeFor } from "./feed-init-code.ts";

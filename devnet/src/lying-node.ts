@@ -22,6 +22,8 @@ export type LyingNode = {
 	targetUrl: string;
 	/** Undefined if the node tells the truth. */
 	liar: Liar | undefined;
+	/** True if the node breaks every connection. */
+	isDown: boolean;
 	/** False if the node refuses requests with several calls. */
 	takesBatches: boolean;
 	/** How much later the node passes on the messages of its websockets. */
@@ -37,11 +39,12 @@ export type LyingNode = {
 export async function startLyingNode({ targetUrl = "" } = {}): Promise<LyingNode> {
 	const sockets = new Set<Socket>();
 	const server = createServer((request, response) => {
+		if (node.isDown) return void request.socket.destroy();
 		// The caller should see a broken connection, as it would without the proxy.
 		answer(node, request, response).catch(() => response.destroy());
 	});
 	server.on("upgrade", (request, socket: Socket) => {
-		if (!node.takesWebSockets) return socket.destroy();
+		if (node.isDown || !node.takesWebSockets) return socket.destroy();
 		sockets.add(socket);
 		socket.on("close", () => sockets.delete(socket));
 		passOnWebSocket(node, request, socket);
@@ -53,6 +56,7 @@ export async function startLyingNode({ targetUrl = "" } = {}): Promise<LyingNode
 		calls: [],
 		targetUrl,
 		liar: undefined,
+		isDown: false,
 		takesBatches: true,
 		webSocketDelayMs: 0,
 		takesWebSockets: true,

@@ -61,6 +61,7 @@ export async function startPostgres({
 	logFile,
 	port,
 	settings = [],
+	parentDir = tmpdir(),
 	onUnexpectedExit,
 }: {
 	dataDir: string;
@@ -68,6 +69,8 @@ export async function startPostgres({
 	port: number;
 	/** Server settings, as `name=value`. */
 	settings?: readonly string[];
+	/** The folder of the server's data folder if it cannot run as our user. */
+	parentDir?: string;
 	onUnexpectedExit?: ((message: string) => void) | undefined;
 }): Promise<StackPostgres> {
 	const found = findBinary("postgres");
@@ -79,7 +82,7 @@ export async function startPostgres({
 	// initdb looks for the server in its own folder.
 	const binaries = dirname(realpathSync(found));
 	const user = unprivilegedUser();
-	const folder = dataFolder(dataDir, user);
+	const folder = dataFolder(dataDir, { user, parentDir });
 	const removeData = () => rm(folder, { recursive: true, force: true });
 	const env = { PATH: process.env.PATH, LC_ALL: "C" };
 	const clusterFolder = join(folder, "cluster");
@@ -148,7 +151,10 @@ function unprivilegedUser(): { uid: number; gid: number } | undefined {
 	);
 }
 
-function dataFolder(dataDir: string, user: { uid: number; gid: number } | undefined): string {
+function dataFolder(
+	dataDir: string,
+	{ user, parentDir }: { user: { uid: number; gid: number } | undefined; parentDir: string },
+): string {
 	if (!user) {
 		const folder = join(dataDir, "postgres");
 		mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -156,7 +162,7 @@ function dataFolder(dataDir: string, user: { uid: number; gid: number } | undefi
 	}
 	// A folder of root's may be closed to others. The name has our process id, for `removeAbandoned`.
 	removeAbandoned();
-	const folder = mkdtempSync(join(tmpdir(), `${folderPrefix}${process.pid}-`));
+	const folder = mkdtempSync(join(parentDir, `${folderPrefix}${process.pid}-`));
 	chownSync(folder, user.uid, user.gid);
 	return folder;
 }

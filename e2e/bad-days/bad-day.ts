@@ -1,0 +1,33 @@
+import type { Runbook } from "./open-runbook.ts";
+
+/** Something that goes wrong for an operator, and how they end it. */
+export type BadDay = {
+	/** A short sentence. */
+	name: string;
+	/** How the test makes it happen, for the table of docs/bad-days.md. */
+	how: string;
+	/** The rule of deploy/alerts.yml that must fire. Its page in docs/runbooks is followed. */
+	alert: string;
+	/** Labels that the alert must have. */
+	labels?: Record<string, string>;
+	/** True if the alert looks back so far that a test does not wait until it ends by itself. */
+	lingers?: boolean;
+	break: () => Promise<unknown>;
+	/** Does what the page says. */
+	follow: (page: Runbook) => Promise<unknown>;
+	/** Returns true once the page's check holds. Swaps of every route must settle too. */
+	isOver: () => Promise<boolean>;
+};
+
+/** What was measured about a day. */
+export type LivedDay = Pick<BadDay, "name" | "how" | "alert"> & {
+	secondsToAlarm: number;
+	/** From the page's first step until its check held and a swap of every route had settled. */
+	secondsToRecover: number;
+	/** Swaps of the day by how they ended. */
+	swaps: Record<string, number>;
+	/** Refused calls by error code. */
+	refusals: Record<string, number>;
+	/** What `geoswapd reconcile` counts as lost afterwards, in US dollars. */
+	lostUsd: number;
+};
