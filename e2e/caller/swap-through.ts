@@ -93,7 +93,7 @@ async function throughOutages<Signed>(
 }
 
 /** Sends the same again after the client's own retries: outages may follow each other, and only an answer decides. */
-async function untilAnswered<Answer>(send: () => Promise<Answer>, deadline: number): Promise<Answer> {
+export async function untilAnswered<Answer>(send: () => Promise<Answer>, deadline: number): Promise<Answer> {
 	for (;;) {
 		try {
 			return await send();

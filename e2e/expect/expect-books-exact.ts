@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import { tokenBalance } from "../chain/token-balance.ts";
-import { connectDatabase } from "../environment/connect-database.ts";
 import type { Environment } from "../environment/environment.ts";
 import { solanaHoldings } from "../solana/solana-holdings.ts";
+import { expectAllEnded } from "./expect-all-ended.ts";
 import { expectBooksAgree } from "./expect-books-agree.ts";
 
 /**
@@ -15,27 +14,7 @@ export async function expectBooksExact(
 	{ withinMs }: { withinMs: number },
 ): Promise<void> {
 	const { origin, destination, solana } = environment;
-	const deadline = Date.now() + withinMs;
-	const database = await connectDatabase(environment.databaseUrl);
-	try {
-		for (;;) {
-			const unended = await database.query(
-				`select id, status, stage, giving_up,
-					(select jsonb_object_agg(kind, jsonb_build_object('state', state, 'strikes', strikes, 'reason', reason))
-						from jobs where swap_id = id) as jobs,
-					(select fact from swap_events where swap_id = id order by seq desc limit 1) as fact
-				from swaps where ended_at is null`,
-			);
-			if (unended.length === 0) break;
-			if (Date.now() > deadline) expect(unended).toEqual([]);
-			await sleep(500);
-		}
-		expect(await database.query("select * from reservations")).toEqual([]);
-		expect(await database.query("select * from stock where reserved <> 0")).toEqual([]);
-	} finally {
-		await database.end();
-	}
-
+	await expectAllEnded(environment, { withinMs });
 	await expectBooksAgree(expect, environment);
 	const held = await Promise.all(
 		[origin, destination].flatMap((chain) =>

@@ -4,6 +4,7 @@ import type { Hash, Hex } from "viem";
 
 /** The faults of a provider of an EVM chain. */
 export const providerFaults = [
+	"is down",
 	"limits",
 	"lags",
 	"jumps back",
@@ -12,7 +13,8 @@ export const providerFaults = [
 	"lacks methods",
 	"is slow",
 ] as const;
-type ProviderFault = (typeof providerFaults)[number];
+/** A provider whose final block stands still is no fault of its own if all others of the chain do the same. */
+type ProviderFault = (typeof providerFaults)[number] | "stalls finality";
 
 export type FaultyProvider = Pick<LyingNode, "url" | "stop"> & {
 	/** The node behind the provider. */
@@ -38,7 +40,9 @@ const rareMethods = new Set(["eth_simulateV1", "eth_getBlockReceipts", "eth_feeH
 /** Starts a provider in front of a node, without a fault. */
 export async function startFaultyProvider(): Promise<FaultyProvider> {
 	const node = await startLyingNode();
-	const counts = Object.fromEntries(providerFaults.map((fault) => [fault, 0])) as FaultyProvider["counts"];
+	const counts = Object.fromEntries(
+		[...providerFaults, "stalls finality"].map((fault) => [fault, 0]),
+	) as FaultyProvider["counts"];
 	const toldAt = new Map<Hash, number>();
 	let fault: ProviderFault | undefined;
 	let liar: Liar | undefined;
@@ -67,10 +71,11 @@ export async function startFaultyProvider(): Promise<FaultyProvider> {
 			const isDelayed = node.webSocketDelayMs > 0;
 			fault = next;
 			liar = next && liars[next](node);
+			node.isDown = next === "is down";
 			node.takesWebSockets = next !== "drops websockets";
 			node.webSocketDelayMs = next === "lags" ? lagBlocks * 1_000 : next === "is slow" ? slowMs : 0;
 			// Messages that are late must not come after later ones.
-			if (isDelayed || !node.takesWebSockets) node.dropWebSockets();
+			if (isDelayed || node.isDown || !node.takesWebSockets) node.dropWebSockets();
 		},
 		toldAt,
 		counts,
@@ -78,6 +83,7 @@ export async function startFaultyProvider(): Promise<FaultyProvider> {
 }
 
 const liars: Record<ProviderFault, (node: LyingNode) => Liar | undefined> = {
+	"is down": () => undefined,
 	limits: () => () => ({ status: 429, headers: { "retry-after": String(retryAfterSeconds) } }),
 	lags: (node) => (call) => askBackThen(node, call),
 	"jumps back": (node) => {
@@ -96,6 +102,14 @@ const liars: Record<ProviderFault, (node: LyingNode) => Liar | undefined> = {
 	"is slow": () => async () => {
 		await sleep(slowMs, undefined, { ref: false });
 		return undefined;
+	},
+	"stalls finality": () => {
+		let final: unknown;
+		return ({ method, params }, result) => {
+			if (method !== "eth_getBlockByNumber" || params[0] !== "finalized") return undefined;
+			final ??= result;
+			return { result: final };
+		};
 	},
 };
 
