@@ -70,3 +70,28 @@ test("a transaction whose statement times out is abandoned together with its con
 		await pool.end();
 	}
 });
+
+test("a database that takes no writes, or no more connections, is told of", async () => {
+	const told: string[] = [];
+	const open = (url: string) =>
+		openDatabase({ url, applicationName: "test", max: 1, onRefusal: (kind) => told.push(kind) });
+	const readOnly = new URL(database.url);
+	readOnly.searchParams.set("options", "-c default_transaction_read_only=on");
+	const pool = open(readOnly.href);
+	const name = new URL(database.url).pathname.slice(1);
+	try {
+		await expect(pool.query("create table refused ()")).rejects.toThrow("read-only");
+		expect(told).toEqual(["read-only"]);
+		await pool.query("select 1");
+		expect(told).toHaveLength(1);
+		// One connection is open already, so there is none left.
+		await database.owner.query(`alter database "${name}" connection limit 0`);
+		const crowded = open(database.url);
+		await expect(crowded.query("select 1")).rejects.toThrow("too many connections");
+		await crowded.end();
+		expect(told).toEqual(["read-only", "crowded"]);
+	} finally {
+		await database.owner.query(`alter database "${name}" connection limit -1`);
+		await pool.end();
+	}
+});

@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import type { Milliseconds } from "@geoswap/protocol";
 import pg from "pg";
 
@@ -16,6 +17,7 @@ export function openDatabase({
 	waitMs = 15_000,
 	queryTimeoutMs = 30_000,
 	statementTimeoutMs,
+	onRefusal,
 }: {
 	url: string;
 	applicationName: string;
@@ -26,13 +28,15 @@ export function openDatabase({
 	queryTimeoutMs?: Milliseconds;
 	/** Time after which the database itself ends a statement. */
 	statementTimeoutMs?: Milliseconds;
+	/** Called if the database refuses a statement or a connection because of its own state. */
+	onRefusal?: ((kind: RefusalKind) => void) | undefined;
 }): DatabasePool {
 	const { address, options } = withOptions(url);
 	const pool = new pg.Pool({
 		connectionString: address,
 		application_name: applicationName,
 		max,
-		Client: PromptClient,
+		Client: onRefusal ? tellingClient(onRefusal) : PromptClient,
 		connectionTimeoutMillis: waitMs,
 		query_timeout: queryTimeoutMs,
 		options,
@@ -50,6 +54,38 @@ class PromptClient extends pg.Client {
 	constructor(config?: pg.ClientConfig) {
 		super({ ...config, connectionTimeoutMillis: 5_000 });
 	}
+}
+
+/** The states of the database in which it refuses what is right. */
+export const refusalKinds = ["read-only", "full", "crowded", "stopping"] as const;
+export type RefusalKind = (typeof refusalKinds)[number];
+
+const refusals: Readonly<Record<string, RefusalKind>> = {
+	"25006": "read-only",
+	"53100": "full",
+	"53300": "crowded",
+	"57P01": "stopping",
+	"57P02": "stopping",
+	"57P03": "stopping",
+};
+
+/**
+ * Returns a client that tells of refusals. It listens to the connection, because errors of statements reach only those
+ * who asked, and an error of a connection that could not be opened reaches nobody.
+ */
+function tellingClient(onRefusal: (kind: RefusalKind) => void): typeof PromptClient {
+	return class extends PromptClient {
+		constructor(config?: pg.ClientConfig) {
+			super(config);
+			const { connection } = this as unknown as {
+				connection: EventEmitter<{ errorMessage: [{ code?: string }] }>;
+			};
+			connection.on("errorMessage", ({ code = "" }) => {
+				const kind = refusals[code];
+				if (kind) onRefusal(kind);
+			});
+		}
+	};
 }
 
 /**

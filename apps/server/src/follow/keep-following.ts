@@ -18,6 +18,7 @@ export async function keepFollowing({
 	follower,
 	pause,
 	isStopped,
+	onLook = () => {},
 	nowMs,
 	log,
 }: {
@@ -27,6 +28,8 @@ export async function keepFollowing({
 	/** Waits until the chain may have something new. Must not throw. */
 	pause: () => Promise<void>;
 	isStopped: () => boolean;
+	/** Called after each look at the chain, by the leader only. */
+	onLook?: (outcome: "ok" | "failed") => void;
 	nowMs: () => Milliseconds;
 	log: Log;
 }): Promise<void> {
@@ -36,7 +39,12 @@ export async function keepFollowing({
 				log.info({ chainId }, "following the chain");
 				const advance = follower();
 				while (!isStopped() && isHeld()) {
-					if (!(await advance())) await pause();
+					const isMore = await advance().catch((error: unknown) => {
+						onLook("failed");
+						throw error;
+					});
+					onLook("ok");
+					if (!isMore) await pause();
 				}
 			});
 		} catch (error) {

@@ -60,7 +60,9 @@ export function connectSolanaNodes(
 }
 
 function watch(chainId: number, { nodeMetrics, log }: Pick<NodeWatching, "nodeMetrics" | "log">) {
+	const countRest = nodeMetrics?.rested(chainId);
 	const onChange: OnNodeChange = ({ host, reason, restMs }) => {
+		if (reason) countRest?.({ host, reason });
 		if (reason === "other chain")
 			log.error({ chainId, host }, "a node belongs to another chain and is not asked");
 		else if (reason) log.warn({ chainId, host, reason, restMs }, "a node is not asked for a while");

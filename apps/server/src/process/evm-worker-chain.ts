@@ -1,4 +1,4 @@
-import { formatAddress } from "@geoswap/protocol";
+import { formatAddress, geoVaultAbi } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
 import { askTwoHosts } from "../chain/ask-two-hosts.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
@@ -38,6 +38,12 @@ export function evmWorkerChain({
 				deposit,
 				needed,
 			),
+		isVaultPaused: () =>
+			client.readContract({
+				address: chain.deployment.contracts.vault,
+				abi: geoVaultAbi,
+				functionName: "paused",
+			}),
 		readBalances: () =>
 			Promise.all(
 				relayers.map(async (address) => ({

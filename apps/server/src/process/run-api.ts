@@ -4,6 +4,7 @@ import { createApp } from "../api/http/create-app.ts";
 import { switchRoutes } from "../api/http/switch-routes.ts";
 import { createApiKeys } from "../api/key/api-keys.ts";
 import { createHeldCalls } from "../api/key/held-calls.ts";
+import { createKeyNetworks } from "../api/key/key-networks.ts";
 import { connectRedis } from "../api/key/prompt-redis.ts";
 import { createRateLimits } from "../api/key/rate-limits.ts";
 import { newStartup } from "../api/route/get-ready.ts";
@@ -14,7 +15,10 @@ import { openDatabase } from "../database/database.ts";
 import { connectEngine } from "../durable/connect-engine.ts";
 import { pokeAtOnce } from "../durable/poke-at-once.ts";
 import { expectDatabase } from "../operate/preflight/expect-database.ts";
+import { countRefusals } from "../operate/watch/count-refusals.ts";
+import { watchClock } from "../operate/watch/watch-clock.ts";
 import { watchConfig } from "../operate/watch/watch-config.ts";
+import { watchKeys } from "../operate/watch/watch-keys.ts";
 import { watchPauses } from "../operate/watch/watch-pauses.ts";
 import { watchPrices } from "../operate/watch/watch-prices.ts";
 import { watchRedis } from "../operate/watch/watch-redis.ts";
@@ -68,7 +72,8 @@ export async function runApi(configPath: string): Promise<void> {
 	const told = new AbortController();
 	const stopping = new AbortController();
 
-	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd api", max: 20 });
+	const onRefusal = meter && countRefusals(meter);
+	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd api", max: 20, onRefusal });
 	const checkDatabase = () => expectDatabase(pool, "api", config.database.roles);
 	const isChecked = await checkDatabase().then(
 		() => true,
@@ -130,7 +135,13 @@ export async function runApi(configPath: string): Promise<void> {
 		signal: stopping.signal,
 		log,
 	});
+	const networks = createKeyNetworks({
+		nowMs,
+		onMany: (found) => log.warn(found, "an API key is used from many networks"),
+	});
 	if (meter) {
+		watchKeys({ meter, networks, sealKeys, nowMs });
+		watchClock({ meter, db: pool, nowMs });
 		watchPrices({ meter, current: reloads.current, nowMs });
 		watchPauses({ meter, current: () => reloads.current().config, read: pauses.open });
 		watchConfig({
@@ -149,6 +160,7 @@ export async function runApi(configPath: string): Promise<void> {
 		stopping: told.signal,
 		tracer,
 		metrics: meter && requestMetrics(meter),
+		onKeyUsed: networks.used,
 		nowMs,
 	});
 	await app.listen({ host: config.api.host, port: config.api.port, backlog });

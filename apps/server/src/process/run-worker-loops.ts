@@ -12,6 +12,7 @@ import { withAuditedNodes } from "../operate/reconcile/with-audited-nodes.ts";
 import { watchAudit } from "../operate/watch/watch-audit.ts";
 import type { AttesterClient } from "../round/attestation/attester-client.ts";
 import { pollHeartbeats } from "../round/attestation/poll-heartbeats.ts";
+import type { FollowerMetrics } from "../telemetry/follower-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Meter } from "../telemetry/meter.ts";
 import type { WorkerPumps } from "./create-pumps.ts";
@@ -38,6 +39,7 @@ export function runWorkerLoops({
 	attesters,
 	stay,
 	meter,
+	followers,
 	nowMs,
 	signal,
 	log,
@@ -54,6 +56,7 @@ export function runWorkerLoops({
 	/** Registers the worker again if the engine has forgotten it. */
 	stay: () => Promise<void>;
 	meter: Meter | undefined;
+	followers: FollowerMetrics | undefined;
 	nowMs: () => Milliseconds;
 	signal: AbortSignal;
 	log: Log;
@@ -88,6 +91,7 @@ export function runWorkerLoops({
 					nowMs,
 				}),
 				isStopped: () => signal.aborted,
+				...(followers && { onLook: (outcome) => followers.looked(chainId, outcome) }),
 				nowMs,
 				log,
 			}),

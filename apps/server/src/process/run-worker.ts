@@ -15,6 +15,7 @@ import { joinEngine } from "../durable/join-engine.ts";
 import { serveDurable } from "../durable/serve-durable.ts";
 import { expectDatabase } from "../operate/preflight/expect-database.ts";
 import { expectNamedKeys } from "../operate/preflight/expect-named-keys.ts";
+import { countRefusals } from "../operate/watch/count-refusals.ts";
 import { connectAttester } from "../round/attestation/attester-client.ts";
 import { createLog } from "../telemetry/log.ts";
 import { nodeMetrics } from "../telemetry/node-metrics.ts";
@@ -66,7 +67,8 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 
 	// Each follower of a chain keeps a connection for as long as it follows.
 	const max = workConnections + chains.length;
-	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd worker", max });
+	const onRefusal = meter && countRefusals(meter);
+	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd worker", max, onRefusal });
 	const auditing = openDatabase({ url: auditorUrl, ...auditingDatabase });
 	const watching = meter && openDatabase({ url: databaseUrl, ...watchingDatabase });
 	const { book, want, kept } = keepPrices({ config, chains: evm, nowMs, signal, log });
@@ -112,6 +114,7 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 		attesters,
 		stay,
 		meter,
+		followers: metrics?.followers,
 		nowMs,
 		signal,
 		log,

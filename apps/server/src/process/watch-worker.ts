@@ -1,16 +1,19 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Config } from "../config/config.ts";
+import { configuredAssets } from "../config/configured-assets.ts";
 import type { DatabasePool } from "../database/database.ts";
 import type { PriceBook } from "../desk/price/price-book.ts";
 import type { Desk } from "../desk/venue.ts";
+import { watchClock } from "../operate/watch/watch-clock.ts";
 import { watchDatabase } from "../operate/watch/watch-database.ts";
 import { watchPauses } from "../operate/watch/watch-pauses.ts";
 import { watchPrices } from "../operate/watch/watch-prices.ts";
 import { watchRelayers } from "../operate/watch/watch-relayers.ts";
 import { readPauses } from "../swap/pause/pauses.ts";
+import { followerMetrics } from "../telemetry/follower-metrics.ts";
 import { laneMetrics } from "../telemetry/lane-metrics.ts";
 import type { Meter } from "../telemetry/meter.ts";
-import { swapMetrics } from "../telemetry/swap-metrics.ts";
+import { type PayoutToken, swapMetrics } from "../telemetry/swap-metrics.ts";
 import { tickMetrics } from "../telemetry/tick-metrics.ts";
 import type { WorkerChain } from "./worker-chain.ts";
 
@@ -37,7 +40,8 @@ export function watchWorker({
 }): void {
 	watchPrices({ meter, current: () => ({ config, book, desk }), nowMs });
 	watchDatabase({ meter, config, db, nowMs });
-	watchRelayers({ meter, chains });
+	watchRelayers({ meter, chains, db, nowMs });
+	watchClock({ meter, db, nowMs });
 	watchPauses({ meter, current: () => config, read: () => readPauses(db), maxAgeMs: pausesMaxAgeMs });
 }
 
@@ -46,9 +50,20 @@ export function workerMetrics(meter: Meter, { chains }: Pick<Config, "chains">) 
 	const secondProvidersOf = chains.flatMap(({ chainId, agreeAboveUsd }) =>
 		agreeAboveUsd === undefined ? [] : chainId,
 	);
+	const chainIds = chains.map(({ chainId }) => chainId);
 	return {
-		swaps: swapMetrics(meter, { secondProvidersOf }),
-		lanes: laneMetrics(meter, { chainIds: chains.map(({ chainId }) => chainId) }),
+		swaps: swapMetrics(meter, { chainIds, secondProvidersOf, payoutTokens: payoutTokensOf({ chains }) }),
+		lanes: laneMetrics(meter, { chainIds }),
+		followers: followerMetrics(meter, { chainIds }),
 		ticks: tickMetrics(meter),
 	};
+}
+
+/** Returns the tokens of which vaults need stock: on an EVM chain its settlement token buys all others. */
+function payoutTokensOf({ chains }: Pick<Config, "chains">): PayoutToken[] {
+	return configuredAssets({ chains }).flatMap((asset): PayoutToken[] => {
+		const chain = chains.find(({ chainId }) => chainId === asset.chainId);
+		if (chain?.kind !== "evm") return [{ ...asset, isSettlement: false }];
+		return asset.token === chain.deployment.settlementToken ? [{ ...asset, isSettlement: true }] : [];
+	});
 }

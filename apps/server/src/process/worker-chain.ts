@@ -32,6 +32,8 @@ export type WorkerChain = {
 	askSecondProvider: (deposit: ToldDeposit, needed: NeededDepth) => Promise<DepositSight>;
 	/** Reads the relayers' balances of the native token, by address as people write it. */
 	readBalances: () => Promise<{ relayer: string; balance: bigint }[]>;
+	/** Returns whether the vault's contract is paused. Absent where there is no such contract. */
+	isVaultPaused?: () => Promise<boolean>;
 	/** Returns what is wrong with the service's own accounts, in sentences. Absent where nothing can be. */
 	findProblems?: () => Promise<string[]>;
 	/** Reads who owns the final markers of orders. Absent where payments leave no markers. */

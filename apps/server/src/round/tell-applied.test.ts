@@ -1,5 +1,5 @@
 import { toSwapId } from "@geoswap/protocol";
-import { hexToBytes } from "viem";
+import { getAddress, hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { createSwapScene, destinationId, originId, roundOptions, token } from "../../test/swap/swap-scene.ts";
@@ -52,11 +52,14 @@ async function settle({
 		() => scene.emit("Released", originId, { paid: true }),
 	];
 	const moves: string[] = [];
+	const payouts: Parameters<SwapMetrics["paidOut"]>[0][] = [];
 	const decided: { status: string; seconds: number }[] = [];
 	const metrics: SwapMetrics = {
 		moved: ({ originChainId, destinationChainId }, to) =>
 			moves.push(`${originChainId}-${destinationChainId} ${to}`),
 		decided: (_, decision) => decided.push(decision),
+		givenUp: () => {},
+		paidOut: (payout) => payouts.push(payout),
 		secondAsked: () => {},
 	};
 	const { tracer, spans } = keepSpans();
@@ -69,7 +72,7 @@ async function settle({
 			await createRound(options)();
 		}
 	}
-	return { uuid: scene.uuid, swapId: toSwapId(scene.uuid), spans: await spans(), moves, decided };
+	return { uuid: scene.uuid, swapId: toSwapId(scene.uuid), spans: await spans(), moves, decided, payouts };
 }
 
 test("each fact of a swap is one span of the trace that its submit began", async () => {
@@ -89,10 +92,11 @@ test("each fact of a swap is one span of the trace that its submit began", async
 });
 
 test("each transition is counted once, with the swap's own time to its final status", async () => {
-	const { moves, decided } = await settle();
+	const { moves, decided, payouts } = await settle();
 	const route = `${originId}-${destinationId}`;
 	expect(moves).toEqual([`${route} deposited`, `${route} delivering`, `${route} settled`]);
 	expect(decided).toMatchObject([{ status: "settled" }]);
+	expect(payouts).toEqual([{ chainId: BigInt(destinationId), token: getAddress(token), amount: 400n }]);
 	expect(decided[0]?.seconds).toBeGreaterThan(1);
 	expect(decided[0]?.seconds).toBeLessThan(10);
 });
@@ -115,7 +119,7 @@ test("a swap continues if telemetry throws", async () => {
 	};
 	for (const observer of [
 		{ tracer: { begin: fail, record: fail } },
-		{ metrics: { moved: fail, decided: fail, secondAsked: fail } },
+		{ metrics: { moved: fail, decided: fail, givenUp: fail, paidOut: fail, secondAsked: fail } },
 	]) {
 		const { uuid } = await settle({ observer });
 		expect(await readSwap(database.pool, uuid)).toMatchObject({

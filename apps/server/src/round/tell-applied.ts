@@ -1,4 +1,4 @@
-import { type Milliseconds, toSwapId } from "@geoswap/protocol";
+import { addressOfWord, type Milliseconds, toSwapId } from "@geoswap/protocol";
 import type { Decision } from "../swap/decide/decision.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
@@ -34,7 +34,10 @@ function tell(
 		metrics?.moved(swap.order, to);
 		if (!isDecided(to)) continue;
 		metrics?.decided(swap.order, { status: to, seconds: (nowMs - swap.createdAt.getTime()) / 1_000 });
+		if (to === "settled") metrics?.paidOut(payoutOf(swap));
 	}
+	const givingUp = actions.find((action) => action.do === "give-up");
+	if (givingUp && !swap.givingUp) metrics?.givenUp(swap.order, givingUp.code);
 	if (!isNews && moves.length === 0) return;
 	tracer?.record(heldBy ?? fact, {
 		parent: swap.trace,
@@ -53,6 +56,17 @@ function tell(
 
 function isDecided(to: Applied["moves"][number]): boolean {
 	return to === "settled" || to === "failed" || to === "refunded";
+}
+
+/** Returns what left the vault. Outputs that are bought are paid for with the settlement token. */
+function payoutOf({ order: { destinationChainId, outputToken }, delivery }: Applied["swap"]) {
+	return delivery.kind === "router"
+		? { chainId: destinationChainId, token: "settlement", amount: delivery.budget }
+		: {
+				chainId: destinationChainId,
+				token: addressOfWord(destinationChainId, outputToken),
+				amount: delivery.amount,
+			};
 }
 
 function nameOf(action: Decision["actions"][number]): string {

@@ -1,11 +1,19 @@
 import { type Meter, sample } from "./meter.ts";
 
-type NodeReading = { host: string; lag: number; isInUse: boolean };
+type NodeReading = {
+	host: string;
+	lag: number;
+	isInUse: boolean;
+	/** Undefined if the node is not read from. */
+	isResting: boolean | undefined;
+};
 
 /** Metrics of each node of a chain. A node is named by its host, since its URL may hold a key. */
 export type NodeMetrics = {
 	/** Returns a function that counts calls to the nodes of a chain. */
 	counted: (chainId: number) => (call: { host: string; outcome: "ok" | "refused" | "failed" }) => void;
+	/** Returns a function that counts how often the nodes of a chain were left alone for a while. */
+	rested: (chainId: number) => (rest: { host: string; reason: string }) => void;
 	/** Publishes the state of the nodes of a chain, instead of those that were given before, until the signal aborts. */
 	watch: (chainId: number, read: () => NodeReading[], signal: AbortSignal) => void;
 };
@@ -15,6 +23,10 @@ export function nodeMetrics(meter: Meter): NodeMetrics {
 		"geoswap_node_calls_total",
 		"Calls to one node, by its host and by result: ok, refused (it answered with an error) or failed (no answer, or its rate limit). Hedged and repeated calls are included",
 	);
+	const countRest = meter.counter(
+		"geoswap_node_rests_total",
+		"How often a node was left alone for a while, by reason: fails, limits, slow, steps back, contradicts or other chain",
+	);
 	const watched = new Map<number, () => NodeReading[]>();
 	meter.reading({
 		name: "nodes",
@@ -22,14 +34,16 @@ export function nodeMetrics(meter: Meter): NodeMetrics {
 			geoswap_node_lag_blocks:
 				"Blocks that the node was behind the newest one seen when it last showed its head",
 			geoswap_node_in_use: "1 for the node that answered the last read, 0 for the others",
+			geoswap_node_resting: "1 if the node has given no good answer since it last failed",
 		},
 		read: () =>
 			[...watched].flatMap(([chainId, read]) =>
-				read().flatMap(({ host, lag, isInUse }) => {
+				read().flatMap(({ host, lag, isInUse, isResting }) => {
 					const labels = { chain: String(chainId), host };
 					return [
 						sample("geoswap_node_lag_blocks", lag, labels),
 						sample("geoswap_node_in_use", isInUse ? 1 : 0, labels),
+						...(isResting === undefined ? [] : [sample("geoswap_node_resting", isResting ? 1 : 0, labels)]),
 					];
 				}),
 			),
@@ -39,6 +53,10 @@ export function nodeMetrics(meter: Meter): NodeMetrics {
 			(chainId) =>
 			({ host, outcome }) =>
 				count({ chain: String(chainId), host, outcome }),
+		rested:
+			(chainId) =>
+			({ host, reason }) =>
+				countRest({ chain: String(chainId), host, reason }),
 		watch: (chainId, read, signal) => {
 			watched.set(chainId, read);
 			signal.addEventListener("abort", () => {

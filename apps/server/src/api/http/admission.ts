@@ -29,10 +29,13 @@ export function createAdmission({
 	apiKeys,
 	rateLimits,
 	observer,
+	onKeyUsed,
 }: {
 	apiKeys: ApiKeys;
 	rateLimits: RequestLimits;
 	observer: Pick<RequestObserver, "identified" | "refused">;
+	/** Called for each request with a valid key, within its rate. */
+	onKeyUsed?: ((keyId: string, address: string) => void) | undefined;
 }): Admission {
 	async function authenticate(request: FastifyRequest): Promise<Account> {
 		const key = request.headers["x-api-key"];
@@ -80,6 +83,7 @@ export function createAdmission({
 			refuseAbove(state, request);
 			// The request is identified only after the rate check: a flooding key must not fill the collector either.
 			observer.identified(request);
+			onKeyUsed?.(account.keyId, request.ip);
 			return undefined;
 		},
 		withoutKey: (request) => refuseAbove(rateLimits.takeForAddress(request.ip, "public"), request),

@@ -43,6 +43,7 @@ export function createApp({
 	stopping,
 	tracer,
 	metrics,
+	onKeyUsed,
 	nowMs = Date.now,
 	bodyTimeoutMs = 8_000,
 }: {
@@ -59,6 +60,8 @@ export function createApp({
 	tracer?: Tracer | undefined;
 	/** Absent if requests are not counted. */
 	metrics?: RequestMetrics | undefined;
+	/** Called for each request with a valid key, within its rate. */
+	onKeyUsed?: ((keyId: string, address: string) => void) | undefined;
 	nowMs?: () => Milliseconds;
 	/** Milliseconds that a body may take to arrive after its headers. */
 	bodyTimeoutMs?: Milliseconds;
@@ -98,7 +101,7 @@ export function createApp({
 	const holds = createHolds();
 	const endConnections = endQuietConnections(app.server);
 	const observer = observeRequests(app, { tracer, metrics, nowMs });
-	const admission = createAdmission({ apiKeys, rateLimits, observer });
+	const admission = createAdmission({ apiKeys, rateLimits, observer, onKeyUsed });
 	const shared = { holds, observer, log };
 	app.decorateRequest("account", undefined);
 	app.decorateRequest("rate", undefined);

@@ -10,6 +10,7 @@ import {
 import {
 	hasMethod,
 	hedgeAfterMs,
+	isAway,
 	isHanging,
 	isResting,
 	type NodeState,
@@ -43,13 +44,22 @@ export type OnNodeChange = (change: {
 /** Called after each call to a node. */
 export type OnNodeCall = (call: { host: string; outcome: "ok" | "refused" | "failed" }) => void;
 
+/** The state of a node, for metrics. */
+export type NodeReading = {
+	host: string;
+	lag: number;
+	isInUse: boolean;
+	/** True if it has given no good answer since it last failed. Undefined if it is not read from. */
+	isResting: boolean | undefined;
+};
+
 export type NodePool = {
 	/** Returns the answer of a node that is good enough for the call. Throws if none is. */
 	request: (call: NodeCall) => Promise<unknown>;
 	/** Returns the highest block that callers were shown. */
 	seenHead: () => number;
 	/** Returns the state of each node, for metrics. */
-	readings: () => { host: string; lag: number; isInUse: boolean }[];
+	readings: () => NodeReading[];
 };
 
 /** Time between two rounds of asking nodes that are behind. */
@@ -131,7 +141,13 @@ export function createNodePool({
 				: read(call, traits);
 		},
 		seenHead: () => seen.head,
-		readings: () => nodes.map((node) => ({ host: node.host, lag: node.lag, isInUse: node === lastUsed })),
+		readings: () =>
+			nodes.map((node) => ({
+				host: node.host,
+				lag: node.lag,
+				isInUse: node === lastUsed,
+				isResting: readers.includes(node) ? isAway(node) : undefined,
+			})),
 	};
 
 	async function read(call: NodeCall, traits: CallTraits): Promise<unknown> {
@@ -411,7 +427,7 @@ export function createNodePool({
 			const { retryAfterMs } = answer.kind === "failed" ? answer : {};
 			letRest(node, isFull ? "limits" : "fails", retryAfterMs);
 		} else {
-			const wasAway = node.restReason !== undefined && node.restReason !== "behind";
+			const wasAway = isAway(node);
 			const now = nowMs();
 			const noted = { method: call.method, tookMs: now - startedMs, nowMs: now };
 			const isBack = noteAnswer(node, noted) && wasAway;

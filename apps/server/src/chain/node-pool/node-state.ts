@@ -73,6 +73,11 @@ export function newNodeState({ host, roles, ask }: Pick<NodeState, "host" | "rol
 	};
 }
 
+/** Returns whether the node has given no good answer since it last failed. One that is only behind does answer. */
+export function isAway({ restReason }: NodeState): boolean {
+	return restReason !== undefined && restReason !== "behind";
+}
+
 export function isResting({ restsUntilMs }: NodeState, nowMs: Milliseconds): boolean {
 	return nowMs < restsUntilMs;
 }

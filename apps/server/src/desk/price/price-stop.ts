@@ -1,12 +1,14 @@
 /** The reasons for which an asset is not quoted. */
-type StopReason =
-	| "prices-old"
-	| "sequencer-down"
-	| "sequencer-back"
-	| "reference-stale"
-	| "references-differ"
-	| "second-reference-missing"
-	| "pools-disagree";
+export const stopReasons = [
+	"prices-old",
+	"sequencer-down",
+	"sequencer-back",
+	"reference-stale",
+	"references-differ",
+	"second-reference-missing",
+	"pools-disagree",
+] as const;
+type StopReason = (typeof stopReasons)[number];
 
 /** Why an asset is not quoted. The token may be another one that its price depends on: the settlement or native token. */
 export type PriceStop = { reason: StopReason; symbol: string };

@@ -34,6 +34,14 @@ test("stock, value at risk, heads, heartbeats, jobs and gas are read as they wer
 		uuid,
 		destinationId,
 	]);
+	await pool.query(
+		`with posted as (
+			insert into postings (key, chain_id, block_number, name) values ('loss:1', $1, 1, 'loss') returning id
+		)
+		insert into entries select id, account, $1, $2, amount
+		from posted, (values ('loss', 30), ('recipient', -30)) as entry (account, amount)`,
+		[destinationId, hexToBytes(token)],
+	);
 	const vitals = await readVitals(pool, { nowMs });
 	expect(vitals.stock).toEqual([
 		{ chainId: destinationId, token, balance: 1_000n, outflowAvailable: 900n, reserved: 100n },
@@ -44,6 +52,8 @@ test("stock, value at risk, heads, heartbeats, jobs and gas are read as they wer
 	expect(vitals.heads).toHaveLength(2);
 	expect(vitals.heads[0]).toMatchObject({ unfinalBlocks: 3 });
 	expect(vitals.heads[0]?.blockSecondsAgo).toBeCloseTo(nowMs / 1_000 - Math.floor(clock.nowMs / 1_000), 3);
+	expect(vitals.heads[0]?.finalSecondsAgo).toBeGreaterThan(vitals.heads[0]?.blockSecondsAgo ?? 0);
+	expect(vitals.losses).toEqual([{ chainId: destinationId, token, amount: 30n }]);
 	expect(vitals.heartbeats).toHaveLength(4);
 	expect(vitals.jobs).toMatchObject([{ chainId: destinationId, kind: "fill", state: "queued", count: 1 }]);
 	expect(vitals.jobs[0]?.oldestSeconds).toBeCloseTo(30, 0);

@@ -8,13 +8,23 @@ export type Vitals = {
 	stock: { chainId: number; token: Hex; balance: bigint; outflowAvailable: Amount; reserved: Amount }[];
 	/** Value delivered, or about to be, against inputs from a chain that are not ours yet. */
 	exposure: { chainId: number; unreleasedUsdCents: UsdCents; unfinalUsdCents: UsdCents }[];
-	heads: { chainId: number; updatedSecondsAgo: number; blockSecondsAgo: number; unfinalBlocks: number }[];
-	heartbeats: { attester: Hex; chainId: number; secondsAgo: number }[];
+	heads: {
+		chainId: number;
+		updatedSecondsAgo: number;
+		blockSecondsAgo: number;
+		finalSecondsAgo: number;
+		unfinalBlocks: number;
+		finalNumber: number;
+		baseFee: Wei;
+	}[];
+	heartbeats: { attester: Hex; chainId: number; secondsAgo: number; finalNumber: number }[];
 	jobs: { chainId: number; kind: JobKind; state: string; count: number; oldestSeconds: Seconds }[];
 	/** Transactions that are signed, and in no final block yet. */
 	transactions: { chainId: number; count: number; oldestSeconds: Seconds }[];
 	/** Seconds for which the longest-due swap has been due, by the database's clock. */
 	overdueSeconds: Seconds;
+	/** Deliveries that were booked as lost, ever. */
+	losses: { chainId: number; token: Hex; amount: Amount }[];
 	/** Gas of the last day, in the chain's smallest unit. */
 	unsettledGas: { chainId: number; wei: Wei }[];
 };
@@ -32,13 +42,15 @@ export async function readVitals(db: Database, { nowMs }: { nowMs: Milliseconds 
 	);
 	const { rows: heads } = await db.query<Vitals["heads"][number]>(
 		`select chain_id as "chainId", ${secondsSince("updated_at")} as "updatedSecondsAgo",
-			$1::float8 / 1000 - timestamp as "blockSecondsAgo", number - finalized_number as "unfinalBlocks"
+			$1::float8 / 1000 - timestamp as "blockSecondsAgo", number - finalized_number as "unfinalBlocks",
+			$1::float8 / 1000 - finalized_timestamp as "finalSecondsAgo", finalized_number as "finalNumber",
+			base_fee as "baseFee"
 		from chain_heads`,
 		[nowMs],
 	);
 	const { rows: heartbeats } = await db.query<Vitals["heartbeats"][number]>(
 		`select '0x' || encode(attester, 'hex') as attester, chain_id as "chainId",
-			${secondsSince("signed_at")} as "secondsAgo"
+			${secondsSince("signed_at")} as "secondsAgo", finalized_number as "finalNumber"
 		from heartbeats`,
 		[nowMs],
 	);
@@ -56,13 +68,17 @@ export async function readVitals(db: Database, { nowMs }: { nowMs: Milliseconds 
 	const { rows: overdue } = await db.query<{ seconds: number }>(
 		`select greatest(0, extract(epoch from now() - min(due_at)))::float8 as seconds from waits`,
 	);
+	const { rows: losses } = await db.query<Vitals["losses"][number]>(
+		`select chain_id as "chainId", '0x' || encode(token, 'hex') as token, sum(amount) as amount
+		from entries where account = 'loss' group by 1, 2`,
+	);
 	const { rows: unsettledGas } = await db.query<Vitals["unsettledGas"][number]>(
 		`select chain_id as "chainId", sum(wei) as wei from unsettled_gas
 		where at > to_timestamp($1::float8 / 1000) - interval '1 day' group by 1`,
 		[nowMs],
 	);
 	const overdueSeconds = overdue[0]?.seconds ?? 0;
-	return { stock, exposure, heads, heartbeats, jobs, transactions, overdueSeconds, unsettledGas };
+	return { stock, exposure, heads, heartbeats, jobs, transactions, overdueSeconds, losses, unsettledGas };
 }
 
 function secondsSince(time: string): string {

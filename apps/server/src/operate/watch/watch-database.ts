@@ -1,5 +1,6 @@
-import { formatAddress, type Milliseconds, swapStages } from "@geoswap/protocol";
+import { type ChainDeployment, formatAddress, type Milliseconds, swapStages } from "@geoswap/protocol";
 import { formatUnits, type Hex } from "viem";
+import { evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import { finalitySecondsOf } from "../../config/finality-seconds.ts";
@@ -27,6 +28,15 @@ const gauges = {
 	geoswap_follower_update_age_seconds: "Time since a new block of the chain was last processed",
 	geoswap_follower_block_age_seconds: "Age of the newest block of the chain that was processed",
 	geoswap_follower_unfinal_blocks: "Blocks from the newest final one to the newest one that was processed",
+	geoswap_follower_final_age_seconds: "Age of the newest final block of the chain that was processed",
+	geoswap_follower_behind_attesters_blocks:
+		"Final blocks by which the attester that sees furthest is ahead of what was processed",
+	geoswap_chain_finality_seconds: "Configured time in which blocks of the chain become final",
+	geoswap_base_fee_wei:
+		"Base fee per unit of gas in the newest block, in the chain's smallest unit; on Solana the fee per signature",
+	geoswap_loss_tokens: "Amount that was delivered and booked as lost, ever, in whole tokens",
+	geoswap_attesters_alive: "Attesters of the chain's set whose last heartbeat still counts",
+	geoswap_attesters_threshold: "Attesters of the chain's set that must sign",
 	geoswap_attester_heartbeat_age_seconds: "Time since an attester last signed that it sees the chain",
 	geoswap_jobs:
 		"Jobs that are not done: unattested waits for attesters, queued for a lane to sign its transaction, sent for a block",
@@ -51,7 +61,7 @@ export function watchDatabase({
 	nowMs,
 }: {
 	meter: Meter;
-	config: Pick<Config, "chains">;
+	config: Pick<Config, "chains" | "heartbeatSeconds">;
 	/** A pool of its own, so that these queries never delay a swap. */
 	db: Database;
 	nowMs: () => Milliseconds;
@@ -64,7 +74,7 @@ export function watchDatabase({
 		maxAgeMs,
 		read: async () => [
 			...swapSamples(await unended.read({ nowMs: nowMs() })),
-			...samplesOf(await readVitals(db, { nowMs: nowMs() }), chains),
+			...samplesOf(await readVitals(db, { nowMs: nowMs() }), chains, config),
 		],
 	});
 }
@@ -74,13 +84,18 @@ type WatchedChain = ChainPace & {
 	assets: { symbol: string; decimals: number; token: Hex }[];
 	unreleasedCapUsd: number;
 	unfinalCapUsd: number;
+	/** The attesters that must see the chain. */
+	attesterSet: ChainDeployment["attesterSet"] | undefined;
 };
 
 function chainsOf(config: Pick<Config, "chains">): WatchedChain[] {
 	const assets = configuredAssets(config);
 	const finality = finalitySecondsOf(config);
+	const [anyEvm] = evmChains(config);
 	return config.chains.map((chain) => ({
 		...chain,
+		// Solana has no set of its own: those of the EVM chains watch it for orders that go there.
+		attesterSet: (chain.kind === "evm" ? chain : anyEvm)?.deployment.attesterSet,
 		finalitySeconds: finality.get(chain.chainId) ?? chain.finalitySeconds,
 		assets: assets
 			.filter(({ chainId }) => chainId === chain.chainId)
@@ -88,19 +103,21 @@ function chainsOf(config: Pick<Config, "chains">): WatchedChain[] {
 	}));
 }
 
-function samplesOf(vitals: Vitals, chains: readonly WatchedChain[]): NamedSample[] {
+function samplesOf(
+	vitals: Vitals,
+	chains: readonly WatchedChain[],
+	{ heartbeatSeconds }: Pick<Config, "heartbeatSeconds">,
+): NamedSample[] {
 	return [
 		sample("geoswap_swap_overdue_seconds", vitals.overdueSeconds),
 		...stockSamples(vitals, chains),
 		...chains.flatMap((chain) => exposureSamples(vitals, chain)),
-		...vitals.heads.flatMap(({ chainId, updatedSecondsAgo, blockSecondsAgo, unfinalBlocks }) => {
-			const labels = { chain: String(chainId) };
-			return [
-				sample("geoswap_follower_update_age_seconds", updatedSecondsAgo, labels),
-				sample("geoswap_follower_block_age_seconds", blockSecondsAgo, labels),
-				sample("geoswap_follower_unfinal_blocks", unfinalBlocks, labels),
-			];
-		}),
+		...lossSamples(vitals, chains),
+		...chains.flatMap((chain) => attesterSamples(vitals, chain, { heartbeatSeconds })),
+		...chains.map(({ chainId, finalitySeconds }) =>
+			sample("geoswap_chain_finality_seconds", finalitySeconds, { chain: String(chainId) }),
+		),
+		...vitals.heads.flatMap((head) => headSamples(head, vitals)),
 		...vitals.heartbeats.map(({ attester, chainId, secondsAgo }) => {
 			// Attesters have EVM addresses, also those that watch Solana.
 			const labels = { attester: formatAddress(1, attester), chain: String(chainId) };
@@ -168,6 +185,53 @@ function exposureSamples(
 		sample("geoswap_exposure_usd", whole(unfinalUsdCents, 2), { chain, kind: "unfinal" }),
 		sample("geoswap_exposure_cap_usd", unfinalCapUsd, { chain, kind: "unfinal" }),
 	];
+}
+
+function headSamples(head: Vitals["heads"][number], { heartbeats }: Vitals): NamedSample[] {
+	const { chainId, finalNumber } = head;
+	const labels = { chain: String(chainId) };
+	const attested = heartbeats.filter((one) => one.chainId === chainId).map((one) => one.finalNumber);
+	return [
+		sample("geoswap_follower_update_age_seconds", head.updatedSecondsAgo, labels),
+		sample("geoswap_follower_block_age_seconds", head.blockSecondsAgo, labels),
+		sample("geoswap_follower_final_age_seconds", head.finalSecondsAgo, labels),
+		sample("geoswap_follower_unfinal_blocks", head.unfinalBlocks, labels),
+		sample(
+			"geoswap_follower_behind_attesters_blocks",
+			Math.max(0, ...attested.map((number) => number - finalNumber)),
+			labels,
+		),
+		sample("geoswap_base_fee_wei", Number(head.baseFee), labels),
+	];
+}
+
+function attesterSamples(
+	{ heartbeats }: Vitals,
+	{ chainId, attesterSet }: WatchedChain,
+	{ heartbeatSeconds }: Pick<Config, "heartbeatSeconds">,
+): NamedSample[] {
+	if (!attesterSet) return [];
+	const alive = heartbeats
+		.filter((one) => one.chainId === chainId && one.secondsAgo < heartbeatSeconds)
+		.map(({ attester }) => attester);
+	const labels = { chain: String(chainId) };
+	return [
+		sample(
+			"geoswap_attesters_alive",
+			attesterSet.attesters.filter((one) => alive.includes(one.toLowerCase() as Hex)).length,
+			labels,
+		),
+		sample("geoswap_attesters_threshold", attesterSet.threshold, labels),
+	];
+}
+
+function lossSamples({ losses }: Vitals, chains: readonly WatchedChain[]): NamedSample[] {
+	return chains.flatMap(({ chainId, assets }) =>
+		assets.map(({ token, symbol, decimals }) => {
+			const lost = losses.find((loss) => loss.chainId === chainId && loss.token === token)?.amount ?? 0n;
+			return sample("geoswap_loss_tokens", whole(lost, decimals), { chain: String(chainId), token: symbol });
+		}),
+	);
 }
 
 /** Returns whole tokens as a number: precise enough for a graph, not for a ledger. */

@@ -18,12 +18,23 @@ test("an asset counts as live if the desk quotes it, whatever its feed says", as
 		current: () => ({
 			config: { chains: [{ kind: "evm", chainId: 1, deployment: { assets } }] } as unknown as Config,
 			book: { ageMs: () => 400, feedUpdatedAtUnixSeconds: () => 990, referencesApartBps },
-			desk: { isLive: ({ chainId, token }) => chainId === 1 && token === weth },
+			desk: {
+				isLive: ({ chainId, token }) => chainId === 1 && token === weth,
+				stopOf: ({ token }) => (token === weth ? undefined : { reason: "pools-disagree", symbol: "USDC" }),
+			},
 		}),
 		nowMs: () => 1_000_000,
 	});
 	const labels = (token: string) => ({ chain: "1", token });
-	expect(await readings[0]?.read()).toEqual([
+	const samples = (await readings[0]?.read()) ?? [];
+	expect(samples.filter(({ gauge, value }) => gauge === "geoswap_asset_stopped" && value > 0)).toEqual([
+		{
+			gauge: "geoswap_asset_stopped",
+			labels: { ...labels("USDC"), reason: "pools-disagree" },
+			value: 1,
+		},
+	]);
+	expect(samples.filter(({ gauge }) => gauge !== "geoswap_asset_stopped")).toEqual([
 		{ gauge: "geoswap_price_age_seconds", labels: { chain: "1" }, value: 0.4 },
 		{ gauge: "geoswap_asset_live", labels: labels("USDC"), value: 0 },
 		{ gauge: "geoswap_feed_age_seconds", labels: labels("USDC"), value: 10 },

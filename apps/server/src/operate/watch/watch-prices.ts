@@ -2,13 +2,14 @@ import type { Milliseconds } from "@geoswap/protocol";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { PriceBook } from "../../desk/price/price-book.ts";
+import { stopReasons } from "../../desk/price/price-stop.ts";
 import type { Desk } from "../../desk/venue.ts";
 import { type Meter, sample } from "../../telemetry/meter.ts";
 
 type PricedConfig = {
 	config: Pick<Config, "chains">;
 	book: Pick<PriceBook, "ageMs" | "feedUpdatedAtUnixSeconds" | "referencesApartBps">;
-	desk: Pick<Desk, "isLive">;
+	desk: Pick<Desk, "isLive" | "stopOf">;
 };
 
 /** Publishes how old this process's prices are, and which assets it quotes. */
@@ -29,6 +30,7 @@ export function watchPrices({
 			geoswap_feed_age_seconds: "Time since an asset's price feed was last updated",
 			geoswap_references_apart_bps: "Difference between an asset's price feed and Pyth, in basis points",
 			geoswap_asset_live: "1 if the asset is quoted now, 0 if its quotes are refused",
+			geoswap_asset_stopped: "1 if quotes of the asset are refused for this reason",
 		},
 		read: () => {
 			const { config, book, desk } = current();
@@ -45,8 +47,13 @@ export function watchPrices({
 					const labels = { chain: String(chainId), token: symbol };
 					const apartBps = book.referencesApartBps({ chainId, asset: token }, { nowMs: nowMs() });
 					const updatedAt = book.feedUpdatedAtUnixSeconds({ chainId, asset: token });
+					const stop = desk.stopOf({ chainId, token });
 					return [
 						sample("geoswap_asset_live", desk.isLive({ chainId, token }) ? 1 : 0, labels),
+						// Every reason has a series, even at 0: an alert cannot tell an absent series from a healthy one.
+						...stopReasons.map((reason) =>
+							sample("geoswap_asset_stopped", stop?.reason === reason ? 1 : 0, { ...labels, reason }),
+						),
 						...(updatedAt === undefined
 							? []
 							: [sample("geoswap_feed_age_seconds", nowMs() / 1_000 - updatedAt, labels)]),

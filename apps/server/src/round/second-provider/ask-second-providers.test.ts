@@ -39,6 +39,8 @@ const log = pino({ level: "info" }, { write: (line: string) => void lines.push(J
 const metrics = {
 	moved: () => {},
 	decided: () => {},
+	givenUp: () => {},
+	paidOut: () => {},
 	secondAsked: (_: number, word: string) => void words.push(word),
 };
 

@@ -1,0 +1,71 @@
+import { isIPv4 } from "node:net";
+import type { Milliseconds } from "@geoswap/protocol";
+
+/** Time for which a use of a key counts. */
+const windowMs = 3_600_000;
+/** Beyond this a key is told of: one agent, its replicas and a developer use fewer. */
+const many = 5;
+/** Networks that are kept for one key, and keys that are kept: a flood must not fill the memory. */
+const mostNetworks = 256;
+const mostKeys = 10_000;
+
+export type KeyNetworks = {
+	/** Notes that a valid key was used from an address. */
+	used: (keyId: string, address: string) => void;
+	/** Returns the number of networks from which the most widely used key was used within the last hour. */
+	most: () => number;
+};
+
+/**
+ * Counts from how many networks each API key is used: a key that has leaked is used from places that its owner never
+ * uses. Addresses of one network (a /24, in IPv6 a /48) count once, since hosts of one owner are often in one.
+ */
+export function createKeyNetworks({
+	nowMs,
+	onMany,
+}: {
+	nowMs: () => Milliseconds;
+	/** Called when a key was used from many networks, and again when from twice as many. */
+	onMany: (found: { keyId: string; networks: number }) => void;
+}): KeyNetworks {
+	const keys = new Map<string, { usedAtMs: Map<string, Milliseconds>; toldAbove: number }>();
+	return {
+		used: (keyId, address) => {
+			const network = networkOf(address);
+			const key = keys.get(keyId) ?? { usedAtMs: new Map<string, Milliseconds>(), toldAbove: many };
+			if (!keys.has(keyId)) {
+				if (keys.size >= mostKeys) return;
+				keys.set(keyId, key);
+			}
+			const { usedAtMs } = key;
+			const isNew = !usedAtMs.has(network);
+			if (isNew && usedAtMs.size >= mostNetworks) return;
+			usedAtMs.set(network, nowMs());
+			if (!isNew || usedAtMs.size <= key.toldAbove) return;
+			forget(usedAtMs, nowMs() - windowMs);
+			if (usedAtMs.size <= key.toldAbove) return;
+			key.toldAbove = 2 * usedAtMs.size;
+			onMany({ keyId, networks: usedAtMs.size });
+		},
+		most: () => {
+			let most = 0;
+			for (const [keyId, { usedAtMs }] of keys) {
+				forget(usedAtMs, nowMs() - windowMs);
+				if (usedAtMs.size === 0) keys.delete(keyId);
+				most = Math.max(most, usedAtMs.size);
+			}
+			return most;
+		},
+	};
+}
+
+function forget(usedAtMs: Map<string, Milliseconds>, beforeMs: Milliseconds): void {
+	for (const [network, atMs] of usedAtMs) if (atMs < beforeMs) usedAtMs.delete(network);
+}
+
+function networkOf(address: string): string {
+	const plain = address.replace(/^::ffff:/i, "");
+	if (isIPv4(plain)) return plain.slice(0, plain.lastIndexOf("."));
+	// Groups that `::` leaves out are at the end of a /48 in all but reserved addresses.
+	return plain.split(":").slice(0, 3).join(":");
+}
