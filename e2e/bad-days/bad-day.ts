@@ -12,6 +12,8 @@ export type BadDay = {
 	labels?: Record<string, string>;
 	/** True if the alert looks back so far that a test does not wait until it ends by itself. */
 	lingers?: boolean;
+	/** Returns what was lost for good, if anything was. Its breach stays in the books, and the operator accepts it. */
+	acceptedLossUsd?: () => Promise<number>;
 	break: () => Promise<unknown>;
 	/** Does what the page says. */
 	follow: (page: Runbook) => Promise<unknown>;
@@ -28,6 +30,6 @@ export type LivedDay = Pick<BadDay, "name" | "how" | "alert"> & {
 	swaps: Record<string, number>;
 	/** Refused calls by error code. */
 	refusals: Record<string, number>;
-	/** What `geoswapd reconcile` counts as lost afterwards, in US dollars. */
+	/** Loss of the operator in US dollars: what `geoswapd reconcile` counts afterwards, or what a thief has. */
 	lostUsd: number;
 };

@@ -55,7 +55,7 @@ export async function liveThrough(stack: BadDaysStack, day: BadDay): Promise<voi
 		secondsToRecover: seconds(Math.max(mendedAt, recoveredAt) - alarmedAt),
 		swaps: traffic.swaps(),
 		refusals: traffic.refusals(),
-		lostUsd: await expectBooksClean(serverEnvironment),
+		lostUsd: await (day.acceptedLossUsd?.() ?? expectBooksClean(serverEnvironment)),
 	});
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { LivedDay } from "./bad-day.ts";
 
 const recordFile = join(import.meta.dirname, "record.json");
+export const pageFile = join(import.meta.dirname, "../../docs/bad-days.md");
 
 /** Returns the days that were recorded last, each once, by name. */
 export function readRecord(): LivedDay[] {
