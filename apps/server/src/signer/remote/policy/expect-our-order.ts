@@ -1,0 +1,75 @@
+import {
+	type ChainDeployment,
+	type Deployment,
+	isSolana,
+	type Order,
+	toSolanaWord,
+	toWord,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import type { Hex } from "viem";
+import { ourContracts } from "../../../chain/evm/our-contracts.ts";
+import { refuse } from "./refusal.ts";
+
+/** No escrow keeps an input for longer than this, so that no order can be filled later either. */
+const longestOrderSeconds = 3n * 24n * 3_600n;
+
+/** The parts of the signer's own files that say which orders are ours. */
+export type OrderRules = {
+	deployment: Deployment;
+	/** Hashes of all attester sets, current and retired, that orders of ours name. */
+	attesterSets: ReadonlySet<Hex>;
+	nowMs: () => number;
+};
+
+/**
+ * Refuses an order for whose delivery we would never be paid: its escrow, vaults, attesters or assets are not ours.
+ * Anyone can open an order with any terms.
+ */
+export function expectOurOrder(order: Order, { deployment, attesterSets, nowMs }: OrderRules): void {
+	const origin = wordsOf(deployment, order.originChainId);
+	const destination = wordsOf(deployment, order.destinationChainId);
+	if (!origin || !destination) refuse("not-ours", "one of the order's chains is not ours");
+	expectAmong("escrow", origin.escrows, order.escrow);
+	expectAmong("origin vault", origin.vaults, order.originVault);
+	expectAmong("destination vault", destination.vaults, order.destinationVault);
+	expectAmong("input", origin.assets, order.inputToken);
+	expectAmong("output", destination.assets, order.outputToken);
+	// Solana's escrow is a key, and asks no attester.
+	if (!isSolana(order.originChainId) && !attesterSets.has(order.attesterSet.toLowerCase() as Hex))
+		refuse("not-ours", "the order's attester set is not ours");
+	if (order.inputAmount === 0n || order.minOutput === 0n) refuse("malformed", "an order has no amounts");
+	if (order.deadlines >> 192n !== 0n) refuse("malformed", "an order's deadlines have more bits than theirs");
+	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
+	if (openDeadline >= fillDeadline || fillDeadline >= refundAfter)
+		refuse("malformed", "an order's deadlines are not in order");
+	// A fill that is signed now and kept for later must expire before a day's caps have been renewed many times.
+	if (refundAfter > BigInt(Math.floor(nowMs() / 1_000)) + longestOrderSeconds)
+		refuse("malformed", "an order lasts for longer than any escrow accepts");
+}
+
+type Words = Record<"escrows" | "vaults" | "assets", readonly Hex[]>;
+
+function wordsOf({ chains, solana }: Deployment, chainId: bigint): Words | undefined {
+	if (isSolana(chainId)) {
+		return (
+			solana && {
+				escrows: [toSolanaWord(solana.escrow)],
+				vaults: [toSolanaWord(solana.vault)],
+				assets: solana.assets.map(({ address }) => toSolanaWord(address)),
+			}
+		);
+	}
+	const chain: ChainDeployment | undefined = chains.find((one) => BigInt(one.chainId) === chainId);
+	if (!chain) return undefined;
+	const { escrows, vaults } = ourContracts(chain);
+	return {
+		escrows: escrows.map((address) => toWord(address)),
+		vaults: vaults.map((address) => toWord(address)),
+		assets: chain.assets.map(({ address }) => toWord(address)),
+	};
+}
+
+function expectAmong(name: string, ours: readonly Hex[], word: Hex): void {
+	if (!ours.includes(word.toLowerCase() as Hex)) refuse("not-ours", `the order's ${name} is not ours`);
+}

@@ -1,0 +1,56 @@
+import type { AttestationMessage, Deployment, Heartbeat } from "@geoswap/protocol";
+import { isSolana } from "@geoswap/protocol";
+import { isAddressEqual } from "viem";
+import { ourContracts } from "../../../chain/evm/our-contracts.ts";
+import type { Judgement } from "./judgement.ts";
+import { refuse } from "./refusal.ts";
+
+/** The most orders that an attester is asked about at once. */
+const mostOrders = 50;
+
+/** The rules for an attester's key. */
+export type AttesterRules = {
+	deployment: Deployment;
+	nowMs: () => number;
+};
+
+/** Returns what an attestation says. Refuses one for an escrow that is not ours. */
+export function judgeAttestation(
+	{ kind, originChainId, escrow, orderIds }: AttestationMessage,
+	{ deployment }: AttesterRules,
+): Judgement {
+	const chain = deployment.chains.find(({ chainId }) => chainId === originChainId);
+	if (!chain) refuse("not-ours", `chain ${originChainId} is not ours`);
+	if (!ourContracts(chain).escrows.some((one) => isAddressEqual(one, escrow)))
+		refuse("not-ours", `${escrow} is not our escrow`);
+	if (orderIds.length > mostOrders)
+		refuse("malformed", `${orderIds.length} orders are more than ${mostOrders}`);
+	return {
+		kind: "attestation",
+		charges: [],
+		payouts: [],
+		about: { attestation: kind, chainId: originChainId, escrow, orderIds },
+	};
+}
+
+/** How far a heartbeat's time may be from the signer's clock: a heartbeat for later would outlive the attester. */
+const clockSeconds = 120;
+
+/** Returns what a heartbeat says. Refuses one for a chain that is not ours, or for another time than now. */
+export function judgeHeartbeat(
+	{ chainId, finalizedNumber, signedAtUnixSeconds }: Heartbeat,
+	{ deployment, nowMs }: AttesterRules,
+): Judgement {
+	const isOurs = isSolana(BigInt(chainId))
+		? deployment.solana !== undefined
+		: deployment.chains.some((chain) => chain.chainId === chainId);
+	if (!isOurs) refuse("not-ours", `chain ${chainId} is not ours`);
+	if (Math.abs(nowMs() / 1_000 - signedAtUnixSeconds) > clockSeconds)
+		refuse("malformed", "the heartbeat's time is not now: compare the clocks of attester and signer");
+	return {
+		kind: "heartbeat",
+		charges: [],
+		payouts: [],
+		about: { chainId, finalizedNumber, signedAtUnixSeconds },
+	};
+}

@@ -1,0 +1,233 @@
+import { type ChainDeployment, fromWord, type Order, orderId, toWord } from "@geoswap/protocol";
+import {
+	type Address,
+	type Hex,
+	isAddressEqual,
+	parseTransaction,
+	serializeTransaction,
+	type TransactionSerializable,
+	type TransactionSerializableEIP1559,
+	type TransactionSerializableEIP7702,
+} from "viem";
+import { ourContracts } from "../../../chain/evm/our-contracts.ts";
+import type { Bundle, Fill } from "../../../chain/evm/send/encode-bundle.ts";
+import { authorizationSigner } from "../../../chain/evm/wallet/authorization-signer.ts";
+import { decodeOrderOp } from "./decode-order-op.ts";
+import { decodeRelayerCall } from "./decode-relayer-call.ts";
+import { expectAttested } from "./expect-attested.ts";
+import { expectOurOrder, type OrderRules } from "./expect-our-order.ts";
+import type { Judgement, Payout } from "./judgement.ts";
+import { feeMeter, outflowMeter } from "./meters.ts";
+import { refuse } from "./refusal.ts";
+
+/** The rules for a relayer's key, all from the signer's own files. */
+export type RelayerRules = OrderRules & {
+	/** The name of the key, for its meters. */
+	key: string;
+	address: Address;
+	chain: ChainDeployment;
+	maxGas: bigint;
+	maxFeePerGasWei: bigint;
+	maxTransactionFeeWei: bigint;
+};
+
+/**
+ * Returns what a relayer's transaction does. Refuses all but the calls that our lanes make, to our contracts, with no
+ * value and within the fees. Throws a `Refusal`.
+ */
+export function judgeRelayer(unsigned: Hex, rules: RelayerRules): Judgement {
+	const transaction = readTransaction(unsigned);
+	const { to, data = "0x", nonce = 0, authorizationList } = transaction;
+	if (transaction.chainId !== rules.chain.chainId)
+		refuse("not-ours", `the transaction is for chain ${transaction.chainId}`);
+	if (!to) refuse("malformed", "the transaction creates a contract");
+	if ((transaction.value ?? 0n) !== 0n) refuse("malformed", "the transaction carries value");
+	const fee = expectAffordable(transaction, rules);
+	const charges = [{ meter: feeMeter(rules.key), item: String(nonce), amount: fee }];
+	const common = { nonce, charges };
+	if (data === "0x") {
+		if (!isAddressEqual(to, rules.address))
+			refuse("not-ours", `a cancel goes to ${to}, not to the relayer itself`);
+		if (authorizationList) refuse("malformed", "a cancel has authorizations");
+		return { kind: "cancel", ...common, payouts: [], about: { nonce, fee } };
+	}
+	const bundle = decodeRelayerCall({ to, data });
+	if (authorizationList && bundle.kind !== "open") refuse("malformed", `a ${bundle.kind} has authorizations`);
+	const payouts = judgeBundle(bundle, authorizationList, rules);
+	return {
+		kind: bundle.kind,
+		...common,
+		payouts,
+		about: { nonce, to, fee, ...describeBundle(bundle) },
+	};
+}
+
+type RelayerTransaction = TransactionSerializableEIP1559 | TransactionSerializableEIP7702;
+
+function readTransaction(unsigned: Hex): RelayerTransaction & { authorizationList?: Authorizations } {
+	let parsed: TransactionSerializable;
+	try {
+		parsed = parseTransaction(unsigned as `0x02${string}`) as TransactionSerializable;
+		// Numbers with leading zeros, or fields in another form, would be signed otherwise than they were judged.
+		if (serializeTransaction(parsed) !== unsigned.toLowerCase())
+			throw new Error("its encoding is not the usual one");
+	} catch (error) {
+		return refuse("malformed", `the transaction cannot be read: ${(error as Error).message.split("\n")[0]}`);
+	}
+	if (parsed.type !== "eip1559" && parsed.type !== "eip7702")
+		return refuse("malformed", `no lane makes transactions of the type ${parsed.type}`);
+	if ("r" in parsed && parsed.r !== undefined) refuse("malformed", "the transaction is signed already");
+	if ((parsed.accessList ?? []).length > 0) refuse("malformed", "the transaction has an access list");
+	return parsed as RelayerTransaction;
+}
+
+/** Returns the most that the transaction can cost, besides what a rollup takes for its data on another chain. */
+function expectAffordable(
+	{ gas = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n }: RelayerTransaction,
+	{ maxGas, maxFeePerGasWei, maxTransactionFeeWei }: RelayerRules,
+): bigint {
+	if (gas > maxGas) refuse("too-dear", `${gas} is more gas than a transaction may have: maxGas is ${maxGas}`);
+	if (maxFeePerGas > maxFeePerGasWei)
+		refuse("too-dear", `${maxFeePerGas} wei per gas are more than maxFeePerGasWei, ${maxFeePerGasWei}`);
+	if (maxPriorityFeePerGas > maxFeePerGas) refuse("malformed", "the tip is higher than the whole fee");
+	const fee = gas * maxFeePerGas;
+	if (fee > maxTransactionFeeWei)
+		refuse(
+			"too-dear",
+			`the transaction can cost ${fee} wei: maxTransactionFeeWei is ${maxTransactionFeeWei}`,
+		);
+	return fee;
+}
+
+type Authorizations = NonNullable<TransactionSerializableEIP7702["authorizationList"]>;
+
+/** Returns the payouts of a call to our contracts. */
+function judgeBundle(
+	bundle: Bundle,
+	authorizations: Authorizations | undefined,
+	rules: RelayerRules,
+): Payout[] {
+	const { contracts, chainId } = rules.chain;
+	const { escrows, vaults } = ourContracts(rules.chain);
+	switch (bundle.kind) {
+		case "open":
+			expectContract("EntryPoint", [contracts.entryPoint], bundle.entryPoint);
+			judgeOpens(bundle, authorizations, rules);
+			return [];
+		case "fill":
+			expectContract("vault", vaults, bundle.vault);
+			expectSome(bundle.fills);
+			return bundle.fills.map((fill) => judgeFill(fill, bundle.vault, rules));
+		case "void":
+			expectContract("vault", vaults, bundle.vault);
+			expectSome(bundle.orders);
+			for (const order of bundle.orders) expectDestination(order, { chainId, vault: bundle.vault });
+			return [];
+		case "release":
+		case "refund":
+			expectContract("escrow", escrows, bundle.escrow);
+			expectSome(bundle.orders);
+			for (const order of bundle.orders) expectOrigin(order, { chainId, escrow: bundle.escrow });
+			expectAttested(bundle, rules);
+			return [];
+		case "late-refund":
+			expectContract("escrow", escrows, bundle.escrow);
+			expectOrigin(bundle.order, { chainId, escrow: bundle.escrow });
+			return [];
+	}
+}
+
+function judgeOpens(
+	{ userOps, beneficiary }: Extract<Bundle, { kind: "open" }>,
+	authorizations: Authorizations | undefined,
+	{ address, chain }: RelayerRules,
+): void {
+	const { chainId, contracts } = chain;
+	if (!isAddressEqual(beneficiary, address)) refuse("not-ours", `the bundle's beneficiary is ${beneficiary}`);
+	expectSome(userOps);
+	const delegates = [contracts.delegate, ...contracts.earlierDelegates];
+	const { escrows } = ourContracts(chain);
+	const ops = userOps.map((userOp) => decodeOrderOp(userOp, { chainId, escrows, delegates }));
+	if (!authorizations) return;
+	const [op] = ops;
+	const [authorization] = authorizations;
+	if (!op || !authorization || ops.length > 1 || authorizations.length > 1)
+		refuse("malformed", "an authorization goes with one op, and one op with one authorization");
+	const { r, s, yParity, nonce, chainId: forChain, address: delegate } = authorization;
+	if (forChain !== chainId) refuse("not-ours", `an authorization is for chain ${forChain}`);
+	if (!isAddressEqual(delegate, op.delegate)) refuse("not-ours", `an authorization delegates to ${delegate}`);
+	const signer = authorizationSigner({ chainId, address: delegate, nonce, r, s, yParity: yParity ?? 2 });
+	if (signer?.toLowerCase() !== fromWord(op.order.wallet).toLowerCase())
+		refuse("bad-signature", "an authorization is not signed by the op's wallet");
+}
+
+function judgeFill(
+	{ order, amount, minOutput, poolFee, secondPoolFee }: Fill,
+	vault: Address,
+	rules: RelayerRules,
+): Payout {
+	const { chain } = rules;
+	expectDestination(order, { chainId: chain.chainId, vault });
+	expectOurOrder(order, rules);
+	const output = addressIn(order.outputToken);
+	addressIn(order.recipient);
+	if (poolFee === 0) {
+		if (secondPoolFee !== 0 || minOutput !== 0n)
+			refuse("malformed", "a fill from the stock names a pool or a minimum");
+		if (amount < order.minOutput) refuse("malformed", "a fill is below its order's minimum");
+	} else {
+		const fees = secondPoolFee === 0 ? [poolFee] : [poolFee, secondPoolFee];
+		const paths = chain.assets.find(({ address }) => isAddressEqual(address, output))?.paths ?? [];
+		if (!paths.some((path) => path.length === fees.length && path.every((fee, i) => fee === fees[i])))
+			refuse("not-ours", `a fill trades through pools of fees ${fees.join(", ")}`);
+	}
+	if (amount === 0n) refuse("malformed", "a fill pays nothing");
+	const token = poolFee === 0 ? output : chain.settlementToken;
+	return { meter: outflowMeter(chain.chainId, token), item: orderId(order), amount, token, order };
+}
+
+function addressIn(word: Hex): Address {
+	try {
+		return fromWord(word);
+	} catch {
+		return refuse("malformed", `${word} is not the word of an address`);
+	}
+}
+
+function expectDestination(order: Order, { chainId, vault }: { chainId: number; vault: Address }): void {
+	if (order.destinationChainId !== BigInt(chainId) || order.destinationVault.toLowerCase() !== toWord(vault))
+		refuse("not-ours", "an order is not to be filled by the vault that is called");
+}
+
+function expectOrigin(order: Order, { chainId, escrow }: { chainId: number; escrow: Address }): void {
+	if (order.originChainId !== BigInt(chainId) || order.escrow.toLowerCase() !== toWord(escrow))
+		refuse("not-ours", "an order is not in the escrow that is called");
+}
+
+function expectContract(name: string, ours: readonly Address[], called: Address): void {
+	if (!ours.some((one) => isAddressEqual(one, called))) refuse("not-ours", `${called} is not our ${name}`);
+}
+
+function expectSome(list: readonly unknown[]): void {
+	if (list.length === 0) refuse("malformed", "the call is about no order");
+}
+
+function describeBundle(bundle: Bundle): Record<string, unknown> {
+	switch (bundle.kind) {
+		case "open":
+			return { wallets: bundle.userOps.map(({ sender }) => sender) };
+		case "fill":
+			return {
+				fills: bundle.fills.map(({ order, amount }) => ({
+					orderId: orderId(order),
+					amount,
+					token: order.outputToken,
+					recipient: order.recipient,
+				})),
+			};
+		case "late-refund":
+			return { orderIds: [orderId(bundle.order)] };
+		default:
+			return { orderIds: bundle.orders.map(orderId) };
+	}
+}

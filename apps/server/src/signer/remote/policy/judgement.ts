@@ -1,0 +1,65 @@
+import type { Order, SolanaAddress } from "@geoswap/protocol";
+import type { Hex } from "viem";
+
+/** The kinds of payloads that are signed. */
+export const payloadKinds = [
+	"open",
+	"fill",
+	"void",
+	"release",
+	"refund",
+	"late-refund",
+	"cancel",
+	"attestation",
+	"heartbeat",
+	"deposit",
+	"payout",
+	"close",
+] as const;
+export type PayloadKind = (typeof payloadKinds)[number];
+
+/** An amount that a payload spends, of something that has a cap. */
+export type Charge = {
+	/** The name of what is counted, as in the caps. */
+	meter: string;
+	/**
+	 * What the amount is for. A later payload for the same item replaces this one on the chain, or fails there, so that
+	 * only the higher of their amounts counts.
+	 */
+	item: string;
+	amount: bigint;
+	/** Why the amount counts here, for a refusal's message. */
+	why?: string;
+};
+
+/** Money that leaves for an address that is not ours. It is charged once it is known whether a deposit proves it. */
+export type Payout = {
+	/** The caps' name for the paid token. */
+	meter: string;
+	item: string;
+	amount: bigint;
+	token: Hex;
+	/** The order that is paid; undefined if the payload does not contain it. */
+	order?: Order;
+	/** A refund on Solana, which must go to the wallet of a deposit that this signer co-signed. */
+	refund?: { seed: string; destination: SolanaAddress; mint: SolanaAddress };
+};
+
+/** A deposit on Solana that a fee payer pays for. */
+export type CoSignedDeposit = { orderId: Hex; wallet: SolanaAddress; mint: SolanaAddress; amount: bigint };
+
+/** The findings about a payload that keeps the rules, from its bytes and the signer's own files alone. */
+export type Judgement = {
+	kind: PayloadKind;
+	charges: Charge[];
+	payouts: Payout[];
+	nonce?: number;
+	/** The marker that the payload makes, and the one that the order's other key would make: never both are signed. */
+	marker?: SolanaAddress;
+	rivalMarker?: SolanaAddress;
+	/** Markers that the payload closes. */
+	closedMarkers?: SolanaAddress[];
+	deposit?: CoSignedDeposit;
+	/** What is signed, for the audit log: orders, amounts, recipients. */
+	about: Record<string, unknown>;
+};

@@ -1,0 +1,29 @@
+/** Returns the name under which a key's fees are counted. */
+export function feeMeter(key: string): string {
+	return `fees/${key}`;
+}
+
+/** Returns the name under which the number of a key's signatures is counted. */
+export function signatureMeter(key: string): string {
+	return `signatures/${key}`;
+}
+
+/** Returns the name under which a token that leaves a chain's vault is counted, by all keys together. */
+export function outflowMeter(chainId: number, token: string): string {
+	return `outflow/${chainId}/${token.startsWith("0x") ? token.toLowerCase() : token}`;
+}
+
+/** Returns the name for a token that leaves Solana's escrow as refunds. */
+export function refundMeter(mint: string): string {
+	return `refunds/${mint}`;
+}
+
+/** Returns the name for the part of a meter that no deposit proves. */
+export function unprovenMeter(meter: string): string {
+	return `unproven/${meter}`;
+}
+
+/** Returns whether a meter counts what no deposit proves. */
+export function isUnprovenMeter(meter: string): boolean {
+	return meter.startsWith("unproven/");
+}
