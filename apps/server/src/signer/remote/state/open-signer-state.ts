@@ -1,0 +1,252 @@
+import { DatabaseSync } from "node:sqlite";
+import type { SolanaAddress } from "@geoswap/protocol";
+import { markerSeed } from "@geoswap/protocol";
+import { ConfigError } from "../../../config/config-error.ts";
+import type { Charge, CoSignedDeposit } from "../policy/judgement.ts";
+import { isUnprovenMeter } from "../policy/meters.ts";
+import { refuse } from "../policy/refusal.ts";
+import type { Cap, Caps } from "./cap.ts";
+import { createSpending, exceededWindow, type Spending } from "./spending.ts";
+
+/** A payload, identified by its key and its hash. */
+export type PayloadId = { key: string; digest: string };
+
+/** The facts that are written before a payload is signed. */
+export type Reservation = {
+	id: PayloadId;
+	charges: readonly Charge[];
+	nonce?: number | undefined;
+	marker?: SolanaAddress | undefined;
+	deposit?: CoSignedDeposit | undefined;
+};
+
+/** A deposit that this signer co-signed, and the signature by which the chain knows its transaction. */
+export type KnownDeposit = CoSignedDeposit & { signature: string | undefined };
+
+export type SignerState = {
+	/** Returns the signature that was made for a payload, or whether the payload is counted already. */
+	recall: (id: PayloadId) => { signature: string | undefined } | undefined;
+	/** Counts a payload, on disk before it returns. Throws a `Refusal`, and counts nothing, if a cap would be exceeded. */
+	reserve: (reservation: Reservation) => void;
+	/** Remembers a signature. */
+	remember: (id: PayloadId, signature: string) => void;
+	/** Returns the highest nonce that a key has signed; undefined if none. */
+	highestNonce: (key: string) => number | undefined;
+	/** Returns when a marker was signed last; undefined if it is not known. */
+	markerSignedAtMs: (marker: SolanaAddress) => number | undefined;
+	/** Returns the deposits whose order has this marker's seed: a caller may build an order's transaction again. */
+	depositsOf: (seed: string) => KnownDeposit[];
+	/** Returns what each meter has counted, and may count. */
+	report: () => { meter: string; cap: Cap; hour: bigint; day: bigint }[];
+	close: () => void;
+};
+
+const schema = `
+create table if not exists spent (meter text not null, minute integer not null, amount text not null, primary key (meter, minute)) without rowid;
+create table if not exists items (meter text not null, item text not null, amount text not null, at_ms integer not null, primary key (meter, item)) without rowid;
+create table if not exists payloads (key text not null, digest text not null, signature text, at_ms integer not null, primary key (key, digest)) without rowid;
+create table if not exists nonces (key text primary key, highest integer not null) without rowid;
+create table if not exists markers (address text primary key, at_ms integer not null) without rowid;
+create table if not exists deposits (seed text not null, key text not null, digest text not null, order_id text not null, wallet text not null, mint text not null, amount text not null, at_ms integer not null, primary key (seed, key, digest)) without rowid;
+create index if not exists items_at on items (at_ms);
+create index if not exists payloads_at on payloads (at_ms);
+`;
+
+const dayMs = 24 * 3_600_000;
+/** No order lasts for longer than three days, so that nothing is asked for again after that. */
+const keptMs = 4 * dayMs;
+/** Deposits are kept for refunds, which may wait for a wallet to make its account again; markers until they are closed. */
+const keptLongMs = 400 * dayMs;
+const pruneEveryMs = 3_600_000;
+
+/**
+ * Opens the file that holds what the signer has counted, so that a restart does not renew its caps. Throws if another
+ * signer uses the file: two would each count only their own half.
+ */
+export function openSignerState({
+	path,
+	caps,
+	nowMs,
+}: {
+	path: string;
+	caps: Caps;
+	nowMs: () => number;
+}): SignerState {
+	const db = openDatabase(path);
+	const spendings = new Map<string, Spending>();
+	let prunedAtMs = 0;
+
+	const statements = {
+		spent: db.prepare("select minute, amount from spent where meter = ?"),
+		spend: db.prepare(
+			"insert into spent values (?, ?, ?) on conflict do update set amount = excluded.amount",
+		),
+		amountIn: db.prepare("select amount from spent where meter = ? and minute = ?"),
+		item: db.prepare("select amount from items where meter = ? and item = ?"),
+		putItem: db.prepare(
+			"insert into items values (?, ?, ?, ?) on conflict do update set amount = excluded.amount, at_ms = excluded.at_ms",
+		),
+		payload: db.prepare("select signature from payloads where key = ? and digest = ?"),
+		putPayload: db.prepare("insert into payloads values (?, ?, null, ?) on conflict do nothing"),
+		putSignature: db.prepare("update payloads set signature = ? where key = ? and digest = ?"),
+		nonce: db.prepare("select highest from nonces where key = ?"),
+		putNonce: db.prepare(
+			"insert into nonces values (?, ?) on conflict do update set highest = max(highest, excluded.highest)",
+		),
+		marker: db.prepare("select at_ms from markers where address = ?"),
+		putMarker: db.prepare(
+			"insert into markers values (?, ?) on conflict do update set at_ms = excluded.at_ms",
+		),
+		deposit: db.prepare(
+			"select order_id, wallet, mint, amount, signature from deposits left join payloads using (key, digest) where seed = ?",
+		),
+		putDeposit: db.prepare("insert into deposits values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing"),
+	};
+
+	function spendingOf(meter: string): Spending {
+		let spending = spendings.get(meter);
+		if (!spending) {
+			const rows = statements.spent.all(meter) as { minute: number; amount: string }[];
+			spending = createSpending(rows.map(({ minute, amount }) => [minute, BigInt(amount)] as const));
+			spendings.set(meter, spending);
+		}
+		return spending;
+	}
+
+	/** Returns by how much each item grows. Throws if a meter cannot take it. */
+	function growthOf(charges: readonly Charge[], minute: number): (Charge & { growth: bigint })[] {
+		const grown = new Map<string, bigint>();
+		return charges.map((charge) => {
+			const { meter, item, amount, why } = charge;
+			const reason = isUnprovenMeter(meter) ? "unproven" : "above-cap";
+			const because = why === undefined ? "" : `: ${why}`;
+			const cap = caps.get(meter);
+			if (!cap)
+				return refuse(
+					reason,
+					`${meter} has no cap in the signer's file, so that nothing is allowed${because}`,
+				);
+			const before = BigInt(
+				(statements.item.get(meter, item) as { amount: string } | undefined)?.amount ?? 0,
+			);
+			const growth = amount > before ? amount - before : 0n;
+			const together = (grown.get(meter) ?? 0n) + growth;
+			grown.set(meter, together);
+			const window = exceededWindow(spendingOf(meter).sums(minute), { amount: together, cap });
+			if (growth > 0n && window)
+				refuse(
+					reason,
+					`${meter} would exceed its cap for ${window === "hour" ? "an hour" : "a day"}${because}`,
+				);
+			return { ...charge, growth };
+		});
+	}
+
+	function transaction(run: () => void): void {
+		db.exec("begin immediate");
+		try {
+			run();
+			db.exec("commit");
+		} catch (error) {
+			db.exec("rollback");
+			throw error;
+		}
+	}
+
+	function prune(): void {
+		if (nowMs() - prunedAtMs < pruneEveryMs) return;
+		prunedAtMs = nowMs();
+		const [old, older] = [prunedAtMs - keptMs, prunedAtMs - keptLongMs];
+		db.prepare("delete from items where at_ms < ?").run(old);
+		db.prepare(
+			"delete from payloads where at_ms < ? and (key, digest) not in (select key, digest from deposits)",
+		).run(old);
+		db.prepare("delete from markers where at_ms < ?").run(older);
+		db.prepare("delete from deposits where at_ms < ?").run(older);
+		db.prepare("delete from spent where minute < ?").run(Math.floor(old / 60_000));
+	}
+
+	return {
+		recall: ({ key, digest }) => {
+			const row = statements.payload.get(key, digest) as { signature: string | null } | undefined;
+			return row && { signature: row.signature ?? undefined };
+		},
+		reserve: ({ id: { key, digest }, charges, nonce, marker, deposit }) => {
+			const at = nowMs();
+			const minute = Math.floor(at / 60_000);
+			const grown = growthOf(charges, minute);
+			transaction(() => {
+				prune();
+				for (const { meter, item, amount, growth } of grown) {
+					if (growth === 0n) continue;
+					statements.putItem.run(meter, item, String(amount), at);
+					const row = statements.amountIn.get(meter, minute) as { amount: string } | undefined;
+					statements.spend.run(meter, minute, String(BigInt(row?.amount ?? 0) + growth));
+				}
+				statements.putPayload.run(key, digest, at);
+				if (nonce !== undefined) statements.putNonce.run(key, nonce);
+				if (marker !== undefined) statements.putMarker.run(marker, at);
+				if (deposit) {
+					const { orderId, wallet, mint, amount } = deposit;
+					statements.putDeposit.run(
+						markerSeed(orderId),
+						key,
+						digest,
+						orderId,
+						wallet,
+						mint,
+						String(amount),
+						at,
+					);
+				}
+			});
+			// Only once it is on disk: a failed write must not count twice.
+			for (const { meter, growth } of grown) if (growth > 0n) spendingOf(meter).add(minute, growth);
+		},
+		remember: ({ key, digest }, signature) => {
+			statements.putSignature.run(signature, key, digest);
+		},
+		highestNonce: (key) => (statements.nonce.get(key) as { highest: number } | undefined)?.highest,
+		markerSignedAtMs: (marker) => (statements.marker.get(marker) as { at_ms: number } | undefined)?.at_ms,
+		depositsOf: (seed) =>
+			(statements.deposit.all(seed) as DepositRow[]).map((row) => ({
+				orderId: row.order_id,
+				wallet: row.wallet,
+				mint: row.mint,
+				amount: BigInt(row.amount),
+				signature: row.signature ?? undefined,
+			})),
+		report: () => {
+			const minute = Math.floor(nowMs() / 60_000);
+			return [...caps].map(([meter, cap]) => ({ meter, cap, ...spendingOf(meter).sums(minute) }));
+		},
+		close: () => db.close(),
+	};
+}
+
+type DepositRow = {
+	order_id: CoSignedDeposit["orderId"];
+	wallet: SolanaAddress;
+	mint: SolanaAddress;
+	amount: string;
+	signature: string | null;
+};
+
+function openDatabase(path: string): DatabaseSync {
+	let db: DatabaseSync | undefined;
+	try {
+		db = new DatabaseSync(path);
+		// The lock is taken with the first write and kept. Every commit waits for the disk.
+		db.exec("pragma locking_mode = exclusive; pragma journal_mode = wal; pragma synchronous = full;");
+		db.exec(schema);
+		return db;
+	} catch (error) {
+		db?.close();
+		const { message } = error as Error;
+		const isBusy = /locked|busy/i.test(message);
+		throw new ConfigError(
+			path,
+			isBusy ? "another signer uses this file: stop it first, or give this one a file of its own" : message,
+		);
+	}
+}
