@@ -1,0 +1,173 @@
+import { bytesToHex, type Hex, hexToBytes, keccak256 } from "viem";
+import type { Log } from "../../telemetry/log.ts";
+import { digestOfPayload } from "../digest-of-payload.ts";
+import { judgePayload } from "./judge-payload.ts";
+import type { Payload, WireSignature } from "./payload.ts";
+import type { Charge, Judgement } from "./policy/judgement.ts";
+import { signatureMeter, unprovenMeter } from "./policy/meters.ts";
+import { Refusal, refuse } from "./policy/refusal.ts";
+import type { Proofs } from "./proof/create-proofs.ts";
+import type { SignerMetrics } from "./signer-metrics.ts";
+import type { SigningKey } from "./signing-key.ts";
+import type { PayloadId, SignerState } from "./state/open-signer-state.ts";
+
+/** How far a nonce may be above all that were signed: a lane has at most a few transactions in flight. */
+const nonceWindow = 64;
+
+export type Signing = {
+	/** Signs a payload, or throws a `Refusal`. The same payload gets the same signature, and counts once. */
+	sign: (request: { client: string; key: string; payload: Payload }) => Promise<WireSignature>;
+	/** Returns the keys that a client may use. */
+	keysOf: (client: string) => { name: string; kind: "evm" | "solana"; address: string }[];
+};
+
+/** Creates the part that decides, counts and signs. Each decision is one line of the audit log. */
+export function createSigning({
+	keys,
+	state,
+	prove,
+	nowMs,
+	metrics,
+	log,
+}: {
+	keys: readonly SigningKey[];
+	state: SignerState;
+	prove: Proofs;
+	nowMs: () => number;
+	metrics: SignerMetrics | undefined;
+	log: Log;
+}): Signing {
+	/** Payloads that are being signed: a client that asks again meanwhile waits for the same signature. */
+	const underWay = new Map<string, Promise<WireSignature>>();
+
+	return {
+		sign: async ({ client, key: name, payload }) => {
+			const key = keys.find((one) => one.name === name && one.clients.includes(client));
+			if (!key) {
+				metrics?.refused("", "not-allowed");
+				log.warn({ client, key: name, reason: "not-allowed" }, "refused");
+				return refuse("not-allowed", `${client} may not use a key ${name}`);
+			}
+			const id: PayloadId = { key: name, digest: digestOf(payload) };
+			const flight = `${name}/${id.digest}`;
+			const running = underWay.get(flight) ?? signOnce(key, { client, id, payload });
+			underWay.set(flight, running);
+			try {
+				return await running;
+			} finally {
+				underWay.delete(flight);
+			}
+		},
+		keysOf: (client) =>
+			keys
+				.filter(({ clients }) => clients.includes(client))
+				.map(({ name, signer: { kind, address } }) => ({ name, kind, address })),
+	};
+
+	async function signOnce(
+		key: SigningKey,
+		{ client, id, payload }: { client: string; id: PayloadId; payload: Payload },
+	): Promise<WireSignature> {
+		const about = { client, key: key.name, digest: id.digest };
+		const counted = state.recall(id);
+		if (counted?.signature !== undefined) {
+			log.info(about, "signed before");
+			return fromText(counted.signature);
+		}
+		try {
+			const judgement = await judgePayload(key, payload);
+			if (!counted) await count(key, { id, judgement });
+			const signature = await signWith(key, payload);
+			state.remember(id, toText(signature));
+			metrics?.signed(key.name, judgement.kind);
+			log.info({ ...about, kind: judgement.kind, ...plain(judgement.about) }, "signed");
+			return signature;
+		} catch (error) {
+			if (error instanceof Refusal) {
+				metrics?.refused(key.name, error.reason);
+				log.warn({ ...about, reason: error.reason, problem: error.message }, "refused");
+			} else {
+				metrics?.failed(key.name);
+				log.error({ ...about, err: error }, "the key does not sign");
+			}
+			throw error;
+		}
+	}
+
+	async function count(
+		key: SigningKey,
+		{ id, judgement }: { id: PayloadId; judgement: Judgement },
+	): Promise<void> {
+		const charges: Charge[] = [
+			{ meter: signatureMeter(key.name), item: id.digest, amount: 1n },
+			...judgement.charges,
+		];
+		for (const payout of judgement.payouts) {
+			const { meter, item, amount } = payout;
+			const proof = await prove(payout);
+			charges.push({ meter, item, amount });
+			if (!proof.isProven) charges.push({ meter: unprovenMeter(meter), item, amount, why: proof.why });
+		}
+		// From here on nothing waits, so that no other payload is counted in between.
+		expectNonce(key, judgement);
+		expectOldMarkers(key, judgement);
+		const { nonce, marker, deposit } = judgement;
+		state.reserve({ id, charges, nonce, marker, deposit });
+	}
+
+	function expectNonce(key: SigningKey, { nonce }: Judgement): void {
+		if (key.use !== "relayer" || nonce === undefined) return;
+		const next = Math.max(key.firstNonce, (state.highestNonce(key.name) ?? -1) + 1);
+		if (nonce >= next + nonceWindow)
+			refuse(
+				"nonce-ahead",
+				`the nonce ${nonce} is far above ${next}; if it is right, set the key's firstNonce`,
+			);
+	}
+
+	function expectOldMarkers(key: SigningKey, { closedMarkers = [], rivalMarker }: Judgement): void {
+		if (key.use !== "solana") return;
+		if (rivalMarker !== undefined && state.markerSignedAtMs(rivalMarker) !== undefined)
+			refuse("not-the-deposit", "the order was decided with its other marker");
+		for (const marker of closedMarkers) {
+			const signedAtMs = state.markerSignedAtMs(marker);
+			if (signedAtMs !== undefined && nowMs() - signedAtMs < key.markerSeconds * 1_000)
+				refuse("marker-young", `${marker} still prevents a second payment`);
+		}
+	}
+}
+
+async function signWith(key: SigningKey, payload: Payload): Promise<WireSignature> {
+	if (key.use === "solana") {
+		if (payload.kind !== "message") return refuse("wrong-kind", "the key is for Solana");
+		const signature = await key.signer.sign(Buffer.from(payload.message, "base64"));
+		return Buffer.from(signature).toString("base64");
+	}
+	if (payload.kind === "message") return refuse("wrong-kind", "the key is not for Solana");
+	return key.signer.sign(payload);
+}
+
+/** Returns the hash that identifies a payload. */
+function digestOf(payload: Payload): Hex {
+	if (payload.kind === "message") return keccak256(Buffer.from(payload.message, "base64"));
+	return digestOfPayload(payload);
+}
+
+// The state keeps a Solana signature as hex, by which the node is asked for its transaction, and others as JSON.
+
+function toText(signature: WireSignature): string {
+	return typeof signature === "string"
+		? bytesToHex(Buffer.from(signature, "base64"))
+		: JSON.stringify(signature);
+}
+
+function fromText(text: string): WireSignature {
+	return text.startsWith("0x")
+		? Buffer.from(hexToBytes(text as Hex)).toString("base64")
+		: (JSON.parse(text) as WireSignature);
+}
+
+/** Returns the fields in a form that JSON can hold. */
+function plain(about: Record<string, unknown>): Record<string, unknown> {
+	return JSON.parse(JSON.stringify(about, (_, value) => (typeof value === "bigint" ? String(value) : value)));
+}

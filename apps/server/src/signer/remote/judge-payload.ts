@@ -1,0 +1,20 @@
+import type { Payload } from "./payload.ts";
+import { judgeAttestation, judgeHeartbeat } from "./policy/judge-attester.ts";
+import { judgeRelayer } from "./policy/judge-relayer.ts";
+import { judgeSolana } from "./policy/judge-solana.ts";
+import type { Judgement } from "./policy/judgement.ts";
+import { refuse } from "./policy/refusal.ts";
+import type { SigningKey } from "./signing-key.ts";
+
+/** Returns what a payload does, by the rules for its key. Throws a `Refusal` if the key does not sign it. */
+export async function judgePayload(key: SigningKey, payload: Payload): Promise<Judgement> {
+	if (key.use === "relayer" && payload.kind === "transaction")
+		return judgeRelayer(payload.unsigned, key.rules);
+	if (key.use === "attester" && payload.kind === "attestation")
+		return judgeAttestation(payload.message, key.rules);
+	if (key.use === "attester" && payload.kind === "heartbeat")
+		return judgeHeartbeat(payload.message, key.rules);
+	if (key.use === "solana" && payload.kind === "message")
+		return judgeSolana(Buffer.from(payload.message, "base64"), key.rules);
+	return refuse("wrong-kind", `the key ${key.name} signs no ${payload.kind}`);
+}

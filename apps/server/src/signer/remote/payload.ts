@@ -1,0 +1,61 @@
+import { contractAddressSchema } from "@geoswap/protocol";
+import { type Hex, isHex } from "viem";
+import * as z from "zod";
+import type { EvmPayload } from "../signer.ts";
+
+const hexSchema = z
+	.string()
+	.refine((text) => isHex(text) && text.length % 2 === 0, "must be bytes in hex")
+	.transform((text) => text as Hex);
+
+/** A payload as it is sent to the signer: everything that is signed, never only a hash of it. */
+export const payloadSchema = z.discriminatedUnion("kind", [
+	z.strictObject({ kind: z.literal("transaction"), unsigned: hexSchema }),
+	z.strictObject({
+		kind: z.literal("attestation"),
+		message: z.strictObject({
+			kind: z.enum(["Release", "Refund"]),
+			originChainId: z.int().positive(),
+			escrow: contractAddressSchema,
+			orderIds: z
+				.array(
+					z
+						.string()
+						.regex(/^0x[0-9a-f]{64}$/i)
+						.transform((text) => text as Hex),
+				)
+				.min(1),
+		}),
+	}),
+	z.strictObject({
+		kind: z.literal("heartbeat"),
+		message: z.strictObject({
+			chainId: z.int().positive(),
+			finalizedNumber: z.int().nonnegative(),
+			signedAtUnixSeconds: z.int().nonnegative(),
+		}),
+	}),
+	/** The message of a Solana transaction. */
+	z.strictObject({ kind: z.literal("message"), message: z.base64() }),
+]);
+export type Payload = EvmPayload | { kind: "message" /** In base64. */; message: string };
+
+/** A signature as the signer answers it. */
+export const signatureSchema = z.union([
+	z.strictObject({
+		r: hexSchema,
+		s: hexSchema,
+		yParity: z.union([z.literal(0), z.literal(1)]),
+	}),
+	/** The 64 bytes of a Solana signature. */
+	z.base64(),
+]);
+export type WireSignature = z.output<typeof signatureSchema>;
+
+/** The keys that a client may use, as `GET /keys` answers. */
+export const keysAnswerSchema = z.array(
+	z.object({ name: z.string(), kind: z.enum(["evm", "solana"]), address: z.string() }),
+);
+
+/** The body of an answer other than 200. */
+export const problemSchema = z.object({ reason: z.string(), message: z.string() });
