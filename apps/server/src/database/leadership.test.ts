@@ -32,3 +32,31 @@ test("a leader whose connection is cut notices it, and another one can lead", as
 		expect(hasLed).toBe(true);
 	});
 });
+
+test("a leader that is silent for too long loses the lead, and another one can lead", async () => {
+	const { pool } = database;
+	const name = "silent";
+	await holdLeadership(pool, { name, beatMs: 60_000, silentMs: 200 }, async (isHeld) => {
+		while (isHeld()) await sleep(5);
+		let hasLed = false;
+		while (!hasLed) {
+			await holdLeadership(pool, { name }, async () => {
+				hasLed = true;
+			});
+		}
+	});
+});
+
+test("a leader that has nothing to do keeps the lead", async () => {
+	const { pool } = database;
+	const name = "idle";
+	await holdLeadership(pool, { name, beatMs: 50, silentMs: 1_000 }, async (isHeld) => {
+		const { rows } = await pool.query<{ now: Date }>("select now()");
+		const since = rows[0]?.now.getTime() ?? 0;
+		for (let now = since; now < since + 2_000; await sleep(100)) {
+			await holdLeadership(pool, { name }, () => Promise.reject(new Error("there are two leaders")));
+			now = (await pool.query<{ now: Date }>("select now()")).rows[0]?.now.getTime() ?? 0;
+		}
+		expect(isHeld()).toBe(true);
+	});
+});
