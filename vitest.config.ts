@@ -155,6 +155,18 @@ export default defineConfig({
 					hookTimeout: 300_000,
 				},
 			},
+			{
+				test: {
+					name: "machines",
+					expect,
+					isolate,
+					include: ["e2e/machines/*.test.ts"],
+					// Each file has twenty machines of its own.
+					fileParallelism: false,
+					testTimeout: 2_400_000,
+					hookTimeout: 300_000,
+				},
+			},
 		],
 	},
 });

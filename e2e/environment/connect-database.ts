@@ -7,7 +7,9 @@ export type DatabaseConnection = {
 };
 
 export async function connectDatabase(databaseUrl: string): Promise<DatabaseConnection> {
-	const client = new pg.Client({ connectionString: databaseUrl });
+	const client = new pg.Client({ connectionString: databaseUrl, query_timeout: 30_000 });
+	// A query that is under way fails by itself; without a listener an idle connection that breaks would end the process.
+	client.on("error", () => {});
 	await client.connect();
 	return {
 		query: async <Row>(sql: string, values: unknown[] = []) =>

@@ -12,7 +12,9 @@ export async function startBalancer(
 	options: BalancerOptions,
 ): Promise<ServiceProcess & { baseUrl: string }> {
 	const configFile = join(dirname(serverEnvironment.GEOSWAP_CONFIG ?? ""), "haproxy.cfg");
-	writeFileSync(configFile, onThisMachine(readFileSync(publishedFile, "utf8"), options));
+	const { port, apiPorts, checkMs } = options;
+	const servers = apiPorts.map((apiPort) => `127.0.0.1:${apiPort}`);
+	writeFileSync(configFile, balancerConfig({ bind: `127.0.0.1:${port}`, servers, checkMs }));
 	const baseUrl = `http://127.0.0.1:${options.port}`;
 	keepRefusals({ baseUrl, logDir });
 	const balancer = serviceProcess({
@@ -34,16 +36,25 @@ type BalancerOptions = {
 	checkMs?: number | undefined;
 };
 
-/** Returns the published file with other ports, and with as many servers as there are ports. */
-function onThisMachine(text: string, { port, apiPorts, checkMs }: BalancerOptions): string {
+/** Returns the published file with other addresses, and with as many servers as there are. */
+export function balancerConfig({
+	bind,
+	servers,
+	checkMs,
+}: {
+	bind: string;
+	servers: readonly string[];
+	checkMs?: number | undefined;
+}): string {
+	const text = readFileSync(publishedFile, "utf8");
 	const [first, ...others] = text.match(/^\s+server .*$/gm) ?? [];
 	if (first === undefined) throw new Error(`${publishedFile} names no server`);
-	const servers = apiPorts.map((apiPort, i) =>
-		first.replace(/server\s+\S+\s+\S+/, `server api-${i + 1} 127.0.0.1:${apiPort}`),
+	const lines = servers.map((server, i) =>
+		first.replace(/server\s+\S+\s+\S+/, `server api-${i + 1} ${server}`),
 	);
 	return others
 		.reduce((left, line) => left.replace(line, ""), text)
-		.replace(first, servers.join("\n"))
-		.replace(/^(\s+bind) .*$/m, `$1 127.0.0.1:${port}`)
+		.replace(first, lines.join("\n"))
+		.replace(/^(\s+bind) .*$/m, `$1 ${bind}`)
 		.replace(/(?<=check inter )\S+/, (published) => (checkMs === undefined ? published : `${checkMs}ms`));
 }

@@ -97,7 +97,7 @@ tmp-dir = ${JSON.stringify(join(folder, "tmp"))}
 `;
 }
 
-function restateBinary(): string {
+export function restateBinary(): string {
 	const launcher = createRequire(import.meta.url).resolve("@restatedev/restate-server/package.json");
 	return createRequire(launcher).resolve(
 		`@restatedev/restate-server-${process.platform}-${process.arch}/bin/restate-server`,

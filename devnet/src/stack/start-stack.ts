@@ -236,7 +236,7 @@ export async function startStack({
 }
 
 /** Returns keys as after a rotation a minute ago: the first one seals, the other one is retired. */
-function rotatedSealKeys(): string {
+export function rotatedSealKeys(): string {
 	const [dev, before] = ["dev", "before"].map((kid) => `${kid}:${randomBytes(32).toString("base64url")}`);
 	const since = `${new Date(Date.now() - 60_000).toISOString().slice(0, 19)}Z`;
 	return `${dev}@${since},${before}`;

@@ -1,0 +1,136 @@
+import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { dirname, join } from "node:path";
+import { findBinary } from "@geoswap/devnet";
+import type { Machine } from "./network/machine.ts";
+import { isAnswered, type Part, processOn } from "./part.ts";
+
+const publishedFile = join(import.meta.dirname, "../../deploy/patroni.yml");
+const user = "postgres";
+
+export type DatabaseParts = {
+	postgres: Part[];
+	etcd: Part[];
+	/** The folder of the archive, which is on neither machine. */
+	archive: string;
+	superuser: { name: string; password: string };
+};
+
+/** Returns PostgreSQL on two machines under Patroni, with the published configuration, and its etcd on three. */
+export function databaseParts({
+	machines,
+	folder,
+	logFile,
+}: {
+	machines: { postgres: readonly Machine[]; etcd: readonly Machine[] };
+	folder: string;
+	logFile: (name: string) => string;
+}): DatabaseParts {
+	const archive = makeFolder(join(folder, "archive"));
+	makeFolder(join(archive, "wal"));
+	const passwords = Object.fromEntries(
+		["SUPERUSER", "REPLICATION", "REWIND"].map((who) => [`PATRONI_${who}_PASSWORD`, newPassword()]),
+	);
+	const postgres = machines.postgres.map((machine): Part => {
+		const { name, address } = machine;
+		const own = makeFolder(join(folder, name));
+		const configFile = join(own, "patroni.yml");
+		writeFileSync(configFile, inFolders(readFileSync(publishedFile, "utf8"), { own, archive }));
+		const patroni = `http://${address}:8008`;
+		return {
+			machine,
+			processes: [
+				processOn(machine, {
+					name: "patroni",
+					program: "patroni",
+					args: [configFile],
+					user,
+					env: {
+						...passwords,
+						PATRONI_NAME: name,
+						PATRONI_RESTAPI_CONNECT_ADDRESS: `${name}:8008`,
+						PATRONI_POSTGRESQL_CONNECT_ADDRESS: `${name}:5432`,
+					},
+					logFile: logFile(name),
+					isReady: () => isAnswered(`${patroni}/liveness`),
+				}),
+			],
+			// A replica that is not synchronous could not take over.
+			isWell: async () =>
+				(await isAnswered(`${patroni}/primary`)) || (await isAnswered(`${patroni}/synchronous`)),
+		};
+	});
+	const members = machines.etcd.map(({ name }) => `${name}=http://${name}:2380`).join(",");
+	const etcd = machines.etcd.map((machine): Part => {
+		const { name, address } = machine;
+		return {
+			machine,
+			processes: [
+				processOn(machine, {
+					name: "etcd",
+					program: "etcd",
+					args: [
+						["--name", name],
+						["--data-dir", join(folder, name)],
+						["--listen-peer-urls", `http://${address}:2380`],
+						["--listen-client-urls", `http://${address}:2379`],
+						["--initial-advertise-peer-urls", `http://${name}:2380`],
+						["--advertise-client-urls", `http://${name}:2379`],
+						["--initial-cluster", members],
+					].flat(),
+					logFile: logFile(name),
+					isReady: () => isOpen(address, 2379),
+				}),
+			],
+			isWell: () => isAnswered(`http://${address}:2379/health`),
+		};
+	});
+	const superuser = { name: "postgres", password: passwords.PATRONI_SUPERUSER_PASSWORD ?? "" };
+	return { postgres, etcd, archive, superuser };
+}
+
+/** Returns the member that is the primary, as its load balancers see it; undefined if there is none. */
+export async function findPrimary(postgres: readonly Part[]): Promise<Part | undefined> {
+	const answers = await Promise.all(
+		postgres.map(({ machine }) => isAnswered(`http://${machine.address}:8008/primary`)),
+	);
+	return postgres[answers.indexOf(true)];
+}
+
+/** Returns the published file with other folders. */
+export function inFolders(text: string, { own, archive }: { own: string; archive: string }): string {
+	const binaries = findBinary("pg_controldata");
+	if (!binaries)
+		throw new Error("PostgreSQL 15 is not installed: apt install postgresql patroni etcd-server");
+	return text
+		.replaceAll("/var/lib/geoswap-archive", archive)
+		.replaceAll("/var/lib/geoswap", own)
+		.replace(/(?<=bin_dir: ).*/, dirname(realpathSync(binaries)));
+}
+
+/** Makes a folder that belongs to PostgreSQL's user. */
+function makeFolder(path: string): string {
+	mkdirSync(path, { recursive: true, mode: 0o700 });
+	execFileSync("chown", [`${user}:${user}`, path]);
+	return path;
+}
+
+export function newPassword(): string {
+	return randomBytes(18).toString("base64url");
+}
+
+/** Returns whether anything listens there. */
+export function isOpen(host: string, port: number): Promise<boolean> {
+	return new Promise((resolve) => {
+		const socket = connect({ host, port, timeout: 1_000 });
+		const end = (is: boolean) => {
+			socket.destroy();
+			resolve(is);
+		};
+		socket.once("connect", () => end(true));
+		socket.once("timeout", () => end(false));
+		socket.once("error", () => end(false));
+	});
+}
