@@ -9,6 +9,15 @@ const lookEveryMs = 100;
  */
 export type Stalls = { swapMs: number; jobMs: number; lateMs: number };
 
+export type StalledWork = { swap_ms: string; job_ms: string };
+
+/** Reads how long work has been waiting now. */
+export const stalledWork = `
+	select coalesce((select extract(epoch from now() - min(due_at)) from waits where due_at <= now()), 0) * 1000
+			as swap_ms,
+		coalesce((select extract(epoch from now() - min(j.updated_at)) from jobs j join chain_heads h using (chain_id)
+			where j.state = 'queued' and j.not_before_block <= h.number), 0) * 1000 as job_ms`;
+
 /** Checks continuously for work that nobody does. The returned function stops that and returns the worst delays. */
 export async function watchStalls(databaseUrl: string): Promise<() => Promise<Stalls>> {
 	const database = await connectDatabase(databaseUrl);
@@ -17,12 +26,7 @@ export async function watchStalls(databaseUrl: string): Promise<() => Promise<St
 	const watching = (async () => {
 		while (!isOver) {
 			const startedAt = performance.now();
-			const [row] = await database.query<{ swap_ms: string; job_ms: string }>(
-				`select coalesce((select extract(epoch from now() - min(due_at)) from waits where due_at <= now()), 0) * 1000
-						as swap_ms,
-					coalesce((select extract(epoch from now() - min(j.updated_at)) from jobs j join chain_heads h using (chain_id)
-						where j.state = 'queued' and j.not_before_block <= h.number), 0) * 1000 as job_ms`,
-			);
+			const [row] = await database.query<StalledWork>(stalledWork);
 			worst.swapMs = Math.max(worst.swapMs, Math.round(Number(row?.swap_ms)));
 			worst.jobMs = Math.max(worst.jobMs, Math.round(Number(row?.job_ms)));
 			await sleep(lookEveryMs);
