@@ -133,6 +133,20 @@ test("the books of correctly handled swaps reconcile with the chains", async () 
 	expect(formatReport(report)).toMatch(/ORB: escrow 10000000, .*\n3 orders, 4 swaps: all invariants hold$/s);
 });
 
+test("a chain that no worker has followed yet is not checked, which is no breach", async () => {
+	const added = { ...chains.origin, chainId: 4_242 };
+	const report = await reconcile({
+		pool: database.pool,
+		chains: [chains.origin, chains.destination, added],
+		earlierAttesterSets: [],
+		nowMs: Date.now(),
+	});
+	expect(report).toMatchObject({
+		breaches: [],
+		unchecked: [{ chainId: added.chainId, why: "no worker has followed it yet" }],
+	});
+});
+
 test("swaps that ended on a chain which has left the service are no breach, and the report counts them", async () => {
 	const { origin, destination } = chains;
 	const without = (chain: TestChain) =>

@@ -95,11 +95,20 @@ export async function reconcile({
 			return undefined;
 		}
 	};
+	// A worker books a chain when it first reads a block of it, which a slow node can delay for longer than a breach takes
+	// to be confirmed.
+	for (const { chainId } of solana ? [...chains, solana] : chains) {
+		if (!isInLedger(books, chainId)) unchecked.set(chainId, "no worker has followed it yet");
+	}
+	const isFollowed = ({ chainId }: { chainId: number }) => !unchecked.has(chainId);
 	// Chains are read after the books, up to their current final blocks: a delivery is final before its release is
 	// booked. All chains are asked for those blocks at once, before the rest of the reading, which may take long.
 	const [finals, holdings] = await Promise.all([
-		Promise.all(chains.map((chain) => ofChain(chain, finalBlock(chain, books)))),
+		Promise.all(
+			chains.map((chain) => (isFollowed(chain) ? ofChain(chain, finalBlock(chain, books)) : undefined)),
+		),
 		solana &&
+			isFollowed(solana) &&
 			ofChain(solana, finalHoldings(solana, { minSlot: books.bookedBlocks.get(solana.chainId) ?? 0 })),
 	]);
 	const [perChain, history] = await Promise.all([
@@ -330,6 +339,11 @@ export async function reconcile({
 		owed,
 		...findLosses({ chains: exposed, swaps, histories, nowMs }),
 	};
+}
+
+/** Returns true if the ledger or the heads have the chain. Its first entries are written together with its head. */
+function isInLedger({ bookedBlocks, stock }: Books, chainId: number): boolean {
+	return bookedBlocks.has(chainId) || [...stock.keys()].some((key) => key.startsWith(`${chainId}:`));
 }
 
 /** Returns the history of Solana. Throws if it is not all read yet, or if the books are too old to be judged. */
