@@ -40,7 +40,7 @@ test("the database is read-only: nothing is accepted, swaps under way wait, and 
 		},
 		follow: async (page) => {
 			await page.run('psql "$WORKER_DATABASE_URL"');
-			await page.run('psql "$DATABASE_URL" -c "alter database', { DATABASE_NAME: name });
+			await page.run("PGOPTIONS='-c default_transaction_read_only=off' psql", { DATABASE_NAME: name });
 			await page.run('psql "$DATABASE_URL" -c "select pg_terminate_backend');
 		},
 		isOver: always,
