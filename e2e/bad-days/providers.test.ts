@@ -1,10 +1,18 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { onTestFinished, test } from "vitest";
-import type { FaultyProvider } from "../trouble/faulty-provider.ts";
+import { afterAll, beforeAll, onTestFinished, test } from "vitest";
+import { type FaultyProvider, startFaultyProvider } from "../trouble/faulty-provider.ts";
 import { badDaysStack } from "./bad-days-stack.ts";
 import { liveThrough } from "./live-through.ts";
 
 const stackOf = badDaysStack();
+
+/** A provider that the service does not know at first. */
+let spare: FaultyProvider;
+beforeAll(async () => {
+	spare = await startFaultyProvider();
+	spare.setTarget(stackOf().environment.destination.rpcUrl);
+});
+afterAll(() => spare?.stop());
 
 const always = async () => true;
 
@@ -95,7 +103,7 @@ function heal(): void {
 	for (const provider of stackOf().providers.destination) provider.setFault(undefined);
 }
 
-/** Puts the chain's own node in the place of the providers that are faulty, and makes the processes use it. */
+/** Replaces the providers that are faulty by two others, and makes the processes use these. */
 async function replaceNodes(): Promise<void> {
 	const { environment, providers } = stackOf();
 	const isFaulty = (url: string) =>
@@ -103,6 +111,7 @@ async function replaceNodes(): Promise<void> {
 	await useNodes((nodes) => [
 		...nodes.filter(({ url }) => !isFaulty(url)),
 		{ url: environment.destination.rpcUrl },
+		{ url: spare.url },
 	]);
 }
 
