@@ -10,6 +10,7 @@ import { connectEngine } from "./connect-engine.ts";
 import type { Engine, Pump } from "./durable.ts";
 import { connectEngineAdmin, type EngineAdmin } from "./engine-admin.ts";
 import { isAlive } from "./is-alive.ts";
+import { joinEngine } from "./join-engine.ts";
 import { keepRegistered, registerDeployment } from "./register-deployment.ts";
 import { type DurableServer, serveDurable } from "./serve-durable.ts";
 
@@ -145,6 +146,23 @@ test("a starting worker removes a deployment that does not answer, and the pumps
 		removed: [new URL(next.url).href],
 	});
 }, 30_000);
+
+test("a worker that the engine cannot call back says so, and goes on trying", async () => {
+	const lines: string[] = [];
+	const ending = new AbortController();
+	const { joined } = joinEngine({
+		admin,
+		url: "http://127.0.0.1:1",
+		signal: ending.signal,
+		log: createLog({ level: "warn", process: "test", write: (line) => lines.push(line) }),
+	});
+	await expect
+		.poll(() => lines.join(""), { timeout: 20_000 })
+		.toContain("not registered with the engine yet");
+	ending.abort();
+	await joined;
+	expect(lines.length).toBe(1);
+});
 
 test("a worker that the engine forgot registers again, unless it has a successor", async () => {
 	const { id } = await register(server.url);

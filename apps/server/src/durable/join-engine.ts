@@ -4,6 +4,9 @@ import { forgetDeployment } from "./forget-deployment.ts";
 import { isAlive } from "./is-alive.ts";
 import { type Deployment, isSuperseded, keepRegistered, registerDeployment } from "./register-deployment.ts";
 
+/** With pauses of up to a second, about five seconds. */
+const failuresToTell = 8;
+
 export type Membership = {
 	/** Settles once the engine knows this worker, or never will. */
 	joined: Promise<void>;
@@ -26,6 +29,7 @@ export function joinEngine({
 	log: Log;
 }): Membership {
 	let deployment: Deployment | undefined;
+	let failures = 0;
 
 	async function join(): Promise<void> {
 		try {
@@ -33,6 +37,11 @@ export function joinEngine({
 				admin,
 				url,
 				isAlive,
+				onFailure: (error) => {
+					// The engine may start after us. One that cannot call this worker back would be silent forever.
+					if (++failures === failuresToTell)
+						log.warn({ err: error, url }, "this worker is not registered with the engine yet; retrying");
+				},
 				onRemoved: (dead) => log.warn(dead, "removed the deployment of a worker that does not answer"),
 				signal,
 			});

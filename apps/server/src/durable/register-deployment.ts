@@ -23,12 +23,15 @@ export async function registerDeployment({
 	url,
 	isAlive,
 	onRemoved,
+	onFailure = () => {},
 	signal,
 }: {
 	admin: EngineAdmin;
 	url: string;
 	isAlive: (url: string) => Promise<boolean>;
 	onRemoved: (dead: { id: string; url: string }) => void;
+	/** Called for each try that failed and is repeated. */
+	onFailure?: (error: unknown) => void;
 	signal?: AbortSignal;
 }): Promise<Deployment> {
 	for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, 1_000)) {
@@ -48,6 +51,7 @@ export async function registerDeployment({
 			return { id, isSuperseded: false };
 		} catch (error) {
 			if (error instanceof EngineRefusal) throw error;
+			onFailure(error);
 		}
 		await sleep(pauseMs, undefined, signal ? { signal } : {});
 	}
