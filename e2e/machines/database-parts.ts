@@ -15,8 +15,12 @@ export type DatabaseParts = {
 	etcd: Part[];
 	/** The folder of the archive, which is on neither machine. */
 	archive: string;
-	superuser: { name: string; password: string };
+	superuser: DatabaseLogin;
+	/** May copy the database, and nothing else. */
+	replicator: DatabaseLogin;
 };
+
+type DatabaseLogin = { name: string; password: string };
 
 /** Returns PostgreSQL on two machines under Patroni, with the published configuration, and its etcd on three. */
 export function databaseParts({
@@ -88,7 +92,8 @@ export function databaseParts({
 		};
 	});
 	const superuser = { name: "postgres", password: passwords.PATRONI_SUPERUSER_PASSWORD ?? "" };
-	return { postgres, etcd, archive, superuser };
+	const replicator = { name: "replicator", password: passwords.PATRONI_REPLICATION_PASSWORD ?? "" };
+	return { postgres, etcd, archive, superuser, replicator };
 }
 
 /** Returns the member that is the primary, as its load balancers see it; undefined if there is none. */

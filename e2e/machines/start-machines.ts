@@ -242,7 +242,7 @@ async function createServiceDatabase(host: string, database: DatabaseParts) {
 	};
 }
 
-export function superuserUrl(host: string, { superuser }: DatabaseParts, name: string): string {
+function superuserUrl(host: string, { superuser }: DatabaseParts, name: string): string {
 	return `postgres://${superuser.name}:${superuser.password}@${host}:15432/${name}`;
 }
 

@@ -1,0 +1,63 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { seededRandom } from "../trouble/seeded-random.ts";
+import { findPrimary } from "./database-parts.ts";
+import { ownMachines } from "./own-machines.ts";
+import type { Part } from "./part.ts";
+import { untilWell } from "./start-machines.ts";
+import { swapThroughTrouble } from "./swap-through-trouble.ts";
+import { shuffledIncidents, troubleOne, troublePart, troubles } from "./trouble.ts";
+
+const seed = Number(process.env.GEOSWAP_SEED ?? 1);
+const { swapCount, failovers, times } = process.env.GEOSWAP_FULL
+	? { swapCount: 500, failovers: 20, times: { kill: 20, freeze: 3, cut: 3 } }
+	: { swapCount: 20, failovers: 3, times: { kill: 1, freeze: 1, cut: 1 } };
+/** Patroni's ttl, and as much again for a busy machine. */
+const promotedWithinMs = 60_000;
+
+const machinesOf = ownMachines();
+
+test("no swap is lost or paid twice while the primary of PostgreSQL is lost again and again, and machines of etcd with it", async () => {
+	const machines = machinesOf();
+	const { postgres, etcd } = machines.parts;
+	const random = seededRandom(seed);
+	const others = shuffledIncidents({ etcd: times }, random);
+	const rounds = Array.from({ length: failovers }, (_, i) => ({
+		trouble: troubles[i % troubles.length] ?? "kill",
+		others: others.filter((_, j) => j % failovers === i),
+	}));
+	await swapThroughTrouble(machines, {
+		swapCount,
+		trouble: async ({ until, during }) => {
+			for (const [i, round] of rounds.entries()) {
+				await until(i / rounds.length);
+				for (const { kind, trouble } of round.others) {
+					during(`${kind} ${trouble}`);
+					await troubleOne(etcd, trouble, random);
+				}
+				// Only a replica that has everything is promoted.
+				await untilWell([...etcd, ...postgres]);
+				const primary = await findPrimary(postgres);
+				if (!primary) throw new Error("there is no primary");
+				during(`primary ${round.trouble}`);
+				await troublePart(primary, round.trouble, () => untilPromoted(postgres, primary));
+				expect((await findPrimary(postgres))?.machine.name).not.toBe(primary.machine.name);
+				during(`after primary ${round.trouble}`);
+				await untilWell(postgres);
+			}
+			during("replica kill");
+			const primary = await findPrimary(postgres);
+			const replica = postgres.find((part) => part !== primary);
+			if (replica) await troublePart(replica, "kill", () => sleep(random.between(1_000, 30_000)));
+		},
+	});
+});
+
+/** Waits until another member is the primary. */
+async function untilPromoted(postgres: readonly Part[], lost: Part): Promise<void> {
+	for (const deadline = Date.now() + promotedWithinMs; ; await sleep(250)) {
+		const primary = await findPrimary(postgres.filter((part) => part !== lost));
+		if (primary) return;
+		if (Date.now() > deadline) throw new Error(`nobody took over from ${lost.machine.name}`);
+	}
+}
