@@ -87,7 +87,12 @@ export async function createRunDatabase(serverUrl: string): Promise<RunDatabase>
 	await onServer(serverUrl, `create database ${name}`);
 	const url = new URL(serverUrl);
 	url.pathname = `/${name}`;
-	const roles = { api: `${name}_api`, worker: `${name}_worker`, auditor: `${name}_auditor` };
+	const roles = {
+		api: `${name}_api`,
+		worker: `${name}_worker`,
+		auditor: `${name}_auditor`,
+		console: `${name}_console`,
+	};
 	const database = await openSimDatabase({ url: url.href, startMs: worldStartMs, roles });
 	return {
 		database,

@@ -19,7 +19,7 @@ export type StackPostgres = {
 	stop: () => Promise<void>;
 };
 
-type DatabaseRoles = { api: string; worker: string; auditor: string };
+type DatabaseRoles = { api: string; worker: string; auditor: string; console: string };
 
 const folderPrefix = "geoswap-postgres-";
 
@@ -48,11 +48,21 @@ export function databaseLogins({ url, roles }: Pick<StackPostgres, "url" | "role
 		[login.username, login.password] = [role, randomBytes(18).toString("base64url")];
 		return { url: login.href, setPassword: `alter role ${role} password '${login.password}'` };
 	};
-	return { api: loginOf(roles.api), worker: loginOf(roles.worker), auditor: loginOf(roles.auditor) };
+	return {
+		api: loginOf(roles.api),
+		worker: loginOf(roles.worker),
+		auditor: loginOf(roles.auditor),
+		console: loginOf(roles.console),
+	};
 }
 
 function rolesOf(name: string): DatabaseRoles {
-	return { api: `${name}_api`, worker: `${name}_worker`, auditor: `${name}_auditor` };
+	return {
+		api: `${name}_api`,
+		worker: `${name}_worker`,
+		auditor: `${name}_auditor`,
+		console: `${name}_console`,
+	};
 }
 
 /** Starts a new server from the machine's binaries. Stopping it removes its data. */

@@ -165,6 +165,7 @@ export async function startStack({
 			API_DATABASE_URL: logins.api.url,
 			WORKER_DATABASE_URL: logins.worker.url,
 			AUDITOR_DATABASE_URL: logins.auditor.url,
+			CONSOLE_DATABASE_URL: logins.console.url,
 			REDIS_URL: redis.url,
 			GEOSWAP_SEAL_KEYS: rotatedSealKeys(),
 			GEOSWAP_API_KEY_PEPPER: randomBytes(32).toString("base64url"),

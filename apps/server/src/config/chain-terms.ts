@@ -32,6 +32,12 @@ const agreeAboveUsdSchema = z.number().nonnegative().exactOptional();
  */
 const onlyAccountsSchema = z.array(z.uuid()).exactOptional();
 
+/**
+ * The block explorer's address, to which `/tx/…` and `/address/…` are added before a query, if it has one. Absent if
+ * hashes are shown without links.
+ */
+const explorerUrlSchema = urlSchema.regex(/^https?:/i, "must begin with http: or https:").exactOptional();
+
 const weiSchema = z.string().regex(/^\d{1,30}$/);
 
 /** The terms of an EVM chain. */
@@ -39,6 +45,7 @@ export const evmTermsSchema = z.strictObject({
 	nodes: nodesSchema,
 	agreeAboveUsd: agreeAboveUsdSchema,
 	onlyAccounts: onlyAccountsSchema,
+	explorerUrl: explorerUrlSchema,
 	/** How often to ask for a new block. */
 	pollMs: millisecondsSchema.default(1_000),
 	depths: z.array(depthSchema).default([]),
@@ -87,6 +94,7 @@ export const solanaTermsSchema = z.strictObject({
 	nodes: solanaNodesSchema,
 	agreeAboveUsd: agreeAboveUsdSchema,
 	onlyAccounts: onlyAccountsSchema,
+	explorerUrl: explorerUrlSchema,
 	pollMs: millisecondsSchema.default(400),
 	/** Depths in slots. */
 	depths: z.array(depthSchema).default([]),

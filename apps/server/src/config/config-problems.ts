@@ -29,6 +29,7 @@ export function configProblems({
 	price,
 	feeDiscount,
 	worker,
+	console: pages,
 	restate,
 }: Omit<Config, "deployment">): string[] {
 	const problems = all.flatMap((chain) =>
@@ -64,8 +65,21 @@ export function configProblems({
 			"restate.identityKeys: must not be empty, since the worker can be reached from other machines, and any caller could make the vault pay. Give Restate a key (request-identity-private-key-pem-file) and put the public key that it logs at its start here",
 		);
 	}
+	if (pages?.publicUrl !== undefined) problems.push(...consoleProblems(pages.publicUrl));
 	if (feeDiscount) problems.push(...discountProblems(feeDiscount, { chains: all }));
 	return problems;
+}
+
+/** Browsers make passkeys only for a name, and only over HTTPS or on the same machine. */
+function consoleProblems(publicUrl: string): string[] {
+	const { protocol } = new URL(publicUrl);
+	const host = hostOf(publicUrl);
+	return unmet([
+		isIP(host) === 0 || "console.publicUrl: must have a name, since browsers make no passkeys for an address",
+		protocol === "https:" ||
+			host === "localhost" ||
+			"console.publicUrl: must begin with https: unless its host is localhost",
+	]);
 }
 
 function hostOf(url: string): string {

@@ -100,6 +100,23 @@ const auditSchema = z.strictObject({
 	confirmSeconds: z.int().nonnegative().default(15),
 });
 
+/** The operator's pages. */
+const consoleSchema = listenSchema.extend({
+	/**
+	 * The address that operators type into the browser: passkeys belong to its host. `http://localhost:<port>` by
+	 * default, for a tunnel.
+	 */
+	publicUrl: originSchema.exactOptional(),
+	/** Time without a request after which an operator must log in again. */
+	idleMinutes: z.number().positive().max(1_440).default(30),
+	/** Time after a login after which an operator must log in again. */
+	sessionHours: z.number().positive().max(168).default(12),
+	/** Metrics addresses of the workers, which know how their nodes and relayers do. By default that of `worker.metrics`. */
+	workerMetricsUrls: z.array(urlSchema).exactOptional(),
+	/** Proxies in front, by address or network. Their X-Forwarded-For says who the caller is. */
+	trustedProxies: z.array(networkSchema).default([]),
+});
+
 /** A name that PostgreSQL takes without quotes. */
 const roleSchema = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
 
@@ -110,8 +127,9 @@ const databaseSchema = z.strictObject({
 			api: roleSchema.default("geoswap_api"),
 			worker: roleSchema.default("geoswap_worker"),
 			auditor: roleSchema.default("geoswap_auditor"),
+			console: roleSchema.default("geoswap_console"),
 		})
-		.refine((roles) => new Set(Object.values(roles)).size === 3, "each process must have its own role")
+		.refine((roles) => new Set(Object.values(roles)).size === 4, "each process must have its own role")
 		.prefault({}),
 });
 
@@ -146,6 +164,8 @@ export const configSchema = z.strictObject({
 	}),
 	/** The keys that the worker signs with. They are named here, and are elsewhere. */
 	keys: workerKeysSchema.prefault({}),
+	/** The operator's pages. Absent if `geoswapd console` is not used. */
+	console: consoleSchema.exactOptional(),
 	database: databaseSchema.prefault({}),
 	restate: z.strictObject({
 		ingressUrl: urlSchema,

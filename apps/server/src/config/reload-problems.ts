@@ -23,6 +23,7 @@ const taken: Record<keyof Config, "restart" | "reload" | "unused"> = {
 	worker: "unused",
 	keys: "unused",
 	audit: "unused",
+	console: "unused",
 };
 
 /** Each contract that can be replaced, and the list that keeps its retired addresses. */

@@ -15,6 +15,7 @@ const variables = {
 	API_DATABASE_URL: "postgres://user:password@host:5432/geoswap, a login of the API's role",
 	WORKER_DATABASE_URL: "postgres://user:password@host:5432/geoswap, a login of the worker's role",
 	AUDITOR_DATABASE_URL: "postgres://user:password@host:5432/geoswap, a login of the auditor's role",
+	CONSOLE_DATABASE_URL: "postgres://user:password@host:5432/geoswap, a login of the console's role",
 	REDIS_URL: "redis://host:6379",
 	GEOSWAP_SEAL_KEYS:
 		"kid:32 bytes in base64url, comma-separated; each but the first is followed by @ and the time from which it seals",

@@ -64,6 +64,40 @@ type Tables = {
 		booked_number: number;
 		updated_at: Date;
 	};
+	console_invites: {
+		token_hash: Buffer;
+		operator_id: string;
+		expires_at: Date;
+		used_at: Date | null;
+	};
+	console_log: {
+		id: number;
+		at: Date;
+		actor: string | null;
+		database_user: string;
+		action: string;
+		detail: string;
+		address: string | null;
+	};
+	console_operators: {
+		id: string;
+		name: string;
+		created_at: Date;
+	};
+	console_passkeys: {
+		id: string;
+		operator_id: string;
+		public_key: Buffer;
+		counter: number;
+		created_at: Date;
+		last_used_at: Date | null;
+	};
+	console_sessions: {
+		token_hash: Buffer;
+		operator_id: string;
+		created_at: Date;
+		last_seen_at: Date;
+	};
 	entries: {
 		posting_id: number;
 		account: string;

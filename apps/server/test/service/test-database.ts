@@ -32,6 +32,7 @@ export async function createTestDatabase({ as = "worker" }: { as?: Login } = {})
 		api: rolesOf("api"),
 		worker: rolesOf("worker"),
 		auditor: rolesOf("auditor"),
+		console: rolesOf("console"),
 	};
 	const password = randomBytes(12).toString("hex");
 	const urlOf = (login: Login) => {
@@ -45,6 +46,7 @@ export async function createTestDatabase({ as = "worker" }: { as?: Login } = {})
 		api: urlOf("api"),
 		worker: urlOf("worker"),
 		auditor: urlOf("auditor"),
+		console: urlOf("console"),
 	};
 	const poolOf = (login: Login) => openDatabase({ url: urls[login], applicationName: `test ${login}` });
 	// Each pool connects when it is first used.
@@ -53,6 +55,7 @@ export async function createTestDatabase({ as = "worker" }: { as?: Login } = {})
 		api: poolOf("api"),
 		worker: poolOf("worker"),
 		auditor: poolOf("auditor"),
+		console: poolOf("console"),
 	};
 	await migrate(pools.owner, { roles });
 	await pools.owner.query(

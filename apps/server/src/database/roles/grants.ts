@@ -1,5 +1,5 @@
 /** The processes that use the database, each with a login of its own. No process runs as the owner of the tables. */
-export const roleNames = ["api", "worker", "auditor"] as const;
+export const roleNames = ["api", "worker", "auditor", "console"] as const;
 export type RoleName = (typeof roleNames)[number];
 
 /**
@@ -8,13 +8,19 @@ export type RoleName = (typeof roleNames)[number];
  *
  * The API is the process that strangers reach. It may add a swap at its first stage and reserve stock for it. It may not
  * write what lanes, followers and the ledger rely on. The auditor reads everything and writes only pauses: an advisory
- * lock decides who audits, which needs no right. Nobody may create, change or drop a table.
+ * lock decides who audits, which needs no right. The console reads what its pages show, sets and lifts pauses, and writes
+ * its own tables. Nobody may create, change or drop a table.
  */
 export const grants: Record<string, Record<RoleName, string>> = {
 	// Customers and their keys. The commands of the operator write them, as the owner.
-	accounts: { api: "select", worker: "", auditor: "select" },
-	api_keys: { api: "select, update (last_used_at)", worker: "", auditor: "select" },
-	key_changes: { api: "", worker: "", auditor: "select" },
+	accounts: { api: "select", worker: "", auditor: "select", console: "select" },
+	api_keys: {
+		api: "select, update (last_used_at)",
+		worker: "",
+		auditor: "select",
+		console: "select (id, account_id, limits, created_at, expires_at, revoked_at, replaced_by, last_used_at)",
+	},
+	key_changes: { api: "", worker: "", auditor: "select", console: "select" },
 
 	// Swaps. The API adopts a swap that was rebuilt without an account, and changes nothing else of one that exists.
 	swaps: {
@@ -22,49 +28,103 @@ export const grants: Record<string, Record<RoleName, string>> = {
 			fee_centibps, fee_millibps, delivery, op, giving_up, trace, turn)`,
 		worker: "select, insert, update",
 		auditor: "select",
+		console: "select",
 	},
-	swap_events: { api: "insert (swap_id, fact)", worker: "select, insert", auditor: "select" },
-	waits: { api: "", worker: "select, insert, update, delete", auditor: "select" },
-	restores: { api: "select", worker: "select", auditor: "select" },
+	swap_events: {
+		api: "insert (swap_id, fact)",
+		worker: "select, insert",
+		auditor: "select",
+		console: "select",
+	},
+	waits: { api: "", worker: "select, insert, update, delete", auditor: "select", console: "select" },
+	restores: { api: "select", worker: "select", auditor: "select", console: "" },
 
 	// Chains, as their followers saw them.
-	chain_heads: { api: "select", worker: "select, insert, update", auditor: "select" },
-	chain_blocks: { api: "", worker: "select, insert, delete", auditor: "select" },
-	chain_events: { api: "select", worker: "select, insert, delete", auditor: "select" },
-	sightings: { api: "", worker: "select, insert, update", auditor: "select" },
-	unknown_orders: { api: "", worker: "select, insert, update, delete", auditor: "select" },
-	markers: { api: "", worker: "select, insert, update", auditor: "select" },
+	chain_heads: { api: "select", worker: "select, insert, update", auditor: "select", console: "select" },
+	chain_blocks: { api: "", worker: "select, insert, delete", auditor: "select", console: "" },
+	chain_events: { api: "select", worker: "select, insert, delete", auditor: "select", console: "select" },
+	sightings: { api: "", worker: "select, insert, update", auditor: "select", console: "select" },
+	unknown_orders: { api: "", worker: "select, insert, update, delete", auditor: "select", console: "select" },
+	markers: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
 
 	// The work of lanes. The API inserts no job: for a swap that it just inserted, `start_swap` queues the open.
-	jobs: { api: "select", worker: "select, insert, update, delete", auditor: "select" },
+	jobs: { api: "select", worker: "select, insert, update, delete", auditor: "select", console: "select" },
 	// Locking a row requires the right to update a column of it.
-	attestations: { api: "", worker: "select, insert, update (created_at)", auditor: "select" },
-	heartbeats: { api: "select", worker: "select, insert, update", auditor: "select" },
-	lanes: { api: "", worker: "select, insert, update", auditor: "select" },
-	lane_transactions: { api: "select", worker: "select, insert, update", auditor: "select" },
+	attestations: { api: "", worker: "select, insert, update (created_at)", auditor: "select", console: "" },
+	heartbeats: { api: "select", worker: "select, insert, update", auditor: "select", console: "select" },
+	lanes: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
+	lane_transactions: {
+		api: "select",
+		worker: "select, insert, update",
+		auditor: "select",
+		console: "select",
+	},
 
 	// Promises and their limits.
-	stock: { api: "select, update (reserved)", worker: "select, insert, update", auditor: "select" },
+	stock: {
+		api: "select, update (reserved)",
+		worker: "select, insert, update",
+		auditor: "select",
+		console: "select",
+	},
 	pair_volume: {
 		api: "select, insert, update (in_flight)",
 		worker: "select, insert, update",
 		auditor: "select",
+		console: "",
 	},
-	reservations: { api: "select, insert", worker: "select, insert, update, delete", auditor: "select" },
-	exposures: { api: "select", worker: "select, insert, update, delete", auditor: "select" },
-	unsettled_gas: { api: "select", worker: "select, insert", auditor: "select" },
-	account_strikes: { api: "select", worker: "select, insert, delete", auditor: "select" },
-	outflows: { api: "", worker: "select, insert, update, delete", auditor: "select" },
+	reservations: {
+		api: "select, insert",
+		worker: "select, insert, update, delete",
+		auditor: "select",
+		console: "select",
+	},
+	exposures: {
+		api: "select",
+		worker: "select, insert, update, delete",
+		auditor: "select",
+		console: "select",
+	},
+	unsettled_gas: { api: "select", worker: "select, insert", auditor: "select", console: "select" },
+	account_strikes: { api: "select", worker: "select, insert, delete", auditor: "select", console: "" },
+	outflows: { api: "", worker: "select, insert, update, delete", auditor: "select", console: "select" },
 
 	// The ledger. A posting and its entries are never changed; a reversed posting gives its key to its replacement.
-	postings: { api: "", worker: "select, insert, update (key)", auditor: "select" },
-	entries: { api: "", worker: "select, insert", auditor: "select" },
-	ledger_balances: { api: "", worker: "select, insert, update", auditor: "select" },
+	postings: { api: "", worker: "select, insert, update (key)", auditor: "select", console: "select" },
+	entries: { api: "", worker: "select, insert", auditor: "select", console: "select" },
+	ledger_balances: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
 
 	// An operator lifts a pause, as the owner. The auditor may only add to what a chain is paused for.
-	pauses: { api: "select", worker: "select, insert", auditor: "select, insert, update (breaches)" },
+	pauses: {
+		api: "select",
+		worker: "select, insert",
+		auditor: "select, insert, update (breaches)",
+		console: "select, insert, update (breaches, lifted_at, lifted_by, lifted_reason)",
+	},
 
-	migrations: { api: "select", worker: "select", auditor: "select" },
+	// The console's own. Only commands of the operator add and remove operators, as the owner.
+	console_operators: { api: "", worker: "", auditor: "select", console: "select" },
+	console_invites: { api: "", worker: "", auditor: "select", console: "select, update (used_at)" },
+	console_passkeys: {
+		api: "",
+		worker: "",
+		auditor: "select",
+		console: "select, insert, update (counter, last_used_at)",
+	},
+	console_sessions: {
+		api: "",
+		worker: "",
+		auditor: "select",
+		console: "select, insert, update (last_seen_at), delete",
+	},
+	console_log: {
+		api: "",
+		worker: "",
+		auditor: "select",
+		console: "select, insert (actor, action, detail, address)",
+	},
+
+	migrations: { api: "select", worker: "select", auditor: "select", console: "select" },
 };
 
 /** Functions that run with their owner's rights, and the roles that may call them. */

@@ -10,6 +10,7 @@ export const urlVariables = {
 	api: "API_DATABASE_URL",
 	worker: "WORKER_DATABASE_URL",
 	auditor: "AUDITOR_DATABASE_URL",
+	console: "CONSOLE_DATABASE_URL",
 } as const satisfies Record<RoleName, SecretName>;
 
 /**
