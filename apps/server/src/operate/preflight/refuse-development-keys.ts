@@ -5,6 +5,11 @@ import { ConfigError } from "../../config/config-error.ts";
 /** The chains that exist on one machine only. */
 const developmentChainIds: readonly number[] = [31337, 31338, 31339];
 
+/** Returns true if all of these EVM chains exist on one machine only. */
+export function areDevelopmentChains(chainIds: readonly number[]): boolean {
+	return chainIds.every((chainId) => developmentChainIds.includes(chainId));
+}
+
 /** The mnemonics of the devnet and of anvil and hardhat. Anyone can take what their keys hold on a real network. */
 const publicMnemonics = [
 	"public test key never use this swap only inside laptop develop machine",

@@ -4,7 +4,7 @@ import { getAddressDecoder, getBase58Decoder } from "@solana/kit";
 import { ConfigError } from "../../config/config-error.ts";
 
 /** The devnet's first block: a cluster that exists on one machine only. */
-const developmentGenesisHash: string = getBase58Decoder().decode(sha256("geoswap devnet: Solana"));
+export const developmentGenesisHash: string = getBase58Decoder().decode(sha256("geoswap devnet: Solana"));
 
 /** The seed of the devnet's keys. Anyone can take what they hold on a real cluster. */
 const developmentSeed = "geoswap devnet: public development keys, never use them on a cluster";

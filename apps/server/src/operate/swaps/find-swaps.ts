@@ -41,13 +41,21 @@ export function parseSwapKey(text: string): SwapKey {
 	);
 }
 
+type FindOptions = {
+	limit: number;
+	days: number;
+	/** If given, only swaps of an address that are older than this one. */
+	before?: SwapUuid | undefined;
+	nowMs: number;
+};
+
 /** Returns the swaps with this key, newest first. For an address, only those of the last `days` days. */
 export async function findSwaps(
 	db: Database,
 	key: SwapKey,
-	{ limit, days, nowMs }: { limit: number; days: number; nowMs: number },
+	{ limit, days, before, nowMs }: FindOptions,
 ): Promise<SwapUuid[]> {
-	const { rows } = await db.query<{ id: SwapUuid }>(statementFor(key, { days, nowMs, limit }));
+	const { rows } = await db.query<{ id: SwapUuid }>(statementFor(key, { days, before, nowMs, limit }));
 	if (rows.length > 0 || key.kind !== "hash") return rows.map(({ id }) => id);
 	// A transaction that somebody else sent is known by its events only, which have no index by transaction.
 	const { rows: foreign } = await db.query<{ id: SwapUuid }>(
@@ -60,7 +68,7 @@ export async function findSwaps(
 
 function statementFor(
 	key: SwapKey,
-	{ limit, days, nowMs }: { limit: number; days: number; nowMs: number },
+	{ limit, days, before, nowMs }: FindOptions,
 ): { text: string; values: unknown[] } {
 	switch (key.kind) {
 		case "swap":
@@ -81,8 +89,9 @@ function statementFor(
 			return {
 				text: `select id from swaps
 					where (order_terms->>'wallet' = $1 or order_terms->>'recipient' = $1) and id >= $2
-					order by id desc limit $3`,
-				values: [key.word, firstSwapUuidAt(Math.max(0, nowMs - days * dayMs)), limit],
+						and ($3::uuid is null or id < $3)
+					order by id desc limit $4`,
+				values: [key.word, firstSwapUuidAt(Math.max(0, nowMs - days * dayMs)), before ?? null, limit],
 			};
 	}
 }

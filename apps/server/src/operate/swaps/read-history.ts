@@ -35,7 +35,7 @@ export type HistoryJob = {
 	updatedAt: Date;
 };
 
-type HistoryTransaction = {
+export type HistoryTransaction = {
 	kind: string;
 	chainId: number;
 	hash: string;

@@ -40,6 +40,8 @@ type SwapTerms = {
 	refundAfter: string;
 };
 
+type AmountOfToken = { chainId: number; token: string; amount: string };
+
 /** `shown`: the same for a person, in whole tokens where the deployment lists the token. */
 type Amount = { chainId: number; token: string; amount: string; shown: string };
 
@@ -80,17 +82,21 @@ export function viewSwap(swap: SwapRecord, config: ViewConfig): SwapView {
 }
 
 /** Formats an amount in whole tokens, with its symbol and chain; in smallest units if the token is not listed. */
-export function showAmount(
+export function showAmount(deployment: Deployment, amount: AmountOfToken): string {
+	return `${showTokens(deployment, amount)} on chain ${amount.chainId}`;
+}
+
+/** The same without the chain. */
+export function showTokens(
 	{ chains, solana }: Deployment,
-	{ chainId, token, amount }: { chainId: number; token: string; amount: string },
+	{ chainId, token, amount }: AmountOfToken,
 ): string {
 	const assets: readonly { address: string; symbol: string; decimals: number }[] =
 		(isSolana(chainId) ? solana?.assets : chains.find((chain) => chain.chainId === chainId)?.assets) ?? [];
 	const asset = assets.find(({ address }) => address === token);
-	const shown = asset
+	return asset
 		? `${formatUnits(BigInt(amount), asset.decimals)} ${asset.symbol}`
 		: `${amount} units of ${token}`;
-	return `${shown} on chain ${chainId}`;
 }
 
 /** Formats a time in Unix seconds. Anyone can make an order whose deadline is no time. */

@@ -5,6 +5,7 @@ import { readSwap } from "../../swap/record/read-swap.ts";
 import { findSwaps, parseSwapKey, type SwapKey } from "./find-swaps.ts";
 import { readAsAuditor } from "./read-as-auditor.ts";
 import { readHistory, type SwapHistory } from "./read-history.ts";
+import { type Moment, swapTimeline } from "./swap-timeline.ts";
 import { type SwapView, showAmount, type ViewConfig, viewSwap } from "./swap-view.ts";
 
 /** Returns the exit code: 0 if a swap was found, 1 if none was. One swap is shown whole, several as a list. */
@@ -102,7 +103,7 @@ function describeSwap(swap: SwapView, history: SwapHistory, { deployment }: View
 	return [
 		...rows.map(([title, value]) => `${title.padEnd(10)} ${value}`),
 		"timeline",
-		...timelineOf(swap, history),
+		...swapTimeline(swap, history).map((moment) => `  ${moment.at.toISOString()}  ${describeMoment(moment)}`),
 		"on the chains",
 		...(events.length > 0 ? events : ["  nothing yet"]),
 		"jobs",
@@ -110,19 +111,17 @@ function describeSwap(swap: SwapView, history: SwapHistory, { deployment }: View
 	].join("\n");
 }
 
-function timelineOf({ endedAt }: SwapView, { facts, transactions }: SwapHistory): string[] {
-	const moments = [
-		...facts.map(({ at, fact, data }) => ({
-			at: at.toISOString(),
-			what: `${fact}${data.givingUp ? `: gives up, ${data.givingUp}` : ""}`,
-		})),
-		...transactions.map(({ signedAt, kind, chainId, hash, relayer, nonce, attempt, state, blockNumber }) => ({
-			at: signedAt.toISOString(),
-			what: `${kind} signed by ${relayer} for chain ${chainId}, nonce ${nonce}, attempt ${attempt}: ${state}${blockNumber === null ? "" : ` in block ${blockNumber}`}, ${hash}`,
-		})),
-		...(endedAt ? [{ at: endedAt, what: "ended: nothing is left to do" }] : []),
-	];
-	return moments.toSorted((a, b) => a.at.localeCompare(b.at)).map(({ at, what }) => `  ${at}  ${what}`);
+function describeMoment(moment: Moment): string {
+	switch (moment.kind) {
+		case "fact":
+			return `${moment.fact}${moment.givingUp ? `: gives up, ${moment.givingUp}` : ""}`;
+		case "transaction": {
+			const { kind, chainId, hash, relayer, nonce, attempt, state, blockNumber } = moment.transaction;
+			return `${kind} signed by ${relayer} for chain ${chainId}, nonce ${nonce}, attempt ${attempt}: ${state}${blockNumber === null ? "" : ` in block ${blockNumber}`}, ${hash}`;
+		}
+		case "end":
+			return "ended: nothing is left to do";
+	}
 }
 
 /** Describes a job: its state, who has it, and what went wrong. */

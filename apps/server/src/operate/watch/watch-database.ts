@@ -3,10 +3,9 @@ import { formatUnits, type Hex } from "viem";
 import { evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
-import { finalitySecondsOf } from "../../config/finality-seconds.ts";
 import type { Database } from "../../database/database.ts";
 import { type Meter, type Sample, sample } from "../../telemetry/meter.ts";
-import { type ChainPace, createUnendedCounts, type UnendedCount } from "./count-unended.ts";
+import { chainPaces, createUnendedCounts, type UnendedCount } from "./count-unended.ts";
 import { readVitals, type Vitals } from "./read-vitals.ts";
 
 /** Scrapes within this time after a reading share its result, so that frequent scrapes do not load the database. */
@@ -67,7 +66,7 @@ export function watchDatabase({
 	nowMs: () => Milliseconds;
 }): void {
 	const chains = chainsOf(config);
-	const unended = createUnendedCounts({ db, paces: chains });
+	const unended = createUnendedCounts({ db, paces: chainPaces(config) });
 	meter.reading({
 		name: "database",
 		gauges,
@@ -79,7 +78,8 @@ export function watchDatabase({
 	});
 }
 
-type WatchedChain = ChainPace & {
+type WatchedChain = {
+	chainId: number;
 	nativeDecimals: number;
 	assets: { symbol: string; decimals: number; token: Hex }[];
 	unreleasedCapUsd: number;
@@ -90,13 +90,11 @@ type WatchedChain = ChainPace & {
 
 function chainsOf(config: Pick<Config, "chains">): WatchedChain[] {
 	const assets = configuredAssets(config);
-	const finality = finalitySecondsOf(config);
 	const [anyEvm] = evmChains(config);
 	return config.chains.map((chain) => ({
 		...chain,
 		// Solana has no set of its own: those of the EVM chains watch it for orders that go there.
 		attesterSet: (chain.kind === "evm" ? chain : anyEvm)?.deployment.attesterSet,
-		finalitySeconds: finality.get(chain.chainId) ?? chain.finalitySeconds,
 		assets: assets
 			.filter(({ chainId }) => chainId === chain.chainId)
 			.map(({ token, ...asset }) => ({ ...asset, token: token.toLowerCase() as Hex })),
