@@ -1,0 +1,22 @@
+import type { Milliseconds } from "@geoswap/protocol";
+import type { Config } from "../config/config.ts";
+import type { DatabasePool } from "../database/database.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { WorkerMetrics } from "./read/worker-metrics.ts";
+
+export type ConsoleConfig = Omit<Config, "console"> & { console: NonNullable<Config["console"]> };
+
+/** Everything that the console's pages need. */
+export type ConsoleParts = {
+	/** A small pool of the console's own role, with a statement timeout. */
+	pool: DatabasePool;
+	config: ConsoleConfig;
+	/** The address that operators type into the browser. */
+	publicUrl: string;
+	/** True on chains that exist on one machine only: there the one-time link itself logs in. */
+	isDevnet: boolean;
+	readMetrics: () => Promise<WorkerMetrics>;
+	nowMs: () => Milliseconds;
+	random: (bytes: number) => Buffer;
+	log: Log;
+};
