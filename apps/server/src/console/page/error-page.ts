@@ -1,0 +1,10 @@
+import { html } from "./html.ts";
+
+/** Returns a page that says why there is no other. */
+export function errorPage(why: string) {
+	return {
+		kind: "plain" as const,
+		title: "Geoswap console",
+		body: html`<p role="alert">${why}</p><p><a href="/">To the overview</a></p>`,
+	};
+}
