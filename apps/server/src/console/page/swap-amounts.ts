@@ -1,0 +1,31 @@
+import { addressOfWord, type Order } from "@geoswap/protocol";
+import type { SwapRecord } from "../../swap/facts/swap-record.ts";
+import type { ChainBook } from "../read/chain-book.ts";
+import { decimal } from "./format.ts";
+
+/** A swap's amounts as people read them. */
+export type SwapAmounts = {
+	origin: string;
+	destination: string;
+	input: string;
+	/** What was delivered, or else what was quoted. */
+	output: string;
+};
+
+export function swapAmounts(
+	{ order, output, deliveredAmount }: Pick<SwapRecord, "order" | "output" | "deliveredAmount">,
+	book: ChainBook,
+): SwapAmounts {
+	const { originChainId, destinationChainId } = order;
+	return {
+		origin: book.name(Number(originChainId)),
+		destination: book.name(Number(destinationChainId)),
+		input: shown(originChainId, order.inputToken, order.inputAmount),
+		output: shown(destinationChainId, order.outputToken, deliveredAmount ?? output),
+	};
+
+	function shown(chainId: bigint, word: Order["inputToken"], units: bigint): string {
+		const { amount, symbol } = book.tokens(Number(chainId), addressOfWord(chainId, word), units);
+		return `${decimal(amount)} ${symbol}`;
+	}
+}

@@ -1,0 +1,138 @@
+import { type Milliseconds, type SwapUuid, swapStatuses, toSwapId } from "@geoswap/protocol";
+import type { SwapRecord } from "../../swap/facts/swap-record.ts";
+import type { ConsoleConfig } from "../console-parts.ts";
+import type { ChainBook } from "../read/chain-book.ts";
+import type { Page } from "../route/console-route.ts";
+import { ago, duration, short, usd } from "./format.ts";
+import { type Content, html } from "./html.ts";
+import { section, statusPill, table } from "./parts.ts";
+import { swapAmounts } from "./swap-amounts.ts";
+
+/** The choices above the list, as in the address of the page. */
+export type SwapsQuery = Partial<
+	Record<"q" | "show" | "from" | "to" | "account" | "before", string | undefined>
+>;
+
+export const swapsShown = ["all", ...swapStatuses, "under-way", "stuck"] as const;
+const shownWords: Record<string, string> = { all: "All", "under-way": "Under way", stuck: "Stuck" };
+
+/** Returns the list of swaps. */
+export function swapsPage({
+	swaps,
+	facts,
+	accounts,
+	query,
+	next,
+	note,
+	config,
+	book,
+	nowMs,
+}: {
+	swaps: readonly SwapRecord[];
+	/** The last fact of each swap that has not ended. */
+	facts: ReadonlyMap<SwapUuid, string>;
+	/** The names of accounts, by id. */
+	accounts: ReadonlyMap<string, string>;
+	query: SwapsQuery;
+	/** The id to go on from; undefined if the list ends here. */
+	next: string | undefined;
+	/** Words about the list, or why it is empty. */
+	note?: string | undefined;
+	config: ConsoleConfig;
+	book: ChainBook;
+	nowMs: Milliseconds;
+}): Page {
+	const accountName = query.account ? (accounts.get(query.account) ?? query.account) : undefined;
+	const title = query.q
+		? `Swaps of ${short(query.q, 10)}`
+		: accountName
+			? `Swaps of ${accountName}`
+			: "Swaps";
+	const body = html`
+		<h1>${title}</h1>
+		${query.q ? null : filters(query, { config, book })}
+		${note ? html`<p class="note">${note}</p>` : null}
+		${section(
+			{ id: "swaps", title: "List", isLive: query.before === undefined },
+			table({
+				label: "Swaps",
+				columns: [
+					{ title: "Submitted" },
+					{ title: "Swap" },
+					{ title: "Status" },
+					{ title: "Route" },
+					{ title: "Gives", isNumber: true },
+					{ title: "Gets", isNumber: true },
+					{ title: "Value", isNumber: true },
+					{ title: "Took", isNumber: true },
+					{ title: "Account" },
+				],
+				rows: swaps.map((swap) => row(swap, { facts, accounts, book, nowMs })),
+				none: "No swap is here.",
+			}),
+			html`<nav class="pages" aria-label="Pages of the list">
+				${query.before ? html`<a href=${addressOf(query, { before: undefined })}>Newest</a>` : null}
+				${next ? html`<a href=${addressOf(query, { before: next })} rel="next">Next page</a>` : null}
+			</nav>`,
+		)}`;
+	return { title: `${title} · Geoswap console`, menu: "/swaps", body, search: query.q ?? "" };
+}
+
+function row(
+	swap: SwapRecord,
+	{
+		facts,
+		accounts,
+		book,
+		nowMs,
+	}: {
+		facts: ReadonlyMap<SwapUuid, string>;
+		accounts: ReadonlyMap<string, string>;
+		book: ChainBook;
+		nowMs: Milliseconds;
+	},
+): Content[] {
+	const { origin, destination, input, output } = swapAmounts(swap, book);
+	const id = toSwapId(swap.id);
+	const fact = facts.get(swap.id);
+	const isDone = swap.status !== "pending";
+	const took = ((isDone ? swap.updatedAt.getTime() : nowMs) - swap.createdAt.getTime()) / 1_000;
+	return [
+		ago(swap.createdAt, nowMs),
+		html`<a class="mono" href=${`/swaps/${id}`} title=${id}>${short(id, 8)}</a>`,
+		html`${statusPill(swap.status)}${fact && !isDone ? html` <small class="quiet">${fact}</small>` : null}`,
+		`${origin} → ${destination}`,
+		input,
+		isDone && swap.status !== "settled" ? html`<span class="quiet">–</span>` : output,
+		usd(swap.valueUsdCents),
+		isDone ? duration(took) : html`<span class="quiet">${duration(took)}…</span>`,
+		swap.accountId
+			? html`<a href=${`/swaps?account=${swap.accountId}`}>${accounts.get(swap.accountId) ?? short(swap.accountId, 8)}</a>`
+			: html`<span class="quiet">rebuilt</span>`,
+	];
+}
+
+function filters(query: SwapsQuery, { config, book }: { config: ConsoleConfig; book: ChainBook }): Content {
+	const chains = config.chains.map(({ chainId }) => [String(chainId), book.name(chainId)] as const);
+	const options = (name: "from" | "to") =>
+		[["", "any chain"] as const, ...chains].map(
+			([id, text]) => html`<option value=${id} selected=${id === (query[name] ?? "")}>${text}</option>`,
+		);
+	return html`<form class="filters" action="/swaps" aria-label="Filters">
+		<label>Show <select name="show">${swapsShown.map(
+			(show) =>
+				html`<option value=${show} selected=${show === (query.show ?? "all")}>${shownWords[show] ?? show}</option>`,
+		)}</select></label>
+		<label>from <select name="from">${options("from")}</select></label>
+		<label>to <select name="to">${options("to")}</select></label>
+		${query.account ? html`<input type="hidden" name="account" value=${query.account} />` : null}
+		<button type="submit">Show</button>
+	</form>`;
+}
+
+function addressOf(query: SwapsQuery, change: SwapsQuery): string {
+	const parameters = Object.entries({ ...query, ...change }).filter((entry): entry is [string, string] =>
+		Boolean(entry[1]),
+	);
+	return `/swaps?${new URLSearchParams(parameters)}`;
+}
