@@ -1,0 +1,236 @@
+import { lesser, type Milliseconds } from "@geoswap/protocol";
+import type { Config } from "../../config/config.ts";
+import type { UnendedCount } from "../../operate/watch/count-unended.ts";
+import type { Vitals } from "../../operate/watch/read-vitals.ts";
+import type { Pause } from "../../swap/pause/pauses.ts";
+import { duration, plural } from "../page/format.ts";
+import { attestersOf } from "./attesters-of.ts";
+import type { ChainBook } from "./chain-book.ts";
+import type { Today } from "./read-today.ts";
+import { samplesOf, type WorkerMetrics } from "./worker-metrics.ts";
+
+/** Something that a person should know of. `bad`: swaps or money wait for it. `warn`: they will, if it stays so. */
+export type Problem = {
+	tone: "bad" | "warn";
+	what: string;
+	/** The next step. */
+	next: string;
+	/** The page that shows more. */
+	href: string;
+};
+
+/** The service's state, as it was read. */
+export type Vital = {
+	config: Pick<Config, "chains" | "heartbeatSeconds" | "audit">;
+	book: ChainBook;
+	pauses: readonly Pause[];
+	unended: readonly UnendedCount[];
+	vitals: Vitals;
+	metrics: WorkerMetrics;
+	today: Today;
+	nowMs: Milliseconds;
+};
+
+// The same limits as in deploy/alerts.yml, so that page and pager agree.
+const overdueSeconds = 10;
+const blockAgeSeconds = 120;
+const queuedSeconds = 120;
+const auditAgeSeconds = 900;
+const exposureShare = 0.8;
+/** A relayer that can pay for less than this, at today's pace, needs gas now; or soon. */
+const gasHours = { bad: 4, warn: 24 };
+
+/** Returns what is wrong, worst first. Nothing if the service is healthy. */
+export function findProblems(vital: Vital): Problem[] {
+	const found = [
+		...pauseProblems(vital),
+		...swapProblems(vital),
+		...chainProblems(vital),
+		...attesterProblems(vital),
+		...bookProblems(vital),
+		...laneProblems(vital),
+		...stockProblems(vital),
+		...exposureProblems(vital),
+	];
+	return found.toSorted((a, b) => Number(a.tone === "warn") - Number(b.tone === "warn"));
+}
+
+function bad(what: string, next: string, href: string): Problem {
+	return { tone: "bad", what, next, href };
+}
+
+function warn(what: string, next: string, href: string): Problem {
+	return { tone: "warn", what, next, href };
+}
+
+const pauseSteps: Record<Pause["cause"], string> = {
+	breach: "Read the breaches on Books; then lift it with `geoswapd pauses lift`, which audits first.",
+	finality: "Find out which final blocks the chain dropped before you lift it: docs/incidents.md.",
+	operator: "Lift it on Chains once its reason is gone.",
+};
+
+function pauseProblems({ pauses, book }: Vital): Problem[] {
+	return pauses.map(({ chainId, cause, reason }) =>
+		bad(`${book.name(chainId)} is paused (${cause}): ${reason}`, pauseSteps[cause], "/chains"),
+	);
+}
+
+function swapProblems({ unended, vitals }: Vital): Problem[] {
+	const stuck = unended.reduce((sum, one) => sum + one.stuck, 0);
+	const { overdueSeconds: overdue } = vitals;
+	return [
+		...(stuck > 0
+			? [
+					bad(
+						`${plural(stuck, "swap")} made no progress for longer than ${stuck === 1 ? "its" : "their"} chains should take`,
+						"Open one: its page names the cause and the next step.",
+						"/swaps?show=stuck",
+					),
+				]
+			: []),
+		...(overdue > overdueSeconds
+			? [
+					bad(
+						`A swap has been due for ${duration(overdue)}, and no worker looks at it`,
+						"See that a worker runs, and what its log says.",
+						"/swaps?show=under-way",
+					),
+				]
+			: []),
+	];
+}
+
+function chainProblems({ config, vitals, book, metrics }: Vital): Problem[] {
+	return config.chains.flatMap(({ chainId }) => {
+		const name = book.name(chainId);
+		const head = vitals.heads.find((one) => one.chainId === chainId);
+		const next = "See that a worker runs and that its node answers: `geoswapd config check`.";
+		if (!head) return [bad(`No worker has followed ${name} yet`, next, "/chains")];
+		if (head.blockSecondsAgo > blockAgeSeconds) {
+			return [bad(`The newest block of ${name} is ${duration(head.blockSecondsAgo)} old`, next, "/chains")];
+		}
+		const nodes = samplesOf(metrics, "geoswap_node_in_use", { chain: String(chainId) });
+		const isUsed = nodes.length === 0 || nodes.some(({ value }) => value === 1);
+		return isUsed ? [] : [warn(`No node of ${name} has answered the last read`, next, "/chains")];
+	});
+}
+
+function attesterProblems({ config, vitals, book }: Vital): Problem[] {
+	return config.chains.flatMap((chain) => {
+		const attesters = attestersOf(chain, { vitals, config });
+		const silent = attesters?.all.filter(({ isAlive }) => !isAlive) ?? [];
+		if (!attesters || silent.length === 0) return [];
+		const what = `${plural(silent.length, "attester")} of ${attesters.all.length} did not sign for ${book.name(chain.chainId)} lately; ${attesters.threshold} are needed`;
+		const next = `See that these run and that their nodes answer: ${silent.map(({ attester }) => attester).join(", ")}.`;
+		return [attesters.alive < attesters.threshold ? bad(what, next, "/chains") : warn(what, next, "/chains")];
+	});
+}
+
+function bookProblems({ config, metrics, book }: Vital): Problem[] {
+	if (metrics.problems.length > 0) {
+		return [
+			warn(
+				`The workers' figures are not known: ${metrics.problems.join("; ")}`,
+				"See that a worker runs and that console.workerMetricsUrls names it. Nodes, gas and audits are not shown.",
+				"/chains",
+			),
+		];
+	}
+	const breaches = samplesOf(metrics, "geoswap_audit_breaches").filter(
+		({ value, labels }) => value > 0 && labels.invariant !== "I13",
+	);
+	const ages = samplesOf(metrics, "geoswap_audit_age_seconds");
+	const late = config.chains.flatMap(({ chainId }) => {
+		const ofChain = ages.filter(({ labels }) => labels.chain === String(chainId)).map(({ value }) => value);
+		return ofChain.length > 0 && Math.min(...ofChain) > auditAgeSeconds ? [book.name(chainId)] : [];
+	});
+	return [
+		...breaches.map(({ labels }) =>
+			bad(
+				`${labels.invariant} does not hold on ${book.name(Number(labels.chain))}`,
+				"`geoswapd reconcile` names each breach and what to do.",
+				"/books",
+			),
+		),
+		...(ages.length === 0
+			? [
+					warn(
+						"No worker has audited the books yet",
+						"The first audit comes minutes after a start.",
+						"/books",
+					),
+				]
+			: []),
+		...(late.length > 0
+			? [
+					bad(
+						`${late.join(", ")} was not audited for more than ${duration(auditAgeSeconds)}`,
+						"See in the worker's log why the audit fails.",
+						"/books",
+					),
+				]
+			: []),
+	];
+}
+
+function laneProblems({ config, vitals, metrics, today, book, nowMs }: Vital): Problem[] {
+	const waiting = vitals.jobs
+		.filter(({ state, oldestSeconds }) => state === "queued" && oldestSeconds > queuedSeconds)
+		.map(({ kind, chainId, oldestSeconds }) =>
+			warn(
+				`A ${kind} has waited ${duration(oldestSeconds)} for a lane of ${book.name(chainId)}`,
+				"See that a worker has the relayers' keys and that they can pay for gas.",
+				"/chains",
+			),
+		);
+	const hoursToday = Math.max(1, (nowMs % 86_400_000) / 3_600_000);
+	const gas = config.chains.flatMap(({ chainId, nativeDecimals }) => {
+		const balances = samplesOf(metrics, "geoswap_relayer_balance_native", { chain: String(chainId) });
+		const spent = Number(today.gas.find((one) => one.chainId === chainId)?.wei ?? 0n) / 10 ** nativeDecimals;
+		const perHour = spent / hoursToday;
+		const left = balances.reduce((sum, { value }) => sum + value, 0);
+		if (balances.length === 0 || perHour === 0 || left / perHour > gasHours.warn) return [];
+		const hours = left / perHour;
+		const what = `The relayers of ${book.name(chainId)} can pay for gas for ${duration(hours * 3_600)} more, at today's pace`;
+		const next = "Send them more of the native token.";
+		return [hours < gasHours.bad ? bad(what, next, "/chains") : warn(what, next, "/chains")];
+	});
+	return [...waiting, ...gas];
+}
+
+function stockProblems({ vitals, book, config }: Vital): Problem[] {
+	return vitals.stock.flatMap(({ chainId, token, balance, outflowAvailable, reserved }) => {
+		const { symbol } = book.tokens(chainId, token, 0n);
+		const isOffered = config.chains.some((chain) => chain.chainId === chainId) && !symbol.startsWith("units");
+		const limit = lesser(balance, outflowAvailable);
+		if (!isOffered || limit > reserved) return [];
+		const why =
+			balance <= outflowAvailable ? "the vault holds none that is free" : "the hourly cap is used up";
+		return [
+			warn(
+				`No more ${symbol} can be sold on ${book.name(chainId)}: ${why}`,
+				balance <= outflowAvailable ? "Refill the vault: docs/capital.md." : "Wait, or raise the cap.",
+				"/stock",
+			),
+		];
+	});
+}
+
+function exposureProblems({ config, vitals, book }: Vital): Problem[] {
+	return config.chains.flatMap(({ chainId, unreleasedCapUsd, unfinalCapUsd }) => {
+		const exposure = vitals.exposure.find((one) => one.chainId === chainId);
+		const shares = [
+			["unreleased", Number(exposure?.unreleasedUsdCents ?? 0n) / 100 / unreleasedCapUsd],
+			["unfinal", Number(exposure?.unfinalUsdCents ?? 0n) / 100 / unfinalCapUsd],
+		] as const;
+		return shares
+			.filter(([, share]) => share > exposureShare)
+			.map(([kind, share]) =>
+				warn(
+					`${Math.round(share * 100)} % of the ${kind} cap of ${book.name(chainId)} is used`,
+					"Above it deliveries wait. See that attesters answer, or raise the cap.",
+					"/stock",
+				),
+			);
+	});
+}

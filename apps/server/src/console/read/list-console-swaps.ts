@@ -1,0 +1,95 @@
+import { firstSwapUuidAt, type Milliseconds, type SwapStatus, type SwapUuid } from "@geoswap/protocol";
+import type { Database } from "../../database/database.ts";
+import {
+	type ChainPace,
+	isStuckSql,
+	paceSql,
+	paceValues,
+	swapsWithPaceSql,
+} from "../../operate/watch/count-unended.ts";
+import type { SwapRecord } from "../../swap/facts/swap-record.ts";
+import { type SwapRow, swapColumns, swapFromRow } from "../../swap/record/read-swap.ts";
+
+export type SwapFilter = {
+	status?: SwapStatus | undefined;
+	/** True for swaps that have not ended, whatever their status. */
+	isUnderWay?: boolean;
+	originChainId?: string | undefined;
+	destinationChainId?: string | undefined;
+	accountId?: string | undefined;
+	/** If given, only swaps older than this id are listed. */
+	before?: SwapUuid | undefined;
+};
+
+/** Each query locks every partition that it may read, so that none looks further back. */
+const mostDays = 30;
+const dayMs = 86_400_000;
+
+/** Returns swaps, newest first. */
+export async function listConsoleSwaps(
+	db: Database,
+	{ filter, limit, nowMs }: { filter: SwapFilter; limit: number; nowMs: Milliseconds },
+): Promise<SwapRecord[]> {
+	const { rows } = await db.query<SwapRow>(
+		`select ${swapColumns} from swaps
+		where id >= $1 and id < $2
+			and ($3::text is null or status = $3)
+			and ($4::boolean is not true or ended_at is null)
+			and ($5::text is null or order_terms->>'originChainId' = $5)
+			and ($6::text is null or order_terms->>'destinationChainId' = $6)
+			and ($7::uuid is null or account_id = $7)
+		order by id desc limit $8`,
+		[
+			firstSwapUuidAt(Math.max(0, nowMs - mostDays * dayMs)),
+			filter.before ?? firstSwapUuidAt(nowMs + dayMs),
+			filter.status ?? null,
+			filter.isUnderWay ?? false,
+			filter.originChainId ?? null,
+			filter.destinationChainId ?? null,
+			filter.accountId ?? null,
+			limit,
+		],
+	);
+	return rows.map(swapFromRow);
+}
+
+/** Returns the swaps with these ids, in their order. */
+export async function readSwaps(db: Database, ids: readonly SwapUuid[]): Promise<SwapRecord[]> {
+	const { rows } = await db.query<SwapRow>(
+		`select ${swapColumns} from swaps where id = any($1) order by id desc`,
+		[ids],
+	);
+	return rows.map(swapFromRow);
+}
+
+/**
+ * Returns swaps that have not ended and make no progress, oldest first. Those can be of any age, but one that is older
+ * than a month is found only by its id.
+ */
+export async function listStuckSwaps(
+	db: Database,
+	{
+		paces,
+		limit,
+		after,
+		nowMs,
+	}: { paces: readonly ChainPace[]; limit: number; after?: SwapUuid | undefined; nowMs: Milliseconds },
+): Promise<SwapUuid[]> {
+	const { rows } = await db.query<{ id: SwapUuid }>(
+		`${paceSql}
+		select s.id from ${swapsWithPaceSql}
+		where s.ended_at is null and s.id > $6 and ${isStuckSql}
+		order by s.id limit $7`,
+		[...paceValues(paces, nowMs), after ?? firstSwapUuidAt(Math.max(0, nowMs - mostDays * dayMs)), limit],
+	);
+	return rows.map(({ id }) => id);
+}
+
+/** Returns the last fact that a round found of each swap that has not ended. */
+export async function readLastFacts(db: Database, ids: readonly SwapUuid[]): Promise<Map<SwapUuid, string>> {
+	const { rows } = await db.query<{ swap_id: SwapUuid; fact: string | null }>(
+		"select swap_id, fact from waits where swap_id = any($1)",
+		[ids],
+	);
+	return new Map(rows.flatMap(({ swap_id, fact }) => (fact === null ? [] : [[swap_id, fact]])));
+}

@@ -1,0 +1,58 @@
+import { chainPaces, createUnendedCounts, type UnendedCount } from "../../operate/watch/count-unended.ts";
+import { readVitals, type Vitals } from "../../operate/watch/read-vitals.ts";
+import { type Pause, readPauses } from "../../swap/pause/pauses.ts";
+import type { ConsoleParts } from "../console-parts.ts";
+import type { ChainBook } from "./chain-book.ts";
+import { findProblems, type Problem } from "./find-problems.ts";
+import { readToday, type Today } from "./read-today.ts";
+import { countRecent, readTraffic, type Traffic } from "./read-traffic.ts";
+import { remember } from "./remember.ts";
+import type { WorkerMetrics } from "./worker-metrics.ts";
+
+export type Overview = {
+	problems: Problem[];
+	pauses: Pause[];
+	unended: UnendedCount[];
+	vitals: Vitals;
+	metrics: WorkerMetrics;
+	today: Today;
+	traffic: Traffic[];
+	/** Swaps that were submitted in the last five minutes. */
+	recent: number;
+};
+
+/** Figures over a whole day cost more than the others, and change little in this time. */
+const dayMaxAgeMs = 15_000;
+/** Several people, or tabs, share one reading. */
+const maxAgeMs = 1_000;
+
+/** Returns a function that reads the state of the service as its first page shows it. */
+export function createOverview(
+	{ pool, config, readMetrics, nowMs }: Pick<ConsoleParts, "pool" | "config" | "readMetrics" | "nowMs">,
+	book: ChainBook,
+): () => Promise<Overview> {
+	const unendedCounts = createUnendedCounts({ db: pool, paces: chainPaces(config) });
+	const readDay = remember(
+		async () => ({
+			traffic: await readTraffic(pool, { nowMs: nowMs() }),
+			today: await readToday(pool, { nowMs: nowMs() }),
+		}),
+		{ maxAgeMs: dayMaxAgeMs, nowMs },
+	);
+	return remember(
+		async () => {
+			const at = nowMs();
+			const [pauses, unended, vitals, metrics, { traffic, today }, recent] = await Promise.all([
+				readPauses(pool),
+				unendedCounts.read({ nowMs: at }),
+				readVitals(pool, { nowMs: at }),
+				readMetrics(),
+				readDay(),
+				countRecent(pool, { minutes: 5, nowMs: at }),
+			]);
+			const problems = findProblems({ config, book, pauses, unended, vitals, metrics, today, nowMs: at });
+			return { problems, pauses, unended, vitals, metrics, today, traffic, recent };
+		},
+		{ maxAgeMs, nowMs },
+	);
+}

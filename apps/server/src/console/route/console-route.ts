@@ -1,0 +1,53 @@
+import type { Operator } from "../login/operators.ts";
+import type { Content } from "../page/html.ts";
+
+/** A request after all checks, with parameters as text. */
+export type ConsoleRequest = {
+	params: Record<string, string>;
+	query: Record<string, string>;
+	/** The fields of a form, or the members of a JSON object. Empty for a GET. */
+	body: Record<string, unknown>;
+	/** The caller's address, for the log. */
+	address: string;
+};
+
+export type OperatorRequest = ConsoleRequest & {
+	operator: Operator;
+	sessionToken: string;
+	formToken: string;
+};
+
+/** A page of a person who is logged in, inside the frame of all pages. */
+export type Page = {
+	title: string;
+	/** The entry of the menu that is marked. */
+	menu: MenuEntry;
+	body: Content;
+	/** The text of the search box. */
+	search?: string;
+	status?: number;
+};
+
+export type MenuEntry = "/" | "/swaps" | "/stock" | "/chains" | "/books" | "/keys" | "/log";
+
+export type ConsoleAnswer =
+	| { kind: "page"; page: Page }
+	/** A page without the menu, for people who are not logged in. */
+	| { kind: "plain"; title: string; body: Content; status?: number; scripts?: readonly string[] }
+	| { kind: "redirect"; to: string; session?: SessionChange }
+	| { kind: "json"; body: unknown; status?: number; session?: SessionChange }
+	/** A file that never changes under its address. */
+	| { kind: "file"; type: string; content: string };
+
+/** A token to set as the cookie, or null to clear it. */
+export type SessionChange = { token: string | null };
+
+/** Every route needs a login unless it says that it is public. */
+export type ConsoleRoute = { method: "GET" | "POST"; path: string } & (
+	| { access: "public"; handle: (request: ConsoleRequest) => Promise<ConsoleAnswer> }
+	| { access?: undefined; handle: (request: OperatorRequest) => Promise<ConsoleAnswer> }
+);
+
+export function page(page: Page): ConsoleAnswer {
+	return { kind: "page", page };
+}
