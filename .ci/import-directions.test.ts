@@ -59,9 +59,10 @@ const refused: Import[] = [
 /** The rooms that each room of the server may import beside itself and protocol, as its README says. */
 const roomsOf: Record<string, string[]> = {
 	process: words(
-		"api attester audit chain config database desk durable follow job lane operate round signer swap telemetry",
+		"api attester audit chain config console database desk durable follow job lane operate round signer swap telemetry",
 	),
 	operate: words("api attester audit chain config database desk durable job round signer swap telemetry"),
+	console: words("api config database operate swap telemetry"),
 	api: words("chain config database desk durable job money swap telemetry"),
 	round: words("chain config database desk durable job money swap telemetry"),
 	lane: words("chain config database durable job money signer swap telemetry"),

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { Command } from "commander";
+import { defineConsoleCommands } from "./console/command/define-console-commands.ts";
 import { defineChainCommands } from "./operate/chain/define-chain-commands.ts";
 import { defineConfigCommands } from "./operate/check/define-config-commands.ts";
 import { defineHealthCommand } from "./operate/health/define-health-command.ts";
@@ -20,6 +21,7 @@ Exit codes: 0 done, 1 failed, 2 wrong input: an option, the configuration, an en
 reconcile: 1 if books and chains differ, 3 if that could not be checked.
 pauses list: 1 if a chain is paused. pauses lift: 1 if the chain is not, 3 if the books could not be checked, 4 if an audit found more meanwhile.
 swaps show, swaps explain: 1 if no swap is found.
+console operators remove: 1 if there is none of that name.
 shadow verify: 1 if a day's sums differ, 3 if it was not ended.
 keys scan: 1 if a usable key is found, 3 if that could not be checked.`,
 	)
@@ -97,6 +99,12 @@ defineSwapsCommands(program);
 definePausesCommands(program);
 defineChainCommands(program);
 defineConfigCommands(program);
+defineConsoleCommands(program, {
+	run: async ({ config }) => {
+		const { runConsole } = await import("./process/run-console.ts");
+		await runConsole(config);
+	},
+});
 defineShadowCommands(program, {
 	run: async (options) => {
 		const { runShadow } = await import("./process/run-shadow.ts");

@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import type { AddressInfo } from "node:net";
+import { evmChains, solanaChain } from "../config/chain-config.ts";
+import type { Config } from "../config/config.ts";
+import { readConfig } from "../config/read-config.ts";
+import { readSecret } from "../config/secrets.ts";
+import type { ConsoleConfig } from "../console/console-parts.ts";
+import { createConsole } from "../console/create-console.ts";
+import { expectConsole, publicUrlOf } from "../console/expect-console.ts";
+import { createWorkerMetrics } from "../console/read/worker-metrics.ts";
+import { openDatabase } from "../database/database.ts";
+import { expectDatabase } from "../operate/preflight/expect-database.ts";
+import { areDevelopmentChains } from "../operate/preflight/refuse-development-keys.ts";
+import { developmentGenesisHash } from "../operate/preflight/refuse-solana-development-keys.ts";
+import { createLog } from "../telemetry/log.ts";
+import { runUntilStopped } from "./run-until-stopped.ts";
+
+/** Few connections and short statements: whatever people search for, swaps do not wait for it. */
+const connections = 4;
+const statementTimeoutMs = 5_000;
+
+/** Runs the process that serves the operator's pages. It holds no key, and may write only pauses and its own tables. */
+export async function runConsole(configPath: string): Promise<void> {
+	const config = expectConsole(readConfig(configPath), configPath);
+	const url = readSecret("CONSOLE_DATABASE_URL");
+	const log = createLog({ level: config.logLevel, process: "console" });
+	const pool = openDatabase({
+		url,
+		applicationName: "geoswapd console",
+		max: connections,
+		statementTimeoutMs,
+	});
+	await expectDatabase(pool, "console", config.database.roles);
+	const nowMs = Date.now;
+	const publicUrl = publicUrlOf(config);
+	const app = createConsole({
+		pool,
+		config,
+		publicUrl,
+		isDevnet: isDevnet(config),
+		readMetrics: createWorkerMetrics({ urls: metricsUrls(config), nowMs }),
+		nowMs,
+		random: randomBytes,
+		log,
+	});
+	await app.listen({ host: config.console.host, port: config.console.port });
+	log.info({ port: (app.server.address() as AddressInfo).port, publicUrl }, "listening");
+	await runUntilStopped({
+		stopping: new AbortController(),
+		close: [() => app.close(), () => pool.end()],
+		log,
+	});
+}
+
+/** Returns true if every chain exists on one machine only. */
+function isDevnet(config: Pick<Config, "chains">): boolean {
+	const solana = solanaChain(config);
+	const chainIds = evmChains(config).map(({ chainId }) => chainId);
+	return (
+		areDevelopmentChains(chainIds) && (!solana || solana.deployment.genesisHash === developmentGenesisHash)
+	);
+}
+
+function metricsUrls({ console: { workerMetricsUrls }, worker: { metrics } }: ConsoleConfig): string[] {
+	if (workerMetricsUrls) return workerMetricsUrls;
+	return metrics ? [`http://${metrics.host}:${metrics.port}/metrics`] : [];
+}

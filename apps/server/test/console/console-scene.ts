@@ -1,0 +1,81 @@
+import { randomBytes, randomUUID } from "node:crypto";
+import { pino } from "pino";
+import { insertAccount } from "../../src/api/key/accounts.ts";
+import { insertApiKeys } from "../../src/api/key/api-key-record.ts";
+import type { ConsoleParts } from "../../src/console/console-parts.ts";
+import { createConsole } from "../../src/console/create-console.ts";
+import { hashToken } from "../../src/console/login/hash-token.ts";
+import { ensureOperator, insertInvite } from "../../src/console/login/operators.ts";
+import { createWorkerMetrics } from "../../src/console/read/worker-metrics.ts";
+import { createTestDatabase } from "../service/test-database.ts";
+import { sequence } from "../swap/sequence.ts";
+import { consoleConfig } from "./console-config.ts";
+import { fillVaults, moveChains } from "./console-world.ts";
+import { seedSwaps, type Story } from "./seed-swaps.ts";
+
+const accounts = ["acme-agents", "northwind", "solar-bots", "paywave"];
+
+/** Creates a database with accounts and chains, and a console over it with the console's own rights. */
+export async function createConsoleScene({
+	isDevnet = false,
+	port = 9_090,
+	metrics = "",
+	nowMs = Date.now,
+}: { isDevnet?: boolean; port?: number; metrics?: string; nowMs?: () => number } = {}) {
+	const database = await createTestDatabase({ as: "console" });
+	const config = consoleConfig({ port });
+	const publicUrl = `http://localhost:${port}`;
+	const accountIds: string[] = [];
+	for (const name of accounts) {
+		const id = randomUUID();
+		await insertAccount(database.owner, { id, name });
+		await insertApiKeys(database.owner, {
+			keys: [{ id: `${name.replace(/[^a-z]/g, "").slice(0, 5).replaceAll(/[ilou]/g, "x")}0000000`, hash: randomBytes(32) }],
+			accountId: id,
+		});
+		accountIds.push(id);
+	}
+	await fillVaults(database.owner, config);
+	await moveChains(database.owner, { config, nowMs: nowMs() });
+	const parts: ConsoleParts = {
+		pool: database.pool,
+		config,
+		publicUrl,
+		isDevnet,
+		readMetrics: createWorkerMetrics({ urls: ["http://worker"], nowMs, fetchText: async () => metrics }),
+		nowMs,
+		random: randomBytes,
+		log: pino({ level: "silent" }),
+	};
+	const app = createConsole(parts);
+	const seeding = {
+		owner: database.owner,
+		worker: database.pools.worker,
+		config,
+		accountIds,
+		random: sequence(7),
+	};
+	return {
+		database,
+		config,
+		publicUrl,
+		accountIds,
+		app,
+		parts,
+		seed: (options: { stories: readonly Story[]; atMs: number }) => seedSwaps(seeding, options),
+		/** Writes the chains as they are now. */
+		moveChains: () => moveChains(database.owner, { config, nowMs: nowMs() }),
+		invite: async (name: string, { expiresAtMs = nowMs() + 60_000 } = {}) => {
+			const token = randomBytes(32).toString("base64url");
+			const { id } = await ensureOperator(database.owner, { id: randomUUID(), name });
+			await insertInvite(database.owner, { operatorId: id, tokenHash: hashToken(token), expiresAtMs });
+			return token;
+		},
+		stop: async () => {
+			await app.close();
+			await database.drop();
+		},
+	};
+}
+
+export type ConsoleScene = Awaited<ReturnType<typeof createConsoleScene>>;
