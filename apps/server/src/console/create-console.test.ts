@@ -36,7 +36,20 @@ test("the overview and every swap's page open", async () => {
 	for (const { id, story } of swaps) {
 		const { statusCode, body } = await get(`/swaps/${toSwapId(id)}`, { cookie });
 		expect(statusCode, body).toBe(200);
-		if (process.env.SHOW) console.log(story, body.replace(/<[^>]+>/g, " ").replace(/\s+/g, " ").slice(0, 900));
+		if (process.env.SHOW)
+			console.log(
+				story,
+				body
+					.replace(/<[^>]+>/g, " ")
+					.replace(/\s+/g, " ")
+					.slice(0, 900),
+			);
 	}
-	if (process.env.SHOW) console.log(overview.body.replace(/<[^>]+>/g, " ").replace(/\s+/g, " ").slice(0, 3000));
+	if (process.env.SHOW)
+		console.log(
+			overview.body
+				.replace(/<[^>]+>/g, " ")
+				.replace(/\s+/g, " ")
+				.slice(0, 3000),
+		);
 });

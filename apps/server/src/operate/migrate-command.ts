@@ -1,12 +1,13 @@
 import { ConfigError } from "../config/config-error.ts";
 import { readConfig } from "../config/read-config.ts";
-import { readSecret } from "../config/secrets.ts";
+import { readOptionalSecret, readSecret } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
 import { ensurePartitions } from "../database/ensure-partitions.ts";
 import { migrate, SchemaError } from "../database/migrate.ts";
 import type { DatabaseRoles } from "../database/roles/grant-roles.ts";
 import { roleNames } from "../database/roles/grants.ts";
 import { setPassword } from "../database/roles/set-password.ts";
+import { urlVariables } from "./preflight/expect-database.ts";
 
 export async function migrateCommand({
 	config,
@@ -35,16 +36,14 @@ export async function migrateCommand({
 
 /** Returns the roles' passwords from the URLs that the processes log in with. Throws if a URL has another login. */
 function readLogins(roles: DatabaseRoles): { role: string; password: string }[] {
-	const variables = {
-		api: "API_DATABASE_URL",
-		worker: "WORKER_DATABASE_URL",
-		auditor: "AUDITOR_DATABASE_URL",
-	} as const;
-	return roleNames.map((name) => {
-		const { username, password } = new URL(readSecret(variables[name]));
+	// A service without a console has no login for it.
+	const used = roleNames.filter((name) => name !== "console" || readOptionalSecret(urlVariables[name]));
+	return used.map((name) => {
+		const variable = urlVariables[name];
+		const { username, password } = new URL(readSecret(variable));
 		const role = roles[name];
 		if (decodeURIComponent(username) !== role || !password) {
-			throw new ConfigError(variables[name], `must have the login ${role} and a password, for --passwords`);
+			throw new ConfigError(variable, `must have the login ${role} and a password, for --passwords`);
 		}
 		return { role, password: decodeURIComponent(password) };
 	});

@@ -11,7 +11,7 @@ import { createTestDatabase } from "../service/test-database.ts";
 import { sequence } from "../swap/sequence.ts";
 import { consoleConfig } from "./console-config.ts";
 import { fillVaults, moveChains } from "./console-world.ts";
-import { seedSwaps, type Story } from "./seed-swaps.ts";
+import { type Story, seedSwaps } from "./seed-swaps.ts";
 
 const accounts = ["acme-agents", "northwind", "solar-bots", "paywave"];
 
@@ -21,7 +21,12 @@ export async function createConsoleScene({
 	port = 9_090,
 	metrics = "",
 	nowMs = Date.now,
-}: { isDevnet?: boolean; port?: number; metrics?: string; nowMs?: () => number } = {}) {
+}: {
+	isDevnet?: boolean;
+	port?: number;
+	metrics?: string;
+	nowMs?: () => number;
+} = {}) {
 	const database = await createTestDatabase({ as: "console" });
 	const config = consoleConfig({ port });
 	const publicUrl = `http://localhost:${port}`;
@@ -30,7 +35,15 @@ export async function createConsoleScene({
 		const id = randomUUID();
 		await insertAccount(database.owner, { id, name });
 		await insertApiKeys(database.owner, {
-			keys: [{ id: `${name.replace(/[^a-z]/g, "").slice(0, 5).replaceAll(/[ilou]/g, "x")}0000000`, hash: randomBytes(32) }],
+			keys: [
+				{
+					id: `${name
+						.replace(/[^a-z]/g, "")
+						.slice(0, 5)
+						.replaceAll(/[ilou]/g, "x")}0000000`,
+					hash: randomBytes(32),
+				},
+			],
 			accountId: id,
 		});
 		accountIds.push(id);

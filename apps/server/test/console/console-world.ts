@@ -1,7 +1,7 @@
-import type { DatabasePool } from "../../src/database/database.ts";
 import { hexToBytes } from "viem";
 import { configuredAssets } from "../../src/config/configured-assets.ts";
 import type { ConsoleConfig } from "../../src/console/console-parts.ts";
+import type { DatabasePool } from "../../src/database/database.ts";
 
 /** Seconds that a block takes, by kind of chain. */
 const blockSeconds = { evm: 2, solana: 0.4 };
@@ -28,7 +28,14 @@ export async function moveChains(
 			on conflict (chain_id) do update set number = excluded.number, timestamp = excluded.timestamp,
 				finalized_number = excluded.finalized_number, finalized_timestamp = excluded.finalized_timestamp,
 				finalized_height = excluded.finalized_height, updated_at = excluded.updated_at`,
-			[chain.chainId, number, seconds, number - unfinal, Math.floor(seconds - unfinal * blockSeconds[chain.kind]), 0],
+			[
+				chain.chainId,
+				number,
+				seconds,
+				number - unfinal,
+				Math.floor(seconds - unfinal * blockSeconds[chain.kind]),
+				0,
+			],
 		);
 		const attesters = config.chains.flatMap((one) =>
 			one.kind === "evm" ? one.deployment.attesterSet.attesters : [],

@@ -89,7 +89,11 @@ export async function seedSwaps(
 	const isBack: Story[] = ["refunded", "refunding"];
 	const opened = event("Opened", ({ order }) => ({ order: orderToJson(order) }));
 	await go(3, { act: both(done("open"), opened) }, isOpened);
-	await go(9, {}, isOpened.filter((story) => story !== "deposited"));
+	await go(
+		9,
+		{},
+		isOpened.filter((story) => story !== "deposited"),
+	);
 	await go(10, { act: refuse }, isBack);
 	const filled = event("Filled", ({ order }) => ({
 		delivered: String((order.minOutput * 1_004n) / 1_000n),
@@ -100,17 +104,38 @@ export async function seedSwaps(
 	await go(40, { act: both(done("void"), event("Voided")) }, ["refunded"]);
 	// The rest is far in the future of the swaps that are under way.
 	await go(1_000, { isFinal: true }, ["settled", "refunded"]);
-	await go(1_010, { isFinal: true, act: both(done("release"), event("Released", () => ({ paid: true }))) }, ["settled"]);
-	await go(1_010, { isFinal: true, act: both(done("refund"), event("Refunded", () => ({ paid: true }))) }, ["refunded"]);
+	await go(
+		1_010,
+		{
+			isFinal: true,
+			act: both(
+				done("release"),
+				event("Released", () => ({ paid: true })),
+			),
+		},
+		["settled"],
+	);
+	await go(
+		1_010,
+		{
+			isFinal: true,
+			act: both(
+				done("refund"),
+				event("Refunded", () => ({ paid: true })),
+			),
+		},
+		["refunded"],
+	);
 	await go(1_020, { isFinal: true }, ["settled", "refunded"]);
 	await go(2_000, { isFinal: true }, ["failed"]);
 	await book(seeding, { fromMs: atMs, atMs: atMs + 1_020_000 });
 	return swaps;
 
 	async function refuse(swap: SeededSwap): Promise<void> {
-		await owner.query("update jobs set state = 'refused', reason = 'price' where swap_id = $1 and kind = 'fill'", [
-			swap.id,
-		]);
+		await owner.query(
+			"update jobs set state = 'refused', reason = 'price' where swap_id = $1 and kind = 'fill'",
+			[swap.id],
+		);
 	}
 }
 
@@ -130,9 +155,11 @@ function newSwap({ config, random }: Seeding, { story, atMs }: { story: Story; a
 		assets.find((asset) => asset.chainId === chainId && asset.kind === "stable");
 	const [input, output] = [stableOf(origin), stableOf(destination)];
 	if (!input || !output) throw new Error("each chain has a stable token");
-	const amount = BigInt(Math.ceil(2 + random() ** 4 * 4_000)) * 1_000_000n + BigInt(Math.floor(random() * 1e6));
+	const amount =
+		BigInt(Math.ceil(2 + random() ** 4 * 4_000)) * 1_000_000n + BigInt(Math.floor(random() * 1e6));
 	const now = BigInt(Math.floor(atMs / 1_000));
-	const evmWallet = () => toWord(numberToHex(0xa11ce_000000n + BigInt(Math.floor(random() * 800)), { size: 20 }));
+	const evmWallet = () =>
+		toWord(numberToHex(0xa11ce_000000n + BigInt(Math.floor(random() * 800)), { size: 20 }));
 	const solanaWallet = () => keccak256(toHex(`wallet ${Math.floor(random() * 400)}`));
 	const { attesterSet } = config.deployment.chains[0] ?? {};
 	const order: Order = {
@@ -169,7 +196,9 @@ function tokenOf(chainId: bigint, word: Hex): Hex {
 }
 
 function contractOf(chain: ChainConfig, name: "escrow" | "vault"): Hex {
-	return chain.kind === "solana" ? toSolanaWord(chain.deployment[name]) : toWord(chain.deployment.contracts[name]);
+	return chain.kind === "solana"
+		? toSolanaWord(chain.deployment[name])
+		: toWord(chain.deployment.contracts[name]);
 }
 
 /** Inserts swaps as a submit does: the row, the reservation, the wait and the first job. */
@@ -239,14 +268,16 @@ async function setBack(
 	const ids = swaps.map(({ id }) => id);
 	const at = (id: string) =>
 		`to_timestamp($2::float8 / 1000 + power(get_byte(uuid_send(${id}), 15) / 255.0, 3) * 9 + get_byte(uuid_send(${id}), 14) / 100.0)`;
-	await owner.query(
-		`update swaps set updated_at = ${at("id")} where id = any($1) and updated_at >= $3`,
-		[ids, atMs, since],
-	);
-	await owner.query(
-		`update swap_events set at = ${at("swap_id")} where swap_id = any($1) and at >= $3`,
-		[ids, atMs, since],
-	);
+	await owner.query(`update swaps set updated_at = ${at("id")} where id = any($1) and updated_at >= $3`, [
+		ids,
+		atMs,
+		since,
+	]);
+	await owner.query(`update swap_events set at = ${at("swap_id")} where swap_id = any($1) and at >= $3`, [
+		ids,
+		atMs,
+		since,
+	]);
 	await owner.query(
 		`update jobs set created_at = least(created_at, ${at("swap_id")}), updated_at = ${at("swap_id")}
 		where swap_id = any($1) and updated_at >= $3`,
@@ -356,6 +387,9 @@ async function book(
 				.filter((asset) => asset.chainId === chainId)
 				.map(({ token }) => token),
 		});
-		await owner.query("update postings set at = to_timestamp($2::float8 / 1000) where at >= $1", [since, atMs]);
+		await owner.query("update postings set at = to_timestamp($2::float8 / 1000) where at >= $1", [
+			since,
+			atMs,
+		]);
 	}
 }

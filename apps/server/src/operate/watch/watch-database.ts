@@ -5,7 +5,7 @@ import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Database } from "../../database/database.ts";
 import { type Meter, type Sample, sample } from "../../telemetry/meter.ts";
-import { chainPaces, createUnendedCounts, type UnendedCount } from "./count-unended.ts";
+import { type ChainPace, chainPaces, createUnendedCounts, type UnendedCount } from "./count-unended.ts";
 import { readVitals, type Vitals } from "./read-vitals.ts";
 
 /** Scrapes within this time after a reading share its result, so that frequent scrapes do not load the database. */
@@ -66,14 +66,18 @@ export function watchDatabase({
 	nowMs: () => Milliseconds;
 }): void {
 	const chains = chainsOf(config);
-	const unended = createUnendedCounts({ db, paces: chainPaces(config) });
+	const paces = chainPaces(config);
+	const unended = createUnendedCounts({ db, paces });
 	meter.reading({
 		name: "database",
 		gauges,
 		maxAgeMs,
 		read: async () => [
 			...swapSamples(await unended.read({ nowMs: nowMs() })),
-			...samplesOf(await readVitals(db, { nowMs: nowMs() }), chains, config),
+			...samplesOf(await readVitals(db, { nowMs: nowMs() }), chains, {
+				paces,
+				heartbeatSeconds: config.heartbeatSeconds,
+			}),
 		],
 	});
 }
@@ -104,7 +108,7 @@ function chainsOf(config: Pick<Config, "chains">): WatchedChain[] {
 function samplesOf(
 	vitals: Vitals,
 	chains: readonly WatchedChain[],
-	{ heartbeatSeconds }: Pick<Config, "heartbeatSeconds">,
+	{ paces, heartbeatSeconds }: Pick<Config, "heartbeatSeconds"> & { paces: readonly ChainPace[] },
 ): NamedSample[] {
 	return [
 		sample("geoswap_swap_overdue_seconds", vitals.overdueSeconds),
@@ -112,7 +116,7 @@ function samplesOf(
 		...chains.flatMap((chain) => exposureSamples(vitals, chain)),
 		...lossSamples(vitals, chains),
 		...chains.flatMap((chain) => attesterSamples(vitals, chain, { heartbeatSeconds })),
-		...chains.map(({ chainId, finalitySeconds }) =>
+		...paces.map(({ chainId, finalitySeconds }) =>
 			sample("geoswap_chain_finality_seconds", finalitySeconds, { chain: String(chainId) }),
 		),
 		...vitals.heads.flatMap((head) => headSamples(head, vitals)),
