@@ -1,8 +1,7 @@
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { helpOf } from "./help-of.ts";
 
 // A person follows these pages command by command, with money: every command and option on them must exist.
 
@@ -21,13 +20,6 @@ function commandsIn(page: string): string[] {
 	);
 }
 
-const help = async (words: readonly string[]): Promise<string> => {
-	const main = join(root, "apps/server/src/main.ts");
-	const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
-	const { stdout } = await promisify(execFile)(process.execPath, [main, ...words, "--help"], { env });
-	return stdout;
-};
-
 test.each(pages)("every command of %s exists, with every option that the page passes", async (page) => {
 	const commands = commandsIn(page);
 	expect(commands.length).toBeGreaterThan(2);
@@ -42,11 +34,3 @@ test.each(pages)("every command of %s exists, with every option that the page pa
 		}
 	}
 });
-
-/** Returns the help of the longest command that the words begin with, and checks that its name is in its usage. */
-async function helpOf(words: readonly string[]): Promise<string> {
-	const names = words.slice(0, 2).filter((word) => /^[a-z][a-z-]*$/.test(word));
-	const shown = await help(names);
-	expect(shown.split("\n")[0]).toContain(`geoswapd ${names.join(" ")}`);
-	return shown;
-}

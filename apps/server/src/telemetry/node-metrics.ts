@@ -8,6 +8,8 @@ type NodeReading = {
 	isResting: boolean | undefined;
 };
 
+const restReasons = ["other chain", "fails", "limits", "slow", "steps back", "contradicts"];
+
 /** Metrics of each node of a chain. A node is named by its host, since its URL may hold a key. */
 export type NodeMetrics = {
 	/** Returns a function that counts calls to the nodes of a chain. */
@@ -59,6 +61,10 @@ export function nodeMetrics(meter: Meter): NodeMetrics {
 				countRest({ chain: String(chainId), host, reason }),
 		watch: (chainId, read, signal) => {
 			watched.set(chainId, read);
+			// Known series exist from the start, so that an alert sees the first rest.
+			for (const { host } of read()) {
+				for (const reason of restReasons) countRest({ chain: String(chainId), host, reason }, 0);
+			}
 			signal.addEventListener("abort", () => {
 				if (watched.get(chainId) === read) watched.delete(chainId);
 			});
