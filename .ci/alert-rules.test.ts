@@ -57,10 +57,12 @@ function withoutCommonMetrics<State extends { name: string }>(states: readonly S
 	const groups: { states: State[]; metrics: Set<string> }[] = [];
 	for (const state of states) {
 		const metrics = metricsOf(state.name);
-		let group = groups.find((one) => metrics.isDisjointFrom(one.metrics));
-		if (!group) groups.push((group = { states: [], metrics: new Set() }));
-		group.states.push(state);
-		group.metrics = group.metrics.union(metrics);
+		const group = groups.find((one) => metrics.isDisjointFrom(one.metrics));
+		if (!group) groups.push({ states: [state], metrics });
+		else {
+			group.states.push(state);
+			group.metrics = group.metrics.union(metrics);
+		}
 	}
 	return groups.map((group) => group.states);
 }
