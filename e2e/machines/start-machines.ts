@@ -238,7 +238,12 @@ async function createServiceDatabase(host: string, database: DatabaseParts) {
 	}
 	return {
 		postgres: `postgres://geoswap:${password}@127.0.0.1:15432/geoswap`,
-		roles: { api: "geoswap_api", worker: "geoswap_worker", auditor: "geoswap_auditor" },
+		roles: {
+			api: "geoswap_api",
+			worker: "geoswap_worker",
+			auditor: "geoswap_auditor",
+			console: "geoswap_console",
+		},
 	};
 }
 
