@@ -69,6 +69,11 @@ const refusals: Readonly<Record<string, RefusalKind>> = {
 	"57P03": "stopping",
 };
 
+/** Returns why the database refused something that it would do in another state, or undefined if that is not the error. */
+export function refusalOf(error: unknown): RefusalKind | undefined {
+	return error instanceof pg.DatabaseError ? refusals[error.code ?? ""] : undefined;
+}
+
 /**
  * Returns a client that tells of refusals. It listens to the connection, because errors of statements reach only those
  * who asked, and an error of a connection that could not be opened reaches nobody.

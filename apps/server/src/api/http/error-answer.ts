@@ -1,4 +1,5 @@
 import { type ErrorBody, errorCatalogue, SwapError } from "@geoswap/protocol";
+import { refusalOf } from "../../database/database.ts";
 
 export type ErrorAnswer = { status: number; headers: Record<string, string>; body: ErrorBody };
 
@@ -35,7 +36,9 @@ export function rawErrorAnswer(error: unknown, { requestId }: { requestId: strin
 
 function toSwapError(error: unknown): SwapError {
 	if (error instanceof SwapError) return error;
-	if (error instanceof Error && error.message === "timeout exceeded when trying to connect") {
+	const isCrowded = error instanceof Error && error.message === "timeout exceeded when trying to connect";
+	// A database that takes no writes is no bug of ours, and the same request succeeds once it does.
+	if (isCrowded || refusalOf(error)) {
 		return new SwapError("UPSTREAM_UNAVAILABLE", { upstream: "database" }, { cause: error });
 	}
 	const { code, statusCode } =
