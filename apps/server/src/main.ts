@@ -40,7 +40,7 @@ withConfig("api", "serve the HTTP interface").action(async ({ config }) => {
 withConfig("worker", "run swaps: rounds, lanes and followers")
 	.option(
 		"--url <url>",
-		"listen at this http://host:port only, and have the engine call it; in place of worker.host, port and publicUrl",
+		"the http://host:port at which the engine calls this worker, in place of worker.publicUrl and worker.port",
 	)
 	.action(async ({ config, url }) => {
 		const { runWorker } = await import("./process/run-worker.ts");

@@ -1,17 +1,20 @@
+import { isIP } from "node:net";
 import type { Config } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 import { configProblems } from "./config-problems.ts";
 
 /**
- * Returns the configuration of a worker that listens at this URL only, and is called there by the engine. Workers that
- * share a file, as containers do, differ in nothing else. Throws if the worker cannot be run there.
+ * Returns the configuration of a worker that the engine calls at this URL. Workers that share a file, as containers do,
+ * differ in nothing else. The worker listens on the URL's port, and if the host is an address, on that address only: a
+ * name may stand for an address of any network that a container is in. Throws if the worker cannot be run there.
  */
 export function atWorkerUrl(config: Config, url: string): Config {
 	const parsed = URL.parse(url);
 	if (parsed?.protocol !== "http:" || !parsed.port || url.replace(/\/$/, "") !== parsed.origin) {
 		throw new ConfigError("--url", `${url} is not of the form http://host:port`);
 	}
-	const host = parsed.hostname.replace(/^\[(.*)\]$/, "$1");
+	const named = parsed.hostname.replace(/^\[(.*)\]$/, "$1");
+	const host = isIP(named) ? named : config.worker.host;
 	const worker = { ...config.worker, host, port: Number(parsed.port), publicUrl: parsed.origin };
 	const moved = { ...config, worker };
 	const problems = configProblems(moved);

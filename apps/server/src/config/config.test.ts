@@ -129,15 +129,16 @@ test("a worker that other machines can reach needs the engine's public keys; on 
 	);
 });
 
-test("a worker with a URL of its own listens there only, and needs the engine's public keys like any other", () => {
+test("a worker with a URL of its own is called there, listens on its address if it has one, and needs the engine's public keys like any other", () => {
 	const identityKeys = ["publickeyv1_US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx"];
 	const signed = read({ restate: { ingressUrl: "http://a", adminUrl: "http://a", identityKeys } });
 	const at = (url: string) => atWorkerUrl(signed, url).worker;
 	expect(at("http://worker-1:9080")).toMatchObject({
-		host: "worker-1",
+		host: "127.0.0.1",
 		port: 9080,
 		publicUrl: "http://worker-1:9080",
 	});
+	expect(at("http://10.0.0.7:9080")).toMatchObject({ host: "10.0.0.7", port: 9080 });
 	expect(at("http://[fd00::1]:9080/")).toMatchObject({ host: "fd00::1", publicUrl: "http://[fd00::1]:9080" });
 	for (const wrong of [
 		"worker-1:9080",
