@@ -4,6 +4,7 @@ import { privateKeyToAddress } from "viem/accounts";
 import { readRunningDevnet } from "../devnet-files.ts";
 import { startDevnet } from "../start-devnet.ts";
 import { restartOnChange } from "./restart-on-change.ts";
+import type { StackConfig } from "./stack-config.ts";
 import {
 	defaultStackPort,
 	readStackFile,
@@ -14,7 +15,7 @@ import {
 } from "./stack-file.ts";
 import { type Stack, type StackChains, startStack } from "./start-stack.ts";
 
-type Options = { port: number; dataDir?: string; watch?: boolean; json?: boolean };
+type Options = { port: number; host?: string; dataDir?: string; watch?: boolean; json?: boolean };
 
 /** The folders that the service's processes load their code from. */
 const sourceFolders = ["apps/server/src", "packages/protocol/src"].map((folder) =>
@@ -31,6 +32,7 @@ const program = new Command("start")
 		parsePort,
 		defaultStackPort,
 	)
+	.option("--host <address>", "address that the API listens on (default: 127.0.0.1)")
 	.option(
 		"--data-dir <path>",
 		"folder of its files: new, empty, or of an earlier stack (default: .devnet, or .devnet/port-<number>)",
@@ -77,6 +79,7 @@ async function start(options: Options): Promise<void> {
 			dataDir,
 			port: options.port,
 			startChains: (nextPort) => startChains(dataDir, nextPort),
+			configure: (config) => listenOn(config, options.host),
 			onProgress: say,
 			// Code that is being changed may crash; the next change starts it again. Nothing restarts a database that ends.
 			onUnexpectedExit: options.watch ? say : failure.resolve,
@@ -119,6 +122,11 @@ async function startChains(dataDir: string, nextPort: () => Promise<number>): Pr
 	const { running, deployment, keys, solanaKeys, stop } = await startDevnet({ port, dataDir });
 	const solana = { ...running.solana, keys: solanaKeys };
 	return { endpoints: running.chains, solana, deployment, keys, stop };
+}
+
+/** Returns the configuration of a service that others can reach, as in a container. All else stays on 127.0.0.1. */
+function listenOn({ api, ...config }: StackConfig, host: string | undefined): StackConfig {
+	return { ...config, api: host === undefined ? api : { ...(api as object), host } };
 }
 
 function hasDevnet(dataDir: string): boolean {
