@@ -25,7 +25,7 @@ export async function startRedis({
 	const command = findBinary("redis-server");
 	if (!command) {
 		throw new Error(
-			"Redis is not installed: `apt install redis-server`, `brew install redis`, or `docker compose up -d` and set REDIS_URL as compose.yaml says",
+			"Redis is not installed: `apt install redis-server`, `brew install redis`, or set REDIS_URL to a server that runs",
 		);
 	}
 	const server = serviceProcess({
