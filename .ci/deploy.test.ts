@@ -1,0 +1,297 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { Deployment, StatefulSet } from "kubernetes-models/apps/v1";
+import { Job } from "kubernetes-models/batch/v1";
+import { NetworkPolicy } from "kubernetes-models/networking.k8s.io/v1";
+import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
+import { Namespace, Service, ServiceAccount } from "kubernetes-models/v1";
+import { describe, expect, test } from "vitest";
+import { parse, parseAllDocuments } from "yaml";
+
+// Cheap facts about what operators start the service with. e2e/image builds the image and starts it.
+
+const deploy = join(import.meta.dirname, "../deploy");
+const read = (path: string) => readFileSync(join(deploy, path), "utf8");
+
+describe("the image", () => {
+	const dockerfile = read("Dockerfile");
+	const stages = dockerfile.split(/^(?=FROM )/m).slice(1);
+
+	test("every stage starts from BASE_IMAGE, from another stage or from nothing", () => {
+		const names = stages.map((stage) => /^FROM \S+ AS (\S+)/.exec(stage)?.[1]);
+		const sources = stages.map((stage) => /^FROM (\S+)/.exec(stage)?.[1] ?? "");
+		const known = new Set(["${BASE_IMAGE}", "scratch", ...names]);
+		expect(sources.filter((source) => !known.has(source))).toEqual([]);
+		expect(names).toEqual(expect.arrayContaining(["geoswapd", "devnet", "sbom"]));
+	});
+
+	test("the default target has no base, runs as a user without rights, and checks its own health", () => {
+		const last = stages.at(-1) ?? "";
+		expect(last).toMatch(/^FROM scratch AS geoswapd\n/);
+		expect(last).toMatch(/^USER 65532:65532$/m);
+		expect(last).toMatch(/^HEALTHCHECK .* CMD \["geoswapd", "health", "--ready"\]$/m);
+		expect(last).toMatch(/^ENTRYPOINT \["geoswapd"\]$/m);
+		expect(last).toContain("sbom.cdx.json");
+		for (const label of ["title", "licenses", "version", "revision", "source", "base.name"]) {
+			expect(last).toContain(`org.opencontainers.image.${label}=`);
+		}
+	});
+
+	test("pnpm has the version that .ci/run installs", () => {
+		const [, version] = /^ARG PNPM_VERSION=(.+)$/m.exec(dockerfile) ?? [];
+		expect(readFileSync(join(import.meta.dirname, "run"), "utf8")).toContain(`pnpm@${version}`);
+	});
+
+	test("the build gets every package of the workspace that the server needs", () => {
+		const ignored = readFileSync(join(deploy, "../.dockerignore"), "utf8").split("\n");
+		const folders = new Map(
+			globSync("{apps,packages}/*/package.json", { cwd: join(deploy, "..") })
+				.concat("contracts/package.json", "devnet/package.json")
+				.map((path) => {
+					const manifest = JSON.parse(readFileSync(join(deploy, "..", path), "utf8"));
+					return [manifest.name, { path, manifest }] as const;
+				}),
+		);
+		const needed = new Set<string>();
+		const need = (name: string) => {
+			const found = folders.get(name);
+			if (!found || needed.has(found.path)) return;
+			needed.add(found.path);
+			for (const other of Object.keys(found.manifest.dependencies ?? {})) need(other);
+		};
+		need("@geoswap/server");
+		need("@geoswap/devnet");
+		expect([...needed].filter((path) => !ignored.includes(`!${path}`))).toEqual([]);
+	});
+});
+
+type ComposeService = {
+	image: string;
+	user?: string;
+	command?: string[];
+	read_only?: boolean;
+	cap_drop?: string[];
+	security_opt?: string[];
+	restart?: string;
+	healthcheck?: unknown;
+	networks: string[];
+	secrets?: string[];
+	environment?: Record<string, string>;
+	depends_on?: unknown;
+};
+type Compose = {
+	services: Record<string, ComposeService>;
+	networks: Record<string, { internal?: boolean }>;
+	secrets?: Record<string, { file: string }>;
+};
+const readCompose = (name: string): Compose => parse(read(`compose/${name}`), { merge: true });
+
+describe.each(["first-try.yaml", "small-host.yaml"])("deploy/compose/%s", (name) => {
+	const compose = readCompose(name);
+	const services = Object.entries(compose.services);
+
+	test.each(services)("%s can write nothing but its data, has no rights, and is restarted", (_, service) => {
+		expect(service).toMatchObject({
+			read_only: true,
+			cap_drop: ["ALL"],
+			security_opt: ["no-new-privileges:true"],
+			user: expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/),
+		});
+		const isOnce = service.command?.[0] === "config";
+		expect(service.restart).toMatch(isOnce ? /^no$/ : /^(unless-stopped|on-failure)$/);
+	});
+
+	test.each(services)("%s has a health check, of its own or of our image", (_, { image, healthcheck }) => {
+		expect(image.includes("GEOSWAP_") || healthcheck !== undefined).toBe(true);
+	});
+
+	test("every secret and network that is used is defined, and every one that is defined is used", () => {
+		const used = (part: "networks" | "secrets") =>
+			[...new Set(services.flatMap(([, service]) => service[part] ?? []))].sort();
+		expect(used("networks")).toEqual(Object.keys(compose.networks).sort());
+		expect(used("secrets")).toEqual(Object.keys(compose.secrets ?? {}).sort());
+	});
+
+	test.each(services)("%s has its secrets in files, and each of its files in a variable", (_, service) => {
+		const { environment = {}, secrets = [] } = service;
+		const files = Object.entries(environment).filter(([variable]) => variable.endsWith("_FILE"));
+		const named = files.map(([, path]) => basename(path));
+		expect(named.filter((file) => !secrets.includes(file))).toEqual([]);
+		expect(secrets.filter((file) => !named.includes(file) && !file.endsWith(".pem"))).toEqual([]);
+	});
+});
+
+describe("on a small host", () => {
+	const { services, networks } = readCompose("small-host.yaml");
+	const neighbours = (name: string) => {
+		const own = services[name]?.networks ?? [];
+		return Object.keys(services).filter(
+			(other) => other !== name && services[other]?.networks.some((network) => own.includes(network)),
+		);
+	};
+
+	test("nothing that a caller reaches shares a network with a worker", () => {
+		const near = ["attester", "migrate", "postgres", "restate"];
+		expect(neighbours("worker-1").sort()).toEqual([...near, "worker-2"]);
+		expect(neighbours("tls")).toEqual(["api-1", "api-2"]);
+		expect(neighbours("redis")).toEqual(["api-1", "api-2", "postgres"]);
+	});
+
+	test("databases and the engine have no way out of the host", () => {
+		for (const name of ["postgres", "redis", "restate", "migrate"]) {
+			const open = services[name]?.networks.filter((network) => !networks[network]?.internal);
+			expect(open, name).toEqual([]);
+		}
+	});
+
+	test("HAProxy is configured as in deploy/haproxy.cfg, but for TLS, names and addresses", () => {
+		const lines = (path: string) => {
+			const text = read(path)
+				.replace(/^#.*\n/gm, "")
+				.replace(/^resolvers (.*\n)(\t.*\n)*/m, "");
+			return text
+				.split("\n")
+				.filter((line) => line && !/^\t(server|bind|ssl-default|default-server)|^\t# Clients of/.test(line));
+		};
+		expect(lines("compose/haproxy.cfg")).toEqual(lines("haproxy.cfg"));
+	});
+});
+
+test("the scripts are well-formed and explain themselves", () => {
+	for (const script of ["offline/build-images", "compose/new-secrets", "compose/upgrade"]) {
+		const path = join(deploy, script);
+		execFileSync("bash", ["-n", path]);
+		expect(execFileSync("bash", [path, "--help"], { encoding: "utf8" }), script).toMatch(/^Usage: /);
+		expect(spawnSync("bash", [path, "--wrong", "option"]).status, script).toBe(2);
+	}
+});
+
+describe("the units of systemd", () => {
+	const units = globSync("systemd/*.service", { cwd: deploy });
+
+	test.each(units)("%s is hardened, and its secrets come as credentials", (path) => {
+		const unit = read(path);
+		for (const line of ["ProtectSystem=strict", "NoNewPrivileges=yes", "DynamicUser=yes", "PrivateTmp=yes"]) {
+			expect(unit.split("\n")).toContain(line);
+		}
+		const credentials = [...unit.matchAll(/^LoadCredential=([^:]+):/gm)].map(([, name]) => name);
+		const files = [...unit.matchAll(/^Environment=\w+_FILE=%d\/(.+)$/gm)].map(([, name]) => name);
+		expect(files).toEqual(credentials);
+	});
+
+	const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
+	test.skipIf(!hasSystemd)("systemd finds no mistake in them, and little exposure", () => {
+		const folder = mkdtempSync(join(tmpdir(), "geoswap-units-"));
+		try {
+			const files = units.map((path) => {
+				// The programs are not installed where tests run, and a template is read as one of its instances.
+				const file = join(folder, basename(path).replace("@.", "@1."));
+				writeFileSync(file, read(path).replaceAll(/\/usr\/local\/bin\/[a-z-]+/g, "/bin/true"));
+				return file;
+			});
+			const verified = spawnSync("systemd-analyze", ["verify", ...files], { encoding: "utf8" });
+			expect({ status: verified.status, said: verified.stderr }).toEqual({ status: 0, said: "" });
+			const security = ["security", "--offline=true", "--threshold=15", "--no-pager", ...files];
+			expect(spawnSync("systemd-analyze", security).status).toBe(0);
+		} finally {
+			rmSync(folder, { recursive: true });
+		}
+	});
+});
+
+describe("the manifests of Kubernetes", () => {
+	const kinds = {
+		Deployment,
+		StatefulSet,
+		Job,
+		NetworkPolicy,
+		PodDisruptionBudget,
+		Namespace,
+		Service,
+		ServiceAccount,
+	};
+	// biome-ignore lint/suspicious/noExplicitAny: the models check the shape.
+	type Manifest = any;
+	const folders = ["kubernetes/base", "kubernetes/example"];
+	const files = folders.flatMap((folder) => globSync(`${folder}/*.yaml`, { cwd: deploy }));
+	const manifests: Manifest[] = files
+		.filter((path) => basename(path) !== "kustomization.yaml")
+		.flatMap((path) => parseAllDocuments(read(path)).map((document) => document.toJS()));
+
+	test.each(manifests.map((manifest) => [manifest.kind, manifest.metadata.name, manifest]))(
+		"%s %s is what Kubernetes' schema says",
+		(kind, _, manifest) => {
+			const Model = kinds[kind as keyof typeof kinds];
+			new Model(manifest).validate();
+			expect({ apiVersion: Model.apiVersion, kind: Model.kind }).toEqual({
+				apiVersion: manifest.apiVersion,
+				kind,
+			});
+		},
+	);
+
+	test.each(folders)("kustomization.yaml of %s names every other file", (folder) => {
+		const { resources, configMapGenerator = [] } = parse(read(`${folder}/kustomization.yaml`));
+		const named = [...resources, ...configMapGenerator.flatMap((one: { files: string[] }) => one.files)];
+		const there = globSync(`${folder}/*`, { cwd: deploy }).map((path) => basename(path));
+		expect(there.filter((name) => name !== "kustomization.yaml" && !named.includes(name))).toEqual([]);
+		expect(named.filter((name: string) => name !== "../base" && !there.includes(name))).toEqual([]);
+	});
+
+	const pods = manifests.filter(({ spec }) => spec?.template);
+	test.each(pods.map((manifest) => [manifest.metadata.name, manifest.spec.template.spec]))(
+		"%s runs without rights, and nothing can write to its image",
+		(_, pod) => {
+			expect(pod.securityContext).toMatchObject({
+				runAsNonRoot: true,
+				seccompProfile: { type: "RuntimeDefault" },
+			});
+			expect(pod.automountServiceAccountToken).toBe(false);
+			for (const container of [...(pod.initContainers ?? []), ...pod.containers]) {
+				expect(container.securityContext).toEqual({
+					allowPrivilegeEscalation: false,
+					readOnlyRootFilesystem: true,
+					capabilities: { drop: ["ALL"] },
+				});
+				expect(container.resources.limits.memory).toBeDefined();
+			}
+		},
+	);
+
+	test.each(["api", "worker", "attester"])("%s has probes, a budget for disruptions and a check", (name) => {
+		const deployment = manifests.find(
+			({ kind, metadata }) => kind === "Deployment" && metadata.name === name,
+		);
+		const pod = deployment.spec.template.spec;
+		expect(pod.containers[0]).toMatchObject({ startupProbe: {}, livenessProbe: {} });
+		expect(pod.initContainers[0].args).toEqual(
+			expect.arrayContaining(["config", "check", "--offline", name]),
+		);
+		const budgets = manifests.filter(({ kind }) => kind === "PodDisruptionBudget");
+		expect(budgets.map(({ metadata }) => metadata.name)).toContain(name);
+	});
+
+	test("only the engine and workers reach workers, and only workers reach attesters", () => {
+		const callers = (name: string) => {
+			const policy = manifests.find(
+				({ kind, metadata }) => kind === "NetworkPolicy" && metadata.name === name,
+			);
+			return policy.spec.ingress.flatMap(({ from }: Manifest) =>
+				from.map((peer: Manifest) => peer.podSelector?.matchLabels["app.kubernetes.io/name"]),
+			);
+		};
+		expect(callers("worker")).toEqual(["restate", "worker"]);
+		expect(callers("attester")).toEqual(["worker"]);
+		const denied = manifests.find(({ metadata }) => metadata.name === "default-deny");
+		expect(denied.spec).toEqual({
+			podSelector: { matchLabels: { "app.kubernetes.io/part-of": "geoswap" } },
+			policyTypes: ["Ingress", "Egress"],
+		});
+	});
+
+	test("Restate is configured as on a small host", () => {
+		expect(read("kubernetes/example/restate.toml")).toBe(read("compose/restate.toml"));
+	});
+});
