@@ -1,0 +1,61 @@
+import { join } from "node:path";
+import { runCommand } from "./run-command.ts";
+
+const root = join(import.meta.dirname, "../..");
+
+/** The names of the local images, as the compose files read them. */
+export const imageEnvironment = {
+	BUILDAH_FORMAT: "docker",
+	BASE_IMAGE: "localhost/geoswap-base:24",
+	POSTGRES_IMAGE: "localhost/geoswap-postgres:15",
+	REDIS_IMAGE: "localhost/geoswap-redis:7",
+	HAPROXY_IMAGE: "localhost/geoswap-haproxy:2.6",
+	RESTATE_IMAGE: "localhost/geoswap-restate:1.7.12",
+	GEOSWAP_IMAGE: "localhost/geoswap:dev",
+	GEOSWAP_DEVNET_IMAGE: "localhost/geoswap-devnet:dev",
+};
+
+/** Returns whether this machine can build and start containers, as root. */
+export async function hasContainers(): Promise<boolean> {
+	if (process.getuid?.() !== 0) return false;
+	const programs = ["buildah", "podman", "podman-compose", "debootstrap"];
+	const found = await Promise.allSettled(programs.map((program) => runCommand([program, "--version"])));
+	return found.every(({ status }) => status === "fulfilled");
+}
+
+/** Makes the stand-ins that are missing: they come from Debian and npm, and do not change. */
+export async function buildStandIns(): Promise<void> {
+	const names = ["base", "postgres", "redis", "haproxy", "restate"];
+	const images = await runCommand(["podman", "images", "--format", "{{.Repository}}"]);
+	const missing = names.filter((name) => !images.includes(`localhost/geoswap-${name}\n`));
+	if (missing.length > 0) await runCommand([join(root, "deploy/offline/build-images"), ...missing]);
+}
+
+/** Builds a target of deploy/Dockerfile. Layers of earlier builds are used again. */
+export async function buildImage({
+	target,
+	tag,
+	version = "0.0.0",
+}: {
+	target: "geoswapd" | "devnet";
+	tag: string;
+	version?: string;
+}): Promise<void> {
+	await runCommand([
+		...["buildah", "build", "--layers", "--network", "host", "--format", "docker"],
+		...["--build-arg", `BASE_IMAGE=${imageEnvironment.BASE_IMAGE}`, "--build-arg", `VERSION=${version}`],
+		...["-f", join(root, "deploy/Dockerfile"), "--target", target, "-t", tag, root],
+	]);
+}
+
+/** Runs podman-compose on one of the compose files. */
+export function compose(
+	{ file, project }: { file: string; project: string },
+	args: readonly string[],
+	env: Record<string, string> = {},
+): Promise<string> {
+	const path = join(root, "deploy/compose", file);
+	return runCommand(["podman-compose", "-p", project, "-f", path, ...args], {
+		env: { ...imageEnvironment, ...env },
+	});
+}
