@@ -4,8 +4,8 @@ import { forgetDeployment } from "./forget-deployment.ts";
 import { isAlive } from "./is-alive.ts";
 import { type Deployment, isSuperseded, keepRegistered, registerDeployment } from "./register-deployment.ts";
 
-/** With pauses of up to a second, about five seconds. */
-const failuresToTell = 8;
+/** The engine may start after us. One that cannot call this worker back would be silent forever. */
+const tellAfterMs = 5_000;
 
 export type Membership = {
 	/** Settles once the engine knows this worker, or never will. */
@@ -29,18 +29,20 @@ export function joinEngine({
 	log: Log;
 }): Membership {
 	let deployment: Deployment | undefined;
-	let failures = 0;
+	let problem: unknown;
 
 	async function join(): Promise<void> {
+		const telling = setTimeout(
+			() => log.warn({ err: problem, url }, "this worker is not registered with the engine yet; retrying"),
+			tellAfterMs,
+		);
 		try {
 			deployment = await registerDeployment({
 				admin,
 				url,
 				isAlive,
 				onFailure: (error) => {
-					// The engine may start after us. One that cannot call this worker back would be silent forever.
-					if (++failures === failuresToTell)
-						log.warn({ err: error, url }, "this worker is not registered with the engine yet; retrying");
+					problem = error;
 				},
 				onRemoved: (dead) => log.warn(dead, "removed the deployment of a worker that does not answer"),
 				signal,
@@ -54,6 +56,8 @@ export function joinEngine({
 			);
 		} catch (error) {
 			if (!signal.aborted) log.error({ err: error }, "this worker could not be registered with the engine");
+		} finally {
+			clearTimeout(telling);
 		}
 	}
 
