@@ -34,8 +34,6 @@ const [document = "", ofRemoteSigner = ""] = readFileSync(
 	new URL("../../docs/metrics.md", import.meta.url),
 	"utf8",
 ).split("## The remote signer");
-/** The devnet's seal key is the first of its service, and has no time. */
-const absentHere = ["geoswap_seal_key_age_seconds"];
 const alerts = readFileSync(new URL("../../deploy/alerts.yml", import.meta.url), "utf8");
 const namesIn = (text: string) =>
 	new Set([...text.matchAll(/\bgeoswap_[a-z_]+/g)].map(([name]) => name.replace(/_(bucket|count|sum)$/, "")));
@@ -98,9 +96,8 @@ function expectEverything(
 		expect(total(worker, "geoswap_follower_update_age_seconds", labels)).toBeLessThan(60);
 	}
 	const shown = new Set([...api.keys(), ...worker.keys()]);
-	const documented = [...namesIn(document)].filter((name) => !absentHere.includes(name));
-	expect([...shown].toSorted()).toEqual(documented.toSorted());
-	const elsewhere = [...namesIn(ofRemoteSigner), ...absentHere];
+	expect([...shown].toSorted()).toEqual([...namesIn(document)].toSorted());
+	const elsewhere = namesIn(ofRemoteSigner);
 	for (const name of namesIn(alerts)) expect([...shown, ...elsewhere], name).toContain(name);
 }
 
