@@ -4,6 +4,7 @@ import type { EvmChain } from "../src/chain/evm/chain-client.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
 import type { AttesterClient } from "../src/round/attestation/attester-client.ts";
 import type { Log } from "../src/telemetry/log.ts";
+import { signerOfAccount } from "../test/signer/signer-of-account.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import type { SimProcess } from "./sim-process.ts";
@@ -39,7 +40,7 @@ export function createSimAttester({
 	const attester = createAttester({
 		codeStateOf: () => "checked",
 		config: { chains, solana, earlierAttesterSets: [] },
-		account,
+		signer: signerOfAccount(account),
 		nowMs,
 		log: {
 			...log,

@@ -11,7 +11,7 @@ import { type SolanaAddress, type SolanaDeployment, solanaNativeToken } from "@g
 import { createKeyPairSignerFromPrivateKeyBytes, type KeyPairSigner } from "@solana/kit";
 import type { Hex } from "viem";
 import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
-import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
+import { solanaKeysOf } from "../../test/signer/solana-keys-of.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import { RpcFailure, type SimChain } from "../sim-chain.ts";
 import { markerAddressOf, tokenAddressOf } from "./account-address.ts";
@@ -196,6 +196,6 @@ let parsed: Promise<SolanaKeys> | undefined;
 
 /** Returns the service's keys, the same on every chain: only what they sign differs from run to run. */
 function serviceKeys(deployment: SolanaDeployment): Promise<SolanaKeys> {
-	parsed ??= parseSolanaKeys(solanaKeyVariables(deriveSolanaDevnetKeys()), deployment);
+	parsed ??= solanaKeysOf(solanaKeyVariables(deriveSolanaDevnetKeys()), deployment);
 	return parsed;
 }

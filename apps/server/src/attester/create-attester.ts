@@ -1,17 +1,17 @@
 import {
 	type AttestationKind,
 	attestationMessage,
-	attestationTypedData,
 	type Heartbeat,
-	heartbeatTypedData,
 	isSolana,
 	type Milliseconds,
 	type Order,
 	orderId,
 } from "@geoswap/protocol";
-import type { Hex, LocalAccount } from "viem";
+import type { Hex } from "viem";
 import { readBlock } from "../chain/evm/read/read-block.ts";
 import { readSlots } from "../chain/solana/read/read-slots.ts";
+import { hexOfSignature } from "../signer/hex-of-signature.ts";
+import type { EvmSigner } from "../signer/signer.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { AttesterConfig } from "./attester-config.ts";
 import { checkOutcomes, type OutcomeRefusal } from "./check-outcomes.ts";
@@ -43,13 +43,13 @@ export type Attester = {
 export function createAttester({
 	config,
 	codeStateOf,
-	account,
+	signer,
 	nowMs,
 	log,
 }: {
 	config: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets">;
 	codeStateOf: CodeWatch["stateOf"];
-	account: LocalAccount;
+	signer: EvmSigner;
 	nowMs: () => Milliseconds;
 	log: Log;
 }): Attester {
@@ -59,7 +59,7 @@ export function createAttester({
 			const refused = await refusals({ ...config, codeStateOf }, { kind, orders, deliveries, log });
 			if (refused.length > 0) return { refused };
 			const message = attestationMessage(kind, orders);
-			const signature = await account.signTypedData(attestationTypedData(message));
+			const signature = hexOfSignature(await signer.sign({ kind: "attestation", message }));
 			log.info({ kind, chainId: message.originChainId, orderIds: message.orderIds }, "signed");
 			return { signature };
 		},
@@ -86,7 +86,8 @@ export function createAttester({
 			const beats = await Promise.allSettled(
 				sights.map(async (seeing) => {
 					const beat = { ...(await seeing), signedAtUnixSeconds };
-					return { ...beat, signature: await account.signTypedData(heartbeatTypedData(beat)) };
+					const signature = await signer.sign({ kind: "heartbeat", message: beat });
+					return { ...beat, signature: hexOfSignature(signature) };
 				}),
 			);
 			// A chain that this attester cannot see is one that it cannot sign for.

@@ -1,8 +1,9 @@
 import { type Milliseconds, orderSchema } from "@geoswap/protocol";
 import { getBase58Encoder, isSignature } from "@solana/kit";
 import Fastify from "fastify";
-import { bytesToHex, type Hex, hexToBytes, isHex, type LocalAccount } from "viem";
+import { bytesToHex, type Hex, hexToBytes, isHex } from "viem";
 import * as z from "zod";
+import type { EvmSigner } from "../signer/signer.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { AttesterConfig } from "./attester-config.ts";
 import { createAttester } from "./create-attester.ts";
@@ -42,12 +43,12 @@ const bodyLimit = 256 * 1024;
  */
 export async function startAttester({
 	config,
-	account,
+	signer,
 	nowMs,
 	log,
 }: {
 	config: Omit<AttesterConfig, "keys">;
-	account: LocalAccount;
+	signer: EvmSigner;
 	nowMs: () => Milliseconds;
 	log: Log;
 }): Promise<{ url: string; close: () => Promise<void> }> {
@@ -56,7 +57,7 @@ export async function startAttester({
 	await code.check();
 	const checking = setInterval(() => void code.check(), codeCheckMs);
 	checking.unref();
-	const attester = createAttester({ config, codeStateOf: code.stateOf, account, nowMs, log });
+	const attester = createAttester({ config, codeStateOf: code.stateOf, signer, nowMs, log });
 	const app = Fastify({ bodyLimit });
 
 	app.post("/attest", async (request, reply) => {
@@ -74,12 +75,12 @@ export async function startAttester({
 		}
 		const answer = await attester.attest({ kind, orders, deliveries });
 		if ("refused" in answer) return reply.code(409).send(answer);
-		return { attester: account.address, ...answer };
+		return { attester: signer.address, ...answer };
 	});
 
 	app.get("/heartbeat", () => attester.heartbeats());
 
-	app.get("/health", () => ({ attester: account.address, chains: code.report() }));
+	app.get("/health", () => ({ attester: signer.address, chains: code.report() }));
 
 	const url = await app.listen({ host: config.host, port: config.port });
 	return {

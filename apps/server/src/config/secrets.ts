@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
-import type { Milliseconds, SolanaDeployment } from "@geoswap/protocol";
+import type { Milliseconds } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
 import { ConfigError } from "./config-error.ts";
-import { parseSolanaKeys } from "./parse-solana-keys.ts";
 import { parseSealKeys, type SealKeys } from "./seal-keys.ts";
 
 /**
@@ -89,41 +87,12 @@ export function readSealKeys(options: { openMs?: Milliseconds; nowMs?: () => Mil
 	}
 }
 
-/** Returns all keys of the service on Solana. Only the worker signs there. */
-export function readSolanaKeys(deployment: SolanaDeployment): Promise<SolanaKeys> {
-	const texts = {
-		GEOSWAP_SOLANA_FEE_PAYER_KEYS: readSecret("GEOSWAP_SOLANA_FEE_PAYER_KEYS"),
-		GEOSWAP_SOLANA_ESCROW_KEY: readSecret("GEOSWAP_SOLANA_ESCROW_KEY"),
-		GEOSWAP_SOLANA_VAULT_KEY: readSecret("GEOSWAP_SOLANA_VAULT_KEY"),
-	};
-	return parseSolanaKeys(texts, deployment);
-}
-
-/** Parses the relayers' private keys by chain. */
-export function parseRelayerKeys(text: string): Map<number, Hex[]> {
-	const keys = new Map<number, Hex[]>();
-	for (const entry of text.split(",")) {
-		const [chainId = "", key = ""] = entry.trim().split(":");
-		if (!/^[1-9]\d*$/.test(chainId) || !isPrivateKey(key)) {
-			// The entry itself is not shown: half of it is a secret.
-			throw new ConfigError(
-				"GEOSWAP_RELAYER_KEYS",
-				`has an entry that is not ${variables.GEOSWAP_RELAYER_KEYS}`,
-			);
-		}
-		keys.set(Number(chainId), [...(keys.get(Number(chainId)) ?? []), key]);
-	}
-	return keys;
-}
-
 export function parsePrivateKey(
-	name: SecretName | "DEPLOYER_PRIVATE_KEY" | "GEOSWAP_CANARY_PRIVATE_KEY",
+	name: "DEPLOYER_PRIVATE_KEY" | "GEOSWAP_CANARY_PRIVATE_KEY",
 	text: string,
 ): Hex {
-	if (!isPrivateKey(text)) throw new ConfigError(name, "is not a private key of 32 bytes in hex");
-	return text;
-}
-
-function isPrivateKey(text: string): text is Hex {
-	return /^0x[0-9a-fA-F]{64}$/.test(text);
+	if (!/^0x[0-9a-fA-F]{64}$/.test(text)) {
+		throw new ConfigError(name, "is not a private key of 32 bytes in hex");
+	}
+	return text as Hex;
 }

@@ -18,6 +18,7 @@ export function evmSignerOf(key: DigestKey): EvmSigner {
 	const address = publicKeyToAddress(key.publicKey);
 	return {
 		kind: "evm",
+		name: key.name,
 		address,
 		async sign(payload, options = {}) {
 			const hash = digestOfPayload(payload);

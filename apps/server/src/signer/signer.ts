@@ -1,5 +1,6 @@
 import type { AttestationMessage, Heartbeat, SolanaAddress } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
+import type { KeyName } from "./signer-error.ts";
 
 /**
  * Everything that a key of the service signs on an EVM chain. It is the whole content and not only its hash, so that a
@@ -22,6 +23,7 @@ export type SignOptions = {
 /** A key that this process can use and need not be able to read. */
 export type EvmSigner = {
 	kind: "evm";
+	name: KeyName;
 	address: Address;
 	sign: (payload: EvmPayload, options?: SignOptions) => Promise<EvmSignature>;
 };
@@ -29,6 +31,7 @@ export type EvmSigner = {
 /** A key of Solana. It signs the message of a transaction, and returns the 64 bytes of the signature. */
 export type SolanaSigner = {
 	kind: "solana";
+	name: KeyName;
 	address: SolanaAddress;
 	sign: (message: Uint8Array, options?: SignOptions) => Promise<Uint8Array>;
 };

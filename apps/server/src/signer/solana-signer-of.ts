@@ -11,6 +11,7 @@ export function solanaSignerOf(key: MessageKey): SolanaSigner {
 	const publicKey = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
 	return {
 		kind: "solana",
+		name: key.name,
 		address,
 		async sign(message, options = {}) {
 			const signature = await key.signMessage(message, options);

@@ -1,18 +1,6 @@
 import * as tiny from "tiny-secp256k1";
-import {
-	type Address,
-	bytesToHex,
-	type Hex,
-	hashMessage,
-	hashTypedData,
-	hexToBytes,
-	keccak256,
-	type LocalAccount,
-	serializeTransaction,
-	size,
-	slice,
-} from "viem";
-import { publicKeyToAddress, toAccount } from "viem/accounts";
+import { type Address, bytesToHex, type Hex, hexToBytes, size, slice } from "viem";
+import { publicKeyToAddress } from "viem/accounts";
 
 /**
  * The curve's two operations, by libsecp256k1 in WebAssembly: it makes the same signatures as viem's library in a
@@ -43,26 +31,9 @@ export function recoverAddress({ hash, signature }: { hash: Hex; signature: Hex 
 	}
 }
 
-/** Returns the account of a private key. It signs as viem's own does, byte for byte. */
-export function accountOfKey(privateKey: Hex): LocalAccount {
-	const key = hexToBytes(privateKey);
-	const publicKey = tiny.pointFromScalar(key, false);
+/** Returns the address of a private key. */
+export function addressOfKey(privateKey: Hex): Address {
+	const publicKey = tiny.pointFromScalar(hexToBytes(privateKey), false);
 	if (!publicKey) throw new Error("the private key is not valid for the curve");
-	const sign = (hash: Hex): Hex => {
-		const { r, s, yParity } = curve.sign(hash, key);
-		return `${r}${s.slice(2)}${yParity === 0 ? "1b" : "1c"}`;
-	};
-	return {
-		...toAccount({
-			address: publicKeyToAddress(bytesToHex(publicKey)),
-			sign: async ({ hash }) => sign(hash),
-			signMessage: async ({ message }) => sign(hashMessage(message)),
-			signTypedData: async (typedData) => sign(hashTypedData(typedData)),
-			async signTransaction(transaction, { serializer = serializeTransaction } = {}) {
-				const { r, s, yParity } = curve.sign(keccak256(await serializer(transaction)), key);
-				return serializer(transaction, { r, s, yParity, v: BigInt(27 + yParity) });
-			},
-		}),
-		publicKey: bytesToHex(publicKey),
-	};
+	return publicKeyToAddress(bytesToHex(publicKey));
 }

@@ -1,4 +1,4 @@
-import type { KeyPairSigner } from "@solana/kit";
+import type { TransactionPartialSigner } from "@solana/kit";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import type { SolanaKeys } from "../../chain/solana/send/solana-keys.ts";
 import type { SolanaChainConfig } from "../../config/chain-config.ts";
@@ -18,4 +18,8 @@ export type SolanaLaneDeps = Omit<LaneDeps, "freshMinimum" | "tipNow"> & {
 };
 
 /** The lane of one fee payer. Its nonces only number transactions: to land, these need a blockhash that is valid. */
-export type SolanaLane = SolanaLaneDeps & { id: LaneId; feePayer: KeyPairSigner; leaseTime: LeaseTime };
+export type SolanaLane = SolanaLaneDeps & {
+	id: LaneId;
+	feePayer: TransactionPartialSigner;
+	leaseTime: LeaseTime;
+};

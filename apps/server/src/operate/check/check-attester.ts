@@ -1,7 +1,7 @@
-import { privateKeyToAddress } from "viem/accounts";
 import { readAttesterConfig } from "../../attester/attester-config.ts";
 import { findCodeProblems } from "../../chain/evm/read/find-code-problems.ts";
-import { parsePrivateKey, readSecret } from "../../config/secrets.ts";
+import { attesterField, openAttesterKey } from "../../signer/open-attester-key.ts";
+import { openSigners } from "../../signer/open-signers.ts";
 import { refuseDevelopmentKeys } from "../preflight/refuse-development-keys.ts";
 import { checkEndpoint } from "./check-evm-chain.ts";
 import { checkSolanaKeys } from "./check-secrets.ts";
@@ -11,14 +11,12 @@ import { check, type Finding, fail, ok } from "./finding.ts";
 /** Checks an attester's own file, key and endpoints. */
 export async function checkAttester(path: string, { isOffline }: { isOffline: boolean }): Promise<Finding[]> {
 	const config = readAttesterConfig(path);
-	const { chains, solana } = config;
-	const key = check("GEOSWAP_ATTESTER_KEY", async () => {
-		const secret = parsePrivateKey("GEOSWAP_ATTESTER_KEY", readSecret("GEOSWAP_ATTESTER_KEY"));
-		refuseDevelopmentKeys(
-			[secret],
-			chains.map(({ chainId }) => chainId),
-		);
-		const address = privateKeyToAddress(secret);
+	const { chains, solana, keys } = config;
+	const signers = openSigners({ settings: keys, nowMs: Date.now });
+	const key = check(attesterField(keys), async () => {
+		const chainIds = chains.map(({ chainId }) => chainId);
+		const { address } = await openAttesterKey(chainIds, { keys, signers });
+		refuseDevelopmentKeys([address], chainIds);
 		const others = chains.filter(({ deployment }) => !deployment.attesterSet.attesters.includes(address));
 		return others.length > 0
 			? others.map(({ chainId }) => fail(`${address} is not in the attester set of chain ${chainId}`))
@@ -38,5 +36,9 @@ export async function checkAttester(path: string, { isOffline }: { isOffline: bo
 				),
 				...(solana ? [check("Solana endpoint", () => checkSolanaEndpoint(solana))] : []),
 			];
-	return (await Promise.all([key, checkSolanaKeys(solana?.deployment), ...endpoints])).flat();
+	try {
+		return (await Promise.all([key, checkSolanaKeys(solana?.deployment), ...endpoints])).flat();
+	} finally {
+		await signers.close();
+	}
 }

@@ -1,25 +1,19 @@
 import type { SolanaDeployment } from "@geoswap/protocol";
-import { privateKeyToAddress } from "viem/accounts";
+import type { Address } from "viem";
 import { evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import { parseKeysOf, solanaKeyNames } from "../../config/parse-solana-keys.ts";
-import {
-	parseRelayerKeys,
-	readPepper,
-	readSealKeys,
-	readSecret,
-	type SecretName,
-} from "../../config/secrets.ts";
+import { readPepper, readSealKeys, readSecret, type SecretName } from "../../config/secrets.ts";
+import { openRelayers, relayersField } from "../../signer/open-relayers.ts";
+import type { Signers } from "../../signer/open-signers.ts";
+import { openSolanaRole, type SolanaRole, solanaField, solanaRoles } from "../../signer/open-solana-keys.ts";
+import { SignerError } from "../../signer/signer-error.ts";
 import { refuseDevelopmentKeys } from "../preflight/refuse-development-keys.ts";
 import { refuseSolanaDevelopmentKeys } from "../preflight/refuse-solana-development-keys.ts";
 import { check, type Finding, ok } from "./finding.ts";
 
 /** Checks the secrets of the processes, each in the way that the process does when it starts. */
-export async function checkSecrets(
-	config: Config,
-	{ processes }: { processes: ReadonlySet<string> },
-): Promise<Finding[]> {
+export async function checkSecrets(processes: ReadonlySet<string>): Promise<Finding[]> {
 	const questions = new Map<SecretName, () => unknown>();
 	const isSet = (name: SecretName) => questions.set(name, () => new URL(readSecret(name)));
 	if (processes.has("api")) {
@@ -31,26 +25,38 @@ export async function checkSecrets(
 	if (processes.has("worker")) {
 		isSet("WORKER_DATABASE_URL");
 		isSet("AUDITOR_DATABASE_URL");
-		questions.set("GEOSWAP_RELAYER_KEYS", () => readRelayers(config));
-		const solana = solanaChain(config);
-		if (solana) {
-			for (const name of solanaKeyNames) {
-				questions.set(name, () => parseKeysOf(name, readSecret(name), solana.deployment));
-			}
-		}
 	}
-	const findings = [...questions].map(([name, read]) =>
-		check(name, async () => {
-			try {
-				await read();
-			} catch (error) {
-				// The message of any other error may quote the secret.
-				throw error instanceof ConfigError ? error : new ConfigError(name, "is not valid");
-			}
-			return ok("is set and valid");
-		}),
-	);
+	const findings = [...questions].map(([name, read]) => checkReading(name, read));
 	return (await Promise.all(findings)).flat();
+}
+
+/** Checks that every key of a worker can be opened, and is the one that it should be. */
+export async function checkWorkerKeys(config: Config, signers: Signers): Promise<Finding[]> {
+	const solana = solanaChain(config);
+	const roles = solana ? (Object.keys(solanaRoles) as SolanaRole[]) : [];
+	const findings = [
+		checkReading(relayersField(config.keys), () => readRelayers(config, signers)),
+		...roles.map((role) =>
+			checkReading(
+				solanaField(role, config.keys),
+				() => solana && openSolanaRole(role, { keys: config.keys, signers, deployment: solana.deployment }),
+			),
+		),
+	];
+	return (await Promise.all(findings)).flat();
+}
+
+function checkReading(name: string, read: () => unknown): Promise<Finding[]> {
+	return check(name, async () => {
+		try {
+			await read();
+		} catch (error) {
+			// The message of any other error may quote the secret.
+			const isSafe = error instanceof ConfigError || error instanceof SignerError;
+			throw isSafe ? error : new ConfigError(name, "is not valid");
+		}
+		return ok("is set and valid");
+	});
 }
 
 /** Checks for publicly known keys, with which each process refuses to start. */
@@ -63,14 +69,15 @@ export async function checkSolanaKeys(deployment: SolanaDeployment | undefined):
 }
 
 /** Returns the relayers' addresses, by chain. Throws a message that a person can act on. */
-export function readRelayers(config: Pick<Config, "chains">): Map<number, `0x${string}`[]> {
-	const keys = parseRelayerKeys(readSecret("GEOSWAP_RELAYER_KEYS"));
-	return new Map(
-		evmChains(config).map(({ chainId }) => {
-			const own = keys.get(chainId) ?? [];
-			if (own.length === 0) throw new ConfigError("GEOSWAP_RELAYER_KEYS", `has no key for chain ${chainId}`);
-			refuseDevelopmentKeys(own, [chainId]);
-			return [chainId, own.map((key) => privateKeyToAddress(key))];
-		}),
-	);
+export async function readRelayers(
+	config: Pick<Config, "chains" | "keys">,
+	signers: Signers,
+): Promise<Map<number, Address[]>> {
+	const { keys } = config;
+	const byChain = evmChains(config).map(async ({ chainId }): Promise<[number, Address[]]> => {
+		const addresses = (await openRelayers(chainId, { keys, signers })).map(({ address }) => address);
+		refuseDevelopmentKeys(addresses, [chainId]);
+		return [chainId, addresses];
+	});
+	return new Map(await Promise.all(byChain));
 }

@@ -1,11 +1,13 @@
 import type { Address } from "viem";
 import { evmChains, solanaChain } from "../../config/chain-config.ts";
+import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { readConfig } from "../../config/read-config.ts";
+import { openSigners, type Signers } from "../../signer/open-signers.ts";
 import { checkAttester } from "./check-attester.ts";
 import { checkAttesters } from "./check-attesters.ts";
 import { checkEvmChain } from "./check-evm-chain.ts";
-import { checkSecrets, checkSolanaKeys, readRelayers } from "./check-secrets.ts";
+import { checkSecrets, checkSolanaKeys, checkWorkerKeys, readRelayers } from "./check-secrets.ts";
 import { checkServices } from "./check-services.ts";
 import { checkSolana } from "./check-solana.ts";
 import { check, type Finding, ok, sayWhy } from "./finding.ts";
@@ -52,11 +54,27 @@ async function checkAll(
 	{ processes, isOffline }: { processes: ReadonlySet<string>; isOffline: boolean },
 ): Promise<Finding[]> {
 	const config = readConfig(path);
+	const signers = openSigners({ settings: config.keys, nowMs: Date.now });
+	try {
+		return await checkWith(config, { signers, processes, isOffline });
+	} finally {
+		await signers.close();
+	}
+}
+
+async function checkWith(
+	config: Config,
+	{ signers, processes, isOffline }: { signers: Signers; processes: ReadonlySet<string>; isOffline: boolean },
+): Promise<Finding[]> {
 	const isWorker = processes.has("worker");
 	const solana = solanaChain(config);
-	const keys = [checkSecrets(config, { processes }), checkSolanaKeys(solana?.deployment)];
+	const keys = [
+		checkSecrets(processes),
+		isWorker ? checkWorkerKeys(config, signers) : [],
+		checkSolanaKeys(solana?.deployment),
+	];
 	if (isOffline) return (await Promise.all(keys)).flat();
-	const relayers = isWorker ? knownRelayers(config) : new Map<number, Address[]>();
+	const relayers = isWorker ? await knownRelayers(config, signers) : new Map<number, Address[]>();
 	const findings = await Promise.all([
 		...keys,
 		checkServices(config, { processes }),
@@ -71,9 +89,12 @@ async function checkAll(
 }
 
 /** Returns none if the keys are wrong, which the check of the secrets reports. */
-function knownRelayers(config: Parameters<typeof readRelayers>[0]): Map<number, Address[]> {
+async function knownRelayers(
+	config: Parameters<typeof readRelayers>[0],
+	signers: Signers,
+): Promise<Map<number, Address[]>> {
 	try {
-		return readRelayers(config);
+		return await readRelayers(config, signers);
 	} catch {
 		return new Map();
 	}

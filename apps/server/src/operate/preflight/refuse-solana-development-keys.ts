@@ -1,10 +1,8 @@
 import { createHash, createPrivateKey, createPublicKey } from "node:crypto";
 import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
-import { getAddressDecoder, getBase58Decoder } from "@solana/kit";
+import { getAddressDecoder } from "@solana/kit";
+import { isDevelopmentCluster } from "../../chain/is-development-chain.ts";
 import { ConfigError } from "../../config/config-error.ts";
-
-/** The devnet's first block: a cluster that exists on one machine only. */
-export const developmentGenesisHash: string = getBase58Decoder().decode(sha256("geoswap devnet: Solana"));
 
 /** The seed of the devnet's keys. Anyone can take what they hold on a real cluster. */
 const developmentSeed = "geoswap devnet: public development keys, never use them on a cluster";
@@ -24,7 +22,7 @@ export function refuseSolanaDevelopmentKeys({
 }: Pick<SolanaDeployment, "genesisHash" | "feePayers" | "escrow" | "vault"> & {
 	assets: readonly Pick<SolanaDeployment["assets"][number], "address">[];
 }): void {
-	if (genesisHash === developmentGenesisHash) return;
+	if (isDevelopmentCluster({ genesisHash })) return;
 	known ??= new Set(developmentAddresses());
 	const mints = assets.map(({ address }) => address);
 	const used = [...feePayers, escrow, vault, ...mints].find((address) => known?.has(address));

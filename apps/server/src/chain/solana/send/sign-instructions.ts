@@ -5,11 +5,11 @@ import {
 	createTransactionMessage,
 	getTransactionEncoder,
 	type Instruction,
-	type KeyPairSigner,
 	pipe,
 	setTransactionMessageFeePayerSigner,
 	setTransactionMessageLifetimeUsingBlockhash,
 	signTransactionMessageWithSigners,
+	type TransactionPartialSigner,
 } from "@solana/kit";
 import {
 	getSetComputeUnitLimitInstruction,
@@ -24,7 +24,7 @@ export type SignedTransaction = { signature: Hex; raw: Hex };
 /** The parts that every transaction of ours needs, beside its instructions. */
 export type SigningParts = {
 	/** One of the deployment's fee payers. */
-	feePayer: KeyPairSigner;
+	feePayer: TransactionPartialSigner;
 	blockhash: string;
 	/** In micro-lamports per compute unit. */
 	computePrice: bigint;

@@ -1,3 +1,8 @@
-import type { KeyPairSigner } from "@solana/kit";
+import type { TransactionPartialSigner } from "@solana/kit";
 
-export type SolanaKeys = { feePayers: KeyPairSigner[]; escrow: KeyPairSigner; vault: KeyPairSigner };
+/** The service's keys on Solana. They sign transactions, and nobody here can read them. */
+export type SolanaKeys = {
+	feePayers: TransactionPartialSigner[];
+	escrow: TransactionPartialSigner;
+	vault: TransactionPartialSigner;
+};

@@ -1,11 +1,12 @@
 import {
 	fromSolanaWord,
 	type Order,
+	type OrderTransaction,
 	orderTransaction,
 	type SolanaAddress,
 	type SolanaDeployment,
 } from "@geoswap/protocol";
-import { type KeyPairSigner, signBytes } from "@solana/kit";
+import { getTransactionDecoder, type TransactionPartialSigner } from "@solana/kit";
 import { bytesToHex, concat, type Hex, hexToBytes, isHex } from "viem";
 import { expectOrigin } from "../send/order-sides.ts";
 import { maximumTransactionBytes, type SignedTransaction } from "../send/sign-instructions.ts";
@@ -42,13 +43,13 @@ export async function coSignOrder({
 	deployment: SolanaDeployment;
 	order: Order;
 	op: CoSignedOp;
-	feePayerKey: KeyPairSigner;
+	feePayerKey: TransactionPartialSigner;
 }): Promise<SignedTransaction> {
 	if (op.feePayer !== feePayerKey.address || !deployment.feePayers.includes(op.feePayer)) {
 		throw new CoSignError(`${op.feePayer} is not the signing fee payer`);
 	}
 	expectAffordable(op.compute);
-	const message = await orderMessage(deployment, order, op);
+	const { message, unsigned } = await orderBytes(deployment, order, op);
 	const walletSignature = isHex(op.signature) ? hexToBytes(op.signature) : new Uint8Array();
 	const isWallets = await verifyWalletSignature({
 		wallet: fromSolanaWord(order.wallet),
@@ -57,8 +58,19 @@ export async function coSignOrder({
 	});
 	if (!isWallets)
 		throw new CoSignError("the signature is not the wallet's signature over the order's transaction");
-	const signature = bytesToHex(await signBytes(feePayerKey.keyPair.privateKey, message));
+	const signature = bytesToHex(await signAsFeePayer(feePayerKey, unsigned));
 	return { signature, raw: concat(["0x02", signature, bytesToHex(walletSignature), bytesToHex(message)]) };
+}
+
+type Signable = Parameters<TransactionPartialSigner["signTransactions"]>[0][number];
+
+async function signAsFeePayer(key: TransactionPartialSigner, unsigned: Uint8Array): Promise<Uint8Array> {
+	// Its size was checked above, and it lives as long as its blockhash.
+	const transaction = getTransactionDecoder().decode(unsigned) as Signable;
+	const [signatures] = await key.signTransactions([transaction]);
+	const signature = signatures?.[key.address];
+	if (!signature) throw new Error(`the signer of ${key.address} returned no signature`);
+	return signature;
 }
 
 function expectAffordable({ unitLimit, microLamportsPerUnit }: CoSignedOp["compute"]): void {
@@ -69,7 +81,11 @@ function expectAffordable({ unitLimit, microLamportsPerUnit }: CoSignedOp["compu
 	}
 }
 
-async function orderMessage(deployment: SolanaDeployment, order: Order, op: CoSignedOp): Promise<Uint8Array> {
+async function orderBytes(
+	deployment: SolanaDeployment,
+	order: Order,
+	op: CoSignedOp,
+): Promise<OrderTransaction> {
 	try {
 		expectOrigin(deployment, order);
 		const { message, unsigned } = await orderTransaction(deployment, order, op);
@@ -81,7 +97,7 @@ async function orderMessage(deployment: SolanaDeployment, order: Order, op: CoSi
 		) {
 			throw new RangeError("the transaction has another form");
 		}
-		return message;
+		return { message, unsigned };
 	} catch (cause) {
 		const reason = cause instanceof Error ? cause.message : String(cause);
 		throw new CoSignError(`the order cannot be opened: ${reason}`, { cause });

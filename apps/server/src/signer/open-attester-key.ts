@@ -1,0 +1,28 @@
+import { isDevelopmentChain } from "../chain/is-development-chain.ts";
+import type { AttesterKeys } from "../config/keys-config.ts";
+import { readSecret } from "../config/secrets.ts";
+import type { Signers } from "./open-signers.ts";
+import { parseEvmKey } from "./parse-keys.ts";
+import { refusePlainKeys } from "./refuse-plain-keys.ts";
+import type { EvmSigner } from "./signer.ts";
+
+/** Returns where the operator names the attester's key. */
+export function attesterField({ attester }: Pick<AttesterKeys, "attester">): string {
+	return attester ? "keys.attester" : "GEOSWAP_ATTESTER_KEY";
+}
+
+/** Opens the key that an attester signs with, for these chains. Throws a message that a person can act on. */
+export async function openAttesterKey(
+	chainIds: readonly number[],
+	{ keys, signers }: { keys: AttesterKeys; signers: Signers },
+): Promise<EvmSigner> {
+	const field = attesterField(keys);
+	const signer = keys.attester
+		? await signers.openEvm(keys.attester)
+		: signers.evmOf(
+				{ reference: `env:${field}`, backend: "env" },
+				parseEvmKey(field, readSecret("GEOSWAP_ATTESTER_KEY")),
+			);
+	refusePlainKeys([signer], { keys, signers, isDevelopment: chainIds.every(isDevelopmentChain) });
+	return signer;
+}

@@ -1,0 +1,74 @@
+import type { KeyBackend, KeyReference } from "../config/key-reference.ts";
+import { parseKeyReference } from "../config/key-reference.ts";
+import type { KeySettings } from "../config/keys-config.ts";
+import type { Backend, KeyToOpen } from "./backend/backend.ts";
+import { memoryDigestKey, memoryMessageKey } from "./backend/memory-key.ts";
+import { evmSignerOf } from "./evm-signer-of.ts";
+import { type Guard, guardSigner } from "./guard-signer.ts";
+import type { EvmSigner, SolanaSigner } from "./signer.ts";
+import type { KeyName } from "./signer-error.ts";
+import { solanaSignerOf } from "./solana-signer-of.ts";
+
+/** Opens keys, wherever they are. */
+export type Signers = {
+	openEvm: (reference: KeyReference) => Promise<EvmSigner>;
+	openSolana: (reference: KeyReference) => Promise<SolanaSigner>;
+	/** Makes a signer of a key that is already in this process. */
+	evmOf: (name: KeyName, secret: Uint8Array) => EvmSigner;
+	solanaOf: (name: KeyName, seed: Uint8Array) => SolanaSigner;
+	/** Variables with keys of real chains, which the operator allows. Their use is reported again and again. */
+	plainOnRealChains: Set<string>;
+	/** Ends the connections to the places that hold keys. */
+	close: () => Promise<void>;
+};
+
+/** The places that hold keys. Their code is loaded only if a key is there. */
+const loaders: Record<
+	KeyBackend,
+	(settings: KeySettings, environment: NodeJS.ProcessEnv) => Promise<Backend>
+> = {
+	env: async (_settings, environment) =>
+		(await import("./backend/environment.ts")).openEnvironment(environment),
+	keystore: notYet,
+	pkcs11: notYet,
+	awskms: notYet,
+	gcpkms: notYet,
+	remote: notYet,
+};
+
+async function notYet(): Promise<never> {
+	throw new Error("not supported yet");
+}
+
+/** Returns a function for each kind of key that opens it by its reference. Only this file knows all backends. */
+export function openSigners({
+	settings,
+	environment = process.env,
+	nowMs,
+	onCall,
+}: Omit<Guard, "timeoutMs"> & { settings: KeySettings; environment?: NodeJS.ProcessEnv }): Signers {
+	const guard: Guard = { timeoutMs: settings.timeoutMs, nowMs, onCall };
+	const opened = new Map<KeyBackend, Promise<Backend>>();
+	const find = async (reference: KeyReference): Promise<{ backend: Backend; key: KeyToOpen }> => {
+		const { backend, rest } = parseKeyReference(reference);
+		const opening = opened.get(backend) ?? loaders[backend](settings, environment);
+		opened.set(backend, opening);
+		return { backend: await opening, key: { name: { reference, backend }, rest } };
+	};
+	return {
+		async openEvm(reference) {
+			const { backend, key } = await find(reference);
+			return guardSigner(await backend.openEvm(key), guard);
+		},
+		async openSolana(reference) {
+			const { backend, key } = await find(reference);
+			return guardSigner(await backend.openSolana(key), guard);
+		},
+		evmOf: (name, secret) => guardSigner(evmSignerOf(memoryDigestKey(name, secret)), guard),
+		solanaOf: (name, seed) => guardSigner(solanaSignerOf(memoryMessageKey(name, seed)), guard),
+		plainOnRealChains: new Set(),
+		async close() {
+			for (const opening of opened.values()) await (await opening.catch(() => undefined))?.close?.();
+		},
+	};
+}

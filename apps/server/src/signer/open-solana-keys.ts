@@ -1,0 +1,84 @@
+import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
+import { isDevelopmentCluster } from "../chain/is-development-chain.ts";
+import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
+import { ConfigError } from "../config/config-error.ts";
+import type { WorkerKeys } from "../config/keys-config.ts";
+import { readSecret } from "../config/secrets.ts";
+import { kitSignerOf } from "./kit-signer-of.ts";
+import type { Signers } from "./open-signers.ts";
+import { parseSolanaKey } from "./parse-keys.ts";
+import { refusePlainKeys } from "./refuse-plain-keys.ts";
+import type { SolanaSigner } from "./signer.ts";
+
+/** The roles of the service's keys, each with the variable that has its keys if the configuration names none. */
+export const solanaRoles = {
+	feePayers: "GEOSWAP_SOLANA_FEE_PAYER_KEYS",
+	escrow: "GEOSWAP_SOLANA_ESCROW_KEY",
+	vault: "GEOSWAP_SOLANA_VAULT_KEY",
+} as const;
+export type SolanaRole = keyof typeof solanaRoles;
+
+type Opening = {
+	keys: WorkerKeys;
+	signers: Signers;
+	deployment: SolanaDeployment;
+	environment?: NodeJS.ProcessEnv;
+};
+
+/** Returns where the operator names the keys of a role. */
+export function solanaField(role: SolanaRole, { solana }: Pick<WorkerKeys, "solana">): string {
+	return solana ? `keys.solana.${role}` : solanaRoles[role];
+}
+
+/** Opens all keys of the service on Solana. Only the worker signs there. */
+export async function openSolanaKeys(opening: Opening): Promise<SolanaKeys & { signers: SolanaSigner[] }> {
+	const [feePayers, escrow, vault] = await Promise.all([
+		openSolanaRole("feePayers", opening),
+		openSolanaRole("escrow", opening),
+		openSolanaRole("vault", opening),
+	]);
+	return {
+		feePayers: feePayers.map(kitSignerOf),
+		escrow: kitSignerOf(only(escrow)),
+		vault: kitSignerOf(only(vault)),
+		signers: [...feePayers, ...escrow, ...vault],
+	};
+}
+
+/**
+ * Opens the keys of one role. They must be exactly those that the deployment names, and are returned in the
+ * deployment's order.
+ */
+export async function openSolanaRole(
+	role: SolanaRole,
+	{ keys, signers, deployment, environment = process.env }: Opening,
+): Promise<SolanaSigner[]> {
+	const field = solanaField(role, keys);
+	const opened = keys.solana
+		? await Promise.all([keys.solana[role]].flat().map((reference) => signers.openSolana(reference)))
+		: readSecret(solanaRoles[role], environment)
+				.split(",")
+				.map((text) => parseSolanaKey(field, text.trim()))
+				.map((seed) => signers.solanaOf({ reference: `env:${field}`, backend: "env" }, seed));
+	const named = addressesOf[role](deployment).map((address) => {
+		const signer = opened.find((one) => one.address === address);
+		if (!signer) throw new ConfigError(field, `has no key for ${address}, which the deployment names`);
+		return signer;
+	});
+	if (opened.length !== named.length) {
+		throw new ConfigError(field, "has a key twice, or a key that the deployment does not name");
+	}
+	refusePlainKeys(named, { keys, signers, isDevelopment: isDevelopmentCluster(deployment) });
+	return named;
+}
+
+const addressesOf: Record<SolanaRole, (deployment: SolanaDeployment) => readonly SolanaAddress[]> = {
+	feePayers: ({ feePayers }) => feePayers,
+	escrow: ({ escrow }) => [escrow],
+	vault: ({ vault }) => [vault],
+};
+
+function only([signer]: SolanaSigner[]): SolanaSigner {
+	if (!signer) throw new Error("there is a key for each address");
+	return signer;
+}
