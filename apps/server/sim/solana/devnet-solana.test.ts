@@ -1,6 +1,6 @@
 import { solanaKeyVariables, startTestSolana } from "@geoswap/devnet";
 import { createDefaultRpcTransport } from "@solana/kit";
-import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
+import { solanaKeysOf } from "../../test/signer/solana-keys-of.ts";
 import { solanaChainContract } from "./solana-chain-contract.ts";
 import { subjectOptions } from "./solana-contract-scene.ts";
 
@@ -9,7 +9,7 @@ solanaChainContract("the devnet's Solana", async () => {
 	const { admin, deployment } = solana;
 	return {
 		deployment,
-		keys: await parseSolanaKeys(solanaKeyVariables(solana.keys), deployment),
+		keys: await solanaKeysOf(solanaKeyVariables(solana.keys), deployment),
 		transport: createDefaultRpcTransport({ url: solana.rpcUrl }),
 		slots: (slots) => admin.warp({ slots }),
 		give: async (gift) => {

@@ -35,6 +35,7 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { orderActions } from "../../test/order/order-actions.ts";
+import { signerOfAccount } from "../../test/signer/signer-of-account.ts";
 import { type SolanaActions, solanaActions } from "../../test/solana/solana-actions.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { connectSolana } from "../chain/solana/connect-solana.ts";
@@ -80,7 +81,7 @@ function start(sight: { solana?: ReturnType<typeof connectSolana> }) {
 			logLevel: "silent",
 			...sight,
 		},
-		account,
+		signer: signerOfAccount(account),
 		nowMs: () => 1_700_000_000_000,
 		log: createLog({ level: "silent", process: "test" }),
 	});

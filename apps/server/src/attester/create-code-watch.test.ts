@@ -5,6 +5,7 @@ import type { Address, Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { orderActions } from "../../test/order/order-actions.ts";
+import { signerOfAccount } from "../../test/signer/signer-of-account.ts";
 import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createCodeWatch } from "./create-code-watch.ts";
@@ -46,7 +47,7 @@ async function attesterOf(seen: EvmChain[]) {
 			port: 0,
 			logLevel: "silent",
 		},
-		account: privateKeyToAccount(chains.keys.attesters[0] ?? "0x"),
+		signer: signerOfAccount(privateKeyToAccount(chains.keys.attesters[0] ?? "0x")),
 		nowMs: Date.now,
 		log,
 	});

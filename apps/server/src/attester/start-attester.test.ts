@@ -13,6 +13,7 @@ import { type Address, custom, type Hex, http, recoverAddress, recoverTypedDataA
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { orderActions } from "../../test/order/order-actions.ts";
+import { signerOfAccount } from "../../test/signer/signer-of-account.ts";
 import { connectChain } from "../chain/evm/chain-client.ts";
 import { createLog } from "../telemetry/log.ts";
 import type { Refusal } from "./create-attester.ts";
@@ -37,7 +38,7 @@ beforeAll(async () => {
 			port: 0,
 			logLevel: "silent",
 		},
-		account,
+		signer: signerOfAccount(account),
 		nowMs: () => 1_700_000_000_000,
 		log: createLog({ level: "silent", process: "test" }),
 	});
@@ -140,7 +141,7 @@ test("all orders that cannot be signed for are refused at once, each with its re
 			port: 0,
 			logLevel: "silent",
 		},
-		account,
+		signer: signerOfAccount(account),
 		nowMs: Date.now,
 		log: createLog({ level: "silent", process: "test" }),
 	});

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
+import { isDevelopmentChain, isDevelopmentCluster } from "../chain/is-development-chain.ts";
 import { evmChains, solanaChain } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import { readConfig } from "../config/read-config.ts";
@@ -10,8 +11,6 @@ import { expectConsole, publicUrlOf } from "../console/expect-console.ts";
 import { createWorkerMetrics } from "../console/read/worker-metrics.ts";
 import { openDatabase } from "../database/database.ts";
 import { expectDatabase } from "../operate/preflight/expect-database.ts";
-import { areDevelopmentChains } from "../operate/preflight/refuse-development-keys.ts";
-import { developmentGenesisHash } from "../operate/preflight/refuse-solana-development-keys.ts";
 import { createLog } from "../telemetry/log.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 
@@ -57,7 +56,7 @@ function isDevnet(config: Pick<Config, "chains">): boolean {
 	const solana = solanaChain(config);
 	const chainIds = evmChains(config).map(({ chainId }) => chainId);
 	return (
-		areDevelopmentChains(chainIds) && (!solana || solana.deployment.genesisHash === developmentGenesisHash)
+		chainIds.every(isDevelopmentChain) && (!solana || isDevelopmentCluster(solana.deployment))
 	);
 }
 

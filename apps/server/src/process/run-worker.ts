@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { atWorkerUrl } from "../config/at-worker-url.ts";
 import { solanaChain } from "../config/chain-config.ts";
 import { readConfig } from "../config/read-config.ts";
-import { parseRelayerKeys, readSecret } from "../config/secrets.ts";
+import { readSecret } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
 import { ensurePartitions } from "../database/ensure-partitions.ts";
 import { createDesk } from "../desk/desk.ts";
@@ -17,9 +17,11 @@ import { expectDatabase } from "../operate/preflight/expect-database.ts";
 import { expectNamedKeys } from "../operate/preflight/expect-named-keys.ts";
 import { countRefusals } from "../operate/watch/count-refusals.ts";
 import { connectAttester } from "../round/attestation/attester-client.ts";
+import { openSigners } from "../signer/open-signers.ts";
 import { createLog } from "../telemetry/log.ts";
 import { nodeMetrics } from "../telemetry/node-metrics.ts";
 import { rpcMetrics } from "../telemetry/rpc-metrics.ts";
+import { signerMetrics } from "../telemetry/signer-metrics.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { catchHangups } from "./catch-hangups.ts";
 import { connectWorkerChains } from "./connect-worker-chains.ts";
@@ -27,6 +29,7 @@ import { createPumps } from "./create-pumps.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { runWorkerLoops } from "./run-worker-loops.ts";
 import { tellSimulators } from "./tell-simulators.ts";
+import { warnOfPlainKeys } from "./warn-of-plain-keys.ts";
 import { watchWorker, workerMetrics } from "./watch-worker.ts";
 
 const retryMaxMs = 5_000;
@@ -47,7 +50,6 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 	const config = url ? atWorkerUrl(file, url) : file;
 	const databaseUrl = readSecret("WORKER_DATABASE_URL");
 	const auditorUrl = readSecret("AUDITOR_DATABASE_URL");
-	const relayerKeys = parseRelayerKeys(readSecret("GEOSWAP_RELAYER_KEYS"));
 	const log = createLog({ level: config.logLevel, process: "worker" });
 	hangups.listen(() => log.warn("a worker does not reload its configuration; start another one with it"));
 	const nowMs = Date.now;
@@ -57,13 +59,16 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 	const metrics = meter && workerMetrics(meter, config);
 	const stopping = new AbortController();
 	const { signal } = stopping;
+	const onCall = meter && signerMetrics(meter);
+	const signers = openSigners({ settings: config.keys, nowMs, onCall });
 	const { chains, evm } = await connectWorkerChains(config, {
-		relayerKeys,
+		signers,
 		onCall: meter && rpcMetrics(meter),
 		nodeMetrics: meter && nodeMetrics(meter),
 		signal,
 		log,
 	});
+	warnOfPlainKeys(signers, { signal, log });
 
 	// Each follower of a chain keeps a connection for as long as it follows.
 	const max = workConnections + chains.length;
@@ -127,6 +132,7 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 			leave,
 			() => server.close(),
 			() => Promise.all([pool.end(), watching?.end(), auditing.end()]),
+			() => signers.close(),
 			() => telemetry.stop(),
 		],
 		log,

@@ -1,10 +1,12 @@
-import { hexToBytes, keccak256, parseTransaction, recoverTransactionAddress } from "viem";
+import { attestationTypedData, heartbeatTypedData } from "@geoswap/protocol";
+import { hexToBytes, keccak256, parseTransaction, recoverTransactionAddress, toHex } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { accountOfSigner } from "./account-of-signer.ts";
 import { memoryDigestKey } from "./backend/memory-key.ts";
 import type { DigestKey } from "./digest-key.ts";
 import { evmSignerOf } from "./evm-signer-of.ts";
+import { hexOfSignature } from "./hex-of-signature.ts";
 import { SignerError } from "./signer-error.ts";
 
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -25,9 +27,36 @@ const heartbeat = {
 	message: { chainId: 31337, finalizedNumber: 12, signedAtUnixSeconds: 1_700_000_000 },
 } as const;
 
-test("a transaction is signed as viem signs it, byte for byte", async () => {
-	const expected = await privateKeyToAccount(secret).signTransaction(transaction);
-	expect(await accountOfSigner(evmSignerOf(key)).signTransaction(transaction)).toBe(expected);
+test("transactions, attestations and heartbeats are signed as viem signs them, byte for byte", async () => {
+	const one = toHex(1n, { size: 32 });
+	const last = toHex(curveOrder - 1n, { size: 32 });
+	for (const privateKey of [secret, one, last]) {
+		const viems = privateKeyToAccount(privateKey);
+		const signer = evmSignerOf(memoryDigestKey(key.name, hexToBytes(privateKey)));
+		expect(signer.address).toBe(viems.address);
+		const authorization = await viems.signAuthorization({ chainId: 1, address: viems.address, nonce: 8 });
+		for (let nonce = 0; nonce < 10; nonce++) {
+			for (const made of [
+				{ ...transaction, nonce },
+				{ ...transaction, nonce, type: "eip7702" as const, authorizationList: [authorization] },
+			]) {
+				const signed = await accountOfSigner(signer).signTransaction(made);
+				expect(signed).toBe(await viems.signTransaction(made));
+			}
+		}
+		expect(hexOfSignature(await signer.sign(heartbeat))).toBe(
+			await viems.signTypedData(heartbeatTypedData(heartbeat.message)),
+		);
+		const message = {
+			kind: "Release",
+			originChainId: 31337,
+			escrow: viems.address,
+			orderIds: [one, last],
+		} as const;
+		expect(hexOfSignature(await signer.sign({ kind: "attestation", message }))).toBe(
+			await viems.signTypedData(attestationTypedData(message)),
+		);
+	}
 });
 
 test("a device that returns the high s still yields a transaction that chains take", async () => {

@@ -9,7 +9,7 @@ import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
-import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
+import { solanaKeysOf } from "../signer/solana-keys-of.ts";
 
 /** Makes a token account at an address that has a key, like a wallet's. Slots pass by `slots`, or by themselves. */
 export async function makeKeyedAccount(
@@ -19,7 +19,7 @@ export async function makeKeyedAccount(
 	const chain = connectSolana(solana);
 	const {
 		feePayers: [feePayer],
-	} = await parseSolanaKeys(solanaKeyVariables(solana.keys), solana.deployment);
+	} = await solanaKeysOf(solanaKeyVariables(solana.keys), solana.deployment);
 	if (!feePayer) throw new Error("the devnet has no fee payer");
 	const account = await generateKeyPairSigner();
 	const { signature, raw } = await signInstructions({

@@ -24,7 +24,6 @@ import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
 import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
-import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
 import { advanceSolana } from "../../src/follow/solana/advance-solana.ts";
 import { strikeJobs } from "../../src/job/strike-jobs.ts";
@@ -32,6 +31,7 @@ import { slotHash } from "../../src/swap/due/chain-head.ts";
 import type { SignedSolanaOp } from "../../src/swap/facts/swap-record.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import { createTestDatabase } from "../service/test-database.ts";
+import { solanaKeysOf } from "../signer/solana-keys-of.ts";
 
 export type SolanaScene = {
 	solana: TestSolana;
@@ -52,7 +52,7 @@ export async function createSolanaScene(
 	return {
 		solana,
 		chain: connectSolana({ rpcUrl, deployment }),
-		keys: await parseSolanaKeys(solanaKeyVariables(keys), deployment),
+		keys: await solanaKeysOf(solanaKeyVariables(keys), deployment),
 		pool: database.pool,
 		owner: database.owner,
 		stop: async () => {

@@ -8,7 +8,7 @@ import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
-import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
+import { solanaKeysOf } from "../signer/solana-keys-of.ts";
 
 /** Transfers the ownership of an owner's token account. Returns the new owner. */
 export async function giveAccountAway(
@@ -32,7 +32,7 @@ export async function giveAccountAway(
 	const chain = connectSolana(solana);
 	const {
 		feePayers: [feePayer],
-	} = await parseSolanaKeys(solanaKeyVariables(solana.keys), solana.deployment);
+	} = await solanaKeysOf(solanaKeyVariables(solana.keys), solana.deployment);
 	if (!feePayer) throw new Error("the devnet has no fee payer");
 	const stranger = await generateKeyPairSigner();
 	const instruction = getSetAuthorityInstruction({

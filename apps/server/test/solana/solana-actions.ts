@@ -23,7 +23,7 @@ import { signRelease } from "../../src/chain/solana/send/sign-release.ts";
 import { signVoid } from "../../src/chain/solana/send/sign-void.ts";
 import { transferInstructions } from "../../src/chain/solana/send/transfer-instructions.ts";
 import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
-import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
+import { solanaKeysOf } from "../signer/solana-keys-of.ts";
 
 /**
  * Creates actions on orders of a test Solana, each by a transaction of its own, which is confirmed when it returns. If
@@ -32,7 +32,7 @@ import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 export async function solanaActions(solana: TestSolana) {
 	const { deployment, admin } = solana;
 	const chain = connectSolana(solana);
-	const keys = await parseSolanaKeys(solanaKeyVariables(solana.keys), deployment);
+	const keys = await solanaKeysOf(solanaKeyVariables(solana.keys), deployment);
 	const [feePayer] = keys.feePayers as [KeyPairSigner];
 	const signers = (list: Uint8Array[]) => Promise.all(list.map((key) => createKeyPairSignerFromBytes(key)));
 	const wallets = await signers(solana.keys.wallets);

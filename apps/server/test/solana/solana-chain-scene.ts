@@ -22,8 +22,8 @@ import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import type { SignedTransaction } from "../../src/chain/solana/send/sign-instructions.ts";
 import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
 import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
-import { parseSolanaKeys } from "../../src/config/parse-solana-keys.ts";
 import { solanaOrder } from "../order/solana-order-scene.ts";
+import { solanaKeysOf } from "../signer/solana-keys-of.ts";
 
 /** A fast Solana chain of the test's own, with the service's keys and a wallet. */
 export type SolanaChainScene = {
@@ -58,7 +58,7 @@ export async function solanaChainScene(
 ): Promise<SolanaChainScene> {
 	const solana = await startTestSolana(options);
 	const chain = connectSolana(solana);
-	const keys = await parseSolanaKeys(solanaKeyVariables(solana.keys), solana.deployment);
+	const keys = await solanaKeysOf(solanaKeyVariables(solana.keys), solana.deployment);
 	const [feePayer] = keys.feePayers;
 	const [walletKey] = solana.keys.wallets;
 	if (!feePayer || !walletKey) throw new Error("the devnet has no keys");

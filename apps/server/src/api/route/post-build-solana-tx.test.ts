@@ -18,11 +18,11 @@ import {
 	signTransaction,
 	startSolanaSubmitScene,
 } from "../../../test/api/solana-submit-scene.ts";
+import { solanaKeysOf } from "../../../test/signer/solana-keys-of.ts";
 import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
 import { readStatuses } from "../../chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../chain/solana/send/send-raw.ts";
 import { coSignOrder } from "../../chain/solana/wallet/co-sign-order.ts";
-import { parseSolanaKeys } from "../../config/parse-solana-keys.ts";
 
 let scene: SolanaSubmitScene;
 beforeAll(async () => {
@@ -58,7 +58,7 @@ test.each(["USDC", "USDT", "SOL"])(
 		expect(geoOp.message).toBe(Buffer.from(message).toString("base64"));
 
 		const signed = Buffer.from(await signTransaction(wallet, unsignedTransaction), "base64");
-		const keys = await parseSolanaKeys(solanaKeyVariables(solana.keys), solana.deployment);
+		const keys = await solanaKeysOf(solanaKeyVariables(solana.keys), solana.deployment);
 		const feePayerKey = keys.feePayers.find(({ address }) => address === geoOp.feePayer);
 		if (!feePayerKey) throw new Error("it is one of the deployment's");
 		const { signature, raw } = await coSignOrder({

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { refusalOf } from "../../../test/api/origin-scene.ts";
 import { type SolanaSubmitScene, startSolanaSubmitScene } from "../../../test/api/solana-submit-scene.ts";
 import { type SubmitScene, startSubmitScene } from "../../../test/api/submit-scene.ts";
+import { solanaKeysOf } from "../../../test/signer/solana-keys-of.ts";
 import { readStatuses } from "../../chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../chain/solana/send/send-raw.ts";
-import { parseSolanaKeys } from "../../config/parse-solana-keys.ts";
 import { noteRestore } from "../../database/restores.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 
@@ -37,7 +37,7 @@ type SolanaSubmission = Omit<Awaited<ReturnType<SolanaSubmitScene["signedTransac
 /** Signs and sends the transaction like the fee payer's lane. */
 async function landOnSolana({ built, signed }: SolanaSubmission): Promise<void> {
 	const { chain } = solana;
-	const keys = await parseSolanaKeys(solanaKeyVariables(solana.solana.keys), chain.deployment);
+	const keys = await solanaKeysOf(solanaKeyVariables(solana.solana.keys), chain.deployment);
 	const feePayer = keys.feePayers.find(({ address }) => address === built.geoOp.feePayer);
 	if (!feePayer) throw new Error("it is one of ours");
 	const bytes = Buffer.from(signed, "base64");

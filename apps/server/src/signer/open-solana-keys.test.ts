@@ -1,8 +1,18 @@
 import { deriveSolanaDevnetKeys, describeSolana, solanaKeyVariables } from "@geoswap/devnet";
 import { getBase58Decoder } from "@solana/kit";
 import { expect, test } from "vitest";
-import { ConfigError } from "./config-error.ts";
-import { parseSolanaKeys, type SolanaKeyName } from "./parse-solana-keys.ts";
+import type { SolanaKeyName } from "../../test/signer/solana-keys-of.ts";
+import { ConfigError } from "../config/config-error.ts";
+import { workerKeysSchema } from "../config/keys-config.ts";
+import { openSigners } from "./open-signers.ts";
+import { openSolanaKeys } from "./open-solana-keys.ts";
+
+/** Opens the keys of a worker whose configuration names none. */
+function open(environment: Record<SolanaKeyName, string>, { allowPlain = true } = {}) {
+	const settings = workerKeysSchema.parse({ allowPlain });
+	const signers = openSigners({ settings, nowMs: Date.now });
+	return openSolanaKeys({ keys: settings, signers, deployment, environment });
+}
 
 const keys = deriveSolanaDevnetKeys();
 const deployment = describeSolana({ genesisHash: "1".repeat(32), feeds: {} });
@@ -12,7 +22,7 @@ const { GEOSWAP_SOLANA_ESCROW_KEY: escrow, GEOSWAP_SOLANA_VAULT_KEY: vault } = v
 
 test("the deployment's keys are read, with fee payers in the deployment's order", async () => {
 	for (const payers of [feePayers.join(","), feePayers.toReversed().join(" , ")]) {
-		const parsed = await parseSolanaKeys({ ...variables, GEOSWAP_SOLANA_FEE_PAYER_KEYS: payers }, deployment);
+		const parsed = await open({ ...variables, GEOSWAP_SOLANA_FEE_PAYER_KEYS: payers });
 		expect(parsed.feePayers.map(({ address }) => address)).toEqual(deployment.feePayers);
 		expect(parsed.escrow.address).toBe(deployment.escrow);
 		expect(parsed.vault.address).toBe(deployment.vault);
@@ -26,7 +36,7 @@ test("keys that are missing, extra, of another role or invalid are refused by va
 		new Uint8Array([...keys.escrow.slice(0, 32), ...keys.vault.slice(32)]),
 	);
 	const mistakes: [name: SolanaKeyName, text: string, problem: RegExp][] = [
-		["GEOSWAP_SOLANA_FEE_PAYER_KEYS", "", /must be the 64 bytes/],
+		["GEOSWAP_SOLANA_FEE_PAYER_KEYS", "", /is not set/],
 		["GEOSWAP_SOLANA_FEE_PAYER_KEYS", `feePayer:${feePayers[0]}`, /must be the 64 bytes/],
 		["GEOSWAP_SOLANA_FEE_PAYER_KEYS", feePayers.slice(1).join(","), /has no key for/],
 		["GEOSWAP_SOLANA_FEE_PAYER_KEYS", [...feePayers, stranger].join(","), /does not name/],
@@ -40,9 +50,7 @@ test("keys that are missing, extra, of another role or invalid are refused by va
 		["GEOSWAP_SOLANA_VAULT_KEY", "nonsense0", /must be the 64 bytes/],
 	];
 	for (const [name, text, problem] of mistakes) {
-		const error = await parseSolanaKeys({ ...variables, [name]: text }, deployment).catch(
-			(thrown: unknown) => thrown,
-		);
+		const error = await open({ ...variables, [name]: text }).catch((thrown: unknown) => thrown);
 		expect(error, text).toBeInstanceOf(ConfigError);
 		expect(String(error)).toMatch(problem);
 		expect(String(error)).toContain(name);
@@ -50,4 +58,10 @@ test("keys that are missing, extra, of another role or invalid are refused by va
 			expect(String(error)).not.toContain(secret);
 		}
 	}
+});
+
+test("keys in the environment are refused on a cluster that is not the devnet's, unless the operator allows them", async () => {
+	await expect(open(variables, { allowPlain: false })).rejects.toThrow(
+		/^GEOSWAP_SOLANA_\w+: the key of \w+ is in the environment.*keys\.allowPlain/,
+	);
 });
