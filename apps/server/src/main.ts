@@ -8,6 +8,7 @@ import { defineAccountsCommands, defineKeysCommands } from "./operate/key/define
 import { definePausesCommands } from "./operate/pause/define-pauses-commands.ts";
 import { runProgram } from "./operate/run-program.ts";
 import { defineShadowCommands } from "./operate/shadow/define-shadow-commands.ts";
+import { defineSignersCommands } from "./operate/signers/define-signers-commands.ts";
 import { defineSwapsCommands } from "./operate/swaps/define-swaps-commands.ts";
 
 // Each command loads only what it needs: an attester has no database driver in its process.
@@ -22,6 +23,7 @@ reconcile: 1 if books and chains differ, 3 if that could not be checked.
 pauses list: 1 if a chain is paused. pauses lift: 1 if the chain is not, 3 if the books could not be checked, 4 if an audit found more meanwhile.
 swaps show, swaps explain: 1 if no swap is found.
 console operators remove: 1 if there is none of that name.
+signers check: 1 if a key does not sign.
 shadow verify: 1 if a day's sums differ, 3 if it was not ended.
 keys scan: 1 if a usable key is found, 3 if that could not be checked.`,
 	)
@@ -105,6 +107,7 @@ defineConsoleCommands(program, {
 		await runConsole(config);
 	},
 });
+defineSignersCommands(program);
 defineShadowCommands(program, {
 	run: async (options) => {
 		const { runShadow } = await import("./process/run-shadow.ts");
