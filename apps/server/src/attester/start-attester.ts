@@ -4,6 +4,7 @@ import Fastify from "fastify";
 import { bytesToHex, type Hex, hexToBytes, isHex } from "viem";
 import * as z from "zod";
 import type { EvmSigner } from "../signer/signer.ts";
+import { SignerError } from "../signer/signer-error.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { AttesterConfig } from "./attester-config.ts";
 import { createAttester } from "./create-attester.ts";
@@ -73,7 +74,13 @@ export async function startAttester({
 		) {
 			return reply.code(400).send({ message: "the orders of an attestation must belong to one escrow" });
 		}
-		const answer = await attester.attest({ kind, orders, deliveries });
+		const answer = await attester.attest({ kind, orders, deliveries }).catch((err: unknown) => {
+			if (!(err instanceof SignerError)) throw err;
+			log.error({ err }, "the attester's signer does not sign");
+			return undefined;
+		});
+		// The service asks again, and other attesters may be enough.
+		if (!answer) return reply.code(503).send({ message: "the attester's signer does not answer" });
 		if ("refused" in answer) return reply.code(409).send(answer);
 		return { attester: signer.address, ...answer };
 	});

@@ -55,9 +55,7 @@ export async function runConsole(configPath: string): Promise<void> {
 function isDevnet(config: Pick<Config, "chains">): boolean {
 	const solana = solanaChain(config);
 	const chainIds = evmChains(config).map(({ chainId }) => chainId);
-	return (
-		chainIds.every(isDevelopmentChain) && (!solana || isDevelopmentCluster(solana.deployment))
-	);
+	return chainIds.every(isDevelopmentChain) && (!solana || isDevelopmentCluster(solana.deployment));
 }
 
 function metricsUrls({ console: { workerMetricsUrls }, worker: { metrics } }: ConsoleConfig): string[] {

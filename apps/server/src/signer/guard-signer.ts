@@ -1,4 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
+import { ConfigError } from "../config/config-error.ts";
 import type { EvmSigner, SignOptions, SolanaSigner } from "./signer.ts";
 import { type KeyName, SignerError } from "./signer-error.ts";
 
@@ -76,7 +77,7 @@ class SignerTimeoutError extends SignerError {}
 
 function failureOf(key: KeyName, cause: unknown): SignerError {
 	const problem = cause instanceof Error ? cause.message : String(cause);
-	return new SignerError(key, problem, { isRetryable: true, cause });
+	return new SignerError(key, problem, { isRetryable: !(cause instanceof ConfigError), cause });
 }
 
 /** Ends the wait even if the signer does not watch its signal. */

@@ -1,3 +1,4 @@
+import { ConfigError } from "../config/config-error.ts";
 import type { KeyBackend, KeyReference } from "../config/key-reference.ts";
 import { parseKeyReference } from "../config/key-reference.ts";
 import type { KeySettings } from "../config/keys-config.ts";
@@ -29,16 +30,25 @@ const loaders: Record<
 > = {
 	env: async (_settings, environment) =>
 		(await import("./backend/environment.ts")).openEnvironment(environment),
-	keystore: notYet,
-	pkcs11: notYet,
-	awskms: notYet,
-	gcpkms: notYet,
-	remote: notYet,
+	keystore: async ({ keystore }) => (await import("./backend/keystore.ts")).openKeystores(keystore),
+	pkcs11: async ({ pkcs11 }, environment) =>
+		(await import("./backend/pkcs11/pkcs11.ts")).openPkcs11(pkcs11, environment),
+	awskms: async ({ awskms }) => (await import("./backend/aws-kms.ts")).openAwsKms(awskms),
+	gcpkms: async ({ gcpkms }) => (await import("./backend/gcp-kms.ts")).openGcpKms(gcpkms),
+	remote: async ({ remote, timeoutMs }) => {
+		if (!remote) throw new ConfigError("keys.remote", "is missing: it says where the remote signer is");
+		const [{ createRemoteClient }, { openRemoteEvmSigner, openRemoteSolanaSigner }] = await Promise.all([
+			import("./backend/remote-client.ts"),
+			import("./backend/remote.ts"),
+		]);
+		const client = createRemoteClient({ ...remote, timeoutMs });
+		return {
+			openEvm: ({ name }) => openRemoteEvmSigner(client, name),
+			openSolana: ({ name }) => openRemoteSolanaSigner(client, name),
+			close: async () => client.close(),
+		};
+	},
 };
-
-async function notYet(): Promise<never> {
-	throw new Error("not supported yet");
-}
 
 /** Returns a function for each kind of key that opens it by its reference. Only this file knows all backends. */
 export function openSigners({

@@ -1,4 +1,4 @@
-import { keccak256, parseTransaction } from "viem";
+import { type Hex, keccak256, parseTransaction } from "viem";
 import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
 import { sendRaw } from "../../chain/evm/send/send-raw.ts";
 import {
@@ -9,6 +9,7 @@ import {
 	type LaneTransaction,
 	markBroadcast,
 } from "../../job/journal/lane-transactions.ts";
+import { SignerError } from "../../signer/signer-error.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import { lateReason } from "../late-reason.ts";
 import type { LaneView } from "../look-at-lane.ts";
@@ -171,7 +172,7 @@ async function replace(
 	lane: Lane,
 	{ transaction, head, why }: Offer & { why: "stuck" | "unsent" | "refused" | "unacceptable" },
 ): Promise<LaneTransaction> {
-	const { id, account, policy, pool, nowMs } = lane;
+	const { id, account, policy, pool, nowMs, log } = lane;
 	// The old signature is left out, so that it does not become part of the signed bytes.
 	const { r: _, s: __, v: ___, yParity: ____, ...before } = parseTransaction(transaction.raw);
 	const { maxFeePerGas } = transaction;
@@ -190,14 +191,22 @@ async function replace(
 	const isCancelled =
 		isHopeless || isCancel || jobs.length === 0 || jobs.some((job) => lateReason(job, clock));
 	if (why === "unsent" && !isCancelled) return transaction;
-	const raw = isCancelled
-		? await signCancel(lane, { nonce, fees })
-		: await account.signTransaction({
-				...before,
-				nonce,
-				gas: await gasAgain(lane, before),
-				...fees,
-			} as Parameters<typeof account.signTransaction>[0]);
+	let raw: Hex;
+	try {
+		raw = isCancelled
+			? await signCancel(lane, { nonce, fees })
+			: await account.signTransaction({
+					...before,
+					nonce,
+					gas: await gasAgain(lane, before),
+					...fees,
+				} as Parameters<typeof account.signTransaction>[0]);
+	} catch (err) {
+		if (!(err instanceof SignerError) || why !== "stuck") throw err;
+		// The signed transaction can be sent again without its signer, and so can those behind it.
+		log.error({ ...id, nonce, err }, "the signer does not sign the replacement of a stuck transaction");
+		return transaction;
+	}
 	const replacement: LaneTransaction = {
 		...transaction,
 		attempt: transaction.attempt + 1,

@@ -24,6 +24,7 @@ export async function openRemoteEvmSigner(client: RemoteClient, name: KeyName): 
 	if (!isAddress(address)) throw failed(name, "the remote signer names an address of another kind");
 	return {
 		kind: "evm",
+		name,
 		address,
 		async sign(payload, options = {}) {
 			const signature = await askToSign(client, name, payload, options);

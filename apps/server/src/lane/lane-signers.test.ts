@@ -1,0 +1,158 @@
+import { type Kms, type KmsMood, startKms } from "@geoswap/devnet";
+import { geoVaultAbi, type Order, orderId, type SwapUuid, toWord } from "@geoswap/protocol";
+import { hexToBytes, type LocalAccount } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import {
+	createLaneScene,
+	followHead,
+	type LaneScene,
+	newOrder,
+	queueWork,
+	readJob,
+} from "../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../test/lane/payment-facts.ts";
+import { keySettingsSchema } from "../config/keys-config.ts";
+import { accountOfSigner } from "../signer/account-of-signer.ts";
+import { openSigners } from "../signer/open-signers.ts";
+import { SignerError } from "../signer/signer-error.ts";
+import { createLog } from "../telemetry/log.ts";
+import { createLane } from "./evm/create-lane.ts";
+import { laneKey } from "./lane-key.ts";
+
+const policy = { bundleSize: 3, replaceAfterBlocks: 50, minimumTipWei: "1000000", finalitySeconds: 5 };
+const amount = 9_950_000n;
+
+let scene: LaneScene;
+let kms: Kms;
+beforeAll(async () => {
+	scene = await createLaneScene();
+	const [first, second] = scene.chains.keys.relayers;
+	if (!first || !second) throw new Error("the devnet has two relayers");
+	kms = await startKms({
+		keys: [
+			{ name: "first", curve: "secp256k1", secret: hexToBytes(first) },
+			{ name: "second", curve: "secp256k1", secret: hexToBytes(second) },
+		],
+	});
+	for (const [name, value] of Object.entries(kms.awsEnvironment)) vi.stubEnv(name, value);
+	await followHead(scene.pool, scene.origin);
+});
+beforeEach(async () => {
+	kms.mood = "fine";
+	await scene.owner.query("truncate jobs");
+	await scene.pool.query("update lane_transactions set state = 'final'");
+});
+afterAll(async () => {
+	vi.unstubAllEnvs();
+	await kms?.stop();
+	await scene?.stop();
+});
+
+/** A process whose relayers' keys are in a key service. */
+async function startLanes({ timeoutMs = 20_000 } = {}) {
+	const settings = keySettingsSchema.parse({ awskms: { endpoint: kms.url }, timeoutMs });
+	const signers = openSigners({ settings, nowMs: Date.now });
+	const open = async (name: string): Promise<LocalAccount> =>
+		accountOfSigner(await signers.openEvm(kms.awsReference(name)));
+	const accounts = [await open("first"), await open("second")];
+	const run = createLane({
+		chain: scene.destination,
+		policy,
+		accounts,
+		pool: scene.pool,
+		engine: { poke: async () => {} },
+		freshMinimum: () => 0n,
+		deliveryNow: ({ delivery }) => delivery,
+		tipNow: () => undefined,
+		payments: plainPayments,
+		nowMs: Date.now,
+		log: createLog({ level: "silent", process: "test" }),
+	});
+	return (relayer = 0) =>
+		run(laneKey({ chainId: scene.destination.chainId, relayer: accounts[relayer]?.address ?? "0x" }));
+}
+
+test.each<[string, KmsMood]>([
+	["hangs", "hung"],
+	["is down", "failing"],
+	["signs with another key", "lying"],
+])("while a lane's signer %s its jobs stay queued, and afterwards each is done once", async (_, mood) => {
+	const { order, swapId } = await queueFill();
+	await followHead(scene.pool, scene.destination);
+	const run = await startLanes({ timeoutMs: 500 });
+	kms.mood = mood;
+	await expect(run()).rejects.toThrow(SignerError);
+	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "queued" });
+	expect(await journalledCount()).toBe(0);
+	kms.mood = "fine";
+	await expect
+		.poll(async () => {
+			await run().catch(() => {});
+			return (await readJob(scene.pool, swapId, "fill")).state;
+		})
+		.toBe("sent");
+	await expect.poll(() => vaultState(order)).toBe(1);
+	expect(await journalledCount()).toBe(1);
+});
+
+test("no database transaction is open while a signer is awaited, and the other lane goes on", async () => {
+	await queueFill();
+	await followHead(scene.pool, scene.destination);
+	const run = await startLanes({ timeoutMs: 8_000 });
+	const asked = kms.signed;
+	kms.mood = "hung";
+	const waiting = run(0).catch((error: unknown) => error);
+	await expect.poll(() => kms.signed, { interval: 5 }).toBe(asked + 1);
+	const { rows } = await scene.owner.query(
+		"select query from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'",
+	);
+	expect(rows).toEqual([]);
+	kms.mood = "fine";
+	const other = await queueFill();
+	await run(1);
+	expect(await readJob(scene.pool, other.swapId, "fill")).toMatchObject({ state: "sent" });
+	expect(await waiting).toBeInstanceOf(SignerError);
+});
+
+test("with a signer that takes 300 ms, a run sends what is queued", async () => {
+	const fills = [await queueFill(), await queueFill(), await queueFill(), await queueFill()];
+	await followHead(scene.pool, scene.destination);
+	const run = await startLanes();
+	kms.mood = { slowMs: 300 };
+	await expect
+		.poll(async () => {
+			await run();
+			const jobs = await Promise.all(fills.map(({ swapId }) => readJob(scene.pool, swapId, "fill")));
+			return jobs.map(({ state }) => state);
+		})
+		.toEqual(fills.map(() => "sent"));
+	await expect.poll(() => Promise.all(fills.map(({ order }) => vaultState(order)))).toEqual([1, 1, 1, 1]);
+	// A bundle has at most three jobs.
+	expect(await journalledCount()).toBe(2);
+});
+
+async function queueFill(): Promise<{ order: Order; swapId: SwapUuid }> {
+	const wallet = toWord(privateKeyToAddress(generatePrivateKey()));
+	// Nothing makes blocks on the origin, so an order's times count from the start of the test.
+	const order = await newOrder(scene, { wallet, fillSeconds: 3_600n });
+	const delivery = { kind: "stock", amount } as const;
+	return { order, swapId: await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } }) };
+}
+
+async function journalledCount(): Promise<number> {
+	const { rows } = await scene.pool.query(
+		"select 1 from lane_transactions where chain_id = $1 and state <> 'final'",
+		[scene.destination.chainId],
+	);
+	return rows.length;
+}
+
+function vaultState(order: Order): Promise<number> {
+	return scene.destination.client.readContract({
+		address: scene.destination.deployment.contracts.vault,
+		abi: geoVaultAbi,
+		functionName: "orderState",
+		args: [orderId(order)],
+	});
+}
