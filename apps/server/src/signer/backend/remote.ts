@@ -11,32 +11,45 @@ import {
 	signatureSchema,
 	type WireSignature,
 } from "../remote/payload.ts";
-import type { EvmSigner, SignOptions, SolanaSigner } from "../signer.ts";
+import type { EvmPayload, EvmSigner, SignOptions, SolanaSigner } from "../signer.ts";
 import { type KeyName, SignerError } from "../signer-error.ts";
 import { solanaSignerOf } from "../solana-signer-of.ts";
 import type { RemoteClient } from "./remote-client.ts";
 
 const answerSchema = z.object({ signature: signatureSchema });
 
-/** Opens a key of the remote signer for EVM chains. Asks the signer for its address. */
-export async function openRemoteEvmSigner(client: RemoteClient, name: KeyName): Promise<EvmSigner> {
+/** Opens the keys that the remote signer holds for this process. */
+export function openRemote(client: RemoteClient): {
+	openEvm: (key: { name: KeyName }) => Promise<EvmSigner>;
+	openSolana: (key: { name: KeyName }) => Promise<SolanaSigner>;
+	close: () => Promise<void>;
+} {
+	return {
+		openEvm: ({ name }) => openEvmKey(client, name),
+		openSolana: ({ name }) => openSolanaKey(client, name),
+		close: async () => client.close(),
+	};
+}
+
+/** Asks the signer for the key's address. */
+async function openEvmKey(client: RemoteClient, name: KeyName): Promise<EvmSigner> {
 	const address = await addressOf(client, name, "evm");
 	if (!isAddress(address)) throw failed(name, "the remote signer names an address of another kind");
-	return {
-		kind: "evm",
+	const signer = {
+		kind: "evm" as const,
 		name,
 		address,
-		async sign(payload, options = {}) {
+		async sign(payload: EvmPayload, options: SignOptions = {}) {
 			const signature = await askToSign(client, name, payload, options);
 			if (typeof signature === "string" || !isBy(address, payload, signature))
 				throw failed(name, `what it returned is not a signature of ${address}`);
 			return signature;
 		},
 	};
+	return signer;
 }
 
-/** Opens a key of the remote signer for Solana. */
-export async function openRemoteSolanaSigner(client: RemoteClient, name: KeyName): Promise<SolanaSigner> {
+async function openSolanaKey(client: RemoteClient, name: KeyName): Promise<SolanaSigner> {
 	const address = await addressOf(client, name, "solana");
 	if (!isSolanaAddress(address)) throw failed(name, "the remote signer names an address of another kind");
 	return solanaSignerOf({

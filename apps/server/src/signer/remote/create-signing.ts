@@ -7,7 +7,7 @@ import type { Charge, Judgement } from "./policy/judgement.ts";
 import { signatureMeter, unprovenMeter } from "./policy/meters.ts";
 import { Refusal, refuse } from "./policy/refusal.ts";
 import type { Proofs } from "./proof/create-proofs.ts";
-import type { SignerMetrics } from "./signer-metrics.ts";
+import type { RemoteSignerMetrics } from "./remote-signer-metrics.ts";
 import type { SigningKey } from "./signing-key.ts";
 import type { PayloadId, SignerState } from "./state/open-signer-state.ts";
 
@@ -34,7 +34,7 @@ export function createSigning({
 	state: SignerState;
 	prove: Proofs;
 	nowMs: () => number;
-	metrics: SignerMetrics | undefined;
+	metrics: RemoteSignerMetrics | undefined;
 	log: Log;
 }): Signing {
 	/** Payloads that are being signed: a client that asks again meanwhile waits for the same signature. */

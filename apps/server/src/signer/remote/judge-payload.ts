@@ -15,6 +15,6 @@ export async function judgePayload(key: SigningKey, payload: Payload): Promise<J
 	if (key.use === "attester" && payload.kind === "heartbeat")
 		return judgeHeartbeat(payload.message, key.rules);
 	if (key.use === "solana" && payload.kind === "message")
-		return judgeSolana(Buffer.from(payload.message, "base64"), key.rules);
+		return judgeSolana({ message: Buffer.from(payload.message, "base64"), order: payload.order }, key.rules);
 	return refuse("wrong-kind", `the key ${key.name} signs no ${payload.kind}`);
 }

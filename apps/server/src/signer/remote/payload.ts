@@ -1,4 +1,4 @@
-import { contractAddressSchema } from "@geoswap/protocol";
+import { contractAddressSchema, type Order, orderSchema } from "@geoswap/protocol";
 import { type Hex, isHex } from "viem";
 import * as z from "zod";
 import type { EvmPayload } from "../signer.ts";
@@ -35,10 +35,15 @@ export const payloadSchema = z.discriminatedUnion("kind", [
 			signedAtUnixSeconds: z.int().nonnegative(),
 		}),
 	}),
-	/** The message of a Solana transaction. */
-	z.strictObject({ kind: z.literal("message"), message: z.base64() }),
+	z.strictObject({
+		kind: z.literal("message"),
+		/** The message of a Solana transaction. */
+		message: z.base64(),
+		/** The order that a payout pays: nothing in the message leads to it. The signer checks that they match. */
+		order: orderSchema.exactOptional(),
+	}),
 ]);
-export type Payload = EvmPayload | { kind: "message" /** In base64. */; message: string };
+export type Payload = EvmPayload | { kind: "message"; message: string; order?: Order };
 
 /** A signature as the signer answers it. */
 export const signatureSchema = z.union([

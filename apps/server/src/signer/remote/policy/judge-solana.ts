@@ -1,4 +1,9 @@
 import {
+	fromSolanaWord,
+	isSolana,
+	markerSeed,
+	type Order,
+	orderId,
 	type SolanaAddress,
 	type SolanaDeployment,
 	solanaChainId,
@@ -12,6 +17,7 @@ import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { type Hex, keccak256 } from "viem";
 import { nativeMint } from "../../../chain/solana/marker/marker-instructions.ts";
 import { maximumClosedMarkers } from "../../../chain/solana/send/sign-close.ts";
+import { expectOurOrder, type OrderRules } from "./expect-our-order.ts";
 import type { Charge, Judgement, PayloadKind, Payout } from "./judgement.ts";
 import { feeMeter, outflowMeter, refundMeter } from "./meters.ts";
 import { readSolanaMessage, type SolanaMessage, type SolanaStep } from "./read-solana-steps.ts";
@@ -29,6 +35,7 @@ export type SolanaRules = {
 	/** The most compute units that a transaction may ask for, and the most that each may cost. */
 	maxUnits: number;
 	maxMicroLamportsPerUnit: bigint;
+	orders: OrderRules;
 };
 
 /** What each signature costs a fee payer. */
@@ -38,7 +45,16 @@ const lamportsPerSignature = 5_000n;
  * Returns what a Solana message does. Refuses all but the transactions that our lanes make, between our own accounts, a
  * swap's wallet and its recipient. Throws a `Refusal`.
  */
-export async function judgeSolana(bytes: Uint8Array, rules: SolanaRules): Promise<Judgement> {
+export async function judgeSolana(
+	{
+		message: bytes,
+		order,
+	}: {
+		message: Uint8Array /** The order that a payout pays, if the caller says so. */;
+		order?: Order | undefined;
+	},
+	rules: SolanaRules,
+): Promise<Judgement> {
 	const message = await readSolanaMessage(bytes);
 	const { feePayer, signers, unitLimit, microLamportsPerUnit } = message;
 	const { deployment, use, address } = rules;
@@ -53,7 +69,7 @@ export async function judgeSolana(bytes: Uint8Array, rules: SolanaRules): Promis
 			"too-dear",
 			`${microLamportsPerUnit} micro-lamports per unit are more than ${rules.maxMicroLamportsPerUnit}`,
 		);
-	const found = await judgeSteps(message, rules);
+	const found = await judgeSteps(message, { ...rules, order });
 	const strangers = signers.filter((one) => !ownKeys(deployment).includes(one));
 	// A wallet signs for its own deposit, and for nothing else.
 	if (strangers.some((one) => one !== found.deposit?.wallet))
@@ -84,7 +100,9 @@ type Found = Pick<Judgement, "kind" | "marker" | "rivalMarker" | "closedMarkers"
 	payouts: PaidBy[];
 };
 
-async function judgeSteps(message: SolanaMessage, rules: SolanaRules): Promise<Found> {
+type WithOrder = SolanaRules & { order: Order | undefined };
+
+async function judgeSteps(message: SolanaMessage, rules: WithOrder): Promise<Found> {
 	const [first, second] = message.steps;
 	if (first?.do === "close") return judgeClose(message.steps, rules);
 	if (second?.do === "memo") return judgeDeposit(message.steps, rules);
@@ -130,7 +148,10 @@ async function judgeClose(
 }
 
 /** Judges a transaction that decides an order: it makes a marker, after at most two transfers. */
-async function judgeDecision(steps: readonly SolanaStep[], { deployment }: SolanaRules): Promise<Found> {
+async function judgeDecision(
+	steps: readonly SolanaStep[],
+	{ deployment, order, orders }: WithOrder,
+): Promise<Found> {
 	const { vault, escrow } = deployment;
 	const marker = steps.at(-1);
 	if (marker?.do !== "make-marker")
@@ -192,7 +213,30 @@ async function judgeDecision(steps: readonly SolanaStep[], { deployment }: Solan
 	// The input of an order within Solana comes to the vault in the same transaction.
 	if (release && (release.from !== escrow || release.to !== (await accountFor(vault, release.mint))))
 		refuse("malformed", "a payout's second transfer is not to the vault");
-	return decided("payout", [{ ...paid, by: "vault", meter: outflowMeter(solanaChainId, payment.mint) }]);
+	if (order) await expectPaid(order, { seed: marker.seed, payment, deployment, orders });
+	const about = { ...paid, meter: outflowMeter(solanaChainId, payment.mint), ...(order && { order }) };
+	return decided("payout", [{ ...about, by: "vault" }]);
+}
+
+/** Refuses a payout that is not what the given order says. The marker's seed shows which order it is for. */
+async function expectPaid(
+	order: Order,
+	{
+		seed,
+		payment,
+		deployment,
+		orders,
+	}: { seed: string; payment: Transfer; deployment: SolanaDeployment; orders: OrderRules },
+): Promise<void> {
+	expectOurOrder(order, orders);
+	const isOurs =
+		isSolana(order.destinationChainId) && order.destinationVault === toSolanaWord(deployment.vault);
+	if (!isOurs || markerSeed(orderId(order)) !== seed)
+		refuse("not-the-deposit", "the payout is for another order");
+	const mint = fromSolanaWord(order.outputToken);
+	const account = await accountFor(fromSolanaWord(order.recipient), mint);
+	if (mint !== payment.mint || account !== payment.to || payment.amount < order.minOutput)
+		refuse("not-the-deposit", "the payout is not what its order says");
 }
 
 type Transfer = {

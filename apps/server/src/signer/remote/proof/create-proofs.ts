@@ -60,16 +60,23 @@ export function createProofs({
 	async function proveFill(payout: Payout, order: Order): Promise<Proof> {
 		const missing = isSolana(order.originChainId) ? await missingOnSolana(order) : await missingOnEvm(order);
 		if (missing !== undefined) return unproven(missing);
+		// The same token needs no price.
+		const isSame =
+			order.originChainId === order.destinationChainId && order.inputToken === wordOf(payout.token);
+		if (isSame) return within(payout.amount, order.inputAmount);
 		const [input, paid] = await Promise.all([
 			worthE18({ chainId: order.originChainId, token: order.inputToken, amount: order.inputAmount }),
 			worthE18({ chainId: order.destinationChainId, token: wordOf(payout.token), amount: payout.amount }),
 		]);
 		if (input === undefined || paid === undefined)
 			return unproven("no feed prices the input and what is paid");
-		// An order can be opened with any minimum, so that only its input says what may be paid.
-		if (paid * bps > input * (bps + BigInt(marginBps)))
-			return unproven("the payout is worth more than the deposit");
-		return { isProven: true };
+		return within(paid, input);
+	}
+
+	/** Compares values. An order can be opened with any minimum, so that only its input says what may be paid. */
+	function within(paid: bigint, input: bigint): Proof {
+		const isWithin = paid * bps <= input * (bps + BigInt(marginBps));
+		return isWithin ? { isProven: true } : unproven("the payout is worth more than the deposit");
 	}
 
 	async function missingOnEvm(order: Order): Promise<string | undefined> {

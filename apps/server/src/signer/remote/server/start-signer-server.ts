@@ -160,10 +160,10 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
 	let size = 0;
 	for await (const part of request) {
 		size += (part as Buffer).length;
-		if (size > bodyLimitBytes) return undefined;
-		parts.push(part as Buffer);
+		// The rest is read and forgotten: a client that is still sending would not see an answer.
+		if (size <= bodyLimitBytes) parts.push(part as Buffer);
 	}
-	return Buffer.concat(parts).toString("utf8");
+	return size > bodyLimitBytes ? undefined : Buffer.concat(parts).toString("utf8");
 }
 
 function parseJson(text: string): unknown {

@@ -4,7 +4,7 @@ import { type RefusalReason, refusalReasons } from "./policy/refusal.ts";
 import type { SignerState } from "./state/open-signer-state.ts";
 
 /** The counters of the remote signer. */
-export type SignerMetrics = {
+export type RemoteSignerMetrics = {
 	signed: (key: string, kind: string) => void;
 	/** Counts a refusal. The key is empty if the client may not use it: its name is the client's word. */
 	refused: (key: string, reason: RefusalReason) => void;
@@ -12,7 +12,7 @@ export type SignerMetrics = {
 	failed: (key: string) => void;
 };
 
-export function signerMetrics(
+export function remoteSignerMetrics(
 	meter: Meter,
 	{
 		keys,
@@ -26,7 +26,7 @@ export function signerMetrics(
 		certificates: () => { name: string; expiresAtMs: number }[];
 		nowMs: () => number;
 	},
-): SignerMetrics {
+): RemoteSignerMetrics {
 	const signed = meter.counter(
 		"geoswap_signer_signatures_total",
 		"Signatures that the remote signer made, by key and kind of payload",

@@ -1,0 +1,67 @@
+import type { KeyReference } from "../../config/key-reference.ts";
+import type { EvmSigner, SolanaSigner } from "../signer.ts";
+import type { SolanaUse } from "./policy/judge-solana.ts";
+import type { KeyConfig, SignerConfig } from "./signer-config.ts";
+import type { SigningKey } from "./signing-key.ts";
+
+/** Opens keys by their references. */
+export type KeyOpener = {
+	openEvm: (reference: KeyReference) => Promise<EvmSigner>;
+	openSolana: (reference: KeyReference) => Promise<SolanaSigner>;
+};
+
+const solanaUses = {
+	"solana-fee-payer": "fee-payer",
+	"solana-escrow": "escrow",
+	"solana-vault": "vault",
+} as const satisfies Record<string, SolanaUse>;
+
+/** Opens all keys of the remote signer. Throws if a key is not the one that the deployment file names. */
+export function openSigningKeys(
+	config: SignerConfig,
+	{ opener, nowMs }: { opener: KeyOpener; nowMs: () => number },
+): Promise<SigningKey[]> {
+	return Promise.all(
+		Object.entries(config.keys).map(async ([name, key]): Promise<SigningKey> => {
+			try {
+				return await openKey(config, { name, key, opener, nowMs });
+			} catch (cause) {
+				throw new Error(`keys.${name}: ${(cause as Error).message}`, { cause });
+			}
+		}),
+	);
+}
+
+async function openKey(
+	{ deployment, attesterSets, chains, solana }: SignerConfig,
+	{ name, key, opener, nowMs }: { name: string; key: KeyConfig; opener: KeyOpener; nowMs: () => number },
+): Promise<SigningKey> {
+	const { clients, reference } = key;
+	if (key.use === "attester") {
+		const signer = await opener.openEvm(reference);
+		return { name, clients, use: "attester", signer, rules: { deployment, nowMs } };
+	}
+	if (key.use === "relayer") {
+		const signer = await opener.openEvm(reference);
+		const chain = deployment.chains.find(({ chainId }) => chainId === key.chainId);
+		const limits = chains[key.chainId];
+		if (!chain || !limits) throw new Error(`chain ${key.chainId} is not configured`);
+		const { maxGas, maxFeePerGasWei, maxTransactionFeeWei } = limits;
+		const { address } = signer;
+		const bounds = { maxGas, maxFeePerGasWei, maxTransactionFeeWei };
+		const rules = { deployment, attesterSets, nowMs, key: name, address, chain, ...bounds };
+		return { name, clients, use: "relayer", signer, rules, firstNonce: key.firstNonce };
+	}
+	const signer = await opener.openSolana(reference);
+	const on = deployment.solana;
+	if (!on || !solana) throw new Error("Solana is not configured");
+	const use = solanaUses[key.use];
+	const named = use === "fee-payer" ? on.feePayers : [on[use]];
+	if (!named.includes(signer.address))
+		throw new Error(`its address is ${signer.address}, and the deployment file names ${named.join(", ")}`);
+	const { maxUnits, maxMicroLamportsPerUnit, markerSeconds } = solana;
+	const { address } = signer;
+	const orders = { deployment, attesterSets, nowMs };
+	const rules = { key: name, use, address, deployment: on, maxUnits, maxMicroLamportsPerUnit, orders };
+	return { name, clients, use: "solana", signer, rules, markerSeconds };
+}

@@ -1,0 +1,178 @@
+import { execFileSync } from "node:child_process";
+import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Deployment } from "@geoswap/protocol";
+import { hexToBytes } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { solanaOrderScene } from "../../../test/order/solana-order-scene.ts";
+import { startTestSigner, type TestSigner } from "../../../test/signer/start-test-signer.ts";
+import { makeCertificates } from "../../operate/signer/make-certificates.ts";
+import { SignerError } from "../signer-error.ts";
+
+const secret = generatePrivateKey();
+let signer: TestSigner;
+const elsewhere = mkdtempSync(join(tmpdir(), "geoswap-other-authority-"));
+beforeAll(async () => {
+	const deployment: Deployment = { chains: [], solana: (await solanaOrderScene()).deployment };
+	signer = await startTestSigner({
+		deployment,
+		secrets: { ATTESTER: hexToBytes(secret) },
+		config: {
+			keys: {
+				attester: {
+					use: "attester",
+					reference: "env:ATTESTER",
+					clients: ["attester"],
+					signaturesPerHour: 200,
+				},
+			},
+		},
+	});
+});
+afterAll(async () => {
+	await signer?.stop();
+	rmSync(elsewhere, { recursive: true });
+});
+
+const name = { reference: "remote:attester", backend: "remote" } as const;
+const heartbeat = (finalizedNumber = 1) => ({
+	kind: "heartbeat" as const,
+	message: { chainId: 792703809, finalizedNumber, signedAtUnixSeconds: Math.floor(Date.now() / 1_000) },
+});
+
+test("a client with the right certificate learns the key's address, and gets signatures of it", async () => {
+	const evm = await signer.backendOf("attester").openEvm({ name });
+	expect(evm.address).toBe(privateKeyToAddress(secret));
+	expect(await evm.sign(heartbeat())).toMatchObject({ r: expect.stringMatching(/^0x/) });
+	expect(await signer.clientOf("attester").get("/health")).toEqual({ status: 200, body: { ok: true } });
+});
+
+test("a certificate for another client opens no key, and the refusal is no fault of the payload", async () => {
+	const client = signer.clientOf("worker");
+	expect(await client.get("/keys")).toEqual({ status: 200, body: [] });
+	expect(await client.post("/sign/attester", heartbeat())).toMatchObject({ status: 401 });
+	await expect(signer.backendOf("worker").openEvm({ name })).rejects.toMatchObject({ isRetryable: true });
+	expect(signer.lines).toContainEqual(
+		expect.objectContaining({ client: "worker", reason: "not-allowed", msg: "refused" }),
+	);
+});
+
+test("without a certificate, with an expired one, with one of another authority, or below TLS 1.3 there is no answer", async () => {
+	const { folder } = signer;
+	await makeCertificates({ folder: elsewhere, servers: [], clients: ["attester"], days: 1 });
+	const read = (path: string) => readFileSync(path, "utf8");
+	const own = { cert: read(join(folder, "attester.pem")), key: read(join(folder, "attester-key.pem")) };
+	const foreign = {
+		cert: read(join(elsewhere, "attester.pem")),
+		key: read(join(elsewhere, "attester-key.pem")),
+	};
+	expect(await answered(own)).toBe(200);
+	expect(await answered({})).toBeUndefined();
+	expect(await answered(foreign)).toBeUndefined();
+	expect(await answered({ ...own, maxVersion: "TLSv1.2" })).toBeUndefined();
+	expect(await answered(expiredCertificate(folder))).toBeUndefined();
+});
+
+test("a payload that is too large or of no known form is refused, and the signer goes on", async () => {
+	const client = signer.clientOf("attester");
+	const huge = { kind: "transaction", unsigned: `0x${"00".repeat(600_000)}` };
+	const sent = await client.post("/sign/attester", huge).catch(() => ({ status: 413 }));
+	expect(sent.status).toBe(413);
+	for (const payload of [null, {}, { kind: "digest", digest: "0x00" }, { ...heartbeat(), more: 1 }]) {
+		expect(await client.post("/sign/attester", payload)).toMatchObject({ status: 400 });
+	}
+	expect(await client.post("/sign/attester", { kind: "transaction", unsigned: "0x02" })).toMatchObject({
+		status: 403,
+		body: { reason: "wrong-kind" },
+	});
+	expect(await client.post("/sign/attester", heartbeat(2))).toMatchObject({ status: 200 });
+});
+
+test("a client tells a refusal, which is final, from a signer that is gone, which it asks again", async () => {
+	const evm = await signer.backendOf("attester").openEvm({ name });
+	const old = { ...heartbeat(), message: { ...heartbeat().message, signedAtUnixSeconds: 1 } };
+	await expect(evm.sign(old)).rejects.toMatchObject({ isRetryable: false });
+	await expect(evm.sign(old)).rejects.toThrow(SignerError);
+	const gone = signer.clientOf("attester", { url: "https://127.0.0.1:1", timeoutMs: 2_000 });
+	await expect(gone.get("/keys")).rejects.toThrow("ECONNREFUSED");
+});
+
+test("a restart keeps the count of signatures, and the same payload has the same signature after it", async () => {
+	const payload = heartbeat(3);
+	const before = await signer.clientOf("attester").post("/sign/attester", payload);
+	await signer.restart();
+	expect(await signer.clientOf("attester").post("/sign/attester", payload)).toEqual(before);
+	const client = signer.clientOf("attester");
+	let signed = 0;
+	let last = { status: 200, body: {} as unknown };
+	for (let i = 0; i < 250 && last.status === 200; i++) {
+		if (i === 100) await signer.restart();
+		const asked = i < 100 ? client : signer.clientOf("attester");
+		last = await asked.post("/sign/attester", heartbeat(1_000 + i));
+		if (last.status === 200) signed++;
+	}
+	expect(last).toMatchObject({ status: 429, body: { reason: "above-cap" } });
+	expect(signed).toBeLessThan(200);
+});
+
+test("new certificates are used after a reload, and a client of the old authority is shut out", async () => {
+	const { folder } = signer;
+	const client = signer.clientOf("attester");
+	expect((await client.get("/health")).status).toBe(200);
+	for (const file of ["ca", "ca-key", "server", "server-key", "attester", "attester-key"]) {
+		renameSync(join(folder, `${file}.pem`), join(folder, `old-${file}.pem`));
+	}
+	writeFileSync(join(folder, "ca.pem"), "not a certificate");
+	expect(() => signer.signer().reloadCertificates()).toThrow();
+	expect((await client.get("/health")).status).toBe(200);
+	rmSync(join(folder, "ca.pem"));
+	await makeCertificates({ folder, servers: ["127.0.0.1"], clients: ["attester"], days: 1 });
+	signer.signer().reloadCertificates();
+	// The client reads its files again, since its old connection is gone.
+	expect((await client.get("/health")).status).toBe(200);
+	copyFileSync(join(folder, "old-attester.pem"), join(folder, "stale.pem"));
+	copyFileSync(join(folder, "old-attester-key.pem"), join(folder, "stale-key.pem"));
+	await expect(signer.clientOf("stale").get("/health")).rejects.toThrow();
+});
+
+test("the log has each decision and no part of a key", () => {
+	const text = JSON.stringify(signer.lines);
+	expect(text).toContain('"msg":"signed"');
+	expect(text.toLowerCase()).not.toContain(secret.slice(2, 34));
+	const bytes = Buffer.from(hexToBytes(secret));
+	for (const form of [bytes.toString("base64"), bytes.toString("base64url")])
+		expect(text).not.toContain(form.slice(0, 30));
+});
+
+/** Returns the status of an answer to a client with these options; undefined if there is none. */
+function answered(options: {
+	cert?: string;
+	key?: string;
+	maxVersion?: "TLSv1.2";
+}): Promise<number | undefined> {
+	const ca = readFileSync(join(signer.folder, "ca.pem"), "utf8");
+	return new Promise((resolve) => {
+		const sent = request(`${signer.url}/health`, { ca, agent: false, ...options }, (response) => {
+			response.resume();
+			resolve(response.statusCode);
+		});
+		sent.on("error", () => resolve(undefined));
+		sent.end();
+	});
+}
+
+/** Makes a certificate of the right authority that expired in the past. */
+function expiredCertificate(folder: string): { cert: string; key: string } {
+	const asked = join(elsewhere, "expired-request.pem");
+	const cert = join(elsewhere, "expired.pem");
+	const key = join(folder, "attester-key.pem");
+	execFileSync("openssl", ["req", "-new", "-key", key, "-out", asked, "-subj", "/CN=attester"]);
+	const authority = ["-CA", join(folder, "ca.pem"), "-CAkey", join(folder, "ca-key.pem")];
+	execFileSync("openssl", ["x509", "-req", "-in", asked, "-out", cert, "-days", "-1", ...authority], {
+		stdio: "pipe",
+	});
+	return { cert: readFileSync(cert, "utf8"), key: readFileSync(key, "utf8") };
+}

@@ -1,0 +1,96 @@
+import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectSolana } from "../../chain/solana/connect-solana.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { Meter } from "../../telemetry/meter.ts";
+import { createSigning } from "./create-signing.ts";
+import { type KeyOpener, openSigningKeys } from "./open-signing-keys.ts";
+import { createFeedPrices } from "./proof/create-feed-prices.ts";
+import { createProofs } from "./proof/create-proofs.ts";
+import { remoteSignerMetrics } from "./remote-signer-metrics.ts";
+import { readCertificates } from "./server/read-certificates.ts";
+import { type SignerServer, startSignerServer } from "./server/start-signer-server.ts";
+import type { SignerConfig } from "./signer-config.ts";
+import { openSignerState } from "./state/open-signer-state.ts";
+
+export type RemoteSigner = {
+	url: string;
+	/** Reads the certificates again. Keeps the old ones, and throws, if the new ones cannot be used. */
+	reloadCertificates: () => void;
+	close: () => Promise<void>;
+};
+
+/** A call to a node must end well before the client gives up. */
+const nodeTimeoutMs = 2_000;
+
+/** Starts the remote signer: it judges each payload by its own files, and signs what its policy allows. */
+export async function startRemoteSigner({
+	config,
+	opener,
+	meter,
+	nowMs,
+	log,
+}: {
+	config: SignerConfig;
+	opener: KeyOpener;
+	/** Undefined if nobody reads metrics. */
+	meter?: Meter | undefined;
+	nowMs: () => number;
+	log: Log;
+}): Promise<RemoteSigner> {
+	const { deployment, caps, payoutMarginBps: marginBps, host, port } = config;
+	let certificates = readCertificates(config.tls);
+	let clientExpiries: SignerServer["clientExpiries"] = () => [];
+	const keys = await openSigningKeys(config, { opener, nowMs });
+	const state = openSignerState({ path: config.state, caps, nowMs });
+	try {
+		const chains = chainsOf(config);
+		const solana = solanaOf(config);
+		const worthE18 = createFeedPrices({ deployment, chains, nowMs });
+		const prove = createProofs({ chains, solana, worthE18, deposits: state, marginBps });
+		const metrics =
+			meter &&
+			remoteSignerMetrics(meter, {
+				keys: keys.map(({ name }) => name),
+				report: state.report,
+				certificates: () => [...certificates.expiries, ...clientExpiries()],
+				nowMs,
+			});
+		const signing = createSigning({ keys, state, prove, nowMs, metrics, log });
+		const server = await startSignerServer({ signing, certificates, host, port, nowMs, log });
+		clientExpiries = server.clientExpiries;
+		return {
+			url: server.url,
+			reloadCertificates: () => {
+				const fresh = readCertificates(config.tls);
+				server.reload(fresh);
+				certificates = fresh;
+			},
+			close: async () => {
+				await server.close();
+				state.close();
+			},
+		};
+	} catch (error) {
+		state.close();
+		throw error;
+	}
+}
+
+function chainsOf({ chains, deployment }: SignerConfig) {
+	return new Map(
+		Object.entries(chains).flatMap(([id, { rpcUrl }]) => {
+			const chainId = Number(id);
+			const deployed = deployment.chains.find((one) => one.chainId === chainId);
+			if (rpcUrl === undefined || !deployed) return [];
+			return [
+				[chainId, connectChain({ chainId, rpcUrl, timeoutMs: nodeTimeoutMs, deployment: deployed })] as const,
+			];
+		}),
+	);
+}
+
+function solanaOf({ solana, deployment }: SignerConfig) {
+	if (solana?.rpcUrl === undefined || !deployment.solana) return undefined;
+	const { rpcUrl } = solana;
+	return connectSolana({ rpcUrl, timeoutMs: nodeTimeoutMs, deployment: deployment.solana });
+}
