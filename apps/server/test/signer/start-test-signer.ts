@@ -1,0 +1,100 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Deployment, formatDeployment } from "@geoswap/protocol";
+import { makeCertificates } from "../../src/operate/signer/make-certificates.ts";
+import { memoryDigestKey, memoryMessageKey } from "../../src/signer/backend/memory-key.ts";
+import { openRemote } from "../../src/signer/backend/remote.ts";
+import { createRemoteClient, type RemoteClient } from "../../src/signer/backend/remote-client.ts";
+import { evmSignerOf } from "../../src/signer/evm-signer-of.ts";
+import type { KeyOpener } from "../../src/signer/remote/open-signing-keys.ts";
+import { readSignerConfig } from "../../src/signer/remote/signer-config.ts";
+import { type RemoteSigner, startRemoteSigner } from "../../src/signer/remote/start-remote-signer.ts";
+import { solanaSignerOf } from "../../src/signer/solana-signer-of.ts";
+import { createLog } from "../../src/telemetry/log.ts";
+
+export type TestSigner = {
+	folder: string;
+	url: string;
+	/** The lines of the audit log. */
+	lines: Record<string, unknown>[];
+	signer: () => RemoteSigner;
+	/** Connects with the certificate of this name. */
+	clientOf: (name: string, options?: { timeoutMs?: number; url?: string }) => RemoteClient;
+	backendOf: (name: string) => ReturnType<typeof openRemote>;
+	/** Ends the signer without closing anything, and starts it again on the same files. */
+	restart: () => Promise<void>;
+	stop: () => Promise<void>;
+};
+
+/** A cap that no test reaches. */
+export const noCap = { perHour: String(10n ** 30n), perDay: String(10n ** 30n) };
+
+/** Starts a remote signer with keys in memory, on files of its own, for the clients `worker`, `attester` and `other`. */
+export async function startTestSigner({
+	deployment,
+	secrets,
+	config,
+	nowMs = Date.now,
+}: {
+	deployment: Deployment;
+	/** The 32 bytes of each key, by the variable that the configuration names. */
+	secrets: Record<string, Uint8Array>;
+	config: Record<string, unknown>;
+	nowMs?: () => number;
+}): Promise<TestSigner> {
+	const folder = await mkdtemp(join(tmpdir(), "geoswap-signer-"));
+	const clients = ["worker", "attester", "other"];
+	await makeCertificates({ folder, servers: ["127.0.0.1"], clients, days: 10 });
+	await writeFile(join(folder, "deployment.json"), formatDeployment(deployment));
+	const tls = { certificateFile: "server.pem", keyFile: "server-key.pem", clientCaFile: "ca.pem" };
+	const file = { deployment: "deployment.json", state: "state.sqlite", port: 0, tls, ...config };
+	const path = join(folder, "signer.json");
+	await writeFile(path, JSON.stringify(file));
+	const lines: Record<string, unknown>[] = [];
+	const log = createLog({ level: "info", process: "signer", write: (line) => lines.push(JSON.parse(line)) });
+	const bytesOf = (reference: string) => {
+		const secret = secrets[reference.replace("env:", "")];
+		if (!secret) throw new Error(`the test has no key ${reference}`);
+		return secret;
+	};
+	const opener: KeyOpener = {
+		openEvm: async (reference) =>
+			evmSignerOf(memoryDigestKey({ reference, backend: "env" }, bytesOf(reference))),
+		openSolana: async (reference) =>
+			solanaSignerOf(memoryMessageKey({ reference, backend: "env" }, bytesOf(reference))),
+	};
+	const start = () => startRemoteSigner({ config: readSignerConfig(path), opener, nowMs, log });
+	let running = await start();
+	const connections: RemoteClient[] = [];
+	const clientOf: TestSigner["clientOf"] = (name, { timeoutMs = 30_000, url = running.url } = {}) => {
+		const files = {
+			caFile: join(folder, "ca.pem"),
+			certificateFile: join(folder, `${name}.pem`),
+			keyFile: join(folder, `${name}-key.pem`),
+		};
+		const client = createRemoteClient({ url, ...files, timeoutMs });
+		connections.push(client);
+		return client;
+	};
+	return {
+		folder,
+		get url() {
+			return running.url;
+		},
+		lines,
+		signer: () => running,
+		clientOf,
+		backendOf: (name) => openRemote(clientOf(name)),
+		restart: async () => {
+			for (const client of connections.splice(0)) client.close();
+			await running.close();
+			running = await start();
+		},
+		stop: async () => {
+			for (const client of connections) client.close();
+			await running.close();
+			await rm(folder, { recursive: true });
+		},
+	};
+}
