@@ -16,3 +16,8 @@ export class SignerError extends Error {
 		this.isRetryable = options.isRetryable;
 	}
 }
+
+/** Returns whether a signer judged the payload and refused it for good. To ask again would not help. */
+export function isRefusedBySigner(error: unknown): error is SignerError {
+	return error instanceof SignerError && !error.isRetryable;
+}

@@ -1,4 +1,4 @@
-import type { AttestationMessage, Heartbeat, SolanaAddress } from "@geoswap/protocol";
+import type { AttestationMessage, Heartbeat, Order, SolanaAddress } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 import type { KeyName } from "./signer-error.ts";
 
@@ -18,6 +18,8 @@ export type EvmSignature = { r: Hex; s: Hex; yParity: 0 | 1 };
 export type SignOptions = {
 	/** Ends the wait for a signer that does not answer. */
 	signal?: AbortSignal | undefined;
+	/** The order that a message on Solana pays: nothing in the message leads to it. */
+	order?: Order | undefined;
 };
 
 /** A key that this process can use and need not be able to read. */

@@ -17,6 +17,7 @@ import {
 	parseTransaction,
 	serializeTransaction,
 	type TransactionSerializable,
+	type TransactionSerializableEIP7702,
 	zeroAddress,
 } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
@@ -150,13 +151,13 @@ export const forgeries: Record<string, Forgery> = {
 		return withChanges(unsigned, { type: "eip7702", authorizationList: [signed] });
 	},
 	"an authorization for another delegate": (unsigned, { account }) => {
-		const { authorizationList } = parseTransaction(unsigned) as { authorizationList?: object[] };
+		const { authorizationList } = parseTransaction(unsigned) as TransactionSerializableEIP7702;
 		if (!authorizationList) return undefined;
 		const list = authorizationList.map((one) => ({ ...one, address: account.address }));
 		return withChanges(unsigned, { authorizationList: list });
 	},
 	"an authorization for all chains": (unsigned) => {
-		const { authorizationList } = parseTransaction(unsigned) as { authorizationList?: object[] };
+		const { authorizationList } = parseTransaction(unsigned) as TransactionSerializableEIP7702;
 		return (
 			authorizationList &&
 			withChanges(unsigned, { authorizationList: authorizationList.map((one) => ({ ...one, chainId: 0 })) })
@@ -285,7 +286,7 @@ export const forgeries: Record<string, Forgery> = {
 	})),
 };
 
-function changed(changes: (thief: Thief, transaction: { data?: Hex; nonce?: number }) => Changes): Forgery {
+function changed(changes: (thief: Thief, transaction: { data?: Hex | undefined; nonce?: number | undefined }) => Changes): Forgery {
 	return (unsigned, thief) => withChanges(unsigned, changes(thief, parseTransaction(unsigned)));
 }
 

@@ -15,6 +15,7 @@ import {
 	type Hex,
 	hexToBytes,
 	keccak256,
+	type LocalAccount,
 	parseGwei,
 	parseTransaction,
 	RpcRequestError,
@@ -39,6 +40,7 @@ import { answeringTraces } from "../../../test/telemetry/answering-traces.ts";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { encodeBundle } from "../../chain/evm/send/encode-bundle.ts";
 import type { DatabasePool } from "../../database/database.ts";
+import { SignerError } from "../../signer/signer-error.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
 import { createLog } from "../../telemetry/log.ts";
 import type { Tracer } from "../../telemetry/tracer.ts";
@@ -69,6 +71,7 @@ function startLanes({
 	destination = scene.destination,
 	nowMs = Date.now,
 	pool = scene.pool,
+	accounts = scene.relayers,
 	tracer,
 }: {
 	bundleSize?: number;
@@ -78,11 +81,12 @@ function startLanes({
 	destination?: EvmChain;
 	nowMs?: () => number;
 	pool?: DatabasePool;
+	accounts?: LocalAccount[];
 	tracer?: Tracer;
 } = {}) {
 	const deps = {
 		policy: { ...policy, bundleSize },
-		accounts: scene.relayers,
+		accounts,
 		pool,
 		tracer,
 		engine: { poke: async () => {} },
@@ -416,6 +420,30 @@ test("voids close orders, and a refund without attesters waits until the escrow 
 	await expect.poll(() => vaultState(orderId(order))).toBe(2);
 	await expect.poll(() => states([order])).toEqual([1]);
 	expect(await readJob(pool, swapId, "refund")).toMatchObject({ state: "queued", strikes: 1 });
+});
+
+test("a fill that the signer refuses for good gets strikes and is refused, and holds up no other", async () => {
+	const { pool, destination, chains } = scene;
+	const [bad, good] = [await queueFill(), await queueFill()];
+	const accounts = scene.relayers.map((account): LocalAccount => {
+		const signTransaction: LocalAccount["signTransaction"] = async (transaction, options) => {
+			if (transaction.data?.includes(bad.order.swapKey.slice(2))) {
+				const name = { reference: "remote:relayer", backend: "remote" } as const;
+				throw new SignerError(name, "not-ours", { isRetryable: false });
+			}
+			return account.signTransaction(transaction, options);
+		};
+		return { ...account, signTransaction };
+	});
+	await expect
+		.poll(async () => {
+			await pump(destination, { accounts });
+			await chains.destination.testClient.mine({ blocks: 1 });
+			return (await readJob(pool, bad.swapId, "fill")).state;
+		})
+		.toBe("refused");
+	expect(await vaultState(orderId(good.order))).toBe(1);
+	expect(await vaultState(orderId(bad.order))).toBe(0);
 });
 
 test("a journalled transaction that was not sent is sent later, byte for byte, and nothing is signed until then", async () => {

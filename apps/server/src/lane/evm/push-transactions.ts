@@ -202,7 +202,7 @@ async function replace(
 					...fees,
 				} as Parameters<typeof account.signTransaction>[0]);
 	} catch (err) {
-		if (!(err instanceof SignerError) || why !== "stuck") throw err;
+		if (!(err instanceof SignerError) || (why !== "stuck" && err.isRetryable)) throw err;
 		// The signed transaction can be sent again without its signer, and so can those behind it.
 		log.error({ ...id, nonce, err }, "the signer does not sign the replacement of a stuck transaction");
 		return transaction;

@@ -12,7 +12,9 @@ import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import { changeOf } from "../change-of.ts";
 import { checkPayments } from "../check-payments.ts";
+import { isRefusedBySigner } from "../../signer/signer-error.ts";
 import { lateReason } from "../late-reason.ts";
+import { strike } from "../strike.ts";
 import { tellMalformed } from "../tell-malformed.ts";
 import type { Verdict } from "../verdict.ts";
 import { bundleGas, opsGas } from "./bundle-gas.ts";
@@ -57,7 +59,7 @@ export async function signNextBundle(
 	tellMalformed(lane, malformed);
 	if (jobs.length === 0) return { hasMore: true, refused: swapIdsOf(malformed), isUndone: false };
 	const plan = await planBundle(lane, { leased, head }).catch(async (error: unknown): Promise<BundlePlan> => {
-		const verdicts = refuseUnmakable(lane, jobs);
+		const verdicts = isRefusedBySigner(error) ? strikeRefused(lane, jobs, error) : refuseUnmakable(lane, jobs);
 		if (verdicts.size > 0) return { verdicts, proofs: new Map() };
 		// Other lanes need not wait until the lease expires.
 		await endLease(pool, id, leased).catch(() => {});
@@ -114,6 +116,16 @@ function refuseUnmakable({ id, chain, account, log }: Lane, jobs: readonly Job[]
 		}
 	}
 	return verdicts;
+}
+
+/**
+ * Judges the jobs of a transaction that the signer refused: a single one gets a strike, several are sent alone, so that
+ * only the one that the signer refuses is held up. Orders that attesters signed as a list stay together.
+ */
+function strikeRefused({ id, log }: Lane, jobs: readonly Job[], error: Error): Map<SwapUuid, Verdict> {
+	log.error({ ...id, swapIds: swapIdsOf(jobs), err: error }, "the signer refused the transaction");
+	const isWhole = jobs.length === 1 || jobs[0]?.attestationId !== undefined;
+	return new Map(jobs.map((job) => [job.swapId, isWhole ? strike(job) : apart]));
 }
 
 /** Returns a verdict on each job, and a signed transaction for those that would succeed. A bundle is of one kind. */

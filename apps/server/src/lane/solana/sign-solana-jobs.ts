@@ -26,6 +26,7 @@ import { takeSingleJobs } from "../../job/take-jobs.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Job, JobKind } from "../../swap/facts/job.ts";
 import type { SignedSolanaOp } from "../../swap/facts/swap-record.ts";
+import { isRefusedBySigner } from "../../signer/signer-error.ts";
 import { changeOf } from "../change-of.ts";
 import { checkPayments } from "../check-payments.ts";
 import type { LaneView } from "../look-at-lane.ts";
@@ -169,8 +170,9 @@ async function carryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verd
 	} catch (err) {
 		const { swapId, kind } = attempt.job;
 		lane.log.error({ ...lane.id, swapId, kind, err }, "the job could not be signed");
-		// Signing throws a RangeError for orders that are not ours. Any other error is the chain's, and may pass.
-		return err instanceof RangeError ? strikeInSlots(attempt.job) : later;
+		// Signing throws a RangeError for orders that are not ours, and a signer may refuse what it is given. Any other error
+		// may pass.
+		return err instanceof RangeError || isRefusedBySigner(err) ? strikeInSlots(attempt.job) : later;
 	}
 }
 

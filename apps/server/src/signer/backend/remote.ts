@@ -1,3 +1,4 @@
+import { orderToJson } from "@geoswap/protocol";
 import { getAddressEncoder, isAddress as isSolanaAddress } from "@solana/kit";
 import { type Address, isAddress } from "viem";
 import * as z from "zod";
@@ -56,7 +57,9 @@ async function openSolanaKey(client: RemoteClient, name: KeyName): Promise<Solan
 		name,
 		publicKey: new Uint8Array(getAddressEncoder().encode(address)),
 		signMessage: async (message, options) => {
-			const payload: Payload = { kind: "message", message: Buffer.from(message).toString("base64") };
+			const text = Buffer.from(message).toString("base64");
+			const order = options.order && { order: orderToJson(options.order) };
+			const payload = { kind: "message", message: text, ...order };
 			const signature = await askToSign(client, name, payload, options);
 			if (typeof signature !== "string") throw failed(name, "it returned a signature of another kind");
 			return new Uint8Array(Buffer.from(signature, "base64"));
@@ -86,7 +89,7 @@ async function addressOf(client: RemoteClient, name: KeyName, kind: "evm" | "sol
 async function askToSign(
 	client: RemoteClient,
 	name: KeyName,
-	payload: Payload,
+	payload: object,
 	options: SignOptions,
 ): Promise<WireSignature> {
 	const { status, body } = await asking(name, () => client.post(`/sign/${keyOf(name)}`, payload, options));

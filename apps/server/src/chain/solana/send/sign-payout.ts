@@ -1,5 +1,6 @@
 import { type Amount, fromSolanaWord, orderId } from "@geoswap/protocol";
 import { markerInstructions } from "../marker/marker-instructions.ts";
+import { forOrder } from "./for-order.ts";
 import { expectDestination, isWithinSolana } from "./order-sides.ts";
 import { releaseInstructions } from "./release-instructions.ts";
 import { type OrderParts, type SignedTransaction, signInstructions } from "./sign-instructions.ts";
@@ -13,7 +14,7 @@ const unitLimit = { transfers: 40_000, account: 60_000 };
  */
 export async function signPayout({
 	deployment,
-	keys,
+	keys: { vault: anyVault, ...keys },
 	order,
 	amount,
 	createsAccount,
@@ -25,21 +26,22 @@ export async function signPayout({
 	createsAccount: boolean;
 }): Promise<SignedTransaction> {
 	expectDestination(deployment, order);
+	const vault = forOrder(anyVault, order);
 	if (amount < order.minOutput) throw new RangeError(`${amount} is less than the order's ${order.minOutput}`);
 	const payout = await transferInstructions({
 		deployment,
-		from: keys.vault,
+		from: vault,
 		to: fromSolanaWord(order.recipient),
 		token: order.outputToken,
 		amount,
 		accountPaidBy: createsAccount ? parts.feePayer : undefined,
 	});
-	const release = isWithinSolana(order) ? await releaseInstructions({ deployment, keys, order }) : [];
+	const release = isWithinSolana(order) ? await releaseInstructions({ deployment, keys: { ...keys, vault }, order }) : [];
 	const marker = await markerInstructions({
 		feePayer: parts.feePayer,
-		base: keys.vault,
+		base: vault,
 		orderId: orderId(order),
-		owner: keys.vault.address,
+		owner: vault.address,
 	});
 	return signInstructions({
 		...parts,
