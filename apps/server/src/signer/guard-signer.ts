@@ -38,7 +38,7 @@ function guarded<Payload, Signature>(
 	let failures = 0;
 	let failedAtMs = Number.NEGATIVE_INFINITY;
 	const pauseMs = () => Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs);
-	return async (payload: Payload, { signal }: SignOptions = {}): Promise<Signature> => {
+	return async (payload: Payload, { signal, order }: SignOptions = {}): Promise<Signature> => {
 		const startMs = nowMs();
 		const told = (outcome: SignerCall["outcome"]) =>
 			onCall?.({ key, seconds: (nowMs() - startMs) / 1_000, outcome });
@@ -48,7 +48,7 @@ function guarded<Payload, Signature>(
 			throw new SignerError(key, problem, { isRetryable: true });
 		}
 		try {
-			const signature = await withinTime(key, (limit) => sign(payload, { signal: limit }), {
+			const signature = await withinTime(key, (limit) => sign(payload, { signal: limit, order }), {
 				timeoutMs,
 				signal,
 			});

@@ -37,16 +37,11 @@ const loaders: Record<
 	gcpkms: async ({ gcpkms }) => (await import("./backend/gcp-kms.ts")).openGcpKms(gcpkms),
 	remote: async ({ remote, timeoutMs }) => {
 		if (!remote) throw new ConfigError("keys.remote", "is missing: it says where the remote signer is");
-		const [{ createRemoteClient }, { openRemoteEvmSigner, openRemoteSolanaSigner }] = await Promise.all([
+		const [{ createRemoteClient }, { openRemote }] = await Promise.all([
 			import("./backend/remote-client.ts"),
 			import("./backend/remote.ts"),
 		]);
-		const client = createRemoteClient({ ...remote, timeoutMs });
-		return {
-			openEvm: ({ name }) => openRemoteEvmSigner(client, name),
-			openSolana: ({ name }) => openRemoteSolanaSigner(client, name),
-			close: async () => client.close(),
-		};
+		return openRemote(createRemoteClient({ ...remote, timeoutMs }));
 	},
 };
 

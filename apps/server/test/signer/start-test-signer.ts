@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Deployment, formatDeployment } from "@geoswap/protocol";
 import { makeCertificates } from "../../src/operate/signer/make-certificates.ts";
+import type { Backend } from "../../src/signer/backend/backend.ts";
 import { memoryDigestKey, memoryMessageKey } from "../../src/signer/backend/memory-key.ts";
 import { openRemote } from "../../src/signer/backend/remote.ts";
 import { createRemoteClient, type RemoteClient } from "../../src/signer/backend/remote-client.ts";
@@ -21,7 +22,7 @@ export type TestSigner = {
 	signer: () => RemoteSigner;
 	/** Connects with the certificate of this name. */
 	clientOf: (name: string, options?: { timeoutMs?: number; url?: string }) => RemoteClient;
-	backendOf: (name: string) => ReturnType<typeof openRemote>;
+	backendOf: (name: string) => Backend;
 	/** Ends the signer without closing anything, and starts it again on the same files. */
 	restart: () => Promise<void>;
 	stop: () => Promise<void>;

@@ -4,6 +4,7 @@ import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { ConfigError } from "../../config/config-error.ts";
 
 const run = promisify(execFile);
 
@@ -57,10 +58,10 @@ async function makeOne(
 	{ name, use, days }: { name: string; use: string; days: number },
 ): Promise<MadeCertificate> {
 	if (!/^[\w.-]+$/.test(name))
-		throw new RangeError(`${name} is not a name: use letters, digits, ".", "_" and "-"`);
+		throw new ConfigError("--client", `${name} is not a name: use letters, digits, ".", "_" and "-"`);
 	const [certificateFile, keyFile] = [join(folder, `${name}.pem`), join(folder, `${name}-key.pem`)];
 	if (await exists(certificateFile))
-		throw new RangeError(`${certificateFile} exists already. Move it away if it is to be replaced`);
+		throw new ConfigError(certificateFile, "exists already. Move it away if it is to be replaced");
 	const work = await mkdtemp(join(tmpdir(), "geoswap-certificate-"));
 	try {
 		const [asked, extensions] = [join(work, "request.pem"), join(work, "extensions")];

@@ -12,19 +12,16 @@ import {
 	signatureSchema,
 	type WireSignature,
 } from "../remote/payload.ts";
-import type { EvmPayload, EvmSigner, SignOptions, SolanaSigner } from "../signer.ts";
+import type { EvmSigner, SignOptions, SolanaSigner } from "../signer.ts";
 import { type KeyName, SignerError } from "../signer-error.ts";
 import { solanaSignerOf } from "../solana-signer-of.ts";
+import type { Backend } from "./backend.ts";
 import type { RemoteClient } from "./remote-client.ts";
 
 const answerSchema = z.object({ signature: signatureSchema });
 
 /** Opens the keys that the remote signer holds for this process. */
-export function openRemote(client: RemoteClient): {
-	openEvm: (key: { name: KeyName }) => Promise<EvmSigner>;
-	openSolana: (key: { name: KeyName }) => Promise<SolanaSigner>;
-	close: () => Promise<void>;
-} {
+export function openRemote(client: RemoteClient): Backend {
 	return {
 		openEvm: ({ name }) => openEvmKey(client, name),
 		openSolana: ({ name }) => openSolanaKey(client, name),
@@ -36,18 +33,17 @@ export function openRemote(client: RemoteClient): {
 async function openEvmKey(client: RemoteClient, name: KeyName): Promise<EvmSigner> {
 	const address = await addressOf(client, name, "evm");
 	if (!isAddress(address)) throw failed(name, "the remote signer names an address of another kind");
-	const signer = {
-		kind: "evm" as const,
+	return {
+		kind: "evm",
 		name,
 		address,
-		async sign(payload: EvmPayload, options: SignOptions = {}) {
+		async sign(payload, options = {}) {
 			const signature = await askToSign(client, name, payload, options);
 			if (typeof signature === "string" || !isBy(address, payload, signature))
 				throw failed(name, `what it returned is not a signature of ${address}`);
 			return signature;
 		},
 	};
-	return signer;
 }
 
 async function openSolanaKey(client: RemoteClient, name: KeyName): Promise<SolanaSigner> {

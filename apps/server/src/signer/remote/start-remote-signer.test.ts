@@ -37,14 +37,14 @@ afterAll(async () => {
 	rmSync(elsewhere, { recursive: true });
 });
 
-const name = { reference: "remote:attester", backend: "remote" } as const;
+const key = { name: { reference: "remote:attester", backend: "remote" }, rest: "attester" } as const;
 const heartbeat = (finalizedNumber = 1) => ({
 	kind: "heartbeat" as const,
 	message: { chainId: 792703809, finalizedNumber, signedAtUnixSeconds: Math.floor(Date.now() / 1_000) },
 });
 
 test("a client with the right certificate learns the key's address, and gets signatures of it", async () => {
-	const evm = await signer.backendOf("attester").openEvm({ name });
+	const evm = await signer.backendOf("attester").openEvm(key);
 	expect(evm.address).toBe(privateKeyToAddress(secret));
 	expect(await evm.sign(heartbeat())).toMatchObject({ r: expect.stringMatching(/^0x/) });
 	expect(await signer.clientOf("attester").get("/health")).toEqual({ status: 200, body: { ok: true } });
@@ -54,7 +54,7 @@ test("a certificate for another client opens no key, and the refusal is no fault
 	const client = signer.clientOf("worker");
 	expect(await client.get("/keys")).toEqual({ status: 200, body: [] });
 	expect(await client.post("/sign/attester", heartbeat())).toMatchObject({ status: 401 });
-	await expect(signer.backendOf("worker").openEvm({ name })).rejects.toMatchObject({ isRetryable: true });
+	await expect(signer.backendOf("worker").openEvm(key)).rejects.toMatchObject({ isRetryable: true });
 	expect(signer.lines).toContainEqual(
 		expect.objectContaining({ client: "worker", reason: "not-allowed", msg: "refused" }),
 	);
@@ -92,7 +92,7 @@ test("a payload that is too large or of no known form is refused, and the signer
 });
 
 test("a client tells a refusal, which is final, from a signer that is gone, which it asks again", async () => {
-	const evm = await signer.backendOf("attester").openEvm({ name });
+	const evm = await signer.backendOf("attester").openEvm(key);
 	const old = { ...heartbeat(), message: { ...heartbeat().message, signedAtUnixSeconds: 1 } };
 	await expect(evm.sign(old)).rejects.toMatchObject({ isRetryable: false });
 	await expect(evm.sign(old)).rejects.toThrow(SignerError);
