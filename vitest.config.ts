@@ -152,7 +152,7 @@ export default defineConfig({
 					fileParallelism: false,
 					sequence: { groupOrder: 3 },
 					testTimeout: 1_800_000,
-					hookTimeout: 300_000,
+					hookTimeout: 900_000,
 				},
 			},
 			{

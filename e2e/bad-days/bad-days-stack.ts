@@ -17,6 +17,8 @@ export type BadDaysStack = {
 
 const providersPerChain = 3;
 const agreeAboveUsd = 50;
+/** Half a block. The nodes tell of new blocks by websocket, too. */
+const pollMs = 500;
 
 /** Starts a stack for the days of one file. */
 export function badDaysStack(options: Parameters<typeof ownEnvironment>[0] = {}): () => BadDaysStack {
@@ -32,7 +34,10 @@ export function badDaysStack(options: Parameters<typeof ownEnvironment>[0] = {})
 		configure: ({ chains, ...config }) =>
 			configure({
 				...config,
-				audit: { everySeconds: 15, confirmSeconds: 2 },
+				// As operators run it: logging and tracing everything takes processor time that the days are measured in.
+				logLevel: "info",
+				telemetry: {},
+				audit: { everySeconds: 20, confirmSeconds: 2 },
 				chains: Object.fromEntries(
 					Object.entries(chains).map(([chainId, chain], i) => {
 						const [{ url: target }] = chain.nodes as [{ url: string }];
@@ -40,7 +45,7 @@ export function badDaysStack(options: Parameters<typeof ownEnvironment>[0] = {})
 							setTarget(target);
 							return { url, webSocketUrl: url.replace("http", "ws") };
 						});
-						return [chainId, { ...chain, nodes, agreeAboveUsd }];
+						return [chainId, { ...chain, nodes, agreeAboveUsd, pollMs }];
 					}),
 				),
 			}),

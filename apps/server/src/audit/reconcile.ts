@@ -105,7 +105,7 @@ export async function reconcile({
 	// booked. All chains are asked for those blocks at once, before the rest of the reading, which may take long.
 	const [finals, holdings] = await Promise.all([
 		Promise.all(
-			chains.map((chain) => (isFollowed(chain) ? ofChain(chain, finalBlock(chain, books)) : undefined)),
+			chains.map(async (chain) => (isFollowed(chain) ? ofChain(chain, finalBlock(chain, books)) : undefined)),
 		),
 		solana &&
 			isFollowed(solana) &&
