@@ -4,6 +4,8 @@ import { test } from "vitest";
 import { seededRandom } from "../trouble/seeded-random.ts";
 import { engineFolder } from "./engine-parts.ts";
 import { ownMachines } from "./own-machines.ts";
+import { killPart } from "./part.ts";
+import { startAll } from "./start-machines.ts";
 import { swapThroughTrouble } from "./swap-through-trouble.ts";
 import { shuffledIncidents, troubleOne, troublePart } from "./trouble.ts";
 
@@ -34,11 +36,11 @@ test("no swap is lost or paid twice while nodes of the engine die, freeze, are c
 		{
 			name: "all engine data lost",
 			run: async () => {
-				await Promise.all(engine.map(({ machine }) => machine.kill()));
+				await Promise.all(engine.map(killPart));
 				for (const { machine } of engine) {
 					rmSync(engineFolder(machines.folder, machine.name), { recursive: true });
 				}
-				await Promise.all(engine.map((node) => troublePart(node, "kill", async () => {})));
+				await startAll(engine);
 			},
 		},
 	];

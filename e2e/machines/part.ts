@@ -37,6 +37,13 @@ export function processOn(
 	});
 }
 
+/** Kills everything on a machine at once with SIGKILL. */
+export async function killPart({ machine, processes }: Pick<Part, "machine" | "processes">): Promise<void> {
+	await machine.kill();
+	// A process that is gone counts as running until we hear of its end.
+	await Promise.all(processes.map((process) => process.exited()));
+}
+
 /** Starts everything on a machine, and again what ends meanwhile, as a supervisor does. */
 export async function startPart({ processes }: Pick<Part, "processes">): Promise<void> {
 	for (const process of processes) {

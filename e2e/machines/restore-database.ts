@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { serverCommand } from "@geoswap/devnet";
 import { connectDatabase } from "../environment/connect-database.ts";
-import { startPart } from "./part.ts";
+import { killPart, startPart } from "./part.ts";
 import { type Machines, startAll, untilWell } from "./start-machines.ts";
 
 const run = promisify(execFile);
@@ -32,7 +32,7 @@ export async function readClock({ environment }: Machines): Promise<string> {
 /** Kills the service, the engine and both databases, and removes all that the databases had on their disks. */
 export async function loseDatabases({ parts, folder }: Machines): Promise<void> {
 	const lost = [...parts.api, ...parts.worker, ...parts.engine, ...parts.postgres];
-	await Promise.all(lost.map(({ machine }) => machine.kill()));
+	await Promise.all(lost.map(killPart));
 	for (const { machine } of parts.postgres) {
 		rmSync(join(folder, machine.name, "postgres"), { recursive: true });
 	}

@@ -32,6 +32,7 @@ export async function swapThroughTrouble(
 	const startedAt = performance.now();
 	const troubling = trouble({ until, during: watch.during }).finally(() => {
 		isTroubled = false;
+		watch.during("none");
 	});
 	const swapping = Array.from({ length: streamCount }, async () => {
 		const ended: TimedSwap[] = [];
@@ -48,7 +49,6 @@ export async function swapThroughTrouble(
 	});
 	const [, swaps] = await Promise.all([troubling, Promise.all(swapping).then((ended) => ended.flat())]);
 	const minutes = (performance.now() - startedAt) / 60_000;
-	watch.during("none");
 	const times = swaps.map(({ decidedMs }) => Math.round(decidedMs));
 	console.log(`${swaps.length} swaps in ${minutes.toFixed(1)} minutes:`, countStatuses(swaps), {
 		p50Ms: percentile(times, 50),

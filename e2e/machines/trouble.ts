@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { SeededRandom } from "../trouble/seeded-random.ts";
-import { type Part, startPart } from "./part.ts";
+import { killPart, type Part, startPart } from "./part.ts";
 import { type Kind, untilWell } from "./start-machines.ts";
 
 export const troubles = ["kill", "freeze", "cut"] as const;
@@ -33,7 +33,7 @@ export async function troublePart(
 	isEnough: () => Promise<unknown>,
 ): Promise<void> {
 	const { machine } = part;
-	if (trouble === "kill") await machine.kill();
+	if (trouble === "kill") await killPart(part);
 	else if (trouble === "freeze") machine.freeze();
 	else machine.cut();
 	try {
