@@ -5,10 +5,12 @@ import { nodeMetrics } from "./node-metrics.ts";
 test("each reason to leave a node alone has a series at zero before it happens, so that an alert sees the first time", () => {
 	const series = new Map<string, number>();
 	const meter: Meter = {
-		counter: (name) => (labels = {}, by = 1) => {
-			const key = `${name} ${Object.values(labels).join(" ")}`;
-			series.set(key, (series.get(key) ?? 0) + by);
-		},
+		counter:
+			(name) =>
+			(labels = {}, by = 1) => {
+				const key = `${name} ${Object.values(labels).join(" ")}`;
+				series.set(key, (series.get(key) ?? 0) + by);
+			},
 		histogram: () => () => {},
 		reading: () => {},
 	};

@@ -286,7 +286,9 @@ export const forgeries: Record<string, Forgery> = {
 	})),
 };
 
-function changed(changes: (thief: Thief, transaction: { data?: Hex | undefined; nonce?: number | undefined }) => Changes): Forgery {
+function changed(
+	changes: (thief: Thief, transaction: { data?: Hex | undefined; nonce?: number | undefined }) => Changes,
+): Forgery {
 	return (unsigned, thief) => withChanges(unsigned, changes(thief, parseTransaction(unsigned)));
 }
 

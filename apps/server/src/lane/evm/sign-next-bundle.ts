@@ -8,11 +8,11 @@ import { endLease, journalLease, type LeasedOutcome } from "../../job/journal/jo
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
 import type { PaymentProof } from "../../job/read-payment-facts.ts";
 import { type LeasedJobs, takeBundle } from "../../job/take-jobs.ts";
+import { isRefusedBySigner } from "../../signer/signer-error.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import { changeOf } from "../change-of.ts";
 import { checkPayments } from "../check-payments.ts";
-import { isRefusedBySigner } from "../../signer/signer-error.ts";
 import { lateReason } from "../late-reason.ts";
 import { strike } from "../strike.ts";
 import { tellMalformed } from "../tell-malformed.ts";
@@ -59,7 +59,9 @@ export async function signNextBundle(
 	tellMalformed(lane, malformed);
 	if (jobs.length === 0) return { hasMore: true, refused: swapIdsOf(malformed), isUndone: false };
 	const plan = await planBundle(lane, { leased, head }).catch(async (error: unknown): Promise<BundlePlan> => {
-		const verdicts = isRefusedBySigner(error) ? strikeRefused(lane, jobs, error) : refuseUnmakable(lane, jobs);
+		const verdicts = isRefusedBySigner(error)
+			? strikeRefused(lane, jobs, error)
+			: refuseUnmakable(lane, jobs);
 		if (verdicts.size > 0) return { verdicts, proofs: new Map() };
 		// Other lanes need not wait until the lease expires.
 		await endLease(pool, id, leased).catch(() => {});

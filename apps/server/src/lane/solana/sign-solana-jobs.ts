@@ -23,10 +23,10 @@ import {
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
 import type { PaymentProof } from "../../job/read-payment-facts.ts";
 import { takeSingleJobs } from "../../job/take-jobs.ts";
+import { isRefusedBySigner } from "../../signer/signer-error.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Job, JobKind } from "../../swap/facts/job.ts";
 import type { SignedSolanaOp } from "../../swap/facts/swap-record.ts";
-import { isRefusedBySigner } from "../../signer/signer-error.ts";
 import { changeOf } from "../change-of.ts";
 import { checkPayments } from "../check-payments.ts";
 import type { LaneView } from "../look-at-lane.ts";

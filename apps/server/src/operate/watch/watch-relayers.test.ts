@@ -1,4 +1,4 @@
-import { hexToBytes, type Hex } from "viem";
+import { type Hex, hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import type { Meter, Sample } from "../../telemetry/meter.ts";

@@ -36,7 +36,9 @@ export async function signPayout({
 		amount,
 		accountPaidBy: createsAccount ? parts.feePayer : undefined,
 	});
-	const release = isWithinSolana(order) ? await releaseInstructions({ deployment, keys: { ...keys, vault }, order }) : [];
+	const release = isWithinSolana(order)
+		? await releaseInstructions({ deployment, keys: { ...keys, vault }, order })
+		: [];
 	const marker = await markerInstructions({
 		feePayer: parts.feePayer,
 		base: vault,
