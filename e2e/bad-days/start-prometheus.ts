@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { portSource, serviceProcess } from "@geoswap/devnet";
 import { shortenRules } from "./shorten-rules.ts";
 
-export type FiringAlert = { alertname: string; [label: string]: string };
+type FiringAlert = { alertname: string; [label: string]: string };
 
 export type Prometheus = {
 	url: string;
