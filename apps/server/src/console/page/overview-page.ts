@@ -48,8 +48,8 @@ function verdict(problems: readonly Problem[]): Content {
 			problems.length === 0
 				? html`<p>No chain is paused, no swap is stuck, followers and attesters are up to date, and the books hold.</p>`
 				: html`<ul>${problems.map(
-						({ tone, what, next, href }) => html`<li class=${tone}>
-							<a href=${href}>${what}</a><span class="next">${code(next)}</span></li>`,
+						({ tone, what, next, runbook, href }) => html`<li class=${tone}>
+							<a href=${href}>${what}</a><span class="next">${code(next)} <small>docs/runbooks/${runbook}.md</small></span></li>`,
 					)}</ul>`
 		}
 	</section>`;
@@ -66,7 +66,7 @@ function figures({ traffic, today, recent }: Overview, book: ChainBook): Content
 		value === null || value === undefined ? "–" : duration(value);
 	const gas = today.gas.map(({ chainId, wei }) => {
 		const { amount, symbol } = book.nativeAmount(chainId, wei);
-		return html`<span class="line">${decimal(amount, 4)} ${symbol} <small>${book.name(chainId)}</small></span>`;
+		return html`<span class="line">${decimal(amount)} ${symbol} <small>${book.name(chainId)}</small></span>`;
 	});
 	return html`<section id="figures" data-live aria-label="Figures"><dl class="tiles">
 		${tile({ title: "Swaps a minute", value: (recent / 5).toFixed(1), note: `${count(day?.submitted ?? 0)} in 24 h` })}

@@ -19,7 +19,8 @@ export function statusPill(status: SwapStatus): Content {
 	return pill(status, toneOfStatus[status]);
 }
 
-export type Column = { title: string; isNumber?: boolean };
+/** A short column is never broken into lines. */
+export type Column = { title: string; isNumber?: boolean; isShort?: boolean };
 
 /**
  * A table that becomes a list of cards on a phone: each cell carries its column's title. `label` names it for people who
@@ -38,7 +39,7 @@ export function table({
 	none: string;
 }): Content {
 	if (rows.length === 0) return html`<p class="none">${none}</p>`;
-	const classOf = (column: Column | undefined) => (column?.isNumber ? "number" : undefined);
+	const classOf = (column: Column | undefined) => (column?.isNumber ? "number" : column?.isShort ? "route" : undefined);
 	return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}><table>
 		<thead><tr>${columns.map((column) => html`<th scope="col" class=${classOf(column)}>${column.title}</th>`)}</tr></thead>
 		<tbody>${rows.map(

@@ -15,6 +15,7 @@ export type SwapAmounts = {
 export function swapAmounts(
 	{ order, output, deliveredAmount }: Pick<SwapRecord, "order" | "output" | "deliveredAmount">,
 	book: ChainBook,
+	{ decimals = 6 }: { decimals?: number } = {},
 ): SwapAmounts {
 	const { originChainId, destinationChainId } = order;
 	return {
@@ -26,6 +27,6 @@ export function swapAmounts(
 
 	function shown(chainId: bigint, word: Order["inputToken"], units: bigint): string {
 		const { amount, symbol } = book.tokens(Number(chainId), addressOfWord(chainId, word), units);
-		return `${decimal(amount)} ${symbol}`;
+		return `${decimal(amount, decimals)} ${symbol}`;
 	}
 }

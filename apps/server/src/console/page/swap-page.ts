@@ -24,8 +24,16 @@ export function swapPage(
 		swap,
 		explanation,
 		history,
+		isStuck,
 		accountName,
-	}: { swap: SwapRecord; explanation: Explanation; history: SwapHistory; accountName: string | undefined },
+	}: {
+		swap: SwapRecord;
+		explanation: Explanation;
+		history: SwapHistory;
+		/** True if it made no progress for longer than its chains should take. */
+		isStuck: boolean;
+		accountName: string | undefined;
+	},
 	context: Context,
 ): Page {
 	const id = toSwapId(swap.id);
@@ -34,12 +42,12 @@ export function swapPage(
 		<p class="crumb"><a href="/swaps">Swaps</a> / <span class="mono">${id}</span></p>
 		<div id="swap" data-live>
 			<h1>${input} <small>on ${origin}</small> → ${output} <small>on ${destination}</small></h1>
-			<p class="subtitle">${statusPill(swap.status)} ${usd(swap.valueUsdCents)}, submitted ${ago(swap.createdAt, context.nowMs)}${
+			<p class="subtitle">${statusPill(swap.status)}${isStuck ? html` ${pill("stuck", "bad")}` : null} ${usd(swap.valueUsdCents)}, submitted ${ago(swap.createdAt, context.nowMs)}${
 				accountName ? html` by <a href=${`/swaps?account=${swap.accountId}`}>${accountName}</a>` : null
 			}</p>
 			<div class="two">
 				${money(explanation, context)}
-				${state(explanation, context)}
+				${state(explanation, { ...context, isStuck })}
 			</div>
 			${timeline({ swap, explanation, history }, context)}
 			${terms(swap, explanation, context)}
@@ -65,13 +73,16 @@ function money({ swap }: Explanation, { config, book }: Context): Content {
 	);
 }
 
-function state(explanation: Explanation, { book, nowMs }: Context): Content {
+function state(
+	explanation: Explanation,
+	{ book, nowMs, isStuck }: Context & { isStuck: boolean },
+): Content {
 	const { fact, means, waitsFor, actions, pauses } = explanation;
 	const isOver = fact === "ended";
 	return section(
 		{ id: "state", title: isOver ? "How it ended" : "What it is at" },
 		html`<p>${pill(fact, toneOf(explanation))} ${means}</p>`,
-		isOver ? null : nextSteps(explanation, book),
+		isOver ? null : nextSteps(explanation, { book, isStuck }),
 		list("A round would now", actions, book),
 		list("It waits for", waitsFor, book),
 		list(
@@ -96,13 +107,21 @@ function toneOf({ fact, todo }: Explanation) {
 	return todo.length > 0 ? ("warn" as const) : ("busy" as const);
 }
 
-/** Every state has a next step, also if that is to wait. */
-function nextSteps({ todo }: Explanation, book: ChainBook): Content {
+/** Every state has a next step, also if that is to wait. Nobody waits for a swap that is stuck. */
+function nextSteps(
+	{ todo, swap }: Explanation,
+	{ book, isStuck }: { book: ChainBook; isStuck: boolean },
+): Content {
+	const stuck: Todo = {
+		what: `It made no progress for longer than its chains should take. Search the workers' log for ${swap.uuid}, and see docs/runbooks/GeoswapSwapsStuck.md.`,
+		command: `geoswapd swaps explain ${swap.swapId}`,
+	};
+	const steps = isStuck ? [...todo, stuck] : todo;
 	return html`<div class="steps"><h3>Next step</h3>
 		${
-			todo.length === 0
+			steps.length === 0
 				? html`<p>Nothing: the service goes on by itself.</p>`
-				: html`<ol>${todo.map((step) => html`<li>${describeTodo(step, book)}</li>`)}</ol>`
+				: html`<ol>${steps.map((step) => html`<li>${describeTodo(step, book)}</li>`)}</ol>`
 		}</div>`;
 }
 

@@ -53,19 +53,19 @@ export function swapsPage({
 		${query.q ? null : filters(query, { config, book })}
 		${note ? html`<p class="note">${note}</p>` : null}
 		${section(
-			{ id: "swaps", title: "List", isLive: query.before === undefined },
+			{ id: "swaps", title: "Newest first", isLive: query.before === undefined },
 			table({
 				label: "Swaps",
 				columns: [
 					{ title: "Submitted" },
 					{ title: "Swap" },
 					{ title: "Status" },
-					{ title: "Route" },
+					{ title: "Route", isShort: true },
 					{ title: "Gives", isNumber: true },
 					{ title: "Gets", isNumber: true },
 					{ title: "Value", isNumber: true },
 					{ title: "Took", isNumber: true },
-					{ title: "Account" },
+					{ title: "Account", isShort: true },
 				],
 				rows: swaps.map((swap) => row(swap, { facts, accounts, book, nowMs })),
 				none: "No swap is here.",
@@ -92,7 +92,7 @@ function row(
 		nowMs: Milliseconds;
 	},
 ): Content[] {
-	const { origin, destination, input, output } = swapAmounts(swap, book);
+	const { origin, destination, input, output } = swapAmounts(swap, book, { decimals: 2 });
 	const id = toSwapId(swap.id);
 	const fact = facts.get(swap.id);
 	const isDone = swap.status !== "pending";

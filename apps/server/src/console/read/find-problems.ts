@@ -15,6 +15,8 @@ export type Problem = {
 	what: string;
 	/** The next step. */
 	next: string;
+	/** The name of the alert, whose page in docs/runbooks says more. */
+	runbook: string;
 	/** The page that shows more. */
 	href: string;
 };
@@ -55,12 +57,12 @@ export function findProblems(vital: Vital): Problem[] {
 	return found.toSorted((a, b) => Number(a.tone === "warn") - Number(b.tone === "warn"));
 }
 
-function bad(what: string, next: string, href: string): Problem {
-	return { tone: "bad", what, next, href };
+function bad(runbook: string, what: string, next: string, href: string): Problem {
+	return { tone: "bad", what, next, runbook, href };
 }
 
-function warn(what: string, next: string, href: string): Problem {
-	return { tone: "warn", what, next, href };
+function warn(runbook: string, what: string, next: string, href: string): Problem {
+	return { tone: "warn", what, next, runbook, href };
 }
 
 const pauseSteps: Record<Pause["cause"], string> = {
@@ -71,7 +73,12 @@ const pauseSteps: Record<Pause["cause"], string> = {
 
 function pauseProblems({ pauses, book }: Vital): Problem[] {
 	return pauses.map(({ chainId, cause, reason }) =>
-		bad(`${book.name(chainId)} is paused (${cause}): ${reason}`, pauseSteps[cause], "/chains"),
+		bad(
+			cause === "finality" ? "GeoswapFinalityBroken" : "GeoswapChainPaused",
+			`${book.name(chainId)} is paused (${cause}): ${reason}`,
+			pauseSteps[cause],
+			"/chains",
+		),
 	);
 }
 
@@ -82,6 +89,7 @@ function swapProblems({ unended, vitals }: Vital): Problem[] {
 		...(stuck > 0
 			? [
 					bad(
+						"GeoswapSwapsStuck",
 						`${plural(stuck, "swap")} made no progress for longer than ${stuck === 1 ? "its" : "their"} chains should take`,
 						"Open one: its page names the cause and the next step.",
 						"/swaps?show=stuck",
@@ -91,6 +99,7 @@ function swapProblems({ unended, vitals }: Vital): Problem[] {
 		...(overdue > overdueSeconds
 			? [
 					bad(
+						"GeoswapSwapsOverdue",
 						`A swap has been due for ${duration(overdue)}, and no worker looks at it`,
 						"See that a worker runs, and what its log says.",
 						"/swaps?show=under-way",
@@ -105,13 +114,13 @@ function chainProblems({ config, vitals, book, metrics }: Vital): Problem[] {
 		const name = book.name(chainId);
 		const head = vitals.heads.find((one) => one.chainId === chainId);
 		const next = "See that a worker runs and that its node answers: `geoswapd config check`.";
-		if (!head) return [bad(`No worker has followed ${name} yet`, next, "/chains")];
+		if (!head) return [bad("GeoswapFollowerBehind", `No worker has followed ${name} yet`, next, "/chains")];
 		if (head.blockSecondsAgo > blockAgeSeconds) {
-			return [bad(`The newest block of ${name} is ${duration(head.blockSecondsAgo)} old`, next, "/chains")];
+			return [bad("GeoswapFollowerBehind", `The newest block of ${name} is ${duration(head.blockSecondsAgo)} old`, next, "/chains")];
 		}
 		const nodes = samplesOf(metrics, "geoswap_node_in_use", { chain: String(chainId) });
 		const isUsed = nodes.length === 0 || nodes.some(({ value }) => value === 1);
-		return isUsed ? [] : [warn(`No node of ${name} has answered the last read`, next, "/chains")];
+		return isUsed ? [] : [warn("GeoswapNodesDown", `No node of ${name} has answered the last read`, next, "/chains")];
 	});
 }
 
@@ -122,7 +131,11 @@ function attesterProblems({ config, vitals, book }: Vital): Problem[] {
 		if (!attesters || silent.length === 0) return [];
 		const what = `${plural(silent.length, "attester")} of ${attesters.all.length} did not sign for ${book.name(chain.chainId)} lately; ${attesters.threshold} are needed`;
 		const next = `See that these run and that their nodes answer: ${silent.map(({ attester }) => attester).join(", ")}.`;
-		return [attesters.alive < attesters.threshold ? bad(what, next, "/chains") : warn(what, next, "/chains")];
+		return [
+			attesters.alive < attesters.threshold
+				? bad("GeoswapAttestersTooFew", what, next, "/chains")
+				: warn("GeoswapAttesterSilent", what, next, "/chains"),
+		];
 	});
 }
 
@@ -130,6 +143,7 @@ function bookProblems({ config, metrics, book }: Vital): Problem[] {
 	if (metrics.problems.length > 0) {
 		return [
 			warn(
+				"GeoswapMetricsUnread",
 				`The workers' figures are not known: ${metrics.problems.join("; ")}`,
 				"See that a worker runs and that console.workerMetricsUrls names it. Nodes, gas and audits are not shown.",
 				"/chains",
@@ -147,6 +161,7 @@ function bookProblems({ config, metrics, book }: Vital): Problem[] {
 	return [
 		...breaches.map(({ labels }) =>
 			bad(
+				"GeoswapBooksBreached",
 				`${labels.invariant} does not hold on ${book.name(Number(labels.chain))}`,
 				"`geoswapd reconcile` names each breach and what to do.",
 				"/books",
@@ -155,6 +170,7 @@ function bookProblems({ config, metrics, book }: Vital): Problem[] {
 		...(ages.length === 0
 			? [
 					warn(
+						"GeoswapNotAudited",
 						"No worker has audited the books yet",
 						"The first audit comes minutes after a start.",
 						"/books",
@@ -164,6 +180,7 @@ function bookProblems({ config, metrics, book }: Vital): Problem[] {
 		...(late.length > 0
 			? [
 					bad(
+						"GeoswapNotAudited",
 						`${late.join(", ")} was not audited for more than ${duration(auditAgeSeconds)}`,
 						"See in the worker's log why the audit fails.",
 						"/books",
@@ -178,7 +195,8 @@ function laneProblems({ config, vitals, metrics, today, book, nowMs }: Vital): P
 		.filter(({ state, oldestSeconds }) => state === "queued" && oldestSeconds > queuedSeconds)
 		.map(({ kind, chainId, oldestSeconds }) =>
 			warn(
-				`A ${kind} has waited ${duration(oldestSeconds)} for a lane of ${book.name(chainId)}`,
+				"GeoswapTransactionsWait",
+				`The oldest ${kind} has waited ${duration(oldestSeconds)} for a lane of ${book.name(chainId)}`,
 				"See that a worker has the relayers' keys and that they can pay for gas.",
 				"/chains",
 			),
@@ -193,7 +211,11 @@ function laneProblems({ config, vitals, metrics, today, book, nowMs }: Vital): P
 		const hours = left / perHour;
 		const what = `The relayers of ${book.name(chainId)} can pay for gas for ${duration(hours * 3_600)} more, at today's pace`;
 		const next = "Send them more of the native token.";
-		return [hours < gasHours.bad ? bad(what, next, "/chains") : warn(what, next, "/chains")];
+		return [
+			hours < gasHours.bad
+				? bad("GeoswapRelayerEmpty", what, next, "/chains")
+				: warn("GeoswapRelayerGasLow", what, next, "/chains"),
+		];
 	});
 	return [...waiting, ...gas];
 }
@@ -208,6 +230,7 @@ function stockProblems({ vitals, book, config }: Vital): Problem[] {
 			balance <= outflowAvailable ? "the vault holds none that is free" : "the hourly cap is used up";
 		return [
 			warn(
+				balance <= outflowAvailable ? "GeoswapStockEmpty" : "GeoswapOutflowNearCap",
 				`No more ${symbol} can be sold on ${book.name(chainId)}: ${why}`,
 				balance <= outflowAvailable ? "Refill the vault: docs/capital.md." : "Wait, or raise the cap.",
 				"/stock",
@@ -227,6 +250,7 @@ function exposureProblems({ config, vitals, book }: Vital): Problem[] {
 			.filter(([, share]) => share > exposureShare)
 			.map(([kind, share]) =>
 				warn(
+					"GeoswapExposureFull",
 					`${Math.round(share * 100)} % of the ${kind} cap of ${book.name(chainId)} is used`,
 					"Above it deliveries wait. See that attesters answer, or raise the cap.",
 					"/stock",

@@ -93,3 +93,16 @@ export async function readLastFacts(db: Database, ids: readonly SwapUuid[]): Pro
 	);
 	return new Map(rows.flatMap(({ swap_id, fact }) => (fact === null ? [] : [[swap_id, fact]])));
 }
+
+/** Returns whether a swap has not ended and made no progress for longer than its chains should take. */
+export async function isStuckSwap(
+	db: Database,
+	{ id, paces, nowMs }: { id: SwapUuid; paces: readonly ChainPace[]; nowMs: Milliseconds },
+): Promise<boolean> {
+	const { rowCount } = await db.query(
+		`${paceSql}
+		select from ${swapsWithPaceSql} where s.id = $6 and s.ended_at is null and ${isStuckSql}`,
+		[...paceValues(paces, nowMs), id],
+	);
+	return rowCount === 1;
+}

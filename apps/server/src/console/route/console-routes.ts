@@ -1,19 +1,34 @@
 import { findAsset } from "../asset/read-assets.ts";
 import type { ConsoleParts } from "../console-parts.ts";
+import { readConsoleLog } from "../login/console-log.ts";
 import type { SessionLimits } from "../login/sessions.ts";
+import { booksPage } from "../page/books-page.ts";
 import { errorPage } from "../page/error-page.ts";
+import { keysPage } from "../page/keys-page.ts";
+import { logPage } from "../page/log-page.ts";
 import { overviewPage } from "../page/overview-page.ts";
+import { stockPage } from "../page/stock-page.ts";
 import { createChainBook } from "../read/chain-book.ts";
+import { readAccountKeys } from "../read/read-keys.ts";
 import { createOverview } from "../read/read-overview.ts";
-import { type ConsoleRoute, page } from "./console-route.ts";
+import { midnightMs, readLedgerSums } from "../read/read-today.ts";
+import { remember } from "../read/remember.ts";
+import { chainRoutes } from "./chain-routes.ts";
+import { type ConsoleAnswer, type ConsoleRoute, type OperatorRequest, page } from "./console-route.ts";
 import { loginRoutes } from "./login-routes.ts";
 import { swapRoutes } from "./swap-routes.ts";
 
+const logSize = 50;
+
 /** Returns every route of the console. */
 export function consoleRoutes(parts: ConsoleParts, limits: SessionLimits): ConsoleRoute[] {
-	const { config, nowMs } = parts;
+	const { pool, config, nowMs } = parts;
 	const book = createChainBook(config);
 	const readOverview = createOverview(parts, book);
+	const readSums = remember(() => readLedgerSums(pool, { sinceMs: midnightMs(nowMs()) }), {
+		maxAgeMs: 15_000,
+		nowMs,
+	});
 	return [
 		{
 			method: "GET",
@@ -21,6 +36,26 @@ export function consoleRoutes(parts: ConsoleParts, limits: SessionLimits): Conso
 			handle: async () => page(overviewPage(await readOverview(), { config, book, nowMs: nowMs() })),
 		},
 		...swapRoutes(parts, book),
+		{
+			method: "GET",
+			path: "/stock",
+			handle: async () => page(stockPage(await readOverview(), { config, book })),
+		},
+		...chainRoutes(parts, { book, readOverview }),
+		{
+			method: "GET",
+			path: "/books",
+			handle: async () => {
+				const [overview, sums] = await Promise.all([readOverview(), readSums()]);
+				return page(booksPage({ overview, sums }, { config, book, nowMs: nowMs() }));
+			},
+		},
+		{
+			method: "GET",
+			path: "/keys",
+			handle: async () => page(keysPage(await readAccountKeys(pool), { config, nowMs: nowMs() })),
+		},
+		{ method: "GET", path: "/log", handle: showLog },
 		...loginRoutes(parts, limits),
 		{
 			method: "GET",
@@ -36,4 +71,12 @@ export function consoleRoutes(parts: ConsoleParts, limits: SessionLimits): Conso
 		// For a supervisor: it says that the process answers, and nothing else.
 		{ method: "GET", path: "/health", access: "public", handle: async () => ({ kind: "json", body: {} }) },
 	];
+
+	async function showLog({ query }: OperatorRequest): Promise<ConsoleAnswer> {
+		const before = /^[1-9]\d{0,14}$/.test(query.before ?? "") ? Number(query.before) : undefined;
+		const entries = await readConsoleLog(pool, { before, limit: logSize + 1 });
+		const shown = entries.slice(0, logSize);
+		const next = entries.length > logSize ? shown.at(-1)?.id : undefined;
+		return page(logPage(shown, { next, nowMs: nowMs() }));
+	}
 }

@@ -12,7 +12,13 @@ import { type SwapsQuery, swapsPage } from "../page/swaps-page.ts";
 import { readAccountNames } from "../read/account-names.ts";
 import type { ChainBook } from "../read/chain-book.ts";
 import { addressDays, findAnything } from "../read/find-anything.ts";
-import { listConsoleSwaps, listStuckSwaps, readLastFacts, readSwaps } from "../read/list-console-swaps.ts";
+import {
+	isStuckSwap,
+	listConsoleSwaps,
+	listStuckSwaps,
+	readLastFacts,
+	readSwaps,
+} from "../read/list-console-swaps.ts";
 import { type ConsoleAnswer, type ConsoleRoute, type OperatorRequest, page } from "./console-route.ts";
 
 const pageSize = 50;
@@ -106,7 +112,8 @@ export function swapRoutes(parts: ConsoleParts, book: ChainBook): ConsoleRoute[]
 			const history = await readHistory(db, swap);
 			const explanation = await explainSwap(db, swap, { config, nowMs: nowMs() });
 			const names = await readAccountNames(db, [swap.accountId]);
-			return { swap, history, explanation, accountName: names.get(swap.accountId ?? "") };
+			const isStuck = await isStuckSwap(db, { id, paces: chainPaces(config), nowMs: nowMs() });
+			return { swap, history, explanation, isStuck, accountName: names.get(swap.accountId ?? "") };
 		}
 	}
 }
