@@ -12,6 +12,7 @@ import { sequence } from "../swap/sequence.ts";
 import { consoleConfig } from "./console-config.ts";
 import { fillVaults, moveChains } from "./console-world.ts";
 import { type Story, seedSwaps } from "./seed-swaps.ts";
+import { workerMetricsText } from "./worker-metrics-text.ts";
 
 const accounts = ["acme-agents", "northwind", "solar-bots", "paywave"];
 
@@ -19,7 +20,7 @@ const accounts = ["acme-agents", "northwind", "solar-bots", "paywave"];
 export async function createConsoleScene({
 	isDevnet = false,
 	port = 9_090,
-	metrics = "",
+	metrics = workerMetricsText(),
 	nowMs = Date.now,
 }: {
 	isDevnet?: boolean;
@@ -31,22 +32,14 @@ export async function createConsoleScene({
 	const config = consoleConfig({ port });
 	const publicUrl = `http://localhost:${port}`;
 	const accountIds: string[] = [];
+	const keyIds: string[] = [];
 	for (const name of accounts) {
 		const id = randomUUID();
 		await insertAccount(database.owner, { id, name });
-		await insertApiKeys(database.owner, {
-			keys: [
-				{
-					id: `${name
-						.replace(/[^a-z]/g, "")
-						.slice(0, 5)
-						.replaceAll(/[ilou]/g, "x")}0000000`,
-					hash: randomBytes(32),
-				},
-			],
-			accountId: id,
-		});
+		const keyId = `${name.replaceAll(/[^a-z]|[ilou]/g, "")}00000000`.slice(0, 12).padEnd(12, "0");
+		await insertApiKeys(database.owner, { keys: [{ id: keyId, hash: randomBytes(32) }], accountId: id });
 		accountIds.push(id);
+		keyIds.push(keyId);
 	}
 	await fillVaults(database.owner, config);
 	await moveChains(database.owner, { config, nowMs: nowMs() });
@@ -73,11 +66,16 @@ export async function createConsoleScene({
 		config,
 		publicUrl,
 		accountIds,
+		keyIds,
 		app,
 		parts,
 		seed: (options: { stories: readonly Story[]; atMs: number }) => seedSwaps(seeding, options),
-		/** Writes the chains as they are now. */
-		moveChains: () => moveChains(database.owner, { config, nowMs: nowMs() }),
+		/** Writes the chains as they are now, and lets no round and no lane be late: none runs. */
+		moveChains: async () => {
+			await moveChains(database.owner, { config, nowMs: nowMs() });
+			await database.owner.query("update waits set due_at = now() + interval '1 minute'");
+			await database.owner.query("update jobs set updated_at = now() - interval '4 seconds'");
+		},
 		invite: async (name: string, { expiresAtMs = nowMs() + 60_000 } = {}) => {
 			const token = randomBytes(32).toString("base64url");
 			const { id } = await ensureOperator(database.owner, { id: randomUUID(), name });

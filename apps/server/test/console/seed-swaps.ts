@@ -101,6 +101,8 @@ export async function seedSwaps(
 		spent: String((order.minOutput * 1_004n) / 1_000n),
 	}));
 	await go(12, { act: both(done("fill"), filled) }, ["settled", "delivered"]);
+	// The fill is deep enough now.
+	await go(17, {}, ["settled", "delivered"]);
 	await go(40, { act: both(done("void"), event("Voided")) }, ["refunded"]);
 	// The rest is far in the future of the swaps that are under way.
 	await go(1_000, { isFinal: true }, ["settled", "refunded"]);
