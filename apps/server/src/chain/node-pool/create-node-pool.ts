@@ -45,7 +45,7 @@ export type OnNodeChange = (change: {
 export type OnNodeCall = (call: { host: string; outcome: "ok" | "refused" | "failed" }) => void;
 
 /** The state of a node, for metrics. */
-export type NodeReading = {
+type NodeReading = {
 	host: string;
 	lag: number;
 	isInUse: boolean;

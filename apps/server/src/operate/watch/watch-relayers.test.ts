@@ -20,7 +20,7 @@ async function readingsOf(watch: (meter: Meter) => void): Promise<Sample[]> {
 		throw new Error("unexpected");
 	};
 	watch({ counter: unexpected, histogram: unexpected, reading: ({ read }) => reads.push(read) });
-	return (await Promise.all(reads.map((read) => read()))).flat();
+	return (await Promise.all(reads.map(async (read) => read()))).flat();
 }
 
 test("a relayer's spend is that of its transactions of the last day, and 0 if it has none", async () => {
