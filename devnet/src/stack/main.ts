@@ -13,6 +13,7 @@ import {
 	writeServerEnvironment,
 	writeStackFile,
 } from "./stack-file.ts";
+import { serverCommand } from "./server-command.ts";
 import { type Stack, type StackChains, startStack } from "./start-stack.ts";
 
 type Options = { port: number; host?: string; dataDir?: string; watch?: boolean; json?: boolean };
@@ -90,6 +91,9 @@ async function start(options: Options): Promise<void> {
 		throw error;
 	}
 
+	await stack.processes.console.start();
+	const invited = await serverCommand(stack.environment, ["console", "invite", "--name", "you", "--json"]);
+	const { url: consoleLink } = JSON.parse(invited) as { url: string };
 	const { baseUrl, apiKey, chains, solana } = stack;
 	const running = {
 		pid: process.pid,
@@ -104,14 +108,15 @@ async function start(options: Options): Promise<void> {
 	};
 	const file = writeStackFile(dataDir, running);
 	writeServerEnvironment(dataDir, stack.environment);
-	console.log(options.json ? JSON.stringify({ ...running, file }) : describe(stack, dataDir));
+	console.log(options.json ? JSON.stringify({ ...running, consoleLink, file }) : describe(stack, { dataDir, consoleLink }));
 
-	const { api, worker, attesters } = stack.processes;
-	const processes = [...attesters, worker, api];
+	const { api, worker, attesters, console: pages } = stack.processes;
+	const processes = [...attesters, worker, api, pages];
 	const watching = options.watch && restartOnChange({ folders: sourceFolders, processes, say });
 	const problem = await Promise.race([askedToEnd, failure.promise]);
 	if (watching) watching.close();
 	removeStackFiles(dataDir);
+	await stack.processes.console.stop();
 	await stack.stop();
 	if (problem) throw new Error(problem);
 	process.exit(0);
@@ -139,13 +144,14 @@ function hasDevnet(dataDir: string): boolean {
 
 function describe(
 	{ baseUrl, apiKey, chains, solana, keys, adminUrl, metricsUrls, logDir }: Stack,
-	dataDir: string,
+	{ dataDir, consoleLink }: { dataDir: string; consoleLink: string },
 ): string {
 	const here = (path: string) => relative(process.cwd(), path) || ".";
 	const [wallet] = keys.wallets;
 	const rows = [
 		["API", baseUrl],
 		["Docs", `${baseUrl}/docs`],
+		["Console", `${consoleLink}  (works once; pnpm geoswapd console invite --name NAME makes another)`],
 		["API key", apiKey],
 		[
 			"Demo wallet",

@@ -7,7 +7,13 @@ import { baseEnvironment, serverMain } from "./server-command.ts";
 import { type ServiceProcess, serviceProcess } from "./service-process.ts";
 import { attesterConfig, type StackEndpoint, type StackSolanaEndpoint } from "./stack-config.ts";
 
-export type ServerProcesses = { api: ServiceProcess; worker: ServiceProcess; attesters: ServiceProcess[] };
+export type ServerProcesses = {
+	api: ServiceProcess;
+	worker: ServiceProcess;
+	attesters: ServiceProcess[];
+	/** No swap needs it: `pnpm start` starts it, and tests do not. */
+	console: ServiceProcess;
+};
 
 /** Returns the service's own processes, not started yet. Each gets only its own secrets. */
 export function serverProcesses({
@@ -28,7 +34,7 @@ export function serverProcesses({
 	environment: Record<string, string>;
 	endpoints: readonly StackEndpoint[];
 	solana?: StackSolanaEndpoint | undefined;
-	ports: { api: number; worker: number; attesters: number[] };
+	ports: { api: number; worker: number; console: number; attesters: number[] };
 	attesterKeys: readonly Hex[];
 	/** Log level of the attesters; the other processes read theirs from the configuration. */
 	logLevel: unknown;
@@ -90,6 +96,11 @@ export function serverProcesses({
 			]),
 			config: configFile,
 			isReady: () => isAnswering(`http://127.0.0.1:${ports.api}/health`),
+		}),
+		console: start("console", "console", {
+			env: pick(environment, ["CONSOLE_DATABASE_URL"]),
+			config: configFile,
+			isReady: () => isAnswering(`http://localhost:${ports.console}/health`),
 		}),
 	};
 }

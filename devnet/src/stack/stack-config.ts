@@ -65,7 +65,7 @@ export function stackConfig({
 }: {
 	endpoints: readonly StackEndpoint[];
 	solana?: StackSolanaEndpoint | undefined;
-	ports: { api: number; worker: number; metrics: { api: number; worker: number } };
+	ports: { api: number; worker: number; console?: number; metrics: { api: number; worker: number } };
 	restate: { ingressUrl: string; adminUrl: string; identityKey: string };
 	attesterUrls: string[];
 	roles: Record<string, string>;
@@ -77,6 +77,7 @@ export function stackConfig({
 		...(endpoints[0] && { feeDiscount: { chainId: endpoints[0].chainId, ...discountTiers } }),
 		api: { port: ports.api, metrics: { port: ports.metrics.api } },
 		worker: { port: ports.worker, metrics: { port: ports.metrics.worker } },
+		...(ports.console !== undefined && { console: { port: ports.console } }),
 		database: { roles },
 		restate: {
 			ingressUrl: restate.ingressUrl,

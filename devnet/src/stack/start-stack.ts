@@ -50,6 +50,8 @@ export type Stack = {
 	redisUrl: string;
 	ingressUrl: string;
 	adminUrl: string;
+	/** The operator's pages, once `processes.console` is started. */
+	consoleUrl: string;
 	logDir: string;
 	/** The metrics endpoint of each process. */
 	metricsUrls: { api: string; worker: string; engine: string };
@@ -110,9 +112,11 @@ export async function startStack({
 		redis: await nextPort(),
 		attesters: [] as number[],
 		metrics: { api: 0, worker: 0 },
+		console: 0,
 	};
 	while (ports.attesters.length < attesterCount) ports.attesters.push(await nextPort());
 	ports.metrics = { api: await nextPort(), worker: await nextPort() };
+	ports.console = await nextPort();
 
 	const order = startOrder();
 	const startedAt = performance.now();
@@ -215,6 +219,7 @@ export async function startStack({
 			redisUrl: redis.url,
 			ingressUrl: restate.ingressUrl,
 			adminUrl: restate.adminUrl,
+			consoleUrl: `http://localhost:${ports.console}`,
 			logDir,
 			metricsUrls: {
 				api: `http://127.0.0.1:${ports.metrics.api}/metrics`,

@@ -87,6 +87,8 @@ const evmPresetSchema = z.strictObject({
 	chainId: z.int().positive(),
 	name: z.string().min(1),
 	testnet: z.boolean(),
+	/** The block explorer to which the console's pages link. */
+	explorerUrl: factSchema(z.url()).exactOptional(),
 	native: z.strictObject({ symbol: symbolSchema, decimals: z.literal(18), feed: z.string() }),
 	wrappedNative: sourcedSchema(addressSchema),
 	/** The symbol of the token that the vault's paths start from. */

@@ -51,6 +51,7 @@ export function chainTermsOf(
 			return { url, ...(webSocketUrl === undefined ? {} : { webSocketUrl }) };
 		}),
 		onlyAccounts,
+		...(preset.explorerUrl?.value ? { explorerUrl: preset.explorerUrl.value } : {}),
 		pollMs: say("pollMs", pollMs(), pollReason()),
 		depths: term("depths"),
 		finalitySeconds: term("finalitySeconds"),
