@@ -22,7 +22,8 @@ Callers saw: how their swaps ended, and the codes of calls that were refused. Th
 |---|---|---|---:|---:|---|---:|
 ${days.map(rowOf).join("\n")}
 
-The tests are in [e2e/bad-days](../e2e/bad-days). \`bash .ci/run full bad-days-1\` to \`bad-days-3\` runs them, \`GEOSWAP_RECORD=1\` keeps what they measure,
+The tests are in [e2e/bad-days](../e2e/bad-days); a test without a row here has no recorded run.
+\`bash .ci/run full bad-days-1\` to \`bad-days-3\` runs them, \`GEOSWAP_RECORD=1\` keeps what they measure,
 and \`node e2e/bad-days/generate-page.ts\` writes this page.
 `;
 }
