@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { attestationMessage, attestationTypedData, type Order, orderId, toWord } from "@geoswap/protocol";
-import { bytesToHex, type Hex, parseTransaction, serializeTransaction } from "viem";
+import { bytesToHex, type Hex, type LocalAccount, parseTransaction, serializeTransaction } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import type { EvmChain } from "../../src/chain/evm/chain-client.ts";
 import { createLane } from "../../src/lane/evm/create-lane.ts";
@@ -34,10 +34,13 @@ export type RecordedLanes = {
  * Has the real lanes do work of every kind on real chains: opens, fills, voids, releases, refunds, a replacement and a
  * cancel. Returns every transaction that they signed.
  */
-export async function recordEvmLanes(scene: LaneScene): Promise<RecordedLanes> {
+export async function recordEvmLanes(
+	scene: LaneScene,
+	{ accountOn }: { accountOn: (chainId: number) => Promise<LocalAccount> },
+): Promise<RecordedLanes> {
 	const { pool, origin, destination, chains } = scene;
-	const run = (chain: EvmChain, { lateMs = 0, blocksAhead = 0 } = {}) =>
-		runLane(scene, chain, { lateMs, blocksAhead });
+	const run = async (chain: EvmChain, { lateMs = 0, blocksAhead = 0 } = {}) =>
+		runLane(scene, chain, { account: await accountOn(chain.chainId), lateMs, blocksAhead });
 	const wallet = await newWallet(scene);
 	let isDelegated = false;
 	const open = async (terms: Partial<Order> = {}): Promise<Order> => {
@@ -107,12 +110,12 @@ export async function recordEvmLanes(scene: LaneScene): Promise<RecordedLanes> {
 async function runLane(
 	scene: LaneScene,
 	chain: EvmChain,
-	{ lateMs, blocksAhead }: { lateMs: number; blocksAhead: number },
+	{ account, lateMs, blocksAhead }: { account: LocalAccount; lateMs: number; blocksAhead: number },
 ): Promise<void> {
 	await followHead(scene.pool, chain, { blocksAhead });
 	const deps = {
 		policy: { bundleSize: 20, replaceAfterBlocks: 5, minimumTipWei: "1000000", finalitySeconds: 5 },
-		accounts: scene.relayers,
+		accounts: [account],
 		pool: scene.pool,
 		engine: { poke: async () => {} },
 		freshMinimum: () => 1n,
@@ -123,8 +126,7 @@ async function runLane(
 		log: createLog({ level: "silent", process: "test" }),
 	};
 	const lanes = new Map([[chain.chainId, createLane({ ...deps, chain })]]);
-	const relayer = scene.relayers[0]?.address ?? "0x";
-	await lanesByChain(lanes, deps)(laneKey({ chainId: chain.chainId, relayer }));
+	await lanesByChain(lanes, deps)(laneKey({ chainId: chain.chainId, relayer: account.address }));
 }
 
 async function settle(scene: LaneScene, kind: "Release" | "Refund", order: Order): Promise<void> {

@@ -34,6 +34,7 @@ import {
 } from "../../../test/signer/solana-lane-payloads.ts";
 import { noCap, startTestSigner, type TestSigner } from "../../../test/signer/start-test-signer.ts";
 import { messageMutations } from "../../../test/solana/message-mutations.ts";
+import type { RemoteClient } from "../backend/remote-client.ts";
 import { markerInstructions } from "../../chain/solana/marker/marker-instructions.ts";
 
 const rounds = process.env.GEOSWAP_FULL ? 20 : 2;
@@ -98,10 +99,15 @@ function keysFor(message: Uint8Array): string[] {
 	});
 }
 
+/** One connection to each signer. */
+const clients = new Map<TestSigner, RemoteClient>();
+
 async function ask(signer: TestSigner, key: string, message: Uint8Array, order?: Order) {
 	const text = Buffer.from(message).toString("base64");
 	const payload = { kind: "message", message: text, ...(order && { order: orderToJson(order) }) };
-	const { status, body } = await signer.clientOf("worker").post(`/sign/${key}`, payload);
+	const client = clients.get(signer) ?? signer.clientOf("worker");
+	clients.set(signer, client);
+	const { status, body } = await client.post(`/sign/${key}`, payload);
 	return { status, ...(body as { reason?: string; message?: string; signature?: string }) };
 }
 
