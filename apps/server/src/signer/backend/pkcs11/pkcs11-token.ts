@@ -34,6 +34,17 @@ export function openPkcs11Token(path: TokenPath, environment: NodeJS.ProcessEnv)
 	/** Set for good once the PIN was wrong: with each further try the token comes closer to being locked. */
 	let wrongPin: string | undefined;
 
+	/** Keeps this process running while an answer is awaited, and only then. */
+	function stayWhileWaiting(): void {
+		if (waiting.size > 0) {
+			child?.ref();
+			child?.channel?.ref();
+		} else {
+			child?.unref();
+			child?.channel?.unref();
+		}
+	}
+
 	function failAll(problem: string): void {
 		for (const { name, reject } of waiting.values()) {
 			reject(wrongPin ? mistake(name, wrongPin) : new SignerError(name, problem, { isRetryable: true }));
@@ -60,6 +71,7 @@ export function openPkcs11Token(path: TokenPath, environment: NodeJS.ProcessEnv)
 			}
 			const one = waiting.get(answer.number);
 			waiting.delete(answer.number);
+			stayWhileWaiting();
 			if (answer.kind === "done") one?.resolve(answer.bytes);
 			else if (answer.isMistake) one?.reject(mistake(one.name, answer.problem));
 			else one?.reject(new SignerError(one.name, answer.problem, { isRetryable: true }));
@@ -74,15 +86,13 @@ export function openPkcs11Token(path: TokenPath, environment: NodeJS.ProcessEnv)
 		};
 		started.once("disconnect", ended);
 		started.once("exit", ended);
-		// Neither keeps a command from ending.
-		started.unref();
-		started.channel?.unref();
 		return started;
 	}
 
 	function giveUp(number: number): void {
 		const one = waiting.get(number);
 		waiting.delete(number);
+		stayWhileWaiting();
 		// Nothing was answered for as long as this call waited: the device hangs. Others only wait behind slow ones.
 		if (one && answeredAtMs < one.askedAtMs && child) {
 			child.kill("SIGKILL");
@@ -98,6 +108,7 @@ export function openPkcs11Token(path: TokenPath, environment: NodeJS.ProcessEnv)
 			const number = ++lastNumber;
 			const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
 			waiting.set(number, { name, askedAtMs: performance.now(), resolve, reject });
+			stayWhileWaiting();
 			child.send({ ...request, number } satisfies Request, (error) => {
 				if (!error) return;
 				waiting.delete(number);

@@ -1,7 +1,9 @@
+import { execFile } from "node:child_process";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { makeSoftHsm, type SoftHsm } from "@geoswap/devnet";
 import { createKeyPairSignerFromPrivateKeyBytes } from "@solana/kit";
 import { hexToBytes } from "viem";
@@ -118,6 +120,21 @@ test("a library that crashes takes nothing with it, and the next signature start
 			),
 		)
 		.toBe(true);
+});
+
+test("a command waits for the device's answer, and ends although the library's process still runs", async () => {
+	const module = join(import.meta.dirname, "pkcs11-token.ts");
+	const path = { module: hsm.module, token: "geoswap", pinFile: hsm.pinFile };
+	const code = `
+		const { openPkcs11Token } = await import(${JSON.stringify(module)});
+		const token = openPkcs11Token(${JSON.stringify(path)}, process.env);
+		const name = { reference: "pkcs11:x", backend: "pkcs11" };
+		console.log((await token.ask(name, { label: "relayer", curve: "secp256k1" }, {})).length);`;
+	const env = { PATH: process.env.PATH, ...hsm.environment };
+	const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", code], {
+		env,
+	});
+	expect(stdout.trim()).toBe("65");
 });
 
 test("the process with the library gets none of the service's secrets", async () => {
