@@ -50,14 +50,20 @@ afterAll(async () => {
 });
 
 /** A process whose relayers' keys are in a key service. */
-async function startLanes({ timeoutMs = 20_000 } = {}) {
+async function startLanes({ timeoutMs = 20_000, names = ["first", "second"], sends = true } = {}) {
 	const settings = keySettingsSchema.parse({ awskms: { endpoint: kms.url }, timeoutMs });
 	const signers = openSigners({ settings, nowMs: Date.now });
 	const open = async (name: string): Promise<LocalAccount> =>
 		accountOfSigner(await signers.openEvm(kms.awsReference(name)));
-	const accounts = [await open("first"), await open("second")];
+	const accounts = await Promise.all(names.map(open));
+	const { client } = scene.destination;
+	const request = (call: { method: string }) => {
+		if (!sends && call.method === "eth_sendRawTransaction")
+			throw new Error("the process died before it sent");
+		return client.request(call as never);
+	};
 	const run = createLane({
-		chain: scene.destination,
+		chain: { ...scene.destination, client: { ...client, request } as typeof client },
 		policy,
 		accounts,
 		pool: scene.pool,
@@ -131,6 +137,38 @@ test("with a signer that takes 300 ms, a run sends what is queued", async () => 
 	// A bundle has at most three jobs.
 	expect(await journalledCount()).toBe(2);
 });
+
+test("a relayer's key is replaced with orders in flight: each is paid once, and what the old key left behind is done when it is back", async () => {
+	const sent = await queueFill();
+	await followHead(scene.pool, scene.destination);
+	await (await startLanes({ names: ["first"] }))();
+	// The old key has signed a transaction that was never sent when its process ended.
+	const left = await queueFill();
+	await (await startLanes({ names: ["first"], sends: false }))().catch(() => {});
+	// The new key works beside the old one, and then alone.
+	const later = await queueFill();
+	const alone = await startLanes({ names: ["second"] });
+	await alone();
+	await expect.poll(() => vaultState(later.order)).toBe(1);
+	await expect.poll(() => vaultState(sent.order)).toBe(1);
+	expect(await readJob(scene.pool, left.swapId, "fill")).toMatchObject({ state: "sent" });
+	expect(await vaultState(left.order)).toBe(0);
+	// The query of the procedure finds the transaction, so the old key is added again.
+	expect(await openOf(0)).toBeGreaterThan(0);
+	const both = await startLanes();
+	await both(0);
+	await expect.poll(() => vaultState(left.order)).toBe(1);
+	expect(await journalledCount()).toBe(3);
+});
+
+/** Returns how many transactions of a relayer are not settled, by the query in docs/secrets.md. */
+async function openOf(relayer: number): Promise<number> {
+	const { rows } = await scene.pool.query(
+		"select count(*) from lane_transactions where relayer = decode($1, 'hex') and state in ('signed', 'broadcast')",
+		[scene.relayers[relayer]?.address.slice(2)],
+	);
+	return Number(rows[0]?.count);
+}
 
 async function queueFill(): Promise<{ order: Order; swapId: SwapUuid }> {
 	const wallet = toWord(privateKeyToAddress(generatePrivateKey()));
