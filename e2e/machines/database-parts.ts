@@ -105,7 +105,7 @@ export async function findPrimary(postgres: readonly Part[]): Promise<Part | und
 }
 
 /** Returns the published file with other folders. */
-export function inFolders(text: string, { own, archive }: { own: string; archive: string }): string {
+function inFolders(text: string, { own, archive }: { own: string; archive: string }): string {
 	const binaries = findBinary("pg_controldata");
 	if (!binaries)
 		throw new Error("PostgreSQL 15 is not installed: apt install postgresql patroni etcd-server");
@@ -127,7 +127,7 @@ export function newPassword(): string {
 }
 
 /** Returns whether anything listens there. */
-export function isOpen(host: string, port: number): Promise<boolean> {
+function isOpen(host: string, port: number): Promise<boolean> {
 	return new Promise((resolve) => {
 		const socket = connect({ host, port, timeout: 1_000 });
 		const end = (is: boolean) => {

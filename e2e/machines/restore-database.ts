@@ -2,12 +2,14 @@ import { execFile } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { serverCommand } from "@geoswap/devnet";
+import { serverCommand, waitUntil } from "@geoswap/devnet";
 import { connectDatabase } from "../environment/connect-database.ts";
 import { killPart, startPart } from "./part.ts";
 import { type Machines, startAll, untilWell } from "./start-machines.ts";
 
 const run = promisify(execFile);
+/** Patroni's ttl, and more for a busy machine. */
+const forgottenWithinMs = 90_000;
 
 /** Copies the running database into the archive, as docs/restore.md describes. */
 export async function copyToArchive({ database, parts }: Machines): Promise<void> {
@@ -66,8 +68,15 @@ async function forgetCluster({ parts }: Machines, configFile: string): Promise<v
 	const machine = parts.postgres[0]?.machine;
 	if (!machine) throw new Error("there are databases");
 	const [command, ...args] = machine.command("patronictl", ["-c", configFile, "remove", "geoswap"]);
-	const asked = run(command, args);
-	// It asks for the name, and whether one means it.
-	asked.child.stdin?.end("geoswap\nYes I am aware\n");
-	await asked;
+	const remove = async () => {
+		const asked = run(command, args);
+		// It asks for the name, and whether one means it. While the lost primary's lease lasts, it asks for more.
+		asked.child.stdin?.end("geoswap\nYes I am aware\n");
+		await asked;
+		return true;
+	};
+	await waitUntil(remove, {
+		timeoutMs: forgottenWithinMs,
+		problem: () => "etcd does not forget the cluster: run patronictl remove",
+	});
 }

@@ -12,7 +12,7 @@ import { copyToArchive, loseDatabases, readClock, restoreDatabase } from "./rest
 
 const { swapCount, lostMs } = process.env.GEOSWAP_FULL
 	? { swapCount: 100, lostMs: 300_000 }
-	: { swapCount: 16, lostMs: 75_000 };
+	: { swapCount: 8, lostMs: 75_000 };
 /** Time for an order's last deadline, its finality, and the rounds of work that follow. */
 const decidedWithinMs = 400_000;
 

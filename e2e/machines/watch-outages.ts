@@ -7,7 +7,7 @@ const lookEveryMs = 250;
 const answerWithinMs = 3_000;
 
 /** The longest times in ms, during one kind of trouble. */
-export type Outage = {
+type Outage = {
 	/** Until a caller that sends the same request again and again gets an answer out of the database. */
 	callMs: number;
 	/** Until a due swap was looked at, or a lane took a job that was ready. */

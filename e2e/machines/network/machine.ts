@@ -60,7 +60,7 @@ export function machineOf({
 }
 
 /** Returns the processes of a namespace that have not ended. */
-export function pidsIn(namespace: string): number[] {
+function pidsIn(namespace: string): number[] {
 	return run("ip", ["netns", "pids", namespace])
 		.split("\n")
 		.filter(Boolean)
