@@ -30,6 +30,8 @@ export type LivedDay = Pick<BadDay, "name" | "how" | "alert"> & {
 	swaps: Record<string, number>;
 	/** Refused calls by error code. */
 	refusals: Record<string, number>;
+	/** How the service differs today from what was recorded. */
+	note?: string;
 	/** Loss of the operator in US dollars: what `geoswapd reconcile` counts afterwards, or what a thief has. */
 	lostUsd: number;
 };

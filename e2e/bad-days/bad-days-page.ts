@@ -28,20 +28,13 @@ and \`node e2e/bad-days/generate-page.ts\` writes this page.
 `;
 }
 
-function rowOf({
-	name,
-	how,
-	alert,
-	secondsToAlarm,
-	secondsToRecover,
-	swaps,
-	refusals,
-	lostUsd,
-}: LivedDay): string {
+function rowOf(day: LivedDay): string {
+	const { name, how, alert, secondsToAlarm, secondsToRecover, swaps, refusals, note, lostUsd } = day;
 	const saw = [
 		...Object.entries(swaps).map(([outcome, count]) => `${count} ${outcome}`),
 		...Object.entries(refusals).map(([code, count]) => `${count} × \`${code}\``),
 	].join(", ");
+	const seen = note === undefined ? saw : `${saw} (${note})`;
 	const page = `[${alert}](runbooks/${alert}.md)`;
-	return `| ${name} | ${how} | ${page} | ${secondsToAlarm} | ${secondsToRecover} | ${saw} | ${lostUsd} |`;
+	return `| ${name} | ${how} | ${page} | ${secondsToAlarm} | ${secondsToRecover} | ${seen} | ${lostUsd} |`;
 }
