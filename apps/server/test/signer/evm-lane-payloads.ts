@@ -20,7 +20,7 @@ import {
 import { plainPayments } from "../lane/payment-facts.ts";
 
 /** A transaction that a lane signed, without its signature. */
-export type LanePayload = { chainId: number; kind: string; unsigned: Hex };
+type LanePayload = { chainId: number; kind: string; unsigned: Hex };
 
 export type RecordedLanes = {
 	payloads: LanePayload[];
@@ -168,11 +168,11 @@ async function readPayloads({ pool }: LaneScene): Promise<LanePayload[]> {
 	}));
 }
 
-export function withoutSignature(raw: Hex): Hex {
+function withoutSignature(raw: Hex): Hex {
 	const { r: _, s: __, v: ___, yParity: ____, ...transaction } = parseTransaction(raw);
 	return serializeTransaction(transaction as Parameters<typeof serializeTransaction>[0]);
 }
 
-export function randomWord(): Hex {
+function randomWord(): Hex {
 	return toWord(privateKeyToAddress(generatePrivateKey()));
 }

@@ -3,7 +3,7 @@ import { Agent, request } from "node:https";
 import { ConfigError } from "../../config/config-error.ts";
 import type { KeySettings } from "../../config/keys-config.ts";
 
-export type RemoteAnswer = { status: number; body: unknown };
+type RemoteAnswer = { status: number; body: unknown };
 
 /** A connection to the remote signer. It throws if there is no answer. */
 export type RemoteClient = {

@@ -34,10 +34,12 @@ import {
 } from "../../../test/signer/solana-lane-payloads.ts";
 import { noCap, startTestSigner, type TestSigner } from "../../../test/signer/start-test-signer.ts";
 import { messageMutations } from "../../../test/solana/message-mutations.ts";
-import type { RemoteClient } from "../backend/remote-client.ts";
 import { markerInstructions } from "../../chain/solana/marker/marker-instructions.ts";
+import type { RemoteClient } from "../backend/remote-client.ts";
 
-const rounds = process.env.GEOSWAP_FULL ? 20 : 2;
+const rounds = process.env.GEOSWAP_FULL ? 20 : 1;
+/** The least number of different forgeries. */
+const least = process.env.GEOSWAP_FULL ? 1_000 : 300;
 const dayMs = 86_400_000;
 
 let lanes: SolanaLanes;
@@ -128,7 +130,7 @@ test("every message that real lanes made is signed by each of its keys, and a ma
 	}
 }, 120_000);
 
-test("a worker that was taken over gets none of a thousand forged messages signed", async () => {
+test("a worker that was taken over gets no forged message signed", async () => {
 	let turn = 1;
 	const dice = (below: number) => {
 		turn = (turn * 48_271) % 2_147_483_647;
@@ -137,8 +139,12 @@ test("a worker that was taken over gets none of a thousand forged messages signe
 	const signed: string[] = [];
 	const reasons = new Map<string, number>();
 	const tried = new Map<string, number>();
+	const seen = new Set<string>();
 	/** Offers a message to its keys. It can land only if all of them sign it. */
 	const offer = async (name: string, keys: readonly string[], message: Uint8Array) => {
+		const id = `${keys.join()}/${Buffer.from(message).toString("base64")}`;
+		if (seen.has(id)) return;
+		seen.add(id);
 		tried.set(name, (tried.get(name) ?? 0) + 1);
 		for (const key of keys) {
 			const { status, reason = "none" } = await ask(strict, key, message);
@@ -151,8 +157,8 @@ test("a worker that was taken over gets none of a thousand forged messages signe
 	// It knows the deposits.
 	for (const { kind, message } of recorded.payloads)
 		if (kind === "open") expect(await ask(strict, "fee-payer-0", message)).toMatchObject({ status: 200 });
-	const thief = await generateKeyPairSigner();
 	for (let round = 0; round < rounds; round++) {
+		const thief = await generateKeyPairSigner();
 		for (const payload of recorded.payloads) {
 			// The keys with money come first: a fee payer's signature alone moves nothing.
 			const keys = keysFor(payload.message).toReversed();
@@ -171,7 +177,7 @@ test("a worker that was taken over gets none of a thousand forged messages signe
 	expect(signed).toEqual([]);
 	const count = [...tried.values()].reduce((sum, one) => sum + one, 0);
 	console.log(`${count} forged messages refused:`, Object.fromEntries(reasons));
-	expect(count).toBeGreaterThanOrEqual(1_000);
+	expect(count).toBeGreaterThanOrEqual(least);
 }, 240_000);
 
 test("a refund goes to the wallet whose deposit landed, in full and once, and to nobody else", async () => {

@@ -12,11 +12,13 @@ import { createLaneScene, type LaneScene } from "../../../test/lane/lane-scene.t
 import { type RecordedLanes, recordEvmLanes } from "../../../test/signer/evm-lane-payloads.ts";
 import { forgeries, type Thief } from "../../../test/signer/forge-evm.ts";
 import { noCap, startTestSigner, type TestSigner } from "../../../test/signer/start-test-signer.ts";
-import { accountOfSigner } from "../account-of-signer.ts";
 import { encodeBundle } from "../../chain/evm/send/encode-bundle.ts";
+import { accountOfSigner } from "../account-of-signer.ts";
 
 /** How often each forgery is tried on each payload. */
-const rounds = process.env.GEOSWAP_FULL ? 20 : 2;
+const rounds = process.env.GEOSWAP_FULL ? 30 : 1;
+/** The least number of different forgeries. */
+const least = process.env.GEOSWAP_FULL ? 1_000 : 300;
 
 let scene: LaneScene;
 let signer: TestSigner;
@@ -97,20 +99,23 @@ test("real lanes get every transaction signed, and a repeated request gets the s
 	expect(signer.lines.filter(({ msg }) => msg === "refused")).toEqual([]);
 });
 
-test("a worker that was taken over gets none of a thousand forged transactions signed", async () => {
+test("a worker that was taken over gets no forged transaction signed", async () => {
 	const client = signer.clientOf("worker");
 	const signed: string[] = [];
 	const tried = new Map<string, number>();
 	const reasons = new Map<string, number>();
+	const seen = new Set<string>();
 	for (let round = 0; round < rounds; round++) {
+		const account = privateKeyToAccount(generatePrivateKey());
 		for (const { chainId, unsigned } of recorded.payloads) {
 			const [chain, otherChain] =
 				chainId === scene.origin.chainId
 					? [scene.origin.deployment, scene.destination.deployment]
 					: [scene.destination.deployment, scene.origin.deployment];
 			for (const [name, forge] of Object.entries(forgeries)) {
-				const forged = await forge(unsigned, { ...thief, chain, otherChain });
-				if (forged === undefined || forged === unsigned) continue;
+				const forged = await forge(unsigned, { ...thief, account, chain, otherChain });
+				if (forged === undefined || forged === unsigned || seen.has(forged)) continue;
+				seen.add(forged);
 				tried.set(name, (tried.get(name) ?? 0) + 1);
 				const { status, body } = await client.post(`/sign/relayer-${chainId}`, {
 					kind: "transaction",
@@ -122,6 +127,7 @@ test("a worker that was taken over gets none of a thousand forged transactions s
 				else expect([400, 403, 429]).toContain(status);
 			}
 			// A payload of one chain, offered to the other chain's key.
+			if (round > 0) continue;
 			const { status } = await client.post(`/sign/relayer-${otherChain.chainId}`, {
 				kind: "transaction",
 				unsigned,
@@ -135,7 +141,7 @@ test("a worker that was taken over gets none of a thousand forged transactions s
 	expect([...Object.keys(forgeries).filter((name) => !tried.has(name))]).toEqual([]);
 	const count = [...tried.values()].reduce((sum, one) => sum + one, 0);
 	console.log(`${count} forged transactions refused:`, Object.fromEntries(reasons));
-	expect(count).toBeGreaterThanOrEqual(1_000);
+	expect(count).toBeGreaterThanOrEqual(least);
 }, 240_000);
 
 test("many small payouts without a deposit stop at their cap, also if the signer is killed in between", async () => {
@@ -191,7 +197,7 @@ test("many small payouts without a deposit stop at their cap, also if the signer
 	}
 });
 
-test("an honest signature takes milliseconds", async () => {
+test("payloads that were never seen before are all signed, one after the other", async () => {
 	const client = signer.clientOf("worker");
 	const cancel = recorded.payloads.find(({ kind }) => kind === "cancel");
 	if (!cancel) throw new Error("no cancel was recorded");

@@ -2,21 +2,19 @@ import type { Order, SolanaAddress } from "@geoswap/protocol";
 import type { Hex } from "viem";
 
 /** The kinds of payloads that are signed. */
-export const payloadKinds = [
-	"open",
-	"fill",
-	"void",
-	"release",
-	"refund",
-	"late-refund",
-	"cancel",
-	"attestation",
-	"heartbeat",
-	"deposit",
-	"payout",
-	"close",
-] as const;
-export type PayloadKind = (typeof payloadKinds)[number];
+export type PayloadKind =
+	| "open"
+	| "fill"
+	| "void"
+	| "release"
+	| "refund"
+	| "late-refund"
+	| "cancel"
+	| "attestation"
+	| "heartbeat"
+	| "deposit"
+	| "payout"
+	| "close";
 
 /** An amount that a payload spends, of something that has a cap. */
 export type Charge = {

@@ -8,7 +8,7 @@ const feedAbi = parseAbi([
 ]);
 
 /** An amount of an asset, whose token is the word that orders hold. */
-export type PricedAmount = { chainId: bigint; token: Hex; amount: bigint };
+type PricedAmount = { chainId: bigint; token: Hex; amount: bigint };
 
 /** Returns an amount's value in USD with 18 decimals; undefined if no feed prices it here. */
 export type WorthE18 = (asset: PricedAmount) => Promise<bigint | undefined>;

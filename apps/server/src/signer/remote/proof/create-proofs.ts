@@ -20,7 +20,7 @@ import type { KnownDeposit, SignerState } from "../state/open-signer-state.ts";
 import type { WorthE18 } from "./create-feed-prices.ts";
 
 /** The answer to whether a deposit covers a payout. */
-export type Proof = { isProven: true } | { isProven: false; why: string };
+type Proof = { isProven: true } | { isProven: false; why: string };
 
 export type Proofs = (payout: Payout) => Promise<Proof>;
 

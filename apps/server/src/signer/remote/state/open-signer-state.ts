@@ -12,7 +12,7 @@ import { createSpending, exceededWindow, type Spending } from "./spending.ts";
 export type PayloadId = { key: string; digest: string };
 
 /** The facts that are written before a payload is signed. */
-export type Reservation = {
+type Reservation = {
 	id: PayloadId;
 	charges: readonly Charge[];
 	nonce?: number | undefined;
