@@ -34,6 +34,7 @@ export { forgedIdentity, forgedInvocation, forgeEngineCall } from "./stack/forge
 export { identityKeyOf } from "./stack/identity-key-of.ts";
 export { portSource } from "./stack/port-source.ts";
 export { baseEnvironment, createApiKey, serverCommand, serverMain } from "./stack/server-command.ts";
+export type { StackSigning } from "./stack/server-processes.ts";
 export { type ServiceOptions, type ServiceProcess, serviceProcess } from "./stack/service-process.ts";
 export { attesterConfig, relayerKeys, type StackConfig, stackConfig } from "./stack/stack-config.ts";
 export { defaultStackPort, readStackFile, stackDataDir } from "./stack/stack-file.ts";

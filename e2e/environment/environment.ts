@@ -88,7 +88,7 @@ export async function startEnvironment({
 	...options
 }: Pick<
 	Parameters<typeof startStack>[0],
-	"attesterCount" | "configure" | "postgresSettings" | "onProgress"
+	"attesterCount" | "configure" | "signing" | "postgresSettings" | "onProgress"
 > & {
 	/** Block time and finality of the EVM chains. */
 	rhythm?: ChainRhythm;

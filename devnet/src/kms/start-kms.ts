@@ -62,7 +62,7 @@ export async function startKms({ keys, port = 0 }: { keys: readonly KmsKey[]; po
 		return { status: 200, body: { access_token: token, expires_in: 3600, token_type: "Bearer" } };
 	}
 
-	const server = createServer(async (request, response) => {
+	const respond = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
 		open.add(response);
 		response.once("close", () => open.delete(response));
 		const parts: Buffer[] = [];
@@ -70,6 +70,9 @@ export async function startKms({ keys, port = 0 }: { keys: readonly KmsKey[]; po
 		const { status, body } = await answer(request, Buffer.concat(parts).toString());
 		const headers = { "content-type": "application/json", "metadata-flavor": "Google" };
 		response.writeHead(status, headers).end(JSON.stringify(body));
+	};
+	const server = createServer((request, response) => {
+		respond(request, response).catch(() => response.destroy());
 	});
 	await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
 	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -4,6 +4,7 @@ import { privateKeyToAddress } from "viem/accounts";
 import { readRunningDevnet } from "../devnet-files.ts";
 import { startDevnet } from "../start-devnet.ts";
 import { restartOnChange } from "./restart-on-change.ts";
+import { serverCommand } from "./server-command.ts";
 import type { StackConfig } from "./stack-config.ts";
 import {
 	defaultStackPort,
@@ -13,7 +14,6 @@ import {
 	writeServerEnvironment,
 	writeStackFile,
 } from "./stack-file.ts";
-import { serverCommand } from "./server-command.ts";
 import { type Stack, type StackChains, startStack } from "./start-stack.ts";
 
 type Options = { port: number; host?: string; dataDir?: string; watch?: boolean; json?: boolean };
@@ -108,7 +108,11 @@ async function start(options: Options): Promise<void> {
 	};
 	const file = writeStackFile(dataDir, running);
 	writeServerEnvironment(dataDir, stack.environment);
-	console.log(options.json ? JSON.stringify({ ...running, consoleLink, file }) : describe(stack, { dataDir, consoleLink }));
+	console.log(
+		options.json
+			? JSON.stringify({ ...running, consoleLink, file })
+			: describe(stack, { dataDir, consoleLink }),
+	);
 
 	const { api, worker, attesters, console: pages } = stack.processes;
 	const processes = [...attesters, worker, api, pages];

@@ -7,6 +7,15 @@ import { baseEnvironment, serverMain } from "./server-command.ts";
 import { type ServiceProcess, serviceProcess } from "./service-process.ts";
 import { attesterConfig, type StackEndpoint, type StackSolanaEndpoint } from "./stack-config.ts";
 
+/** The places that hold the keys of worker and attesters, if not their environment. */
+export type StackSigning = {
+	/** The field `keys` of an attester's file. */
+	attesterKeys: (index: number) => object;
+	/** Variables that the worker needs to reach its keys. Its references are in the configuration. */
+	workerEnvironment: Record<string, string>;
+	attesterEnvironment: Record<string, string>;
+};
+
 export type ServerProcesses = {
 	api: ServiceProcess;
 	worker: ServiceProcess;
@@ -24,6 +33,7 @@ export function serverProcesses({
 	solana,
 	ports,
 	attesterKeys,
+	signing,
 	logLevel,
 	adminUrl,
 	logFile,
@@ -36,6 +46,7 @@ export function serverProcesses({
 	solana?: StackSolanaEndpoint | undefined;
 	ports: { api: number; worker: number; console: number; attesters: number[] };
 	attesterKeys: readonly Hex[];
+	signing: StackSigning | undefined;
 	/** Log level of the attesters; the other processes read theirs from the configuration. */
 	logLevel: unknown;
 	adminUrl: string;
@@ -66,23 +77,26 @@ export function serverProcesses({
 			const config = join(dataDir, `${name}.json`);
 			writeFileSync(
 				config,
-				JSON.stringify(attesterConfig({ endpoints, solana, port, logLevel }), null, "\t"),
+				JSON.stringify(
+					{
+						...attesterConfig({ endpoints, solana, port, logLevel }),
+						...(signing && { keys: signing.attesterKeys(i) }),
+					},
+					null,
+					"\t",
+				),
 			);
 			return start(name, "attester", {
-				env: { GEOSWAP_ATTESTER_KEY: attesterKeys[i] ?? "" },
+				env: signing ? signing.attesterEnvironment : { GEOSWAP_ATTESTER_KEY: attesterKeys[i] ?? "" },
 				config,
 				isReady: () => isAnswering(`http://127.0.0.1:${port}/health`),
 			});
 		}),
 		worker: start("worker", "worker", {
-			env: pick(environment, [
-				"WORKER_DATABASE_URL",
-				"AUDITOR_DATABASE_URL",
-				"GEOSWAP_RELAYER_KEYS",
-				"GEOSWAP_SOLANA_FEE_PAYER_KEYS",
-				"GEOSWAP_SOLANA_ESCROW_KEY",
-				"GEOSWAP_SOLANA_VAULT_KEY",
-			]),
+			env: {
+				...pick(environment, ["WORKER_DATABASE_URL", "AUDITOR_DATABASE_URL"]),
+				...(signing ? signing.workerEnvironment : pick(environment, workerKeyNames)),
+			},
 			config: configFile,
 			// After a restart the engine lists the services it knew before, which does not prove that the worker is up.
 			isReady: async () => (await isListening(ports.worker)) && (await hasRoundService(adminUrl)),
@@ -104,6 +118,13 @@ export function serverProcesses({
 		}),
 	};
 }
+
+const workerKeyNames = [
+	"GEOSWAP_RELAYER_KEYS",
+	"GEOSWAP_SOLANA_FEE_PAYER_KEYS",
+	"GEOSWAP_SOLANA_ESCROW_KEY",
+	"GEOSWAP_SOLANA_VAULT_KEY",
+];
 
 async function hasRoundService(adminUrl: string): Promise<boolean> {
 	const response = await fetch(`${adminUrl}/services`, { signal: AbortSignal.timeout(1_000) });

@@ -11,7 +11,7 @@ import { isEverythingReady } from "./is-everything-ready.ts";
 import { portSource } from "./port-source.ts";
 import { runSql } from "./run-sql.ts";
 import { baseEnvironment, createApiKey, serverCommand } from "./server-command.ts";
-import { type ServerProcesses, serverProcesses } from "./server-processes.ts";
+import { type ServerProcesses, type StackSigning, serverProcesses } from "./server-processes.ts";
 import type { ServiceProcess } from "./service-process.ts";
 import {
 	relayerKeys,
@@ -74,6 +74,7 @@ export async function startStack({
 	postgresSettings = [],
 	attesterCount = 3,
 	configure = (config) => config,
+	signing,
 	onProgress = () => {},
 	onUnexpectedExit,
 	signal,
@@ -91,6 +92,8 @@ export async function startStack({
 	attesterCount?: number;
 	/** Changes the server's configuration. */
 	configure?: (config: StackConfig) => StackConfig;
+	/** Absent if the keys are in the processes' environment. */
+	signing?: StackSigning | undefined;
 	onProgress?: (line: string) => void;
 	/** Called when a process ended without being stopped from here. */
 	onUnexpectedExit?: (message: string) => void;
@@ -188,6 +191,7 @@ export async function startStack({
 			solana,
 			ports,
 			attesterKeys: keys.attesters,
+			signing,
 			logLevel: config.logLevel,
 			adminUrl: restate.adminUrl,
 			logFile,

@@ -32,7 +32,7 @@ const keystoreSchema = z.object({
 export type Keystore = z.output<typeof keystoreSchema>;
 
 /** The cost that geth uses: about a second and 256 MB for each guess at the password. */
-export const standardScryptN = 262_144;
+const standardScryptN = 262_144;
 
 /** Encrypts 32 bytes under a password. */
 export async function encryptKeystore({

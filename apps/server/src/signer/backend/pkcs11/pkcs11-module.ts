@@ -95,7 +95,7 @@ export type Pkcs11Session = {
 	read: (object: number, attribute: number) => Uint8Array | undefined;
 	sign: (key: number, mechanism: number, bytes: Uint8Array) => Uint8Array;
 };
-export type Wanted = { class: number; label?: string | undefined; id?: Uint8Array | undefined };
+type Wanted = { class: number; label?: string | undefined; id?: Uint8Array | undefined };
 
 /** Loads the library, finds the token by its label and logs in. */
 export function openPkcs11Session({

@@ -32,7 +32,7 @@ try {
 }
 
 process.on("disconnect", () => process.exit(0));
-process.on("message", async (request: Request) => {
+async function answer(request: Request): Promise<void> {
 	const { number, curve, bytes: toSign } = request;
 	try {
 		const key = keyOf(request);
@@ -44,7 +44,8 @@ process.on("message", async (request: Request) => {
 		// A session that failed may be lost with its login. The next request gets a new process.
 		if (error instanceof Pkcs11Error) process.disconnect();
 	}
-});
+}
+process.on("message", (request: Request) => void answer(request));
 await tell({ kind: "ready" });
 
 /** Returns the private key, which is looked up once. */
