@@ -7,13 +7,15 @@ import { bytesToHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleScene, createConsoleScene } from "../../test/console/console-scene.ts";
 import { launchChromium } from "../../test/console/launch-chromium.ts";
+import { multiplySwaps } from "../../test/console/multiply-swaps.ts";
 import type { SeededSwap, Story } from "../../test/console/seed-swaps.ts";
 import { sequence } from "../../test/swap/sequence.ts";
 
 /** At full size there is a day of 10,000 swaps. */
 const isFull = Boolean(process.env.GEOSWAP_FULL);
-const batches = isFull ? 100 : 1;
-const batchSize = isFull ? 100 : 12;
+const batches = isFull ? 16 : 1;
+const batchSize = isFull ? 48 : 12;
+const copies = isFull ? 14 : 1;
 const port = 19_390 + (process.pid % 500);
 const images = join(import.meta.dirname, "../../../../docs/images");
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -40,10 +42,10 @@ afterAll(async () => {
 /** Writes a day of swaps with more at noon than at night, and some that are under way now. */
 async function seedDay(): Promise<void> {
 	const random = sequence(3);
-	const endMs = Date.now() - 1_300_000;
+	const endMs = Date.now() - 1_300_000 - copies * 379_000;
 	for (let i = 0; i < batches; i++) {
 		const part = i / batches;
-		const atMs = Math.floor(endMs - 86_400_000 * 0.98 * (1 - part));
+		const atMs = Math.floor(endMs - (86_400_000 * 0.98 - copies * 379_000) * (1 - part));
 		const size = Math.round(batchSize * (1 + 0.6 * Math.sin(part * 2 * Math.PI)));
 		const stories = Array.from({ length: size }, (): Story => {
 			const share = random();
@@ -51,6 +53,7 @@ async function seedDay(): Promise<void> {
 		});
 		swaps.push(...(await scene.seed({ stories, atMs })));
 	}
+	await multiplySwaps(scene.database.owner, { times: copies });
 	swaps.push(...(await scene.seed({ stories: underWay, atMs: Date.now() - 14_000 })));
 	await scene.moveChains();
 }
@@ -104,9 +107,20 @@ test("an operator registers a passkey with a link, logs out, and logs in with th
 });
 
 const pathsOf = (): string[] => {
-	const of = (story: Story) => `/swaps/${toSwapId(swaps.find((swap) => swap.story === story)?.id ?? swaps[0]?.id ?? ("" as never))}`;
+	const of = (story: Story) =>
+		`/swaps/${toSwapId(swaps.find((swap) => swap.story === story)?.id ?? swaps[0]?.id ?? ("" as never))}`;
 	return [
-		...["/", "/swaps", "/swaps?show=stuck", "/stock", "/chains", "/chains/8453/pause", "/books", "/keys", "/log"],
+		...[
+			"/",
+			"/swaps",
+			"/swaps?show=stuck",
+			"/stock",
+			"/chains",
+			"/chains/8453/pause",
+			"/books",
+			"/keys",
+			"/log",
+		],
 		...[of("settled"), of("deposited"), "/swaps?q=unknown"],
 	];
 };
@@ -141,7 +155,10 @@ test("no page has a serious problem of accessibility, asks another host, or scro
 }, 600_000);
 
 test("pages work without scripts, and refresh themselves with them", async () => {
-	const plain = await browser.newContext({ javaScriptEnabled: false, storageState: await context.storageState() });
+	const plain = await browser.newContext({
+		javaScriptEnabled: false,
+		storageState: await context.storageState(),
+	});
 	const { page } = await open("/swaps", await plain.newPage());
 	await page.getByRole("searchbox").fill(toSwapId(swaps[0]?.id ?? ("" as never)));
 	await page.getByRole("button", { name: "Find" }).click();
@@ -153,7 +170,9 @@ test("pages work without scripts, and refresh themselves with them", async () =>
 		"insert into pauses (chain_id, cause, reason, set_by, since) values (8453, 'operator', 'a drill', 'ada', now())",
 	);
 	await live.getByText("Base is paused (operator): a drill").waitFor({ timeout: 30_000 });
-	await scene.database.owner.query("update pauses set lifted_at = now(), lifted_by = 'ada', lifted_reason = 'over' where lifted_at is null");
+	await scene.database.owner.query(
+		"update pauses set lifted_at = now(), lifted_by = 'ada', lifted_reason = 'over' where lifted_at is null",
+	);
 	await live.close();
 });
 
@@ -189,12 +208,23 @@ test.runIf(isFull)("anything is found within 300 ms among 10,000 swaps", async (
 		}
 		took[name] = Math.round(times.toSorted((a, b) => a - b)[4] ?? 0);
 	}
-	for (const path of ["/", "/swaps", "/swaps?show=refunded", "/stock", "/chains", "/books", "/keys", "/log"]) {
+	for (const path of [
+		"/",
+		"/swaps",
+		"/swaps?show=refunded",
+		"/stock",
+		"/chains",
+		"/books",
+		"/keys",
+		"/log",
+	]) {
 		const startedAt = performance.now();
 		await page.request.get(scene.publicUrl + path);
 		took[path] = Math.round(performance.now() - startedAt);
 	}
-	console.log(swaps.length, "swaps:", took);
+	const { rows: counted } = await scene.database.owner.query("select count(*) as count from swaps");
+	expect(counted[0].count).toBeGreaterThan(10_000);
+	console.log(counted[0].count, "swaps:", took);
 	expect(Object.entries(took).filter(([, ms]) => ms > 300)).toEqual([]);
 	await page.close();
 });
@@ -242,5 +272,7 @@ async function breakThings(): Promise<void> {
 		[swaps.slice(-2).map(({ id }) => id)],
 	);
 	// The overview is read again after a second.
-	await expect.poll(async () => (await (await context.newPage()).goto(scene.publicUrl))?.text()).toContain("stuck");
+	await expect
+		.poll(async () => (await (await context.newPage()).goto(scene.publicUrl))?.text())
+		.toContain("stuck");
 }

@@ -100,7 +100,9 @@ test("a form of another site, one without the session's token, and another host 
 test("a chain is paused and lifted with a reason and a confirmation, and the log says by whom", async () => {
 	expect((await get("/chains/8453/pause", { cookie })).body).toContain("Pause Base?");
 	for (const fields of [{ reason: " ", sure: "yes" }, { reason: "a drill" }]) {
-		expect((await post("/chains/8453/pause", { token: token(), ...fields }, { cookie })).statusCode).toBe(400);
+		expect((await post("/chains/8453/pause", { token: token(), ...fields }, { cookie })).statusCode).toBe(
+			400,
+		);
 	}
 	const fields = { token: token(), reason: "a <b>drill</b>", sure: "yes" };
 	expect((await post("/chains/8453/pause", fields, { cookie })).statusCode).toBe(303);
@@ -129,7 +131,9 @@ test("a pause for a breach is shown with its command and cannot be lifted here",
 	await post("/chains/42161/lift", { token: token(), reason: "no", sure: "yes" }, { cookie });
 	expect(await readPauses(owner)).toMatchObject([{ cause: "breach" }]);
 	expect(await logged()).not.toMatchObject({ action: "lifted", detail: expect.stringContaining("Arbitrum") });
-	await owner.query("update pauses set lifted_at = now(), lifted_by = 'a', lifted_reason = 'b' where lifted_at is null");
+	await owner.query(
+		"update pauses set lifted_at = now(), lifted_by = 'a', lifted_reason = 'b' where lifted_at is null",
+	);
 });
 
 test("the log can only be added to, even by the console's own login", async () => {
@@ -221,7 +225,13 @@ test("a swap is found by its id, order, transactions, wallet, recipient, API key
 	);
 	const swapPath = `/swaps/${toSwapId(id)}`;
 	const find = (text: string) => get(`/swaps?q=${encodeURIComponent(text)}`, { cookie });
-	for (const text of [toSwapId(id), id, orderId, ...rows.map(({ hash }) => `0x${hash}`), ` ${toSwapId(id)} `]) {
+	for (const text of [
+		toSwapId(id),
+		id,
+		orderId,
+		...rows.map(({ hash }) => `0x${hash}`),
+		` ${toSwapId(id)} `,
+	]) {
 		expect((await find(text)).headers.location, text).toBe(swapPath);
 	}
 	const { originChainId, destinationChainId, wallet, recipient } = order;

@@ -15,8 +15,7 @@ async function ask(path, body) {
 	return answer;
 }
 
-form.addEventListener("submit", async (event) => {
-	event.preventDefault();
+async function proceed() {
 	button.disabled = true;
 	said.textContent = "";
 	const { passkey, invite } = form.dataset;
@@ -29,4 +28,9 @@ form.addEventListener("submit", async (event) => {
 		said.textContent = error.message;
 		button.disabled = false;
 	}
+}
+
+form.addEventListener("submit", (event) => {
+	event.preventDefault();
+	void proceed();
 });

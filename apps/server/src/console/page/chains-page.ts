@@ -72,7 +72,12 @@ function chainSection(chain: ChainConfig, overview: Overview, context: Context):
 			${pauses.map((pause) => pauseNote(pause, context))}
 			${facts([
 				["Sales", pauses.length > 0 ? pill("paused", "bad") : pill("open", "good")],
-				["Newest block", head ? `${count(head.finalNumber + head.unfinalBlocks)}, ${duration(Math.max(0, head.blockSecondsAgo))} old` : "not followed yet"],
+				[
+					"Newest block",
+					head
+						? `${count(head.finalNumber + head.unfinalBlocks)}, ${duration(Math.max(0, head.blockSecondsAgo))} old`
+						: "not followed yet",
+				],
 				["Final block", head ? `${count(head.finalNumber)}, ${count(head.unfinalBlocks)} behind` : "–"],
 				["Worker's last update", head ? `${duration(Math.max(0, head.updatedSecondsAgo))} ago` : "–"],
 				["Waiting", waiting(chainId, overview)],
@@ -86,7 +91,10 @@ function chainSection(chain: ChainConfig, overview: Overview, context: Context):
 	);
 }
 
-function pauseNote({ chainId, cause, reason, setBy, since, breaches }: Pause, { book, nowMs }: Context): Content {
+function pauseNote(
+	{ chainId, cause, reason, setBy, since, breaches }: Pause,
+	{ book, nowMs }: Context,
+): Content {
 	const command = `geoswapd pauses lift ${chainId} --cause ${cause} --by NAME --reason TEXT`;
 	return html`<div class="paused">
 		<p>${pill(cause, "bad")} <b>${reason}</b> <span class="quiet">by ${setBy}, ${ago(since, nowMs)}</span></p>
@@ -107,7 +115,10 @@ function waiting(chainId: number, { vitals }: Overview): Content {
 	const jobs = vitals.jobs.filter((job) => job.chainId === chainId);
 	if (jobs.length === 0) return html`<span class="quiet">no job waits</span>`;
 	return jobs
-		.map(({ kind, state, count: number, oldestSeconds }) => `${count(number)} ${kind} ${state}, oldest ${duration(oldestSeconds)}`)
+		.map(
+			({ kind, state, count: number, oldestSeconds }) =>
+				`${count(number)} ${kind} ${state}, oldest ${duration(oldestSeconds)}`,
+		)
 		.join("; ");
 }
 
@@ -127,7 +138,8 @@ function nodes({ chainId }: ChainConfig, { metrics }: Overview): Content {
 
 function attesters(chain: ChainConfig, { vitals }: Overview, { config, book }: Context): Content {
 	const found = attestersOf(chain, { vitals, config });
-	if (!found) return html`<div><h3>Attesters</h3><p class="none">None are needed for inputs from here.</p></div>`;
+	if (!found)
+		return html`<div><h3>Attesters</h3><p class="none">None are needed for inputs from here.</p></div>`;
 	return html`<div><h3>Attesters, ${found.threshold} needed</h3>${table({
 		label: `Attesters of ${book.name(chain.chainId)}`,
 		columns: [{ title: "Attester" }, { title: "State" }, { title: "Last signed", isNumber: true }],
@@ -143,7 +155,10 @@ function attesters(chain: ChainConfig, { vitals }: Overview, { config, book }: C
 function relayers({ chainId }: ChainConfig, { metrics, today }: Overview, { book, nowMs }: Context): Content {
 	const balances = samplesOf(metrics, "geoswap_relayer_balance_native", { chain: String(chainId) });
 	if (balances.length === 0) return null;
-	const { symbol, amount } = book.nativeAmount(chainId, today.gas.find((one) => one.chainId === chainId)?.wei ?? 0n);
+	const { symbol, amount } = book.nativeAmount(
+		chainId,
+		today.gas.find((one) => one.chainId === chainId)?.wei ?? 0n,
+	);
 	const hours = Math.max(1, (nowMs % 86_400_000) / 3_600_000);
 	return html`<h3>Relayers</h3>${table({
 		label: `Relayers of ${book.name(chainId)}`,

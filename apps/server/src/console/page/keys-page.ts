@@ -7,7 +7,12 @@ import { ago } from "./format.ts";
 import { type Content, html } from "./html.ts";
 import { pill, section, type Tone, table } from "./parts.ts";
 
-const toneOf: Record<KeyState, Tone> = { valid: "good", expiring: "warn", expired: "quiet", revoked: "quiet" };
+const toneOf: Record<KeyState, Tone> = {
+	valid: "good",
+	expiring: "warn",
+	expired: "quiet",
+	revoked: "quiet",
+};
 
 /** Returns the page of accounts and their API keys. It changes nothing. */
 export function keysPage(
@@ -49,7 +54,9 @@ function rowsOf({ id, name, createdAt, keys }: AccountKeys, nowMs: Milliseconds)
 			account,
 			html`<span class="mono">${key.id}</span>`,
 			html`${pill(state, toneOf[state])}${
-				key.expiresAt && state !== "revoked" ? html` <small class="quiet">${ago(key.expiresAt, nowMs)}</small>` : null
+				key.expiresAt && state !== "revoked"
+					? html` <small class="quiet">${ago(key.expiresAt, nowMs)}</small>`
+					: null
 			}${key.replacedBy ? html` <small class="quiet">replaced by ${key.replacedBy}</small>` : null}`,
 			key.lastUsedAt ? ago(key.lastUsedAt, nowMs) : html`<span class="quiet">never</span>`,
 			ago(key.createdAt, nowMs),
@@ -59,7 +66,10 @@ function rowsOf({ id, name, createdAt, keys }: AccountKeys, nowMs: Milliseconds)
 }
 
 function describeLimits(limits: unknown): string {
-	const { rates = {}, heldStatusCalls } = limits as { rates?: Record<string, number>; heldStatusCalls?: number };
+	const { rates = {}, heldStatusCalls } = limits as {
+		rates?: Record<string, number>;
+		heldStatusCalls?: number;
+	};
 	const parts = [
 		...Object.entries(rates).map(([name, rate]) => `${name} ${rate}`),
 		...(heldStatusCalls === undefined ? [] : [`held status calls ${heldStatusCalls}`]),

@@ -5,7 +5,12 @@ import { ago, moment } from "./format.ts";
 import { html } from "./html.ts";
 import { pill, section, type Tone, table } from "./parts.ts";
 
-const toneOf: Record<string, Tone> = { "login-refused": "bad", paused: "warn", lifted: "good", "operator-removed": "warn" };
+const toneOf: Record<string, Tone> = {
+	"login-refused": "bad",
+	paused: "warn",
+	lifted: "good",
+	"operator-removed": "warn",
+};
 
 /** Returns the page of what people did with the console. */
 export function logPage(
@@ -37,7 +42,9 @@ export function logPage(
 				]),
 				none: "Nothing was done yet.",
 			}),
-			next === undefined ? null : html`<nav class="pages" aria-label="Pages of the log"><a href=${`/log?before=${next}`} rel="next">Next page</a></nav>`,
+			next === undefined
+				? null
+				: html`<nav class="pages" aria-label="Pages of the log"><a href=${`/log?before=${next}`} rel="next">Next page</a></nav>`,
 		)}`;
 	return { title: "Log · Geoswap console", menu: "/log", body };
 }

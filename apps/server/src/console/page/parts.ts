@@ -39,7 +39,8 @@ export function table({
 	none: string;
 }): Content {
 	if (rows.length === 0) return html`<p class="none">${none}</p>`;
-	const classOf = (column: Column | undefined) => (column?.isNumber ? "number" : column?.isShort ? "route" : undefined);
+	const classOf = (column: Column | undefined) =>
+		column?.isNumber ? "number" : column?.isShort ? "route" : undefined;
 	return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}><table>
 		<thead><tr>${columns.map((column) => html`<th scope="col" class=${classOf(column)}>${column.title}</th>`)}</tr></thead>
 		<tbody>${rows.map(

@@ -17,7 +17,12 @@ export function stockPage(
 		<p class="subtitle">Swaps are paid out from the vaults. To refill or withdraw, use the commands of docs/capital.md.</p>
 		${config.chains.map((chain) => stockOf(chain.chainId))}
 		${section(
-			{ id: "exposure", title: "Exposure", note: "delivered against inputs that are not ours yet", isLive: true },
+			{
+				id: "exposure",
+				title: "Exposure",
+				note: "delivered against inputs that are not ours yet",
+				isLive: true,
+			},
 			table({
 				label: "Exposure by chain",
 				columns: [
@@ -56,7 +61,10 @@ export function stockPage(
 					html`<b>${symbol}</b>`,
 					shown(balance),
 					shown(reserved),
-					bar(shareOf(reserved, balance), `${Math.round(shareOf(reserved, balance) * 100)} % of ${symbol} is reserved`),
+					bar(
+						shareOf(reserved, balance),
+						`${Math.round(shareOf(reserved, balance) * 100)} % of ${symbol} is reserved`,
+					),
 					shown(outflowAvailable),
 					html`<b>${shown(free)}</b>`,
 					balance <= outflowAvailable ? "what the vault holds" : "the hourly cap",

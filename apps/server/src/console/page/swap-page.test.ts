@@ -27,11 +27,17 @@ afterAll(() => scene?.stop());
 
 function textOf(explanation: Explanation, { isStuck }: { isStuck: boolean }): string {
 	const context = { config: scene.config, book: createChainBook(scene.config), nowMs };
-	return unescaped(render(swapPage({ ...shown, explanation, isStuck }, context).body).replace(/<[^>]+>/g, " "));
+	return unescaped(
+		render(swapPage({ ...shown, explanation, isStuck }, context).body).replace(/<[^>]+>/g, " "),
+	);
 }
 
 function unescaped(text: string): string {
-	return text.replaceAll("&#39;", "'").replaceAll("&quot;", '"').replaceAll("&gt;", ">").replaceAll("&amp;", "&");
+	return text
+		.replaceAll("&#39;", "'")
+		.replaceAll("&quot;", '"')
+		.replaceAll("&gt;", ">")
+		.replaceAll("&amp;", "&");
 }
 
 test.each(Object.keys(factWords) as Fact[])(

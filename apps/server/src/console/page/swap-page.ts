@@ -73,10 +73,7 @@ function money({ swap }: Explanation, { config, book }: Context): Content {
 	);
 }
 
-function state(
-	explanation: Explanation,
-	{ book, nowMs, isStuck }: Context & { isStuck: boolean },
-): Content {
+function state(explanation: Explanation, { book, nowMs, isStuck }: Context & { isStuck: boolean }): Content {
 	const { fact, means, waitsFor, actions, pauses } = explanation;
 	const isOver = fact === "ended";
 	return section(

@@ -116,11 +116,20 @@ function chainProblems({ config, vitals, book, metrics }: Vital): Problem[] {
 		const next = "See that a worker runs and that its node answers: `geoswapd config check`.";
 		if (!head) return [bad("GeoswapFollowerBehind", `No worker has followed ${name} yet`, next, "/chains")];
 		if (head.blockSecondsAgo > blockAgeSeconds) {
-			return [bad("GeoswapFollowerBehind", `The newest block of ${name} is ${duration(head.blockSecondsAgo)} old`, next, "/chains")];
+			return [
+				bad(
+					"GeoswapFollowerBehind",
+					`The newest block of ${name} is ${duration(head.blockSecondsAgo)} old`,
+					next,
+					"/chains",
+				),
+			];
 		}
 		const nodes = samplesOf(metrics, "geoswap_node_in_use", { chain: String(chainId) });
 		const isUsed = nodes.length === 0 || nodes.some(({ value }) => value === 1);
-		return isUsed ? [] : [warn("GeoswapNodesDown", `No node of ${name} has answered the last read`, next, "/chains")];
+		return isUsed
+			? []
+			: [warn("GeoswapNodesDown", `No node of ${name} has answered the last read`, next, "/chains")];
 	});
 }
 

@@ -65,7 +65,12 @@ export function chainRoutes(
 				action === "pause"
 					? `Paused ${name} (chain ${chainId}): ${reason}`
 					: `Lifted the operator's pause of ${name} (chain ${chainId}): ${reason}`;
-			await writeConsoleLog(db, { actor: by, action: action === "pause" ? "paused" : "lifted", detail, address });
+			await writeConsoleLog(db, {
+				actor: by,
+				action: action === "pause" ? "paused" : "lifted",
+				detail,
+				address,
+			});
 		});
 		return { kind: "redirect", to: `/chains#chain-${chainId}` };
 	}
