@@ -64,7 +64,6 @@ export async function multiplySwaps(owner: DatabasePool, { times }: { times: num
 	}
 	await owner.query("delete from swap_events where fact = 'copied'");
 	await owner.query("drop table if exists copies");
-	await owner.query("analyze swaps, swap_events, chain_events, lane_transactions, postings, entries");
 }
 
 async function columnsOf(owner: DatabasePool, table: string): Promise<string[]> {
