@@ -13,7 +13,7 @@ export type SwapsQuery = Partial<
 	Record<"q" | "show" | "from" | "to" | "account" | "before", string | undefined>
 >;
 
-export const swapsShown = ["all", ...swapStatuses, "under-way", "stuck"] as const;
+const swapsShown = ["all", ...swapStatuses, "under-way", "stuck"] as const;
 const shownWords: Record<string, string> = { all: "All", "under-way": "Under way", stuck: "Stuck" };
 
 /** Returns the list of swaps. */

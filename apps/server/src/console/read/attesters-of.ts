@@ -3,7 +3,7 @@ import type { ChainConfig } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import type { Vitals } from "../../operate/watch/read-vitals.ts";
 
-export type AttesterState = {
+type AttesterState = {
 	attester: string;
 	/** Time since the last heartbeat for the chain; undefined if there was none. */
 	secondsAgo: Seconds | undefined;

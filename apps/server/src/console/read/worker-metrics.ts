@@ -49,7 +49,7 @@ async function fetchMetrics(url: string): Promise<string> {
 }
 
 /** Parses lines like `name{label="value"} 1.5`. Lines that are none are skipped. */
-export function parseSamples(text: string): MetricSample[] {
+function parseSamples(text: string): MetricSample[] {
 	return text.split("\n").flatMap((line) => {
 		const found = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line);
 		if (!found) return [];

@@ -68,15 +68,14 @@ async function checkWith(
 ): Promise<Finding[]> {
 	const isWorker = processes.has("worker");
 	const solana = solanaChain(config);
-	const keys = [
+	const keyFindings = await Promise.all([
 		checkSecrets(processes),
-		isWorker ? checkWorkerKeys(config, signers) : [],
+		isWorker ? checkWorkerKeys(config, signers) : Promise.resolve([]),
 		checkSolanaKeys(solana?.deployment),
-	];
-	if (isOffline) return (await Promise.all(keys)).flat();
+	]);
+	if (isOffline) return keyFindings.flat();
 	const relayers = isWorker ? await knownRelayers(config, signers) : new Map<number, Address[]>();
 	const findings = await Promise.all([
-		...keys,
 		checkServices(config, { processes }),
 		...evmChains(config).map((chain) =>
 			checkEvmChain(chain, { service: config, relayers: relayers.get(chain.chainId) ?? [] }),
@@ -85,7 +84,7 @@ async function checkWith(
 		// Only a worker asks attesters.
 		isWorker ? checkAttesters(config) : [],
 	]);
-	return findings.flat();
+	return [...keyFindings, ...findings].flat();
 }
 
 /** Returns none if the keys are wrong, which the check of the secrets reports. */
