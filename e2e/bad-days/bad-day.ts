@@ -21,7 +21,7 @@ export type BadDay = {
 	isOver: () => Promise<boolean>;
 };
 
-/** What was measured about a day. */
+/** The measurements of a day. */
 export type LivedDay = Pick<BadDay, "name" | "how" | "alert"> & {
 	secondsToAlarm: number;
 	/** From the page's first step until its check held and a swap of every route had settled. */

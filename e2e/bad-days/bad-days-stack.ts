@@ -34,7 +34,7 @@ export function badDaysStack(options: Parameters<typeof ownEnvironment>[0] = {})
 		configure: ({ chains, ...config }) =>
 			configure({
 				...config,
-				// As operators run it: logging and tracing everything takes processor time that the days are measured in.
+				// Operators run it like this. Logging and tracing everything takes processor time, and the days are timed.
 				logLevel: "info",
 				telemetry: {},
 				audit: { everySeconds: 20, confirmSeconds: 2 },

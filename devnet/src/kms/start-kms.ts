@@ -5,7 +5,7 @@ import { answerAws, awsArn, type KmsAnswer } from "./answer-aws.ts";
 import { answerGcp, gcpVersion } from "./answer-gcp.ts";
 import type { KmsKey } from "./kms-keys.ts";
 
-/** What the stand-in does with a call: answer, answer late, never answer, fail, or sign other bytes. */
+/** The stand-in's reaction to a call: answer, answer late, never answer, fail, or sign other bytes. */
 export type KmsMood = "fine" | "hung" | "failing" | "lying" | { slowMs: number };
 
 /** A stand-in for the key services of AWS and Google, with their formats and real cryptography. */

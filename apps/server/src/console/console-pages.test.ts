@@ -92,14 +92,14 @@ async function addAuthenticator(page: Page) {
 test("an operator registers a passkey with a link, logs out, and logs in with the passkey", async () => {
 	const { page, problems } = await open("/login");
 	await addAuthenticator(page);
-	await page.goto(`${scene.publicUrl}/invite?token=${await scene.invite("Ada Keller")}`);
+	await page.goto(`${scene.publicUrl}/invite?token=${await scene.invite("operator-1")}`);
 	await page.getByRole("button", { name: "Register a passkey" }).click();
 	await page.waitForURL(`${scene.publicUrl}/`);
 	await page.getByRole("button", { name: "Log out" }).click();
 	await page.waitForURL(`${scene.publicUrl}/login`);
 	await page.getByRole("button", { name: "Log in with a passkey" }).click();
 	await page.waitForURL(`${scene.publicUrl}/`);
-	expect(await page.getByText("Ada Keller").isVisible()).toBe(true);
+	expect(await page.getByText("operator-1").isVisible()).toBe(true);
 	const { rows } = await scene.database.owner.query("select action from console_log order by id");
 	expect(rows.map(({ action }) => action)).toEqual(["registered", "logged-out", "logged-in"]);
 	expect(problems).toEqual([]);
@@ -192,7 +192,7 @@ test.runIf(isFull)("anything is found within 300 ms among 10,000 swaps", async (
 		wallet: formatAddress(originChainId, addressOfWord(originChainId, wallet)),
 		recipient: formatAddress(destinationChainId, addressOfWord(destinationChainId, recipient)),
 		"API key": scene.keyIds[0] ?? "",
-		account: "acme-agents",
+		account: "agents-one",
 		nothing: "nothing of ours",
 	};
 	const page = await context.newPage();
@@ -262,7 +262,7 @@ test.runIf(process.env.GEOSWAP_SCREENSHOTS)("pictures of the pages, for the docs
 async function breakThings(): Promise<void> {
 	const { owner } = scene.database;
 	await owner.query(
-		"insert into pauses (chain_id, cause, reason, set_by, since) values (42161, 'operator', 'the sequencer is being upgraded', 'Ada Keller', now() - interval '9 minutes')",
+		"insert into pauses (chain_id, cause, reason, set_by, since) values (42161, 'operator', 'the sequencer is being upgraded', 'operator-1', now() - interval '9 minutes')",
 	);
 	await owner.query(
 		"update heartbeats set signed_at = now() - interval '12 minutes' where attester = (select attester from heartbeats order by attester limit 1)",

@@ -243,10 +243,10 @@ test("a swap is found by its id, order, transactions, wallet, recipient, API key
 		expect(headers.location === swapPath || body.includes(swapPath)).toBe(true);
 	}
 	const accountPath = `/swaps?account=${scene.accountIds[0]}`;
-	for (const text of [scene.accountIds[0] ?? "", "acme-agents", "ACME-agents", scene.keyIds[0] ?? ""]) {
+	for (const text of [scene.accountIds[0] ?? "", "agents-one", "AGENTS-one", scene.keyIds[0] ?? ""]) {
 		expect((await find(text)).headers.location, text).toBe(accountPath);
 	}
-	expect((await get(accountPath, { cookie })).body).toContain("Swaps of acme-agents");
+	expect((await get(accountPath, { cookie })).body).toContain("Swaps of agents-one");
 	expect((await find("nothing of ours")).body).toContain("Nothing is known by this");
 	expect((await find(`0x${"ab".repeat(20)}`)).body).toContain("No swap of the last 30 days");
 });

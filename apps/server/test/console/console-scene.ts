@@ -14,7 +14,7 @@ import { fillVaults, moveChains } from "./console-world.ts";
 import { type Story, seedSwaps } from "./seed-swaps.ts";
 import { workerMetricsText } from "./worker-metrics-text.ts";
 
-const accounts = ["acme-agents", "northwind", "solar-bots", "paywave"];
+const accounts = ["agents-one", "agents-two", "agents-three", "agents-four"];
 
 /** Creates a database with accounts and chains, and a console over it with the console's own rights. */
 export async function createConsoleScene({

@@ -184,7 +184,7 @@ export function confirmPage({
 	chainId: number;
 	name: string;
 	formToken: string;
-	/** What was wrong with the form. */
+	/** The problem with the form that was sent. */
 	problem?: string;
 	reason?: string;
 }): Page {

@@ -8,7 +8,7 @@ export type SwapAmounts = {
 	origin: string;
 	destination: string;
 	input: string;
-	/** What was delivered, or else what was quoted. */
+	/** The delivered amount, or the quoted one if nothing was delivered. */
 	output: string;
 };
 

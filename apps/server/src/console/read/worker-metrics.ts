@@ -6,7 +6,7 @@ export type MetricSample = { name: string; labels: Record<string, string>; value
 /** The figures that only workers have: nodes, relayers' gas and the last audit. */
 export type WorkerMetrics = {
 	samples: MetricSample[];
-	/** What kept each worker from being read, without its address. Empty if all were. */
+	/** The reasons why workers could not be read, without their addresses. Empty if all were read. */
 	problems: string[];
 };
 

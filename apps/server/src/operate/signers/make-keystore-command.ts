@@ -54,7 +54,7 @@ export async function makeKeystoreCommand({
 
 function newSecret(curve: Curve): Uint8Array {
 	const secret = new Uint8Array(randomBytes(32));
-	// Of 2^256 numbers, 2^128 are no keys of secp256k1.
+	// About 2^128 of the 2^256 numbers are not keys of secp256k1.
 	return curve === "ed25519" || tiny.isPrivate(secret) ? secret : newSecret(curve);
 }
 

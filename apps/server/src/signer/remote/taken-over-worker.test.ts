@@ -186,7 +186,7 @@ test("many small payouts without a deposit stop at their cap, also if the signer
 		}
 		expect(paid).toBe(4_500_000n);
 		expect(refused).toBe(15);
-		// What a deposit proves is still paid.
+		// A payout that a deposit proves is still signed.
 		expect(
 			await capped
 				.clientOf("worker")

@@ -38,7 +38,7 @@ export type SolanaRules = {
 	orders: OrderRules;
 };
 
-/** What each signature costs a fee payer. */
+/** The fee of each signature, in lamports. */
 const lamportsPerSignature = 5_000n;
 
 /**

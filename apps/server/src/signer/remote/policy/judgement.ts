@@ -21,7 +21,7 @@ export type Charge = {
 	/** The name of what is counted, as in the caps. */
 	meter: string;
 	/**
-	 * What the amount is for. A later payload for the same item replaces this one on the chain, or fails there, so that
+	 * The item that the amount is for. A later payload for the same item replaces this one on the chain, or fails there, so that
 	 * only the higher of their amounts counts.
 	 */
 	item: string;
@@ -58,6 +58,6 @@ export type Judgement = {
 	/** Markers that the payload closes. */
 	closedMarkers?: SolanaAddress[];
 	deposit?: CoSignedDeposit;
-	/** What is signed, for the audit log: orders, amounts, recipients. */
+	/** A description of the payload for the audit log: orders, amounts, recipients. */
 	about: Record<string, unknown>;
 };
