@@ -67,6 +67,8 @@ export function startSimWorker(options: SimWorkerOptions): void {
 			pool,
 			follower: createFollower({ pool, engine, nowMs, log }),
 			pause: () => process.hear(scheduler.sleep(untilNews(), `${process.name} follows ${chainId}`)),
+			// No process freezes here, so none has to show that it is alive.
+			untilBeat: () => new Promise(() => {}),
 			isStopped: () => !process.isAlive(),
 			nowMs,
 			log,

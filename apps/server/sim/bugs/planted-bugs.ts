@@ -167,14 +167,14 @@ import { makeBundle } from "./make-bundle.ts";
 			},
 			{
 				file: "apps/server/src/lane/evm/push-transactions.ts",
-				find: "	const raw = isCancelled\n",
+				find: "	let raw: Hex;\n",
 				replace: `	const stuck = [];
 	for (const { nonce } of isCancelled ? [] : await openLaneTransactions(pool, id)) {
 		stuck.push(...(await jobsOfNonce(pool, id, nonce)).filter(({ kind }) => kind === transaction.kind));
 	}
 	const draft = stuck.length > jobs.length ? await makeBundle(lane, stuck, undefined) : undefined;
 	if (draft) Object.assign(before, encodeBundle(draft.bundle));
-	const raw = isCancelled
+	let raw: Hex;
 `,
 			},
 		],

@@ -8,6 +8,9 @@ const defaultBeatMs = 2_000;
 /** How long a leader may be silent. Several beats, because a busy process is late with them. */
 const defaultSilentMs = 10_000;
 
+/** Waits so long, and throws if it is aborted. */
+export type UntilBeat = (ms: Milliseconds, signal: AbortSignal) => Promise<void>;
+
 /**
  * Calls `run`, or does nothing if another process runs under the same name. The lock belongs to a connection: it is
  * free as soon as that is gone, however this process ends. A process that is frozen, or whose machine is cut off, does
@@ -19,7 +22,8 @@ export async function holdLeadership(
 		name,
 		beatMs = defaultBeatMs,
 		silentMs = defaultSilentMs,
-	}: { name: string; beatMs?: Milliseconds; silentMs?: Milliseconds },
+		untilBeat = untilLater,
+	}: { name: string; beatMs?: Milliseconds; silentMs?: Milliseconds; untilBeat?: UntilBeat },
 	run: (isHeld: () => boolean) => Promise<void>,
 ): Promise<void> {
 	const connection = await pool.connect();
@@ -34,7 +38,7 @@ export async function holdLeadership(
 			[name, `${silentMs}ms`],
 		);
 		if (!rows[0]?.locked) return;
-		void keepBeating(connection, { beatMs, silentMs, lost });
+		void keepBeating(connection, { beatMs, silentMs, untilBeat, lost });
 		await run(() => !lost.signal.aborted);
 	} finally {
 		lose();
@@ -48,15 +52,24 @@ export async function holdLeadership(
 /** Beats until the leadership is lost. Without an answer it is: a database that is gone closes no connection either. */
 async function keepBeating(
 	connection: pg.PoolClient,
-	{ beatMs, silentMs, lost }: { beatMs: Milliseconds; silentMs: Milliseconds; lost: AbortController },
+	{
+		beatMs,
+		silentMs,
+		untilBeat,
+		lost,
+	}: { beatMs: Milliseconds; silentMs: Milliseconds; untilBeat: UntilBeat; lost: AbortController },
 ): Promise<void> {
 	const beat: pg.QueryConfig & { query_timeout: number } = { text: "select 1", query_timeout: silentMs };
 	try {
 		for (;;) {
-			await sleep(beatMs, undefined, { signal: lost.signal });
+			await untilBeat(beatMs, lost.signal);
 			await connection.query(beat);
 		}
 	} catch {
 		lost.abort();
 	}
+}
+
+function untilLater(ms: Milliseconds, signal: AbortSignal): Promise<void> {
+	return sleep(ms, undefined, { signal });
 }

@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { DatabasePool } from "../database/database.ts";
-import { holdLeadership } from "../database/leadership.ts";
+import { holdLeadership, type UntilBeat } from "../database/leadership.ts";
 import type { Log } from "../telemetry/log.ts";
 import { FinalityBrokenError } from "./evm/undo-fork.ts";
 import { pauseOnBrokenFinality } from "./pause-on-broken-finality.ts";
@@ -17,6 +17,7 @@ export async function keepFollowing({
 	pool,
 	follower,
 	pause,
+	untilBeat,
 	isStopped,
 	onLook = () => {},
 	nowMs,
@@ -27,6 +28,8 @@ export async function keepFollowing({
 	follower: Follower;
 	/** Waits until the chain may have something new. Must not throw. */
 	pause: () => Promise<void>;
+	/** Waits until the leader must show again that it is alive. By the clock, unless it is given. */
+	untilBeat?: UntilBeat;
 	isStopped: () => boolean;
 	/** Called after each look at the chain, by the leader only. */
 	onLook?: (outcome: "ok" | "failed") => void;
@@ -35,7 +38,8 @@ export async function keepFollowing({
 }): Promise<void> {
 	while (!isStopped()) {
 		try {
-			await holdLeadership(pool, { name: `follow:${chainId}` }, async (isHeld) => {
+			const name = `follow:${chainId}`;
+			await holdLeadership(pool, { name, ...(untilBeat && { untilBeat }) }, async (isHeld) => {
 				log.info({ chainId }, "following the chain");
 				const advance = follower();
 				while (!isStopped() && isHeld()) {

@@ -18,7 +18,6 @@ const files = {
 	"icon.svg": join(import.meta.dirname, "icon.svg"),
 	"webauthn.js": webauthn,
 } as const;
-type AssetName = keyof typeof files;
 
 type Asset = { content: string; type: string; hash: string };
 
