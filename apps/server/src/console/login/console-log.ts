@@ -16,7 +16,7 @@ export type ConsoleLogEntry = {
 	at: Date;
 	/** The operator's name, or the user of a command. Null if nobody was logged in. */
 	actor: string | null;
-	/** Whom the database knows to have written the row. */
+	/** The login of the database that wrote the row. */
 	databaseUser: string;
 	action: string;
 	detail: string;

@@ -1,4 +1,3 @@
-import type { Milliseconds } from "@geoswap/protocol";
 import {
 	type AuthenticationResponseJSON,
 	generateAuthenticationOptions,
@@ -102,13 +101,7 @@ export function loginRoutes(parts: ConsoleParts, limits: SessionLimits): Console
 		const operator = { id: passkey.operatorId, name: passkey.operatorName };
 		const session = await inTransaction(pool, async (db) => {
 			await touchPasskey(db, { id: passkey.id, counter, nowMs: nowMs() });
-			await writeConsoleLog(db, {
-				actor: operator.name,
-				action: "logged-in",
-				detail: "Logged in with a passkey.",
-				address,
-			});
-			return begin(db, operator, nowMs());
+			return enter(db, operator, { action: "logged-in", detail: "Logged in with a passkey.", address });
 		});
 		return { kind: "json", body: {}, session };
 	}
@@ -120,13 +113,8 @@ export function loginRoutes(parts: ConsoleParts, limits: SessionLimits): Console
 		if (!isDevnet) return invitePage({ name: operator.name, invite });
 		const session = await inTransaction(pool, async (db) => {
 			if (!(await useInvite(db, { tokenHash: hashToken(invite), nowMs: nowMs() }))) return undefined;
-			await writeConsoleLog(db, {
-				actor: operator.name,
-				action: "logged-in",
-				detail: "Logged in with a one-time link, on a devnet.",
-				address,
-			});
-			return begin(db, operator, nowMs());
+			const detail = "Logged in with a one-time link, on a devnet.";
+			return enter(db, operator, { action: "logged-in", detail, address });
 		});
 		return session ? { kind: "redirect", to: "/", session } : oldInvitePage();
 	}
@@ -164,13 +152,8 @@ export function loginRoutes(parts: ConsoleParts, limits: SessionLimits): Console
 		const session = await inTransaction(pool, async (db) => {
 			if (!(await useInvite(db, { tokenHash, nowMs: nowMs() }))) return undefined;
 			await insertPasskey(db, { id, operatorId: operator.id, publicKey, counter });
-			await writeConsoleLog(db, {
-				actor: operator.name,
-				action: "registered",
-				detail: "Registered a passkey with a one-time link, and logged in.",
-				address,
-			});
-			return begin(db, operator, nowMs());
+			const detail = "Registered a passkey with a one-time link, and logged in.";
+			return enter(db, operator, { action: "registered", detail, address });
 		});
 		if (!session) return refuse("The one-time link was used meanwhile.", { address, actor: operator.name });
 		return { kind: "json", body: {}, session };
@@ -182,9 +165,15 @@ export function loginRoutes(parts: ConsoleParts, limits: SessionLimits): Console
 		return undefined;
 	}
 
-	async function begin(db: Database, { id }: Operator, at: Milliseconds): Promise<SessionChange> {
+	/** Begins a session, and logs how the operator came in. */
+	async function enter(
+		db: Database,
+		{ id, name: actor }: Operator,
+		entry: { action: "logged-in" | "registered"; detail: string; address: string },
+	): Promise<SessionChange> {
+		await writeConsoleLog(db, { actor, ...entry });
 		const token = random(32).toString("base64url");
-		await beginSession(db, { token, operatorId: id, limits, nowMs: at });
+		await beginSession(db, { token, operatorId: id, limits, nowMs: nowMs() });
 		return { token };
 	}
 
