@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { foundryBinary } from "@geoswap/contracts";
 import { serverMain } from "@geoswap/devnet";
 
 const runbooks = join(import.meta.dirname, "../../docs/runbooks");
@@ -13,7 +14,7 @@ export type Runbook = {
 	 * are for the variables of the shell in it.
 	 */
 	run: (begins: string, values?: Record<string, string>, options?: { exitCode?: number }) => Promise<string>;
-	/** Acts as the page tells in these words, or by a command that the machine of the test does not have. */
+	/** Acts as the page tells in these words. */
 	step: (words: string, act: () => Promise<unknown>) => Promise<void>;
 };
 
@@ -28,7 +29,7 @@ export function openRunbook(
 ): Runbook {
 	const page = readFileSync(join(runbooks, `${alert}.md`), "utf8");
 	const { commands, text } = readSteps(page);
-	const bin = makeCommand(dataDir);
+	const bin = makeCommands(dataDir);
 	const env = {
 		...serverEnvironment,
 		PATH: `${bin}:${serverEnvironment.PATH}`,
@@ -74,12 +75,18 @@ export function readSteps(page: string): { commands: string[]; text: string } {
 	return { commands, text: parts.join("").replaceAll(/\s+/g, " ") };
 }
 
-/** Puts a `geoswapd` into a folder, for the shell's path. */
-function makeCommand(dataDir: string): string {
+/** Puts `geoswapd` and `cast` into a folder, for the shell's path. */
+function makeCommands(dataDir: string): string {
 	const bin = join(dataDir, "bin");
 	mkdirSync(bin, { recursive: true });
-	const file = join(bin, "geoswapd");
-	writeFileSync(file, `#!/bin/sh\nexec "${process.execPath}" "${serverMain}" "$@"\n`);
-	chmodSync(file, 0o755);
+	const commands = {
+		geoswapd: `"${process.execPath}" "${serverMain}"`,
+		cast: `"${foundryBinary("cast", import.meta.url)}"`,
+	};
+	for (const [name, command] of Object.entries(commands)) {
+		const file = join(bin, name);
+		writeFileSync(file, `#!/bin/sh\nexec ${command} "$@"\n`);
+		chmodSync(file, 0o755);
+	}
 	return bin;
 }
