@@ -225,8 +225,12 @@ export async function reconcile({
 		// The memory keeps nothing about swaps that ended long ago.
 		const ended = await CouldNotCheckError.unless("the database", readOrdersOfSwaps(pool, orphans));
 		const unknown = orphans.filter(({ orderId: id }) => !ended.has(id));
+		const { restoredAtMs } = books;
 		for (const chain of chains) {
-			const found = await ofChain(chain, checkUnknownFills(chain, { histories: unknown, nowMs }));
+			const found = await ofChain(
+				chain,
+				checkUnknownFills(chain, { histories: unknown, restoredAtMs, nowMs }),
+			);
 			breaches.push(...(found ?? []));
 		}
 	}

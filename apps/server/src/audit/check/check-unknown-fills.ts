@@ -4,27 +4,37 @@ import { inTurns } from "../read/in-turns.ts";
 import type { OrderHistory } from "../read/order-history.ts";
 import type { Finding } from "../read/report.ts";
 
-/** Seconds after a fill by which its deposit is final, or the order is in the books. */
-const graceSeconds = 3_600;
+/** Within this time after a fill its deposit is final. */
+const finalWithinMs = 3_600_000;
 
-/** I6: nothing is delivered for an order that has neither a final deposit on a chain nor an entry in the books. */
+/**
+ * I6: nothing is delivered for an order that has neither a final deposit on a chain nor an entry in the books. The
+ * service books an order before it delivers, so such a delivery was made by somebody else with a relayer's key. Only a
+ * restore makes the books forget an order, whose deposit may not be final yet.
+ */
 export async function checkUnknownFills(
 	{ chainId, client }: AuditedChain,
 	{
 		histories,
+		restoredAtMs,
 		nowMs,
 	}: {
 		/** Histories of orders whose terms nobody knows. On Solana such an order is found by its marker. */
 		histories: readonly OrderHistory[];
+		/** The time at which the database was last restored from a backup. */
+		restoredAtMs: Milliseconds | undefined;
 		nowMs: Milliseconds;
 	},
 ): Promise<Finding[]> {
 	const fills = histories.flatMap(({ orderId, filled }) =>
 		filled.filter((fill) => fill.chainId === chainId).map((fill) => ({ ...fill, orderId })),
 	);
+	const isRestored = restoredAtMs !== undefined && nowMs < restoredAtMs + finalWithinMs;
 	const findings = await inTurns(fills, async ({ orderId, block, delivered }): Promise<Finding[]> => {
-		const { timestamp } = await client.getBlock({ blockNumber: BigInt(block) });
-		if (nowMs / 1_000 < Number(timestamp) + graceSeconds) return [];
+		if (isRestored) {
+			const { timestamp } = await client.getBlock({ blockNumber: BigInt(block) });
+			if (nowMs < Number(timestamp) * 1_000 + finalWithinMs) return [];
+		}
 		const message = `${delivered} was delivered in block ${block} for an order that nobody knows`;
 		return [{ invariant: "I6", message, chainIds: [chainId], orderId, amount: String(delivered) }];
 	});
