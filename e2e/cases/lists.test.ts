@@ -92,7 +92,7 @@ test.concurrent("every listed token is live and can be quoted by its listed addr
 	expect(JSON.stringify(refused.body)).toContain(String(origin.chainId));
 });
 
-test.concurrent("an account's history has its own swaps only, newest first, complete while swaps are submitted, and equal to each status [D-beyond-3]", async ({
+test.concurrent("an account's history has its own swaps only, newest first, complete while swaps are submitted, equal to each status, and filtered as asked [D-beyond-3, D-beyond-9]", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;
@@ -129,13 +129,33 @@ test.concurrent("an account's history has its own swaps only, newest first, comp
 	await Promise.all(all.map((swapId) => waitForSwap(client, swapId)));
 	const { swaps } = await listSwaps(client, { limit: 100 });
 	expect(new Set(swaps.map(({ swapId }) => swapId))).toEqual(new Set(all));
-	for (const { createdAt, ...swap } of swaps) {
+	for (const swap of swaps) {
 		expect(swap).toEqual(await getStatus(client, swap.swapId, { waitSeconds: 0 }));
-		expect(Date.parse(createdAt)).toBeLessThanOrEqual(Date.parse(swap.updatedAt));
+		expect(Date.parse(swap.createdAt)).toBeLessThanOrEqual(Date.parse(swap.updatedAt));
 	}
 	expect((await listSwaps(client, { status: "settled" })).swaps).toHaveLength(all.length);
 	expect(await listSwaps(client, { status: "pending" })).toEqual({ swaps: [] });
 	expect((await listSwaps(other)).swaps).toMatchObject([{ swapId: foreign }]);
+
+	for (const swap of swaps) {
+		const times = [swap.quotedAt, swap.createdAt, swap.openedAt, swap.deliveredAt, swap.endedAt];
+		expect(times.map((time) => Date.parse(time ?? ""))).not.toContain(Number.NaN);
+		expect(swap.terms).toMatchObject({ amount: String(ten), walletAddress: account.address, feeBps: 12.5 });
+		expect(BigInt(swap.terms.networkCost?.amount ?? 0)).toBeGreaterThan(0n);
+		expect(BigInt(swap.deliveredAmount ?? 0)).toBeGreaterThanOrEqual(BigInt(swap.terms.minOutput));
+	}
+	const [newest] = swaps;
+	const ofWallet = await listSwaps(client, { wallet: account.address.toLowerCase(), limit: 100 });
+	expect(ofWallet.swaps.map(({ swapId }) => swapId)).toEqual(swaps.map(({ swapId }) => swapId));
+	expect((await listSwaps(client, { from: newest?.quotedAt ?? "" })).swaps).toMatchObject([
+		{ swapId: newest?.swapId },
+	]);
+	expect((await listSwaps(client, { to: newest?.quotedAt ?? "" })).swaps).toHaveLength(swaps.length - 1);
+	expect(
+		await listSwaps(client, { wallet: environment.deployment.chains[0]?.contracts.vault ?? "" }),
+	).toEqual({
+		swaps: [],
+	});
 
 	const { nextCursor = "" } = await listSwaps(client, { limit: 1 });
 	const withCursor = (key: { baseUrl: string; apiKey: string }, text: string) =>

@@ -256,6 +256,10 @@ export const decisionStatements: readonly StatementSection[] = [
 				"D-status-22",
 				"`failed` is never said while a contract or key of the service holds funds of the swap.",
 			],
+			[
+				"D-status-23",
+				"`terms`, `deliveredAmount`, the times and `links` say what was agreed, what was delivered, when, and where to see it.",
+			],
 		],
 	},
 	{
@@ -321,6 +325,10 @@ export const decisionStatements: readonly StatementSection[] = [
 			["D-beyond-6", "`GET /openapi.json` needs no key."],
 			["D-beyond-7", "`GET /docs` needs no key."],
 			["D-beyond-8", "`GET /` leads to the docs and needs no key."],
+			[
+				"D-beyond-9",
+				"`GET /swaps` filters by `status`, `wallet`, `from` and `to`; a cursor belongs to its filters.",
+			],
 		],
 	},
 ];

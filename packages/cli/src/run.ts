@@ -131,6 +131,12 @@ Docs: docs/cli.md`,
 		.option("--limit <number>", "maximum number of swaps, 1 to 100", "20")
 		.option("--cursor <text>", "nextCursor of the previous page")
 		.option("--status <status>", "only swaps with this status: pending, settled, failed or refunded")
+		.option("--wallet <address>", "only swaps of this origin wallet")
+		.option(
+			"--from <time>",
+			"only swaps quoted at this time or later, as in 2026-06-01 or 2026-06-01T12:00:00Z",
+		)
+		.option("--to <time>", "only swaps quoted before this time")
 		.option("--unfinished", "only intents that were started on this machine and may still execute")
 		.action(async (options) => {
 			const { historyCommand } = await import("./commands/history.ts");

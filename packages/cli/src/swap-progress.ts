@@ -54,16 +54,78 @@ export function swapLines(pins: Deployment, swap: StatusResponse): Line[] {
 		...(failure ? [["why", `${failure.code}: ${failure.message}`] satisfies Line] : []),
 		...(decidedBy ? [["decided", `by ${decidedBy}`] satisfies Line] : []),
 		["funds", describeFunds(pins, funds)],
+		...termLines(pins, swap),
+		...timeLines(swap),
+		...linkLines(swap),
 	];
+}
+
+/** An older service, or a record that an older version wrote, leaves these out. */
+type Told = Pick<StatusResponse, "deliveredAmount"> & Partial<Pick<StatusResponse, "terms" | "links">>;
+
+/** Returns what was agreed, and what came of it. */
+function termLines(pins: Deployment, { terms, deliveredAmount }: Told): Line[] {
+	if (!terms) return [];
+	const { originChain, destinationChain, inputToken, outputToken, networkCost } = terms;
+	const output = (amount: string) =>
+		describeAmount(pins, { chainId: destinationChain, token: outputToken, amount });
+	const charged =
+		networkCost &&
+		describeAmount(pins, { chainId: destinationChain, token: networkCost.token, amount: networkCost.amount });
+	return [
+		["give", describeAmount(pins, { chainId: originChain, token: inputToken, amount: terms.amount })],
+		["", `wallet ${terms.walletAddress}`],
+		["get", `${output(terms.output)} as quoted, at least ${output(terms.minOutput)}`],
+		["", `recipient ${terms.recipient}`],
+		...(deliveredAmount === undefined ? [] : [["delivered", output(deliveredAmount)] satisfies Line]),
+		["fee", `${terms.feeBps} bps${charged ? `, and ${charged} for network costs` : ""}`],
+	];
+}
+
+const times = [
+	["quoted", "quotedAt"],
+	["submitted", "createdAt"],
+	["opened", "openedAt"],
+	["delivered", "deliveredAt"],
+	["ended", "endedAt"],
+] as const;
+
+function timeLines(swap: StatusResponse): Line[] {
+	const known = times.flatMap(([text, field]) => (swap[field] ? [`${text} ${swap[field]}`] : []));
+	return known.map((text, i): Line => [i === 0 ? "times" : "", text]);
+}
+
+function linkLines({ links = {} }: Told): Line[] {
+	const known = [links.origin, links.delivery, links.refund].filter((link) => link !== undefined);
+	return known.map((link, i): Line => [i === 0 ? "links" : "", link]);
+}
+
+/** Returns what is swapped for what, on one line; undefined if the service does not say. */
+export function describeSwap(pins: Deployment, { terms, deliveredAmount }: Told): string | undefined {
+	if (!terms) return undefined;
+	const { originChain, destinationChain, inputToken, outputToken, amount, minOutput } = terms;
+	const given = describeAmount(pins, { chainId: originChain, token: inputToken, amount });
+	const got = describeAmount(pins, {
+		chainId: destinationChain,
+		token: outputToken,
+		amount: deliveredAmount ?? minOutput,
+	});
+	return `${given} -> ${deliveredAmount === undefined ? "at least " : ""}${got}`;
 }
 
 /** Returns where the money is. A proxy may answer in the service's place, and leave it out. */
 export function describeFunds(pins: Deployment, funds: StatusResponse["funds"] | undefined): string {
 	if (!funds) return "the service did not say";
-	const { chainId, token, amount, holder } = funds;
+	return `${describeAmount(pins, funds)}, with the ${funds.holder}`;
+}
+
+function describeAmount(
+	pins: Deployment,
+	{ chainId, token, amount }: { chainId: number; token: string; amount: string },
+): string {
 	const chain = pinnedChains(pins).find((candidate) => candidate.chainId === chainId);
 	const asset = chain?.assets.find(({ address }) => isSameAddress(chainId, address, String(token)));
 	return asset && chain
-		? `${formatAmount(amount, asset.decimals)} ${asset.symbol} on ${chain.name}, with the ${holder}`
-		: `${amount} smallest units of ${token} on chain ${chainId}, with the ${holder}`;
+		? `${formatAmount(amount, asset.decimals)} ${asset.symbol} on ${chain.name}`
+		: `${amount} smallest units of ${token} on chain ${chainId}`;
 }

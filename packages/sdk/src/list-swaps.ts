@@ -2,16 +2,27 @@ import type { SwapStatus, SwapsResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import { request } from "./request.ts";
 
+export type ListSwapsOptions = {
+	/** 1 to 100; 20 if not given. */
+	limit?: number;
+	/** `nextCursor` of the page before. Give it with the same filters. */
+	cursor?: string;
+	status?: SwapStatus;
+	/** The origin wallet. */
+	wallet?: string;
+	/** Only swaps quoted at this time or later, in ISO 8601 with a time zone. */
+	from?: string;
+	/** Only swaps quoted before this time. */
+	to?: string;
+	signal?: AbortSignal | undefined;
+};
+
 /**
- * Returns a page of the account's swaps, newest first. `cursor` is `nextCursor` of the page before, with the same
- * `status`. A page may hold fewer than `limit`, or none; the last one has no `nextCursor`.
+ * Returns a page of the account's swaps, newest first. A page may hold fewer than `limit`, or none; the last one has no `nextCursor`.
  */
 export function listSwaps(
 	client: Client,
-	{
-		signal,
-		...query
-	}: { limit?: number; cursor?: string; status?: SwapStatus; signal?: AbortSignal | undefined } = {},
+	{ signal, ...query }: ListSwapsOptions = {},
 ): Promise<SwapsResponse> {
 	return request(client, { path: "/swaps", query, signal });
 }

@@ -15,6 +15,21 @@ function swap(changes: Partial<StatusResponse>): StatusResponse {
 		orderId: "0x01",
 		updatedAt: "2026-01-01T00:00:00.000Z",
 		funds: { chainId: 1, holder: "wallet", token: "0x02", amount: "1" },
+		terms: {
+			originChain: 1,
+			destinationChain: 2,
+			inputToken: "0x02",
+			outputToken: "0x03",
+			amount: "1",
+			walletAddress: "0x04",
+			recipient: "0x05",
+			output: "1",
+			minOutput: "1",
+			feeBps: 0,
+		},
+		quotedAt: "2026-01-01T00:00:00.000Z",
+		createdAt: "2026-01-01T00:00:00.000Z",
+		links: {},
 		...changes,
 	};
 }

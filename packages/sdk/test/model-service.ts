@@ -325,6 +325,21 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 				token: String(isDelivered ? order.outputToken : order.inputToken),
 				amount: String(isDelivered ? order.minOutput : order.inputAmount),
 			},
+			terms: {
+				originChain: Number(order.originChainId),
+				destinationChain: Number(order.destinationChainId),
+				inputToken: String(order.inputToken),
+				outputToken: String(order.outputToken),
+				amount: String(order.inputAmount),
+				walletAddress: String(order.wallet),
+				recipient: String(order.recipient),
+				output: String(order.minOutput),
+				minOutput: String(order.minOutput),
+				feeBps: 0,
+			},
+			quotedAt: new Date(swap.endsAtMs).toISOString(),
+			createdAt: new Date(swap.endsAtMs).toISOString(),
+			links: {},
 		};
 	}
 

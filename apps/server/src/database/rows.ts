@@ -294,6 +294,10 @@ type Tables = {
 		trace: string | null;
 		turn: number;
 		fee_millibps: number | null;
+		network_cost: unknown;
+		opened_at: Date | null;
+		delivered_at: Date | null;
+		decided_at: Date | null;
 	};
 	unknown_orders: {
 		order_id: Buffer;

@@ -142,7 +142,8 @@ async function reserveOne(db: Database, plan: Plan, desk: DecisionDesk): Promise
 	const reserved = await reserveAgain(db, {
 		swap,
 		pairs: desk.volumes(swap),
-		reserve: (inFlight) => desk.reprice(swap, inFlight),
+		// The transactions are charged for at the fees of now.
+		reserve: (inFlight) => desk.reprice({ ...swap, networkCost: undefined }, inFlight),
 	});
 	if (reserved === "reserved") return plan;
 	const code: FailureCode = reserved === "price" ? "PRICE_MOVED" : "NO_LIQUIDITY";

@@ -39,6 +39,11 @@ export async function writeSwaps(
 				refund_tx_hash = case when x.is_refund then x.refund else s.refund_tx_hash end,
 				delivered_amount = case when x.is_amount then x.amount else s.delivered_amount end,
 				updated_at = case when x.is_visible then now() else s.updated_at end,
+				opened_at = case when not x.is_origin then s.opened_at when x.origin is null then null
+					when x.origin = s.origin_tx_hash then coalesce(s.opened_at, now()) else now() end,
+				delivered_at = case when not x.is_delivery then s.delivered_at when x.delivery is null then null
+					when x.delivery = s.delivery_tx_hash then coalesce(s.delivered_at, now()) else now() end,
+				decided_at = case when x.status <> 'pending' then coalesce(s.decided_at, now()) end,
 				ended_at = case when x.is_end then to_timestamp($2::double precision / 1000) else s.ended_at end
 			from unnest($1::uuid[], $3::text[], $4::text[], $5::jsonb[], $6::text[], $7::text[], $8::boolean[], $9::bytea[],
 				$10::boolean[], $11::bytea[], $12::boolean[], $13::bytea[], $14::boolean[], $15::numeric[], $16::boolean[],

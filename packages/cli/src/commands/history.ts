@@ -5,7 +5,7 @@ import { type Call, openContext } from "../context.ts";
 import { type IntentState, mayExecute, openIntents, resumeCommand } from "../intents.ts";
 import type { Line } from "../output.ts";
 import { shellCommand } from "../shell-command.ts";
-import { describeFunds } from "../swap-progress.ts";
+import { describeFunds, describeSwap } from "../swap-progress.ts";
 
 export async function historyCommand(
 	call: Call,
@@ -13,19 +13,36 @@ export async function historyCommand(
 		limit,
 		cursor,
 		status,
+		wallet,
+		from,
+		to,
 		unfinished,
-	}: { limit: string; cursor?: string; status?: string; unfinished?: boolean },
+	}: {
+		limit: string;
+		cursor?: string;
+		status?: string;
+		wallet?: string;
+		from?: string;
+		to?: string;
+		unfinished?: boolean;
+	},
 ): Promise<void> {
 	if (unfinished) return listUnfinished(call);
 	if (!/^([1-9]\d?|100)$/.test(limit))
 		throw wrong(`--limit must be a whole number from 1 to 100, not "${limit}".`);
 	if (status !== undefined && !isStatus(status))
 		throw wrong(`--status must be one of ${swapStatuses.join(", ")}, not "${status}".`);
+	const filters = {
+		...(status !== undefined && { status }),
+		...(wallet !== undefined && { wallet }),
+		...(from !== undefined && { from: timeOf("--from", from) }),
+		...(to !== undefined && { to: timeOf("--to", to) }),
+	};
 	const { config, client, output } = await openContext(call);
 	const page = await listSwaps(client, {
 		limit: Number(limit),
 		...(cursor !== undefined && { cursor }),
-		...(status !== undefined && { status }),
+		...filters,
 	});
 	const ids = await openIntents(config.home).idsBySwap();
 	const swaps = page.swaps.map((swap) => ({
@@ -36,7 +53,9 @@ export async function historyCommand(
 		...(swaps.length === 0 ? ["no swaps on this page"] : []),
 		...swaps.flatMap((swap): Line[] => [
 			`${swap.createdAt.slice(0, 16).replace("T", " ")}  ${swap.status.padEnd(8)}  ${swap.swapId}`,
-			`${" ".repeat(18)}${describeFunds(config.pins, swap.funds)}`,
+			...[describeSwap(config.pins, swap), describeFunds(config.pins, swap.funds)].flatMap((text) =>
+				text === undefined ? [] : [`${" ".repeat(18)}${text}`],
+			),
 			...(swap.id === undefined ? [] : [`${" ".repeat(18)}id ${swap.id}`]),
 		]),
 		...(page.nextCursor === undefined
@@ -46,7 +65,7 @@ export async function historyCommand(
 						label: "more",
 						command: shellCommand(
 							...["geoswap", "history", "--limit", limit],
-							...(status === undefined ? [] : ["--status", status]),
+							...Object.entries(filters).flatMap(([name, value]) => [`--${name}`, value]),
 							// One word with its option's name: a cursor that begins with a dash must not be taken for an option.
 							`--cursor=${page.nextCursor}`,
 						),
@@ -86,6 +105,15 @@ async function hasEnded(client: Client, state: IntentState): Promise<boolean> {
 	const swap = await getStatus(client, state.swapId, { waitSeconds: 0 }).catch(() => undefined);
 	// A proxy may answer in the service's place, with anything.
 	return swap?.swapId === state.swapId && isStatus(swap.status) && isTerminal(swap.status);
+}
+
+/** Returns the time in UTC, as the service takes it. A date alone is its beginning in UTC. */
+function timeOf(option: string, text: string): string {
+	const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
+	const timeMs = isTime ? Date.parse(text) : Number.NaN;
+	if (Number.isNaN(timeMs))
+		throw wrong(`${option} must be a date or a time with its zone, like 2026-06-01 or 2026-06-01T12:00:00Z.`);
+	return new Date(timeMs).toISOString();
 }
 
 function isStatus(text: string): text is SwapStatus {

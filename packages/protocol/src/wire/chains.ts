@@ -12,6 +12,7 @@ const chainFields = z.object({
 		.int()
 		.describe("Seconds from a quote to its order's open deadline, for swaps from this chain."),
 	finalitySeconds: z.int().describe("Upper estimate of the seconds until a block is final."),
+	explorerUrl: z.string().exactOptional().describe("The chain's block explorer, if it has one."),
 	live: z
 		.boolean()
 		.describe(

@@ -46,6 +46,11 @@ export const swapIdSchema = z.string().regex(/^swp_[0-7][0-9a-hjkmnp-tv-z]{25}$/
 /** ISO 8601 in UTC with milliseconds. */
 export const timeSchema = z.iso.datetime({ precision: 3 });
 
+/** A time in a query: ISO 8601 with any time zone. It becomes milliseconds. */
+export const filteredTimeSchema = z.iso
+	.datetime({ offset: true, error: "must be a time like 2026-06-01T12:00:00Z" })
+	.transform((text) => Date.parse(text));
+
 /** A sealed token. Any non-empty string has the right shape; only the exact bytes issued open. */
 export const sealedTokenSchema = z.string().min(1);
 

@@ -1,9 +1,9 @@
 import * as z from "zod";
 import { swapStatuses } from "../swap-status.ts";
-import { timeSchema } from "./fields.ts";
+import { filteredTimeSchema } from "./fields.ts";
 import { statusResponseSchema } from "./status.ts";
 
-/** GET /swaps?limit=&cursor=&status=. */
+/** GET /swaps?limit=&cursor=&status=&wallet=&from=&to=. */
 export const swapsQuerySchema = z.strictObject({
 	limit: z
 		.string()
@@ -16,13 +16,22 @@ export const swapsQuerySchema = z.strictObject({
 		.string()
 		.min(1)
 		.optional()
-		.describe("`nextCursor` of the previous page. Send it with the same `status`."),
+		.describe("`nextCursor` of the previous page. Send it with the same filters."),
 	status: z.enum(swapStatuses).optional().describe("Returns only swaps that have this status now."),
+	wallet: z
+		.string()
+		.min(1)
+		.optional()
+		.describe("Returns only swaps of this origin wallet: an EVM address on any chain, or a Solana address."),
+	from: filteredTimeSchema
+		.optional()
+		.describe(
+			"Returns only swaps quoted at this time or later: ISO 8601 with a time zone, as in 2026-06-01T12:00:00Z.",
+		),
+	to: filteredTimeSchema.optional().describe("Returns only swaps quoted before this time."),
 });
 
-const listedSwapSchema = statusResponseSchema.omit({ held: true }).extend({
-	createdAt: timeSchema.describe("When the swap was submitted."),
-});
+const listedSwapSchema = statusResponseSchema.omit({ held: true });
 
 export const swapsResponseSchema = z.object({
 	swaps: z

@@ -3,6 +3,7 @@ import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
+import { createExplorerPages } from "../../config/explorer-pages.ts";
 import type { FinalitySeconds } from "../../config/finality-seconds.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
 import type { DatabasePool } from "../../database/database.ts";
@@ -83,6 +84,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 	} = parts;
 	const submitDeps = { solana, pool, sealKeys, desk, wantPrices, pauses, engine, config, nowMs };
 	const delegated = createDelegatedWallets();
+	const explorers = createExplorerPages(config);
 	const routes = [
 		postQuote({ desk, wantPrices, feeDiscounts, recipients, delegated, sealKeys }),
 		getDelegation({ chains, solana }),
@@ -90,10 +92,10 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		postBuildSolanaTx({ solana, config, db: pool, sealKeys, nowMs }),
 		postSubmit({ chains, ...submitDeps }),
 		postSubmitSolana(submitDeps),
-		getStatus({ db: pool, listener, heldCalls, rateLimits, finalitySeconds }),
+		getStatus({ db: pool, listener, heldCalls, rateLimits, finalitySeconds, explorers }),
 		getChains({ config, desk, pauses }),
 		getTokens({ config, desk, pauses }),
-		getSwaps({ db: pool, sealKeys, finalitySeconds, nowMs }),
+		getSwaps({ db: pool, sealKeys, finalitySeconds, explorers, nowMs }),
 		getHealth(),
 		getReady({
 			checks: readyChecks({ config, db: pool, redis, book, desk, pauses, reloadProblem, nowMs }),

@@ -32,7 +32,14 @@ export function getChains({
 		}),
 	};
 
-	function evmChain({ kind, chainId, deployment, openSeconds, finalitySeconds }: EvmChainConfig): ChainEntry {
+	function evmChain({
+		kind,
+		chainId,
+		deployment,
+		openSeconds,
+		finalitySeconds,
+		explorerUrl,
+	}: EvmChainConfig): ChainEntry {
 		const { name, contracts, attesterSet, settlementToken } = deployment;
 		const { delegate, entryPoint, escrow, vault } = contracts;
 		return {
@@ -44,6 +51,7 @@ export function getChains({
 			contracts: { delegate, entryPoint, escrow, vault, attesterSet: attesterSet.hash },
 			openSeconds,
 			finalitySeconds,
+			...(explorerUrl !== undefined && { explorerUrl }),
 			...liveness(chainId),
 		};
 	}
@@ -54,6 +62,7 @@ export function getChains({
 		deployment,
 		openSeconds,
 		finalitySeconds,
+		explorerUrl,
 	}: SolanaChainConfig): ChainEntry {
 		const { name, escrow, vault, settlementToken } = deployment;
 		return {
@@ -65,6 +74,7 @@ export function getChains({
 			contracts: { escrow, vault },
 			openSeconds,
 			finalitySeconds,
+			...(explorerUrl !== undefined && { explorerUrl }),
 			...liveness(chainId),
 		};
 	}

@@ -10,6 +10,7 @@ import {
 	type StatusResponse,
 	solanaChainId,
 	statusResponseSchema,
+	swapUuidTimeMs,
 	toSolanaWord,
 	toSwapId,
 	toSwapKey,
@@ -34,6 +35,7 @@ const wallet = getAddress(`0x${"a1".repeat(20)}`);
 const token = getAddress(`0x${"b2".repeat(20)}`);
 const accountId = randomUUID();
 const refundAfter = 2_000_000_000;
+const explorers = { transaction: (chainId: number, hash: string) => `https://${chainId}.example/tx/${hash}` };
 const hash = `0x${"ab".repeat(32)}` as const;
 
 let database: TestDatabase;
@@ -56,6 +58,7 @@ beforeAll(async () => {
 		listener,
 		heldCalls,
 		rateLimits,
+		explorers,
 		finalitySeconds: new Map([
 			[31337, 5],
 			[31338, 7],
@@ -192,6 +195,43 @@ test("a new swap has no transaction hashes, its funds are in the wallet, and it 
 		decidedBy: new Date((refundAfter + 12) * 1_000).toISOString(),
 		updatedAt: expect.any(String),
 		funds: { chainId: 31337, holder: "wallet", token, amount: String(2n ** 255n + 1n) },
+		terms: {
+			originChain: 31337,
+			destinationChain: 31338,
+			inputToken: token,
+			outputToken: wallet,
+			amount: String(2n ** 255n + 1n),
+			walletAddress: wallet,
+			recipient: wallet,
+			output: "7",
+			minOutput: "5",
+			feeBps: 0,
+		},
+		quotedAt: new Date(swapUuidTimeMs(uuid)).toISOString(),
+		createdAt: expect.any(String),
+		links: {},
+	});
+});
+
+test("an ended swap has its whole terms, its times and links to explorers [D-status-23]", async () => {
+	const { uuid } = await insertSwap();
+	await update(
+		uuid,
+		`status = 'settled', stage = 'delivered', delivered_amount = 6, fee_millibps = 9375,
+		network_cost = '{"token": "${wallet}", "amount": "2"}', origin_tx_hash = '\\x${"ab".repeat(32)}',
+		delivery_tx_hash = '\\x${"cd".repeat(32)}', opened_at = '2026-06-01T12:00:01Z',
+		delivered_at = '2026-06-01T12:00:02Z', decided_at = '2026-06-01T12:00:03Z', ended_at = '2026-06-01T13:00:00Z'`,
+	);
+	expect(await ask(toSwapId(uuid))).toMatchObject({
+		terms: { feeBps: 9.375, networkCost: { token: wallet, amount: "2" } },
+		deliveredAmount: "6",
+		openedAt: "2026-06-01T12:00:01.000Z",
+		deliveredAt: "2026-06-01T12:00:02.000Z",
+		endedAt: "2026-06-01T12:00:03.000Z",
+		links: {
+			origin: `https://31337.example/tx/0x${"ab".repeat(32)}`,
+			delivery: `https://31338.example/tx/0x${"cd".repeat(32)}`,
+		},
 	});
 });
 
@@ -377,6 +417,7 @@ test("pollers beyond the key's allowance that ask again at once are told to wait
 				heldCalls: createHeldCalls({ redis, prefix: shared.prefix }),
 				rateLimits: limits,
 				finalitySeconds: new Map(),
+				explorers,
 			}),
 		],
 		apiKeys: {
@@ -446,6 +487,7 @@ test("all processes share a key's allowance of held calls, and a terminal swap i
 			},
 			rateLimits,
 			finalitySeconds: new Map(),
+			explorers,
 		});
 	});
 	try {

@@ -6,7 +6,6 @@ import {
 	type SwapUuid,
 	statusQuerySchema,
 } from "@geoswap/protocol";
-import type { FinalitySeconds } from "../../config/finality-seconds.ts";
 import type { Database } from "../../database/database.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { parseRequest } from "../http/parse-request.ts";
@@ -16,7 +15,7 @@ import type { Account } from "../key/api-keys.ts";
 import type { HeldCalls } from "../key/held-calls.ts";
 import type { RateLimits } from "../key/rate-limits.ts";
 import { getStatusDoc } from "../openapi/endpoints/get-status.ts";
-import { swapAnswer } from "../status/swap-answer.ts";
+import { type AnswerParts, swapAnswer } from "../status/swap-answer.ts";
 import type { SwapListener } from "../status/swap-listener.ts";
 import { createSwapReader } from "../status/swap-reader.ts";
 
@@ -34,12 +33,12 @@ export function getStatus({
 	heldCalls,
 	rateLimits,
 	finalitySeconds,
-}: {
+	explorers,
+}: AnswerParts & {
 	db: Database;
 	listener: SwapListener;
 	heldCalls: HeldCalls;
 	rateLimits: Pick<RateLimits, "takeUnheld">;
-	finalitySeconds: FinalitySeconds;
 }): Route {
 	const swaps = createSwapReader({ db });
 
@@ -50,7 +49,7 @@ export function getStatus({
 	}
 
 	async function answerNow(uuid: SwapUuid, account: Account): Promise<StatusResponse> {
-		return swapAnswer(await readOwn(uuid, account), { finalitySeconds });
+		return swapAnswer(await readOwn(uuid, account), { finalitySeconds, explorers });
 	}
 
 	/** Answers at once if the call is not to be held; otherwise returns a function that gives its lease back. */
@@ -60,7 +59,7 @@ export function getStatus({
 	): Promise<StatusResponse | (() => void)> {
 		const { keyId, limits } = account;
 		const swap = await readOwn(uuid, account);
-		const answer = () => swapAnswer(swap, { finalitySeconds });
+		const answer = () => swapAnswer(swap, { finalitySeconds, explorers });
 		if (isTerminal(swap.status)) return answer();
 		const release = await heldCalls.take(keyId, { limit: limits.heldStatusCalls, seconds });
 		if (release) return release;

@@ -1,18 +1,23 @@
 import { randomBytes, randomInt, randomUUID } from "node:crypto";
 import {
+	fromSwapId,
 	newSwapUuid,
 	type Order,
 	orderId,
 	orderToJson,
 	packDeadlines,
+	type SolanaAddress,
 	type SwapsResponse,
+	solanaChainId,
 	swapsResponseSchema,
+	swapUuidTimeMs,
+	toSolanaWord,
 	toSwapId,
 	toSwapKey,
 	toWord,
 } from "@geoswap/protocol";
 import { pino } from "pino";
-import { type Address, hexToBytes, zeroHash } from "viem";
+import { type Address, getAddress, type Hex, hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { parseSealKeys, type SealKeys } from "../../config/seal-keys.ts";
@@ -26,6 +31,7 @@ import { getSwaps } from "./get-swaps.ts";
 const address: Address = "0x00000000000000000000000000000000000000a1";
 const sealKeys: SealKeys = parseSealKeys(`test:${randomBytes(32).toString("base64url")}`);
 const finalitySeconds = new Map([[31337, 5]]);
+const explorers = { transaction: (chainId: number, hash: string) => `https://${chainId}.example/tx/${hash}` };
 
 let database: TestDatabase;
 let listener: SwapListener;
@@ -33,7 +39,7 @@ let swaps: Route;
 beforeAll(async () => {
 	database = await createTestDatabase({ as: "api" });
 	listener = createSwapListener({ url: database.url, db: database.pool });
-	swaps = getSwaps({ db: database.pool, sealKeys, finalitySeconds, nowMs: Date.now });
+	swaps = getSwaps({ db: database.pool, sealKeys, finalitySeconds, explorers, nowMs: Date.now });
 });
 afterAll(async () => {
 	await listener.close();
@@ -42,21 +48,26 @@ afterAll(async () => {
 
 async function insertSwap(
 	accountId: string | null,
-	{ agoMs = 0, status = "pending" }: { agoMs?: number; status?: string } = {},
+	{
+		agoMs = 0,
+		status = "pending",
+		wallet = toWord(address),
+		isOnSolana = false,
+	}: { agoMs?: number; status?: string; wallet?: Hex; isOnSolana?: boolean } = {},
 ): Promise<string> {
 	const uuid = newSwapUuid({ nowMs: Date.now() - agoMs, random: randomBytes(10) });
 	const order: Order = {
-		originChainId: 31337n,
+		originChainId: isOnSolana ? BigInt(solanaChainId) : 31337n,
 		destinationChainId: 31338n,
 		attesterSet: zeroHash,
 		escrow: toWord(address),
 		originVault: toWord(address),
 		destinationVault: toWord(address),
-		wallet: toWord(address),
+		wallet,
 		recipient: toWord(address),
 		inputAmount: 10n,
 		minOutput: 5n,
-		inputToken: toWord(address),
+		inputToken: isOnSolana ? wallet : toWord(address),
 		outputToken: toWord(address),
 		swapKey: toSwapKey(uuid),
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
@@ -113,10 +124,17 @@ test("an account's own swaps are listed newest first, each with the same fields 
 	expect(answer.nextCursor).toBeUndefined();
 	const heldCalls = { take: () => Promise.reject(new Error("nothing is held")) };
 	const rateLimits = { takeUnheld: () => Promise.reject(new Error("nothing is held")) };
-	const status = getStatus({ db: database.pool, listener, heldCalls, rateLimits, finalitySeconds });
-	for (const { createdAt, ...swap } of answer.swaps) {
+	const status = getStatus({
+		db: database.pool,
+		listener,
+		heldCalls,
+		rateLimits,
+		finalitySeconds,
+		explorers,
+	});
+	for (const swap of answer.swaps) {
 		expect(swap).toEqual(await call(status, mine, { params: { swapId: swap.swapId }, query: { wait: "0" } }));
-		expect(Date.now() - Date.parse(createdAt)).toBeLessThan(60_000);
+		expect(Date.now() - Date.parse(swap.createdAt)).toBeLessThan(60_000);
 	}
 	expect(await list(randomUUID())).toEqual({ swaps: [] });
 });
@@ -187,6 +205,7 @@ test("two lists are read at once; others wait for two seconds and are then refus
 		db: { query } as unknown as Database,
 		sealKeys,
 		finalitySeconds,
+		explorers,
 		nowMs: Date.now,
 	});
 	const calls = Array.from({ length: 5 }, () => call(slow, randomUUID(), {}));
@@ -208,7 +227,58 @@ test("a list by status contains only swaps with that status", async () => {
 	await expect(list(account, { status: "opening" })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 });
 
-test("a cursor that was altered, or is for another account, list or purpose, is refused", async () => {
+test("a list by wallet contains only its swaps, however the address is written, on EVM chains and Solana [D-beyond-9]", async () => {
+	const account = randomUUID();
+	const other = `0x${"Ab".repeat(20)}` as const;
+	const solana = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV" as SolanaAddress;
+	const first = await insertSwap(account, { agoMs: 2_000, status: "settled" });
+	const second = await insertSwap(account, { agoMs: 1_000 });
+	const others = await insertSwap(account, { wallet: toWord(other) });
+	const onSolana = await insertSwap(account, { wallet: toSolanaWord(solana), isOnSolana: true });
+	expect(idsOf(await list(account, { wallet: address }))).toEqual([second, first]);
+	expect(idsOf(await list(account, { wallet: address, status: "settled" }))).toEqual([first]);
+	expect(idsOf(await list(account, { wallet: solana }))).toEqual([onSolana]);
+	for (const wallet of [other.toLowerCase(), getAddress(other.toLowerCase())]) {
+		expect(idsOf(await list(account, { wallet }))).toEqual([others]);
+	}
+	expect(idsOf(await list(randomUUID(), { wallet: address }))).toEqual([]);
+	for (const wallet of [other, "0x12", "", "nobody", toWord(other)]) {
+		await expect(list(account, { wallet })).rejects.toMatchObject({
+			code: "INVALID_REQUEST",
+			details: { issues: [{ path: "wallet" }] },
+		});
+	}
+});
+
+test("a list by time contains the swaps quoted from its beginning until before its end [D-beyond-9]", async () => {
+	const account = randomUUID();
+	const own = { accountCreatedAt: new Date(Date.now() - 30 * 86_400_000) };
+	const nowMs = Date.now();
+	const ids: string[] = [];
+	for (const agoMs of [4_000, 3_000, 2_000, 1_000]) ids.unshift(await insertSwap(account, { agoMs }));
+	const iso = (id: string | undefined) => {
+		const uuid = fromSwapId(id ?? "");
+		return new Date(uuid ? swapUuidTimeMs(uuid) : 0).toISOString();
+	};
+	const [newest, , , oldest] = ids;
+	expect(idsOf(await list(account, { from: iso(newest) }, own))).toEqual([newest]);
+	expect(idsOf(await list(account, { to: iso(newest) }, own))).toEqual(ids.slice(1));
+	expect(idsOf(await list(account, { from: iso(oldest), to: iso(newest) }, own))).toEqual(ids.slice(1));
+	const withOffset = iso(newest).replace("Z", "+00:00");
+	expect(idsOf(await list(account, { from: withOffset, wallet: address, status: "pending" }, own))).toEqual([
+		newest,
+	]);
+	const empty = { from: new Date(nowMs).toISOString(), to: new Date(nowMs - 9_000).toISOString() };
+	expect(await list(account, empty, own)).toEqual({ swaps: [] });
+	for (const from of ["yesterday", "2026-06-01", "2026-06-01T12:00:00", "1"]) {
+		await expect(list(account, { from })).rejects.toMatchObject({
+			code: "INVALID_REQUEST",
+			details: { issues: [{ path: "from" }] },
+		});
+	}
+});
+
+test("a cursor that was altered, or is for another account, list or purpose, is refused [D-beyond-9]", async () => {
 	const [mine, other] = [randomUUID(), randomUUID()];
 	for (let i = 0; i < 3; i++) {
 		await insertSwap(mine, { status: "settled" });
@@ -233,6 +303,9 @@ test("a cursor that was altered, or is for another account, list or purpose, is 
 		{ cursor: toSwapId(randomUUID()) },
 		{ cursor: settled },
 		{ cursor: own, status: "settled" },
+		{ cursor: own, wallet: address },
+		{ cursor: own, from: "2026-06-01T00:00:00Z" },
+		{ cursor: own, to: "2026-06-01T00:00:00Z" },
 	]) {
 		await expect(list(mine, query)).rejects.toMatchObject({
 			code: "INVALID_REQUEST",

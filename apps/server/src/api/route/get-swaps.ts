@@ -1,12 +1,15 @@
 import {
 	type Milliseconds,
+	parseAddress,
 	SwapError,
 	type SwapStatus,
 	type SwapsResponse,
 	type SwapUuid,
+	solanaChainId,
 	swapsQuerySchema,
+	toWord,
 } from "@geoswap/protocol";
-import type { FinalitySeconds } from "../../config/finality-seconds.ts";
+import type { Hex } from "viem";
 import type { SealKeys } from "../../config/seal-keys.ts";
 import type { Database } from "../../database/database.ts";
 import { parseRequest } from "../http/parse-request.ts";
@@ -15,25 +18,35 @@ import { getSwapsDoc } from "../openapi/endpoints/get-swaps.ts";
 import { openToken } from "../seal/open-token.ts";
 import { sealToken } from "../seal/seal-token.ts";
 import { listSwaps } from "../status/list-swaps.ts";
-import { swapAnswer } from "../status/swap-answer.ts";
+import { type AnswerParts, swapAnswer } from "../status/swap-answer.ts";
 import { createTurns } from "../status/take-turns.ts";
+import { anyCaseAddressSchema } from "./any-case-address-schema.ts";
 
 const defaultLimit = 20;
 const purpose = "cursor:swaps";
 
-/** The content of a cursor: the id below which the next page begins, and the filter of the list it belongs to. */
-type Cursor = { before: SwapUuid; status: SwapStatus | undefined };
+/** The filters of a list. */
+type Filters = {
+	status: SwapStatus | undefined;
+	/** The word in which orders hold the wallet. */
+	wallet: Hex | undefined;
+	from: Milliseconds | undefined;
+	to: Milliseconds | undefined;
+};
 
-/** GET /swaps?limit=&cursor=&status=: the account's own swaps, newest first. */
+/** The content of a cursor: the id below which the next page begins, and the filters of the list it belongs to. */
+type Cursor = { before: SwapUuid } & Filters;
+
+/** GET /swaps?limit=&cursor=&status=&wallet=&from=&to=: the account's own swaps, newest first. */
 export function getSwaps({
 	db,
 	sealKeys,
 	finalitySeconds,
+	explorers,
 	nowMs,
-}: {
+}: AnswerParts & {
 	db: Database;
 	sealKeys: SealKeys;
-	finalitySeconds: FinalitySeconds;
 	nowMs: () => Milliseconds;
 }): Route {
 	// Each list reads months of partitions at worst: submits and status calls come first for the connections.
@@ -44,28 +57,30 @@ export function getSwaps({
 		operation: "list",
 		doc: getSwapsDoc,
 		handle: async ({ query, account: { accountId, accountCreatedAt } }): Promise<SwapsResponse> => {
-			const { limit = defaultLimit, cursor, status } = parseRequest(swapsQuerySchema, query);
-			const before = cursor === undefined ? undefined : await openCursor(cursor, { accountId, status });
+			const { limit = defaultLimit, cursor, status, ...asked } = parseRequest(swapsQuerySchema, query);
+			const { from, to } = asked;
+			const filters = { status, wallet: walletWord(asked.wallet), from, to };
+			const before = cursor === undefined ? undefined : await openCursor(cursor, { accountId, filters });
 			const page = await inTurn(accountId, () =>
 				listSwaps(db, {
 					accountId,
 					before,
 					status,
+					wallet: filters.wallet,
+					fromMs: from,
+					toMs: to,
 					limit,
 					nowMs: nowMs(),
 					accountCreatedAtMs: accountCreatedAt.getTime(),
 				}),
 			);
 			return {
-				swaps: page.swaps.map((swap) => ({
-					...swapAnswer(swap, { finalitySeconds }),
-					createdAt: swap.createdAt.toISOString(),
-				})),
+				swaps: page.swaps.map((swap) => swapAnswer(swap, { finalitySeconds, explorers })),
 				...(page.before && {
 					nextCursor: sealToken(sealKeys, {
 						purpose,
 						accountId,
-						payload: { before: page.before, status } satisfies Cursor,
+						payload: { before: page.before, ...filters } satisfies Cursor,
 					}),
 				}),
 			};
@@ -74,7 +89,7 @@ export function getSwaps({
 
 	async function openCursor(
 		cursor: string,
-		{ accountId, status }: { accountId: string; status: SwapStatus | undefined },
+		{ accountId, filters }: { accountId: string; filters: Filters },
 	): Promise<SwapUuid> {
 		const opened = await openToken<Cursor>(sealKeys, cursor, { purpose, accountId }).catch((error) => {
 			if (error instanceof SwapError && error.code === "INVALID_TOKEN") {
@@ -84,10 +99,9 @@ export function getSwaps({
 			}
 			throw error;
 		});
-		if (opened.status !== status) {
-			throw wrongCursor(
-				`belongs to a list with ${statusText(opened.status)}, but this request has ${statusText(status)}`,
-			);
+		for (const name of ["status", "wallet", "from", "to"] as const) {
+			if (opened[name] === filters[name]) continue;
+			throw wrongCursor(`belongs to a list with another ${name}: send the filters that it was issued for`);
 		}
 		return opened.before;
 	}
@@ -97,6 +111,13 @@ function wrongCursor(message: string): SwapError {
 	return new SwapError("INVALID_REQUEST", { issues: [{ path: "cursor", message }] });
 }
 
-function statusText(status: SwapStatus | undefined): string {
-	return status === undefined ? "no status" : `status=${status}`;
+/** Returns the word in which orders hold a wallet. An EVM address is the same on every EVM chain. */
+function walletWord(text: string | undefined): Hex | undefined {
+	if (text === undefined) return undefined;
+	const address = anyCaseAddressSchema.safeParse(text);
+	if (address.success) return toWord(address.data);
+	const word = parseAddress(solanaChainId, text);
+	if (word) return word;
+	const message = "must be an EVM address with the right checksum, or a Solana address";
+	throw new SwapError("INVALID_REQUEST", { issues: [{ path: "wallet", message }] });
 }

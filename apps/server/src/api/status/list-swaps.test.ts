@@ -25,6 +25,9 @@ const busyDays = 40;
 const nowMs = Date.now();
 const createdMs = nowMs - 730 * dayMs;
 const address: Address = "0x00000000000000000000000000000000000000a1";
+const usual = toWord(address);
+/** The wallet of every thousandth swap. */
+const rareWallet = toWord("0x00000000000000000000000000000000000000b2");
 /** An account with few swaps among many, one with many, and one that has swapped rarely for a long time. */
 const [small, large, old] = [randomUUID(), randomUUID(), randomUUID()];
 /** The ages in days of the old account's swaps. */
@@ -58,10 +61,11 @@ beforeAll(async () => {
 		`insert into swaps (${columns})
 		select (lpad(to_hex($1::bigint - i * $2::bigint), 12, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid,
 			case when i % 100 = 0 then $3::uuid else $4::uuid end,
-			decode(lpad(to_hex(i), 64, '0'), 'hex'), $5, 7, 700, '{"kind": "stock", "amount": "7"}',
+			decode(lpad(to_hex(i), 64, '0'), 'hex'),
+			case when i % 1000 = 7 then jsonb_set($5, '{wallet}', to_jsonb($6::text)) else $5::jsonb end, 7, 700, '{"kind": "stock", "amount": "7"}',
 			case when i % 10000 = 1 then 'failed' when i % 400 < 200 then 'settled' else 'pending' end
 		from generate_series(0, 39999) i`,
-		[nowMs, (busyDays * dayMs) / 40_000, small, large, orderToJson(order)],
+		[nowMs, (busyDays * dayMs) / 40_000, small, large, orderToJson(order), rareWallet],
 	);
 	await owner.query(
 		`insert into swaps (${columns})
@@ -74,7 +78,7 @@ beforeAll(async () => {
 		],
 	);
 	await owner.query("analyze swaps");
-}, 120_000);
+}, 240_000);
 afterAll(() => database.drop());
 
 type Plan = {
@@ -106,6 +110,8 @@ test.each<[string, FirstQuery]>([
 	["the first page of an account with many", { accountId: large, limit: 21 }],
 	["a page in the middle of an account with many", { accountId: large, limit: 21, before: middle }],
 	["a page by a rare status of an account with many", { accountId: large, limit: 21, status: "failed" }],
+	["a page by wallet and status", { accountId: large, limit: 21, wallet: rareWallet, status: "settled" }],
+	["a page by wallet and a rare status", { accountId: large, limit: 21, wallet: usual, status: "failed" }],
 ])(
 	"%s, among many rows and partitions, is read in the order of an index with few extra rows",
 	async (_, page) => {
@@ -119,7 +125,7 @@ test.each<[string, FirstQuery]>([
 			for (const index of indices) expect(index).toMatch(/_account_id_(status_)?id_idx$/);
 		}
 		if (page.status === "failed")
-			for (const index of indices) expect(index).toMatch(/_account_id_status_id_idx$/);
+			for (const index of indices) expect(index).toMatch(/_account_id_(expr_)?status_id_idx$/);
 		const read = scans.reduce(
 			(sum, scan) => sum + (scan["Actual Rows"] ?? 0) + (scan["Rows Removed by Filter"] ?? 0),
 			0,
@@ -127,6 +133,25 @@ test.each<[string, FirstQuery]>([
 		expect(read).toBeLessThanOrEqual(2 * page.limit);
 	},
 );
+
+test("a page by wallet reads at most two pages of each status, for a rare wallet by the index of wallets", async () => {
+	for (const wallet of [usual, rareWallet]) {
+		const limit = 21;
+		const plan = await planOf({ accountId: large, limit, wallet });
+		const scans = plan.filter((node) => /Scan$/.test(node["Node Type"]) && node["Actual Loops"] !== 0);
+		const reading = scans.filter((scan) => scan["Node Type"] !== "Subquery Scan");
+		expect(reading.length).toBeGreaterThan(0);
+		for (const scan of reading) {
+			expect(scan["Node Type"]).toBe("Index Scan");
+			if (wallet === rareWallet) expect(scan["Index Name"]).toMatch(/_account_id_expr_status_id_idx$/);
+		}
+		const read = reading.reduce(
+			(sum, scan) => sum + (scan["Actual Rows"] ?? 0) + (scan["Rows Removed by Filter"] ?? 0),
+			0,
+		);
+		expect(read).toBeLessThanOrEqual(2 * 4 * limit);
+	}
+});
 
 /** Lists all pages, following them to the end. */
 async function listAll(
@@ -185,7 +210,7 @@ test("a query locks the partitions of at most a month, and the usual query those
 	};
 	const db = { query } as unknown as Database;
 	try {
-		const indices = 8;
+		const indices = 9;
 		const ofDays = (count: number) => (1 + count) * (1 + indices);
 		await listSwaps(db, { accountId: large, limit: 100, nowMs, accountCreatedAtMs: createdMs });
 		expect(locks).toHaveLength(1);

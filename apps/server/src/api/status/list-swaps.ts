@@ -3,15 +3,17 @@ import {
 	type Milliseconds,
 	type SwapStatus,
 	type SwapUuid,
+	swapStatuses,
 	swapUuidTimeMs,
 } from "@geoswap/protocol";
+import type { Hex } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { type SwapRow, swapColumns, swapFromRow } from "../../swap/record/read-swap.ts";
 
 const dayMs = 86_400_000;
 /**
- * Days that each query of a call looks back. A query locks every partition that it may read, with all its indices: 8
+ * Days that each query of a call looks back. A query locks every partition that it may read, with all its indices: 10
  * locks per day, in a table that the whole database shares. Without a lower bound a few calls would fill it, and
  * submits would fail. Most calls end with the first query. Together they cover half a year, so an account without swaps
  * is searched in a few calls.
@@ -25,6 +27,12 @@ export type ListedSwaps = {
 	/** If given, only swaps older than this id are listed. */
 	before?: SwapUuid | undefined;
 	status?: SwapStatus | undefined;
+	/** If given, only swaps of this wallet: the word in which orders hold it. */
+	wallet?: Hex | undefined;
+	/** If given, only swaps quoted at this time or later. */
+	fromMs?: Milliseconds | undefined;
+	/** If given, only swaps quoted before this time. */
+	toMs?: Milliseconds | undefined;
 	limit: number;
 	nowMs: Milliseconds;
 };
@@ -42,9 +50,11 @@ export type SwapPage = {
  */
 export async function listSwaps(db: Database, listed: ListedSwaps): Promise<SwapPage> {
 	const { accountCreatedAtMs, limit, nowMs } = listed;
-	const beginningMs = Math.max(0, accountCreatedAtMs - dayMs);
+	const beginningMs = Math.max(0, accountCreatedAtMs - dayMs, listed.fromMs ?? 0);
 	// Partitions are created ahead of time; ids are not, except for clock differences.
-	let before = listed.before ?? firstSwapUuidAt(nowMs + dayMs);
+	const endMs = Math.min(nowMs + dayMs, listed.toMs ?? Number.POSITIVE_INFINITY);
+	if (endMs <= beginningMs) return { swaps: [], before: undefined };
+	let before = listed.before ?? firstSwapUuidAt(endMs);
 	const swaps: SwapRecord[] = [];
 	for (const days of windowDays) {
 		const fromMs = Math.max(beginningMs, swapUuidTimeMs(before) - days * dayMs);
@@ -61,20 +71,32 @@ export async function listSwaps(db: Database, listed: ListedSwaps): Promise<Swap
 }
 
 /**
- * Returns the query, whose two texts have an index each. It is not named: a cached plan for all accounts would be the
+ * Returns the query. Without a wallet, its two texts have an index each. The index of wallets ends with status and id, so
+ * that one index serves both kinds of lists: a list of all statuses takes the newest of each. It is not named: a cached plan for all accounts would be the
  * best one for the account with most swaps, and one for all times would lock all partitions.
  */
 export function swapsBetween({
 	accountId,
 	status,
+	wallet,
 	from,
 	before,
 	limit,
-}: Pick<ListedSwaps, "accountId" | "status" | "limit"> & { from: SwapUuid; before: SwapUuid }) {
-	const [ofStatus, values] = status === undefined ? ["", []] : ["and status = $5", [status]];
-	return {
-		text: `select ${swapColumns} from swaps where account_id = $1 ${ofStatus} and id >= $2 and id < $3
-			order by id desc limit $4`,
-		values: [accountId, from, before, limit, ...values],
-	};
+}: Pick<ListedSwaps, "accountId" | "status" | "wallet" | "limit"> & { from: SwapUuid; before: SwapUuid }) {
+	const values = [accountId, from, before, limit];
+	const newest = (filter: string) =>
+		`select ${swapColumns} from swaps where account_id = $1 ${filter} and id >= $2 and id < $3
+			order by id desc limit $4`;
+	if (wallet !== undefined) {
+		const statuses = status === undefined ? swapStatuses : [status];
+		const ofEach = statuses.map(
+			(one) => `(${newest(`and order_terms->>'wallet' = $5 and status = '${one}'`)})`,
+		);
+		return {
+			text: `select * from (${ofEach.join(" union all ")}) as newest order by id desc limit $4`,
+			values: [...values, wallet],
+		};
+	}
+	if (status !== undefined) return { text: newest("and status = $5"), values: [...values, status] };
+	return { text: newest(""), values };
 }

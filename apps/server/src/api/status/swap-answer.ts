@@ -4,33 +4,73 @@ import {
 	formatTransactionHash,
 	isTerminal,
 	type StatusResponse,
+	swapUuidTimeMs,
 	toSwapId,
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import type { ExplorerPages } from "../../config/explorer-pages.ts";
 import type { FinalitySeconds } from "../../config/finality-seconds.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 
+/** What an answer depends on besides the swap. */
+export type AnswerParts = { finalitySeconds: FinalitySeconds; explorers: Pick<ExplorerPages, "transaction"> };
+
 /** Returns a swap as its account sees it. */
-export function swapAnswer(
-	swap: SwapRecord,
-	{ finalitySeconds }: { finalitySeconds: FinalitySeconds },
-): StatusResponse {
+export function swapAnswer(swap: SwapRecord, { finalitySeconds, explorers }: AnswerParts): StatusResponse {
 	const { originChainId, destinationChainId } = swap.order;
+	const originTxHash = swap.originTxHash && formatTransactionHash(originChainId, swap.originTxHash);
+	const deliveryTxHash =
+		swap.deliveryTxHash && formatTransactionHash(destinationChainId, swap.deliveryTxHash);
+	const refundTxHash = swap.refundTxHash && formatTransactionHash(originChainId, swap.refundTxHash);
+	const pageOf = (chainId: bigint, hash: string | undefined) =>
+		hash && explorers.transaction(Number(chainId), hash);
+	const origin = pageOf(originChainId, originTxHash);
+	const delivery = pageOf(destinationChainId, deliveryTxHash);
+	const refund = pageOf(originChainId, refundTxHash);
 	return {
 		swapId: toSwapId(swap.id),
 		status: swap.status,
-		...(swap.originTxHash && { originTxHash: formatTransactionHash(originChainId, swap.originTxHash) }),
-		...(swap.deliveryTxHash && {
-			deliveryTxHash: formatTransactionHash(destinationChainId, swap.deliveryTxHash),
-		}),
+		...(originTxHash && { originTxHash }),
+		...(deliveryTxHash && { deliveryTxHash }),
 		stage: swap.stage,
 		orderId: swap.orderId,
-		...(swap.refundTxHash && { refundTxHash: formatTransactionHash(originChainId, swap.refundTxHash) }),
+		...(refundTxHash && { refundTxHash }),
 		...(swap.failure && { failure: swap.failure }),
 		...(!isTerminal(swap.status) && { decidedBy: decidedBy(swap, finalitySeconds) }),
 		updatedAt: swap.updatedAt.toISOString(),
 		funds: fundsOf(swap),
+		terms: termsOf(swap),
+		...(swap.deliveredAmount !== undefined && { deliveredAmount: String(swap.deliveredAmount) }),
+		quotedAt: new Date(swapUuidTimeMs(swap.id)).toISOString(),
+		createdAt: swap.createdAt.toISOString(),
+		...(swap.openedAt && { openedAt: swap.openedAt.toISOString() }),
+		...(swap.deliveredAt && { deliveredAt: swap.deliveredAt.toISOString() }),
+		...(swap.decidedAt && { endedAt: swap.decidedAt.toISOString() }),
+		links: { ...(origin && { origin }), ...(delivery && { delivery }), ...(refund && { refund }) },
+	};
+}
+
+/** Returns what was agreed at submit, in the words of the quote. */
+function termsOf({ order, output, feeMillibps, networkCost }: SwapRecord): StatusResponse["terms"] {
+	const { originChainId, destinationChainId } = order;
+	return {
+		originChain: Number(originChainId),
+		destinationChain: Number(destinationChainId),
+		inputToken: addressOn(originChainId, order.inputToken),
+		outputToken: addressOn(destinationChainId, order.outputToken),
+		amount: String(order.inputAmount),
+		walletAddress: addressOn(originChainId, order.wallet),
+		recipient: addressOn(destinationChainId, order.recipient),
+		output: String(output),
+		minOutput: String(order.minOutput),
+		feeBps: feeMillibps / 1_000,
+		...(networkCost && {
+			networkCost: {
+				token: formatAddress(destinationChainId, networkCost.token),
+				amount: String(networkCost.amount),
+			},
+		}),
 	};
 }
 
@@ -53,7 +93,7 @@ function fundsOf(swap: SwapRecord): StatusResponse["funds"] {
 		return {
 			chainId: Number(order.destinationChainId),
 			holder: "recipient",
-			token: tokenOf(order.destinationChainId, order.outputToken),
+			token: addressOn(order.destinationChainId, order.outputToken),
 			amount: String(deliveredAmount ?? output),
 		};
 	}
@@ -61,12 +101,12 @@ function fundsOf(swap: SwapRecord): StatusResponse["funds"] {
 	return {
 		chainId: Number(order.originChainId),
 		holder: isInWallet ? "wallet" : "escrow",
-		token: tokenOf(order.originChainId, order.inputToken),
+		token: addressOn(order.originChainId, order.inputToken),
 		amount: String(order.inputAmount),
 	};
 }
 
-/** Formats the token's address as its chain writes it. */
-function tokenOf(chainId: bigint, word: Hex): string {
+/** Formats an address of an order as its chain writes it. */
+function addressOn(chainId: bigint, word: Hex): string {
 	return formatAddress(chainId, addressOfWord(chainId, word));
 }

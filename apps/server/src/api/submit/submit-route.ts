@@ -1,10 +1,12 @@
 import {
+	type Amount,
 	greater,
 	isSolana,
 	type Milliseconds,
 	type Order,
 	orderId,
 	orderSchema,
+	parseAddress,
 	type Seconds,
 	type SubmitResponse,
 	SwapError,
@@ -17,7 +19,7 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import { solanaChain } from "../../config/chain-config.ts";
+import { chainOf, solanaChain } from "../../config/chain-config.ts";
 import type { SealKeys, SealPurpose } from "../../config/seal-keys.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import { ensurePartitions } from "../../database/ensure-partitions.ts";
@@ -27,7 +29,7 @@ import type { Desk } from "../../desk/venue.ts";
 import type { Engine } from "../../durable/durable.ts";
 import { readUnsettledGas } from "../../money/unsettled-gas.ts";
 import { attestersWanted, type PolicyConfig, unopenedLimits } from "../../swap/decide/swap-policy.ts";
-import type { SignedOp, SignedSolanaOp, SwapRecord } from "../../swap/facts/swap-record.ts";
+import type { NetworkCost, SignedOp, SignedSolanaOp, SwapRecord } from "../../swap/facts/swap-record.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 import type { AccountStrikes } from "../../swap/record/strike-account.ts";
@@ -274,6 +276,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 				output,
 				valueUsdCents,
 				feeMillibps,
+				networkCost: networkCostOf(order, networkCost),
 				delivery,
 				op: stored,
 				trace,
@@ -320,6 +323,15 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 		const served = solanaChain(config);
 		if (!served || ![originChainId, destinationChainId].some(isSolana)) return false;
 		return nowMs() - swapUuidTimeMs(uuid) > served.markerSeconds * 1_000 * markerShare;
+	}
+
+	/** Returns the quote's charge for transactions with its token; undefined if one of them is not known. */
+	function networkCostOf({ destinationChainId }: Order, amount: Amount | undefined): NetworkCost | undefined {
+		const chain = chainOf(config, destinationChainId);
+		if (!chain || amount === undefined) return undefined;
+		const { settlementToken } = chain.deployment;
+		const token = parseAddress(chain.chainId, settlementToken);
+		return token && { token, amount };
 	}
 
 	/** Returns the error if one of the order's chains is paused. */

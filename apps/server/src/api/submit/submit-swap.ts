@@ -25,7 +25,13 @@ import {
 import { type GasRow, gasFromRows, gasRows, type UnsettledGas } from "../../money/unsettled-gas.ts";
 import type { AttestersWanted } from "../../swap/facts/attesters-wanted.ts";
 import type { ExposureLimit, Pair, Reservation, UnopenedLimits } from "../../swap/facts/reservation.ts";
-import type { Delivery, SignedOp, SignedSolanaOp, SwapRecord } from "../../swap/facts/swap-record.ts";
+import type {
+	Delivery,
+	NetworkCost,
+	SignedOp,
+	SignedSolanaOp,
+	SwapRecord,
+} from "../../swap/facts/swap-record.ts";
 import {
 	readSwap,
 	type SwapRow,
@@ -33,7 +39,7 @@ import {
 	swapColumns,
 	swapFromRow,
 } from "../../swap/record/read-swap.ts";
-import { deliveryToJson, signedOpToJson } from "../../swap/record/swap-json.ts";
+import { deliveryToJson, networkCostToJson, signedOpToJson } from "../../swap/record/swap-json.ts";
 import { type Unopened, unopenedBy } from "./read-unopened.ts";
 
 export type NewSwap = {
@@ -44,6 +50,7 @@ export type NewSwap = {
 	output: Amount;
 	valueUsdCents: UsdCents;
 	feeMillibps: number;
+	networkCost?: NetworkCost | undefined;
 	delivery: Delivery;
 	op: SignedOp | SignedSolanaOp;
 	/** The trace that its submit began (a W3C traceparent), if it is traced. */
@@ -283,9 +290,9 @@ async function insertSwap(
 			), created as (
 				insert into swaps
 					(id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op, fee_millibps, fee_centibps, trace, turn,
-					giving_up)
+					giving_up, network_cost)
 				select $1, $4, $5, $6, $8, $7, $9, $10, $22::integer, ceil($22 / 10.0), $23, $24,
-					case when not exists (select from taken) then $14 end
+					case when not exists (select from taken) then $14 end, $29::jsonb
 				where $2 or exists (select from taken)
 				on conflict do nothing
 				returning ${swapColumns}
@@ -331,6 +338,7 @@ async function insertSwap(
 			sold,
 			exposure?.chainId,
 			exposure && hexToBytes(exposure.token),
+			swap.networkCost && JSON.stringify(networkCostToJson(swap.networkCost)),
 		],
 	});
 	const [row] = rows;

@@ -2,6 +2,7 @@ import { formatAddress } from "@geoswap/protocol";
 import { formatUnits, type Hex } from "viem";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
+import { createExplorerPages } from "../../config/explorer-pages.ts";
 
 /** Names of chains and tokens, and where explorers show their transactions. */
 export type ChainBook = {
@@ -25,18 +26,12 @@ export function createChainBook({ chains }: Pick<Config, "chains">): ChainBook {
 	);
 	const chainOf = (chainId: number) => chains.find((chain) => chain.chainId === chainId);
 	const name = (chainId: number) => chainOf(chainId)?.deployment.name ?? `chain ${chainId}`;
-	const pageOf = (chainId: number, path: string) => {
-		const explorerUrl = chainOf(chainId)?.explorerUrl;
-		if (explorerUrl === undefined) return undefined;
-		const url = new URL(explorerUrl);
-		url.pathname = `${url.pathname.replace(/\/$/, "")}/${path}`;
-		return url.href;
-	};
+	const explorers = createExplorerPages({ chains });
 	return {
 		name,
 		withNames: (text) => text.replace(/\bchain (\d+)\b/g, (_, id: string) => name(Number(id))),
-		transactionUrl: (chainId, hash) => pageOf(chainId, `tx/${hash}`),
-		addressUrl: (chainId, address) => pageOf(chainId, `address/${address}`),
+		transactionUrl: explorers.transaction,
+		addressUrl: explorers.address,
 		tokens: (chainId, token, amount) => {
 			const asset = assets.get(`${chainId} ${token.toLowerCase()}`);
 			return asset

@@ -9,16 +9,16 @@ import {
 import { formatUnits, type Hex } from "viem";
 import { swapAnswer } from "../../api/status/swap-answer.ts";
 import type { Config } from "../../config/config.ts";
+import { createExplorerPages } from "../../config/explorer-pages.ts";
 import { finalitySecondsOf } from "../../config/finality-seconds.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 
 export type ViewConfig = Pick<Config, "chains" | "deployment">;
 
 /** A swap for an operator: what its account sees, and the terms that it agreed to. Amounts are in smallest units. */
-export type SwapView = StatusResponse & {
+export type SwapView = Omit<StatusResponse, "terms" | "endedAt"> & {
 	uuid: string;
 	accountId: string | null;
-	createdAt: string;
 	/** The time since which nothing is left to do. */
 	endedAt: string | null;
 	/** Why the output will not be delivered. */
@@ -60,10 +60,12 @@ export function viewSwap(swap: SwapRecord, config: ViewConfig): SwapView {
 	};
 	const output = (amount: bigint) => amountOn(order.destinationChainId, order.outputToken, amount);
 	return {
-		...swapAnswer(swap, { finalitySeconds: finalitySecondsOf(config) }),
+		...swapAnswer(swap, {
+			finalitySeconds: finalitySecondsOf(config),
+			explorers: createExplorerPages(config),
+		}),
 		uuid: swap.id,
 		accountId: swap.accountId ?? null,
-		createdAt: swap.createdAt.toISOString(),
 		endedAt: swap.endedAt?.toISOString() ?? null,
 		givingUp: swap.givingUp ?? null,
 		terms: {

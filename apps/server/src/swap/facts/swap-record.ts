@@ -58,6 +58,9 @@ type SignedAuthorization = {
 	s: Hex;
 };
 
+/** The token is the destination's settlement token, in the internal form of that chain. */
+export type NetworkCost = { token: Hex; amount: Amount };
+
 /** A row of `swaps`. */
 export type SwapRecord = {
 	id: SwapUuid;
@@ -68,6 +71,8 @@ export type SwapRecord = {
 	valueUsdCents: UsdCents;
 	/** The quoted fee, in thousandths of a basis point. */
 	feeMillibps: number;
+	/** The charge for the swap's transactions, as quoted. Undefined in older rows, and in rebuilt ones. */
+	networkCost: NetworkCost | undefined;
 	delivery: Delivery;
 	op: SignedOp | SignedSolanaOp | undefined;
 	status: SwapStatus;
@@ -80,6 +85,11 @@ export type SwapRecord = {
 	deliveredAmount: Amount | undefined;
 	createdAt: Date;
 	updatedAt: Date;
+	/** When a round found the deposit and the delivery on chain, and when the status became terminal; if recorded. */
+	openedAt: Date | undefined;
+	deliveredAt: Date | undefined;
+	decidedAt: Date | undefined;
+	/** When nothing was left to do. */
 	endedAt: Date | undefined;
 	/** A W3C traceparent; undefined if the swap is not traced. */
 	trace: string | undefined;

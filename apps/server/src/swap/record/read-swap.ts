@@ -3,7 +3,7 @@ import { bytesToHex, type Hex } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Named, Row } from "../../database/rows.ts";
 import type { SwapRecord } from "../facts/swap-record.ts";
-import { deliveryFromJson, signedOpFromJson } from "./swap-json.ts";
+import { deliveryFromJson, networkCostFromJson, signedOpFromJson } from "./swap-json.ts";
 
 /** A row of `swaps` as the driver gives it. */
 export type SwapRow = Row<"swaps", Named<typeof swapColumnNames>> & {
@@ -17,7 +17,7 @@ export type SwapRow = Row<"swaps", Named<typeof swapColumnNames>> & {
  * later version has added a column.
  */
 export const swapColumnNames =
-	"id, account_id, order_id, order_terms, output, value_usd_cents, fee_millibps, delivery, op, status, stage, failure, giving_up, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, created_at, updated_at, ended_at, trace";
+	"id, account_id, order_id, order_terms, output, value_usd_cents, fee_millibps, network_cost, delivery, op, status, stage, failure, giving_up, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, created_at, updated_at, opened_at, delivered_at, decided_at, ended_at, trace";
 
 /** The same, as they are read from `swaps`. Older rows have no fee in thousandths of a basis point. */
 export const swapColumns = swapColumnNames.replace(
@@ -43,6 +43,7 @@ export function swapFromRow(row: SwapRow): SwapRecord {
 		output: row.output,
 		valueUsdCents: BigInt(row.value_usd_cents),
 		feeMillibps: row.fee_millibps,
+		networkCost: row.network_cost === null ? undefined : networkCostFromJson(row.network_cost),
 		delivery: deliveryFromJson(row.delivery),
 		op: row.op === null ? undefined : signedOpFromJson(row.op),
 		status: row.status,
@@ -55,6 +56,9 @@ export function swapFromRow(row: SwapRow): SwapRecord {
 		deliveredAmount: row.delivered_amount ?? undefined,
 		createdAt: row.created_at,
 		updatedAt: row.updated_at,
+		openedAt: row.opened_at ?? undefined,
+		deliveredAt: row.delivered_at ?? undefined,
+		decidedAt: row.decided_at ?? undefined,
 		endedAt: row.ended_at ?? undefined,
 		trace: row.trace ?? undefined,
 	};

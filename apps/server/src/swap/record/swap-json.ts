@@ -1,7 +1,7 @@
 import { solanaAddressSchema } from "@geoswap/protocol";
 import { type Address, getAddress, type Hex } from "viem";
 import * as z from "zod";
-import type { Delivery, SignedOp, SignedSolanaOp } from "../facts/swap-record.ts";
+import type { Delivery, NetworkCost, SignedOp, SignedSolanaOp } from "../facts/swap-record.ts";
 
 const uintSchema = z
 	.string()
@@ -18,6 +18,8 @@ const deliverySchema = z.discriminatedUnion("kind", [
 	z.strictObject({ kind: z.literal("router"), budget: uintSchema, fees: z.array(z.int()) }),
 	z.strictObject({ kind: z.literal("payout"), amount: uintSchema, unusedRent: uintSchema }),
 ]);
+
+const networkCostSchema = z.strictObject({ token: hexSchema, amount: uintSchema });
 
 const signedSolanaOpSchema = z.strictObject({
 	kind: z.literal("solana"),
@@ -73,6 +75,15 @@ export function deliveryToJson(delivery: Delivery): DeliveryJson {
 
 export function deliveryFromJson(json: unknown): Delivery {
 	return deliverySchema.parse(json);
+}
+
+/** Returns the JSON of the `network_cost` column. */
+export function networkCostToJson({ token, amount }: NetworkCost): z.input<typeof networkCostSchema> {
+	return { token, amount: String(amount) };
+}
+
+export function networkCostFromJson(json: unknown): NetworkCost {
+	return networkCostSchema.parse(json);
 }
 
 /** Returns the JSON of the `op` column and of an open's payload. */

@@ -94,4 +94,28 @@ export const exampleStatus = {
 		token: exampleIntent.outputToken,
 		amount: "9980998",
 	},
+	terms: {
+		originChain: exampleIntent.originChain,
+		destinationChain: exampleIntent.destinationChain,
+		inputToken: exampleIntent.inputToken,
+		outputToken: exampleIntent.outputToken,
+		amount: exampleIntent.amount,
+		walletAddress: exampleWallet,
+		recipient: exampleWallet,
+		output: "9980998",
+		minOutput: "9931093",
+		feeBps: 12.5,
+		networkCost: { token: exampleIntent.outputToken, amount: "6502" },
+	},
+	deliveredAmount: "9980998",
+	quotedAt: "2026-06-01T12:00:00.000Z",
+	createdAt: "2026-06-01T12:00:03.120Z",
+	openedAt: "2026-06-01T12:00:06.210Z",
+	deliveredAt: "2026-06-01T12:00:14.350Z",
+	endedAt: "2026-06-01T12:00:16.480Z",
+	links: {
+		origin: "https://basescan.org/tx/0x93fe78622d429b9b5fd8324e664cf62af74ca9a1caca4f775d599024a1baa843",
+		delivery:
+			"https://optimistic.etherscan.io/tx/0x55d712c2c685f54a07a107f9cf8114ee196432bc1d42f9517c2ca7f8a430faca",
+	},
 };
