@@ -57,7 +57,10 @@ withConfig(
 	await runAttester(config);
 });
 withConfig("migrate", "bring the database's schema, roles and their rights up to date")
-	.option("--passwords", "also give the roles the passwords in API_, WORKER_ and AUDITOR_DATABASE_URL")
+	.option(
+		"--passwords",
+		"also give the roles the passwords in API_, WORKER_, AUDITOR_ and, if set, CONSOLE_DATABASE_URL",
+	)
 	.option("--json", "print the result as JSON")
 	.action(async ({ config, passwords, json }) => {
 		const { migrateCommand } = await import("./operate/migrate-command.ts");

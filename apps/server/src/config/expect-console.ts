@@ -1,6 +1,8 @@
-import type { Config } from "../config/config.ts";
-import { ConfigError } from "../config/config-error.ts";
-import type { ConsoleConfig } from "./console-parts.ts";
+import type { Config } from "./config.ts";
+import { ConfigError } from "./config-error.ts";
+
+/** The configuration of a service that has a console. */
+export type ConsoleConfig = Omit<Config, "console"> & { console: NonNullable<Config["console"]> };
 
 /** Throws if the configuration has no section for the console. */
 export function expectConsole(config: Config, path: string): ConsoleConfig {
@@ -14,4 +16,13 @@ export function expectConsole(config: Config, path: string): ConsoleConfig {
 /** Returns the address that operators type into the browser. */
 export function publicUrlOf({ console: { publicUrl, port } }: ConsoleConfig): string {
 	return publicUrl ?? `http://localhost:${port}`;
+}
+
+/** Returns the addresses of the workers' metrics. */
+export function metricsUrlsOf({
+	console: { workerMetricsUrls },
+	worker: { metrics },
+}: Pick<ConsoleConfig, "console" | "worker">): string[] {
+	if (workerMetricsUrls) return workerMetricsUrls;
+	return metrics ? [`http://${metrics.host}:${metrics.port}/metrics`] : [];
 }

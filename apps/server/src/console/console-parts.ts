@@ -1,10 +1,8 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { Config } from "../config/config.ts";
+import type { ConsoleConfig } from "../config/expect-console.ts";
 import type { DatabasePool } from "../database/database.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { WorkerMetrics } from "./read/worker-metrics.ts";
-
-export type ConsoleConfig = Omit<Config, "console"> & { console: NonNullable<Config["console"]> };
 
 /** Everything that the console's pages need. */
 export type ConsoleParts = {

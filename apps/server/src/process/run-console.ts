@@ -3,11 +3,10 @@ import type { AddressInfo } from "node:net";
 import { isDevelopmentChain, isDevelopmentCluster } from "../chain/is-development-chain.ts";
 import { evmChains, solanaChain } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
+import { expectConsole, metricsUrlsOf, publicUrlOf } from "../config/expect-console.ts";
 import { readConfig } from "../config/read-config.ts";
 import { readSecret } from "../config/secrets.ts";
-import type { ConsoleConfig } from "../console/console-parts.ts";
 import { createConsole } from "../console/create-console.ts";
-import { expectConsole, publicUrlOf } from "../console/expect-console.ts";
 import { createWorkerMetrics } from "../console/read/worker-metrics.ts";
 import { openDatabase } from "../database/database.ts";
 import { expectDatabase } from "../operate/preflight/expect-database.ts";
@@ -37,7 +36,7 @@ export async function runConsole(configPath: string): Promise<void> {
 		config,
 		publicUrl,
 		isDevnet: isDevnet(config),
-		readMetrics: createWorkerMetrics({ urls: metricsUrls(config), nowMs }),
+		readMetrics: createWorkerMetrics({ urls: metricsUrlsOf(config), nowMs }),
 		nowMs,
 		random: randomBytes,
 		log,
@@ -56,9 +55,4 @@ function isDevnet(config: Pick<Config, "chains">): boolean {
 	const solana = solanaChain(config);
 	const chainIds = evmChains(config).map(({ chainId }) => chainId);
 	return chainIds.every(isDevelopmentChain) && (!solana || isDevelopmentCluster(solana.deployment));
-}
-
-function metricsUrls({ console: { workerMetricsUrls }, worker: { metrics } }: ConsoleConfig): string[] {
-	if (workerMetricsUrls) return workerMetricsUrls;
-	return metrics ? [`http://${metrics.host}:${metrics.port}/metrics`] : [];
 }

@@ -1,11 +1,8 @@
-import { isDevelopmentChain } from "../chain/is-development-chain.ts";
-import { refuseDevelopmentKeys } from "../operate/preflight/refuse-development-keys.ts";
+import { createKeyOpener } from "../operate/preflight/create-key-opener.ts";
 import { refuseSolanaDevelopmentKeys } from "../operate/preflight/refuse-solana-development-keys.ts";
 import { openSigners } from "../signer/open-signers.ts";
-import { refusePlainKeys } from "../signer/refuse-plain-keys.ts";
 import { readSignerConfig } from "../signer/remote/signer-config.ts";
 import { startRemoteSigner } from "../signer/remote/start-remote-signer.ts";
-import type { EvmSigner, SolanaSigner } from "../signer/signer.ts";
 import { createLog } from "../telemetry/log.ts";
 import { startMetrics } from "../telemetry/start-metrics.ts";
 import { catchHangups } from "./catch-hangups.ts";
@@ -17,26 +14,13 @@ export async function runSigner(configPath: string): Promise<void> {
 	const hangups = catchHangups();
 	const config = readSignerConfig(configPath);
 	const { deployment, backends } = config;
-	const chainIds = deployment.chains.map(({ chainId }) => chainId);
 	if (deployment.solana) refuseSolanaDevelopmentKeys(deployment.solana);
 	const log = createLog({ level: config.logLevel, process: "signer" });
 	const signers = openSigners({ settings: backends, nowMs: Date.now });
-	const isDevelopment = chainIds.every(isDevelopmentChain);
-	const expectHidden = <Signer extends EvmSigner | SolanaSigner>(signer: Signer): Signer => {
-		refusePlainKeys([signer], { keys: backends, signers, isDevelopment });
-		return signer;
-	};
 	const metrics = config.metrics && (await startMetrics({ ...config.metrics, nowMs: Date.now, log }));
 	const signer = await startRemoteSigner({
 		config,
-		opener: {
-			openEvm: async (reference) => {
-				const opened = expectHidden(await signers.openEvm(reference));
-				refuseDevelopmentKeys([opened.address], chainIds);
-				return opened;
-			},
-			openSolana: async (reference) => expectHidden(await signers.openSolana(reference)),
-		},
+		opener: createKeyOpener(config, signers),
 		meter: metrics?.meter,
 		nowMs: Date.now,
 		log,

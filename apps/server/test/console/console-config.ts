@@ -8,8 +8,8 @@ import {
 import { type Address, getAddress, numberToHex, zeroAddress } from "viem";
 import { entryPoint09Address } from "viem/account-abstraction";
 import { configSchema } from "../../src/config/config.ts";
+import type { ConsoleConfig } from "../../src/config/expect-console.ts";
 import { joinDeployment } from "../../src/config/join-deployment.ts";
-import type { ConsoleConfig } from "../../src/console/console-parts.ts";
 
 /** The chains of the console's tests. Nothing is deployed there, and no node is asked. */
 export const [baseId, arbitrumId] = [8_453, 42_161];

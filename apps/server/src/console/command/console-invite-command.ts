@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { expectConsole, publicUrlOf } from "../../config/expect-console.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { inTransaction } from "../../database/database.ts";
 import { checkName } from "../../operate/check-name.ts";
 import { readActor } from "../../operate/read-actor.ts";
 import { withDatabase } from "../../operate/with-database.ts";
-import { expectConsole, publicUrlOf } from "../expect-console.ts";
 import { writeConsoleLog } from "../login/console-log.ts";
 import { hashToken } from "../login/hash-token.ts";
 import { ensureOperator, insertInvite } from "../login/operators.ts";

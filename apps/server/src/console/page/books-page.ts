@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { ConsoleConfig } from "../console-parts.ts";
+import type { ConsoleConfig } from "../../config/expect-console.ts";
 import type { ChainBook } from "../read/chain-book.ts";
 import type { Overview } from "../read/read-overview.ts";
 import type { LedgerSum } from "../read/read-today.ts";

@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { ChainConfig } from "../../config/chain-config.ts";
+import type { ConsoleConfig } from "../../config/expect-console.ts";
 import type { LiftedPause, Pause } from "../../swap/pause/pauses.ts";
-import type { ConsoleConfig } from "../console-parts.ts";
 import { attestersOf } from "../read/attesters-of.ts";
 import type { ChainBook } from "../read/chain-book.ts";
 import type { Overview } from "../read/read-overview.ts";

@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@geoswap/protocol";
+import type { ConsoleConfig } from "../../config/expect-console.ts";
 import { type KeyState, keyState } from "../../operate/key/key-state.ts";
-import type { ConsoleConfig } from "../console-parts.ts";
 import type { AccountKeys } from "../read/read-keys.ts";
 import type { Page } from "../route/console-route.ts";
 import { ago } from "./format.ts";

@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { ConsoleConfig } from "../console-parts.ts";
+import type { ConsoleConfig } from "../../config/expect-console.ts";
 import { attestersOf } from "../read/attesters-of.ts";
 import type { ChainBook } from "../read/chain-book.ts";
 import type { Problem } from "../read/find-problems.ts";

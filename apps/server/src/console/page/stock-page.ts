@@ -1,5 +1,5 @@
 import { lesser } from "@geoswap/protocol";
-import type { ConsoleConfig } from "../console-parts.ts";
+import type { ConsoleConfig } from "../../config/expect-console.ts";
 import type { ChainBook } from "../read/chain-book.ts";
 import type { Overview } from "../read/read-overview.ts";
 import type { Page } from "../route/console-route.ts";

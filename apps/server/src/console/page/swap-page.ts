@@ -1,4 +1,5 @@
 import { type Milliseconds, toSwapId } from "@geoswap/protocol";
+import type { ConsoleConfig } from "../../config/expect-console.ts";
 import { describePause } from "../../operate/pause/pauses-list-command.ts";
 import type { Explanation } from "../../operate/swaps/explain-swap.ts";
 import { factWords, type Todo } from "../../operate/swaps/fact-words.ts";
@@ -7,7 +8,6 @@ import { type Moment, swapTimeline } from "../../operate/swaps/swap-timeline.ts"
 import { showTokens } from "../../operate/swaps/swap-view.ts";
 import type { Fact } from "../../swap/decide/decision.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
-import type { ConsoleConfig } from "../console-parts.ts";
 import type { ChainBook } from "../read/chain-book.ts";
 import type { Page } from "../route/console-route.ts";
 import { addressLink, transactionLink } from "./chain-links.ts";

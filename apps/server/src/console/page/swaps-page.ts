@@ -1,6 +1,6 @@
 import { type Milliseconds, type SwapUuid, swapStatuses, toSwapId } from "@geoswap/protocol";
+import type { ConsoleConfig } from "../../config/expect-console.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
-import type { ConsoleConfig } from "../console-parts.ts";
 import type { ChainBook } from "../read/chain-book.ts";
 import type { Page } from "../route/console-route.ts";
 import { ago, duration, short, usd } from "./format.ts";

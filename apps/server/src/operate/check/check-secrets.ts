@@ -26,6 +26,7 @@ export async function checkSecrets(processes: ReadonlySet<string>): Promise<Find
 		isSet("WORKER_DATABASE_URL");
 		isSet("AUDITOR_DATABASE_URL");
 	}
+	if (processes.has("console")) isSet("CONSOLE_DATABASE_URL");
 	const findings = [...questions].map(([name, read]) => checkReading(name, read));
 	return (await Promise.all(findings)).flat();
 }

@@ -2,6 +2,8 @@ import type { SolanaDeployment } from "@geoswap/protocol";
 import { Redis } from "ioredis";
 import { solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
+import { metricsUrlsOf } from "../../config/expect-console.ts";
+import { readOptionalSecret, type SecretName } from "../../config/secrets.ts";
 import { openDatabase } from "../../database/database.ts";
 import type { DatabaseRoles } from "../../database/roles/grant-roles.ts";
 import type { RoleName } from "../../database/roles/grants.ts";
@@ -11,20 +13,22 @@ import { expectDatabase, urlVariables } from "../preflight/expect-database.ts";
 import { expectNamedKeys } from "../preflight/expect-named-keys.ts";
 import { check, type Finding, ok, warn } from "./finding.ts";
 
-/** Checks the database, Redis and the engine. An address that is missing in the environment is already reported. */
+/** Checks the services that these processes use. */
 export async function checkServices(
-	config: Pick<Config, "restate" | "chains" | "database">,
+	config: Pick<Config, "restate" | "chains" | "database" | "worker" | "console">,
 	{ processes }: { processes: ReadonlySet<string> },
 ): Promise<Finding[]> {
 	const { restate, database } = config;
-	const { REDIS_URL: redisUrl } = process.env;
+	const redisUrl = readAddress("REDIS_URL");
+	const hasEngine = processes.has("api") || processes.has("worker");
 	const logins: RoleName[] = [
 		...(processes.has("api") ? (["api"] as const) : []),
 		...(processes.has("worker") ? (["worker", "auditor"] as const) : []),
+		...(processes.has("console") ? (["console"] as const) : []),
 	];
 	const findings = await Promise.all([
 		...logins.map((role) => {
-			const url = process.env[urlVariables[role]];
+			const url = readAddress(urlVariables[role]);
 			if (!url) return [];
 			const asked = {
 				role,
@@ -34,6 +38,23 @@ export async function checkServices(
 			return check(`PostgreSQL as ${role}`, () => askDatabase(url, asked));
 		}),
 		redisUrl && processes.has("api") ? check("Redis", () => askRedis(redisUrl)) : [],
+		hasEngine ? checkEngine(restate) : [],
+		processes.has("console") ? checkWorkerMetrics(config) : [],
+	]);
+	return findings.flat();
+}
+
+/** Returns an address from the environment. One that is missing or cannot be read is reported among the secrets. */
+function readAddress(name: SecretName): string | undefined {
+	try {
+		return readOptionalSecret(name);
+	} catch {
+		return undefined;
+	}
+}
+
+async function checkEngine(restate: Config["restate"]): Promise<Finding[]> {
+	const findings = await Promise.all([
 		check("Restate ingress", async () => {
 			await askEngine(restate);
 			return ok("answers");
@@ -45,6 +66,29 @@ export async function checkServices(
 				: ok(`answers; new swaps run on ${newest}`);
 		}),
 	]);
+	return findings.flat();
+}
+
+/** Checks what the console shows of workers. It works without that, and says so. */
+async function checkWorkerMetrics({
+	console: pages,
+	worker,
+}: Pick<Config, "console" | "worker">): Promise<Finding[]> {
+	const urls = pages ? metricsUrlsOf({ console: pages, worker }) : [];
+	if (urls.length === 0) {
+		const nothing = "worker.metrics is not set: the console cannot show how nodes and relayers do";
+		return check("workers' metrics", async () => warn(nothing));
+	}
+	const findings = await Promise.all(
+		urls.map((url) =>
+			check(`metrics at ${new URL(url).host}`, () =>
+				fetch(url).then(
+					({ status }) => (status === 200 ? ok("answer") : warn(`are answered with ${status}`)),
+					() => warn("do not answer: the console cannot show how nodes and relayers do"),
+				),
+			),
+		),
+	);
 	return findings.flat();
 }
 

@@ -2,6 +2,8 @@ import type { Address } from "viem";
 import { evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
+import { expectConsole } from "../../config/expect-console.ts";
+import type { ProcessName } from "../../config/process-name.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { openSigners, type Signers } from "../../signer/open-signers.ts";
 import { checkAttester } from "./check-attester.ts";
@@ -9,10 +11,12 @@ import { checkAttesters } from "./check-attesters.ts";
 import { checkEvmChain } from "./check-evm-chain.ts";
 import { checkSecrets, checkSolanaKeys, checkWorkerKeys, readRelayers } from "./check-secrets.ts";
 import { checkServices } from "./check-services.ts";
+import { checkSigner } from "./check-signer.ts";
 import { checkSolana } from "./check-solana.ts";
 import { check, type Finding, ok, sayWhy } from "./finding.ts";
 
-export type ProcessName = "api" | "worker" | "attester";
+/** The processes that have a file of their own. */
+const checksOfOwnFiles = { attester: checkAttester, signer: checkSigner };
 
 /** Returns the exit code: 0 if nothing failed, 1 if something did, 2 if the file itself is wrong. */
 export async function configCheckCommand({
@@ -27,14 +31,14 @@ export async function configCheckCommand({
 	json?: boolean;
 }): Promise<number> {
 	const processes = new Set<ProcessName>(names);
-	const isAttester = processes.has("attester");
-	if (isAttester && processes.size > 1) {
-		throw new ConfigError("--for", "an attester has its own file: check it in a separate call");
+	const own = (["attester", "signer"] as const).find((name) => processes.has(name));
+	if (own && processes.size > 1) {
+		throw new ConfigError("--for", `the ${own} has its own file: check it in a separate call`);
 	}
 	let findings: Finding[];
 	try {
-		const found = await (isAttester
-			? checkAttester(path, { isOffline })
+		const found = await (own
+			? checksOfOwnFiles[own](path, { isOffline })
 			: checkAll(path, { processes, isOffline }));
 		findings = [...(await check(path, async () => ok("is valid"))), ...found];
 	} catch (error) {
@@ -54,6 +58,7 @@ async function checkAll(
 	{ processes, isOffline }: { processes: ReadonlySet<string>; isOffline: boolean },
 ): Promise<Finding[]> {
 	const config = readConfig(path);
+	if (processes.has("console")) expectConsole(config, path);
 	const signers = openSigners({ settings: config.keys, nowMs: Date.now });
 	try {
 		return await checkWith(config, { signers, processes, isOffline });
@@ -75,12 +80,14 @@ async function checkWith(
 	]);
 	if (isOffline) return keyFindings.flat();
 	const relayers = isWorker ? await knownRelayers(config, signers) : new Map<number, Address[]>();
+	// The console reads the database and the workers' metrics, and no chain.
+	const hasChains = isWorker || processes.has("api");
 	const findings = await Promise.all([
 		checkServices(config, { processes }),
-		...evmChains(config).map((chain) =>
+		...(hasChains ? evmChains(config) : []).map((chain) =>
 			checkEvmChain(chain, { service: config, relayers: relayers.get(chain.chainId) ?? [] }),
 		),
-		solana ? checkSolana(solana) : [],
+		solana && hasChains ? checkSolana(solana) : [],
 		// Only a worker asks attesters.
 		isWorker ? checkAttesters(config) : [],
 	]);

@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { processNames } from "../../config/process-name.ts";
 
 /** The path of the configuration file, unless given. */
 const defaultConfig = process.env.GEOSWAP_CONFIG ?? "geoswap.json";
@@ -10,8 +11,8 @@ export function defineConfigCommands(program: Command): void {
 		.description("check the file, the secrets in the environment, and every service that they name")
 		.option("--config <file>", "the configuration file", defaultConfig)
 		.addOption(
-			new Option("--for <process...>", "the processes to check; an attester has its own file")
-				.choices(["api", "worker", "attester"])
+			new Option("--for <process...>", "the processes to check; attester and signer have files of their own")
+				.choices(processNames)
 				.default(["api", "worker"]),
 		)
 		.option("--offline", "make no network calls")

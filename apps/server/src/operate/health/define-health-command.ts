@@ -1,5 +1,5 @@
 import { Argument, type Command } from "commander";
-import { processNames } from "./read-first-process.ts";
+import { processNames } from "../../config/process-name.ts";
 
 export function defineHealthCommand(program: Command): void {
 	program

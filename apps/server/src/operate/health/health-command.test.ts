@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { portSource, startTestChains } from "@geoswap/devnet";
@@ -21,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => vi.restoreAllMocks());
 
-function writeConfig(ports: { api?: number; worker?: number }): string {
+function writeConfig(ports: { api?: number; worker?: number; console?: number }): string {
 	const path = join(folder, `${crypto.randomUUID()}.json`);
 	const pace = { finalitySeconds: 5, openSeconds: 75, fillSeconds: 45, refundSeconds: 30 };
 	const config = {
@@ -29,6 +31,7 @@ function writeConfig(ports: { api?: number; worker?: number }): string {
 		chains: { 31337: { nodes: [{ url: "http://127.0.0.1:9" }], ...pace } },
 		api: { host: "0.0.0.0", port: ports.api ?? 9 },
 		worker: { port: ports.worker ?? 9 },
+		...(ports.console && { console: { port: ports.console } }),
 		restate: { ingressUrl: "http://127.0.0.1:9", adminUrl: "http://127.0.0.1:9", identityKeys },
 	};
 	writeFileSync(path, JSON.stringify(config));
@@ -62,9 +65,9 @@ test("a worker that answers is well, at its configured address and at its --url"
 	}
 });
 
-test.each(["api", "worker"] as const)("exit code 1 if nothing answers: %s", async (process) => {
+test.each(["api", "worker", "console"] as const)("exit code 1 if nothing answers: %s", async (process) => {
 	const port = await portSource()();
-	const config = writeConfig({ api: port, worker: port });
+	const config = writeConfig({ api: port, worker: port, console: port });
 	const { code, said } = await health({ process, config, ready: true });
 	expect({ code, healthy: said.healthy }).toEqual({ code: 1, healthy: false });
 	expect(said.problem).toBe("does not answer (ECONNREFUSED)");
@@ -74,6 +77,33 @@ test.each(["api", "worker"] as const)("exit code 1 if nothing answers: %s", asyn
 	);
 });
 
+test("the signer is asked at its metrics, and told to have some", async () => {
+	const port = await portSource()();
+	const file = {
+		deployment: "deployment.json",
+		state: "signer.sqlite",
+		port: 9,
+		tls: { certificateFile: "a.pem", keyFile: "b.pem", clientCaFile: "c.pem" },
+		keys: {},
+	};
+	const config = join(folder, "signer.json");
+	writeFileSync(config, JSON.stringify(file));
+	await expect(healthCommand({ process: "signer", config })).rejects.toThrow('Add "metrics"');
+	writeFileSync(config, JSON.stringify({ ...file, metrics: { port } }));
+	const url = `http://127.0.0.1:${port}/metrics`;
+	expect(await health({ process: "signer", config })).toMatchObject({
+		code: 1,
+		said: { url, healthy: false },
+	});
+	const server = createServer((_, response) => response.end()).listen(port, "127.0.0.1");
+	await once(server, "listening");
+	try {
+		expect(await health({ process: "signer", config })).toMatchObject({ code: 0, said: { healthy: true } });
+	} finally {
+		server.close();
+	}
+});
+
 test("a port that is chosen at the start cannot be asked", async () => {
 	const config = writeConfig({ api: 0 });
 	await expect(healthCommand({ process: "api", config })).rejects.toThrow("Name a port");
@@ -81,6 +111,7 @@ test("a port that is chosen at the start cannot be asked", async () => {
 
 test.each([
 	[["node", "main.ts", "api"], { process: "api" }],
+	[["node", "main.ts", "console"], { process: "console" }],
 	[["node", "main.ts", "attester", "--config=/etc/a.json"], { process: "attester", config: "/etc/a.json" }],
 	[
 		["/init", "--", "node", "main.ts", "worker", "--config", "/etc/g.json", "--url", "http://w:1"],

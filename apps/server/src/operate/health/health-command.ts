@@ -3,8 +3,11 @@ import { isIPv6 } from "node:net";
 import { readAttesterConfig } from "../../attester/attester-config.ts";
 import { atWorkerUrl } from "../../config/at-worker-url.ts";
 import { ConfigError } from "../../config/config-error.ts";
+import { expectConsole } from "../../config/expect-console.ts";
+import type { ProcessName } from "../../config/process-name.ts";
 import { readConfig } from "../../config/read-config.ts";
-import { type ProcessName, readFirstProcess } from "./read-first-process.ts";
+import { readSignerConfig } from "../../signer/remote/signer-config.ts";
+import { readFirstProcess } from "./read-first-process.ts";
 
 const timeoutMs = 2_000;
 
@@ -25,14 +28,18 @@ export async function healthCommand({
 }): Promise<number> {
 	const asked = named ? { process: named, config, ...(url && { url }) } : { config, ...readFirstProcess() };
 	const address = addressOf(asked.process, asked);
-	const path = isForReady && asked.process === "api" ? "/ready" : "/health";
-	const at = new URL(path, address).href;
+	const at = new URL(pathOf(asked.process, { isForReady }), address).href;
 	// The worker's port speaks HTTP/2 only, which fetch does not.
 	const problem = await (asked.process === "worker" ? askHttp2(at) : askHttp1(at));
 	if (json) console.log(JSON.stringify({ process: asked.process, url: at, healthy: !problem, problem }));
 	else if (problem) console.error(`${asked.process} at ${at}: ${problem}`);
 	else console.log(`${asked.process} at ${at}: ok`);
 	return problem ? 1 : 0;
+}
+
+function pathOf(name: ProcessName, { isForReady }: { isForReady: boolean }): string {
+	if (name === "api") return isForReady ? "/ready" : "/health";
+	return name === "signer" ? "/metrics" : "/health";
 }
 
 function addressOf(name: ProcessName, { config: path, url }: { config: string; url?: string }): string {
@@ -48,9 +55,18 @@ function readAddress(
 	{ path, url }: { path: string; url: string | undefined },
 ): { host: string; port: number } {
 	if (name === "attester") return readAttesterConfig(path);
+	if (name === "signer") return metricsOfSigner(path);
 	const config = readConfig(path);
 	if (name === "api") return config.api;
+	if (name === "console") return expectConsole(config, path).console;
 	return url ? atWorkerUrl(config, url).worker : config.worker;
+}
+
+/** Returns the metrics' address: the signer's own port answers only clients with a certificate. */
+function metricsOfSigner(path: string): { host: string; port: number } {
+	const { metrics } = readSignerConfig(path);
+	if (metrics) return metrics;
+	throw new ConfigError(path, 'metrics: is missing. Add "metrics": { "port": 9201 }: health is asked there');
 }
 
 /** Returns the problem, or undefined if the answer is 200. */

@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { ConfigError } from "../../config/config-error.ts";
-
-export const processNames = ["api", "worker", "attester"] as const;
-export type ProcessName = (typeof processNames)[number];
+import { type ProcessName, processNames } from "../../config/process-name.ts";
 
 /** A running process, as its arguments describe it. */
 export type FirstProcess = { process: ProcessName; config?: string; url?: string };
