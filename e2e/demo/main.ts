@@ -10,6 +10,7 @@ A new wallet without one wei swaps 100 USDC to another chain, on the stack that 
 
   --port <number>    the stack's port (default: ${defaultStackPort})
   --data-dir <path>  the stack's folder, if it was started with --data-dir
+  --wait <seconds>   how long to wait for a stack that still starts (default: 0)
   --solana           to a new wallet on Solana, and from there back
   --json             print the result as JSON on stdout, the steps on stderr
   --help             show this help
@@ -17,7 +18,7 @@ A new wallet without one wei swaps 100 USDC to another chain, on the stack that 
 Exit codes: 0 the swap settled (with --solana, both swaps), 1 it did not, 2 no stack is running.`;
 
 const values = readOptions(help, { ...stackOptions, solana: { type: "boolean" } });
-const { stack } = openStack(help, values);
+const { stack } = await openStack(help, values);
 const say = values.json ? console.error : console.log;
 try {
 	const tell = ({ elapsedMs, what }: DemoStep) =>

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type ParseArgsOptionsConfig, parseArgs } from "node:util";
 import { readStackFile, stackDataDir } from "@geoswap/devnet";
 
@@ -6,6 +7,7 @@ import { readStackFile, stackDataDir } from "@geoswap/devnet";
 export const stackOptions = {
 	port: { type: "string" },
 	"data-dir": { type: "string" },
+	wait: { type: "string" },
 	json: { type: "boolean" },
 	help: { type: "boolean", short: "h" },
 } as const satisfies ParseArgsOptionsConfig;
@@ -20,11 +22,14 @@ export function readOptions<Options extends ParseArgsOptionsConfig>(help: string
 	}
 }
 
-/** Returns the stack that the options name, and its folder. Exits if help is asked for, or if no such stack runs. */
-export function openStack(
+/**
+ * Returns the stack that the options name, and its folder. Exits if help is asked for, or if no such stack runs within the
+ * seconds of `wait`.
+ */
+export async function openStack(
 	help: string,
-	values: { port?: string; "data-dir"?: string; help?: boolean },
-): { stack: NonNullable<ReturnType<typeof readStackFile>>; dataDir: string } {
+	values: { port?: string; "data-dir"?: string; wait?: string; help?: boolean },
+): Promise<{ stack: NonNullable<ReturnType<typeof readStackFile>>; dataDir: string }> {
 	if (values.help) {
 		console.log(help);
 		process.exit(0);
@@ -32,7 +37,17 @@ export function openStack(
 	const dataDir = values["data-dir"]
 		? resolve(values["data-dir"])
 		: stackDataDir(values.port ? Number(values.port) : undefined);
-	const stack = readStackFile(dataDir);
+	const waitSeconds = Number(values.wait ?? 0);
+	if (!(waitSeconds >= 0)) {
+		console.error(`error: --wait must be a number of seconds\n\n${help}`);
+		process.exit(2);
+	}
+	const deadlineMs = Date.now() + waitSeconds * 1_000;
+	let stack = readStackFile(dataDir);
+	while (!stack && Date.now() < deadlineMs) {
+		await sleep(500);
+		stack = readStackFile(dataDir);
+	}
 	if (!stack) {
 		console.error("error: no stack is running: start one with `pnpm start` in another terminal");
 		process.exit(2);

@@ -13,13 +13,14 @@ Prints their keys and the address of the stack as shell variables.
 
   --port <number>    the stack's port (default: ${defaultStackPort})
   --data-dir <path>  the stack's folder, if it was started with --data-dir
+  --wait <seconds>   how long to wait for a stack that still starts (default: 0)
   --json             print JSON instead
   --help             show this help
 
 Exits 2 if no stack is running.`;
 
 const values = readOptions(help, stackOptions);
-const { stack, dataDir } = openStack(help, values);
+const { stack, dataDir } = await openStack(help, values);
 const [endpoint] = stack.chains;
 const deployment = stack.deployment.chains.find(({ chainId }) => chainId === endpoint?.chainId);
 if (!endpoint || !deployment) throw new Error("the stack has no chain");

@@ -57,7 +57,9 @@ try {
 async function start(options: Options): Promise<void> {
 	const say = options.json ? console.error : console.log;
 	const dataDir = options.dataDir ? resolve(options.dataDir) : stackDataDir(options.port);
-	if (readStackFile(dataDir)) {
+	// The first process of every container has the same id: a file with our own is one that a killed stack left behind.
+	const other = readStackFile(dataDir);
+	if (other && other.pid !== process.pid) {
 		throw new Error(
 			`a stack already runs from ${dataDir}: stop it, or start another with \`pnpm start --port ${options.port + 100}\``,
 		);
@@ -65,6 +67,7 @@ async function start(options: Options): Promise<void> {
 	if (hasDevnet(dataDir)) {
 		throw new Error(`a devnet runs from ${dataDir}: stop it, or name another folder with --data-dir`);
 	}
+	removeStackFiles(dataDir);
 	const ending = new AbortController();
 	const askedToEnd = new Promise<void>((resolve) => ending.signal.addEventListener("abort", () => resolve()));
 	for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
@@ -140,7 +143,7 @@ function listenOn({ api, ...config }: StackConfig, host: string | undefined): St
 
 function hasDevnet(dataDir: string): boolean {
 	try {
-		return Boolean(readRunningDevnet(dataDir));
+		return readRunningDevnet(dataDir).pid !== process.pid;
 	} catch {
 		return false;
 	}

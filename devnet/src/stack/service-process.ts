@@ -34,7 +34,7 @@ export type ServiceOptions = {
 };
 
 /** For a process that hangs while other work may take the whole machine: one that exits is noticed at once. */
-const readyTimeoutMs = 120_000;
+const readyTimeoutMs = 300_000;
 const graceMs = 5_000;
 
 /**

@@ -62,7 +62,8 @@ export type Stack = {
 	stop: () => Promise<void>;
 };
 
-const firstBlocksTimeoutMs = 120_000;
+/** Long, because other work may take the whole machine meanwhile. */
+const firstBlocksTimeoutMs = 300_000;
 
 /** Starts chains, database, engine and every process of the service, all on 127.0.0.1, and waits until they answer. */
 export async function startStack({
