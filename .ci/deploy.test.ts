@@ -9,6 +9,7 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { Namespace, Service, ServiceAccount } from "kubernetes-models/v1";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { processNames } from "../apps/server/src/config/process-name.ts";
 
 // Cheap facts about what operators start the service with. e2e/image builds the image and starts it.
 
@@ -38,6 +39,11 @@ describe("the image", () => {
 		for (const label of ["title", "licenses", "version", "revision", "source", "base.name"]) {
 			expect(last).toContain(`org.opencontainers.image.${label}=`);
 		}
+	});
+
+	test("every module of the server can be loaded, as the build does", () => {
+		const loaded = spawnSync(process.execPath, [join(deploy, "load-every-module.ts")], { encoding: "utf8" });
+		expect({ status: loaded.status, said: loaded.stderr }).toEqual({ status: 0, said: "" });
 	});
 
 	test("pnpm has the version that .ci/run installs", () => {
@@ -89,7 +95,7 @@ type Compose = {
 };
 const readCompose = (name: string): Compose => parse(read(`compose/${name}`), { merge: true });
 
-describe.each(["first-try.yaml", "small-host.yaml"])("deploy/compose/%s", (name) => {
+describe.each(["first-try.yaml", "small-host.yaml", "signer.yaml"])("deploy/compose/%s", (name) => {
 	const compose = readCompose(name);
 	const services = Object.entries(compose.services);
 
@@ -120,7 +126,9 @@ describe.each(["first-try.yaml", "small-host.yaml"])("deploy/compose/%s", (name)
 		const files = Object.entries(environment).filter(([variable]) => variable.endsWith("_FILE"));
 		const named = files.map(([, path]) => basename(path));
 		expect(named.filter((file) => !secrets.includes(file))).toEqual([]);
-		expect(secrets.filter((file) => !named.includes(file) && !file.endsWith(".pem"))).toEqual([]);
+		// The processes' own files name certificates and the password of keystores.
+		const isNamedInFile = (file: string) => file.endsWith(".pem") || file === "keystore-password";
+		expect(secrets.filter((file) => !named.includes(file) && !isNamedInFile(file))).toEqual([]);
 	});
 });
 
@@ -134,7 +142,7 @@ describe("on a small host", () => {
 	};
 
 	test("nothing that a caller reaches shares a network with a worker", () => {
-		const near = ["attester", "migrate", "postgres", "restate"];
+		const near = ["attester", "console", "migrate", "postgres", "restate"];
 		expect(neighbours("worker-1").sort()).toEqual([...near, "worker-2"]);
 		expect(neighbours("tls")).toEqual(["api-1", "api-2"]);
 		expect(neighbours("redis")).toEqual(["api-1", "api-2", "postgres"]);
@@ -179,11 +187,14 @@ describe("the units of systemd", () => {
 		}
 		const credentials = [...unit.matchAll(/^LoadCredential=([^:]+):/gm)].map(([, name]) => name);
 		const files = [...unit.matchAll(/^Environment=\w+_FILE=%d\/(.+)$/gm)].map(([, name]) => name);
-		expect(files).toEqual(credentials);
+		// The signer's own file names its certificates.
+		const named = path.endsWith("geoswapd-signer.service")
+			? ["ca.pem", "server.pem", "server-key.pem"]
+			: files;
+		expect(named).toEqual(credentials);
 	});
 
-	const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
-	test.skipIf(!hasSystemd)("systemd finds no mistake in them, and little exposure", () => {
+	test("systemd finds no mistake in them, and little exposure", () => {
 		const folder = mkdtempSync(join(tmpdir(), "geoswap-units-"));
 		try {
 			const files = units.map((path) => {
@@ -215,7 +226,7 @@ describe("the manifests of Kubernetes", () => {
 	};
 	// biome-ignore lint/suspicious/noExplicitAny: the models check the shape.
 	type Manifest = any;
-	const folders = ["kubernetes/base", "kubernetes/example"];
+	const folders = ["kubernetes/base", "kubernetes/example", "kubernetes/signer"];
 	const files = folders.flatMap((folder) => globSync(`${folder}/*.yaml`, { cwd: deploy }));
 	const manifests: Manifest[] = files
 		.filter((path) => basename(path) !== "kustomization.yaml")
@@ -261,30 +272,34 @@ describe("the manifests of Kubernetes", () => {
 		},
 	);
 
-	test.each(["api", "worker", "attester"])("%s has probes, a budget for disruptions and a check", (name) => {
-		const deployment = manifests.find(
-			({ kind, metadata }) => kind === "Deployment" && metadata.name === name,
-		);
-		const pod = deployment.spec.template.spec;
+	test.each(processNames)("%s has probes and a check", (name) => {
+		const pod = pods.find(({ metadata }) => metadata.name === name).spec.template.spec;
 		expect(pod.containers[0]).toMatchObject({ startupProbe: {}, livenessProbe: {} });
 		expect(pod.initContainers[0].args).toEqual(
 			expect.arrayContaining(["config", "check", "--offline", name]),
 		);
-		const budgets = manifests.filter(({ kind }) => kind === "PodDisruptionBudget");
-		expect(budgets.map(({ metadata }) => metadata.name)).toContain(name);
 	});
 
-	test("only the engine and workers reach workers, and only workers reach attesters", () => {
+	test("processes of which a swap needs one have a budget for disruptions", () => {
+		const budgets = manifests.filter(({ kind }) => kind === "PodDisruptionBudget");
+		expect(budgets.map(({ metadata }) => metadata.name).sort()).toEqual(["api", "attester", "worker"]);
+	});
+
+	test("only the engine, workers and the console reach workers, only workers reach attesters, and no pod reaches the console", () => {
 		const callers = (name: string) => {
 			const policy = manifests.find(
 				({ kind, metadata }) => kind === "NetworkPolicy" && metadata.name === name,
 			);
-			return policy.spec.ingress.flatMap(({ from }: Manifest) =>
-				from.map((peer: Manifest) => peer.podSelector?.matchLabels["app.kubernetes.io/name"]),
+			return (policy.spec.ingress ?? []).flatMap(({ from, ports }: Manifest) =>
+				from.map((peer: Manifest) => {
+					const name = peer.podSelector?.matchLabels["app.kubernetes.io/name"];
+					return `${name} at ${ports.map(({ port }: Manifest) => port)}`;
+				}),
 			);
 		};
-		expect(callers("worker")).toEqual(["restate", "worker"]);
-		expect(callers("attester")).toEqual(["worker"]);
+		expect(callers("worker")).toEqual(["restate at 9080", "worker at 9080", "console at 8711"]);
+		expect(callers("console")).toEqual([]);
+		expect(callers("attester")).toEqual(["worker at 9100"]);
 		const denied = manifests.find(({ metadata }) => metadata.name === "default-deny");
 		expect(denied.spec).toEqual({
 			podSelector: { matchLabels: { "app.kubernetes.io/part-of": "geoswap" } },
