@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { badDaysPage } from "../e2e/bad-days/bad-days-page.ts";
-import { readSteps } from "../e2e/bad-days/open-runbook.ts";
 import { pageFile, readRecord } from "../e2e/bad-days/record-day.ts";
 import { shortenRules } from "../e2e/bad-days/shorten-rules.ts";
+import { readSteps } from "../e2e/environment/read-steps.ts";
 
 const rules = readFileSync(join(import.meta.dirname, "../deploy/alerts.yml"), "utf8");
 

@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
-import { readSteps } from "../e2e/bad-days/open-runbook.ts";
+import { readSteps } from "../e2e/environment/read-steps.ts";
 import { helpOf } from "./help-of.ts";
 
 // A person who was woken up follows these pages command by command.

@@ -1,9 +1,9 @@
 import { execFile } from "node:child_process";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { foundryBinary } from "@geoswap/contracts";
-import { serverMain } from "@geoswap/devnet";
+import { makeCommands } from "../environment/make-commands.ts";
+import { readSteps } from "../environment/read-steps.ts";
 
 const runbooks = join(import.meta.dirname, "../../docs/runbooks");
 
@@ -57,36 +57,4 @@ export function openRunbook(
 			await act();
 		},
 	};
-}
-
-/** Returns the commands in the fenced blocks of the page's "Do this" and "Check that", and the text of both. */
-export function readSteps(page: string): { commands: string[]; text: string } {
-	const parts = page.split(/^## /m).filter((part) => /^(Do this|Check that)\n/.test(part));
-	// Every other piece between fences is inside a block, and begins with the block's language.
-	const blocks = parts.flatMap((part) => part.split(/^ *```/m).filter((_, i) => i % 2 === 1));
-	const commands = blocks.flatMap((block) =>
-		block
-			.replace(/^\w*\n/, "")
-			.replaceAll(/\\\n\s*/g, "")
-			.split("\n")
-			.map((line) => line.trim())
-			.filter((line) => line !== "" && !line.startsWith("#")),
-	);
-	return { commands, text: parts.join("").replaceAll(/\s+/g, " ") };
-}
-
-/** Puts `geoswapd` and `cast` into a folder, for the shell's path. */
-function makeCommands(dataDir: string): string {
-	const bin = join(dataDir, "bin");
-	mkdirSync(bin, { recursive: true });
-	const commands = {
-		geoswapd: `"${process.execPath}" "${serverMain}"`,
-		cast: `"${foundryBinary("cast", import.meta.url)}"`,
-	};
-	for (const [name, command] of Object.entries(commands)) {
-		const file = join(bin, name);
-		writeFileSync(file, `#!/bin/sh\nexec ${command} "$@"\n`);
-		chmodSync(file, 0o755);
-	}
-	return bin;
 }

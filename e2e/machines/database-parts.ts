@@ -3,12 +3,15 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
-import { findBinary } from "@geoswap/devnet";
+import { findBinary, waitUntil } from "@geoswap/devnet";
 import type { Machine } from "./network/machine.ts";
 import { isAnswered, type Part, processOn } from "./part.ts";
 
 const publishedFile = join(import.meta.dirname, "../../deploy/patroni.yml");
-const user = "postgres";
+/** The user that PostgreSQL and Patroni run as. */
+export const user = "postgres";
+/** Patroni's ttl, and as much again for a busy machine. */
+const promotedWithinMs = 60_000;
 
 export type DatabaseParts = {
 	postgres: Part[];
@@ -41,7 +44,7 @@ export function databaseParts({
 		const { name, address } = machine;
 		const own = makeFolder(join(folder, name));
 		const configFile = join(own, "patroni.yml");
-		writeFileSync(configFile, inFolders(readFileSync(publishedFile, "utf8"), { own, archive }));
+		writeFileSync(configFile, withPrograms(inFolders(readFileSync(publishedFile, "utf8"), { own, archive })));
 		const patroni = `http://${address}:8008`;
 		return {
 			machine,
@@ -104,15 +107,26 @@ export async function findPrimary(postgres: readonly Part[]): Promise<Part | und
 	return postgres[answers.indexOf(true)];
 }
 
-/** Returns the published file with other folders. */
-function inFolders(text: string, { own, archive }: { own: string; archive: string }): string {
+/** Waits until another member than the lost one is the primary. */
+export async function untilPromoted(postgres: readonly Part[], lost: Part): Promise<void> {
+	const others = postgres.filter((part) => part !== lost);
+	await waitUntil(async () => (await findPrimary(others)) !== undefined, {
+		timeoutMs: promotedWithinMs,
+		problem: () => `nobody took over from ${lost.machine.name}`,
+	});
+}
+
+/** Returns a published text with other folders: those of one machine, and the archive. */
+export function inFolders(text: string, { own, archive }: { own: string; archive: string }): string {
+	return text.replaceAll("/var/lib/geoswap-archive", archive).replaceAll("/var/lib/geoswap", own);
+}
+
+/** Returns Patroni's configuration with the folder of PostgreSQL's programs. */
+function withPrograms(config: string): string {
 	const binaries = findBinary("pg_controldata");
 	if (!binaries)
 		throw new Error("PostgreSQL 15 is not installed: apt install postgresql patroni etcd-server");
-	return text
-		.replaceAll("/var/lib/geoswap-archive", archive)
-		.replaceAll("/var/lib/geoswap", own)
-		.replace(/(?<=bin_dir: ).*/, dirname(realpathSync(binaries)));
+	return config.replace(/(?<=bin_dir: ).*/, dirname(realpathSync(binaries)));
 }
 
 /** Makes a folder that belongs to PostgreSQL's user. */

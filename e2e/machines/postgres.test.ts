@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { seededRandom } from "../trouble/seeded-random.ts";
-import { findPrimary } from "./database-parts.ts";
+import { findPrimary, untilPromoted } from "./database-parts.ts";
 import { ownMachines } from "./own-machines.ts";
-import type { Part } from "./part.ts";
 import { untilWell } from "./start-machines.ts";
 import { swapThroughTrouble } from "./swap-through-trouble.ts";
 import { shuffledIncidents, troubleOne, troublePart, troubles } from "./trouble.ts";
@@ -12,8 +11,6 @@ const seed = Number(process.env.GEOSWAP_SEED ?? 1);
 const { swapCount, failovers, times } = process.env.GEOSWAP_FULL
 	? { swapCount: 500, failovers: 20, times: { kill: 20, freeze: 3, cut: 3 } }
 	: { swapCount: 20, failovers: 3, times: { kill: 1, freeze: 1, cut: 1 } };
-/** Patroni's ttl, and as much again for a busy machine. */
-const promotedWithinMs = 60_000;
 
 const machinesOf = ownMachines();
 
@@ -52,12 +49,3 @@ test("no swap is lost or paid twice while the primary of PostgreSQL is lost agai
 		},
 	});
 });
-
-/** Waits until another member is the primary. */
-async function untilPromoted(postgres: readonly Part[], lost: Part): Promise<void> {
-	for (const deadline = Date.now() + promotedWithinMs; ; await sleep(250)) {
-		const primary = await findPrimary(postgres.filter((part) => part !== lost));
-		if (primary) return;
-		if (Date.now() > deadline) throw new Error(`nobody took over from ${lost.machine.name}`);
-	}
-}

@@ -8,7 +8,13 @@ import { expectBooksExact } from "../expect/expect-books-exact.ts";
 import { expectExact } from "../expect/expect-exact.ts";
 import { expectRebuilt, liftPauses } from "../expect/expect-rebuilt.ts";
 import { ownMachines } from "./own-machines.ts";
-import { copyToArchive, loseDatabases, readClock, restoreDatabase } from "./restore-database.ts";
+import {
+	copyToArchive,
+	loseDatabases,
+	readClock,
+	replacePrimary,
+	restoreDatabase,
+} from "./restore-database.ts";
 
 const { swapCount, lostMs } = process.env.GEOSWAP_FULL
 	? { swapCount: 100, lostMs: 300_000 }
@@ -26,6 +32,8 @@ test("after both databases are lost and restored as of minutes ago from the arch
 	const again = (swap: Submitted) => askAgain(client, swap, { withinMs: decidedWithinMs });
 	const ended: EndedAnyPlan[] = await Promise.all((await submitMany(4)).map(again));
 	await copyToArchive(machines);
+	// A restore follows the archive from one primary to the next.
+	await replacePrimary(machines);
 	ended.push(...(await Promise.all((await submitMany(4)).map(again))));
 	const underWay = await submitMany(4);
 	const time = await readClock(machines);
@@ -46,6 +54,8 @@ test("after both databases are lost and restored as of minutes ago from the arch
 	}
 	await sleep(Math.max(0, startedAt + lostMs - Date.now()));
 	const late = await submitMany(4);
+	const told = forgotten.flatMap((swap) => swap.told ?? []);
+	expect(told).toContain("settled");
 	await loseDatabases(machines);
 	const lostAt = Date.now();
 	await restoreDatabase(machines, { time });
@@ -59,7 +69,8 @@ test("after both databases are lost and restored as of minutes ago from the arch
 	for (const { told, swap } of asked as (EndedAnyPlan & Pick<Submitted, "told">)[]) {
 		if (told) expect(swap.status).toBe(told);
 	}
-	console.log(`${asked.length} swaps after the restore:`, countStatuses(asked));
+	console.log(`${asked.length} swaps after the restore:`, countStatuses(asked), `${told.length} told before`);
+	expect(countStatuses(asked).refunded).toBeGreaterThan(0);
 	ended.push(...asked);
 	await expectBooksExact(environment, { withinMs: decidedWithinMs });
 	await expectExact(environment, ended);

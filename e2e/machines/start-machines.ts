@@ -15,6 +15,7 @@ import {
 	waitUntil,
 } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
+import { getChains } from "@geoswap/sdk";
 import { connectDatabase } from "../environment/connect-database.ts";
 import { type Environment, joinEnvironment } from "../environment/environment.ts";
 import { solanaHoldings } from "../solana/solana-holdings.ts";
@@ -117,7 +118,7 @@ export async function startMachines(): Promise<Machines> {
 				roles,
 			});
 		const { api: _, worker: __, ...here } = configFor("127.0.0.1");
-		const commandConfig = join(folder, "config.json");
+		const commandConfig = join(folder, "geoswap.json");
 		writeFileSync(commandConfig, JSON.stringify({ ...here, api: { port: 1 }, worker: { port: 2 } }));
 		const serverEnvironment: Record<string, string> = {
 			...Object.fromEntries(
@@ -173,6 +174,12 @@ export async function startMachines(): Promise<Machines> {
 			chains,
 			solana: { ...solana, heldAtStart: await solanaHoldings(solana) },
 			serverEnvironment,
+		});
+		const client = await environment.newClient();
+		// The API is ready before a worker has read a first block of each chain.
+		await waitUntil(async () => (await getChains(client)).chains.every(({ paused }) => !paused), {
+			timeoutMs: upWithinMs,
+			problem: () => `a chain is still paused: see ${logDir}`,
 		});
 		return {
 			environment,

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { serverCommand } from "@geoswap/devnet";
 import { expect } from "vitest";
 import { countStatuses, planMixedSwap } from "../caller/mixed-swaps.ts";
 import { newWalletSwapsThrough, type TimedSwap } from "../caller/swap-through.ts";
@@ -57,6 +58,9 @@ export async function swapThroughTrouble(
 		failures: swaps.flatMap(({ swap }) => swap.failure?.code ?? []),
 	});
 	console.table(await watch.stop());
+	for (const { swap } of swaps.filter(({ swap }) => swap.status !== "settled")) {
+		console.log(await serverCommand(environment.serverEnvironment, ["swaps", "show", swap.swapId]));
+	}
 	expect(swaps.length).toBeGreaterThanOrEqual(swapCount);
 	await expectBooksExact(environment, { withinMs: decidedWithinMs });
 	await expectExact(environment, swaps);
