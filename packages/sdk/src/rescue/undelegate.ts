@@ -1,0 +1,62 @@
+import {
+	type Account,
+	type Address,
+	type Hash,
+	type LocalAccount,
+	type PublicClient,
+	type WalletClient,
+	zeroAddress,
+} from "viem";
+import { getCode, getTransactionCount, sendTransaction, waitForTransactionReceipt } from "viem/actions";
+
+/** The code of a delegated wallet: this prefix and the delegate's address (EIP-7702). */
+const delegationPrefix = "0xef0100";
+
+/** Returns the address that a wallet is delegated to on a chain, or undefined if to none. */
+export async function readDelegate(client: PublicClient, wallet: Address): Promise<Address | undefined> {
+	const code = await getCode(client, { address: wallet });
+	return code?.startsWith(delegationPrefix) ? `0x${code.slice(delegationPrefix.length)}` : undefined;
+}
+
+/**
+ * Removes a wallet's delegation: an authorization for the zero address, in a transaction that the payer sends and pays
+ * for. The payer may be the wallet itself. Returns once the chain shows the wallet without a delegation.
+ */
+export async function undelegate(
+	client: PublicClient,
+	{
+		wallet,
+		payer,
+		chainId,
+	}: {
+		/** The wallet's account. It only signs the authorization. */
+		wallet: Pick<LocalAccount, "address" | "signAuthorization">;
+		payer: WalletClient & { account: Account };
+		chainId: number;
+	},
+): Promise<Hash> {
+	if (!wallet.signAuthorization) throw new TypeError("this account cannot sign an EIP-7702 authorization");
+	const isOwn = payer.account.address.toLowerCase() === wallet.address.toLowerCase();
+	const nonce = await getTransactionCount(client, { address: wallet.address, blockTag: "pending" });
+	const authorization = await wallet.signAuthorization({
+		address: zeroAddress,
+		chainId,
+		// A transaction of the wallet itself uses a nonce before its authorizations are looked at.
+		nonce: isOwn ? nonce + 1 : nonce,
+	});
+	const hash = await sendTransaction(payer, {
+		account: payer.account,
+		chain: null,
+		to: payer.account.address,
+		authorizationList: [authorization],
+	});
+	const { status } = await waitForTransactionReceipt(client, { hash });
+	const delegate = await readDelegate(client, wallet.address);
+	// An authorization whose nonce has passed is skipped, and its transaction still succeeds.
+	if (status !== "success" || delegate !== undefined) {
+		throw new Error(
+			`transaction ${hash} did not remove the delegation: the wallet sent another one meanwhile. Try again`,
+		);
+	}
+	return hash;
+}
