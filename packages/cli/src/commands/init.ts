@@ -14,9 +14,10 @@ import {
 import type { Call } from "../context.ts";
 import { exitCode } from "../exit-code.ts";
 import { openKeychain } from "../keychain.ts";
-import { findChain, pinnedChains } from "../pinned-assets.ts";
+import { pinnedChains } from "../pinned-assets.ts";
 import { askConfirm, askSecret, askText } from "../prompts.ts";
 import { addressOf, readDeployment } from "../read-deployment.ts";
+import { readEndpoints } from "../read-endpoints.ts";
 
 type InitOptions = {
 	baseUrl?: string;
@@ -38,8 +39,7 @@ export async function initCommand(call: Call, options: InitOptions): Promise<voi
 		return undefined;
 	});
 
-	const baseUrl = checkUrl(
-		"--base-url",
+	const baseUrl = checkBaseUrl(
 		options.baseUrl ??
 			before?.baseUrl ??
 			(canAsk ? await askText("What is the address of the service?", "https://…") : missing("--base-url")),
@@ -155,34 +155,17 @@ async function findStoredPins(home: string, settings: Config): Promise<string | 
 	});
 }
 
-function readEndpoints(pins: LoadedConfig["pins"], entries: readonly string[]): Record<string, string> {
-	return Object.fromEntries(
-		entries.map((entry) => {
-			const [, chain, url] = /^([^=]+)=(.+)$/.exec(entry) ?? [];
-			// The message leaves out the entry, which may have somebody's key in it.
-			if (chain === undefined || url === undefined) {
-				throw new CliError("--rpc must be <chain>=<url>, such as 8453=https://…", {
-					code: "USAGE",
-					section: "init",
-				});
-			}
-			return [String(findChain(pins, chain).chainId), checkUrl("--rpc", url)];
-		}),
-	);
-}
-
-function checkUrl(option: "--base-url" | "--rpc", text: string): string {
+function checkBaseUrl(text: string): string {
 	const url = /^https?:\/\//i.test(text) && URL.canParse(text) ? new URL(text) : undefined;
 	if (!url) {
 		throw new CliError(
-			`${option}: that is not an http address. Write it in full, such as https://swaps.example.`,
+			"--base-url: that is not an http address. Write it in full, such as https://swaps.example.",
 			{
 				code: "USAGE",
 				section: "init",
 			},
 		);
 	}
-	if (option === "--rpc") return text;
 	// Paths are appended to the base URL.
 	if (url.search === "" && url.hash === "" && url.username === "" && url.password === "") {
 		return url.href.replace(/[/?#]+$/, "");
