@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { TestChain, TestChains } from "@geoswap/devnet";
-import { type Order, packDeadlines, toWord } from "@geoswap/protocol";
-import { type Address, type Hex, toHex } from "viem";
+import { newSwapUuid, type Order, packDeadlines, toSwapKey, toWord } from "@geoswap/protocol";
+import type { Address, Hex } from "viem";
 
 /** A minute of chain time to open, and a minute for each later step: short enough to warp past. */
 const stepSeconds = 60n;
@@ -51,7 +51,7 @@ export async function makeOrder({
 }
 
 function randomSwapKey(): Hex {
-	return toHex(BigInt(toHex(randomBytes(16))), { size: 32 });
+	return toSwapKey(newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) }));
 }
 
 /** Returns the address of an asset of the devnet by its symbol, in its chain's form. */

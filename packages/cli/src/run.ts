@@ -156,6 +156,28 @@ Docs: docs/cli.md`,
 			const { delegationCommand } = await import("./commands/delegation.ts");
 			await answer((asked) => delegationCommand(asked, { chain, ...options }));
 		});
+	const endpoints = [
+		"--rpc <chain=url...>",
+		"RPC endpoint of a chain, instead of the configured one: 8453=https://…",
+	] as const;
+	command("rescue", "find an input in the contracts without the service, and take it back")
+		.argument("[id]", "id of a swap, swp_…, or of an intent that was started on this machine")
+		.option("--chain <chain>", "chain that the input was on, by id or name")
+		.option(...wallet)
+		.option(...endpoints)
+		.option("--days <number>", "without an id: how many days to look back", "30")
+		.option("--send", "sign and send what can be taken back now; GEOSWAP_PAYER_KEY pays if it is set")
+		.action(async (id, options) => {
+			const { rescueCommand } = await import("./commands/rescue.ts");
+			setExit(await rescueCommand(call, { id, ...options }));
+		});
+	command("undelegate", "remove the wallet's delegation on a chain")
+		.argument("<chain>", "the chain, by id or name")
+		.option(...endpoints)
+		.action(async (chain, options) => {
+			const { undelegateCommand } = await import("./commands/undelegate.ts");
+			await undelegateCommand(call, { chain, ...options });
+		});
 	command("chains", "list the service's chains, compared with the deployment file").action(async () => {
 		const { chainsCommand } = await import("./commands/chains.ts");
 		await answer(chainsCommand);
