@@ -117,6 +117,12 @@ const consoleSchema = listenSchema.extend({
 	trustedProxies: z.array(networkSchema).default([]),
 });
 
+/** The events of swaps, which streams and webhooks tell. */
+const eventsSchema = z.strictObject({
+	/** Days for which an event is kept: how long a stream can be resumed. Webhooks are retried for one day. */
+	retentionDays: z.number().min(2).max(365).default(30),
+});
+
 /** A name that PostgreSQL takes without quotes. */
 const roleSchema = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
 
@@ -225,6 +231,7 @@ export const configSchema = z.strictObject({
 	/** How the books are checked against the chains, by one worker at a time. */
 	audit: auditSchema.prefault({}),
 	telemetry: telemetrySchema.prefault({}),
+	events: eventsSchema.prefault({}),
 	limits: z
 		.strictObject({
 			/** Most of the vault's stock of a token that is reserved for one account's swaps that are not opened yet. */

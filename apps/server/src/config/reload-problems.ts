@@ -24,6 +24,7 @@ const taken: Record<keyof Config, "restart" | "reload" | "unused"> = {
 	keys: "unused",
 	audit: "unused",
 	console: "unused",
+	events: "unused",
 };
 
 /** Each contract that can be replaced, and the list that keeps its retired addresses. */

@@ -105,6 +105,41 @@ type Tables = {
 		token: Buffer;
 		amount: bigint;
 	};
+	event_head: {
+		is_only: boolean;
+		position: number;
+		pruned: number;
+	};
+	event_outbox: {
+		id: number;
+		account_id: string;
+		swap_id: SwapUuid;
+		number: number;
+		at: Date;
+		status: "pending" | "settled" | "failed" | "refunded";
+		stage: "opening" | "deposited" | "delivering" | "delivered" | "refunding";
+		failure: unknown;
+		origin_tx_hash: Buffer | null;
+		delivery_tx_hash: Buffer | null;
+		refund_tx_hash: Buffer | null;
+		delivered_amount: bigint | null;
+		updated_at: Date;
+	};
+	events: {
+		position: number;
+		account_id: string;
+		swap_id: SwapUuid;
+		number: number;
+		at: Date;
+		status: "pending" | "settled" | "failed" | "refunded";
+		stage: "opening" | "deposited" | "delivering" | "delivered" | "refunding";
+		failure: unknown;
+		origin_tx_hash: Buffer | null;
+		delivery_tx_hash: Buffer | null;
+		refund_tx_hash: Buffer | null;
+		delivered_amount: bigint | null;
+		updated_at: Date;
+	};
 	exposures: {
 		swap_id: SwapUuid;
 		order_id: Buffer;

@@ -16,6 +16,7 @@ import type { FollowerMetrics } from "../telemetry/follower-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Meter } from "../telemetry/meter.ts";
 import type { WorkerPumps } from "./create-pumps.ts";
+import { keepEvents } from "./keep-events.ts";
 import type { WorkerChain } from "./worker-chain.ts";
 
 const tickEveryMs = 1_000;
@@ -27,6 +28,8 @@ const heartbeatsPerLife = 5;
 /** Longest interval between polls, so that nobody waits long for attesters that are back. */
 const heartbeatEveryMs = 15_000;
 const registeredEveryMs = 5_000;
+/** Milliseconds within which another worker takes over from one that published events. */
+const eventsTakeOverMs = 5_000;
 
 /** Starts all that a worker does by itself, until the signal aborts. Returns a promise for the end of each. */
 export function runWorkerLoops({
@@ -125,6 +128,7 @@ export function runWorkerLoops({
 		every(heartbeatMs, "polling heartbeats", () =>
 			pollHeartbeats({ config, attesters, db: pool, nowMs: nowMs(), log }),
 		),
+		every(eventsTakeOverMs, "publishing events", () => keepEvents({ config, pool, wait, nowMs, signal })),
 		every(partitionsEveryMs, "creating partitions", () => ensurePartitions(pool, { nowMs: nowMs() })),
 	];
 }

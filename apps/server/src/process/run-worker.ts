@@ -70,8 +70,8 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 	});
 	warnOfPlainKeys(signers, { signal, log });
 
-	// Each follower of a chain keeps a connection for as long as it follows.
-	const max = workConnections + chains.length;
+	// Each follower of a chain keeps a connection for as long as it follows, and so does whoever publishes events.
+	const max = workConnections + chains.length + 1;
 	const onRefusal = meter && countRefusals(meter);
 	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd worker", max, onRefusal });
 	const auditing = openDatabase({ url: auditorUrl, ...auditingDatabase });

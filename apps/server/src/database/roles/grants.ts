@@ -37,6 +37,10 @@ export const grants: Record<string, Record<RoleName, string>> = {
 		console: "select",
 	},
 	waits: { api: "", worker: "select, insert, update, delete", auditor: "select", console: "select" },
+	// Triggers write the outbox, with their owner's rights. A worker publishes what is in it.
+	event_outbox: { api: "", worker: "select, delete", auditor: "select", console: "" },
+	events: { api: "select", worker: "select, insert, delete", auditor: "select", console: "" },
+	event_head: { api: "select", worker: "select, update", auditor: "select", console: "" },
 	restores: { api: "select", worker: "select", auditor: "select", console: "" },
 
 	// Chains, as their followers saw them.

@@ -1,0 +1,43 @@
+import type { Milliseconds } from "@geoswap/protocol";
+import type { Config } from "../config/config.ts";
+import type { DatabasePool } from "../database/database.ts";
+import { holdLeadership, type UntilBeat } from "../database/leadership.ts";
+import { pruneEvents, publishEvents } from "../swap/event/publish-events.ts";
+
+/** How late an event is published at most. */
+const publishEveryMs = 250;
+const pruneEveryMs = 60_000;
+const dayMs = 86_400_000;
+
+/**
+ * Publishes the events of swaps and deletes old ones, in one worker at a time, until the signal aborts. Returns if
+ * another worker does it. Two workers at once would do no harm: whoever publishes locks the head of the events.
+ */
+export async function keepEvents({
+	config: { events },
+	pool,
+	wait,
+	untilBeat,
+	nowMs,
+	signal,
+}: {
+	config: Pick<Config, "events">;
+	pool: DatabasePool;
+	wait: (ms: Milliseconds) => Promise<void>;
+	untilBeat?: UntilBeat;
+	nowMs: () => Milliseconds;
+	signal: AbortSignal;
+}): Promise<void> {
+	await holdLeadership(pool, { name: "events", ...(untilBeat && { untilBeat }) }, async (isHeld) => {
+		let prunedAtMs = Number.NEGATIVE_INFINITY;
+		while (!signal.aborted && isHeld()) {
+			while ((await publishEvents(pool)) > 0 && isHeld());
+			if (nowMs() - prunedAtMs >= pruneEveryMs) {
+				const retentionMs = events.retentionDays * dayMs;
+				while ((await pruneEvents(pool, { retentionMs, nowMs: nowMs() })) > 0 && isHeld());
+				prunedAtMs = nowMs();
+			}
+			await wait(publishEveryMs);
+		}
+	});
+}
