@@ -2,8 +2,9 @@ import { type Kms, type KmsMood, startKms } from "@geoswap/devnet";
 import { geoVaultAbi, type Order, orderId, type SwapUuid, toWord } from "@geoswap/protocol";
 import { hexToBytes, type LocalAccount } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import {
+	assetOf,
 	createLaneScene,
 	followHead,
 	type LaneScene,
@@ -12,8 +13,10 @@ import {
 	readJob,
 } from "../../test/lane/lane-scene.ts";
 import { plainPayments } from "../../test/lane/payment-facts.ts";
+import { noCap, startTestSigner } from "../../test/signer/start-test-signer.ts";
 import { keySettingsSchema } from "../config/keys-config.ts";
 import { accountOfSigner } from "../signer/account-of-signer.ts";
+import { guardSigner } from "../signer/guard-signer.ts";
 import { openSigners } from "../signer/open-signers.ts";
 import { SignerError } from "../signer/signer-error.ts";
 import { createLog } from "../telemetry/log.ts";
@@ -55,7 +58,10 @@ async function startLanes({ timeoutMs = 20_000, names = ["first", "second"], sen
 	const signers = openSigners({ settings, nowMs: Date.now });
 	const open = async (name: string): Promise<LocalAccount> =>
 		accountOfSigner(await signers.openEvm(kms.awsReference(name)));
-	const accounts = await Promise.all(names.map(open));
+	return lanesOf(await Promise.all(names.map(open)), { sends });
+}
+
+function lanesOf(accounts: LocalAccount[], { sends = true } = {}) {
 	const { client } = scene.destination;
 	const request = (call: { method: string }) => {
 		if (!sends && call.method === "eth_sendRawTransaction")
@@ -138,6 +144,59 @@ test("with a signer that takes 300 ms, a run sends what is queued", async () => 
 	expect(await journalledCount()).toBe(2);
 });
 
+test("payments above the remote signer's cap wait, and do not keep the chain's other work waiting", async () => {
+	const { chainId, deployment } = scene.destination;
+	const outflowOf = (token: string) => ({ ...(token === "USDC" ? usdcCap : noCap), unproven: noCap });
+	const usdcCap = { perHour: String(amount), perDay: String(amount) };
+	const signer = await startTestSigner({
+		deployment: { chains: [scene.origin.deployment, deployment] },
+		secrets: { FIRST: hexToBytes(scene.chains.keys.relayers[0] ?? "0x") },
+		config: {
+			chains: {
+				[chainId]: {
+					outflow: Object.fromEntries(
+						deployment.assets.map(({ address, symbol }) => [address, outflowOf(symbol)]),
+					),
+					maxFeePerGasWei: String(500n * 10n ** 9n),
+					maxTransactionFeeWei: String(10n ** 19n),
+				},
+			},
+			keys: {
+				first: {
+					use: "relayer",
+					reference: "env:FIRST",
+					clients: ["worker"],
+					chainId,
+					signaturesPerHour: 1_000,
+					feesWei: noCap,
+					firstNonce: 64,
+				},
+			},
+		},
+	});
+	onTestFinished(() => signer.stop());
+	const key = { name: { reference: "remote:first", backend: "remote" }, rest: "first" } as const;
+	const remote = await signer.backendOf("worker").openEvm(key);
+	const run = lanesOf([accountOfSigner(guardSigner(remote, { timeoutMs: 20_000, nowMs: Date.now }))]);
+	const capped = [await queueFill(), await queueFill(), await queueFill()];
+	const other = await queueFill({ token: "USDT" });
+	await followHead(scene.pool, scene.destination);
+	await run();
+	const states = async () =>
+		(await Promise.all(capped.map(({ swapId }) => readJob(scene.pool, swapId, "fill")))).map(
+			({ state }) => state,
+		);
+	expect((await states()).toSorted()).toEqual(["queued", "queued", "sent"]);
+	expect(await readJob(scene.pool, other.swapId, "fill")).toMatchObject({ state: "sent" });
+	await expect.poll(() => vaultState(other.order)).toBe(1);
+	expect(signer.lines.filter(({ msg }) => msg === "refused")).toEqual(
+		Array.from({ length: 3 }, () => expect.objectContaining({ reason: "above-cap" })),
+	);
+	// Waiting costs a job nothing: it is not struck, and is tried again later.
+	for (const { swapId } of capped)
+		expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ strikes: 0 });
+});
+
 test("a relayer's key is replaced with orders in flight: each is paid once, and what the old key left behind is done when it is back", async () => {
 	const sent = await queueFill();
 	await followHead(scene.pool, scene.destination);
@@ -170,10 +229,11 @@ async function openOf(relayer: number): Promise<number> {
 	return Number(rows[0]?.count);
 }
 
-async function queueFill(): Promise<{ order: Order; swapId: SwapUuid }> {
+async function queueFill({ token = "USDC" } = {}): Promise<{ order: Order; swapId: SwapUuid }> {
 	const wallet = toWord(privateKeyToAddress(generatePrivateKey()));
 	// Nothing makes blocks on the origin, so an order's times count from the start of the test.
-	const order = await newOrder(scene, { wallet, fillSeconds: 3_600n });
+	const outputToken = toWord(assetOf(scene.chains.destination, token));
+	const order = await newOrder(scene, { wallet, fillSeconds: 3_600n, outputToken });
 	const delivery = { kind: "stock", amount } as const;
 	return { order, swapId: await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } }) };
 }

@@ -91,3 +91,19 @@ test("a payload that the signer refuses does not keep others from being signed",
 	expect(await signer.sign(message)).toBe(signature);
 	expect(outcomes()).toEqual(["refused", "ok"]);
 });
+
+test("a payload that the signer defers does not keep others from being signed, and can be offered again", async () => {
+	let isAboveCap = true;
+	const signer = guarded(async (bytes) => {
+		if (bytes.length !== 3 && isAboveCap)
+			throw new SignerError(name, "above-cap", { isRetryable: true, isDeferred: true });
+		return signature;
+	});
+	for (let i = 0; i < 3; i++) {
+		await expect(signer.sign(new Uint8Array(4))).rejects.toMatchObject({ isDeferred: true });
+		expect(await signer.sign(message)).toBe(signature);
+	}
+	isAboveCap = false;
+	expect(await signer.sign(new Uint8Array(4))).toBe(signature);
+	expect(outcomes()).toEqual(["deferred", "ok", "deferred", "ok", "deferred", "ok", "ok"]);
+});

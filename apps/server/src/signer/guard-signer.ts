@@ -3,11 +3,14 @@ import { ConfigError } from "../config/config-error.ts";
 import type { EvmSigner, SignOptions, SolanaSigner } from "./signer.ts";
 import { type KeyName, SignerError } from "./signer-error.ts";
 
-/** A call to a signer that has ended. `refused`: the signer judged the payload; `skipped`: it was not asked. */
+/**
+ * A call to a signer that has ended. `refused`: the signer judged the payload; `deferred`: it did, and may sign it
+ * later; `skipped`: it was not asked.
+ */
 export type SignerCall = {
 	key: KeyName;
 	seconds: number;
-	outcome: "ok" | "refused" | "failed" | "timeout" | "skipped";
+	outcome: "ok" | "refused" | "deferred" | "failed" | "timeout" | "skipped";
 };
 
 export type Guard = {
@@ -57,9 +60,9 @@ function guarded<Payload, Signature>(
 			return signature;
 		} catch (cause) {
 			const error = cause instanceof SignerError ? cause : failureOf(key, cause);
-			if (!error.isRetryable) {
+			if (!error.isRetryable || error.isDeferred) {
 				// The signer works, and does not like this payload. Others need not wait.
-				told("refused");
+				told(error.isDeferred ? "deferred" : "refused");
 				throw error;
 			}
 			// Calls that began together and fail together count as one failure.

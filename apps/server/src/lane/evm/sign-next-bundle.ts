@@ -8,7 +8,7 @@ import { endLease, journalLease, type LeasedOutcome } from "../../job/journal/jo
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
 import type { PaymentProof } from "../../job/read-payment-facts.ts";
 import { type LeasedJobs, takeBundle } from "../../job/take-jobs.ts";
-import { isRefusedBySigner } from "../../signer/signer-error.ts";
+import { isDeferredBySigner, isRefusedBySigner, type SignerError } from "../../signer/signer-error.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import { changeOf } from "../change-of.ts";
@@ -59,9 +59,10 @@ export async function signNextBundle(
 	tellMalformed(lane, malformed);
 	if (jobs.length === 0) return { hasMore: true, refused: swapIdsOf(malformed), isUndone: false };
 	const plan = await planBundle(lane, { leased, head }).catch(async (error: unknown): Promise<BundlePlan> => {
-		const verdicts = isRefusedBySigner(error)
-			? strikeRefused(lane, jobs, error)
-			: refuseUnmakable(lane, jobs);
+		const verdicts =
+			isRefusedBySigner(error) || isDeferredBySigner(error)
+				? judgeUnsigned(lane, jobs, error)
+				: refuseUnmakable(lane, jobs);
 		if (verdicts.size > 0) return { verdicts, proofs: new Map() };
 		// Other lanes need not wait until the lease expires.
 		await endLease(pool, id, leased).catch(() => {});
@@ -121,13 +122,17 @@ function refuseUnmakable({ id, chain, account, log }: Lane, jobs: readonly Job[]
 }
 
 /**
- * Judges the jobs of a transaction that the signer refused: a single one gets a strike, several are sent alone, so that
- * only the one that the signer refuses is held up. Orders that attesters signed as a list stay together.
+ * Judges the jobs of a transaction that the signer does not sign: a single one gets a strike, or waits if the signer
+ * may sign it later. Several are sent alone, so that only the one that the signer does not sign is held up. Orders that
+ * attesters signed as a list stay together.
  */
-function strikeRefused({ id, log }: Lane, jobs: readonly Job[], error: Error): Map<SwapUuid, Verdict> {
-	log.error({ ...id, swapIds: swapIdsOf(jobs), err: error }, "the signer refused the transaction");
+function judgeUnsigned({ id, log }: Lane, jobs: readonly Job[], error: SignerError): Map<SwapUuid, Verdict> {
+	const about = { ...id, swapIds: swapIdsOf(jobs), err: error };
+	if (error.isDeferred) log.warn(about, "the signer does not sign the transaction for now");
+	else log.error(about, "the signer refused the transaction");
 	const isWhole = jobs.length === 1 || jobs[0]?.attestationId !== undefined;
-	return new Map(jobs.map((job) => [job.swapId, isWhole ? strike(job) : apart]));
+	const judge = error.isDeferred ? () => deferred : strike;
+	return new Map(jobs.map((job) => [job.swapId, isWhole ? judge(job) : apart]));
 }
 
 /** Returns a verdict on each job, and a signed transaction for those that would succeed. A bundle is of one kind. */
@@ -202,6 +207,12 @@ async function planBundle(
 
 /** The verdict on an op whose wallet may hold too little for all its ops: it must not make a bundle fail. */
 const apart: Verdict = { do: "postpone", blocks: 0, alone: true };
+
+/**
+ * The verdict on a payment that no key may sign for now. It must not stay at the front of the queue: all other work of
+ * the chain would wait behind it.
+ */
+const deferred: Verdict = { do: "postpone", blocks: 3, alone: true };
 
 /** Returns the opens, from the first one on, whose gas limits fit into one transaction. */
 function fitting(jobs: Job[]): Job[] {

@@ -6,6 +6,7 @@ import { recoverAddress } from "../../chain/evm/secp256k1.ts";
 import { digestOfPayload } from "../digest-of-payload.ts";
 import { hexOfSignature } from "../hex-of-signature.ts";
 import {
+	keyAboveCap,
 	keysAnswerSchema,
 	type Payload,
 	problemSchema,
@@ -112,13 +113,18 @@ async function asking<Result>(name: KeyName, ask: () => Promise<Result>): Promis
 	}
 }
 
-/** Only a payload that breaks a rule is refused for good. A cap that is reached, or a missing right, is no fault of it. */
+/**
+ * Only a payload that breaks a rule is refused for good. A cap that is reached, or a missing right, is no fault of it.
+ * If the cap is not the key's own, the key can sign other payloads meanwhile.
+ */
 function refusedBy(name: KeyName, { status, body }: { status: number; body: unknown }): SignerError {
 	const said = problemSchema.safeParse(body);
 	const problem = said.success ? `${said.data.reason}: ${said.data.message}` : `it answered ${status}`;
 	const isRefused = [400, 403, 413].includes(status);
+	const isDeferred = status === 429 && said.success && said.data.reason !== keyAboveCap;
 	return new SignerError(name, isRefused ? `the remote signer refused (${problem})` : problem, {
 		isRetryable: !isRefused,
+		isDeferred,
 	});
 }
 

@@ -62,5 +62,8 @@ export const keysAnswerSchema = z.array(
 	z.object({ name: z.string(), kind: z.enum(["evm", "solana"]), address: z.string() }),
 );
 
+/** The reason of a refusal that concerns all payloads of the key, and those of no other key. */
+export const keyAboveCap = "key-above-cap";
+
 /** The body of an answer other than 200. */
 export const problemSchema = z.object({ reason: z.string(), message: z.string() });

@@ -114,7 +114,7 @@ test("a restart keeps the count of signatures, and the same payload has the same
 		last = await asked.post("/sign/attester", heartbeat(1_000 + i));
 		if (last.status === 200) signed++;
 	}
-	expect(last).toMatchObject({ status: 429, body: { reason: "above-cap" } });
+	expect(last).toMatchObject({ status: 429, body: { reason: "key-above-cap" } });
 	expect(signed).toBeLessThan(200);
 });
 

@@ -142,6 +142,8 @@ async function judgeClose(
 		if (own.has(step.account)) refuse("not-ours", `${step.account} holds our tokens and is not a marker`);
 		return step.account;
 	});
+	if (new Set(closedMarkers).size < closedMarkers.length)
+		refuse("malformed", "a marker is closed twice, which no chain does");
 	const isOwners = steps.some((step) => step.do === "close" && step.owner === address);
 	if (use !== "fee-payer" && !isOwners) refuse("wrong-kind", "none of the markers is this key's");
 	return { kind: "close", closedMarkers, payouts: [], about: { markers: closedMarkers } };

@@ -27,3 +27,8 @@ export function unprovenMeter(meter: string): string {
 export function isUnprovenMeter(meter: string): boolean {
 	return meter.startsWith("unproven/");
 }
+
+/** Returns whether a meter counts what one key signs or spends. The others are shared by all keys. */
+export function isKeyMeter(meter: string): boolean {
+	return meter.startsWith("fees/") || meter.startsWith("signatures/");
+}

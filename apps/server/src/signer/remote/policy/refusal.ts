@@ -1,3 +1,5 @@
+import { keyAboveCap } from "../payload.ts";
+
 /** Reasons for which the remote signer does not sign. Metrics and the audit log name them. */
 export const refusalReasons = [
 	/** The bytes are not what our lanes make: another call, another field, another encoding. */
@@ -16,8 +18,10 @@ export const refusalReasons = [
 	"marker-young",
 	/** A payment that is not what the order's deposit was for. */
 	"not-the-deposit",
-	/** The key has signed, spent or paid as much as it may for now. */
+	/** As much of the token was paid as may be for now, by all keys together. */
 	"above-cap",
+	/** The key has signed, or spent on fees, as much as it may for now. */
+	keyAboveCap,
 	/** The payment is not proven by a deposit, and payments without proof have reached their cap. */
 	"unproven",
 	/** No such key for this client. */
@@ -26,7 +30,7 @@ export const refusalReasons = [
 export type RefusalReason = (typeof refusalReasons)[number];
 
 /** Reasons that time can remove: the same payload may be signed later. */
-const passing: ReadonlySet<RefusalReason> = new Set(["above-cap", "unproven"]);
+const passing: ReadonlySet<RefusalReason> = new Set(["above-cap", keyAboveCap, "unproven"]);
 
 /** A payload that is not signed. The message says what about it is wrong, and holds nothing secret. */
 export class Refusal extends Error {

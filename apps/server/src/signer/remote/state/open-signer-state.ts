@@ -2,9 +2,10 @@ import { DatabaseSync } from "node:sqlite";
 import type { SolanaAddress } from "@geoswap/protocol";
 import { markerSeed } from "@geoswap/protocol";
 import { ConfigError } from "../../../config/config-error.ts";
+import { keyAboveCap } from "../payload.ts";
 import type { Charge, CoSignedDeposit } from "../policy/judgement.ts";
-import { isUnprovenMeter } from "../policy/meters.ts";
-import { refuse } from "../policy/refusal.ts";
+import { isKeyMeter, isUnprovenMeter } from "../policy/meters.ts";
+import { type RefusalReason, refuse } from "../policy/refusal.ts";
 import type { Cap, Caps } from "./cap.ts";
 import { createSpending, exceededWindow, type Spending } from "./spending.ts";
 
@@ -118,7 +119,7 @@ export function openSignerState({
 		const grown = new Map<string, bigint>();
 		return charges.map((charge) => {
 			const { meter, item, amount, why } = charge;
-			const reason = isUnprovenMeter(meter) ? "unproven" : "above-cap";
+			const reason = reasonAt(meter);
 			const because = why === undefined ? "" : `: ${why}`;
 			const cap = caps.get(meter);
 			if (!cap)
@@ -222,6 +223,11 @@ export function openSignerState({
 		},
 		close: () => db.close(),
 	};
+}
+
+function reasonAt(meter: string): RefusalReason {
+	if (isUnprovenMeter(meter)) return "unproven";
+	return isKeyMeter(meter) ? keyAboveCap : "above-cap";
 }
 
 type DepositRow = {
