@@ -32,7 +32,7 @@ export { solanaFeeds } from "./solana-feeds.ts";
 export { findBinary } from "./stack/find-binary.ts";
 export { forgedIdentity, forgedInvocation, forgeEngineCall } from "./stack/forge-engine-call.ts";
 export { identityKeyOf } from "./stack/identity-key-of.ts";
-export { portSource } from "./stack/port-source.ts";
+export { isListening, portSource } from "./stack/port-source.ts";
 export { baseEnvironment, createApiKey, serverCommand, serverMain } from "./stack/server-command.ts";
 export type { StackSigning } from "./stack/server-processes.ts";
 export { type ServiceOptions, type ServiceProcess, serviceProcess } from "./stack/service-process.ts";

@@ -1,5 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Deployment } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { isAnswering } from "./is-answering.ts";
 import { isListening } from "./port-source.ts";
@@ -14,6 +15,13 @@ export type StackSigning = {
 	/** Variables that the worker needs to reach its keys. Its references are in the configuration. */
 	workerEnvironment: Record<string, string>;
 	attesterEnvironment: Record<string, string>;
+	/** Starts a process that holds keys, before those that use them. */
+	startFirst?: (stack: {
+		deployment: Deployment;
+		endpoints: readonly StackEndpoint[];
+		solana: StackSolanaEndpoint | undefined;
+		logFile: (name: string) => string;
+	}) => Promise<ServiceProcess>;
 };
 
 export type ServerProcesses = {

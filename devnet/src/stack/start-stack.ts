@@ -183,6 +183,11 @@ export async function startStack({
 		await serverCommand(environment, ["migrate"]);
 		for (const { setPassword } of Object.values(logins)) await runSql(postgres.url, setPassword);
 
+		if (signing?.startFirst) {
+			step("starting the signer");
+			await order.together({ signer: signing.startFirst({ deployment, endpoints, solana, logFile }) });
+		}
+
 		step("starting attesters, worker, API");
 		const processes = serverProcesses({
 			dataDir,
