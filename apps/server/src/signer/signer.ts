@@ -22,8 +22,11 @@ export type SignOptions = {
 	order?: Order | undefined;
 };
 
+/** A part of signers that judge payloads: shows that the key signs, without a signature for the caller. */
+type Checking = { check?: (options?: SignOptions) => Promise<void> };
+
 /** A key that this process can use and need not be able to read. */
-export type EvmSigner = {
+export type EvmSigner = Checking & {
 	kind: "evm";
 	name: KeyName;
 	address: Address;
@@ -31,7 +34,7 @@ export type EvmSigner = {
 };
 
 /** A key of Solana. It signs the message of a transaction, and returns the 64 bytes of the signature. */
-export type SolanaSigner = {
+export type SolanaSigner = Checking & {
 	kind: "solana";
 	name: KeyName;
 	address: SolanaAddress;

@@ -37,12 +37,15 @@ export async function startTestSigner({
 	secrets,
 	config,
 	nowMs = Date.now,
+	isBroken = () => false,
 }: {
 	deployment: Deployment;
 	/** The 32 bytes of each key, by the variable that the configuration names. */
 	secrets: Record<string, Uint8Array>;
 	config: Record<string, unknown>;
 	nowMs?: () => number;
+	/** Whether the place that holds the keys fails now. */
+	isBroken?: () => boolean;
 }): Promise<TestSigner> {
 	const folder = await mkdtemp(join(tmpdir(), "geoswap-signer-"));
 	const clients = ["worker", "attester", "other"];
@@ -60,8 +63,14 @@ export async function startTestSigner({
 		return secret;
 	};
 	const opener: KeyOpener = {
-		openEvm: async (reference) =>
-			evmSignerOf(memoryDigestKey({ reference, backend: "env" }, bytesOf(reference))),
+		openEvm: async (reference) => {
+			const signer = evmSignerOf(memoryDigestKey({ reference, backend: "env" }, bytesOf(reference)));
+			const sign: typeof signer.sign = async (payload, options) => {
+				if (isBroken()) throw new Error("the device was removed");
+				return signer.sign(payload, options);
+			};
+			return { ...signer, sign };
+		},
 		openSolana: async (reference) =>
 			solanaSignerOf(memoryMessageKey({ reference, backend: "env" }, bytesOf(reference))),
 	};

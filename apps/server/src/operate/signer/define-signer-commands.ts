@@ -25,4 +25,16 @@ export function defineSignerCommands(
 			const { makeCertificatesCommand } = await import("./make-certificates-command.ts");
 			await makeCertificatesCommand(options);
 		});
+	signer
+		.command("revoke")
+		.description("put a client's certificate on the authority's list, crl.pem, for tls.crlFile of the signer")
+		.requiredOption("--out <folder>", "the folder of the authority, where the list is")
+		.requiredOption("--certificate <file>", "the certificate to revoke")
+		.option("--json", "print the list's file as JSON")
+		.action(async ({ out, certificate, json }) => {
+			const { revokeCertificate } = await import("./revoke-certificate.ts");
+			const result = await revokeCertificate({ folder: out, certificateFile: certificate });
+			const next = "Put it where tls.crlFile of the signer is, and send the signer SIGHUP.";
+			console.log(json ? JSON.stringify(result) : `${result.crlFile} has it. ${next}`);
+		});
 }

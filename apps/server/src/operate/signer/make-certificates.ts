@@ -1,12 +1,9 @@
-import { execFile } from "node:child_process";
 import { access, chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { ConfigError } from "../../config/config-error.ts";
-
-const run = promisify(execFile);
+import { authorityDays, openssl } from "./openssl.ts";
 
 export type MadeCertificate = { name: string; certificateFile: string; keyFile: string };
 
@@ -38,8 +35,6 @@ export async function makeCertificates({
 	return { caFile, made };
 }
 
-/** Ten years: a new authority means a new certificate for everyone. */
-const authorityDays = "3650";
 const curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
 
 async function makeAuthority(folder: string): Promise<void> {
@@ -79,17 +74,6 @@ async function makeOne(
 		await rm(work, { recursive: true });
 	}
 	return { name, certificateFile, keyFile };
-}
-
-async function openssl(...parts: string[][]): Promise<void> {
-	try {
-		await run("openssl", parts.flat());
-	} catch (error) {
-		const { code, stderr } = error as { code?: string; stderr?: string };
-		if (code === "ENOENT")
-			throw new Error("openssl is not installed: install it, then run the command again");
-		throw new Error(`openssl failed: ${stderr?.trim()}`);
-	}
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -17,6 +17,7 @@ export function defineSignersCommands(program: Command): void {
 				.choices(["worker", "attester"])
 				.default("worker"),
 		)
+		.option("--times <count>", "signatures with each key; the time is their median", "1")
 		.option(...json)
 		.action(async (options) => {
 			const { signersCheckCommand } = await import("./signers-check-command.ts");

@@ -1,5 +1,6 @@
 import { readAttesterConfig } from "../../attester/attester-config.ts";
 import { evmChains, solanaChain } from "../../config/chain-config.ts";
+import { ConfigError } from "../../config/config-error.ts";
 import type { KeySettings } from "../../config/keys-config.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { openAttesterKey } from "../../signer/open-attester-key.ts";
@@ -7,7 +8,7 @@ import { openRelayers } from "../../signer/open-relayers.ts";
 import { openSigners, type Signers } from "../../signer/open-signers.ts";
 import { openSolanaRole, type SolanaRole, solanaRoles } from "../../signer/open-solana-keys.ts";
 import type { EvmSigner, SolanaSigner } from "../../signer/signer.ts";
-import { isRefusedBySigner } from "../../signer/signer-error.ts";
+import { trySigner } from "../../signer/try-signer.ts";
 
 type Signer = EvmSigner | SolanaSigner;
 /** The keys of one purpose. */
@@ -17,7 +18,9 @@ type Checked = {
 	address?: string;
 	key?: string;
 	backend?: string;
+	/** The median of all signatures, and the longest. */
 	milliseconds?: number;
+	slowestMilliseconds?: number;
 	/** Absent if the key signed. */
 	problem?: string;
 };
@@ -26,16 +29,21 @@ type Checked = {
 export async function signersCheckCommand({
 	config: path,
 	for: process,
+	times = "1",
 	json = false,
 }: {
 	config: string;
 	for: "worker" | "attester";
+	times?: string;
 	json?: boolean;
 }): Promise<number> {
+	const count = Number(times);
+	if (!Number.isInteger(count) || count < 1)
+		throw new ConfigError("--times", "must be a whole number from 1");
 	const { settings, purposesWith } = process === "attester" ? attesterKeys(path) : workerKeys(path);
 	const signers = openSigners({ settings, nowMs: Date.now });
 	try {
-		const checked = (await Promise.all(purposesWith(signers).map(checkPurpose))).flat();
+		const checked = await checkAll(purposesWith(signers), count);
 		for (const line of json ? [JSON.stringify(checked)] : checked.map(describe)) console.log(line);
 		return checked.some(({ problem }) => problem !== undefined) ? 1 : 0;
 	} finally {
@@ -73,38 +81,53 @@ function attesterKeys(path: string): Keys {
 	return { settings: keys, purposesWith };
 }
 
-async function checkPurpose({ use, open }: Purpose): Promise<Checked[]> {
-	try {
-		return await Promise.all((await open()).map((signer) => checkSigner(use, signer)));
-	} catch (error) {
-		return [{ use, problem: (error as Error).message }];
-	}
-}
-
-async function checkSigner(use: string, signer: Signer): Promise<Checked> {
-	const { name, address } = signer;
-	const about = { use, address, key: name.reference, backend: name.backend };
-	const startMs = performance.now();
-	try {
-		await (signer.kind === "evm" ? signer.sign(emptyHeartbeat) : signer.sign(noTransaction));
-	} catch (error) {
-		// A remote signer refuses a test payload. That it judges one shows that it works.
-		if (name.backend !== "remote" || !isRefusedBySigner(error)) {
-			return { ...about, problem: (error as Error).message };
+/** Tries one key after the other, so that no key waits for another one and its time is its own. */
+async function checkAll(purposes: readonly Purpose[], count: number): Promise<Checked[]> {
+	const checked: Checked[] = [];
+	for (const { use, open } of purposes) {
+		try {
+			for (const signer of await open()) checked.push(await checkSigner(use, signer, count));
+		} catch (error) {
+			checked.push({ use, problem: (error as Error).message });
 		}
 	}
-	return { ...about, milliseconds: Math.round(performance.now() - startMs) };
+	return checked;
 }
 
-/** A heartbeat of no chain, long ago. It decides nothing anywhere. */
-const emptyHeartbeat = {
-	kind: "heartbeat",
-	message: { chainId: 0, finalizedNumber: 0, signedAtUnixSeconds: 0 },
-} as const;
-/** Bytes that no cluster takes for a transaction's message. */
-const noTransaction = new TextEncoder().encode("geoswapd signers check");
+async function checkSigner(use: string, signer: Signer, count: number): Promise<Checked> {
+	const { name, address } = signer;
+	const about = { use, address, key: name.reference, backend: name.backend };
+	const times: number[] = [];
+	try {
+		for (let i = 0; i < count; i++) {
+			const startMs = performance.now();
+			await trySigner(signer);
+			times.push(performance.now() - startMs);
+		}
+	} catch (error) {
+		return { ...about, problem: (error as Error).message };
+	}
+	times.sort((a, b) => a - b);
+	const [median = 0, slowest = 0] = [times[Math.floor(times.length / 2)], times.at(-1)];
+	return { ...about, milliseconds: rounded(median), slowestMilliseconds: rounded(slowest) };
+}
 
-function describe({ use, address, key, backend, milliseconds, problem }: Checked): string {
+/** Rounds to tenths: a key in memory takes less than a millisecond. */
+function rounded(milliseconds: number): number {
+	return Math.round(milliseconds * 10) / 10;
+}
+
+function describe({
+	use,
+	address,
+	key,
+	backend,
+	milliseconds,
+	slowestMilliseconds,
+	problem,
+}: Checked): string {
 	const what = [use, address, key, backend].filter((part) => part !== undefined).join("  ");
-	return problem === undefined ? `ok    ${what}  ${milliseconds} ms` : `FAIL  ${what}: ${problem}`;
+	return problem === undefined
+		? `ok    ${what}  ${milliseconds} ms (slowest ${slowestMilliseconds} ms)`
+		: `FAIL  ${what}: ${problem}`;
 }

@@ -38,6 +38,7 @@ async function openEvmKey(client: RemoteClient, name: KeyName): Promise<EvmSigne
 		kind: "evm",
 		name,
 		address,
+		check: (options) => askToCheck(client, name, options),
 		async sign(payload, options = {}) {
 			const signature = await askToSign(client, name, payload, options);
 			if (typeof signature === "string" || !isBy(address, payload, signature))
@@ -50,7 +51,7 @@ async function openEvmKey(client: RemoteClient, name: KeyName): Promise<EvmSigne
 async function openSolanaKey(client: RemoteClient, name: KeyName): Promise<SolanaSigner> {
 	const address = await addressOf(client, name, "solana");
 	if (!isSolanaAddress(address)) throw failed(name, "the remote signer names an address of another kind");
-	return solanaSignerOf({
+	const signer = solanaSignerOf({
 		name,
 		publicKey: new Uint8Array(getAddressEncoder().encode(address)),
 		signMessage: async (message, options) => {
@@ -62,6 +63,7 @@ async function openSolanaKey(client: RemoteClient, name: KeyName): Promise<Solan
 			return new Uint8Array(Buffer.from(signature, "base64"));
 		},
 	});
+	return { ...signer, check: (options) => askToCheck(client, name, options) };
 }
 
 function isBy(
@@ -94,6 +96,12 @@ async function askToSign(
 	const answer = answerSchema.safeParse(body);
 	if (!answer.success) throw failed(name, "its answer has another form");
 	return answer.data.signature;
+}
+
+/** Asks the signer to try the key. Throws if it does not sign. */
+async function askToCheck(client: RemoteClient, name: KeyName, options: SignOptions = {}): Promise<void> {
+	const { status, body } = await asking(name, () => client.post(`/check/${keyOf(name)}`, {}, options));
+	if (status !== 200) throw refusedBy(name, { status, body });
 }
 
 /** Turns a connection that fails into an error that names the key. The same call can be made again. */

@@ -1,6 +1,7 @@
 import { bytesToHex, type Hex, hexToBytes, keccak256 } from "viem";
 import type { Log } from "../../telemetry/log.ts";
 import { digestOfPayload } from "../digest-of-payload.ts";
+import { trySigner } from "../try-signer.ts";
 import { judgePayload } from "./judge-payload.ts";
 import type { Payload, WireSignature } from "./payload.ts";
 import type { Charge, Judgement } from "./policy/judgement.ts";
@@ -17,6 +18,8 @@ const nonceWindow = 64;
 export type Signing = {
 	/** Signs a payload, or throws a `Refusal`. The same payload gets the same signature, and counts once. */
 	sign: (request: { client: string; key: string; payload: Payload }) => Promise<WireSignature>;
+	/** Signs a trial that decides nothing, and keeps the signature. Throws if the key does not sign. */
+	check: (request: { client: string; key: string }) => Promise<void>;
 	/** Returns the keys that a client may use. */
 	keysOf: (client: string) => { name: string; kind: "evm" | "solana"; address: string }[];
 };
@@ -42,12 +45,7 @@ export function createSigning({
 
 	return {
 		sign: async ({ client, key: name, payload }) => {
-			const key = keys.find((one) => one.name === name && one.clients.includes(client));
-			if (!key) {
-				metrics?.refused("", "not-allowed");
-				log.warn({ client, key: name, reason: "not-allowed" }, "refused");
-				return refuse("not-allowed", `${client} may not use a key ${name}`);
-			}
+			const key = keyFor(client, name);
 			const id: PayloadId = { key: name, digest: digestOf(payload) };
 			const flight = `${name}/${id.digest}`;
 			const running = underWay.get(flight) ?? signOnce(key, { client, id, payload });
@@ -56,6 +54,20 @@ export function createSigning({
 				return await running;
 			} finally {
 				underWay.delete(flight);
+			}
+		},
+		check: async ({ client, key: name }) => {
+			const key = keyFor(client, name);
+			const about = { client, key: name };
+			try {
+				// A trial counts like any signature: it takes as much of the device's time.
+				const digest = `check/${nowMs()}`;
+				const charges = [{ meter: signatureMeter(name), item: digest, amount: 1n }];
+				state.reserve({ id: { key: name, digest }, charges });
+				await trySigner(key.signer);
+				log.info(about, "checked");
+			} catch (error) {
+				throw told(error, key, about);
 			}
 		},
 		keysOf: (client) =>
@@ -83,15 +95,29 @@ export function createSigning({
 			log.info({ ...about, kind: judgement.kind, ...plain(judgement.about) }, "signed");
 			return signature;
 		} catch (error) {
-			if (error instanceof Refusal) {
-				metrics?.refused(key.name, error.reason);
-				log.warn({ ...about, reason: error.reason, problem: error.message }, "refused");
-			} else {
-				metrics?.failed(key.name);
-				log.error({ ...about, err: error }, "the key does not sign");
-			}
-			throw error;
+			throw told(error, key, about);
 		}
+	}
+
+	/** Returns the key, if the client may use it. */
+	function keyFor(client: string, name: string): SigningKey {
+		const key = keys.find((one) => one.name === name && one.clients.includes(client));
+		if (key) return key;
+		metrics?.refused("", "not-allowed");
+		log.warn({ client, key: name, reason: "not-allowed" }, "refused");
+		return refuse("not-allowed", `${client} may not use a key ${name}`);
+	}
+
+	/** Counts and logs why nothing was signed. */
+	function told(error: unknown, key: SigningKey, about: Record<string, unknown>): unknown {
+		if (error instanceof Refusal) {
+			metrics?.refused(key.name, error.reason);
+			log.warn({ ...about, reason: error.reason, problem: error.message }, "refused");
+		} else {
+			metrics?.failed(key.name);
+			log.error({ ...about, err: error }, "the key does not sign");
+		}
+		return error;
 	}
 
 	async function count(

@@ -6,20 +6,25 @@ import { join } from "node:path";
 import type { Deployment } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { solanaOrderScene } from "../../../test/order/solana-order-scene.ts";
 import { startTestSigner, type TestSigner } from "../../../test/signer/start-test-signer.ts";
 import { makeCertificates } from "../../operate/signer/make-certificates.ts";
+import { revokeCertificate } from "../../operate/signer/revoke-certificate.ts";
+import { signersCheckCommand } from "../../operate/signers/signers-check-command.ts";
 import { SignerError } from "../signer-error.ts";
+import { trySigner } from "../try-signer.ts";
 
 const secret = generatePrivateKey();
 let signer: TestSigner;
+let isBroken = false;
 const elsewhere = mkdtempSync(join(tmpdir(), "geoswap-other-authority-"));
 beforeAll(async () => {
 	const deployment: Deployment = { chains: [], solana: (await solanaOrderScene()).deployment };
 	signer = await startTestSigner({
 		deployment,
 		secrets: { ATTESTER: hexToBytes(secret) },
+		isBroken: () => isBroken,
 		config: {
 			keys: {
 				attester: {
@@ -98,6 +103,68 @@ test("a client tells a refusal, which is final, from a signer that is gone, whic
 	await expect(evm.sign(old)).rejects.toThrow(SignerError);
 	const gone = signer.clientOf("attester", { url: "https://127.0.0.1:1", timeoutMs: 2_000 });
 	await expect(gone.get("/keys")).rejects.toThrow("ECONNREFUSED");
+});
+
+test("a revoked certificate is shut out after a reload, on a new connection and on one that was open", async () => {
+	const { folder } = signer;
+	const revoke = (name: string) =>
+		revokeCertificate({ folder, certificateFile: join(folder, `${name}.pem`) });
+	await revoke("other");
+	const path = join(folder, "signer.json");
+	const file = JSON.parse(readFileSync(path, "utf8"));
+	writeFileSync(path, JSON.stringify({ ...file, tls: { ...file.tls, crlFile: "crl.pem" } }));
+	await signer.restart();
+	const [worker, attester] = [signer.clientOf("worker"), signer.clientOf("attester")];
+	expect((await worker.get("/health")).status).toBe(200);
+	await expect(signer.clientOf("other").get("/health")).rejects.toThrow();
+	await revoke("worker");
+	signer.signer().reloadCertificates();
+	await expect(worker.get("/health")).rejects.toThrow();
+	await expect(signer.clientOf("worker").get("/health")).rejects.toThrow();
+	await expect(signer.clientOf("other").get("/health")).rejects.toThrow();
+	expect((await attester.get("/health")).status).toBe(200);
+	// A list that cannot be read changes nothing.
+	writeFileSync(join(folder, "crl.pem"), "not a list");
+	expect(() => signer.signer().reloadCertificates()).toThrow();
+	await expect(signer.clientOf("worker").get("/health")).rejects.toThrow();
+	expect((await attester.get("/health")).status).toBe(200);
+	writeFileSync(path, JSON.stringify(file));
+	await signer.restart();
+});
+
+test("a check shows whether the key signs, returns no signature, and counts", async () => {
+	const evm = await signer.backendOf("attester").openEvm(key);
+	await trySigner(evm);
+	expect(await signer.clientOf("attester").post("/check/attester", {})).toEqual({
+		status: 200,
+		body: { ok: true },
+	});
+	isBroken = true;
+	await expect(trySigner(evm)).rejects.toThrow("the key's backend did not sign");
+	const folder = mkdtempSync(join(tmpdir(), "geoswap-signers-check-"));
+	try {
+		const config = join(folder, "attester.json");
+		const files = { caFile: "ca.pem", certificateFile: "attester.pem", keyFile: "attester-key.pem" };
+		const own = Object.entries(files).map(([name, path]) => [name, join(signer.folder, path)]);
+		const remote = { url: signer.url, ...Object.fromEntries(own) };
+		const keys = { attester: "remote:attester", remote };
+		const deployment = join(signer.folder, "deployment.json");
+		writeFileSync(config, JSON.stringify({ deployment, chains: {}, port: 0, keys }));
+		const printed = vi.spyOn(console, "log").mockImplementation(() => {});
+		onTestFinished(() => printed.mockRestore());
+		const check = () => signersCheckCommand({ config, for: "attester", times: "3", json: true });
+		expect(await check()).toBe(1);
+		expect(printed.mock.lastCall?.[0]).toContain("backend did not sign");
+		isBroken = false;
+		expect(await check()).toBe(0);
+		expect(JSON.parse(String(printed.mock.lastCall?.[0]))).toEqual([
+			expect.objectContaining({ use: "attester", milliseconds: expect.any(Number), backend: "remote" }),
+		]);
+	} finally {
+		rmSync(folder, { recursive: true });
+	}
+	expect(await signer.clientOf("worker").post("/check/attester", {})).toMatchObject({ status: 401 });
+	expect(signer.lines.filter(({ msg }) => msg === "checked")).toHaveLength(5);
 });
 
 test("a restart keeps the count of signatures, and the same payload has the same signature after it", async () => {

@@ -86,10 +86,29 @@ export async function startSignerServer({
 		const { method, url = "" } = request;
 		if (method === "GET" && url === "/health") return { status: 200, body: { ok: true } };
 		if (method === "GET" && url === "/keys") return { status: 200, body: signing.keysOf(client) };
-		const key = method === "POST" ? /^\/sign\/([\w.-]+)$/.exec(url)?.[1] : undefined;
+		const [, path, key] = (method === "POST" && /^\/(sign|check)\/([\w.-]+)$/.exec(url)) || [];
 		if (key === undefined)
-			return { status: 404, body: problem("not-found", "there are /sign/KEY, /keys and /health") };
-		return sign({ client, key, request });
+			return {
+				status: 404,
+				body: problem("not-found", "there are /sign/KEY, /check/KEY, /keys and /health"),
+			};
+		return path === "sign" ? sign({ client, key, request }) : check({ client, key, request });
+	}
+
+	async function check({
+		client,
+		key,
+		request,
+	}: {
+		client: string;
+		key: string;
+		request: IncomingMessage;
+	}): Promise<Answer> {
+		await readBody(request);
+		return orRefused(async () => {
+			await signing.check({ client, key });
+			return { ok: true };
+		});
 	}
 
 	async function sign({
@@ -109,8 +128,13 @@ export async function startSignerServer({
 			log.warn({ client, key, reason: "malformed" }, "refused");
 			return { status: 400, body: problem("malformed", z.prettifyError(parsed.error)) };
 		}
+		return orRefused(async () => ({ signature: await signing.sign({ client, key, payload: parsed.data }) }));
+	}
+
+	/** Answers with the result, or says why there is none. */
+	async function orRefused(act: () => Promise<unknown>): Promise<Answer> {
 		try {
-			return { status: 200, body: { signature: await signing.sign({ client, key, payload: parsed.data }) } };
+			return { status: 200, body: await act() };
 		} catch (error) {
 			if (!(error instanceof Refusal))
 				return { status: 503, body: problem("failed", "the key's backend did not sign") };
