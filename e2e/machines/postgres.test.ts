@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { seededRandom } from "../trouble/seeded-random.ts";
 import { findPrimary, untilPromoted } from "./database-parts.ts";
 import { ownMachines } from "./own-machines.ts";
+import { ownCount, ownShare } from "./own-share.ts";
 import { untilWell } from "./start-machines.ts";
 import { swapThroughTrouble } from "./swap-through-trouble.ts";
 import { shuffledIncidents, troubleOne, troublePart, troubles } from "./trouble.ts";
@@ -19,12 +20,14 @@ test("no swap is lost or paid twice while the primary of PostgreSQL is lost agai
 	const { postgres, etcd } = machines.parts;
 	const random = seededRandom(seed);
 	const others = shuffledIncidents({ etcd: times }, random);
-	const rounds = Array.from({ length: failovers }, (_, i) => ({
-		trouble: troubles[i % troubles.length] ?? "kill",
-		others: others.filter((_, j) => j % failovers === i),
-	}));
+	const rounds = ownShare(
+		Array.from({ length: failovers }, (_, i) => ({
+			trouble: troubles[i % troubles.length] ?? "kill",
+			others: others.filter((_, j) => j % failovers === i),
+		})),
+	);
 	await swapThroughTrouble(machines, {
-		swapCount,
+		swapCount: ownCount(swapCount),
 		trouble: async ({ until, during }) => {
 			for (const [i, round] of rounds.entries()) {
 				await until(i / rounds.length);

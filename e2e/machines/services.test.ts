@@ -1,12 +1,13 @@
 import { test } from "vitest";
 import { seededRandom } from "../trouble/seeded-random.ts";
 import { ownMachines } from "./own-machines.ts";
+import { ownCount, ownShare } from "./own-share.ts";
 import { swapThroughTrouble } from "./swap-through-trouble.ts";
 import { shuffledIncidents, troubleOne } from "./trouble.ts";
 
 const seed = Number(process.env.GEOSWAP_SEED ?? 1);
 const { swapCount, times } = process.env.GEOSWAP_FULL
-	? { swapCount: 1_000, times: { kill: 20, freeze: 5, cut: 5 } }
+	? { swapCount: 2_000, times: { kill: 20, freeze: 5, cut: 5 } }
 	: { swapCount: 20, times: { kill: 1, freeze: 1, cut: 1 } };
 
 const machinesOf = ownMachines();
@@ -15,9 +16,9 @@ test("no swap is lost or paid twice while machines of the API, workers, attester
 	const machines = machinesOf();
 	const random = seededRandom(seed);
 	const plan = { api: times, worker: times, attester: times, redis: times, balancer: times };
-	const incidents = shuffledIncidents(plan, random);
+	const incidents = ownShare(shuffledIncidents(plan, random));
 	await swapThroughTrouble(machines, {
-		swapCount,
+		swapCount: ownCount(swapCount),
 		trouble: async ({ until, during }) => {
 			for (const [i, { kind, trouble }] of incidents.entries()) {
 				await until(i / incidents.length);
