@@ -212,7 +212,13 @@ export type ErrorDetails = {
 	SIMULATION_FAILED: { reason: string };
 	LIQUIDITY_CHANGED: { reason: "price" | "stock" | "paused" };
 	RATE_LIMITED: {
-		reason?: "rate" | "gas_budget" | "reserved_value" | "recipients_refused" | "unopened_swaps";
+		reason?:
+			| "rate"
+			| "gas_budget"
+			| "reserved_value"
+			| "recipients_refused"
+			| "unopened_swaps"
+			| "event_streams";
 		retryAfterSeconds?: number;
 	};
 	UPSTREAM_UNAVAILABLE: {

@@ -136,6 +136,7 @@ export {
 	delegationQuerySchema,
 	delegationResponseSchema,
 } from "./wire/delegation.ts";
+export { type SwapEventBody, swapEventSchema } from "./wire/events.ts";
 export {
 	type ErrorBody,
 	errorBodySchema,

@@ -150,6 +150,13 @@ export const configSchema = z.strictObject({
 		/** Per second and key; the burst is twenty times that. */
 		rates: rateSchema.prefault({}),
 		heldStatusCalls: z.int().positive().default(50),
+		/** Streams of events that a key, over all processes, and this process may have open at once. */
+		eventStreams: z
+			.strictObject({
+				perKey: z.int().positive().default(100),
+				perProcess: z.int().positive().default(10_000),
+			})
+			.prefault({}),
 		/** Requests per second and address without a valid key. */
 		unauthenticatedPerSecond: z.number().positive().default(20),
 		/** Proxies in front, by address or network (10.0.0.0/8). Their X-Forwarded-For says who the caller is. */

@@ -124,6 +124,9 @@ type Tables = {
 		refund_tx_hash: Buffer | null;
 		delivered_amount: bigint | null;
 		updated_at: Date;
+		opened_at: Date | null;
+		delivered_at: Date | null;
+		decided_at: Date | null;
 	};
 	events: {
 		position: number;
@@ -139,6 +142,9 @@ type Tables = {
 		refund_tx_hash: Buffer | null;
 		delivered_amount: bigint | null;
 		updated_at: Date;
+		opened_at: Date | null;
+		delivered_at: Date | null;
+		decided_at: Date | null;
 	};
 	exposures: {
 		swap_id: SwapUuid;

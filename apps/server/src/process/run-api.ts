@@ -1,5 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createEventFeed } from "../api/event/create-event-feed.ts";
 import { createApp } from "../api/http/create-app.ts";
 import { switchRoutes } from "../api/http/switch-routes.ts";
 import { createApiKeys } from "../api/key/api-keys.ts";
@@ -8,8 +9,10 @@ import { createKeyNetworks } from "../api/key/key-networks.ts";
 import { connectRedis } from "../api/key/prompt-redis.ts";
 import { createRateLimits } from "../api/key/rate-limits.ts";
 import { newStartup } from "../api/route/get-ready.ts";
+import { swapAnswer } from "../api/status/swap-answer.ts";
 import { createSwapListener } from "../api/status/swap-listener.ts";
 import { ConfigError } from "../config/config-error.ts";
+import { createExplorerPages } from "../config/explorer-pages.ts";
 import { readPepper, readSealKeys, readSecret } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
 import { connectEngine } from "../durable/connect-engine.ts";
@@ -88,6 +91,14 @@ export async function runApi(configPath: string): Promise<void> {
 		db: pool,
 		onError: (error) => log.warn({ err: error }, "the swap listener lost its connection; reconnecting"),
 	});
+	const feed = createEventFeed({
+		db: pool,
+		statusOf: (swap) => {
+			const { config, finalitySeconds } = reloads.current();
+			return swapAnswer(swap, { finalitySeconds, explorers: createExplorerPages(config) });
+		},
+		onError: (error) => log.warn({ err: error }, "the database did not answer when events were read"),
+	});
 	const pauses = await createPauseList({
 		db: pool,
 		onError: (error) => log.warn({ err: error }, "the database did not answer when pauses were read"),
@@ -117,6 +128,8 @@ export async function runApi(configPath: string): Promise<void> {
 		nowMs,
 		redis,
 		heldCalls: createHeldCalls({ redis }),
+		heldStreams: createHeldCalls({ redis, prefix: "geoswap:streams" }),
+		feed,
 		rateLimits,
 		startup: newStartup(),
 		reloadProblem: () => reloads.problem(),
@@ -177,6 +190,7 @@ export async function runApi(configPath: string): Promise<void> {
 			() => app.close(),
 			() => Promise.all([reloads.end(), checked]),
 			() => listener.close(),
+			() => feed.close(),
 			() => apiKeys.close(),
 			() => pauses.close(),
 			() => redis.close(),

@@ -2,7 +2,14 @@ import { type Meter, sample } from "./meter.ts";
 
 /** A quote takes a millisecond, a build some calls to chains, a held status call up to 15 s. */
 const secondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30, 60];
-const rateReasons = ["rate", "gas_budget", "reserved_value", "recipients_refused", "unopened_swaps"];
+const rateReasons = [
+	"rate",
+	"gas_budget",
+	"reserved_value",
+	"recipients_refused",
+	"unopened_swaps",
+	"event_streams",
+];
 
 export type AnsweredRequest = {
 	method: string;

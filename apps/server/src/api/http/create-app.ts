@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import { fastifySSE as fastifySse } from "@fastify/sse";
 import type { Milliseconds } from "@geoswap/protocol";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import * as z from "zod";
@@ -9,6 +10,7 @@ import type { Tracer } from "../../telemetry/tracer.ts";
 import type { ApiKeys } from "../key/api-keys.ts";
 import type { RequestLimits } from "../key/rate-limits.ts";
 import { createAdmission, rateHeaders } from "./admission.ts";
+import { answerWithStream } from "./answer-with-stream.ts";
 import { cleanUrl } from "./clean-url.ts";
 import { answerCors } from "./cors.ts";
 import { endQuietConnections } from "./end-quiet-connections.ts";
@@ -21,11 +23,13 @@ import { observeRequests } from "./observe-requests.ts";
 import { parseBody } from "./parse-body.ts";
 import { parseRequest } from "./parse-request.ts";
 import { readBody } from "./read-body.ts";
-import type { Route } from "./route.ts";
+import type { EventStream, Route } from "./route.ts";
 
 const bodyLimitBytes = 32 * 1024;
 /** The timeout for headers. Our own delay counts: a busy process must not time out a request that arrived long ago. */
 const receiveTimeoutMs = 60_000;
+/** How often a quiet stream sends a comment: proxies end connections that were silent for 30 s. */
+const defaultHeartbeatMs = 10_000;
 
 /**
  * Creates the HTTP server for a list of routes. Checks run in a fixed order: route, key, rate, media type and size,
@@ -46,6 +50,8 @@ export function createApp({
 	onKeyUsed,
 	nowMs = Date.now,
 	bodyTimeoutMs = 8_000,
+	heartbeatMs = defaultHeartbeatMs,
+	random = Math.random,
 }: {
 	routes: readonly Route[];
 	apiKeys: ApiKeys;
@@ -65,6 +71,10 @@ export function createApp({
 	nowMs?: () => Milliseconds;
 	/** Milliseconds that a body may take to arrive after its headers. */
 	bodyTimeoutMs?: Milliseconds;
+	/** Milliseconds after which a stream that is silent sends a comment. */
+	heartbeatMs?: Milliseconds;
+	/** Returns a number from 0 to 1. */
+	random?: () => number;
 }): FastifyInstance {
 	const app = fastify({
 		// Fastify's logger would make a child and two listeners per request. Our own log lines name the request.
@@ -117,11 +127,15 @@ export function createApp({
 	});
 	app.addHook("onSend", (request, reply, _payload, done) => {
 		// The headers are set only now: a held call would keep them in memory all the while.
+		setOwnHeaders(request, reply);
+		done();
+	});
+
+	function setOwnHeaders(request: FastifyRequest, reply: FastifyReply): void {
 		reply.header("x-request-id", request.id);
 		if (request.rate) reply.headers(rateHeaders(request.rate));
 		if (stopping?.aborted) reply.header("connection", "close");
-		done();
-	});
+	}
 
 	/** Returns the checks that a route's requests must pass before their body is looked at. */
 	function admit(route: Route): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
@@ -139,6 +153,7 @@ export function createApp({
 	}
 
 	for (const route of routes) {
+		if (route.isStream) continue;
 		app.route({
 			method: route.method,
 			url: route.path,
@@ -151,6 +166,30 @@ export function createApp({
 			},
 		});
 	}
+
+	// Their own scope: the plugin handles only routes that are added after it.
+	app.register(async (scope) => {
+		await scope.register(fastifySse, { heartbeatInterval: heartbeatMs });
+		for (const route of routes) {
+			if (!route.isStream) continue;
+			scope.route({
+				method: route.method,
+				url: route.path,
+				// Nothing is negotiated: there is no other form of these answers.
+				sse: "manual",
+				exposeHeadRoute: false,
+				onRequest: admit(route),
+				handler: async (request, reply) => {
+					parseRequest(noQuerySchema, request.query);
+					const handled = new HandledRequest(request, reply, { body: undefined, shared });
+					const stream = (await route.handle(handled)) as EventStream;
+					setOwnHeaders(request, reply);
+					reply.header("cache-control", "no-store, no-transform");
+					answerWithStream(reply, stream, { random });
+				},
+			});
+		}
+	});
 
 	app.setErrorHandler((error, request, reply) => {
 		const { status, headers, body } = errorAnswer(error, { requestId: request.id });

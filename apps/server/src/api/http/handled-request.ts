@@ -52,6 +52,12 @@ export class HandledRequest implements RouteRequest {
 		return this.#shared.observer.spanOf(this.#request);
 	}
 
+	get lastEventId(): string | undefined {
+		const id = this.#request.headers["last-event-id"];
+		// A client that has seen no event yet may send an empty one.
+		return typeof id === "string" && id !== "" ? id : undefined;
+	}
+
 	onGone(tell: () => void): void {
 		this.#shared.holds.onGone(this.#reply.raw, tell);
 	}

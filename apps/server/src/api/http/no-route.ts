@@ -12,7 +12,7 @@ export function noRoute(routes: readonly Route[], { url }: { url: string }): Swa
 				pattern.every((part, i) => (part.startsWith(":") ? segments[i] !== "" : part === segments[i]))
 			);
 		})
-		.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]));
+		.flatMap(({ method, isStream }) => (method === "GET" && !isStream ? ["GET", "HEAD"] : [method]));
 	return allow.length > 0
 		? new SwapError("METHOD_NOT_ALLOWED", { allow })
 		: new SwapError("NOT_FOUND", undefined);

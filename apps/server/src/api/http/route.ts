@@ -15,8 +15,22 @@ export type PublicRequest = {
 	onGone(tell: () => void): void;
 	/** Set if the request is traced. */
 	span?: Span | undefined;
+	/** The last event that the caller of a stream has seen, as its header says. */
+	lastEventId?: string | undefined;
 };
 export type RouteRequest = PublicRequest & { account: Account };
+
+/** The caller of a stream of server-sent events. */
+export type EventSink = {
+	/** Sends text of the stream. Returns false if the caller is gone, or has not read so much that it must come again. */
+	send(text: string): boolean;
+	/** Resolves once the caller has read what was sent, or is gone. */
+	drained(): Promise<void>;
+	end(): void;
+};
+
+/** The body of a stream. It is called once, when nothing can be refused any more. */
+export type EventStream = (sink: EventSink) => void;
 
 /** One endpoint. `handle` returns the body of a 200; every other answer is thrown as a SwapError. */
 export type Route = {
@@ -25,6 +39,8 @@ export type Route = {
 	path: string;
 	/** If set, the body is text of this type instead of JSON. */
 	contentType?: string;
+	/** True if `handle` returns an `EventStream`. */
+	isStream?: boolean;
 	/** Additional headers of every 200. */
 	headers?: Record<string, string>;
 	/** Additional headers of a 200 that depend on its body. */

@@ -176,7 +176,14 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	},
 	RATE_LIMITED: {
 		details: z.object({
-			reason: openEnum(["rate", "gas_budget", "reserved_value", "recipients_refused", "unopened_swaps"])
+			reason: openEnum([
+				"rate",
+				"gas_budget",
+				"reserved_value",
+				"recipients_refused",
+				"unopened_swaps",
+				"event_streams",
+			])
 				.exactOptional()
 				.describe("The limit that was reached."),
 			retryAfterSeconds: z

@@ -12,6 +12,7 @@ import type { PriceBook } from "../../desk/price/price-book.ts";
 import type { Desk } from "../../desk/venue.ts";
 import type { Engine } from "../../durable/durable.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
+import type { EventFeed } from "../event/create-event-feed.ts";
 import type { Route } from "../http/route.ts";
 import type { HeldCalls } from "../key/held-calls.ts";
 import type { PromptRedis } from "../key/prompt-redis.ts";
@@ -22,9 +23,11 @@ import type { SwapListener } from "../status/swap-listener.ts";
 import { docsRoutes } from "./docs-routes.ts";
 import { getChains } from "./get-chains.ts";
 import { getDelegation } from "./get-delegation.ts";
+import { getEvents } from "./get-events.ts";
 import { getHealth } from "./get-health.ts";
 import { getReady, type Startup } from "./get-ready.ts";
 import { getStatus } from "./get-status.ts";
+import { getSwapEvents } from "./get-swap-events.ts";
 import { getSwaps } from "./get-swaps.ts";
 import { getTokens } from "./get-tokens.ts";
 import { postBuildGeoOp } from "./post-build-geo-op.ts";
@@ -56,6 +59,9 @@ export type ApiParts = {
 	recipients: RecipientAccounts | undefined;
 	redis: Pick<PromptRedis, "run">;
 	heldCalls: HeldCalls;
+	/** Counts streams of events as `heldCalls` counts held calls. */
+	heldStreams: HeldCalls;
+	feed: EventFeed;
 	rateLimits: Pick<RateLimits, "takeUnheld">;
 	engine: Engine;
 	sealKeys: SealKeys;
@@ -77,6 +83,8 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		recipients,
 		redis,
 		heldCalls,
+		heldStreams,
+		feed,
 		rateLimits,
 		startup,
 		reloadProblem,
@@ -85,6 +93,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 	const submitDeps = { solana, pool, sealKeys, desk, wantPrices, pauses, engine, config, nowMs };
 	const delegated = createDelegatedWallets();
 	const explorers = createExplorerPages(config);
+	const streams = { feed, heldStreams, limits: config.api.eventStreams, random: Math.random };
 	const routes = [
 		postQuote({ desk, wantPrices, feeDiscounts, recipients, delegated, sealKeys }),
 		getDelegation({ chains, solana }),
@@ -96,6 +105,8 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		getChains({ config, desk, pauses }),
 		getTokens({ config, desk, pauses }),
 		getSwaps({ db: pool, sealKeys, finalitySeconds, explorers, nowMs }),
+		getEvents(streams),
+		getSwapEvents({ db: pool, ...streams }),
 		getHealth(),
 		getReady({
 			checks: readyChecks({ config, db: pool, redis, book, desk, pauses, reloadProblem, nowMs }),

@@ -22,15 +22,15 @@ export async function publishEvents(
 				text: `with taken as (
 						delete from event_outbox where id in (select id from event_outbox order by id limit $1)
 						returning id, account_id, swap_id, number, at, status, stage, failure, origin_tx_hash, delivery_tx_hash,
-							refund_tx_hash, delivered_amount, updated_at
+							refund_tx_hash, delivered_amount, updated_at, opened_at, delivered_at, decided_at
 					), head as (
 						update event_head set position = position + (select count(*) from taken)
 						where exists (select from taken) returning position
 					)
 					insert into events (position, account_id, swap_id, number, at, status, stage, failure, origin_tx_hash,
-						delivery_tx_hash, refund_tx_hash, delivered_amount, updated_at)
+						delivery_tx_hash, refund_tx_hash, delivered_amount, updated_at, opened_at, delivered_at, decided_at)
 					select head.position - count(*) over () + row_number() over (order by id), account_id, swap_id, number, at,
-						status, stage, failure, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, updated_at
+						status, stage, failure, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, updated_at, opened_at, delivered_at, decided_at
 					from taken, head`,
 				values: [limit],
 			});

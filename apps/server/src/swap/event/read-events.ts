@@ -35,7 +35,7 @@ export async function readEventHead(db: Database): Promise<EventHead> {
 }
 
 const columnNames =
-	"position, account_id, swap_id, number, at, status, stage, failure, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, updated_at";
+	"position, account_id, swap_id, number, at, status, stage, failure, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, updated_at, opened_at, delivered_at, decided_at";
 
 /** A row of `events`, without what never changes of its swap. */
 export type EventRow = Row<"events", Named<typeof columnNames>> & Pick<SwapRow, "failure">;

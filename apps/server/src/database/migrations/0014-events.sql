@@ -19,7 +19,10 @@ create table event_outbox (
 	delivery_tx_hash bytea,
 	refund_tx_hash bytea,
 	delivered_amount numeric(78, 0),
-	updated_at timestamptz not null
+	updated_at timestamptz not null,
+	opened_at timestamptz,
+	delivered_at timestamptz,
+	decided_at timestamptz
 );
 
 create table events (
@@ -35,7 +38,10 @@ create table events (
 	delivery_tx_hash bytea,
 	refund_tx_hash bytea,
 	delivered_amount numeric(78, 0),
-	updated_at timestamptz not null
+	updated_at timestamptz not null,
+	opened_at timestamptz,
+	delivered_at timestamptz,
+	decided_at timestamptz
 );
 create index events_by_account on events (account_id, position);
 create index events_by_swap on events (swap_id, position);
@@ -54,9 +60,10 @@ create function record_swap_event() returns trigger language plpgsql
 	security definer set search_path = public, pg_temp as $$
 begin
 	insert into event_outbox (account_id, swap_id, number, status, stage, failure, origin_tx_hash, delivery_tx_hash,
-		refund_tx_hash, delivered_amount, updated_at)
+		refund_tx_hash, delivered_amount, updated_at, opened_at, delivered_at, decided_at)
 	values (new.account_id, new.id, cardinality(new.moves), new.status, new.stage, new.failure, new.origin_tx_hash,
-		new.delivery_tx_hash, new.refund_tx_hash, new.delivered_amount, new.updated_at);
+		new.delivery_tx_hash, new.refund_tx_hash, new.delivered_amount, new.updated_at, new.opened_at,
+		new.delivered_at, new.decided_at);
 	return null;
 end $$;
 revoke execute on function record_swap_event from public;
