@@ -56,7 +56,8 @@ export async function requestWithPause<Answer>(
 	return { answer: answer as Answer, retryAfterMs: retryAfterMsOf(response) };
 }
 
-function errorOf(client: Client, response: Response, answer: object | undefined): GeoswapError {
+/** Returns the error of an answer that is not a success. */
+export function errorOf(client: Client, response: Response, answer: object | undefined): GeoswapError {
 	const { status, headers } = response;
 	const body = answer as { [Field in keyof ErrorBody]?: unknown } | undefined;
 	const context = {

@@ -25,6 +25,8 @@ const partNames = [
 	],
 	...[
 		"heldCalls",
+		"heldStreams",
+		"feed",
 		"rateLimits",
 		"engine",
 		"sealKeys",

@@ -1,17 +1,8 @@
-import { randomBytes, randomUUID } from "node:crypto";
-import {
-	newSwapUuid,
-	type Order,
-	orderId,
-	orderToJson,
-	packDeadlines,
-	type SwapUuid,
-	toSwapKey,
-	toWord,
-} from "@geoswap/protocol";
-import { hexToBytes, zeroHash } from "viem";
+import { randomUUID } from "node:crypto";
+import type { SwapUuid } from "@geoswap/protocol";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import { insertTestSwap, moveTestSwap } from "../../../test/swap/insert-test-swap.ts";
 import { type Database, inTransaction } from "../../database/database.ts";
 import { pruneEvents, publishEvents } from "./publish-events.ts";
 import { readEventHead, readEventRows, readEventSwaps } from "./read-events.ts";
@@ -25,41 +16,9 @@ beforeEach(() => database.owner.query("delete from event_outbox; delete from eve
 
 const accountId = randomUUID();
 
-async function insertSwap(db: Database = database.owner, account: string | null = accountId) {
-	const word = toWord(`0x${"a1".repeat(20)}`);
-	const uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
-	const order: Order = {
-		originChainId: 31337n,
-		destinationChainId: 31338n,
-		escrow: word,
-		originVault: word,
-		destinationVault: word,
-		attesterSet: zeroHash,
-		wallet: word,
-		inputToken: word,
-		inputAmount: 9n,
-		outputToken: word,
-		minOutput: 5n,
-		recipient: word,
-		swapKey: toSwapKey(uuid),
-		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
-	};
-	await db.query(
-		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery)
-		values ($1, $2, $3, $4, 7, 700, '{"kind": "stock", "amount": "7"}')`,
-		[uuid, account, hexToBytes(orderId(order)), orderToJson(order)],
-	);
-	return uuid;
-}
-
-/** Moves a swap as a round does. */
-async function move(uuid: SwapUuid, to: string, db: Database = database.pool): Promise<void> {
-	const column = ["settled", "failed", "refunded"].includes(to) ? "status" : "stage";
-	await db.query(`update swaps set ${column} = $2::text, moves = moves || $2::text where id = $1`, [
-		uuid,
-		to,
-	]);
-}
+const insertSwap = (account: string | null = accountId) =>
+	insertTestSwap(database.owner, { accountId: account });
+const move = (uuid: SwapUuid, to: string, db: Database = database.pool) => moveTestSwap(db, uuid, to);
 
 const seen = async (after = 0, limit = 100) => {
 	const rows = await readEventRows(database.pools.api, { accountId, after, upTo: 2 ** 53 - 1, limit });
@@ -157,7 +116,7 @@ test("publishers and writers at once: positions have no gap, and a reader behind
 });
 
 test("a swap without an account has no events until an account takes it", async () => {
-	const uuid = await insertSwap(database.owner, null);
+	const uuid = await insertSwap(null);
 	await move(uuid, "deposited");
 	expect(await publishEvents(database.pool)).toBe(0);
 	await database.pools.api.query("update swaps set account_id = $2 where id = $1", [uuid, accountId]);

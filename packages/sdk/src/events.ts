@@ -1,0 +1,138 @@
+import type { SwapEventBody } from "@geoswap/protocol";
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import type { Client } from "./create-client.ts";
+import { docsUrl } from "./docs-url.ts";
+import { GeoswapError } from "./geoswap-error.ts";
+import { errorOf } from "./request.ts";
+import { sendAgain } from "./send-again.ts";
+import { sleep } from "./sleep.ts";
+
+export type { SwapEventBody } from "@geoswap/protocol";
+
+/** An event, or the news that events before it may be missing: read your swaps then. */
+export type StreamedEvent = {
+	/** The place of the event in the stream. Store it with what you do, to continue here after a restart. */
+	cursor: string;
+} & ({ kind: "event"; event: SwapEventBody } | { kind: "reset" });
+
+/** Milliseconds without a byte after which the connection counts as lost. The service sends one every ten seconds. */
+const silentMs = 35_000;
+/** Pause before the stream is opened again, if the service names none. */
+const defaultRetryMs = 2_000;
+
+/**
+ * Yields what happens to the account's swaps, or to one swap until it has ended. A stream that breaks is opened again
+ * where it was, however often: no event is missed, and none is yielded twice. It ends by the signal, or with an error
+ * that waiting cannot fix.
+ */
+export async function* streamEvents(
+	client: Client,
+	{
+		swapId,
+		after,
+		signal,
+	}: {
+		/** The swap to follow. All swaps of the account by default. */
+		swapId?: string;
+		/** The cursor after which to begin. `0` is the oldest event that is kept. */
+		after?: string;
+		signal?: AbortSignal;
+	} = {},
+): AsyncGenerator<StreamedEvent, void, undefined> {
+	const path = swapId === undefined ? "/events" : `/swaps/${encodeURIComponent(swapId)}/events`;
+	let cursor = after;
+	let retryMs = defaultRetryMs;
+	for (;;) {
+		const silence = silenceSignal();
+		const both = signal === undefined ? silence.signal : AbortSignal.any([signal, silence.signal]);
+		try {
+			const body = await sendAgain(() => open(client, { path, cursor, signal: both }), {
+				patienceMs: Number.POSITIVE_INFINITY,
+				signal,
+			});
+			const parser = new EventSourceParserStream({
+				onRetry: (ms) => {
+					retryMs = ms;
+				},
+			});
+			const messages = body
+				.pipeThrough(silence.heard)
+				.pipeThrough(new TextDecoderStream())
+				.pipeThrough(parser);
+			for await (const message of messages) {
+				if (message.event === "end") return;
+				if (message.id === undefined) continue;
+				cursor = message.id;
+				if (message.event === "reset") yield { kind: "reset", cursor };
+				else if (message.event === undefined) {
+					yield { kind: "event", cursor, event: JSON.parse(message.data) as SwapEventBody };
+				}
+			}
+		} catch (error) {
+			signal?.throwIfAborted();
+			if (error instanceof GeoswapError && !error.retryable) throw error;
+		} finally {
+			silence.end();
+		}
+		await sleep(retryMs, signal);
+	}
+}
+
+async function open(
+	client: Client,
+	{ path, cursor, signal }: { path: string; cursor: string | undefined; signal: AbortSignal },
+): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+	// A browser's fetch refuses to be called as a method.
+	const { fetch } = client;
+	let response: Response;
+	try {
+		response = await fetch(client.baseUrl + path, {
+			headers: {
+				accept: "text/event-stream",
+				"x-api-key": client.apiKey,
+				...(cursor !== undefined && { "last-event-id": cursor }),
+			},
+			signal,
+			// A redirect would carry the key to wherever it leads.
+			redirect: "error",
+		});
+	} catch (cause) {
+		throw new GeoswapError(`${client.baseUrl} does not answer. Open the stream again.`, {
+			code: "UNREACHABLE",
+			next: "retry",
+			retryable: true,
+			docs: docsUrl(client),
+			cause,
+		});
+	}
+	const isStream = response.headers.get("content-type")?.startsWith("text/event-stream");
+	if (response.ok && isStream && response.body) return response.body;
+	const answer: unknown = await response.json().catch(() => undefined);
+	throw errorOf(client, response, typeof answer === "object" && answer !== null ? answer : undefined);
+}
+
+/** Returns a signal that aborts once nothing was heard for too long. */
+function silenceSignal(): {
+	signal: AbortSignal;
+	heard: TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>;
+	end: () => void;
+} {
+	const silent = new AbortController();
+	const startTimer = () => setTimeout(() => silent.abort(), silentMs);
+	let timer = startTimer();
+	return {
+		signal: silent.signal,
+		heard: new TransformStream({
+			transform(chunk, controller) {
+				clearTimeout(timer);
+				timer = startTimer();
+				controller.enqueue(chunk);
+			},
+		}),
+		end() {
+			clearTimeout(timer);
+			// Frees the connection if the caller has left the loop.
+			silent.abort();
+		},
+	};
+}
