@@ -3,10 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
-import { connectDevnetChain, fundWallet, portSource } from "@geoswap/devnet";
+import { attesterConfig, connectDevnetChain, fundWallet, portSource, startTestChains } from "@geoswap/devnet";
+import { formatDeployment } from "@geoswap/protocol";
 import { createClient } from "@geoswap/sdk";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { countingClient } from "../caller/counting-client.ts";
 import { doSwap, swapIntent } from "../caller/do-swap.ts";
 import {
@@ -16,8 +17,11 @@ import {
 	hasContainers,
 	imageEnvironment,
 } from "../image/local-images.ts";
+import { playAttester } from "../image/play-attester.ts";
 import { runCommand } from "../image/run-command.ts";
-import { startSmallHost } from "../image/small-host.ts";
+import { smallHostServices, startSmallHost } from "../image/small-host.ts";
+import { startSignerHost } from "../image/start-signer-host.ts";
+import { useContainerSettings } from "../image/use-container-settings.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 
 // Builds the images and starts them as docs/install.md says. Needs root and Debian's podman, and takes half an hour.
@@ -29,8 +33,13 @@ const streamCount = 4;
 const swapsEach = 8;
 const amount = 10_000_000n;
 
-describe.skipIf(!(await hasContainers()))("the image", () => {
+describe("the image", () => {
+	afterAll(useContainerSettings());
 	beforeAll(async () => {
+		if (!(await hasContainers()))
+			throw new Error(
+				"needs root, and what `bash .ci/run full image` installs: podman, buildah, debootstrap",
+			);
 		await buildStandIns();
 		await buildImage({ target: "devnet", tag: imageEnvironment.GEOSWAP_DEVNET_IMAGE });
 		await buildImage({ target: "geoswapd", tag: imageEnvironment.GEOSWAP_IMAGE });
@@ -52,19 +61,52 @@ describe.skipIf(!(await hasContainers()))("the image", () => {
 		const startedAt = Date.now();
 		onTestFinished(async () => void (await compose(firstTry, ["down", "--volumes"])));
 		await compose(firstTry, ["up", "-d"]);
-		const isUp = () =>
-			runCommand(["podman", "healthcheck", "run", `${firstTry.project}_devnet_1`]).then(
-				() => true,
-				() => false,
-			);
-		await expect.poll(isUp, { timeout: firstTryWithinMs, interval: 2_000 }).toBe(true);
-		const upAfterMs = Date.now() - startedAt;
-		const said = await runCommand(["podman", "exec", `${firstTry.project}_devnet_1`, "first-swap", "--json"]);
+		const devnet = `${firstTry.project}_devnet_1`;
+		// The command waits until the stack is up.
+		const said = await runCommand(["podman", "exec", devnet, "first-swap", "--json"]);
 		expect(JSON.parse(said).swap.status).toBe("settled");
 		const settledAfterMs = Date.now() - startedAt;
-		console.log(`first try: up after ${upAfterMs} ms, a swap settled after ${settledAfterMs} ms`);
+		console.log(`first try: a swap settled after ${settledAfterMs} ms`);
 		expect(settledAfterMs).toBeLessThan(firstTryWithinMs);
+		await runCommand(["podman", "healthcheck", "run", devnet]);
+		// A stack that was killed leaves its files behind.
+		await runCommand(["podman", "restart", "--time", "0", devnet]);
+		const again = await runCommand(["podman", "exec", devnet, "first-swap", "--solana", "--json"]);
+		expect(JSON.parse(again).back.status).toBe("settled");
 	}, 1_200_000);
+
+	test("a remote signer in a container signs for its client, and for no other", async () => {
+		const folder = mkdtempSync(join(tmpdir(), "geoswap-signer-host-"));
+		onTestFinished(() => rmSync(folder, { recursive: true }));
+		const { deployment, stop } = await startTestChains();
+		await stop();
+		const port = await portSource()();
+		const host = await startSignerHost({ folder, port, deployment, clients: ["attester-1", "attester-2"] });
+		onTestFinished(host.stop);
+		await expect.poll(() => host.health().catch(String), { timeout: 120_000 }).toMatch(/signer at .*: ok/);
+		const check = ["signers", "check", "--for", "attester"];
+		expect(await host.geoswapdAs("attester-1", check)).toMatch(/^ok .* remote:attester/);
+		await expect(host.geoswapdAs("attester-2", check)).rejects.toThrow(/exited with 1.*FAIL/s);
+	}, 600_000);
+
+	test("an attester's manifest of Kubernetes runs under podman: its check passes, and it is well", async () => {
+		const folder = mkdtempSync(join(tmpdir(), "geoswap-manifest-"));
+		onTestFinished(() => rmSync(folder, { recursive: true }));
+		const { deployment, keys, origin, destination, stop } = await startTestChains();
+		onTestFinished(stop);
+		const endpoints = [origin, destination].map(({ chainId, rpcUrl }) => ({ chainId, rpcUrl }));
+		const file = attesterConfig({ endpoints, port: await portSource()() });
+		const config = {
+			"attester.json": JSON.stringify(file),
+			"deployment.json": formatDeployment(deployment),
+		};
+		const [key = ""] = keys.attesters;
+		const attester = await playAttester({ folder, config, key });
+		onTestFinished(attester.stop);
+		await expect
+			.poll(() => attester.health().catch(String), { timeout: 120_000 })
+			.toMatch(/attester at .*: ok/);
+	}, 600_000);
 
 	test("an upgrade of every process under load fails no call and loses no swap", async () => {
 		const folder = mkdtempSync(join(tmpdir(), "geoswap-small-host-"));
@@ -72,9 +114,14 @@ describe.skipIf(!(await hasContainers()))("the image", () => {
 		const newImage = "localhost/geoswap:next";
 		await buildImage({ target: "geoswapd", tag: newImage, version: "0.0.1" });
 		const startedAt = Date.now();
-		const host = await startSmallHost({ folder, port: await portSource()() });
+		const nextPort = portSource();
+		const host = await startSmallHost({ folder, port: await nextPort(), consolePort: await nextPort() });
 		onTestFinished(host.stop);
 		console.log(`small host: every process is well after ${Date.now() - startedAt} ms`);
+		expect((await fetch(`${host.consoleUrl}/health`)).status).toBe(200);
+		expect(await host.geoswapd(["config", "check", "--for", "console", "--json"])).not.toContain(
+			'"result":"warn"',
+		);
 		setDefaultCACertificates([...getCACertificates(), host.certificate]);
 
 		const { baseUrl, apiKey, deployment: pins } = host;
@@ -117,7 +164,7 @@ describe.skipIf(!(await hasContainers()))("the image", () => {
 		expect(counts.failed).toEqual([]);
 		expect(new Set(ended)).toEqual(new Set(["settled"]));
 		const running = await runCommand(["podman", "ps", "--format", "{{.Names}} {{.Image}}"]);
-		for (const name of ["attester", "worker-1", "worker-2", "api-1", "api-2"]) {
+		for (const name of smallHostServices) {
 			expect(running).toContain(`geoswap_${name}_1 ${newImage}`);
 		}
 		const report = () => host.geoswapd(["reconcile", "--json"]).then(JSON.parse, () => undefined);

@@ -18,9 +18,14 @@ const project = "geoswap";
 const chainPorts = [8545, 8546, 8547];
 const openPort = (port: number) => port + 1_000;
 
+/** The services that an upgrade replaces. */
+export const smallHostServices = ["attester", "worker-1", "worker-2", "api-1", "api-2", "console"];
+
 export type SmallHost = {
 	/** The address behind TLS. */
 	baseUrl: string;
+	/** The operator's pages. */
+	consoleUrl: string;
 	/** The certificate that callers must trust. */
 	certificate: string;
 	apiKey: string;
@@ -36,8 +41,20 @@ export type SmallHost = {
 };
 
 /** Starts deploy/compose/small-host.yaml as its docs say, on chains in a container of their own. */
-export async function startSmallHost({ folder, port }: { folder: string; port: number }): Promise<SmallHost> {
-	const env = { GEOSWAP_DIR: folder, GEOSWAP_PUBLISH: `127.0.0.1:${port}` };
+export async function startSmallHost({
+	folder,
+	port,
+	consolePort,
+}: {
+	folder: string;
+	port: number;
+	consolePort: number;
+}): Promise<SmallHost> {
+	const env = {
+		GEOSWAP_DIR: folder,
+		GEOSWAP_PUBLISH: `127.0.0.1:${port}`,
+		GEOSWAP_CONSOLE_PUBLISH: `127.0.0.1:${consolePort}`,
+	};
 	const podman = (...args: string[]) => runCommand(["podman", ...args]);
 	const stop = async () => {
 		await compose({ file: "small-host.yaml", project }, ["down", "--volumes"], env).catch(() => {});
@@ -58,7 +75,8 @@ export async function startSmallHost({ folder, port }: { folder: string; port: n
 	const secrets = join(import.meta.dirname, "../../deploy/compose/new-secrets");
 	await runCommand([secrets, folder]);
 	const certificate = await makeCertificate(join(folder, "secrets/tls.pem"));
-	writeConfig({ folder, deployment, edge: network.subnets[0].subnet });
+	const consoleUrl = `http://localhost:${consolePort}`;
+	writeConfig({ folder, deployment, edge: network.subnets[0].subnet, consoleUrl });
 	await runCommand([secrets, folder]);
 	await compose({ file: "small-host.yaml", project }, ["up", "-d"], env);
 	for (const number of [2, 3]) await startOtherAttester(number, { folder, keys });
@@ -67,6 +85,7 @@ export async function startSmallHost({ folder, port }: { folder: string; port: n
 	const variables = {
 		DATABASE_URL: "database-url",
 		AUDITOR_DATABASE_URL: "auditor-database-url",
+		CONSOLE_DATABASE_URL: "console-database-url",
 		GEOSWAP_API_KEY_PEPPER: "api-key-pepper",
 	};
 	const geoswapd = (args: readonly string[]) =>
@@ -76,13 +95,13 @@ export async function startSmallHost({ folder, port }: { folder: string; port: n
 			...Object.entries(variables).flatMap(([name, file]) => ["-e", `${name}_FILE=/run/secrets/${file}`]),
 			...[imageEnvironment.GEOSWAP_IMAGE, ...args],
 		);
-	const services = ["attester", "worker-1", "worker-2", "api-1", "api-2"];
-	for (const service of services) {
+	for (const service of smallHostServices) {
 		await untilDone(() => podman("exec", `${project}_${service}_1`, "geoswapd", "health", "--ready"));
 	}
 	const { apiKey } = JSON.parse(await geoswapd(["keys", "create", "--account", "demo", "--json"]));
 	return {
 		baseUrl: `https://localhost:${port}`,
+		consoleUrl,
 		certificate,
 		apiKey,
 		deployment,
@@ -175,9 +194,11 @@ function writeConfig({
 	folder,
 	deployment,
 	edge,
+	consoleUrl,
 }: {
 	folder: string;
 	deployment: Deployment;
+	consoleUrl: string;
 	/** The network that callers' requests come from. */
 	edge: string;
 }): void {
@@ -188,7 +209,7 @@ function writeConfig({
 	const config = stackConfig({
 		endpoints,
 		solana,
-		ports: { api: 8700, worker: 9080, metrics: { api: 8710, worker: 8711 } },
+		ports: { api: 8700, worker: 9080, console: 9090, metrics: { api: 8710, worker: 8711 } },
 		restate: {
 			ingressUrl: "http://restate:8080",
 			adminUrl: "http://restate:9070",
@@ -200,7 +221,13 @@ function writeConfig({
 	const own = {
 		...config,
 		api: { ...(config.api as object), host: "0.0.0.0", drainSeconds: 5, trustedProxies: [edge] },
-		worker: { ...(config.worker as object), host: "0.0.0.0" },
+		worker: { ...(config.worker as object), host: "0.0.0.0", metrics: { host: "0.0.0.0", port: 8711 } },
+		console: {
+			host: "0.0.0.0",
+			port: 9090,
+			publicUrl: consoleUrl,
+			workerMetricsUrls: [1, 2].map((number) => `http://worker-${number}:8711/metrics`),
+		},
 	};
 	const attester = { ...attesterConfig({ endpoints, solana, port: 9100 }), host: "0.0.0.0" };
 	writeFileSync(join(folder, "config/geoswap.json"), JSON.stringify(own, null, "\t"));
