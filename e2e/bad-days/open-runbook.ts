@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { foundryBinary } from "@geoswap/contracts";
 import { makeCommands } from "../environment/make-commands.ts";
 import { readSteps } from "../environment/read-steps.ts";
 
@@ -29,7 +30,7 @@ export function openRunbook(
 ): Runbook {
 	const page = readFileSync(join(runbooks, `${alert}.md`), "utf8");
 	const { commands, text } = readSteps(page);
-	const bin = makeCommands(dataDir);
+	const bin = makeCommands(dataDir, { cast: foundryBinary("cast", import.meta.url) });
 	const env = {
 		...serverEnvironment,
 		PATH: `${bin}:${serverEnvironment.PATH}`,
