@@ -310,6 +310,11 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
 		...gauge("geoswap_api_key_networks", "2x70 12x30", "6x70 12x30"),
 		atMinutes: 80,
 	},
+	GeoswapSignerDefers: { ...gauge(signed("deferred"), growing, still), labels: signer },
+	GeoswapSigningKeyOld: {
+		...gauge('geoswap_signing_key_age_seconds{use="vault",address="A"}', "31536001x60", "31535999x60"),
+		labels: { use: "vault", address: "A" },
+	},
 	GeoswapSealKeyOld: gauge("geoswap_seal_key_age_seconds", "7776001x60", "7775999x60"),
 };
 

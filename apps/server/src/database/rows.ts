@@ -295,6 +295,10 @@ type Tables = {
 		finalized_number: number;
 		seen_at: Date;
 	};
+	signing_keys: {
+		address: string;
+		first_seen_at: Date;
+	};
 	stock: {
 		chain_id: number;
 		token: Buffer;

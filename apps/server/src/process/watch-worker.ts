@@ -9,6 +9,7 @@ import { watchDatabase } from "../operate/watch/watch-database.ts";
 import { watchPauses } from "../operate/watch/watch-pauses.ts";
 import { watchPrices } from "../operate/watch/watch-prices.ts";
 import { watchRelayers } from "../operate/watch/watch-relayers.ts";
+import { watchSigningKeys } from "../operate/watch/watch-signing-keys.ts";
 import { readPauses } from "../swap/pause/pauses.ts";
 import { followerMetrics } from "../telemetry/follower-metrics.ts";
 import { laneMetrics } from "../telemetry/lane-metrics.ts";
@@ -41,6 +42,7 @@ export function watchWorker({
 	watchPrices({ meter, current: () => ({ config, book, desk }), nowMs });
 	watchDatabase({ meter, config, db, nowMs });
 	watchRelayers({ meter, chains, db, nowMs });
+	watchSigningKeys({ meter, config, chains, db });
 	watchClock({ meter, db, nowMs });
 	watchPauses({ meter, current: () => config, read: () => readPauses(db), maxAgeMs: pausesMaxAgeMs });
 }

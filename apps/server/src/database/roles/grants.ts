@@ -56,6 +56,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	// Locking a row requires the right to update a column of it.
 	attestations: { api: "", worker: "select, insert, update (created_at)", auditor: "select", console: "" },
 	heartbeats: { api: "select", worker: "select, insert, update", auditor: "select", console: "select" },
+	signing_keys: { api: "", worker: "select, insert", auditor: "select", console: "" },
 	lanes: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
 	lane_transactions: {
 		api: "select",

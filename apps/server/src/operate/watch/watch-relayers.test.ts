@@ -1,9 +1,11 @@
 import { type Hex, hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import type { Config } from "../../config/config.ts";
 import type { Meter, Sample } from "../../telemetry/meter.ts";
 import { watchClock } from "./watch-clock.ts";
 import { watchRelayers } from "./watch-relayers.ts";
+import { watchSigningKeys } from "./watch-signing-keys.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -60,4 +62,32 @@ test("a clock that is half a minute ahead is seen", async () => {
 	);
 	expect(ahead?.value).toBeGreaterThan(29);
 	expect(ahead?.value).toBeLessThan(31);
+});
+
+test("a key's age counts from when a worker was first configured with it, and survives a restart of the worker", async () => {
+	const [attester, added] = [
+		"0x00000000000000000000000000000000000000A7",
+		"0x00000000000000000000000000000000000000A8",
+	];
+	const configOf = (attesters: string[]) =>
+		({
+			chains: [{ kind: "evm", chainId: 1, deployment: { attesterSet: { attesters } } }],
+		}) as unknown as Config;
+	const agesOf = async (attesters: string[]) => {
+		const chains = [1, 2].map((chainId) => ({ chainId, relayers: [relayer] }));
+		const samples = await readingsOf((meter) =>
+			watchSigningKeys({ meter, config: configOf(attesters), chains, db: database.pool }),
+		);
+		return samples.map(({ labels, value }) => [labels?.use, Math.round(value / 86_400)]);
+	};
+	expect(await agesOf([attester])).toEqual([
+		["relayer", 0],
+		["attester", 0],
+	]);
+	await database.owner.query("update signing_keys set first_seen_at = now() - interval '400 days'");
+	expect(await agesOf([attester, added])).toEqual([
+		["relayer", 400],
+		["attester", 400],
+		["attester", 0],
+	]);
 });
