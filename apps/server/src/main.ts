@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Command } from "commander";
 import { defineConsoleCommands } from "./console/command/define-console-commands.ts";
+import { defineAttestersCommands } from "./operate/attesters/define-attesters-commands.ts";
 import { defineChainCommands } from "./operate/chain/define-chain-commands.ts";
 import { defineConfigCommands } from "./operate/check/define-config-commands.ts";
 import { defineHealthCommand } from "./operate/health/define-health-command.ts";
@@ -25,6 +26,7 @@ pauses list: 1 if a chain is paused. pauses lift: 1 if the chain is not, 3 if th
 swaps show, swaps explain: 1 if no swap is found.
 console operators remove: 1 if there is none of that name.
 signers check: 1 if a key does not sign.
+attesters sets: 3 if swaps under way need a retired set.
 shadow verify: 1 if a day's sums differ, 3 if it was not ended.
 keys scan: 1 if a usable key is found, 3 if that could not be checked.`,
 	)
@@ -111,6 +113,7 @@ defineConsoleCommands(program, {
 		await runConsole(config);
 	},
 });
+defineAttestersCommands(program);
 defineSignersCommands(program);
 defineSignerCommands(program, {
 	run: async (config) => {

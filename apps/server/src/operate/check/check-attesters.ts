@@ -13,7 +13,8 @@ export async function checkAttesters(config: Config): Promise<Finding[]> {
 	const { attesters, chains } = config;
 	const evm = evmChains(config);
 	const heard = new Set<Address>();
-	const members = new Set(evm.flatMap(({ deployment }) => deployment.attesterSet.attesters));
+	const sets = [...evm.map(({ deployment }) => deployment.attesterSet), ...config.earlierAttesterSets];
+	const members = new Set(sets.flatMap((set) => set.attesters));
 	const findings = await Promise.all(
 		attesters.map(({ url }) =>
 			check(`attester ${maskUrl(url)}`, async () => {

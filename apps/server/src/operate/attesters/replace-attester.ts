@@ -1,0 +1,30 @@
+import { type AttesterSet, attesterSetHash, type Deployment } from "@geoswap/protocol";
+import type { Address } from "viem";
+import { ConfigError } from "../../config/config-error.ts";
+
+/** A deployment with other attesters, and the sets that orders under way still name. */
+type Replaced = { deployment: Deployment; retired: AttesterSet[] };
+
+/**
+ * Puts a new attester in the place of an old one, in the set of every chain that has the old one. Throws if no chain
+ * has it, or if a set would have the new one twice.
+ */
+export function replaceAttester(
+	deployment: Deployment,
+	{ from, to }: { from: Address; to: Address },
+): Replaced {
+	const retired = new Map<string, AttesterSet>();
+	const chains = deployment.chains.map((chain) => {
+		const { hash, ...set } = chain.attesterSet;
+		if (!set.attesters.includes(from)) return chain;
+		if (set.attesters.includes(to))
+			throw new ConfigError("--new", `${to} is in the attester set of chain ${chain.chainId} already`);
+		retired.set(hash, set);
+		const others = set.attesters.filter((attester) => attester !== from);
+		const attesters = [...others, to].toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
+		const changed = { threshold: set.threshold, attesters };
+		return { ...chain, attesterSet: { ...changed, hash: attesterSetHash(changed) } };
+	});
+	if (retired.size === 0) throw new ConfigError("--old", `${from} is in no chain's attester set`);
+	return { deployment: { ...deployment, chains }, retired: [...retired.values()] };
+}
