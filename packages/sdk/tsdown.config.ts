@@ -2,7 +2,15 @@ import { defineConfig } from "tsdown";
 
 /** The build of the published package. In the workspace the sources are used as they are. */
 export default defineConfig({
-	entry: ["src/index.ts", "src/solana.ts", "src/events.ts", "src/file-store.ts", "src/rescue.ts"],
+	entry: [
+		"src/index.ts",
+		"src/solana.ts",
+		"src/ai.ts",
+		"src/budget.ts",
+		"src/events.ts",
+		"src/file-store.ts",
+		"src/rescue.ts",
+	],
 	format: "esm",
 	platform: "neutral",
 	target: "es2023",

@@ -12,6 +12,8 @@ export type GeoswapErrorCode =
 	| "SWAP_IN_PROGRESS"
 	| "INTENT_CHANGED"
 	| "RECORD_UNREADABLE"
+	/** Only from a budget: it does not allow the swap. */
+	| "BUDGET_REFUSED"
 	/** Only from `swap()`: the store, the wallet or a callback that it was given threw. */
 	| "INTERRUPTED";
 

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import * as ai from "./ai.ts";
+import * as budget from "./budget.ts";
 import * as fileStore from "./file-store.ts";
 import * as sdk from "./index.ts";
 import * as solana from "./solana.ts";
@@ -35,6 +37,18 @@ test("the exports of the package match the recorded lists", () => {
 		  "solanaSigner",
 		  "verifyAndSignSolana",
 		  "verifySolanaOp",
+		]
+	`);
+	expect(Object.keys(ai)).toMatchInlineSnapshot(`
+		[
+		  "swapTool",
+		]
+	`);
+	expect(Object.keys(budget)).toMatchInlineSnapshot(`
+		[
+		  "openLedger",
+		  "worstOutput",
+		  "swapWithinBudget",
 		]
 	`);
 	expect(Object.keys(fileStore)).toMatchInlineSnapshot(`

@@ -313,6 +313,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		const state = statusOf(swap);
 		const isDelivered = state === "settled";
 		const chainId = Number(isDelivered ? order.destinationChainId : order.originChainId);
+		const token = isDelivered ? order.outputToken : order.inputToken;
 		return {
 			swapId,
 			status: state,
@@ -322,7 +323,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 			funds: {
 				chainId,
 				holder: isDelivered ? "recipient" : state === "pending" ? "escrow" : "wallet",
-				token: String(isDelivered ? order.outputToken : order.inputToken),
+				token: formatAddress(BigInt(chainId), addressOfWord(BigInt(chainId), token)),
 				amount: String(isDelivered ? order.minOutput : order.inputAmount),
 			},
 			terms: {

@@ -1,0 +1,132 @@
+import { generateText, isStepCount, type ModelMessage } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { makeBudget } from "../test/make-budget.ts";
+import { startModelService } from "../test/model-service.ts";
+import { account, makeIntent, makePins } from "../test/op-fixture.ts";
+import { type AiSwapInput, swapTool } from "./ai.ts";
+import { type BudgetLedger, openLedger } from "./budget-ledger.ts";
+import { memoryStore, type SwapStore } from "./swap-store.ts";
+
+// The model is the AI SDK's own mock, and the service is the tests' model of it.
+
+const service = await startModelService();
+service.knobs.settleMs = 0;
+afterAll(() => service.close());
+
+let ledger: BudgetLedger;
+let store: SwapStore;
+let before = 0;
+const opened = () => service.openedBy(account.address).length - before;
+beforeEach(() => {
+	ledger = openLedger({ budget: makeBudget(), store: memoryStore() });
+	store = memoryStore();
+	before = service.openedBy(account.address).length;
+});
+
+const { originChain, destinationChain, inputToken, outputToken, recipient = "" } = makeIntent();
+const input: AiSwapInput = {
+	originChain: Number(originChain),
+	destinationChain: Number(destinationChain),
+	inputToken,
+	outputToken,
+	amount: "10000000",
+	minOutput: "9900000",
+	recipient,
+};
+
+const usage = {
+	inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+	outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+type Generated = Awaited<ReturnType<MockLanguageModelV4["doGenerate"]>>;
+
+function calls(toolCallId: string, given: unknown): Generated {
+	return {
+		content: [{ type: "tool-call", toolCallId, toolName: "swap", input: JSON.stringify(given) }],
+		finishReason: { unified: "tool-calls", raw: "tool_calls" },
+		usage,
+		warnings: [],
+	};
+}
+
+function says(text: string): Generated {
+	return {
+		content: [{ type: "text", text }],
+		finishReason: { unified: "stop", raw: "stop" },
+		usage,
+		warnings: [],
+	};
+}
+
+function run(answers: Generated[], messages: ModelMessage[], conversation = "conversation-1") {
+	const signer = account;
+	const swap = swapTool({ client: service.client, ledger, store, signer, pins: makePins(), conversation });
+	return generateText({
+		model: new MockLanguageModelV4({ doGenerate: answers }),
+		tools: { swap },
+		stopWhen: isStepCount(3),
+		messages,
+	});
+}
+
+const user: ModelMessage[] = [{ role: "user", content: "swap 10 USDC" }];
+
+/** Lets the model call the tool, and returns the messages with the user's answer. */
+async function answered(toolCallId: string, isApproved: boolean, given: unknown = input) {
+	const asked = await run([calls(toolCallId, given)], user);
+	const request = asked.content.find((part) => part.type === "tool-approval-request");
+	if (!request) throw new Error("no approval was requested");
+	const { approvalId } = request;
+	const answer: ModelMessage = {
+		role: "tool",
+		content: [{ type: "tool-approval-response", approvalId, approved: isApproved }],
+	};
+	return [...user, ...asked.responseMessages, answer];
+}
+
+function outputIn({ responseMessages }: { responseMessages: readonly unknown[] }): string {
+	return JSON.stringify(responseMessages);
+}
+
+test("a call of the tool swaps nothing until it is approved", async () => {
+	const messages = await answered("call-1", false);
+	await run([says("then not")], messages);
+	expect(opened()).toBe(0);
+});
+
+test("an approved call swaps once, however often its approval is replayed", async () => {
+	const messages = await answered("call-1", true);
+	const results = await Promise.all([1, 2, 3].map(() => run([says("done")], messages)));
+	await run([says("done")], messages);
+	expect(results.map(outputIn).some((text) => /"status":"(submitted|settled)"/.test(text))).toBe(true);
+	expect(opened()).toBe(1);
+});
+
+test("the same call id in another conversation is another swap, and the budget holds for both", async () => {
+	const messages = await answered("call-1", true);
+	for (const conversation of ["one", "two", "three"]) await run([says("done")], messages, conversation);
+	expect(opened()).toBe(2);
+});
+
+test("what the budget does not allow is refused with a code, without the message of an error", async () => {
+	const messages = await answered("call-1", true, { ...input, amount: "10000001" });
+	const text = outputIn(await run([says("refused")], messages));
+	expect(text).toContain('"status":"not_swapped"');
+	expect(text).toContain('"code":"BUDGET_REFUSED"');
+	expect(text).not.toContain("Nothing was signed");
+	expect(opened()).toBe(0);
+});
+
+test.each<[string, unknown]>([
+	["a fraction", { ...input, amount: "1.5" }],
+	["a number", { ...input, amount: 10 }],
+	["a negative amount", { ...input, amount: "-1" }],
+	["a missing minimum", { ...input, minOutput: undefined }],
+	["an unknown field", { ...input, budget: "all" }],
+	["a chain that is no number", { ...input, originChain: "31337" }],
+	["nothing", null],
+])("input that is not complete and exact never reaches the wallet: %s", async (_, given) => {
+	await run([calls("call-1", given), says("sorry")], user).catch(() => undefined);
+	expect(opened()).toBe(0);
+});

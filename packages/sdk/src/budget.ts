@@ -1,0 +1,11 @@
+export {
+	type Budget,
+	type BudgetAsset,
+	type BudgetLedger,
+	type BudgetLimit,
+	type BudgetTerms,
+	openLedger,
+	type Reservation,
+	worstOutput,
+} from "./budget-ledger.ts";
+export { type BudgetedSwap, swapWithinBudget } from "./swap-within-budget.ts";

@@ -1,0 +1,89 @@
+import type { BudgetLedger, BudgetTerms, Reservation } from "./budget-ledger.ts";
+import type { Client } from "./create-client.ts";
+import { evmSigner } from "./evm-signer.ts";
+import { GeoswapError } from "./geoswap-error.ts";
+import type { OriginSigner } from "./origin-signer.ts";
+import { type SwapRequest, swap } from "./swap.ts";
+import { getSwapState } from "./swap-record.ts";
+import type { SwapStore } from "./swap-store.ts";
+import type { EndedSwap } from "./wait-for-swap.ts";
+import { isSame } from "./wire-value.ts";
+
+/** A swap whose terms are complete: a budget allows only what is known. */
+export type BudgetedSwap = Omit<SwapRequest, "acceptQuote"> & {
+	id: string;
+	store: SwapStore;
+	minOutput: bigint;
+	recipient: string;
+	/** Called before each signature, before the amount is reserved. Throw to refuse it: then nothing is signed. */
+	beforeSign?: () => void | Promise<void>;
+};
+
+/**
+ * Swaps as `swap()` does, within a budget: the amount is reserved durably before the wallet signs anything. It is given
+ * back only if nothing was taken: nothing that was signed can be executed any more, or the swap has ended with the whole
+ * input back in the wallet.
+ */
+export async function swapWithinBudget(
+	client: Client,
+	ledger: BudgetLedger,
+	{ beforeSign, ...request }: BudgetedSwap,
+): Promise<EndedSwap> {
+	const { id, store } = request;
+	// A process before this one may have reserved it.
+	let reservation = (await ledger.list()).find((entry) => entry.id === id);
+	const giveBack = async (made: Reservation | undefined) => {
+		// If it cannot be given back, it counts until its 24 hours are over. The swap's outcome is the same.
+		if (made) await ledger.release(made).catch(() => {});
+	};
+	const signer = "origin" in request.signer ? request.signer : evmSigner(request.signer);
+	const guarded: OriginSigner = {
+		...signer,
+		sign: async (...call) => {
+			await beforeSign?.();
+			reservation = await ledger.reserve(termsOf(request));
+			return signer.sign(...call);
+		},
+	};
+	try {
+		const ended = await swap(client, { ...request, signer: guarded });
+		if (isWholeInputBack(ended, request)) await giveBack(reservation);
+		return ended;
+	} catch (error) {
+		const isOver = error instanceof GeoswapError && error.mayExecute === false;
+		if (isOver && (await hasNothingAlive(store, id))) await giveBack(reservation);
+		throw error;
+	}
+}
+
+function termsOf({
+	id,
+	originChain,
+	destinationChain,
+	inputToken,
+	outputToken,
+	amount,
+	minOutput,
+	recipient,
+}: BudgetedSwap): BudgetTerms {
+	return { id, originChain, destinationChain, inputToken, outputToken, amount, minOutput, recipient };
+}
+
+/** The error and the record must both say so: the record is what a later call believes. */
+async function hasNothingAlive(store: SwapStore, id: string): Promise<boolean> {
+	const { state } = await getSwapState(store, id).catch(() => ({ state: "signed" }));
+	return state === "none" || state === "open";
+}
+
+function isWholeInputBack(
+	{ status, funds }: EndedSwap,
+	{ originChain, inputToken, amount }: BudgetedSwap,
+): boolean {
+	return (
+		status !== "settled" &&
+		funds?.holder === "wallet" &&
+		funds.chainId === originChain &&
+		isSame(inputToken, funds.token) &&
+		funds.amount === String(amount)
+	);
+}
