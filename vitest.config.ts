@@ -8,7 +8,7 @@ const expect = { poll: { timeout: 30_000 } };
 
 /** Tests that mock modules: most of them the module of their waits, which take minutes. */
 const mocking = [
-	"packages/sdk/src/{file-store,file-store-full-disk,send-again,swap,swap-faults,swap-signers}.test.ts",
+	"packages/sdk/src/{file-store,file-store-full-disk,send-again,swap,swap-faults,swap-signers,swap-within-budget}.test.ts",
 	"packages/cli/src/keychain.test.ts",
 ];
 
