@@ -8,6 +8,7 @@ import { FailedSwap } from "../describe-error.ts";
 import { assetJson, giveLines } from "../describe-terms.ts";
 import { dryRun } from "../dry-run.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
+import { expectSame } from "../expect-same.ts";
 import { formatAmount } from "../format-amount.ts";
 import {
 	checkId,
@@ -213,27 +214,6 @@ const comparedFields = [
 	"slippageBps",
 	"minOutput",
 ] as const satisfies (keyof Intent)[];
-
-/**
- * Throws if a field differs. The SDK compares only with what was signed, which may be nothing yet, and does not know
- * the minimum and the service.
- */
-function expectSame(intent: Intent, asked: Partial<Intent>, fields: readonly (keyof Intent)[]): void {
-	const spelled = (value: unknown) => {
-		const text = String(value ?? "");
-		return text.startsWith("0x") ? text.toLowerCase() : text;
-	};
-	const field = fields.find((candidate) => spelled(intent[candidate]) !== spelled(asked[candidate]));
-	if (field === undefined) return;
-	throw new CliError(
-		`${intent.id} belongs to another intent: its ${field} is ${intent[field] ?? "not given"}, not ${asked[field] ?? "left out"}. Give a new intent a new id, or resume this one: ${resumeCommand(intent.id)}`,
-		{
-			code: "INTENT_CHANGED",
-			section: "resuming",
-			details: { field, saved: intent[field], asked: asked[field] },
-		},
-	);
-}
 
 async function execute(
 	{ config, client, io, output, signal }: Context,

@@ -1,0 +1,61 @@
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
+import type { Intent } from "../intents.ts";
+
+/** The terms that a person approves: at most `amount` in, at least `minOutput` out, to this recipient. */
+export type ApprovedTerms = Omit<Intent, "version" | "createdAt" | "isMax" | "acceptsAnyPrice"> & {
+	minOutput: string;
+	recipient: string;
+};
+
+/** What a client holds while its user decides. It is signed, and holds no quote: a quote would expire meanwhile. */
+export type Question = {
+	/** Used once. */
+	nonce: string;
+	/** The hash of the arguments that the question was asked for. */
+	args: string;
+	terms: ApprovedTerms;
+};
+
+export type Approvals = ReturnType<typeof openApprovals>;
+
+/** The time in which a person may answer. */
+export const approvalSeconds = 15 * 60;
+/** The most questions that may wait for an answer. Beyond them the oldest one is forgotten. */
+const mostOpen = 1_000;
+
+/**
+ * Opens the questions of this process. The key exists in this process only: state of an earlier one is refused, so
+ * that a nonce which was used before a restart is not accepted after it, without a list on disk.
+ */
+export function openApprovals(nowMs: () => number = Date.now) {
+	const codec = createRequestStateCodec<Question>({
+		key: randomBytes(32),
+		ttlSeconds: approvalSeconds,
+		bind: ({ mcpReq }) => mcpReq.method,
+	});
+	/** Nonces in the order in which they were asked, with the time until which they count. */
+	const open = new Map<string, number>();
+	return {
+		verify: codec.verify,
+		/** Returns the state to send with a question about these terms. */
+		ask: async (args: unknown, terms: ApprovedTerms, ctx: ServerContext): Promise<string> => {
+			for (const [nonce, untilMs] of open) if (untilMs < nowMs() || open.size >= mostOpen) open.delete(nonce);
+			const nonce = randomUUID();
+			const state = await codec.mint({ nonce, args: hashOfArgs(args), terms }, ctx);
+			open.set(nonce, nowMs() + approvalSeconds * 1_000);
+			return state;
+		},
+		/** Uses up the question. Returns false if it was used before, has lapsed, or was asked for other arguments. */
+		use: (question: Question, args: unknown): boolean => {
+			const untilMs = open.get(question.nonce);
+			open.delete(question.nonce);
+			return untilMs !== undefined && untilMs >= nowMs() && question.args === hashOfArgs(args);
+		},
+	};
+}
+
+/** The arguments were parsed by their schema, so their fields always have the same order. */
+function hashOfArgs(args: unknown): string {
+	return createHash("sha256").update(JSON.stringify(args)).digest("hex");
+}

@@ -1,0 +1,239 @@
+import { isSolana, type StatusResponse } from "@geoswap/protocol";
+import type { EndedSwap } from "@geoswap/sdk";
+import { type BudgetLedger, swapWithinBudget } from "@geoswap/sdk/budget";
+import { CliError } from "../cli-error.ts";
+import type { Context } from "../context.ts";
+import { exitCode } from "../exit-code.ts";
+import { expectSame } from "../expect-same.ts";
+import { type Intent, type Intents, mayExecute, openIntents } from "../intents.ts";
+import { readSigner } from "../wallet.ts";
+import type { ApprovedTerms } from "./approvals.ts";
+import { type ToolError, toolError } from "./tool-result.ts";
+
+/** What is known of an intent. `unknown`: something was signed, or is about to be, and may execute. */
+export type SwapReport = { swapId?: string; error?: ToolError } & (
+	| { status: EndedSwap["status"]; funds: StatusResponse["funds"] | undefined }
+	| { status: "submitted" | "unknown" | "not_swapped" }
+);
+
+/** The work on one intent in this process. */
+type Job = {
+	swapId?: string;
+	/** Resolves once there is a swap, or it is known that there is none. */
+	submitted: Promise<void>;
+	ended: Promise<SwapReport>;
+};
+
+export type SwapRunner = ReturnType<typeof openSwapRunner>;
+
+/** Less than the 60 seconds after which clients give up. */
+const patienceMs = 40_000;
+/** The intents of models have names of their own: a model cannot name an intent that a person began. */
+const prefix = "mcp-";
+const comparedFields = [
+	"baseUrl",
+	"originChain",
+	"destinationChain",
+	"inputToken",
+	"outputToken",
+	"amount",
+	"walletAddress",
+	"recipient",
+	"slippageBps",
+] as const satisfies (keyof Intent)[];
+
+export function intentIdOf(id: string): string {
+	return `${prefix}${id}`;
+}
+
+/** Runs approved swaps in the background, each id once, and tells how far they are. */
+export function openSwapRunner(
+	context: Pick<Context, "config" | "client" | "keys" | "output">,
+	ledger: BudgetLedger,
+) {
+	const { config, client, keys, output } = context;
+	const intents = openIntents(config.home);
+	const jobs = new Map<string, Job>();
+
+	const start = (id: string, work: (onSubmitted: (swapId: string) => void) => Promise<EndedSwap>): Job => {
+		const { promise: submitted, resolve } = Promise.withResolvers<void>();
+		const job: Job = {
+			submitted,
+			ended: work((swapId) => {
+				job.swapId = swapId;
+				resolve();
+			})
+				.then(({ swapId, status, funds }): SwapReport => ({ swapId, status, funds }))
+				.catch(async (error: unknown) => failedReport(error, { intents, id, swapId: job.swapId }))
+				.then((report) => {
+					output.say(["swap", `${id} ${report.status} ${report.error?.code ?? report.swapId ?? ""}`]);
+					return report;
+				})
+				.finally(() => {
+					jobs.delete(id);
+					resolve();
+				}),
+		};
+		jobs.set(id, job);
+		return job;
+	};
+
+	/** Swaps, or goes on with a swap. Requires that the intent is stored and locked. */
+	const swapStored = async (
+		intent: Intent,
+		{ beforeSign, onSubmitted }: { beforeSign: () => void; onSubmitted: (swapId: string) => void },
+	): Promise<EndedSwap> => {
+		const signer = await readSigner(keys, isSolana(intent.originChain) ? "solana" : "evm");
+		expectSame(intent, { baseUrl: config.baseUrl, walletAddress: signer.address }, [
+			"baseUrl",
+			"walletAddress",
+		]);
+		return swapWithinBudget(client, ledger, {
+			id: intent.id,
+			originChain: intent.originChain,
+			destinationChain: intent.destinationChain,
+			inputToken: intent.inputToken,
+			outputToken: intent.outputToken,
+			amount: BigInt(intent.amount),
+			recipient: intent.recipient ?? intent.walletAddress,
+			minOutput: BigInt(intent.minOutput ?? 0),
+			...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
+			signer,
+			pins: config.pins,
+			store: intents.records,
+			beforeSign,
+			onProgress: (step) => {
+				if (step.step === "submitted") onSubmitted(step.swapId);
+			},
+		});
+	};
+
+	/** Goes on with what was signed. Signs nothing: nobody has approved anything now. */
+	const follow = (intent: Intent): Job =>
+		jobs.get(intent.id) ??
+		start(intent.id, async (onSubmitted) => {
+			const unlock = await intents.lock(intent.id);
+			try {
+				const record = await intents.recordOf(intent.id);
+				if (record.state === "submitted") onSubmitted(record.swapId);
+				if (mayExecute(record) || record.state === "ended")
+					return await swapStored(intent, { beforeSign: refuseToSign, onSubmitted });
+				// Nothing that was signed is alive, and while this process has the lock nobody signs.
+				const reserved = (await ledger.list()).find(({ id }) => id === intent.id);
+				if (reserved) await ledger.release(reserved);
+				return refuseToSign();
+			} finally {
+				await unlock().catch(() => {});
+			}
+		});
+
+	/** Returns the report of an intent, or undefined if there is none or nothing that was signed for it is alive. */
+	const find = async (id: string): Promise<SwapReport | undefined> => {
+		const job = jobs.get(id);
+		if (job) return reportOf(job);
+		const intent = await intents.find(id);
+		if (!intent) return undefined;
+		const state = await intents.stateOf(id);
+		if (state.state === "none" || state.state === "open") return undefined;
+		if (state.state === "working" || state.state === "unreadable") return { status: "unknown" };
+		const ended = await intents.findEnd(id);
+		if (ended) return { swapId: ended.swapId, status: ended.status, funds: ended.funds };
+		return reportOf(follow(intent));
+	};
+
+	return {
+		intents,
+		find,
+		/** Returns the report of a call that failed with this error. An earlier call with its id may have swapped. */
+		failed: async (id: string, error: unknown): Promise<SwapReport> => {
+			const report = await failedReport(error, { intents, id, swapId: jobs.get(id)?.swapId });
+			return jobs.has(id) ? { ...report, status: "unknown" } : report;
+		},
+		/** Throws if the id was used for other terms. */
+		expectUnchanged: async (terms: Omit<ApprovedTerms, "minOutput">, minOutput?: string): Promise<void> => {
+			const intent = await intents.find(terms.id);
+			if (!intent) return;
+			expectSame(intent, terms, comparedFields);
+			if (minOutput !== undefined) expectSame(intent, { minOutput }, ["minOutput"]);
+		},
+		/** Swaps on approved terms, and returns once it is submitted. `beforeSign` throws if it is no longer wanted. */
+		swap: async (terms: ApprovedTerms, beforeSign: () => void): Promise<SwapReport> => {
+			const { id } = terms;
+			const job =
+				jobs.get(id) ??
+				start(id, async (onSubmitted) => {
+					const unlock = await intents.lock(id);
+					try {
+						const found = await intents.find(id);
+						if (found) expectSame(found, terms, comparedFields);
+						const record = await intents.recordOf(id);
+						const isBegun = mayExecute(record) || record.state === "ended";
+						const intent: Intent =
+							found && isBegun
+								? found
+								: { version: 1, createdAt: new Date().toISOString(), isMax: false, ...terms };
+						if (intent !== found) await intents.keep(intent);
+						return await swapStored(intent, { beforeSign, onSubmitted });
+					} finally {
+						await unlock().catch(() => {});
+					}
+				});
+			return reportOf(job);
+		},
+		/** Goes on with swaps that an earlier process left, and gives back what was reserved for nothing. */
+		resume: async (): Promise<void> => {
+			for (const { id } of await ledger.list()) {
+				if (!id.startsWith(prefix) || (await intents.findEnd(id))?.status === "settled") continue;
+				const intent = await intents.find(id).catch(() => undefined);
+				if (intent) follow(intent);
+			}
+		},
+		/** Waits until what was signed is submitted, for a limited time. It can be resumed in any case. */
+		drain: async (limitMs: number): Promise<void> => {
+			await withTimeout(Promise.all([...jobs.values()].map(({ submitted }) => submitted)), limitMs);
+		},
+	};
+}
+
+async function reportOf(job: Job): Promise<SwapReport> {
+	await withTimeout(job.submitted, patienceMs);
+	// An end that is known already is told at once.
+	const ended = await withTimeout(job.ended, 0);
+	if (ended) return ended;
+	return job.swapId === undefined ? { status: "unknown" } : { status: "submitted", swapId: job.swapId };
+}
+
+async function failedReport(
+	error: unknown,
+	{ intents, id, swapId: known }: { intents: Intents; id: string; swapId: string | undefined },
+): Promise<SwapReport> {
+	const told = await toolError(error);
+	const state = await intents.recordOf(id);
+	const swapId = known ?? ("swapId" in state ? state.swapId : undefined);
+	const isAlive = mayExecute(state) || told.mayExecute === true;
+	return {
+		status: isAlive ? "unknown" : "not_swapped",
+		...(swapId !== undefined && isAlive && { swapId }),
+		error: told,
+	};
+}
+
+function refuseToSign(): never {
+	throw new CliError("Nothing was swapped, and nothing that was signed can be executed any more.", {
+		code: "NOT_SUBMITTED",
+		exit: exitCode.refused,
+		section: "resuming",
+		mayExecute: false,
+	});
+}
+
+/** Returns undefined if it takes longer. */
+async function withTimeout<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
+	const { promise, resolve } = Promise.withResolvers<undefined>();
+	const timer = setTimeout(() => resolve(undefined), limitMs);
+	try {
+		return await Promise.race([work, promise]);
+	} finally {
+		clearTimeout(timer);
+	}
+}
