@@ -188,6 +188,14 @@ Docs: docs/cli.md`,
 			const { tokensCommand } = await import("./commands/tokens.ts");
 			await answer((asked) => tokensCommand(asked, { chain }));
 		});
+	command("mcp", "serve a model by MCP: read only, unless --allow-swaps is given")
+		.option("--allow-swaps", "offer the tool swap, which asks you to approve each swap")
+		.option("--budget <file>", "limits of swap; required with --allow-swaps")
+		.option("--http <port>", "serve HTTP on 127.0.0.1 instead of stdio; 0 picks a free port")
+		.action(async (options) => {
+			const { mcpCommand } = await import("./commands/mcp.ts");
+			await mcpCommand(call, options);
+		});
 	return program;
 }
 

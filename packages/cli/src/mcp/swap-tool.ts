@@ -1,0 +1,270 @@
+import { mulDivDown } from "@geoswap/protocol";
+import { getQuote } from "@geoswap/sdk";
+import { type BudgetLedger, worstOutput } from "@geoswap/sdk/budget";
+import {
+	type CallToolResult,
+	CLIENT_CAPABILITIES_META_KEY,
+	type ClientCapabilities,
+	type InputRequiredResult,
+	inputRequired,
+	inputResponse,
+	type McpServer,
+	type ServerContext,
+} from "@modelcontextprotocol/server";
+import * as z from "zod";
+import { CliError } from "../cli-error.ts";
+import type { Context } from "../context.ts";
+import { exitCode } from "../exit-code.ts";
+import { formatAmount } from "../format-amount.ts";
+import { type Asset, isSameAddress } from "../pinned-assets.ts";
+import { readRecipient, readTerms } from "../read-terms.ts";
+import { readSigner } from "../wallet.ts";
+import { type Approvals, type ApprovedTerms, approvalSeconds, type Question } from "./approvals.ts";
+import { swapDocument, swapResultSchema } from "./swap-document.ts";
+import { intentIdOf, type SwapReport, type SwapRunner } from "./swap-runner.ts";
+import { cleaned, resultOf } from "./tool-result.ts";
+
+/** Everything that swapping needs, beyond what reading does. */
+export type Swapping = {
+	context: Pick<Context, "config" | "client" | "keys" | "output">;
+	ledger: BudgetLedger;
+	runner: SwapRunner;
+	approvals: Approvals;
+};
+
+const idSchema = z
+	.string()
+	.regex(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/)
+	.describe("Your own name for this swap, such as rent-2026-11. The same id again never swaps twice.");
+const amountSchema = z
+	.string()
+	.max(100)
+	.regex(/^\d+(\.\d+)?$/);
+
+/** The arguments that a quote and a swap share. */
+export const termsShape = {
+	from: z.string().max(200).describe("Token to give, as chain:token, such as base:USDC."),
+	to: z.string().max(200).describe("Token to get, as chain:token."),
+	amount: amountSchema.describe("Amount to give, in whole tokens, such as 12.5."),
+	recipient: z
+		.string()
+		.max(100)
+		.optional()
+		.describe("Who gets the output; the user's own wallet by default."),
+	slippageBps: z.int().min(1).max(5000).optional().describe("How far below the quote the delivery may be."),
+};
+const argsSchema = z.strictObject({
+	id: idSchema,
+	...termsShape,
+	minOut: amountSchema
+		.optional()
+		.describe("The least output to accept, in whole tokens. Left out, it follows from the price now."),
+});
+type SwapArgs = z.output<typeof argsSchema>;
+
+/** How far below the minimum of the quote the approved minimum is, so that the price may move while a person decides. */
+const marginBps = 100n;
+
+export function registerSwapTool(server: McpServer, swapping: Swapping): void {
+	server.registerTool(
+		"swap",
+		{
+			title: "Swap tokens",
+			description:
+				"Gives tokens of the user's wallet for others, within a budget, after the user has approved the terms. Returns as soon as the swap is submitted: follow it with get_swap. Use a new id for each swap that the user asks for, and the same id to repeat a call. If the status is unknown, follow it and never start another.",
+			inputSchema: argsSchema,
+			outputSchema: swapResultSchema,
+			annotations: {
+				readOnlyHint: false,
+				destructiveHint: true,
+				idempotentHint: true,
+				openWorldHint: true,
+			},
+		},
+		async (args, ctx) => {
+			try {
+				return await swapOrAsk(server, swapping, { args, ctx });
+			} catch (error) {
+				return asRefusal(args.id, await swapping.runner.failed(intentIdOf(args.id), error));
+			}
+		},
+	);
+}
+
+async function swapOrAsk(
+	server: McpServer,
+	swapping: Swapping,
+	{ args, ctx }: { args: SwapArgs; ctx: ServerContext },
+): Promise<CallToolResult | InputRequiredResult> {
+	const { runner, approvals } = swapping;
+	const { terms, from, to, minOutput } = await readArgs(swapping, args);
+	await runner.expectUnchanged(terms, minOutput?.toString());
+	const found = await runner.find(terms.id);
+	// A swap that was approved needs no second approval, and a repeated call is no second swap.
+	if (found) return resultOf(swapResultSchema, swapDocument(args.id, found));
+
+	expectCanAsk(server, ctx);
+	const question = ctx.mcpReq.requestState<Question>();
+	if (question === undefined) return ask(swapping, { args, ctx, terms, from, to, minOutput });
+	// The nonce is used up by any answer. An answer without a question of ours was never looked at.
+	if (!approvals.use(question, args)) {
+		throw new CliError(
+			"This approval was used, has lapsed, or was given for other terms. Call swap again without it to ask anew.",
+			{ code: "APPROVAL_INVALID", exit: exitCode.refused, section: "mcp", mayExecute: false },
+		);
+	}
+	const answer = inputResponse(ctx.mcpReq.inputResponses, "approval");
+	if (answer.kind !== "elicit" || answer.action !== "accept" || answer.content?.approve !== true) {
+		throw new CliError("The user did not approve the swap. Do not ask again unless the user wants it.", {
+			code: "APPROVAL_DECLINED",
+			exit: exitCode.refused,
+			section: "mcp",
+			mayExecute: false,
+		});
+	}
+	const { signal } = ctx.mcpReq;
+	const signUntilMs = Date.now() + approvalSeconds * 1_000;
+	const report = await runner.swap(question.terms, () => {
+		// The client has given up: it will never learn of a swap that is signed now.
+		signal.throwIfAborted();
+		if (Date.now() > signUntilMs) throw new Error("the approval has lapsed");
+	});
+	return report.status === "not_swapped"
+		? asRefusal(args.id, report)
+		: resultOf(swapResultSchema, swapDocument(args.id, report));
+}
+
+function asRefusal(id: string, report: SwapReport): CallToolResult {
+	return { ...resultOf(swapResultSchema, swapDocument(id, report)), isError: true };
+}
+
+type Read = {
+	terms: Omit<ApprovedTerms, "minOutput">;
+	from: Asset;
+	to: Asset;
+	minOutput: bigint | undefined;
+};
+
+async function readArgs({ context }: Swapping, args: SwapArgs): Promise<Read> {
+	const { config, keys } = context;
+	const { slippageBps, recipient: asked, minOut, from: give, to: get, amount: text } = args;
+	const { from, to, amount, recipient, minOutput } = readTerms(config.pins, {
+		from: give,
+		to: get,
+		amount: text,
+		...(asked !== undefined && { recipient: asked }),
+		...(minOut !== undefined && { minOut }),
+	});
+	const wallet = (await readSigner(keys, from.chain.kind)).address;
+	return {
+		from,
+		to,
+		minOutput,
+		terms: {
+			id: intentIdOf(args.id),
+			baseUrl: config.baseUrl,
+			originChain: from.chain.chainId,
+			destinationChain: to.chain.chainId,
+			inputToken: from.address,
+			outputToken: to.address,
+			amount: String(amount),
+			walletAddress: wallet,
+			recipient: (await readRecipient(keys, { from, to, recipient })) ?? wallet,
+			...(slippageBps !== undefined && { slippageBps }),
+		},
+	};
+}
+
+/** Throws unless the client has said that it can show a form to its user. */
+function expectCanAsk(server: McpServer, ctx: ServerContext): void {
+	const envelope: Record<string, unknown> | undefined = ctx.mcpReq.envelope;
+	const told = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+	const { elicitation } = told ?? server.server.getClientCapabilities() ?? {};
+	// An empty object means forms, as in the first revision that had them.
+	if (elicitation && (elicitation.form || !elicitation.url)) return;
+	throw new CliError(
+		"This client cannot ask its user, and nothing is swapped without approval. Use a client that supports elicitation, over stdio or with revision 2026-07-28 of the protocol, or geoswap swap in a terminal.",
+		{ code: "APPROVAL_UNAVAILABLE", exit: exitCode.refused, section: "mcp", mayExecute: false },
+	);
+}
+
+async function ask(
+	{ context, ledger, approvals }: Swapping,
+	{ args, ctx, terms, from, to, minOutput }: Read & { args: SwapArgs; ctx: ServerContext },
+): Promise<InputRequiredResult> {
+	const { originChain, destinationChain, inputToken, outputToken, recipient, walletAddress } = terms;
+	const amount = BigInt(terms.amount);
+	const pair = { originChain, destinationChain, inputToken, outputToken };
+	const { slippageBps } = args;
+	// Nobody is asked about a swap that the budget refuses, however good its price may be.
+	const best = { id: terms.id, ...pair, recipient, amount, minOutput: minOutput ?? maxUint256 };
+	await ledger.check(best);
+	const quote = await getQuote(context.client, {
+		...pair,
+		amount: terms.amount,
+		walletAddress,
+		recipient,
+		...(slippageBps !== undefined && { slippageBps }),
+	});
+	const worst = worstOutput(ledger.budget, { ...pair, amount }) ?? maxUint256;
+	const quoted = mulDivDown(BigInt(quote.minOutput), 10_000n - marginBps, 10_000n);
+	const approved: ApprovedTerms = {
+		...terms,
+		minOutput: String(minOutput ?? largerOf(quoted, worst)),
+	};
+	const left = (await ledger.left({ chainId: originChain, token: inputToken })) - amount;
+	const message = questionText({ approved, from, to, expected: BigInt(quote.output), left });
+	return inputRequired({
+		inputRequests: {
+			approval: inputRequired.elicit({
+				message,
+				requestedSchema: z.object({ approve: z.boolean().meta({ title: "Swap on these terms" }) }),
+			}),
+		},
+		requestState: await approvals.ask(args, approved, ctx),
+	});
+}
+
+function largerOf(one: bigint, other: bigint): bigint {
+	return one < other ? other : one;
+}
+
+const maxUint256 = (1n << 256n) - 1n;
+
+/** Returns the terms for a person. Names come from the deployment file; addresses are what counts. */
+function questionText({
+	approved,
+	from,
+	to,
+	expected,
+	left,
+}: {
+	approved: ApprovedTerms;
+	from: Asset;
+	to: Asset;
+	expected: bigint;
+	left: bigint;
+}): string {
+	const shown = (units: bigint | string, asset: Asset) =>
+		`${formatAmount(units, asset.decimals)} ${nameOf(asset.symbol)}`;
+	const { recipient, walletAddress } = approved;
+	const isOwn = isSameAddress(approved.destinationChain, recipient, walletAddress);
+	return [
+		"Approve this swap?",
+		`You give at most ${shown(approved.amount, from)} on ${nameOf(from.chain.name)}`,
+		`  token ${from.address}, wallet ${walletAddress}`,
+		`You get at least ${shown(approved.minOutput, to)} on ${nameOf(to.chain.name)}, now about ${shown(expected, to)}`,
+		`  token ${to.address}`,
+		`Recipient ${recipient}${isOwn ? " (your wallet)" : ""}`,
+		"If less could be delivered, the whole input comes back.",
+		`Left of the budget of 24 hours after it: ${shown(left > 0n ? left : 0n, from)}`,
+	].join("\n");
+}
+
+const longestName = 32;
+
+/** A name is shown on one line and cannot pretend to be more of the question. */
+function nameOf(text: string): string {
+	const name = String(cleaned(text)).slice(0, longestName);
+	return /^[\w.+$-]+( [\w.+$-]+)*$/.test(name) ? name : JSON.stringify(name);
+}
