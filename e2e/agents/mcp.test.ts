@@ -1,0 +1,107 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { formatDeployment } from "@geoswap/protocol";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { parseUnits } from "viem";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { newAgent } from "../caller/new-agent.ts";
+import { tokenBalance } from "../chain/token-balance.ts";
+import type { Environment } from "../environment/environment.ts";
+import { sharedEnvironment } from "../shared-environment.ts";
+import { assetAddress } from "../wallet/make-order.ts";
+
+const main = join(import.meta.dirname, "../../packages/cli/src/main.ts");
+
+let environment: Environment;
+let folder: string;
+beforeAll(() => {
+	environment = sharedEnvironment();
+	folder = mkdtempSync(join(tmpdir(), "geoswap-mcp-"));
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test("a model swaps through MCP on a devnet: what is approved settles once, and the budget holds over restarts and parallel calls", async () => {
+	const { origin, destination, deployment } = environment;
+	const deploymentFile = join(folder, "deployment.json");
+	const text = formatDeployment(deployment);
+	writeFileSync(deploymentFile, text);
+	const { env, evmAddress } = await newAgent(environment, { folder, deploymentFile });
+	const sha256 = `sha256:${createHash("sha256").update(text).digest("hex")}`;
+	const init = ["init", "--base-url", environment.baseUrl, "--deployment", deploymentFile];
+	await promisify(execFile)(process.execPath, [main, ...init, "--deployment-sha256", sha256], { env });
+	const [from, to] = [`${origin.chainId}:USDC`, `${destination.chainId}:USDC`];
+	const budget = join(folder, "budget.json");
+	writeFileSync(
+		budget,
+		JSON.stringify({
+			spend: [{ asset: from, perSwap: "10", perDay: "25" }],
+			routes: [{ from, to, worstPrice: "0.9" }],
+			recipients: ["self"],
+		}),
+		{ mode: 0o600 },
+	);
+	const questions: string[] = [];
+	const connect = async (mode: "legacy" | { pin: string }) => {
+		const client = new Client(
+			{ name: "model", version: "1.0.0" },
+			{ capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } },
+		);
+		client.setRequestHandler("elicitation/create", async ({ params }) => {
+			questions.push(params.message);
+			return { action: "accept", content: { approve: true } };
+		});
+		const args = [main, "mcp", "--allow-swaps", "--budget", budget];
+		const given = Object.entries(env).flatMap(([name, value]) =>
+			value === undefined ? [] : [[name, value]],
+		);
+		await client.connect(
+			new StdioClientTransport({
+				command: process.execPath,
+				args,
+				env: Object.fromEntries(given),
+				stderr: "ignore",
+			}),
+		);
+		const call = async (name: string, given: Record<string, unknown>) =>
+			(await client.callTool({ name, arguments: given })).structuredContent as Record<string, unknown>;
+		return { call, close: () => client.close() };
+	};
+	const swapOf = (id: string) => ({ id, from, to, amount: "10" });
+
+	const first = await connect({ pin: "2026-07-28" });
+	expect(await first.call("get_chains", {})).toMatchObject({
+		chains: expect.arrayContaining([expect.objectContaining({ chainId: origin.chainId, differs: [] })]),
+	});
+	expect(await first.call("swap", swapOf("one"))).toMatchObject({ swapId: expect.stringMatching(/^swp_/) });
+	await first.close();
+
+	// Another process, in the revision of 2025: it knows the swap, and what is left of the budget.
+	const second = await connect("legacy");
+	const repeated = await second.call("swap", swapOf("one"));
+	expect(repeated).toMatchObject({ swapId: expect.stringMatching(/^swp_/) });
+	const ids = ["two", "three", "four", "five"];
+	const results = await Promise.all(ids.map((id) => second.call("swap", swapOf(id))));
+	const made = results.filter(({ status }) => status !== "not_swapped");
+	expect(made).toHaveLength(1);
+	for (const id of ["one", String(made[0]?.id)]) {
+		await expect
+			.poll(() => second.call("get_swap", { id, waitSeconds: 5 }), { timeout: 120_000 })
+			.toMatchObject({ status: "settled" });
+	}
+	expect(await second.call("get_budget", {})).toMatchObject({ spend: [{ left: "5000000" }] });
+	expect(await second.call("get_history", {})).toMatchObject({
+		swaps: [{ status: "settled" }, { status: "settled" }],
+	});
+	await second.close();
+
+	expect(questions[0]).toContain("at most 10 USDC");
+	const held = (chain: Environment["origin"]) => tokenBalance(chain, assetAddress(chain, "USDC"), evmAddress);
+	expect(await held(origin)).toBe(parseUnits("80", 6));
+	expect(await held(destination)).toBeGreaterThan(parseUnits("19.8", 6));
+	expect(await held(destination)).toBeLessThan(parseUnits("20", 6));
+});
