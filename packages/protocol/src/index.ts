@@ -166,4 +166,15 @@ export {
 	tokensQuerySchema,
 	tokensResponseSchema,
 } from "./wire/tokens.ts";
+export {
+	type RemovedWebhook,
+	type RotatedWebhook,
+	removedWebhookSchema,
+	rotatedWebhookSchema,
+	type WebhookResponse,
+	type WebhooksResponse,
+	webhookRequestSchema,
+	webhookResponseSchema,
+	webhooksResponseSchema,
+} from "./wire/webhooks.ts";
 export { fromWord, toWord } from "./word.ts";

@@ -17,6 +17,8 @@ const variables = {
 	REDIS_URL: "redis://host:6379",
 	GEOSWAP_SEAL_KEYS:
 		"kid:32 bytes in base64url, comma-separated; each but the first is followed by @ and the time from which it seals",
+	GEOSWAP_WEBHOOK_KEYS:
+		"like GEOSWAP_SEAL_KEYS, for the secrets of webhooks, which the API seals and the worker opens",
 	GEOSWAP_API_KEY_PEPPER: "at least 32 random characters",
 	GEOSWAP_RELAYER_KEYS: "chainId:0xprivatekey, comma-separated",
 	GEOSWAP_SOLANA_FEE_PAYER_KEYS:
@@ -84,6 +86,17 @@ export function readSealKeys(options: { openMs?: Milliseconds; nowMs?: () => Mil
 		return parseSealKeys(text, options);
 	} catch (error) {
 		throw new ConfigError("GEOSWAP_SEAL_KEYS", (error as Error).message);
+	}
+}
+
+/** Returns the keys that secrets of webhooks are sealed with; undefined if the service has no webhooks. */
+export function readWebhookKeys({ nowMs }: { nowMs: () => Milliseconds }): SealKeys | undefined {
+	const text = readOptionalSecret("GEOSWAP_WEBHOOK_KEYS");
+	if (text === undefined) return undefined;
+	try {
+		return parseSealKeys(text, { nowMs });
+	} catch (error) {
+		throw new ConfigError("GEOSWAP_WEBHOOK_KEYS", (error as Error).message);
 	}
 }
 

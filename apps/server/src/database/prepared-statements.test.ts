@@ -7,9 +7,11 @@ import {
 	orderId,
 	orderToJson,
 	packDeadlines,
+	type StatusResponse,
 	toSwapKey,
 	toWord,
 } from "@geoswap/protocol";
+import { pino } from "pino";
 import { hexToBytes, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readStatements } from "../../test/database/read-statements.ts";
@@ -21,6 +23,7 @@ import { walletUnopened } from "../api/origin/wallet-unopened.ts";
 import { createSwapReader } from "../api/status/swap-reader.ts";
 import { readBeforeSubmit } from "../api/submit/read-before-submit.ts";
 import { submitSwap, waitForSubmits } from "../api/submit/submit-swap.ts";
+import { parseSealKeys } from "../config/seal-keys.ts";
 import { applyBlock, applyQuietBlock } from "../follow/evm/apply-block.ts";
 import { readDemand } from "../follow/follow-pace.ts";
 import { isWatchNeeded } from "../follow/solana/watched-transactions.ts";
@@ -42,9 +45,13 @@ import { readDueSwaps } from "../swap/due/due-swaps.ts";
 import { markOrders, markSwaps } from "../swap/due/mark-swaps.ts";
 import { writeWaits } from "../swap/due/write-waits.ts";
 import { pruneEvents, publishEvents } from "../swap/event/publish-events.ts";
-import { readEventHead, readEventRows, readEventSwaps } from "../swap/event/read-events.ts";
+import { readEventHead, readEventRows, readEventSwaps, readEventsAt } from "../swap/event/read-events.ts";
 import type { SwapRecord } from "../swap/facts/swap-record.ts";
 import { readSwap } from "../swap/record/read-swap.ts";
+import { createDeliverer } from "../webhook/create-deliverer.ts";
+import { queueDeliveries } from "../webhook/queue-deliveries.ts";
+import { newWebhookSecret, sealSecret } from "../webhook/webhook-secret.ts";
+import { insertWebhook } from "../webhook/webhooks.ts";
 import { type DatabasePool, openDatabase } from "./database.ts";
 import { wasRestoredSince } from "./restores.ts";
 import { grants } from "./roles/grants.ts";
@@ -118,6 +125,8 @@ beforeAll(async () => {
 		const { position: upTo } = await readEventHead(one);
 		const told = await readEventRows(one, { accountId, after: 0, upTo, limit: 1 });
 		expect(await readEventSwaps(one, told)).toHaveLength(1);
+		expect(await readEventsAt(one, [upTo])).toHaveLength(1);
+		await serveWebhook(one, { accountId, nowMs });
 		await pruneEvents(one, { retentionMs: 0, nowMs });
 		await walletUnopened(one, { order, nowMs });
 		await wasRestoredSince(one, nowMs);
@@ -209,6 +218,36 @@ test("columns added by a later version break no prepared statement on an open co
 	await runAll();
 	for (const [name, text] of statements) expect(text, name).not.toMatch(/(select|returning)\s+\*|\.\*/);
 });
+
+/** Delivers an event to webhooks that accept it, fail, and want no more. */
+async function serveWebhook(db: DatabasePool, { accountId, nowMs }: { accountId: string; nowMs: number }) {
+	const keys = parseSealKeys(`a:${randomBytes(32).toString("base64url")}`);
+	const results = [
+		{ outcome: "delivered" },
+		{ outcome: "failed", error: "tested" },
+		{ outcome: "gone" },
+	] as const;
+	for (const result of results) {
+		const id = randomUUID();
+		const sealedSecret = sealSecret(keys, { webhookId: id, secret: newWebhookSecret() });
+		await insertWebhook(db, { id, accountId, url: "https://example.com", sealedSecret, most: 100 });
+		await database.owner.query("update webhooks set after = 0 where id = $1", [id]);
+		await database.owner.query("update event_head set queued = 0");
+		await queueDeliveries(db, { nowMs });
+		const deliverer = createDeliverer({
+			db,
+			sender: { send: async () => result },
+			keys,
+			statusOf: () => ({}) as StatusResponse,
+			random: () => 0,
+			nowMs: () => nowMs,
+			log: pino({ level: "silent" }),
+		});
+		await deliverer.deliverDue();
+		await deliverer.idle();
+		await database.owner.query("delete from webhooks");
+	}
+}
 
 /** Writes all that a round may write for a swap. */
 async function apply(db: DatabasePool, swap: SwapRecord): Promise<void> {

@@ -109,6 +109,7 @@ type Tables = {
 		is_only: boolean;
 		position: number;
 		pruned: number;
+		queued: number;
 	};
 	event_outbox: {
 		id: number;
@@ -380,6 +381,30 @@ type Tables = {
 		second_at: Date | null;
 		second_since: Date | null;
 		second_alarmed: boolean;
+	};
+	webhook_deliveries: {
+		webhook_id: string;
+		position: number;
+		swap_id: SwapUuid;
+		attempts: number;
+		first_at: Date | null;
+		next_at: Date;
+	};
+	webhooks: {
+		id: string;
+		account_id: string;
+		url: string;
+		secret: string;
+		previous_secret: string | null;
+		previous_until: Date | null;
+		created_at: Date;
+		after: number;
+		last_success_at: Date | null;
+		failing_since: Date | null;
+		last_error: string | null;
+		last_error_at: Date | null;
+		given_up: number;
+		disabled_at: Date | null;
 	};
 };
 

@@ -3,6 +3,8 @@ import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
 import { holdLeadership, type UntilBeat } from "../database/leadership.ts";
 import { pruneEvents, publishEvents } from "../swap/event/publish-events.ts";
+import type { Deliverer } from "../webhook/create-deliverer.ts";
+import { queueDeliveries } from "../webhook/queue-deliveries.ts";
 
 /** How late an event is published at most. */
 const publishEveryMs = 250;
@@ -10,12 +12,13 @@ const pruneEveryMs = 60_000;
 const dayMs = 86_400_000;
 
 /**
- * Publishes the events of swaps and deletes old ones, in one worker at a time, until the signal aborts. Returns if
+ * Publishes the events of swaps, serves webhooks and deletes old events, in one worker at a time, until the signal aborts. Returns if
  * another worker does it. Two workers at once would do no harm: whoever publishes locks the head of the events.
  */
 export async function keepEvents({
 	config: { events },
 	pool,
+	webhooks,
 	wait,
 	untilBeat,
 	nowMs,
@@ -23,6 +26,8 @@ export async function keepEvents({
 }: {
 	config: Pick<Config, "events">;
 	pool: DatabasePool;
+	/** Undefined if the service has no webhooks. */
+	webhooks?: Deliverer | undefined;
 	wait: (ms: Milliseconds) => Promise<void>;
 	untilBeat?: UntilBeat;
 	nowMs: () => Milliseconds;
@@ -32,6 +37,10 @@ export async function keepEvents({
 		let prunedAtMs = Number.NEGATIVE_INFINITY;
 		while (!signal.aborted && isHeld()) {
 			while ((await publishEvents(pool)) > 0 && isHeld());
+			if (webhooks) {
+				await queueDeliveries(pool, { nowMs: nowMs() });
+				await webhooks.deliverDue();
+			}
 			if (nowMs() - prunedAtMs >= pruneEveryMs) {
 				const retentionMs = events.retentionDays * dayMs;
 				while ((await pruneEvents(pool, { retentionMs, nowMs: nowMs() })) > 0 && isHeld());
@@ -39,5 +48,7 @@ export async function keepEvents({
 			}
 			await wait(publishEveryMs);
 		}
+		// What is under way ends before another worker may send the same.
+		await webhooks?.idle();
 	});
 }

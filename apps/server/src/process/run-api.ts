@@ -13,7 +13,7 @@ import { swapAnswer } from "../api/status/swap-answer.ts";
 import { createSwapListener } from "../api/status/swap-listener.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { createExplorerPages } from "../config/explorer-pages.ts";
-import { readPepper, readSealKeys, readSecret } from "../config/secrets.ts";
+import { readPepper, readSealKeys, readSecret, readWebhookKeys } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
 import { connectEngine } from "../durable/connect-engine.ts";
 import { pokeAtOnce } from "../durable/poke-at-once.ts";
@@ -125,6 +125,7 @@ export async function runApi(configPath: string): Promise<void> {
 		pauses,
 		engine: pokeAtOnce(connectEngine(config.restate), log),
 		sealKeys,
+		webhookKeys: readWebhookKeys({ nowMs }),
 		nowMs,
 		redis,
 		heldCalls: createHeldCalls({ redis }),

@@ -1,9 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
-import { isDevelopmentChain, isDevelopmentCluster } from "../chain/is-development-chain.ts";
-import { evmChains, solanaChain } from "../config/chain-config.ts";
-import type { Config } from "../config/config.ts";
 import { expectConsole, metricsUrlsOf, publicUrlOf } from "../config/expect-console.ts";
+import { isDevnet } from "../config/is-devnet.ts";
 import { readConfig } from "../config/read-config.ts";
 import { readSecret } from "../config/secrets.ts";
 import { createConsole } from "../console/create-console.ts";
@@ -48,11 +46,4 @@ export async function runConsole(configPath: string): Promise<void> {
 		close: [() => app.close(), () => pool.end()],
 		log,
 	});
-}
-
-/** Returns true if every chain exists on one machine only. */
-function isDevnet(config: Pick<Config, "chains">): boolean {
-	const solana = solanaChain(config);
-	const chainIds = evmChains(config).map(({ chainId }) => chainId);
-	return chainIds.every(isDevelopmentChain) && (!solana || isDevelopmentCluster(solana.deployment));
 }

@@ -15,6 +15,7 @@ import { pollHeartbeats } from "../round/attestation/poll-heartbeats.ts";
 import type { FollowerMetrics } from "../telemetry/follower-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Meter } from "../telemetry/meter.ts";
+import type { Deliverer } from "../webhook/create-deliverer.ts";
 import type { WorkerPumps } from "./create-pumps.ts";
 import { keepEvents } from "./keep-events.ts";
 import type { WorkerChain } from "./worker-chain.ts";
@@ -40,6 +41,7 @@ export function runWorkerLoops({
 	worker: { engine, tick, rebuild },
 	wantPrices,
 	attesters,
+	webhooks,
 	stay,
 	meter,
 	followers,
@@ -56,6 +58,8 @@ export function runWorkerLoops({
 	/** Says that prices of these chains are wanted. */
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	attesters: readonly AttesterClient[];
+	/** Undefined if the service has no webhooks. */
+	webhooks: Deliverer | undefined;
 	/** Registers the worker again if the engine has forgotten it. */
 	stay: () => Promise<void>;
 	meter: Meter | undefined;
@@ -128,7 +132,9 @@ export function runWorkerLoops({
 		every(heartbeatMs, "polling heartbeats", () =>
 			pollHeartbeats({ config, attesters, db: pool, nowMs: nowMs(), log }),
 		),
-		every(eventsTakeOverMs, "publishing events", () => keepEvents({ config, pool, wait, nowMs, signal })),
+		every(eventsTakeOverMs, "publishing events", () =>
+			keepEvents({ config, pool, webhooks, wait, nowMs, signal }),
+		),
 		every(partitionsEveryMs, "creating partitions", () => ensurePartitions(pool, { nowMs: nowMs() })),
 	];
 }

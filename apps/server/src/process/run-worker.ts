@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { atWorkerUrl } from "../config/at-worker-url.ts";
 import { solanaChain } from "../config/chain-config.ts";
 import { readConfig } from "../config/read-config.ts";
-import { readSecret } from "../config/secrets.ts";
+import { readSecret, readWebhookKeys } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
 import { ensurePartitions } from "../database/ensure-partitions.ts";
 import { createDesk } from "../desk/desk.ts";
@@ -28,6 +28,7 @@ import { connectWorkerChains } from "./connect-worker-chains.ts";
 import { createPumps } from "./create-pumps.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { runWorkerLoops } from "./run-worker-loops.ts";
+import { serveWebhooks } from "./serve-webhooks.ts";
 import { tellSimulators } from "./tell-simulators.ts";
 import { warnOfPlainKeys } from "./warn-of-plain-keys.ts";
 import { watchWorker, workerMetrics } from "./watch-worker.ts";
@@ -102,6 +103,7 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 		log,
 	});
 	tellSimulators(evm, log);
+	const webhooks = serveWebhooks({ config, pool, keys: readWebhookKeys({ nowMs }), meter, nowMs, log });
 	const { pumps } = worker;
 	const { host, port, publicUrl } = config.worker;
 	const { identityKeys } = config.restate;
@@ -117,6 +119,7 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 		worker,
 		wantPrices: want,
 		attesters,
+		webhooks: webhooks?.deliverer,
 		stay,
 		meter,
 		followers: metrics?.followers,
@@ -130,6 +133,7 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 		close: [
 			() => Promise.all([pumps.finish(finishWithinMs), kept, joined, ...loops]),
 			leave,
+			() => webhooks?.sender.close(),
 			() => server.close(),
 			() => Promise.all([pool.end(), watching?.end(), auditing.end()]),
 			() => signers.close(),

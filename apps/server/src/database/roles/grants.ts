@@ -41,6 +41,19 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	event_outbox: { api: "", worker: "select, delete", auditor: "select", console: "" },
 	events: { api: "select", worker: "select, insert, delete", auditor: "select", console: "" },
 	event_head: { api: "select", worker: "select, update", auditor: "select", console: "" },
+	// The API adds and removes webhooks; a worker serves them.
+	webhooks: {
+		api: "select, insert, update (secret, previous_secret, previous_until), delete",
+		worker: "select, update",
+		auditor: "select",
+		console: "",
+	},
+	webhook_deliveries: {
+		api: "select",
+		worker: "select, insert, update, delete",
+		auditor: "select",
+		console: "",
+	},
 	restores: { api: "select", worker: "select", auditor: "select", console: "" },
 
 	// Chains, as their followers saw them.

@@ -83,3 +83,13 @@ export async function readEventSwaps(db: Database, rows: readonly EventRow[]): P
 		};
 	});
 }
+
+/** Returns the events at these positions that are still kept. */
+export async function readEventsAt(db: Database, positions: readonly number[]): Promise<SwapEvent[]> {
+	const { rows } = await db.query<EventRow>({
+		name: "read-events-at",
+		text: `select ${columnNames} from events where position = any($1::bigint[]) order by position`,
+		values: [positions],
+	});
+	return readEventSwaps(db, rows);
+}

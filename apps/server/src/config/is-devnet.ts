@@ -1,0 +1,10 @@
+import { isDevelopmentChain, isDevelopmentCluster } from "../chain/is-development-chain.ts";
+import { evmChains, solanaChain } from "./chain-config.ts";
+import type { Config } from "./config.ts";
+
+/** Returns true if every chain exists on one machine only. */
+export function isDevnet(config: Pick<Config, "chains">): boolean {
+	const solana = solanaChain(config);
+	const chainIds = evmChains(config).map(({ chainId }) => chainId);
+	return chainIds.every(isDevelopmentChain) && (!solana || isDevelopmentCluster(solana.deployment));
+}

@@ -1,0 +1,190 @@
+import type { Milliseconds, StatusResponse, SwapUuid } from "@geoswap/protocol";
+import { Webhook } from "standardwebhooks";
+import type { SealKeys } from "../config/seal-keys.ts";
+import type { Database } from "../database/database.ts";
+import type { Row } from "../database/rows.ts";
+import { eventBody } from "../swap/event/event-body.ts";
+import { readEventsAt, type SwapEvent } from "../swap/event/read-events.ts";
+import type { SwapRecord } from "../swap/facts/swap-record.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { SendOutcome, WebhookSender } from "./create-sender.ts";
+import { openSecret } from "./webhook-secret.ts";
+
+/** Deliveries of one webhook at once, each of another swap. */
+const atOncePerWebhook = 8;
+/** Webhooks that are served at once: one that is slow keeps only its own place. */
+const webhooksAtOnce = 64;
+const firstPauseMs = 5_000;
+const longestPauseMs = 3_600_000;
+/** How much a pause may be shorter or longer, so that receivers are not asked by all at once. */
+const jitter = 0.2;
+/** How long a delivery is tried. */
+const patienceMs = 86_400_000;
+
+type Due = Row<"webhooks", "url" | "secret" | "previous_secret" | "previous_until"> & {
+	webhook_id: string;
+	position: number;
+	swap_id: SwapUuid;
+	attempts: number;
+	first_at: Date | null;
+};
+type Attempt = { due: Due; result: SendOutcome };
+export type DeliveryOutcome = "delivered" | "failed" | "given-up";
+
+export type Deliverer = {
+	/** Begins all that is due, except for webhooks that are being served. Resolves when it has begun. */
+	deliverDue(): Promise<void>;
+	/** Resolves when nothing is under way. */
+	idle(): Promise<void>;
+};
+
+/** Returns how long to wait after so many failed attempts. */
+export function retryPauseMs(attempts: number, random: () => number): Milliseconds {
+	const pauseMs = Math.min(longestPauseMs, firstPauseMs * 3 ** (attempts - 1));
+	return Math.round(pauseMs * (1 + jitter * (2 * random() - 1)));
+}
+
+/**
+ * Creates a deliverer, of which one worker has one at a time. An event is delivered at least once, with the same id each
+ * time. Of one swap an event is sent only when the one before was received or given up.
+ */
+export function createDeliverer({
+	db,
+	sender,
+	keys,
+	statusOf,
+	onOutcome = () => {},
+	random,
+	nowMs,
+	log,
+}: {
+	db: Database;
+	sender: Pick<WebhookSender, "send">;
+	keys: SealKeys;
+	statusOf: (swap: SwapRecord) => StatusResponse;
+	onOutcome?: (outcome: DeliveryOutcome) => void;
+	/** Returns a number from 0 to 1. */
+	random: () => number;
+	nowMs: () => Milliseconds;
+	log: Log;
+}): Deliverer {
+	/** What is under way, by webhook. */
+	const serving = new Map<string, Promise<void>>();
+
+	async function serve(deliveries: readonly Due[]): Promise<void> {
+		const events = await readEventsAt(
+			db,
+			deliveries.map(({ position }) => position),
+		);
+		const attempts = await Promise.all(
+			deliveries.map(async (due): Promise<Attempt> => {
+				const event = events.find(({ position }) => position === due.position);
+				// An event that is gone has nothing to say any more.
+				return { due, result: event ? await sendOne(due, event) : { outcome: "delivered" } };
+			}),
+		);
+		for (const attempt of attempts) await record(attempt);
+	}
+
+	async function sendOne(due: Due, event: SwapEvent): Promise<SendOutcome> {
+		const body = eventBody(event, { statusOf });
+		const text = JSON.stringify(body);
+		const at = new Date(nowMs());
+		try {
+			const signatures = secretsOf(due).map((secret) => new Webhook(secret).sign(body.id, at, text));
+			const headers = {
+				"webhook-id": body.id,
+				"webhook-timestamp": String(Math.floor(at.getTime() / 1_000)),
+				"webhook-signature": signatures.join(" "),
+			};
+			return await sender.send({ url: due.url, headers, body: text });
+		} catch (error) {
+			log.error({ err: error, webhookId: due.webhook_id }, "a webhook could not be signed");
+			return { outcome: "failed", error: "the service could not sign the event" };
+		}
+	}
+
+	function secretsOf({ webhook_id: webhookId, secret, previous_secret, previous_until }: Due): string[] {
+		const isBoth = previous_secret !== null && previous_until !== null && previous_until.getTime() > nowMs();
+		return [secret, ...(isBoth ? [previous_secret] : [])].map((sealed) =>
+			openSecret(keys, { webhookId, sealed }),
+		);
+	}
+
+	async function record({ due, result }: Attempt): Promise<void> {
+		const { webhook_id: webhookId, position } = due;
+		const now = new Date(nowMs());
+		if (result.outcome === "delivered") {
+			await db.query({
+				name: "webhook-delivered",
+				text: `with done as (delete from webhook_deliveries where webhook_id = $1 and position = $2)
+					update webhooks set last_success_at = $3, failing_since = null where id = $1`,
+				values: [webhookId, position, now],
+			});
+			onOutcome("delivered");
+			return;
+		}
+		const error =
+			result.outcome === "gone" ? "the receiver answered 410: it wants no more events" : result.error;
+		const firstMs = due.first_at?.getTime() ?? now.getTime();
+		const isGivenUp = result.outcome === "gone" || now.getTime() - firstMs >= patienceMs;
+		const nextAt = new Date(now.getTime() + retryPauseMs(due.attempts + 1, random));
+		const { rows } = await db.query<Row<"webhooks", "disabled_at">>({
+			name: "webhook-failed",
+			text: `with given_up as (
+					delete from webhook_deliveries where webhook_id = $1 and position = $2 and $5::boolean
+				), retried as (
+					update webhook_deliveries set attempts = attempts + 1, first_at = coalesce(first_at, $3), next_at = $6
+					where webhook_id = $1 and position = $2 and not $5::boolean
+				)
+				update webhooks set failing_since = coalesce(failing_since, $3), last_error = $4, last_error_at = $3,
+					given_up = given_up + $5::boolean::integer,
+					disabled_at = case when $7::boolean or $5::boolean and failing_since <= $8 then $3 end
+				where id = $1 and disabled_at is null returning disabled_at`,
+			values: [
+				...[webhookId, position, now, error, isGivenUp, nextAt],
+				...[result.outcome === "gone", new Date(now.getTime() - patienceMs)],
+			],
+		});
+		onOutcome(isGivenUp ? "given-up" : "failed");
+		if (!rows[0]?.disabled_at) return;
+		await db.query({
+			name: "webhook-disabled",
+			text: `with dropped as (delete from webhook_deliveries where webhook_id = $1 returning position)
+				update webhooks set given_up = given_up + (select count(*) from dropped) where id = $1`,
+			values: [webhookId],
+		});
+		log.warn({ webhookId, error }, "a webhook was disabled");
+	}
+
+	return {
+		async deliverDue() {
+			const room = webhooksAtOnce - serving.size;
+			if (room <= 0) return;
+			const { rows } = await db.query<Due>({
+				name: "due-deliveries",
+				text: `select w.url, w.secret, w.previous_secret, w.previous_until, d.webhook_id, d.position, d.swap_id,
+						d.attempts, d.first_at
+					from webhooks w cross join lateral (
+						select webhook_id, position, swap_id, attempts, first_at from webhook_deliveries d
+						where d.webhook_id = w.id and d.next_at <= $1 and not exists (
+							select from webhook_deliveries earlier where earlier.webhook_id = d.webhook_id
+								and earlier.swap_id = d.swap_id and earlier.position < d.position
+						)
+						order by d.next_at, d.position limit $2
+					) d
+					where w.disabled_at is null and w.id <> all($3::uuid[])`,
+				values: [new Date(nowMs()), atOncePerWebhook, [...serving.keys()]],
+			});
+			for (const [webhookId, deliveries] of [...Map.groupBy(rows, (due) => due.webhook_id)].slice(0, room)) {
+				const served = serve(deliveries)
+					.catch((error: unknown) =>
+						log.warn({ err: error, webhookId }, "a webhook was not served; retrying"),
+					)
+					.finally(() => serving.delete(webhookId));
+				serving.set(webhookId, served);
+			}
+		},
+		idle: async () => void (await Promise.all(serving.values())),
+	};
+}

@@ -1,0 +1,23 @@
+import { isIP } from "node:net";
+import { isPublicAddress } from "./public-address.ts";
+
+const maxLength = 2_048;
+
+/** Returns what is wrong with a webhook's URL; undefined if nothing is. Names are looked up only at delivery. */
+export function webhookUrlProblem(text: string, { isDevnet }: { isDevnet: boolean }): string | undefined {
+	if (text.length > maxLength) return `must have at most ${maxLength} characters`;
+	if (!URL.canParse(text)) return "must be a URL, as in https://example.com/geoswap";
+	const url = new URL(text);
+	if (url.protocol !== "https:" && !(isDevnet && url.protocol === "http:")) return "must begin with https://";
+	if (url.username !== "" || url.password !== "") return "must have no user or password";
+	if (url.hash !== "") return "must have no part after #";
+	if (!isDevnet && isPrivateHost(url)) return "must have a host that is reachable from the internet";
+	return undefined;
+}
+
+/** Returns whether the host is an address, or a name, that is known not to be public. */
+export function isPrivateHost({ hostname }: URL): boolean {
+	const host = hostname.replace(/^\[(.*)\]$/, "$1");
+	if (isIP(host) !== 0) return !isPublicAddress(host);
+	return host === "localhost" || host.endsWith(".localhost");
+}
