@@ -59,17 +59,18 @@ const refused: Import[] = [
 /** The rooms that each room of the server may import beside itself and protocol, as its README says. */
 const roomsOf: Record<string, string[]> = {
 	process: words(
-		"api attester audit chain config console database desk durable follow job lane operate round signer swap telemetry",
+		"api attester audit chain config console database desk durable follow job lane operate round signer swap telemetry webhook",
 	),
 	operate: words("api attester audit chain config database desk durable job round signer swap telemetry"),
 	console: words("api config database operate swap telemetry"),
-	api: words("chain config database desk durable job money swap telemetry"),
+	api: words("chain config database desk durable job money swap telemetry webhook"),
 	round: words("chain config database desk durable job money swap telemetry"),
 	lane: words("chain config database durable job money signer swap telemetry"),
 	follow: words("chain database durable job money swap telemetry"),
 	desk: words("chain config swap telemetry"),
 	job: words("database money swap"),
 	money: words("database swap"),
+	webhook: words("config database swap telemetry"),
 	swap: words("config database"),
 	attester: words("chain config signer telemetry"),
 	signer: words("chain config telemetry"),

@@ -102,7 +102,7 @@ export function serverProcesses({
 		}),
 		worker: start("worker", "worker", {
 			env: {
-				...pick(environment, ["WORKER_DATABASE_URL", "AUDITOR_DATABASE_URL"]),
+				...pick(environment, ["WORKER_DATABASE_URL", "AUDITOR_DATABASE_URL", "GEOSWAP_WEBHOOK_KEYS"]),
 				...(signing ? signing.workerEnvironment : pick(environment, workerKeyNames)),
 			},
 			config: configFile,
@@ -114,6 +114,7 @@ export function serverProcesses({
 				"API_DATABASE_URL",
 				"REDIS_URL",
 				"GEOSWAP_SEAL_KEYS",
+				"GEOSWAP_WEBHOOK_KEYS",
 				"GEOSWAP_API_KEY_PEPPER",
 			]),
 			config: configFile,

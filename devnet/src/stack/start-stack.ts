@@ -176,6 +176,7 @@ export async function startStack({
 			CONSOLE_DATABASE_URL: logins.console.url,
 			REDIS_URL: redis.url,
 			GEOSWAP_SEAL_KEYS: rotatedSealKeys(),
+			GEOSWAP_WEBHOOK_KEYS: `devnet:${randomBytes(32).toString("base64url")}`,
 			GEOSWAP_API_KEY_PEPPER: randomBytes(32).toString("base64url"),
 			GEOSWAP_RELAYER_KEYS: relayerKeys(endpoints, keys),
 			...(solana && solanaKeyVariables(solana.keys)),

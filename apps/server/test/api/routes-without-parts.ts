@@ -30,6 +30,7 @@ const partNames = [
 		"rateLimits",
 		"engine",
 		"sealKeys",
+		"webhookKeys",
 		"pauses",
 		"nowMs",
 		"startup",

@@ -21,8 +21,8 @@ export function answerCors(
 	);
 	if (request.method !== "OPTIONS" || !request.headers["access-control-request-method"]) return false;
 	reply.headers({
-		"access-control-allow-methods": "GET, POST",
-		"access-control-allow-headers": "content-type, x-api-key",
+		"access-control-allow-methods": "GET, POST, DELETE",
+		"access-control-allow-headers": "content-type, x-api-key, last-event-id",
 		"access-control-max-age": "600",
 	});
 	return true;

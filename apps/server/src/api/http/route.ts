@@ -34,7 +34,7 @@ export type EventStream = (sink: EventSink) => void;
 
 /** One endpoint. `handle` returns the body of a 200; every other answer is thrown as a SwapError. */
 export type Route = {
-	method: "GET" | "POST";
+	method: "GET" | "POST" | "DELETE";
 	/** Segments that begin with a colon are parameters. */
 	path: string;
 	/** If set, the body is text of this type instead of JSON. */

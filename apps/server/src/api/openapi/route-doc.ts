@@ -30,7 +30,7 @@ export type RouteDoc = {
 
 /** A route, as far as the document describes it. */
 export type DocumentedRoute = {
-	method: "GET" | "POST";
+	method: "GET" | "POST" | "DELETE";
 	path: string;
 	/** The rate of the key that it counts against; undefined if it needs no key. */
 	operation: string | undefined;

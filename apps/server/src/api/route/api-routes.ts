@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { Milliseconds } from "@geoswap/protocol";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
@@ -5,6 +6,7 @@ import { evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { createExplorerPages } from "../../config/explorer-pages.ts";
 import type { FinalitySeconds } from "../../config/finality-seconds.ts";
+import { isDevnet } from "../../config/is-devnet.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import type { FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
@@ -20,6 +22,7 @@ import type { RateLimits } from "../key/rate-limits.ts";
 import type { OwnExample } from "../openapi/page/own-examples.ts";
 import { createDelegatedWallets } from "../origin/delegated-wallets.ts";
 import type { SwapListener } from "../status/swap-listener.ts";
+import { deleteWebhook } from "./delete-webhook.ts";
 import { docsRoutes } from "./docs-routes.ts";
 import { getChains } from "./get-chains.ts";
 import { getDelegation } from "./get-delegation.ts";
@@ -30,11 +33,14 @@ import { getStatus } from "./get-status.ts";
 import { getSwapEvents } from "./get-swap-events.ts";
 import { getSwaps } from "./get-swaps.ts";
 import { getTokens } from "./get-tokens.ts";
+import { getWebhooks } from "./get-webhooks.ts";
 import { postBuildGeoOp } from "./post-build-geo-op.ts";
 import { postBuildSolanaTx } from "./post-build-solana-tx.ts";
 import { postQuote } from "./post-quote.ts";
 import { postSubmit } from "./post-submit.ts";
 import { postSubmitSolana } from "./post-submit-solana.ts";
+import { postWebhook } from "./post-webhook.ts";
+import { postWebhookRotate } from "./post-webhook-rotate.ts";
 import { readyChecks } from "./ready-checks.ts";
 import type { RecipientAccounts } from "./recipient-accounts.ts";
 
@@ -65,6 +71,8 @@ export type ApiParts = {
 	rateLimits: Pick<RateLimits, "takeUnheld">;
 	engine: Engine;
 	sealKeys: SealKeys;
+	/** The keys that secrets of webhooks are sealed with. Undefined if the service has no webhooks. */
+	webhookKeys: SealKeys | undefined;
 	nowMs: () => Milliseconds;
 	startup: Startup;
 	/** Returns why the configuration in use is not the one that the process was last told to read. */
@@ -93,6 +101,12 @@ export function apiRoutes(parts: ApiParts): Route[] {
 	const submitDeps = { solana, pool, sealKeys, desk, wantPrices, pauses, engine, config, nowMs };
 	const delegated = createDelegatedWallets();
 	const explorers = createExplorerPages(config);
+	const webhooks = {
+		db: pool,
+		webhookKeys: parts.webhookKeys,
+		newId: randomUUID,
+		isDevnet: isDevnet(config),
+	};
 	const streams = { feed, heldStreams, limits: config.api.eventStreams, random: Math.random };
 	const routes = [
 		postQuote({ desk, wantPrices, feeDiscounts, recipients, delegated, sealKeys }),
@@ -107,6 +121,10 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		getSwaps({ db: pool, sealKeys, finalitySeconds, explorers, nowMs }),
 		getEvents(streams),
 		getSwapEvents({ db: pool, ...streams }),
+		postWebhook(webhooks),
+		getWebhooks(webhooks),
+		deleteWebhook(webhooks),
+		postWebhookRotate({ ...webhooks, nowMs }),
 		getHealth(),
 		getReady({
 			checks: readyChecks({ config, db: pool, redis, book, desk, pauses, reloadProblem, nowMs }),

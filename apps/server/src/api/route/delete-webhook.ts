@@ -1,0 +1,21 @@
+import type { RemovedWebhook } from "@geoswap/protocol";
+import { deleteWebhook as deleteRow } from "../../webhook/webhooks.ts";
+import type { Route } from "../http/route.ts";
+import { deleteWebhookDoc } from "../openapi/endpoints/delete-webhook.ts";
+import type { WebhookParts } from "./post-webhook.ts";
+import { fromWebhookId, noWebhook, toWebhookId } from "./webhook-id.ts";
+
+/** DELETE /webhooks/{webhookId}: nothing more is sent to it, not even what waits. */
+export function deleteWebhook({ db }: Pick<WebhookParts, "db">): Route {
+	return {
+		method: "DELETE",
+		path: "/webhooks/:webhookId",
+		operation: "list",
+		doc: deleteWebhookDoc,
+		handle: async ({ params, account: { accountId } }): Promise<RemovedWebhook> => {
+			const id = fromWebhookId(params.webhookId ?? "");
+			if (!(await deleteRow(db, { id, accountId }))) throw noWebhook();
+			return { webhookId: toWebhookId(id) };
+		},
+	};
+}

@@ -1,0 +1,58 @@
+import { SwapError, type WebhookResponse, webhookRequestSchema } from "@geoswap/protocol";
+import type { SealKeys } from "../../config/seal-keys.ts";
+import type { Database } from "../../database/database.ts";
+import { newWebhookSecret, sealSecret } from "../../webhook/webhook-secret.ts";
+import { webhookUrlProblem } from "../../webhook/webhook-url.ts";
+import { insertWebhook } from "../../webhook/webhooks.ts";
+import { parseRequest } from "../http/parse-request.ts";
+import type { Route } from "../http/route.ts";
+import { postWebhookDoc } from "../openapi/endpoints/post-webhook.ts";
+import { toWebhookId } from "./webhook-id.ts";
+
+/** Webhooks that an account may have. */
+const most = 10;
+
+export type WebhookParts = {
+	db: Database;
+	/** The keys that secrets are sealed with. Undefined if the service has no webhooks. */
+	webhookKeys: SealKeys | undefined;
+	/** Returns a random UUID. */
+	newId: () => string;
+	/** True if receivers may be on this machine. */
+	isDevnet: boolean;
+};
+
+/** POST /webhooks: has events sent to an address from now on. */
+export function postWebhook({ db, webhookKeys, newId, isDevnet }: WebhookParts): Route {
+	return {
+		method: "POST",
+		path: "/webhooks",
+		operation: "list",
+		doc: postWebhookDoc,
+		handle: async ({ body, account: { accountId } }): Promise<WebhookResponse> => {
+			const { url } = parseRequest(webhookRequestSchema, body);
+			const keys = expectWebhookKeys(webhookKeys);
+			const problem = webhookUrlProblem(url, { isDevnet });
+			if (problem !== undefined) throw wrongUrl(problem);
+			const id = newId();
+			const secret = newWebhookSecret();
+			const sealedSecret = sealSecret(keys, { webhookId: id, secret });
+			if (!(await insertWebhook(db, { id, accountId, url, sealedSecret, most }))) {
+				throw wrongUrl(`cannot be added: the account has ${most} webhooks. Delete one first`);
+			}
+			return { webhookId: toWebhookId(id), url, secret };
+		},
+	};
+}
+
+/** Returns the keys. Throws NOT_FOUND if the operator has configured none. */
+export function expectWebhookKeys(keys: SealKeys | undefined): SealKeys {
+	if (keys) return keys;
+	throw new SwapError("NOT_FOUND", undefined, {
+		message: "This service has no webhooks. Use GET /events instead.",
+	});
+}
+
+function wrongUrl(message: string): SwapError {
+	return new SwapError("INVALID_REQUEST", { issues: [{ path: "url", message }] });
+}
