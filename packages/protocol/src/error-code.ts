@@ -88,6 +88,13 @@ export const errorCatalogue = {
 		message:
 			"The authorization does not match the wallet's state. Read GET /swap/delegation again, sign a fresh authorization and rebuild.",
 	},
+	WALLET_BUSY: {
+		http: 409,
+		next: "retry",
+		retryable: true,
+		message:
+			"The wallet has a swap from this chain that has not ended. Send the same request again once it has ended.",
+	},
 	LIQUIDITY_CHANGED: {
 		http: 409,
 		next: "requote",
@@ -196,6 +203,7 @@ export type ErrorDetails = {
 		reason: "nonce" | "signer" | "address" | "chain" | "pending_transactions";
 		expected?: string | number;
 	};
+	WALLET_BUSY: { swapIds: readonly string[] };
 	QUOTE_EXPIRED: { expiredAt: string };
 	OP_EXPIRED: { expiredAt: string };
 	UNSUPPORTED_DELEGATION: { delegatedTo?: string };
@@ -218,7 +226,8 @@ export type ErrorDetails = {
 			| "reserved_value"
 			| "recipients_refused"
 			| "unopened_swaps"
-			| "event_streams";
+			| "event_streams"
+			| "removals";
 		retryAfterSeconds?: number;
 	};
 	UPSTREAM_UNAVAILABLE: {

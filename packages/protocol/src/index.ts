@@ -135,6 +135,9 @@ export {
 	type DelegationResponse,
 	delegationQuerySchema,
 	delegationResponseSchema,
+	type RemoveDelegationResponse,
+	removeDelegationRequestSchema,
+	removeDelegationResponseSchema,
 } from "./wire/delegation.ts";
 export { type SwapEventBody, swapEventSchema } from "./wire/events.ts";
 export {

@@ -265,6 +265,13 @@ export const configSchema = z.strictObject({
 			unsettledGasUsdPerDay: z.number().positive().default(50),
 			/** Swaps of an account that may be refunded in a day because their recipients could not be paid. */
 			refusedRecipientsPerDay: z.int().positive().default(10),
+			/** Delegations that the service removes in a day for an account, at its own cost, and for all accounts on a chain. */
+			delegationRemovalsPerDay: z
+				.strictObject({
+					perAccount: z.int().nonnegative().default(20),
+					perChain: z.int().nonnegative().default(200),
+				})
+				.prefault({}),
 			/**
 			 * Most voids per day for orders to Solana that nobody submitted and that a void must close there: anyone can make
 			 * us pay for these. Further ones wait for the next day.

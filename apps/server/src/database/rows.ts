@@ -98,6 +98,15 @@ type Tables = {
 		created_at: Date;
 		last_seen_at: Date;
 	};
+	delegation_removals: {
+		id: string;
+		account_id: string;
+		chain_id: number;
+		wallet: Buffer;
+		authorization_list: unknown;
+		state: "queued" | "sent" | "refused";
+		created_at: Date;
+	};
 	entries: {
 		posting_id: number;
 		account: string;

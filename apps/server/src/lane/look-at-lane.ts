@@ -19,6 +19,8 @@ export type LaneView = {
 	open: LaneTransaction[];
 	/** True if a job of the chain waits for a lane and can be tried now. */
 	hasWork: boolean;
+	/** True if a delegation on the chain is to be removed. */
+	hasRemovals: boolean;
 };
 
 /** Reads all the state that a lane acts on, in one statement. Returns undefined if the chain was never followed. */
@@ -26,6 +28,7 @@ export async function lookAtLane(db: Database, lane: LaneId): Promise<LaneView |
 	const { rows } = await db.query<LaneRow & (LaneTransactionRow | { nonce: null })>(
 		`select ${headJson} as head, lanes.next_nonce,
 			exists (select from jobs where chain_id = $1 and ${isRipe("head.number")} and ${isFree}) as has_work,
+			exists (select from delegation_removals where chain_id = $1 and state = 'queued') as has_removals,
 			open.nonce, open.attempt, open.hash, open.raw, open.kind, open.jobs, open.max_fee_per_gas,
 			open.last_valid_height, open.state, open.sent_at_block
 		from chain_heads head
@@ -41,7 +44,8 @@ export async function lookAtLane(db: Database, lane: LaneId): Promise<LaneView |
 		nextNonce: row.next_nonce ?? undefined,
 		open: rows.flatMap((each) => (each.nonce === null ? [] : [laneTransactionFromRow(each)])),
 		hasWork: row.has_work,
+		hasRemovals: row.has_removals,
 	};
 }
 
-type LaneRow = { head: HeadJson; next_nonce: number | null; has_work: boolean };
+type LaneRow = { head: HeadJson; next_nonce: number | null; has_work: boolean; has_removals: boolean };

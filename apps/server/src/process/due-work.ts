@@ -7,7 +7,7 @@ import { reachedSwaps } from "../swap/due/due-swaps.ts";
 /** A chain's work that nobody has done in time. */
 export type DueOfChain = {
 	chainId: number;
-	/** Jobs that any lane of the chain could take. */
+	/** Jobs and removals of delegations that any lane of the chain could take. */
 	jobs: Due;
 	/** Jobs that attesters have yet to sign for. */
 	attestations: Due;
@@ -48,7 +48,7 @@ export async function readDueWork(
 				update waits w set due_at = now() from held where w.swap_id = held.swap_id returning 1
 			), chains as (
 				select h.chain_id,
-					${dueOf(`select from jobs j where ${isRipe}`, "j.updated_at", laneMs)} as jobs,
+					${dueOf(`select from (${laneWork}) work where true`, "work.since", laneMs)} as jobs,
 					${dueOf("select from jobs j where j.chain_id = h.chain_id and j.state = 'unattested'", "j.updated_at", attestMs)}
 						as attestations,
 					exists (select from waits w where w.ask_chain_id = h.chain_id) as has_questions,
@@ -75,6 +75,9 @@ export async function readDueWork(
 const isRipe = `j.chain_id = h.chain_id and j.state = 'queued' and (j.not_before_block <= h.number
 	or (j.strikes = 0 or h.chain_id <> ${solanaChainId}) and j.updated_at < now() - interval '30 seconds')
 	and ${isFree}`;
+
+const laneWork = `select j.updated_at as since from jobs j where ${isRipe}
+	union all select r.created_at from delegation_removals r where r.chain_id = h.chain_id and r.state = 'queued'`;
 
 function dueOf(rows: string, since: string, afterMs: Milliseconds): string {
 	const isOlder = (ms: string) => `exists (${rows} and ${since} <= now() - ${interval(ms)})`;

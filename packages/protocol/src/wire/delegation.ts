@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { chainIdSchema } from "./fields.ts";
+import { chainIdSchema, openEnum } from "./fields.ts";
 
 /** GET /swap/delegation. */
 export const delegationQuerySchema = z.strictObject({
@@ -21,7 +21,9 @@ export const delegationResponseSchema = z.object({
 	accountNonce: z
 		.int()
 		.optional()
-		.describe("Sign it as the authorization's `nonce`. Present if the wallet is not delegated."),
+		.describe(
+			"Sign it as the authorization's `nonce`, to delegate the wallet or to remove its delegation. Absent if the wallet is blocked.",
+		),
 	blocked: z
 		.literal("UNSUPPORTED_DELEGATION")
 		.optional()
@@ -32,3 +34,19 @@ export const delegationResponseSchema = z.object({
 		.describe("What to do if there is nothing to sign: on Solana, or if the wallet is blocked."),
 });
 export type DelegationResponse = z.infer<typeof delegationResponseSchema>;
+
+/** POST /delegation/remove. The authorization's form is checked apart, as in a build. */
+export const removeDelegationRequestSchema = z.object({
+	chainId: chainIdSchema.describe("The chain on which the wallet is delegated."),
+	walletAddress: z.string().min(1).describe("The wallet's address."),
+	authorization: z.unknown(),
+});
+
+export const removeDelegationResponseSchema = z.object({
+	chainId: z.int().describe("The chain."),
+	walletAddress: z.string().describe("The wallet's address."),
+	removal: openEnum(["none", "queued"]).describe(
+		"`queued`: the service sends the authorization; poll GET /swap/delegation until `delegated` is false. `none`: the wallet is not delegated, and nothing is sent.",
+	),
+});
+export type RemoveDelegationResponse = z.infer<typeof removeDelegationResponseSchema>;

@@ -109,6 +109,12 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 		example: { reason: "nonce", expected: 4 },
 		alsoNext: "retry",
 	},
+	WALLET_BUSY: {
+		details: z.object({
+			swapIds: z.array(z.string()).describe("The swaps of this account that have not ended. May be empty."),
+		}),
+		example: { swapIds: ["swp_01h2xcejqtf2nbrexx3vqjhp41"] },
+	},
 	LIQUIDITY_CHANGED: {
 		details: z.object({
 			reason: openEnum(["price", "stock", "paused"]).describe(
@@ -183,6 +189,7 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 				"recipients_refused",
 				"unopened_swaps",
 				"event_streams",
+				"removals",
 			])
 				.exactOptional()
 				.describe("The limit that was reached."),

@@ -78,6 +78,13 @@ export const grants: Record<string, Record<RoleName, string>> = {
 		console: "select",
 	},
 
+	delegation_removals: {
+		api: "select, insert (account_id, chain_id, wallet, authorization_list)",
+		worker: "select, update (state)",
+		auditor: "select",
+		console: "",
+	},
+
 	// Promises and their limits.
 	stock: {
 		api: "select, update (reserved)",

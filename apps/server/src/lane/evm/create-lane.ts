@@ -8,6 +8,7 @@ import { catchUpNonce } from "./catch-up-nonce.ts";
 import type { Lane, LaneChain, LaneDeps } from "./lane.ts";
 import { broadcast, pushTransactions } from "./push-transactions.ts";
 import { signNextBundle } from "./sign-next-bundle.ts";
+import { signRemoval } from "./sign-removal.ts";
 
 /** The most transactions in flight: nodes keep about this many pending ones of an account. */
 const maxUnderWay = 16;
@@ -33,7 +34,7 @@ export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & Lane
 	async function run(key: string, lane: Lane): Promise<void> {
 		const view = await lookAtLane(lane.pool, lane.id);
 		if (!view) return;
-		const { head, hasWork } = view;
+		const { head, hasWork, hasRemovals } = view;
 		if (!knowsNonce.has(key) || view.nextNonce === undefined) {
 			await catchUpNonce(lane);
 			knowsNonce.add(key);
@@ -54,6 +55,9 @@ export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & Lane
 			if ((await broadcast(lane, { transaction, head, isNew: true })) !== "sent") return;
 			underWay++;
 		}
+		if (!hasRemovals || underWay === undefined || underWay >= maxUnderWay - placesForReleases) return;
+		const removal = await signRemoval(lane, head);
+		if (removal) await broadcast(lane, { transaction: removal, head, isNew: true });
 	}
 
 	return async (key) => {

@@ -46,25 +46,45 @@ export async function checkDelegation({
 		throw new SwapError("NEEDS_DELEGATION", { delegationTarget: target, accountNonce: nonces.latest });
 	}
 
+	const problem = authorizationProblem(authorization, { chainId: chain.chainId, wallet, target, nonces });
+	if (problem?.isStale) {
+		// A first swap that landed between the two readings moved the nonce and made the wallet ours.
+		const now = await readDelegation(chain, wallet);
+		if (now.kind === "ours") return { delegate: now.delegate };
+	}
+	if (problem) throw problem.error;
+	return { delegate: target, authorization };
+}
+
+/**
+ * Returns why a chain would not apply the authorization to the wallet, or undefined if it would. It is stale if the
+ * wallet's nonce has moved or is about to: what it was signed for may have happened already.
+ */
+export function authorizationProblem(
+	authorization: Authorization,
+	{
+		chainId,
+		wallet,
+		target,
+		nonces,
+	}: { chainId: number; wallet: Address; target: Address; nonces: AccountNonces },
+): { error: SwapError; isStale: boolean } | undefined {
 	const refuse = (
 		reason: SwapError<"INVALID_AUTHORIZATION">["details"]["reason"],
 		expected: string | number,
 		options: ConstructorParameters<typeof SwapError>[2] = {},
 	) => new SwapError("INVALID_AUTHORIZATION", { reason, expected }, options);
-	// Zero would be valid on every chain: more than a swap on this one needs.
-	if (authorization.chainId !== BigInt(chain.chainId)) throw refuse("chain", chain.chainId);
-	if (!isAddressEqual(authorization.address, target)) throw refuse("address", target);
-	if (!isSignedBy(wallet, authorization)) throw refuse("signer", wallet);
-	const isUnderWay = nonces.pending !== nonces.latest;
-	if (isUnderWay || authorization.nonce !== BigInt(nonces.latest)) {
-		// A first swap that landed between the two readings moved the nonce and made the wallet ours.
-		const now = await readDelegation(chain, wallet);
-		if (now.kind === "ours") return { delegate: now.delegate };
-		throw isUnderWay
-			? refuse("pending_transactions", nonces.pending, underWay)
-			: refuse("nonce", nonces.latest);
+	const wrong = (error: SwapError) => ({ error, isStale: false });
+	// Zero would be valid on every chain: more than is needed on this one.
+	if (authorization.chainId !== BigInt(chainId)) return wrong(refuse("chain", chainId));
+	if (!isAddressEqual(authorization.address, target)) return wrong(refuse("address", target));
+	if (!isSignedBy(wallet, authorization)) return wrong(refuse("signer", wallet));
+	const { pending, latest } = nonces;
+	if (pending !== latest) {
+		return { error: refuse("pending_transactions", pending, underWay), isStale: true };
 	}
-	return { delegate: target, authorization };
+	if (authorization.nonce !== BigInt(latest)) return { error: refuse("nonce", latest), isStale: true };
+	return undefined;
 }
 
 function isSignedBy(wallet: Address, authorization: Authorization): boolean {

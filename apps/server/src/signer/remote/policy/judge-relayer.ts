@@ -8,6 +8,7 @@ import {
 	type TransactionSerializable,
 	type TransactionSerializableEIP1559,
 	type TransactionSerializableEIP7702,
+	zeroAddress,
 } from "viem";
 import { ourContracts } from "../../../chain/evm/our-contracts.ts";
 import type { Bundle, Fill } from "../../../chain/evm/send/encode-bundle.ts";
@@ -48,7 +49,11 @@ export function judgeRelayer(unsigned: Hex, rules: RelayerRules): Judgement {
 	if (data === "0x") {
 		if (!isAddressEqual(to, rules.address))
 			refuse("not-ours", `a cancel goes to ${to}, not to the relayer itself`);
-		if (authorizationList) refuse("malformed", "a cancel has authorizations");
+		// A cancel may carry the authorizations of wallets that remove their delegations: these give nobody anything.
+		const delegating = authorizationList?.find(
+			({ address }) => address && !isAddressEqual(address, zeroAddress),
+		);
+		if (delegating) refuse("malformed", "a cancel has an authorization that delegates a wallet");
 		return { kind: "cancel", ...common, payouts: [], about: { nonce, fee } };
 	}
 	const bundle = decodeRelayerCall({ to, data });

@@ -1,0 +1,112 @@
+import { randomUUID } from "node:crypto";
+import { concat, zeroAddress } from "viem";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createLaneScene, followHead, type LaneScene } from "../../../test/lane/lane-scene.ts";
+import { plainPayments } from "../../../test/lane/payment-facts.ts";
+import { queueRemoval } from "../../job/delegation-removals.ts";
+import { createLog } from "../../telemetry/log.ts";
+import { laneKey } from "../lane-key.ts";
+import { createLane } from "./create-lane.ts";
+
+let scene: LaneScene;
+beforeAll(async () => {
+	scene = await createLaneScene();
+});
+beforeEach(() => scene.owner.query("truncate delegation_removals"));
+afterAll(() => scene.stop());
+
+test("a lane sends the removal that a wallet has signed, once, and the wallet is delegated no longer", async () => {
+	const wallet = await delegatedWallet();
+	await queue(wallet, { nonce: 0 });
+	await pump();
+	expect(await codeOf(wallet)).toBeUndefined();
+	expect(await states()).toEqual(["sent"]);
+	const before = await sentByRelayer();
+	await pump();
+	expect(await sentByRelayer()).toBe(before);
+});
+
+test("a removal whose nonce has passed costs no transaction", async () => {
+	const wallet = await delegatedWallet();
+	await queue(wallet, { nonce: 5 });
+	const before = await sentByRelayer();
+	await pump();
+	expect(await states()).toEqual(["refused"]);
+	expect(await sentByRelayer()).toBe(before);
+	expect(await codeOf(wallet)).toBeDefined();
+});
+
+test("two lanes that see the same removal send it once", async () => {
+	const wallet = await delegatedWallet();
+	await queue(wallet, { nonce: 0 });
+	const counts = () => Promise.all([sentByRelayer(0), sentByRelayer(1)]);
+	const before = await counts();
+	await Promise.all([pump(0), pump(1)]);
+	const after = await counts();
+	expect(after.reduce((a, b) => a + b)).toBe(before.reduce((a, b) => a + b) + 1);
+	expect(await codeOf(wallet)).toBeUndefined();
+});
+
+/** A process that was just started, and is poked once. */
+async function pump(lane = 0): Promise<void> {
+	const { origin: chain, pool, relayers } = scene;
+	await followHead(pool, chain);
+	const run = createLane({
+		chain,
+		policy: { bundleSize: 1, replaceAfterBlocks: 5, minimumTipWei: "1000000", finalitySeconds: 5 },
+		accounts: relayers,
+		pool,
+		engine: { poke: async () => {} },
+		freshMinimum: () => 0n,
+		deliveryNow: ({ delivery }) => delivery,
+		tipNow: () => undefined,
+		payments: plainPayments,
+		nowMs: Date.now,
+		log: createLog({ level: "silent", process: "test" }),
+	});
+	await run(laneKey({ chainId: chain.chainId, relayer: relayers[lane]?.address ?? "0x" }));
+}
+
+async function delegatedWallet(): Promise<PrivateKeyAccount> {
+	const wallet = privateKeyToAccount(generatePrivateKey());
+	const { testClient, deployment } = scene.chains.origin;
+	const bytecode = concat(["0xef0100", deployment.contracts.delegate]);
+	await testClient.setCode({ address: wallet.address, bytecode });
+	return wallet;
+}
+
+async function queue(wallet: PrivateKeyAccount, { nonce }: { nonce: number }): Promise<void> {
+	const { chainId } = scene.origin;
+	const { r, s, yParity } = await wallet.signAuthorization({ address: zeroAddress, chainId, nonce });
+	const spent = await queueRemoval(scene.owner, {
+		accountId: randomUUID(),
+		chainId,
+		wallet: wallet.address,
+		authorization: {
+			address: zeroAddress,
+			chainId: BigInt(chainId),
+			nonce: BigInt(nonce),
+			yParity: BigInt(yParity ?? 0),
+			r,
+			s,
+		},
+		perDay: { perAccount: 1, perChain: 100 },
+	});
+	expect(spent).toBeUndefined();
+}
+
+async function states(): Promise<string[]> {
+	const { rows } = await scene.pool.query<{ state: string }>("select state from delegation_removals");
+	return rows.map(({ state }) => state);
+}
+
+function codeOf({ address }: PrivateKeyAccount) {
+	return scene.chains.origin.publicClient.getCode({ address });
+}
+
+function sentByRelayer(lane = 0): Promise<number> {
+	return scene.chains.origin.publicClient.getTransactionCount({
+		address: scene.relayers[lane]?.address ?? "0x",
+	});
+}
