@@ -9,6 +9,7 @@ const rateReasons = [
 	"recipients_refused",
 	"unopened_swaps",
 	"event_streams",
+	"removals",
 ];
 
 export type AnsweredRequest = {

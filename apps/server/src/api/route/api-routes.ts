@@ -37,6 +37,7 @@ import { getWebhooks } from "./get-webhooks.ts";
 import { postBuildGeoOp } from "./post-build-geo-op.ts";
 import { postBuildSolanaTx } from "./post-build-solana-tx.ts";
 import { postQuote } from "./post-quote.ts";
+import { postRemoveDelegation } from "./post-remove-delegation.ts";
 import { postSubmit } from "./post-submit.ts";
 import { postSubmitSolana } from "./post-submit-solana.ts";
 import { postWebhook } from "./post-webhook.ts";
@@ -111,6 +112,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 	const routes = [
 		postQuote({ desk, wantPrices, feeDiscounts, recipients, delegated, sealKeys }),
 		getDelegation({ chains, solana }),
+		postRemoveDelegation({ chains, db: pool, limits: config.limits, nowMs }),
 		postBuildGeoOp({ chains, delegated, db: pool, sealKeys, nowMs }),
 		postBuildSolanaTx({ solana, config, db: pool, sealKeys, nowMs }),
 		postSubmit({ chains, ...submitDeps }),

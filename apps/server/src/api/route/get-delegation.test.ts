@@ -46,7 +46,13 @@ test("a new wallet is told what to sign, and is ready once its authorization was
 		nonce: before.accountNonce ?? -1,
 	});
 	await scene.send(scene.relayer, { to: wallet.address, authorizationList: [authorization] });
-	expect(await ask(query)).toEqual({ ...always, delegated: true, originReady: true, delegatedTo: delegate });
+	expect(await ask(query)).toEqual({
+		...always,
+		delegated: true,
+		originReady: true,
+		delegatedTo: delegate,
+		accountNonce: 1,
+	});
 });
 
 test("a wallet that delegated to an earlier delegate of ours is ready", async () => {

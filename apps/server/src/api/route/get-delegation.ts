@@ -67,7 +67,12 @@ async function delegationOf(
 	]);
 	switch (delegation.kind) {
 		case "ours":
-			return { delegated: true, originReady: true, delegatedTo: delegation.delegate };
+			return {
+				delegated: true,
+				originReady: true,
+				delegatedTo: delegation.delegate,
+				accountNonce: nonces.latest,
+			};
 		case "none":
 			return {
 				delegated: false,

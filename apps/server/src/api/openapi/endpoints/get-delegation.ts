@@ -18,7 +18,8 @@ Branch on \`originReady\`, not on \`delegated\`: a wallet on Solana is never del
 
 If there is nothing to sign, \`note\` says in a sentence what to do.
 
-The delegation costs the wallet nothing: the authorization is sent with its first swap.`,
+The delegation costs the wallet nothing: the authorization is sent with its first swap. [It can be removed](#removeDelegation)
+at no cost too.`,
 	query: delegationQuerySchema,
 	response: delegationResponseSchema,
 	errors: [],
