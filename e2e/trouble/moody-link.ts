@@ -1,7 +1,7 @@
 import { connect, createServer, type Socket } from "node:net";
 
 /** `hung`: connections are accepted, and nothing passes. `slowMs`: each answer arrives that much later. */
-export type LinkMood = "fine" | "hung" | { slowMs: number };
+type LinkMood = "fine" | "hung" | { slowMs: number };
 
 export type MoodyLink = {
 	port: number;
