@@ -1,11 +1,22 @@
-import { buildOp, getDelegation, getQuote, submitOp, verifyAndSign, waitForSwap } from "@geoswap/sdk";
-import { type Address, erc20Abi, parseUnits } from "viem";
+import {
+	buildOp,
+	getDelegation,
+	getQuote,
+	getStatus,
+	removeDelegation,
+	submitOp,
+	verifyAndSign,
+	waitForSwap,
+} from "@geoswap/sdk";
+import { type Address, erc20Abi, parseUnits, zeroAddress } from "viem";
 import { beforeAll, test } from "vitest";
+import { callApi } from "../caller/call-api.ts";
 import { doSwap, signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
 import { tokenBalance } from "../chain/token-balance.ts";
 import type { Environment } from "../environment/environment.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 import { assetAddress } from "../wallet/make-order.ts";
+import { signAuthorization } from "../wallet/sign-authorization.ts";
 
 const hundred = parseUnits("100", 6);
 
@@ -59,6 +70,7 @@ test.concurrent("a first swap needs no wei, delivers at least the minimum and de
 		delegated: true,
 		originReady: true,
 		delegatedTo: delegate,
+		accountNonce: 1,
 	});
 	expect(await origin.publicClient.getCode({ address: wallet })).toBe(
 		`0xef0100${delegate.slice(2).toLowerCase()}`,
@@ -72,6 +84,37 @@ test.concurrent("a first swap needs no wei, delivers at least the minimum and de
 	expect(second.status).toBe("settled");
 	expect(await tokenBalance(destination, output, wallet)).toBe(delivered + BigInt(second.funds.amount));
 	expect(await remains(environment, wallet)).toEqual({ input: 0n, allowance: 0n, wei: 0n });
+});
+
+test.concurrent("a delegation is removed without a wei, not while a swap is under way, and the next swap delegates again", async ({
+	expect,
+}) => {
+	const { origin, destination, deployment: pins } = environment;
+	const { chainId } = origin;
+	const account = await environment.newWallet({ chain: origin, token: "USDC", amount: 2n * hundred });
+	const caller = { client, pins, account };
+	const intent = swapIntent({
+		from: { chain: origin, token: "USDC", amount: hundred },
+		to: { chain: destination, token: "USDC" },
+		account,
+	});
+	expect(await removeDelegation(client, { chainId, account })).toBe(false);
+	const signed = await signSwap(caller, intent);
+	const { swapId } = await submitSigned(caller, signed);
+	// The first swap delegates the wallet some blocks before it has ended.
+	await expect
+		.poll(async () => (await getDelegation(client, { chainId, walletAddress: account.address })).delegated)
+		.toBe(true);
+	const authorization = await signAuthorization(origin, account, { address: zeroAddress, nonce: 1 });
+	const early = await callApi(client, "/delegation/remove", {
+		body: { chainId, walletAddress: account.address, authorization },
+	});
+	expect(early.body).toMatchObject({ code: "WALLET_BUSY", details: { swapIds: [swapId] } });
+	expect(await removeDelegation(client, { chainId, account })).toBe(true);
+	expect((await getStatus(client, swapId)).status).toBe("settled");
+	expect((await origin.publicClient.getCode({ address: account.address })) ?? "0x").toBe("0x");
+	expect(await origin.publicClient.getBalance({ address: account.address })).toBe(0n);
+	expect((await doSwap(caller, intent)).swap.status).toBe("settled");
 });
 
 test.concurrent("two concurrent first swaps of one wallet with the same authorization both settle [I8-10]", async ({

@@ -173,6 +173,7 @@ Docs: docs/cli.md`,
 		});
 	command("undelegate", "remove the wallet's delegation on a chain")
 		.argument("<chain>", "the chain, by id or name")
+		.option("--own-transaction", "send it without the service; GEOSWAP_PAYER_KEY pays if it is set")
 		.option(...endpoints)
 		.action(async (chain, options) => {
 			const { undelegateCommand } = await import("./commands/undelegate.ts");

@@ -14,6 +14,8 @@ export type GeoswapErrorCode =
 	| "RECORD_UNREADABLE"
 	/** Only from a budget: it does not allow the swap. */
 	| "BUDGET_REFUSED"
+	/** Only from `removeDelegation()`: the wallet is still delegated. */
+	| "NOT_REMOVED"
 	/** Only from `swap()`: the store, the wallet or a callback that it was given threw. */
 	| "INTERRUPTED";
 

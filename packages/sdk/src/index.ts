@@ -12,6 +12,7 @@ export { getStatus } from "./get-status.ts";
 export { getTokens } from "./get-tokens.ts";
 export { listSwaps } from "./list-swaps.ts";
 export type { OriginSigner } from "./origin-signer.ts";
+export { removeDelegation } from "./remove-delegation.ts";
 export { signDelegation } from "./sign-delegation.ts";
 export { stableFloor } from "./stable-floor.ts";
 export { submitOp } from "./submit-op.ts";

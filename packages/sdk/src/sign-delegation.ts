@@ -83,9 +83,9 @@ export async function signDelegation(
 	return { chainId, address: delegate, nonce, yParity, r, s };
 }
 
-function cannotAuthorize(address: string): GeoswapError {
+export function cannotAuthorize(address: string): GeoswapError {
 	return new GeoswapError(
-		`Nothing was sent: the account ${address} cannot sign EIP-7702 authorizations, which its first swap from a chain needs. Use an account that holds its own key.`,
+		`Nothing was sent: the account ${address} cannot sign EIP-7702 authorizations, which this needs. Use an account that holds its own key.`,
 		{ code: "SIGNER_FAILED", next: "use_other_wallet", retryable: false, docs: "docs/signing.md" },
 	);
 }

@@ -1,0 +1,62 @@
+import type { RemoveDelegationResponse } from "@geoswap/protocol";
+import { zeroAddress } from "viem";
+import type { Client } from "./create-client.ts";
+import type { EvmAccount } from "./evm-account.ts";
+import { GeoswapError } from "./geoswap-error.ts";
+import { getDelegation } from "./get-delegation.ts";
+import { request } from "./request.ts";
+import { sendAgain } from "./send-again.ts";
+import { cannotAuthorize } from "./sign-delegation.ts";
+import { signWith } from "./sign-with.ts";
+import { sleep } from "./sleep.ts";
+
+const pauseMs = 1_000;
+/** Longer than a removal that works takes on any chain. */
+const patienceMs = 90_000;
+
+/**
+ * Removes a wallet's delegation on a chain at the service's cost, and waits until the chain shows it. Returns false if
+ * there was none. A swap of the wallet from the chain must have ended: it is waited for up to a minute, and then the
+ * service's `WALLET_BUSY` is thrown.
+ */
+export async function removeDelegation(
+	client: Client,
+	{
+		chainId,
+		account,
+		signal,
+	}: {
+		chainId: number;
+		account: Pick<EvmAccount, "address" | "signAuthorization">;
+		signal?: AbortSignal | undefined;
+	},
+): Promise<boolean> {
+	const walletAddress = account.address;
+	const ask = () => getDelegation(client, { chainId, walletAddress, signal });
+	const { delegated, accountNonce: nonce } = await sendAgain(ask, { signal });
+	if (!delegated) return false;
+	// A wallet of another provider has no nonce here: the service says why it refuses it. The nonce is the service's word,
+	// which does no harm: at any nonce, the authorization can do nothing but remove a delegation.
+	const authorization = { chainId, address: zeroAddress, nonce: nonce ?? 0 };
+	const signed = await signWith(async () => account.signAuthorization?.(authorization), { signal });
+	if (signed?.yParity === undefined) throw cannotAuthorize(walletAddress);
+	const { yParity, r, s } = signed;
+	const body = { chainId, walletAddress, authorization: { ...authorization, yParity, r, s } };
+	await sendAgain(
+		() => request<RemoveDelegationResponse>(client, { path: "/delegation/remove", body, signal }),
+		{ signal },
+	);
+	const untilMs = Date.now() + patienceMs;
+	while ((await sendAgain(ask, { signal })).delegated) {
+		if (Date.now() > untilMs) throw notRemoved(walletAddress);
+		await sleep(pauseMs, signal);
+	}
+	return true;
+}
+
+function notRemoved(wallet: string): GeoswapError {
+	return new GeoswapError(
+		`${wallet} is still delegated. It may have sent a transaction of its own meanwhile, which makes the authorization invalid. Try again.`,
+		{ code: "NOT_REMOVED", next: "retry", retryable: true, docs: "docs/rescue.md#remove-a-delegation" },
+	);
+}
