@@ -5,7 +5,7 @@ import { Agent, request } from "undici";
 import { isPublicAddress } from "./public-address.ts";
 import { isPrivateHost } from "./webhook-url.ts";
 
-export type WebhookRequest = { url: string; headers: Record<string, string>; body: string };
+type WebhookRequest = { url: string; headers: Record<string, string>; body: string };
 /** `gone`: the receiver wants nothing more. */
 export type SendOutcome =
 	| { outcome: "delivered" }

@@ -20,7 +20,7 @@ export function eventBody(
  * Returns the event's id. It is made of what happened and not of a position: after a restore, positions are given
  * again, and a receiver that ignores ids it has seen would ignore other events.
  */
-export function eventId({ number, swap: { id, status, stage } }: SwapEvent): string {
+function eventId({ number, swap: { id, status, stage } }: SwapEvent): string {
 	const reached = status === "pending" ? stage : status;
 	return `evt_${toSwapId(id).slice("swp_".length)}_${number}_${reached}`;
 }

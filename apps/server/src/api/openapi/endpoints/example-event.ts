@@ -1,6 +1,6 @@
 import { exampleStatus, exampleSwapId } from "./example-swap.ts";
 
-export const exampleEvent = {
+const exampleEvent = {
 	id: `evt_${exampleSwapId.slice("swp_".length)}_4_settled`,
 	type: "swap.settled",
 	timestamp: exampleStatus.updatedAt,
