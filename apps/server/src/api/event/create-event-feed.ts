@@ -182,13 +182,15 @@ export function createEventFeed({
 
 	/** Tells a stream what was before it, then what came meanwhile. */
 	async function catchUp(stream: Stream, { accountId, swap, after }: Followed): Promise<void> {
+		// The loop's own head may be older than the last deletion: while nothing is published, it stays as it is.
+		const pruned = typeof after === "object" ? (await readEventHead(db)).pruned : 0;
 		const now = await started();
 		if (stream.isOver) return;
 		stream.from = now.position;
 		add(stream);
 		const swapId = swap?.id;
 		const isOfSwap = swap !== undefined;
-		const begin = beginningOf({ after, isOfSwap, head: now });
+		const begin = beginningOf({ after, isOfSwap, head: { ...now, pruned } });
 		if (begin.isReset) {
 			const id = formatCursor({ epoch: now.epoch, position: begin.position });
 			stream.sink.send(`id: ${id}\nevent: reset\ndata: {"reason":"${begin.reason}"}\n\n`);
