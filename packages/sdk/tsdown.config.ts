@@ -8,6 +8,7 @@ export default defineConfig({
 		"src/ai.ts",
 		"src/budget.ts",
 		"src/events.ts",
+		"src/receipt.ts",
 		"src/file-store.ts",
 		"src/rescue.ts",
 	],

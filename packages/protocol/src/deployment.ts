@@ -117,6 +117,8 @@ export const deploymentSchema = z.strictObject({
 	}),
 	/** Absent if Solana is not offered. */
 	solana: solanaDeploymentSchema.exactOptional(),
+	/** Addresses whose signed receipts count: the current key's, and those of keys that signed before. */
+	receiptSigners: z.array(evmAddressSchema).min(1).exactOptional(),
 });
 export type Deployment = z.infer<typeof deploymentSchema>;
 

@@ -62,6 +62,13 @@ export const errorCatalogue = {
 		retryable: false,
 		message: "There is no such path. GET /docs lists the paths that exist.",
 	},
+	RECEIPTS_NOT_OFFERED: {
+		http: 404,
+		next: "contact_operator",
+		retryable: false,
+		message:
+			"This service signs no receipts. Use the status and its transactions, or ask the operator for a receipt key.",
+	},
 	METHOD_NOT_ALLOWED: {
 		http: 405,
 		next: "fix_request",
@@ -100,6 +107,13 @@ export const errorCatalogue = {
 		next: "requote",
 		retryable: false,
 		message: "The quoted output is no longer available and nothing was executed. Request a fresh quote.",
+	},
+	SWAP_NOT_ENDED: {
+		http: 409,
+		next: "retry",
+		retryable: true,
+		message:
+			"The swap has not ended, so it has no receipt yet. Wait for it with GET /swap/status/{swapId}, then ask again.",
 	},
 	QUOTE_EXPIRED: {
 		http: 410,

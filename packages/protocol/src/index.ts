@@ -58,6 +58,7 @@ export {
 export { vaultPath } from "./evm/vault-path.ts";
 export { type Heartbeat, heartbeatTypedData } from "./heartbeat.ts";
 export { type Order, orderId, orderTerms, type Terms } from "./order.ts";
+export { type ReceiptMessage, receiptMessage, receiptTypedData } from "./receipt.ts";
 export {
 	emptyAccountRentLamports,
 	markerAddress,
@@ -155,6 +156,8 @@ export {
 	quoteResponseSchema,
 } from "./wire/quote.ts";
 export { type ReadyResponse, readyResponseSchema } from "./wire/ready.ts";
+export { receiptResponseSchema, type SwapReceipt } from "./wire/receipt.ts";
+export { type StatsResponse, statsResponseSchema } from "./wire/stats.ts";
 export { type StatusResponse, statusQuerySchema, statusResponseSchema } from "./wire/status.ts";
 export {
 	type SubmitResponse,
@@ -163,6 +166,7 @@ export {
 	submitSolanaRequestSchema,
 } from "./wire/submit.ts";
 export { type SwapsResponse, swapsQuerySchema, swapsResponseSchema } from "./wire/swaps.ts";
+export { type OrderTermsJson, termsOfOrder } from "./wire/terms-of-order.ts";
 export {
 	type TokenEntry,
 	type TokensResponse,

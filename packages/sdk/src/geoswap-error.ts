@@ -16,6 +16,8 @@ export type GeoswapErrorCode =
 	| "BUDGET_REFUSED"
 	/** Only from `removeDelegation()`: the wallet is still delegated. */
 	| "NOT_REMOVED"
+	| "RECEIPT_REFUSED"
+	| "RPC_UNAVAILABLE"
 	/** Only from `swap()`: the store, the wallet or a callback that it was given threw. */
 	| "INTERRUPTED";
 

@@ -20,6 +20,32 @@ export const statusQuerySchema = z.strictObject({
 		.describe("Maximum number of seconds to hold the call, 0 to 15. The default is 15."),
 });
 
+export const swapTermsSchema = z
+	.object({
+		originChain: z.int().describe("The chain that the input is taken on."),
+		destinationChain: z.int().describe("The chain that the output is delivered on."),
+		inputToken: z.string().describe("The token that is swapped, by its address on the origin chain."),
+		outputToken: z.string().describe("The token that is delivered, by its address on the destination chain."),
+		amount: amountTextSchema.describe("The whole input, in the token's smallest unit."),
+		walletAddress: z.string().describe("The wallet that gives the input."),
+		recipient: z.string().describe("Who gets the output."),
+		output: amountTextSchema.describe("The output that the quote promised, in the token's smallest unit."),
+		minOutput: amountTextSchema.describe(
+			"The least output. If less would be delivered, the swap is refunded.",
+		),
+		feeBps: z.number().describe("The fee, in basis points of the input's value. It is part of `output`."),
+		networkCost: z
+			.object({
+				token: z.string().describe("The settlement token of the destination chain, by its address."),
+				amount: amountTextSchema.describe("The amount, in the token's smallest unit."),
+			})
+			.optional()
+			.describe(
+				"The charge for the transactions of the swap. It is part of `output`. Absent if it was not recorded.",
+			),
+	})
+	.describe("What was agreed when the swap was submitted, in the words of the quote. It never changes.");
+
 export const statusResponseSchema = z.object({
 	swapId: swapIdSchema.describe("The swap's id."),
 	status: z
@@ -53,33 +79,7 @@ export const statusResponseSchema = z.object({
 		.optional()
 		.describe("While pending: the latest time until which the swap can stay pending."),
 	updatedAt: timeSchema.describe("When the swap last changed."),
-	terms: z
-		.object({
-			originChain: z.int().describe("The chain that the input is taken on."),
-			destinationChain: z.int().describe("The chain that the output is delivered on."),
-			inputToken: z.string().describe("The token that is swapped, by its address on the origin chain."),
-			outputToken: z
-				.string()
-				.describe("The token that is delivered, by its address on the destination chain."),
-			amount: amountTextSchema.describe("The whole input, in the token's smallest unit."),
-			walletAddress: z.string().describe("The wallet that gives the input."),
-			recipient: z.string().describe("Who gets the output."),
-			output: amountTextSchema.describe("The output that the quote promised, in the token's smallest unit."),
-			minOutput: amountTextSchema.describe(
-				"The least output. If less would be delivered, the swap is refunded.",
-			),
-			feeBps: z.number().describe("The fee, in basis points of the input's value. It is part of `output`."),
-			networkCost: z
-				.object({
-					token: z.string().describe("The settlement token of the destination chain, by its address."),
-					amount: amountTextSchema.describe("The amount, in the token's smallest unit."),
-				})
-				.optional()
-				.describe(
-					"The charge for the transactions of the swap. It is part of `output`. Absent if it was not recorded.",
-				),
-		})
-		.describe("What was agreed when the swap was submitted, in the words of the quote. It never changes."),
+	terms: swapTermsSchema,
 	deliveredAmount: amountTextSchema
 		.optional()
 		.describe("What the recipient got, in the output token's smallest unit. Present once it is known."),

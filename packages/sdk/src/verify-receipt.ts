@@ -1,0 +1,75 @@
+import { type Deployment, isSolana, type Order, type SwapReceipt } from "@geoswap/protocol";
+import { type EvmWitness, openEvmWitness } from "./check-receipt-on-evm.ts";
+import type { SolanaWitness } from "./check-receipt-on-solana.ts";
+import { checkSignedReceipt } from "./check-signed-receipt.ts";
+import { ReceiptError } from "./receipt-error.ts";
+import { RpcError } from "./rpc-error.ts";
+import type { ShownFact } from "./shown-fact.ts";
+
+export type VerifiedReceipt = {
+	receipt: SwapReceipt;
+	/** Everything that the chains show. */
+	shown: ShownFact[];
+	/** Statements that no chain can show. They rest on the signature alone. */
+	notShown: string[];
+};
+
+/**
+ * Checks a receipt with nothing but the caller's deployment file and nodes: that a pinned key signed it, that its contracts
+ * are the pinned ones, and that the chains show what it states. Throws a ReceiptError if anything is otherwise, and an
+ * RpcError if a chain cannot be read. `rpcUrls` has an endpoint for each chain of the swap, by its id.
+ */
+export async function verifyReceipt(
+	input: unknown,
+	{ pins, rpcUrls }: { pins: Deployment; rpcUrls: Readonly<Record<number, string>> },
+): Promise<VerifiedReceipt> {
+	const { receipt, order } = await checkSignedReceipt(input, { pins });
+	const { status, originTxHash, deliveryTxHash, refundTxHash, deliveredAmount } = receipt;
+	const shown: ShownFact[] = [];
+	const notShown: string[] = [];
+	const connected = new Map<bigint, Promise<EvmWitness | SolanaWitness>>();
+	const on = (chainId: bigint) => {
+		const witness = connected.get(chainId) ?? openWitness(order, { chainId, pins, rpcUrls });
+		connected.set(chainId, witness);
+		return witness;
+	};
+	if (originTxHash !== undefined) {
+		const origin = await on(order.originChainId);
+		shown.push(await origin.opened("originTxHash", originTxHash));
+	} else if (status === "settled") {
+		notShown.push("that the input was taken: the origin chain dropped the deposit after the delivery");
+	}
+	if (status === "settled") {
+		const destination = await on(order.destinationChainId);
+		shown.push(
+			await destination.delivered("deliveryTxHash", deliveryTxHash ?? "", BigInt(deliveredAmount ?? 0)),
+		);
+	}
+	if (status === "refunded") {
+		const origin = await on(order.originChainId);
+		shown.push(await origin.refunded("refundTxHash", refundTxHash ?? ""));
+	}
+	if (status === "failed") {
+		const origin = await on(order.originChainId);
+		if ("neverOpened" in origin) shown.push(await origin.neverOpened());
+		else notShown.push("that nothing was taken: on Solana a transaction that never landed leaves no trace");
+	}
+	return { receipt, shown, notShown };
+}
+
+async function openWitness(
+	order: Order,
+	{
+		chainId,
+		pins,
+		rpcUrls,
+	}: { chainId: bigint; pins: Deployment; rpcUrls: Readonly<Record<number, string>> },
+): Promise<EvmWitness | SolanaWitness> {
+	const rpcUrl = rpcUrls[Number(chainId)];
+	if (rpcUrl === undefined) throw new RpcError(Number(chainId), "is missing", { next: "fix_request" });
+	if (!isSolana(chainId)) return openEvmWitness(order, { chainId: Number(chainId), rpcUrl });
+	if (!pins.solana) throw new ReceiptError("order", "is on Solana, which is not pinned");
+	// Only a receipt about Solana needs Solana's library, which is an optional peer.
+	const { openSolanaWitness } = await import("./check-receipt-on-solana.ts");
+	return openSolanaWitness(order, { deployment: pins.solana, rpcUrl });
+}
