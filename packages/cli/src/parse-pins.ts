@@ -47,7 +47,11 @@ const solanaSchema = z.looseObject({
 	assets: z.array(z.looseObject({ ...assetFields, address: solanaAddressSchema })).min(1),
 });
 
-const fileSchema = z.looseObject({ chains: z.array(z.unknown()), solana: z.unknown().optional() });
+const fileSchema = z.looseObject({
+	chains: z.array(z.unknown()),
+	solana: z.unknown().optional(),
+	receiptSigners: z.array(evmAddressSchema).optional(),
+});
 
 /**
  * Reads a deployment file as a caller's pins. A chain that this version cannot read is left out, so that nothing is
@@ -55,7 +59,7 @@ const fileSchema = z.looseObject({ chains: z.array(z.unknown()), solana: z.unkno
  * a chain twice.
  */
 export function parsePins(file: unknown): { pins: Deployment; unread: UnreadChain[] } {
-	const { chains, solana } = fileSchema.parse(file);
+	const { chains, solana, receiptSigners } = fileSchema.parse(file);
 	const unread: UnreadChain[] = [];
 	const read: z.infer<typeof evmChainSchema>[] = [];
 	const errors: z.ZodError[] = [];
@@ -73,7 +77,11 @@ export function parsePins(file: unknown): { pins: Deployment; unread: UnreadChai
 	const twice = read.find(({ chainId }, i) => read.findIndex((other) => other.chainId === chainId) !== i);
 	if (twice) throw problem(`chain ${twice.chainId} is listed twice`);
 	if (read.length === 0 && !onSolana?.data) throw errors[0] ?? problem("it has no chains");
-	const pins = { chains: read, ...(onSolana?.data && { solana: onSolana.data }) };
+	const pins = {
+		chains: read,
+		...(onSolana?.data && { solana: onSolana.data }),
+		...(receiptSigners && { receiptSigners }),
+	};
 	// Fields of servers, which a caller does not use, are as the file has them.
 	return { pins: pins as unknown as Deployment, unread };
 }

@@ -142,6 +142,20 @@ Docs: docs/cli.md`,
 			const { historyCommand } = await import("./commands/history.ts");
 			await answer((asked) => historyCommand(asked, options));
 		});
+	command("receipt", "print the signed receipt of a swap that has ended, as JSON for a file")
+		.argument("<swap>", "id of the swap, swp_…")
+		.action(async (swapId) => {
+			const { receiptCommand } = await import("./commands/receipt.ts");
+			await answer((asked) => receiptCommand(asked, { swapId }));
+		});
+	command("verify-receipt", "check a receipt with nodes of its chains; the service is not asked")
+		.argument("<file>", "file with the receipt")
+		.option("--rpc <chain=url...>", "RPC endpoint of a chain, besides those of geoswap init: 8453=https://…")
+		.option("--deployment <file>", "deployment file or its address, if not the one of geoswap init")
+		.action(async (file, options) => {
+			const { verifyReceiptCommand } = await import("./commands/verify-receipt.ts");
+			await answer((asked) => verifyReceiptCommand(asked, { rpc: [], ...options, file }));
+		});
 	command("balance", "show what your wallets hold, as read from the chains")
 		.argument("[chain]", "only this chain, by id or name")
 		.option(...wallet)

@@ -3,6 +3,7 @@ import * as ai from "./ai.ts";
 import * as budget from "./budget.ts";
 import * as fileStore from "./file-store.ts";
 import * as sdk from "./index.ts";
+import * as receipt from "./receipt.ts";
 import * as solana from "./solana.ts";
 
 test("the exports of the package match the recorded lists", () => {
@@ -49,6 +50,14 @@ test("the exports of the package match the recorded lists", () => {
 		  "openLedger",
 		  "worstOutput",
 		  "swapWithinBudget",
+		]
+	`);
+	expect(Object.keys(receipt)).toMatchInlineSnapshot(`
+		[
+		  "getReceipt",
+		  "ReceiptError",
+		  "RpcError",
+		  "verifyReceipt",
 		]
 	`);
 	expect(Object.keys(fileStore)).toMatchInlineSnapshot(`
