@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { ChainConfig } from "./chain-config.ts";
 import { evmTermsSchema, solanaTermsSchema } from "./chain-terms.ts";
 import { millisecondsSchema, secondsSchema } from "./duration-schemas.ts";
-import { workerKeysSchema } from "./keys-config.ts";
+import { receiptKeysSchema, workerKeysSchema } from "./keys-config.ts";
 import { urlSchema } from "./url-schema.ts";
 
 const portSchema = z.int().min(0).max(65_535);
@@ -167,6 +167,8 @@ export const configSchema = z.strictObject({
 		drainSeconds: z.number().nonnegative().max(60).default(0),
 		/** Address that Prometheus scrapes. It has no login: for a private network. */
 		metrics: listenSchema.exactOptional(),
+		/** The key that signs receipts of ended swaps, and how to reach it. Without a key no receipts are signed. */
+		receipts: receiptKeysSchema.prefault({}),
 	}),
 	worker: listenSchema.extend({
 		/** URL at which the engine reaches it, if that is not where it listens. */

@@ -64,6 +64,10 @@ export const workerKeysSchema = keySettingsSchema.extend({
 });
 export type WorkerKeys = z.output<typeof workerKeysSchema>;
 
+/** The key that the API signs receipts with. It is read from the environment if it is left out. */
+export const receiptKeysSchema = keySettingsSchema.extend({ key: keyReferenceSchema.exactOptional() });
+export type ReceiptKeys = z.output<typeof receiptKeysSchema>;
+
 /** The key of an attester. It is read from the environment if it is left out. */
 export const attesterKeysSchema = keySettingsSchema.extend({ attester: keyReferenceSchema.exactOptional() });
 export type AttesterKeys = z.output<typeof attesterKeysSchema>;

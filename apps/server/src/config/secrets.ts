@@ -26,6 +26,7 @@ const variables = {
 	GEOSWAP_SOLANA_ESCROW_KEY: "the 64 bytes of the escrow's key pair in base58",
 	GEOSWAP_SOLANA_VAULT_KEY: "the 64 bytes of the vault's key pair in base58",
 	GEOSWAP_ATTESTER_KEY: "0xprivatekey",
+	GEOSWAP_RECEIPT_KEY: "0xprivatekey, if the service signs receipts with a key in the environment",
 	GEOSWAP_QUOTER_KEY: "the API key of the quoter for Solana, if it asks for one",
 	GEOSWAP_PYTH_KEY: "the API key of Pyth's web service, if it asks for one",
 } as const;

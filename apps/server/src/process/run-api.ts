@@ -11,6 +11,7 @@ import { createRateLimits } from "../api/key/rate-limits.ts";
 import { newStartup } from "../api/route/get-ready.ts";
 import { swapAnswer } from "../api/status/swap-answer.ts";
 import { createSwapListener } from "../api/status/swap-listener.ts";
+import { evmChains } from "../config/chain-config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { createExplorerPages } from "../config/explorer-pages.ts";
 import { readPepper, readSealKeys, readSecret, readWebhookKeys } from "../config/secrets.ts";
@@ -18,6 +19,7 @@ import { openDatabase } from "../database/database.ts";
 import { connectEngine } from "../durable/connect-engine.ts";
 import { pokeAtOnce } from "../durable/poke-at-once.ts";
 import { expectDatabase } from "../operate/preflight/expect-database.ts";
+import { refuseDevelopmentKeys } from "../operate/preflight/refuse-development-keys.ts";
 import { countRefusals } from "../operate/watch/count-refusals.ts";
 import { watchClock } from "../operate/watch/watch-clock.ts";
 import { watchConfig } from "../operate/watch/watch-config.ts";
@@ -25,11 +27,15 @@ import { watchKeys } from "../operate/watch/watch-keys.ts";
 import { watchPauses } from "../operate/watch/watch-pauses.ts";
 import { watchPrices } from "../operate/watch/watch-prices.ts";
 import { watchRedis } from "../operate/watch/watch-redis.ts";
+import { hexOfSignature } from "../signer/hex-of-signature.ts";
+import { openReceiptKey } from "../signer/open-receipt-key.ts";
+import { openSigners } from "../signer/open-signers.ts";
 import { createPauseList } from "../swap/pause/pause-list.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
 import { nodeMetrics } from "../telemetry/node-metrics.ts";
 import { requestMetrics } from "../telemetry/request-metrics.ts";
 import { rpcMetrics } from "../telemetry/rpc-metrics.ts";
+import { signerMetrics } from "../telemetry/signer-metrics.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { catchHangups } from "./catch-hangups.ts";
 import { connectApiChains } from "./connect-api-chains.ts";
@@ -47,7 +53,7 @@ const backlog = 16_384;
 /** How often a database that did not answer at the start is asked again. */
 const recheckMs = 1_000;
 
-/** Runs the process that answers callers. It holds no key that can move anything. */
+/** Runs the process that answers callers. The only key that it may hold signs receipts, and can move nothing. */
 export async function runApi(configPath: string): Promise<void> {
 	const hangups = catchHangups();
 	const config = readApiConfig(configPath);
@@ -119,6 +125,21 @@ export async function runApi(configPath: string): Promise<void> {
 	});
 
 	const rateLimits = createRateLimits({ redis, unauthenticatedPerSecond });
+	const receiptSigners = openSigners({
+		settings: config.api.receipts,
+		nowMs,
+		onCall: meter && signerMetrics(meter),
+	});
+	const receiptKey = await openReceiptKey({
+		keys: config.api.receipts,
+		signers: receiptSigners,
+		deployment: config.deployment,
+	});
+	if (receiptKey)
+		refuseDevelopmentKeys(
+			[receiptKey.address],
+			evmChains(config).map(({ chainId }) => chainId),
+		);
 	const parts: ProcessParts = {
 		pool,
 		listener,
@@ -126,6 +147,10 @@ export async function runApi(configPath: string): Promise<void> {
 		engine: pokeAtOnce(connectEngine(config.restate), log),
 		sealKeys,
 		webhookKeys: readWebhookKeys({ nowMs }),
+		receiptSigner: receiptKey && {
+			address: receiptKey.address,
+			sign: async (message) => hexOfSignature(await receiptKey.sign({ kind: "receipt", message })),
+		},
 		nowMs,
 		redis,
 		heldCalls: createHeldCalls({ redis }),
@@ -195,6 +220,7 @@ export async function runApi(configPath: string): Promise<void> {
 			() => apiKeys.close(),
 			() => pauses.close(),
 			() => redis.close(),
+			() => receiptSigners.close(),
 			() => pool.end(),
 			() => telemetry.stop(),
 		],

@@ -1,4 +1,4 @@
-import { attestationDigest, heartbeatTypedData } from "@geoswap/protocol";
+import { attestationDigest, heartbeatTypedData, receiptTypedData } from "@geoswap/protocol";
 import { type Hex, hashTypedData, keccak256 } from "viem";
 import type { EvmPayload } from "./signer.ts";
 
@@ -11,5 +11,7 @@ export function digestOfPayload(payload: EvmPayload): Hex {
 			return attestationDigest(payload.message);
 		case "heartbeat":
 			return hashTypedData(heartbeatTypedData(payload.message));
+		case "receipt":
+			return hashTypedData(receiptTypedData(payload.message));
 	}
 }

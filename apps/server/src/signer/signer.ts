@@ -1,4 +1,4 @@
-import type { AttestationMessage, Heartbeat, Order, SolanaAddress } from "@geoswap/protocol";
+import type { AttestationMessage, Heartbeat, Order, ReceiptMessage, SolanaAddress } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 import type { KeyName } from "./signer-error.ts";
 
@@ -10,7 +10,9 @@ export type EvmPayload =
 	/** A serialized transaction without its signature. */
 	| { kind: "transaction"; unsigned: Hex }
 	| { kind: "attestation"; message: AttestationMessage }
-	| { kind: "heartbeat"; message: Heartbeat };
+	| { kind: "heartbeat"; message: Heartbeat }
+	/** A statement about an ended swap. It moves nothing. */
+	| { kind: "receipt"; message: ReceiptMessage };
 
 /** A signature with a low `s`, the only form that the chains take. */
 export type EvmSignature = { r: Hex; s: Hex; yParity: 0 | 1 };

@@ -1,11 +1,11 @@
 import * as z from "zod";
-import { hexSchema, openEnum, swapIdSchema, timeSchema, transactionHashSchema } from "./fields.ts";
+import { hexSchema, swapIdSchema, timeSchema, transactionHashSchema } from "./fields.ts";
 import { swapTermsSchema } from "./status.ts";
 
 /** GET /swaps/{swapId}/receipt. */
 export const receiptResponseSchema = z.object({
 	swapId: swapIdSchema.describe("The swap's id."),
-	status: openEnum(["settled", "failed", "refunded"]).describe("How the swap ended."),
+	status: z.enum(["settled", "failed", "refunded"]).describe("How the swap ended."),
 	orderId: hexSchema.describe("The hash of `order`, which the contracts' events name."),
 	order: z
 		.record(z.string(), z.string())

@@ -87,6 +87,8 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	},
 	SWAP_NOT_FOUND: {},
 	NOT_FOUND: {},
+	RECEIPTS_NOT_OFFERED: {},
+	SWAP_NOT_ENDED: {},
 	METHOD_NOT_ALLOWED: {
 		details: z.object({ allow: z.array(z.string()).describe("The methods that the path supports.") }),
 		example: { allow: ["POST"] },

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Milliseconds } from "@geoswap/protocol";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import { evmChains } from "../../config/chain-config.ts";
+import { chainOf, evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { createExplorerPages } from "../../config/explorer-pages.ts";
 import type { FinalitySeconds } from "../../config/finality-seconds.ts";
@@ -19,8 +19,10 @@ import type { Route } from "../http/route.ts";
 import type { HeldCalls } from "../key/held-calls.ts";
 import type { PromptRedis } from "../key/prompt-redis.ts";
 import type { RateLimits } from "../key/rate-limits.ts";
+import { figuresSection } from "../openapi/page/figures-section.ts";
 import type { OwnExample } from "../openapi/page/own-examples.ts";
 import { createDelegatedWallets } from "../origin/delegated-wallets.ts";
+import { createRouteStats } from "../status/route-stats.ts";
 import type { SwapListener } from "../status/swap-listener.ts";
 import { deleteWebhook } from "./delete-webhook.ts";
 import { docsRoutes } from "./docs-routes.ts";
@@ -29,6 +31,8 @@ import { getDelegation } from "./get-delegation.ts";
 import { getEvents } from "./get-events.ts";
 import { getHealth } from "./get-health.ts";
 import { getReady, type Startup } from "./get-ready.ts";
+import { getReceipt, type ReceiptSigner } from "./get-receipt.ts";
+import { getStats } from "./get-stats.ts";
 import { getStatus } from "./get-status.ts";
 import { getSwapEvents } from "./get-swap-events.ts";
 import { getSwaps } from "./get-swaps.ts";
@@ -74,6 +78,8 @@ export type ApiParts = {
 	sealKeys: SealKeys;
 	/** The keys that secrets of webhooks are sealed with. Undefined if the service has no webhooks. */
 	webhookKeys: SealKeys | undefined;
+	/** Absent if the service signs no receipts. */
+	receiptSigner: ReceiptSigner | undefined;
 	nowMs: () => Milliseconds;
 	startup: Startup;
 	/** Returns why the configuration in use is not the one that the process was last told to read. */
@@ -95,6 +101,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		heldStreams,
 		feed,
 		rateLimits,
+		receiptSigner,
 		startup,
 		reloadProblem,
 		stopping,
@@ -109,6 +116,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		isDevnet: isDevnet(config),
 	};
 	const streams = { feed, heldStreams, limits: config.api.eventStreams, random: Math.random };
+	const stats = createRouteStats({ db: pool, config, nowMs });
 	const routes = [
 		postQuote({ desk, wantPrices, feeDiscounts, recipients, delegated, sealKeys }),
 		getDelegation({ chains, solana }),
@@ -127,6 +135,8 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		getWebhooks(webhooks),
 		deleteWebhook(webhooks),
 		postWebhookRotate({ ...webhooks, nowMs }),
+		getReceipt({ db: pool, signer: receiptSigner }),
+		getStats({ stats }),
 		getHealth(),
 		getReady({
 			checks: readyChecks({ config, db: pool, redis, book, desk, pauses, reloadProblem, nowMs }),
@@ -135,7 +145,9 @@ export function apiRoutes(parts: ApiParts): Route[] {
 			nowMs,
 		}),
 	];
-	return [...routes, ...docsRoutes(routes, exampleOf(config))];
+	const nameOf = (chainId: number) => chainOf(config, BigInt(chainId))?.deployment.name ?? `chain ${chainId}`;
+	const figures = () => figuresSection(stats.known(), { nameOf });
+	return [...routes, ...docsRoutes(routes, { example: exampleOf(config), figures })];
 }
 
 /** Returns an example from the first EVM chain to the second, with their settlement tokens. */

@@ -2,6 +2,7 @@ import type { Route } from "../http/route.ts";
 import { createOpenapi } from "../openapi/create-openapi.ts";
 import { interfaceVersion } from "../openapi/interface-version.ts";
 import { docsPage, errorPage, guidePage } from "../openapi/page/docs-page.ts";
+import { figuresPlace } from "../openapi/page/figures-section.ts";
 import { type OwnExample, withOwnExamples } from "../openapi/page/own-examples.ts";
 import { readDocsFiles } from "../openapi/page/read-docs-files.ts";
 import { getDocs } from "./get-docs.ts";
@@ -13,8 +14,15 @@ import { getRoot } from "./get-root.ts";
 /** Returns the endpoints that describe the interface: these routes, and themselves. All is created here, once. */
 export function docsRoutes(
 	routes: readonly Route[],
-	/** Absent if the page shows the document's own examples. */
-	example?: OwnExample,
+	{
+		example,
+		figures,
+	}: {
+		/** Undefined if the page shows the document's own examples. */
+		example: OwnExample | undefined;
+		/** Returns the part of the page that changes while the process runs. */
+		figures: () => string;
+	},
 ): Route[] {
 	const { guide, others, errors } = readDocsFiles();
 	const version = interfaceVersion;
@@ -27,7 +35,7 @@ export function docsRoutes(
 	const own: Route[] = [
 		getRoot(),
 		getOpenapi({ text: () => text }),
-		getDocs({ page: () => page }),
+		getDocs({ page: () => page.replace(figuresPlace, figures) }),
 		getDocsPage({ pages: new Map(guidePages) }),
 		getErrorPage({ pages: new Map(pages) }),
 	];

@@ -5,6 +5,7 @@ import {
 	isTerminal,
 	type StatusResponse,
 	swapUuidTimeMs,
+	termsOfOrder,
 	toSwapId,
 	unpackDeadlines,
 } from "@geoswap/protocol";
@@ -52,22 +53,14 @@ export function swapAnswer(swap: SwapRecord, { finalitySeconds, explorers }: Ans
 }
 
 /** Returns what was agreed at submit, in the words of the quote. */
-function termsOf({ order, output, feeMillibps, networkCost }: SwapRecord): StatusResponse["terms"] {
-	const { originChainId, destinationChainId } = order;
+export function termsOf({ order, output, feeMillibps, networkCost }: SwapRecord): StatusResponse["terms"] {
 	return {
-		originChain: Number(originChainId),
-		destinationChain: Number(destinationChainId),
-		inputToken: addressOn(originChainId, order.inputToken),
-		outputToken: addressOn(destinationChainId, order.outputToken),
-		amount: String(order.inputAmount),
-		walletAddress: addressOn(originChainId, order.wallet),
-		recipient: addressOn(destinationChainId, order.recipient),
+		...termsOfOrder(order),
 		output: String(output),
-		minOutput: String(order.minOutput),
 		feeBps: feeMillibps / 1_000,
 		...(networkCost && {
 			networkCost: {
-				token: formatAddress(destinationChainId, networkCost.token),
+				token: formatAddress(order.destinationChainId, networkCost.token),
 				amount: String(networkCost.amount),
 			},
 		}),

@@ -4,8 +4,9 @@ import { evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { readPepper, readSealKeys, readSecret, type SecretName } from "../../config/secrets.ts";
+import { openReceiptKey, receiptField } from "../../signer/open-receipt-key.ts";
 import { openRelayers, relayersField } from "../../signer/open-relayers.ts";
-import type { Signers } from "../../signer/open-signers.ts";
+import { openSigners, type Signers } from "../../signer/open-signers.ts";
 import { openSolanaRole, type SolanaRole, solanaField, solanaRoles } from "../../signer/open-solana-keys.ts";
 import { SignerError } from "../../signer/signer-error.ts";
 import { refuseDevelopmentKeys } from "../preflight/refuse-development-keys.ts";
@@ -45,6 +46,25 @@ export async function checkWorkerKeys(config: Config, signers: Signers): Promise
 		),
 	];
 	return (await Promise.all(findings)).flat();
+}
+
+/** Checks that the key of receipts, if there is one, can be opened and is in the deployment file. */
+export async function checkReceiptKey(config: Config): Promise<Finding[]> {
+	const keys = config.api.receipts;
+	const signers = openSigners({ settings: keys, nowMs: Date.now });
+	try {
+		return await check(receiptField(keys), async () => {
+			const signer = await openReceiptKey({ keys, signers, deployment: config.deployment });
+			if (!signer) return ok("is not set: no receipts are signed");
+			refuseDevelopmentKeys(
+				[signer.address],
+				evmChains(config).map(({ chainId }) => chainId),
+			);
+			return ok(`signs receipts as ${signer.address}`);
+		});
+	} finally {
+		await signers.close();
+	}
 }
 
 function checkReading(name: string, read: () => unknown): Promise<Finding[]> {

@@ -9,7 +9,13 @@ import { openSigners, type Signers } from "../../signer/open-signers.ts";
 import { checkAttester } from "./check-attester.ts";
 import { checkAttesters } from "./check-attesters.ts";
 import { checkEvmChain } from "./check-evm-chain.ts";
-import { checkSecrets, checkSolanaKeys, checkWorkerKeys, readRelayers } from "./check-secrets.ts";
+import {
+	checkReceiptKey,
+	checkSecrets,
+	checkSolanaKeys,
+	checkWorkerKeys,
+	readRelayers,
+} from "./check-secrets.ts";
 import { checkServices } from "./check-services.ts";
 import { checkSigner } from "./check-signer.ts";
 import { checkSolana } from "./check-solana.ts";
@@ -76,6 +82,7 @@ async function checkWith(
 	const keyFindings = await Promise.all([
 		checkSecrets(processes),
 		isWorker ? checkWorkerKeys(config, signers) : Promise.resolve([]),
+		processes.has("api") ? checkReceiptKey(config) : Promise.resolve([]),
 		checkSolanaKeys(solana?.deployment),
 	]);
 	if (isOffline) return keyFindings.flat();

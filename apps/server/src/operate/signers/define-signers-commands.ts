@@ -14,7 +14,7 @@ export function defineSignersCommands(program: Command): void {
 		.option("--config <file>", "the configuration file", process.env.GEOSWAP_CONFIG ?? "geoswap.json")
 		.addOption(
 			new Option("--for <process>", "whose keys: an attester has a file of its own")
-				.choices(["worker", "attester"])
+				.choices(["api", "worker", "attester"])
 				.default("worker"),
 		)
 		.option("--times <count>", "signatures with each key; the time is their median", "1")

@@ -4,6 +4,7 @@ import { ConfigError } from "../../config/config-error.ts";
 import type { KeySettings } from "../../config/keys-config.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { openAttesterKey } from "../../signer/open-attester-key.ts";
+import { openReceiptKey } from "../../signer/open-receipt-key.ts";
 import { openRelayers } from "../../signer/open-relayers.ts";
 import { openSigners, type Signers } from "../../signer/open-signers.ts";
 import { openSolanaRole, type SolanaRole, solanaRoles } from "../../signer/open-solana-keys.ts";
@@ -33,14 +34,16 @@ export async function signersCheckCommand({
 	json = false,
 }: {
 	config: string;
-	for: "worker" | "attester";
+	for: "api" | "worker" | "attester";
 	times?: string;
 	json?: boolean;
 }): Promise<number> {
 	const count = Number(times);
 	if (!Number.isInteger(count) || count < 1)
 		throw new ConfigError("--times", "must be a whole number from 1");
-	const { settings, purposesWith } = process === "attester" ? attesterKeys(path) : workerKeys(path);
+	const { settings, purposesWith } = { api: apiKeys, worker: workerKeys, attester: attesterKeys }[process](
+		path,
+	);
 	const signers = openSigners({ settings, nowMs: Date.now });
 	try {
 		const checked = await checkAll(purposesWith(signers), count);
@@ -68,6 +71,21 @@ function workerKeys(path: string): Keys {
 					open: () => openSolanaRole(role, { keys, signers, deployment: solana.deployment }),
 				}))
 			: []),
+	];
+	return { settings: keys, purposesWith };
+}
+
+function apiKeys(path: string): Keys {
+	const { api, deployment } = readConfig(path);
+	const keys = api.receipts;
+	const purposesWith = (signers: Signers): Purpose[] => [
+		{
+			use: "receipts",
+			open: async () => {
+				const signer = await openReceiptKey({ keys, signers, deployment });
+				return signer ? [signer] : [];
+			},
+		},
 	];
 	return { settings: keys, purposesWith };
 }

@@ -1,5 +1,6 @@
 import type { Payload } from "./payload.ts";
 import { judgeAttestation, judgeHeartbeat } from "./policy/judge-attester.ts";
+import { judgeReceipt } from "./policy/judge-receipt.ts";
 import { judgeRelayer } from "./policy/judge-relayer.ts";
 import { judgeSolana } from "./policy/judge-solana.ts";
 import type { Judgement } from "./policy/judgement.ts";
@@ -14,6 +15,7 @@ export async function judgePayload(key: SigningKey, payload: Payload): Promise<J
 		return judgeAttestation(payload.message, key.rules);
 	if (key.use === "attester" && payload.kind === "heartbeat")
 		return judgeHeartbeat(payload.message, key.rules);
+	if (key.use === "receipts" && payload.kind === "receipt") return judgeReceipt(payload.message);
 	if (key.use === "solana" && payload.kind === "message")
 		return judgeSolana({ message: Buffer.from(payload.message, "base64"), order: payload.order }, key.rules);
 	return refuse("wrong-kind", `the key ${key.name} signs no ${payload.kind}`);

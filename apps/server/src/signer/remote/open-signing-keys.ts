@@ -41,6 +41,8 @@ async function openKey(
 		const signer = await opener.openEvm(reference);
 		return { name, clients, use: "attester", signer, rules: { deployment, nowMs } };
 	}
+	if (key.use === "receipts")
+		return { name, clients, use: "receipts", signer: await opener.openEvm(reference) };
 	if (key.use === "relayer") {
 		const signer = await opener.openEvm(reference);
 		const chain = deployment.chains.find(({ chainId }) => chainId === key.chainId);

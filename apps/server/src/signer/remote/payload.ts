@@ -8,6 +8,8 @@ const hexSchema = z
 	.refine((text) => isHex(text) && text.length % 2 === 0, "must be bytes in hex")
 	.transform((text) => text as Hex);
 
+const amountSchema = z.string().regex(/^(0|[1-9]\d{0,77})$/);
+
 /** A payload as it is sent to the signer: everything that is signed, never only a hash of it. */
 export const payloadSchema = z.discriminatedUnion("kind", [
 	z.strictObject({ kind: z.literal("transaction"), unsigned: hexSchema }),
@@ -33,6 +35,28 @@ export const payloadSchema = z.discriminatedUnion("kind", [
 			chainId: z.int().positive(),
 			finalizedNumber: z.int().nonnegative(),
 			signedAtUnixSeconds: z.int().nonnegative(),
+		}),
+	}),
+	z.strictObject({
+		kind: z.literal("receipt"),
+		message: z.strictObject({
+			swapId: z.string(),
+			status: z.string(),
+			orderId: z
+				.string()
+				.regex(/^0x[0-9a-f]{64}$/)
+				.transform((text) => text as Hex),
+			output: amountSchema,
+			feeBps: z.string(),
+			networkCostToken: z.string(),
+			networkCost: amountSchema,
+			deliveredAmount: amountSchema,
+			originTxHash: z.string(),
+			deliveryTxHash: z.string(),
+			refundTxHash: z.string(),
+			quotedAt: z.string(),
+			createdAt: z.string(),
+			endedAt: z.string(),
 		}),
 	}),
 	z.strictObject({

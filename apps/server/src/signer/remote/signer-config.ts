@@ -71,6 +71,7 @@ const keySchema = z.discriminatedUnion("use", [
 		firstNonce: z.int().nonnegative().default(0),
 	}),
 	z.strictObject({ use: z.literal("attester"), ...keyFields }),
+	z.strictObject({ use: z.literal("receipts"), ...keyFields }),
 	z.strictObject({ use: z.literal("solana-fee-payer"), ...keyFields, feesLamports: capSchema }),
 	z.strictObject({ use: z.literal("solana-escrow"), ...keyFields }),
 	z.strictObject({ use: z.literal("solana-vault"), ...keyFields }),

@@ -13,5 +13,6 @@ export type SigningKey = { name: string; clients: readonly string[] } & (
 			firstNonce: number;
 	  }
 	| { use: "attester"; signer: EvmSigner; rules: AttesterRules }
+	| { use: "receipts"; signer: EvmSigner }
 	| { use: "solana"; signer: SolanaSigner; rules: SolanaRules; markerSeconds: number }
 );

@@ -2,6 +2,7 @@ import { errorCatalogue, errorCodes } from "@geoswap/protocol";
 import type { OpenapiDocument, Operation } from "../openapi-document.ts";
 import { endpointSection } from "./endpoint-section.ts";
 import { escapeHtml } from "./escape-html.ts";
+import { figuresPlace } from "./figures-section.ts";
 import { pageShell } from "./page-shell.ts";
 import { renderMarkdown, sectionsOf } from "./render-markdown.ts";
 
@@ -28,6 +29,7 @@ export function docsPage(document: OpenapiDocument, { guide }: { guide: string }
 				),
 			),
 		),
+		menuGroup("Figures", ['<a href="#figures">How swaps went lately</a>']),
 		menuGroup("Errors", ['<a href="#errors">All errors</a>']),
 	].join("");
 	const reference = groups.map(
@@ -41,6 +43,7 @@ ${ofGroup.map((endpoint) => endpointSection(endpoint, document)).join("\n")}`,
 		version: document.info.version,
 		content: `<article class="guide">${withLinks(renderMarkdown(guide), endpoints)}</article>
 ${reference.join("\n")}
+${figuresPlace}
 <h2 id="errors">Errors</h2>
 <p class="lead">Every error has the same body. Branch on <code>code</code> or <code>next</code>; <code>retryable</code> says that the same bytes may succeed later.</p>
 ${errorTable()}`,

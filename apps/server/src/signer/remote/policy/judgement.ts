@@ -12,6 +12,7 @@ export type PayloadKind =
 	| "cancel"
 	| "attestation"
 	| "heartbeat"
+	| "receipt"
 	| "deposit"
 	| "payout"
 	| "close";
