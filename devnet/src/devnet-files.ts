@@ -90,6 +90,7 @@ function describeKeys(keys: DevnetKeys, solana: SolanaDevnetKeys) {
 		relayers: keys.relayers.map(describe),
 		attesters: keys.attesters.map(describe),
 		wallets: keys.wallets.map(describe),
+		receipt: describe(keys.receipt),
 		solana: {
 			feePayers: solana.feePayers.map(describeSolana),
 			escrow: describeSolana(solana.escrow),

@@ -12,6 +12,8 @@ export type DevnetKeys = {
 	attesters: Hex[];
 	/** Wallets that hold tokens and not one wei. */
 	wallets: Hex[];
+	/** The key that signs receipts. It owns nothing. */
+	receipt: Hex;
 };
 
 /**
@@ -32,11 +34,11 @@ export function deriveDevnetKeys(): DevnetKeys & { actors: DevnetActors } {
 }
 
 function derive(): DevnetKeys & { actors: DevnetActors } {
-	const count = 5 + relayerCount + attesterCount + walletCount;
+	const count = 6 + relayerCount + attesterCount + walletCount;
 	const all = devnetKeys(Array.from({ length: count }, (_, i) => i));
 	const take = (n: number) => all.splice(0, n);
 	const [deployer, guardian, treasury, market, feedKeeper] = take(5) as [Hex, Hex, Hex, Hex, Hex];
-	return {
+	const keys = {
 		deployer,
 		guardian,
 		treasury,
@@ -47,4 +49,6 @@ function derive(): DevnetKeys & { actors: DevnetActors } {
 		wallets: take(walletCount),
 		actors: { market: privateKeyToAddress(market), feedKeeper: privateKeyToAddress(feedKeeper) },
 	};
+	const [receipt] = take(1) as [Hex];
+	return { ...keys, receipt };
 }

@@ -1,4 +1,5 @@
 import type { Deployment } from "@geoswap/protocol";
+import { privateKeyToAddress } from "viem/accounts";
 import { expectFreePort } from "./chain-process.ts";
 import { connectDevnetChain, type DevnetChain, devnetChains } from "./devnet-chain.ts";
 import { type DevnetFiles, type RunningDevnet, removeRunningFile, writeDevnetFiles } from "./devnet-files.ts";
@@ -67,6 +68,7 @@ export async function startDevnet({
 		const deployment: Deployment = {
 			chains: chains.map(({ deployment }) => deployment),
 			solana: started.deployment,
+			receiptSigners: [privateKeyToAddress(keys.receipt)],
 		};
 		const running: RunningDevnet = {
 			pid: process.pid,

@@ -329,6 +329,14 @@ export const decisionStatements: readonly StatementSection[] = [
 				"D-beyond-9",
 				"`GET /swaps` filters by `status`, `wallet`, `from` and `to`; a cursor belongs to its filters.",
 			],
+			[
+				"D-beyond-10",
+				"`GET /swaps/{id}/receipt`, with a key: a signed statement of how the swap ended, which anyone can check on the chains.",
+			],
+			[
+				"D-beyond-11",
+				"`GET /stats` needs no key: percentiles of settled swaps by route, without routes that have few.",
+			],
 		],
 	},
 ];

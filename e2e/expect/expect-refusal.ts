@@ -14,6 +14,8 @@ const promised: Partial<Record<ErrorCode, [status: number, next: string, retryab
 	INVALID_TOKEN: [401, "requote", false],
 	SWAP_NOT_FOUND: [404, "fix_request", false],
 	NOT_FOUND: [404, "fix_request", false],
+	RECEIPTS_NOT_OFFERED: [404, "contact_operator", false],
+	SWAP_NOT_ENDED: [409, "retry", true],
 	METHOD_NOT_ALLOWED: [405, "fix_request", false],
 	REQUEST_TIMEOUT: [408, "retry", true],
 	NEEDS_DELEGATION: [409, "reauthorize", false],

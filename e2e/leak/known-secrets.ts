@@ -33,6 +33,7 @@ export function processSecrets({
 			{ kind: "Solana key", value: new Uint8Array(getBase58Encoder().encode(key)).subarray(0, 32) },
 		]),
 		...keys.attesters.map((key) => ({ kind: "attester's key", value: hexToBytes(key) })),
+		{ kind: "receipt key", value: hexToBytes(keys.receipt) },
 		...[
 			"DATABASE_URL",
 			"API_DATABASE_URL",

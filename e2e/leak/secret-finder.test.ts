@@ -24,6 +24,7 @@ const keys = {
 	relayers: [],
 	wallets: [],
 	attesters: [attester],
+	receipt: attester,
 };
 const serverEnvironment = {
 	GEOSWAP_SEAL_KEYS: `dev:${sealKey.toString("base64url")}`,

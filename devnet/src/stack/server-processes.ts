@@ -116,6 +116,7 @@ export function serverProcesses({
 				"GEOSWAP_SEAL_KEYS",
 				"GEOSWAP_WEBHOOK_KEYS",
 				"GEOSWAP_API_KEY_PEPPER",
+				"GEOSWAP_RECEIPT_KEY",
 			]),
 			config: configFile,
 			isReady: () => isAnswering(`http://127.0.0.1:${ports.api}/health`),

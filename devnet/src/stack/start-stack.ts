@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Deployment, formatDeployment } from "@geoswap/protocol";
+import { privateKeyToAddress } from "viem/accounts";
 import type { SolanaEndpoint } from "../devnet-files.ts";
 import type { DevnetKeys } from "../devnet-keys.ts";
 import type { SolanaDevnetKeys } from "../solana/development-solana-keys.ts";
@@ -156,7 +157,8 @@ export async function startStack({
 				onUnexpectedExit,
 			}),
 		});
-		const { endpoints, solana, deployment, keys } = chains;
+		const { endpoints, solana, keys } = chains;
+		const deployment = { ...chains.deployment, receiptSigners: [privateKeyToAddress(keys.receipt)] };
 
 		step("migrating the database");
 		writeFileSync(join(dataDir, "deployment.json"), formatDeployment(deployment));
@@ -179,6 +181,7 @@ export async function startStack({
 			GEOSWAP_WEBHOOK_KEYS: `devnet:${randomBytes(32).toString("base64url")}`,
 			GEOSWAP_API_KEY_PEPPER: randomBytes(32).toString("base64url"),
 			GEOSWAP_RELAYER_KEYS: relayerKeys(endpoints, keys),
+			GEOSWAP_RECEIPT_KEY: keys.receipt,
 			...(solana && solanaKeyVariables(solana.keys)),
 		};
 		await serverCommand(environment, ["migrate"]);

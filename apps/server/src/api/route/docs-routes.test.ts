@@ -56,8 +56,8 @@ test("GET / redirects to the docs, and every docs page that the guide or an erro
 			([, name]) => name,
 		),
 	);
-	expect(new Set(named)).toEqual(new Set(["api", "signing", "conformance"]));
-	for (const name of ["signing", "conformance"]) {
+	expect(new Set(named)).toEqual(new Set(["api", "signing", "receipts", "conformance"]));
+	for (const name of ["signing", "receipts", "conformance"]) {
 		const { statusCode, body } = await app.inject(`/docs/${name}`);
 		expect([statusCode, body.includes("<h1>")]).toEqual([200, true]);
 	}

@@ -183,6 +183,7 @@ test.runIf(isFull)(
 					relayers: [keyOf("relayer")],
 					attesters: attesters.map(keyOf),
 					wallets: [],
+					receipt: keyOf("receipt"),
 				},
 				stop: async () => {},
 			}),
