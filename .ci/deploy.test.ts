@@ -9,6 +9,7 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1";
 import { Namespace, Service, ServiceAccount } from "kubernetes-models/v1";
 import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
+import { guidePages } from "../apps/server/src/api/openapi/page/read-docs-files.ts";
 import { processNames } from "../apps/server/src/config/process-name.ts";
 
 // Cheap facts about what operators start the service with. e2e/image builds the image and starts it.
@@ -44,6 +45,12 @@ describe("the image", () => {
 	test("every module of the server can be loaded, as the build does", () => {
 		const loaded = spawnSync(process.execPath, [join(deploy, "load-every-module.ts")], { encoding: "utf8" });
 		expect({ status: loaded.status, said: loaded.stderr }).toEqual({ status: 0, said: "" });
+	});
+
+	test("the build gets every page that the API serves", () => {
+		const ignored = readFileSync(join(deploy, "../.dockerignore"), "utf8").split("\n");
+		const pages = ["api", ...guidePages].map((page) => `!docs/${page}.md`);
+		expect([...pages, "!docs/errors"].filter((line) => !ignored.includes(line))).toEqual([]);
 	});
 
 	test("pnpm has the version that .ci/run installs", () => {

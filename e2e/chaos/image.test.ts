@@ -12,6 +12,7 @@ import { countingClient } from "../caller/counting-client.ts";
 import { doSwap, swapIntent } from "../caller/do-swap.ts";
 import {
 	buildImage,
+	buildNextImage,
 	buildStandIns,
 	compose,
 	hasContainers,
@@ -112,7 +113,7 @@ describe("the image", () => {
 		const folder = mkdtempSync(join(tmpdir(), "geoswap-small-host-"));
 		onTestFinished(() => rmSync(folder, { recursive: true }));
 		const newImage = "localhost/geoswap:next";
-		await buildImage({ target: "geoswapd", tag: newImage, version: "0.0.1" });
+		await buildNextImage(newImage);
 		const startedAt = Date.now();
 		const nextPort = portSource();
 		const host = await startSmallHost({ folder, port: await nextPort(), consolePort: await nextPort() });

@@ -35,17 +35,23 @@ export async function buildStandIns(): Promise<void> {
 export async function buildImage({
 	target,
 	tag,
-	version = "0.0.0",
 }: {
 	target: "geoswapd" | "devnet";
 	tag: string;
-	version?: string;
 }): Promise<void> {
 	await runCommand([
 		...["buildah", "build", "--layers", "--network", "host", "--format", "docker"],
-		...["--build-arg", `BASE_IMAGE=${imageEnvironment.BASE_IMAGE}`, "--build-arg", `VERSION=${version}`],
+		...["--build-arg", `BASE_IMAGE=${imageEnvironment.BASE_IMAGE}`],
 		...["-f", join(root, "deploy/Dockerfile"), "--target", target, "-t", tag, root],
 	]);
+}
+
+/** Makes another image with the contents of geoswapd's, as a release that changes nothing. */
+export async function buildNextImage(tag: string): Promise<void> {
+	const container = (await runCommand(["buildah", "from", imageEnvironment.GEOSWAP_IMAGE])).trim();
+	await runCommand(["buildah", "config", "--label", "org.opencontainers.image.version=0.0.1", container]);
+	await runCommand(["buildah", "commit", "--quiet", "--format", "docker", container, tag]);
+	await runCommand(["buildah", "rm", container]);
 }
 
 /** Runs podman-compose on one of the compose files. */

@@ -63,20 +63,23 @@ export async function startSmallHost({
 	await stop().catch(() => {});
 	// The outside world: compose uses networks that exist.
 	const outside = ["edge", "worker-out", "attester-out"].map((name) => `${project}_${name}`);
-	for (const name of outside) await podman("network", "create", "--ignore", name);
-	await podman("network", "create", "--ignore", "--internal", `${project}_attest`);
+	// podman-compose leaves networks behind, and those of an earlier run will do.
+	const network = (name: string, ...options: string[]) =>
+		podman("network", "exists", name).catch(() => podman("network", "create", ...options, name));
+	for (const name of outside) await network(name);
+	await network(`${project}_attest`, "--internal");
 	await startChains({ networks: outside });
 	const chainFile = (name: string) => podman("exec", "chains", "cat", `/data/${name}`);
 	const deployment = deploymentSchema.parse(JSON.parse(await chainFile("deployment.json")));
 	const keys = JSON.parse(await chainFile("keys.json")) as Keys;
 
-	const [network] = JSON.parse(await podman("network", "inspect", `${project}_edge`));
+	const [edge] = JSON.parse(await podman("network", "inspect", `${project}_edge`));
 	await writeKeys(folder, keys);
 	const secrets = join(import.meta.dirname, "../../deploy/compose/new-secrets");
 	await runCommand([secrets, folder]);
 	const certificate = await makeCertificate(join(folder, "secrets/tls.pem"));
 	const consoleUrl = `http://localhost:${consolePort}`;
-	writeConfig({ folder, deployment, edge: network.subnets[0].subnet, consoleUrl });
+	writeConfig({ folder, deployment, edge: edge.subnets[0].subnet, consoleUrl });
 	await runCommand([secrets, folder]);
 	await compose({ file: "small-host.yaml", project }, ["up", "-d"], env);
 	for (const number of [2, 3]) await startOtherAttester(number, { folder, keys });
