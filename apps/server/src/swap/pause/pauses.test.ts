@@ -67,6 +67,20 @@ test("breaches are added to an open pause, and count as accepted once it is lift
 	expect(await readAcceptedBreaches(pool)).toEqual(new Set(["I2 a", "I3 b"]));
 });
 
+test("a breach that was accepted while an audit ran does not pause its chain again, and another one does", async () => {
+	const { pool } = database;
+	const pause = { chainId: 11, reason: "short", nowMs };
+	const lift = { chainId: 11, by: "ada", reason: "known", nowMs };
+	await pauseForBreaches(pool, { ...pause, breaches: ["I6 a"] });
+	await liftPauses(pool, { ...lift, breaches: ["I6 b"] });
+	const ofChain = async () => (await readPauses(pool)).filter(({ chainId }) => chainId === 11);
+	expect(await pauseForBreaches(pool, { ...pause, breaches: ["I6 a", "I6 b"] })).toBe(false);
+	expect(await ofChain()).toEqual([]);
+	expect(await pauseForBreaches(pool, { ...pause, breaches: ["I6 b", "I6 c"] })).toBe(true);
+	expect(await ofChain()).toMatchObject([{ breaches: ["I6 c"] }]);
+	await liftPauses(pool, lift);
+});
+
 test("a lift accepts only the breaches that were seen, and one added meanwhile keeps the pause open", async () => {
 	const { pool } = database;
 	const pause = { chainId: 10, reason: "short", nowMs };

@@ -41,7 +41,10 @@ export async function pauseChain(
 	return rowCount === 1;
 }
 
-/** Pauses a chain for an audit's findings, or adds them to its open pause. Returns whether the pause is new. */
+/**
+ * Pauses a chain for an audit's findings, or adds them to its open pause. Returns whether the pause is new. A finding
+ * that was accepted meanwhile pauses nothing: whoever lifts a pause may do so while an audit runs.
+ */
 export async function pauseForBreaches(
 	db: Database,
 	{
@@ -53,7 +56,13 @@ export async function pauseForBreaches(
 ): Promise<boolean> {
 	const { rows } = await db.query<{ is_new: boolean }>(
 		`insert into pauses (chain_id, cause, reason, set_by, since, breaches)
-		values ($1, 'breach', $2, 'geoswapd worker', to_timestamp($3::double precision), $4)
+		select $1::bigint, 'breach', $2::text, 'geoswapd worker', to_timestamp($3::double precision), array_agg(breach)
+		from unnest($4::text[]) as breach
+		where not exists (
+			select from pauses
+			where chain_id = $1::bigint and cause = 'breach' and lifted_at is not null and breach = any(breaches)
+		)
+		having count(*) > 0
 		on conflict (chain_id, cause) where lifted_at is null do update
 		set breaches = pauses.breaches || array(select unnest(excluded.breaches) except select unnest(pauses.breaches))
 		returning xmax = 0 as is_new`,
