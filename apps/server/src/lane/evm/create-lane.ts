@@ -5,6 +5,7 @@ import { lookAtLane } from "../look-at-lane.ts";
 import { traceTransaction } from "../trace-transaction.ts";
 import { wakeSwaps } from "../wake-swaps.ts";
 import { catchUpNonce } from "./catch-up-nonce.ts";
+import { endOrphans } from "./end-orphans.ts";
 import type { Lane, LaneChain, LaneDeps } from "./lane.ts";
 import { broadcast, pushTransactions } from "./push-transactions.ts";
 import { signNextBundle } from "./sign-next-bundle.ts";
@@ -28,11 +29,12 @@ export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & Lane
 			return [laneKey(id), { ...deps, id, chain, policy, account, leaseTime: createLeaseTime() }];
 		}),
 	);
+	const relayers = accounts.map(({ address }) => address);
 	// The lanes whose nonce this process has read from the chain. It is read again when a nonce turns out to be spent.
 	const knowsNonce = new Set<string>();
 
 	async function run(key: string, lane: Lane): Promise<void> {
-		const view = await lookAtLane(lane.pool, lane.id);
+		const view = await lookAtLane(lane.pool, lane.id, { relayers });
 		if (!view) return;
 		const { head, hasWork, hasRemovals } = view;
 		if (!knowsNonce.has(key) || view.nextNonce === undefined) {
@@ -41,7 +43,8 @@ export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & Lane
 		}
 		const pushed = await pushTransactions(lane, view);
 		let { underWay } = pushed;
-		let mayHaveWork = hasWork || pushed.isRequeued;
+		const isGivenBack = view.hasOrphans && (await endOrphans(lane, { relayers, head }));
+		let mayHaveWork = hasWork || pushed.isRequeued || isGivenBack;
 		let undone = 0;
 		while (mayHaveWork && underWay !== undefined && underWay < maxUnderWay && undone < mostUndone) {
 			const startMs = lane.nowMs();

@@ -49,12 +49,16 @@ function pump(chain: EvmChain, options?: Parameters<typeof startLane>[1]): Promi
 /** A process that was just started. It is poked with each call. */
 function startLane(
 	chain: EvmChain,
-	{ nowMs = Date.now, bundleSize = 1 }: { nowMs?: () => number; bundleSize?: number } = {},
+	{
+		nowMs = Date.now,
+		bundleSize = 1,
+		accounts = scene.relayers,
+	}: { nowMs?: () => number; bundleSize?: number; accounts?: LaneScene["relayers"] } = {},
 ): () => Promise<void> {
 	const run = createLane({
 		chain,
 		policy: { ...policy, bundleSize },
-		accounts: scene.relayers,
+		accounts,
 		pool: scene.pool,
 		engine: { poke: async () => {} },
 		freshMinimum: () => 0n,
@@ -64,7 +68,7 @@ function startLane(
 		nowMs,
 		log: createLog({ level: "silent", process: "test" }),
 	});
-	return () => run(laneKey({ chainId: chain.chainId, relayer: scene.relayers[0]?.address ?? "0x" }));
+	return () => run(laneKey({ chainId: chain.chainId, relayer: accounts[0]?.address ?? "0x" }));
 }
 
 const late = () => Date.now() + 116_000;
@@ -324,6 +328,45 @@ test("a fill whose nonce is taken by a better paid transaction that a restored s
 			await testClient.mine({ blocks: 100 });
 			await followHead(pool, destination);
 			await pump(destination);
+			await testClient.mine({ blocks: 1 });
+		}
+		expect(await received(order)).toBe(amount);
+	} finally {
+		await testClient.setAutomine(true);
+	}
+});
+
+test("a fill whose relayer's key is gone, and whose nonce a thief has spent, is made by another relayer once that is final", async () => {
+	const { pool, chains, destination, relayers } = scene;
+	const { testClient } = chains.destination;
+	const [stolen, ...others] = relayers;
+	if (!stolen) throw new Error("the scene has relayers");
+	await testClient.setAutomine(false);
+	try {
+		const { order } = await queueFill();
+		const nonce = await destination.client.getTransactionCount({ address: stolen.address });
+		await followHead(pool, destination);
+		await pump(destination);
+		expect(await transactions(destination)).toMatchObject([{ kind: "fill", state: "broadcast", nonce }]);
+		const theft = await stolen.signTransaction({
+			chainId: destination.chainId,
+			type: "eip1559",
+			to: stolen.address,
+			nonce,
+			gas: 21_000n,
+			maxFeePerGas: 10n ** 14n,
+			maxPriorityFeePerGas: 10n ** 14n,
+		});
+		await destination.client.sendRawTransaction({ serializedTransaction: theft });
+		await testClient.mine({ blocks: 1 });
+		// The spent nonce is not final yet.
+		await followHead(pool, destination, { blocksAhead: 20 });
+		await pump(destination, { accounts: others });
+		expect(await transactions(destination)).toMatchObject([{ kind: "fill", nonce }]);
+		for (let round = 0; round < 2; round++) {
+			await testClient.mine({ blocks: 100 });
+			await followHead(pool, destination);
+			await pump(destination, { accounts: others });
 			await testClient.mine({ blocks: 1 });
 		}
 		expect(await received(order)).toBe(amount);

@@ -152,8 +152,8 @@ async function offerUntraced(lane: Lane, { transaction, head }: Offer): Promise<
 }
 
 /** Returns how many nonces are spent in final blocks that the follower has seen, and how many in any block. */
-async function readSpentNonces(
-	{ chain: { client }, id: { relayer: address } }: Lane,
+export async function readSpentNonces(
+	{ chain: { client }, id: { relayer: address } }: Pick<Lane, "chain" | "id">,
 	{ stuck, head }: { stuck: readonly LaneTransaction[]; head: ChainHead },
 ): Promise<{ finally: number; byNow: number }> {
 	const byNow = await client.getTransactionCount({ address });
