@@ -16,15 +16,25 @@ export function baseEnvironment(): Record<string, string> {
 	};
 }
 
-/** Runs one of the server's commands to its end and returns its output. */
-export async function serverCommand(environment: Record<string, string>, args: string[]): Promise<string> {
+/** Runs one of the server's commands to its end and returns its output. Throws if it exits with another code. */
+export async function serverCommand(
+	environment: Record<string, string>,
+	args: string[],
+	{ exitCode = 0 }: { exitCode?: number } = {},
+): Promise<string> {
 	try {
 		const { stdout } = await promisify(execFile)(process.execPath, [serverMain, ...args], {
 			env: environment,
 		});
+		if (exitCode !== 0) throw new Error(`it exited with 0: ${stdout}`);
 		return stdout;
 	} catch (error) {
-		const { stderr, stdout, message } = error as Error & { stderr?: string; stdout?: string };
+		const { code, stderr, stdout, message } = error as Error & {
+			code?: number;
+			stderr?: string;
+			stdout?: string;
+		};
+		if (code === exitCode && stdout !== undefined) return stdout;
 		throw new Error(`geoswapd ${args[0]} failed: ${stderr?.trim() || stdout?.trim() || message}`);
 	}
 }
