@@ -3,10 +3,6 @@ import { shortening } from "./shorten-rules.ts";
 
 /** Returns the page docs/bad-days.md. */
 export function badDaysPage(days: readonly LivedDay[]): string {
-	const missing = unrecorded
-		.filter(({ name }) => !days.some((day) => day.name === name))
-		.map(({ name, why }) => `- **${name}.** ${why}\n`)
-		.join("");
 	return `# Bad days
 
 Each of these days was made to happen on real parts: chain nodes, PostgreSQL, Redis, Restate, the processes of \`geoswapd\`, and a
@@ -16,7 +12,8 @@ commands that applied, as they are written there. What a page asks of a person, 
 transfer, the program did itself.
 
 A day ends when the page's check holds and a swap of every route has settled. Then these were checked: every wallet and every
-recipient has what the status of its swaps says, no swap is left open, and \`geoswapd reconcile\` exits with 0.
+recipient has what the status of its swaps says, no swap is left open, and \`geoswapd reconcile\` exits with 0. Only after the theft it exits with 1: then the breaches that it
+prints are the thief's deliveries and nothing else, and their sum is what the thief has.
 
 | Column | Meaning |
 |---|---|
@@ -37,7 +34,9 @@ ${days.map(rowOf).join("\n")}
 
 ## What these days do not show
 
-${missing}- **A thief who deposits.** The test of a stolen relayer's key fills invented orders. The audit does not find a thief who first
+- **How much a thief takes.** With a cap of C an hour, and m minutes until the vault is paused, the thief of a relayer's key takes
+  at most C × (1 + m / 60) of each token. Here the vault was paused seconds after the alert.
+- **A thief who deposits.** The thief of this day fills invented orders. The audit does not find a thief who first
   opens an order with a small deposit and then delivers much for it, because it does not compare what was delivered with what
   the deposit was worth. The vault's cap limits this thief in the same way, and
   [GeoswapOutflowNearCap](runbooks/GeoswapOutflowNearCap.md) fires once less than a fifth of it is left. Its page lists every
@@ -52,22 +51,6 @@ The tests are in [e2e/bad-days](../e2e/bad-days). \`bash .ci/run full bad-days-1
 \`GEOSWAP_RECORD=1\` keeps what they measure, and \`node e2e/bad-days/generate-page.ts\` writes this page.
 `;
 }
-
-/** Days that a test makes, and that did not end well yet or were not tried. */
-const unrecorded = [
-	{
-		name: "A chain does not finalize",
-		why: `This day has a test and no recorded run. In its last run the alert fired, and then the test's own
-  check of the first step failed.`,
-	},
-	{
-		name: "A relayer's key is stolen",
-		why: `This day has a test and no recorded run. In its last run the cap was 3,000 USDC an hour. The thief
-  took 3,000.08 USDC before the vault was paused, GeoswapBooksBreached fired, and the audit named every delivery. The run did not
-  end: a release that the thief had displaced waited for the key that was taken out. Workers now send it with another key. A unit
-  test shows this, but no run of the day does yet.`,
-	},
-];
 
 function rowOf(day: LivedDay): string {
 	const { name, how, alert, secondsToAlarm, secondsToRecover, swaps, refusals, note, lostUsd } = day;
