@@ -12,14 +12,15 @@ commands that applied, as they are written there. What a page asks of a person, 
 transfer, the program did itself.
 
 A day ends when the page's check holds and a swap of every route has settled. Then these were checked: every wallet and every
-recipient has what the status of its swaps says, no swap is left open, and \`geoswapd reconcile\` exits with 0. Only after the theft it exits with 1: then the breaches that it
-prints are the thief's deliveries and nothing else, and their sum is what the thief has.
+recipient has what the status of its swaps says, no swap is left open, and \`geoswapd reconcile\` exits with 0. Only after the
+theft it exits with 1: then the breaches that it prints are the thief's deliveries and nothing else, and their sum is what the
+thief has.
 
 | Column | Meaning |
 |---|---|
 | Seconds to alarm | from the moment when it broke until the alert fired |
 | Seconds to recover | from the alert until the page was followed, its check held, and a swap of every route that was submitted after the alert had settled |
-| Callers saw | how all swaps of the day ended, and the codes of calls that were refused. \`no answer\` is a broken connection. The SDK repeats most refused calls by itself |
+| Callers saw | how the swaps of the four callers ended, and the codes of their calls that were refused. Swaps that the test adds, such as one to a frozen recipient, are not counted. \`no answer\` is a broken connection. The SDK repeats most refused calls by itself |
 | Lost, USD | the operator's loss by the audit. No caller lost anything |
 
 **How this differs from production.** The rules' \`for\` and windows are divided by ${shortening}; thresholds are as they are. So an operator
@@ -36,14 +37,15 @@ ${days.map(rowOf).join("\n")}
 
 - **How much a thief takes.** With a cap of C an hour, and m minutes until the vault is paused, the thief of a relayer's key takes
   at most C × (1 + m / 60) of each token. Here the vault was paused seconds after the alert.
-- **A thief who deposits.** The thief of this day fills invented orders. The audit does not find a thief who first
-  opens an order with a small deposit and then delivers much for it, because it does not compare what was delivered with what
-  the deposit was worth. The vault's cap limits this thief in the same way, and
-  [GeoswapOutflowNearCap](runbooks/GeoswapOutflowNearCap.md) fires once less than a fifth of it is left. Its page lists every
-  delivery that no worker has sent.
+- **A thief who deposits.** The thief of this day fills invented orders. The audit does not find a thief who first opens an order
+  with a small deposit and then delivers much for it, because it does not compare what was delivered with what the deposit was
+  worth. The vault's cap limits this thief in the same way, and [GeoswapOutflowNearCap](runbooks/GeoswapOutflowNearCap.md) fires
+  once less than a fifth of it is left. Its page lists every delivery that no worker has sent. No test makes this day.
 - **Finality.** A node of the tests cannot stop finalizing. Proxies in front of it repeat the same final block, and the
-  attesters read through them too.
+  attesters read through them too. The day does not show that deliveries stop at \`unfinalCapUsd\`.
 - **Providers.** All providers of a chain lead to one node: the faults are in proxies in front of it.
+- **Commands not run.** When a chain halted, relayers were empty and the vault was paused, the \`cast\` commands of the pages were
+  not run: the machine did not have the program then.
 - **A stale feed and a spike of fees** are made by writing to the chain's node: the feed's last answer is dated back, and the
   base fee is set.
 

@@ -59,7 +59,7 @@ test("a chain halts: what is under way waits or is refunded, and the chain's nex
 	});
 });
 
-test("a chain does not finalize: releases wait, deliveries stop at the cap, and finality ends the day", async () => {
+test("a chain does not finalize: the alarm fires while its blocks go on, and finality ends the day", async () => {
 	const stack = stackOf();
 	const { destination } = stack.environment;
 	const chain = String(destination.chainId);
