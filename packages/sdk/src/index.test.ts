@@ -20,6 +20,7 @@ test("the exports of the package match the recorded lists", () => {
 		  "getStatus",
 		  "getTokens",
 		  "listSwaps",
+		  "removeDelegation",
 		  "signDelegation",
 		  "stableFloor",
 		  "submitOp",

@@ -56,8 +56,8 @@ test("GET / redirects to the docs, and every docs page that the guide or an erro
 			([, name]) => name,
 		),
 	);
-	expect(new Set(named)).toEqual(new Set(["api", "signing", "receipts", "conformance"]));
-	for (const name of ["signing", "receipts", "conformance"]) {
+	expect(new Set(named)).toEqual(new Set(["api", "signing", "receipts", "rescue", "conformance"]));
+	for (const name of ["signing", "receipts", "rescue", "conformance"]) {
 		const { statusCode, body } = await app.inject(`/docs/${name}`);
 		expect([statusCode, body.includes("<h1>")]).toEqual([200, true]);
 	}
@@ -104,6 +104,8 @@ test("every link on the pages leads to an existing page and section", async () =
 		"/",
 		"/docs",
 		"/docs/signing",
+		"/docs/receipts",
+		"/docs/rescue",
 		"/docs/conformance",
 		...errorCodes.map((code) => `/docs/errors/${code}`),
 	];

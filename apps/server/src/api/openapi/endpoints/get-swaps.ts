@@ -11,7 +11,7 @@ export const getSwapsDoc: RouteDoc = {
 	response: swapsResponseSchema,
 	errors: ["INVALID_REQUEST"],
 	example: {
-		query: { limit: "1", status: "settled", wallet: exampleWallet, from: "2026-06-01T00:00:00Z" },
+		query: { limit: "1", status: "settled", wallet: exampleWallet, from: "2026-06-01T00:00:00.000Z" },
 		response: {
 			swaps: [exampleStatus],
 			nextCursor: "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..c2VhbGVk.Y3Vyc29y",

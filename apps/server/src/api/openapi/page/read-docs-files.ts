@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type ErrorCode, errorCodes } from "@geoswap/protocol";
 
 /** The pages served besides the guide, without their file extension. */
-export const guidePages = ["signing", "receipts", "conformance"];
+export const guidePages = ["signing", "receipts", "rescue", "conformance"];
 
 const folder = join(import.meta.dirname, "../../../../../../docs");
 
