@@ -2,13 +2,12 @@ import { type AuthorizationBody, unpackDeadlines } from "@geoswap/protocol";
 import type { WalletClient } from "viem";
 import { buildOp } from "./build-op.ts";
 import type { EvmAccount } from "./evm-account.ts";
-import { expectOwnSignature } from "./expect-own-signature.ts";
 import { expectedTerms } from "./expected-order.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import type { OriginSigner } from "./origin-signer.ts";
 import { sendAgain } from "./send-again.ts";
 import { signDelegation } from "./sign-delegation.ts";
-import { signWith } from "./sign-with.ts";
+import { signOp } from "./sign-op.ts";
 import { sleep } from "./sleep.ts";
 import { verifyOp } from "./verify-op.ts";
 import { at, natural } from "./wire-value.ts";
@@ -18,7 +17,7 @@ const pauseMs = 1_000;
 /** Covers the difference between block times and our clock, and the delay until the last possible block is seen. */
 const clockToleranceMs = 15_000;
 
-/** Returns a signer for an EVM wallet: a viem local account, a viem wallet client with one, or your own object. */
+/** Returns a signer for an EVM wallet: a viem account, a viem wallet client with one, or any object that fits. */
 export function evmSigner(wallet: EvmAccount | WalletClient): OriginSigner {
 	const account = accountOf(wallet);
 	return {
@@ -37,8 +36,7 @@ export function evmSigner(wallet: EvmAccount | WalletClient): OriginSigner {
 					const ask = () => buildOp(client, { geoQuoteToken, authorization, signal });
 					const build = await sendAgain(ask, { signal });
 					const hash = verifyOp({ intent, quote, build, pins, limits, wallet: account.address });
-					const signature = await signWith(() => account.signMessage({ message: { raw: hash } }), { signal });
-					await expectOwnSignature(signature, { hash, wallet: account.address });
+					const signature = await signOp(account, { hash, signal });
 					const { geoOpToken, expiresAt } = build;
 					const field = "geoOp.order.deadlines";
 					const { openDeadline } = unpackDeadlines(natural(field, at(build, field)));
@@ -68,6 +66,6 @@ function accountOf(wallet: EvmAccount | WalletClient): EvmAccount {
 		address: account.address,
 		signMessage: ({ message }) => wallet.signMessage({ account, message }),
 		// A browser's wallet does not say what it would sign: EIP-7702 is only for accounts that hold their own key.
-		signAuthorization: account.type === "local" ? account.signAuthorization : undefined,
+		...(account.type === "local" && { signAuthorization: account.signAuthorization, sign: account.sign }),
 	};
 }

@@ -6,8 +6,7 @@ import { GeoswapError } from "./geoswap-error.ts";
 import { getDelegation } from "./get-delegation.ts";
 import { request } from "./request.ts";
 import { sendAgain } from "./send-again.ts";
-import { cannotAuthorize } from "./sign-delegation.ts";
-import { signWith } from "./sign-with.ts";
+import { signAuthorization } from "./sign-authorization.ts";
 import { sleep } from "./sleep.ts";
 
 const pauseMs = 1_000;
@@ -27,7 +26,7 @@ export async function removeDelegation(
 		signal,
 	}: {
 		chainId: number;
-		account: Pick<EvmAccount, "address" | "signAuthorization">;
+		account: Pick<EvmAccount, "address" | "signAuthorization" | "sign">;
 		signal?: AbortSignal | undefined;
 	},
 ): Promise<boolean> {
@@ -37,11 +36,9 @@ export async function removeDelegation(
 	if (!delegated) return false;
 	// A wallet of another provider has no nonce here: the service says why it refuses it. The nonce is the service's word,
 	// which does no harm: at any nonce, the authorization can do nothing but remove a delegation.
-	const authorization = { chainId, address: zeroAddress, nonce: nonce ?? 0 };
-	const signed = await signWith(async () => account.signAuthorization?.(authorization), { signal });
-	if (signed?.yParity === undefined) throw cannotAuthorize(walletAddress);
-	const { yParity, r, s } = signed;
-	const body = { chainId, walletAddress, authorization: { ...authorization, yParity, r, s } };
+	const unsigned = { chainId, address: zeroAddress, nonce: nonce ?? 0 };
+	const authorization = await signAuthorization(account, { ...unsigned, signal });
+	const body = { chainId, walletAddress, authorization };
 	await sendAgain(
 		() => request<RemoveDelegationResponse>(client, { path: "/delegation/remove", body, signal }),
 		{ signal },

@@ -6,7 +6,7 @@ import { GeoswapError } from "./geoswap-error.ts";
 import { getDelegation } from "./get-delegation.ts";
 import { pinnedChain } from "./pinned-chain.ts";
 import { sendAgain } from "./send-again.ts";
-import { signWith } from "./sign-with.ts";
+import { signAuthorization } from "./sign-authorization.ts";
 import { VerificationError } from "./verification-error.ts";
 
 /** Most transactions that a busy wallet is expected to send by itself between two attempts. */
@@ -29,7 +29,7 @@ export async function signDelegation(
 		signal,
 	}: {
 		chainId: number;
-		account: Pick<EvmAccount, "address" | "signAuthorization">;
+		account: Pick<EvmAccount, "address" | "signAuthorization" | "sign">;
 		pins: Deployment;
 		/** The nonce of the authorization that was signed a moment ago, if the service refused it as out of date. */
 		refusedNonce?: number | undefined;
@@ -74,20 +74,7 @@ export async function signDelegation(
 		});
 	}
 	// The caller's chain id is signed: an authorization for chain id 0 would be valid on every chain.
-	const signed = await signWith(
-		async () => account.signAuthorization?.({ chainId, address: delegate, nonce }),
-		{ signal },
-	);
-	if (signed?.yParity === undefined) throw cannotAuthorize(account.address);
-	const { yParity, r, s } = signed;
-	return { chainId, address: delegate, nonce, yParity, r, s };
-}
-
-export function cannotAuthorize(address: string): GeoswapError {
-	return new GeoswapError(
-		`Nothing was sent: the account ${address} cannot sign EIP-7702 authorizations, which this needs. Use an account that holds its own key.`,
-		{ code: "SIGNER_FAILED", next: "use_other_wallet", retryable: false, docs: "docs/signing.md" },
-	);
+	return signAuthorization(account, { chainId, address: delegate, nonce, signal });
 }
 
 function expectOneOf(field: string, expected: string[], actual: string | undefined): void {

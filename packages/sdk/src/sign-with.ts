@@ -1,26 +1,19 @@
 import { GeoswapError } from "./geoswap-error.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 
 /** Returns the wallet's answer, or throws why there is none. A person may take long: the signal ends that wait too. */
 export async function signWith<Signed>(
 	sign: () => Promise<Signed>,
 	{ signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<Signed> {
-	let onAbort: (() => void) | undefined;
-	const aborted = new Promise<never>((_, reject) => {
-		onAbort = () => reject(signal?.reason);
-		signal?.addEventListener("abort", onAbort, { once: true });
-	});
 	try {
-		signal?.throwIfAborted();
-		return await Promise.race([sign(), aborted]);
+		return await unlessAborted(sign, signal);
 	} catch (cause) {
 		signal?.throwIfAborted();
 		throw new GeoswapError(
 			`Nothing was sent: the wallet did not sign (${cause instanceof Error ? cause.message : String(cause)}). Ask it again.`,
 			{ code: "SIGNER_FAILED", next: "resign", retryable: true, docs: "docs/signing.md", cause },
 		);
-	} finally {
-		if (onAbort) signal?.removeEventListener("abort", onAbort);
 	}
 }
 

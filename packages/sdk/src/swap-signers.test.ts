@@ -20,7 +20,7 @@ import { signer as kitSigner, makeOrder, makeBuild as makeSolanaBuild } from "..
 import { makeSwapRequest, walletOf } from "../test/swap-request.ts";
 import type { EvmAccount } from "./evm-account.ts";
 import { evmSigner } from "./evm-signer.ts";
-import { expectOwnSignature } from "./expect-own-signature.ts";
+import { signOp } from "./sign-op.ts";
 import { solanaSigner } from "./solana-signer.ts";
 import type { SolanaWallet } from "./solana-wallet.ts";
 import { type SwapProgress, type SwapRequest, swap } from "./swap.ts";
@@ -78,6 +78,64 @@ describe("a wallet on an EVM chain", () => {
 		expect(executions()).toBe(1);
 	});
 
+	const sign = async ({ hash }: { hash: Hex }) => account.sign({ hash });
+	const wrongAuthorization = async (args: Parameters<typeof signAuthorization>[0]) =>
+		signAuthorization({ ...args, nonce: 99 });
+
+	test.each<[string, EvmAccount]>([
+		["has nothing but sign()", { address, sign }],
+		["has no signAuthorization()", { address, sign, signMessage }],
+		[
+			"signs raw messages as text",
+			{ address, sign, signMessage: ({ message }) => signMessage({ message: message.raw }) },
+		],
+		[
+			"returns an authorization of another form",
+			{ address, sign, signMessage, signAuthorization: wrongAuthorization },
+		],
+		[
+			"returns an authorization without its parity",
+			{
+				address,
+				sign,
+				signMessage,
+				signAuthorization: async (args) => ({ ...(await signAuthorization(args)), yParity: undefined }),
+			},
+		],
+		["returns compact signatures from sign()", { address, sign: async (args) => compact(await sign(args)) }],
+	])("a wallet that %s makes its first swap and the next one", async (_, signer) => {
+		service.knobs.isDelegated = false;
+		expect(await run({ signer })).toMatchObject({ status: "settled" });
+		expect(service.knobs.isDelegated).toBe(true);
+		expect(await run({ signer })).toMatchObject({ status: "settled" });
+		expect(executions()).toBe(2);
+	});
+
+	test("a wallet is not asked for a bare hash if its own methods sign, or if it refuses", async () => {
+		service.knobs.isDelegated = false;
+		const never = async () => {
+			throw new Error("sign() must not be called");
+		};
+		expect(await run({ signer: { address, signMessage, signAuthorization, sign: never } })).toMatchObject({
+			status: "settled",
+		});
+		const refusing = async () => Promise.reject(new Error("denied by policy"));
+		const signer = { address, signMessage: refusing, signAuthorization, sign: never };
+		expect(await errorOf(run({ signer }))).toMatchObject({
+			code: "SIGNER_FAILED",
+			cause: { message: "denied by policy" },
+		});
+		expect(executions()).toBe(1);
+	});
+
+	test("an authorization of another key is refused and not sent", async () => {
+		service.knobs.isDelegated = false;
+		const other = privateKeyToAccount(generatePrivateKey());
+		const signer = { address, signMessage, signAuthorization: other.signAuthorization };
+		expect(await errorOf(run({ signer }))).toMatchObject({ code: "INVALID_SIGNATURE", mayExecute: false });
+		expect(service.countOf("/swap/build-geo-op")).toBe(1);
+	});
+
 	test("a browser wallet swaps if it is delegated; if not, the error tells it to use another wallet", async () => {
 		const signer = createWalletClient({ account: account.address, transport: browser });
 		expect(await run({ signer })).toMatchObject({ status: "settled" });
@@ -133,14 +191,14 @@ describe("a wallet on an EVM chain", () => {
 		expect(service.countOf("/swap/submit")).toBe(0);
 	});
 
-	test("every form of signature that the service accepts is recognized as the wallet's", async () => {
+	test("every form of signature that the service accepts is recognized as the wallet's, and becomes 65 bytes", async () => {
 		const hash = makeBuild().geoOpHash as Hex;
 		const signature = await account.signMessage({ message: { raw: hash } });
 		const { r, s, yParity } = parseSignature(signature);
-		const compact = serializeCompactSignature(signatureToCompactSignature({ r, s, yParity }));
 		const low = `${signature.slice(0, -2)}0${yParity}` as Hex;
-		for (const form of [signature, compact, low]) {
-			await expectOwnSignature(form, { hash, wallet: account.address });
+		for (const form of [signature, compact(signature), low]) {
+			const signed = await signOp({ address, signMessage: async () => form }, { hash });
+			expect(parseSignature(signed)).toMatchObject({ r, s, yParity });
 		}
 	});
 
@@ -376,6 +434,11 @@ async function otherTransaction(): Promise<Uint8Array> {
 }
 
 /** Returns the signature's second form, with s in the upper half. */
+function compact(signature: Hex): Hex {
+	const { r, s, yParity } = parseSignature(signature);
+	return serializeCompactSignature(signatureToCompactSignature({ r, s, yParity }));
+}
+
 function highS(signature: Hex): Hex {
 	const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 	const { r, s, yParity } = parseSignature(signature);

@@ -1,5 +1,6 @@
-import type { Hex, LocalAccount } from "viem";
-import { signWith } from "./sign-with.ts";
+import type { Hex } from "viem";
+import type { EvmAccount } from "./evm-account.ts";
+import { signOp } from "./sign-op.ts";
 import { type OpToVerify, verifyOp } from "./verify-op.ts";
 
 /**
@@ -7,10 +8,6 @@ import { type OpToVerify, verifyOp } from "./verify-op.ts";
  * and signs nothing, unless the op does exactly what the caller asked for, as it was quoted, with the contracts that
  * the caller has pinned.
  */
-export async function verifyAndSign({
-	account,
-	...op
-}: OpToVerify & { account: Pick<LocalAccount, "address" | "signMessage"> }): Promise<Hex> {
-	const hash = verifyOp({ ...op, wallet: account.address });
-	return signWith(() => account.signMessage({ message: { raw: hash } }));
+export async function verifyAndSign({ account, ...op }: OpToVerify & { account: EvmAccount }): Promise<Hex> {
+	return signOp(account, { hash: verifyOp({ ...op, wallet: account.address }) });
 }
