@@ -6,7 +6,7 @@ import { request } from "./request.ts";
 export function getQuote(
 	client: Client,
 	quoteRequest: QuoteRequestBody,
-	{ signal }: { signal?: AbortSignal } = {},
+	{ signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<QuoteResponse> {
 	return request(client, { path: "/swap/quote", body: quoteRequest, signal });
 }

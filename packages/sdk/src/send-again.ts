@@ -18,11 +18,13 @@ export async function sendAgain<Answer>(
 	{
 		patienceMs = usualPatienceMs,
 		onRetry,
+		random = Math.random,
 		signal,
 	}: {
 		patienceMs?: number;
 		/** Called before each retry, with the reason for it. */
 		onRetry?: (error: GeoswapError) => void;
+		random?: () => number;
 		signal?: AbortSignal | undefined;
 	},
 ): Promise<Answer> {
@@ -32,8 +34,10 @@ export async function sendAgain<Answer>(
 			return await send();
 		} catch (error) {
 			if (!(error instanceof GeoswapError) || error.next !== "retry") throw error;
-			// The pause is never shorter than our own: an answer that asks for no pause must not cause a busy loop.
-			const pauseMs = Math.max(delayMs, Math.min(error.retryAfterMs ?? 0, longestPauseMs));
+			// The pause is never shorter than our own: an answer that asks for no pause must not cause a busy loop. Up to half
+			// of our own is random, so that callers whom one outage stopped do not all return at once.
+			const askedMs = Math.min(error.retryAfterMs ?? 0, longestPauseMs);
+			const pauseMs = Math.max(delayMs, askedMs) + (random() * delayMs) / 2;
 			if (performance.now() - startedMs + pauseMs > patienceMs) throw error;
 			onRetry?.(error);
 			await sleep(pauseMs, signal);

@@ -17,7 +17,7 @@ import { evmSigner } from "./evm-signer.ts";
 import type { OriginSigner } from "./origin-signer.ts";
 import { sleep } from "./sleep.ts";
 import { solanaSigner } from "./solana-signer.ts";
-import { type SwapProgress, type SwapRequest, swap } from "./swap.ts";
+import { type SwapProgress, type SwapRequest, type SwapTerms, swap } from "./swap.ts";
 import { memoryStore, type SwapStore } from "./swap-store.ts";
 
 vi.mock("./sleep.ts", async (original) => (await import("../test/quick-time.ts")).quickTime(original));
@@ -405,32 +405,81 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(await run({ minOutput: 9_600_000n })).toMatchObject({ status: "settled" });
 	});
 
-	test("for a token that the pins do not call a stable, only a minimum that was given or accepted is signed", async ({
+	test("for a token that the pins do not call a stable, only a minimum that was given or approved is signed", async ({
 		world: { service, executions, run },
 	}) => {
 		const pins = volatilePins();
 		expect(await errorOf(run({ pins }))).toMatchObject({ code: "PRICE_NOT_ACCEPTED", mayExecute: false });
-		const refusing = { pins, acceptQuote: () => false };
-		expect(await errorOf(run(refusing))).toMatchObject({ code: "PRICE_NOT_ACCEPTED", mayExecute: false });
+		const refusing = { pins, onBeforeSign: () => false };
+		expect(await errorOf(run(refusing))).toMatchObject({ code: "DECLINED", mayExecute: false });
 		expect(service.countOf(buildPath)).toBe(0);
 		expect(executions()).toBe(0);
 		expect(await run({ pins, minOutput: 9_900_000n })).toMatchObject({ status: "settled" });
-		expect(await run({ pins, acceptQuote: async () => true })).toMatchObject({ status: "settled" });
+		expect(await run({ pins, onBeforeSign: async () => true })).toMatchObject({ status: "settled" });
 	});
 
-	test("a caller who accepted a minimum is asked again only about a lower one", async ({
+	test("the approver sees the terms of the request, also of a quote that the minimum bounds, and can say no", async ({
 		world: { service, run },
 	}) => {
-		service.refuse(buildPath, { code: "SIMULATION_FAILED", times: 3 });
-		const asked: string[] = [];
-		const outputs = [9_980_000n, 9_970_000n, 9_990_000n];
-		const onProgress = ({ step }: SwapProgress) => {
-			if (step === "quoted") service.knobs.output = outputs.shift() ?? 9_960_000n;
+		const seen: SwapTerms[] = [];
+		const onBeforeSign = (terms: SwapTerms) => seen.push(terms) > 1;
+		const request = { minOutput: 9_900_000n, onBeforeSign };
+		expect(await errorOf(run(request))).toMatchObject({
+			code: "DECLINED",
+			mayExecute: false,
+			details: { quoted: "9930100" },
+		});
+		expect(service.countOf(buildPath)).toBe(0);
+		expect(await run(request)).toMatchObject({ status: "settled" });
+		const wallet = walletOf(origin);
+		const { amount, recipient = wallet } = await makeSwapRequest(origin);
+		expect(seen).toHaveLength(2);
+		expect(seen[1]).toMatchObject({ amount, recipient, walletAddress: wallet, minOutput: 9_930_100n });
+	});
+
+	test("an approver who takes minutes is asked once: the next quote keeps the approved terms", async ({
+		world: { service, executions, run },
+	}) => {
+		const asked: bigint[] = [];
+		const onBeforeSign = async ({ minOutput }: SwapTerms) => {
+			asked.push(minOutput);
+			// The price falls while the approver decides, by less than the slippage.
+			service.knobs.output -= 20_000n;
+			await sleep(120_000);
+			return true;
 		};
-		const acceptQuote = ({ output }: { output: string }) => asked.push(output) > 0;
-		expect(await run({ pins: volatilePins(), onProgress, acceptQuote })).toMatchObject({ status: "settled" });
-		expect(service.countOf("/swap/quote")).toBe(4);
-		expect(asked).toEqual(["9980000", "9970000"]);
+		expect(await run({ onBeforeSign })).toMatchObject({ status: "settled" });
+		expect(asked).toHaveLength(1);
+		const [order] = service.openedBy(walletOf(origin));
+		expect(order?.minOutput).toBeGreaterThanOrEqual(asked[0] ?? 0n);
+		expect(executions()).toBe(1);
+	});
+
+	test("an approver is asked again only if no quote keeps the approved minimum any more", async ({
+		world: { service, run },
+	}) => {
+		service.refuse(buildPath, { code: "SIMULATION_FAILED", times: 2 });
+		const asked: bigint[] = [];
+		const outputs = [9_800_000n, 9_990_000n];
+		const onBeforeSign = ({ minOutput }: SwapTerms) => {
+			service.knobs.output = outputs.shift() ?? service.knobs.output;
+			return asked.push(minOutput) > 0;
+		};
+		expect(await run({ onBeforeSign })).toMatchObject({ status: "settled" });
+		expect(asked).toEqual([9_930_100n, 9_751_000n]);
+		expect(service.countOf("/swap/quote")).toBe(3);
+	});
+
+	test("an abort ends the wait for an approver, and nothing is signed", async ({
+		world: { service, run },
+	}) => {
+		const controller = new AbortController();
+		const onBeforeSign = () => {
+			controller.abort(new Error("enough"));
+			return new Promise<boolean>(() => {});
+		};
+		await expect(run({ onBeforeSign, signal: controller.signal })).rejects.toThrow("enough");
+		expect(service.countOf(buildPath)).toBe(0);
 	});
 
 	test("a quote that expires before it is built is requested again", async ({ world: { service, run } }) => {

@@ -13,6 +13,7 @@ import { stableFloor } from "./stable-floor.ts";
 import { againMs, longestPauseMs, submitUntilKnown } from "./submit-until-known.ts";
 import { expectSameIntent, readRecord, type SwapRecord, writeRecord } from "./swap-record.ts";
 import { memoryStore, type SwapStore } from "./swap-store.ts";
+import { unlessAborted } from "./unless-aborted.ts";
 import { type EndedSwap, waitForSwap } from "./wait-for-swap.ts";
 import { natural } from "./wire-value.ts";
 
@@ -34,15 +35,16 @@ export type SwapRequest = {
 	slippageBps?: number;
 	/**
 	 * The least output to sign for, in the smallest unit, however often it is quoted again. Left out, it is 97 % of the
-	 * input if the pins list both tokens as stables; any other minimum is signed only if `acceptQuote` accepts it. A call
-	 * that resumes an intent and leaves it out means the earlier one; what is signed already stays signed.
+	 * input if the pins list both tokens as stables; any other minimum is signed only if `onBeforeSign` approves it. A
+	 * call that resumes an intent and leaves it out means the earlier one; what is signed already stays signed.
 	 */
 	minOutput?: bigint;
 	/**
-	 * Called before signing a quote whose minimum neither `minOutput` nor the pins bound. Return true to accept that
-	 * minimum: it is called again only for a lower one. Left out, such a quote is refused with `PRICE_NOT_ACCEPTED`.
+	 * Called before anything is signed. Return true to approve the terms, after as long as it takes. If the quote has
+	 * expired by then, another is signed that keeps the approved terms; it is called again only if none does. Without it,
+	 * a quote whose minimum neither `minOutput` nor the pins bound is refused with `PRICE_NOT_ACCEPTED`.
 	 */
-	acceptQuote?: (quote: QuoteResponse) => boolean | Promise<boolean>;
+	onBeforeSign?: (terms: SwapTerms) => boolean | Promise<boolean>;
 	/** An account or wallet client of viem, an object of the same form, or the result of `solanaSigner()`. */
 	signer: EvmAccount | WalletClient | OriginSigner;
 	/** The deployment, from a file that you trust and not from the service. */
@@ -51,6 +53,18 @@ export type SwapRequest = {
 	onProgress?: (progress: SwapProgress) => void;
 	/** Ends the waiting, never the swap. */
 	signal?: AbortSignal;
+};
+
+/** The terms to sign for: the wallet gives at most `amount`, and `recipient` gets at least `minOutput`. */
+export type SwapTerms = Pick<
+	SwapRequest,
+	"originChain" | "destinationChain" | "inputToken" | "outputToken" | "amount"
+> & {
+	walletAddress: string;
+	recipient: string;
+	minOutput: bigint;
+	/** The quote that has these terms. */
+	quote: QuoteResponse;
 };
 
 export type SwapProgress =
@@ -117,11 +131,13 @@ type Reached = { id: string | undefined; swapId?: string };
 type Context = SwapRequest & {
 	client: Client;
 	intent: QuoteRequestBody;
+	/** The intent as it is quoted, if that has another slippage. */
+	asked?: QuoteRequestBody;
 	signer: OriginSigner;
 	/** The quote of what is signed now, if this very call has signed it. */
 	quote?: QuoteResponse;
-	/** The lowest minimum that `acceptQuote` accepted. */
-	accepted?: bigint;
+	/** The minimum that `onBeforeSign` approved last. */
+	approved?: bigint;
 };
 type Signed = Extract<SwapRecord, { state: "signed" }>;
 
@@ -193,13 +209,16 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 	const { client, intent, onProgress, signal } = context;
 	try {
 		for (let quotes = 1; ; quotes++) {
-			const quote = await sendAgain(() => getQuote(client, intent, { ...(signal && { signal }) }), {
-				signal,
-			});
+			const quote = await sendAgain(() => getQuote(client, context.asked ?? intent, { signal }), { signal });
 			const quoted = natural("quote.minOutput", quote.minOutput);
 			if (quoted < (context.minOutput ?? 0n)) throw tooLittle(quote, context.minOutput);
 			onProgress?.({ step: "quoted", quote });
-			await expectAccepted(context, { quote, quoted });
+			const slippageBps = slippageToKeep(context.approved, { quote, quoted });
+			if (slippageBps !== undefined && quotes < mostQuotes) {
+				context.asked = { ...intent, slippageBps };
+				continue;
+			}
+			await expectApproved(context, { quote, quoted });
 			context.quote = quote;
 			try {
 				return await signQuote(context, quote);
@@ -214,27 +233,48 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 	}
 }
 
-/** Throws unless the caller's minimum, the pins or the caller's answer say that this minimum may be signed. */
-async function expectAccepted(
+/**
+ * Returns the slippage with which a quote like this one keeps the approved minimum, if it does not by itself: prices
+ * move while somebody decides. Undefined if it keeps it, or if even its output is less.
+ */
+function slippageToKeep(
+	approved = 0n,
+	{ quote, quoted }: { quote: QuoteResponse; quoted: bigint },
+): number | undefined {
+	if (quoted >= approved) return undefined;
+	const output = natural("quote.output", quote.output);
+	const slippageBps = output > approved ? Number(((output - approved) * 10_000n) / output) : 0;
+	return slippageBps >= 1 && slippageBps < quote.slippageBps ? slippageBps : undefined;
+}
+
+/** Throws unless this minimum was approved, or there is nobody to ask and the caller's minimum or the pins bound it. */
+async function expectApproved(
 	context: Context,
 	{ quote, quoted }: { quote: QuoteResponse; quoted: bigint },
 ): Promise<void> {
-	const { intent, pins, minOutput, acceptQuote } = context;
-	const floor = stableFloor(pins, intent);
-	const least = minOutput ?? context.accepted ?? floor;
-	if (least !== undefined && quoted >= least) return;
-	if (!(await acceptQuote?.(quote))) throw notAccepted(quote, { floor, wasAsked: acceptQuote !== undefined });
-	context.accepted = quoted;
+	const { intent, pins, minOutput, approved, onBeforeSign, signal } = context;
+	if (approved !== undefined && quoted >= approved) return;
+	if (!onBeforeSign) {
+		const floor = stableFloor(pins, intent);
+		const least = minOutput ?? floor;
+		if (least === undefined || quoted < least) throw notAccepted(quote, floor);
+		return;
+	}
+	const { originChain, destinationChain, amount } = context;
+	const { slippageBps: _, recipient = intent.walletAddress, ...named } = intent;
+	const terms = { ...named, originChain, destinationChain, amount, recipient, minOutput: quoted, quote };
+	if ((await unlessAborted(async () => onBeforeSign(terms), signal)) !== true) throw declined(quote);
+	context.approved = quoted;
 }
 
 async function signQuote(
-	{ client, intent, signer, pins, minOutput, accepted, onProgress, signal }: Context,
+	{ client, intent, asked = intent, signer, pins, minOutput, approved, onProgress, signal }: Context,
 	quote: QuoteResponse,
 ): Promise<Signed> {
-	const least = minOutput ?? accepted;
+	const least = approved ?? minOutput;
 	const askedMs = Date.now();
 	const submission = await signer.sign(client, {
-		intent,
+		intent: asked,
 		quote,
 		pins,
 		limits: { ...(least !== undefined && { minOutput: least }) },
@@ -363,17 +403,11 @@ function signedTooLate(expiresAt: string): GeoswapError {
 	);
 }
 
-function notAccepted(
-	{ minOutput: quoted, summary }: QuoteResponse,
-	{ floor, wasAsked }: { floor: bigint | undefined; wasAsked: boolean },
-): GeoswapError {
-	const why = wasAsked
-		? "acceptQuote did not accept it"
-		: floor === undefined
-			? "no minOutput was given"
-			: `97 % of the input is ${floor} (both tokens are stable)`;
+function notAccepted({ minOutput: quoted, summary }: QuoteResponse, floor: bigint | undefined): GeoswapError {
+	const why =
+		floor === undefined ? "no minOutput was given" : `97 % of the input is ${floor} (both tokens are stable)`;
 	return new GeoswapError(
-		`The quote was not signed: it promises at least ${quoted}, but ${why} (${summary}). Pass the minimum you accept as minOutput, or pass acceptQuote; network costs can take more than 3 % of a small amount.`,
+		`The quote was not signed: it promises at least ${quoted}, but ${why} (${summary}). Pass the minimum you accept as minOutput, or pass onBeforeSign; network costs can take more than 3 % of a small amount.`,
 		{
 			code: "PRICE_NOT_ACCEPTED",
 			next: "fix_request",
@@ -382,6 +416,16 @@ function notAccepted(
 			details: { quoted, ...(floor !== undefined && { floor: String(floor) }) },
 		},
 	);
+}
+
+function declined({ minOutput: quoted, summary }: QuoteResponse): GeoswapError {
+	return new GeoswapError(`The quote was not signed: onBeforeSign did not approve it (${summary}).`, {
+		code: "DECLINED",
+		next: "fix_request",
+		retryable: true,
+		docs: "docs/sdk.md",
+		details: { quoted },
+	});
 }
 
 function tooLittle(

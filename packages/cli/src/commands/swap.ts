@@ -243,14 +243,15 @@ async function execute(
 			...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
 			...(intent.minOutput !== undefined && { minOutput: BigInt(intent.minOutput) }),
 			...((acceptsAnyPrice || canAsk) && {
-				acceptQuote: async (quote) => {
-					if (acceptsAnyPrice) return true;
+				onBeforeSign: async ({ minOutput }) => {
+					const floor = stableFloor(config.pins, intent);
+					const isBounded = intent.minOutput !== undefined || (floor !== undefined && minOutput >= floor);
+					if (acceptsAnyPrice || isBounded) return true;
 					// Nothing else is written into the question while the person answers it.
 					silence.stop();
-					const floor = stableFloor(config.pins, intent)?.toString();
-					const least = `${formatAmount(quote.minOutput, to.decimals)} ${to.symbol}`;
+					const least = `${formatAmount(minOutput, to.decimals)} ${to.symbol}`;
 					const isAccepted = await askAccept(
-						`Sign for at least ${least}? You are asked because ${reasonToAsk(to, floor)}.`,
+						`Sign for at least ${least}? You are asked because ${reasonToAsk(to, floor?.toString())}.`,
 						signal,
 					);
 					signal.throwIfAborted();
@@ -279,7 +280,7 @@ async function execute(
 		);
 		return ended.status === "settled" ? exitCode.done : exitCode.notSettled;
 	} catch (error) {
-		throw failed(inWholeTokens(error, to, canAsk), { id, reached, record: await intents.recordOf(id) });
+		throw failed(inWholeTokens(error, to), { id, reached, record: await intents.recordOf(id) });
 	} finally {
 		silence.stop();
 	}
@@ -352,10 +353,11 @@ function failed(
 }
 
 /** Converts the SDK's price errors to whole tokens: the SDK knows no decimals. */
-function inWholeTokens(error: unknown, to: Asset, wasAsked: boolean): unknown {
+function inWholeTokens(error: unknown, to: Asset): unknown {
 	if (!(error instanceof GeoswapError)) return error;
 	const { quoted, minOutput, floor } = error.details ?? {};
-	if (error.code === "PRICE_NOT_ACCEPTED") {
+	const wasAsked = error.code === "DECLINED";
+	if (wasAsked || error.code === "PRICE_NOT_ACCEPTED") {
 		return priceNotAccepted(to, {
 			quoted: String(quoted),
 			floor: floor === undefined ? undefined : String(floor),
