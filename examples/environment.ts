@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
-import { createClient, type Deployment } from "@geoswap/sdk";
+import { createClient } from "@geoswap/sdk";
+import { parsePins } from "@geoswap/sdk/pins";
 
 /** Returns a variable that the examples need from the environment. On the devnet `pnpm --silent wallet` prints them. */
 export function variable(name: string): string {
@@ -14,7 +15,7 @@ export const client = createClient({
 });
 
 /** The operator's deployment file. It must not come from the API: the API's answers are checked against it. */
-export const pins = JSON.parse(readFileSync(variable("GEOSWAP_DEPLOYMENT"), "utf8")) as Deployment;
+export const { pins } = parsePins(JSON.parse(readFileSync(variable("GEOSWAP_DEPLOYMENT"), "utf8")));
 
 /** Returns a pinned chain's token by its symbol. */
 export function tokenOf(chainId: number, symbol: string): string {

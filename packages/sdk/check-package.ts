@@ -7,8 +7,10 @@ import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/co
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
 import { rolldown } from "rolldown";
+import { tryPeers } from "./test/try-peers.ts";
 
-// Builds the package as published and checks it as a user's tools would: exports, types, and its cost in a bundle.
+// Builds the package as published and checks it as a user's tools would: exports, types, its cost in a bundle, and
+// swaps with the oldest and the newest version of each peer.
 
 /** Limit for `swap()` from EVM chains, minified and compressed, without viem. Raising it must be a decision. */
 const budgetBytes = 17_250;
@@ -41,6 +43,8 @@ try {
 		);
 		problems.push(...found.map((problem) => `types: ${JSON.stringify(problem)}`));
 	}
+
+	problems.push(...(await tryPeers(scratch, { tarball: join(scratch, name) })));
 
 	const bytes = {
 		"swap() from EVM chains, without viem": await sizeOf(

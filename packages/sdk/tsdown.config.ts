@@ -10,7 +10,13 @@ export default defineConfig({
 		"src/events.ts",
 		"src/receipt.ts",
 		"src/file-store.ts",
+		"src/pins.ts",
 		"src/rescue.ts",
+		"src/cdp.ts",
+		"src/privy.ts",
+		"src/wallet-standard.ts",
+		"src/web3js.ts",
+		"src/program-client-core.ts",
 	],
 	format: "esm",
 	platform: "neutral",
@@ -19,6 +25,8 @@ export default defineConfig({
 	tsconfig: "../tsconfig.build.json",
 	// The agent brings these, if it uses that kind of chain. Everything else is in the package.
 	deps: { neverBundle: [/^viem(\/|$)/, /^@solana\/kit(\/|$)/, /^node:/], alwaysBundle: [/.*/] },
+	// Kits before 6.1 do not have this module: the package brings the two functions of it that it uses.
+	outputOptions: { paths: { "@solana/kit/program-client-core": "./program-client-core.js" } },
 	outDir: "dist",
 	logLevel: "error",
 });

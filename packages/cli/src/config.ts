@@ -3,10 +3,10 @@ import { chmod, mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { Deployment } from "@geoswap/protocol";
+import { parsePins, type UnreadChain } from "@geoswap/sdk/pins";
 import * as z from "zod";
 import { CliError } from "./cli-error.ts";
 import type { Io } from "./io.ts";
-import { firstIssue, parsePins, type UnreadChain } from "./parse-pins.ts";
 
 const configSchema = z.strictObject({
 	baseUrl: z.url({ protocol: /^https?$/ }),
@@ -47,7 +47,8 @@ export async function findSettings(home: string): Promise<Config | undefined> {
 	if (text === undefined) return undefined;
 	const config = configSchema.safeParse(parseJson(text));
 	if (config.success) return config.data;
-	throw broken(path, firstIssue(config.error));
+	const [issue] = config.error.issues;
+	throw broken(path, `${issue?.path.join(".") || "its content"}: ${issue?.message}`);
 }
 
 /** Reads the text of the pins, which must be the one that was stored. */
@@ -71,11 +72,8 @@ export function parseDeployment(text: string, source: string): { pins: Deploymen
 	try {
 		return parsePins(parseJson(text));
 	} catch (error) {
-		if (!(error instanceof z.ZodError)) throw error;
-		throw new CliError(
-			`${source} is not a deployment file: ${firstIssue(error)}. Get the operator's deployment.json.`,
-			{ code: "INVALID_DEPLOYMENT", section: "init" },
-		);
+		if (!(error instanceof TypeError)) throw error;
+		throw new CliError(`${source}: ${error.message}`, { code: "INVALID_DEPLOYMENT", section: "init" });
 	}
 }
 

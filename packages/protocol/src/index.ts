@@ -46,6 +46,7 @@ export {
 	nextSteps,
 	SwapError,
 } from "./error-code.ts";
+export { entryPointAddress } from "./evm/entry-point-address.ts";
 export { type Call, orderCalls } from "./evm/order-calls.ts";
 export {
 	type OrderExecution,

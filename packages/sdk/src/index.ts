@@ -1,4 +1,24 @@
-export type { Deployment } from "@geoswap/protocol";
+export type {
+	AuthorizationBody,
+	BuildResponse,
+	BuildSolanaResponse,
+	ChainEntry,
+	ChainsResponse,
+	DelegationResponse,
+	Deployment,
+	ErrorBody,
+	ErrorCode,
+	NextStep,
+	QuoteRequestBody,
+	QuoteResponse,
+	StatusResponse,
+	SubmitResponse,
+	SwapStage,
+	SwapStatus,
+	SwapsResponse,
+	TokenEntry,
+	TokensResponse,
+} from "@geoswap/protocol";
 export { buildOp } from "./build-op.ts";
 export { buildSolanaTx } from "./build-solana-tx.ts";
 export { type Client, createClient } from "./create-client.ts";
@@ -11,13 +31,13 @@ export { getQuote } from "./get-quote.ts";
 export { getStatus } from "./get-status.ts";
 export { getTokens } from "./get-tokens.ts";
 export { listSwaps } from "./list-swaps.ts";
-export type { OriginSigner } from "./origin-signer.ts";
+export type { OriginSigner, Submission } from "./origin-signer.ts";
 export { removeDelegation } from "./remove-delegation.ts";
 export { signDelegation } from "./sign-delegation.ts";
 export { stableFloor } from "./stable-floor.ts";
 export { submitOp } from "./submit-op.ts";
 export { submitSolana } from "./submit-solana.ts";
-export { type SwapProgress, type SwapRequest, swap } from "./swap.ts";
+export { type SwapProgress, type SwapRequest, type SwapTerms, swap } from "./swap.ts";
 export { getSwapState, type SwapState } from "./swap-record.ts";
 export { memoryStore, type SwapStore } from "./swap-store.ts";
 export { VerificationError } from "./verification-error.ts";

@@ -1,5 +1,4 @@
-import { attesterSetHash, type ChainDeployment, type Deployment } from "@geoswap/protocol";
-import { entryPoint09Address } from "viem/account-abstraction";
+import { attesterSetHash, type ChainDeployment, type Deployment, entryPointAddress } from "@geoswap/protocol";
 import { VerificationError } from "./verification-error.ts";
 
 /**
@@ -24,10 +23,10 @@ export function pinnedChain(
 		throw new VerificationError({ field, expected: `a pinned chain (${pinned})`, actual: chainId });
 	}
 	const { contracts, attesterSet } = chain;
-	if (contracts.entryPoint.toLowerCase() !== entryPoint09Address.toLowerCase()) {
+	if (contracts.entryPoint.toLowerCase() !== entryPointAddress.toLowerCase()) {
 		throw new VerificationError({
 			field: `pins.${chainId}.entryPoint`,
-			expected: entryPoint09Address,
+			expected: entryPointAddress,
 			actual: contracts.entryPoint,
 		});
 	}

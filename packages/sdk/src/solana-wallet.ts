@@ -7,7 +7,6 @@ import {
 	getTransactionEncoder,
 	type SignatureBytes,
 	type Transaction,
-	type TransactionPartialSigner,
 	verifySignature,
 } from "@solana/kit";
 import { GeoswapError } from "./geoswap-error.ts";
@@ -19,8 +18,13 @@ export type RemoteSolanaWallet = {
 	signTransaction: (transaction: Uint8Array) => Promise<Uint8Array>;
 };
 
+// The signers of `@solana/kit` are described by their functions: those of other major versions fit as well.
+type Signers<Answer> = (transactions: never, config?: never) => Promise<readonly Answer[]>;
+type PartialSigner = { address: string; signTransactions: Signers<Readonly<Record<string, Uint8Array>>> };
+type ModifyingSigner = { address: string; modifyAndSignTransactions: Signers<Transaction> };
+
 /** A signer of `@solana/kit`, the 64 bytes of a key pair or the 32 of its private key, or a remote wallet. */
-export type SolanaWallet = TransactionPartialSigner | RemoteSolanaWallet | Uint8Array;
+export type SolanaWallet = PartialSigner | ModifyingSigner | RemoteSolanaWallet | Uint8Array;
 
 type CheckedWallet = {
 	address: string;
@@ -51,14 +55,18 @@ export async function toRemoteWallet(wallet: SolanaWallet): Promise<CheckedWalle
 	};
 }
 
-async function signWithKit(signer: TransactionPartialSigner, bytes: Uint8Array): Promise<Uint8Array> {
+async function signWithKit(signer: PartialSigner | ModifyingSigner, bytes: Uint8Array): Promise<Uint8Array> {
 	const transaction = getTransactionDecoder().decode(bytes);
-	const [signatures] = await signer.signTransactions([
-		// The type asks for a lifetime, which is the service's concern: the signer gets the bytes.
-		transaction as Parameters<TransactionPartialSigner["signTransactions"]>[0][number],
-	]);
+	// The types ask for a lifetime, which is the service's concern: the signer gets the bytes.
+	const one = [transaction] as never;
+	// A signer that only signs is preferred to one that may change the transaction, if it is both.
+	if (!("signTransactions" in signer)) {
+		const [changed = transaction] = await signer.modifyAndSignTransactions(one);
+		return new Uint8Array(getTransactionEncoder().encode(changed));
+	}
+	const [signatures] = await signer.signTransactions(one);
 	const signed = { ...transaction, signatures: { ...transaction.signatures, ...signatures } };
-	return new Uint8Array(getTransactionEncoder().encode(signed));
+	return new Uint8Array(getTransactionEncoder().encode(signed as Transaction));
 }
 
 /** Throws if the wallet added instructions of its own: that is another transaction, which the service refuses. */

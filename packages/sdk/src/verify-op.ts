@@ -1,6 +1,12 @@
-import { type BuildResponse, orderCalls, orderId, orderToJson, orderUserOp } from "@geoswap/protocol";
+import {
+	type BuildResponse,
+	entryPointAddress,
+	orderCalls,
+	orderId,
+	orderToJson,
+	orderUserOp,
+} from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
-import { entryPoint09Address } from "viem/account-abstraction";
 import { expectedOrder, type Terms } from "./expected-order.ts";
 import { pinnedChain } from "./pinned-chain.ts";
 import { at, bounded, expectSame, isSame, natural, refuse } from "./wire-value.ts";
@@ -39,7 +45,7 @@ export function verifyOp({ wallet, ...op }: OpToVerify & { wallet: Address }): H
 		geoOp: {
 			order: orderToJson(order),
 			orderId: orderId(order),
-			entryPoint: entryPoint09Address,
+			entryPoint: entryPointAddress,
 			chainId: Number(order.originChainId),
 			delegate,
 			allowance,

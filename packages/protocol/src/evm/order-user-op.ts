@@ -11,11 +11,11 @@ import {
 	prepareEncodeFunctionData,
 	toHex,
 } from "viem";
-import { entryPoint09Address, type PackedUserOperation } from "viem/account-abstraction";
-import { geoAccountAbi } from "../abi/geo-account-abi.ts";
+import type { PackedUserOperation } from "viem/account-abstraction";
 import { toChainId } from "../chain-id.ts";
 import type { Order } from "../order.ts";
 import { fromWord } from "../word.ts";
+import { entryPointAddress } from "./entry-point-address.ts";
 import { type Call, orderCalls } from "./order-calls.ts";
 
 /** ERC-7821: a batch of calls that reverts as a whole, without extra data. */
@@ -122,7 +122,7 @@ function domainHash(chainId: number): Hex {
 			name: "ERC4337",
 			version: "1",
 			chainId: BigInt(chainId),
-			verifyingContract: entryPoint09Address,
+			verifyingContract: entryPointAddress,
 		},
 		types: {
 			EIP712Domain: [
@@ -143,7 +143,20 @@ export function userOpNonce(order: Pick<Order, "swapKey">): bigint {
 	return BigInt(order.swapKey) << 64n;
 }
 
-const executeCall = /*#__PURE__*/ prepareEncodeFunctionData({ abi: geoAccountAbi, functionName: "execute" });
+/** The only function of GeoAccount that is needed here. The whole ABI would be in every bundle of the SDK. */
+const executeAbi = [
+	{
+		type: "function",
+		name: "execute",
+		stateMutability: "payable",
+		inputs: [
+			{ name: "mode", type: "bytes32" },
+			{ name: "executionData", type: "bytes" },
+		],
+		outputs: [],
+	},
+] as const;
+const executeCall = /*#__PURE__*/ prepareEncodeFunctionData({ abi: executeAbi, functionName: "execute" });
 
 function encodeExecute(calls: Call[]): Hex {
 	const executionData = encodeAbiParameters(

@@ -31,7 +31,7 @@ export type QuoteRequestBody = {
 	destinationChain: number | string;
 	inputToken: string;
 	outputToken: string;
-	amount: string | number;
+	amount: bigint | string | number;
 	walletAddress: string;
 	recipient?: string;
 	slippageBps?: number;

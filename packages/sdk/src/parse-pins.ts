@@ -55,28 +55,28 @@ const fileSchema = z.looseObject({
 
 /**
  * Reads a deployment file as a caller's pins. A chain that this version cannot read is left out, so that nothing is
- * signed for it, and the pins of the other chains hold. Throws a ZodError if nothing can be read, or if the file names
+ * signed for it, and the pins of the other chains hold. Throws a TypeError if nothing can be read, or if the file names
  * a chain twice.
  */
 export function parsePins(file: unknown): { pins: Deployment; unread: UnreadChain[] } {
-	const { chains, solana, receiptSigners } = fileSchema.parse(file);
+	const parsed = fileSchema.safeParse(file);
+	if (!parsed.success) throw unreadable(firstIssue(parsed.error));
+	const { chains, solana, receiptSigners } = parsed.data;
 	const unread: UnreadChain[] = [];
 	const read: z.infer<typeof evmChainSchema>[] = [];
-	const errors: z.ZodError[] = [];
 	const leaveOut = (chain: string, error: z.ZodError) => {
-		errors.push(error);
 		unread.push({ chain, problem: firstIssue(error) });
 	};
 	for (const [i, chain] of chains.entries()) {
-		const parsed = evmChainSchema.safeParse(chain);
-		if (parsed.success) read.push(parsed.data);
-		else leaveOut(nameOf(chain) ?? `chains.${i}`, parsed.error);
+		const { data, error } = evmChainSchema.safeParse(chain);
+		if (data) read.push(data);
+		else leaveOut(nameOf(chain) ?? `chains.${i}`, error);
 	}
 	const onSolana = solana === undefined ? undefined : solanaSchema.safeParse(solana);
 	if (onSolana?.error) leaveOut("solana", onSolana.error);
 	const twice = read.find(({ chainId }, i) => read.findIndex((other) => other.chainId === chainId) !== i);
-	if (twice) throw problem(`chain ${twice.chainId} is listed twice`);
-	if (read.length === 0 && !onSolana?.data) throw errors[0] ?? problem("it has no chains");
+	if (twice) throw unreadable(`chain ${twice.chainId} is listed twice`);
+	if (read.length === 0 && !onSolana?.data) throw unreadable(unread[0]?.problem ?? "it has no chains");
 	const pins = {
 		chains: read,
 		...(onSolana?.data && { solana: onSolana.data }),
@@ -86,13 +86,13 @@ export function parsePins(file: unknown): { pins: Deployment; unread: UnreadChai
 	return { pins: pins as unknown as Deployment, unread };
 }
 
-export function firstIssue({ issues }: z.ZodError): string {
+function firstIssue({ issues }: z.ZodError): string {
 	const [issue] = issues;
 	return issue ? `${issue.path.join(".") || "its content"}: ${issue.message}` : "unreadable";
 }
 
-function problem(message: string): z.ZodError {
-	return new z.ZodError([{ code: "custom", path: ["chains"], message, input: undefined }]);
+function unreadable(why: string): TypeError {
+	return new TypeError(`This is not a deployment file: ${why}. Get the operator's deployment.json.`);
 }
 
 function nameOf(chain: unknown): string | undefined {

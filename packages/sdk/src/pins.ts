@@ -1,0 +1,1 @@
+export { parsePins, type UnreadChain } from "./parse-pins.ts";
