@@ -58,6 +58,15 @@ export default defineConfig({
 			},
 			{
 				test: {
+					name: "vendors",
+					expect,
+					include: ["packages/sdk/vendors/*.test.ts"],
+					testTimeout: 60_000,
+					hookTimeout: 60_000,
+				},
+			},
+			{
+				test: {
 					name: "sim",
 					expect,
 					isolate,
