@@ -6,6 +6,7 @@ import type { Deployment } from "@geoswap/protocol";
 import { parsePins, type UnreadChain } from "@geoswap/sdk/pins";
 import * as z from "zod";
 import { CliError } from "./cli-error.ts";
+import { firstIssue } from "./first-issue.ts";
 import type { Io } from "./io.ts";
 
 const configSchema = z.strictObject({
@@ -47,8 +48,7 @@ export async function findSettings(home: string): Promise<Config | undefined> {
 	if (text === undefined) return undefined;
 	const config = configSchema.safeParse(parseJson(text));
 	if (config.success) return config.data;
-	const [issue] = config.error.issues;
-	throw broken(path, `${issue?.path.join(".") || "its content"}: ${issue?.message}`);
+	throw broken(path, firstIssue(config.error));
 }
 
 /** Reads the text of the pins, which must be the one that was stored. */

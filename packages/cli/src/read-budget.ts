@@ -4,8 +4,8 @@ import type { Budget } from "@geoswap/sdk/budget";
 import * as z from "zod";
 import { CliError } from "./cli-error.ts";
 import type { Context } from "./context.ts";
+import { firstIssue } from "./first-issue.ts";
 import { parseAmount } from "./parse-amount.ts";
-import { firstIssue } from "./parse-pins.ts";
 import { type Asset, findAsset, isSameAddress, pinnedChains } from "./pinned-assets.ts";
 import { checkAddress, findOwnAddress } from "./wallet.ts";
 

@@ -10,7 +10,7 @@ import type { EndedSwap } from "./wait-for-swap.ts";
 import { isSame } from "./wire-value.ts";
 
 /** A swap whose terms are complete: a budget allows only what is known. */
-export type BudgetedSwap = Omit<SwapRequest, "acceptQuote"> & {
+export type BudgetedSwap = Omit<SwapRequest, "onBeforeSign"> & {
 	id: string;
 	store: SwapStore;
 	minOutput: bigint;
