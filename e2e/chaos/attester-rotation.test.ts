@@ -171,7 +171,7 @@ async function offeredSets(client: Client): Promise<Record<string, string>> {
 	const { chains } = await getChains(client);
 	return Object.fromEntries(
 		chains.flatMap(({ chainId, contracts }) =>
-			contracts?.attesterSet === undefined ? [] : [[chainId, contracts.attesterSet]],
+			"attesterSet" in contracts ? [[chainId, contracts.attesterSet]] : [],
 		),
 	);
 }
