@@ -173,7 +173,7 @@ export function roundOptions(
 				unsettledGasUsdPerDay: 1,
 				refusedRecipientsPerDay: 10,
 				delegationRemovalsPerDay: { perAccount: 20, perChain: 200 },
-			rebuiltVoidsPerDay: 100,
+				rebuiltVoidsPerDay: 100,
 				exposureUsd: { perAsset: 1, bySymbol: {} },
 			},
 			heartbeatSeconds: 10,
