@@ -97,6 +97,11 @@ test("a form of another site, one without the session's token, and another host 
 	expect((await get("/", { cookie, host: "127.0.0.1:9090" })).body).toContain("Open the console at");
 });
 
+test("a supervisor may ask for the health by any host, and learns nothing else", async () => {
+	const { statusCode, body } = await get("/health", { host: "10.0.0.7:9090" });
+	expect({ statusCode, body }).toEqual({ statusCode: 200, body: "{}" });
+});
+
 test("a chain is paused and lifted with a reason and a confirmation, and the log says by whom", async () => {
 	expect((await get("/chains/8453/pause", { cookie })).body).toContain("Pause Base?");
 	for (const fields of [{ reason: " ", sure: "yes" }, { reason: "a drill" }]) {
