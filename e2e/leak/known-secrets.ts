@@ -18,7 +18,7 @@ export function processSecrets({
 			.filter(Boolean);
 	const pepper = variables.GEOSWAP_API_KEY_PEPPER ?? "";
 	return [
-		...entries("GEOSWAP_SEAL_KEYS").flatMap((value): Secret[] => [
+		...[...entries("GEOSWAP_SEAL_KEYS"), ...entries("GEOSWAP_WEBHOOK_KEYS")].flatMap((value): Secret[] => [
 			{ kind: "seal key", value },
 			{ kind: "seal key", value: new Uint8Array(Buffer.from(value, "base64url")) },
 		]),

@@ -13,7 +13,7 @@ import { processSecrets } from "./known-secrets.ts";
 import { createSecretFinder } from "./secret-finder.ts";
 
 const solanaKeys = deriveSolanaDevnetKeys();
-const [relayer, attester] = [generatePrivateKey(), generatePrivateKey()];
+const [relayer, attester, receipt] = [generatePrivateKey(), generatePrivateKey(), generatePrivateKey()];
 const sealKey = randomBytes(32);
 const pepper = randomBytes(32).toString("base64url");
 const password = randomBytes(18).toString("base64url");
@@ -24,7 +24,7 @@ const keys = {
 	relayers: [],
 	wallets: [],
 	attesters: [attester],
-	receipt: attester,
+	receipt,
 };
 const serverEnvironment = {
 	GEOSWAP_SEAL_KEYS: `dev:${sealKey.toString("base64url")}`,
@@ -48,6 +48,7 @@ test("each kind of secret is found in a folder of logs, and reported with its li
 		pepper,
 		"relayer's key": relayer,
 		"attester's key": attester,
+		"receipt key": receipt,
 		"Solana key": getBase58Decoder().decode(solanaKeys.vault),
 		"password of DATABASE_URL": password,
 		"API key": `geosk_${"0123456789ab"}_${"c".repeat(47)}`,

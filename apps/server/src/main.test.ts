@@ -64,7 +64,7 @@ test.concurrent.each<[string[], string]>([
 		"API_DATABASE_URL: must have the login geoswap_api and a password, for --passwords",
 	],
 	[["worker", "--config", config, "--url", "worker:9080"], "worker:9080 is not of the form http://host:port"],
-	[["health", "console"], "command-argument value 'console' is invalid"],
+	[["health", "engine"], "command-argument value 'engine' is invalid"],
 	[["api", "--config", config], "GEOSWAP_SEAL_KEYS: a seal key must be"],
 ])("an error that the user can fix is a sentence and exit code 2: geoswapd %s", async (args, sentence) => {
 	const { code, stdout, stderr } = await run(...args);

@@ -20,6 +20,7 @@ test("error codes, HTTP statuses and next steps match the published table [D-err
 		  "408 REQUEST_TIMEOUT retry retryable",
 		  "409 NEEDS_DELEGATION reauthorize",
 		  "409 INVALID_AUTHORIZATION reauthorize",
+		  "409 WALLET_BUSY retry retryable",
 		  "409 LIQUIDITY_CHANGED requote",
 		  "409 SWAP_NOT_ENDED retry retryable",
 		  "410 QUOTE_EXPIRED requote",

@@ -16,6 +16,7 @@ export const typeOf: Readonly<Record<string, string>> = {
 	timestamptz: "Date",
 	uuid: "string",
 	_bytea: "Buffer[]",
+	_float8: "number[]",
 	_int8: "string[]",
 	_text: "string[]",
 	_uuid: "string[]",

@@ -182,6 +182,7 @@ test.concurrent("check names each secret that is missing or wrong for the given 
 		API_DATABASE_URL: "ok",
 		REDIS_URL: "fail",
 		GEOSWAP_SEAL_KEYS: "ok",
+		GEOSWAP_RECEIPT_KEY: "ok",
 		GEOSWAP_API_KEY_PEPPER: "fail",
 	});
 	expect(await results("worker")).toEqual({
