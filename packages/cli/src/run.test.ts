@@ -133,7 +133,6 @@ test.each([
 	[["quote"], "USAGE"],
 	[["swap", "--from", "31337:USDC"], "USAGE"],
 	[["nonsense"], "USAGE"],
-	[[], "USAGE"],
 	[["quote", "--unknown"], "USAGE"],
 	[["status"], "USAGE"],
 	[["chains", "excess"], "USAGE"],
@@ -212,6 +211,12 @@ test("help is exit 0, lists the exit codes and fits 80 columns", async () => {
 	}
 	expect((await runCli(["--help"], { env: {} })).stdout).toContain(exitCodeHelp);
 	expect(JSON.parse((await runCli(["--help", "--json"], { env: {} })).stdout).help).toContain(exitCodeHelp);
+});
+
+test("without a command the help is printed, with exit 0", async () => {
+	const help = await runCli(["--help"], { env: {} });
+	expect(await runCli([], { env: {} })).toEqual(help);
+	expect(JSON.parse((await runCli(["--json"], { env: {} })).stdout)).toEqual({ help: help.stdout });
 });
 
 test("control characters in a message of the service do not reach the terminal", async () => {

@@ -1,4 +1,5 @@
-import { Command, CommanderError } from "commander";
+import { Argument, Command, CommanderError } from "commander";
+import packageJson from "../package.json" with { type: "json" };
 import { CliError } from "./cli-error.ts";
 import type { Call } from "./context.ts";
 import { describeError, errorLines } from "./describe-error.ts";
@@ -33,7 +34,9 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
 					getErrHelpWidth: () => helpColumns,
 				});
 			}
-			await program.parseAsync(args, { from: "user" });
+			// Without a command, the help is the answer, not an error.
+			const isBare = args.every((arg) => arg === "--json");
+			await program.parseAsync(isBare ? ["--help"] : args, { from: "user" });
 		});
 		return exit;
 	} catch (error) {
@@ -60,7 +63,7 @@ function defineProgram(call: Call, setExit: (code: ExitCode) => void): Command {
 	const program = new Command("geoswap")
 		.description("Swaps a token on one chain into a token on another, with one signature and no gas token.")
 		.option("--json", "print one JSON document on stdout, for errors too")
-		.version("0.0.0")
+		.version(packageJson.version)
 		.helpCommand(false)
 		.addHelpText(
 			"after",
@@ -211,12 +214,20 @@ Docs: docs/cli.md`,
 			const { mcpCommand } = await import("./commands/mcp.ts");
 			await mcpCommand(call, options);
 		});
+	command("completion", "print a script that completes commands and options in your shell")
+		.addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh", "fish"]))
+		.action(async (shell) => {
+			const { completionScript } = await import("./commands/completion.ts");
+			const script = completionScript(program, shell);
+			await (call.output.isJson ? call.output.result({ script }, []) : call.io.stdout.write(script));
+		});
 	return program;
 }
 
-function usage({ code, message }: CommanderError): CliError {
-	const said = code === "commander.help" ? "no command was given" : withoutSecret(message);
-	return new CliError(`${said.replace(/\.?$/, ".")} See geoswap --help.`, { code: "USAGE" });
+function usage({ message }: CommanderError): CliError {
+	return new CliError(`${withoutSecret(message).replace(/\.?$/, ".")} See geoswap --help.`, {
+		code: "USAGE",
+	});
 }
 
 /** The length that no option and no command exceeds. */
