@@ -1,14 +1,6 @@
 import { execFile } from "node:child_process";
-import {
-	copyFileSync,
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	rmSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
+import { createHash } from "node:crypto";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -24,11 +16,13 @@ import type { Environment } from "../environment/environment.ts";
 import { launchChromium } from "../environment/launch-chromium.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
-// Tests the package as npm would publish it, in a project that knows nothing of this repository.
+// Tests both packages as they are published: packed, and installed by npm in a project that knows nothing of this
+// repository.
 
 const run = promisify(execFile);
-const sdk = join(import.meta.dirname, "../../packages/sdk");
-/** The oldest version of Node that the package supports. */
+const root = join(import.meta.dirname, "../..");
+const repository = "https://git.example/somewhere/geoswap";
+/** The oldest version of Node that the packages support. */
 const oldestNode = join(import.meta.dirname, "../node_modules/node-22/bin/node");
 
 let environment: Environment;
@@ -39,20 +33,27 @@ beforeAll(async () => {
 	project = mkdtempSync(join(tmpdir(), "geoswap-stranger-"));
 	deploymentFile = join(project, "deployment.json");
 	writeFileSync(deploymentFile, formatDeployment(environment.deployment));
-	await run("pnpm", ["run", "build"], { cwd: sdk });
-	await run("pnpm", ["pack", "--pack-destination", project], { cwd: sdk });
-	const tarball = readdirSync(project).find((name) => name.endsWith(".tgz")) ?? "";
-	const installed = join(project, "node_modules/@geoswap/sdk");
-	for (const folder of [installed, join(project, "node_modules/@solana")])
-		mkdirSync(folder, { recursive: true });
-	await run("tar", ["-xzf", join(project, tarball), "-C", installed, "--strip-components=1"]);
-	for (const peer of ["viem", "@solana/kit"])
-		symlinkSync(join(sdk, "node_modules", peer), join(project, "node_modules", peer));
 	writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }));
+	const packing = ["--out", join(project, "packed"), "--repository", repository, "--json"];
+	const { stdout } = await run(process.execPath, [join(root, "packages/pack.ts"), ...packing]);
+	const { tarballs } = JSON.parse(stdout) as { tarballs: string[] };
+	const quietly = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
+	await run("npm", ["install", ...quietly, ...tarballs, ...["viem", "@solana/kit"].map(pinned)], {
+		cwd: project,
+	});
 	// The program is copied: in its own folder it would find this repository's package.
 	copyFileSync(join(import.meta.dirname, "../caller/swap-from-both.ts"), join(project, "swap-from-both.ts"));
 });
 afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+/** Returns a peer in the version that this repository has. */
+function pinned(name: string): string {
+	const file = join(import.meta.dirname, "../node_modules", name, "package.json");
+	return `${name}@${JSON.parse(readFileSync(file, "utf8")).version}`;
+}
+
+const installed = (name: string, file: string) =>
+	readFileSync(join(project, "node_modules/@geoswap", name, file), "utf8");
 
 const settings = ({ env }: Agent, baseUrl: string) => ({
 	baseUrl,
@@ -131,4 +132,53 @@ test("the published SDK swaps from both origins in a browser, on a page of anoth
 	expect(problems).toEqual([]);
 	const statuses = await tab.evaluate(`swapFromBoth(${JSON.stringify(settings(agent, api.baseUrl))})`);
 	expect(statuses).toEqual(["settled", "settled"]);
+});
+
+/** The oldest Node runs at full size: a swap of the SDK with it is enough at landing. */
+const nodes = process.env.GEOSWAP_FULL ? [process.execPath, oldestNode] : [process.execPath];
+
+test.each(nodes)("the installed command shows its help, quotes and swaps with %s", async (node) => {
+	expect(existsSync(node)).toBe(true);
+	const agent = await newAgent(environment, { folder: project, deploymentFile });
+	const program = join(project, "node_modules/.bin/geoswap");
+	const geoswap = async (...args: string[]) => {
+		const { stdout } = await run(node, [program, ...args], { cwd: project, env: agent.env });
+		return stdout;
+	};
+	expect(await geoswap("--help")).toContain("Usage: geoswap");
+	expect(await geoswap()).toBe(await geoswap("--help"));
+	const { version } = JSON.parse(installed("cli", "package.json"));
+	expect((await geoswap("--version")).trim()).toBe(version);
+	const hash = createHash("sha256").update(readFileSync(deploymentFile)).digest("hex");
+	const pins = ["--deployment", deploymentFile, "--deployment-sha256", `sha256:${hash}`];
+	await geoswap("init", "--base-url", environment.baseUrl, ...pins, "--no-keys");
+	const [one, two] = environment.deployment.chains.map(({ chainId }) => `${chainId}:USDC`);
+	const terms = ["--from", String(one), "--to", String(two), "--amount", "10", "--json"];
+	expect(JSON.parse(await geoswap("quote", ...terms))).toMatchObject({
+		quote: { swapId: expect.any(String) },
+	});
+	const ended = JSON.parse(await geoswap("swap", ...terms, "--min-out", "9.7"));
+	expect(ended).toMatchObject({ swap: { status: "settled" } });
+});
+
+test("both packages name the repository, and the links of their READMEs lead to files of it", () => {
+	for (const name of ["sdk", "cli"]) {
+		const manifest = JSON.parse(installed(name, "package.json"));
+		expect(manifest).toMatchObject({
+			repository: { url: `git+${repository}.git`, directory: `packages/${name}` },
+			bugs: `${repository}/issues`,
+			license: "MIT",
+		});
+		expect(JSON.stringify(manifest)).not.toMatch(/workspace:|catalog:/);
+		const links = [...installed(name, "README.md").matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+		expect(links.length).toBeGreaterThan(0);
+		for (const link of links.filter((one) => !one.startsWith("#"))) {
+			const [path = ""] = link.split(`${repository}/blob/main/`).slice(1);
+			expect({ link, isThere: existsSync(join(root, path.replace(/#.*/, ""))) }).toEqual({
+				link,
+				isThere: true,
+			});
+			expect(path).not.toBe("");
+		}
+	}
 });
