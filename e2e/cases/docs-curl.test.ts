@@ -11,7 +11,11 @@ const elsewhere: Record<string, string> = {
 	"/swap/build-solana-tx": "INVALID_TOKEN",
 	"/swap/submit": "INVALID_TOKEN",
 	"/swap/submit-solana": "INVALID_TOKEN",
-	"/swap/status": "SWAP_NOT_FOUND",
+	"/swap/status/swp": "SWAP_NOT_FOUND",
+	"/swaps/swp/receipt": "SWAP_NOT_FOUND",
+	"/swaps/swp/events": "SWAP_NOT_FOUND",
+	"/webhooks/wh": "NOT_FOUND",
+	"/webhooks/wh/rotate": "NOT_FOUND",
 };
 
 const environment = sharedEnvironment();
@@ -41,11 +45,21 @@ test("every curl command of the docs runs unchanged with what `pnpm wallet` expo
 	const wallet = readFileSync(join(import.meta.dirname, "../demo/wallet.ts"), "utf8");
 	for (const name of Object.keys(variables)) expect(wallet).toContain(`${name}: stack.`);
 	const run = async (command: string) => {
-		const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", command], {
-			env: { PATH: process.env.PATH, ...variables },
-		});
 		const path = /\$GEOSWAP_URL([^"?]*)/.exec(command)?.[1] ?? "";
-		const expected = elsewhere[path.replace(/\/swp_.*/, "")];
+		const expected = elsewhere[path.replace(/\/(swp|wh)_[^/]*/, "/$1")];
+		const run = promisify(execFile)("bash", ["-euo", "pipefail", "-c", command], {
+			env: { PATH: process.env.PATH, ...variables },
+			// A stream ends only when its caller does.
+			...(path === "/events" && { timeout: 3_000 }),
+		});
+		if (path === "/events") {
+			await expect(run, command).rejects.toMatchObject({
+				killed: true,
+				stdout: expect.not.stringContaining('"code"'),
+			});
+			return;
+		}
+		const { stdout } = await run;
 		if (/^\/(docs.*)?$/.test(path)) {
 			expect(stdout, command).toContain("<!doctype html>");
 			return;

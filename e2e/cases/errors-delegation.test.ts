@@ -36,7 +36,7 @@ test.concurrent("GET /swap/delegation distinguishes wallets without delegation, 
 	const note = expect.stringMatching(/^.{20,}\.$/);
 	for (const [{ address: walletAddress }, state] of [
 		[none, { delegated: false, originReady: false, delegationTarget: delegate, accountNonce: 7 }],
-		[ours, { delegated: true, originReady: true, delegatedTo: delegate }],
+		[ours, { delegated: true, originReady: true, delegatedTo: delegate, accountNonce: 1 }],
 		[others, { delegated: true, originReady: false, delegatedTo: otherProvider, blocked, note }],
 		[contract, { delegated: false, originReady: false, blocked, note }],
 	] as const) {

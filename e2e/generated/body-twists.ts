@@ -21,6 +21,8 @@ export function bodyTwists(document: OpenapiJson, draft: Draft): Twist[] {
 
 function fieldTwists(document: OpenapiJson, draft: Draft, fields: Fields): Twist[] {
 	const { properties = {} } = resolveSchema(document, draft.operation.body ?? {});
+	// A body without fields has none to get wrong.
+	if (Object.keys(properties).length === 0) return [];
 	const { authorization } = properties;
 	const text = JSON.stringify(fields);
 	const withFields = (twist: string, json: Fields): Draft => ({ ...draft, twist, body: { json } });

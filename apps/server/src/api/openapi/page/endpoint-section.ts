@@ -79,7 +79,7 @@ function curlOf({
 	);
 	const query = ofQuery.map(({ name, example = "" }) => `${name}=${encodeURIComponent(example)}`).join("&");
 	const lines = [
-		`curl ${method === "post" ? "-X POST " : ""}"$GEOSWAP_URL${filled}${query && `?${query}`}"`,
+		`curl ${method === "get" ? "" : `-X ${method.toUpperCase()} `}"$GEOSWAP_URL${filled}${query && `?${query}`}"`,
 		...(security.length > 0 ? ['-H "x-api-key: $GEOSWAP_API_KEY"'] : []),
 	];
 	const body = requestBody?.content["application/json"]?.example;
