@@ -21,7 +21,7 @@ const ends: Peers[] = [
 const between: Peers[] = [
 	{ viem: "2.38.3", "@solana/kit": "3.0.3" },
 	{ viem: "2.44.2", "@solana/kit": "4.0.0" },
-	{ viem: "2.50.0", "@solana/kit": "5.5.1" },
+	{ viem: "2.54.6", "@solana/kit": "5.5.1" },
 	{ viem: "2.56.0", "@solana/kit": "6.1.0" },
 	{ viem: "2.57.1", "@solana/kit": "7.1.1" },
 ];
