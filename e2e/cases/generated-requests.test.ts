@@ -48,9 +48,9 @@ let checkAnswer: CheckAnswer;
 beforeAll(async () => {
 	environment = sharedEnvironment();
 	document = (await (await fetch(`${environment.baseUrl}/openapi.json`)).json()) as OpenapiJson;
-	// A stream is not answered and done: its own tests are about that.
+	// Streams are not answered and done, and an account may have few webhooks: their own tests are about that.
 	operations = operationsOf(document).filter(
-		({ answers }) => answers["200"]?.contentType !== "text/event-stream",
+		({ id, answers }) => id !== "addWebhook" && answers["200"]?.contentType !== "text/event-stream",
 	);
 	checkAnswer = createAnswerCheck(document);
 });

@@ -14,7 +14,7 @@ function hostileTwists(draft: Draft): fc.Arbitrary<Draft>[] {
 	const json = body && !Buffer.isBuffer(body) ? (body.json as Record<string, unknown>) : undefined;
 	const names = Object.keys(json ?? {});
 	return [
-		...(json
+		...(json && names.length > 0
 			? [
 					fc.tuple(fc.constantFrom(...names), hostileValue).map(([name, value]) => ({
 						...draft,

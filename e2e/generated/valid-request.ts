@@ -1,5 +1,6 @@
 import { errorCodes, isSolana } from "@geoswap/protocol";
 import fc from "fast-check";
+import { zeroAddress } from "viem";
 import { arbitraryOf } from "./arbitrary-of.ts";
 import { type Draft, keyPlace } from "./draft-request.ts";
 import type { DocumentedOperation, OpenapiJson } from "./interface-document.ts";
@@ -20,7 +21,9 @@ export function validRequest(
 	return fc
 		.record({ named: fromSchema, json: body ? arbitraryOf(document, body) : fc.constant({}), existing })
 		.map(({ named, json, existing: known }): Draft => {
-			const values: Record<string, unknown> = { ...named, ...(body ? {} : known) };
+			const values: Record<string, unknown> = { ...named, ...known };
+			const isParameter = (field: string) => parameters.some(({ name }) => name === field);
+			const inBody = Object.fromEntries(Object.entries(known).filter(([field]) => !isParameter(field)));
 			const segment = (_: string, name: string) => encodeURIComponent(String(values[name]));
 			return {
 				operation,
@@ -38,7 +41,7 @@ export function validRequest(
 					...(operation.needsKey ? [["x-api-key", keyPlace] as [string, string]] : []),
 					...(body ? [["content-type", "application/json"] as [string, string]] : []),
 				],
-				body: body && { json: { ...(json as object), ...known } },
+				body: body && { json: { ...(json as object), ...inBody } },
 			};
 		});
 }
@@ -88,8 +91,25 @@ function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<strin
 		case "listSwaps":
 			return dice.map((n) => {
 				const cursor = n % 2 ? pick(live.cursors, n) : undefined;
-				return { cursor, ...(cursor !== undefined && { status: undefined }) };
+				// A time and a wallet that the schema allows need not exist.
+				const none = { wallet: undefined, from: undefined, to: undefined };
+				return { cursor, ...none, ...(cursor !== undefined && { status: undefined }) };
 			});
+		case "getReceipt":
+			return dice.map((n) => ({ swapId: pick(live.swapIds.submitted, n) ?? "swp_x" }));
+		case "removeDelegation":
+			return fc.tuple(dice, dice).map(([a, b]) => {
+				const chainId =
+					pick(
+						live.assets.filter((asset) => !isSolana(asset.chainId)),
+						a,
+					)?.chainId ?? 0;
+				const authorization = { chainId, address: zeroAddress, nonce: 0, yParity: 0, r: "0x1", s: "0x1" };
+				return { chainId, walletAddress: live.stranger(chainId, b), authorization };
+			});
+		case "removeWebhook":
+		case "rotateWebhook":
+			return fc.constant({ webhookId: "wh_0198f3a1c2d47e5f8a9b0c1d2e3f4a5b" });
 		case "getErrorPage":
 			return fc.constantFrom(...errorCodes).map((code) => ({ code }));
 		default:
