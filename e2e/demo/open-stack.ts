@@ -44,7 +44,8 @@ export async function openStack(
 	}
 	const deadlineMs = Date.now() + waitSeconds * 1_000;
 	let stack = readStackFile(dataDir);
-	while (!stack && Date.now() < deadlineMs) {
+	// A stack that was killed leaves its file behind, while the next one is still starting.
+	while (!(stack && (await isReady(stack))) && Date.now() < deadlineMs) {
 		await sleep(500);
 		stack = readStackFile(dataDir);
 	}
@@ -53,4 +54,11 @@ export async function openStack(
 		process.exit(2);
 	}
 	return { stack, dataDir };
+}
+
+async function isReady({ baseUrl }: { baseUrl: string }): Promise<boolean> {
+	return fetch(`${baseUrl}/ready`).then(
+		({ ok }) => ok,
+		() => false,
+	);
 }
