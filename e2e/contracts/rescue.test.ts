@@ -24,7 +24,7 @@ import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../wal
 import { mintUsdc } from "../wallet/test-wallet.ts";
 
 /** Each step starts the program, several times per test. */
-const timeout = 120_000;
+const timeout = 300_000;
 
 // Two chains and no process of the service: the commands of docs/rescue.md, as the page writes them.
 
