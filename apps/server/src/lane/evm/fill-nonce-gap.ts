@@ -1,8 +1,7 @@
-import { keccak256 } from "viem";
 import { insertAttempts, type LaneTransaction, noncesKnown } from "../../job/journal/lane-transactions.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Lane } from "./lane.ts";
-import { signCancel } from "./sign-cancel.ts";
+import { firstCancel, signCancel } from "./sign-cancel.ts";
 import { freshFees } from "./transaction-fees.ts";
 
 /** The number of pending transactions that nodes keep of one account. */
@@ -25,17 +24,7 @@ export async function fillNonceGap(
 	for (let nonce = from; nonce < to && cancels.length < mostAtOnce; nonce++) {
 		if (known.has(nonce)) continue;
 		const raw = await signCancel(lane, { nonce, fees });
-		cancels.push({
-			nonce,
-			attempt: 0,
-			hash: keccak256(raw),
-			raw,
-			kind: "cancel",
-			jobs: [],
-			maxFeePerGas: fees.maxFeePerGas,
-			state: "signed",
-			sentAtBlock: head.number,
-		});
+		cancels.push(firstCancel(raw, { nonce, fees, head }));
 	}
 	if (cancels.length === 0) return [];
 	const inserted = await insertAttempts(pool, id, cancels);

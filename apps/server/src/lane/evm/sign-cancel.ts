@@ -1,20 +1,49 @@
-import type { Hex } from "viem";
+import type { Authorization } from "@geoswap/protocol";
+import { type Hex, keccak256 } from "viem";
 import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
+import { signedAuthorization } from "../../chain/evm/wallet/signed-authorization.ts";
+import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
+import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Lane } from "./lane.ts";
 import type { Fees } from "./transaction-fees.ts";
 
-/** Signs a transaction that spends the nonce and does nothing. */
+/** The gas that a transaction pays in advance for each authorization that it carries (EIP-7702). */
+const authorizationGas = 25_000n;
+
+/** Signs a transaction that spends the nonce and does nothing, but for the authorization that it may carry. */
 export async function signCancel(
 	{ id, account, chain }: Pick<Lane, "id" | "account" | "chain">,
-	{ nonce, fees }: { nonce: number; fees: Fees },
+	{ nonce, fees, authorization }: { nonce: number; fees: Fees; authorization?: Authorization },
 ): Promise<Hex> {
 	const call = { to: account.address, data: "0x" } as const;
-	return account.signTransaction({
-		...call,
-		chainId: id.chainId,
-		gas: 21_000n + (await feeModelOf(chain.deployment).readExtraGas(chain, call)),
-		type: "eip1559",
+	const gas = 21_000n + (await feeModelOf(chain.deployment).readExtraGas(chain, call));
+	const transaction = { ...call, chainId: id.chainId, nonce, ...fees };
+	return account.signTransaction(
+		authorization
+			? {
+					...transaction,
+					type: "eip7702",
+					gas: gas + authorizationGas,
+					authorizationList: [signedAuthorization(authorization)],
+				}
+			: { ...transaction, type: "eip1559", gas },
+	);
+}
+
+/** Returns the first attempt of a signed cancel, as it is journalled. */
+export function firstCancel(
+	raw: Hex,
+	{ nonce, fees, head }: { nonce: number; fees: Fees; head: ChainHead },
+): LaneTransaction {
+	return {
 		nonce,
-		...fees,
-	});
+		attempt: 0,
+		hash: keccak256(raw),
+		raw,
+		kind: "cancel",
+		jobs: [],
+		maxFeePerGas: fees.maxFeePerGas,
+		state: "signed",
+		sentAtBlock: head.number,
+	};
 }
