@@ -197,6 +197,17 @@ export const errorCatalogue = {
 export type ErrorCode = keyof typeof errorCatalogue;
 export const errorCodes = Object.keys(errorCatalogue) as [ErrorCode, ...ErrorCode[]];
 
+/** The limits that `RATE_LIMITED` may be about. */
+export const rateLimitReasons = [
+	"rate",
+	"gas_budget",
+	"reserved_value",
+	"recipients_refused",
+	"unopened_swaps",
+	"event_streams",
+	"removals",
+] as const;
+
 /** The type of `details` for each error that has any. */
 export type ErrorDetails = {
 	INVALID_REQUEST: {
@@ -234,14 +245,7 @@ export type ErrorDetails = {
 	SIMULATION_FAILED: { reason: string };
 	LIQUIDITY_CHANGED: { reason: "price" | "stock" | "paused" };
 	RATE_LIMITED: {
-		reason?:
-			| "rate"
-			| "gas_budget"
-			| "reserved_value"
-			| "recipients_refused"
-			| "unopened_swaps"
-			| "event_streams"
-			| "removals";
+		reason?: (typeof rateLimitReasons)[number];
 		retryAfterSeconds?: number;
 	};
 	UPSTREAM_UNAVAILABLE: {

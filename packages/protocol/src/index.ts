@@ -44,6 +44,7 @@ export {
 	errorCodes,
 	type NextStep,
 	nextSteps,
+	rateLimitReasons,
 	SwapError,
 } from "./error-code.ts";
 export { entryPointAddress } from "./evm/entry-point-address.ts";

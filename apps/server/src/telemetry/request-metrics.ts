@@ -1,16 +1,8 @@
+import { rateLimitReasons } from "@geoswap/protocol";
 import { type Meter, sample } from "./meter.ts";
 
 /** A quote takes a millisecond, a build some calls to chains, a held status call up to 15 s. */
 const secondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 30, 60];
-const rateReasons = [
-	"rate",
-	"gas_budget",
-	"reserved_value",
-	"recipients_refused",
-	"unopened_swaps",
-	"event_streams",
-	"removals",
-];
 
 export type AnsweredRequest = {
 	method: string;
@@ -43,7 +35,7 @@ export function requestMetrics(meter: Meter): RequestMetrics {
 	const countLimited = meter.counter(
 		"geoswap_rate_limited_total",
 		"Requests refused with RATE_LIMITED, by limit",
-		rateReasons.map((reason) => ({ reason })),
+		rateLimitReasons.map((reason) => ({ reason })),
 	);
 	const underWay = new Map<string, number>();
 	meter.reading({

@@ -5,6 +5,7 @@ import {
 	errorCatalogue,
 	type NextStep,
 	openEnum,
+	rateLimitReasons,
 } from "@geoswap/protocol";
 import * as z from "zod";
 
@@ -184,17 +185,7 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	},
 	RATE_LIMITED: {
 		details: z.object({
-			reason: openEnum([
-				"rate",
-				"gas_budget",
-				"reserved_value",
-				"recipients_refused",
-				"unopened_swaps",
-				"event_streams",
-				"removals",
-			])
-				.exactOptional()
-				.describe("The limit that was reached."),
+			reason: openEnum(rateLimitReasons).exactOptional().describe("The limit that was reached."),
 			retryAfterSeconds: z
 				.number()
 				.exactOptional()
