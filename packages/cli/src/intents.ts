@@ -34,6 +34,19 @@ const intentSchema = z.object({
 });
 export type Intent = z.infer<typeof intentSchema>;
 
+/** The fields that must be the same when an intent is resumed: with another value it would be another swap. */
+export const termFields = [
+	"baseUrl",
+	"originChain",
+	"destinationChain",
+	"inputToken",
+	"outputToken",
+	"amount",
+	"walletAddress",
+	"recipient",
+	"slippageBps",
+] as const satisfies (keyof Intent)[];
+
 const lockPausesMs = [20, 40, 80, 160];
 
 /** The progress of an intent: the SDK's record, or `working` if a process works on it and it is not signed yet. */

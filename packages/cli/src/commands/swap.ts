@@ -18,6 +18,7 @@ import {
 	mayExecute,
 	openIntents,
 	resumeCommand,
+	termFields,
 } from "../intents.ts";
 import type { Output } from "../output.ts";
 import { parseAmount } from "../parse-amount.ts";
@@ -202,18 +203,7 @@ async function readDraft(
 	return { terms, draft, make, signer };
 }
 
-const comparedFields = [
-	"baseUrl",
-	"originChain",
-	"destinationChain",
-	"inputToken",
-	"outputToken",
-	"amount",
-	"walletAddress",
-	"recipient",
-	"slippageBps",
-	"minOutput",
-] as const satisfies (keyof Intent)[];
+const comparedFields = [...termFields, "minOutput"] as const satisfies (keyof Intent)[];
 
 async function execute(
 	{ config, client, io, output, signal }: Context,

@@ -5,12 +5,12 @@ import { CliError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
 import { exitCode } from "../exit-code.ts";
 import { expectSame } from "../expect-same.ts";
-import { type Intent, type Intents, mayExecute, openIntents } from "../intents.ts";
+import { type Intent, type Intents, mayExecute, openIntents, termFields } from "../intents.ts";
 import { readSigner } from "../wallet.ts";
 import type { ApprovedTerms } from "./approvals.ts";
 import { type ToolError, toolError } from "./tool-result.ts";
 
-/** What is known of an intent. `unknown`: something was signed, or is about to be, and may execute. */
+/** The known state of an intent. `unknown`: something was signed, or is about to be, and may execute. */
 export type SwapReport = { swapId?: string; error?: ToolError } & (
 	| { status: EndedSwap["status"]; funds: StatusResponse["funds"] | undefined }
 	| { status: "submitted" | "unknown" | "not_swapped" }
@@ -30,17 +30,6 @@ export type SwapRunner = ReturnType<typeof openSwapRunner>;
 const patienceMs = 40_000;
 /** The intents of models have names of their own: a model cannot name an intent that a person began. */
 const prefix = "mcp-";
-const comparedFields = [
-	"baseUrl",
-	"originChain",
-	"destinationChain",
-	"inputToken",
-	"outputToken",
-	"amount",
-	"walletAddress",
-	"recipient",
-	"slippageBps",
-] as const satisfies (keyof Intent)[];
 
 export function intentIdOf(id: string): string {
 	return `${prefix}${id}`;
@@ -153,7 +142,7 @@ export function openSwapRunner(
 		expectUnchanged: async (terms: Omit<ApprovedTerms, "minOutput">, minOutput?: string): Promise<void> => {
 			const intent = await intents.find(terms.id);
 			if (!intent) return;
-			expectSame(intent, terms, comparedFields);
+			expectSame(intent, terms, termFields);
 			if (minOutput !== undefined) expectSame(intent, { minOutput }, ["minOutput"]);
 		},
 		/** Swaps on approved terms, and returns once it is submitted. `beforeSign` throws if it is no longer wanted. */
@@ -165,7 +154,7 @@ export function openSwapRunner(
 					const unlock = await intents.lock(id);
 					try {
 						const found = await intents.find(id);
-						if (found) expectSame(found, terms, comparedFields);
+						if (found) expectSame(found, terms, termFields);
 						const record = await intents.recordOf(id);
 						const isBegun = mayExecute(record) || record.state === "ended";
 						const intent: Intent =
