@@ -47,10 +47,10 @@ export async function findOrders(
 		onProgress?: (blocksLeft: bigint) => void;
 	},
 ): Promise<OpenedOrder[]> {
-	const first = await firstBlockSince(client, { sinceMs, deployedAtBlock: BigInt(deployedAtBlock) });
+	let last = (await getBlock(client, { blockTag: "latest" })).number;
+	const first = await firstBlockSince(client, { sinceMs, from: BigInt(deployedAtBlock), to: last });
 	const escrows = [contracts.escrow, ...contracts.earlierEscrows];
 	const found: OpenedOrder[] = [];
-	let last = (await getBlock(client, { blockTag: "latest" })).number;
 	let size = mostBlocks;
 	while (last >= first) {
 		onProgress(last - first + 1n);
@@ -118,10 +118,9 @@ function swapIdOf({ swapKey }: Order): SwapId | undefined {
 /** Returns the first block whose time is not before the moment, by bisection. */
 async function firstBlockSince(
 	client: PublicClient,
-	{ sinceMs, deployedAtBlock }: { sinceMs: number; deployedAtBlock: bigint },
+	{ sinceMs, from, to }: { sinceMs: number; from: bigint; to: bigint },
 ): Promise<bigint> {
-	let low = deployedAtBlock;
-	let high = (await getBlock(client, { blockTag: "latest" })).number;
+	let [low, high] = [from, to];
 	while (low < high) {
 		const middle = (low + high) / 2n;
 		const { timestamp } = await getBlock(client, { blockNumber: middle });
