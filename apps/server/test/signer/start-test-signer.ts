@@ -44,7 +44,7 @@ export async function startTestSigner({
 	secrets: Record<string, Uint8Array>;
 	config: Record<string, unknown>;
 	nowMs?: () => number;
-	/** Whether the place that holds the keys fails now. */
+	/** True if the place that holds the keys fails now. */
 	isBroken?: () => boolean;
 }): Promise<TestSigner> {
 	const folder = await mkdtemp(join(tmpdir(), "geoswap-signer-"));

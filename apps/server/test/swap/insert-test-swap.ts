@@ -1,40 +1,16 @@
 import { randomBytes } from "node:crypto";
-import {
-	newSwapUuid,
-	type Order,
-	orderId,
-	orderToJson,
-	packDeadlines,
-	type SwapUuid,
-	toSwapKey,
-	toWord,
-} from "@geoswap/protocol";
-import { hexToBytes, zeroHash } from "viem";
+import { newSwapUuid, orderId, orderToJson, type SwapUuid, toSwapKey } from "@geoswap/protocol";
+import { hexToBytes } from "viem";
 import type { Database } from "../../src/database/database.ts";
+import { plainOrder } from "../order/plain-order.ts";
 
 /** Inserts a swap of the account that has just been submitted. */
 export async function insertTestSwap(
 	db: Database,
 	{ accountId }: { accountId: string | null },
 ): Promise<SwapUuid> {
-	const word = toWord(`0x${"a1".repeat(20)}`);
 	const uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
-	const order: Order = {
-		originChainId: 31337n,
-		destinationChainId: 31338n,
-		escrow: word,
-		originVault: word,
-		destinationVault: word,
-		attesterSet: zeroHash,
-		wallet: word,
-		inputToken: word,
-		inputAmount: 9n,
-		outputToken: word,
-		minOutput: 5n,
-		recipient: word,
-		swapKey: toSwapKey(uuid),
-		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
-	};
+	const order = plainOrder({ swapKey: toSwapKey(uuid), inputAmount: 9n });
 	await db.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery)
 		values ($1, $2, $3, $4, 7, 700, '{"kind": "stock", "amount": "7"}')`,

@@ -1,10 +1,8 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import {
 	newSwapUuid,
-	type Order,
 	orderId,
 	orderToJson,
-	packDeadlines,
 	type ReceiptMessage,
 	receiptMessage,
 	receiptResponseSchema,
@@ -12,16 +10,16 @@ import {
 	type SwapReceipt,
 	toSwapId,
 	toSwapKey,
-	toWord,
 } from "@geoswap/protocol";
 import { pino } from "pino";
-import { getAddress, type Hex, hexToBytes, recoverTypedDataAddress, zeroHash } from "viem";
+import { getAddress, type Hex, hexToBytes, recoverTypedDataAddress } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { plainOrder } from "../../../test/order/plain-order.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { getReceipt, type ReceiptSigner } from "./get-receipt.ts";
 
-const address = getAddress(`0x${"a1".repeat(20)}`);
+const _address = getAddress(`0x${"a1".repeat(20)}`);
 const accountId = randomUUID();
 const key = privateKeyToAccount(generatePrivateKey());
 const hashOf = (byte: string): Hex => `0x${byte.repeat(32)}`;
@@ -46,22 +44,7 @@ beforeEach(() => {
 
 async function insertSwap(set: string): Promise<string> {
 	const uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
-	const order: Order = {
-		originChainId: 31337n,
-		destinationChainId: 31338n,
-		attesterSet: zeroHash,
-		escrow: toWord(address),
-		originVault: toWord(address),
-		destinationVault: toWord(address),
-		wallet: toWord(address),
-		recipient: toWord(address),
-		inputAmount: 10n,
-		minOutput: 5n,
-		inputToken: toWord(address),
-		outputToken: toWord(address),
-		swapKey: toSwapKey(uuid),
-		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
-	};
+	const order = plainOrder({ swapKey: toSwapKey(uuid) });
 	await database.owner.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, fee_millibps, delivery)
 		values ($1, $2, $3, $4, 7, 700, 9375, '{"kind": "stock", "amount": "7"}')`,

@@ -2,16 +2,15 @@ import { randomBytes, randomUUID } from "node:crypto";
 import {
 	firstSwapUuidAt,
 	newSwapUuid,
-	type Order,
 	orderToJson,
-	packDeadlines,
 	type SwapUuid,
 	swapUuidTimeMs,
 	toSwapKey,
 	toWord,
 } from "@geoswap/protocol";
-import { type Address, zeroHash } from "viem";
+import type { Address } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { plainOrder } from "../../../test/order/plain-order.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import type { Database } from "../../database/database.ts";
 import { ensurePartitions } from "../../database/ensure-partitions.ts";
@@ -39,22 +38,7 @@ beforeAll(async () => {
 	const { owner } = database;
 	await ensurePartitions(owner, { nowMs: nowMs - days * dayMs, daysAhead: days });
 	const uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
-	const order: Order = {
-		originChainId: 31337n,
-		destinationChainId: 31338n,
-		attesterSet: zeroHash,
-		escrow: toWord(address),
-		originVault: toWord(address),
-		destinationVault: toWord(address),
-		wallet: toWord(address),
-		recipient: toWord(address),
-		inputAmount: 10n,
-		minOutput: 5n,
-		inputToken: toWord(address),
-		outputToken: toWord(address),
-		swapKey: toSwapKey(uuid),
-		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
-	};
+	const order = plainOrder({ swapKey: toSwapKey(uuid), wallet: toWord(address) });
 	const columns = "id, account_id, order_id, order_terms, output, value_usd_cents, delivery, status";
 	// The rows are spread over the busy days. Every hundredth is the small account's; of the others four failed.
 	await owner.query(

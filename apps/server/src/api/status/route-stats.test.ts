@@ -1,21 +1,14 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import {
-	newSwapUuid,
-	type Order,
-	orderToJson,
-	packDeadlines,
-	statsResponseSchema,
-	toSwapKey,
-	toWord,
-} from "@geoswap/protocol";
-import { type Address, zeroHash } from "viem";
+import { newSwapUuid, orderToJson, statsResponseSchema, toSwapKey } from "@geoswap/protocol";
+import type { Address } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { plainOrder } from "../../../test/order/plain-order.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import type { Config } from "../../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import { createRouteStats, routeStatsQuery } from "./route-stats.ts";
 
-const address: Address = "0x00000000000000000000000000000000000000a1";
+const _address: Address = "0x00000000000000000000000000000000000000a1";
 const config = {
 	chains: [{ chainId: 1 }, { chainId: 2 }, { chainId: 3 }, { chainId: 4, onlyAccounts: [] }],
 } as unknown as Pick<Config, "chains">;
@@ -29,22 +22,11 @@ async function insertSwaps(
 	const uuids = Array.from({ length: count }, () =>
 		newSwapUuid({ nowMs: Date.now() - 60_000, random: randomBytes(10) }),
 	);
-	const order: Order = {
+	const order = plainOrder({
+		swapKey: toSwapKey(randomUUID()),
 		originChainId: origin,
 		destinationChainId: destination,
-		attesterSet: zeroHash,
-		escrow: toWord(address),
-		originVault: toWord(address),
-		destinationVault: toWord(address),
-		wallet: toWord(address),
-		recipient: toWord(address),
-		inputAmount: 10n,
-		minOutput: 5n,
-		inputToken: toWord(address),
-		outputToken: toWord(address),
-		swapKey: toSwapKey(randomUUID()),
-		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
-	};
+	});
 	await database.owner.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, status, created_at,
 			decided_at, ended_at, delivered_amount)
