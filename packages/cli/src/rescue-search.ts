@@ -8,7 +8,7 @@ import { type Intents, openIntents } from "./intents.ts";
 import { findChain, type PinnedChain } from "./pinned-assets.ts";
 import { checkAddress, readWallet } from "./wallet.ts";
 
-/** What `rescue` looks for, and where. */
+/** The orders that `rescue` looks for, and the chain on which it does. */
 export type Search = {
 	chain: PinnedChain;
 	wallet: Address;

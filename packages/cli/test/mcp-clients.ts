@@ -28,7 +28,7 @@ export type McpClient = {
 	) => Promise<Called>;
 	close: () => Promise<void>;
 };
-/** Where the server is: a command to start, or an address. */
+/** The server to connect to: a command to start, or an address. */
 type Target = { args: readonly string[]; env: Record<string, string> } | HttpServer;
 
 const info = { name: "test", version: "1.0.0" };

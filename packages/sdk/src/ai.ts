@@ -18,7 +18,7 @@ export type AiSwapInput = {
 	recipient: string;
 };
 
-/** What a model gets back. It holds no bigint, which the AI SDK could not store. */
+/** The result that a model gets. It holds no bigint, which the AI SDK could not store. */
 export type AiSwapOutput = {
 	id: string;
 	swapId?: string;

@@ -5,11 +5,11 @@ import type { SwapStore } from "./swap-store.ts";
 
 export type BudgetAsset = { chainId: number; token: string };
 
-/** What a program may swap on its own. What is not named here is refused. Amounts are in the smallest unit. */
+/** The swaps that a program may make on its own. Everything else is refused. Amounts are in the smallest unit. */
 export type Budget = {
 	/** The most to give of each token, in one swap and in any 24 hours. */
 	spend: readonly (BudgetAsset & { perSwap: bigint; perDay: bigint })[];
-	/** Which token may become which. The worst price is the least `output` for each `input`. */
+	/** The pairs of tokens that may be swapped. The worst price is the least `output` for each `input`. */
 	routes: readonly {
 		from: BudgetAsset;
 		to: BudgetAsset;

@@ -26,7 +26,7 @@ export function privySolanaWallet<Authorization>(
 	}: {
 		walletId: string;
 		address: string;
-		/** As Privy's own functions take it, if the wallet has an owner. */
+		/** Privy's own form of it, if the wallet has an owner. */
 		authorizationContext?: Authorization;
 	},
 ): RemoteSolanaWallet {

@@ -1,6 +1,6 @@
 /** A statement of a receipt that a chain confirms. */
 export type ShownFact = {
-	/** What the chain shows, for people. */
+	/** The facts that the chain shows, for people. */
 	fact: string;
 	chainId: number;
 	/** The transaction that shows it. Absent if the chain's state does. */

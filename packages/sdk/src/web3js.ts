@@ -1,6 +1,6 @@
 import type { RemoteSolanaWallet } from "./solana-wallet.ts";
 
-/** Of `@solana/web3.js` 1: the class, which this package does not import. */
+/** The class of `@solana/web3.js` 1, which this package does not import. */
 type TransactionClass<Transaction> = { deserialize: (bytes: Uint8Array) => Transaction };
 
 type Named =

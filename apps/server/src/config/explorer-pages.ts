@@ -1,6 +1,6 @@
 import type { Config } from "./config.ts";
 
-/** Where block explorers show transactions and addresses. Undefined for a chain without an explorer. */
+/** Functions that return the address of a block explorer's page. They return undefined for a chain without an explorer. */
 export type ExplorerPages = {
 	transaction(chainId: number, hash: string): string | undefined;
 	address(chainId: number, address: string): string | undefined;

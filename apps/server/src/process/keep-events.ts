@@ -48,7 +48,7 @@ export async function keepEvents({
 			}
 			await wait(publishEveryMs);
 		}
-		// What is under way ends before another worker may send the same.
+		// Deliveries that are under way end before another worker may send the same.
 		await webhooks?.idle();
 	});
 }

@@ -68,7 +68,7 @@ export function createDeliverer({
 	nowMs: () => Milliseconds;
 	log: Log;
 }): Deliverer {
-	/** What is under way, by webhook. */
+	/** The deliveries that are under way, by webhook. */
 	const serving = new Map<string, Promise<void>>();
 
 	async function serve(deliveries: readonly Due[]): Promise<void> {

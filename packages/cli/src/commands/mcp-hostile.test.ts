@@ -216,7 +216,7 @@ test(`${size.attempts} attempts of a hostile model, ${size.atOnce} at once and w
 		}
 		await Promise.all(running);
 	}
-	// What was signed before a kill is submitted by the process that follows.
+	// A swap that was signed before a kill is submitted by the process that follows.
 	for (const server of servers) await server.kill();
 	const last = await world.startHttp();
 	const ids = [...new Set(states.map(({ args }) => String(args.id)))];

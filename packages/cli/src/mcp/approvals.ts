@@ -8,7 +8,7 @@ export type ApprovedTerms = Omit<Intent, "version" | "createdAt" | "isMax" | "ac
 	recipient: string;
 };
 
-/** What a client holds while its user decides. It is signed, and holds no quote: a quote would expire meanwhile. */
+/** The signed state that a client holds while its user decides. It holds no quote: a quote would expire meanwhile. */
 export type Question = {
 	/** Used once. */
 	nonce: string;

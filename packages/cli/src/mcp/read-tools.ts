@@ -16,7 +16,7 @@ import { intentIdOf, type SwapReport } from "./swap-runner.ts";
 import { type Swapping, termsShape } from "./swap-tool.ts";
 import { dataText, errorResult, resultOf, resultSchema, toolError, units } from "./tool-result.ts";
 
-/** What tools that read need. `swapping` is missing if the server does not swap. */
+/** The dependencies of the tools that read. `swapping` is missing if the server does not swap. */
 export type Reading = {
 	io: Call["io"];
 	context: Pick<Context, "config" | "client">;

@@ -2,7 +2,7 @@ import { type ChainDeployment, geoEscrowAbi } from "@geoswap/protocol";
 import type { Address, PublicClient } from "viem";
 import { readContract } from "viem/actions";
 
-/** What an escrow owes a wallet, because the token refused a payment: a frozen wallet, a paused token. */
+/** An amount that an escrow owes a wallet, because the token refused a payment: a frozen wallet, a paused token. */
 export type Credit = { escrow: Address; token: Address; amount: bigint };
 
 /** Finds what the escrows of a chain owe a wallet, of these tokens and of all that the deployment file lists. */

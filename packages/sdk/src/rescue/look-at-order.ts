@@ -2,7 +2,7 @@ import { fromWord, geoEscrowAbi, geoVaultAbi, type Order, unpackDeadlines } from
 import type { Address, Hash, PublicClient } from "viem";
 import { getBlock, readContract } from "viem/actions";
 
-/** Where an order's money is, by what the chains say. */
+/** The place of an order's money, by what the chains say. */
 export type Whereabouts =
 	/** The recipient has the output, and the service has the input. */
 	| { place: "delivered" }

@@ -19,7 +19,10 @@ export type Followed = {
 	accountId: string;
 	/** The swap as it is now, if the stream is about one. */
 	swap?: SwapRecord | undefined;
-	/** Where the stream continues. By default a swap's events are told from the first, an account's from now on. */
+	/**
+	 * The event after which the stream continues. By default a swap's events are told from the first, an account's from
+	 * now on.
+	 */
 	after: EventCursor | "beginning" | undefined;
 };
 

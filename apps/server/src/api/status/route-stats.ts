@@ -7,7 +7,10 @@ const dayMs = 86_400_000;
 const days = 7;
 /** Settled swaps that are read at most: the newest ones, by the index of swaps that have ended. */
 const mostSwaps = 20_000;
-/** Of a route with fewer, a percentile could be one caller's swap. At this number five swaps are beyond the last one. */
+/**
+ * The least swaps of a route that is published. With fewer, a percentile could be one caller's swap; with this many, five
+ * swaps are beyond the last percentile.
+ */
 const leastSwaps = 100;
 const freshMs = 300_000;
 /** How long after a failure the database is asked again. */

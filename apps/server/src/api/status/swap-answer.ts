@@ -14,7 +14,7 @@ import type { ExplorerPages } from "../../config/explorer-pages.ts";
 import type { FinalitySeconds } from "../../config/finality-seconds.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 
-/** What an answer depends on besides the swap. */
+/** The settings that an answer depends on besides the swap. */
 export type AnswerParts = { finalitySeconds: FinalitySeconds; explorers: Pick<ExplorerPages, "transaction"> };
 
 /** Returns a swap as its account sees it. */

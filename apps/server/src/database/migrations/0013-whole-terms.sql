@@ -1,8 +1,8 @@
--- What a swap was charged for its transactions, as quoted: {"token": "0x…", "amount": "12"}, the token as in orders. Null in
--- rows of before.
+-- The amount that a swap was charged for its transactions, as quoted: {"token": "0x…", "amount": "12"}, the token as in
+-- orders. Null in rows of before.
 alter table swaps add column network_cost jsonb;
--- When a round found the deposit and the delivery on chain, and when the status became terminal, by the database's clock.
--- Null until then, after the chain has dropped the transaction, and in rows of before.
+-- The times at which a round found the deposit and the delivery on chain, and at which the status became terminal, by the
+-- database's clock. Null until then, after the chain has dropped the transaction, and in rows of before.
 alter table swaps add column opened_at timestamptz;
 alter table swaps add column delivered_at timestamptz;
 alter table swaps add column decided_at timestamptz;

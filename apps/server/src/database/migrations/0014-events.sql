@@ -4,14 +4,14 @@
 -- only adds to the outbox. One publisher at a time moves what has been committed to `events` and gives each its position:
 -- positions become visible in their order.
 create table event_outbox (
-	-- Taken while the swap's row is locked: of two events of one swap, the later one has the higher id.
+	-- It is taken while the swap's row is locked: of two events of one swap, the later one has the higher id.
 	id bigint generated always as identity primary key,
 	account_id uuid not null,
 	swap_id uuid not null,
-	-- How many stages and statuses the swap has reached, with this one. It tells the events of a swap apart.
+	-- The number of stages and statuses that the swap has reached, with this one. It tells the events of a swap apart.
 	number integer not null,
 	at timestamptz not null default now(),
-	-- What can change of a swap, as it was then. The rest is in the swap's row.
+	-- The following columns are what can change of a swap, as it was then. The rest is in the swap's row.
 	status text not null check (status in ('pending', 'settled', 'failed', 'refunded')),
 	stage text not null check (stage in ('opening', 'deposited', 'delivering', 'delivered', 'refunding')),
 	failure jsonb,

@@ -1,9 +1,9 @@
--- Where accounts want to be told of events.
+-- The addresses at which accounts want to be told of events.
 create table webhooks (
 	id uuid primary key,
 	account_id uuid not null references accounts,
 	url text not null,
-	-- Sealed: a copy of this table signs nothing.
+	-- The secret is sealed: a copy of this table signs nothing.
 	secret text not null,
 	-- The secret before the last rotation. It signs too until then.
 	previous_secret text,
@@ -12,17 +12,17 @@ create table webhooks (
 	-- Events up to this position are not told.
 	after bigint not null,
 	last_success_at timestamptz,
-	-- Since when no delivery has succeeded. Null if the last one did.
+	-- The time since which no delivery has succeeded. Null if the last one did.
 	failing_since timestamptz,
 	last_error text,
 	last_error_at timestamptz,
-	-- How many events were never delivered.
+	-- The number of events that were never delivered.
 	given_up integer not null default 0,
 	disabled_at timestamptz
 );
 create index webhooks_by_account on webhooks (account_id);
 
--- What is still to be told. Of each swap the earliest goes first, and the next one only after it.
+-- Events that are still to be told. The earliest of each swap goes first, and the next one only after it.
 create table webhook_deliveries (
 	webhook_id uuid not null references webhooks on delete cascade,
 	position bigint not null,

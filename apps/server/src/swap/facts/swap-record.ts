@@ -85,11 +85,11 @@ export type SwapRecord = {
 	deliveredAmount: Amount | undefined;
 	createdAt: Date;
 	updatedAt: Date;
-	/** When a round found the deposit and the delivery on chain, and when the status became terminal; if recorded. */
+	/** The times at which a round found the deposit and the delivery on chain, and the status became terminal; if recorded. */
 	openedAt: Date | undefined;
 	deliveredAt: Date | undefined;
 	decidedAt: Date | undefined;
-	/** When nothing was left to do. */
+	/** The time at which nothing was left to do. */
 	endedAt: Date | undefined;
 	/** A W3C traceparent; undefined if the swap is not traced. */
 	trace: string | undefined;

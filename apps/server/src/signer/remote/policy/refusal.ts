@@ -18,7 +18,7 @@ export const refusalReasons = [
 	"marker-young",
 	/** A payment that is not what the order's deposit was for. */
 	"not-the-deposit",
-	/** As much of the token was paid as may be for now, by all keys together. */
+	/** All keys together have paid as much of the token as they may for now. */
 	"above-cap",
 	/** The key has signed, or spent on fees, as much as it may for now. */
 	keyAboveCap,

@@ -24,6 +24,8 @@ export type SignerServer = {
 };
 
 type Answer = { status: number; body: unknown };
+/** A request of a client that is about one key. */
+type KeyRequest = { client: string; key: string; request: IncomingMessage };
 
 /** Serves the remote signer, over TLS 1.3 and only to clients with a certificate of the configured authority. */
 export async function startSignerServer({
@@ -95,15 +97,7 @@ export async function startSignerServer({
 		return path === "sign" ? sign({ client, key, request }) : check({ client, key, request });
 	}
 
-	async function check({
-		client,
-		key,
-		request,
-	}: {
-		client: string;
-		key: string;
-		request: IncomingMessage;
-	}): Promise<Answer> {
+	async function check({ client, key, request }: KeyRequest): Promise<Answer> {
 		await readBody(request);
 		return orRefused(async () => {
 			await signing.check({ client, key });
@@ -111,15 +105,7 @@ export async function startSignerServer({
 		});
 	}
 
-	async function sign({
-		client,
-		key,
-		request,
-	}: {
-		client: string;
-		key: string;
-		request: IncomingMessage;
-	}): Promise<Answer> {
+	async function sign({ client, key, request }: KeyRequest): Promise<Answer> {
 		const text = await readBody(request);
 		if (text === undefined)
 			return { status: 413, body: problem("malformed", `a payload has at most ${bodyLimitBytes} bytes`) };
