@@ -11,6 +11,7 @@ import { describe, expect, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { guidePages } from "../apps/server/src/api/openapi/page/read-docs-files.ts";
 import { processNames } from "../apps/server/src/config/process-name.ts";
+import { secretNames } from "../apps/server/src/config/secrets.ts";
 
 // Cheap facts about what operators start the service with. e2e/image builds the image and starts it.
 
@@ -327,5 +328,47 @@ describe("the manifests of Kubernetes", () => {
 
 	test("Restate is configured as on a small host", () => {
 		expect(read("kubernetes/example/restate.toml")).toBe(read("compose/restate.toml"));
+	});
+});
+
+describe("the secrets of each process", () => {
+	const { services } = readCompose("small-host.yaml");
+	const unitOf = (name: string) =>
+		read(globSync(`systemd/geoswapd-${name}{,@}.service`, { cwd: deploy })[0] ?? "");
+	const containersOf = (name: string): { env?: { name: string }[] }[] => {
+		const [workload] = parseAllDocuments(read(`kubernetes/base/${name}.yaml`)).map((one) => one.toJS());
+		const { initContainers = [], containers } = workload.spec.template.spec;
+		return [...initContainers, ...containers];
+	};
+	const secretsOf = (variables: readonly string[]) =>
+		variables.flatMap((name) => (name.endsWith("_FILE") ? name.slice(0, -"_FILE".length) : [])).sort();
+	const compose = (name: string) => secretsOf(Object.keys(services[name]?.environment ?? {}));
+	const processes = {
+		api: "api-1",
+		worker: "worker-1",
+		attester: "attester",
+		console: "console",
+		migrate: "migrate",
+	};
+
+	test.each(Object.entries(processes))(
+		"%s has the same in compose, Kubernetes and systemd",
+		(name, service) => {
+			const variables = [...unitOf(name).matchAll(/^Environment=(\w+)=/gm)].map(
+				([, variable]) => variable ?? "",
+			);
+			expect(secretsOf(variables)).toEqual(compose(service));
+			for (const { env = [] } of containersOf(name)) {
+				expect(secretsOf(env.map((variable) => variable.name))).toEqual(compose(service));
+			}
+		},
+	);
+
+	test("every secret that the service knows reaches a process, but for keys of other services, which may ask for none", () => {
+		const given = new Set(Object.values(processes).flatMap(compose));
+		expect(secretNames.filter((name) => !given.has(name))).toEqual([
+			"GEOSWAP_QUOTER_KEY",
+			"GEOSWAP_PYTH_KEY",
+		]);
 	});
 });

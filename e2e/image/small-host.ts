@@ -10,6 +10,8 @@ import {
 	stackConfig,
 } from "@geoswap/devnet";
 import { type Deployment, deploymentSchema, formatDeployment } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import { privateKeyToAddress } from "viem/accounts";
 import { compose, imageEnvironment } from "./local-images.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -72,8 +74,11 @@ export async function startSmallHost({
 	await network(`${project}_attest`, "--internal");
 	await startChains({ networks: outside });
 	const chainFile = (name: string) => podman("exec", "chains", "cat", `/data/${name}`);
-	const deployment = deploymentSchema.parse(JSON.parse(await chainFile("deployment.json")));
 	const keys = JSON.parse(await chainFile("keys.json")) as Keys;
+	const deployment = {
+		...deploymentSchema.parse(JSON.parse(await chainFile("deployment.json"))),
+		receiptSigners: [privateKeyToAddress(keys.receipt.privateKey)],
+	};
 
 	const [edge] = JSON.parse(await podman("network", "inspect", `${project}_edge`));
 	await writeKeys(folder, keys);
@@ -125,7 +130,8 @@ export async function startSmallHost({
 	};
 }
 
-type Keys = { relayers: { privateKey: string }[]; attesters: { privateKey: string }[] };
+type Key = { privateKey: Hex };
+type Keys = { relayers: Key[]; attesters: Key[]; receipt: Key };
 
 /** Starts the devnet, and beside it, in the same network namespace, a forwarder: the chains listen on loopback only. */
 async function startChains({ networks }: { networks: readonly string[] }): Promise<void> {
@@ -150,7 +156,7 @@ async function startChains({ networks }: { networks: readonly string[] }): Promi
 	await untilDone(() => runCommand(["podman", "exec", "chains", "cat", "/data/running.json"]));
 }
 
-async function writeKeys(folder: string, { relayers, attesters }: Keys): Promise<void> {
+async function writeKeys(folder: string, { relayers, attesters, receipt }: Keys): Promise<void> {
 	mkdirSync(join(folder, "secrets"), { recursive: true });
 	const solana = solanaKeyVariables(deriveSolanaDevnetKeys());
 	const two = relayers.slice(0, 2).map(({ privateKey }) => privateKey);
@@ -160,6 +166,7 @@ async function writeKeys(folder: string, { relayers, attesters }: Keys): Promise
 		"solana-escrow-key": solana.GEOSWAP_SOLANA_ESCROW_KEY,
 		"solana-vault-key": solana.GEOSWAP_SOLANA_VAULT_KEY,
 		"attester-key": attesters[0]?.privateKey,
+		"receipt-key": receipt.privateKey,
 	};
 	for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, "secrets", name), `${text}\n`);
 }

@@ -3,7 +3,13 @@ import type { Address } from "viem";
 import { evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import { readPepper, readSealKeys, readSecret, type SecretName } from "../../config/secrets.ts";
+import {
+	readPepper,
+	readSealKeys,
+	readSecret,
+	readWebhookKeys,
+	type SecretName,
+} from "../../config/secrets.ts";
 import { openReceiptKey, receiptField } from "../../signer/open-receipt-key.ts";
 import { openRelayers, relayersField } from "../../signer/open-relayers.ts";
 import { openSigners, type Signers } from "../../signer/open-signers.ts";
@@ -29,7 +35,15 @@ export async function checkSecrets(processes: ReadonlySet<string>): Promise<Find
 	}
 	if (processes.has("console")) isSet("CONSOLE_DATABASE_URL");
 	const findings = [...questions].map(([name, read]) => checkReading(name, read));
+	if (processes.has("api") || processes.has("worker")) findings.push(checkWebhookKeys());
 	return (await Promise.all(findings)).flat();
+}
+
+/** Checks the keys of webhooks' secrets, if there are any. Without them the service has no webhooks. */
+function checkWebhookKeys(): Promise<Finding[]> {
+	return check("GEOSWAP_WEBHOOK_KEYS", async () =>
+		ok(readWebhookKeys({ nowMs: Date.now }) ? "is set and valid" : "is not set: there are no webhooks"),
+	);
 }
 
 /** Checks that every key of a worker can be opened, and is the one that it should be. */

@@ -127,6 +127,7 @@ test.concurrent.each([
 			AUDITOR_DATABASE_URL: secretUrl("postgres"),
 			REDIS_URL: secretUrl("redis"),
 			GEOSWAP_SEAL_KEYS: "canary-path",
+			GEOSWAP_WEBHOOK_KEYS: "canary-path",
 			GEOSWAP_API_KEY_PEPPER: pepper,
 			GEOSWAP_RELAYER_KEYS: "31337:canary-path",
 		});
@@ -169,6 +170,7 @@ test.concurrent("check names each secret that is missing or wrong for the given 
 		API_DATABASE_URL: "postgres://127.0.0.1:9/x",
 		WORKER_DATABASE_URL: "postgres://127.0.0.1:9/x",
 		GEOSWAP_SEAL_KEYS: sealKeys,
+		GEOSWAP_WEBHOOK_KEYS: "canary-path",
 		GEOSWAP_API_KEY_PEPPER: "short",
 	};
 	const results = async (process: string) => {
@@ -182,12 +184,14 @@ test.concurrent("check names each secret that is missing or wrong for the given 
 		API_DATABASE_URL: "ok",
 		REDIS_URL: "fail",
 		GEOSWAP_SEAL_KEYS: "ok",
+		GEOSWAP_WEBHOOK_KEYS: "fail",
 		GEOSWAP_RECEIPT_KEY: "ok",
 		GEOSWAP_API_KEY_PEPPER: "fail",
 	});
 	expect(await results("worker")).toEqual({
 		WORKER_DATABASE_URL: "ok",
 		AUDITOR_DATABASE_URL: "fail",
+		GEOSWAP_WEBHOOK_KEYS: "fail",
 		GEOSWAP_RELAYER_KEYS: "fail",
 	});
 });
