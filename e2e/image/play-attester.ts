@@ -6,8 +6,9 @@ import { runCommand } from "./run-command.ts";
 const path = join(import.meta.dirname, "../../deploy/kubernetes/base/attester.yaml");
 
 /**
- * Starts the attester's manifest with podman in this machine's network. podman 4.3 has no volumes of secrets, and no
- * services: the secret is a folder here, and all else is as the manifest says.
+ * Starts the attester's manifest with podman in this machine's network. podman 4.3 has no volumes of secrets, publishes no
+ * ports there, probes with a program that the image does not have, and starts a check that has passed again: the secret
+ * is a folder here, ports and probes are left out, nothing is restarted, and all else is as the manifest says.
  */
 export async function playAttester({
 	folder,
@@ -26,7 +27,11 @@ export async function playAttester({
 	const [deployment = ""] = readFileSync(path, "utf8").split("\n---\n");
 	const secret = /secret:\n +secretName: geoswap-attester\n +defaultMode: 0440/;
 	if (!secret.test(deployment)) throw new Error(`${path} has no volume geoswap-attester of the known form`);
+	const ports = /^ {10}ports:\n(?: {12}.*\n)+(?: {10}\w+Probe:\n(?: {12}.*\n)+)+/m;
+	if (!ports.test(deployment)) throw new Error(`${path} has no ports and probes of the known form`);
 	const manifest = deployment
+		.replace(ports, "")
+		.replace("      serviceAccountName:", "      restartPolicy: Never\n$&")
 		.replaceAll("image: geoswap", `image: ${imageEnvironment.GEOSWAP_IMAGE}`)
 		.replace(secret, `hostPath: { path: ${secrets}, type: Directory }`);
 	const metadata = { name: "geoswap-attester-config" };
