@@ -24,7 +24,7 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
 			const program = defineProgram({ io, output, signal }, (code) => {
 				exit = code;
 			});
-			for (const command of [program, ...program.commands]) {
+			for (const command of withSubcommands(program)) {
 				command.exitOverride().configureOutput({
 					writeOut: (text) => {
 						written += text;
@@ -34,9 +34,7 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
 					getErrHelpWidth: () => helpColumns,
 				});
 			}
-			// Without a command, the help is the answer, not an error.
-			const isBare = args.every((arg) => arg === "--json");
-			await program.parseAsync(isBare ? ["--help"] : args, { from: "user" });
+			await program.parseAsync(isBare(program, args) ? [...args, "--help"] : args, { from: "user" });
 		});
 		return exit;
 	} catch (error) {
@@ -76,8 +74,8 @@ ${exitCodeHelp}
 
 Docs: docs/cli.md`,
 		);
-	const command = (name: string, description: string) =>
-		program
+	const command = (name: string, description: string, group = program) =>
+		group
 			.command(name)
 			.description(description)
 			.option("--json", "print one JSON document on stdout, for errors too")
@@ -129,6 +127,12 @@ Docs: docs/cli.md`,
 		.action(async (id, options) => {
 			const { statusCommand } = await import("./commands/status.ts");
 			setExit(await statusCommand(call, { id, ...options }));
+		});
+	command("watch", "show each change of a swap as it happens, to its end; exit codes as of swap")
+		.argument("<id>", "id of a swap, swp_…, or of an intent that was started on this machine")
+		.action(async (id) => {
+			const { watchCommand } = await import("./commands/watch.ts");
+			setExit(await watchCommand(call, { id }));
 		});
 	command("history", "list the account's swaps, newest first")
 		.option("--limit <number>", "maximum number of swaps, 1 to 100", "20")
@@ -196,6 +200,31 @@ Docs: docs/cli.md`,
 			const { undelegateCommand } = await import("./commands/undelegate.ts");
 			await undelegateCommand(call, { chain, ...options });
 		});
+	const webhooks = command("webhooks", "have the events of your swaps sent to an address").helpCommand(false);
+	command("add", "add a webhook, and print the secret that signs its events", webhooks)
+		.argument("<url>", "address that events are sent to, https://…")
+		.action(async (url) => {
+			const { addWebhookCommand } = await import("./commands/webhooks.ts");
+			await answer((asked) => addWebhookCommand(asked, { url }));
+		});
+	command("list", "list the account's webhooks, and whether their receivers accept events", webhooks).action(
+		async () => {
+			const { listWebhooksCommand } = await import("./commands/webhooks.ts");
+			await answer(listWebhooksCommand);
+		},
+	);
+	command("rotate", "print a new secret; the old one signs too for a day", webhooks)
+		.argument("<webhook>", "id of the webhook, wh_…")
+		.action(async (webhookId) => {
+			const { rotateWebhookCommand } = await import("./commands/webhooks.ts");
+			await answer((asked) => rotateWebhookCommand(asked, { webhookId }));
+		});
+	command("remove", "remove a webhook; events that wait for it are dropped", webhooks)
+		.argument("<webhook>", "id of the webhook, wh_…")
+		.action(async (webhookId) => {
+			const { removeWebhookCommand } = await import("./commands/webhooks.ts");
+			await answer((asked) => removeWebhookCommand(asked, { webhookId }));
+		});
 	command("chains", "list the service's chains, compared with the deployment file").action(async () => {
 		const { chainsCommand } = await import("./commands/chains.ts");
 		await answer(chainsCommand);
@@ -222,6 +251,17 @@ Docs: docs/cli.md`,
 			await (call.output.isJson ? call.output.result({ script }, []) : call.io.stdout.write(script));
 		});
 	return program;
+}
+
+function withSubcommands(command: Command): Command[] {
+	return [command, ...command.commands.flatMap(withSubcommands)];
+}
+
+/** Returns whether the arguments name no command, or only a group of commands: then the help is the answer, not an error. */
+function isBare(program: Command, args: readonly string[]): boolean {
+	const [name, ...others] = args.filter((arg) => arg !== "--json");
+	const isGroup = program.commands.some((one) => one.name() === name && one.commands.length > 0);
+	return name === undefined || (isGroup && others.length === 0);
 }
 
 function usage({ message }: CommanderError): CliError {

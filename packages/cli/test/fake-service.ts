@@ -65,7 +65,12 @@ export const pending = makeStatus({
 	},
 });
 
-type Answer = { status?: number; body: unknown };
+type Answer = {
+	status?: number;
+	body: unknown;
+	/** The body is the text of a stream of events, which ends there. */
+	isStream?: boolean;
+};
 type Handler = (request: {
 	path: string;
 	query: URLSearchParams;
@@ -98,9 +103,13 @@ export async function startFakeService() {
 			body: body ? JSON.parse(body) : {},
 		});
 		if (answered === "hold") return;
-		const { status = 200, body: content } = answered ?? refusal(404, "NOT_FOUND", "fix_request");
-		response.writeHead(status, { "content-type": "application/json" });
-		response.end(JSON.stringify(content));
+		const {
+			status = 200,
+			body: content,
+			isStream = false,
+		} = answered ?? refusal(404, "NOT_FOUND", "fix_request");
+		response.writeHead(status, { "content-type": isStream ? "text/event-stream" : "application/json" });
+		response.end(isStream ? content : JSON.stringify(content));
 	}
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	return {

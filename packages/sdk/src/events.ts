@@ -7,7 +7,14 @@ import { errorOf } from "./request.ts";
 import { sendAgain } from "./send-again.ts";
 import { sleep } from "./sleep.ts";
 
-export type { SwapEventBody } from "@geoswap/protocol";
+export type {
+	RemovedWebhook,
+	RotatedWebhook,
+	SwapEventBody,
+	WebhookResponse,
+	WebhooksResponse,
+} from "@geoswap/protocol";
+export { addWebhook, listWebhooks, removeWebhook, rotateWebhook } from "./webhooks.ts";
 
 /** An event, or the news that events before it may be missing: read your swaps then. */
 export type StreamedEvent = {

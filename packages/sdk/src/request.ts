@@ -8,8 +8,9 @@ const timeoutMs = 30_000;
 
 type Call = {
 	path: string;
+	/** By default a call with a body is a POST, and one without is a GET. */
+	method?: "DELETE";
 	query?: Record<string, string | number>;
-	/** Makes the call a POST. */
 	body?: object;
 	signal?: AbortSignal | undefined;
 };
@@ -22,7 +23,7 @@ export async function request<Answer>(client: Client, call: Call): Promise<Answe
 /** Like `request`, with the pause that the service asks for after the call. */
 export async function requestWithPause<Answer>(
 	client: Client,
-	{ path, query = {}, body, signal }: Call,
+	{ path, method, query = {}, body, signal }: Call,
 ): Promise<{ answer: Answer; retryAfterMs: number | undefined }> {
 	const url = new URL(client.baseUrl + path);
 	for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
@@ -33,7 +34,7 @@ export async function requestWithPause<Answer>(
 	let text: string;
 	try {
 		response = await fetch(url, {
-			method: body === undefined ? "GET" : "POST",
+			method: method ?? (body === undefined ? "GET" : "POST"),
 			headers: {
 				"x-api-key": client.apiKey,
 				...(body === undefined ? {} : { "content-type": "application/json" }),

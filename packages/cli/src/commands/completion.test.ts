@@ -16,6 +16,7 @@ test("bash completes commands, and the options of the command that is typed", as
 	expect(await completions("geoswap st")).toEqual(["status"]);
 	expect(await completions("geoswap swap --m")).toEqual(["--min-out", "--max-spend"]);
 	expect(await completions("geoswap quote --acc")).toEqual([""]);
+	expect(await completions("geoswap webhooks r")).toEqual(["rotate", "remove"]);
 });
 
 test.each(["bash", "zsh", "fish"])(

@@ -1,5 +1,5 @@
 import { fromSwapId, type StatusResponse, swapStatuses } from "@geoswap/protocol";
-import { GeoswapError, getStatus, waitForSwap } from "@geoswap/sdk";
+import { type Client, GeoswapError, getStatus, waitForSwap } from "@geoswap/sdk";
 import { CliError } from "../cli-error.ts";
 import { homeOf } from "../config.ts";
 import { type Call, openConfig, openContext } from "../context.ts";
@@ -10,17 +10,31 @@ import { shellCommand } from "../shell-command.ts";
 import { createProgress, swapLines } from "../swap-progress.ts";
 import { Interrupted, unlessInterrupted } from "../watch-interrupt.ts";
 
-export async function statusCommand(
-	call: Call,
-	{ id: text, wait }: { id: string; wait: boolean },
-): Promise<ExitCode> {
+/** Asks for a swap until the answer can be shown. */
+type Ask = (
+	client: Client,
+	swapId: string,
+	options: { onUpdate: (swap: StatusResponse) => void; signal: AbortSignal },
+) => Promise<StatusResponse>;
+
+export function statusCommand(call: Call, { id, wait }: { id: string; wait: boolean }): Promise<ExitCode> {
+	return showSwap(call, {
+		id,
+		ask: wait
+			? waitForSwap
+			: (client, swapId, { signal }) => getStatus(client, swapId, { waitSeconds: 0, signal }),
+	});
+}
+
+/** Shows the swap of that id, or the one that the intent of that id became. Returns the exit code of its status. */
+export async function showSwap(call: Call, { id: text, ask }: { id: string; ask: Ask }): Promise<ExitCode> {
 	const intents = openIntents(homeOf(call.io));
 	// This call cannot be interrupted: which swap it is decides what an interruption means.
 	const { swapId, id } = await findSwap(intents, text);
 	const ended = id === undefined ? undefined : await intents.findEnd(id);
 	try {
 		const { config } = await openConfig(call);
-		const swap = ended ?? (await askService(call, { swapId, wait }));
+		const swap = ended ?? (await askService(call, { swapId, ask }));
 		await call.output.result({ ...(id !== undefined && { id }), swap }, swapLines(config.pins, swap));
 		if (swap.status === "pending") return exitCode.mayExecute;
 		return swap.status === "settled" ? exitCode.done : exitCode.notSettled;
@@ -38,7 +52,7 @@ export async function statusCommand(
 
 async function askService(
 	call: Call,
-	{ swapId, wait }: { swapId: string; wait: boolean },
+	{ swapId, ask }: { swapId: string; ask: Ask },
 ): Promise<StatusResponse> {
 	const { output, signal } = call;
 	const { client, config } = await unlessInterrupted(signal, openContext(call));
@@ -49,9 +63,7 @@ async function askService(
 		progress.sayStatus(swap);
 	};
 	try {
-		const swap = wait
-			? await waitForSwap(client, swapId, { onUpdate, signal })
-			: await getStatus(client, swapId, { waitSeconds: 0, signal });
+		const swap = await ask(client, swapId, { onUpdate, signal });
 		if (swap.swapId === swapId && swapStatuses.includes(swap.status)) return swap;
 		throw notItsAnswer(config.baseUrl);
 	} finally {

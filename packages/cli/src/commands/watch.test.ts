@@ -1,0 +1,95 @@
+import type { StatusResponse } from "@geoswap/protocol";
+import { createClient } from "@geoswap/sdk";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { makeStatus, pending, refusal, startFakeService, swapId } from "../../test/fake-service.ts";
+import { initArgs, makeHome, runCli } from "../../test/run-cli.ts";
+import { followSwap } from "../follow-swap.ts";
+
+const service = await startFakeService();
+afterAll(() => service.close());
+const { env, deployment } = makeHome();
+await runCli(initArgs(service.baseUrl, deployment), { env });
+beforeEach(() => service.reset());
+
+const path = `/swaps/${swapId}/events`;
+const watch = () => runCli(["watch", swapId, "--json"], { env });
+const called = () => service.seen.map((one) => one.path);
+
+/** Returns a stream that tells of these states, one event each. */
+function streamOf(...states: StatusResponse[]) {
+	const events = states.map((data, i) => {
+		const event = { id: `evt_${i}`, type: `swap.${data.status}`, timestamp: data.updatedAt, data };
+		return `id: 0-${i + 1}\ndata: ${JSON.stringify(event)}\n\n`;
+	});
+	return { body: `retry: 1\n\n${events.join("")}`, isStream: true };
+}
+
+test.each([
+	["settled", 0],
+	["refunded", 4],
+	["failed", 4],
+] as const)("watch tells each change by the stream, and a %s swap is exit %i", async (status, exit) => {
+	service.handlers[path] = () => streamOf(pending, makeStatus({ status }));
+	const watched = await watch();
+	expect(watched.exit).toBe(exit);
+	expect(JSON.parse(watched.stdout)).toMatchObject({ swap: { swapId, status } });
+	expect(watched.stderr).toContain("deposited: the input is in escrow");
+	expect(watched.stderr).toContain(status);
+	expect(called()).toEqual([path]);
+});
+
+test("a stream that breaks is opened again where it was", async () => {
+	let opened = 0;
+	service.handlers[path] = () => (opened++ === 0 ? streamOf(pending) : streamOf(makeStatus()));
+	expect(await watch()).toMatchObject({ exit: 0 });
+	expect(called()).toEqual([path, path]);
+});
+
+test("a service without streams, or a proxy that answers in its place, is polled", async () => {
+	for (const answer of [
+		refusal(404, "NOT_FOUND", "fix_request"),
+		{ status: 200, body: {} },
+		{ status: 403, body: "no" },
+	]) {
+		service.seen.length = 0;
+		service.handlers[path] = () => answer;
+		expect(await watch()).toMatchObject({ exit: 0 });
+		expect(called()).toEqual([path, `/swap/status/${swapId}`]);
+	}
+});
+
+test("a stream that tells nothing is given up, and the service is polled", async () => {
+	service.handlers[path] = () => "hold";
+	const { signal } = new AbortController();
+	const client = createClient({ baseUrl: service.baseUrl, apiKey: "key-1" });
+	const told: string[] = [];
+	const onUpdate = ({ status }: StatusResponse) => told.push(status);
+	const swap = await followSwap(client, swapId, { onUpdate, signal, silenceMs: 50 });
+	expect([swap.status, told]).toEqual(["settled", ["settled"]]);
+});
+
+test.each(["UNAUTHORIZED", "SWAP_NOT_FOUND"])(
+	"%s is exit 5, with the command that follows the swap",
+	async (code) => {
+		service.handlers[path] = () => refusal(code === "UNAUTHORIZED" ? 401 : 404, code, "check_key");
+		const { exit, stdout } = await watch();
+		expect({ exit, body: JSON.parse(stdout) }).toMatchObject({
+			exit: 5,
+			body: { error: { code, mayExecute: true, resume: `geoswap status ${swapId}` } },
+		});
+		expect(called()).toEqual([path]);
+	},
+);
+
+test("Ctrl-C ends the watching and never the swap: exit 5", async () => {
+	const controller = new AbortController();
+	service.handlers[path] = () => {
+		controller.abort();
+		return "hold";
+	};
+	const { exit, stdout } = await runCli(["watch", swapId, "--json"], { env, interrupt: controller.signal });
+	expect({ exit, body: JSON.parse(stdout) }).toMatchObject({
+		exit: 5,
+		body: { error: { code: "INTERRUPTED", mayExecute: true } },
+	});
+});

@@ -1,0 +1,54 @@
+import { isTerminal, type StatusResponse } from "@geoswap/protocol";
+import { type Client, GeoswapError, waitForSwap } from "@geoswap/sdk";
+import { streamEvents } from "@geoswap/sdk/events";
+
+/** Errors that a poll gets as well. */
+const finalCodes = new Set<string>(["UNAUTHORIZED", "SWAP_NOT_FOUND"]);
+
+/**
+ * Follows a swap to its end by the service's stream of events. Polls instead if the service has no streams, or if the
+ * stream tells nothing for a while: a proxy between may hold it back.
+ */
+export async function followSwap(
+	client: Client,
+	swapId: string,
+	{
+		onUpdate,
+		signal,
+		silenceMs = 20_000,
+	}: { onUpdate: (swap: StatusResponse) => void; signal: AbortSignal; silenceMs?: number },
+): Promise<StatusResponse> {
+	const ended = await followStream(client, swapId, { onUpdate, signal, silenceMs });
+	return ended ?? waitForSwap(client, swapId, { onUpdate, signal });
+}
+
+/** Returns the swap once the stream says that it has ended, and undefined if the stream cannot be relied on. */
+async function followStream(
+	client: Client,
+	swapId: string,
+	{
+		onUpdate,
+		signal,
+		silenceMs,
+	}: { onUpdate: (swap: StatusResponse) => void; signal: AbortSignal; silenceMs: number },
+): Promise<StatusResponse | undefined> {
+	const silence = new AbortController();
+	const timer = setTimeout(() => silence.abort(), silenceMs);
+	try {
+		const both = AbortSignal.any([signal, silence.signal]);
+		for await (const one of streamEvents(client, { swapId, signal: both })) {
+			timer.refresh();
+			if (one.kind === "reset" || one.event.data?.swapId !== swapId) continue;
+			const { data } = one.event;
+			onUpdate(data);
+			if (isTerminal(data.status)) return data;
+		}
+		return undefined;
+	} catch (error) {
+		signal.throwIfAborted();
+		if (error instanceof GeoswapError && finalCodes.has(error.code)) throw error;
+		return undefined;
+	} finally {
+		clearTimeout(timer);
+	}
+}
