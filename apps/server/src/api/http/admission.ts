@@ -43,7 +43,7 @@ export function createAdmission({
 			return await apiKeys.authenticate(typeof key === "string" ? key : undefined);
 		} catch (error) {
 			if (!(error instanceof SwapError) || error.code !== "UNAUTHORIZED") throw error;
-			refuseAbove(rateLimits.takeForAddress(request.ip, "unauthenticated"), request);
+			refuseAbove(rateLimits.takeForAddress(addressOf(request), "unauthenticated"), request);
 			throw error;
 		}
 	}
@@ -54,7 +54,7 @@ export function createAdmission({
 	 */
 	function refuseFlood(request: FastifyRequest, reply: FastifyReply): boolean {
 		if (request.headers["x-api-key"]?.length === apiKeyLength) return false;
-		const state = rateLimits.refusalOf(request.ip);
+		const state = rateLimits.refusalOf(addressOf(request));
 		if (!state) return false;
 		const { text, body } = refusalText(state, { requestId: request.id });
 		observer.refused(request, body);
@@ -83,12 +83,18 @@ export function createAdmission({
 			refuseAbove(state, request);
 			// The request is identified only after the rate check: a flooding key must not fill the collector either.
 			observer.identified(request);
-			onKeyUsed?.(account.keyId, request.ip);
+			const address = addressOf(request);
+			if (address) onKeyUsed?.(account.keyId, address);
 			return undefined;
 		},
-		withoutKey: (request) => refuseAbove(rateLimits.takeForAddress(request.ip, "public"), request),
-		preflight: (request) => refuseAbove(rateLimits.takeForAddress(request.ip, "preflight"), request),
+		withoutKey: (request) => refuseAbove(rateLimits.takeForAddress(addressOf(request), "public"), request),
+		preflight: (request) => refuseAbove(rateLimits.takeForAddress(addressOf(request), "preflight"), request),
 	};
+}
+
+/** Returns where the request came from; nothing if its connection broke meanwhile, which leaves it no address. */
+function addressOf({ ip }: { ip: string | undefined }): string {
+	return ip ?? "";
 }
 
 export function rateHeaders({ limit, remaining, resetSeconds }: RateState): Record<string, string> {
