@@ -6,6 +6,10 @@ type LinkMood = "fine" | "hung" | { slowMs: number };
 export type MoodyLink = {
 	port: number;
 	mood: LinkMood;
+	/** Milliseconds after which each new connection breaks. Undefined if it lasts. */
+	breaksAfterMs: number | undefined;
+	/** The number of connections that broke like that. */
+	broken: number;
 	stop: () => Promise<void>;
 };
 
@@ -20,7 +24,17 @@ export async function startMoodyLink({ port, to }: { port: number; to: number })
 	};
 	const server = createServer((client) => {
 		const target = connect(to, "127.0.0.1");
-		keep(client).on("close", () => target.destroy());
+		const breaking =
+			link.breaksAfterMs === undefined
+				? undefined
+				: setTimeout(() => {
+						link.broken++;
+						client.destroy();
+					}, link.breaksAfterMs);
+		keep(client).on("close", () => {
+			clearTimeout(breaking);
+			target.destroy();
+		});
 		keep(target).on("close", () => client.destroy());
 		client.on("data", (bytes) => {
 			if (link.mood !== "hung") target.write(bytes);
@@ -34,6 +48,8 @@ export async function startMoodyLink({ port, to }: { port: number; to: number })
 	const link: MoodyLink = {
 		port,
 		mood: "fine",
+		breaksAfterMs: undefined,
+		broken: 0,
 		stop: () =>
 			new Promise((resolve) => {
 				server.close(() => resolve());

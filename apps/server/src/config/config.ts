@@ -121,6 +121,13 @@ const consoleSchema = listenSchema.extend({
 const eventsSchema = z.strictObject({
 	/** Days for which an event is kept: how long a stream can be resumed. Webhooks are retried for one day. */
 	retentionDays: z.number().min(2).max(365).default(30),
+	/** Pauses between attempts to deliver to a webhook. Each is three times the one before, up to the longest. */
+	webhookPauseSeconds: z
+		.strictObject({
+			first: z.number().positive().default(5),
+			longest: z.number().positive().max(21_600).default(3_600),
+		})
+		.prefault({}),
 });
 
 /** A name that PostgreSQL takes without quotes. */

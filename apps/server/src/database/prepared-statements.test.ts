@@ -239,6 +239,7 @@ async function serveWebhook(db: DatabasePool, { accountId, nowMs }: { accountId:
 			sender: { send: async () => result },
 			keys,
 			statusOf: () => ({}) as StatusResponse,
+			pauseSeconds: { first: 5, longest: 3_600 },
 			random: () => 0,
 			nowMs: () => nowMs,
 			log: pino({ level: "silent" }),

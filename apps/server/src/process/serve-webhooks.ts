@@ -41,6 +41,7 @@ export function serveWebhooks({
 		sender,
 		keys,
 		statusOf: (swap) => swapAnswer(swap, answerParts),
+		pauseSeconds: config.events.webhookPauseSeconds,
 		...(onOutcome && { onOutcome }),
 		random: Math.random,
 		nowMs,

@@ -17,6 +17,7 @@ import { newWebhookSecret, openSecret, sealSecret } from "./webhook-secret.ts";
 import { deleteWebhook, insertWebhook, listWebhooks, rotateWebhook } from "./webhooks.ts";
 
 const keys = parseSealKeys(`first:${randomBytes(32).toString("base64url")}`);
+const pauseSeconds = { first: 5, longest: 3_600 };
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 
@@ -88,6 +89,7 @@ function worker({ startMs = Date.now(), random = () => 0.5 } = {}) {
 		sender,
 		keys,
 		statusOf: ({ id, status, stage }) => ({ swapId: toSwapId(id), status, stage }) as StatusResponse,
+		pauseSeconds,
 		onOutcome: (outcome) => outcomes.push(outcome),
 		random,
 		nowMs: () => now,
@@ -235,6 +237,7 @@ test("a receiver that does not answer delays only its own events", async () => {
 		sender,
 		keys,
 		statusOf: () => ({}) as StatusResponse,
+		pauseSeconds,
 		random: () => 0,
 		nowMs: () => now,
 		log: pino({ level: "silent" }),
@@ -256,9 +259,11 @@ test("a receiver that does not answer delays only its own events", async () => {
 });
 
 test("pauses grow from seconds to an hour and differ by up to a fifth", () => {
-	const pauses = [1, 2, 3, 4, 5, 6, 7, 8, 20].map((attempts) => retryPauseMs(attempts, () => 0.5) / 1_000);
+	const pauseMs = (attempts: number, random: number) =>
+		retryPauseMs(attempts, { pauseSeconds, random: () => random });
+	const pauses = [1, 2, 3, 4, 5, 6, 7, 8, 20].map((attempts) => pauseMs(attempts, 0.5) / 1_000);
 	expect(pauses).toEqual([5, 15, 45, 135, 405, 1_215, 3_600, 3_600, 3_600]);
-	expect([0, 1].map((random) => retryPauseMs(1, () => random))).toEqual([4_000, 6_000]);
+	expect([0, 1].map((random) => pauseMs(1, random))).toEqual([4_000, 6_000]);
 });
 
 test("a secret is stored sealed: it opens only with its key, and only for its webhook", async () => {

@@ -1,5 +1,6 @@
 import type { Milliseconds, StatusResponse, SwapUuid } from "@geoswap/protocol";
 import { Webhook } from "standardwebhooks";
+import type { Config } from "../config/config.ts";
 import type { SealKeys } from "../config/seal-keys.ts";
 import type { Database } from "../database/database.ts";
 import type { Row } from "../database/rows.ts";
@@ -14,8 +15,6 @@ import { openSecret } from "./webhook-secret.ts";
 const atOncePerWebhook = 8;
 /** Webhooks that are served at once: one that is slow keeps only its own place. */
 const webhooksAtOnce = 64;
-const firstPauseMs = 5_000;
-const longestPauseMs = 3_600_000;
 /** How much a pause may be shorter or longer, so that receivers are not asked by all at once. */
 const jitter = 0.2;
 /** How long a delivery is tried. */
@@ -29,6 +28,7 @@ type Due = Row<"webhooks", "url" | "secret" | "previous_secret" | "previous_unti
 	first_at: Date | null;
 };
 type Attempt = { due: Due; result: SendOutcome };
+type PauseSeconds = Config["events"]["webhookPauseSeconds"];
 export type DeliveryOutcome = "delivered" | "failed" | "given-up";
 
 export type Deliverer = {
@@ -39,8 +39,11 @@ export type Deliverer = {
 };
 
 /** Returns how long to wait after so many failed attempts. */
-export function retryPauseMs(attempts: number, random: () => number): Milliseconds {
-	const pauseMs = Math.min(longestPauseMs, firstPauseMs * 3 ** (attempts - 1));
+export function retryPauseMs(
+	attempts: number,
+	{ pauseSeconds: { first, longest }, random }: { pauseSeconds: PauseSeconds; random: () => number },
+): Milliseconds {
+	const pauseMs = Math.min(longest, first * 3 ** (attempts - 1)) * 1_000;
 	return Math.round(pauseMs * (1 + jitter * (2 * random() - 1)));
 }
 
@@ -53,6 +56,7 @@ export function createDeliverer({
 	sender,
 	keys,
 	statusOf,
+	pauseSeconds,
 	onOutcome = () => {},
 	random,
 	nowMs,
@@ -62,6 +66,8 @@ export function createDeliverer({
 	sender: Pick<WebhookSender, "send">;
 	keys: SealKeys;
 	statusOf: (swap: SwapRecord) => StatusResponse;
+	/** Pauses between attempts: the first, and the longest. */
+	pauseSeconds: PauseSeconds;
 	onOutcome?: (outcome: DeliveryOutcome) => void;
 	/** Returns a number from 0 to 1. */
 	random: () => number;
@@ -128,7 +134,7 @@ export function createDeliverer({
 			result.outcome === "gone" ? "the receiver answered 410: it wants no more events" : result.error;
 		const firstMs = due.first_at?.getTime() ?? now.getTime();
 		const isGivenUp = result.outcome === "gone" || now.getTime() - firstMs >= patienceMs;
-		const nextAt = new Date(now.getTime() + retryPauseMs(due.attempts + 1, random));
+		const nextAt = new Date(now.getTime() + retryPauseMs(due.attempts + 1, { pauseSeconds, random }));
 		const { rows } = await db.query<Row<"webhooks", "disabled_at">>({
 			name: "webhook-failed",
 			text: `with given_up as (
