@@ -2,6 +2,7 @@ import { startTestChains, type TestChains } from "@geoswap/devnet";
 import { fromSwapKey, newSwapUuid, type Order, orderId, orderToJson, type SwapUuid } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { noteSigned } from "../../test/order/note-signed.ts";
 import { orderActions } from "../../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { insertWait } from "../../test/swap/insert-wait.ts";
@@ -27,6 +28,7 @@ afterAll(async () => {
 });
 
 async function follow(): Promise<void> {
+	await noteSigned(database.owner, actions.fills);
 	await actions.finalize();
 	for (const chain of [chains.origin, chains.destination]) {
 		const engine = { poke: async () => {} };
@@ -260,6 +262,23 @@ test("I6: a delivery whose order a restore has forgotten is found only after its
 	expect(foundIn(await audit({ nowMs: Date.now() + 4_500_000 }), order)).toEqual(["I6"]);
 	await database.owner.query("delete from restores");
 	expect(foundIn(await audit(), order)).toEqual(["I6"]);
+});
+
+test("I6: a delivery by a transaction that the service did not sign is found, although its order has a deposit and a swap", async () => {
+	const [small, stolen] = [await actions.makeOrder(), await actions.makeOrder()];
+	for (const order of [small, stolen]) {
+		await actions.open(order);
+		await insertSwap(order);
+	}
+	await actions.fill(small, 9_000_000n);
+	await actions.fill(stolen, 900_000_000n, { isTheft: true });
+	const report = await audit();
+	expect([small, stolen].map((order) => foundIn(report, order))).toEqual([[], ["I6"]]);
+	expect(report.breaches.find(({ orderId: id }) => id === orderId(stolen))?.amount).toBe("900000000");
+	// The books of a restored database do not have all that was signed before.
+	await database.owner.query("insert into restores values ($1)", [new Date()]);
+	expect(foundIn(await audit(), stolen)).toEqual([]);
+	await database.owner.query("delete from restores");
 });
 
 test("I12: an order that anyone should be able to refund, and nobody can, is found; a loss is reported with its value", async () => {

@@ -21,6 +21,7 @@ import {
 } from "@solana-program/token";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { noteSigned } from "../../test/order/note-signed.ts";
 import { orderActions } from "../../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { type SolanaActions, solanaActions } from "../../test/solana/solana-actions.ts";
@@ -75,6 +76,7 @@ beforeEach(async () => {
 
 /** Follows the chains until all that happened is final and booked. */
 async function follow(): Promise<void> {
+	await noteSigned(database.owner, actions.fills);
 	await Promise.all([actions.finalize(), on.finalize()]);
 	const common = {
 		pool: database.pools.worker,

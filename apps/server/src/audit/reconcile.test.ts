@@ -2,6 +2,7 @@ import { devTokenAbi, startTestChains, type TestChain, type TestChains } from "@
 import { fromSwapKey, type Order, orderId, orderToJson, toWord } from "@geoswap/protocol";
 import { type Address, encodeFunctionData, type Hex, hexToBytes, http, type Transport } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { noteSigned } from "../../test/order/note-signed.ts";
 import { assetAddress, orderActions } from "../../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { insertWait } from "../../test/swap/insert-wait.ts";
@@ -27,6 +28,7 @@ afterAll(async () => {
 
 /** Follows the chains until all that happened is final and booked. */
 async function follow(): Promise<void> {
+	await noteSigned(database.owner, actions.fills);
 	await actions.finalize();
 	for (const chain of [chains.origin, chains.destination]) {
 		const following = {

@@ -7,6 +7,7 @@ import { checkAllowances } from "./check/check-allowances.ts";
 import { checkBalances } from "./check/check-balances.ts";
 import { checkDepositDepth } from "./check/check-deposit-depth.ts";
 import { checkExposure, type ExposedChain } from "./check/check-exposure.ts";
+import { checkFillSigners } from "./check/check-fill-signers.ts";
 import { checkMoves } from "./check/check-moves.ts";
 import { checkOnce } from "./check/check-once.ts";
 import { checkOrder, isOurs, isRefundWithoutVoid, type Ours } from "./check/check-order.ts";
@@ -22,7 +23,7 @@ import { type AuditedSolana, connectAuditedSolana, finalHoldings } from "./read/
 import { CouldNotCheckError } from "./read/could-not-check-error.ts";
 import { inTurns } from "./read/in-turns.ts";
 import { type OrderHistory, orderHistories } from "./read/order-history.ts";
-import { type AuditedSwap, type Books, readBooks, readOrdersOfSwaps } from "./read/read-books.ts";
+import { type AuditedSwap, type Books, readBooks, readOrdersOfSwaps, readSigned } from "./read/read-books.ts";
 import { type ChainEvents, noEvents, readChainEvents } from "./read/read-chain-events.ts";
 import { readSolanaTransactions } from "./read/read-solana-transactions.ts";
 import { breachOf, type Finding, type Invariant, invariants, type Report } from "./read/report.ts";
@@ -217,22 +218,27 @@ export async function reconcile({
 		checked.I12 += refundable.checked;
 		breaches.push(...refundable.breaches);
 	}
-	// Nobody knows these orders' terms, so a chain that does not answer may have their deposits.
-	if (unchecked.size === 0) {
-		const orphans = [...histories.values()].filter(
-			({ orderId: id, order, filled }) => filled.length > 0 && !order && !known.has(id),
-		);
-		// The memory keeps nothing about swaps that ended long ago.
-		const ended = await CouldNotCheckError.unless("the database", readOrdersOfSwaps(pool, orphans));
-		const unknown = orphans.filter(({ orderId: id }) => !ended.has(id));
+	const filled = [...histories.values()].filter((history) => history.filled.length > 0);
+	// If a chain does not answer, it may have the deposits of orders whose terms nobody knows.
+	const orphans =
+		unchecked.size > 0 ? [] : filled.filter(({ orderId: id, order }) => !order && !known.has(id));
+	// The memory keeps nothing about swaps that ended long ago.
+	const ended = await CouldNotCheckError.unless("the database", readOrdersOfSwaps(pool, orphans));
+	const unknown = new Set(orphans.filter(({ orderId: id }) => !ended.has(id)));
+	for (const chain of chains.filter(({ chainId }) => !unchecked.has(chainId))) {
+		const fillsOf = (some: readonly OrderHistory[]) =>
+			some.flatMap((history) => history.filled.filter(({ chainId }) => chainId === chain.chainId));
+		const fills = fillsOf(filled.filter((history) => !unknown.has(history)));
+		const signed = await CouldNotCheckError.unless("the database", readSigned(pool, fills));
 		const { restoredAtMs } = books;
-		for (const chain of chains) {
-			const found = await ofChain(
-				chain,
-				checkUnknownFills(chain, { histories: unknown, restoredAtMs, nowMs }),
-			);
-			breaches.push(...(found ?? []));
-		}
+		const found = await ofChain(
+			chain,
+			Promise.all([
+				checkUnknownFills(chain, { fills: fillsOf([...unknown]), restoredAtMs, nowMs }),
+				checkFillSigners(chain, { fills, signed, restoredAtMs }),
+			]),
+		);
+		breaches.push(...(found ?? []).flat());
 	}
 	const heldUpAtMs = memory?.heldUpAtMs ?? new Map<Hex, number>();
 	const asked = solana && !unchecked.has(solana.chainId) ? solana : undefined;

@@ -42,9 +42,12 @@ export function orderActions(chains: TestChains) {
 		await send(origin, wallet, { to: fromWord(order.inputToken), data });
 	}
 
+	const fills: { chainId: number; hash: Hex }[] = [];
 	return {
 		relayer,
 		wallet,
+		/** The transactions of all fills but a thief's. */
+		fills,
 
 		/** Returns an order of 10 USDC to USDC on the other chain, or to another asset, with an hour for each step. */
 		async makeOrder({
@@ -94,12 +97,19 @@ export function orderActions(chains: TestChains) {
 		},
 
 		/** Fills from stock, or through the router if a pool's fee is given. */
-		fill(order: Order, amount: bigint, { poolFee = 0 } = {}): Promise<TransactionReceipt> {
+		async fill(
+			order: Order,
+			amount: bigint,
+			{ poolFee = 0, isTheft = false } = {},
+		): Promise<TransactionReceipt> {
 			const item = { order, amount, minOutput: 0n, poolFee, secondPoolFee: 0 };
-			return send(chainOf(order.destinationChainId), relayer, {
+			const { chainId } = chainOf(order.destinationChainId);
+			const receipt = await send(chainOf(order.destinationChainId), relayer, {
 				to: fromWord(order.destinationVault),
 				data: encodeFunctionData({ abi: geoVaultAbi, functionName: "fillMany", args: [[item]] }),
 			});
+			if (!isTheft) fills.push({ chainId, hash: receipt.transactionHash });
+			return receipt;
 		},
 
 		voidOrder(order: Order): Promise<TransactionReceipt> {

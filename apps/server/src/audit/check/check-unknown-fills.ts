@@ -1,8 +1,8 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { AuditedChain } from "../read/audited-chain.ts";
 import { inTurns } from "../read/in-turns.ts";
-import type { OrderHistory } from "../read/order-history.ts";
-import type { Finding } from "../read/report.ts";
+import type { ChainEvents } from "../read/read-chain-events.ts";
+import { type Finding, nextAfterTheft } from "../read/report.ts";
 
 /** Within this time after a fill its deposit is final. */
 const finalWithinMs = 3_600_000;
@@ -15,20 +15,17 @@ const finalWithinMs = 3_600_000;
 export async function checkUnknownFills(
 	{ chainId, client }: AuditedChain,
 	{
-		histories,
+		fills,
 		restoredAtMs,
 		nowMs,
 	}: {
-		/** Histories of orders whose terms nobody knows. On Solana such an order is found by its marker. */
-		histories: readonly OrderHistory[];
+		/** Fills of orders whose terms nobody knows. On Solana such an order is found by its marker. */
+		fills: ChainEvents["filled"];
 		/** The time at which the database was last restored from a backup. */
 		restoredAtMs: Milliseconds | undefined;
 		nowMs: Milliseconds;
 	},
 ): Promise<Finding[]> {
-	const fills = histories.flatMap(({ orderId, filled }) =>
-		filled.filter((fill) => fill.chainId === chainId).map((fill) => ({ ...fill, orderId })),
-	);
 	const isRestored = restoredAtMs !== undefined && nowMs < restoredAtMs + finalWithinMs;
 	const findings = await inTurns(fills, async ({ orderId, block, delivered }): Promise<Finding[]> => {
 		if (isRestored) {
@@ -36,7 +33,8 @@ export async function checkUnknownFills(
 			if (nowMs < Number(timestamp) * 1_000 + finalWithinMs) return [];
 		}
 		const message = `${delivered} was delivered in block ${block} for an order that nobody knows`;
-		return [{ invariant: "I6", message, chainIds: [chainId], orderId, amount: String(delivered) }];
+		const amount = String(delivered);
+		return [{ invariant: "I6", message, chainIds: [chainId], orderId, amount, next: nextAfterTheft }];
 	});
 	return findings.flat();
 }

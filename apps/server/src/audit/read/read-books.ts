@@ -12,6 +12,7 @@ import {
 } from "@geoswap/protocol";
 import type pg from "pg";
 import type { Address, Hex } from "viem";
+import type { ChainEvents } from "./read-chain-events.ts";
 
 export type Books = {
 	/** The last block of each chain that is in the ledger. */
@@ -275,6 +276,21 @@ export async function readOrdersOfSwaps(
 		[orders.map(({ orderId }) => Buffer.from(orderId.slice(2), "hex"))],
 	);
 	return new Set(rows.map(orderIdOfRow));
+}
+
+/** Returns which of these fills' transactions were signed by the service. */
+export async function readSigned(pool: pg.Pool, fills: ChainEvents["filled"]): Promise<Set<Hex>> {
+	const hashes = fills.flatMap(({ transaction }) => transaction ?? []);
+	if (hashes.length === 0) return new Set();
+	const { rows } = await pool.query<{ hash: string }>(
+		`select encode(hash, 'hex') as hash from lane_transactions
+		where chain_id = any($1::bigint[]) and hash = any($2::bytea[])`,
+		[
+			[...new Set(fills.map(({ chainId }) => chainId))],
+			hashes.map((hash) => Buffer.from(hash.slice(2), "hex")),
+		],
+	);
+	return new Set(rows.map(({ hash }): Hex => `0x${hash}`));
 }
 
 type SwapRow = {

@@ -9,7 +9,12 @@ export type ChainEvents = {
 	refunded: At<{ orderId: Hex; paid: boolean }>[];
 	credited: At<{ escrow: Address; token: Address; amount: Amount }>[];
 	claimed: At<{ escrow: Address; beneficiary: Address; token: Address; amount: Amount }>[];
-	filled: At<{ orderId: Hex; delivered: bigint }>[];
+	filled: At<{
+		orderId: Hex;
+		delivered: bigint;
+		/** Undefined on Solana, where each transaction of a fee payer is compared with the books anyway. */
+		transaction?: Hex;
+	}>[];
 	voided: At<{ orderId: Hex }>[];
 };
 type At<T> = T & { chainId: number; block: number };
@@ -103,9 +108,12 @@ async function addEscrowEvents(
 async function addVaultEvents(chain: AuditedChain, { from, to, events }: Span): Promise<void> {
 	const { chainId, vaults } = chain;
 	const logs = await logsOf(chain, { address: vaults, from, to });
-	for (const { eventName, args, blockNumber } of parseEventLogs({ abi: geoVaultAbi, logs })) {
+	for (const { eventName, args, blockNumber, transactionHash } of parseEventLogs({
+		abi: geoVaultAbi,
+		logs,
+	})) {
 		const at = { chainId, block: Number(blockNumber) };
-		if (eventName === "Filled") events.filled.push({ ...at, ...args });
+		if (eventName === "Filled") events.filled.push({ ...at, ...args, transaction: transactionHash });
 		else if (eventName === "Voided") events.voided.push({ ...at, ...args });
 	}
 }

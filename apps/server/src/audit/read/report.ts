@@ -21,6 +21,8 @@ export type Finding = {
 	usdCents?: string;
 	/** False if anyone outside can cause it: then it is reported, but pauses nothing. */
 	pauses?: false;
+	/** The next step, where it is another than the invariant's usual one. */
+	next?: string;
 };
 
 export type Breach = Finding & { next: string };
@@ -43,8 +45,12 @@ const nextSteps: Record<Invariant, string> = {
 	I15: "look at why releases wait: attesters, their endpoints, the origin's gas",
 };
 
+/** The next step after a delivery that only the holder of a relayer's key can have made, and the service did not. */
+export const nextAfterTheft =
+	"a relayer's key was used outside of the service: pause the vault and revoke the key's role";
+
 export function breachOf(finding: Finding): Breach {
-	return { ...finding, next: nextSteps[finding.invariant] };
+	return { next: nextSteps[finding.invariant], ...finding };
 }
 
 /** The balances of a token at one block, by the books and by the chain. Amounts are decimal strings. */
