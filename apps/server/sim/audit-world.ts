@@ -29,8 +29,10 @@ export async function auditWorld(world: World): Promise<Breach[]> {
 	return [...breaches, ...surplus].filter(({ invariant, message, pauses }) => {
 		if (invariant === "I13") return !own.some((wallet) => message.includes(wallet));
 		// A restored database does not know earlier failed attempts, and nobody asks for them: the auditor reports their
-		// fees, but pauses nothing.
-		const isForgotten = invariant === "I2" && pauses === false && message.includes("not in the books");
+		// fees, but pauses nothing. It does not know what was signed either; an operator would tell it of the restore.
+		const isForgotten =
+			(invariant === "I2" && pauses === false && message.includes("not in the books")) ||
+			(invariant === "I6" && message.includes("did not sign"));
 		return !isForgotten || world.record.restoredAtMs.length === 0;
 	});
 }
