@@ -99,21 +99,27 @@ export function databaseParts({
 	return { postgres, etcd, archive, superuser, replicator };
 }
 
-/** Returns the member that is the primary, as its load balancers see it; undefined if there is none. */
-export async function findPrimary(postgres: readonly Part[]): Promise<Part | undefined> {
-	const answers = await Promise.all(
-		postgres.map(({ machine }) => isAnswered(`http://${machine.address}:8008/primary`)),
-	);
-	return postgres[answers.indexOf(true)];
+/** Waits until one of these members is the primary, as its load balancers see it, and returns it. */
+export async function untilPrimary(postgres: readonly Part[]): Promise<Part> {
+	const find = async () => {
+		const isPrimary = await Promise.all(
+			postgres.map(({ machine }) => isAnswered(`http://${machine.address}:8008/primary`)),
+		);
+		return postgres[isPrimary.indexOf(true)];
+	};
+	let primary = await find();
+	const isFound = async () => {
+		primary ??= await find();
+		return primary !== undefined;
+	};
+	const problem = () => `none is the primary: ${postgres.map(({ machine }) => machine.name).join(", ")}`;
+	await waitUntil(isFound, { timeoutMs: promotedWithinMs, problem });
+	return primary as Part;
 }
 
 /** Waits until another member than the lost one is the primary. */
 export async function untilPromoted(postgres: readonly Part[], lost: Part): Promise<void> {
-	const others = postgres.filter((part) => part !== lost);
-	await waitUntil(async () => (await findPrimary(others)) !== undefined, {
-		timeoutMs: promotedWithinMs,
-		problem: () => `nobody took over from ${lost.machine.name}`,
-	});
+	await untilPrimary(postgres.filter((part) => part !== lost));
 }
 
 /** Returns a published text with other folders: those of one machine, and the archive. */

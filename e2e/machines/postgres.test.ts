@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { seededRandom } from "../trouble/seeded-random.ts";
-import { findPrimary, untilPromoted } from "./database-parts.ts";
+import { untilPrimary, untilPromoted } from "./database-parts.ts";
 import { ownMachines } from "./own-machines.ts";
 import { ownCount, ownShare } from "./own-share.ts";
 import { untilWell } from "./start-machines.ts";
@@ -37,16 +37,15 @@ test("no swap is lost or paid twice while the primary of PostgreSQL is lost agai
 				}
 				// Only a replica that has everything is promoted.
 				await untilWell([...etcd, ...postgres]);
-				const primary = await findPrimary(postgres);
-				if (!primary) throw new Error("there is no primary");
+				const primary = await untilPrimary(postgres);
 				during(`primary ${round.trouble}`);
 				await troublePart(primary, round.trouble, () => untilPromoted(postgres, primary));
-				expect((await findPrimary(postgres))?.machine.name).not.toBe(primary.machine.name);
+				expect((await untilPrimary(postgres)).machine.name).not.toBe(primary.machine.name);
 				during(`after primary ${round.trouble}`);
 				await untilWell(postgres);
 			}
 			during("replica kill");
-			const primary = await findPrimary(postgres);
+			const primary = await untilPrimary(postgres);
 			const replica = postgres.find((part) => part !== primary);
 			if (replica) await troublePart(replica, "kill", () => sleep(random.between(1_000, 30_000)));
 		},

@@ -6,7 +6,7 @@ import { waitUntil } from "@geoswap/devnet";
 import { connectDatabase } from "../environment/connect-database.ts";
 import { makeCommands } from "../environment/make-commands.ts";
 import { readSteps } from "../environment/read-steps.ts";
-import { findPrimary, inFolders, untilPromoted, user } from "./database-parts.ts";
+import { inFolders, untilPrimary, untilPromoted, user } from "./database-parts.ts";
 import { killPart, type Part, startPart } from "./part.ts";
 import { type Machines, startAll, untilWell } from "./start-machines.ts";
 
@@ -39,8 +39,7 @@ export async function readClock({ environment }: Machines): Promise<string> {
 
 /** Takes the primary with its disk, and puts an empty machine in its place once the other has taken over. */
 export async function replacePrimary({ parts: { postgres }, folder }: Machines): Promise<void> {
-	const primary = await findPrimary(postgres);
-	if (!primary) throw new Error("there is no primary");
+	const primary = await untilPrimary(postgres);
 	await killPart(primary);
 	rmSync(join(folder, primary.machine.name, "postgres"), { recursive: true });
 	await untilPromoted(postgres, primary);
