@@ -1,12 +1,12 @@
 import type { Milliseconds } from "@geoswap/protocol";
+import { ago, count, decimal, duration, usd } from "../../api/page/format.ts";
+import { type Content, html } from "../../api/page/html.ts";
+import type { ChainBook } from "../../config/chain-book.ts";
 import type { ConsoleConfig } from "../../config/expect-console.ts";
-import type { ChainBook } from "../read/chain-book.ts";
 import type { Overview } from "../read/read-overview.ts";
 import type { LedgerSum } from "../read/read-today.ts";
 import { type MetricSample, samplesOf } from "../read/worker-metrics.ts";
 import type { Page } from "../route/console-route.ts";
-import { ago, count, decimal, duration, usd } from "./format.ts";
-import { type Content, html } from "./html.ts";
 import { pill, section, table } from "./parts.ts";
 
 type Context = { config: ConsoleConfig; book: ChainBook; nowMs: Milliseconds };

@@ -1,6 +1,6 @@
-import type { ChainBook } from "../read/chain-book.ts";
-import { short } from "./format.ts";
-import { type Content, html } from "./html.ts";
+import { short } from "../../api/page/format.ts";
+import { type Content, html } from "../../api/page/html.ts";
+import type { ChainBook } from "../../config/chain-book.ts";
 
 /** Shows a transaction's hash, with a link if the chain has an explorer. */
 export function transactionLink(book: ChainBook, chainId: number, hash: string): Content {

@@ -1,15 +1,15 @@
 import type { Milliseconds } from "@geoswap/protocol";
+import { ago, count, decimal, duration } from "../../api/page/format.ts";
+import { type Content, html } from "../../api/page/html.ts";
+import type { ChainBook } from "../../config/chain-book.ts";
 import type { ChainConfig } from "../../config/chain-config.ts";
 import type { ConsoleConfig } from "../../config/expect-console.ts";
 import type { LiftedPause, Pause } from "../../swap/pause/pauses.ts";
 import { attestersOf } from "../read/attesters-of.ts";
-import type { ChainBook } from "../read/chain-book.ts";
 import type { Overview } from "../read/read-overview.ts";
 import { samplesOf } from "../read/worker-metrics.ts";
 import type { Page } from "../route/console-route.ts";
 import { addressLink } from "./chain-links.ts";
-import { ago, count, decimal, duration } from "./format.ts";
-import { type Content, html } from "./html.ts";
 import { facts, pill, section, table } from "./parts.ts";
 
 type Context = { config: ConsoleConfig; book: ChainBook; nowMs: Milliseconds };

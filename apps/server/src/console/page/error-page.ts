@@ -1,4 +1,4 @@
-import { html } from "./html.ts";
+import { html } from "../../api/page/html.ts";
 
 /** Returns a page that says why there is no other. */
 export function errorPage(why: string) {

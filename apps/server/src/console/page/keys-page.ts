@@ -1,10 +1,10 @@
 import type { Milliseconds } from "@geoswap/protocol";
+import { ago } from "../../api/page/format.ts";
+import { type Content, html } from "../../api/page/html.ts";
 import type { ConsoleConfig } from "../../config/expect-console.ts";
 import { type KeyState, keyState } from "../../operate/key/key-state.ts";
 import type { AccountKeys } from "../read/read-keys.ts";
 import type { Page } from "../route/console-route.ts";
-import { ago } from "./format.ts";
-import { type Content, html } from "./html.ts";
 import { pill, section, type Tone, table } from "./parts.ts";
 
 const toneOf: Record<KeyState, Tone> = {

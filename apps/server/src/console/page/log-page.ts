@@ -1,8 +1,8 @@
 import type { Milliseconds } from "@geoswap/protocol";
+import { ago, moment } from "../../api/page/format.ts";
+import { html } from "../../api/page/html.ts";
 import type { ConsoleLogEntry } from "../login/console-log.ts";
 import type { Page } from "../route/console-route.ts";
-import { ago, moment } from "./format.ts";
-import { html } from "./html.ts";
 import { pill, section, type Tone, table } from "./parts.ts";
 
 const toneOf: Record<string, Tone> = {

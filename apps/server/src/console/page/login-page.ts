@@ -1,5 +1,5 @@
+import { html } from "../../api/page/html.ts";
 import type { ConsoleAnswer } from "../route/console-route.ts";
-import { html } from "./html.ts";
 
 const scripts = ["webauthn.js", "passkey.js"];
 

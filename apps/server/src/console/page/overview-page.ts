@@ -1,13 +1,13 @@
 import type { Milliseconds } from "@geoswap/protocol";
+import { count, decimal, duration, plural, usd } from "../../api/page/format.ts";
+import { type Content, html } from "../../api/page/html.ts";
+import type { ChainBook } from "../../config/chain-book.ts";
 import type { ConsoleConfig } from "../../config/expect-console.ts";
 import { attestersOf } from "../read/attesters-of.ts";
-import type { ChainBook } from "../read/chain-book.ts";
 import type { Problem } from "../read/find-problems.ts";
 import type { Overview } from "../read/read-overview.ts";
 import type { Traffic } from "../read/read-traffic.ts";
 import type { Page } from "../route/console-route.ts";
-import { count, decimal, duration, plural, usd } from "./format.ts";
-import { type Content, html } from "./html.ts";
 import { pill, section, table, tile } from "./parts.ts";
 import { plot } from "./plot.ts";
 

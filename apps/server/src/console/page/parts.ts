@@ -1,5 +1,5 @@
 import type { SwapStatus } from "@geoswap/protocol";
-import { type Content, html } from "./html.ts";
+import { type Content, html } from "../../api/page/html.ts";
 
 export type Tone = "good" | "warn" | "bad" | "quiet" | "busy";
 

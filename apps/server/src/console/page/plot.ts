@@ -1,4 +1,4 @@
-import { type Content, html } from "./html.ts";
+import { type Content, html } from "../../api/page/html.ts";
 
 /** A line or a row of bars. Null is a gap. */
 type Series = { name: string; tone: string; values: readonly (number | null)[] };

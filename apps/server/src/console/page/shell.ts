@@ -1,6 +1,6 @@
+import { type Content, html, render } from "../../api/page/html.ts";
 import { assetUrl } from "../asset/read-assets.ts";
 import type { MenuEntry, Page } from "../route/console-route.ts";
-import { type Content, html, render } from "./html.ts";
 
 /** The parts of a page that depend on who is logged in. */
 export type PageFrame = { operator: string; formToken: string };

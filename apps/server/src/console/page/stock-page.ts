@@ -1,10 +1,10 @@
 import { lesser } from "@geoswap/protocol";
+import { decimal, usd } from "../../api/page/format.ts";
+import { type Content, html } from "../../api/page/html.ts";
+import type { ChainBook } from "../../config/chain-book.ts";
 import type { ConsoleConfig } from "../../config/expect-console.ts";
-import type { ChainBook } from "../read/chain-book.ts";
 import type { Overview } from "../read/read-overview.ts";
 import type { Page } from "../route/console-route.ts";
-import { decimal, usd } from "./format.ts";
-import { type Content, html } from "./html.ts";
 import { bar, section, table } from "./parts.ts";
 
 /** Returns the page of what the vaults hold, what is promised of it, and what may leave them. */

@@ -1,7 +1,7 @@
 import { addressOfWord, type Order } from "@geoswap/protocol";
+import { decimal } from "../../api/page/format.ts";
+import type { ChainBook } from "../../config/chain-book.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
-import type { ChainBook } from "../read/chain-book.ts";
-import { decimal } from "./format.ts";
 
 /** A swap's amounts as people read them. */
 export type SwapAmounts = {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleScene, createConsoleScene } from "../../../test/console/console-scene.ts";
+import { render } from "../../api/page/html.ts";
+import { createChainBook } from "../../config/chain-book.ts";
 import { type Explanation, explainSwap } from "../../operate/swaps/explain-swap.ts";
-import { factWords } from "../../operate/swaps/fact-words.ts";
 import { readHistory, type SwapHistory } from "../../operate/swaps/read-history.ts";
 import type { Fact } from "../../swap/decide/decision.ts";
+import { factWords } from "../../swap/decide/fact-words.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
-import { createChainBook } from "../read/chain-book.ts";
-import { render } from "./html.ts";
 import { swapPage } from "./swap-page.ts";
 
 let scene: ConsoleScene;

@@ -1,18 +1,18 @@
 import { type Milliseconds, toSwapId } from "@geoswap/protocol";
+import { ago, duration, moment, usd } from "../../api/page/format.ts";
+import { type Content, html } from "../../api/page/html.ts";
+import type { ChainBook } from "../../config/chain-book.ts";
 import type { ConsoleConfig } from "../../config/expect-console.ts";
 import { describePause } from "../../operate/pause/pauses-list-command.ts";
 import type { Explanation } from "../../operate/swaps/explain-swap.ts";
-import { factWords, type Todo } from "../../operate/swaps/fact-words.ts";
 import type { SwapHistory } from "../../operate/swaps/read-history.ts";
 import { type Moment, swapTimeline } from "../../operate/swaps/swap-timeline.ts";
 import { showTokens } from "../../operate/swaps/swap-view.ts";
 import type { Fact } from "../../swap/decide/decision.ts";
+import { factWords, type Todo } from "../../swap/decide/fact-words.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
-import type { ChainBook } from "../read/chain-book.ts";
 import type { Page } from "../route/console-route.ts";
 import { addressLink, transactionLink } from "./chain-links.ts";
-import { ago, duration, moment, usd } from "./format.ts";
-import { type Content, html } from "./html.ts";
 import { facts, pill, section, statusPill, table } from "./parts.ts";
 import { swapAmounts } from "./swap-amounts.ts";
 

@@ -1,11 +1,11 @@
 import { lesser, type Milliseconds } from "@geoswap/protocol";
+import { duration, plural } from "../../api/page/format.ts";
+import type { ChainBook } from "../../config/chain-book.ts";
 import type { Config } from "../../config/config.ts";
 import type { UnendedCount } from "../../operate/watch/count-unended.ts";
 import type { Vitals } from "../../operate/watch/read-vitals.ts";
 import type { Pause } from "../../swap/pause/pauses.ts";
-import { duration, plural } from "../page/format.ts";
 import { attestersOf } from "./attesters-of.ts";
-import type { ChainBook } from "./chain-book.ts";
 import type { Today } from "./read-today.ts";
 import { samplesOf, type WorkerMetrics } from "./worker-metrics.ts";
 

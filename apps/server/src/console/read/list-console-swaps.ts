@@ -1,14 +1,14 @@
 import { firstSwapUuidAt, type Milliseconds, type SwapStatus, type SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
+import type { SwapRecord } from "../../swap/facts/swap-record.ts";
+import { type SwapRow, swapColumns, swapFromRow } from "../../swap/record/read-swap.ts";
 import {
 	type ChainPace,
 	isStuckSql,
 	paceSql,
 	paceValues,
 	swapsWithPaceSql,
-} from "../../operate/watch/count-unended.ts";
-import type { SwapRecord } from "../../swap/facts/swap-record.ts";
-import { type SwapRow, swapColumns, swapFromRow } from "../../swap/record/read-swap.ts";
+} from "../../swap/record/stuck-swaps.ts";
 
 export type SwapFilter = {
 	status?: SwapStatus | undefined;
@@ -92,17 +92,4 @@ export async function readLastFacts(db: Database, ids: readonly SwapUuid[]): Pro
 		[ids],
 	);
 	return new Map(rows.flatMap(({ swap_id, fact }) => (fact === null ? [] : [[swap_id, fact]])));
-}
-
-/** Returns whether a swap has not ended and made no progress for longer than its chains should take. */
-export async function isStuckSwap(
-	db: Database,
-	{ id, paces, nowMs }: { id: SwapUuid; paces: readonly ChainPace[]; nowMs: Milliseconds },
-): Promise<boolean> {
-	const { rowCount } = await db.query(
-		`${paceSql}
-		select from ${swapsWithPaceSql} where s.id = $6 and s.ended_at is null and ${isStuckSql}`,
-		[...paceValues(paces, nowMs), id],
-	);
-	return rowCount === 1;
 }

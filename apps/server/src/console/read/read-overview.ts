@@ -1,8 +1,9 @@
-import { chainPaces, createUnendedCounts, type UnendedCount } from "../../operate/watch/count-unended.ts";
+import type { ChainBook } from "../../config/chain-book.ts";
+import { createUnendedCounts, type UnendedCount } from "../../operate/watch/count-unended.ts";
 import { readVitals, type Vitals } from "../../operate/watch/read-vitals.ts";
 import { type Pause, readPauses } from "../../swap/pause/pauses.ts";
+import { chainPaces } from "../../swap/record/stuck-swaps.ts";
 import type { ConsoleParts } from "../console-parts.ts";
-import type { ChainBook } from "./chain-book.ts";
 import { findProblems, type Problem } from "./find-problems.ts";
 import { readToday, type Today } from "./read-today.ts";
 import { countRecent, readTraffic, type Traffic } from "./read-traffic.ts";

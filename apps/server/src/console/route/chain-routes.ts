@@ -1,10 +1,10 @@
+import type { ChainBook } from "../../config/chain-book.ts";
 import { inTransaction } from "../../database/database.ts";
 import { liftPauses, pauseChain, readLiftedPauses } from "../../swap/pause/pauses.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { writeConsoleLog } from "../login/console-log.ts";
 import { chainsPage, confirmPage } from "../page/chains-page.ts";
 import { errorPage } from "../page/error-page.ts";
-import type { ChainBook } from "../read/chain-book.ts";
 import type { Overview } from "../read/read-overview.ts";
 import { type ConsoleAnswer, type ConsoleRoute, type OperatorRequest, page } from "./console-route.ts";
 

@@ -1,5 +1,5 @@
+import type { Content } from "../../api/page/html.ts";
 import type { Operator } from "../login/operators.ts";
-import type { Content } from "../page/html.ts";
 
 /** A request after all checks, with parameters as text. */
 export type ConsoleRequest = {

@@ -1,3 +1,4 @@
+import { createChainBook } from "../../config/chain-book.ts";
 import { findAsset } from "../asset/read-assets.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { readConsoleLog } from "../login/console-log.ts";
@@ -8,7 +9,6 @@ import { keysPage } from "../page/keys-page.ts";
 import { logPage } from "../page/log-page.ts";
 import { overviewPage } from "../page/overview-page.ts";
 import { stockPage } from "../page/stock-page.ts";
-import { createChainBook } from "../read/chain-book.ts";
 import { readAccountKeys } from "../read/read-keys.ts";
 import { createOverview } from "../read/read-overview.ts";
 import { midnightMs, readLedgerSums } from "../read/read-today.ts";

@@ -1,24 +1,18 @@
 import { fromSwapId, type SwapStatus, type SwapUuid, swapStatuses, toSwapId } from "@geoswap/protocol";
+import { html } from "../../api/page/html.ts";
+import type { ChainBook } from "../../config/chain-book.ts";
 import { type Database, inTransaction } from "../../database/database.ts";
 import { explainSwap } from "../../operate/swaps/explain-swap.ts";
 import { readHistory } from "../../operate/swaps/read-history.ts";
-import { chainPaces } from "../../operate/watch/count-unended.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
+import { chainPaces, isStuckSwap } from "../../swap/record/stuck-swaps.ts";
 import type { ConsoleParts } from "../console-parts.ts";
-import { html } from "../page/html.ts";
 import { swapPage } from "../page/swap-page.ts";
 import { type SwapsQuery, swapsPage } from "../page/swaps-page.ts";
 import { readAccountNames } from "../read/account-names.ts";
-import type { ChainBook } from "../read/chain-book.ts";
 import { addressDays, findAnything } from "../read/find-anything.ts";
-import {
-	isStuckSwap,
-	listConsoleSwaps,
-	listStuckSwaps,
-	readLastFacts,
-	readSwaps,
-} from "../read/list-console-swaps.ts";
+import { listConsoleSwaps, listStuckSwaps, readLastFacts, readSwaps } from "../read/list-console-swaps.ts";
 import { type ConsoleAnswer, type ConsoleRoute, type OperatorRequest, page } from "./console-route.ts";
 
 const pageSize = 50;

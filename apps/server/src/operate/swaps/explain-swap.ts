@@ -6,13 +6,13 @@ import { type Look, lookAtSwap } from "../../round/look-at-swaps.ts";
 import { type Plan, planChanges } from "../../round/plan-changes.ts";
 import { planSwap } from "../../round/plan-swap.ts";
 import type { Action, Fact, Hold } from "../../swap/decide/decision.ts";
+import { factWords, type Todo } from "../../swap/decide/fact-words.ts";
 import { attestersWanted, type PolicyConfig } from "../../swap/decide/swap-policy.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import type { WaitFor } from "../../swap/facts/wait-for.ts";
 import { type Pause, readPauses } from "../../swap/pause/pauses.ts";
 import { describeFacts, secondsAgo, secondsUntil } from "./describe-facts.ts";
-import { factWords, type Todo } from "./fact-words.ts";
 import { type HistoryJob, readHistory, type SwapHistory } from "./read-history.ts";
 import { type SwapView, viewSwap } from "./swap-view.ts";
 

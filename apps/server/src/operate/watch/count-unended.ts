@@ -1,19 +1,12 @@
-import { firstSwapUuidAt, type Milliseconds, type Seconds } from "@geoswap/protocol";
-import type { Config } from "../../config/config.ts";
-import { finalitySecondsOf } from "../../config/finality-seconds.ts";
+import { firstSwapUuidAt, type Milliseconds } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
-
-/** How long a chain takes, by its configuration. */
-export type ChainPace = { chainId: number; openSeconds: Seconds; finalitySeconds: Seconds };
-
-export function chainPaces(config: Pick<Config, "chains">): ChainPace[] {
-	const finality = finalitySecondsOf(config);
-	return config.chains.map(({ chainId, openSeconds, finalitySeconds }) => ({
-		chainId,
-		openSeconds,
-		finalitySeconds: finality.get(chainId) ?? finalitySeconds,
-	}));
-}
+import {
+	type ChainPace,
+	isStuckSql,
+	paceSql,
+	paceValues,
+	swapsWithPaceSql,
+} from "../../swap/record/stuck-swaps.ts";
 
 /**
  * Swaps that have not ended, by stage. `unreleased`: the caller has a final status, and the input is not finally
@@ -29,37 +22,7 @@ export type UnendedCount = {
 
 /** Age at which all but very few swaps have ended. */
 const recentMs = 2 * 86_400_000;
-/** Added to the time that chains take. */
-const graceSeconds = 60;
 const olderEveryMs = 600_000;
-
-/** The parts of a statement that tells which swaps are stuck, with the first five parameters. */
-export const paceSql =
-	"with pace as (select * from unnest($1::text[], $2::int[], $3::int[]) as p (chain_id, open, finality))";
-export const swapsWithPaceSql = `swaps s
-	left join pace o on o.chain_id = s.order_terms->>'originChainId'
-	left join pace d on d.chain_id = s.order_terms->>'destinationChainId'`;
-/**
- * A swap is stuck if nothing was written about it for twice the time that both its chains take to be final, and a
- * minute. One that is not open yet also has until its deadline: whether it is opened is up to the chain and the wallet.
- */
-export const isStuckSql = `case
-		when s.status = 'pending' and s.stage = 'opening'
-			then greatest(s.updated_at, s.created_at + make_interval(secs => coalesce(o.open, 0)))
-		else s.updated_at
-	end + make_interval(secs => 2 * (coalesce(o.finality, 0) + coalesce(d.finality, 0)) + $4)
-		< to_timestamp($5::double precision / 1000)`;
-
-/** Returns the values of those five parameters. */
-export function paceValues(paces: readonly ChainPace[], nowMs: Milliseconds): unknown[] {
-	return [
-		paces.map(({ chainId }) => String(chainId)),
-		paces.map(({ openSeconds }) => openSeconds),
-		paces.map(({ finalitySeconds }) => finalitySeconds),
-		graceSeconds,
-		nowMs,
-	];
-}
 
 /**
  * Counts the swaps that have not ended. They can be of any age: a stuck swap stays so until somebody helps. But a query

@@ -4,8 +4,9 @@ import { evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Database } from "../../database/database.ts";
+import { type ChainPace, chainPaces } from "../../swap/record/stuck-swaps.ts";
 import { type Meter, type Sample, sample } from "../../telemetry/meter.ts";
-import { type ChainPace, chainPaces, createUnendedCounts, type UnendedCount } from "./count-unended.ts";
+import { createUnendedCounts, type UnendedCount } from "./count-unended.ts";
 import { readVitals, type Vitals } from "./read-vitals.ts";
 
 /** Scrapes within this time after a reading share its result, so that frequent scrapes do not load the database. */

@@ -1,8 +1,8 @@
 import { formatAddress } from "@geoswap/protocol";
 import { formatUnits, type Hex } from "viem";
-import type { Config } from "../../config/config.ts";
-import { configuredAssets } from "../../config/configured-assets.ts";
-import { createExplorerPages } from "../../config/explorer-pages.ts";
+import type { Config } from "./config.ts";
+import { configuredAssets } from "./configured-assets.ts";
+import { createExplorerPages } from "./explorer-pages.ts";
 
 /** Names of chains and tokens, and where explorers show their transactions. */
 export type ChainBook = {

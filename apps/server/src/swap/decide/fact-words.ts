@@ -1,4 +1,4 @@
-import type { Fact } from "../../swap/decide/decision.ts";
+import type { Fact } from "./decision.ts";
 
 /** A thing that a person can do, and the command for it if there is one. */
 export type Todo = { what: string; command?: string };
