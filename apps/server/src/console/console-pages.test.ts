@@ -1,11 +1,10 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { addressOfWord, formatAddress, formatTransactionHash, toSwapId } from "@geoswap/protocol";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { bytesToHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleScene, createConsoleScene } from "../../test/console/console-scene.ts";
+import { findPageProblems } from "../../test/console/find-page-problems.ts";
 import { launchChromium } from "../../test/console/launch-chromium.ts";
 import { multiplySwaps } from "../../test/console/multiply-swaps.ts";
 import type { SeededSwap, Story } from "../../test/console/seed-swaps.ts";
@@ -18,7 +17,6 @@ const batchSize = isFull ? 48 : 12;
 const copies = isFull ? 14 : 1;
 const port = 19_390 + (process.pid % 500);
 const images = join(import.meta.dirname, "../../../../docs/images");
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const underWay: Story[] = ["opening", "deposited", "delivering", "delivered", "opening", "delivering"];
 
@@ -135,17 +133,9 @@ test("no page has a serious problem of accessibility, asks another host, or scro
 			for (const path of pathsOf()) {
 				const { problems } = await open(path, page);
 				found.push(...problems);
-				// The policy of the pages forbids scripts from elsewhere: the checker comes through the debugger.
-				await page.evaluate(`(() => { ${axe} })(); undefined`).catch(() => {});
-				const violations = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
-					"axe.run().then(({ violations }) => violations)",
-				);
-				for (const { id, impact, nodes } of violations) {
-					if (impact === "serious" || impact === "critical")
-						found.push(`${path} ${width} ${colorScheme}: ${id} ${nodes[0]?.html.slice(0, 160)}`);
+				for (const problem of await findPageProblems(page)) {
+					found.push(`${path} ${width} ${colorScheme}: ${problem}`);
 				}
-				const sideways = await page.evaluate<number>("document.documentElement.scrollWidth - innerWidth");
-				if (sideways > 0) found.push(`${path} at ${width} px scrolls ${sideways} px sideways`);
 				page.removeAllListeners();
 			}
 			await page.close();

@@ -270,11 +270,13 @@ async function setBack(
 	const ids = swaps.map(({ id }) => id);
 	const at = (id: string) =>
 		`to_timestamp($2::float8 / 1000 + power(get_byte(uuid_send(${id}), 15) / 255.0, 3) * 9 + get_byte(uuid_send(${id}), 14) / 100.0)`;
-	await owner.query(`update swaps set updated_at = ${at("id")} where id = any($1) and updated_at >= $3`, [
-		ids,
-		atMs,
-		since,
-	]);
+	for (const column of ["updated_at", "opened_at", "delivered_at", "decided_at"]) {
+		await owner.query(`update swaps set ${column} = ${at("id")} where id = any($1) and ${column} >= $3`, [
+			ids,
+			atMs,
+			since,
+		]);
+	}
 	await owner.query(`update swap_events set at = ${at("swap_id")} where swap_id = any($1) and at >= $3`, [
 		ids,
 		atMs,

@@ -1,5 +1,5 @@
 import { SwapError } from "@geoswap/protocol";
-import type { EventStream, RouteRequest } from "../http/route.ts";
+import type { EventStream, PublicRequest } from "../http/route.ts";
 import type { HeldCalls } from "../key/held-calls.ts";
 import type { EventFeed, Followed } from "./create-event-feed.ts";
 
@@ -13,22 +13,28 @@ const retryAfterSeconds = 5;
 
 export type StreamParts = {
 	feed: EventFeed;
-	/** Counts the streams of each key, over all processes. */
+	/** Counts the streams of each holder, over all processes. */
 	heldStreams: HeldCalls;
 	limits: { perKey: number; perProcess: number };
 	/** Returns a number from 0 to 1. */
 	random: () => number;
 };
 
-/** Returns the body of a stream. Throws if the key, or this process, has as many as it may. */
+/** Returns the body of a stream. Throws if its holder, or this process, has as many as it may. */
 export async function openStream(
-	request: RouteRequest,
-	followed: Followed,
+	request: Pick<PublicRequest, "onGone">,
+	{
+		heldBy,
+		...followed
+	}: Followed & {
+		/** The API key whose stream it is, or whatever else streams are counted for. */
+		heldBy: string;
+	},
 	{ feed, heldStreams, limits, random }: StreamParts,
 ): Promise<EventStream> {
 	if (feed.size() >= limits.perProcess) throw new SwapError("UPSTREAM_UNAVAILABLE", { upstream: "streams" });
 	const seconds = Math.round(longestSeconds * (1 - random() / 10));
-	const release = await heldStreams.take(request.account.keyId, { limit: limits.perKey, seconds });
+	const release = await heldStreams.take(heldBy, { limit: limits.perKey, seconds });
 	if (!release) throw new SwapError("RATE_LIMITED", { reason: "event_streams", retryAfterSeconds });
 	return (sink) => {
 		let timer: NodeJS.Timeout | undefined;

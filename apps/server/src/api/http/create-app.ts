@@ -191,6 +191,7 @@ export function createApp({
 		}
 	});
 
+	const pages = new Map(routes.flatMap((route) => (route.errorPage ? [[route.path, route]] : [])));
 	app.setErrorHandler((error, request, reply) => {
 		const { status, headers, body } = errorAnswer(error, { requestId: request.id });
 		observer.refused(request, body);
@@ -198,7 +199,10 @@ export function createApp({
 		const context = { requestId, method, path: routeOptions.url, code: body.code };
 		if (status >= 500) log.error({ ...context, err: error }, "request failed");
 		else log.debug(context, "request refused");
-		return reply.code(status).headers(headers).send(body);
+		reply.code(status).headers(headers);
+		const page = pages.get(routeOptions.url ?? "");
+		if (!page?.errorPage || !request.headers.accept?.includes("text/html")) return reply.send(body);
+		return withHeaders(page, reply, page.errorPage(body));
 	});
 	app.addHook("preClose", async () => {
 		holds.endAll();

@@ -52,6 +52,12 @@ export class HandledRequest implements RouteRequest {
 		return this.#shared.observer.spanOf(this.#request);
 	}
 
+	get origin(): string | undefined {
+		const { protocol, host } = this.#request;
+		// A caller may write anything into the header.
+		return URL.canParse(`${protocol}://${host}`) ? new URL(`${protocol}://${host}`).origin : undefined;
+	}
+
 	get lastEventId(): string | undefined {
 		const id = this.#request.headers["last-event-id"];
 		// A client that has seen no event yet may send an empty one.

@@ -1,3 +1,4 @@
+import type { ErrorBody } from "@geoswap/protocol";
 import type { Log } from "../../telemetry/log.ts";
 import type { Span } from "../../telemetry/tracer.ts";
 import type { Account, Operation } from "../key/api-keys.ts";
@@ -15,6 +16,8 @@ export type PublicRequest = {
 	onGone(tell: () => void): void;
 	/** Set if the request is traced. */
 	span?: Span | undefined;
+	/** The scheme and host by which the caller reached the service. Undefined if it named no host. */
+	origin?: string | undefined;
 	/** The last event that the caller of a stream has seen, as its header says. */
 	lastEventId?: string | undefined;
 };
@@ -45,6 +48,8 @@ export type Route = {
 	headers?: Record<string, string>;
 	/** Additional headers of a 200 that depend on its body. */
 	headersFor?: (body: unknown) => Record<string, string>;
+	/** Makes the page that a browser is shown instead of an error's JSON. It is sent with `headers`. */
+	errorPage?: (error: ErrorBody) => string;
 	/** The endpoint's part of the OpenAPI document. */
 	doc: RouteDoc;
 } & (

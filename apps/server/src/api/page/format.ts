@@ -40,10 +40,14 @@ export function usd(cents: number | bigint): string {
 	});
 }
 
-/** Formats a decimal number for reading: groups of digits, and at most `most` decimals. */
+/**
+ * Formats a decimal number for reading: groups of digits, and at most `most` decimals. Of a number below one, three digits
+ * after its zeros are kept in any case.
+ */
 export function decimal(text: string, most = 6): string {
 	const [whole = "0", fraction = ""] = text.split(".");
-	const kept = fraction.slice(0, most).replace(/0+$/, "");
+	const least = whole === "0" ? fraction.search(/[1-9]/) + 3 : 0;
+	const kept = fraction.slice(0, Math.max(most, least)).replace(/0+$/, "");
 	return `${BigInt(whole).toLocaleString("en-US")}${kept === "" ? "" : `.${kept}`}`;
 }
 

@@ -14,7 +14,7 @@ export function getEvents(parts: StreamParts): Route {
 		handle: async (request) => {
 			const { lastEventId, account } = request;
 			const after = lastEventId === undefined ? undefined : parseCursor(lastEventId);
-			return openStream(request, { accountId: account.accountId, after }, parts);
+			return openStream(request, { heldBy: account.keyId, accountId: account.accountId, after }, parts);
 		},
 	};
 }

@@ -19,10 +19,10 @@ export function getSwapEvents({ db, ...parts }: StreamParts & { db: Database }):
 			const { params, lastEventId, account } = request;
 			const uuid = fromSwapId(params.swapId ?? "");
 			const swap = uuid && (await swaps.read(uuid));
-			const { accountId } = account;
+			const { accountId, keyId } = account;
 			if (swap?.accountId !== accountId) throw new SwapError("SWAP_NOT_FOUND", undefined);
 			const after = lastEventId === undefined ? undefined : parseCursor(lastEventId);
-			return openStream(request, { accountId, swap, after }, parts);
+			return openStream(request, { heldBy: keyId, accountId, swap, after }, parts);
 		},
 	};
 }

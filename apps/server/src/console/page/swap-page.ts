@@ -1,6 +1,7 @@
 import { type Milliseconds, toSwapId } from "@geoswap/protocol";
 import { ago, duration, moment, usd } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
+import { swapAmounts } from "../../api/page/swap-amounts.ts";
 import type { ChainBook } from "../../config/chain-book.ts";
 import type { ConsoleConfig } from "../../config/expect-console.ts";
 import { describePause } from "../../operate/pause/pauses-list-command.ts";
@@ -14,7 +15,6 @@ import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import type { Page } from "../route/console-route.ts";
 import { addressLink, transactionLink } from "./chain-links.ts";
 import { facts, pill, section, statusPill, table } from "./parts.ts";
-import { swapAmounts } from "./swap-amounts.ts";
 
 type Context = { config: ConsoleConfig; book: ChainBook; nowMs: Milliseconds };
 

@@ -1,12 +1,12 @@
 import { type Milliseconds, type SwapUuid, swapStatuses, toSwapId } from "@geoswap/protocol";
 import { ago, duration, short, usd } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
+import { swapAmounts } from "../../api/page/swap-amounts.ts";
 import type { ChainBook } from "../../config/chain-book.ts";
 import type { ConsoleConfig } from "../../config/expect-console.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import type { Page } from "../route/console-route.ts";
 import { section, statusPill, table } from "./parts.ts";
-import { swapAmounts } from "./swap-amounts.ts";
 
 /** The choices above the list, as in the address of the page. */
 export type SwapsQuery = Partial<

@@ -1,7 +1,7 @@
 import { addressOfWord, type Order } from "@geoswap/protocol";
-import { decimal } from "../../api/page/format.ts";
 import type { ChainBook } from "../../config/chain-book.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
+import { decimal } from "./format.ts";
 
 /** A swap's amounts as people read them. */
 export type SwapAmounts = {
@@ -10,6 +10,8 @@ export type SwapAmounts = {
 	input: string;
 	/** The delivered amount, or the quoted one if nothing was delivered. */
 	output: string;
+	quotedOutput: string;
+	minOutput: string;
 };
 
 export function swapAmounts(
@@ -23,6 +25,8 @@ export function swapAmounts(
 		destination: book.name(Number(destinationChainId)),
 		input: shown(originChainId, order.inputToken, order.inputAmount),
 		output: shown(destinationChainId, order.outputToken, deliveredAmount ?? output),
+		quotedOutput: shown(destinationChainId, order.outputToken, output),
+		minOutput: shown(destinationChainId, order.outputToken, order.minOutput),
 	};
 
 	function shown(chainId: bigint, word: Order["inputToken"], units: bigint): string {
