@@ -159,6 +159,12 @@ export {
 } from "./wire/quote.ts";
 export { type ReadyResponse, readyResponseSchema } from "./wire/ready.ts";
 export { receiptResponseSchema, type SwapReceipt } from "./wire/receipt.ts";
+export {
+	type RevokedShares,
+	revokedSharesSchema,
+	type ShareResponse,
+	shareResponseSchema,
+} from "./wire/share.ts";
 export { type StatsResponse, statsResponseSchema } from "./wire/stats.ts";
 export { type StatusResponse, statusQuerySchema, statusResponseSchema } from "./wire/status.ts";
 export {

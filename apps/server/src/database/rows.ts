@@ -324,6 +324,11 @@ type Tables = {
 		fact: string;
 		data: unknown;
 	};
+	swap_shares: {
+		token_hash: Buffer;
+		swap_id: SwapUuid;
+		created_at: Date;
+	};
 	swaps: {
 		id: SwapUuid;
 		account_id: string | null;

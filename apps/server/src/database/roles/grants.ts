@@ -36,7 +36,20 @@ export const grants: Record<string, Record<RoleName, string>> = {
 		auditor: "select",
 		console: "select",
 	},
-	waits: { api: "", worker: "select, insert, update, delete", auditor: "select", console: "select" },
+	// The public page of a swap says what it waits for.
+	waits: {
+		api: "select (swap_id, fact)",
+		worker: "select, insert, update, delete",
+		auditor: "select",
+		console: "select",
+	},
+	// Links to public pages. The API adds and revokes them.
+	swap_shares: {
+		api: "select, insert (token_hash, swap_id), delete",
+		worker: "",
+		auditor: "select",
+		console: "",
+	},
 	// Triggers write the outbox, with their owner's rights. A worker publishes what is in it.
 	event_outbox: { api: "", worker: "select, delete", auditor: "select", console: "" },
 	events: { api: "select", worker: "select, insert, delete", auditor: "select", console: "" },
