@@ -1,0 +1,71 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Content, render } from "../page/html.ts";
+
+/** Read once: the process is started again with each version. */
+const style = readAsset("share.css");
+const script = readAsset("share.js");
+const icon =
+	"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M2 5h9M8 2l3 3-3 3M14 11H5m3-3-3 3 3 3' fill='none' stroke='%230d8570' stroke-width='1.8' stroke-linecap='round' stroke-linejoin='round'/%3E%3C/svg%3E";
+
+/**
+ * Headers of the page, which allow its own style and script and requests to this service, and nothing else. The address
+ * is a secret: it is told to no explorer that the page links to, to no search engine and to no cache.
+ */
+export const shareHeaders: Record<string, string> = {
+	"content-security-policy": `default-src 'none'; style-src 'sha256-${hashOf(style)}'; script-src 'sha256-${hashOf(script)}'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+	"x-content-type-options": "nosniff",
+	"referrer-policy": "no-referrer",
+	"x-robots-tag": "noindex, nofollow",
+	"cross-origin-opener-policy": "same-origin",
+	"cross-origin-resource-policy": "same-origin",
+	"cache-control": "no-store",
+	vary: "accept",
+};
+
+/** Seconds after which a browser without scripts reads the page again. */
+const plainRefreshSeconds = 20;
+
+/** Returns a whole page. One that is live is read again when the swap changes. */
+export function shareShell({
+	title,
+	main,
+	livePath,
+}: {
+	title: string;
+	main: Content;
+	/** The path of the page, if it can still change. */
+	livePath?: string | undefined;
+}): string {
+	const refresh = livePath
+		? `<noscript><meta http-equiv="refresh" content="${plainRefreshSeconds}"></noscript>`
+		: "";
+	const live = livePath ? ` data-live="${render(livePath)}"` : "";
+	return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex, nofollow">
+${refresh}<title>${render(title)}</title>
+<link rel="icon" href="${icon}">
+<style>${style}</style>
+</head>
+<body>
+<main${live}>${render(main)}</main>
+<p id="said" class="hidden" role="status"></p>
+<script>${script}</script>
+</body>
+</html>
+`;
+}
+
+function readAsset(name: string): string {
+	return readFileSync(join(import.meta.dirname, "asset", name), "utf8");
+}
+
+function hashOf(text: string): string {
+	return createHash("sha256").update(text).digest("base64");
+}
