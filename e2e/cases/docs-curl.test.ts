@@ -14,6 +14,10 @@ const elsewhere: Record<string, string> = {
 	"/swap/status/swp": "SWAP_NOT_FOUND",
 	"/swaps/swp/receipt": "SWAP_NOT_FOUND",
 	"/swaps/swp/events": "SWAP_NOT_FOUND",
+	"/swaps/swp/share": "SWAP_NOT_FOUND",
+	"/s/Yk3xwT9vQmZ2r0aLc8NfUe1B": "NOT_FOUND",
+	"/s/Yk3xwT9vQmZ2r0aLc8NfUe1B/events": "NOT_FOUND",
+	"/s/Yk3xwT9vQmZ2r0aLc8NfUe1B/receipt": "NOT_FOUND",
 	"/webhooks/wh": "NOT_FOUND",
 	"/webhooks/wh/rotate": "NOT_FOUND",
 };

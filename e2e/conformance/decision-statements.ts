@@ -337,6 +337,10 @@ export const decisionStatements: readonly StatementSection[] = [
 				"D-beyond-11",
 				"`GET /stats` needs no key: percentiles of settled swaps by route, without routes that have few.",
 			],
+			[
+				"D-beyond-12",
+				"`POST /swaps/{id}/share`, with a key, creates a link to `GET /s/{share}`, a page for people that needs no key; `DELETE` revokes it.",
+			],
 		],
 	},
 ];

@@ -96,6 +96,8 @@ function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<strin
 				return { cursor, ...none, ...(cursor !== undefined && { status: undefined }) };
 			});
 		case "getReceipt":
+		case "shareSwap":
+		case "revokeShares":
 			return dice.map((n) => ({ swapId: pick(live.swapIds.submitted, n) ?? "swp_x" }));
 		case "removeDelegation":
 			return fc.tuple(dice, dice).map(([a, b]) => {
@@ -110,6 +112,10 @@ function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<strin
 		case "removeWebhook":
 		case "rotateWebhook":
 			return fc.constant({ webhookId: "wh_0198f3a1c2d47e5f8a9b0c1d2e3f4a5b" });
+		case "getSharePage":
+		case "getShareEvents":
+		case "getShareReceipt":
+			return fc.constant({ share: "Yk3xwT9vQmZ2r0aLc8NfUe1B" });
 		case "getErrorPage":
 			return fc.constantFrom(...errorCodes).map((code) => ({ code }));
 		default:

@@ -153,6 +153,8 @@ export const configSchema = z.strictObject({
 	/** Absent if Solana is not offered. */
 	solana: solanaTermsSchema.exactOptional(),
 	api: listenSchema.extend({
+		/** The address at which people reach the service, for links. By default the one that the caller used. */
+		publicUrl: originSchema.exactOptional(),
 		corsOrigins: z.array(originSchema).default([]),
 		/** Per second and key; the burst is twenty times that. */
 		rates: rateSchema.prefault({}),

@@ -1,7 +1,8 @@
-import { randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import type { Milliseconds } from "@geoswap/protocol";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { createChainBook } from "../../config/chain-book.ts";
 import { chainOf, evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { createExplorerPages } from "../../config/explorer-pages.ts";
@@ -14,6 +15,7 @@ import type { PriceBook } from "../../desk/price/price-book.ts";
 import type { Desk } from "../../desk/venue.ts";
 import type { Engine } from "../../durable/durable.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
+import { chainPaces } from "../../swap/record/stuck-swaps.ts";
 import type { EventFeed } from "../event/create-event-feed.ts";
 import type { Route } from "../http/route.ts";
 import type { HeldCalls } from "../key/held-calls.ts";
@@ -22,8 +24,10 @@ import type { RateLimits } from "../key/rate-limits.ts";
 import { figuresSection } from "../openapi/page/figures-section.ts";
 import type { OwnExample } from "../openapi/page/own-examples.ts";
 import { createDelegatedWallets } from "../origin/delegated-wallets.ts";
+import { createReceipts, type ReceiptSigner } from "../status/create-receipts.ts";
 import { createRouteStats } from "../status/route-stats.ts";
 import type { SwapListener } from "../status/swap-listener.ts";
+import { deleteShare } from "./delete-share.ts";
 import { deleteWebhook } from "./delete-webhook.ts";
 import { docsRoutes } from "./docs-routes.ts";
 import { getChains } from "./get-chains.ts";
@@ -31,7 +35,10 @@ import { getDelegation } from "./get-delegation.ts";
 import { getEvents } from "./get-events.ts";
 import { getHealth } from "./get-health.ts";
 import { getReady, type Startup } from "./get-ready.ts";
-import { getReceipt, type ReceiptSigner } from "./get-receipt.ts";
+import { getReceipt } from "./get-receipt.ts";
+import { getShareEvents } from "./get-share-events.ts";
+import { getSharePage } from "./get-share-page.ts";
+import { getShareReceipt } from "./get-share-receipt.ts";
 import { getStats } from "./get-stats.ts";
 import { getStatus } from "./get-status.ts";
 import { getSwapEvents } from "./get-swap-events.ts";
@@ -42,6 +49,7 @@ import { postBuildGeoOp } from "./post-build-geo-op.ts";
 import { postBuildSolanaTx } from "./post-build-solana-tx.ts";
 import { postQuote } from "./post-quote.ts";
 import { postRemoveDelegation } from "./post-remove-delegation.ts";
+import { postShare } from "./post-share.ts";
 import { postSubmit } from "./post-submit.ts";
 import { postSubmitSolana } from "./post-submit-solana.ts";
 import { postWebhook } from "./post-webhook.ts";
@@ -116,6 +124,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		isDevnet: isDevnet(config),
 	};
 	const streams = { feed, heldStreams, limits: config.api.eventStreams, random: Math.random };
+	const receipts = createReceipts(receiptSigner);
 	const stats = createRouteStats({ db: pool, config, nowMs });
 	const routes = [
 		postQuote({ desk, wantPrices, feeDiscounts, recipients, delegated, sealKeys }),
@@ -135,7 +144,20 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		getWebhooks(webhooks),
 		deleteWebhook(webhooks),
 		postWebhookRotate({ ...webhooks, nowMs }),
-		getReceipt({ db: pool, signer: receiptSigner }),
+		getReceipt({ db: pool, receipts }),
+		postShare({ db: pool, publicUrl: config.api.publicUrl, random: randomBytes }),
+		deleteShare({ db: pool }),
+		getSharePage({
+			db: pool,
+			book: createChainBook(config),
+			paces: chainPaces(config),
+			hasReceipts: receipts.isOffered,
+			finalitySeconds,
+			explorers,
+			nowMs,
+		}),
+		getShareEvents({ db: pool, ...streams }),
+		getShareReceipt({ db: pool, receipts }),
 		getStats({ stats }),
 		getHealth(),
 		getReady({

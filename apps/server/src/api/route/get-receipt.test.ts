@@ -17,7 +17,8 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { plainOrder } from "../../../test/order/plain-order.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
-import { getReceipt, type ReceiptSigner } from "./get-receipt.ts";
+import { createReceipts, type ReceiptSigner } from "../status/create-receipts.ts";
+import { getReceipt } from "./get-receipt.ts";
 
 const _address = getAddress(`0x${"a1".repeat(20)}`);
 const accountId = randomUUID();
@@ -56,7 +57,7 @@ async function insertSwap(set: string): Promise<string> {
 
 async function ask(
 	swapId: string,
-	{ by = accountId, route = getReceipt({ db: database.pool, signer }) } = {},
+	{ by = accountId, route = getReceipt({ db: database.pool, receipts: createReceipts(signer) }) } = {},
 ): Promise<SwapReceipt> {
 	const answer = await route.handle({
 		body: undefined,
@@ -111,14 +112,14 @@ test("a pending swap has no receipt, nor has another account's, nor an unknown o
 });
 
 test("without a receipt key the answer says so, and not whether a swap of another account exists [D-beyond-10]", async () => {
-	const route = getReceipt({ db: database.pool, signer: undefined });
+	const route = getReceipt({ db: database.pool, receipts: createReceipts(undefined) });
 	const settled = await insertSwap(`status = 'settled', ${hashes}`);
 	await expect(ask(settled, { route })).rejects.toMatchObject({ code: "RECEIPTS_NOT_OFFERED" });
 	await expect(ask(settled, { route, by: randomUUID() })).rejects.toMatchObject({ code: "SWAP_NOT_FOUND" });
 });
 
 test("a receipt that is asked for again is not signed again, unless the delivery was repeated", async () => {
-	const route = getReceipt({ db: database.pool, signer });
+	const route = getReceipt({ db: database.pool, receipts: createReceipts(signer) });
 	const swapId = await insertSwap(`status = 'settled', ${hashes}`);
 	const first = await ask(swapId, { route });
 	expect(await ask(swapId, { route })).toEqual(first);
@@ -135,7 +136,7 @@ test("a receipt key that does not answer is unavailable, and the same request ma
 	let isDown = true;
 	const sign: ReceiptSigner["sign"] = (message) =>
 		isDown ? Promise.reject(new Error("connection refused")) : signer.sign(message);
-	const route = getReceipt({ db: database.pool, signer: { ...signer, sign } });
+	const route = getReceipt({ db: database.pool, receipts: createReceipts({ ...signer, sign }) });
 	const swapId = await insertSwap(`status = 'settled', ${hashes}`);
 	await expect(ask(swapId, { route })).rejects.toMatchObject({
 		code: "UPSTREAM_UNAVAILABLE",

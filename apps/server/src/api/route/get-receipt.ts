@@ -1,47 +1,12 @@
-import {
-	formatTransactionHash,
-	fromSwapId,
-	isTerminal,
-	orderToJson,
-	type ReceiptMessage,
-	receiptMessage,
-	SwapError,
-	type SwapReceipt,
-	swapUuidTimeMs,
-	toSwapId,
-} from "@geoswap/protocol";
-import type { Address, Hex } from "viem";
+import { fromSwapId, SwapError, type SwapReceipt } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
-import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 import type { Route } from "../http/route.ts";
 import { getReceiptDoc } from "../openapi/endpoints/get-receipt.ts";
-import { termsOf } from "../status/swap-answer.ts";
-
-/** The key that signs receipts. `sign` returns 65 bytes with a low `s`, and rejects if the key's place does not answer. */
-export type ReceiptSigner = { address: Address; sign: (message: ReceiptMessage) => Promise<Hex> };
-
-/** Signatures that are kept, so that a receipt that is asked for again costs no signature. */
-const mostKept = 1_000;
+import type { Receipts } from "../status/create-receipts.ts";
 
 /** GET /swaps/{swapId}/receipt: a signed statement of what was promised and delivered. Only ended swaps have one. */
-export function getReceipt({ db, signer }: { db: Database; signer: ReceiptSigner | undefined }): Route {
-	const kept = new Map<string, Hex>();
-
-	/** Signs a statement, or returns the signature that was made before. A delivery that was repeated is signed anew. */
-	async function signOnce(by: ReceiptSigner, message: ReceiptMessage): Promise<Hex> {
-		const text = JSON.stringify(message);
-		const known = kept.get(text);
-		if (known) return known;
-		const signature = await by.sign(message).catch((cause: unknown) => {
-			throw new SwapError("UPSTREAM_UNAVAILABLE", { upstream: "the receipt key" }, { cause });
-		});
-		const [oldest] = kept.keys();
-		if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest);
-		kept.set(text, signature);
-		return signature;
-	}
-
+export function getReceipt({ db, receipts }: { db: Database; receipts: Pick<Receipts, "of"> }): Route {
 	return {
 		method: "GET",
 		path: "/swaps/:swapId/receipt",
@@ -51,35 +16,7 @@ export function getReceipt({ db, signer }: { db: Database; signer: ReceiptSigner
 			const uuid = fromSwapId(params.swapId ?? "");
 			const swap = uuid && (await readSwap(db, uuid));
 			if (!swap || swap.accountId !== accountId) throw new SwapError("SWAP_NOT_FOUND", undefined);
-			if (!signer) throw new SwapError("RECEIPTS_NOT_OFFERED", undefined);
-			const statement = statementOf(swap);
-			if (!statement) throw new SwapError("SWAP_NOT_ENDED", undefined);
-			const signature = await signOnce(signer, receiptMessage(statement));
-			return { ...statement, signer: signer.address, signature };
+			return receipts.of(swap);
 		},
-	};
-}
-
-/** Returns the statement about a swap; undefined if it has not ended. Only transactions that show its end are in it. */
-function statementOf(swap: SwapRecord): Omit<SwapReceipt, "signer" | "signature"> | undefined {
-	const { order, status, originTxHash, deliveryTxHash, refundTxHash, deliveredAmount } = swap;
-	if (!isTerminal(status)) return undefined;
-	const { originChainId, destinationChainId } = order;
-	return {
-		swapId: toSwapId(swap.id),
-		status,
-		orderId: swap.orderId,
-		order: orderToJson(order),
-		terms: termsOf(swap),
-		...(status === "settled" && deliveredAmount && { deliveredAmount: String(deliveredAmount) }),
-		...(status !== "failed" &&
-			originTxHash && { originTxHash: formatTransactionHash(originChainId, originTxHash) }),
-		...(status === "settled" &&
-			deliveryTxHash && { deliveryTxHash: formatTransactionHash(destinationChainId, deliveryTxHash) }),
-		...(status === "refunded" &&
-			refundTxHash && { refundTxHash: formatTransactionHash(originChainId, refundTxHash) }),
-		quotedAt: new Date(swapUuidTimeMs(swap.id)).toISOString(),
-		createdAt: swap.createdAt.toISOString(),
-		...(swap.decidedAt && { endedAt: swap.decidedAt.toISOString() }),
 	};
 }

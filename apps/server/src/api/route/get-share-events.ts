@@ -1,0 +1,37 @@
+import { SwapError } from "@geoswap/protocol";
+import type { Database } from "../../database/database.ts";
+import { parseCursor } from "../event/event-cursor.ts";
+import { openStream, type StreamParts } from "../event/open-stream.ts";
+import type { EventStream, Route } from "../http/route.ts";
+import { getShareEventsDoc } from "../openapi/endpoints/get-share-events.ts";
+import { readSharedSwap } from "../share/shares.ts";
+
+/**
+ * GET /s/{share}/events: tells the page that it has changed. All viewers of an account's swaps together have as many
+ * streams as one of its keys; a page that gets none asks now and then.
+ */
+export function getShareEvents({ db, ...parts }: StreamParts & { db: Database }): Route {
+	return {
+		method: "GET",
+		path: "/s/:share/events",
+		operation: undefined,
+		isStream: true,
+		doc: getShareEventsDoc,
+		async handle(request): Promise<EventStream> {
+			const { params, lastEventId } = request;
+			const swap = await readSharedSwap(db, params.share ?? "");
+			const { accountId } = swap;
+			// A swap that was rebuilt from the chain has no account yet, and its events are nobody's.
+			if (accountId === undefined) throw new SwapError("NOT_FOUND", undefined);
+			const after = lastEventId === undefined ? undefined : parseCursor(lastEventId);
+			const heldBy = `share:${accountId}`;
+			const stream = await openStream(request, { heldBy, accountId, swap, after }, parts);
+			return (sink) => stream({ ...sink, send: (text) => sink.send(withoutData(text)) });
+		},
+	};
+}
+
+/** Removes what events tell: the link may be revoked while the stream is open, and the page is read anyway. */
+function withoutData(text: string): string {
+	return text.replace(/^data: .*$/m, "data: {}");
+}

@@ -1,0 +1,56 @@
+import type { Milliseconds, SwapUuid } from "@geoswap/protocol";
+import { isTerminal } from "@geoswap/protocol";
+import type { ChainBook } from "../../config/chain-book.ts";
+import type { Database } from "../../database/database.ts";
+import type { Fact } from "../../swap/decide/decision.ts";
+import { type ChainPace, isStuckSwap } from "../../swap/record/stuck-swaps.ts";
+import type { Route } from "../http/route.ts";
+import { getSharePageDoc } from "../openapi/endpoints/get-share-page.ts";
+import { shareErrorPage } from "../share/share-error-page.ts";
+import { sharePage } from "../share/share-page.ts";
+import { shareHeaders } from "../share/share-shell.ts";
+import { readSharedSwap } from "../share/shares.ts";
+import { type AnswerParts, swapAnswer } from "../status/swap-answer.ts";
+
+/** GET /s/{share}: the page of a swap, for whoever has the link. */
+export function getSharePage({
+	db,
+	book,
+	paces,
+	hasReceipts,
+	nowMs,
+	...answerParts
+}: AnswerParts & {
+	db: Database;
+	book: ChainBook;
+	/** How long the chains take, to tell a swap that is late. */
+	paces: readonly ChainPace[];
+	/** True if the service signs receipts. */
+	hasReceipts: boolean;
+	nowMs: () => Milliseconds;
+}): Route {
+	return {
+		method: "GET",
+		path: "/s/:share",
+		operation: undefined,
+		doc: getSharePageDoc,
+		contentType: "text/html; charset=utf-8",
+		headers: shareHeaders,
+		errorPage: shareErrorPage,
+		async handle({ params }) {
+			const token = params.share ?? "";
+			const swap = await readSharedSwap(db, token);
+			const isOver = isTerminal(swap.status);
+			const isLate = !isOver && (await isStuckSwap(db, { id: swap.id, paces, nowMs: nowMs() }));
+			const fact = isOver ? undefined : await readFact(db, swap.id);
+			const answer = swapAnswer(swap, answerParts);
+			return sharePage({ swap, answer, isLate, fact, token, hasReceipts }, book);
+		},
+	};
+}
+
+/** Returns the step at which the last round found the swap. */
+async function readFact(db: Database, id: SwapUuid): Promise<Fact | undefined> {
+	const { rows } = await db.query<{ fact: Fact | null }>("select fact from waits where swap_id = $1", [id]);
+	return rows[0]?.fact ?? undefined;
+}

@@ -1,0 +1,48 @@
+import { fromSwapId, type ShareResponse, SwapError, type SwapUuid, toSwapId } from "@geoswap/protocol";
+import type { Database } from "../../database/database.ts";
+import { readSwap } from "../../swap/record/read-swap.ts";
+import type { Route, RouteRequest } from "../http/route.ts";
+import { postShareDoc } from "../openapi/endpoints/post-share.ts";
+import { newShareToken } from "../share/share-token.ts";
+import { insertShare } from "../share/shares.ts";
+
+/** POST /swaps/{swapId}/share: a link to the swap's public page. */
+export function postShare({
+	db,
+	publicUrl,
+	random,
+}: {
+	db: Database;
+	/** The address in links. Undefined if it is the one that the caller used. */
+	publicUrl: string | undefined;
+	random: (bytes: number) => Uint8Array;
+}): Route {
+	return {
+		method: "POST",
+		path: "/swaps/:swapId/share",
+		operation: "list",
+		doc: postShareDoc,
+		async handle(request): Promise<ShareResponse> {
+			const swapId = await readOwnSwapId(db, request);
+			const token = newShareToken(random);
+			const base = publicUrl ?? request.origin;
+			if (base === undefined) {
+				const message = "is missing: name the host by which you reach the service";
+				throw new SwapError("INVALID_REQUEST", { issues: [{ path: "host", message }] });
+			}
+			await insertShare(db, { token, swapId });
+			return { swapId: toSwapId(swapId), url: new URL(`/s/${token}`, base).href, token };
+		},
+	};
+}
+
+/** Returns the id in the path. Throws if it is no swap of the caller's account. */
+export async function readOwnSwapId(
+	db: Database,
+	{ params, account: { accountId } }: Pick<RouteRequest, "params" | "account">,
+): Promise<SwapUuid> {
+	const uuid = fromSwapId(params.swapId ?? "");
+	const swap = uuid && (await readSwap(db, uuid));
+	if (swap?.accountId !== accountId) throw new SwapError("SWAP_NOT_FOUND", undefined);
+	return swap.id;
+}
