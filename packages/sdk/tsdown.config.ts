@@ -7,6 +7,7 @@ export default defineConfig({
 		"src/solana.ts",
 		"src/ai.ts",
 		"src/budget.ts",
+		"src/share.ts",
 		"src/events.ts",
 		"src/receipt.ts",
 		"src/file-store.ts",

@@ -4,6 +4,7 @@ import * as budget from "./budget.ts";
 import * as fileStore from "./file-store.ts";
 import * as sdk from "./index.ts";
 import * as receipt from "./receipt.ts";
+import * as share from "./share.ts";
 import * as solana from "./solana.ts";
 
 test("the exports of the package match the recorded lists", () => {
@@ -51,6 +52,12 @@ test("the exports of the package match the recorded lists", () => {
 		  "openLedger",
 		  "worstOutput",
 		  "swapWithinBudget",
+		]
+	`);
+	expect(Object.keys(share)).toMatchInlineSnapshot(`
+		[
+		  "shareSwap",
+		  "revokeShares",
 		]
 	`);
 	expect(Object.keys(receipt)).toMatchInlineSnapshot(`
