@@ -15,12 +15,14 @@ export type Io = {
 	isInteractive: boolean;
 	/** Listens for Ctrl-C and for the system's requests to end. Returns a function that stops listening. */
 	onInterrupt: (listener: () => void) => () => void;
+	/** Opens a web address in the person's browser. Resolves to false if that is not possible. */
+	openUrl: (url: string) => Promise<boolean>;
 };
 
 const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export function processIo(): Io {
-	const { env, stdin, stdout, stderr } = process;
+	const { env, platform, stdin, stdout, stderr } = process;
 	return {
 		env,
 		stdout: sinkOf(stdout),
@@ -32,6 +34,7 @@ export function processIo(): Io {
 				for (const signal of signals) process.off(signal, listener);
 			};
 		},
+		openUrl: async (url) => (await import("./open-in-browser.ts")).openInBrowser(url, { platform, env }),
 	};
 }
 

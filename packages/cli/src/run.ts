@@ -116,6 +116,7 @@ Docs: docs/cli.md`,
 		.option("--resume <id>", "resume an intent that was started on this machine, with its original terms")
 		.option("--accept-any-price", "sign for any quoted minimum, without asking")
 		.option("--dry-run", "quote, build and verify; sign and send nothing")
+		.option("--open", "open a page that shows the swap in the browser, by a link that anyone can use")
 		.addHelpText("after", `\n${exitCodeHelp}`)
 		.action(async (options) => {
 			const { swapCommand } = await import("./commands/swap.ts");
@@ -148,6 +149,13 @@ Docs: docs/cli.md`,
 		.action(async (options) => {
 			const { historyCommand } = await import("./commands/history.ts");
 			await answer((asked) => historyCommand(asked, options));
+		});
+	command("share", "print a link to a page that shows a swap to a person, without a key")
+		.argument("<swap>", "id of the swap, swp_…")
+		.option("--revoke", "let no link to this swap work any more")
+		.action(async (swapId, options) => {
+			const { shareCommand } = await import("./commands/share.ts");
+			await answer((asked) => shareCommand(asked, { swapId, ...options }));
 		});
 	command("receipt", "print the signed receipt of a swap that has ended, as JSON for a file")
 		.argument("<swap>", "id of the swap, swp_…")

@@ -16,11 +16,14 @@ export async function runCli(
 		env,
 		interrupt,
 		onStdout = async () => {},
+		openUrl = async () => false,
 	}: {
 		env: Record<string, string | undefined>;
 		interrupt?: AbortSignal;
 		/** The reader of the result, which may be slow. */
 		onStdout?: () => Promise<void>;
+		/** The person's browser. There is none by default. */
+		openUrl?: Io["openUrl"];
 	},
 ): Promise<Result> {
 	const written = { stdout: "", stderr: "" };
@@ -41,6 +44,7 @@ export async function runCli(
 			interrupt?.addEventListener("abort", listener);
 			return () => interrupt?.removeEventListener("abort", listener);
 		},
+		openUrl,
 	};
 	const exit = await run(args, io);
 	return { exit, ...written };

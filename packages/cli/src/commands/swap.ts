@@ -20,6 +20,7 @@ import {
 	resumeCommand,
 	termFields,
 } from "../intents.ts";
+import { openPage } from "../open-page.ts";
 import type { Output } from "../output.ts";
 import { parseAmount } from "../parse-amount.ts";
 import { type Asset, findAsset } from "../pinned-assets.ts";
@@ -42,6 +43,8 @@ export type SwapOptions = TermOptions & {
 	resume?: string;
 	dryRun?: boolean;
 	acceptAnyPrice?: boolean;
+	/** Opens the swap's page in the browser. */
+	open?: boolean;
 };
 
 export async function swapCommand(call: Call, options: SwapOptions): Promise<ExitCode> {
@@ -57,7 +60,8 @@ export async function swapCommand(call: Call, options: SwapOptions): Promise<Exi
 		const take = await unlessInterrupted(signal, prepare(context, { intents, id, options }));
 		const unlock = await intents.lock(id);
 		try {
-			return await execute(context, { intents, ...(await unlessInterrupted(signal, take())) });
+			const job = await unlessInterrupted(signal, take());
+			return await execute(context, { intents, ...job, opensPage: options.open === true });
 		} finally {
 			// The swap's outcome matters more than the lock, which ends with its process.
 			await unlock().catch(() => {});
@@ -123,12 +127,13 @@ async function findBegun({ config, keys }: Context, { intents, id, options }: As
 		resume: _,
 		acceptAnyPrice: __,
 		json: ___,
+		open: ____,
 		minOut,
 		...others
 	} = options as SwapOptions & { json?: boolean };
 	if (Object.keys(others).length > 0) {
 		throw new CliError(
-			"--resume continues an intent with its original terms. Of the other options, only --min-out and --accept-any-price may be used with it.",
+			"--resume continues an intent with its original terms. Of the other options, only --min-out, --accept-any-price and --open may be used with it.",
 			{ code: "USAGE", section: "resuming" },
 		);
 	}
@@ -206,9 +211,20 @@ async function readDraft(
 const comparedFields = [...termFields, "minOutput"] as const satisfies (keyof Intent)[];
 
 async function execute(
-	{ config, client, io, output, signal }: Context,
-	{ intents, intent, signer, acceptsAnyPrice }: Job & { intents: Intents },
+	context: Context,
+	{
+		intents,
+		intent,
+		signer,
+		acceptsAnyPrice,
+		opensPage,
+	}: Job & {
+		intents: Intents;
+		/** True if the swap's page is to be opened in the browser. */
+		opensPage: boolean;
+	},
 ): Promise<ExitCode> {
+	const { config, client, io, output, signal } = context;
 	const { id } = intent;
 	const from = assetOf(config, intent.originChain, intent.inputToken);
 	const to = assetOf(config, intent.destinationChain, intent.outputToken);
@@ -218,6 +234,7 @@ async function execute(
 	for (const line of giveLines({ from, amount, wallet: intent.walletAddress })) output.say(line);
 
 	const reached: Reached = {};
+	let page: Promise<string | undefined> | undefined;
 	const progress = createProgress(output);
 	const canAsk = io.isInteractive && !output.isJson;
 	let silence = progress.watchSilence(config.baseUrl);
@@ -255,16 +272,19 @@ async function execute(
 			onProgress: (step) => {
 				silence.heard();
 				note(reached, step);
+				if (opensPage && reached.isSubmitted && reached.swapId) page ??= openPage(context, reached.swapId);
 				tell(output, progress, { to, step });
 			},
 			signal,
 		});
+		const url = await page;
 		await output.result(
 			{
 				id,
 				from: { ...assetJson(from), amount, wallet: intent.walletAddress },
 				to: assetJson(to),
 				swap: ended,
+				...(url !== undefined && { page: url }),
 			},
 			swapLines(config.pins, ended),
 		);

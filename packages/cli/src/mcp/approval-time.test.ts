@@ -30,6 +30,7 @@ const io: Io = {
 	stdout: sink,
 	stderr: sink,
 	isInteractive: false,
+	openUrl: async () => false,
 	onInterrupt: () => () => {},
 };
 const output = { isJson: false, say: () => {}, result: async () => {} };
