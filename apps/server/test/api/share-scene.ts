@@ -40,6 +40,7 @@ export async function createShareScene({
 	random?: (bytes: number) => Uint8Array;
 } = {}) {
 	const scene = await createConsoleScene();
+	const logged: string[] = [];
 	const { database, config } = scene;
 	const db = database.pools.api;
 	const answerParts = { finalitySeconds: finalitySecondsOf(config), explorers: createExplorerPages(config) };
@@ -78,7 +79,7 @@ export async function createShareScene({
 			},
 		},
 		rateLimits: createRateLimits({ redis: noRedis, unauthenticatedPerSecond }),
-		log: pino({ level: "silent" }),
+		log: pino({ level: "trace" }, { write: (line: string) => logged.push(line) }),
 		random: () => 0,
 	});
 	await app.listen({ host: "127.0.0.1", port: 0 });
@@ -104,6 +105,8 @@ export async function createShareScene({
 	return {
 		...scene,
 		baseUrl,
+		/** Everything that the API has logged. */
+		logged,
 		stranger: randomUUID(),
 		ask,
 		/** Returns the path of a new link to a swap. */

@@ -1,5 +1,4 @@
-import type { Milliseconds, SwapUuid } from "@geoswap/protocol";
-import { isTerminal } from "@geoswap/protocol";
+import { isTerminal, type Milliseconds, type SwapUuid } from "@geoswap/protocol";
 import type { ChainBook } from "../../config/chain-book.ts";
 import type { Database } from "../../database/database.ts";
 import type { Fact } from "../../swap/decide/decision.ts";
@@ -41,10 +40,11 @@ export function getSharePage({
 			const token = params.share ?? "";
 			const swap = await readSharedSwap(db, token);
 			const isOver = isTerminal(swap.status);
-			const isLate = !isOver && (await isStuckSwap(db, { id: swap.id, paces, nowMs: nowMs() }));
+			const now = nowMs();
+			const isLate = !isOver && (await isStuckSwap(db, { id: swap.id, paces, nowMs: now }));
 			const fact = isOver ? undefined : await readFact(db, swap.id);
 			const answer = swapAnswer(swap, answerParts);
-			return sharePage({ swap, answer, isLate, fact, token, hasReceipts }, book);
+			return sharePage({ swap, answer, isLate, fact, token, hasReceipts, nowMs: now }, book);
 		},
 	};
 }

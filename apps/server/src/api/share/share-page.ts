@@ -1,4 +1,4 @@
-import { isSolana, isTerminal, type StatusResponse } from "@geoswap/protocol";
+import { isSolana, isTerminal, type Milliseconds, type StatusResponse } from "@geoswap/protocol";
 import type { ChainBook } from "../../config/chain-book.ts";
 import { moment, short } from "../page/format.ts";
 import { type Content, html } from "../page/html.ts";
@@ -11,6 +11,7 @@ type Page = SharedSwap & {
 	token: string;
 	/** True if the service signs receipts. */
 	hasReceipts: boolean;
+	nowMs: Milliseconds;
 };
 
 /** Returns the page of a shared swap: what is happening, where the money is, what was agreed and what was proved. */
@@ -34,21 +35,29 @@ export function sharePage(page: Page, book: ChainBook): string {
 	return shareShell({ title, main, livePath: isOver ? undefined : path });
 }
 
-function summary({ tone, status, headline, now, next }: ShareWords, { answer, swap }: Page): Content {
+function summary({ tone, status, headline, now, next }: ShareWords, page: Page): Content {
 	return html`<section class=${`card ${tone}`} aria-labelledby="headline">
 		<p class="status">${status}</p>
 		<h1 id="headline">${headline}</h1>
 		<p class="now">${now}</p>
 		<p class="next">${next}</p>
-		${answer.decidedBy === undefined ? null : deadline(answer.decidedBy, isSolana(Number(swap.order.originChainId)))}
+		${deadline(page)}
 	</section>`;
 }
 
-function deadline(decidedBy: string, isFromSolana: boolean): Content {
-	const time = moment(new Date(decidedBy));
-	return isFromSolana
-		? html`<p class="quiet">It should be over by ${time}.</p>`
-		: html`<p class="quiet">It is over by ${time} at the latest. If it is not, <a href="/docs/rescue">the money can be taken back without this service</a>.</p>`;
+/** Says when the swap is over at the latest. Only on an EVM chain can anyone but the service return the input. */
+function deadline({ answer: { decidedBy }, swap: { order }, nowMs }: Page): Content {
+	if (decidedBy === undefined) return null;
+	const at = new Date(decidedBy);
+	const time = moment(at);
+	const isPast = at.getTime() < nowMs;
+	if (isSolana(Number(order.originChainId))) {
+		return html`<p class="quiet">It ${isPast ? "should have been" : "should be"} over by ${time}.</p>`;
+	}
+	const wayOut = html`<a href="/docs/rescue">the money can be taken back without this service</a>`;
+	return isPast
+		? html`<p class="quiet">It should have been over by ${time}. If it was not paid out, ${wayOut}.</p>`
+		: html`<p class="quiet">It is over by ${time} at the latest. If it is not, ${wayOut}.</p>`;
 }
 
 function section(id: string, title: string, content: Content): Content {

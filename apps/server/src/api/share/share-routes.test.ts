@@ -101,6 +101,9 @@ test("a revoked link is gone at once, with page, stream and receipt, and looks l
 	expect([asProgram.status, await asProgram.json()]).toMatchObject([404, { code: "NOT_FOUND" }]);
 	expect(await (await scene.ask("DELETE", id)).json()).toEqual({ swapId: toSwapId(id), revoked: 0 });
 	expect((await get(await scene.share(id))).status).toBe(200);
+	// The address is a secret: the log names only the route.
+	expect(scene.logged.join()).toContain("/s/:share");
+	for (const path of [first, second]) expect(scene.logged.join()).not.toContain(path.slice("/s/".length));
 });
 
 test("a swap has at most 20 links: one more replaces the oldest", async () => {

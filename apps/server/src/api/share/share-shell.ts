@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pageIcon } from "../openapi/page/page-shell.ts";
 import { type Content, render } from "../page/html.ts";
 
 /** Read once: the process is started again with each version. */
 const style = readAsset("share.css");
 const script = readAsset("share.js");
-const icon =
-	"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M2 5h9M8 2l3 3-3 3M14 11H5m3-3-3 3 3 3' fill='none' stroke='%230d8570' stroke-width='1.8' stroke-linecap='round' stroke-linejoin='round'/%3E%3C/svg%3E";
 
 /**
  * Headers of the page, which allow its own style and script and requests to this service, and nothing else. The address
@@ -50,7 +49,7 @@ export function shareShell({
 <meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex, nofollow">
 ${refresh}<title>${render(title)}</title>
-<link rel="icon" href="${icon}">
+<link rel="icon" href="${pageIcon}">
 <style>${style}</style>
 </head>
 <body>

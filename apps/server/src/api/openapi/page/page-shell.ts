@@ -3,7 +3,8 @@ import { escapeHtml } from "./escape-html.ts";
 import { pageStyle } from "./page-style.ts";
 
 const styleHash = createHash("sha256").update(pageStyle).digest("base64");
-const icon =
+/** The icon of all pages of the API. */
+export const pageIcon =
 	"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath d='M2 5h9M8 2l3 3-3 3M14 11H5m3-3-3 3 3 3' fill='none' stroke='%230d8570' stroke-width='1.8' stroke-linecap='round' stroke-linejoin='round'/%3E%3C/svg%3E";
 
 /** Headers that allow loading nothing but this page's own style, and running nothing. */
@@ -34,7 +35,7 @@ export function pageShell({
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
-<link rel="icon" href="${icon}">
+<link rel="icon" href="${pageIcon}">
 <style>${pageStyle}</style>
 </head>
 <body>
