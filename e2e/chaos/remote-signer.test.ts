@@ -74,6 +74,9 @@ test("with all keys at a remote signer that is killed, frozen, hung and slow, no
 		p50Ms: percentile(times, 50),
 		p95Ms: percentile(times, 95),
 	});
+	for (const { swap, from, to } of swaps) {
+		if (swap.status !== "settled") console.log(from.token, from.chain.chainId, to.token, to.chain.chainId, swap);
+	}
 	expect(swaps).toHaveLength(swapCount);
 	await expectNoKeys([...evmSecrets, ...solanaSecrets], {
 		dumping: [worker, ...attesters],
