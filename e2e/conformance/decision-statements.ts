@@ -341,6 +341,10 @@ export const decisionStatements: readonly StatementSection[] = [
 				"D-beyond-12",
 				"`POST /swaps/{id}/share`, with a key, creates a link to `GET /s/{share}`, a page for people that needs no key; `DELETE` revokes it.",
 			],
+			[
+				"D-beyond-13",
+				"`GET /SKILL.md`, `GET /llms.txt` and `GET /llms-full.txt` need no key: the skill, the list of pages and their text.",
+			],
 		],
 	},
 ];

@@ -8,6 +8,7 @@ import { routesWithoutParts } from "../../../test/api/routes-without-parts.ts";
 import { createApp } from "../http/create-app.ts";
 import type { ApiKeys } from "../key/api-keys.ts";
 import type { RequestLimits } from "../key/rate-limits.ts";
+import { guidePages } from "../openapi/page/read-docs-files.ts";
 
 const routes = routesWithoutParts();
 const app = createApp({
@@ -57,14 +58,14 @@ test("GET / redirects to the docs, and every docs page that the guide or an erro
 		),
 	);
 	expect(new Set(named)).toEqual(new Set(["api", "signing", "receipts", "rescue", "conformance"]));
-	for (const name of ["signing", "receipts", "rescue", "conformance"]) {
+	for (const name of guidePages) {
 		const { statusCode, body } = await app.inject(`/docs/${name}`);
 		expect([statusCode, body.includes("<h1>")]).toEqual([200, true]);
 	}
 	const guide = (await app.inject("/docs")).body;
 	expect(guide).toContain('href="/docs/signing"');
 	expect(guide).toContain('href="/docs/conformance"');
-	expect((await app.inject("/docs/trust")).statusCode).toBe(404);
+	expect((await app.inject("/docs/operations")).statusCode).toBe(404);
 });
 
 test("the content security policy of a page allows only its own style, by its hash", async () => {
@@ -103,10 +104,7 @@ test("every link on the pages leads to an existing page and section", async () =
 	const pages = [
 		"/",
 		"/docs",
-		"/docs/signing",
-		"/docs/receipts",
-		"/docs/rescue",
-		"/docs/conformance",
+		...guidePages.map((name) => `/docs/${name}`),
 		...errorCodes.map((code) => `/docs/errors/${code}`),
 	];
 	const links = new Set<string>();
@@ -123,3 +121,49 @@ test("every link on the pages leads to an existing page and section", async () =
 		if (id !== undefined) expect(ids.get(url)?.has(id), link).toBe(true);
 	}
 });
+
+test("the skill is served as it is published, with a name that fits its folder and a description that fits the form [D-beyond-13]", async () => {
+	const { body, headers } = await app.inject("/SKILL.md");
+	const folder = join(import.meta.dirname, "../../../../../packages/cli/skills/geoswap");
+	expect(headers["content-type"]).toBe("text/markdown; charset=utf-8");
+	expect(body).toBe(readFileSync(join(folder, "SKILL.md"), "utf8"));
+	const [, front = ""] = /^---\n([\s\S]+?)\n---\n/.exec(body) ?? [];
+	const fields = new Map(front.split("\n").map((line) => [line.split(": ")[0], line.replace(/^.+?: /, "")]));
+	expect([...fields.keys()]).toEqual(["name", "description", "license", "compatibility"]);
+	expect(fields.get("name")).toBe("geoswap");
+	expect(fields.get("description")?.length).toBeLessThanOrEqual(1024);
+	expect(fields.get("compatibility")?.length).toBeLessThanOrEqual(500);
+});
+
+test("llms.txt lists every page that the docs have for writers of agents, and each of its links is served [D-beyond-13]", async () => {
+	const { body, headers } = await app.inject("/llms.txt");
+	expect(headers["content-type"]).toBe("text/plain; charset=utf-8");
+	expect(body).toMatch(/^# Geoswap\n\n> Geoswap swaps a token .+\n\n## Start here\n/);
+	const links = [...body.matchAll(/^- \[[^\]]+\]\(([^)]+)\): .+$/gm)].map(([, link = ""]) => link);
+	for (const link of links) expect((await app.inject(link)).statusCode, link).toBe(200);
+	const [, table = ""] = docsFile("README.md").split(/^## /m);
+	const named = [...table.matchAll(/^\| \[[^\]]+\]\((?!\.\.)([^)]+)\.md\)/gm)].map(([, name = ""]) => name);
+	const served = named.map((name) =>
+		name === "api" ? "/docs" : name === "errors/README" ? "/docs#errors" : `/docs/${name}`,
+	);
+	expect(new Set(links)).toEqual(new Set(["/SKILL.md", "/llms-full.txt", "/openapi.json", ...served]));
+	expect(links).toEqual(expect.arrayContaining(guidePages.map((name) => `/docs/${name}`)));
+});
+
+test("llms-full.txt has the text of the skill, of every page and of every error, as the docs are now [D-beyond-13]", async () => {
+	const { body } = await app.inject("/llms-full.txt");
+	const names = [...guidePages.filter((name) => name !== "conformance"), "api"];
+	for (const name of [...names, ...errorCodes.map((code) => `errors/${code}`)]) {
+		const lines = docsFile(`${name}.md`).split("\n");
+		// Links lead elsewhere than in the files, and may be only text.
+		const missing = lines.filter((line) => !line.includes("](") && !body.includes(line));
+		expect({ name, missing }).toEqual({ name, missing: [] });
+	}
+	expect(body).toContain((await app.inject("/SKILL.md")).body);
+	const links = [...body.matchAll(/\]\((?!https?:|#)([^)\s]+)\)/g)].map(([, link = ""]) => link);
+	for (const link of new Set(links)) expect((await app.inject(link)).statusCode, link).toBe(200);
+});
+
+function docsFile(name: string): string {
+	return readFileSync(join(import.meta.dirname, "../../../../../docs", name), "utf8");
+}

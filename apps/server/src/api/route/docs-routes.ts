@@ -3,8 +3,10 @@ import { createOpenapi } from "../openapi/create-openapi.ts";
 import { interfaceVersion } from "../openapi/interface-version.ts";
 import { docsPage, errorPage, guidePage } from "../openapi/page/docs-page.ts";
 import { figuresPlace } from "../openapi/page/figures-section.ts";
+import { llmsFullText, llmsText } from "../openapi/page/llms-text.ts";
 import { type OwnExample, withOwnExamples } from "../openapi/page/own-examples.ts";
 import { readDocsFiles } from "../openapi/page/read-docs-files.ts";
+import { getAgentFiles } from "./get-agent-files.ts";
 import { getDocs } from "./get-docs.ts";
 import { getDocsPage } from "./get-docs-page.ts";
 import { getErrorPage } from "./get-error-page.ts";
@@ -24,7 +26,8 @@ export function docsRoutes(
 		figures: () => string;
 	},
 ): Route[] {
-	const { guide, others, errors } = readDocsFiles();
+	const files = readDocsFiles();
+	const { guide, others, errors, skill } = files;
 	const version = interfaceVersion;
 	const pages = [...errors].map(
 		([code, markdown]) => [code, errorPage({ code, markdown, version })] as const,
@@ -38,6 +41,7 @@ export function docsRoutes(
 		getDocs({ page: () => page.replace(figuresPlace, figures) }),
 		getDocsPage({ pages: new Map(guidePages) }),
 		getErrorPage({ pages: new Map(pages) }),
+		...getAgentFiles({ skill, llms: llmsText(files), llmsFull: llmsFullText(files) }),
 	];
 	const document = createOpenapi([...routes, ...own]);
 	const text = `${JSON.stringify(document, null, "\t")}\n`;

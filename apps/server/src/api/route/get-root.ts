@@ -8,7 +8,7 @@ const page = `<!doctype html>
 <meta charset="utf-8">
 <meta http-equiv="refresh" content="0; url=/docs">
 <title>Geoswap</title>
-<p>This is a Geoswap service. Its interface is described at <a href="/docs">/docs</a>, for a machine at <a href="/openapi.json">/openapi.json</a>.</p>
+<p>This is a Geoswap service. Its interface is described at <a href="/docs">/docs</a>, for a machine at <a href="/openapi.json">/openapi.json</a>, for an agent at <a href="/SKILL.md">/SKILL.md</a> and <a href="/llms.txt">/llms.txt</a>.</p>
 </html>
 `;
 

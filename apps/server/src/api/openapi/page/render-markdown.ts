@@ -37,7 +37,7 @@ const marked = new Marked({
 });
 
 /** Returns where the target of a link in docs/ or docs/errors/ is served. */
-function servedAt(href: string): string | undefined {
+export function servedAt(href: string): string | undefined {
 	if (href.startsWith("#")) return href;
 	const [, path = "", anchor = ""] = /^([^#]*)(#.*)?$/.exec(href) ?? [];
 	const name = path.replace(/^(\.\/|\.\.\/)+/, "");
