@@ -1,15 +1,24 @@
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+	copyFileSync,
+	existsSync,
+	mkdtempSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { portSource } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
 import { rolldown } from "rolldown";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { localRegistry } from "../caller/local-registry.ts";
 import { type Agent, newAgent } from "../caller/new-agent.ts";
 import { apiBeside } from "../environment/api-beside.ts";
 import type { Environment } from "../environment/environment.ts";
@@ -28,6 +37,8 @@ const oldestNode = join(import.meta.dirname, "../node_modules/node-22/bin/node")
 let environment: Environment;
 let project: string;
 let deploymentFile: string;
+let tarballs: string[];
+/** The packages are built, packed and installed here: that takes minutes on a busy machine. */
 beforeAll(async () => {
 	environment = sharedEnvironment();
 	project = mkdtempSync(join(tmpdir(), "geoswap-stranger-"));
@@ -36,14 +47,14 @@ beforeAll(async () => {
 	writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }));
 	const packing = ["--out", join(project, "packed"), "--repository", repository, "--json"];
 	const { stdout } = await run(process.execPath, [join(root, "packages/pack.ts"), ...packing]);
-	const { tarballs } = JSON.parse(stdout) as { tarballs: string[] };
+	({ tarballs } = JSON.parse(stdout) as { tarballs: string[] });
 	const quietly = ["--no-audit", "--no-fund", "--prefer-offline", "--loglevel=error"];
 	await run("npm", ["install", ...quietly, ...tarballs, ...["viem", "@solana/kit"].map(pinned)], {
 		cwd: project,
 	});
 	// The program is copied: in its own folder it would find this repository's package.
 	copyFileSync(join(import.meta.dirname, "../caller/swap-from-both.ts"), join(project, "swap-from-both.ts"));
-});
+}, 300_000);
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
 /** Returns a peer in the version that this repository has. */
@@ -54,6 +65,14 @@ function pinned(name: string): string {
 
 const installed = (name: string, file: string) =>
 	readFileSync(join(project, "node_modules/@geoswap", name, file), "utf8");
+
+/** Returns the blocks of code in the skill that the command's package brings. */
+function skillBlocks(language: string): string[] {
+	const text = installed("cli", "skills/geoswap/SKILL.md");
+	return [...text.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(([, of, code = ""]) =>
+		of === language ? [code] : [],
+	);
+}
 
 const settings = ({ env }: Agent, baseUrl: string) => ({
 	baseUrl,
@@ -98,9 +117,36 @@ test("the published SDK swaps from both origins on the oldest Node that it suppo
 	expect(JSON.parse(stdout)).toEqual(["settled", "settled"]);
 });
 
-test("the published SDK swaps from both origins in a browser, on a page of another origin", async () => {
+test("the published SDK swaps from both origins in a browser, on a page of another origin, and as the skill says", async () => {
+	const [ofSkill = "", ...more] = skillBlocks("js");
+	expect(more).toEqual([]);
+	writeFileSync(join(project, "skill.js"), ofSkill);
 	const code = await bundle(
-		`import { swapFromBoth } from "./swap-from-both.ts"; globalThis.swapFromBoth = swapFromBoth;`,
+		`import { privateKeyToAccount } from "viem/accounts";
+		import { swapFromBoth } from "./swap-from-both.ts";
+		import { swapOnce } from "./skill.js";
+		globalThis.swapFromBoth = swapFromBoth;
+		globalThis.swapOnce = async ({ baseUrl, apiKey, evmKey, pins }) => {
+			const [one, two] = pins.chains.map(({ chainId, assets }) => ({
+				chainId,
+				usdc: assets.find(({ symbol }) => symbol === "USDC").address,
+			}));
+			const { status } = await swapOnce({
+				baseUrl,
+				apiKey,
+				deployment: pins,
+				signer: privateKeyToAccount(evmKey),
+				terms: {
+					originChain: one.chainId,
+					destinationChain: two.chainId,
+					inputToken: one.usdc,
+					outputToken: two.usdc,
+					amount: 10_000_000n,
+					minOutput: 9_700_000n,
+				},
+			});
+			return status;
+		};`,
 		"browser",
 	);
 	const page = createServer(({ url }, response) => {
@@ -130,8 +176,9 @@ test("the published SDK swaps from both origins in a browser, on a page of anoth
 	tab.on("pageerror", (error) => problems.push(error.message));
 	await tab.goto(origin);
 	expect(problems).toEqual([]);
-	const statuses = await tab.evaluate(`swapFromBoth(${JSON.stringify(settings(agent, api.baseUrl))})`);
-	expect(statuses).toEqual(["settled", "settled"]);
+	const given = JSON.stringify(settings(agent, api.baseUrl));
+	expect(await tab.evaluate(`swapFromBoth(${given})`)).toEqual(["settled", "settled"]);
+	expect(await tab.evaluate(`swapOnce(${given})`)).toBe("settled");
 });
 
 /** The oldest Node runs at full size: a swap of the SDK with it is enough at landing. */
@@ -160,6 +207,70 @@ test.each(nodes)("the installed command shows its help, quotes and swaps with %s
 	const ended = JSON.parse(await geoswap("swap", ...terms, "--min-out", "9.7"));
 	expect(ended).toMatchObject({ swap: { status: "settled" } });
 });
+
+test.each(nodes)(
+	"the commands of the skill, run as they are in an empty folder with %s, end with a settled swap",
+	async (node) => {
+		const [agent, registry] = await Promise.all([
+			newAgent(environment, { folder: project, deploymentFile }),
+			localRegistry(tarballs),
+		]);
+		onTestFinished(registry.close);
+		const empty = mkdtempSync(join(tmpdir(), "geoswap-empty-"));
+		const cache = mkdtempSync(join(tmpdir(), "geoswap-npm-"));
+		onTestFinished(() => {
+			for (const path of [empty, cache]) rmSync(path, { recursive: true, force: true });
+		});
+		const npmrc = [`@geoswap:registry=${registry.url}`, `cache=${cache}`, "update-notifier=false"];
+		if (!process.env.GEOSWAP_FULL) {
+			// At landing npm takes the one package of somebody else from the cache that the project's install has filled.
+			const { stdout } = await run("npm", ["config", "get", "cache"], { cwd: project });
+			symlinkSync(join(stdout.trim(), "_cacache"), join(cache, "_cacache"));
+			npmrc.push("prefer-offline=true");
+		}
+		writeFileSync(join(cache, "npmrc"), npmrc.join("\n"));
+		const [one, two] = environment.deployment.chains.map(({ chainId }) => `${chainId}:USDC`);
+		const hash = createHash("sha256").update(readFileSync(deploymentFile)).digest("hex");
+		const env = {
+			...agent.env,
+			PATH: `${dirname(node)}:${agent.env.PATH}`,
+			// A machine may reach npm only through a proxy with certificates of its own.
+			NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS,
+			NPM_CONFIG_USERCONFIG: join(cache, "npmrc"),
+			GEOSWAP_DEPLOYMENT_SHA256: `sha256:${hash}`,
+			FROM: one,
+			TO: two,
+			AMOUNT: "10",
+			MIN_OUT: "9.7",
+			ID: "skill-1",
+		};
+		const blocks = skillBlocks("sh");
+		expect(blocks.map((block) => /cli (\w+)/.exec(block)?.[1])).toEqual([
+			"init",
+			"tokens",
+			"quote",
+			"swap",
+			"status",
+		]);
+		const startedAt = performance.now();
+		const answers: unknown[] = [];
+		for (const block of blocks) {
+			const { stdout } = await run("bash", ["--norc", "-euc", block], { cwd: empty, env });
+			answers.push(JSON.parse(stdout));
+		}
+		const seconds = (performance.now() - startedAt) / 1000;
+		const { stdout: version } = await run("node", ["--version"], { env });
+		console.log(
+			`SKILL.md, from nothing to a settled swap on Node ${version.trim()}: ${seconds.toFixed(1)} s`,
+		);
+		expect(answers[2]).toMatchObject({
+			quote: { output: expect.any(String), minOutput: expect.any(String) },
+		});
+		expect(answers[3]).toMatchObject({ swap: { status: "settled", funds: {} } });
+		expect(answers[4]).toMatchObject({ swap: { status: "settled" } });
+		expect(seconds).toBeLessThan(300);
+	},
+);
 
 test("both packages name the repository, and the links of their READMEs lead to files of it", () => {
 	for (const name of ["sdk", "cli"]) {
