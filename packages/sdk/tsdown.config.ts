@@ -6,6 +6,7 @@ export default defineConfig({
 		"src/index.ts",
 		"src/solana.ts",
 		"src/ai.ts",
+		"src/agentkit.ts",
 		"src/budget.ts",
 		"src/share.ts",
 		"src/events.ts",

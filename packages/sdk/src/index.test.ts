@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import * as agentkit from "./agentkit.ts";
 import * as ai from "./ai.ts";
 import * as budget from "./budget.ts";
 import * as fileStore from "./file-store.ts";
@@ -45,6 +46,11 @@ test("the exports of the package match the recorded lists", () => {
 	expect(Object.keys(ai)).toMatchInlineSnapshot(`
 		[
 		  "swapTool",
+		]
+	`);
+	expect(Object.keys(agentkit)).toMatchInlineSnapshot(`
+		[
+		  "geoswapActions",
 		]
 	`);
 	expect(Object.keys(budget)).toMatchInlineSnapshot(`

@@ -1,0 +1,141 @@
+import type { BudgetLedger } from "./budget-ledger.ts";
+import type { Client } from "./create-client.ts";
+import { GeoswapError } from "./geoswap-error.ts";
+import type { SwapRequest } from "./swap.ts";
+import type { SwapStore } from "./swap-store.ts";
+import { swapWithinBudget } from "./swap-within-budget.ts";
+
+/** The arguments that a model gives: complete terms, so that what is approved is what is signed. */
+export type ModelSwapInput = {
+	originChain: number;
+	destinationChain: number;
+	inputToken: string;
+	outputToken: string;
+	/** In the input token's smallest unit. */
+	amount: string;
+	/** In the output token's smallest unit. */
+	minOutput: string;
+	recipient: string;
+};
+
+/** The result that a model gets. It holds no bigint, which JSON has not. */
+export type ModelSwapOutput = {
+	id: string;
+	swapId?: string;
+	/** `unknown`: something was signed and may execute. `not_swapped`: nothing was taken, and nothing will be. */
+	status: "submitted" | "settled" | "refunded" | "failed" | "unknown" | "not_swapped";
+	mayExecute: boolean;
+	advice: string;
+	code?: string;
+};
+
+/** Whatever a model's swaps have in common. */
+export type ModelSwapOptions = {
+	client: Client;
+	ledger: BudgetLedger;
+	store: SwapStore;
+	pins: SwapRequest["pins"];
+};
+
+const uint = { type: "string", pattern: "^[1-9][0-9]{0,77}$" } as const;
+const chainId = { type: "integer", minimum: 1 } as const;
+const address = { type: "string", minLength: 1, maxLength: 100 } as const;
+/** The fields of the arguments, in JSON Schema. */
+export const swapProperties = {
+	originChain: { ...chainId, description: "Id of the chain that the input is on." },
+	destinationChain: { ...chainId, description: "Id of the chain to deliver on." },
+	inputToken: { ...address, description: "Address of the token to give." },
+	outputToken: { ...address, description: "Address of the token to get." },
+	amount: { ...uint, description: "Amount to give, in the smallest unit of the input token." },
+	minOutput: {
+		...uint,
+		description: "The least output to accept, in the smallest unit of the output token.",
+	},
+	recipient: { ...address, description: "Address that gets the output." },
+} as const;
+const required = Object.keys(swapProperties) as (keyof ModelSwapInput)[];
+
+/** Swaps as a model asks, within the budget, and returns once the swap is submitted. The swap goes on. */
+export function swapForModel(
+	{ client, ledger, store, pins }: ModelSwapOptions,
+	{
+		id,
+		input,
+		signer,
+		beforeSign,
+	}: {
+		id: string;
+		input: ModelSwapInput;
+		signer: SwapRequest["signer"];
+		beforeSign: () => void | Promise<void>;
+	},
+): Promise<ModelSwapOutput> {
+	const { promise: submitted, resolve: onSubmitted } = Promise.withResolvers<ModelSwapOutput>();
+	const ended = swapWithinBudget(client, ledger, {
+		...input,
+		amount: BigInt(input.amount),
+		minOutput: BigInt(input.minOutput),
+		id,
+		store,
+		signer,
+		pins,
+		beforeSign,
+		onProgress: ({ step, ...about }) => {
+			if (step === "submitted" && "swapId" in about)
+				onSubmitted(outputOf(id, { status: "submitted", swapId: about.swapId }));
+		},
+	}).then(
+		({ status, swapId }) => outputOf(id, { status, swapId }),
+		(error: unknown) => outputOfError(id, error),
+	);
+	return Promise.race([submitted, ended]);
+}
+
+const advice = {
+	submitted: "The swap is under way. Never start another for the same purpose.",
+	settled: "The recipient has the output.",
+	refunded: "The whole input is back in the wallet.",
+	failed: "Nothing was taken.",
+	unknown: "It is not known yet whether this swap executes: follow it, never start another.",
+	not_swapped: "Nothing was taken, and nothing will be.",
+} satisfies Record<ModelSwapOutput["status"], string>;
+
+function outputOf(
+	id: string,
+	{ status, ...rest }: Pick<ModelSwapOutput, "status" | "swapId" | "code">,
+): ModelSwapOutput {
+	const mayExecute = status === "submitted" || status === "unknown";
+	return { id, status, mayExecute, advice: advice[status], ...rest };
+}
+
+/** The message is left out: it may hold texts of the service, and a model would read them. */
+function outputOfError(id: string, error: unknown): ModelSwapOutput {
+	if (!(error instanceof GeoswapError)) return outputOf(id, { status: "unknown" });
+	const { swapId } = error;
+	return outputOf(id, {
+		status: error.mayExecute === false ? "not_swapped" : "unknown",
+		code: codeForModel(error),
+		...(swapId !== undefined && error.mayExecute !== false && { swapId }),
+	});
+}
+
+/** Returns a code that holds no text of the service. */
+export function codeForModel(error: unknown): string {
+	if (!(error instanceof GeoswapError)) return "UNEXPECTED";
+	return /^[A-Z_]{1,40}$/.test(error.code) ? error.code : "UNEXPECTED_RESPONSE";
+}
+
+/** Returns what is wrong with a model's arguments, or undefined. */
+export function problemOf(value: unknown): string | undefined {
+	if (typeof value !== "object" || value === null) return "the input is not an object";
+	const given = value as Record<string, unknown>;
+	const unknown = Object.keys(given).find((name) => !(required as string[]).includes(name));
+	if (unknown !== undefined) return "there is an unknown field";
+	return required.find((name) => !isValid(swapProperties[name], given[name]));
+}
+
+function isValid(schema: (typeof swapProperties)[keyof ModelSwapInput], value: unknown): boolean {
+	if (schema.type === "integer") return Number.isSafeInteger(value) && Number(value) >= 1;
+	if (typeof value !== "string") return false;
+	return "pattern" in schema ? new RegExp(schema.pattern).test(value) : value !== "" && value.length <= 100;
+}
