@@ -64,8 +64,16 @@ describe.concurrent("the README's first page", () => {
 });
 
 describe.concurrent("examples", () => {
+	/** Modules of the programs, and programs with tests of their own. */
+	const others = [
+		"environment.ts",
+		"scripted-model.ts",
+		"resume-after-a-crash.ts",
+		"ai-agent.ts",
+		"pay-x402.ts",
+	];
 	const programs = readdirSync(join(root, "examples")).filter(
-		(name) => /^[a-z].*\.ts$/.test(name) && name !== "environment.ts" && name !== "resume-after-a-crash.ts",
+		(name) => /^[a-z].*\.ts$/.test(name) && !others.includes(name),
 	);
 
 	test.each(programs)("%s runs unchanged, and its swap settles", async (name) => {
