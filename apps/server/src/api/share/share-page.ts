@@ -77,14 +77,15 @@ function terms(
 	answer: StatusResponse,
 	{ amounts, book }: { amounts: SwapAmounts; book: ChainBook },
 ): Content {
-	const { terms, deliveredAmount, swapId } = answer;
+	const { terms, deliveredAmount, swapId, status } = answer;
+	const isBack = status === "refunded" || status === "failed";
 	const { input, quotedOutput, minOutput, output, origin, destination } = amounts;
 	const rows: [string, Content][] = [
 		["Gives", `${input} on ${origin}`],
 		["Promised", `about ${quotedOutput} on ${destination}`],
 		["At least", html`${minOutput}, or everything goes back`],
 		...(deliveredAmount === undefined ? [] : [["Delivered", output] as [string, Content]]),
-		["Fee", `${percent(terms.feeBps)}, already taken off what was promised`],
+		["Fee", isBack ? "none" : `${percent(terms.feeBps)}, already taken off what was promised`],
 		["From", address(terms.walletAddress, book.addressUrl(terms.originChain, terms.walletAddress))],
 		["To", address(terms.recipient, book.addressUrl(terms.destinationChain, terms.recipient))],
 		["Swap", html`<code>${swapId}</code>`],
@@ -139,8 +140,7 @@ function receipt(status: StatusResponse["status"], path: string): Content {
 	if (!isTerminal(status)) {
 		return html`<p class="quiet">When the swap is over, the service signs a receipt, which anyone can check.</p>`;
 	}
-	return html`<p>The service has signed a receipt: what was promised, and what came of it.
-			<a href=${`${path}/receipt`} download="receipt.json">Download the receipt</a></p>
+	return html`<p>The service has signed a receipt: what was promised, and what came of it. <a href=${`${path}/receipt`} download="receipt.json">Download the receipt</a></p>
 		<p>This checks it against the chains, without asking this service (<a href="/docs/receipts">how</a>):</p>
 		<pre tabindex="0"><code>geoswap verify-receipt receipt.json</code></pre>`;
 }

@@ -51,7 +51,7 @@ export function shareWords(
 	const common = { money: moneyOf(shared, exact), steps: stepsOf(answer, brief) };
 	// A refund that the wallet did not take is told at once: only the wallet's owner can do something about it.
 	const isHeldUp = answer.status === "pending" && (isLate || fact === "refund-credited");
-	return { ...(isHeldUp ? sayDelay(shared, brief) : sayStatus(shared, brief)), ...common };
+	return { ...(isHeldUp ? sayDelay(shared, brief) : sayStatus(shared, { exact, brief })), ...common };
 }
 
 type Said = Pick<ShareWords, "tone" | "status" | "headline" | "now" | "next">;
@@ -62,8 +62,8 @@ function sayDelay({ swap, answer, fact }: SharedSwap, amounts: SwapAmounts): Sai
 	const what = { opening: "start", refunding: "return" }[answer.stage as string] ?? "payout";
 	const cause = fact && factWords[fact].told;
 	const back = isSolana(Number(swap.order.originChainId))
-		? `the operator of this service returns all of the ${input}`
-		: `all of the ${input} goes back to the wallet. The contract that holds it lets anyone send it back, even if this service stops`;
+		? `the operator of this service returns everything`
+		: `everything goes back to the wallet. The contract that holds the money lets anyone send it back, even if this service stops`;
 	return {
 		tone: "late",
 		status: "Delayed",
@@ -80,8 +80,9 @@ function sayDelay({ swap, answer, fact }: SharedSwap, amounts: SwapAmounts): Sai
 
 function sayStatus(
 	{ swap, answer }: SharedSwap,
-	{ origin, destination, input, output, quotedOutput, minOutput }: SwapAmounts,
+	{ exact, brief }: { exact: SwapAmounts; brief: SwapAmounts },
 ): Said {
+	const { origin, destination, input, output, quotedOutput, minOutput } = brief;
 	const code = swap.failure?.code ?? swap.givingUp;
 	const reason = code ? `${reasons[code]} ` : "";
 	switch (answer.status) {
@@ -90,7 +91,7 @@ function sayStatus(
 				tone: "good",
 				status: "Done",
 				headline: `${output} arrived`,
-				now: `The recipient has ${output} on ${destination}, for ${input} from ${origin}.`,
+				now: `The recipient has ${exact.output} on ${destination}, for ${exact.input} from ${origin}.`,
 				next: "Nothing is left to do.",
 			};
 		case "refunded":
@@ -98,7 +99,7 @@ function sayStatus(
 				tone: "back",
 				status: "Sent back",
 				headline: `${input} came back`,
-				now: `${reason}All of the ${input} is back in the wallet on ${origin}. No fee was charged.`,
+				now: `${reason}The whole ${exact.input} is back in the wallet on ${origin}. No fee was charged.`,
 				next: "Nothing is left to do. A new swap can be started at any time.",
 			};
 		case "failed":
@@ -106,7 +107,7 @@ function sayStatus(
 				tone: "back",
 				status: "Did not happen",
 				headline: "Nothing was taken",
-				now: `${reason}The wallet still has its ${input} on ${origin}.`,
+				now: `${reason}The wallet still has its ${exact.input} on ${origin}.`,
 				next: "Nothing is left to do. A new swap can be started at any time.",
 			};
 		case "pending":
@@ -119,7 +120,7 @@ function sayStatus(
 			return {
 				status: "Being sent back",
 				headline: `${input} is going back`,
-				now: `${reason}All of the ${input} is being returned to the wallet on ${origin}.`,
+				now: `${reason}The whole ${exact.input} is being returned to the wallet on ${origin}.`,
 				next: "Next, the money is back in the wallet. No fee is charged.",
 			};
 		}
