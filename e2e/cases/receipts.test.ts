@@ -4,17 +4,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { receiptMessage, receiptTypedData, type SwapReceipt } from "@geoswap/protocol";
+import { waitForSwap } from "@geoswap/sdk";
 import { getReceipt, verifyReceipt } from "@geoswap/sdk/receipt";
 import { generateKeyPairSigner } from "@solana/kit";
-import { parseUnits } from "viem";
+import { parseEther, parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, test } from "vitest";
 import { callApi } from "../caller/call-api.ts";
-import { doSolanaSwap } from "../caller/do-solana-swap.ts";
-import { doSwap, signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import { signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
+import type { AnyPlan } from "../caller/mixed-swaps.ts";
+import { createSubmitter, planRefusal } from "../caller/submitted-swaps.ts";
+import { type AnyChain, isSolanaChain } from "../chain/holding.ts";
 import type { Environment } from "../environment/environment.ts";
 import { expectRefusal } from "../expect/expect-refusal.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
+import { signUrgentTransfer } from "../trouble/sign-urgent-transfer.ts";
+import { assetAddress } from "../wallet/make-order.ts";
 
 const amount = parseUnits("100", 6);
 const cli = join(import.meta.dirname, "../../packages/cli/src/main.ts");
@@ -30,41 +35,55 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** Plans a swap of USDC from one chain to another. */
+async function planUsdc(from: AnyChain, to: AnyChain): Promise<AnyPlan> {
+	return {
+		from: { chain: from, token: "USDC", amount },
+		to: { chain: to, token: "USDC" },
+		recipient: isSolanaChain(to)
+			? (await generateKeyPairSigner()).address
+			: privateKeyToAddress(generatePrivateKey()),
+	};
+}
+
+/** Makes a swap with a new wallet, and returns its receipt once it has ended. */
+async function receiptOf(plan: AnyPlan): Promise<SwapReceipt> {
+	const { swapId } = await createSubmitter(environment, client).submitNext(plan);
+	await waitForSwap(client, swapId);
+	return getReceipt(client, swapId);
+}
+
+async function settle(from: AnyChain, to: AnyChain): Promise<SwapReceipt> {
+	return receiptOf(await planUsdc(from, to));
+}
+
 const routes = {
-	"an EVM chain to another": () => swapBetweenEvmChains(),
-	"an EVM chain to Solana": async () => {
-		const { origin, solana, deployment: pins } = environment;
-		const account = await environment.newWallet({ chain: origin, token: "USDC", amount });
-		const intent = swapIntent({
-			from: { chain: origin, token: "USDC", amount },
-			to: { chain: solana, token: "USDC" },
-			account,
-			recipient: (await generateKeyPairSigner()).address,
-		});
-		return getReceipt(client, (await doSwap({ client, pins, account }, intent)).swap.swapId);
-	},
-	"Solana to an EVM chain": async () => {
-		const { destination, solana, deployment: pins } = environment;
-		const account = await solana.newWallet({ usdc: amount });
-		const intent = swapIntent({
-			from: { chain: solana, token: "USDC", amount },
-			to: { chain: destination, token: "USDC" },
-			account,
-			recipient: privateKeyToAddress(generatePrivateKey()),
-		});
-		return getReceipt(client, (await doSolanaSwap({ client, pins, account }, intent)).swap.swapId);
-	},
+	"an EVM chain to another": () => settle(environment.origin, environment.destination),
+	"an EVM chain to Solana": () => settle(environment.origin, environment.solana),
+	"Solana to an EVM chain": () => settle(environment.solana, environment.destination),
 };
 
-async function swapBetweenEvmChains(): Promise<SwapReceipt> {
+/** Swaps with a wallet that sends a transaction of its own first, so that the op never opens. */
+async function fail(): Promise<SwapReceipt> {
 	const { origin, destination, deployment: pins } = environment;
-	const account = await environment.newWallet({ chain: origin, token: "USDC", amount });
-	const intent = swapIntent({
-		from: { chain: origin, token: "USDC", amount },
-		to: { chain: destination, token: "USDC" },
-		account,
+	const account = await environment.newWallet({
+		chain: origin,
+		token: "USDC",
+		amount,
+		ethWei: parseEther("1"),
 	});
-	return getReceipt(client, (await doSwap({ client, pins, account }, intent)).swap.swapId);
+	const caller = { client, pins, account };
+	const { from, to, recipient } = await planUsdc(origin, destination);
+	const signed = await signSwap(caller, swapIntent({ from, to, recipient, account }));
+	const serializedTransaction = await signUrgentTransfer(origin, account, {
+		token: assetAddress(origin, "USDC"),
+		to: account.address,
+		amount: 1n,
+	});
+	const { swapId } = await submitSigned(caller, signed);
+	await origin.publicClient.sendRawTransaction({ serializedTransaction });
+	await waitForSwap(client, swapId);
+	return getReceipt(client, swapId);
 }
 
 /** The endpoints of the nodes themselves, by chain. */
@@ -107,6 +126,14 @@ async function forge(
 	return { ...forged, signer: key.address, signature };
 }
 
+/** Returns the field for which a receipt is refused. */
+function fieldOf(receipt: SwapReceipt): Promise<string | undefined> {
+	return verifyReceipt(receipt, { pins: environment.deployment, rpcUrls: rpcUrls() }).then(
+		() => "accepted",
+		({ field }: { field?: string }) => field,
+	);
+}
+
 test.concurrent.for(Object.entries(routes))(
 	"the receipt of a swap from %s is verified by the command with nothing but nodes and the deployment file [D-beyond-10]",
 	async ([route, settle], { expect }) => {
@@ -140,13 +167,7 @@ test.concurrent.for(Object.entries(routes))(
 		const receipt = await settle();
 		const other = await settle();
 		const { originTxHash, deliveryTxHash } = receipt;
-		const options = { pins: environment.deployment, rpcUrls: rpcUrls() };
 		const delivered = BigInt(receipt.deliveredAmount ?? 0);
-		const fieldOf = (forged: SwapReceipt) =>
-			verifyReceipt(forged, options).then(
-				() => "accepted",
-				({ field }: { field?: string }) => field,
-			);
 		expect(await fieldOf(receipt)).toBe("accepted");
 		for (const wrong of [delivered + 1n, delivered - 1n]) {
 			expect(await fieldOf(await forge(receipt, { deliveredAmount: String(wrong) }))).toBe("deliveredAmount");
@@ -171,11 +192,68 @@ test.concurrent.for(Object.entries(routes))(
 	},
 );
 
+test.concurrent("the receipt of a refunded swap is verified by the command, and refused if the chains contradict it, whoever signed it [D-beyond-10]", async ({
+	expect,
+}) => {
+	const receipt = await receiptOf(await planRefusal(environment));
+	const { originTxHash = "", refundTxHash = "" } = receipt;
+	const { chainId } = environment.origin;
+	const { exit, body } = await verifyByCommand(receipt, { name: "refunded" });
+	expect(body, JSON.stringify(body)).toMatchObject({
+		receipt: { swapId: receipt.swapId, status: "refunded" },
+		shown: [
+			{ txHash: originTxHash, chainId },
+			{ txHash: refundTxHash, chainId, fact: "the whole input went back to the wallet" },
+		],
+		notShown: [],
+	});
+	expect(exit).toBe(0);
+	// The transaction that opened the order did not refund it, nor did that of another order open it.
+	const wrong = await forge(receipt, { refundTxHash: originTxHash });
+	expect(await fieldOf(wrong)).toBe("refundTxHash");
+	expect(await verifyByCommand(wrong, { name: "refunded-wrong" })).toMatchObject({
+		exit: 3,
+		body: { error: { code: "RECEIPT_REFUSED", details: { field: "refundTxHash" } } },
+	});
+	expect(await fieldOf(await forge(receipt, { originTxHash: refundTxHash }))).toBe("originTxHash");
+	const delivery = { deliveryTxHash: refundTxHash, deliveredAmount: receipt.terms.output };
+	const settled = await forge(receipt, { status: "settled", ...delivery }, ["refundTxHash"]);
+	expect(await fieldOf(settled)).toBe("deliveryTxHash");
+	const failed = await forge(receipt, { status: "failed" }, ["originTxHash", "refundTxHash"]);
+	expect(await fieldOf(failed)).toBe("status");
+});
+
+test.concurrent("the receipt of a failed swap is verified by the command, and refused if the chains contradict it, whoever signed it [D-beyond-10]", async ({
+	expect,
+}) => {
+	const { origin, destination } = environment;
+	const [receipt, other] = await Promise.all([fail(), settle(origin, destination)]);
+	const { exit, body } = await verifyByCommand(receipt, { name: "failed" });
+	expect(body, JSON.stringify(body)).toMatchObject({
+		receipt: { swapId: receipt.swapId, status: "failed" },
+		shown: [{ chainId: origin.chainId }],
+		notShown: [],
+	});
+	expect(exit).toBe(0);
+	const { originTxHash = "", deliveryTxHash = "" } = other;
+	const refunded = await forge(receipt, { status: "refunded", refundTxHash: originTxHash });
+	expect(await fieldOf(refunded)).not.toBe("accepted");
+	expect(await verifyByCommand(refunded, { name: "failed-wrong" })).toMatchObject({
+		exit: 3,
+		body: { error: { code: "RECEIPT_REFUSED" } },
+	});
+	expect(
+		await fieldOf(await forge(receipt, { status: "refunded", refundTxHash: originTxHash, originTxHash })),
+	).toBe("originTxHash");
+	const delivery = { deliveryTxHash, deliveredAmount: receipt.terms.output };
+	expect(await fieldOf(await forge(receipt, { status: "settled", ...delivery }))).toBe("deliveryTxHash");
+});
+
 test.concurrent("a node of another chain, or one that does not answer, shows nothing: the receipt is neither accepted nor refused", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;
-	const receipt = await swapBetweenEvmChains();
+	const receipt = await settle(origin, destination);
 	const urls = rpcUrls();
 	for (const url of [urls[destination.chainId], "http://127.0.0.1:1", undefined]) {
 		const { [origin.chainId]: _, ...others } = urls;
@@ -189,15 +267,8 @@ test.concurrent("a node of another chain, or one that does not answer, shows not
 test.concurrent("a receipt is refused while the swap is pending, and to other accounts [D-beyond-10]", async ({
 	expect,
 }) => {
-	const { origin, destination, deployment: pins } = environment;
-	const account = await environment.newWallet({ chain: origin, token: "USDC", amount });
-	const intent = swapIntent({
-		from: { chain: origin, token: "USDC", amount },
-		to: { chain: destination, token: "USDC" },
-		account,
-	});
-	const caller = { client, pins, account };
-	const { swapId } = await submitSigned(caller, await signSwap(caller, intent));
+	const plan = await planUsdc(environment.origin, environment.destination);
+	const { swapId } = await createSubmitter(environment, client).submitNext(plan);
 	expectRefusal(expect, await callApi(client, `/swaps/${swapId}/receipt`), "SWAP_NOT_ENDED");
 	const other = await environment.newClient();
 	expectRefusal(expect, await callApi(other, `/swaps/${swapId}/receipt`), "SWAP_NOT_FOUND");
