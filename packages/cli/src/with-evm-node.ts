@@ -17,19 +17,29 @@ export function endpointOf({ rpc }: Pick<LoadedConfig, "rpc">, { chainId, name }
 	});
 }
 
+/** Runs calls to a node of an EVM chain. Throws if it does not answer. */
+export type EvmNode = <T>(ask: (client: PublicClient) => Promise<T>) => Promise<T>;
+
 /** Runs calls to the configured node of an EVM chain. Throws if it is a node of another chain, or does not answer. */
 export async function withEvmNode<T>(
 	config: Pick<LoadedConfig, "rpc">,
 	chain: PinnedChain,
 	ask: (client: PublicClient) => Promise<T>,
 ): Promise<T> {
-	return explainFailures(config, chain, async (url) => {
+	const node = await openEvmNode(config, chain);
+	return node(ask);
+}
+
+/** Opens the configured node for many calls: it is asked once which chain it belongs to. */
+export async function openEvmNode(config: Pick<LoadedConfig, "rpc">, chain: PinnedChain): Promise<EvmNode> {
+	const client = await explainFailures(config, chain, async (url) => {
 		const { createPublicClient, http } = await import("viem");
 		const client = createPublicClient({ transport: http(url, { timeout: timeoutMs, retryCount: 1 }) });
 		const found = await client.getChainId();
 		if (found !== chain.chainId) throw new OtherChain(`is a node of chain ${found}`);
-		return ask(client);
+		return client;
 	});
+	return (ask) => explainFailures(config, chain, () => ask(client));
 }
 
 /** A node's answer shows that it belongs to another chain than it should. */

@@ -11,7 +11,7 @@ import { isSameAddress, pinnedChains } from "../pinned-assets.ts";
 import { readEndpoints } from "../read-endpoints.ts";
 import { readSearch, rescueUsage, type Search } from "../rescue-search.ts";
 import { shellCommand } from "../shell-command.ts";
-import { endpointOf, withEvmNode } from "../with-evm-node.ts";
+import { type EvmNode, endpointOf, openEvmNode, withEvmNode } from "../with-evm-node.ts";
 
 type Options = {
 	id?: string;
@@ -66,16 +66,13 @@ async function look(
 	const all = await findOrders(client, { chain, wallet, sinceMs, onProgress });
 	const orders = swap ? all.filter(({ swapId }) => swapId === swap.id) : all;
 	const found: Found[] = [];
+	const destinations = new Map<bigint, EvmNode | undefined>();
 	for (const opened of orders) {
 		const { order, orderId, escrow } = opened;
-		const destinationChain = pinnedChains(config.pins).find(
-			({ chainId, kind }) => kind === "evm" && BigInt(chainId) === order.destinationChainId,
-		);
+		const { destinationChainId: to } = order;
+		if (!destinations.has(to)) destinations.set(to, await openDestination(config, to));
 		const ask = (destination?: PublicClient) => lookAtOrder(client, { order, orderId, escrow, destination });
-		const state =
-			destinationChain && config.rpc[destinationChain.chainId] !== undefined
-				? await withEvmNode(config, destinationChain, ask)
-				: await ask();
+		const state = (await destinations.get(to)?.(ask)) ?? (await ask());
 		found.push({
 			what: "order",
 			opened,
@@ -91,6 +88,14 @@ async function look(
 	const tokens = found.map(({ token }) => token);
 	const credits = await findCredits(client, { chain, wallet, tokens });
 	return [...found, ...credits.map((credit) => owed(credit, claimCall(credit, wallet)))];
+}
+
+/** Opens the node of a destination, if it is an EVM chain with an endpoint. */
+async function openDestination(config: LoadedConfig, destination: bigint): Promise<EvmNode | undefined> {
+	const chain = pinnedChains(config.pins).find(
+		({ chainId, kind }) => kind === "evm" && BigInt(chainId) === destination,
+	);
+	return chain && config.rpc[chain.chainId] !== undefined ? openEvmNode(config, chain) : undefined;
 }
 
 function owed({ token, amount }: Credit, call: RescueCall): Found {
