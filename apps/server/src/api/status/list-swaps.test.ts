@@ -4,6 +4,7 @@ import {
 	newSwapUuid,
 	orderToJson,
 	type SwapUuid,
+	swapStatuses,
 	swapUuidTimeMs,
 	toSwapKey,
 	toWord,
@@ -85,6 +86,13 @@ async function planOf({ before = firstSwapUuidAt(nowMs + dayMs), ...page }: Firs
 	return flat(rows[0]["QUERY PLAN"][0].Plan);
 }
 
+function rowsRead(scans: readonly Plan[]): number {
+	return scans.reduce(
+		(sum, scan) => sum + (scan["Actual Rows"] ?? 0) + (scan["Rows Removed by Filter"] ?? 0),
+		0,
+	);
+}
+
 const middle = newSwapUuid({ nowMs: nowMs - 20 * dayMs, random: randomBytes(10) });
 
 test.each<[string, FirstQuery]>([
@@ -110,31 +118,26 @@ test.each<[string, FirstQuery]>([
 		}
 		if (page.status === "failed")
 			for (const index of indices) expect(index).toMatch(/_account_id_(expr_)?status_id_idx$/);
-		const read = scans.reduce(
-			(sum, scan) => sum + (scan["Actual Rows"] ?? 0) + (scan["Rows Removed by Filter"] ?? 0),
-			0,
-		);
-		expect(read).toBeLessThanOrEqual(2 * page.limit);
+		expect(rowsRead(scans)).toBeLessThanOrEqual(2 * page.limit);
 	},
 );
 
-test("a page by wallet reads at most three pages of each status, for a rare wallet by the index of wallets", async () => {
-	for (const wallet of [usual, rareWallet]) {
-		const limit = 21;
-		const plan = await planOf({ accountId: large, limit, wallet });
-		const scans = plan.filter((node) => /Scan$/.test(node["Node Type"]) && node["Actual Loops"] !== 0);
-		const reading = scans.filter((scan) => scan["Node Type"] !== "Subquery Scan");
-		expect(reading.length).toBeGreaterThan(0);
-		for (const scan of reading) {
-			expect(scan["Node Type"]).toBe("Index Scan");
-			if (wallet === rareWallet) expect(scan["Index Name"]).toMatch(/_account_id_expr_status_id_idx$/);
-		}
-		const read = reading.reduce(
-			(sum, scan) => sum + (scan["Actual Rows"] ?? 0) + (scan["Rows Removed by Filter"] ?? 0),
-			0,
-		);
-		expect(read).toBeLessThanOrEqual(3 * 4 * limit);
+const limit = 21;
+test.each([
+	// If nearly all swaps are of one wallet, the primary key is estimated to be as good as the index of wallets. It is worse
+	// where swaps of one status come in a row, by the length of the row: here up to 200.
+	["the usual wallet reads at most three pages of each status", usual, 3 * swapStatuses.length * limit],
+	["a rare wallet reads at most two pages, by the index of wallets", rareWallet, 2 * limit],
+])("a page by %s", async (_, wallet, most) => {
+	const plan = await planOf({ accountId: large, limit, wallet });
+	const scans = plan.filter((node) => /Scan$/.test(node["Node Type"]) && node["Actual Loops"] !== 0);
+	const reading = scans.filter((scan) => scan["Node Type"] !== "Subquery Scan");
+	expect(reading.length).toBeGreaterThan(0);
+	for (const scan of reading) {
+		expect(scan["Node Type"]).toBe("Index Scan");
+		if (wallet === rareWallet) expect(scan["Index Name"]).toMatch(/_account_id_expr_status_id_idx$/);
 	}
+	expect(rowsRead(reading)).toBeLessThanOrEqual(most);
 });
 
 /** Lists all pages, following them to the end. */
