@@ -2,9 +2,16 @@ import { connect } from "node:net";
 
 export type RawAnswer = { status: number; headers: Record<string, string>; body: string; tookMs: number };
 
-type Read = Omit<RawAnswer, "tookMs"> & { length: number };
+type Read = Omit<RawAnswer, "tookMs"> & {
+	length: number;
+	/** True if it has begun and has no end: nothing follows it. */
+	isStream?: boolean;
+};
 
-/** Sends bytes over a new connection and reads `answerCount` answers. Throws if fewer come. */
+/**
+ * Sends bytes over a new connection and reads `answerCount` answers. Throws if fewer come. A stream is answered once its
+ * headers are there, and is left then.
+ */
 export function exchange(
 	{ host, port, localAddress }: { host: string; port: number; localAddress: string },
 	bytes: Buffer,
@@ -19,6 +26,7 @@ export function exchange(
 		const startedAt = performance.now();
 		const answers: RawAnswer[] = [];
 		let received = Buffer.alloc(0);
+		let isStreaming = false;
 		const socket = connect({ host, port, localAddress, allowHalfOpen: true });
 		const fail = (why: string) => {
 			clearTimeout(timer);
@@ -34,15 +42,16 @@ export function exchange(
 			received = Buffer.concat([received, data]);
 			try {
 				for (let read = readAnswer(received, isHead); read; read = readAnswer(received, isHead)) {
-					const { length, ...answer } = read;
+					const { length, isStream = false, ...answer } = read;
 					received = received.subarray(length);
+					isStreaming = isStream;
 					// Interim answers do not count.
 					if (answer.status >= 200) answers.push({ ...answer, tookMs: performance.now() - startedAt });
 				}
 			} catch (error) {
 				return fail(String(error));
 			}
-			if (answers.length < answerCount) return;
+			if (answers.length < answerCount && !isStreaming) return;
 			clearTimeout(timer);
 			socket.destroy();
 			resolve(answers);
@@ -73,6 +82,9 @@ function readAnswer(bytes: Buffer, isHead: boolean): Read | undefined {
 	);
 	const start = headEnd + 4;
 	if (isHead || status < 200) return { status, headers, body: "", length: start };
+	if (headers["content-type"]?.startsWith("text/event-stream")) {
+		return { status, headers, body: "", length: bytes.length, isStream: true };
+	}
 	const length = Number(headers["content-length"] ?? Number.NaN);
 	if (Number.isNaN(length)) throw new Error(`an answer without its length: ${statusLine}`);
 	if (bytes.length < start + length) return undefined;

@@ -98,6 +98,7 @@ function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<strin
 		case "getReceipt":
 		case "shareSwap":
 		case "revokeShares":
+		case "getSwapEvents":
 			return dice.map((n) => ({ swapId: pick(live.swapIds.submitted, n) ?? "swp_x" }));
 		case "removeDelegation":
 			return fc.tuple(dice, dice).map(([a, b]) => {
@@ -109,6 +110,9 @@ function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<strin
 				const authorization = { chainId, address: zeroAddress, nonce: 0, yParity: 0, r: "0x1", s: "0x1" };
 				return { chainId, walletAddress: live.stranger(chainId, b), authorization };
 			});
+		case "addWebhook":
+			// Nobody listens there.
+			return dice.map((n) => ({ url: `http://127.0.0.1:9/${n}` }));
 		case "removeWebhook":
 		case "rotateWebhook":
 			return fc.constant({ webhookId: "wh_0198f3a1c2d47e5f8a9b0c1d2e3f4a5b" });
