@@ -1,4 +1,4 @@
-import { fromWord, type Order, toWord } from "@geoswap/protocol";
+import { fromWord, toWord } from "@geoswap/protocol";
 import fc from "fast-check";
 import { erc20Abi, hexToBytes } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
@@ -9,15 +9,14 @@ import {
 	followHead,
 	type LaneScene,
 	newOrder,
+	queueFill,
 	queueWork,
 	readJob,
 } from "../../test/lane/lane-scene.ts";
 import { plainPayments } from "../../test/lane/payment-facts.ts";
+import { startLane } from "../../test/lane/start-lane.ts";
 import { createLog } from "../telemetry/log.ts";
-import { createLane } from "./evm/create-lane.ts";
-import { laneKey } from "./lane-key.ts";
 
-const policy = { bundleSize: 8, replaceAfterBlocks: 5, minimumTipWei: "1000000", finalitySeconds: 5 };
 const amount = 9_950_000n;
 /** All lines that a lane logs, and the metrics that it counts. */
 const lines: { level: number; swapId?: string; problem?: string }[] = [];
@@ -31,23 +30,14 @@ beforeAll(async () => {
 afterAll(() => scene.stop());
 
 async function pump({ relayer = 0 }: { relayer?: number } = {}): Promise<void> {
-	const { pool, destination: chain, relayers } = scene;
-	await followHead(pool, chain);
-	const run = createLane({
-		chain,
-		policy,
-		accounts: relayers,
-		pool,
-		engine: { poke: async () => {} },
-		freshMinimum: () => 0n,
-		deliveryNow: ({ delivery }) => delivery,
-		tipNow: () => undefined,
+	await followHead(scene.pool, scene.destination);
+	const run = startLane(scene, scene.destination, {
+		policy: { bundleSize: 8, replaceAfterBlocks: 5 },
 		payments: { ...plainPayments, worthE18: (asset) => asset.amount * 10n ** 12n, fillMarginBps: 500 },
-		nowMs: Date.now,
 		metrics: { paymentStopped: (chainId, problem) => counted.push(`${chainId} ${problem}`) },
 		log: createLog({ level: "error", process: "test", write: (line) => lines.push(JSON.parse(line)) }),
 	});
-	await run(laneKey({ chainId: chain.chainId, relayer: relayers[relayer]?.address ?? "0x" }));
+	await run(relayer);
 }
 
 /** Ways in which somebody may change the rows of a job that is justified. */
@@ -106,13 +96,6 @@ async function change(text: string, id: string): Promise<void> {
 	expect((await scene.owner.query(text, [id])).rowCount).toBe(1);
 }
 
-async function queueFill(): Promise<{ order: Order; swapId: string }> {
-	const recipient = toWord(privateKeyToAddress(generatePrivateKey()));
-	const order = await newOrder(scene, { wallet: recipient, recipient });
-	const delivery = { kind: "stock", amount } as const;
-	return { order, swapId: await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } }) };
-}
-
 function usdcOf(holder: `0x${string}`): Promise<bigint> {
 	const address = assetOf(scene.chains.destination, "USDC");
 	return scene.destination.client.readContract({
@@ -137,7 +120,7 @@ test("whatever happens to jobs, reservations and events, a fill is signed only i
 				counted.length = 0;
 				const before = await usdcOf(vault);
 				const fills = [];
-				for (const name of names) fills.push({ name, ...(await queueFill()) });
+				for (const name of names) fills.push({ name, ...(await queueFill(scene, { amount })) });
 				for (const { name, swapId } of fills) await tamperings[name](swapId);
 				await pump();
 				const honest = names.filter((name) => name === "none").length;
@@ -187,7 +170,7 @@ test("a settled fill that a reorg dropped is delivered again, even if its deposi
 	const { owner, chains, destination } = scene;
 	const { testClient } = chains.destination;
 	await owner.query("truncate jobs");
-	const { order, swapId } = await queueFill();
+	const { order, swapId } = await queueFill(scene, { amount });
 	const snapshot = await testClient.snapshot();
 	await pump();
 	await expect.poll(() => usdcOf(fromWord(order.recipient))).toBe(amount);

@@ -1,29 +1,23 @@
 import { type Kms, type KmsMood, startKms } from "@geoswap/devnet";
-import { geoVaultAbi, type Order, orderId, type SwapUuid, toWord } from "@geoswap/protocol";
+import { geoVaultAbi, type Order, orderId, toWord } from "@geoswap/protocol";
 import { hexToBytes, type LocalAccount } from "viem";
-import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import {
 	assetOf,
 	createLaneScene,
 	followHead,
 	type LaneScene,
-	newOrder,
-	queueWork,
+	queueFill as queueFillOf,
 	readJob,
 } from "../../test/lane/lane-scene.ts";
-import { plainPayments } from "../../test/lane/payment-facts.ts";
+import { startLane } from "../../test/lane/start-lane.ts";
 import { noCap, startTestSigner } from "../../test/signer/start-test-signer.ts";
 import { keySettingsSchema } from "../config/keys-config.ts";
 import { accountOfSigner } from "../signer/account-of-signer.ts";
 import { guardSigner } from "../signer/guard-signer.ts";
 import { openSigners } from "../signer/open-signers.ts";
 import { SignerError } from "../signer/signer-error.ts";
-import { createLog } from "../telemetry/log.ts";
-import { createLane } from "./evm/create-lane.ts";
-import { laneKey } from "./lane-key.ts";
 
-const policy = { bundleSize: 3, replaceAfterBlocks: 50, minimumTipWei: "1000000", finalitySeconds: 5 };
 const amount = 9_950_000n;
 
 let scene: LaneScene;
@@ -68,21 +62,8 @@ function lanesOf(accounts: LocalAccount[], { sends = true } = {}) {
 			throw new Error("the process died before it sent");
 		return client.request(call as never);
 	};
-	const run = createLane({
-		chain: { ...scene.destination, client: { ...client, request } as typeof client },
-		policy,
-		accounts,
-		pool: scene.pool,
-		engine: { poke: async () => {} },
-		freshMinimum: () => 0n,
-		deliveryNow: ({ delivery }) => delivery,
-		tipNow: () => undefined,
-		payments: plainPayments,
-		nowMs: Date.now,
-		log: createLog({ level: "silent", process: "test" }),
-	});
-	return (relayer = 0) =>
-		run(laneKey({ chainId: scene.destination.chainId, relayer: accounts[relayer]?.address ?? "0x" }));
+	const chain = { ...scene.destination, client: { ...client, request } as typeof client };
+	return startLane(scene, chain, { policy: { bundleSize: 3 }, accounts });
 }
 
 test.each<[string, KmsMood]>([
@@ -229,13 +210,10 @@ async function openOf(relayer: number): Promise<number> {
 	return Number(rows[0]?.count);
 }
 
-async function queueFill({ token = "USDC" } = {}): Promise<{ order: Order; swapId: SwapUuid }> {
-	const wallet = toWord(privateKeyToAddress(generatePrivateKey()));
-	// Nothing makes blocks on the origin, so an order's times count from the start of the test.
+/** Queues a fill. Nothing makes blocks on the origin, so an order's times count from the start of the test. */
+function queueFill({ token = "USDC" } = {}): ReturnType<typeof queueFillOf> {
 	const outputToken = toWord(assetOf(scene.chains.destination, token));
-	const order = await newOrder(scene, { wallet, fillSeconds: 3_600n, outputToken });
-	const delivery = { kind: "stock", amount } as const;
-	return { order, swapId: await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } }) };
+	return queueFillOf(scene, { amount, fillSeconds: 3_600n, outputToken });
 }
 
 async function journalledCount(): Promise<number> {

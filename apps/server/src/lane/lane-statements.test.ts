@@ -21,14 +21,12 @@ import {
 	readJob,
 	signOp,
 } from "../../test/lane/lane-scene.ts";
-import { plainPayments } from "../../test/lane/payment-facts.ts";
+import { laneDeps } from "../../test/lane/start-lane.ts";
 import { countingPool } from "../../test/service/counting-pool.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import type { Pump } from "../durable/durable.ts";
 import type { JobKind } from "../swap/facts/job.ts";
-import { createLog } from "../telemetry/log.ts";
 import { createLane } from "./evm/create-lane.ts";
-import type { LaneDeps } from "./evm/lane.ts";
 import { laneKey } from "./lane-key.ts";
 import { lanesByChain } from "./lanes-by-chain.ts";
 
@@ -40,22 +38,12 @@ let run: Pump;
 beforeAll(async () => {
 	scene = await createLaneScene();
 	counted = countingPool(scene.pool);
-	const log = createLog({ level: "silent", process: "test" });
-	const deps: LaneDeps = {
-		pool: counted.pool,
-		engine: { poke: async () => {} },
-		freshMinimum: () => 0n,
-		deliveryNow: ({ delivery }) => delivery,
-		tipNow: () => undefined,
-		payments: plainPayments,
-		nowMs: Date.now,
-		log,
-	};
+	const deps = laneDeps(counted);
 	const lanes = [scene.origin, scene.destination].map((chain): [number, Pump] => [
 		chain.chainId,
 		createLane({ ...deps, chain, policy, accounts: scene.relayers }),
 	]);
-	run = lanesByChain(new Map(lanes), { log });
+	run = lanesByChain(new Map(lanes), deps);
 	// The first run of a process asks the chain for the nonce.
 	for (const chain of [scene.origin, scene.destination]) await pump(chain);
 });

@@ -1,25 +1,19 @@
-import { geoVaultAbi, type Order, orderId, type SwapUuid, toWord } from "@geoswap/protocol";
+import { geoVaultAbi, type Order, orderId, type SwapUuid } from "@geoswap/protocol";
 import fc from "fast-check";
 import { type Hex, hexToBytes } from "viem";
-import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
 	createLaneScene,
 	followHead,
 	type LaneScene,
-	newOrder,
-	queueWork,
+	queueFill as queueFillOf,
 	readJob,
 } from "../../test/lane/lane-scene.ts";
-import { plainPayments } from "../../test/lane/payment-facts.ts";
+import { startLane } from "../../test/lane/start-lane.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import type { DatabasePool } from "../database/database.ts";
 import { withdrawJobs } from "../job/queue-jobs.ts";
-import { createLog } from "../telemetry/log.ts";
-import { createLane } from "./evm/create-lane.ts";
-import { laneKey } from "./lane-key.ts";
 
-const policy = { bundleSize: 3, replaceAfterBlocks: 50, minimumTipWei: "1000000", finalitySeconds: 5 };
 const amount = 9_950_000n;
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 
@@ -54,9 +48,9 @@ function startLanes({ node, beforeSigning, statement }: Hooks = {}) {
 		await node?.("eth_simulateV1");
 		return chain.client.simulateBlocks(...args);
 	}) as typeof chain.client.simulateBlocks;
-	const run = createLane({
-		chain: { ...chain, client: { ...chain.client, request, simulateBlocks } as typeof chain.client },
-		policy,
+	const hooked = { ...chain, client: { ...chain.client, request, simulateBlocks } as typeof chain.client };
+	return startLane(scene, hooked, {
+		policy: { bundleSize: 3 },
 		accounts: scene.relayers.map((account) => ({
 			...account,
 			signTransaction: (async (...args: Parameters<typeof account.signTransaction>) => {
@@ -76,16 +70,7 @@ function startLanes({ node, beforeSigning, statement }: Hooks = {}) {
 				};
 			},
 		}) as DatabasePool,
-		engine: { poke: async () => {} },
-		freshMinimum: () => 0n,
-		deliveryNow: ({ delivery }) => delivery,
-		tipNow: () => undefined,
-		payments: plainPayments,
-		nowMs: Date.now,
-		log: createLog({ level: "silent", process: "test" }),
 	});
-	return (relayer = 0) =>
-		run(laneKey({ chainId: chain.chainId, relayer: scene.relayers[relayer]?.address ?? "0x" }));
 }
 
 test(
@@ -268,13 +253,8 @@ function journalled() {
 	]);
 }
 
-async function queueFill(): Promise<{ order: Order; swapId: SwapUuid }> {
-	const wallet = toWord(privateKeyToAddress(generatePrivateKey()));
-	// Nothing makes blocks on the origin, so an order's times count from the start of the test.
-	const order = await newOrder(scene, { wallet, fillSeconds: 3_600n });
-	const delivery = { kind: "stock", amount } as const;
-	return { order, swapId: await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } }) };
-}
+/** Queues a fill. Nothing makes blocks on the origin, so an order's times count from the start of the test. */
+const queueFill = () => queueFillOf(scene, { amount, fillSeconds: 3_600n });
 
 function vaultState(order: Order): Promise<number> {
 	return scene.destination.client.readContract({

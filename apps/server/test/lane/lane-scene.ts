@@ -21,7 +21,12 @@ import {
 	type LocalAccount,
 	parseEther,
 } from "viem";
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import {
+	generatePrivateKey,
+	type PrivateKeyAccount,
+	privateKeyToAccount,
+	privateKeyToAddress,
+} from "viem/accounts";
 import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
 import { type JobRow, jobFromRow, type NewJob } from "../../src/job/jobs.ts";
@@ -141,6 +146,17 @@ export async function newOrder(
 		deadlines: packDeadlines({ openDeadline, fillDeadline, refundAfter: fillDeadline + 60n }),
 		...given,
 	};
+}
+
+/** Queues the delivery of a new order from stock, for a new wallet. */
+export async function queueFill(
+	scene: Pick<LaneScene, "chains" | "pool">,
+	{ amount, ...terms }: { amount: bigint } & Omit<Parameters<typeof newOrder>[1], "wallet">,
+): Promise<{ order: Order; swapId: SwapUuid }> {
+	const wallet = toWord(privateKeyToAddress(generatePrivateKey()));
+	const order = await newOrder(scene, { wallet, ...terms });
+	const delivery = { kind: "stock", amount } as const;
+	return { order, swapId: await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } }) };
 }
 
 export function assetOf(chain: TestChain, symbol: string): Address {

@@ -9,7 +9,7 @@ import {
 	toWord,
 } from "@geoswap/protocol";
 import { bytesToHex, erc20Abi, type Hex, hexToBytes, parseTransaction } from "viem";
-import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
+import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
 	createLaneScene,
@@ -17,18 +17,16 @@ import {
 	type LaneScene,
 	newOrder,
 	newWallet,
+	queueFill,
 	queueWork,
 	readJob,
 	signOp,
 } from "../../../test/lane/lane-scene.ts";
-import { plainPayments } from "../../../test/lane/payment-facts.ts";
+import { startLane } from "../../../test/lane/start-lane.ts";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { strikeJobs } from "../../job/strike-jobs.ts";
-import { createLog } from "../../telemetry/log.ts";
-import { laneKey } from "../lane-key.ts";
-import { createLane } from "./create-lane.ts";
 
-const policy = { bundleSize: 1, replaceAfterBlocks: 5, minimumTipWei: "1000000", finalitySeconds: 5 };
+const replaceAfterBlocks = 5;
 const amount = 9_950_000n;
 
 let scene: LaneScene;
@@ -41,43 +39,19 @@ beforeEach(async () => {
 });
 afterAll(() => scene.stop());
 
+type Changes = { nowMs?: () => number; bundleSize?: number; accounts?: LaneScene["relayers"] };
+
 /** A process that was just started, and is poked once. The store's head is as it is. */
-function pump(chain: EvmChain, options?: Parameters<typeof startLane>[1]): Promise<void> {
-	return startLane(chain, options)();
+function pump(chain: EvmChain, changes?: Changes): Promise<void> {
+	return startProcess(chain, changes)();
 }
 
-/** A process that was just started. It is poked with each call. */
-function startLane(
-	chain: EvmChain,
-	{
-		nowMs = Date.now,
-		bundleSize = 1,
-		accounts = scene.relayers,
-	}: { nowMs?: () => number; bundleSize?: number; accounts?: LaneScene["relayers"] } = {},
-): () => Promise<void> {
-	const run = createLane({
-		chain,
-		policy: { ...policy, bundleSize },
-		accounts,
-		pool: scene.pool,
-		engine: { poke: async () => {} },
-		freshMinimum: () => 0n,
-		deliveryNow: ({ delivery }) => delivery,
-		tipNow: () => undefined,
-		payments: plainPayments,
-		nowMs,
-		log: createLog({ level: "silent", process: "test" }),
-	});
-	return () => run(laneKey({ chainId: chain.chainId, relayer: accounts[0]?.address ?? "0x" }));
+/** A process that was just started. Its first lane is poked with each call. */
+function startProcess(chain: EvmChain, { bundleSize = 1, ...changes }: Changes = {}): () => Promise<void> {
+	return startLane(scene, chain, { policy: { bundleSize, replaceAfterBlocks }, ...changes });
 }
 
 const late = () => Date.now() + 116_000;
-
-async function queueFill(): Promise<{ order: Order; swapId: string }> {
-	const order = await newOrder(scene, { wallet: toWord(privateKeyToAddress(generatePrivateKey())) });
-	const delivery = { kind: "stock", amount } as const;
-	return { order, swapId: await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } }) };
-}
 
 type Row = {
 	hash: Hex;
@@ -130,7 +104,7 @@ test("a replacement has the nonce and the jobs of the original; a cancel has its
 	const { testClient } = chains.destination;
 	await testClient.setAutomine(false);
 	try {
-		const { swapId } = await queueFill();
+		const { swapId } = await queueFill(scene, { amount });
 		await followHead(pool, destination);
 		await pump(destination);
 		await followHead(pool, destination, { blocksAhead: 5 });
@@ -166,7 +140,7 @@ test("a fill whose cancel was mined is signed again, and is paid once even if a 
 	const { testClient } = chains.destination;
 	await testClient.setAutomine(false);
 	try {
-		const { order, swapId } = await queueFill();
+		const { order, swapId } = await queueFill(scene, { amount });
 		await followHead(pool, destination);
 		await pump(destination);
 		await followHead(pool, destination, { blocksAhead: 5 });
@@ -203,7 +177,7 @@ test("a fill whose cancel was mined is signed again, and is paid once even if a 
 test("a lane with an outdated store starts at the chain's nonce, and does not repeat a fill that was made", async () => {
 	const { pool, destination, relayers } = scene;
 	const address = relayers[0]?.address ?? "0x";
-	const { order, swapId } = await queueFill();
+	const { order, swapId } = await queueFill(scene, { amount });
 	await followHead(pool, destination);
 	await pump(destination);
 	expect(await received(order)).toBe(amount);
@@ -221,7 +195,7 @@ test("a lane with an outdated store starts at the chain's nonce, and does not re
 	await pool.query("update jobs set state = 'queued', relayer = null, nonce = null where swap_id = $1", [
 		swapId,
 	]);
-	const fresh = await queueFill();
+	const fresh = await queueFill(scene, { amount });
 	await followHead(pool, destination);
 	await pump(destination);
 	expect(await received(order)).toBe(amount);
@@ -235,9 +209,9 @@ test("a store that is set back while a lane runs costs one spent nonce, whose jo
 	const { pool, owner, chains, destination, relayers } = scene;
 	const address = relayers[0]?.address ?? "0x";
 	const columns = [destination.chainId, hexToBytes(address)];
-	const run = startLane(destination);
+	const run = startProcess(destination);
 	await followHead(pool, destination);
-	for (let i = 0; i < 3; i++) await queueFill();
+	for (let i = 0; i < 3; i++) await queueFill(scene, { amount });
 	await run();
 	// A replica that lacks the last three transactions replaces the database.
 	const nonce = await destination.client.getTransactionCount({ address });
@@ -250,7 +224,11 @@ test("a store that is set back while a lane runs costs one spent nonce, whose jo
 		...columns,
 		nonce - 3,
 	]);
-	const fills = [await queueFill(), await queueFill(), await queueFill()];
+	const fills = [
+		await queueFill(scene, { amount }),
+		await queueFill(scene, { amount }),
+		await queueFill(scene, { amount }),
+	];
 	await followHead(pool, destination);
 	await run();
 	expect((await transactions(destination)).map((row) => row.nonce)).toEqual([nonce - 3, nonce, nonce + 1]);
@@ -278,10 +256,10 @@ test("nonces that a restored store forgot and the chain dropped are filled with 
 		"update lanes set next_nonce = next_nonce + 2 where chain_id = $1 and relayer = $2",
 		columns,
 	);
-	const { order } = await queueFill();
+	const { order } = await queueFill(scene, { amount });
 	await pump(destination);
 	expect(await received(order)).toBe(0n);
-	await scene.chains.destination.testClient.mine({ blocks: policy.replaceAfterBlocks });
+	await scene.chains.destination.testClient.mine({ blocks: replaceAfterBlocks });
 	await followHead(pool, destination);
 	await pump(destination);
 	expect((await transactions(destination)).map(({ kind, attempt }) => [kind, attempt])).toEqual([
@@ -299,7 +277,7 @@ test("a fill whose nonce is taken by a better paid transaction that a restored s
 	if (!relayer) throw new Error("the scene has relayers");
 	await testClient.setAutomine(false);
 	try {
-		const { order } = await queueFill();
+		const { order } = await queueFill(scene, { amount });
 		const nonce = await destination.client.getTransactionCount({ address: relayer.address });
 		await pool.query("update lanes set next_nonce = $1 where chain_id = $2", [
 			nonce + 1,
@@ -343,7 +321,7 @@ test("a fill whose relayer's key is gone, and whose nonce a thief has spent, is 
 	if (!stolen) throw new Error("the scene has relayers");
 	await testClient.setAutomine(false);
 	try {
-		const { order } = await queueFill();
+		const { order } = await queueFill(scene, { amount });
 		const nonce = await destination.client.getTransactionCount({ address: stolen.address });
 		await followHead(pool, destination);
 		await pump(destination);
@@ -377,7 +355,7 @@ test("a fill whose relayer's key is gone, and whose nonce a thief has spent, is 
 
 test("a fill that was journalled and never sent is cancelled late in its window, even without a new block", async () => {
 	const { pool, destination } = scene;
-	const { order, swapId } = await queueFill();
+	const { order, swapId } = await queueFill(scene, { amount });
 	await followHead(pool, destination);
 	const request = async (call: { method: string }) => {
 		if (call.method === "eth_sendRawTransaction") throw new Error("connection refused");

@@ -10,14 +10,11 @@ import {
 	newWallet,
 	queueWork,
 } from "../../../test/lane/lane-scene.ts";
-import { plainPayments } from "../../../test/lane/payment-facts.ts";
+import { startLane } from "../../../test/lane/start-lane.ts";
 import { connectChain } from "../../chain/evm/chain-client.ts";
 import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
 import { readFeeRates } from "../../chain/evm/fee/read-fee-rates.ts";
 import { evmTransactions } from "../../desk/network-cost.ts";
-import { createLog } from "../../telemetry/log.ts";
-import { laneKey } from "../lane-key.ts";
-import { createLane } from "./create-lane.ts";
 
 // The rollup is a model in front of anvil, which refuses a sender that could not pay for data and operator.
 
@@ -40,23 +37,11 @@ test("on the OP stack, a transaction waits until its relayer also holds the fees
 	const minimumTipWei = "1000000";
 	const [account] = relayers;
 	if (!account) throw new Error("there is a relayer");
-	const lane = createLane({
-		chain,
-		policy: { bundleSize: 1, replaceAfterBlocks: 50, minimumTipWei, finalitySeconds: 5 },
-		accounts: [account],
-		pool,
-		engine: { poke: async () => {} },
-		freshMinimum: () => 0n,
-		deliveryNow: ({ delivery }) => delivery,
-		tipNow: () => undefined,
-		payments: plainPayments,
-		nowMs: Date.now,
-		log: createLog({ level: "silent", process: "test" }),
-	});
+	const run = startLane(scene, chain, { policy: { minimumTipWei }, accounts: [account] });
 	const runWith = async (balance: bigint) => {
 		await testClient.setBalance({ address: account.address, value: balance });
 		await followHead(pool, chain);
-		await lane(laneKey({ chainId, relayer: account.address }));
+		await run();
 		const { rows } = await pool.query<{ state: string; raw: Uint8Array }>(
 			"select state, raw from lane_transactions where state <> 'final'",
 		);

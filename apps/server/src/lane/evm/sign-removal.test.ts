@@ -3,11 +3,8 @@ import { concat, zeroAddress } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createLaneScene, followHead, type LaneScene } from "../../../test/lane/lane-scene.ts";
-import { plainPayments } from "../../../test/lane/payment-facts.ts";
+import { startLane } from "../../../test/lane/start-lane.ts";
 import { queueRemoval } from "../../job/delegation-removals.ts";
-import { createLog } from "../../telemetry/log.ts";
-import { laneKey } from "../lane-key.ts";
-import { createLane } from "./create-lane.ts";
 
 let scene: LaneScene;
 beforeAll(async () => {
@@ -50,22 +47,8 @@ test("two lanes that see the same removal send it once", async () => {
 
 /** A process that was just started, and is poked once. */
 async function pump(lane = 0): Promise<void> {
-	const { origin: chain, pool, relayers } = scene;
-	await followHead(pool, chain);
-	const run = createLane({
-		chain,
-		policy: { bundleSize: 1, replaceAfterBlocks: 5, minimumTipWei: "1000000", finalitySeconds: 5 },
-		accounts: relayers,
-		pool,
-		engine: { poke: async () => {} },
-		freshMinimum: () => 0n,
-		deliveryNow: ({ delivery }) => delivery,
-		tipNow: () => undefined,
-		payments: plainPayments,
-		nowMs: Date.now,
-		log: createLog({ level: "silent", process: "test" }),
-	});
-	await run(laneKey({ chainId: chain.chainId, relayer: relayers[lane]?.address ?? "0x" }));
+	await followHead(scene.pool, scene.origin);
+	await startLane(scene, scene.origin, { policy: { replaceAfterBlocks: 5 } })(lane);
 }
 
 async function delegatedWallet(): Promise<PrivateKeyAccount> {

@@ -21,13 +21,8 @@ import {
 	readJob,
 	signOp,
 } from "../../../test/lane/lane-scene.ts";
-import { plainPayments } from "../../../test/lane/payment-facts.ts";
+import { startLane } from "../../../test/lane/start-lane.ts";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
-import type { Delivery } from "../../swap/facts/swap-record.ts";
-import { createLog } from "../../telemetry/log.ts";
-import { laneKey } from "../lane-key.ts";
-import { lanesByChain } from "../lanes-by-chain.ts";
-import { createLane } from "./create-lane.ts";
 
 let scene: LaneScene;
 const stops: (() => Promise<void>)[] = [];
@@ -103,21 +98,7 @@ async function connect(side: "origin" | "destination", lacks: Ability[]): Promis
 /** Runs the chain's first lane as if it were poked after the follower has seen the newest block. */
 async function pump(chain: EvmChain): Promise<void> {
 	await followHead(scene.pool, chain);
-	const deps = {
-		policy: { bundleSize: 20, replaceAfterBlocks: 5, minimumTipWei: "1000000", finalitySeconds: 5 },
-		accounts: scene.relayers,
-		pool: scene.pool,
-		engine: { poke: async () => {} },
-		freshMinimum: () => 0n,
-		deliveryNow: ({ delivery }: { delivery: Delivery }) => delivery,
-		tipNow: () => undefined,
-		payments: plainPayments,
-		nowMs: Date.now,
-		log: createLog({ level: "silent", process: "test" }),
-	};
-	const { chainId } = chain;
-	const run = lanesByChain(new Map([[chainId, createLane({ ...deps, chain })]]), deps);
-	await run(laneKey({ chainId, relayer: scene.relayers[0]?.address ?? "0x" }));
+	await startLane(scene, chain, { policy: { bundleSize: 20, replaceAfterBlocks: 5 } })();
 }
 
 async function open(
