@@ -53,6 +53,11 @@ describe("the image", () => {
 		const pages = ["api", ...guidePages].map((page) => `!docs/${page}.md`);
 		const others = ["!docs/errors", "!docs/README.md", "!packages/cli/skills"];
 		expect([...pages, ...others].filter((line) => !ignored.includes(line))).toEqual([]);
+		const [, removed = ""] = /rm -rf node_modules\/\.pnpm ([\s\S]*?) \\\n\t&&/.exec(dockerfile) ?? [];
+		const isRead = (path: string) =>
+			/^(docs|packages\/cli\/skills)(\/|$)/.test(path) || "packages/cli/skills".startsWith(`${path}/`);
+		expect(removed).toContain("packages/cli/src");
+		expect(removed.split(/[\s\\]+/).filter(isRead)).toEqual([]);
 	});
 
 	test("pnpm has the version that .ci/run installs", () => {
