@@ -37,10 +37,9 @@ ${days.map(rowOf).join("\n")}
 
 - **How much a thief takes.** With a cap of C an hour, and m minutes until the vault is paused, the thief of a relayer's key takes
   at most C × (1 + m / 60) of each token. Here the vault was paused seconds after the alert.
-- **A thief who deposits.** The thief of this day fills invented orders. The audit does not find a thief who first opens an order
-  with a small deposit and then delivers much for it, because it does not compare what was delivered with what the deposit was
-  worth. The vault's cap limits this thief in the same way, and [GeoswapOutflowNearCap](runbooks/GeoswapOutflowNearCap.md) fires
-  once less than a fifth of it is left. Its page lists every delivery that no worker has sent. No test makes this day.
+- **A thief who deposits.** The thief of this day fills invented orders. One who first opens an order with a small deposit and
+  then delivers much for it is found by the same audit, because the books do not have the transaction (I6). A test of the audit
+  shows that; no test makes a day of it.
 - **Finality.** A node of the tests cannot stop finalizing. Proxies in front of it repeat the same final block, and the
   attesters read through them too. The day does not show that deliveries stop at \`unfinalCapUsd\`.
 - **Providers.** All providers of a chain lead to one node: the faults are in proxies in front of it.
