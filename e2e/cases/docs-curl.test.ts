@@ -68,6 +68,10 @@ test("every curl command of the docs runs unchanged with what `pnpm wallet` expo
 			expect(stdout, command).toContain("<!doctype html>");
 			return;
 		}
+		if (/\.(md|txt)$/.test(path)) {
+			expect(stdout, command).toMatch(/^(---\nname: geoswap|# Geoswap|Page: \/SKILL\.md)\n/);
+			return;
+		}
 		const { code } = JSON.parse(stdout) as { code?: string };
 		expect(code, `${command}\n${stdout}`).toBe(expected);
 	};
