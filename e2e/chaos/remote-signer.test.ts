@@ -75,7 +75,8 @@ test("with all keys at a remote signer that is killed, frozen, hung and slow, no
 		p95Ms: percentile(times, 95),
 	});
 	for (const { swap, from, to } of swaps) {
-		if (swap.status !== "settled") console.log(from.token, from.chain.chainId, to.token, to.chain.chainId, swap);
+		if (swap.status !== "settled")
+			console.log(from.token, from.chain.chainId, to.token, to.chain.chainId, swap);
 	}
 	expect(swaps).toHaveLength(swapCount);
 	await expectNoKeys([...evmSecrets, ...solanaSecrets], {
