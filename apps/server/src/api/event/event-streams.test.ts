@@ -162,7 +162,7 @@ test("a stream that is cut every second misses nothing, keeps the order, and tel
 	const cutting = setInterval(() => cuts.at(-1)?.abort(new Error("cut")), 1_000);
 	const { got } = collect(streamEvents(client, { after: "0", signal: stop.signal }));
 	const uuids: SwapUuid[] = [];
-	for (let i = 0; i < 12; i++) {
+	for (let i = 0; i < 12 || cuts.length <= 3; i++) {
 		const uuid = await insert(accountId);
 		uuids.push(uuid);
 		for (const to of path) {
@@ -173,7 +173,6 @@ test("a stream that is cut every second misses nothing, keeps the order, and tel
 	}
 	await expect.poll(() => got.length).toBe(uuids.length * 5);
 	clearInterval(cutting);
-	expect(cuts.length).toBeGreaterThan(3);
 	stop.abort();
 	const ids = got.map((one) => (one.kind === "event" ? one.event.id : one.kind));
 	expect(new Set(ids).size).toBe(ids.length);

@@ -141,7 +141,11 @@ test("every endpoint is limited by key or by address, except /health and /ready"
 	const all = routesWithoutParts();
 	const paths = (routes: Route[]) => routes.map(({ path }) => path).toSorted();
 	expect(paths(all.filter(({ operation }) => operation === undefined))).toEqual(
-		paths(all.filter(({ path }) => /^\/($|docs|openapi\.json|errors|health|ready|stats|s\/)/.test(path))),
+		paths(
+			all.filter(({ path }) =>
+				/^\/($|docs|openapi\.json|errors|health|ready|stats|s\/|SKILL\.md|llms)/.test(path),
+			),
+		),
 	);
 	expect(paths(all.filter((route) => route.operation === undefined && route.isUnlimited))).toEqual([
 		"/health",
