@@ -50,6 +50,11 @@ shadow() {
 		--journal "$work/shadow.jsonl" --report "$work/report.md" >/dev/null &
 	shadow_pid=$!
 	trap 'kill "$shadow_pid" 2>/dev/null || true' EXIT
+	# The day begins with the first prices of both chains. Ended before, it would have nothing to report.
+	until [ -e "$work/shadow.jsonl" ]; do
+		kill -0 "$shadow_pid"
+		sleep 1
+	done
 	sleep "$shadow_seconds"
 	kill -TERM "$shadow_pid"
 	wait "$shadow_pid"

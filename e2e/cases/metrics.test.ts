@@ -132,8 +132,8 @@ test("a held call counts as in flight, and no label contains a swap id, a UUID o
 				name,
 			).toEqual([]);
 			expect(values, name).not.toContain(account.address);
-			// The longest list is that of a chain's methods.
-			expect(samples.length, name).toBeLessThan(500);
+			// The longest lists are those of the routes and of a chain's methods, each with its buckets.
+			expect(samples.length, name).toBeLessThan(1_000);
 		}
 	}
 });

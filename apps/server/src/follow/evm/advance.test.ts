@@ -38,8 +38,8 @@ let isEngineDown = false;
 beforeAll(async () => {
 	[chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
 	actions = orderActions(chains);
-	// The node knows only the present state of the blocks that it started with.
-	await followBoth();
+	// The node knows only the last state of the blocks that it started with.
+	await follow(chains.destination);
 });
 afterAll(async () => {
 	await database?.drop();
