@@ -1,8 +1,8 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { AuditedChain } from "../read/audited-chain.ts";
-import { inTurns } from "../read/in-turns.ts";
 import type { ChainEvents } from "../read/read-chain-events.ts";
-import { type Finding, nextAfterTheft } from "../read/report.ts";
+import type { Finding } from "../read/report.ts";
+import { theftsOf } from "./thefts-of.ts";
 
 /** Within this time after a fill its deposit is final. */
 const finalWithinMs = 3_600_000;
@@ -12,8 +12,8 @@ const finalWithinMs = 3_600_000;
  * service books an order before it delivers, so such a delivery was made by somebody else with a relayer's key. Only a
  * restore makes the books forget an order, whose deposit may not be final yet.
  */
-export async function checkUnknownFills(
-	{ chainId, client }: AuditedChain,
+export function checkUnknownFills(
+	chain: AuditedChain,
 	{
 		fills,
 		restoredAtMs,
@@ -27,14 +27,9 @@ export async function checkUnknownFills(
 	},
 ): Promise<Finding[]> {
 	const isRestored = restoredAtMs !== undefined && nowMs < restoredAtMs + finalWithinMs;
-	const findings = await inTurns(fills, async ({ orderId, block, delivered }): Promise<Finding[]> => {
-		if (isRestored) {
-			const { timestamp } = await client.getBlock({ blockNumber: BigInt(block) });
-			if (nowMs < Number(timestamp) * 1_000 + finalWithinMs) return [];
-		}
-		const message = `${delivered} was delivered in block ${block} for an order that nobody knows`;
-		const amount = String(delivered);
-		return [{ invariant: "I6", message, chainIds: [chainId], orderId, amount, next: nextAfterTheft }];
+	return theftsOf(chain, {
+		fills,
+		how: "for an order that nobody knows",
+		isForgiven: isRestored ? (atMs) => nowMs < atMs + finalWithinMs : undefined,
 	});
-	return findings.flat();
 }

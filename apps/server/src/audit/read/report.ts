@@ -45,10 +45,6 @@ const nextSteps: Record<Invariant, string> = {
 	I15: "look at why releases wait: attesters, their endpoints, the origin's gas",
 };
 
-/** The next step after a delivery that only the holder of a relayer's key can have made, and the service did not. */
-export const nextAfterTheft =
-	"a relayer's key was used outside of the service: pause the vault and revoke the key's role";
-
 export function breachOf(finding: Finding): Breach {
 	return { next: nextSteps[finding.invariant], ...finding };
 }
