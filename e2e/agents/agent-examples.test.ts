@@ -86,7 +86,7 @@ test("an agent without a token on the seller's chain swaps, pays the 402, and ge
 	expect(given).toBeGreaterThan(price);
 	expect(given).toBeLessThan(parseUnits("3", 6));
 
-	// What was left over counts at the next purchase.
+	// The next purchase also uses the tokens that the first one left over.
 	const left = await usdcOf(destination, evmAddress);
 	await buy("report-2");
 	expect(await usdcOf(destination, payTo)).toBe(2n * price);

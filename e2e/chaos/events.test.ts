@@ -58,7 +58,7 @@ test("a receiver that is killed and gone for long, and a stream that is cut ever
 	await killInTurn([receiver.process], { times: receiverKills, isDue: () => true });
 	receiver.process.kill("SIGKILL");
 	await receiver.process.exited();
-	// Whoever publishes and delivers dies too, and so does the process that the stream comes from.
+	// The worker publishes events and delivers webhooks, and the API serves the stream: both die too.
 	const { worker, api } = environment.stack.processes;
 	await killInTurn([worker, api], { times: 1, isDue: () => true });
 	await sleep(goneMs);

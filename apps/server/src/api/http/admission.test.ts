@@ -47,7 +47,7 @@ test("a connection that breaks while its key is looked up is no error of the ser
 			refusalOf: () => undefined,
 		},
 		observer: { identified: () => {}, refused: unexpected },
-		// What counts addresses reads their text.
+		// Counting addresses reads their text, which fails for a connection that is gone.
 		onKeyUsed: (_, address) => used.push(address.toLowerCase()),
 	});
 	app.server.on("connection", (socket) => socket.on("close", () => gone.resolve()));

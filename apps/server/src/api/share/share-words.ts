@@ -19,15 +19,15 @@ type Tone = "busy" | "good" | "back" | "late";
 
 export type Step = { text: string; at?: string | undefined; state: "done" | "now" | "next" };
 
-/** What the page says, for a person who has never heard of the service. */
+/** The sentences of the page, for a person who has never heard of the service. */
 export type ShareWords = {
 	tone: Tone;
 	/** One or two words. */
 	status: string;
 	headline: string;
-	/** What is happening, in a sentence or two. */
+	/** One or two sentences say what is happening. */
 	now: string;
-	/** What comes next. */
+	/** The next step of the swap, or that nothing is left to do. */
 	next: string;
 	money: { amount: string; where: string };
 	steps: Step[];

@@ -7,7 +7,7 @@ type Words = {
 	/** For the operator. */
 	means: string;
 	todo?: Todo;
-	/** What holds up a swap that stays at this step, for the person whose swap it is. It names the chains by placeholders. */
+	/** The cause of a delay at this step, for the person whose swap it is. It names the chains by placeholders. */
 	told?: string;
 };
 
