@@ -1,4 +1,11 @@
+import { randomInt } from "node:crypto";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+
+// Every random choice of a test follows from this seed. Workers inherit it.
+process.env.GEOSWAP_SEED ??= String(randomInt(2 ** 31));
+console.error(`GEOSWAP_SEED=${process.env.GEOSWAP_SEED} makes the same random choices again`);
+const setupFiles = [join(import.meta.dirname, ".ci/seed-properties.ts")];
 
 /** All files load the same libraries, once per worker: so none may mock a module, or keep state in one. */
 const isolate = false;
@@ -34,6 +41,7 @@ export default defineConfig({
 				test: {
 					name: "unit",
 					expect,
+					setupFiles,
 					isolate,
 					include: [
 						"packages/*/src/**/*.test.ts",
@@ -51,6 +59,7 @@ export default defineConfig({
 				test: {
 					name: "mocking",
 					expect,
+					setupFiles,
 					include: mocking,
 					testTimeout: 60_000,
 					hookTimeout: 60_000,
@@ -60,6 +69,7 @@ export default defineConfig({
 				test: {
 					name: "vendors",
 					expect,
+					setupFiles,
 					include: ["packages/sdk/vendors/*.test.ts"],
 					testTimeout: 60_000,
 					hookTimeout: 60_000,
@@ -69,6 +79,7 @@ export default defineConfig({
 				test: {
 					name: "sim",
 					expect,
+					setupFiles,
 					isolate,
 					include: ["apps/server/sim/**/*.test.ts"],
 					globalSetup: ["apps/server/test/global-setup.ts"],
@@ -80,6 +91,7 @@ export default defineConfig({
 				test: {
 					name: "contracts",
 					expect,
+					setupFiles,
 					isolate,
 					include: ["e2e/contracts/*.test.ts", "contracts/test/*.test.ts"],
 					testTimeout: 30_000,
@@ -90,6 +102,7 @@ export default defineConfig({
 				test: {
 					name: "devnet",
 					expect,
+					setupFiles,
 					isolate,
 					include: ["devnet/test/*.test.ts"],
 					testTimeout: 60_000,
@@ -100,6 +113,7 @@ export default defineConfig({
 				test: {
 					name: "e2e",
 					expect,
+					setupFiles,
 					isolate,
 					include: ["e2e/cases/*.test.ts"],
 					globalSetup: ["e2e/global-setup.ts"],
@@ -115,6 +129,7 @@ export default defineConfig({
 				test: {
 					name: "agents",
 					expect,
+					setupFiles,
 					isolate,
 					include: ["e2e/agents/*.test.ts"],
 					globalSetup: ["e2e/global-setup.ts"],
@@ -128,6 +143,7 @@ export default defineConfig({
 				test: {
 					name: "alone",
 					expect,
+					setupFiles,
 					isolate,
 					include: ["e2e/alone/*.test.ts"],
 					exclude: isFull ? [] : long,
@@ -142,6 +158,7 @@ export default defineConfig({
 				test: {
 					name: "chaos",
 					expect,
+					setupFiles,
 					isolate,
 					include: ["e2e/chaos/*.test.ts"],
 					exclude: isFull ? [] : long,
@@ -155,6 +172,7 @@ export default defineConfig({
 				test: {
 					name: "bad-days",
 					expect,
+					setupFiles,
 					isolate,
 					include: ["e2e/bad-days/*.test.ts"],
 					// Seconds to an alarm are measured, and each file has its own environment.
@@ -168,6 +186,7 @@ export default defineConfig({
 				test: {
 					name: "machines",
 					expect,
+					setupFiles,
 					isolate,
 					include: ["e2e/machines/*.test.ts"],
 					// Each file has twenty machines of its own.

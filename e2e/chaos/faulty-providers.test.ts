@@ -17,7 +17,7 @@ import { troubleProviders } from "../trouble/trouble-providers.ts";
 const swapCount = 500;
 const quietCount = 60;
 const streamCount = 20;
-const seed = Number(process.env.GEOSWAP_SEED ?? Date.now() % 1_000_000);
+const seed = Number(process.env.GEOSWAP_SEED);
 const providersPerChain = 4;
 const agreeAboveUsd = 50;
 const pollMs = 250;

@@ -22,7 +22,7 @@ const swapCount = 500;
 const streamCount = 60;
 /** Long enough for most deposits and deliveries in flight to become final. */
 const calmMs = 45_000;
-const seed = Number(process.env.GEOSWAP_SEED ?? Date.now() % 1_000_000);
+const seed = Number(process.env.GEOSWAP_SEED);
 const unfinalCapUsd = 2_000;
 
 /** Time until the last deadline of a swap that nobody worked on has passed, and its outcome is final. */

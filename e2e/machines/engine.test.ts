@@ -9,7 +9,7 @@ import { startAll } from "./start-machines.ts";
 import { swapThroughTrouble } from "./swap-through-trouble.ts";
 import { shuffledIncidents, troubleOne, troublePart } from "./trouble.ts";
 
-const seed = Number(process.env.GEOSWAP_SEED ?? 1);
+const seed = Number(process.env.GEOSWAP_SEED);
 const { swapCount, losses, outageMs, times } = process.env.GEOSWAP_FULL
 	? { swapCount: 500, losses: 5, outageMs: 60_000, times: { kill: 20, freeze: 5, cut: 5 } }
 	: { swapCount: 20, losses: 1, outageMs: 15_000, times: { kill: 1, freeze: 1, cut: 1 } };

@@ -8,7 +8,7 @@ import { untilWell } from "./start-machines.ts";
 import { swapThroughTrouble } from "./swap-through-trouble.ts";
 import { shuffledIncidents, troubleOne, troublePart, troubles } from "./trouble.ts";
 
-const seed = Number(process.env.GEOSWAP_SEED ?? 1);
+const seed = Number(process.env.GEOSWAP_SEED);
 const { swapCount, failovers, times } = process.env.GEOSWAP_FULL
 	? { swapCount: 500, failovers: 20, times: { kill: 20, freeze: 3, cut: 3 } }
 	: { swapCount: 20, failovers: 3, times: { kill: 1, freeze: 1, cut: 1 } };

@@ -5,7 +5,7 @@ import { ownCount, ownShare } from "./own-share.ts";
 import { swapThroughTrouble } from "./swap-through-trouble.ts";
 import { shuffledIncidents, troubleOne } from "./trouble.ts";
 
-const seed = Number(process.env.GEOSWAP_SEED ?? 1);
+const seed = Number(process.env.GEOSWAP_SEED);
 const { swapCount, times } = process.env.GEOSWAP_FULL
 	? { swapCount: 2_000, times: { kill: 20, freeze: 5, cut: 5 } }
 	: { swapCount: 20, times: { kill: 1, freeze: 1, cut: 1 } };

@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { randomInt, randomUUID } from "node:crypto";
 import { toFunctionSelector } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
@@ -31,7 +31,7 @@ async function strike(
 	sentAs = kind,
 ) {
 	const swapId = randomUUID();
-	const nonce = Math.floor(Math.random() * 1e9);
+	const nonce = randomInt(1e9);
 	await database.pool.query(
 		`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, state, priority, attestation_id, relayer, nonce,
 			strikes, payload)

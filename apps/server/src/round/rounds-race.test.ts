@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { insertRandomWorld } from "../../test/swap/random-swaps.ts";
+import { sequence } from "../../test/swap/sequence.ts";
 import { destinationId, originId, roundOptions, token } from "../../test/swap/swap-scene.ts";
 import { submitSwap } from "../api/submit/submit-swap.ts";
 import { inTransaction } from "../database/database.ts";
@@ -25,6 +26,9 @@ afterAll(() => database.drop());
 const attesterSet: Hex = `0x${"5e".repeat(32)}`;
 const accounts = ["1", "2", "3"].map((n) => `00000000-0000-4000-8000-00000000000${n}`);
 const other = "0x00000000000000000000000000000000000000bb";
+
+/** Chooses as the seed says. The order in which the parts take their turns is the machine's. */
+const random = sequence(Number(process.env.GEOSWAP_SEED));
 
 /** Submits as the API does. Every second swap delivers another token, so that locks of several rows are wanted. */
 async function submit(i: number): Promise<void> {
@@ -108,6 +112,7 @@ async function makeBlock(chainId: number): Promise<void> {
 			chainId,
 			number - 2,
 		]);
+		await db.query("select setseed($1)", [random()]);
 		const { rows } = await db.query<{ order_id: Buffer; kind: keyof typeof eventOf }>(
 			"select order_id, kind from jobs where chain_id = $1 and state = 'sent' order by random()",
 			[chainId],
@@ -137,6 +142,7 @@ async function makeBlock(chainId: number): Promise<void> {
 /** Takes queued jobs, some of them in vain, as a lane does; attesters sign at once. */
 async function runLane(): Promise<void> {
 	const refused = await inTransaction(database.pool, async (db) => {
+		await db.query("select setseed($1)", [random()]);
 		await db.query(
 			`update jobs set state = 'queued', updated_at = now() where (swap_id, kind) in (
 				select swap_id, kind from jobs where state = 'unattested' order by random() limit 20 for update skip locked)`,
@@ -149,7 +155,7 @@ async function runLane(): Promise<void> {
 			where (swap_id, kind) in (select * from unnest($1::uuid[], $2::text[]))`,
 			[rows.map((row) => row.swap_id), rows.map((row) => row.kind)],
 		);
-		return rows.filter(({ kind }) => kind === "fill" && Math.random() < 0.25).map((row) => row.swap_id);
+		return rows.filter(({ kind }) => kind === "fill" && random() < 0.25).map((row) => row.swap_id);
 	});
 	await inTransaction(database.pool, async (db) => {
 		await db.query(

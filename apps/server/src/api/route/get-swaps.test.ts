@@ -1,4 +1,4 @@
-import { randomBytes, randomInt, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import {
 	fromSwapId,
 	newSwapUuid,
@@ -20,6 +20,7 @@ import { pino } from "pino";
 import { type Address, getAddress, type Hex, hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import { sequence } from "../../../test/swap/sequence.ts";
 import { parseSealKeys, type SealKeys } from "../../config/seal-keys.ts";
 import type { Database } from "../../database/database.ts";
 import type { Route, RouteRequest } from "../http/route.ts";
@@ -143,6 +144,7 @@ test("while swaps are added, older and newer, paging lists each existing swap on
 	const account = randomUUID();
 	const existing: string[] = [];
 	for (let i = 0; i < 25; i++) existing.unshift(await insertSwap(account, { agoMs: (25 - i) * 1_000 }));
+	const random = sequence(Number(process.env.GEOSWAP_SEED));
 	const seen: string[] = [];
 	let cursor: string | undefined;
 	do {
@@ -153,7 +155,7 @@ test("while swaps are added, older and newer, paging lists each existing swap on
 		// A quote may be submitted long after it was issued: its swap lands in the middle of the list.
 		await Promise.all([
 			insertSwap(account),
-			insertSwap(account, { agoMs: randomInt(500, 25_000) }),
+			insertSwap(account, { agoMs: 500 + Math.floor(random() * 24_500) }),
 			insertSwap(randomUUID()),
 		]);
 	} while (cursor !== undefined);

@@ -49,6 +49,8 @@ test("a transaction costs no less if it uses more gas or data, or if any fee is 
 test("a sender that holds what it must can pay for the whole gas limit, also after five full blocks", () => {
 	fc.assert(
 		fc.property(fc.constantFrom(...kinds), shapes, rates, (kind, shape, before) => {
+			// Arbitrum's base fee has a minimum, and no amount of gas pays for data at a base fee of 0.
+			fc.pre(kind !== "arbitrum" || before.baseFee > 0n);
 			const { cost, mustHold } = feeModelOf({ kind });
 			const risen = { ...before, baseFee: (before.baseFee * 9n ** 5n) / 8n ** 5n };
 			expect(mustHold(before, shape)).toBeGreaterThanOrEqual(cost(risen, shape));
