@@ -12,6 +12,7 @@ import { hostile } from "../generated/hostile-request.ts";
 import { type DocumentedOperation, type OpenapiJson, operationsOf } from "../generated/interface-document.ts";
 import { createLiveValues, type LiveValues } from "../generated/live-values.ts";
 import { nearlyValid } from "../generated/nearly-valid-request.ts";
+import { type StringField, stringFields, withText } from "../generated/string-fields.ts";
 import { validRequest } from "../generated/valid-request.ts";
 import { percentile } from "../measure/percentile.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
@@ -186,6 +187,42 @@ test(`${requestCount} valid, nearly valid and hostile requests are answered in t
 	}
 	expect(live.swapIds.submitted.length).toBeGreaterThan(0);
 });
+
+test("every text field of every operation refuses U+0000 and half of a surrogate pair by name, and 64 kB without a 5xx", async () => {
+	const apiKey = await createKey(...rates.flatMap((rate) => ["--rate", `${rate}=100000`]));
+	const live = await createLiveValues(environment);
+	const problems: string[] = [];
+	let sent = 0;
+	for (const operation of operations) {
+		const [valid] = fc.sample(validRequest(document, operation, live), { seed, numRuns: 1 });
+		if (!valid) throw new Error("nothing was generated");
+		for (const field of stringFields(document, operation)) {
+			for (const text of textsFor(field)) {
+				const isLong = text.length > 1_000;
+				const draft = { ...withText(valid, field, text), isReaching: !isLong || field.place === "body" };
+				const [answer] = await send(draft, { apiKey, n: sent++ });
+				if (!answer) throw new Error("no answer");
+				const isNamed = answer.body.includes(`"path":"${field.name}","message":"must not contain`);
+				const wrong = checkAnswer({ ...draft, class: "hostile" }, answer);
+				// A swap's id and tokens are decoded and never stored: whatever their text, they have their own answer.
+				const isDecoded = ["swapId", "geoQuoteToken", "geoOpToken"].includes(field.name);
+				if (isDecoded && !isLong && ![400, 401, 404].includes(answer.status))
+					wrong.push("it has another answer");
+				if (!isDecoded && !isLong && (answer.status !== 400 || !isNamed))
+					wrong.push("the field is not named");
+				for (const problem of wrong) problems.push(`${problem}: ${answer.body}\n    ${show(draft, sent)}`);
+			}
+		}
+	}
+	expect(problems, `seed ${seed}:\n${problems.slice(0, 20).join("\n")}`).toEqual([]);
+	expect(sent).toBeGreaterThan(100);
+});
+
+/** A URL has no form for half of a surrogate pair. */
+function textsFor({ place }: StringField): string[] {
+	const halves = place === "body" ? ["\ud800", "https://agent.example/\udfff"] : [];
+	return ["\u0000", "https://agent.example/\u0000", ...halves, "x".repeat(64 * 1024)];
+}
 
 test("a key above its rate gets the documented answer from every operation", async () => {
 	// The rate allows two requests at once, and one more every ten seconds.

@@ -29,6 +29,10 @@ export const decisionStatements: readonly StatementSection[] = [
 			["D-conventions-35", "A key that stands twice in one object of a body is 400."],
 			["D-conventions-36", "An unknown name in the query of any GET is 400 and lists those that there are."],
 			["D-conventions-37", "A compressed body is 415."],
+			[
+				"D-conventions-38",
+				"A text with the character U+0000, or with half of a surrogate pair, is 400 and names its field, except in a swap's id or a token, which have their own answers.",
+			],
 			["D-conventions-16", "An optional field that is `null` is absent."],
 			["D-conventions-17", "Times are ISO 8601 in UTC with milliseconds."],
 			["D-conventions-18", "USD values are decimal strings with two decimals at least."],

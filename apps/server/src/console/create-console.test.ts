@@ -289,3 +289,9 @@ test("a database that does not answer in time is a page that says so", async () 
 		Object.assign(pool, { query });
 	}
 });
+
+test("a search or a form with a character that PostgreSQL cannot store is 400", async () => {
+	expect((await get("/swaps?search=%00", { cookie })).statusCode).toBe(400);
+	expect((await get("/swaps/%00", { cookie })).statusCode).toBe(400);
+	expect((await post("/chains/1/pause", { reason: "\u0000" }, { cookie })).statusCode).toBe(400);
+});

@@ -1,5 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
+import { unstorableTexts } from "../api/http/unstorable-text.ts";
 import { describeError } from "../telemetry/log.ts";
 import type { ConsoleParts } from "./console-parts.ts";
 import { formTokenOf } from "./login/hash-token.ts";
@@ -85,6 +86,13 @@ export function createConsole(parts: ConsoleParts): FastifyInstance {
 			body: isPost ? membersOf(request.body) : {},
 			address: request.ip,
 		};
+		if ([asked.params, asked.query, asked.body].some((fields) => unstorableTexts(fields).length > 0)) {
+			return plain(
+				reply,
+				400,
+				"A field contains the character U+0000 or half of a surrogate pair. Remove it.",
+			);
+		}
 		if (route.access === "public") return send(reply, await route.handle(asked));
 		const sessionToken = cookieOf(request.headers.cookie);
 		const isRefresh = request.headers["x-refresh"] !== undefined;

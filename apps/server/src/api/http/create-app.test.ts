@@ -272,6 +272,36 @@ test("a body with a duplicate key in one object is refused, however it is escape
 	}
 });
 
+test("a text that no database stores is 400 with the name of its field, unless the field is an id or a token that is only decoded [D-conventions-38]", async () => {
+	const app = start();
+	const post = (body: string) =>
+		app.inject({ method: "POST", url: "/swap/quote", body, headers: { ...json } });
+	const namesOf = (answer: Awaited<ReturnType<typeof post>>) => {
+		const { details } = expectError(answer, 400, "INVALID_REQUEST");
+		return ((details?.issues ?? []) as { path: string }[]).map(({ path }) => path).sort();
+	};
+	for (const [body, ...paths] of [
+		['{"url":"https://a.example/\\u0000"}', "url"],
+		['{"a":{"b":["x",{"c":"\\ud800"}]},"d":"\\udc00\\ud800"}', "a.b.1.c", "d"],
+		['{"x\\u0000":1}', "x\u0000"],
+	]) {
+		expect(namesOf(await post(body ?? "")), body).toEqual(paths);
+	}
+	const deep = `{"a":${"[".repeat(16_000)}"\\u0000"${"]".repeat(16_000)}}`;
+	expect(namesOf(await post(deep))).toHaveLength(1);
+	const many = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`f${i}`, "\u0000"]));
+	expect(namesOf(await post(JSON.stringify(many)))).toHaveLength(20);
+	const get = (url: string) => app.inject({ url, headers: json });
+	expect(namesOf(await get("/swap/status/x?wait=1%00"))).toEqual(["wait"]);
+	expect(namesOf(await get("/swap/status/x?wait=1&wait=%00"))).toEqual(["wait.1"]);
+	// The route answers itself for an id or a token: any text that cannot be decoded is an unknown swap, or 401.
+	expect((await get("/swap/status/x%00")).statusCode).toBe(200);
+	expect((await post('{"geoQuoteToken":"\\u0000"}')).statusCode).toBe(200);
+	for (const body of ['{"a":"\\ud83d\\ude00"}', '{"a":"\\u0001\\uffff"}', '{"a":"\\\\u0000"}']) {
+		expect((await post(body)).statusCode, body).toBe(200);
+	}
+});
+
 test("a body that nests as deep as its size allows is parsed", () => {
 	const depth = 16_000;
 	const body = `{"a":${"[".repeat(depth)}${"]".repeat(depth)}}`;

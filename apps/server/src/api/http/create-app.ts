@@ -24,6 +24,7 @@ import { parseBody } from "./parse-body.ts";
 import { parseRequest } from "./parse-request.ts";
 import { readBody } from "./read-body.ts";
 import type { EventStream, Route } from "./route.ts";
+import { refuseUnstorable } from "./unstorable-text.ts";
 
 const bodyLimitBytes = 32 * 1024;
 /** The timeout for headers. Our own delay counts: a busy process must not time out a request that arrived long ago. */
@@ -159,6 +160,7 @@ export function createApp({
 			url: route.path,
 			onRequest: admit(route),
 			handler: (request, reply) => {
+				refuseUnstorableUrl(request);
 				if (takesNoQuery(route)) parseRequest(noQuerySchema, request.query);
 				const body = route.method === "POST" ? parseBody(request.body) : undefined;
 				const answer = route.handle(new HandledRequest(request, reply, { body, shared }));
@@ -180,6 +182,7 @@ export function createApp({
 				exposeHeadRoute: false,
 				onRequest: admit(route),
 				handler: async (request, reply) => {
+					refuseUnstorableUrl(request);
 					parseRequest(noQuerySchema, request.query);
 					const handled = new HandledRequest(request, reply, { body: undefined, shared });
 					const stream = (await route.handle(handled)) as EventStream;
@@ -218,6 +221,12 @@ function newRequestId(): string {
 
 function hasNoBody({ headers }: FastifyRequest): boolean {
 	return headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0;
+}
+
+/** Throws if a parameter of the path or the query could not be stored. `parseBody` does the same for bodies. */
+function refuseUnstorableUrl({ params, query }: FastifyRequest): void {
+	refuseUnstorable(params as object);
+	refuseUnstorable(query as object);
 }
 
 const noQuerySchema = z.strictObject({});

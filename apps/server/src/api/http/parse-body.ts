@@ -1,6 +1,7 @@
 import { SwapError } from "@geoswap/protocol";
 import { findDuplicateKey } from "./find-duplicate-key.ts";
 import { shortened } from "./parse-request.ts";
+import { refuseUnstorable } from "./unstorable-text.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
@@ -25,6 +26,8 @@ export function parseBody(bytes: unknown): Record<string, unknown> {
 			issues: [{ path: shortened(duplicate), message: "appears twice in one object: send it once" }],
 		});
 	}
+	// Bytes that are JSON in UTF-8 have such a character only as an escape.
+	if (text.includes("\\u")) refuseUnstorable(value);
 	return value as Record<string, unknown>;
 }
 

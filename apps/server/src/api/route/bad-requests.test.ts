@@ -7,6 +7,7 @@ import { routesWithoutParts } from "../../../test/api/routes-without-parts.ts";
 import { createApp } from "../http/create-app.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
+import { decodedFields } from "../http/unstorable-text.ts";
 
 const routes = routesWithoutParts();
 
@@ -59,6 +60,41 @@ test.each(gets.map((route) => [route.path, route] as const))(
 				issues: [{ path: name, message: "unknown field" }],
 				accepted: Object.keys(doc.query?.shape ?? {}),
 			});
+		}
+	},
+);
+
+const inputs = routes.flatMap(({ method, path, doc }) => [
+	...[...path.matchAll(/:(\w+)/g)].map(([, name = ""]) => ({ method, path, doc, place: "path", name })),
+	...Object.keys(doc.query?.shape ?? {}).map((name) => ({ method, path, doc, place: "query", name })),
+	...Object.keys(doc.body?.shape ?? {}).map((name) => ({ method, path, doc, place: "body", name })),
+]);
+
+test.each(inputs)(
+	"$method $path refuses text that no database stores in its $place's $name",
+	async ({ method, path, doc, place, name }) => {
+		const { params = {}, query = {}, body = {} } = doc.example;
+		const send = (value: string) => {
+			const fieldsOf = (fields: object, of: string) => (place === of ? { ...fields, [name]: value } : fields);
+			const filled = fieldsOf(params, "path") as Record<string, string>;
+			const search = new URLSearchParams(fieldsOf(query, "query") as Record<string, string>);
+			return app.inject({
+				method,
+				url: `${path.replaceAll(/:(\w+)/g, (_, of) => encodeURIComponent(filled[of] ?? ""))}?${search}`,
+				...(method === "POST" && { payload: fieldsOf(body as object, "body") }),
+			});
+		};
+		// A URL has no form for half of a surrogate pair.
+		for (const value of ["\u0000", "a\u0000b", ...(place === "body" ? ["\ud800", "x\udfff"] : [])]) {
+			const answer = await send(value);
+			if (decodedFields.includes(name)) {
+				expect([401, 404], answer.body).toContain(answer.statusCode);
+				continue;
+			}
+			expect([answer.statusCode, answer.json().code], value).toEqual([400, "INVALID_REQUEST"]);
+			expect(answer.json().details.issues).toEqual([
+				{ path: name, message: expect.stringContaining("U+0000") },
+			]);
 		}
 	},
 );

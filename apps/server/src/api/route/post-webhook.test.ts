@@ -88,3 +88,13 @@ test("a private address, an eleventh webhook, and a service without keys are ref
 	const without = await caller({ hasKeys: false });
 	expect(await without("POST", "/webhooks", { url: "https://agent.example" })).toMatchObject({ status: 404 });
 });
+
+test("a URL with a character that PostgreSQL cannot store is 400 with the field's name", async () => {
+	const call = await caller();
+	for (const url of ["https://agent.example/\u0000", "https://agent.example/\ud800"]) {
+		expect(await call("POST", "/webhooks", { url })).toMatchObject({
+			status: 400,
+			body: { code: "INVALID_REQUEST", details: { issues: [{ path: "url" }] } },
+		});
+	}
+});
