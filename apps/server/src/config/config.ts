@@ -166,6 +166,17 @@ export const configSchema = z.strictObject({
 				perProcess: z.int().positive().default(10_000),
 			})
 			.prefault({}),
+		/** Limits of requests for public pages of swaps in one process, so that they take nothing from callers with keys. */
+		sharePages: z
+			.strictObject({
+				/** Connections to the database. */
+				connections: z.int().positive().default(3),
+				/** Requests per second and address. */
+				perSecond: z.number().positive().default(20),
+				/** Streams that may be open at once. */
+				streams: z.int().positive().default(1_000),
+			})
+			.prefault({}),
 		/** Requests per second and address without a valid key. */
 		unauthenticatedPerSecond: z.number().positive().default(20),
 		/** Proxies in front, by address or network (10.0.0.0/8). Their X-Forwarded-For says who the caller is. */

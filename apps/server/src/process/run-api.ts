@@ -15,7 +15,7 @@ import { evmChains } from "../config/chain-config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { createExplorerPages } from "../config/explorer-pages.ts";
 import { readPepper, readSealKeys, readSecret, readWebhookKeys } from "../config/secrets.ts";
-import { openDatabase } from "../database/database.ts";
+import { type DatabasePool, openDatabase } from "../database/database.ts";
 import { connectEngine } from "../durable/connect-engine.ts";
 import { pokeAtOnce } from "../durable/poke-at-once.ts";
 import { expectDatabase } from "../operate/preflight/expect-database.ts";
@@ -50,6 +50,9 @@ import { type ProcessParts, startGeneration } from "./start-generation.ts";
  */
 const backlog = 16_384;
 
+/** How long a request for a public page waits for a connection. A page asks again by itself. */
+const sharePageWaitMs = 2_000;
+
 /** How often a database that did not answer at the start is asked again. */
 const recheckMs = 1_000;
 
@@ -81,8 +84,16 @@ export async function runApi(configPath: string): Promise<void> {
 	const told = new AbortController();
 	const stopping = new AbortController();
 
+	const { unauthenticatedPerSecond, sharePages } = config.api;
 	const onRefusal = meter && countRefusals(meter);
 	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd api", max: 20, onRefusal });
+	const sharePool = openDatabase({
+		url: databaseUrl,
+		applicationName: "geoswapd api, share pages",
+		max: sharePages.connections,
+		waitMs: sharePageWaitMs,
+		onRefusal,
+	});
 	const checkDatabase = () => expectDatabase(pool, "api", config.database.roles);
 	const isChecked = await checkDatabase().then(
 		() => true,
@@ -97,14 +108,17 @@ export async function runApi(configPath: string): Promise<void> {
 		db: pool,
 		onError: (error) => log.warn({ err: error }, "the swap listener lost its connection; reconnecting"),
 	});
-	const feed = createEventFeed({
-		db: pool,
-		statusOf: (swap) => {
-			const { config, finalitySeconds } = reloads.current();
-			return swapAnswer(swap, { finalitySeconds, explorers: createExplorerPages(config) });
-		},
-		onError: (error) => log.warn({ err: error }, "the database did not answer when events were read"),
-	});
+	const feedOf = (db: DatabasePool) =>
+		createEventFeed({
+			db,
+			statusOf: (swap) => {
+				const { config, finalitySeconds } = reloads.current();
+				return swapAnswer(swap, { finalitySeconds, explorers: createExplorerPages(config) });
+			},
+			onError: (error) => log.warn({ err: error }, "the database did not answer when events were read"),
+		});
+	const feed = feedOf(pool);
+	const shares = { db: sharePool, feed: feedOf(sharePool) };
 	const pauses = await createPauseList({
 		db: pool,
 		onError: (error) => log.warn({ err: error }, "the database did not answer when pauses were read"),
@@ -114,7 +128,6 @@ export async function runApi(configPath: string): Promise<void> {
 		onError: (error) => log.debug({ err: error }, "redis"),
 	});
 	const redis = meter ? watchRedis(answering, { meter }) : answering;
-	const { unauthenticatedPerSecond } = config.api;
 
 	const apiKeys = createApiKeys({
 		db: pool,
@@ -124,7 +137,11 @@ export async function runApi(configPath: string): Promise<void> {
 		onError: (error) => log.warn({ err: error }, "the database did not answer when API keys were read"),
 	});
 
-	const rateLimits = createRateLimits({ redis, unauthenticatedPerSecond });
+	const rateLimits = createRateLimits({
+		redis,
+		unauthenticatedPerSecond,
+		sharePagesPerSecond: sharePages.perSecond,
+	});
 	const receiptSigners = openSigners({
 		settings: config.api.receipts,
 		nowMs,
@@ -156,6 +173,7 @@ export async function runApi(configPath: string): Promise<void> {
 		heldCalls: createHeldCalls({ redis }),
 		heldStreams: createHeldCalls({ redis, prefix: "geoswap:streams" }),
 		feed,
+		shares,
 		rateLimits,
 		startup: newStartup(),
 		reloadProblem: () => reloads.problem(),
@@ -217,11 +235,13 @@ export async function runApi(configPath: string): Promise<void> {
 			() => Promise.all([reloads.end(), checked]),
 			() => listener.close(),
 			() => feed.close(),
+			() => shares.feed.close(),
 			() => apiKeys.close(),
 			() => pauses.close(),
 			() => redis.close(),
 			() => receiptSigners.close(),
 			() => pool.end(),
+			() => sharePool.end(),
 			() => telemetry.stop(),
 		],
 		log,

@@ -2,12 +2,13 @@ import type { Route } from "../../src/api/http/route.ts";
 import { type ApiParts, apiRoutes } from "../../src/api/route/api-routes.ts";
 import type { Config } from "../../src/config/config.ts";
 
-/** Returns every endpoint without its dependencies, to be described, not called. A part that is called throws. */
-export function routesWithoutParts(): Route[] {
+/** Returns every endpoint without its dependencies but these, to be described. A part that is called and absent throws. */
+export function routesWithoutParts(parts: Partial<ApiParts> = {}): Route[] {
 	return apiRoutes({
 		...Object.fromEntries(partNames.map((name) => [name, absent(name)])),
 		config: absent("config", { chains: [] }) as Config,
 		nowMs: () => 0,
+		...parts,
 	} as unknown as ApiParts);
 }
 
@@ -28,6 +29,7 @@ const partNames = [
 		"heldCalls",
 		"heldStreams",
 		"feed",
+		"shares",
 		"rateLimits",
 		"engine",
 		"sealKeys",

@@ -11,12 +11,15 @@ import { deleteShare } from "../../src/api/route/delete-share.ts";
 import { getShareEvents } from "../../src/api/route/get-share-events.ts";
 import { getSharePage } from "../../src/api/route/get-share-page.ts";
 import { getShareReceipt } from "../../src/api/route/get-share-receipt.ts";
+import { getStatus } from "../../src/api/route/get-status.ts";
 import { postShare } from "../../src/api/route/post-share.ts";
 import { createReceipts } from "../../src/api/status/create-receipts.ts";
 import { swapAnswer } from "../../src/api/status/swap-answer.ts";
+import { createSwapListener } from "../../src/api/status/swap-listener.ts";
 import { createChainBook } from "../../src/config/chain-book.ts";
 import { createExplorerPages } from "../../src/config/explorer-pages.ts";
 import { finalitySecondsOf } from "../../src/config/finality-seconds.ts";
+import { openDatabase } from "../../src/database/database.ts";
 import { publishEvents } from "../../src/swap/event/publish-events.ts";
 import { chainPaces } from "../../src/swap/record/stuck-swaps.ts";
 import { createConsoleScene } from "../console/console-scene.ts";
@@ -44,7 +47,12 @@ export async function createShareScene({
 	const { database, config } = scene;
 	const db = database.pools.api;
 	const answerParts = { finalitySeconds: finalitySecondsOf(config), explorers: createExplorerPages(config) };
-	const feed = createEventFeed({ db, statusOf: (swap) => swapAnswer(swap, answerParts), pollMs: 20 });
+	const shareDb = openDatabase({ url: database.urls.api, applicationName: "share pages", max: 3 });
+	const feed = createEventFeed({
+		db: shareDb,
+		statusOf: (swap) => swapAnswer(swap, answerParts),
+		pollMs: 20,
+	});
 	const key = privateKeyToAccount(generatePrivateKey());
 	const receipts = createReceipts({
 		address: key.address,
@@ -52,20 +60,29 @@ export async function createShareScene({
 	});
 	const limits = { perKey, perProcess: 1_000 };
 	const heldStreams = createHeldCalls({ redis: noRedis });
+	const rateLimits = createRateLimits({ redis: noRedis, unauthenticatedPerSecond });
+	const listener = createSwapListener({ url: database.urls.api, db });
 	const app = createApp({
 		routes: [
 			postShare({ db, publicUrl, random }),
 			deleteShare({ db }),
 			getSharePage({
-				db,
+				db: shareDb,
 				book: createChainBook(config),
 				paces: chainPaces(config),
 				hasReceipts: true,
 				...answerParts,
 				nowMs: Date.now,
 			}),
-			getShareEvents({ db, feed, heldStreams, limits, random: () => 0 }),
-			getShareReceipt({ db, receipts }),
+			getShareEvents({ db: shareDb, feed, heldStreams, limits, random: () => 0 }),
+			getShareReceipt({ db: shareDb, receipts }),
+			getStatus({
+				db,
+				listener,
+				heldCalls: createHeldCalls({ redis: noRedis }),
+				rateLimits,
+				...answerParts,
+			}),
 		],
 		apiKeys: {
 			async authenticate(apiKey) {
@@ -78,7 +95,7 @@ export async function createShareScene({
 				};
 			},
 		},
-		rateLimits: createRateLimits({ redis: noRedis, unauthenticatedPerSecond }),
+		rateLimits,
 		log: pino({ level: "trace" }, { write: (line: string) => logged.push(line) }),
 		random: () => 0,
 	});
@@ -105,6 +122,9 @@ export async function createShareScene({
 	return {
 		...scene,
 		baseUrl,
+		accountOf,
+		/** The pool of the pages. */
+		shareDb,
 		/** Everything that the API has logged. */
 		logged,
 		stranger: randomUUID(),
@@ -126,6 +146,8 @@ export async function createShareScene({
 		stop: async () => {
 			await app.close();
 			feed.close();
+			await listener.close();
+			await shareDb.end();
 			await scene.stop();
 		},
 	};

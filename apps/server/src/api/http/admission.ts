@@ -2,7 +2,7 @@ import { SwapError } from "@geoswap/protocol";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { apiKeyLength } from "../key/api-key.ts";
 import type { Account, ApiKeys, Operation } from "../key/api-keys.ts";
-import type { RateState, RequestLimits } from "../key/rate-limits.ts";
+import type { AddressKind, RateState, RequestLimits } from "../key/rate-limits.ts";
 import type { RequestObserver } from "./observe-requests.ts";
 import { aboveRate, refusalText } from "./refusal-text.ts";
 
@@ -20,7 +20,7 @@ export type Admission = {
 	/** Checks the key, then its rate. */
 	withKey(operation: Operation): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>;
 	/** Limits requests that need no key, by address. */
-	withoutKey(request: FastifyRequest): void;
+	withoutKey(request: FastifyRequest, kind?: AddressKind): void;
 	/** Limits the preflight requests of browsers, by address. */
 	preflight(request: FastifyRequest): void;
 };
@@ -87,7 +87,8 @@ export function createAdmission({
 			if (address) onKeyUsed?.(account.keyId, address);
 			return undefined;
 		},
-		withoutKey: (request) => refuseAbove(rateLimits.takeForAddress(addressOf(request), "public"), request),
+		withoutKey: (request, kind = "public") =>
+			refuseAbove(rateLimits.takeForAddress(addressOf(request), kind), request),
 		preflight: (request) => refuseAbove(rateLimits.takeForAddress(addressOf(request), "preflight"), request),
 	};
 }

@@ -142,7 +142,7 @@ export function createApp({
 	function admit(route: Route): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
 		if (route.operation === undefined) {
 			return async (request) => {
-				if (!route.isUnlimited) admission.withoutKey(request);
+				if (!route.isUnlimited) admission.withoutKey(request, route.limitedAs);
 			};
 		}
 		const withKey = admission.withKey(route.operation);

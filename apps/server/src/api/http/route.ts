@@ -63,6 +63,8 @@ export type Route = {
 			operation: undefined;
 			/** True if a balancer calls the endpoint: refused above a limit, the balancer would consider the process dead. */
 			isUnlimited?: boolean;
+			/** The limit by address that it counts against. */
+			limitedAs?: "public" | "share";
 			handle: (request: PublicRequest) => Promise<unknown>;
 	  }
 );

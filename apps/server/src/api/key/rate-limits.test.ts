@@ -176,3 +176,17 @@ test("an address that is refused without a key stays refused until its time; pub
 	now = 10_000_000;
 	expect(limits.refusalOf("10.0.0.1")).toBeUndefined();
 });
+
+test("requests for public pages of swaps have a limit of their own by address", () => {
+	const limits = createRateLimits({
+		redis: noRedis,
+		unauthenticatedPerSecond: 0.1,
+		sharePagesPerSecond: 0.05,
+		nowUs: () => 0,
+	});
+	const take = () => limits.takeForAddress("203.0.113.7", "share").isAllowed;
+	while (take());
+	expect(limits.takeForAddress("203.0.113.7", "public").isAllowed).toBe(true);
+	expect(limits.takeForAddress("203.0.113.7", "unauthenticated").isAllowed).toBe(true);
+	expect(limits.takeForAddress("203.0.113.8", "share").isAllowed).toBe(true);
+});

@@ -17,8 +17,11 @@ export type RateState = {
 	resetSeconds: Seconds;
 };
 
-/** Requests counted by address: those that should have shown a key, those that need none, and browsers' preflights. */
-type AddressKind = "unauthenticated" | "public" | "preflight";
+/**
+ * Requests counted by address: those that should have shown a key, those that need none, those for public pages of swaps,
+ * and browsers' preflights.
+ */
+export type AddressKind = "unauthenticated" | "public" | "share" | "preflight";
 
 export type RateLimits = {
 	/** Counts a request of a key. */
@@ -49,11 +52,13 @@ const publicFactor = 10;
 export function createRateLimits({
 	redis,
 	unauthenticatedPerSecond,
+	sharePagesPerSecond = unauthenticatedPerSecond,
 	prefix = "geoswap:rate",
 	nowUs = () => Math.floor(performance.now() * 1_000),
 }: {
 	redis: PromptRedis;
 	unauthenticatedPerSecond: number;
+	sharePagesPerSecond?: number;
 	prefix?: string;
 	nowUs?: () => number;
 }): RateLimits {
@@ -67,6 +72,8 @@ export function createRateLimits({
 	const addresses = {
 		unauthenticated: { bucket: bucketOf(unauthenticatedPerSecond), counts: createMemoryBuckets({ nowUs }) },
 		public: { bucket: publicBucket, counts: createMemoryBuckets({ nowUs }) },
+		// These read the database, unlike other public pages.
+		share: { bucket: bucketOf(sharePagesPerSecond), counts: createMemoryBuckets({ nowUs }) },
 		// A page's requests must not fail because somebody else at that address tries paths that do not exist.
 		preflight: { bucket: publicBucket, counts: createMemoryBuckets({ nowUs }) },
 	};

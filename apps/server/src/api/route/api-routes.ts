@@ -9,7 +9,7 @@ import { createExplorerPages } from "../../config/explorer-pages.ts";
 import type { FinalitySeconds } from "../../config/finality-seconds.ts";
 import { isDevnet } from "../../config/is-devnet.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
-import type { DatabasePool } from "../../database/database.ts";
+import type { Database, DatabasePool } from "../../database/database.ts";
 import type { FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
 import type { PriceBook } from "../../desk/price/price-book.ts";
 import type { Desk } from "../../desk/venue.ts";
@@ -81,6 +81,8 @@ export type ApiParts = {
 	/** Counts streams of events as `heldCalls` counts held calls. */
 	heldStreams: HeldCalls;
 	feed: EventFeed;
+	/** The database and the streams of public pages of swaps: a flood of them takes no connection of callers with keys. */
+	shares: { db: Database; feed: EventFeed };
 	rateLimits: Pick<RateLimits, "takeUnheld">;
 	engine: Engine;
 	sealKeys: SealKeys;
@@ -108,6 +110,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		heldCalls,
 		heldStreams,
 		feed,
+		shares,
 		rateLimits,
 		receiptSigner,
 		startup,
@@ -124,6 +127,11 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		isDevnet: isDevnet(config),
 	};
 	const streams = { feed, heldStreams, limits: config.api.eventStreams, random: Math.random };
+	const shareStreams = {
+		...streams,
+		feed: shares.feed,
+		limits: { perKey: config.api.eventStreams.perKey, perProcess: config.api.sharePages.streams },
+	};
 	const receipts = createReceipts(receiptSigner);
 	const stats = createRouteStats({ db: pool, config, nowMs });
 	const routes = [
@@ -148,7 +156,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		postShare({ db: pool, publicUrl: config.api.publicUrl, random: randomBytes }),
 		deleteShare({ db: pool }),
 		getSharePage({
-			db: pool,
+			db: shares.db,
 			book: createChainBook(config),
 			paces: chainPaces(config),
 			hasReceipts: receipts.isOffered,
@@ -156,8 +164,8 @@ export function apiRoutes(parts: ApiParts): Route[] {
 			explorers,
 			nowMs,
 		}),
-		getShareEvents({ db: pool, ...streams }),
-		getShareReceipt({ db: pool, receipts }),
+		getShareEvents({ db: shares.db, ...shareStreams }),
+		getShareReceipt({ db: shares.db, receipts }),
 		getStats({ stats }),
 		getHealth(),
 		getReady({

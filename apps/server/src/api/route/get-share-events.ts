@@ -15,6 +15,7 @@ export function getShareEvents({ db, ...parts }: StreamParts & { db: Database })
 		method: "GET",
 		path: "/s/:share/events",
 		operation: undefined,
+		limitedAs: "share",
 		isStream: true,
 		doc: getShareEventsDoc,
 		async handle(request): Promise<EventStream> {

@@ -32,6 +32,7 @@ export function getSharePage({
 		method: "GET",
 		path: "/s/:share",
 		operation: undefined,
+		limitedAs: "share",
 		doc: getSharePageDoc,
 		contentType: "text/html; charset=utf-8",
 		headers: shareHeaders,

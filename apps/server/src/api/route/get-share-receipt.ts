@@ -10,6 +10,7 @@ export function getShareReceipt({ db, receipts }: { db: Database; receipts: Pick
 		method: "GET",
 		path: "/s/:share/receipt",
 		operation: undefined,
+		limitedAs: "share",
 		doc: getShareReceiptDoc,
 		headers: { "cache-control": "no-store", "x-robots-tag": "noindex" },
 		handle: async ({ params }) => receipts.of(await readSharedSwap(db, params.share ?? "")),

@@ -1,15 +1,23 @@
 import { createHash } from "node:crypto";
+import type { AddressInfo } from "node:net";
 import {
 	receiptResponseSchema,
 	revokedSharesSchema,
+	type StatusResponse,
 	type SwapUuid,
 	shareResponseSchema,
 	toSwapId,
 } from "@geoswap/protocol";
+import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { routesWithoutParts } from "../../../test/api/routes-without-parts.ts";
 import { createShareScene, type ShareScene } from "../../../test/api/share-scene.ts";
 import type { Story } from "../../../test/console/seed-swaps.ts";
 import { moveTestSwap } from "../../../test/swap/insert-test-swap.ts";
+import type { Config } from "../../config/config.ts";
+import { createEventFeed } from "../event/create-event-feed.ts";
+import { createApp } from "../http/create-app.ts";
+import { createRateLimits } from "../key/rate-limits.ts";
 
 const stories: Story[] = ["settled", "refunded", "failed", "opening", "deposited", "delivering", "delivered"];
 const ids = new Map<Story, SwapUuid>();
@@ -206,5 +214,74 @@ test("viewers without a key are limited by address, and are shown a page that sa
 		expect(refused?.headers.get("retry-after")).toMatch(/^\d+$/);
 	} finally {
 		await strict.stop();
+	}
+});
+
+test("a status call is answered while requests for pages hold every connection of theirs and many more wait", async () => {
+	const id = idOf("settled");
+	const [path, apiKey] = [await scene.share(id), await scene.accountOf(id)];
+	const holder = await scene.database.owner.connect();
+	try {
+		await holder.query("begin; lock table swap_shares in access exclusive mode");
+		const pages = Array.from({ length: 60 }, (_, i) => get(`${path}${["", "/receipt", "/events"][i % 3]}`));
+		await expect.poll(() => scene.shareDb.waitingCount).toBe(60 - scene.shareDb.options.max);
+		const status = await fetch(`${scene.baseUrl}/swap/status/${toSwapId(id)}`, {
+			headers: { "x-api-key": apiKey },
+		});
+		expect([status.status, await status.json()]).toMatchObject([200, { status: "settled" }]);
+		await holder.query("rollback");
+		for (const answer of await Promise.all(pages)) {
+			expect([200, 429, 503]).toContain(answer.status);
+			await answer.text();
+		}
+	} finally {
+		// Ends its transaction, too.
+		holder.release(true);
+	}
+});
+
+test("the service reads pages, their receipts and their streams with connections that no other route has", async () => {
+	const { shareDb, publish } = scene;
+	const feed = createEventFeed({ db: shareDb, statusOf: () => ({}) as StatusResponse, pollMs: 20 });
+	const config = {
+		chains: [],
+		api: { eventStreams: { perKey: 1 }, sharePages: { streams: 1 } },
+	} as unknown as Config;
+	const routes = routesWithoutParts({
+		shares: { db: shareDb, feed },
+		heldStreams: { take: async () => () => {} },
+		finalitySeconds: new Map(),
+		receiptSigner: undefined,
+		config,
+	});
+	const app = createApp({
+		routes: routes.filter(({ path: own }) => own.startsWith("/s/")),
+		apiKeys: { authenticate: () => Promise.reject(new Error("no key is needed")) },
+		rateLimits: createRateLimits({
+			redis: { run: async () => undefined, close: () => {} },
+			unauthenticatedPerSecond: 1,
+		}),
+		log: pino({ level: "silent" }),
+	});
+	try {
+		await publish();
+		const path = await scene.share(idOf("opening"));
+		const unknown = `/s/${"A".repeat(24)}`;
+		// The pool of the other routes is absent, and throws: that would be a 500.
+		for (const url of [unknown, `${unknown}/receipt`, `${unknown}/events`]) {
+			expect([url, (await app.inject(url)).statusCode]).toEqual([url, 404]);
+		}
+		await app.listen({ host: "127.0.0.1", port: 0 });
+		const baseUrl = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+		const ending = new AbortController();
+		const open = await fetch(`${baseUrl}${path}/events`, { signal: ending.signal });
+		expect(open.status).toBe(200);
+		await expect.poll(() => feed.size()).toBe(1);
+		// One more than the process may have of them.
+		expect((await fetch(`${baseUrl}${path}/events`)).status).toBe(503);
+		ending.abort();
+	} finally {
+		await app.close();
+		feed.close();
 	}
 });

@@ -10,6 +10,6 @@ export const getSharePageDoc: RouteDoc = {
 proved. It updates itself. A link that was revoked, and one that never existed, are 404.`,
 	params: shareParams,
 	response: { contentType: "text/html", description: "The page." },
-	errors: ["NOT_FOUND"],
+	errors: ["NOT_FOUND", "UPSTREAM_UNAVAILABLE"],
 	example: { params: { share: exampleShare }, response: "<!doctype html>" },
 };
