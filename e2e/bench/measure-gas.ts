@@ -1,6 +1,6 @@
 import { readArtifact } from "@geoswap/contracts";
 import { routerAbi, startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
-import { geoEscrowAbi, geoVaultAbi, type Order, orderTerms, vaultPath } from "@geoswap/protocol";
+import { geoEscrowAbi, geoVaultAbi, type Order, orderTerms, toWord, vaultPath } from "@geoswap/protocol";
 import {
 	type Abi,
 	type Address,
@@ -10,8 +10,14 @@ import {
 	type LocalAccount,
 	parseEventLogs,
 	type TransactionReceipt,
+	zeroAddress,
 } from "viem";
-import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import {
+	generatePrivateKey,
+	type PrivateKeyAccount,
+	privateKeyToAccount,
+	privateKeyToAddress,
+} from "viem/accounts";
 import { attest } from "../wallet/attest.ts";
 import { assetAddress, makeOrder } from "../wallet/make-order.ts";
 import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../wallet/send-bundle.ts";
@@ -135,22 +141,24 @@ async function measureFills(bench: Bench): Promise<GasRow[]> {
 	if (volatile === undefined) throw new Error("the devnet has a volatile token");
 	const recipient = await holderOn(bench, destination);
 
-	const fillItem = async (outputToken: Address, routed: boolean) => {
+	const feeOf = (token: Address) =>
+		destination.deployment.assets.find(({ address }) => address === token)?.paths[0]?.[0] ?? 0;
+	const fillItem = async (outputToken: Address, routed: boolean, to: Address = recipient.address) => {
 		const order = await orderOf(bench, { address: recipient.address }, outputToken);
 		return {
-			order: { ...order, minOutput: 1n },
+			order: { ...order, minOutput: 1n, recipient: toWord(to) },
 			amount: 9_990_000n,
 			minOutput: 0n,
-			poolFee: routed ? 3000 : 0,
+			poolFee: routed ? feeOf(outputToken) : 0,
 			secondPoolFee: 0,
 		};
 	};
-	const fill = async (outputToken: Address, routed: boolean) =>
+	const fill = async (outputToken: Address, routed: boolean, to?: Address) =>
 		gasOf(destination, relayer, vault, {
 			data: encodeFunctionData({
 				abi: geoVaultAbi,
 				functionName: "fill",
-				args: [await fillItem(outputToken, routed)],
+				args: [await fillItem(outputToken, routed, to)],
 			}),
 		});
 
@@ -160,6 +168,16 @@ async function measureFills(bench: Bench): Promise<GasRow[]> {
 	await fill(volatile.address, true);
 	const fromStock = await fill(usdc, false);
 	const routed = await fill(volatile.address, true);
+	await fill(zeroAddress, true);
+	const native = await fill(zeroAddress, true);
+	const [created, burner] = [generatePrivateKey(), generatePrivateKey()].map((key) =>
+		privateKeyToAddress(key),
+	);
+	if (!created || !burner) throw new Error("there are two addresses");
+	const nativeToNew = await fill(zeroAddress, true, created);
+	// It loops while more than 300 gas is left.
+	await destination.testClient.setCode({ address: burner, bytecode: "0x5b61012c5a115f5700" });
+	const nativeToBurner = await fill(zeroAddress, true, burner);
 	const items = [];
 	for (let i = 0; i < batch; i++) items.push(await fillItem(usdc, false));
 	const many = await gasOf(destination, relayer, vault, {
@@ -190,15 +208,14 @@ async function measureFills(bench: Bench): Promise<GasRow[]> {
 			}),
 		}));
 	const bare = "a token transfer";
+	const bareRouted = { bare: "an account's own approve + exactInput", bareGas: bareSwap };
 	return [
 		{ what: "fill from stock", gas: fromStock, bare, bareGas: transfer },
 		{ what: "ten fills from stock, per fill", gas: many / BigInt(batch), bare, bareGas: transfer },
-		{
-			what: "fill through the router",
-			gas: routed,
-			bare: "an account's own approve + exactInput",
-			bareGas: bareSwap,
-		},
+		{ what: "fill through the router", gas: routed, ...bareRouted },
+		{ what: "fill of the native token through the router", gas: native, ...bareRouted },
+		{ what: "the same, to a new account", gas: nativeToNew, ...bareRouted },
+		{ what: "the same, to a contract that uses all gas it is given", gas: nativeToBurner, ...bareRouted },
 	];
 }
 

@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { devTokenAbi, type RollupNode, refreshFeeds, startRollupNode } from "@geoswap/devnet";
+import { devTokenAbi, type RollupNode, refreshFeeds, startRollupNode, type TestChain } from "@geoswap/devnet";
 import {
 	attestationMessage,
 	attestationTypedData,
@@ -29,9 +29,11 @@ import { connectChain } from "../chain/evm/chain-client.ts";
 import type { TipBounds } from "../chain/evm/fee/read-tip.ts";
 import { type BlockPrices, readBlockPrices } from "../chain/evm/read/read-block-prices.ts";
 import { readReceipts } from "../chain/evm/read/read-receipts.ts";
+import { type NativeRecipient, readNativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
 import { evmChains } from "../config/chain-config.ts";
 import { createLane } from "../lane/evm/create-lane.ts";
 import { laneKey } from "../lane/lane-key.ts";
+import type { Delivery } from "../swap/facts/swap-record.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createDesk } from "./desk.ts";
 import { createPriceBook } from "./price/price-book.ts";
@@ -114,10 +116,71 @@ test.runIf(isFull).each(markets)(
 	7_200_000,
 );
 
-/** Measures this many swaps or a few more. So many of them are quoted at once, and their transactions are shared. */
+/** Uses all gas that it is given: while more than 300 is left, it loops. */
+const burner: Hex = "0x5b61012c5a115f5700";
+/** Takes the payment and returns. */
+const modest: Hex = "0x00";
+
+type Prepare = (chain: TestChain, address: Address) => Promise<void>;
+const withCode =
+	(bytecode: (chain: TestChain) => Hex): Prepare =>
+	({ testClient, ...chain }, address) =>
+		testClient.setCode({ address, bytecode: bytecode({ testClient, ...chain }) });
+const nativeRecipients: { name: string; known: NativeRecipient; prepare: Prepare; atMost: number }[] = [
+	{
+		name: "an account that exists",
+		known: "account",
+		prepare: ({ testClient }, address) => testClient.setBalance({ address, value: 1n }),
+		atMost: 1.1,
+	},
+	{
+		name: "an account that is delegated to our delegate",
+		known: "account",
+		prepare: withCode(({ deployment }) => concatHex(["0xef0100", deployment.contracts.delegate])),
+		atMost: 1.1,
+	},
+	{ name: "a new account", known: "new-account", prepare: async () => {}, atMost: 1.1 },
+	{
+		name: "a contract that uses all gas it is given",
+		known: "contract",
+		prepare: withCode(() => burner),
+		atMost: 1.1,
+	},
+	// It could use all gas the next time: nothing that is read before the fill shows that it will not.
+	{
+		name: "a contract that uses little gas",
+		known: "contract",
+		prepare: withCode(() => modest),
+		atMost: 1.2,
+	},
+];
+
+test.each(nativeRecipients)(
+	"a swap that pays the native token to $name is charged 1.00 to $atMost of what it costs",
+	async (recipient) => {
+		const [market] = markets;
+		if (!market) throw new Error("there is a market");
+		const { sums, ...measured } = await measure(market, { wanted: 3, atOnce: 1, recipient });
+		console.info(recipient.name, measured);
+		expect(measured).toMatchObject({ outOfGas: 0, unreleased: 0 });
+		expect(sums.booked).toBe(sums.missing);
+		expect(measured.ratio).toBeGreaterThanOrEqual(1);
+		expect(measured.ratio).toBeLessThanOrEqual(recipient.atMost);
+	},
+	120_000,
+);
+
+/**
+ * Measures this many swaps or a few more. So many of them are quoted at once, and their transactions are shared. They pay
+ * USDC to their wallet, or the native token to a recipient that is prepared for each of them.
+ */
 async function measure(
 	{ kind, l2, l1, amount, tips }: Market,
-	{ wanted, atOnce }: { wanted: number; atOnce: number },
+	{
+		wanted,
+		atOnce,
+		recipient: paid,
+	}: { wanted: number; atOnce: number; recipient?: (typeof nativeRecipients)[number] },
 ) {
 	const random = seededRandom(1);
 	const own = await createLaneScene();
@@ -181,6 +244,8 @@ async function measure(
 		await chain.testClient.mine({ blocks: 1 });
 	}
 
+	// On a chain that is in use, the escrow holds the token already.
+	if (paid) await fund(chains.origin.deployment.contracts.escrow);
 	// An op that delegates its wallet is alone in its transaction: wallets whose ops are bundled are delegated before.
 	while (atOnce > 1 && known.length < atOnce) known.push(await newDelegated());
 
@@ -194,8 +259,11 @@ async function measure(
 		}
 		for (const side of sides) await mine(side);
 		await readPrices();
+		const native = paid && (await nextRecipient(paid));
 		const asked = nextWallets().map(({ wallet, isFirst }) => {
-			const quote = desk.quote(requestOf(wallet.address), { isDelegated: !isFirst });
+			const recipient = native?.known;
+			const request = requestOf(wallet.address, native?.address);
+			const quote = desk.quote(request, { isDelegated: !isFirst, recipient });
 			return { wallet, isFirst, quote };
 		});
 		// Every other submit comes a block later than its quote.
@@ -205,9 +273,9 @@ async function measure(
 			await readPrices();
 		}
 		const taken = asked.flatMap((one) => {
-			const { order, delivery, feeMillibps, networkCost } = one.quote;
+			const { order, delivery, feeMillibps, networkCost, nativeRecipient } = one.quote;
 			const repriced = desk.reprice(
-				{ order, delivery, feeMillibps, networkCost, isDelegated: !one.isFirst },
+				{ order, delivery, feeMillibps, networkCost, nativeRecipient, isDelegated: !one.isFirst },
 				{ sell: 0n, buy: 0n },
 			);
 			return repriced ? [{ ...one, order, repriced }] : [];
@@ -223,7 +291,8 @@ async function measure(
 		await run(origin, taken[0]?.isFirst ? "first open" : "later open");
 		pass(1);
 		for (const { order, repriced } of taken) {
-			await queueWork(pool, order, { kind: "fill", payload: { delivery: repriced.delivery } });
+			const spends = assetOf(chains.destination, "USDC");
+			await queueWork(pool, order, { kind: "fill", payload: { delivery: repriced.delivery } }, { spends });
 		}
 		await run(destination, "fill");
 		pass(2);
@@ -234,8 +303,8 @@ async function measure(
 		for (const order of orders) if ((await stateOf(order)) !== 2) counts.unreleased++;
 		await owner.query("truncate attestations");
 		for (const { wallet, isFirst, quote, repriced } of taken) {
-			// For an output in the settlement token, all that the output is lower by is charged.
-			sums.charged += quote.networkCost + quote.output - repriced.output;
+			// All that the vault spends less is charged.
+			sums.charged += quote.networkCost + spentBy(quote.delivery) - spentBy(repriced.delivery);
 			counts.swaps++;
 			if (!isFirst) continue;
 			counts.firsts++;
@@ -264,6 +333,17 @@ async function measure(
 		return [{ wallet: wallet ?? privateKeyToAccount(generatePrivateKey()), isFirst }];
 	}
 
+	/** Returns an address that was never paid, as the API reads it for a quote. */
+	async function nextRecipient({ prepare, known }: (typeof nativeRecipients)[number]) {
+		const { address } = privateKeyToAccount(generatePrivateKey());
+		await prepare(chains.destination, address);
+		const signal = AbortSignal.timeout(10_000);
+		if (!destination) throw new Error("there are two chains");
+		const native = await readNativeRecipient(destination.evm, { address, signal });
+		expect(native).toBe(known);
+		return { address, known: { hasAccount: true, payProblem: undefined, native } };
+	}
+
 	async function newDelegated(): Promise<PrivateKeyAccount> {
 		const wallet = privateKeyToAccount(generatePrivateKey());
 		await fund(wallet.address);
@@ -287,15 +367,15 @@ async function measure(
 		return Number(fee.highest()) / Number(fee.lowest());
 	}
 
-	function requestOf(walletAddress: Address): QuoteRequest {
+	function requestOf(walletAddress: Address, recipient?: Address): QuoteRequest {
 		return {
 			originChain: chains.origin.chainId,
 			destinationChain: chains.destination.chainId,
 			inputToken: assetOf(chains.origin, "USDC"),
-			outputToken: assetOf(chains.destination, "USDC"),
+			outputToken: assetOf(chains.destination, recipient ? "ETH" : "USDC"),
 			amount: parseUnits(amount, 6),
 			walletAddress,
-			recipient: undefined,
+			recipient,
 			slippageBps: 1,
 		};
 	}
@@ -403,6 +483,11 @@ async function measure(
 			args: [orderId(order)],
 		});
 	}
+}
+
+/** Returns the amount of the settlement token that the vault spends. */
+function spentBy(delivery: Delivery): bigint {
+	return delivery.kind === "router" ? delivery.budget : delivery.amount;
 }
 
 function mean(values: readonly number[]): number {

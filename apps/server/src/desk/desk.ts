@@ -131,7 +131,8 @@ export function createDesk({
 		}
 		const hasAccount = known?.hasAccount ?? false;
 		const { networkMarginBps: marginBps } = config.price;
-		const charge = networkCost(book, resolved, { marginBps, isDelegated });
+		const nativeRecipient = known?.native;
+		const charge = networkCost(book, resolved, { marginBps, isDelegated, nativeRecipient });
 		const options = { feeMillibps, hasAccount, networkCost: charge };
 		const { delivery, output, accountCost } = priceWithinLimits(resolved, options);
 
@@ -151,6 +152,7 @@ export function createDesk({
 			recipientAccountCost: accountCost,
 			delivery,
 			networkCost: charge,
+			nativeRecipient,
 			feeMillibps,
 			feeBps: feeMillibps / 1_000,
 			valueUsdCents,
@@ -181,8 +183,9 @@ export function createDesk({
 		const isCountedOn = delivery.kind === "payout" && delivery.amount < order.minOutput;
 		const hasAccount = known.hasAccount ?? isCountedOn;
 		// Within its margin, the quote's charge covers higher fees. Beyond it the output falls, down to the order's minimum.
-		const { isDelegated } = known;
-		const charge = greater(known.networkCost ?? 0n, networkCost(book, sides, { isDelegated }));
+		const { isDelegated, nativeRecipient = "account" } = known;
+		const chargeNow = networkCost(book, sides, { isDelegated, nativeRecipient });
+		const charge = greater(known.networkCost ?? 0n, chargeNow);
 		const options = { feeMillibps, hasAccount, networkCost: charge, inFlight };
 		const now = price({ ...sides, amount: order.inputAmount }, options);
 		if (typeof now === "string") return undefined;

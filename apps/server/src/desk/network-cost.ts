@@ -1,11 +1,25 @@
 import { mulDivUp, tokenAccountRentLamports } from "@geoswap/protocol";
+import { zeroAddress } from "viem";
 import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
+import type { NativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
 import { type DeskChain, isLamports, isSettlement, type Side } from "./desk-chain.ts";
 import type { PriceBook } from "./price/price-book.ts";
 import { convertUp, usdValueUp } from "./price/usd-value.ts";
 
 /** Gas of a recipient's first balance of a token. A quote does not know whether the recipient has one. */
 const newBalanceGas = 17_100n;
+
+/**
+ * Gas of a fill in the native token beyond that of a fill in another token: it is unwrapped and sent, and the recipient
+ * may use gas (docs/gas.md; lanes send a batch of one, which costs 2,000 more). The vault hands a contract 50,000 gas and the 2,300 of the payment, and a contract can use
+ * all of it at any time, whatever it used in a simulation.
+ */
+const nativePaymentGas: Record<NativeRecipient, bigint> = {
+	/** With the code of our own delegate, which is looked up and takes the payment. */
+	account: 16_900n + 2_700n,
+	"new-account": 16_900n + 25_000n,
+	contract: 16_900n + 52_300n,
+};
 
 /**
  * The transactions of a swap on EVM chains, each alone: a bundle costs less, but a quote cannot know if there will be
@@ -15,8 +29,8 @@ export const evmTransactions = {
 	/** With the delegation of a new address. */
 	open: { gas: 150_363n + 12_500n, fastLzBytes: 730, brotliBytes: 789 },
 	laterOpen: { gas: 140_387n, fastLzBytes: 637, brotliBytes: 693 },
-	fillFromStock: { gas: 89_521n + newBalanceGas, fastLzBytes: 389, brotliBytes: 473 },
-	fillThroughRouter: { gas: 162_437n + newBalanceGas, fastLzBytes: 480, brotliBytes: 560 },
+	fillFromStock: { gas: 89_521n, fastLzBytes: 389, brotliBytes: 473 },
+	fillThroughRouter: { gas: 162_437n, fastLzBytes: 480, brotliBytes: 560 },
 	release: { gas: 65_799n, fastLzBytes: 663, brotliBytes: 713 },
 	refund: { gas: 65_915n, fastLzBytes: 663, brotliBytes: 713 },
 	/** An estimate: docs/gas.md does not measure it. */
@@ -58,13 +72,17 @@ export function networkCost(
 	{
 		marginBps = 0,
 		isDelegated = false,
+		nativeRecipient,
 	}: {
-		marginBps?: number /** True if the wallet is delegated, so that an open needs no authorization. */;
+		marginBps?: number;
+		/** True if the wallet is delegated, so that an open needs no authorization. */
 		isDelegated?: boolean | undefined;
+		/** The recipient of an EVM chain's native token, if known. */
+		nativeRecipient?: NativeRecipient | undefined;
 	} = {},
 ): bigint {
 	const isSameChain = origin.chain.chainId === destination.chain.chainId;
-	const sides = { book, isSameChain, isDelegated };
+	const sides = { book, isSameChain, isDelegated, nativeRecipient };
 	return (
 		inSettlement(origin.chain, costOnOrigin(origin, sides)) +
 		inSettlement(destination.chain, costOnDestination(destination, sides))
@@ -100,7 +118,12 @@ export function refundCostE18(
 	}
 }
 
-type Sides = { book: PriceBook; isSameChain: boolean; isDelegated: boolean };
+type Sides = {
+	book: PriceBook;
+	isSameChain: boolean;
+	isDelegated: boolean;
+	nativeRecipient: NativeRecipient | undefined;
+};
 
 /** Returns the cost of open, release and a share of refunds, in the chain's own unit of fees. */
 function costOnOrigin(side: Side, { book, isSameChain, isDelegated }: Sides): bigint {
@@ -118,25 +141,37 @@ function costOnOrigin(side: Side, { book, isSameChain, isDelegated }: Sides): bi
 }
 
 /** Returns the cost of the fill and a share of voids. `pricePayout` charges for the recipient's account on Solana. */
-function costOnDestination(side: Side, { book, isSameChain }: Sides): bigint {
+function costOnDestination(side: Side, { book, isSameChain, nativeRecipient }: Sides): bigint {
 	const { chain } = side;
 	if (chain.kind === "evm") {
 		const cost = (transaction: TransactionShape) => book.transactionCost(chain.chainId, transaction);
-		return cost(evmFill(side, { isSameChain })) + shareOf(cost(evmTransactions.void));
+		return cost(evmFill(side, { isSameChain, nativeRecipient })) + shareOf(cost(evmTransactions.void));
 	}
 	const lamports = lamportsOn(book, chain);
 	const { fill, sameChainFill, void: closing } = solanaTransactions;
 	return lamports(isSameChain ? sameChainFill : fill) + markerLamports + shareOf(lamports(closing));
 }
 
-/** Returns the fill of an order: from stock, or through the router and its pools. */
-export function evmFill(side: Side, { isSameChain }: { isSameChain: boolean }): TransactionShape {
+/**
+ * Returns the fill of an order: from stock, or through the router and its pools. An unknown recipient of the native
+ * token counts as a contract, which may use the most gas.
+ */
+export function evmFill(
+	side: Side,
+	{
+		isSameChain,
+		nativeRecipient = "contract",
+	}: { isSameChain: boolean; nativeRecipient?: NativeRecipient | undefined },
+): TransactionShape {
 	const { fillFromStock, fillThroughRouter } = evmTransactions;
 	const fill = isSettlement(side) ? fillFromStock : fillThroughRouter;
+	const isNative = side.asset.address === zeroAddress;
+	const paymentGas = isNative ? nativePaymentGas[nativeRecipient] : newBalanceGas;
 	const hasSecondPool = side.asset.paths.some((fees) => fees.length > 1);
 	return {
 		...fill,
-		gas: fill.gas + (isSameChain ? sameChainReleaseGas : 0n) + (hasSecondPool ? secondPoolGas : 0n),
+		gas:
+			fill.gas + paymentGas + (isSameChain ? sameChainReleaseGas : 0n) + (hasSecondPool ? secondPoolGas : 0n),
 	};
 }
 

@@ -1,5 +1,6 @@
 import type { Amount, Milliseconds, OrderJson, SwapUuid, UsdCents } from "@geoswap/protocol";
 import { orderToJson } from "@geoswap/protocol";
+import type { NativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import type { DeskQuote } from "./venue.ts";
 
@@ -12,6 +13,8 @@ export type SealedQuote = {
 	feeMillibps: number;
 	/** Absent in a token sealed by the previous version. */
 	networkCost?: Amount;
+	/** Absent if the output is not an EVM chain's native token, or its recipient was not known. */
+	nativeRecipient?: NativeRecipient;
 	valueUsdCents: UsdCents;
 	issuedAtMs: Milliseconds;
 	/** The deadline for a build. */
@@ -28,6 +31,7 @@ export function sealedQuote(quote: DeskQuote): SealedQuote {
 		delivery: quote.delivery,
 		feeMillibps: quote.feeMillibps,
 		networkCost: quote.networkCost,
+		...(quote.nativeRecipient && { nativeRecipient: quote.nativeRecipient }),
 		valueUsdCents: quote.valueUsdCents,
 		issuedAtMs: quote.issuedAtMs,
 		expiresAtMs: quote.expiresAtMs,

@@ -9,15 +9,18 @@ import type {
 	Wei,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import type { NativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
 import type { ExposureLimit, Reservation } from "../swap/facts/reservation.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import type { DeskChain } from "./desk-chain.ts";
 import type { PriceStop } from "./price/price-stop.ts";
 
-/** Facts about a recipient on Solana. */
+/** Facts about a recipient. */
 export type KnownRecipient = {
-	/** True if it has an account for the output token; otherwise we would have to create one. */
+	/** True if it has an account for the output token on Solana; otherwise we would have to create one. */
 	hasAccount: boolean;
+	/** Present if the output is an EVM chain's native token. */
+	native?: NativeRecipient;
 	/** The reason why it cannot be paid the output token. */
 	payProblem: string | undefined;
 };
@@ -35,6 +38,8 @@ export type DeskQuote = {
 	delivery: Delivery;
 	/** The charge for the transactions of the swap, in the destination's settlement token. It is part of the price. */
 	networkCost: Amount;
+	/** The recipient of an EVM chain's native token that the charge is for, if it was known. */
+	nativeRecipient: NativeRecipient | undefined;
 	/** The fee in thousandths of a basis point, as `reprice` needs it. */
 	feeMillibps: number;
 	feeBps: number;
@@ -72,9 +77,9 @@ export type Desk = {
 		options?: {
 			feeMillibps?: number;
 			recipient?: KnownRecipient | undefined;
-			/** The account that asks. Without it, chains that only some accounts may use are not offered. */
 			/** True if the wallet is known to be delegated on the origin chain: then the open costs less. */
 			isDelegated?: boolean | undefined;
+			/** The account that asks. Without it, chains that only some accounts may use are not offered. */
 			accountId?: string;
 		},
 	) => DeskQuote;
@@ -98,6 +103,8 @@ export type Desk = {
 			networkCost?: Amount | undefined;
 			/** True if the op needs no authorization. */
 			isDelegated?: boolean | undefined;
+			/** The one of the quote. If not given, only the quote's own charge covers what a recipient may use. */
+			nativeRecipient?: NativeRecipient | undefined;
 		},
 		inFlight: { sell: bigint; buy: bigint },
 	) => Repriced | undefined;

@@ -67,7 +67,7 @@ export function startGeneration({
 	const desk = createDesk({ config, book, pauses, nowMs, random: randomBytes });
 	const feeDiscounts = chainFeeDiscounts({ config, chains, nowMs, log });
 	const finalitySeconds = new Map([...(before?.finalitySeconds ?? []), ...finalitySecondsOf(config)]);
-	const recipients = solana && createRecipientAccounts({ solana, nowMs, log });
+	const recipients = createRecipientAccounts({ solana, chains, nowMs, log });
 	return {
 		config,
 		finalitySeconds,

@@ -74,8 +74,7 @@ export type ApiParts = {
 	pauses: Pick<PauseList, "reasonOf">;
 	/** Absent if there are no fee discounts. */
 	feeDiscounts: FeeDiscounts | undefined;
-	/** Absent if Solana is not offered. */
-	recipients: RecipientAccounts | undefined;
+	recipients: RecipientAccounts;
 	redis: Pick<PromptRedis, "run">;
 	heldCalls: HeldCalls;
 	/** Counts streams of events as `heldCalls` counts held calls. */

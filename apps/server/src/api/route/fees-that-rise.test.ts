@@ -61,7 +61,7 @@ async function startService(kind: ChainKind) {
 				desk,
 				wantPrices: async () => {},
 				feeDiscounts: undefined,
-				recipients: undefined,
+				recipients: { recipientOf: async () => undefined },
 				delegated,
 				sealKeys,
 			}),

@@ -54,7 +54,7 @@ beforeAll(async () => {
 			desk,
 			wantPrices: async () => {},
 			feeDiscounts,
-			recipients: undefined,
+			recipients: { recipientOf: async () => undefined },
 			delegated,
 			sealKeys,
 		});

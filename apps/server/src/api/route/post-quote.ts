@@ -28,8 +28,7 @@ export function postQuote({
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	/** Absent if there are no fee discounts. */
 	feeDiscounts: FeeDiscounts | undefined;
-	/** Absent if Solana is not offered. */
-	recipients: RecipientAccounts | undefined;
+	recipients: RecipientAccounts;
 	delegated: Pick<DelegatedWallets, "has">;
 	sealKeys: SealKeys;
 }): Route {
@@ -44,7 +43,7 @@ export function postQuote({
 			const { originChain: originChainId, walletAddress } = request;
 			const [tier, recipient] = await Promise.all([
 				feeDiscounts?.tierOf(walletAddress, { originChainId, accountId }),
-				recipients?.recipientOf(request, { accountId }),
+				recipients.recipientOf(request, { accountId }),
 				wantPrices([Number(originChainId), Number(request.destinationChain)]),
 			]);
 			const { baseFeeMillibps } = desk;

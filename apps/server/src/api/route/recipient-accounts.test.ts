@@ -21,6 +21,7 @@ function scene(rpcUrl = solana.rpcUrl) {
 	let calls = 0;
 	const { recipientOf } = createRecipientAccounts({
 		solana: connectSolana({ rpcUrl, deployment: solana.deployment, onCall: () => void calls++ }),
+		chains: new Map(),
 		nowMs: () => nowMs,
 		log: createLog({ level: "silent", process: "test" }),
 	});

@@ -1,17 +1,22 @@
 import { fromSolanaWord, type Milliseconds, parseAddress, type QuoteRequest } from "@geoswap/protocol";
-import type { Hex } from "viem";
+import { type Address, type Hex, zeroAddress } from "viem";
 import { createBoundedReadings } from "../../chain/bounded-readings.ts";
+import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import { readNativeRecipient } from "../../chain/evm/wallet/read-native-recipient.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { isListed } from "../../chain/solana/is-listed.ts";
 import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
 import type { KnownRecipient } from "../../desk/venue.ts";
 import type { Log } from "../../telemetry/log.ts";
 
-/** Recipients on Solana that are known from memory or can be read within a moment: see `BoundedReadings`. */
+/**
+ * Recipients on Solana, and of the native token on EVM chains, that are known from memory or can be read within a moment:
+ * see `BoundedReadings`.
+ */
 export type RecipientAccounts = {
 	/**
-	 * Returns undefined if nothing is known that improves or refuses the quote, or if the output is not on Solana. Never
-	 * rejects, whatever the request names.
+	 * Returns undefined if nothing is known that improves or refuses the quote, or if the output is another token of an EVM
+	 * chain. Never rejects, whatever the request names.
 	 */
 	recipientOf: (
 		request: Pick<QuoteRequest, "destinationChain" | "outputToken" | "recipient" | "walletAddress">,
@@ -19,19 +24,56 @@ export type RecipientAccounts = {
 	) => Promise<KnownRecipient | undefined>;
 };
 
-/** A submit reads the account again, so a stale value affects a quote and nothing else. */
+/**
+ * A submit reads the account on Solana again, so a stale value affects a quote and nothing else. On an EVM chain the
+ * quote's value stands: see `NativeRecipient`.
+ */
 const cacheSeconds = 30;
 const timeoutMs = 2_000;
 
+type Deps = { nowMs: () => Milliseconds; log: Log };
+
 export function createRecipientAccounts({
 	solana,
-	nowMs,
-	log,
-}: {
-	solana: SolanaChain;
-	nowMs: () => Milliseconds;
-	log: Log;
+	chains,
+	...deps
+}: Deps & {
+	/** Absent if Solana is not offered. */
+	solana: SolanaChain | undefined;
+	chains: ReadonlyMap<number, EvmChain>;
 }): RecipientAccounts {
+	// Each chain has readings of its own, so that one that does not answer holds up no other.
+	const recipients = new Map([...chains].map(([chainId, chain]) => [chainId, onEvm(chain, deps)]));
+	if (solana) recipients.set(solana.chainId, onSolana(solana, deps));
+	return {
+		recipientOf: async (request, asked) =>
+			recipients.get(request.destinationChain)?.recipientOf(request, asked),
+	};
+}
+
+function onEvm(chain: EvmChain, { nowMs, log }: Deps): RecipientAccounts {
+	const { chainId } = chain;
+	const readings = createBoundedReadings<Address, KnownRecipient>({
+		cacheSeconds,
+		timeoutMs,
+		nowMs,
+		onError: (err) => log.warn({ chainId, err }, "a recipient's account could not be read"),
+		read: async (address, signal) => ({
+			hasAccount: true,
+			payProblem: undefined,
+			native: await readNativeRecipient(chain, { address, signal }),
+		}),
+	});
+	return {
+		recipientOf: async ({ outputToken, recipient, walletAddress }, asked) => {
+			if (parseAddress(chainId, outputToken) !== zeroAddress) return undefined;
+			const address = parseAddress(chainId, recipient ?? walletAddress);
+			return address && readings.valueOf(address, asked);
+		},
+	};
+}
+
+function onSolana(solana: SolanaChain, { nowMs, log }: Deps): RecipientAccounts {
 	const { chainId, deployment } = solana;
 	const readings = createBoundedReadings<`${Hex} ${Hex}`, KnownRecipient>({
 		cacheSeconds,
@@ -49,8 +91,7 @@ export function createRecipientAccounts({
 		},
 	});
 	return {
-		recipientOf: async ({ destinationChain, outputToken, recipient, walletAddress }, asked) => {
-			if (destinationChain !== chainId) return undefined;
+		recipientOf: async ({ outputToken, recipient, walletAddress }, asked) => {
 			const token = parseAddress(chainId, outputToken);
 			const wallet = parseAddress(chainId, recipient ?? walletAddress);
 			if (!token || !wallet || !isListed(deployment, token)) return undefined;

@@ -262,7 +262,8 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 		const hasAccount = isOpened ? undefined : (await recipient).hasAccount;
 		await priced;
 
-		const { uuid, delivery, output, feeMillibps, networkCost } = op.quote;
+		const { uuid, delivery, output, feeMillibps, networkCost, nativeRecipient } = op.quote;
+		const promised = { order, delivery, feeMillibps, networkCost, nativeRecipient };
 		const stored = origin.signedOp(op, signed.signature);
 		const isDelegated = !("authorization" in stored);
 		// The quoted value covers what was promised, and the current value what is at stake if the price has risen.
@@ -284,9 +285,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 			pairs: desk.volumes({ order, delivery }),
 			// A caller who opens an order himself buys nothing from or to a paused chain: he gets his input back.
 			reserve: (inFlight) =>
-				paused
-					? undefined
-					: desk.reprice({ order, delivery, feeMillibps, hasAccount, networkCost, isDelegated }, inFlight),
+				paused ? undefined : desk.reprice({ ...promised, hasAccount, isDelegated }, inFlight),
 			isOpened,
 			isInTime: () => isOld || nowMs() <= expiresAtMs,
 			admit: ({ gas, unopened }) => {
