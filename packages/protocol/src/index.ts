@@ -57,6 +57,13 @@ export {
 	type UserOpGas,
 	userOpNonce,
 } from "./evm/order-user-op.ts";
+export {
+	type LogPart,
+	type MoneyEventName,
+	moneyEventTopics,
+	readLogs,
+	type SubjectsOf,
+} from "./evm/read-logs.ts";
 export { vaultPath } from "./evm/vault-path.ts";
 export { type Heartbeat, heartbeatTypedData } from "./heartbeat.ts";
 export { type Order, orderId, orderTerms, type Terms } from "./order.ts";

@@ -30,6 +30,14 @@ test("orders are found newest first, in ranges that a strict endpoint accepts", 
 	expect(found[0]?.orderId).toBe(orderId(orderAt(49_999).order));
 });
 
+test("blocks that an endpoint refuses for their logs make the reading of all others no slower", async () => {
+	const orders = [49_001, 49_000].map(orderAt);
+	const node = fakeNode({ orders, mostBlocks: 10_000, mostLogs: 1 });
+	const found = await findOrders(node.client, { chain, wallet, sinceMs: timeOf(1) });
+	expect(found.map(({ blockNumber }) => Number(blockNumber))).toEqual([49_001, 49_000]);
+	expect(node.ranges.length).toBeLessThan(30);
+});
+
 test("an order that does not have the id of its event is refused", async () => {
 	const node = fakeNode({ orders: [{ ...orderAt(40_000), orderId: zeroHash }], mostBlocks: 10_000 });
 	await expect(findOrders(node.client, { chain, wallet, sinceMs: timeOf(39_000) })).rejects.toThrow(
@@ -71,8 +79,16 @@ function timeOf(block: number): number {
 	return block * secondsPerBlock * 1_000;
 }
 
-/** A node that refuses to search more than so many blocks at once. */
-function fakeNode({ orders, mostBlocks }: { orders: Opened[]; mostBlocks: number }) {
+/** A node that refuses to search more than so many blocks at once, or to return more than so many logs. */
+function fakeNode({
+	orders,
+	mostBlocks,
+	mostLogs = orders.length,
+}: {
+	orders: Opened[];
+	mostBlocks: number;
+	mostLogs?: number;
+}) {
 	const ranges: [number, number][] = [];
 	const request = async ({ method, params }: { method: string; params?: unknown }) => {
 		const [first] = params as [string | { fromBlock: Hex; toBlock: Hex }];
@@ -87,11 +103,10 @@ function fakeNode({ orders, mostBlocks }: { orders: Opened[]; mostBlocks: number
 		const { fromBlock, toBlock } = first as { fromBlock: Hex; toBlock: Hex };
 		const [from, to] = [hexToNumber(fromBlock), hexToNumber(toBlock)];
 		if (to - from + 1 > mostBlocks) throw Object.assign(new Error("too many blocks"), { code: -32_600 });
+		const found = orders.filter(({ block }) => block >= from && block <= to);
+		if (found.length > mostLogs) throw Object.assign(new Error("too many logs"), { code: -32_600 });
 		ranges.push([from, to]);
-		return orders
-			.filter(({ block }) => block >= from && block <= to)
-			.sort((a, b) => a.block - b.block)
-			.map(toLog);
+		return found.sort((a, b) => a.block - b.block).map(toLog);
 	};
 	return {
 		client: createPublicClient({ transport: custom({ request }, { retryCount: 0 }) }),

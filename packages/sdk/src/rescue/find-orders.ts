@@ -3,14 +3,27 @@ import {
 	fromSwapKey,
 	geoEscrowAbi,
 	greater,
+	type LogPart,
+	lesser,
+	moneyEventTopics,
 	type Order,
 	orderId,
+	readLogs,
 	type SwapId,
 	toSwapId,
 	toWord,
 } from "@geoswap/protocol";
-import { type Address, getAbiItem, getAddress, type Hash, type PublicClient } from "viem";
-import { getBlock, getLogs } from "viem/actions";
+import {
+	type Address,
+	formatLog,
+	getAddress,
+	type Hash,
+	type Log,
+	numberToHex,
+	type PublicClient,
+	parseEventLogs,
+} from "viem";
+import { getBlock } from "viem/actions";
 
 /** An order that a wallet has opened, as the escrow's event says. */
 export type OpenedOrder = {
@@ -23,13 +36,13 @@ export type OpenedOrder = {
 	blockNumber: bigint;
 };
 
-const opened = getAbiItem({ abi: geoEscrowAbi, name: "Opened" });
-/** Most public endpoints answer for this many blocks at once. A range that is refused is halved. */
+/** Most public endpoints answer for this many blocks at once. */
 const mostBlocks = 10_000n;
 
 /**
  * Finds the orders that a wallet opened on a chain since a moment, newest first, with nothing but the chain's own
- * events. Every order is computed again from its event: an endpoint that invents one is noticed.
+ * events. Every order is computed again from its event: an endpoint that invents one is noticed. Only this one event of
+ * this wallet is requested, so strangers cannot make an answer too large; a range that is refused all the same is halved.
  */
 export async function findOrders(
 	client: PublicClient,
@@ -55,27 +68,42 @@ export async function findOrders(
 	while (last >= first) {
 		onProgress(last - first + 1n);
 		const from = greater(last - size + 1n, first);
-		try {
-			const logs = await getLogs(client, {
-				address: escrows,
-				event: opened,
-				args: { wallet },
-				fromBlock: from,
-				toBlock: last,
-				strict: true,
-			});
-			found.push(...logs.reverse().map((log) => readOrder(log, { chainId, wallet })));
-			last = from - 1n;
-		} catch (error) {
-			if (error instanceof InventedOrder || size === 1n) throw error;
-			size = size / 2n;
-		}
+		// The next range is as long as the longest that was answered, or twice as long as this one if it was.
+		let longest = 0n;
+		const { logs } = await readLogs(
+			{ fromBlock: Number(from), toBlock: Number(last), topics: [moneyEventTopics().Opened] },
+			{
+				read: async (part) => {
+					const answer = await requestOpened(client, { escrows, wallet, part });
+					longest = greater(longest, BigInt(part.toBlock - part.fromBlock + 1));
+					return answer;
+				},
+			},
+		);
+		const opened = parseEventLogs({ abi: geoEscrowAbi, logs, eventName: "Opened", strict: true });
+		const byPlace = opened.sort(
+			(one, other) => Number(other.blockNumber - one.blockNumber) || other.logIndex - one.logIndex,
+		);
+		found.push(...byPlace.map((log) => readOrder(log, { chainId, wallet })));
+		size = longest === last - from + 1n ? lesser(2n * size, mostBlocks) : longest;
+		last = from - 1n;
 	}
 	return found;
 }
 
-/** An endpoint returned an event whose order has another id than the event says. */
-class InventedOrder extends Error {}
+async function requestOpened(
+	client: PublicClient,
+	{ escrows, wallet, part }: { escrows: Address[]; wallet: Address; part: LogPart },
+): Promise<Log<bigint, number, false>[]> {
+	const filter = {
+		address: escrows,
+		fromBlock: numberToHex(part.fromBlock),
+		toBlock: numberToHex(part.toBlock),
+		topics: [[...part.topics], null, [toWord(wallet)]],
+	};
+	const logs = await client.request({ method: "eth_getLogs", params: [filter] });
+	return logs.map((log) => formatLog(log) as Log<bigint, number, false>);
+}
 
 function readOrder(
 	log: {
@@ -93,7 +121,7 @@ function readOrder(
 		wallet: toWord(wallet),
 	};
 	if (orderId(order) !== log.args.orderId) {
-		throw new InventedOrder(
+		throw new Error(
 			`the endpoint returned an order ${log.args.orderId} that does not have this id: use another endpoint`,
 		);
 	}
