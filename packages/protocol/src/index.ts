@@ -75,6 +75,7 @@ export {
 	tokenAccountRentLamports,
 	tokenAccountSize,
 } from "./solana/marker-address.ts";
+export { onlyMarkerOwner, type PlainInstruction } from "./solana/only-marker-owner.ts";
 export {
 	memoProgramAddress,
 	type OrderMessageParts,

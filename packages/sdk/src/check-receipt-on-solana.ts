@@ -4,7 +4,9 @@ import {
 	markerAddress,
 	memoProgramAddress,
 	type Order,
+	onlyMarkerOwner,
 	orderId,
+	type PlainInstruction,
 	type SolanaAddress,
 	type SolanaDeployment,
 	solanaChainId,
@@ -30,7 +32,7 @@ export type SolanaWitness = {
 type Landed = {
 	addresses: SolanaAddress[];
 	signers: ReadonlySet<SolanaAddress>;
-	memos: string[];
+	instructions: PlainInstruction[];
 	/** How much more each account holds of the native token, or of the one token it is for. */
 	lamports: ReadonlyMap<SolanaAddress, { before: bigint; after: bigint }>;
 	tokens: ReadonlyMap<SolanaAddress, { mint: string; change: bigint }>;
@@ -86,9 +88,11 @@ export async function openSolanaWitness(
 		return {
 			addresses,
 			signers: new Set(addresses.slice(0, message.header.numRequiredSignatures)),
-			memos: message.instructions
-				.filter(({ programIdIndex }) => addresses[programIdIndex] === memoProgramAddress)
-				.map(({ data }) => new TextDecoder().decode(new Uint8Array(getBase58Encoder().encode(data)))),
+			instructions: message.instructions.map(({ programIdIndex, accounts, data }) => ({
+				program: addresses[programIdIndex] as SolanaAddress,
+				accounts: accounts.map((index) => addresses[index]),
+				data: new Uint8Array(getBase58Encoder().encode(data)),
+			})),
 			lamports: new Map(
 				addresses.map((address, i) => [
 					address,
@@ -114,21 +118,33 @@ export async function openSolanaWitness(
 		return change?.mint === mint ? change.change : 0n;
 	}
 
-	/** Expects that the transaction created one of the order's markers: an account that only one transaction can create. */
-	async function expectMarker(field: string, landed: Landed, bases: readonly SolanaAddress[]): Promise<void> {
+	/**
+	 * Expects that the transaction created one of the order's markers, which only one transaction can create, and no marker
+	 * of another order: the same payment would else be shown for both. The marker's owner says who was paid.
+	 */
+	async function expectMarker(
+		field: string,
+		landed: Landed,
+		{ bases, owner }: { bases: readonly SolanaAddress[]; owner: SolanaAddress },
+	): Promise<void> {
 		for (const base of bases) {
+			if ((await onlyMarkerOwner(landed.instructions, { base, orderId: id })) !== owner) continue;
 			const balance = landed.lamports.get(await markerAddress({ base, orderId: id }));
 			if (balance && balance.after > balance.before && landed.signers.has(base)) return;
 		}
-		throw new ReceiptError(field, `does not create the marker of the order ${id}`);
+		throw new ReceiptError(field, `does not create the marker of the order ${id}, or also that of another`);
 	}
 
 	return {
 		async opened(field, txHash) {
 			const landed = await read(field, txHash);
 			const wallet = fromSolanaWord(order.wallet);
-			if (!landed.memos.includes(id))
-				throw new ReceiptError(field, `does not name the order ${id} in a memo`);
+			const memos = landed.instructions
+				.filter(({ program }) => program === memoProgramAddress)
+				.map(({ data }) => new TextDecoder().decode(data));
+			// A deposit that named two orders would be shown for both.
+			if (memos.length !== 1 || memos[0] !== id)
+				throw new ReceiptError(field, `does not name the order ${id}, and it alone, in a memo`);
 			if (!landed.signers.has(wallet))
 				throw new ReceiptError(field, `was not signed by the wallet ${wallet}`);
 			const owner = fromSolanaWord(order.escrow);
@@ -142,7 +158,7 @@ export async function openSolanaWitness(
 
 		async delivered(field, txHash, amount) {
 			const landed = await read(field, txHash);
-			await expectMarker(field, landed, [deployment.vault]);
+			await expectMarker(field, landed, { bases: [deployment.vault], owner: deployment.vault });
 			const owner = fromSolanaWord(order.recipient);
 			const paid = await received(landed, { owner, token: order.outputToken });
 			if (paid !== amount) throw new ReceiptError("deliveredAmount", `is ${amount}, but ${paid} was paid`);
@@ -153,7 +169,7 @@ export async function openSolanaWitness(
 			const landed = await read(field, txHash);
 			const isWithin = isSolana(order.destinationChainId);
 			const { escrow, vault } = deployment;
-			await expectMarker(field, landed, isWithin ? [vault, escrow] : [escrow]);
+			await expectMarker(field, landed, { bases: isWithin ? [vault, escrow] : [escrow], owner: escrow });
 			const owner = fromSolanaWord(order.wallet);
 			const amount = await received(landed, { owner, token: order.inputToken });
 			if (amount < order.inputAmount) {

@@ -33,11 +33,15 @@ export async function verifyReceipt(
 		connected.set(chainId, witness);
 		return witness;
 	};
+	const hasEndpoint = (chainId: bigint) => rpcUrls[Number(chainId)] !== undefined;
 	if (originTxHash !== undefined) {
 		const origin = await on(order.originChainId);
 		shown.push(await origin.opened("originTxHash", originTxHash));
 	} else if (status === "settled") {
-		notShown.push("that the input was taken: the origin chain dropped the deposit after the delivery");
+		const origin = hasEndpoint(order.originChainId) && (await on(order.originChainId));
+		const fact = origin && "openedBySome" in origin ? await origin.openedBySome() : undefined;
+		if (fact) shown.push(fact);
+		else notShown.push("that the input was taken: the origin chain dropped the deposit after the delivery");
 	}
 	if (status === "settled") {
 		const destination = await on(order.destinationChainId);
@@ -48,6 +52,9 @@ export async function verifyReceipt(
 	if (status === "refunded") {
 		const origin = await on(order.originChainId);
 		shown.push(await origin.refunded("refundTxHash", refundTxHash ?? ""));
+		const destination = hasEndpoint(order.destinationChainId) && (await on(order.destinationChainId));
+		if (destination && "notDelivered" in destination) await destination.notDelivered();
+		else notShown.push("that the output was not delivered too: the destination was not read");
 	}
 	if (status === "failed") {
 		const origin = await on(order.originChainId);

@@ -68,10 +68,10 @@ async function look(
 	const found: Found[] = [];
 	const destinations = new Map<bigint, EvmNode | undefined>();
 	for (const opened of orders) {
-		const { order, orderId, escrow } = opened;
+		const { order, escrow } = opened;
 		const { destinationChainId: to } = order;
 		if (!destinations.has(to)) destinations.set(to, await openDestination(config, to));
-		const ask = (destination?: PublicClient) => lookAtOrder(client, { order, orderId, escrow, destination });
+		const ask = (destination?: PublicClient) => lookAtOrder(client, { order, destination });
 		const state = (await destinations.get(to)?.(ask)) ?? (await ask());
 		found.push({
 			what: "order",
