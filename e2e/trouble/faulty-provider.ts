@@ -35,7 +35,7 @@ const jumpMs = 1_500;
 /** The pause that a provider asks for if it limits requests. */
 const retryAfterSeconds = 1;
 /** Methods that some providers do not offer. */
-const rareMethods = new Set(["eth_simulateV1", "eth_getBlockReceipts", "eth_feeHistory", "debug_traceCall"]);
+const rareMethods = new Set(["eth_simulateV1", "eth_feeHistory", "debug_traceCall"]);
 
 /** Starts a provider in front of a node, without a fault. */
 export async function startFaultyProvider(): Promise<FaultyProvider> {
@@ -128,12 +128,6 @@ function lieAboutReceipt(): Liar {
 		}
 		const deny = <One extends Receipt>(one: One) =>
 			one.transactionHash === denied ? { ...one, status: "0x0", gasUsed: "0x5208", logs: [] } : one;
-		if (method === "eth_getBlockReceipts" && Array.isArray(result)) {
-			const receipts = result as Receipt[];
-			return receipts.some((one) => one.transactionHash === denied)
-				? { result: receipts.map(deny) }
-				: undefined;
-		}
 		const receipt = result as Receipt | null;
 		const isDenied = method === "eth_getTransactionReceipt" && receipt?.transactionHash === denied;
 		return receipt && isDenied ? { result: deny(receipt) } : undefined;
@@ -173,8 +167,7 @@ async function askBackThen(node: LyingNode, call: LyingNodeCall): Promise<Awaite
 	const missing = { error: { code: -32_000, message: "header not found" } };
 	if (method === "eth_blockNumber") return { result: hex(limit) };
 	const hash = method === "eth_getLogs" ? (params[0] as { blockHash?: Hash }).blockHash : params[0];
-	const isByHash =
-		method === "eth_getBlockByHash" || method === "eth_getLogs" || method === "eth_getBlockReceipts";
+	const isByHash = method === "eth_getBlockByHash" || method === "eth_getLogs";
 	if (isByHash && typeof hash === "string") {
 		const number = await numberOf({ method: "eth_getBlockByHash", params: [hash, false] });
 		if (number <= limit) return undefined;

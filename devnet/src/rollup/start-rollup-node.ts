@@ -133,8 +133,12 @@ export async function startRollupNode({
 	async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
 		const chunks: Buffer[] = [];
 		for await (const chunk of request) chunks.push(chunk as Buffer);
-		const { id, ...call } = JSON.parse(Buffer.concat(chunks).toString()) as Call & { id: unknown };
-		const result = await resultOf(call).then(
+		const {
+			id,
+			method,
+			params = [],
+		} = JSON.parse(Buffer.concat(chunks).toString()) as Partial<Call> & { id: unknown; method: string };
+		const result = await resultOf({ method, params }).then(
 			(value) => ({ result: value ?? null }),
 			(error: { code?: number; shortMessage?: string; details?: string; message: string; data?: Hex }) => ({
 				error: {
@@ -166,9 +170,6 @@ export async function startRollupNode({
 			if (to && isAddressEqual(to, nodeInterfaceAddress)) return estimateL1Component(data);
 		}
 		const result = await forward(call);
-		if (call.method === "eth_getBlockReceipts") {
-			return Promise.all((result as RpcTransactionReceipt[]).map(charged));
-		}
 		return call.method === "eth_getTransactionReceipt" && result
 			? charged(result as RpcTransactionReceipt)
 			: result;

@@ -82,10 +82,6 @@ export function answerRpc(
 		}
 		case "eth_getLogs":
 			return filteredLogs(world, params[0] as LogFilter);
-		case "eth_getBlockReceipts": {
-			const block = blocksOfParam(world, params[0]);
-			return block ? block.mined.map((_, i) => rpcReceipt(block, i)) : null;
-		}
 		case "eth_getTransactionReceipt": {
 			const place = minedPlace(world, params[0]);
 			return place ? rpcReceipt(place.block, place.index) : null;

@@ -64,6 +64,7 @@ type RawReceipt = {
 	effectiveGasPrice: Hex;
 	blockHash: Hex;
 	blockNumber: Hex;
+	transactionHash: Hex;
 	from: Address;
 	to: Address;
 	type: Hex;

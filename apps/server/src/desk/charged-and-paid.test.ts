@@ -435,8 +435,8 @@ async function measure(
 			)
 			.toBe("success");
 		const receipt = await evm.client.getTransactionReceipt({ hash });
-		const { mined } = await readReceipts(evm, { ...receipt, hashes });
-		const wei = mined[0]?.gasCost ?? 0n;
+		const { receipts } = await readReceipts(evm, { ...receipt, hashes });
+		const wei = receipts[0]?.gasCost ?? 0n;
 		sums.booked += wei;
 		sums.missing += before - (await evm.client.getBalance({ address: relayer }));
 		const native = book.reference({ chainId: evm.chainId, asset: assetOf(chain, "ETH") });

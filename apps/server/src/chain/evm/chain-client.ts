@@ -17,6 +17,13 @@ import type { OnChainCall } from "../on-chain-call.ts";
 /** The address of Multicall3 on every chain that has it. */
 export const multicall3Address: Address = "0xcA11bde05977b3631167028862bE2a173976CA11";
 
+/**
+ * The largest answer of a node that is read. All events that anyone can put into a block of 100 million gas fit into it
+ * (`max-answer-bytes.test.ts` has the arithmetic), and more is requested in parts. It also bounds memory: a larger limit
+ * would let a stranger who fills several blocks exhaust the worker's.
+ */
+export const maxAnswerBytes = 16 * 1024 * 1024;
+
 /** One chain: a client for its node, and our deployment on it. */
 export type EvmChain = {
 	chainId: number;
@@ -36,6 +43,7 @@ export function connectChain({
 		retryCount: 1,
 		timeout: timeoutMs,
 		batch: batchSize !== undefined && { batchSize },
+		maxResponseBodySize: maxAnswerBytes,
 	}),
 	deployment,
 	news,

@@ -17,7 +17,7 @@ const answers: Record<string, unknown> = {
 	eth_blockNumber: block.number,
 	eth_getBlockByNumber: block,
 	eth_getBlockByHash: block,
-	eth_getBlockReceipts: [],
+	eth_feeHistory: [],
 };
 
 /** Starts a node that refuses these calls, and keeps the requests that came. */
@@ -73,22 +73,20 @@ test.each([
 	expect(requests.filter((methods) => methods.length > 1)).toHaveLength(1);
 });
 
-test("what one node lacks is asked of another: receipts of a block, and the newest final block", async () => {
+test("what one node lacks is requested from another: a method, and the newest final block", async () => {
 	const lacking = await startNode({
 		refuses: ({ method, params }) =>
-			method === "eth_getBlockReceipts"
-				? { code: -32_601, message: "the method eth_getBlockReceipts does not exist" }
+			method === "eth_feeHistory"
+				? { code: -32_601, message: "the method eth_feeHistory does not exist" }
 				: params[0] === "finalized"
 					? { code: -32_602, message: "invalid block tag: finalized" }
 					: undefined,
 	});
 	const whole = await startNode({});
 	const client = clientOf([lacking.url, whole.url]);
-	expect(await client.request({ method: "eth_getBlockReceipts", params: ["0x7"] } as never)).toEqual([]);
+	expect(await client.request({ method: "eth_feeHistory", params: ["0x1", "0x7"] } as never)).toEqual([]);
 	expect((await client.getBlock({ blockTag: "finalized" })).number).toBe(7n);
-	expect(whole.requests.flat()).toEqual(
-		expect.arrayContaining(["eth_getBlockReceipts", "eth_getBlockByNumber"]),
-	);
+	expect(whole.requests.flat()).toEqual(expect.arrayContaining(["eth_feeHistory", "eth_getBlockByNumber"]));
 });
 
 let chains: TestChains;

@@ -5,6 +5,7 @@ import {
 	type EIP1193RequestFn,
 	HttpRequestError,
 	http,
+	ResponseBodyTooLargeError,
 	RpcRequestError,
 	TimeoutError,
 	type Transport,
@@ -19,6 +20,7 @@ import { evmCallTraits } from "../node-pool/evm-call-traits.ts";
 import type { AskNode, NodeAnswer, NodeCall } from "../node-pool/node-call.ts";
 import type { NodeRole } from "../node-pool/node-state.ts";
 import { retryAfterMs } from "../node-pool/retry-after.ts";
+import { maxAnswerBytes } from "./chain-client.ts";
 import { isKnownOrSpent } from "./send/send-answers.ts";
 
 /** Creates the pool of an EVM chain's nodes, and a transport through it. */
@@ -74,18 +76,16 @@ function evmNode({
 	batchSize: number | undefined;
 }): AskNode {
 	const connect = (batch: false | { batchSize: number }) =>
-		http(url, { retryCount: 0, timeout: timeoutMs, batch })({}).request as (call: {
-			method: string;
-			params: unknown;
-		}) => Promise<unknown>;
+		http(url, { retryCount: 0, timeout: timeoutMs, batch, maxResponseBodySize: maxAnswerBytes })({})
+			.request as (call: { method: string; params: unknown }) => Promise<unknown>;
 	const alone = connect(false);
 	let together = batchSize === undefined ? undefined : connect({ batchSize });
 	return async (call) => {
 		const { answer, error } = await attempt(together ?? alone, call);
 		if (!together || error === undefined || !isAboutBatch(error, answer)) return answer;
 		const again = await attempt(alone, call);
-		// A node that fails either way says nothing about batches.
-		if (again.answer.kind !== "failed") together = undefined;
+		// A node that fails either way, or whose answer was too large, says nothing about batches.
+		if (again.answer.kind !== "failed" && !isTooLarge(error)) together = undefined;
 		return again.answer;
 	};
 }
@@ -107,6 +107,8 @@ const bodyRefused = new Set([400, 405, 413, 415, 422, 501]);
 
 /** Tells whether a node may have refused the batch and not the call. */
 function isAboutBatch(error: unknown, answer: NodeAnswer): boolean {
+	// One of the calls may be what is too large.
+	if (isTooLarge(error)) return true;
 	if (answer.kind === "refused") return /batch/i.test(answer.message);
 	if (!(error instanceof BaseError)) return true;
 	const broken = error.walk((cause) => cause instanceof HttpRequestError);
@@ -117,7 +119,23 @@ function isAboutBatch(error: unknown, answer: NodeAnswer): boolean {
 	return error.walk((cause) => cause instanceof TimeoutError) === null;
 }
 
+/** Returns whether the answer is larger than what this process, or the node, allows. */
+function isTooLarge(error: unknown): boolean {
+	if (!(error instanceof BaseError)) return false;
+	return (
+		error.walk((cause) => cause instanceof ResponseBodyTooLargeError) !== null ||
+		error.walk((cause) => cause instanceof HttpRequestError && cause.status === 413) !== null
+	);
+}
+
 function describe(error: unknown): NodeAnswer {
+	if (isTooLarge(error)) {
+		// It is about the call and not about the node, which is as healthy as before.
+		const give = () => {
+			throw error;
+		};
+		return { kind: "refused", code: 413, message: "the response size exceeds a limit", give };
+	}
 	const walked = error instanceof BaseError ? error : undefined;
 	const refusal = walked?.walk((cause) => cause instanceof RpcRequestError);
 	if (refusal instanceof RpcRequestError) {

@@ -329,18 +329,17 @@ test("an event that one node leaves out, or a receipt that it changes, is had fr
 	const block = {
 		number: hex(101),
 		hash,
-		gasUsed: hex(50_000),
 		logsBloom: bloomOf([event.address, ...event.topics]),
 	};
-	const receipts = [{ gasUsed: hex(21_000) }, { gasUsed: hex(29_000) }];
+	const receipt = { status: "0x1", logs: [event] };
 	for (const node of nodes) {
 		node.fault = ({ method, params }) =>
 			method === "eth_getBlockByHash" || (method === "eth_getBlockByNumber" && params[0] === "latest")
 				? ok(block)
 				: method === "eth_getLogs"
 					? ok([event])
-					: method === "eth_getBlockReceipts"
-						? ok(receipts)
+					: method === "eth_getTransactionReceipt"
+						? ok(receipt)
 						: undefined;
 		node.head = 101;
 	}
@@ -358,12 +357,12 @@ test("an event that one node leaves out, or a receipt that it changes, is had fr
 	expect(await logs()).toEqual([event]);
 	for (const node of nodes) {
 		const before = node.fault;
-		const [changed] = receipts;
+		const denied = { status: "0x0", logs: [] };
 		node.fault = (call) =>
-			call.method === "eth_getBlockReceipts" && node !== nodes[2] ? ok([changed, changed]) : before?.(call);
+			call.method === "eth_getTransactionReceipt" && node !== nodes[2] ? ok(denied) : before?.(call);
 	}
 	await head();
-	expect(await ask("eth_getBlockReceipts", hash)).toEqual(receipts);
+	expect(await ask("eth_getTransactionReceipt", hash)).toEqual(receipt);
 	// A block without events of ours costs no second question.
 	const asked = () => nodes.flatMap(methods).filter((method) => method === "eth_getLogs").length;
 	for (const node of nodes) node.fault = honest;

@@ -76,6 +76,8 @@ const mostTries = 8;
 /** How long other nodes may take to confirm what one has told: less if all of them are known to be in trouble. */
 const secondOpinionMs = { least: 750, most: 3_000 };
 const headersKept = 256;
+/** Stands for the block of a call that does not name one. */
+const anyBlock: ShownBlock = { hash: "" };
 
 type Verdict = "good" | "stale" | "failed" | "missing";
 type Judged = {
@@ -245,7 +247,7 @@ export function createNodePool({
 	async function completed(call: NodeCall, traits: CallTraits, first: Judged): Promise<NodeAnswer> {
 		const { mayLack, seemsToLack, tells } = traits;
 		const answer = first.answer as NodeAnswer;
-		const header = headers.get(traits.needsBlockHash ?? "");
+		const header = traits.needsBlockHash === undefined ? anyBlock : headers.get(traits.needsBlockHash);
 		if (isAlone || !mayLack || !tells || !header || answer.kind !== "result") return answer;
 		if (!mayLack(answer.result, header)) return answer;
 		let best = { node: first.node, answer };
@@ -408,9 +410,9 @@ export function createNodePool({
 		if (final !== undefined && (final >= seen.final || isAlone)) seen.final = final;
 	}
 
-	function noteHeader({ hash, logsBloom, gasUsed }: ShownBlock): void {
+	function noteHeader({ hash, logsBloom }: ShownBlock): void {
 		if (headers.has(hash)) return;
-		headers.set(hash, { hash, ...(logsBloom && { logsBloom }), ...(gasUsed && { gasUsed }) });
+		headers.set(hash, { hash, ...(logsBloom && { logsBloom }) });
 		const [oldest] = headers.keys();
 		if (headers.size > headersKept && oldest !== undefined) headers.delete(oldest);
 	}

@@ -13,7 +13,6 @@ const blockParameter: Record<string, number> = {
 	eth_getStorageAt: 2,
 	eth_feeHistory: 1,
 	eth_getBlockByNumber: 0,
-	eth_getBlockReceipts: 0,
 };
 
 /** Calls whose answer never changes. */
@@ -36,23 +35,29 @@ export function evmCallTraits({ method, params }: NodeCall): CallTraits {
 		return { ...traits, needs: "any", shows: blockShown, isLacking: (result) => result === null };
 	}
 	if (method === "eth_getLogs") {
-		const [filter] = params as [{ blockHash?: string; toBlock?: unknown; address?: string | string[] }];
+		const [filter] = params as [LogFilter];
 		if (filter.blockHash !== undefined) {
-			const addresses = [filter.address ?? []].flat();
 			return {
 				...traits,
 				needs: "any",
 				needsBlockHash: filter.blockHash,
-				mayLack: (result, { logsBloom }) =>
-					(result as unknown[]).length > 0 || addresses.some((address) => mayHold(logsBloom, address)),
+				mayLack: (result, { logsBloom }) => (result as unknown[]).length > 0 || mayHoldAny(filter, logsBloom),
 				seemsToLack: (result, { logsBloom }) =>
-					(result as unknown[]).length === 0 &&
-					isSparse(logsBloom) &&
-					addresses.some((address) => mayHold(logsBloom, address)),
+					(result as unknown[]).length === 0 && isSparse(logsBloom) && mayHoldAny(filter, logsBloom),
 				tells: logsTold,
 			};
 		}
 		return { ...traits, needs: heightOf(filter.toBlock) };
+	}
+	if (method === "eth_getTransactionReceipt") {
+		return {
+			...traits,
+			isLacking: (result) => result === null,
+			// A transaction of ours that has no events is unusual: it failed, or the node left them out.
+			mayLack: (result) => logsOfReceipt(result) === 0,
+			seemsToLack: (result) => logsOfReceipt(result) === 0,
+			tells: logsOfReceipt,
+		};
 	}
 	const place = blockParameter[method];
 	if (place === undefined) return traits;
@@ -73,16 +78,6 @@ export function evmCallTraits({ method, params }: NodeCall): CallTraits {
 			isLacking: (result) => result === null,
 		};
 	}
-	if (method === "eth_getBlockReceipts") {
-		const isHash = typeof block === "string" && block.length === 66;
-		return {
-			...traits,
-			...(isHash ? { needs: "any", needsBlockHash: block } : { needs }),
-			isLacking: (result) => result === null,
-			mayLack: (result, block) => receiptsTold(result, block) < 0,
-			tells: receiptsTold,
-		};
-	}
 	return { ...traits, needs };
 }
 
@@ -95,11 +90,23 @@ function logsTold(result: unknown, { logsBloom }: ShownBlock): number {
 	return isInBlock ? logs.length : -1;
 }
 
-/** Returns the number of receipts; -1 if they do not add up to the gas that the block used. */
-function receiptsTold(result: unknown, { gasUsed }: ShownBlock): number {
-	const receipts = result as { gasUsed: string }[];
-	const sum = receipts.reduce((total, receipt) => total + BigInt(receipt.gasUsed), 0n);
-	return gasUsed === undefined || sum === BigInt(gasUsed) ? receipts.length : -1;
+function logsOfReceipt(result: unknown): number {
+	return (result as { logs?: unknown[] } | null)?.logs?.length ?? 0;
+}
+
+/** A filter of logs. Each topic is a list of alternatives, one value, or null for any. */
+type LogFilter = {
+	blockHash?: string;
+	toBlock?: unknown;
+	address?: string | string[];
+	topics?: (string | string[] | null)[];
+};
+
+/** Returns whether a block with this bloom filter may have a log that the filter selects. */
+function mayHoldAny({ address = [], topics = [] }: LogFilter, logsBloom: string | undefined): boolean {
+	return [address, ...topics]
+		.filter((words) => words !== null)
+		.every((words) => [words].flat().some((word) => mayHold(logsBloom, word)));
 }
 
 function heightOf(block: unknown): CallTraits["needs"] {

@@ -5,7 +5,7 @@ export type NodeCall = { method: string; params: readonly unknown[] };
 export type ShownHeights = { head?: number; final?: number; processed?: number; block?: ShownBlock };
 
 /** A block that an answer shows. */
-export type ShownBlock = { hash: string; logsBloom?: string; gasUsed?: string };
+export type ShownBlock = { hash: string; logsBloom?: string };
 
 /** The properties of a call by which the pool chooses nodes for it and judges their answers. */
 export type CallTraits = {
@@ -43,7 +43,8 @@ const methodMissing =
 const limited =
 	/rate ?limit|too many requests|request (limit|count)|(?<!gas )limit exceeded|exceeded .*(capacity|quota)/i;
 /** Providers use the code of limits also for ranges of logs that are too long. */
-const tooLong = /more than .* results|block range|range .*too|response size/i;
+const tooLong =
+	/more than .* results|block range|range .*(too|exceeds)|response size|too many (logs|results)|logs? (limit|response)|query timeout/i;
 const blockMissing =
 	/header not found|unknown block|(invalid|unsupported) block tag|block not found|block .*not (found|available)|BlockOutOfRange|missing trie node|state .*not available|not yet available|minimum context slot/i;
 

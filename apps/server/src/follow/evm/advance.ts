@@ -3,7 +3,6 @@ import type { Address, Hex } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { ourContracts } from "../../chain/evm/our-contracts.ts";
 import type { ContractEvent } from "../../chain/evm/read/decode-events.ts";
-import { hasEvents } from "../../chain/evm/read/has-events.ts";
 import { type Block, readBlock } from "../../chain/evm/read/read-block.ts";
 import { readEvents } from "../../chain/evm/read/read-events.ts";
 import { readReceipts } from "../../chain/evm/read/read-receipts.ts";
@@ -23,10 +22,12 @@ import { startFollowing } from "./start-following.ts";
 import { undoFinal } from "./undo-final.ts";
 import { FinalityBrokenError, undoFork } from "./undo-fork.ts";
 
-/** Blocks to request at once if the follower is behind. */
-const blocksAtOnce = 20;
+/** Blocks to request at once if the follower is behind. Each answer can have `maxAnswerBytes`. */
+const blocksAtOnce = 5;
 /** The fewest blocks that are skipped at once if nothing of ours is in them. */
 const fewestSkipped = 5;
+/** Blocks that are skipped at once at most: to skip them, all their events are requested. */
+const maxSkipped = 2_000;
 /** The newest blocks are not skipped: at least so many, and all that are younger than this. */
 const neverSkipped = { blocks: 3, seconds: 15 };
 
@@ -82,7 +83,8 @@ export async function advance(following: Following): Promise<boolean> {
 	const blocks = await Promise.all(
 		numbers.map(async (number) => {
 			const block = number === latest.number ? latest : await readBlock(chain, number);
-			return { block, events: await readEvents(chain, { blockHash: block.hash }) };
+			const { events } = await readEvents(chain, { blockHash: block.hash });
+			return { block, events };
 		}),
 	);
 	let parent: { hash: Hex } = head;
@@ -183,7 +185,7 @@ async function findSkip({
 	const gap = latest.number - head.number;
 	const gapSeconds = Math.max(1, latest.timestamp - head.timestamp);
 	const left = Math.max(neverSkipped.blocks, Math.ceil((neverSkipped.seconds * gap) / gapSeconds));
-	const to = latest.number - left;
+	const to = Math.min(latest.number - left, head.number + maxSkipped);
 	if (to - head.number < fewestSkipped) return;
 	// It is read before the questions: if the chain drops it meanwhile, the next look finds out by its hash.
 	const target = await readBlock(chain, to);
@@ -193,8 +195,10 @@ async function findSkip({
 			return count > nonce;
 		}),
 	);
-	if (mined.includes(true) || (await hasEvents(chain, { from: head.number + 1, to }))) return;
-	return target;
+	if (mined.includes(true)) return;
+	// If a node does not return them, the blocks are read one by one.
+	const read = await readEvents(chain, { fromBlock: head.number + 1, toBlock: to }).catch(() => undefined);
+	return read?.events.length === 0 ? target : undefined;
 }
 
 async function take({
@@ -212,9 +216,12 @@ async function take({
 }): Promise<void> {
 	const { chainId } = chain;
 	const hashes = await laneHashesAmong(pool, { chainId, hashes: block.transactionHashes });
-	const receipts =
-		hashes.length > 0 ? await readReceipts(chain, { blockHash: block.hash, hashes }) : undefined;
-	const leftOut = missingFrom(events, receipts?.events ?? []);
+	const { receipts, errors } = await readReceipts(chain, { blockHash: block.hash, hashes });
+	if (errors.length > 0) throw errors[0];
+	const leftOut = missingFrom(
+		events,
+		receipts.flatMap((receipt) => receipt.events),
+	);
 	if (leftOut.length > 0) {
 		const told = leftOut.map(({ name, orderId, transactionHash }) => ({ name, orderId, transactionHash }));
 		log.error(
@@ -228,7 +235,7 @@ async function take({
 		chainId,
 		block,
 		events: [...events, ...leftOut],
-		mined: receipts?.mined ?? [],
+		mined: receipts,
 		finalized,
 		vaults,
 		assets,

@@ -206,7 +206,7 @@ test.concurrent("check refuses a node of another chain or with other blocks, and
 		await Promise.all([honest.stop(), forked.stop()]);
 	});
 	honest.liar = ({ method }) =>
-		method === "eth_getBlockReceipts" ? { error: { code: -32_601, message: "no such method" } } : undefined;
+		method === "eth_feeHistory" ? { error: { code: -32_601, message: "no such method" } } : undefined;
 	forked.liar = ({ method }, block) =>
 		method === "eth_getBlockByNumber"
 			? { result: { ...(block as object), hash: `0x${"f".repeat(64)}` } }
@@ -225,7 +225,7 @@ test.concurrent("check refuses a node of another chain or with other blocks, and
 	expect(honestFindings("")).toMatchObject({ result: "ok" });
 	expect(honestFindings(" methods")).toMatchObject({
 		result: "warn",
-		message: expect.stringMatching(/^eth_getBlockReceipts is refused .*another node of the chain has it/),
+		message: expect.stringMatching(/^eth_feeHistory is refused/),
 	});
 	expect(await check("forked", forked.url)).toMatchObject({
 		result: "fail",

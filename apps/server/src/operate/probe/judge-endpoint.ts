@@ -26,7 +26,6 @@ export function judgeMethods({ methods, simulation }: Abilities, others: readonl
 		if (!value) found.push(warn(`${method} is refused (${how}): ${consequence}`));
 	};
 	need("finalized", "nothing counts as final");
-	need("eth_getBlockReceipts", "the books do not learn what gas cost");
 	prefer("batch", "calls go to it one by one, which takes more requests");
 	prefer("eth_feeHistory", "if no node has it, transactions offer the smallest tip");
 	if (simulation.value) {

@@ -67,7 +67,7 @@ test("an endpoint of another chain is refused before anything else is measured",
 });
 
 test("a node that lacks methods is told what the service could not do with it", async () => {
-	const lacks = ["eth_simulateV1", "debug_traceCall", "eth_getBlockReceipts", "eth_feeHistory"];
+	const lacks = ["eth_simulateV1", "debug_traceCall", "eth_feeHistory"];
 	const refused = { error: { code: -32_601, message: "the method does not exist" } };
 	const client = clientOf(({ method, params }) => {
 		const isFinalized = method === "eth_getBlockByNumber" && params[0] === "finalized";
@@ -81,7 +81,7 @@ test("a node that lacks methods is told what the service could not do with it", 
 	expect(found.simulation.value).toEqual({ method: "eth_call", takesAuthorizations: false });
 	const resultsOf = (...judged: Parameters<typeof judgeMethods>) =>
 		judgeMethods(...judged).map(({ result }) => result);
-	expect(resultsOf(found)).toEqual(["fail", "fail", "warn", "warn", "ok"]);
+	expect(resultsOf(found)).toEqual(["fail", "warn", "warn", "ok"]);
 	const none = { ...found, simulation: { value: undefined, how: "" } };
 	expect(resultsOf(none).at(-1)).toBe("fail");
 
@@ -89,7 +89,7 @@ test("a node that lacks methods is told what the service could not do with it", 
 	node.takesBatches = true;
 	const whole = await probeMethods({ url: node.url, chainId, client: clientOf() });
 	expect(resultsOf(none, [none])).toEqual(resultsOf(none));
-	expect(resultsOf(none, [none, whole])).toEqual(["warn", "warn", "warn", "warn", "warn"]);
+	expect(resultsOf(none, [none, whole])).toEqual(["warn", "warn", "warn", "warn"]);
 	expect(resultsOf(whole, [none])).toEqual(["ok"]);
 });
 

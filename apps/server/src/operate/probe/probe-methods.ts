@@ -9,7 +9,7 @@ import { sayWhy } from "../check/finding.ts";
 import type { Fact } from "./fact.ts";
 
 /** An ability of a node, named by its method if it is one. */
-type NodeMethod = SimulationMethod | "eth_getBlockReceipts" | "eth_feeHistory" | "finalized" | "batch";
+type NodeMethod = SimulationMethod | "eth_feeHistory" | "finalized" | "batch";
 
 export type MethodFacts = Record<NodeMethod, Fact<boolean>>;
 
@@ -43,10 +43,6 @@ export async function probeMethods({ url, ...node }: Asked): Promise<{
 	}
 	const methods: MethodFacts = {
 		...simulating,
-		eth_getBlockReceipts: await answers(async () => {
-			const receipts = await client.request({ method: "eth_getBlockReceipts", params: ["latest"] } as never);
-			if (!Array.isArray(receipts)) throw new Error("the answer is no list");
-		}),
 		eth_feeHistory: await answers(() => client.getFeeHistory({ blockCount: 4, rewardPercentiles: [20] })),
 		finalized: await answers(() => client.getBlock({ blockTag: "finalized" })),
 		batch: await answers(() => askInOneRequest(url)),

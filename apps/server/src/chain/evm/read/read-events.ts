@@ -1,13 +1,64 @@
-import type { Hash } from "viem";
+import { type LogPart, moneyEventTopics, readLogs, type SubjectsOf } from "@geoswap/protocol";
+import { formatLog, type Hash, type Hex, type Log, numberToHex, type RpcLog } from "viem";
 import type { EvmChain } from "../chain-client.ts";
 import { ourContracts } from "../our-contracts.ts";
 import { type ContractEvent, decodeEvents } from "./decode-events.ts";
 
-/** Reads the events of our contracts in one block, by its hash: a range could be answered from another fork. */
+/** Blocks of which events are read: one, by its hash, since a number could be answered from another fork, or final ones. */
+type Blocks = { blockHash: Hash } | { fromBlock: number; toBlock: number };
+
+/**
+ * Reads the events of our contracts that move money or decide an order, with the blocks that they are in. If
+ * `subjectsOf` is given, events of other subjects are left out of a block with more events than a node returns.
+ */
 export async function readEvents(
 	{ client, deployment }: EvmChain,
-	{ blockHash }: { blockHash: Hash },
-): Promise<ContractEvent[]> {
+	{
+		topics = Object.values(moneyEventTopics()),
+		subjects,
+		subjectsOf,
+		isSplit,
+		...blocks
+	}: Blocks & {
+		/** First topics of the events to read; all of them if absent. */
+		topics?: readonly Hex[];
+		subjects?: readonly Hex[];
+		subjectsOf?: SubjectsOf | undefined;
+		/** Returns whether less is to be requested after this error. Always, unless it is given. */
+		isSplit?: (error: unknown) => boolean;
+	},
+): Promise<{
+	events: EventInBlock[] /** False if events of other subjects may be missing. */;
+	isComplete: boolean;
+}> {
 	const { escrows, vaults } = ourContracts(deployment);
-	return decodeEvents(deployment, await client.getLogs({ blockHash, address: [...escrows, ...vaults] }));
+	const range = "blockHash" in blocks ? { fromBlock: 0, toBlock: 0 } : blocks;
+	const read = async (part: LogPart): Promise<Log<bigint, number, false>[]> => {
+		const where =
+			"blockHash" in blocks
+				? { blockHash: blocks.blockHash }
+				: { fromBlock: numberToHex(part.fromBlock), toBlock: numberToHex(part.toBlock) };
+		const wanted = [[...part.topics], ...(part.subjects ? [[...part.subjects]] : [])];
+		const filter = { ...where, address: [...escrows, ...vaults], topics: wanted };
+		const logs = (await client.request({ method: "eth_getLogs", params: [filter] })) as RpcLog[];
+		return logs.map((log) => formatLog(log)) as Log<bigint, number, false>[];
+	};
+	const part = { ...range, topics, ...(subjects && { subjects }) };
+	const { logs, isComplete } = await readLogs(part, {
+		read,
+		...(subjectsOf && { subjectsOf }),
+		...(isSplit && { isSplit }),
+	});
+	const events = [...Map.groupBy(logs, ({ blockNumber }) => blockNumber)]
+		.sort(([one], [other]) => Number(one - other))
+		.flatMap(([number, inBlock]) =>
+			decodeEvents(deployment, inBlock).map((event) => ({
+				...event,
+				blockNumber: Number(number),
+				blockHash: inBlock[0]?.blockHash as Hash,
+			})),
+		);
+	return { events, isComplete };
 }
+
+export type EventInBlock = ContractEvent & { blockNumber: number; blockHash: Hash };

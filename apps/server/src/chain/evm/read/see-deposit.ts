@@ -1,4 +1,4 @@
-import { orderToJson } from "@geoswap/protocol";
+import { moneyEventTopics, orderToJson } from "@geoswap/protocol";
 import { BlockNotFoundError } from "viem";
 import type { DepositSight, ToldDeposit } from "../../deposit-sight.ts";
 import type { EvmChain } from "../chain-client.ts";
@@ -18,7 +18,8 @@ export async function seeDeposit(chain: EvmChain, deposit: ToldDeposit): Promise
 	if (block.hash !== deposit.blockHash) {
 		return { verdict: "differs", how: `block ${deposit.blockNumber} is ${block.hash}` };
 	}
-	const events = await readEvents(chain, { blockHash: block.hash });
+	const topics = [moneyEventTopics().Opened];
+	const { events } = await readEvents(chain, { blockHash: block.hash, topics, subjects: [deposit.orderId] });
 	const opened = events.find(({ name, orderId }) => name === "Opened" && orderId === deposit.orderId);
 	if (opened?.name !== "Opened") return { verdict: "differs", how: "the block has no such deposit" };
 	if (opened.transactionHash !== deposit.transactionHash) {
