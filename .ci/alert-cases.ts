@@ -192,6 +192,10 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
 	},
 	GeoswapChainHalted: { fires: halted, quiet: behind, labels: chain },
 	GeoswapFollowerBehind: { fires: behind, quiet: halted, labels: chain },
+	GeoswapBlockUnread: {
+		...gauge('geoswap_follower_unread_block{chain="1"}', "0x2 7x60", "0x60"),
+		labels: chain,
+	},
 	GeoswapFinalityStalled: {
 		fires: {
 			'geoswap_follower_final_age_seconds{chain="1"}': "0+60x60",

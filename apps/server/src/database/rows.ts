@@ -63,6 +63,10 @@ type Tables = {
 		finalized_height: number;
 		booked_number: number;
 		updated_at: Date;
+		compared_number: number;
+		compared_timestamp: number;
+		compared_at: Date;
+		unseen_orders: Buffer[];
 	};
 	console_invites: {
 		token_hash: Buffer;
@@ -369,6 +373,15 @@ type Tables = {
 		outcome: "rebuilt" | "submitted" | "left" | null;
 		reason: string | null;
 		is_filled: boolean;
+	};
+	unread_blocks: {
+		chain_id: number;
+		number: number;
+		hash: Buffer;
+		reason: string;
+		is_partial: boolean;
+		since: Date;
+		tried_at: Date;
 	};
 	unsettled_gas: {
 		swap_id: SwapUuid;

@@ -120,7 +120,7 @@ function isAboutBatch(error: unknown, answer: NodeAnswer): boolean {
 }
 
 /** Returns whether the answer is larger than what this process, or the node, allows. */
-function isTooLarge(error: unknown): boolean {
+export function isTooLarge(error: unknown): boolean {
 	if (!(error instanceof BaseError)) return false;
 	return (
 		error.walk((cause) => cause instanceof ResponseBodyTooLargeError) !== null ||

@@ -125,6 +125,16 @@ function chainProblems({ config, vitals, book, metrics }: Vital): Problem[] {
 				),
 			];
 		}
+		if (head.unreadNumber > 0) {
+			return [
+				bad(
+					"GeoswapBlockUnread",
+					`No node returns all events of block ${head.unreadNumber} of ${name}, which takes no new swaps`,
+					"Add a node of another provider.",
+					"/chains",
+				),
+			];
+		}
 		const nodes = samplesOf(metrics, "geoswap_node_in_use", { chain: String(chainId) });
 		const isUsed = nodes.length === 0 || nodes.some(({ value }) => value === 1);
 		return isUsed

@@ -73,6 +73,12 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	chain_heads: { api: "select", worker: "select, insert, update", auditor: "select", console: "select" },
 	chain_blocks: { api: "", worker: "select, insert, delete", auditor: "select", console: "" },
 	chain_events: { api: "select", worker: "select, insert, delete", auditor: "select", console: "select" },
+	unread_blocks: {
+		api: "select",
+		worker: "select, insert, update, delete",
+		auditor: "select",
+		console: "select",
+	},
 	sightings: { api: "", worker: "select, insert, update", auditor: "select", console: "select" },
 	unknown_orders: { api: "", worker: "select, insert, update, delete", auditor: "select", console: "select" },
 	markers: { api: "", worker: "select, insert, update", auditor: "select", console: "" },

@@ -397,6 +397,7 @@ async function booked(chain: TestChain, account: string): Promise<Record<string,
 
 test("a block without events of ours is applied with one statement", async () => {
 	await followBoth();
+	await forgetWork();
 	// Everything done on the chain before must be final and in the books.
 	await chains.origin.testClient.mine({ blocks: 7 });
 	await follow(chains.origin);
@@ -469,7 +470,7 @@ test("while there is no new block, a follower that nobody else can overtake send
 		engine: { startSwap: async () => {}, raise: async () => {}, poke: async () => {} },
 		relayers: [],
 		log: createLog({ level: "silent", process: "test" }),
-		taken: {},
+		memory: {},
 	};
 	expect(await advance(following)).toBe(false);
 	const again = async () => expect(await advance(following)).toBe(false);

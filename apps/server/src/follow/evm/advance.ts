@@ -1,23 +1,30 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { Address, Hex } from "viem";
+import type { Address, Hash, Hex } from "viem";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { ourContracts } from "../../chain/evm/our-contracts.ts";
-import type { ContractEvent } from "../../chain/evm/read/decode-events.ts";
 import { type Block, readBlock } from "../../chain/evm/read/read-block.ts";
 import { readEvents } from "../../chain/evm/read/read-events.ts";
-import { readReceipts } from "../../chain/evm/read/read-receipts.ts";
 import { readStock } from "../../chain/evm/read/read-stock.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import type { Engine } from "../../durable/durable.ts";
 import { type FollowedHead, lockHead, readBlockHash, readHead } from "../../swap/due/chain-head.ts";
+import {
+	deleteUnreadBlock,
+	forgetPartialBlocks,
+	lockUnreadBlock,
+	readUnreadBlocks,
+	saveUnreadBlock,
+	type UnreadBlock,
+} from "../../swap/due/unread-blocks.ts";
 import { readFinalityBreak } from "../../swap/pause/finality-breaks.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { readDemand } from "../follow-pace.ts";
 import { pauseOnBrokenFinality } from "../pause-on-broken-finality.ts";
 import { wake } from "../wake.ts";
 import { applyBlock, applyQuietBlock } from "./apply-block.ts";
-import { laneHashesAmong } from "./lane-hashes.ts";
+import { applyLateEvents } from "./apply-late-events.ts";
 import { readOpenNonces } from "./open-nonces.ts";
+import { type BlockFacts, readBlockFacts, shortReason } from "./read-block-facts.ts";
 import { startFollowing } from "./start-following.ts";
 import { undoFinal } from "./undo-final.ts";
 import { FinalityBrokenError, undoFork } from "./undo-fork.ts";
@@ -39,9 +46,27 @@ export type Following = {
 	relayers: readonly Address[];
 	log: Log;
 	nowMs?: () => Milliseconds;
-	/** The newest block when the follower last reached it. Kept by a caller that is sure nobody else moves the head. */
-	taken?: { hash?: Hex };
+	/** Kept by a caller that is sure nobody else moves the head. */
+	memory?: FollowerMemory;
 };
+
+/** The follower's state that may be lost: another one that takes over begins without it. */
+type FollowerMemory = {
+	/** The newest block when the follower last reached it. */
+	hash?: Hex;
+	/** Since when the facts of each block could not be read. */
+	failing?: Map<Hash, Milliseconds>;
+	/** When unread blocks were last requested. */
+	requestedAtMs?: Milliseconds;
+};
+
+/** How long a block whose facts cannot be read is requested again before it is followed without them. */
+const patienceMs = 20_000;
+/** How long a node may fail until its failures count as lasting. */
+const outageMs = 10_000;
+/** Time between two attempts to read unread blocks, and how many are tried at once. */
+const unreadEveryMs = 15_000;
+const unreadAtOnce = 5;
 
 /**
  * Takes in what the chain has beyond the head: new blocks, or a reorg. Returns whether there was anything new. Whatever
@@ -50,13 +75,13 @@ export type Following = {
 export async function advance(following: Following): Promise<boolean> {
 	const { chain, pool, log, nowMs = Date.now } = following;
 	const { chainId } = chain;
-	const { taken = {} } = following;
+	const { memory = {} } = following;
 	const latest = await readBlock(chain, "latest");
-	if (latest.hash === taken.hash) return false;
+	if (latest.hash === memory.hash) return false;
 	const head = await readHead(pool, chainId);
 	if (!head) return startFollowing({ chain, pool });
 	if (latest.hash === head.hash) {
-		taken.hash = latest.hash;
+		memory.hash = latest.hash;
 		return false;
 	}
 	if (latest.number < head.finalizedNumber)
@@ -69,7 +94,9 @@ export async function advance(following: Following): Promise<boolean> {
 		const stock = await readStock(chain, { blockNumber: skipped.number });
 		const still = await readBlock(chain, head.number);
 		if (still.hash !== head.hash) return undo();
-		await take({ following, block: { ...skipped, parentHash: head.hash }, events: [], finalized, stock });
+		const facts = { events: [], mined: [], isComplete: true };
+		await take({ following, block: { ...skipped, parentHash: head.hash }, facts, finalized, stock });
+		await lookBack();
 		await wake({ ...following, chainId, occasion: skipped.hash });
 		// The newest blocks can wait for the next look, unless a swap may be waiting for them.
 		const { isBusy, hasOpen } = await readDemand(pool, chainId);
@@ -83,23 +110,60 @@ export async function advance(following: Following): Promise<boolean> {
 	const blocks = await Promise.all(
 		numbers.map(async (number) => {
 			const block = number === latest.number ? latest : await readBlock(chain, number);
-			const { events } = await readEvents(chain, { blockHash: block.hash });
-			return { block, events };
+			const isLasting = failingMs(block) >= outageMs;
+			return { block, facts: await readBlockFacts({ chain, pool, block, isLasting, log }) };
 		}),
 	);
-	let parent: { hash: Hex } = head;
-	for (const { block, events } of blocks) {
+	let parent: { number: number; hash: Hex } = head;
+	for (const { block, facts } of blocks) {
 		if (block.parentHash !== parent.hash) return undo();
+		if (facts.error !== undefined) await bePatient(block, facts.error);
 		const stock = block === latest ? await readStock(chain, { blockNumber: block.number }) : undefined;
-		await take({ following, block, events, finalized, stock });
+		await take({ following, block, facts, finalized, stock });
 		parent = block;
 	}
+	memory.failing?.clear();
+	await lookBack();
 	await wake({ ...following, chainId, occasion: parent.hash });
 	return true;
 
+	/** Throws the error until the block has been requested for long enough, unless others of the chain are unread already. */
+	async function bePatient(block: Block, error: unknown): Promise<void> {
+		const { number } = block;
+		const isOver = failingMs(block) >= patienceMs;
+		const [first] = await readUnreadBlocks(pool, { chainId, limit: 1 });
+		if (!isOver && (!first || first.isPartial)) throw error;
+		log.error(
+			{ chainId, blockNumber: number, reason: shortReason(error) },
+			"a block is followed without all of its events; the chain takes no new swaps until a node returns them",
+		);
+	}
+
+	/** Returns the time since the block was first requested. */
+	function failingMs({ hash }: Block): Milliseconds {
+		memory.failing ??= new Map();
+		const sinceMs = memory.failing.get(hash) ?? nowMs();
+		memory.failing.set(hash, sinceMs);
+		return nowMs() - sinceMs;
+	}
+
+	/** Reads what is missing from blocks that were followed. A failure delays that and nothing else. */
+	async function lookBack(): Promise<void> {
+		if (memory.requestedAtMs !== undefined && nowMs() - memory.requestedAtMs < unreadEveryMs) return;
+		memory.requestedAtMs = nowMs();
+		try {
+			const unread = await readUnreadBlocks(pool, { chainId, limit: unreadAtOnce });
+			for (const block of unread) await readUnread(following, block);
+			if (unread.length > 0) await forgetPartialBlocks(pool, chainId);
+		} catch (error) {
+			log.error({ chainId, err: error }, "unread blocks could not be requested; retrying");
+		}
+	}
+
 	async function undo(): Promise<boolean> {
 		// The chain may return to the block that was newest before.
-		delete taken.hash;
+		delete memory.hash;
+		memory.failing?.clear();
 		const seen = (await readHead(pool, chainId)) ?? (head as FollowedHead);
 		const known = await readFinalityBreak(pool, chainId);
 		// Nothing is taken in until a person has looked, unless the chain has its blocks again.
@@ -204,55 +268,62 @@ async function findSkip({
 async function take({
 	following: { chain, pool, log },
 	block,
-	events,
+	facts: { events, mined, error, isComplete },
 	finalized,
 	stock,
 }: {
 	following: Following;
 	block: Block;
-	events: ContractEvent[];
+	facts: BlockFacts;
 	finalized: Block;
 	stock: Awaited<ReturnType<typeof readStock>> | undefined;
 }): Promise<void> {
 	const { chainId } = chain;
-	const hashes = await laneHashesAmong(pool, { chainId, hashes: block.transactionHashes });
-	const { receipts, errors } = await readReceipts(chain, { blockHash: block.hash, hashes });
-	if (errors.length > 0) throw errors[0];
-	const leftOut = missingFrom(
-		events,
-		receipts.flatMap((receipt) => receipt.events),
-	);
-	if (leftOut.length > 0) {
-		const told = leftOut.map(({ name, orderId, transactionHash }) => ({ name, orderId, transactionHash }));
-		log.error(
-			{ chainId, blockNumber: block.number, events: told },
-			"a node left events out of a block's logs",
-		);
-	}
 	const { vaults } = ourContracts(chain.deployment);
 	const assets = chain.deployment.assets.map(({ address }) => address);
-	const applied = {
-		chainId,
-		block,
-		events: [...events, ...leftOut],
-		mined: receipts,
-		finalized,
-		vaults,
-		assets,
-		...(stock && { stock }),
-	};
-	if (await applyQuietBlock(pool, applied)) return;
-	const { unbooked } = await inTransaction(pool, (db) => applyBlock(db, applied));
+	const applied = { chainId, block, events, mined, finalized, vaults, assets, ...(stock && { stock }) };
+	if (isComplete && error === undefined && (await applyQuietBlock(pool, applied))) return;
+	const { unbooked } = await inTransaction(pool, async (db) => {
+		const unread = unreadOf(block, { error, isComplete });
+		if (unread) await saveUnreadBlock(db, { chainId, ...unread });
+		return applyBlock(db, applied);
+	});
 	if (unbooked.length > 0) {
 		log.error({ chainId, events: unbooked }, "the ledger cannot book events of unknown orders");
 	}
 }
 
+/** Returns a block as one that is to be requested again; undefined if nothing of it is missing. */
+function unreadOf(
+	{ number, hash }: Pick<Block, "number" | "hash">,
+	{ error, isComplete }: Pick<BlockFacts, "error" | "isComplete">,
+): UnreadBlock | undefined {
+	if (error !== undefined) return { number, hash, reason: shortReason(error), isPartial: false };
+	const reason = "a node returned only events of known orders";
+	return isComplete ? undefined : { number, hash, reason, isPartial: true };
+}
+
 /**
- * Returns the events that the receipts of a block have and its logs lack. A node may leave logs out of an answer. A
- * missed deposit would make its swap fail while the input is in the escrow.
+ * Requests the facts of an unread block again, and writes all that could be read. Does nothing if the chain has dropped
+ * the block, which another follower may have noticed meanwhile.
  */
-function missingFrom(logs: readonly ContractEvent[], receipts: readonly ContractEvent[]): ContractEvent[] {
-	const seen = new Set(logs.map(({ logIndex }) => logIndex));
-	return receipts.filter(({ logIndex }) => !seen.has(logIndex));
+async function readUnread({ chain, pool, log }: Following, { number, hash }: UnreadBlock): Promise<void> {
+	const { chainId } = chain;
+	const block = await readBlock(chain, number);
+	if (block.hash !== hash) return;
+	const facts = await readBlockFacts({ chain, pool, block, isLasting: false, log });
+	const unread = unreadOf(block, facts);
+	const isWritten = await inTransaction(pool, async (db) => {
+		await lockHead(db, chainId);
+		if (!(await lockUnreadBlock(db, { chainId, number, hash }))) return false;
+		await applyLateEvents(db, {
+			chain,
+			events: facts.events.map((event) => ({ ...event, blockNumber: number, blockHash: hash })),
+			mined: facts.mined.map((one) => ({ ...one, blockNumber: number })),
+		});
+		if (unread) await saveUnreadBlock(db, { chainId, ...unread });
+		else await deleteUnreadBlock(db, { chainId, number });
+		return true;
+	});
+	if (isWritten && !unread) log.info({ chainId, blockNumber: number }, "an unread block was read");
 }

@@ -4,6 +4,7 @@ import type { Row } from "../../database/rows.ts";
 import { undoJobs } from "../../job/undo-jobs.ts";
 import { lockHead } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
+import { deleteUnreadBlocksAbove } from "../../swap/due/unread-blocks.ts";
 
 /**
  * Makes this block the head again: the chain dropped all blocks after it. Returns the orders that lost an event.
@@ -15,6 +16,7 @@ export async function undoBlocks(
 	const head = await lockHead(db, chainId);
 	if (!head || number < head.finalizedNumber) throw new Error(`block ${number} is below the final block`);
 	await db.query("delete from chain_blocks where chain_id = $1 and number > $2", [chainId, number]);
+	await deleteUnreadBlocksAbove(db, { chainId, number });
 	await db.query(
 		`update chain_heads h set number = b.number, hash = b.hash, timestamp = b.timestamp, updated_at = now()
 		from chain_blocks b where h.chain_id = $1 and b.chain_id = $1 and b.number = $2`,

@@ -15,6 +15,8 @@ export type Vitals = {
 		finalSecondsAgo: number;
 		unfinalBlocks: number;
 		finalNumber: number;
+		/** The oldest block whose events are not all known; 0 if there is none. */
+		unreadNumber: number;
 		baseFee: Wei;
 	}[];
 	heartbeats: { attester: Hex; chainId: number; secondsAgo: number; finalNumber: number }[];
@@ -44,7 +46,10 @@ export async function readVitals(db: Database, { nowMs }: { nowMs: Milliseconds 
 		`select chain_id as "chainId", ${secondsSince("updated_at")} as "updatedSecondsAgo",
 			$1::float8 / 1000 - timestamp as "blockSecondsAgo", number - finalized_number as "unfinalBlocks",
 			$1::float8 / 1000 - finalized_timestamp as "finalSecondsAgo", finalized_number as "finalNumber",
-			base_fee as "baseFee"
+			coalesce(
+				(select min(u.number) from unread_blocks u where u.chain_id = chain_heads.chain_id and not u.is_partial),
+				case when unseen_orders = '{}' then 0 else compared_number end
+			) as "unreadNumber", base_fee as "baseFee"
 		from chain_heads`,
 		[nowMs],
 	);

@@ -29,6 +29,8 @@ const gauges = {
 	geoswap_follower_block_age_seconds: "Age of the newest block of the chain that was processed",
 	geoswap_follower_unfinal_blocks: "Blocks from the newest final one to the newest one that was processed",
 	geoswap_follower_final_age_seconds: "Age of the newest final block of the chain that was processed",
+	geoswap_follower_unread_block:
+		"Number of the oldest block that was processed without all of its events, because no node returned them; 0 if there is none",
 	geoswap_follower_behind_attesters_blocks:
 		"Final blocks by which the attester that sees furthest is ahead of what was processed",
 	geoswap_chain_finality_seconds: "Configured time in which blocks of the chain become final",
@@ -199,6 +201,7 @@ function headSamples(head: Vitals["heads"][number], { heartbeats }: Vitals): Nam
 		sample("geoswap_follower_block_age_seconds", head.blockSecondsAgo, labels),
 		sample("geoswap_follower_final_age_seconds", head.finalSecondsAgo, labels),
 		sample("geoswap_follower_unfinal_blocks", head.unfinalBlocks, labels),
+		sample("geoswap_follower_unread_block", head.unreadNumber, labels),
 		sample(
 			"geoswap_follower_behind_attesters_blocks",
 			Math.max(0, ...attested.map((number) => number - finalNumber)),

@@ -7,6 +7,8 @@ export type FollowedChain = {
 	chainId: number;
 	/** Time since a worker last took in something new of the chain, by the database's clock. */
 	ageSeconds: Seconds;
+	/** True if events of orders of undecided swaps may be missing. */
+	isUnread: boolean;
 	/** The tokens of which a worker has read the vault's stock, in lower case. */
 	tokens: Hex[];
 };
@@ -14,6 +16,7 @@ export type FollowedChain = {
 export async function readFollowed(db: Database): Promise<FollowedChain[]> {
 	const { rows } = await db.query<FollowedChain>(
 		`select chain_id as "chainId", extract(epoch from clock_timestamp() - updated_at)::float8 as "ageSeconds",
+			exists (select from unread_blocks u where u.chain_id = chain_heads.chain_id and not u.is_partial) or unseen_orders <> '{}' as "isUnread",
 			array(select '0x' || encode(token, 'hex') from stock where stock.chain_id = chain_heads.chain_id) as tokens
 		from chain_heads`,
 	);

@@ -75,6 +75,8 @@ function unfollowedReason(chain: FollowedChain | undefined, token: Hex | undefin
 	if (chain.ageSeconds > unfollowedSeconds) {
 		return `no worker has followed the chain for ${Math.round(chain.ageSeconds)} s`;
 	}
+	// Deposits in that block would be noticed late.
+	if (chain.isUnread) return "a block of the chain could not be read yet";
 	const isKnown = token === undefined || chain.tokens.includes(token.toLowerCase() as Hex);
 	return isKnown ? undefined : "no worker has followed this token yet";
 }

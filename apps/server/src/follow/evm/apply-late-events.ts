@@ -1,0 +1,93 @@
+import type { Wei } from "@geoswap/protocol";
+import { type Hash, hexToBytes } from "viem";
+import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import { ourContracts } from "../../chain/evm/our-contracts.ts";
+import type { EventInBlock } from "../../chain/evm/read/read-events.ts";
+import type { Database } from "../../database/database.ts";
+import { finishJobs } from "../../job/finish-jobs.ts";
+import { settleNonces } from "../../job/journal/settle-nonces.ts";
+import { markDepositsFinal } from "../../money/exposure.ts";
+import { bookFinal } from "../../money/ledger/book-final.ts";
+import { readOpeningNumber } from "../../money/ledger/post-opening.ts";
+import { lockHead } from "../../swap/due/chain-head.ts";
+import { markOrders } from "../../swap/due/mark-swaps.ts";
+import { noteUnknownOrders } from "../../swap/record/note-unknown-orders.ts";
+import { takeUpUnknownOrders } from "../../swap/record/unknown-orders.ts";
+
+/**
+ * Writes events, and our transactions, of blocks that were followed without them, and books them if their blocks are
+ * final. Events that are known already are left as they are. Returns the new ones.
+ */
+export async function applyLateEvents(
+	db: Database,
+	{
+		chain: { chainId, deployment },
+		events,
+		mined = [],
+	}: {
+		chain: EvmChain;
+		events: readonly EventInBlock[];
+		mined?: readonly { hash: Hash; blockNumber: number; gasCost: Wei }[];
+	},
+): Promise<EventInBlock[]> {
+	// The follower of the chain is the only writer of its events, and holds this lock while it writes them.
+	const head = await lockHead(db, chainId);
+	if (!head) return [];
+	const { rows } = await db.query<{ block_number: number; log_index: number }>(
+		`insert into chain_events (chain_id, block_number, block_hash, log_index, transaction_hash, contract, order_id, name, data)
+		select $1, * from unnest($2::bigint[], $3::bytea[], $4::int[], $5::bytea[], $6::bytea[], $7::bytea[], $8::text[],
+			$9::jsonb[])
+		on conflict do nothing returning block_number, log_index`,
+		[
+			chainId,
+			events.map((event) => event.blockNumber),
+			events.map((event) => hexToBytes(event.blockHash)),
+			events.map((event) => event.logIndex),
+			events.map((event) => hexToBytes(event.transactionHash)),
+			events.map((event) => hexToBytes(event.contract)),
+			events.map((event) => (event.orderId ? hexToBytes(event.orderId) : null)),
+			events.map((event) => event.name),
+			events.map((event) => JSON.stringify(event.data)),
+		],
+	);
+	const written = new Set(rows.map((row) => `${row.block_number}:${row.log_index}`));
+	const added = events.filter(({ blockNumber, logIndex }) => written.has(`${blockNumber}:${logIndex}`));
+	await db.query(
+		`update lane_transactions t set state = 'mined', block_number = m.block_number, gas_cost = m.gas_cost
+		from unnest($2::bytea[], $3::bigint[], $4::numeric[]) as m (hash, block_number, gas_cost)
+		where t.chain_id = $1 and t.hash = m.hash and t.block_number is null`,
+		[
+			chainId,
+			mined.map(({ hash }) => hexToBytes(hash)),
+			mined.map(({ blockNumber }) => blockNumber),
+			mined.map(({ gasCost }) => gasCost),
+		],
+	);
+	await finishJobs(db, { chainId, events: added });
+	await takeUpUnknownOrders(
+		db,
+		added.flatMap(({ name, orderId }) => (name === "Filled" && orderId ? [orderId] : [])),
+	);
+	// Waits are locked before exposures, as in a round.
+	await markOrders(db, [...new Set(added.flatMap(({ orderId }) => orderId ?? []))]);
+	await bookLate();
+	return added;
+
+	async function bookLate(): Promise<void> {
+		const opening = await readOpeningNumber(db, chainId);
+		const { vaults } = ourContracts(deployment);
+		const assets = deployment.assets.map(({ address }) => address);
+		const upToFinal = { chainId, finalizedNumber: head?.finalizedNumber ?? 0 };
+		const gas = mined.length > 0 ? await settleNonces(db, upToFinal) : [];
+		const blocks = new Set([...added, ...mined].map(({ blockNumber }) => blockNumber));
+		for (const number of [...blocks].sort((one, other) => one - other)) {
+			// Later blocks are booked when they become final, and earlier ones are part of the opening balances.
+			if (number <= opening || number > upToFinal.finalizedNumber) continue;
+			const range = { chainId, after: number - 1, upTo: number };
+			await noteUnknownOrders(db, range);
+			const spent = gas.filter(({ blockNumber }) => blockNumber === number);
+			await bookFinal(db, { ...range, gas: spent, vaults, assets });
+			await markDepositsFinal(db, range);
+		}
+	}
+}

@@ -1,0 +1,95 @@
+import type { Wei } from "@geoswap/protocol";
+import { BaseError, type Hash, RpcRequestError } from "viem";
+import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import { isTooLarge } from "../../chain/evm/evm-node-pool.ts";
+import type { ContractEvent } from "../../chain/evm/read/decode-events.ts";
+import { readEvents } from "../../chain/evm/read/read-events.ts";
+import { readReceipts } from "../../chain/evm/read/read-receipts.ts";
+import type { DatabasePool } from "../../database/database.ts";
+import type { Log } from "../../telemetry/log.ts";
+import { knownSubjects } from "./known-subjects.ts";
+import { laneHashesAmong } from "./lane-hashes.ts";
+
+/** The events of a block, and our own transactions in it. */
+export type BlockFacts = {
+	events: ContractEvent[];
+	mined: { hash: Hash; gasCost: Wei }[];
+	/** The first error, if not everything could be read. */
+	error?: unknown;
+	/** False if events of orders that have no undecided swap may be missing. */
+	isComplete: boolean;
+};
+
+/**
+ * Reads the events of our contracts in a block, and the receipts of our own transactions in it. Each is read by itself,
+ * so that a block whose logs no node returns still shows what our transactions did: a delivery must be seen, and its
+ * input released, whatever a stranger put into the same block.
+ *
+ * Logs are requested in parts if the node refuses them. An outage of a node is no refusal, and ends sooner or later: then
+ * they are requested in parts only if it lasts.
+ */
+export async function readBlockFacts({
+	chain,
+	pool,
+	block: { number, hash: blockHash, transactionHashes },
+	isLasting,
+	log,
+}: {
+	chain: EvmChain;
+	pool: DatabasePool;
+	block: { number: number; hash: Hash; transactionHashes: readonly Hash[] };
+	/** True if requests for this block have failed for a while. */
+	isLasting: boolean;
+	log: Log;
+}): Promise<BlockFacts> {
+	const { chainId } = chain;
+	const hashes = await laneHashesAmong(pool, { chainId, hashes: transactionHashes });
+	const [logs, { receipts, errors }] = await Promise.all([
+		readEvents(chain, {
+			blockHash,
+			subjectsOf: knownSubjects(pool, chainId),
+			isSplit: (error) => isLasting || isRefusal(error),
+		}).then(
+			(read) => ({ ...read, errors: [] }),
+			(error: unknown) => ({ events: [], isComplete: false, errors: [error] }),
+		),
+		readReceipts(chain, { blockHash, hashes }),
+	]);
+	const [error] = [...logs.errors, ...errors];
+	const own = missingFrom(
+		logs.events,
+		receipts.flatMap(({ events }) => events),
+	);
+	const leftOut = logs.errors.length > 0 ? [] : own.filter(({ name }) => name !== "Skipped");
+	if (leftOut.length > 0) {
+		const told = leftOut.map(({ name, orderId, transactionHash }) => ({ name, orderId, transactionHash }));
+		log.error({ chainId, blockNumber: number, events: told }, "a node left events out of a block's logs");
+	}
+	return {
+		events: [...logs.events, ...own],
+		mined: receipts.map(({ hash, gasCost }) => ({ hash, gasCost })),
+		...(error !== undefined && { error }),
+		isComplete: logs.isComplete,
+	};
+}
+
+/** Returns whether the node has answered, and will answer the same again. */
+function isRefusal(error: unknown): boolean {
+	if (isTooLarge(error)) return true;
+	return error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError) !== null;
+}
+
+/**
+ * Returns the events that the receipts of our transactions have and the logs lack: those that a node left out, and
+ * `Skipped`, which is read from our own transactions only.
+ */
+function missingFrom(logs: readonly ContractEvent[], receipts: readonly ContractEvent[]): ContractEvent[] {
+	const seen = new Set(logs.map(({ logIndex }) => logIndex));
+	return receipts.filter(({ logIndex }) => !seen.has(logIndex));
+}
+
+/** Returns an error's message without what a node was sent: a filter can list a thousand orders. */
+export function shortReason(error: unknown): string {
+	if (error instanceof BaseError) return `${error.shortMessage} ${error.details ?? ""}`.trim().slice(0, 300);
+	return String(error instanceof Error ? error.message : error).slice(0, 300);
+}
