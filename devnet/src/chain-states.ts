@@ -29,6 +29,8 @@ const sources = [
 
 const unusedAfterMs = 7 * 24 * 3_600_000;
 const buildTimeoutMs = 60_000;
+/** Age of the blocks of a state that was just built. */
+const ageSeconds = 3_600;
 
 /**
  * Returns the devnet's chains as files. The first caller sets them up, once per version of the code; others share them.
@@ -81,7 +83,12 @@ async function build(folder: string): Promise<void> {
 }
 
 async function buildChain(folder: string, chainId: number): Promise<ChainDeployment> {
-	const anvil = await startAnvil({ chainId });
+	// A node that loads the state has that of its last block only. A follower skips blocks older than some seconds: if
+	// these were young, it would request the state of one in between.
+	const anvil = await startAnvil({
+		chainId,
+		startsAtUnixSeconds: Math.floor(Date.now() / 1_000) - ageSeconds,
+	});
 	try {
 		const chain = connectDevnetChain({ chainId, rpcUrl: anvil.url });
 		const deployment = await setUpChain(chain);

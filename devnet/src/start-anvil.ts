@@ -9,6 +9,7 @@ export async function startAnvil({
 	port = 0,
 	stateFile,
 	slotsInAnEpoch = 2,
+	startsAtUnixSeconds,
 }: {
 	chainId: number;
 	port?: number;
@@ -16,6 +17,8 @@ export async function startAnvil({
 	stateFile?: string;
 	/** A block is final when two epochs of blocks are above it. */
 	slotsInAnEpoch?: number;
+	/** The time of the first block; now if absent. */
+	startsAtUnixSeconds?: number;
 }): Promise<Anvil> {
 	const args = [
 		["--host", "127.0.0.1"],
@@ -26,6 +29,7 @@ export async function startAnvil({
 		// The well-known accounts get nothing here: what works on the devnet works with its own keys.
 		["--accounts", "0"],
 		...(stateFile ? [["--load-state", stateFile]] : []),
+		...(startsAtUnixSeconds === undefined ? [] : [["--timestamp", String(startsAtUnixSeconds)]]),
 	].flat();
 	const { address, ...anvil } = await startChainProcess({
 		name: "anvil",

@@ -103,7 +103,8 @@ async function makeBlock(chainId: number): Promise<void> {
 	await inTransaction(database.pool, async (db) => {
 		const { rows: heads } = await db.query<{ number: number }>(
 			`update chain_heads set number = number + 1, finalized_number = number - 1, timestamp = extract(epoch from now())::bigint,
-				finalized_timestamp = extract(epoch from now())::bigint - 2, updated_at = now()
+				finalized_timestamp = extract(epoch from now())::bigint - 2, updated_at = now(),
+				compared_timestamp = extract(epoch from now())::bigint - 2, compared_at = now()
 			where chain_id = $1 returning number`,
 			[chainId],
 		);

@@ -23,11 +23,13 @@ export async function moveChains(
 		const unfinal = isFinal ? 0 : unfinalBlocks[chain.kind];
 		await owner.query(
 			`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,
-				finalized_height, booked_number, updated_at)
-			values ($1, $2, '\\x', $3, 1, $4, $5, $4, $6, now())
+				finalized_height, booked_number, updated_at, compared_number, compared_timestamp, compared_at)
+			values ($1, $2, '\\x', $3::bigint, 1, $4, $5, $4, $6, now(), $4, $5, to_timestamp($3::bigint))
 			on conflict (chain_id) do update set number = excluded.number, timestamp = excluded.timestamp,
 				finalized_number = excluded.finalized_number, finalized_timestamp = excluded.finalized_timestamp,
-				finalized_height = excluded.finalized_height, updated_at = excluded.updated_at`,
+				finalized_height = excluded.finalized_height, updated_at = excluded.updated_at,
+				compared_number = excluded.compared_number, compared_timestamp = excluded.compared_timestamp,
+				compared_at = excluded.compared_at`,
 			[
 				chain.chainId,
 				number,

@@ -42,6 +42,16 @@ export function orderActions(chains: TestChains) {
 		await send(origin, wallet, { to: fromWord(order.inputToken), data });
 	}
 
+	/** Opens an order whose input the escrow may take. */
+	async function openApproved(order: Order): Promise<TransactionReceipt> {
+		await origin.testClient.setBalance({ address: wallet.address, value: parseEther("1") });
+		return send(origin, wallet, {
+			to: fromWord(order.escrow),
+			data: encodeFunctionData({ abi: geoEscrowAbi, functionName: "open", args: [orderTerms(order)] }),
+			...(fromWord(order.inputToken) === zeroAddress ? { value: order.inputAmount } : {}),
+		});
+	}
+
 	const fills: { chainId: number; hash: Hex }[] = [];
 	return {
 		relayer,
@@ -85,15 +95,11 @@ export function orderActions(chains: TestChains) {
 		/** Approves the escrow to take the input. */
 		approve,
 
+		openApproved,
+
 		async open(order: Order): Promise<TransactionReceipt> {
-			const isNative = fromWord(order.inputToken) === zeroAddress;
-			if (!isNative) await approve(order);
-			await origin.testClient.setBalance({ address: wallet.address, value: parseEther("1") });
-			return send(origin, wallet, {
-				to: fromWord(order.escrow),
-				data: encodeFunctionData({ abi: geoEscrowAbi, functionName: "open", args: [orderTerms(order)] }),
-				...(isNative ? { value: order.inputAmount } : {}),
-			});
+			if (fromWord(order.inputToken) !== zeroAddress) await approve(order);
+			return openApproved(order);
 		},
 
 		/** Fills from stock, or through the router if a pool's fee is given. */

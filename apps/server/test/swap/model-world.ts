@@ -100,6 +100,9 @@ export class ModelWorld {
 			finalizedNumber: 0,
 			finalizedTimestamp: 0,
 			finalizedHeight: 0,
+			comparedTimestamp: 0,
+			comparedAtMs: 0,
+			unseenOrders: [],
 		};
 		const at = new Date(startsAt * 1_000);
 		this.facts = {
@@ -398,6 +401,8 @@ export class ModelWorld {
 			head.finalizedNumber = nowSeconds - finalityBlocks;
 			head.finalizedTimestamp = nowSeconds - finalityBlocks;
 			head.finalizedHeight = this.finalizedHeight;
+			head.comparedTimestamp = head.finalizedTimestamp;
+			head.comparedAtMs = nowSeconds * 1_000;
 		}
 		facts.events = Object.fromEntries(this.events.map((event) => [event.name, event]));
 	}

@@ -171,7 +171,8 @@ export async function insertRandomWorld(db: Database, { nowMs }: { nowMs: number
 	for (const chainId of [originId, destinationId]) {
 		await db.query(
 			`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,
-				booked_number) values ($1, 1000, '', $2::bigint, 1, 990, $2::bigint - 10, 990)`,
+				booked_number, compared_number, compared_timestamp, compared_at)
+			values ($1, 1000, '', $2::bigint, 1, 990, $2::bigint - 10, 990, 990, $2::bigint - 10, to_timestamp($2::bigint))`,
 			[chainId, time],
 		);
 		for (const attester of ["0a01", "0a02"]) {

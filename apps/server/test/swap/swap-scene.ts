@@ -91,6 +91,11 @@ export async function createSwapScene(
 					finalized_timestamp = $5`,
 				[chainId, clock.number, time, clock.number - 3, time - 3],
 			);
+			await pool.query(
+				`update chain_heads set compared_number = finalized_number, compared_timestamp = finalized_timestamp,
+					compared_at = to_timestamp($1)`,
+				[time],
+			);
 		}
 		for (const attester of attesters) {
 			for (const chainId of [originId, destinationId]) {

@@ -23,6 +23,7 @@ import { pauseOnBrokenFinality } from "../pause-on-broken-finality.ts";
 import { wake } from "../wake.ts";
 import { applyBlock, applyQuietBlock } from "./apply-block.ts";
 import { applyLateEvents } from "./apply-late-events.ts";
+import { compareOrders } from "./compare-orders.ts";
 import { readOpenNonces } from "./open-nonces.ts";
 import { type BlockFacts, readBlockFacts, shortReason } from "./read-block-facts.ts";
 import { startFollowing } from "./start-following.ts";
@@ -51,13 +52,16 @@ export type Following = {
 };
 
 /** The follower's state that may be lost: another one that takes over begins without it. */
-type FollowerMemory = {
+export type FollowerMemory = {
 	/** The newest block when the follower last reached it. */
 	hash?: Hex;
 	/** Since when the facts of each block could not be read. */
 	failing?: Map<Hash, Milliseconds>;
 	/** When unread blocks were last requested. */
 	requestedAtMs?: Milliseconds;
+	/** When orders were last compared, and the swap to go on with. */
+	comparedAtMs?: Milliseconds;
+	comparedUpTo?: string | undefined;
 };
 
 /** How long a block whose facts cannot be read is requested again before it is followed without them. */
@@ -67,6 +71,8 @@ const outageMs = 10_000;
 /** Time between two attempts to read unread blocks, and how many are tried at once. */
 const unreadEveryMs = 15_000;
 const unreadAtOnce = 5;
+/** Time between two comparisons of orders with the contracts. */
+const compareEveryMs = 5_000;
 
 /**
  * Takes in what the chain has beyond the head: new blocks, or a reorg. Returns whether there was anything new. Whatever
@@ -96,7 +102,7 @@ export async function advance(following: Following): Promise<boolean> {
 		if (still.hash !== head.hash) return undo();
 		const facts = { events: [], mined: [], isComplete: true };
 		await take({ following, block: { ...skipped, parentHash: head.hash }, facts, finalized, stock });
-		await lookBack();
+		await lookBack(skipped.number);
 		await wake({ ...following, chainId, occasion: skipped.hash });
 		// The newest blocks can wait for the next look, unless a swap may be waiting for them.
 		const { isBusy, hasOpen } = await readDemand(pool, chainId);
@@ -123,7 +129,7 @@ export async function advance(following: Following): Promise<boolean> {
 		parent = block;
 	}
 	memory.failing?.clear();
-	await lookBack();
+	await lookBack(parent.number);
 	await wake({ ...following, chainId, occasion: parent.hash });
 	return true;
 
@@ -148,15 +154,27 @@ export async function advance(following: Following): Promise<boolean> {
 	}
 
 	/** Reads what is missing from blocks that were followed. A failure delays that and nothing else. */
-	async function lookBack(): Promise<void> {
-		if (memory.requestedAtMs !== undefined && nowMs() - memory.requestedAtMs < unreadEveryMs) return;
-		memory.requestedAtMs = nowMs();
+	async function lookBack(number: number): Promise<void> {
+		const isDue = (lastMs: Milliseconds | undefined, everyMs: Milliseconds) =>
+			lastMs === undefined || nowMs() - lastMs >= everyMs;
+		if (isDue(memory.requestedAtMs, unreadEveryMs)) {
+			memory.requestedAtMs = nowMs();
+			try {
+				const unread = await readUnreadBlocks(pool, { chainId, limit: unreadAtOnce });
+				for (const block of unread) await readUnread(following, block);
+				if (unread.length > 0) await forgetPartialBlocks(pool, chainId);
+			} catch (error) {
+				log.error({ chainId, err: error }, "unread blocks could not be requested; retrying");
+			}
+		}
 		try {
-			const unread = await readUnreadBlocks(pool, { chainId, limit: unreadAtOnce });
-			for (const block of unread) await readUnread(following, block);
-			if (unread.length > 0) await forgetPartialBlocks(pool, chainId);
+			if (isDue(memory.comparedAtMs, compareEveryMs) && finalized.number <= number) {
+				memory.comparedAtMs = nowMs();
+				const after = memory.comparedUpTo;
+				memory.comparedUpTo = await compareOrders({ chain, pool, finalized, after, log });
+			}
 		} catch (error) {
-			log.error({ chainId, err: error }, "unread blocks could not be requested; retrying");
+			log.error({ chainId, err: error }, "orders could not be compared with the contracts; retrying");
 		}
 	}
 

@@ -74,7 +74,7 @@ export async function readBlockFacts({
 }
 
 /** Returns whether the node has answered, and will answer the same again. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
 	if (isTooLarge(error)) return true;
 	return error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError) !== null;
 }

@@ -32,7 +32,9 @@ export async function undoFinalBlocks(
 	await db.query("delete from chain_blocks where chain_id = $1", [chainId]);
 	await insertBlock(db, { chainId, block });
 	await db.query(
-		`update chain_heads set finalized_number = $2, finalized_timestamp = $3, booked_number = $2 where chain_id = $1`,
+		`update chain_heads set finalized_number = $2, finalized_timestamp = $3, booked_number = $2,
+			compared_number = least(compared_number, $2), compared_timestamp = least(compared_timestamp, $3)
+		where chain_id = $1`,
 		[chainId, block.number, block.timestamp],
 	);
 	// Nonces are mined in order: all from the first dropped one on are free again.

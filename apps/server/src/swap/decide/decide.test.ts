@@ -241,6 +241,32 @@ test("an order to Solana that nobody submitted is voided too, since no deadline 
 	expect(decide(world.facts, world.policy, world.nowSeconds * 1_000).fact).toBe("voiding");
 });
 
+test("a swap without a deposit fails only once the escrow itself was compared at a final block past its deadline", () => {
+	const world = newWorld({});
+	settleRounds(world);
+	const deadline = modelDeadlines.open;
+	Object.assign(world.facts.origin, {
+		number: deadline + 20,
+		timestamp: deadline + 20,
+		finalizedNumber: deadline + 10,
+		finalizedTimestamp: deadline + 10,
+		comparedTimestamp: deadline,
+		comparedAtMs: (deadline + 20) * 1_000,
+	});
+	const decideNow = () => decide(world.facts, world.policy, (deadline + 20) * 1_000);
+	expect(decideNow()).toMatchObject({ fact: "opening" });
+	world.facts.origin.comparedTimestamp = deadline + 10;
+	// The comparison cannot have included a swap that was submitted after it.
+	const createdAt = world.facts.swap.createdAt;
+	world.facts.swap.createdAt = new Date((deadline + 5) * 1_000);
+	expect(decideNow()).toMatchObject({ fact: "opening" });
+	world.facts.swap.createdAt = createdAt;
+	world.facts.origin.unseenOrders = [world.facts.swap.orderId];
+	expect(decideNow()).toMatchObject({ fact: "opening" });
+	world.facts.origin.unseenOrders = ["0x02"];
+	expect(decideNow()).toMatchObject({ fact: "not-opened", isEnd: true });
+});
+
 test("a co-signed Solana deposit is given up only once its lane reports it as expired", () => {
 	const world = newWorld({ origin: "solana" });
 	settleRounds(world);

@@ -4,10 +4,17 @@ import { untilFinal } from "./until.ts";
 /** Seconds within which a dropped op is noticed, sent again and mined. */
 const mostSecondsToBringBack = 60;
 
+/** Maximum time from a swap's creation time until other transactions can read its row. */
+const maxSubmitMs = 20_000;
+
 /** An EVM chain: contracts check orders against each other, and the deadlines of an order close it. */
 export const evmRules: ChainRules = {
 	origin: {
-		isOpenExpired: ({ origin, openDeadline }) => origin.finalizedTimestamp > openDeadline,
+		// By the escrow's own state: a node can leave the deposit out of its logs.
+		isOpenExpired: ({ swap, origin, openDeadline }) =>
+			origin.comparedTimestamp > openDeadline &&
+			swap.createdAt.getTime() + maxSubmitMs < origin.comparedAtMs &&
+			!origin.unseenOrders.includes(swap.orderId),
 		untilOpenExpired: (view) => untilFinal(view, view.origin, view.openDeadline),
 		// A refused op is not sent again, but somebody else may send it.
 		openAgain: ({ swap, jobs, origin, openDeadline, nowMs }) => {

@@ -34,7 +34,9 @@ export async function lockHead(db: Database, chainId: number): Promise<FollowedH
 /** SQL for a chain's row of `head` as JSON, which has no bigints. */
 export const headJson = `json_build_object('chainId', head.chain_id, 'number', head.number, 'timestamp', head.timestamp,
 	'baseFee', head.base_fee::text, 'finalizedNumber', head.finalized_number,
-	'finalizedTimestamp', head.finalized_timestamp, 'finalizedHeight', head.finalized_height)`;
+	'finalizedTimestamp', head.finalized_timestamp, 'finalizedHeight', head.finalized_height,
+	'comparedTimestamp', head.compared_timestamp, 'comparedAtMs', extract(epoch from head.compared_at) * 1000,
+	'unseenOrders', array(select '0x' || encode(id, 'hex') from unnest(head.unseen_orders) as id))`;
 
 export type HeadJson = Omit<ChainHead, "baseFee"> & { baseFee: string };
 

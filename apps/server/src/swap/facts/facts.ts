@@ -13,6 +13,12 @@ export type ChainHead = {
 	finalizedTimestamp: number;
 	/** Solana: number of blocks up to the final one, since some slots have none. 0 on other chains. */
 	finalizedHeight: number;
+	/** The time of the newest final block at which orders without a deposit were compared with the escrow. 0 on Solana. */
+	comparedTimestamp: number;
+	/** When that comparison read the undecided swaps. */
+	comparedAtMs: Milliseconds;
+	/** Orders that the contracts had decided at that block, although no node returns the events. */
+	unseenOrders: readonly Hex[];
 };
 
 /** An event of the order on the chain as it is now. */
