@@ -53,6 +53,7 @@ const contracts: Contract[] = [
 	{ name: "DevDeposit", source: "DevDeposit.sol", isPublic: false },
 	{ name: "DevBlocklist", source: "DevBlocklist.sol", isPublic: false },
 	{ name: "DevHollowToken", source: "DevHollowToken.sol", isPublic: false },
+	{ name: "DevFlood", source: "DevFlood.sol", isPublic: false },
 ];
 
 const { values: options } = parseArgs({

@@ -19,7 +19,8 @@ export function readArtifact(
 		| "DevFeed"
 		| "DevDeposit"
 		| "DevBlocklist"
-		| "DevHollowToken",
+		| "DevHollowToken"
+		| "DevFlood",
 ): Artifact {
 	return read(join(import.meta.dirname, "../artifacts", `${name}.json`));
 }

@@ -11,8 +11,15 @@ type Lie =
 	| { status: number; headers?: Record<string, string> }
 	| "nothing";
 
-/** Maps a call and its true result to a lie; undefined to tell the truth. May take its time. */
-export type Liar = (call: LyingNodeCall, result: unknown) => Lie | undefined | Promise<Lie | undefined>;
+/**
+ * Maps a call and its true result to a lie; undefined to tell the truth. May take its time. `answerBytes` is the size of
+ * the node's whole answer, to all calls of the request.
+ */
+export type Liar = (
+	call: LyingNodeCall,
+	result: unknown,
+	answerBytes: number,
+) => Lie | undefined | Promise<Lie | undefined>;
 
 /** A provider of a chain whose answers the test controls. */
 export type LyingNode = {
@@ -91,7 +98,10 @@ async function answer(node: LyingNode, request: IncomingMessage, response: Serve
 	const text = await truth.text();
 	const told = [JSON.parse(text)].flat() as { id: unknown; result?: unknown }[];
 	const lies = await Promise.all(
-		all.map(async ({ id, ...call }) => node.liar?.(call, told.find((one) => one.id === id)?.result)),
+		all.map(async ({ id, ...call }) => {
+			const { result } = told.find((one) => one.id === id) ?? {};
+			return node.liar?.(call, result, text.length);
+		}),
 	);
 	if (lies.includes("nothing")) return;
 	for (const lie of lies) {

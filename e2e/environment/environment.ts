@@ -84,6 +84,7 @@ export type OwnEnvironment = Environment & {
 export async function startEnvironment({
 	rhythm = {},
 	countCalls = false,
+	startProvider = async ({ rpcUrl }) => ({ url: rpcUrl, stop: async () => {} }),
 	publish = (deployment) => deployment,
 	...options
 }: Pick<
@@ -97,6 +98,8 @@ export async function startEnvironment({
 	 * time.
 	 */
 	countCalls?: boolean;
+	/** Starts the provider through which every process of the service reaches a node of an EVM chain. */
+	startProvider?: (node: TestChain) => Promise<{ url: string; stop: () => Promise<void> }>;
 	/** Returns the deployment file to begin with, which may lack some of what is on the chains. */
 	publish?: (deployment: Deployment) => Deployment;
 } = {}): Promise<OwnEnvironment> {
@@ -120,15 +123,15 @@ export async function startEnvironment({
 				},
 			);
 			const deployment = publish({ ...evm.deployment, solana: testSolana.deployment });
-			const counters = await Promise.all(
-				[origin, destination, testSolana].map(({ rpcUrl }) => startRpcCounter(rpcUrl)),
-			);
+			const providers = await Promise.all([origin, destination].map(startProvider));
+			const urls = [...providers.map(({ url }) => url), testSolana.rpcUrl];
+			const counters = await Promise.all(urls.map((url) => startRpcCounter(url)));
 			// The URL contains a key, as a provider's does. The nodes themselves take none.
 			const keyed = counters.map(({ url }) => `${url}/${randomBytes(24).toString("base64url")}`);
-			// Both providers lead to the same node: one is the node itself, the other is a counter in front of it.
-			const providers = (i: number, { rpcUrl: node }: { rpcUrl: string }) => {
-				const counter = keyed[i] ?? "";
-				return countCalls ? { rpcUrl: counter, secondRpcUrl: node } : { rpcUrl: node, secondRpcUrl: counter };
+			// Both URLs lead to the same node: one is the node's own or its provider's, the other is a counter's before it.
+			const urlsOf = (i: number) => {
+				const [url = "", counter = ""] = [urls[i], keyed[i]];
+				return countCalls ? { rpcUrl: counter, secondRpcUrl: url } : { rpcUrl: url, secondRpcUrl: counter };
 			};
 			const counterUrl = (i: number) => (countCalls ? counters[i]?.url : undefined);
 			chains = [origin, destination].map(({ chainId, rpcUrl }, i) => ({
@@ -139,17 +142,18 @@ export async function startEnvironment({
 			const { rpcUrl, wsUrl } = testSolana;
 			solana = { rpcUrl, wsUrl, counterUrl: counterUrl(2), heldAtStart: await solanaHoldings(testSolana) };
 			return {
-				endpoints: chains.map((chain, i) => ({ chainId: chain.chainId, ...providers(i, chain) })),
+				endpoints: chains.map(({ chainId }, i) => ({ chainId, ...urlsOf(i) })),
 				solana: {
 					chainId: testSolana.deployment.chainId,
-					...providers(2, testSolana),
+					...urlsOf(2),
 					wsUrl,
 					keys: testSolana.keys,
 				},
 				deployment,
 				keys,
 				stop: async () => {
-					await Promise.all([...counters.map((counter) => counter.stop()), evm.stop(), testSolana.stop()]);
+					const inFront = [...counters, ...providers].map(({ stop }) => stop());
+					await Promise.all([...inFront, evm.stop(), testSolana.stop()]);
 				},
 			};
 		},

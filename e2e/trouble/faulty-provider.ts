@@ -51,9 +51,9 @@ export async function startFaultyProvider(): Promise<FaultyProvider> {
 			if (!toldAt.has(transactionHash)) toldAt.set(transactionHash, Date.now());
 		}
 	};
-	node.liar = async (call, result) => {
+	node.liar = async (call, result, answerBytes) => {
 		const current = fault;
-		const lie = await liar?.(call, result);
+		const lie = await liar?.(call, result, answerBytes);
 		if (current && (lie || current === "is slow")) counts[current]++;
 		const told = typeof lie === "object" && "result" in lie ? lie.result : lie ? undefined : result;
 		if (call.method === "eth_getLogs" && Array.isArray(told)) noteTold(told as Log[]);
