@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { solanaKeyVariables } from "@geoswap/devnet";
-import { fromSwapId, orderId, orderToJson, swapUuidTimeMs, toSwapId } from "@geoswap/protocol";
+import { fromSwapId, orderId, orderToJson, SwapError, swapUuidTimeMs, toSwapId } from "@geoswap/protocol";
 import { signBytes } from "@solana/kit";
 import { bytesToHex, hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -8,6 +8,9 @@ import { refusalOf } from "../../../test/api/origin-scene.ts";
 import { type SolanaSubmitScene, startSolanaSubmitScene } from "../../../test/api/solana-submit-scene.ts";
 import { type SubmitScene, startSubmitScene } from "../../../test/api/submit-scene.ts";
 import { solanaKeysOf } from "../../../test/signer/solana-keys-of.ts";
+import { floodAddresses } from "../../../test/solana/flood-addresses.ts";
+import { limitedNodes, limitedTransport } from "../../../test/solana/limited-transport.ts";
+import { connectSolana } from "../../chain/solana/connect-solana.ts";
 import { readStatuses } from "../../chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../chain/solana/send/send-raw.ts";
 import { noteRestore } from "../../database/restores.ts";
@@ -124,6 +127,37 @@ test("a Solana deposit whose row was lost becomes a swap again when its transact
 		op: { kind: "solana" },
 	});
 });
+
+test.for(limitedNodes)(
+	"a lost Solana deposit is found behind a flood if a node %s",
+	{
+		timeout: process.env.GEOSWAP_FULL ? 600_000 : 60_000,
+	},
+	async ([, limits]) => {
+		const wallet = await solana.newWallet();
+		const [lost, never] = [await solana.signedTransaction(wallet), await solana.signedTransaction(wallet)];
+		await landOnSolana(lost);
+		const flood = process.env.GEOSWAP_FULL ? 5_000 : 70;
+		await floodAddresses(solana.solana, { addresses: [wallet.address], count: flood });
+		solana.clock.aheadMs = 3_600_000;
+		// The blockhash expires, so that what has not landed never will.
+		await solana.solana.admin.warp({ slots: 200 });
+		const { transport, calls } = limitedTransport(solana.solana, limits);
+		const route = solana.submitRoute(connectSolana({ ...solana.solana, transport }));
+		/** Repeats the request as its caller does, as long as the search is not finished. */
+		const submit = async ({ built, signed }: SolanaSubmission) => {
+			for (;;) {
+				calls.clear();
+				const result = await solana.submit(built, signed, { route }).catch((error: unknown) => error);
+				expect(calls.get("getSignaturesForAddress")).toBeLessThanOrEqual(35);
+				if (!(result instanceof SwapError) || result.code !== "UPSTREAM_UNAVAILABLE") return result;
+				expect(result.message).toContain("so many transactions");
+			}
+		};
+		expect(await submit(never)).toMatchObject({ code: "OP_EXPIRED", next: "requote" });
+		expect(await submit(lost)).toEqual({ swapId: toSwapId(lost.quote.uuid), status: "pending" });
+	},
+);
 
 test("after a restore an earlier quote is not executed twice, and not reported as expired while it may still land", async () => {
 	const { owner } = solana.database;

@@ -4,10 +4,12 @@ import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
 import type { Landed } from "../../chain/solana/read/read-landed.ts";
 import { readSlots } from "../../chain/solana/read/read-slots.ts";
+import { toSignature } from "../../chain/solana/read/read-statuses.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import type { Engine } from "../../durable/durable.ts";
-import { readHead } from "../../swap/due/chain-head.ts";
+import { readHead, slotHash } from "../../swap/due/chain-head.ts";
 import { isHeadWanted } from "../../swap/due/due-swaps.ts";
+import { saveUnreadBlock } from "../../swap/due/unread-blocks.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { wake } from "../wake.ts";
 import { type AppliedSlots, applySlots } from "./apply-slots.ts";
@@ -71,6 +73,18 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	const { vanished, isComplete } = seen;
 	if (!isComplete)
 		log.warn({ chainId, slot: finalized.slot }, "the node does not return all final transactions");
+	for (const { hash, slot, err } of seen.unread) {
+		log.error(
+			{ chainId, hash, slot, err },
+			"a transaction of ours could not be read; the others are taken in",
+		);
+		// Nothing after it becomes final. The node had all the time since its slot was confirmed to return it.
+		if (slot <= finalized.slot) {
+			const { cause = err } = err as { cause?: unknown };
+			const reason = `transaction ${toSignature(hash)} could not be read: ${cause}`;
+			await saveUnreadBlock(pool, { chainId, number: slot, hash: slotHash(slot), reason });
+		}
+	}
 	const givenUp = new Set(watched.flatMap(({ hash, isGivenUp }) => (isGivenUp ? [hash] : [])));
 	const found = seen.landed.flatMap(({ signature }) => (givenUp.has(signature) ? [signature] : []));
 	if (found.length > 0) {

@@ -26,6 +26,7 @@ import { addOutflows, readOutflows } from "../../money/stock/outflows.ts";
 import { saveStock } from "../../money/stock/stock-balance.ts";
 import { type FollowedHead, lockHead, slotHash } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
+import { deleteUnreadBlocksAbove } from "../../swap/due/unread-blocks.ts";
 import { takeUpUnknownOrders } from "../../swap/record/unknown-orders.ts";
 
 /** An effect of a transaction, with the name and the data that such an event has on an EVM chain. */
@@ -107,6 +108,8 @@ export async function applySlots(
 			finalized ? Math.max(bookedNumber, bookUpTo) : bookedNumber,
 		],
 	);
+	// All of ours up to the final slot is known again.
+	if (finalized) await deleteUnreadBlocksAbove(db, { chainId, number: -1 });
 	const unbooked = finalized
 		? await book(db, { applied, finalizedNumber, after: bookedNumber, upTo: bookUpTo, compared })
 		: [];

@@ -16,6 +16,8 @@ export type SeenTransactions = {
 	vanished: { hash: Hex; slot: number }[];
 	/** Transactions that can no longer land. */
 	expired: Hex[];
+	/** Transactions that are on the chain, and that the node did not return. Their effects are not known yet. */
+	unread: { hash: Hex; slot: number; err: unknown }[];
 	/** True if everything of ours up to the final slot is known, and is final. */
 	isComplete: boolean;
 };
@@ -41,7 +43,7 @@ export async function seeTransactions({
 	const asked = [...watched.map(({ hash }) => hash), ...(witness ? [witness.hash] : [])];
 	const answers = await askStatuses(chain, asked);
 	const isComplete = answers.every(({ asOf }) => asOf >= finalized.slot);
-	const seen: SeenTransactions = { landed: [], vanished: [], expired: [], isComplete };
+	const seen: SeenTransactions = { landed: [], vanished: [], expired: [], unread: [], isComplete };
 	if (witness) await expectThere(witness, answers.at(-1)?.status?.slot);
 
 	const missed: WatchedTransaction[] = [];
@@ -72,7 +74,12 @@ export async function seeTransactions({
 	async function fetchChanged({ transaction, status }: (typeof changed)[number]): Promise<void> {
 		const { hash, slot } = transaction;
 		const isLate = isOver(transaction);
-		const landed = await readLanded(chain, hash, isLate ? "finalized" : "confirmed");
+		const landed = await readLanded(chain, hash, isLate ? "finalized" : "confirmed").catch((err: unknown) => {
+			// Without a status it may be in any slot.
+			seen.unread.push({ hash, slot: status?.slot ?? finalized.slot, err });
+			if (!status) seen.isComplete = false;
+			return undefined;
+		});
 		if (!landed || landed.slot === slot) {
 			// The node cannot tell yet what the transaction did, or whether it is final.
 			for (const place of [slot, status?.slot]) {

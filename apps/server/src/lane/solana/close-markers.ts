@@ -110,7 +110,8 @@ async function standing(lane: SolanaLane, due: readonly Marker[]): Promise<Marke
 
 /**
  * Finds the transactions that closed missing markers, and that this store has lost: the follower takes them in. If
- * there is none, a person must look: the marker counts as closed, or it would be tried again forever, before others.
+ * none is among the newest that name the marker, which strangers can do too, a person must look: the marker counts as
+ * closed, or it would be tried again forever, before others.
  */
 async function findCloses(
 	{ chain }: SolanaLane,

@@ -5,9 +5,12 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { readJob } from "../../../test/lane/lane-scene.ts";
 import { markerOf } from "../../../test/lane/solana-lane-scene.ts";
 import { createSolanaLanes } from "../../../test/lane/solana-lanes.ts";
-import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import { looksPerSearch } from "../../chain/solana/marker/find-marker-transaction.ts";
+import { floodAddresses } from "../../../test/solana/flood-addresses.ts";
+import { limitedNodes, limitedTransport } from "../../../test/solana/limited-transport.ts";
+import { connectSolana, type SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { looksPerSearch } from "../../chain/solana/marker/find-listed-transaction.ts";
 import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
+import { toSignature } from "../../chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../chain/solana/send/send-raw.ts";
 import { signInstructions } from "../../chain/solana/send/sign-instructions.ts";
 
@@ -79,6 +82,28 @@ test("the transaction that decided an order is found, however many transactions 
 	await pump({ chain: silentAbout("getSignaturesForAddress", marker) });
 	expect(await states([order], "fill")).toEqual(["sent"]);
 });
+
+test.for(limitedNodes)(
+	"the transaction that decided an order is found behind a flood if a node %s",
+	async ([, limits]) => {
+		const { order } = await queuePayout();
+		await pump();
+		await slots(3);
+		const addresses = [await markerOf(scene, order, "vault")];
+		const large = await floodAddresses(scene.solana, { addresses, count: 6 });
+		await forget();
+		const tooLarge = large.slice(0, 2).map(toSignature);
+		const { transport } = limitedTransport(scene.solana, { ...limits, tooLarge });
+		const chain = connectSolana({ ...scene.solana, transport });
+		// Others go on meanwhile.
+		const other = await queuePayout();
+		for (let searches = 0; searches < 8; searches++) {
+			await pump({ chain });
+			await slots(20);
+		}
+		expect(await states([order, other.order], "fill")).toEqual(["done", "done"]);
+	},
+);
 
 /** A node that fails whenever this method is called with this address as the first one. */
 function silentAbout(

@@ -3,7 +3,7 @@ import { bytesToHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SolanaSubmitScene, startSolanaSubmitScene } from "../../../../test/api/solana-submit-scene.ts";
 import type { SolanaChain } from "../connect-solana.ts";
-import { findDeposit } from "./find-deposit.ts";
+import { findDeposit, newDepositSearch } from "./find-deposit.ts";
 
 let scene: SolanaSubmitScene;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ function crowded({ signature, memo }: { signature: string; memo: string }, block
 	return { chain, count: (method: string) => asked.filter((name) => name === method).length };
 }
 
-test("memos by strangers cost a few requests, and then the result is unknown rather than none", async () => {
+test("memos by strangers cost a few requests for each call and a limited number in all, and then the result is unknown rather than none", async () => {
 	const wallet = await scene.newWallet();
 	const { terms: order } = scene.newQuote(wallet.address);
 	const memo = orderId(order);
@@ -41,9 +41,17 @@ test("memos by strangers cost a few requests, and then the result is unknown rat
 	expect(await findDeposit(scene.chain, sought)).toBe("none");
 
 	const { chain, count } = crowded({ signature: sent.signature, memo }, () => null);
-	expect(await findDeposit(chain, sought)).toBe("untold");
+	const search = newDepositSearch();
+	expect(await findDeposit(chain, { ...sought, search })).toBe("unfinished");
 	expect(count("getSignaturesForAddress")).toBe(3);
+	expect(count("getTransaction")).toBe(0);
+	let found: string;
+	do found = await findDeposit(chain, { ...sought, search });
+	while (found === "unfinished");
+	expect(found).toBe("untold");
+	expect(count("getSignaturesForAddress")).toBe(102);
 	expect(count("getTransaction")).toBe(5);
+	expect(search.memos).toHaveLength(6);
 });
 
 test("transactions older than the quote are not searched", async () => {

@@ -1,4 +1,4 @@
-import type { SolanaAddress, Wei } from "@geoswap/protocol";
+import { type SolanaAddress, tokenAccountSize, type Wei } from "@geoswap/protocol";
 import { getBase64Encoder } from "@solana/kit";
 import { AccountState, getTokenDecoder, TOKEN_PROGRAM_ADDRESS, type Token } from "@solana-program/token";
 import { askChain } from "../../ask-chain.ts";
@@ -6,6 +6,12 @@ import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 
 /** The most accounts that a node answers for at once. */
 const accountsPerRequest = 100;
+
+/**
+ * The part of an account's data to read. Callers choose some of the addresses, and an account can have 10 MB. One byte
+ * more than a token account has shows that an account is longer.
+ */
+const dataSlice = { offset: 0, length: tokenAccountSize + 1 };
 
 /**
  * An account that exists. `program` owns it: the System Program if it is a wallet. `token` is its content as an account
@@ -26,7 +32,7 @@ export async function readAccounts(
 		const { context, value } = await askChain(
 			chainId,
 			rpc
-				.getMultipleAccounts(some, { commitment, encoding: "base64" })
+				.getMultipleAccounts(some, { commitment, encoding: "base64", dataSlice })
 				.send(signal && { abortSignal: signal }),
 		);
 		if (value.length !== some.length) throw new Error("the chain answered for other accounts than requested");

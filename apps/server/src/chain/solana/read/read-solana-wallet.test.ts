@@ -1,7 +1,10 @@
-import { solanaNativeToken, tokenAccountOf, toSolanaWord } from "@geoswap/protocol";
-import { AuthorityType, getSetAuthorityInstruction } from "@solana-program/token";
+import { type SolanaAddress, solanaNativeToken, tokenAccountOf, toSolanaWord } from "@geoswap/protocol";
+import { getCreateAccountInstruction } from "@solana-program/system";
+import { AuthorityType, getSetAuthorityInstruction, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { limitedTransport } from "../../../../test/solana/limited-transport.ts";
 import { type SolanaChainScene, solanaChainScene } from "../../../../test/solana/solana-chain-scene.ts";
+import { connectSolana } from "../connect-solana.ts";
 import { signInstructions } from "../send/sign-instructions.ts";
 import { signPayout } from "../send/sign-payout.ts";
 import { readHoldings } from "./read-holdings.ts";
@@ -69,6 +72,31 @@ test("a token account that a wallet gave away does not count as its own, and a p
 	expect(await scene.land(await signPayout({ ...(await scene.parts()), ...payout }))).toMatchObject({
 		isFailed: true,
 	});
+});
+
+test("an account of any size that a caller names as recipient takes a small answer", async () => {
+	const recipient = await scene.newWallet();
+	const parts = await scene.parts();
+	const created = await signInstructions({
+		...parts,
+		unitLimit: 20_000,
+		instructions: [
+			getCreateAccountInstruction({
+				payer: parts.feePayer,
+				newAccount: recipient,
+				lamports: 8_000_000_000n,
+				space: 1_000_000n,
+				programAddress: TOKEN_PROGRAM_ADDRESS,
+			}),
+		],
+	});
+	expect(await scene.land(created)).toMatchObject({ isFailed: false });
+	const { transport } = limitedTransport(scene.solana, { maxBytes: 2_000 });
+	const chain = connectSolana({ ...scene.solana, transport });
+	const read = (token: SolanaAddress) =>
+		readSolanaWallet(chain, { wallet: recipient.address, token: toSolanaWord(token) });
+	expect(await read(solanaNativeToken)).toMatchObject({ payProblem: expect.stringMatching("the program") });
+	expect(await read(scene.tokens.usdc)).toMatchObject({ lamports: 8_000_000_000n, hasAccount: false });
 });
 
 test("holdings of vault and escrow are read for every asset, at either commitment", async () => {
