@@ -7,7 +7,7 @@ import {
 	isSolanaError,
 	MAX_SUPPORTED_TRANSACTION_VERSION,
 	type Signature,
-	SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION,
+	SOLANA_ERROR__RPC__TRANSPORT_HTTP_ERROR,
 } from "@solana/kit";
 import { bytesToHex, type Hex } from "viem";
 import type { AuditedSolana } from "./audited-solana.ts";
@@ -36,7 +36,10 @@ export type SolanaTransaction = {
 	tokens: Map<SolanaAddress, bigint>;
 };
 
-/** Reads one final transaction. A stranger's may be of a version that is newer than this code. */
+/**
+ * Reads one final transaction. A stranger's may be of a version that is newer than this code, or so large that the node
+ * refuses to return it.
+ */
 export async function readSolanaTransaction(
 	chain: AuditedSolana,
 	signature: Signature,
@@ -84,21 +87,34 @@ export function hexOfSignature(signature: Signature): Hex {
 }
 
 async function askTransaction({ rpc }: AuditedSolana, signature: Signature) {
+	const asking = rpc.getTransaction(signature, {
+		commitment: "finalized",
+		encoding: "base64",
+		maxSupportedTransactionVersion: MAX_SUPPORTED_TRANSACTION_VERSION,
+	});
 	try {
-		return await rpc
-			.getTransaction(signature, {
-				commitment: "finalized",
-				encoding: "base64",
-				maxSupportedTransactionVersion: MAX_SUPPORTED_TRANSACTION_VERSION,
-			})
-			.send();
+		return await asking.send();
 	} catch (error) {
-		// The node knows a newer version than we do.
-		if (isSolanaError(error, SOLANA_ERROR__JSON_RPC__SERVER_ERROR_UNSUPPORTED_TRANSACTION_VERSION)) {
-			return "undecodable";
-		}
+		if (!isAboutTransaction(error)) throw error;
+	}
+	// The node may have had another reason, which has passed.
+	try {
+		return await asking.send();
+	} catch (error) {
+		if (isAboutTransaction(error)) return "undecodable";
 		throw error;
 	}
+}
+
+/** JSON-RPC codes of errors that any other request could get too: limits, and a node that is behind or lacks history. */
+const codesOfNode = [-32_601, -32_004, -32_005, -32_011, -32_014, -32_016, -32_019];
+
+/** Returns whether the node answers, but refuses this transaction: for its size, or because it has a newer version. */
+function isAboutTransaction(error: unknown): boolean {
+	if (isSolanaError(error, SOLANA_ERROR__RPC__TRANSPORT_HTTP_ERROR)) return error.context.statusCode === 413;
+	// Codes of JSON-RPC are negative, those of the library are not.
+	const code: number = isSolanaError(error) ? error.context.__code : 0;
+	return code < 0 && !codesOfNode.includes(code);
 }
 
 /** Returns undefined if the bytes cannot be decoded. */

@@ -2,7 +2,6 @@ import type { SolanaAddress } from "@geoswap/protocol";
 import type { Signature } from "@solana/kit";
 import type { Hex } from "viem";
 import type { AuditedSolana } from "./audited-solana.ts";
-import { inTurns } from "./in-turns.ts";
 import { hexOfSignature, readSolanaTransaction, type SolanaTransaction } from "./read-solana-transaction.ts";
 import { changeOf } from "./solana-events.ts";
 import type { SolanaGift, SolanaHistory } from "./solana-history.ts";
@@ -10,18 +9,28 @@ import type { SolanaGift, SolanaHistory } from "./solana-history.ts";
 /** The most signatures that a node lists per call. */
 const maxPageSize = 1_000;
 
+/** A page that the node refuses is requested again with a tenth of its entries, down to one. */
+const shrinkBy = 10;
+
 /** Transactions read at a time. An error loses this many reads at most, and nodes limit the rate of requests. */
-const readsAtOnce = 100;
+const readsAtOnce = 8;
 
 /**
- * Slots, about eleven hours, after which gifts lose their own slot and are added up: books are judged as of the last
- * slot that they include, which is a recent one.
+ * Slots, about two hours, after which gifts lose their own slot and are added up: books are judged as of the last slot
+ * that they include, which is a recent one. A stranger can make a gift to each account in each slot.
  */
-const giftsApartSlots = 100_000;
+const giftsApartSlots = 20_000;
+
+/** Strangers' transactions that one call remembers, so that one that names all our addresses is read once. */
+const maxRemembered = 20_000;
+
+type StrangersTransaction = { slot: number; given: ReadonlyMap<SolanaAddress, bigint> };
+type Read = { ours: SolanaTransaction } | StrangersTransaction | "undecodable";
 
 /**
  * Reads the final transactions that name one of our keys or accounts, page by page. If `mostReads` is reached or the
- * node fails, the history says what is unread, and the next call with it continues there.
+ * node fails, the history says what is unread, and the next call with it continues there. Anyone can name our addresses:
+ * a page that the node refuses is requested smaller, and no transaction of a stranger ends the reading.
  */
 export async function readSolanaTransactions(
 	chain: AuditedSolana,
@@ -44,25 +53,30 @@ export async function readSolanaTransactions(
 	} = {},
 ): Promise<SolanaHistory> {
 	const { escrow, vault } = chain.deployment;
-	const held = new Map(chain.accounts.map((account) => [account.address, account]));
-	const addresses = [...new Set([...chain.feePayers, escrow, vault, ...held.keys()])];
+	const held = chain.accounts.map(({ address }) => address);
+	const addresses = [...new Set([...chain.feePayers, escrow, vault, ...held])];
 	const known = new Set(after?.transactions.map(({ signature }) => signature));
 	const newest = new Map(after?.newest);
 	const unread = new Map(after?.unread);
-	const gifts = new Map([...held.keys()].map((address) => [address, giftSums(after?.gifts.get(address))]));
+	const gifts = new Map(held.map((address) => [address, giftSums(after?.gifts.get(address))]));
 	const found: SolanaTransaction[] = [];
 	let { strangers, undecodable } = after ?? { strangers: 0, undecodable: 0 };
+	const others = new Map<Signature, Read>();
 	let reads = 0;
 
 	let failure: unknown;
+	let reading: SolanaAddress | undefined;
 	try {
 		for (const address of addresses) {
+			reading = address;
 			const rest = unread.get(address);
 			if (rest && !(await readPart(address, rest))) continue;
 			await readPart(address, { until: newest.get(address) });
 		}
 	} catch (error) {
-		failure = error;
+		failure = new Error(`the transactions that name ${reading} could not all be read: ${messageOf(error)}`, {
+			cause: error,
+		});
 	}
 	const transactions = [...(after?.transactions ?? []), ...found.toReversed()];
 	return {
@@ -81,52 +95,68 @@ export async function readSolanaTransactions(
 		address: SolanaAddress,
 		{ before: start, until }: { before?: Signature; until: Signature | undefined },
 	): Promise<boolean> {
-		for (let before = start; ; ) {
+		for (let before = start, limit = pageSize; ; ) {
 			if (before && reads >= mostReads) return false;
-			const page = await listPage(chain, { address, pageSize, before, until });
-			for (let i = 0; i < page.length; i += readsAtOnce) {
-				const some = page.slice(i, i + readsAtOnce);
-				await take(address, some);
-				const [first, last] = [some[0], some.at(-1)];
-				if (first && !before) newest.set(address, first);
-				before = last;
-				if (before) unread.set(address, { before, until });
-			}
-			if (page.length < pageSize) {
+			const page = await listPage(chain, { address, limit, before, until });
+			// A node may return fewer than requested although there are more, and will do so again.
+			limit = page.length;
+			if (page.length === 0) {
 				unread.delete(address);
 				return true;
 			}
-		}
-	}
-
-	async function take(address: SolanaAddress, page: readonly Signature[]): Promise<void> {
-		const unknown = page.filter((signature) => !known.has(hexOfSignature(signature)));
-		reads += unknown.length;
-		const read = await inTurns(unknown, (signature) => readOne(signature));
-		const account = held.get(address);
-		for (const transaction of read) {
-			if (transaction !== "undecodable" && isKept(chain, transaction)) {
-				known.add(transaction.signature);
-				found.push(transaction);
-				continue;
-			}
-			strangers++;
-			if (transaction === "undecodable") undecodable++;
-			else if (account && transaction.slot > openingSlot) {
-				// Counts this account only: a gift to another of our accounts is counted with the list of that one.
-				gifts.get(address)?.add({ slot: transaction.slot, amount: changeOf(transaction, account) });
+			for (let i = 0; i < page.length; i += readsAtOnce) {
+				const some = page.slice(i, i + readsAtOnce);
+				const read = await Promise.allSettled(some.map(readOne));
+				for (const [j, signature] of some.entries()) {
+					const one = read[j];
+					if (one?.status !== "fulfilled") throw one?.reason;
+					if (one.value) take(address, one.value);
+					if (!before) newest.set(address, signature);
+					before = signature;
+					unread.set(address, { before, until });
+				}
 			}
 		}
 	}
 
-	/** Throws if a transaction of ours cannot be decoded: the audit would miss its effects. */
-	async function readOne(signature: Signature): Promise<SolanaTransaction | "undecodable"> {
-		const read = await readSolanaTransaction(chain, signature);
-		if (read === "undecodable" && isWritten(hexOfSignature(signature))) {
+	function take(address: SolanaAddress, read: Read): void {
+		if (read !== "undecodable" && "ours" in read) {
+			known.add(read.ours.signature);
+			found.push(read.ours);
+			return;
+		}
+		strangers++;
+		if (read === "undecodable") undecodable++;
+		else if (read.slot > openingSlot) {
+			// Counts this account only: a gift to another of our accounts is counted with the list of that one.
+			gifts.get(address)?.add({ slot: read.slot, amount: read.given.get(address) ?? 0n });
+		}
+	}
+
+	/**
+	 * Returns undefined if the transaction is known. Throws if a transaction of ours cannot be decoded: the audit would
+	 * miss its effects.
+	 */
+	async function readOne(signature: Signature): Promise<Read | undefined> {
+		const before = others.get(signature);
+		if (before) return before;
+		if (known.has(hexOfSignature(signature))) return undefined;
+		reads++;
+		const transaction = await readSolanaTransaction(chain, signature);
+		if (transaction === "undecodable" && isWritten(hexOfSignature(signature))) {
 			throw new Error(`our transaction ${signature} cannot be decoded`);
 		}
+		if (transaction !== "undecodable" && isKept(chain, transaction)) return { ours: transaction };
+		const read = transaction === "undecodable" ? transaction : strangersOf(chain, transaction);
+		if (others.size < maxRemembered) others.set(signature, read);
 		return read;
 	}
+}
+
+/** The parts of a stranger's transaction that matter: what it gave to each of our accounts. */
+function strangersOf({ accounts }: AuditedSolana, transaction: SolanaTransaction): StrangersTransaction {
+	const changes = accounts.map((account) => [account.address, changeOf(transaction, account)] as const);
+	return { slot: transaction.slot, given: new Map(changes.filter(([, amount]) => amount !== 0n)) };
 }
 
 /** Returns whether a transaction has to be judged: one of our keys made it, or it took something from us. */
@@ -161,27 +191,38 @@ function giftSums(before: readonly SolanaGift[] = []) {
 	return { add, list, mergedAt: () => merged };
 }
 
+/** Lists a part of the signatures, newest first. Only an empty page is the end. */
 async function listPage(
 	{ rpc }: AuditedSolana,
 	{
 		address,
-		pageSize,
+		limit,
 		before,
 		until,
 	}: {
 		address: SolanaAddress;
-		pageSize: number;
+		limit: number;
 		before: Signature | undefined;
 		until: Signature | undefined;
 	},
 ): Promise<Signature[]> {
-	const page = await rpc
-		.getSignaturesForAddress(address, {
-			commitment: "finalized",
-			limit: pageSize,
-			...(before ? { before } : {}),
-			...(until ? { until } : {}),
-		})
-		.send();
-	return page.map(({ signature }) => signature);
+	for (let size = limit; ; size = Math.max(1, Math.floor(size / shrinkBy))) {
+		try {
+			const page = await rpc
+				.getSignaturesForAddress(address, {
+					commitment: "finalized",
+					limit: size,
+					...(before ? { before } : {}),
+					...(until ? { until } : {}),
+				})
+				.send();
+			return page.map(({ signature }) => signature);
+		} catch (error) {
+			if (size === 1) throw error;
+		}
+	}
+}
+
+function messageOf(error: unknown): string {
+	return error instanceof Error ? error.message : String(error);
 }

@@ -15,7 +15,7 @@ export type SolanaHistory = {
 	giftsMergedAt: number;
 	/** How many transactions of others were read. One that names several of our addresses counts once for each. */
 	strangers: number;
-	/** How many of those cannot be decoded. */
+	/** How many of those cannot be decoded, or are refused by the node. */
 	undecodable: number;
 	/** The newest transaction that names each address. */
 	newest: ReadonlyMap<SolanaAddress, Signature>;
