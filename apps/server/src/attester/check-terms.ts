@@ -2,10 +2,12 @@ import {
 	type AttestationKind,
 	type ChainDeployment,
 	isSolana,
+	type Milliseconds,
 	type Order,
 	type SolanaDeployment,
 	toSolanaWord,
 	toWord,
+	unpackDeadlines,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { ourContracts } from "../chain/evm/our-contracts.ts";
@@ -22,16 +24,19 @@ export type TermsRefusal =
 	| "same_chain"
 	/** Solana's escrow is a key, and asks no attester. */
 	| "custodial_origin"
-	/** No escrow opens an order with such times. */
+	/** No escrow opens an order with such times, or none opens it yet. */
 	| "invalid_deadlines";
+
+/** The escrow's `MAX_REFUND_DELAY`: how far ahead `refundAfter` may be when an order is opened. */
+const maxRefundDelaySeconds = 3 * 24 * 3_600;
 
 /** The words of orders that an attester knows on a chain. */
 type Known = { escrows: Hex[]; vaults: Hex[]; assets: Hex[] };
 
-/** Refuses contracts, keys and assets that are not in the attester's own configuration. */
+/** Refuses contracts, keys and assets that are not in the attester's own configuration, and refunds of orders from the future. */
 export function checkTerms(
 	{ chains, solana, earlierAttesterSets }: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets">,
-	{ kind, order }: { kind: AttestationKind; order: Order },
+	{ kind, order, nowMs }: { kind: AttestationKind; order: Order; nowMs: Milliseconds },
 ): TermsRefusal | undefined {
 	const deploymentOf = (chainId: bigint) =>
 		chains.find((chain) => BigInt(chain.chainId) === chainId)?.deployment;
@@ -44,6 +49,9 @@ export function checkTerms(
 		: destinationDeployment && knownOn(destinationDeployment);
 	if (!origin || !destination) return "unknown_chain";
 	if (order.deadlines >> 192n !== 0n) return "invalid_deadlines";
+	// An order that can be opened later could be paid on Solana once the marker that voids it is closed there.
+	const latest = BigInt(Math.floor(nowMs / 1_000) + maxRefundDelaySeconds);
+	if (kind === "Refund" && unpackDeadlines(order.deadlines).refundAfter > latest) return "invalid_deadlines";
 	if (kind === "Release" && order.originChainId === order.destinationChainId) return "same_chain";
 	if (!origin.escrows.includes(order.escrow)) return "unknown_escrow";
 	if (!origin.vaults.includes(order.originVault)) return "unknown_vault";

@@ -35,7 +35,7 @@ export type Refusal = {
 
 /** An attester, which signs what it sees on the chains. */
 export type Attester = {
-	attest: (question: Omit<Question, "log">) => Promise<{ refused: Refusal[] } | { signature: Hex }>;
+	attest: (question: Omit<Question, "nowMs" | "log">) => Promise<{ refused: Refusal[] } | { signature: Hex }>;
 	heartbeats: () => Promise<(Heartbeat & { signature: Hex })[]>;
 };
 
@@ -56,7 +56,10 @@ export function createAttester({
 	return {
 		/** Signs for orders of one escrow. */
 		attest: async ({ kind, orders, deliveries }) => {
-			const refused = await refusals({ ...config, codeStateOf }, { kind, orders, deliveries, log });
+			const refused = await refusals(
+				{ ...config, codeStateOf },
+				{ kind, orders, deliveries, nowMs: nowMs(), log },
+			);
 			if (refused.length > 0) return { refused };
 			const message = attestationMessage(kind, orders);
 			const signature = hexOfSignature(await signer.sign({ kind: "attestation", message }));
@@ -100,6 +103,7 @@ type Question = {
 	kind: AttestationKind;
 	orders: readonly Order[];
 	deliveries: ReadonlyMap<Hex, Hex>;
+	nowMs: Milliseconds;
 	log: Log;
 };
 
@@ -123,10 +127,13 @@ async function refusals(
 	}: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets"> & {
 		codeStateOf: CodeWatch["stateOf"];
 	},
-	{ kind, orders, deliveries, log }: Question,
+	{ kind, orders, deliveries, nowMs, log }: Question,
 ): Promise<Refusal[]> {
 	const reasons = new Map<Order, Refusal["reason"] | undefined>(
-		orders.map((order) => [order, checkTerms(config, { kind, order }) ?? codeRefusal(codeStateOf, order)]),
+		orders.map((order) => [
+			order,
+			checkTerms(config, { kind, order, nowMs }) ?? codeRefusal(codeStateOf, order),
+		]),
 	);
 	const { solana } = config;
 	const destinations = [

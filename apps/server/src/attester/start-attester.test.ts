@@ -7,6 +7,7 @@ import {
 	type Order,
 	orderId,
 	orderToJson,
+	packDeadlines,
 	toWord,
 } from "@geoswap/protocol";
 import { type Address, custom, type Hex, http, recoverAddress, recoverTypedDataAddress } from "viem";
@@ -23,10 +24,13 @@ let chains: TestChains;
 let actions: ReturnType<typeof orderActions>;
 let attester: Awaited<ReturnType<typeof startAttester>>;
 let account: ReturnType<typeof privateKeyToAccount>;
+/** The attester's time. */
+let nowMs: number;
 
 beforeAll(async () => {
 	chains = await startTestChains();
 	actions = orderActions(chains);
+	nowMs = Number((await chains.origin.publicClient.getBlock()).timestamp) * 1_000;
 	account = privateKeyToAccount(chains.keys.attesters[0] ?? "0x");
 	attester = await startAttester({
 		config: {
@@ -39,7 +43,7 @@ beforeAll(async () => {
 			logLevel: "silent",
 		},
 		signer: signerOfAccount(account),
-		nowMs: () => 1_700_000_000_000,
+		nowMs: () => nowMs,
 		log: createLog({ level: "silent", process: "test" }),
 	});
 });
@@ -93,6 +97,23 @@ test("a refund is signed only once its void, or a block after its deadline, is f
 	expect((await ask("Refund", [voided, expired])).status).toBe(409);
 	await actions.finalize();
 	expect((await ask("Refund", [voided, expired])).status).toBe(200);
+});
+
+test("no refund is signed for an order that the escrow would not open yet, as its `refundAfter` is over 3 days ahead", async () => {
+	const order = await actions.makeOrder();
+	const at = BigInt(nowMs / 1_000);
+	const ahead = (refundAfter: bigint) => ({
+		...order,
+		deadlines: packDeadlines({ openDeadline: at + 3_600n, fillDeadline: at + 7_200n, refundAfter }),
+	});
+	const [last, later] = [ahead(at + 259_200n), ahead(at + 259_201n)];
+	await actions.voidOrder(last);
+	await actions.voidOrder(later);
+	await actions.finalize();
+	expect((await ask("Refund", [last, later])).body.refused).toEqual([
+		{ orderId: orderId(later), reason: "invalid_deadlines" },
+	]);
+	expect((await ask("Refund", [last])).status).toBe(200);
 });
 
 test("nothing is signed for contracts, chains and assets outside the attester's own configuration", async () => {
@@ -166,7 +187,7 @@ test("the heartbeat of each chain is signed and has a time", async () => {
 	const beats = (await response.json()) as (Heartbeat & { signature: Hex })[];
 	expect(beats.map((beat) => beat.chainId)).toEqual([31337, 31338]);
 	for (const { signature, ...beat } of beats) {
-		expect(beat.signedAtUnixSeconds).toBe(1_700_000_000);
+		expect(beat.signedAtUnixSeconds).toBe(nowMs / 1_000);
 		expect(await recoverTypedDataAddress({ ...heartbeatTypedData(beat), signature })).toBe(account.address);
 	}
 });
