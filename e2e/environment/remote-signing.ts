@@ -30,6 +30,9 @@ export type RemoteSigning = {
 
 /** More than a test spends, so that only rules and proofs decide. */
 const cap = { perHour: String(10n ** 30n), perDay: String(10n ** 30n) };
+/** The pace of the stack's chains, as its configuration has it. */
+const evmPace = { finalitySeconds: 5 };
+const solanaPace = { finalitySeconds: 8, blockhashSeconds: 35 };
 const relayerNames = ["relayer-0", "relayer-1"];
 const attesterNames = ["attester-0", "attester-1", "attester-2"];
 
@@ -94,6 +97,7 @@ export async function prepareRemoteSigning({
 					{
 						rpcUrl: endpoints.find((one) => one.chainId === chainId)?.rpcUrl,
 						outflow: outflow(assets),
+						...evmPace,
 						maxFeePerGasWei: String(500n * 10n ** 9n),
 						maxTransactionFeeWei: String(10n ** 19n),
 					},
@@ -101,7 +105,12 @@ export async function prepareRemoteSigning({
 			),
 			...(on &&
 				solana && {
-					solana: { rpcUrl: solana.rpcUrl, outflow: outflow(on.assets), refunds: outflow(on.assets) },
+					solana: {
+						rpcUrl: solana.rpcUrl,
+						outflow: outflow(on.assets),
+						refunds: outflow(on.assets),
+						...solanaPace,
+					},
 				}),
 			keys: {
 				...Object.fromEntries(

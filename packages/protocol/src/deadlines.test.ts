@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { packDeadlines, unpackDeadlines } from "./deadlines.ts";
+import { leavesTimeToSettle, packDeadlines, unpackDeadlines } from "./deadlines.ts";
 
 test("deadlines round-trip through packing, and two equal deadlines are refused", () => {
 	const time = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
@@ -23,4 +23,13 @@ test("deadlines that do not fit into 64 bits are refused", () => {
 		RangeError,
 	);
 	expect(() => unpackDeadlines(2n ** 192n)).toThrow(RangeError);
+});
+
+test("deadlines leave time only if both chains can be final within each of their two gaps", () => {
+	const [openDeadline, fillDeadline, refundAfter] = [100n, 131n, 162n];
+	const deadlines = { openDeadline, fillDeadline, refundAfter };
+	expect(leavesTimeToSettle(deadlines, 30n)).toBe(true);
+	expect(leavesTimeToSettle(deadlines, 31n)).toBe(false);
+	expect(leavesTimeToSettle({ ...deadlines, openDeadline: 101n }, 30n)).toBe(false);
+	expect(leavesTimeToSettle({ ...deadlines, refundAfter: 161n }, 30n)).toBe(false);
 });

@@ -28,3 +28,15 @@ export function unpackDeadlines(word: bigint): Deadlines {
 	if (word < 0n || word >> 192n !== 0n) throw new RangeError("the word has bits above its three deadlines");
 	return { openDeadline: word >> 128n, fillDeadline: (word >> 64n) & uint64, refundAfter: word & uint64 };
 }
+
+/**
+ * Returns whether deadlines leave the time that those of every quote leave: a deposit in the last second and its fill can
+ * both be final before the fill deadline, and a fill in the last second and its release before anyone may refund the
+ * input. `finalitySeconds` is the time that the two chains together need.
+ */
+export function leavesTimeToSettle(
+	{ openDeadline, fillDeadline, refundAfter }: Deadlines,
+	finalitySeconds: bigint,
+): boolean {
+	return fillDeadline - openDeadline > finalitySeconds && refundAfter - fillDeadline > finalitySeconds;
+}

@@ -20,7 +20,7 @@ export {
 } from "./chain-address.ts";
 export { toChainId } from "./chain-id.ts";
 export { contractAddressSchema, evmAddressSchema } from "./contract-address.ts";
-export { type Deadlines, packDeadlines, unpackDeadlines } from "./deadlines.ts";
+export { type Deadlines, leavesTimeToSettle, packDeadlines, unpackDeadlines } from "./deadlines.ts";
 export {
 	type AssetDeployment,
 	assetDeploymentSchema,

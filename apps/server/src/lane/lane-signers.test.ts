@@ -138,6 +138,7 @@ test("payments above the remote signer's cap wait, and do not keep the chain's o
 					outflow: Object.fromEntries(
 						deployment.assets.map(({ address, symbol }) => [address, outflowOf(symbol)]),
 					),
+					finalitySeconds: 5,
 					maxFeePerGasWei: String(500n * 10n ** 9n),
 					maxTransactionFeeWei: String(10n ** 19n),
 				},

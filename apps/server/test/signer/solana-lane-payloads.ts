@@ -27,7 +27,7 @@ export type SolanaPayload = { kind: string; message: Uint8Array };
 export type RecordedSolanaLanes = {
 	/** In the order in which they were signed. */
 	payloads: SolanaPayload[];
-	/** A deposit that landed, and that nobody has decided. */
+	/** An order within Solana whose deposit landed, and that is undecided. */
 	deposited: Order;
 	/** An order within Solana that was paid. */
 	swapped: Order;
@@ -54,8 +54,9 @@ export async function recordSolanaLanes(lanes: SolanaLanes): Promise<RecordedSol
 		destinationVault: toSolanaWord(chain.deployment.vault),
 	};
 	const usdc = toSolanaWord(chain.deployment.settlementToken);
-	const [refunded, released, deposited] = [await open(), await open(), await open()];
+	const [refunded, released] = [await open(), await open()];
 	const recipient = toSolanaWord((await newSolanaWallet(scene)).address);
+	const deposited = await open({ ...within, outputToken: usdc, recipient });
 	const swapped = await open({ ...within, outputToken: usdc, recipient });
 	const given = await open({ ...within, outputToken: usdc, recipient });
 	await slots(40);

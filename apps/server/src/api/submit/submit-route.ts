@@ -19,6 +19,7 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { markerShare } from "../../chain/solana/marker/marker-share.ts";
 import { chainOf, solanaChain } from "../../config/chain-config.ts";
 import type { SealKeys, SealPurpose } from "../../config/seal-keys.ts";
 import type { DatabasePool } from "../../database/database.ts";
@@ -407,9 +408,6 @@ const struckOut =
 	"Too many swaps of this account were refunded in the last day because their recipients could not be paid. Send the request again later, for a recipient that accepts the output token.";
 const openedAfterStrikes =
 	"The order is open on its chain, but too many swaps of this account were refunded in the last day because their recipients could not be paid. Send the request again later. An order that is not submitted in time is refunded after its deadline.";
-
-/** The share of a marker's lifetime in which an order may be submitted again: it is decided in the rest. */
-const markerShare = 0.9;
 
 function expired(expiresAtMs: Milliseconds, found: "never" | "untold"): SwapError {
 	const details = { expiredAt: new Date(expiresAtMs).toISOString() };

@@ -118,7 +118,14 @@ test("the signer's certificates, state, keys and nodes are checked", async () =>
 			keyFile: join(certificates, "server-key.pem"),
 			clientCaFile: join(certificates, "ca.pem"),
 		},
-		chains: { 31337: { rpcUrl: chains.origin.rpcUrl, maxFeePerGasWei: "1", maxTransactionFeeWei: "1" } },
+		chains: {
+			31337: {
+				rpcUrl: chains.origin.rpcUrl,
+				finalitySeconds: 5,
+				maxFeePerGasWei: "1",
+				maxTransactionFeeWei: "1",
+			},
+		},
 		keys: {
 			attester: { use: "attester", reference: "env:SIGNER_TEST_KEY", clients: ["a"], signaturesPerHour: 1 },
 		},

@@ -1,6 +1,7 @@
 import {
 	fromSwapKey,
 	isSolana,
+	leavesTimeToSettle,
 	type Order,
 	orderId,
 	swapUuidTimeMs,
@@ -45,7 +46,9 @@ export function whyNotOurs(
 	if (!isAmong(there.assets, order.outputToken)) return "the output is not an asset of ours";
 	if (!isQuoted(order)) return "its swap key is not one of a quote";
 	const finalitySeconds = BigInt(origin.finalitySeconds + destination.finalitySeconds);
-	return hasTime(order, finalitySeconds) ? undefined : "its deadlines are not those of a quote";
+	return leavesTimeToSettle(unpackDeadlines(order.deadlines), finalitySeconds)
+		? undefined
+		: "its deadlines are not those of a quote";
 }
 
 /** Returns whether its id was made when it was quoted, and it could be opened for some minutes from then on. */
@@ -55,12 +58,6 @@ function isQuoted({ swapKey, deadlines }: Order): boolean {
 	const quotedAt = Math.floor(swapUuidTimeMs(uuid) / 1_000);
 	const openFor = Number(unpackDeadlines(deadlines).openDeadline) - quotedAt;
 	return uuidV7.test(uuid) && openFor >= openSeconds.least && openFor <= openSeconds.most;
-}
-
-/** Returns whether a fill, and the release after it, can be final in time: no other configuration is accepted. */
-function hasTime({ deadlines }: Order, finalitySeconds: bigint): boolean {
-	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(deadlines);
-	return fillDeadline - openDeadline > finalitySeconds && refundAfter - fillDeadline > finalitySeconds;
 }
 
 /** Returns the contracts and assets that an order of ours can name on a chain, each as its word. */

@@ -1,12 +1,16 @@
+import type { SolanaAddress } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes, keccak256 } from "viem";
 import type { Log } from "../../telemetry/log.ts";
 import { digestOfPayload } from "../digest-of-payload.ts";
 import { trySigner } from "../try-signer.ts";
 import { judgePayload } from "./judge-payload.ts";
 import type { Payload, WireSignature } from "./payload.ts";
-import type { Charge, Judgement } from "./policy/judgement.ts";
+import { type Closing, expectOneEnd, isExclusive } from "./policy/expect-one-end.ts";
+import type { Charge, DeliveryPlace, Judgement } from "./policy/judgement.ts";
 import { signatureMeter, unprovenMeter } from "./policy/meters.ts";
 import { Refusal, refuse } from "./policy/refusal.ts";
+import type { ReadClosing } from "./proof/create-closings.ts";
+import type { ReadMarkerTime } from "./proof/create-marker-times.ts";
 import type { Proofs } from "./proof/create-proofs.ts";
 import type { RemoteSignerMetrics } from "./remote-signer-metrics.ts";
 import type { SigningKey } from "./signing-key.ts";
@@ -29,6 +33,8 @@ export function createSigning({
 	keys,
 	state,
 	prove,
+	readClosing,
+	readMarkerTime,
 	nowMs,
 	metrics,
 	log,
@@ -36,6 +42,8 @@ export function createSigning({
 	keys: readonly SigningKey[];
 	state: SignerState;
 	prove: Proofs;
+	readClosing: ReadClosing;
+	readMarkerTime: ReadMarkerTime;
 	nowMs: () => number;
 	metrics: RemoteSignerMetrics | undefined;
 	log: Log;
@@ -134,11 +142,15 @@ export function createSigning({
 			charges.push({ meter, item, amount });
 			if (!proof.isProven) charges.push({ meter: unprovenMeter(meter), item, amount, why: proof.why });
 		}
+		const closings = await readClosings(judgement);
+		const foreignMarkers = await readForeignMarkers(judgement);
 		// From here on nothing waits, so that no other payload is counted in between.
 		expectNonce(key, judgement);
-		expectOldMarkers(key, judgement);
-		const { nonce, marker, deposit } = judgement;
-		state.reserve({ id, charges, nonce, marker, deposit });
+		expectOldMarkers(key, judgement, foreignMarkers);
+		const { nonce, marker, closedMarkers, decisions = [], deposit } = judgement;
+		for (const decision of decisions)
+			expectOneEnd(decision, state.decisionsOf(decision.seed), (place) => closings.get(nameOf(place)));
+		state.reserve({ id, charges, nonce, marker, closedMarkers, decisions, deposit });
 	}
 
 	function expectNonce(key: SigningKey, { nonce }: Judgement): void {
@@ -151,16 +163,54 @@ export function createSigning({
 			);
 	}
 
-	function expectOldMarkers(key: SigningKey, { closedMarkers = [], rivalMarker }: Judgement): void {
+	/** Reads whether the orders that the payload gives back can still be delivered, where a delivery is signed. */
+	async function readClosings({ decisions = [] }: Judgement): Promise<ReadonlyMap<string, Closing>> {
+		const closings = new Map<string, Closing>();
+		await Promise.all(
+			decisions.flatMap((next) =>
+				state.decisionsOf(next.seed).map(async (before) => {
+					if (next.end !== "return" || before.end !== "delivery" || isExclusive(next, before)) return;
+					closings.set(nameOf(before.place), await readClosing(before.place));
+				}),
+			),
+		);
+		return closings;
+	}
+
+	/** Reads from the chain how old those markers are that the payload closes and this signer did not make. */
+	async function readForeignMarkers({ closedMarkers = [] }: Judgement): Promise<ForeignMarkers> {
+		const foreign = closedMarkers.filter((marker) => state.markerSignedAtMs(marker) === undefined);
+		return new Map(
+			await Promise.all(foreign.map(async (marker) => [marker, await readMarkerTime(marker)] as const)),
+		);
+	}
+
+	function expectOldMarkers(
+		key: SigningKey,
+		{ closedMarkers = [], marker, rivalMarker }: Judgement,
+		foreignMarkers: ForeignMarkers,
+	): void {
 		if (key.use !== "solana") return;
+		// The marker is gone, or will be: the order would be decided a second time.
+		if (marker !== undefined && state.isClosed(marker))
+			refuse("contradicts", `${marker} was made for the order before, and closed`);
 		if (rivalMarker !== undefined && state.markerSignedAtMs(rivalMarker) !== undefined)
 			refuse("not-the-deposit", "the order was decided with its other marker");
 		for (const marker of closedMarkers) {
-			const signedAtMs = state.markerSignedAtMs(marker);
-			if (signedAtMs !== undefined && nowMs() - signedAtMs < key.markerSeconds * 1_000)
+			const madeAtMs = state.markerSignedAtMs(marker) ?? foreignMarkers.get(marker);
+			if (madeAtMs === undefined)
+				refuse("marker-young", `this signer did not make ${marker}, and no node shows that it is old`);
+			if (nowMs() - madeAtMs < key.markerSeconds * 1_000)
 				refuse("marker-young", `${marker} still prevents a second payment`);
 		}
 	}
+}
+
+/** Times in milliseconds before which markers were made; undefined where no node shows it. */
+type ForeignMarkers = ReadonlyMap<SolanaAddress, number | undefined>;
+
+function nameOf(place: DeliveryPlace): string {
+	return "marker" in place ? place.marker : `${place.chainId}/${place.vault}/${place.orderId}`;
 }
 
 async function signWith(key: SigningKey, payload: Payload): Promise<WireSignature> {

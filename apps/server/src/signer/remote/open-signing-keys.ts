@@ -33,7 +33,7 @@ export function openSigningKeys(
 }
 
 async function openKey(
-	{ deployment, attesterSets, chains, solana }: SignerConfig,
+	{ deployment, attesterSets, finalitySeconds, chains, solana }: SignerConfig,
 	{ name, key, opener, nowMs }: { name: string; key: KeyConfig; opener: KeyOpener; nowMs: () => number },
 ): Promise<SigningKey> {
 	const { clients, reference } = key;
@@ -51,7 +51,8 @@ async function openKey(
 		const { maxGas, maxFeePerGasWei, maxTransactionFeeWei } = limits;
 		const { address } = signer;
 		const bounds = { maxGas, maxFeePerGasWei, maxTransactionFeeWei };
-		const rules = { deployment, attesterSets, nowMs, key: name, address, chain, ...bounds };
+		const orders = { deployment, attesterSets, finalitySeconds, nowMs };
+		const rules = { ...orders, key: name, address, chain, ...bounds };
 		return { name, clients, use: "relayer", signer, rules, firstNonce: key.firstNonce };
 	}
 	const signer = await opener.openSolana(reference);
@@ -63,7 +64,7 @@ async function openKey(
 		throw new Error(`its address is ${signer.address}, and the deployment file names ${named.join(", ")}`);
 	const { maxUnits, maxMicroLamportsPerUnit, markerSeconds } = solana;
 	const { address } = signer;
-	const orders = { deployment, attesterSets, nowMs };
+	const orders = { deployment, attesterSets, finalitySeconds, nowMs };
 	const rules = { key: name, use, address, deployment: on, maxUnits, maxMicroLamportsPerUnit, orders };
 	return { name, clients, use: "solana", signer, rules, markerSeconds };
 }

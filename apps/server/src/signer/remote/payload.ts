@@ -63,7 +63,7 @@ export const payloadSchema = z.discriminatedUnion("kind", [
 		kind: z.literal("message"),
 		/** The message of a Solana transaction. */
 		message: z.base64(),
-		/** The order that a payout pays: nothing in the message leads to it. The signer checks that they match. */
+		/** The order that a payout or a refund pays: nothing in the message leads to it. The signer checks that they match. */
 		order: orderSchema.exactOptional(),
 	}),
 ]);

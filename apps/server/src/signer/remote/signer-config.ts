@@ -12,6 +12,7 @@ import type { Hex } from "viem";
 import * as z from "zod";
 import { maxTransactionGas } from "../../chain/evm/send/simulate-bundle.ts";
 import { ConfigError } from "../../config/config-error.ts";
+import { secondsSchema } from "../../config/duration-schemas.ts";
 import { keyReferenceSchema, parseKeyReference } from "../../config/key-reference.ts";
 import { keySettingsSchema } from "../../config/keys-config.ts";
 import { parseJsonFile } from "../../config/parse-json-file.ts";
@@ -34,6 +35,8 @@ const chainSchema = z.strictObject({
 	rpcUrl: urlSchema.exactOptional(),
 	/** Caps by token, for what leaves the chain's vaults by all relayers together. A token without a cap is never paid. */
 	outflow: z.record(evmAddressSchema, outflowSchema).default({}),
+	/** How long a block takes to be final, generously, as the service has it. */
+	finalitySeconds: secondsSchema,
 	maxFeePerGasWei: amountSchema,
 	maxTransactionFeeWei: amountSchema,
 	maxGas: amountSchema.default(maxTransactionGas),
@@ -44,6 +47,9 @@ const solanaSchema = z.strictObject({
 	/** Caps by mint, for what the vault pays and what the escrow refunds. */
 	outflow: z.record(solanaAddressSchema, outflowSchema).default({}),
 	refunds: z.record(solanaAddressSchema, outflowSchema).default({}),
+	finalitySeconds: secondsSchema.default(20),
+	/** The longest that a new blockhash is valid, as the service has it. */
+	blockhashSeconds: secondsSchema.default(120),
 	maxUnits: z.int().positive().default(200_000),
 	maxMicroLamportsPerUnit: amountSchema.default(5_000_000n),
 	/** The age from which a marker may be closed, as the service has it. */
@@ -113,6 +119,8 @@ export type SignerConfig = Omit<SignerFile, "deployment" | "earlierAttesterSets"
 	deployment: Deployment;
 	/** Hashes of all attester sets that orders of ours may name. */
 	attesterSets: ReadonlySet<Hex>;
+	/** How long each chain takes to be final, by its id. */
+	finalitySeconds: ReadonlyMap<number, number>;
 	/** The cap of each meter. */
 	caps: ReadonlyMap<string, Cap>;
 };
@@ -139,6 +147,10 @@ export function readSignerConfig(path: string): SignerConfig {
 		attesterSets: new Set([
 			...deployment.chains.map(({ attesterSet }) => attesterSet.hash.toLowerCase() as Hex),
 			...earlierAttesterSets.map(attesterSetHash),
+		]),
+		finalitySeconds: new Map([
+			...Object.entries(file.chains).map(([id, chain]) => [Number(id), chain.finalitySeconds] as const),
+			...(file.solana ? [[solanaChainId, file.solana.finalitySeconds] as const] : []),
 		]),
 		caps: capsOf(file),
 	};

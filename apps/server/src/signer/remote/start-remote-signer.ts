@@ -4,7 +4,9 @@ import type { Log } from "../../telemetry/log.ts";
 import type { Meter } from "../../telemetry/meter.ts";
 import { createSigning } from "./create-signing.ts";
 import { type KeyOpener, openSigningKeys } from "./open-signing-keys.ts";
+import { createClosings } from "./proof/create-closings.ts";
 import { createFeedPrices } from "./proof/create-feed-prices.ts";
+import { createMarkerTimes } from "./proof/create-marker-times.ts";
 import { createProofs } from "./proof/create-proofs.ts";
 import { remoteSignerMetrics } from "./remote-signer-metrics.ts";
 import { readCertificates } from "./server/read-certificates.ts";
@@ -46,7 +48,20 @@ export async function startRemoteSigner({
 		const chains = chainsOf(config);
 		const solana = solanaOf(config);
 		const worthE18 = createFeedPrices({ deployment, chains, nowMs });
-		const prove = createProofs({ chains, solana, worthE18, deposits: state, marginBps });
+		const readClosing = createClosings({ chains, solana });
+		const { blockhashSeconds = 0, markerSeconds = 0 } = config.solana ?? {};
+		const deposits = state;
+		const prove = createProofs({
+			chains,
+			solana,
+			worthE18,
+			deposits,
+			readClosing,
+			marginBps,
+			blockhashSeconds,
+			markerSeconds,
+			nowMs,
+		});
 		const metrics =
 			meter &&
 			remoteSignerMetrics(meter, {
@@ -55,7 +70,8 @@ export async function startRemoteSigner({
 				certificates: () => [...certificates.expiries, ...clientExpiries()],
 				nowMs,
 			});
-		const signing = createSigning({ keys, state, prove, nowMs, metrics, log });
+		const readMarkerTime = createMarkerTimes(solana);
+		const signing = createSigning({ keys, state, prove, readClosing, readMarkerTime, nowMs, metrics, log });
 		const server = await startSignerServer({ signing, certificates, host, port, nowMs, log });
 		clientExpiries = server.clientExpiries;
 		return {

@@ -61,6 +61,7 @@ function startStrictSigner(unproven: object = {}): Promise<TestSigner> {
 		{
 			rpcUrl,
 			outflow: Object.fromEntries(assets.map(({ address }) => [address, { ...noCap, ...unproven }])),
+			finalitySeconds: 5,
 			maxFeePerGasWei: String(500n * 10n ** 9n),
 			maxTransactionFeeWei: String(10n ** 19n),
 		},

@@ -102,6 +102,7 @@ function landed({
 	return {
 		signature: "0x",
 		slot: 1,
+		timestamp: undefined,
 		isFailed,
 		fee: 5_000n,
 		signatures: new Map(),

@@ -15,8 +15,16 @@ export async function readMarkers(
 		commitment,
 	}: { base: SolanaAddress; orderIds: readonly Hex[]; commitment: SolanaCommitment },
 ): Promise<(MarkerOwner | undefined)[]> {
-	const { vault, escrow } = chain.deployment;
 	const addresses = await Promise.all(orderIds.map((orderId) => markerAddress({ base, orderId })));
+	return readMarkerOwners(chain, { addresses, commitment });
+}
+
+/** Reads the owners of the markers at these addresses. */
+export async function readMarkerOwners(
+	chain: SolanaChain,
+	{ addresses, commitment }: { addresses: readonly SolanaAddress[]; commitment: SolanaCommitment },
+): Promise<(MarkerOwner | undefined)[]> {
+	const { vault, escrow } = chain.deployment;
 	const { accounts } = await readAccounts(chain, addresses, { commitment });
 	return accounts.map((account) => {
 		if (account?.token?.mint !== nativeMint) return undefined;

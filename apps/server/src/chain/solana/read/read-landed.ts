@@ -20,6 +20,8 @@ type TokenChange = Change & { mint: SolanaAddress; owner: SolanaAddress };
 export type Landed = {
 	signature: Hex;
 	slot: number;
+	/** The time of its block in seconds; undefined if the node does not know it. */
+	timestamp: number | undefined;
 	/** If true, it changed nothing, except for its fee. */
 	isFailed: boolean;
 	fee: bigint;
@@ -50,7 +52,7 @@ export async function readLanded(
 			.send(),
 	);
 	if (!found) return undefined;
-	const { meta, slot } = found;
+	const { meta, slot, blockTime } = found;
 	// Without `meta` nobody knows what was moved.
 	if (!meta) throw new Error(`the chain has no record of what ${toSignature(signature)} changed`);
 	const { compiledMessage, loadedAddresses, transaction } = decodeTransactionFromRpcResponse(found);
@@ -67,6 +69,7 @@ export async function readLanded(
 	return {
 		signature,
 		slot: Number(slot),
+		timestamp: blockTime === null ? undefined : Number(blockTime),
 		isFailed: meta.err !== null,
 		fee: meta.fee,
 		signatures: new Map(

@@ -1,5 +1,6 @@
 import { fromSolanaWord, orderId } from "@geoswap/protocol";
 import { markerInstructions } from "../marker/marker-instructions.ts";
+import { forOrder } from "./for-order.ts";
 import { expectEscrow, expectVault, isWithinSolana } from "./order-sides.ts";
 import { type OrderParts, type SignedTransaction, signInstructions } from "./sign-instructions.ts";
 import { transferInstructions } from "./transfer-instructions.ts";
@@ -13,7 +14,7 @@ const unitLimit = { transfer: 40_000, account: 60_000 };
  */
 export async function signRefund({
 	deployment,
-	keys,
+	keys: { vault, escrow: anyEscrow },
 	order,
 	createsAccount,
 	isVoided = false,
@@ -25,11 +26,12 @@ export async function signRefund({
 	isVoided?: boolean;
 }): Promise<SignedTransaction> {
 	expectEscrow(deployment, order);
+	const escrow = forOrder(anyEscrow, order);
 	const isWithin = isWithinSolana(order);
 	if (isWithin) expectVault(deployment, order);
 	const transfer = await transferInstructions({
 		deployment,
-		from: keys.escrow,
+		from: escrow,
 		to: fromSolanaWord(order.wallet),
 		token: order.inputToken,
 		amount: order.inputAmount,
@@ -37,9 +39,9 @@ export async function signRefund({
 	});
 	const marker = await markerInstructions({
 		feePayer: parts.feePayer,
-		base: isWithin && !isVoided ? keys.vault : keys.escrow,
+		base: isWithin && !isVoided ? vault : escrow,
 		orderId: orderId(order),
-		owner: keys.escrow.address,
+		owner: escrow.address,
 	});
 	return signInstructions({
 		...parts,

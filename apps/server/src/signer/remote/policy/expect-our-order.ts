@@ -2,6 +2,7 @@ import {
 	type ChainDeployment,
 	type Deployment,
 	isSolana,
+	leavesTimeToSettle,
 	type Order,
 	toSolanaWord,
 	toWord,
@@ -19,6 +20,8 @@ export type OrderRules = {
 	deployment: Deployment;
 	/** Hashes of all attester sets, current and retired, that orders of ours name. */
 	attesterSets: ReadonlySet<Hex>;
+	/** How long each chain takes to be final, by its id. */
+	finalitySeconds: ReadonlyMap<number, number>;
 	nowMs: () => number;
 };
 
@@ -26,7 +29,10 @@ export type OrderRules = {
  * Refuses an order for whose delivery we would never be paid: its escrow, vaults, attesters or assets are not ours.
  * Anyone can open an order with any terms.
  */
-export function expectOurOrder(order: Order, { deployment, attesterSets, nowMs }: OrderRules): void {
+export function expectOurOrder(
+	order: Order,
+	{ deployment, attesterSets, finalitySeconds, nowMs }: OrderRules,
+): void {
 	const origin = wordsOf(deployment, order.originChainId);
 	const destination = wordsOf(deployment, order.destinationChainId);
 	if (!origin || !destination) refuse("not-ours", "one of the order's chains is not ours");
@@ -43,6 +49,17 @@ export function expectOurOrder(order: Order, { deployment, attesterSets, nowMs }
 	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
 	if (openDeadline >= fillDeadline || fillDeadline >= refundAfter)
 		refuse("malformed", "an order's deadlines are not in order");
+	// Without it, the wallet could have its input back before attesters can sign the release. A chain that the signer's file
+	// does not have adds nothing here, and proves nothing either.
+	const seconds = [order.originChainId, order.destinationChainId].map(
+		(chainId) => finalitySeconds.get(Number(chainId)) ?? 0,
+	);
+	const bothFinal = BigInt(seconds.reduce((sum, one) => sum + one, 0));
+	if (!leavesTimeToSettle({ openDeadline, fillDeadline, refundAfter }, bothFinal))
+		refuse(
+			"not-ours",
+			`an order's deadlines are not those of a quote: between two of them are not more than ${bothFinal} s, in which both chains are final`,
+		);
 	// A fill that is signed now and kept for later must expire before a day's caps have been renewed many times.
 	if (refundAfter > BigInt(Math.floor(nowMs() / 1_000)) + longestOrderSeconds)
 		refuse("malformed", "an order lasts for longer than any escrow accepts");

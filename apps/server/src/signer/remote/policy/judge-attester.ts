@@ -1,5 +1,5 @@
 import type { AttestationMessage, Deployment, Heartbeat } from "@geoswap/protocol";
-import { isSolana } from "@geoswap/protocol";
+import { isSolana, markerSeed } from "@geoswap/protocol";
 import { isAddressEqual } from "viem";
 import { ourContracts } from "../../../chain/evm/our-contracts.ts";
 import type { Judgement } from "./judgement.ts";
@@ -29,6 +29,11 @@ export function judgeAttestation(
 		kind: "attestation",
 		charges: [],
 		payouts: [],
+		decisions: orderIds.map((id) => ({
+			end: kind === "Release" ? "release" : "return",
+			seed: markerSeed(id),
+			isLasting: false,
+		})),
 		about: { attestation: kind, chainId: originChainId, escrow, orderIds },
 	};
 }

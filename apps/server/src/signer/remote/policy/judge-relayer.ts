@@ -1,4 +1,13 @@
-import { type ChainDeployment, fromWord, type Order, orderId, toWord } from "@geoswap/protocol";
+import {
+	type ChainDeployment,
+	fromWord,
+	isSolana,
+	markerSeed,
+	type Order,
+	orderId,
+	toWord,
+	unpackDeadlines,
+} from "@geoswap/protocol";
 import {
 	type Address,
 	type Hex,
@@ -17,7 +26,7 @@ import { decodeOrderOp } from "./decode-order-op.ts";
 import { decodeRelayerCall } from "./decode-relayer-call.ts";
 import { expectAttested } from "./expect-attested.ts";
 import { expectOurOrder, type OrderRules } from "./expect-our-order.ts";
-import type { Judgement, Payout } from "./judgement.ts";
+import type { Judgement, OrderDecision, Payout } from "./judgement.ts";
 import { feeMeter, outflowMeter } from "./meters.ts";
 import { refuse } from "./refusal.ts";
 
@@ -63,6 +72,7 @@ export function judgeRelayer(unsigned: Hex, rules: RelayerRules): Judgement {
 		kind: bundle.kind,
 		...common,
 		payouts,
+		decisions: bundle.kind === "fill" ? bundle.fills.map(({ order }) => deliveryOf(order, bundle.vault)) : [],
 		about: { nonce, to, fee, ...describeBundle(bundle) },
 	};
 }
@@ -189,6 +199,14 @@ function judgeFill(
 	if (amount === 0n) refuse("malformed", "a fill pays nothing");
 	const token = poolFee === 0 ? output : chain.settlementToken;
 	return { meter: outflowMeter(chain.chainId, token), item: orderId(order), amount, token, order };
+}
+
+/** Voids, releases and refunds on an EVM chain need no such record: the contracts decide an order once. */
+function deliveryOf(order: Order, vault: Address): OrderDecision {
+	const id = orderId(order);
+	const fillDeadline = Number(unpackDeadlines(order.deadlines).fillDeadline);
+	const place = { orderId: id, chainId: Number(order.destinationChainId), vault, fillDeadline };
+	return { end: "delivery", seed: markerSeed(id), place, isLasting: isSolana(order.originChainId) };
 }
 
 function addressIn(word: Hex): Address {

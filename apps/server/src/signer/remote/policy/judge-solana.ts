@@ -18,7 +18,7 @@ import { type Hex, keccak256 } from "viem";
 import { nativeMint } from "../../../chain/solana/marker/marker-instructions.ts";
 import { maximumClosedMarkers } from "../../../chain/solana/send/sign-close.ts";
 import { expectOurOrder, type OrderRules } from "./expect-our-order.ts";
-import type { Charge, Judgement, PayloadKind, Payout } from "./judgement.ts";
+import type { Charge, Judgement, OrderDecision, Payout } from "./judgement.ts";
 import { feeMeter, outflowMeter, refundMeter } from "./meters.ts";
 import { readSolanaMessage, type SolanaMessage, type SolanaStep } from "./read-solana-steps.ts";
 import { refuse } from "./refusal.ts";
@@ -50,7 +50,7 @@ export async function judgeSolana(
 		message: bytes,
 		order,
 	}: {
-		message: Uint8Array /** The order that a payout pays, if the caller says so. */;
+		message: Uint8Array /** The order that a payout or a refund pays, if the caller says so. */;
 		order?: Order | undefined;
 	},
 	rules: SolanaRules,
@@ -96,7 +96,10 @@ function feesOf(
 
 /** A payout, and the use of the key that pays it. */
 type PaidBy = Payout & { by: SolanaUse };
-type Found = Pick<Judgement, "kind" | "marker" | "rivalMarker" | "closedMarkers" | "deposit" | "about"> & {
+type Found = Pick<
+	Judgement,
+	"kind" | "marker" | "rivalMarker" | "closedMarkers" | "decisions" | "deposit" | "about"
+> & {
 	payouts: PaidBy[];
 };
 
@@ -173,10 +176,11 @@ async function judgeDecision(
 		programAddress: TOKEN_PROGRAM_ADDRESS,
 		seed: marker.seed,
 	});
-	const decided = (kind: PayloadKind, payouts: PaidBy[] = []): Found => ({
+	const decided = (kind: DecisionKind, payouts: PaidBy[] = []): Found => ({
 		kind,
 		marker: marker.marker,
 		rivalMarker,
+		decisions: [decisionOf(kind, marker)],
 		payouts,
 		about: {
 			marker: marker.marker,
@@ -207,8 +211,9 @@ async function judgeDecision(
 	};
 	if (payment.from === escrow) {
 		if (release || owner !== "escrow") refuse("malformed", "a refund does something else too");
-		const refund = { seed: marker.seed, destination: payment.to, mint: payment.mint };
-		return decided("refund", [{ ...paid, by: "escrow", meter: refundMeter(payment.mint), refund }]);
+		const refund = { seed: marker.seed, destination: payment.to, mint: payment.mint, base };
+		const about = { ...paid, meter: refundMeter(payment.mint), refund, ...(order && { order }) };
+		return decided("refund", [{ ...about, by: "escrow" }]);
 	}
 	if (payment.from !== vault) return refuse("not-ours", "the payer is neither the vault nor the escrow");
 	if (base !== "vault" || owner !== "vault") refuse("malformed", "a payout makes another marker");
@@ -218,6 +223,18 @@ async function judgeDecision(
 	if (order) await expectPaid(order, { seed: marker.seed, payment, deployment, orders });
 	const about = { ...paid, meter: outflowMeter(solanaChainId, payment.mint), ...(order && { order }) };
 	return decided("payout", [{ ...about, by: "vault" }]);
+}
+
+type DecisionKind = "payout" | "release" | "refund" | "void";
+
+/** Returns what a transaction that makes a marker decides. A void lets attesters sign the refund. */
+function decisionOf(
+	kind: DecisionKind,
+	{ marker, seed }: { marker: SolanaAddress; seed: string },
+): OrderDecision {
+	const about = { seed, isLasting: true };
+	if (kind === "payout") return { end: "delivery", place: { marker }, ...about };
+	return { end: kind === "release" ? "release" : "return", marker, ...about };
 }
 
 /** Refuses a payout that is not what the given order says. The marker's seed shows which order it is for. */

@@ -1,8 +1,8 @@
 import type { Order, SolanaAddress } from "@geoswap/protocol";
-import type { Hex } from "viem";
+import type { Address, Hex } from "viem";
 
 /** The kinds of payloads that are signed. */
-export type PayloadKind =
+type PayloadKind =
 	| "open"
 	| "fill"
 	| "void"
@@ -41,7 +41,37 @@ export type Payout = {
 	/** The order that is paid; undefined if the payload does not contain it. */
 	order?: Order;
 	/** A refund on Solana, which must go to the wallet of a deposit that this signer co-signed. */
-	refund?: { seed: string; destination: SolanaAddress; mint: SolanaAddress };
+	refund?: {
+		seed: string;
+		destination: SolanaAddress;
+		mint: SolanaAddress;
+		/** The key whose marker the refund makes. */
+		base: "vault" | "escrow";
+	};
+};
+
+/**
+ * The place where a delivery can land: a vault on an EVM chain, or a marker on Solana. Its state shows whether the order
+ * can still be delivered.
+ */
+export type DeliveryPlace =
+	| { orderId: Hex; chainId: number; vault: Address; fillDeadline: number }
+	| { marker: SolanaAddress };
+
+/** A decision about an order that a payload makes or, if it is an attestation, allows. */
+export type Decision =
+	| { end: "delivery"; place: DeliveryPlace }
+	/** The input goes to our vault. `marker` is the one that the payload makes; an attestation makes none. */
+	| { end: "release"; marker?: SolanaAddress }
+	/** The input goes back to its wallet, or may from then on. `marker` is as above. */
+	| { end: "return"; marker?: SolanaAddress };
+
+/** A decision, and the order that it is about. */
+export type OrderDecision = Decision & {
+	/** Names the order, as the seed of its markers. */
+	seed: string;
+	/** Whether the input may still be given back when the order's deadlines are over, as Solana's escrow may. */
+	isLasting: boolean;
 };
 
 /** A deposit on Solana that a fee payer pays for. */
@@ -58,6 +88,8 @@ export type Judgement = {
 	rivalMarker?: SolanaAddress;
 	/** Markers that the payload closes. */
 	closedMarkers?: SolanaAddress[];
+	/** Decisions about orders. No two payloads are signed that contradict each other. */
+	decisions?: OrderDecision[];
 	deposit?: CoSignedDeposit;
 	/** A description of the payload for the audit log: orders, amounts, recipients. */
 	about: Record<string, unknown>;

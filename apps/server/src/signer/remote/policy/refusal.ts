@@ -18,6 +18,8 @@ export const refusalReasons = [
 	"marker-young",
 	/** A payment that is not what the order's deposit was for. */
 	"not-the-deposit",
+	/** The order was decided otherwise by a payload that is signed, or on a chain. */
+	"contradicts",
 	/** All keys together have paid as much of the token as they may for now. */
 	"above-cap",
 	/** The key has signed, or spent on fees, as much as it may for now. */

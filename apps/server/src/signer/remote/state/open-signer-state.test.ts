@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { SolanaAddress } from "@geoswap/protocol";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { openSignerState, type SignerState } from "./open-signer-state.ts";
@@ -39,6 +40,39 @@ test("a cap holds for any hour and any day, and a restart renews nothing", () =>
 	expect(() => pay(state, "e", 1n)).toThrow("a");
 	now += 56 * hourMs;
 	pay(state, "e", 100n);
+	state.close();
+});
+
+test("decisions about orders and closed markers survive a restart, for as long as an input can be given back", () => {
+	const path = newPath();
+	let now = 10_000 * hourMs;
+	const open = () => openSignerState({ path, caps, nowMs: () => now });
+	const place = { orderId: "0x01", chainId: 1, vault: "0x02", fillDeadline: 3 } as const;
+	const marker = "marker" as SolanaAddress;
+	let state = open();
+	state.reserve({
+		id: { key: "k", digest: "a" },
+		charges: [],
+		closedMarkers: [marker],
+		decisions: [
+			{ end: "delivery", place, seed: "evm", isLasting: false },
+			{ end: "delivery", place, seed: "solana", isLasting: true },
+			{ end: "return", marker, seed: "solana", isLasting: true },
+		],
+	});
+	state.close();
+	state = open();
+	expect(state.decisionsOf("evm")).toEqual([{ end: "delivery", place }]);
+	expect(state.isClosed(marker)).toBe(true);
+	// No escrow of an EVM chain keeps an input for longer than three days.
+	now += 3 * 24 * hourMs;
+	pay(state, "b", 1n);
+	expect(state.decisionsOf("evm")).toHaveLength(1);
+	now += 300 * 24 * hourMs;
+	pay(state, "c", 1n);
+	expect(state.decisionsOf("evm")).toEqual([]);
+	expect(state.decisionsOf("solana")).toHaveLength(2);
+	expect(state.isClosed(marker)).toBe(true);
 	state.close();
 });
 

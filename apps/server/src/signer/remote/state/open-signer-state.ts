@@ -3,7 +3,7 @@ import type { SolanaAddress } from "@geoswap/protocol";
 import { markerSeed } from "@geoswap/protocol";
 import { ConfigError } from "../../../config/config-error.ts";
 import { keyAboveCap } from "../payload.ts";
-import type { Charge, CoSignedDeposit } from "../policy/judgement.ts";
+import type { Charge, CoSignedDeposit, Decision, OrderDecision } from "../policy/judgement.ts";
 import { isKeyMeter, isUnprovenMeter } from "../policy/meters.ts";
 import { type RefusalReason, refuse } from "../policy/refusal.ts";
 import type { Cap, Caps } from "./cap.ts";
@@ -18,6 +18,8 @@ type Reservation = {
 	charges: readonly Charge[];
 	nonce?: number | undefined;
 	marker?: SolanaAddress | undefined;
+	closedMarkers?: readonly SolanaAddress[] | undefined;
+	decisions?: readonly OrderDecision[] | undefined;
 	deposit?: CoSignedDeposit | undefined;
 };
 
@@ -35,6 +37,10 @@ export type SignerState = {
 	highestNonce: (key: string) => number | undefined;
 	/** Returns when a marker was signed last; undefined if it is not known. */
 	markerSignedAtMs: (marker: SolanaAddress) => number | undefined;
+	/** Returns whether a payload that closes the marker was signed. */
+	isClosed: (marker: SolanaAddress) => boolean;
+	/** Returns what payloads that were signed decide about an order. */
+	decisionsOf: (seed: string) => Decision[];
 	/** Returns the deposits whose order has this marker's seed: a caller may build an order's transaction again. */
 	depositsOf: (seed: string) => KnownDeposit[];
 	/** Returns what each meter has counted, and may count. */
@@ -49,8 +55,11 @@ create table if not exists payloads (key text not null, digest text not null, si
 create table if not exists nonces (key text primary key, highest integer not null) without rowid;
 create table if not exists markers (address text primary key, at_ms integer not null) without rowid;
 create table if not exists deposits (seed text not null, key text not null, digest text not null, order_id text not null, wallet text not null, mint text not null, amount text not null, at_ms integer not null, primary key (seed, key, digest)) without rowid;
+create table if not exists closed (address text primary key, at_ms integer not null) without rowid;
+create table if not exists decisions (seed text not null, decision text not null, until_ms integer not null, primary key (seed, decision)) without rowid;
 create index if not exists items_at on items (at_ms);
 create index if not exists payloads_at on payloads (at_ms);
+create index if not exists decisions_until on decisions (until_ms);
 `;
 
 const dayMs = 24 * 3_600_000;
@@ -97,6 +106,12 @@ export function openSignerState({
 		marker: db.prepare("select at_ms from markers where address = ?"),
 		putMarker: db.prepare(
 			"insert into markers values (?, ?) on conflict do update set at_ms = excluded.at_ms",
+		),
+		closed: db.prepare("select 1 from closed where address = ?"),
+		putClosed: db.prepare("insert into closed values (?, ?) on conflict do nothing"),
+		decisions: db.prepare("select decision from decisions where seed = ?"),
+		putDecision: db.prepare(
+			"insert into decisions values (?, ?, ?) on conflict do update set until_ms = max(until_ms, excluded.until_ms)",
 		),
 		deposit: db.prepare(
 			"select order_id, wallet, mint, amount, signature from deposits left join payloads using (key, digest) where seed = ?",
@@ -163,7 +178,9 @@ export function openSignerState({
 			"delete from payloads where at_ms < ? and (key, digest) not in (select key, digest from deposits)",
 		).run(old);
 		db.prepare("delete from markers where at_ms < ?").run(older);
+		db.prepare("delete from closed where at_ms < ?").run(older);
 		db.prepare("delete from deposits where at_ms < ?").run(older);
+		db.prepare("delete from decisions where until_ms < ?").run(prunedAtMs);
 		db.prepare("delete from spent where minute < ?").run(Math.floor(old / 60_000));
 	}
 
@@ -172,7 +189,15 @@ export function openSignerState({
 			const row = statements.payload.get(key, digest) as { signature: string | null } | undefined;
 			return row && { signature: row.signature ?? undefined };
 		},
-		reserve: ({ id: { key, digest }, charges, nonce, marker, deposit }) => {
+		reserve: ({
+			id: { key, digest },
+			charges,
+			nonce,
+			marker,
+			closedMarkers = [],
+			decisions = [],
+			deposit,
+		}) => {
 			const at = nowMs();
 			const minute = Math.floor(at / 60_000);
 			const grown = growthOf(charges, minute);
@@ -187,6 +212,9 @@ export function openSignerState({
 				statements.putPayload.run(key, digest, at);
 				if (nonce !== undefined) statements.putNonce.run(key, nonce);
 				if (marker !== undefined) statements.putMarker.run(marker, at);
+				for (const closed of closedMarkers) statements.putClosed.run(closed, at);
+				for (const { seed, isLasting, ...decision } of decisions)
+					statements.putDecision.run(seed, JSON.stringify(decision), at + (isLasting ? keptLongMs : keptMs));
 				if (deposit) {
 					const { orderId, wallet, mint, amount } = deposit;
 					statements.putDeposit.run(
@@ -209,6 +237,11 @@ export function openSignerState({
 		},
 		highestNonce: (key) => (statements.nonce.get(key) as { highest: number } | undefined)?.highest,
 		markerSignedAtMs: (marker) => (statements.marker.get(marker) as { at_ms: number } | undefined)?.at_ms,
+		isClosed: (marker) => statements.closed.get(marker) !== undefined,
+		decisionsOf: (seed) =>
+			(statements.decisions.all(seed) as { decision: string }[]).map(
+				({ decision }) => JSON.parse(decision) as Decision,
+			),
 		depositsOf: (seed) =>
 			(statements.deposit.all(seed) as DepositRow[]).map((row) => ({
 				orderId: row.order_id,
