@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { solanaKeyVariables, type TestSolana } from "@geoswap/devnet";
 import {
+	markerAddress,
 	newSwapUuid,
 	type Order,
 	orderId,
@@ -10,6 +11,7 @@ import {
 	toSwapKey,
 } from "@geoswap/protocol";
 import { createKeyPairSignerFromBytes, type Instruction, type KeyPairSigner, signBytes } from "@solana/kit";
+import { getCloseAccountInstruction } from "@solana-program/token";
 import { bytesToHex, type Hex, zeroHash } from "viem";
 import { connectSolana } from "../../src/chain/solana/connect-solana.ts";
 import { markerInstructions } from "../../src/chain/solana/marker/marker-instructions.ts";
@@ -138,6 +140,12 @@ export async function solanaActions(solana: TestSolana) {
 				unitLimit: 200_000,
 				instructions,
 			});
+		},
+		/** Signs a transaction that closes the marker whose base and owner are this key. */
+		async signClose(order: Order, base: "vault" | "escrow"): Promise<SignedTransaction> {
+			const owner = keys[base];
+			const account = await markerAddress({ base: owner.address, orderId: orderId(order) });
+			return this.sign([getCloseAccountInstruction({ account, destination: feePayer.address, owner })]);
 		},
 		land,
 
