@@ -148,14 +148,14 @@ test("I7: a transition that the state diagram does not allow, or a stage without
 	expect(report.checked.I7).toBe(report.swaps);
 });
 
-test("I10 and I15: deliveries that are not final, or not released, beyond their cap are found", async () => {
+test("I10 and I15: deliveries that are not final, or not released, beyond the cap that applied to one of them are found", async () => {
 	const unfinal = await actions.makeOrder();
 	await actions.fill(unfinal, 9_000_000n);
-	await insertSwap(unfinal, { usdCents: 1_100n });
+	const unfinalSwap = await insertSwap(unfinal, { usdCents: 1_100n });
 	const unreleased = await actions.makeOrder();
 	await actions.open(unreleased);
 	await actions.fill(unreleased, 9_000_000n);
-	await insertSwap(unreleased, { usdCents: 1_000n });
+	const unreleasedSwap = await insertSwap(unreleased, { usdCents: 1_000n });
 	const capped = (unfinalCapUsd: number, unreleasedCapUsd: number) =>
 		[chains.origin, chains.destination].map(({ chainId, rpcUrl, deployment }) => ({
 			chainId,
@@ -164,14 +164,31 @@ test("I10 and I15: deliveries that are not final, or not released, beyond their 
 			unfinalCapUsd,
 			unreleasedCapUsd,
 		}));
-	const caps = async (...cap: [number, number]) =>
-		(await audit({ chains: capped(...cap) })).breaches
+	const capsSince = async (policySinceMs: number | undefined, ...cap: [number, number]) =>
+		(await audit({ chains: capped(...cap), policySinceMs })).breaches
 			.filter(({ invariant }) => invariant === "I10" || invariant === "I15")
 			.map(({ invariant, chainIds, usdCents }) => [invariant, ...chainIds, usdCents]);
+	const caps = (...cap: [number, number]) => capsSince(undefined, ...cap);
 	const { chainId } = chains.origin;
 	expect(await caps(11, 21)).toEqual([]);
 	expect(await caps(10.99, 21)).toEqual([["I10", chainId, "1100"]]);
 	expect(await caps(11, 20.99)).toEqual([["I15", chainId, "2100"]]);
+
+	// Both deliveries were decided an hour ago.
+	const decide = (swapId: SwapUuid) =>
+		database.owner.query(
+			`insert into swap_events (swap_id, fact, data, at) values ($1, 'delivering', $2, now() - interval '1 hour')`,
+			[swapId, { deposit: { blockNumber: 1, headNumber: 9, finalizedNumber: 9, blocksNeeded: null } }],
+		);
+	await decide(unfinalSwap);
+	await decide(unreleasedSwap);
+	const [before, after] = [2 * 3_600_000, 600_000].map((ago) => Date.now() - ago);
+	expect(await capsSince(before, 10.99, 20.99)).toEqual([
+		["I10", chainId, "1100"],
+		["I15", chainId, "2100"],
+	]);
+	// The caps were lowered since, and nothing was delivered that exceeds them.
+	expect(await capsSince(after, 10.99, 20.99)).toEqual([]);
 });
 
 test("I11: two swaps of one order, and two sets of jobs for one nonce, are found", async () => {

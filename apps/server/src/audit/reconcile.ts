@@ -50,7 +50,7 @@ export type ReconcileOptions = {
 	mostSolanaReads?: number | undefined;
 	/** Known findings do not stop the memory from being updated. */
 	isKnown?: ((finding: Finding) => boolean) | undefined;
-	/** The time since which the configured depths have applied to deliveries. */
+	/** The time since which the configured depths and caps have applied to deliveries. */
 	policySinceMs?: Milliseconds | undefined;
 	/** The time since which swaps have been worked on without a break. */
 	workingSinceMs?: Milliseconds | undefined;
@@ -303,7 +303,7 @@ export async function reconcile({
 	breaches.push(...doubled);
 	checked.I11 += books.swaps.length + books.nonces.checked;
 	const { swaps, events } = books;
-	const exposure = checkExposure({ chains: exposed, swaps, events, histories, nowMs });
+	const exposure = checkExposure({ chains: exposed, swaps, events, histories, policySinceMs, nowMs });
 	breaches.push(...exposure.breaches);
 	checked.I10 += exposure.checked.I10;
 	checked.I15 += exposure.checked.I15;

@@ -11,23 +11,29 @@ export type ExposedChain = { chainId: number; policy: AuditedPolicy; finalAt: bi
 /**
  * I10 and I15: the value delivered on other chains against deposits that a reorg can still drop, and against deposits
  * that are not released yet, is within the caps. Deliveries count as soon as the books have them; deposits and releases
- * that became final since are subtracted.
+ * that became final since are subtracted. A cap that was lowered is not breached by earlier deliveries alone: it was
+ * exceeded only if something was delivered while it applied.
  */
 export function checkExposure({
 	chains,
 	swaps,
 	events,
 	histories,
+	policySinceMs,
 	nowMs,
 }: {
 	chains: readonly ExposedChain[];
 	swaps: readonly AuditedSwap[];
 	events: Books["events"];
 	histories: ReadonlyMap<Hex, OrderHistory>;
+	/** The time since which the caps have applied to deliveries. If absent, they count as always having applied. */
+	policySinceMs?: Milliseconds | undefined;
 	nowMs: Milliseconds;
 }): { checked: { I10: number; I15: number }; breaches: Finding[] } {
 	const breaches: Finding[] = [];
 	const checked = { I10: 0, I15: 0 };
+	const isOfPolicy = ({ decisions }: AuditedSwap) =>
+		decisions.length === 0 || decisions.some(({ atMs }) => atMs >= (policySinceMs ?? 0));
 	for (const { chainId, policy, finalAt } of chains) {
 		const delivered = swaps.filter(
 			({ order, orderId }) =>
@@ -44,7 +50,7 @@ export function checkExposure({
 		const over = (invariant: "I10" | "I15", of: readonly AuditedSwap[], capUsd: number, text: string) => {
 			const cap = BigInt(Math.floor(capUsd * 100));
 			const usdCents = of.reduce((sum, { valueUsdCents }) => sum + valueUsdCents, 0n);
-			if (usdCents <= cap) return;
+			if (usdCents <= cap || !of.some(isOfPolicy)) return;
 			const message = `${usdCents} cents are delivered against inputs from chain ${chainId} ${text}, and ${cap} may be`;
 			breaches.push({ invariant, message, chainIds: [chainId], usdCents: String(usdCents) });
 		};
