@@ -204,11 +204,12 @@ import { makeBundle } from "./make-bundle.ts";
 			},
 			{
 				file: "apps/server/src/audit/check/check-balances.ts",
-				find: "const holders = [...escrows, ...vaults];",
-				replace: `const ofChain = [...books.stock.keys()].map((key) => key.split(":"));
+				find: "	const [inEscrows, inVaults] = await Promise.all([\n",
+				replace: `	const ofChain = [...books.stock.keys()].map((key) => key.split(":"));
 	const booked = ofChain.flatMap(([id, token]) => (id === String(chainId) ? [getAddress(token as Hex)] : []));
 	tokens.push(...booked.filter((token) => !tokens.includes(token)));
-	const holders = [...escrows, ...vaults];`,
+	const [inEscrows, inVaults] = await Promise.all([
+`,
 			},
 		],
 	},

@@ -1,19 +1,19 @@
 import { isSolana, type Milliseconds, type Order } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { OrderHistory } from "./read/order-history.ts";
-import { type ChainEvents, noEvents } from "./read/read-chain-events.ts";
+import type { ChainEvents, ChainReading } from "./read/read-chain-events.ts";
 import type { Finding } from "./read/report.ts";
 import type { SolanaHistory } from "./read/solana-history.ts";
 
 /**
- * The state that a clean audit leaves for the next one, which then reads only what is new: final events and
- * transactions do not change. For EVM chains it keeps only what may still matter: orders that are not over and
- * unclaimed credits. On Solana our own transactions are judged again each time, so everything that happened to orders
+ * The state that an audit leaves for the next one, which then reads only what is new: final events and transactions do
+ * not change. For EVM chains a clean audit keeps only what may still matter: orders that are not over, the sums of
+ * strangers' orders and unclaimed credits. On Solana our own transactions are judged again each time, so everything that happened to orders
  * from or to Solana is kept.
  */
 export type AuditMemory = {
-	/** Per chain: everything up to block `upTo` is accounted for. */
-	chains: Map<number, { upTo: number; events: ChainEvents }>;
+	/** Kept even if a chain could be read only in part: the next audit continues there. */
+	chains: Map<number, ChainReading>;
 	/** Final transactions. */
 	solana: SolanaHistory | undefined;
 	/** The history at two earlier times, oldest first. A full audit reads Solana from the first of them on. */
@@ -69,16 +69,17 @@ export function eventsToKeep(
 ): ChainEvents {
 	const isKept = ({ orderId }: { orderId: Hex }) => {
 		const history = histories.get(orderId);
-		return awaited.has(orderId) || !(isOver(history) || isUnlisted(history)) || isOnSolana(history);
+		return awaited.has(orderId) || !isOver(history) || isOnSolana(history);
 	};
+	const opened = events.opened.filter(isKept);
+	const claims = new Set(opened.flatMap(({ orderId }) => histories.get(orderId)?.claimed ?? []));
 	return {
-		...noEvents(),
-		opened: events.opened.filter(isKept),
+		opened,
 		released: events.released.filter(isKept),
 		refunded: events.refunded.filter(isKept),
+		claimed: new Map([...events.claimed].filter(([, claim]) => claims.has(claim))),
 		filled: events.filled.filter(isKept),
 		voided: events.voided.filter(isKept),
-		...unclaimed(events),
 	};
 }
 
@@ -91,14 +92,6 @@ function isOver(history: OrderHistory | undefined): boolean {
 	return opened.length > 0 && released.length + refunded.length > 0 && isPaid;
 }
 
-/** Whether a stranger opened the order with a token that the service does not offer: its `Opened` event is skipped. */
-function isUnlisted(history: OrderHistory | undefined): boolean {
-	if (!history) return false;
-	const { opened, released, refunded, filled, voided } = history;
-	const isDecided = released.length + refunded.length > 0;
-	return opened.length + filled.length + voided.length === 0 && isDecided;
-}
-
 /** Returns whether something happened to an order on Solana. It is judged with what happened to it elsewhere. */
 function isOnSolana(history: OrderHistory | undefined): boolean {
 	if (!history) return false;
@@ -106,22 +99,4 @@ function isOnSolana(history: OrderHistory | undefined): boolean {
 	// This also holds if Solana was not read this time.
 	if (order && (isSolana(order.originChainId) || isSolana(order.destinationChainId))) return true;
 	return [opened, released, refunded, filled, voided].flat().some(({ chainId }) => isSolana(chainId));
-}
-
-/**
- * Nets claims against credits: a claim takes all that its beneficiary is owed of a token, and settles older credits.
- */
-function unclaimed({ credited, claimed }: ChainEvents): Pick<ChainEvents, "credited" | "claimed"> {
-	const keyOf = ({ escrow, token }: { escrow: string; token: string }) => `${escrow}:${token}`;
-	const sums = new Map<string, ChainEvents["credited"][number]>();
-	for (const [list, sign] of [
-		[credited, 1n],
-		[claimed, -1n],
-	] as const) {
-		for (const { chainId, block, escrow, token, amount } of list) {
-			const sum = sums.get(keyOf({ escrow, token }))?.amount ?? 0n;
-			sums.set(keyOf({ escrow, token }), { chainId, block, escrow, token, amount: sum + sign * amount });
-		}
-	}
-	return { credited: [...sums.values()].filter(({ amount }) => amount !== 0n), claimed: [] };
 }

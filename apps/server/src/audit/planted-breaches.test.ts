@@ -301,6 +301,7 @@ test("I6: a delivery by a transaction that the service did not sign is found, al
 test("I12: an order that anyone should be able to refund, and nobody can, is found; a loss is reported with its value", async () => {
 	const open = await actions.makeOrder({ stepSeconds: 30n });
 	await actions.open(open);
+	await insertSwap(open);
 	const gone = await actions.makeOrder({ stepSeconds: 30n });
 	await actions.fill(gone, 9_000_000n);
 	await insertSwap(gone, { usdCents: 1_234n });

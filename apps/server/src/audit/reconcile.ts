@@ -1,7 +1,7 @@
 import { isSolana, type Milliseconds, type Order, orderId } from "@geoswap/protocol";
 import { getBase58Decoder } from "@solana/kit";
 import type pg from "pg";
-import { type Hex, hexToBytes } from "viem";
+import { bytesToHex, type Hex, hexToBytes } from "viem";
 import { type AuditMemory, eventsToKeep, rememberSolana } from "./audit-memory.ts";
 import { checkAllowances } from "./check/check-allowances.ts";
 import { checkBalances } from "./check/check-balances.ts";
@@ -10,7 +10,7 @@ import { checkExposure, type ExposedChain } from "./check/check-exposure.ts";
 import { checkFillSigners } from "./check/check-fill-signers.ts";
 import { checkMoves } from "./check/check-moves.ts";
 import { checkOnce } from "./check/check-once.ts";
-import { checkOrder, isOurs, isRefundWithoutVoid, type Ours } from "./check/check-order.ts";
+import { checkOrder, isOurs, isRefundWithoutVoid, type Ours, refundableAt } from "./check/check-order.ts";
 import { checkRefundable } from "./check/check-refundable.ts";
 import { checkSolanaBalances } from "./check/check-solana-balances.ts";
 import { checkSwap } from "./check/check-swap.ts";
@@ -24,7 +24,14 @@ import { CouldNotCheckError } from "./read/could-not-check-error.ts";
 import { inTurns } from "./read/in-turns.ts";
 import { type OrderHistory, orderHistories } from "./read/order-history.ts";
 import { type AuditedSwap, type Books, readBooks, readOrdersOfSwaps, readSigned } from "./read/read-books.ts";
-import { type ChainEvents, noEvents, readChainEvents } from "./read/read-chain-events.ts";
+import {
+	type Acquaintance,
+	type ChainEvents,
+	type ChainReading,
+	judgeStranger,
+	readChainEvents,
+	startReading,
+} from "./read/read-chain-events.ts";
 import { readSolanaTransactions } from "./read/read-solana-transactions.ts";
 import { breachOf, type Finding, type Invariant, invariants, type Report } from "./read/report.ts";
 import { type SolanaEvents, solanaEvents } from "./read/solana-events.ts";
@@ -84,6 +91,7 @@ export async function reconcile({
 	);
 	const known = new Set(books.swaps.map(({ orderId: id }) => id));
 	const chains = configs.map(connectAuditedChain);
+	const service = { chains, solana: solanaConfig?.deployment, earlierAttesterSets };
 	const earlierFeePayers = books.solana?.feePayers ?? [];
 	const solana = solanaConfig && (await connectAuditedSolana({ ...solanaConfig, earlierFeePayers }));
 	const unchecked = new Map<number, string>();
@@ -116,24 +124,27 @@ export async function reconcile({
 		Promise.all(
 			chains.map(async (chain, i) => {
 				const final = finals[i];
-				const before = memory?.chains.get(chain.chainId);
 				const block = books.bookedBlocks.get(chain.chainId);
-				const read =
-					final &&
-					(await ofChain(
-						chain,
-						readChainEvents(chain, {
-							toBlock: Number(final.number),
-							fromBlock: before && before.upTo + 1,
-							isSwap: (id) => known.has(id),
-						}),
-					));
-				return { chain, final, events: joined(before?.events, read ?? noEvents()), block };
+				const reading = memory?.chains.get(chain.chainId) ?? startReading(chain);
+				memory?.chains.set(chain.chainId, reading);
+				const acquaintance = acquaintanceOf(chain, { books, known, service });
+				if (final) {
+					const toBlock = Number(final.number);
+					await ofChain(chain, readChainEvents(chain, { reading, toBlock, acquaintance }));
+				}
+				return { chain, final, reading, block };
 			}),
 		),
 		solana && holdings && ofChain(solana, readHistory(solana, { books, memory, mostSolanaReads, nowMs })),
 	]);
 	const isRead = ({ chain }: { chain: AuditedChain }) => !unchecked.has(chain.chainId);
+	for (const { chain, reading } of perChain) {
+		const orderIds = strangersToJudge(reading, { books, perChain, history: history || undefined });
+		await ofChain(
+			chain,
+			inTurns(orderIds, (id) => judgeStranger(chain, { reading, orderId: id })),
+		);
+	}
 	const checked = Object.fromEntries(invariants.map((name) => [name, 0])) as Record<Invariant, number>;
 	const unbalanced = books.unbalanced.map(
 		({ key, chainIds }): Finding => ({
@@ -146,7 +157,7 @@ export async function reconcile({
 	checked.I2 += books.postings;
 	const reports: Report["chains"] = [];
 	const unattributedDeposits: Report["unattributedDeposits"] = [];
-	for (const { chain, events, block } of perChain.filter(isRead)) {
+	for (const { chain, reading, block } of perChain.filter(isRead)) {
 		if (block === undefined) {
 			const message = `chain ${chain.chainId} is not in the books`;
 			breaches.push({ invariant: "I2", message, chainIds: [chain.chainId] });
@@ -155,19 +166,22 @@ export async function reconcile({
 		const found = await ofChain(
 			chain,
 			Promise.all([
-				checkBalances(chain, { block, events, books }),
+				checkBalances(chain, { block, reading, books }),
 				checkAllowances(chain, { swaps: books.swaps, block }),
 			]),
 		);
 		if (!found) continue;
 		const [balances, allowances] = found;
-		reports.push({ chainId: chain.chainId, block, tokens: balances.tokens });
+		const { count, uncounted } = reading.strangers;
+		const { unlistedBlocks } = reading;
+		const otherOrders = { open: count(), uncounted: uncounted(), unlistedBlocks };
+		reports.push({ chainId: chain.chainId, block, tokens: balances.tokens, otherOrders });
 		checked.I1 += balances.tokens.length;
 		checked.I2 += balances.tokens.length;
 		checked.I13 += allowances.checked;
 		breaches.push(...balances.breaches, ...allowances.breaches);
 	}
-	const allEvents = perChain.map(({ events }) => events);
+	const allEvents = perChain.map(({ reading }) => reading.events);
 	if (solana && holdings && history) {
 		const isThen = ({ slot }: { slot: number }) => slot <= holdings.slot;
 		const reading = {
@@ -202,7 +216,6 @@ export async function reconcile({
 	}
 
 	const histories = orderHistories(allEvents);
-	const service = { chains, solana: solana?.deployment, earlierAttesterSets };
 	const refundedAt = await refundTimes(
 		chains.filter(({ chainId }) => !unchecked.has(chainId)),
 		{ histories: ofService(histories, service).filter(isRefundWithoutVoid), ask: ofChain },
@@ -315,14 +328,16 @@ export async function reconcile({
 	breaches.push(...before);
 	const isRight = breaches.every((finding) => finding.pauses === false || isKnown(finding));
 	if (memory && isRight) {
+		// A swap that could not be judged is read again, however long ago it ended.
+		if (unchecked.size === 0) memory.clean = { atMs: nowMs, lastPosting: books.lastPosting };
+		const readAgainAfterMs = memory.clean ? memory.clean.atMs - clocksMs : Number.NEGATIVE_INFINITY;
 		const awaited = new Set(
 			swaps
-				.filter(({ endedAtMs }) => endedAtMs === undefined || endedAtMs > nowMs - clocksMs)
+				.filter(({ endedAtMs }) => endedAtMs === undefined || endedAtMs > readAgainAfterMs)
 				.map(({ orderId: id }) => id),
 		);
-		for (const { chain, events: read, final } of perChain.filter(isRead)) {
-			const kept = eventsToKeep(read, { histories, awaited });
-			if (final) memory.chains.set(chain.chainId, { upTo: Number(final.number), events: kept });
+		for (const { reading } of perChain.filter(isRead)) {
+			reading.events = eventsToKeep(reading.events, { histories, awaited });
 		}
 		for (const { orderId: id, order } of swaps) {
 			if (isSolana(order.originChainId) || isSolana(order.destinationChainId))
@@ -333,8 +348,6 @@ export async function reconcile({
 		memory.found = breaches.filter(
 			(finding) => finding.pauses !== false && (finding.orderId || records.has(finding)),
 		);
-		// A swap that could not be judged is read again, however long ago it ended.
-		if (unchecked.size === 0) memory.clean = { atMs: nowMs, lastPosting: books.lastPosting };
 	}
 	return {
 		ok: breaches.every(({ pauses }) => pauses === false),
@@ -403,17 +416,64 @@ async function finalBlock(
 	{ chainId, client }: AuditedChain,
 	{ bookedBlocks }: Books,
 ): Promise<{ number: bigint; timestamp: bigint }> {
-	const { number, timestamp } = await client.getBlock({ blockTag: "finalized" });
+	const [{ number, timestamp }, actual] = await Promise.all([
+		client.getBlock({ blockTag: "finalized" }),
+		client.getChainId(),
+	]);
+	if (actual !== chainId) throw new Error(`its node is of chain ${actual}`);
 	const booked = bookedBlocks.get(chainId) ?? 0;
 	// Events after the node's block would seem not to have happened.
 	if (number < booked) throw new Error(`its node is at block ${number}, behind the books at ${booked}`);
 	return { number, timestamp };
 }
 
-function joined(before: ChainEvents | undefined, read: ChainEvents): ChainEvents {
-	if (!before) return read;
-	const kinds = Object.keys(read) as (keyof ChainEvents)[];
-	return Object.fromEntries(kinds.map((kind) => [kind, [...before[kind], ...read[kind]]])) as ChainEvents;
+/** Returns what the books and the configuration say about the orders that begin on a chain. */
+function acquaintanceOf(
+	{ chainId }: AuditedChain,
+	{
+		books: { swaps },
+		known,
+		service,
+	}: {
+		books: Books;
+		known: ReadonlySet<Hex>;
+		service: Pick<Ours, "chains" | "solana" | "earlierAttesterSets">;
+	},
+): Acquaintance {
+	const own = swaps.filter(({ order }) => order.originChainId === BigInt(chainId));
+	return {
+		isSwap: (id) => known.has(id),
+		orderIds: own.map(({ orderId: id }) => id),
+		wallets: new Set(own.map(({ order }) => order.wallet)),
+		refundableAt: (order) => (isOurs(order, service) ? Math.max(1, refundableAt(order)) : 0),
+	};
+}
+
+/**
+ * Returns the strangers' orders of a chain that are to be judged after all: the books know them by now, or our keys
+ * delivered or closed them on some chain.
+ */
+function strangersToJudge(
+	{ strangers }: ChainReading,
+	{
+		books: { swaps },
+		perChain,
+		history,
+	}: {
+		books: Books;
+		perChain: readonly { reading: ChainReading }[];
+		history: SolanaHistory | undefined;
+	},
+): Hex[] {
+	if (strangers.count() + strangers.uncounted() === 0) return [];
+	const seeds = (history?.transactions ?? []).flatMap(({ made }) =>
+		made.map(({ seed }) => bytesToHex(Buffer.from(seed, "base64url"))),
+	);
+	const acted = perChain.flatMap(({ reading: { events } }) =>
+		[...events.filled, ...events.voided].map(({ orderId: id }) => id),
+	);
+	const named = [...swaps.map(({ orderId: id }) => id), ...acted, ...seeds];
+	return [...new Set(named.flatMap((id) => strangers.find(id)?.orderId ?? []))];
 }
 
 function ofService(

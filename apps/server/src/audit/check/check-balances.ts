@@ -1,27 +1,30 @@
 import { type Amount, toWord } from "@geoswap/protocol";
-import { getAddress, type Hex } from "viem";
+import { getAddress } from "viem";
 import { type AuditedChain, balancesAt } from "../read/audited-chain.ts";
 import { type Books, stockKey } from "../read/read-books.ts";
-import type { ChainEvents } from "../read/read-chain-events.ts";
+import { type ChainReading, holdingKey } from "../read/read-chain-events.ts";
 import type { Finding, TokenReport } from "../read/report.ts";
 
 /**
- * I1 and I2: at a given block, the balances of escrows and vaults match the orders and the books. Checks only tokens of
- * the deployment: anyone may open an order with a token of their own, which can report any balance.
+ * I1 and I2: the balances of escrows match the orders at the last block that was read, and those of vaults the books at
+ * the block up to which the chain is booked. Checks only tokens of the deployment: anyone may open an order with a token
+ * of their own, which can report any balance.
  */
 export async function checkBalances(
 	chain: AuditedChain,
-	{ block, events, books }: { block: number; events: ChainEvents; books: Books },
+	{ block, reading, books }: { block: number; reading: ChainReading; books: Books },
 ): Promise<{ tokens: TokenReport[]; breaches: Finding[] }> {
 	const { chainId, deployment, escrows, vaults } = chain;
 	const tokens = [...new Set(deployment.assets.map((asset) => getAddress(asset.address)))];
-	const holders = [...escrows, ...vaults];
-	const balances = await balancesAt(chain, { tokens, holders, block });
-	const owedOf = owedAt(events, block);
+	const [inEscrows, inVaults] = await Promise.all([
+		balancesAt(chain, { tokens, holders: escrows, block: reading.upTo }),
+		balancesAt(chain, { tokens, holders: vaults, block }),
+	]);
+	const owedOf = owedBy(reading);
 	const breaches: Finding[] = [];
 	const reports = tokens.map((token, i): TokenReport => {
 		const symbol = deployment.assets.find((asset) => getAddress(asset.address) === token)?.symbol ?? token;
-		const held = balances[i]?.slice(0, escrows.length) ?? [];
+		const held = inEscrows[i] ?? [];
 		const owed = escrows.map((escrow) => owedOf.get(holdingKey(toWord(escrow), toWord(token))) ?? 0n);
 		let donated = 0n;
 		escrows.forEach((escrow, j) => {
@@ -33,7 +36,7 @@ export async function checkBalances(
 			}
 		});
 		const stockBooked = books.stock.get(stockKey(chainId, token)) ?? 0n;
-		const stockActual = sum(balances[i]?.slice(escrows.length) ?? []);
+		const stockActual = sum(inVaults[i] ?? []);
 		if (stockActual < stockBooked) {
 			const message = `the vaults on chain ${chainId} hold ${stockBooked - stockActual} ${symbol} less than the books say`;
 			const amount = String(stockBooked - stockActual);
@@ -53,31 +56,20 @@ export async function checkBalances(
 	return { tokens: reports, breaches };
 }
 
-/** Sums, by escrow and token, the inputs of orders that are open at the block and the credits that are not claimed. */
-function owedAt(
-	{ opened, released, refunded, credited, claimed }: ChainEvents,
-	upTo: number,
-): Map<string, bigint> {
-	const isThen = ({ block }: { block: number }) => block <= upTo;
-	const decided = new Set([...released, ...refunded].filter(isThen).map(({ orderId }) => orderId));
-	const sums = new Map<string, bigint>();
+/** Sums, by escrow and token, the inputs of open orders and the credits that are not claimed. */
+function owedBy({
+	events: { opened, released, refunded },
+	strangers,
+	credits,
+}: ChainReading): Map<string, bigint> {
+	const decided = new Set([...released, ...refunded].map(({ orderId }) => orderId));
+	const sums = new Map(strangers.owed);
 	const add = (key: string, amount: Amount) => sums.set(key, (sums.get(key) ?? 0n) + amount);
-	for (const { orderId, order } of opened.filter(isThen)) {
+	for (const { orderId, order } of opened) {
 		if (!decided.has(orderId)) add(holdingKey(order.escrow, order.inputToken), order.inputAmount);
 	}
-	for (const [credits, sign] of [
-		[credited, 1n],
-		[claimed, -1n],
-	] as const) {
-		for (const { escrow, token, amount } of credits.filter(isThen)) {
-			add(holdingKey(toWord(escrow), toWord(token)), sign * amount);
-		}
-	}
+	for (const [key, amount] of credits) add(key, amount);
 	return sums;
-}
-
-function holdingKey(escrow: Hex, token: Hex): string {
-	return `${escrow}:${token}`.toLowerCase();
 }
 
 function sum(amounts: readonly bigint[]): bigint {

@@ -1,6 +1,7 @@
 import {
 	isSolana,
 	type Order,
+	type Seconds,
 	type SolanaDeployment,
 	toSolanaWord,
 	toWord,
@@ -51,12 +52,10 @@ export function checkOrder(
 			expect(delivered >= order.minOutput, "I3", `delivered ${delivered}, less than ${order.minOutput}`);
 		}
 		expect(released.length === 0 || filled.length > 0, "I5", "released although no delivery is final");
-		const { fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
 		const refundedAt = ours.refundedAt.get(orderId);
 		if (isRefundWithoutVoid({ refunded, voided })) {
-			// On Solana no deadline closes an order.
 			expect(
-				!isSolana(order.destinationChainId) || (refundedAt ?? 0n) >= refundAfter,
+				!isSolana(order.destinationChainId) || Number(refundedAt ?? 0n) >= refundableAt(order),
 				"I5",
 				"refunded although no void is final on Solana",
 			);
@@ -64,13 +63,20 @@ export function checkOrder(
 				isSolana(order.destinationChainId) ||
 					filled.length > 0 ||
 					refundedAt === undefined ||
-					refundedAt >= fillDeadline - clockSeconds,
+					Number(refundedAt) >= refundableAt(order),
 				"I5",
 				"refunded although it was not void and could still be filled",
 			);
 		}
 	}
 	return breaches;
+}
+
+/** Returns the first second in which an order may be refunded although no void closed it. */
+export function refundableAt({ destinationChainId, deadlines }: Order): Seconds {
+	const { fillDeadline, refundAfter } = unpackDeadlines(deadlines);
+	// On Solana no deadline closes an order.
+	return Number(isSolana(destinationChainId) ? refundAfter : fillDeadline - clockSeconds);
 }
 
 /** Returns whether only a passed deadline can have allowed the refund. */

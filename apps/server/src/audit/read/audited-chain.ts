@@ -32,11 +32,18 @@ export type AuditedChain = {
 	vaults: Address[];
 };
 
+/** Bytes of the largest answer that is taken, so that reading logs needs little memory. A range with more is halved. */
+const maxResponseBodySize = 2 * 1024 * 1024;
+
+function connectNode(url: string): Transport {
+	return http(url, { maxResponseBodySize });
+}
+
 export function connectAuditedChain({
 	chainId,
 	rpcUrl,
 	otherUrls = [],
-	transport = otherUrls.length > 0 ? fallback([rpcUrl, ...otherUrls].map((url) => http(url))) : http(rpcUrl),
+	transport = otherUrls.length > 0 ? fallback([rpcUrl, ...otherUrls].map(connectNode)) : connectNode(rpcUrl),
 	deployment,
 	depths,
 	unreleasedCapUsd,

@@ -1,6 +1,6 @@
-import { type Order, toWord } from "@geoswap/protocol";
+import type { Order } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { ChainEvents } from "./read-chain-events.ts";
+import { type ChainEvents, claimKey } from "./read-chain-events.ts";
 
 /** Everything that happened to one order, on all chains. */
 export type OrderHistory = {
@@ -11,8 +11,8 @@ export type OrderHistory = {
 	refunded: ChainEvents["refunded"];
 	filled: ChainEvents["filled"];
 	voided: ChainEvents["voided"];
-	/** Claims of what the escrow owed the wallet, which includes an input that could not be refunded. */
-	claimed: ChainEvents["claimed"];
+	/** The last claim of what the escrow owed the wallet, which includes an input that could not be refunded. */
+	claimed: { block: number }[];
 };
 
 const kinds = ["opened", "released", "refunded", "filled", "voided"] as const;
@@ -29,23 +29,16 @@ export function orderHistories(chains: readonly ChainEvents[]): Map<Hex, OrderHi
 			}
 		}
 	}
-	const claims = Map.groupBy(
-		chains.flatMap(({ claimed }) => claimed),
-		({ chainId, escrow, beneficiary, token }) =>
-			claimKey(chainId, toWord(escrow), toWord(beneficiary), toWord(token)),
-	);
+	const claims = new Map(chains.flatMap(({ claimed }) => [...claimed]));
 	for (const history of histories.values()) {
 		const [refund] = history.refunded;
 		const { order } = history;
 		if (!order || !refund) continue;
 		const key = claimKey(refund.chainId, order.escrow, order.wallet, order.inputToken);
-		history.claimed = (claims.get(key) ?? []).filter(({ block }) => block >= refund.block);
+		const claim = claims.get(key);
+		if (claim && claim.block >= refund.block) history.claimed.push(claim);
 	}
 	return histories;
-}
-
-function claimKey(chainId: number, escrow: Hex, beneficiary: Hex, token: Hex): string {
-	return [chainId, escrow, beneficiary, token].join(":").toLowerCase();
 }
 
 function emptyHistory(orderId: Hex): OrderHistory {

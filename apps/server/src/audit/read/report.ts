@@ -71,6 +71,11 @@ export type ChainReport = {
 	block: number;
 	tokens: TokenReport[];
 	lamports?: { fees: string; inMarkers: string; rent: string };
+	/**
+	 * On EVM chains: how many open orders in escrow the books do not know, how many more are in no sum, and of how many
+	 * blocks the node did not list what strangers did.
+	 */
+	otherOrders?: { open: number; uncounted: number; unlistedBlocks: number };
 	/** On Solana: how many transactions of others named our addresses, and how many of those cannot be decoded. */
 	strangers?: { transactions: number; undecodable: number };
 };
@@ -154,7 +159,7 @@ const counted: Record<Invariant, string> = {
 /** Returns the report as text for people. */
 export function formatReport(report: Report): string {
 	const { ok, chains, orders, swaps, checked, breaches, unattributedDeposits, losses, lostUsdCents } = report;
-	const lines = chains.flatMap(({ chainId, block, tokens, lamports, strangers }) => [
+	const lines = chains.flatMap(({ chainId, block, tokens, lamports, otherOrders, strangers }) => [
 		`chain ${chainId} at ${lamports ? "slot" : "block"} ${block}`,
 		...tokens.map((token) => {
 			const extra = [
@@ -166,6 +171,11 @@ export function formatReport(report: Report): string {
 		}),
 		...(lamports
 			? [`  lamports: fees ${lamports.fees}, in markers ${lamports.inMarkers}, rent ${lamports.rent}`]
+			: []),
+		...(otherOrders && otherOrders.open + otherOrders.uncounted + otherOrders.unlistedBlocks > 0
+			? [
+					`  others: ${otherOrders.open} open orders; not counted: ${otherOrders.uncounted} orders, and ${otherOrders.unlistedBlocks} blocks`,
+				]
 			: []),
 		...(strangers
 			? [
