@@ -157,6 +157,7 @@ describe("on a small host", () => {
 
 	test("nothing that a caller reaches shares a network with a worker", () => {
 		const near = ["attester", "console", "migrate", "postgres", "restate"];
+		expect(neighbours("audit").sort()).toEqual(["console", "postgres"]);
 		expect(neighbours("worker-1").sort()).toEqual([...near, "worker-2"]);
 		expect(neighbours("tls")).toEqual(["api-1", "api-2"]);
 		expect(neighbours("redis")).toEqual(["api-1", "api-2", "postgres"]);
@@ -310,7 +311,7 @@ describe("the manifests of Kubernetes", () => {
 		expect(budgets.map(({ metadata }) => metadata.name).sort()).toEqual(["api", "attester", "worker"]);
 	});
 
-	test("only the engine, workers and the console reach workers, only workers reach attesters, and no pod reaches the console", () => {
+	test("only the engine, workers and the console reach workers, only workers reach attesters, only the console reaches the audit, and no pod the console", () => {
 		const callers = (name: string) => {
 			const policy = manifests.find(
 				({ kind, metadata }) => kind === "NetworkPolicy" && metadata.name === name,
@@ -323,6 +324,7 @@ describe("the manifests of Kubernetes", () => {
 			);
 		};
 		expect(callers("worker")).toEqual(["restate at 9080", "worker at 9080", "console at 8711"]);
+		expect(callers("audit")).toEqual(["console at 8712"]);
 		expect(callers("console")).toEqual([]);
 		expect(callers("attester")).toEqual(["worker at 9100"]);
 		const denied = manifests.find(({ metadata }) => metadata.name === "default-deny");
@@ -352,6 +354,7 @@ describe("the secrets of each process", () => {
 	const processes = {
 		api: "api-1",
 		worker: "worker-1",
+		audit: "audit",
 		attester: "attester",
 		console: "console",
 		migrate: "migrate",

@@ -37,7 +37,7 @@ export function badDaysStack(options: Parameters<typeof ownEnvironment>[0] = {})
 				// Operators run it like this. Logging and tracing everything takes processor time, and the days are timed.
 				logLevel: "info",
 				telemetry: {},
-				audit: { everySeconds: 20, confirmSeconds: 2 },
+				audit: { ...config.audit, everySeconds: 20, confirmSeconds: 2 },
 				chains: Object.fromEntries(
 					Object.entries(chains).map(([chainId, chain], i) => {
 						const [{ url: target }] = chain.nodes as [{ url: string }];

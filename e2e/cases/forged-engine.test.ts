@@ -119,9 +119,8 @@ test("a thousand forged engine calls to all ports of the service are refused and
 
 	// The calls have a key: without one they would use up the rate of this address, which all tests share.
 	const apiKey = await environment.newKey();
-	const others = [baseUrl, ...ports.attesters, metricsUrls.api, metricsUrls.worker].map(
-		(url) => new URL(url).origin,
-	);
+	const { api, worker, audit } = metricsUrls;
+	const others = [baseUrl, ...ports.attesters, api, worker, audit].map((url) => new URL(url).origin);
 	const answers: number[] = [];
 	for (let from = 0; from < callsToOthers; from += atOnce) {
 		const calls = Array.from({ length: atOnce }, async (_, n) => {

@@ -14,7 +14,7 @@ beforeAll(() => {
 	environment = sharedEnvironment();
 });
 
-async function scrape(process: "api" | "worker"): Promise<Metrics> {
+async function scrape(process: "api" | "worker" | "audit"): Promise<Metrics> {
 	const response = await fetch(environment.metricsUrls[process]);
 	expect(response.status).toBe(200);
 	return parseMetrics(await response.text());
@@ -79,14 +79,19 @@ test("counters grow with a swap, and the metrics are exactly those that the docu
 	expect(done("geoswap_swap_duration_seconds_count", { status: "settled" })).toBeGreaterThanOrEqual(1);
 	// A reading that takes too long on a busy machine is missing from one scrape, and present in another.
 	await vi.waitFor(
-		async () => expectEverything(environment, { api: await scrape("api"), worker: await scrape("worker") }),
+		async () =>
+			expectEverything(environment, {
+				api: await scrape("api"),
+				worker: await scrape("worker"),
+				audit: await scrape("audit"),
+			}),
 		{ timeout: 60_000, interval: 1_000 },
 	);
 });
 
 function expectEverything(
 	{ origin, destination, solana }: Environment,
-	{ api, worker }: { api: Metrics; worker: Metrics },
+	{ api, worker, audit }: { api: Metrics; worker: Metrics; audit: Metrics },
 ): void {
 	for (const chain of [origin, destination, solana]) {
 		const labels = { chain: String(chain.chainId) };
@@ -95,7 +100,7 @@ function expectEverything(
 		expect(total(worker, "geoswap_relayer_balance_native", labels)).toBeGreaterThan(0);
 		expect(total(worker, "geoswap_follower_update_age_seconds", labels)).toBeLessThan(60);
 	}
-	const shown = new Set([...api.keys(), ...worker.keys()]);
+	const shown = new Set([...api.keys(), ...worker.keys(), ...audit.keys()]);
 	expect([...shown].toSorted()).toEqual([...namesIn(document)].toSorted());
 	const elsewhere = namesIn(ofRemoteSigner);
 	for (const name of namesIn(alerts)) expect([...shown, ...elsewhere], name).toContain(name);
@@ -124,7 +129,7 @@ test("a held call counts as in flight, and no label contains a swap id, a UUID o
 		{ timeout: 30_000, interval: 50 },
 	);
 	await swapping;
-	for (const process of ["api", "worker"] as const) {
+	for (const process of ["api", "worker", "audit"] as const) {
 		for (const [name, { samples }] of await scrape(process)) {
 			const values = samples.flatMap(({ labels }) => Object.values(labels));
 			expect(

@@ -13,7 +13,7 @@ const amount = parseUnits("50", 6);
 const thief: Address = "0x000000000000000000000000000000000000dEaD";
 
 const environmentOf = ownEnvironment({
-	configure: (config) => ({ ...config, audit: { everySeconds: 2, confirmSeconds: 1 } }),
+	configure: (config) => ({ ...config, audit: { ...config.audit, everySeconds: 2, confirmSeconds: 1 } }),
 });
 
 /** Moves tokens by impersonation, as no key can: the service does not see it coming. */
@@ -63,7 +63,7 @@ test("tokens that leave a vault without the service pause that chain only, swaps
 	const metrics = async (url: string) => (await fetch(url)).text();
 	const labels = `chain="${destination.chainId}",cause="breach"`;
 	expect(await metrics(metricsUrls.api)).toContain(`geoswap_chain_paused{${labels}} 1`);
-	expect(await metrics(metricsUrls.worker)).toContain(
+	expect(await metrics(metricsUrls.audit)).toContain(
 		`geoswap_audit_breaches{invariant="I2",chain="${destination.chainId}"} 1`,
 	);
 

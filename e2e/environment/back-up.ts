@@ -28,9 +28,9 @@ export async function backUp(environment: OwnEnvironment): Promise<Backup> {
 
 /** Kills everything at once, as if the machine were lost. */
 export async function stopAll({ stack }: OwnEnvironment): Promise<void> {
-	const { api, worker, restate, attesters } = stack.processes;
+	const { api, worker, audit, restate, attesters } = stack.processes;
 	await Promise.all(
-		[api, worker, restate, ...attesters].map(async (process) => {
+		[api, worker, audit, restate, ...attesters].map(async (process) => {
 			process.kill("SIGKILL");
 			await process.exited();
 		}),
@@ -44,7 +44,7 @@ export async function restore(
 	{ what }: { what: "both" | "database" | "engine" },
 ): Promise<void> {
 	const { databaseUrl, serverEnvironment, stack } = environment;
-	const { api, worker, restate, attesters } = stack.processes;
+	const { api, worker, audit, restate, attesters } = stack.processes;
 	if (what !== "engine") {
 		const empty = "drop schema public cascade; create schema public";
 		await run("psql", ["--quiet", "--set=ON_ERROR_STOP=1", `--command=${empty}`, databaseUrl]);
@@ -58,7 +58,7 @@ export async function restore(
 	}
 	await serverCommand(serverEnvironment, ["restored"]);
 	await restate.start();
-	await Promise.all([...attesters.map((attester) => attester.start()), worker.start(), api.start()]);
+	await Promise.all([...attesters, worker, audit, api].map((process) => process.start()));
 }
 
 function dataFolder({ logDir }: OwnEnvironment): string {

@@ -34,7 +34,7 @@ export type EnvironmentAddress = {
 	logDir: string;
 	/** The file that receives the services' spans, each a line of JSON. */
 	tracesFile: string;
-	metricsUrls: { api: string; worker: string; engine: string };
+	metricsUrls: { api: string; worker: string; audit: string; engine: string };
 	deployment: Deployment;
 	keys: DevnetKeys;
 	/** The nodes, and the counters through which the services reach them if calls are counted. */

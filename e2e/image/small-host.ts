@@ -21,7 +21,7 @@ const chainPorts = [8545, 8546, 8547];
 const openPort = (port: number) => port + 1_000;
 
 /** The services that an upgrade replaces. */
-export const smallHostServices = ["attester", "worker-1", "worker-2", "api-1", "api-2", "console"];
+export const smallHostServices = ["attester", "audit", "worker-1", "worker-2", "api-1", "api-2", "console"];
 
 export type SmallHost = {
 	/** The address behind TLS. */
@@ -66,7 +66,7 @@ export async function startSmallHost({
 	};
 	await stop().catch(() => {});
 	// The outside world: compose uses networks that exist.
-	const outside = ["edge", "worker-out", "attester-out"].map((name) => `${project}_${name}`);
+	const outside = ["edge", "worker-out", "audit-out", "attester-out"].map((name) => `${project}_${name}`);
 	// podman-compose leaves networks behind, and those of an earlier run will do.
 	const network = (name: string, ...options: string[]) =>
 		podman("network", "exists", name).catch(() => podman("network", "create", ...options, name));
@@ -221,7 +221,7 @@ function writeConfig({
 	const config = stackConfig({
 		endpoints,
 		solana,
-		ports: { api: 8700, worker: 9080, console: 9090, metrics: { api: 8710, worker: 8711 } },
+		ports: { api: 8700, worker: 9080, console: 9090, metrics: { api: 8710, worker: 8711, audit: 8712 } },
 		restate: {
 			ingressUrl: "http://restate:8080",
 			adminUrl: "http://restate:9070",
@@ -234,11 +234,12 @@ function writeConfig({
 		...config,
 		api: { ...(config.api as object), host: "0.0.0.0", drainSeconds: 5, trustedProxies: [edge] },
 		worker: { ...(config.worker as object), host: "0.0.0.0", metrics: { host: "0.0.0.0", port: 8711 } },
+		audit: { metrics: { host: "0.0.0.0", port: 8712 } },
 		console: {
 			host: "0.0.0.0",
 			port: 9090,
 			publicUrl: consoleUrl,
-			workerMetricsUrls: [1, 2].map((number) => `http://worker-${number}:8711/metrics`),
+			workerMetricsUrls: ["worker-1:8711", "worker-2:8711", "audit:8712"].map((at) => `http://${at}/metrics`),
 		},
 	};
 	const attester = { ...attesterConfig({ endpoints, solana, port: 9100 }), host: "0.0.0.0" };

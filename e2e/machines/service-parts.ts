@@ -45,17 +45,16 @@ export function apiParts(
 	});
 }
 
-/** Returns the workers, each beside its own HAProxy. The engine calls any of them at one address. */
+/** Returns the workers, each beside its own HAProxy and an audit. The engine calls any of them at one address. */
 export function workerParts(machines: readonly Machine[], setting: ServiceSetting): Part[] {
 	return machines.map((machine) => {
 		const metrics = { host: "0.0.0.0", port: 9_464 };
 		const worker = { host: "0.0.0.0", port: workerPort, publicUrl: "http://127.0.0.1:19080", metrics };
-		return servicePart(machine, setting, {
+		const part = servicePart(machine, setting, {
 			command: "worker",
 			own: { worker },
 			secretNames: [
 				"WORKER_DATABASE_URL",
-				"AUDITOR_DATABASE_URL",
 				"GEOSWAP_RELAYER_KEYS",
 				"GEOSWAP_SOLANA_FEE_PAYER_KEYS",
 				"GEOSWAP_SOLANA_ESCROW_KEY",
@@ -63,6 +62,21 @@ export function workerParts(machines: readonly Machine[], setting: ServiceSettin
 			],
 			isWell: () => isAnswered(`http://${machine.address}:${metrics.port}/metrics`),
 		});
+		return { ...part, processes: [...part.processes, auditOn(machine, setting)] };
+	});
+}
+
+function auditOn(machine: Machine, { folder, config, secrets, logFile }: ServiceSetting) {
+	const metrics = { host: "0.0.0.0", port: 9_465 };
+	const configFile = join(folder, `${machine.name}-audit.json`);
+	writeFileSync(configFile, JSON.stringify({ ...config, audit: { metrics } }));
+	return processOn(machine, {
+		name: "audit",
+		program: process.execPath,
+		args: [serverMain, "audit", "--config", configFile],
+		env: { AUDITOR_DATABASE_URL: secrets.AUDITOR_DATABASE_URL ?? "" },
+		logFile: logFile(`${machine.name}-audit`),
+		isReady: () => isAnswered(`http://${machine.address}:${metrics.port}/metrics`),
 	});
 }
 

@@ -112,7 +112,7 @@ export async function startMachines(): Promise<Machines> {
 		const configFor = (host: string) =>
 			stackConfig({
 				...seenFrom(host),
-				ports: { api: 0, worker: 0, metrics: { api: 0, worker: 0 } },
+				ports: { api: 0, worker: 0, metrics: { api: 0, worker: 0, audit: 0 } },
 				restate: { ingressUrl: "http://127.0.0.1:18080", adminUrl: "http://127.0.0.1:19070", identityKey },
 				attesterUrls: machinesOf("attester").map(({ name }) => `http://${name}:${attesterPort}`),
 				roles,
@@ -168,7 +168,7 @@ export async function startMachines(): Promise<Machines> {
 			adminUrl,
 			logDir,
 			tracesFile: join(logDir, "traces.jsonl"),
-			metricsUrls: { api: "", worker: "", engine: "" },
+			metricsUrls: { api: "", worker: "", audit: "", engine: "" },
 			deployment,
 			keys: evm.keys,
 			chains,

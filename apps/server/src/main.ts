@@ -52,6 +52,13 @@ withConfig("worker", "run swaps: rounds, lanes and followers")
 		await runWorker(config, { url });
 	});
 withConfig(
+	"audit",
+	"check the books against the chains again and again, and pause a chain that does not agree; holds no key",
+).action(async ({ config }) => {
+	const { runAudit } = await import("./process/run-audit.ts");
+	await runAudit(config);
+});
+withConfig(
 	"attester",
 	"sign what it has seen final on the chains; needs only its own key and endpoints",
 ).action(async ({ config }) => {

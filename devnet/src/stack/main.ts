@@ -117,8 +117,8 @@ async function start(options: Options): Promise<void> {
 			: describe(stack, { dataDir, consoleLink }),
 	);
 
-	const { api, worker, attesters, console: pages } = stack.processes;
-	const processes = [...attesters, worker, api, pages];
+	const { api, worker, audit, attesters, console: pages } = stack.processes;
+	const processes = [...attesters, worker, audit, api, pages];
 	const watching = options.watch && restartOnChange({ folders: sourceFolders, processes, say });
 	const problem = await Promise.race([askedToEnd, failure.promise]);
 	if (watching) watching.close();
@@ -167,7 +167,7 @@ function describe(
 		...chains.map(({ chainId, rpcUrl }) => [`Chain ${chainId}`, rpcUrl]),
 		...(solana ? [["Solana", solana.rpcUrl]] : []),
 		["Engine", adminUrl],
-		["Metrics", `${metricsUrls.api}  ${metricsUrls.worker}`],
+		["Metrics", `${metricsUrls.api}  ${metricsUrls.worker}  ${metricsUrls.audit}`],
 		["Files", here(dataDir)],
 		["Logs", here(logDir)],
 	];

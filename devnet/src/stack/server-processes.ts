@@ -27,6 +27,7 @@ export type StackSigning = {
 export type ServerProcesses = {
 	api: ServiceProcess;
 	worker: ServiceProcess;
+	audit: ServiceProcess;
 	attesters: ServiceProcess[];
 	/** No swap needs it: `pnpm start` starts it, and tests do not. */
 	console: ServiceProcess;
@@ -52,7 +53,13 @@ export function serverProcesses({
 	environment: Record<string, string>;
 	endpoints: readonly StackEndpoint[];
 	solana?: StackSolanaEndpoint | undefined;
-	ports: { api: number; worker: number; console: number; attesters: number[] };
+	ports: {
+		api: number;
+		worker: number;
+		console: number;
+		attesters: number[];
+		metrics: { audit: number };
+	};
 	attesterKeys: readonly Hex[];
 	signing: StackSigning | undefined;
 	/** Log level of the attesters; the other processes read theirs from the configuration. */
@@ -102,12 +109,17 @@ export function serverProcesses({
 		}),
 		worker: start("worker", "worker", {
 			env: {
-				...pick(environment, ["WORKER_DATABASE_URL", "AUDITOR_DATABASE_URL", "GEOSWAP_WEBHOOK_KEYS"]),
+				...pick(environment, ["WORKER_DATABASE_URL", "GEOSWAP_WEBHOOK_KEYS"]),
 				...(signing ? signing.workerEnvironment : pick(environment, workerKeyNames)),
 			},
 			config: configFile,
 			// After a restart the engine lists the services it knew before, which does not prove that the worker is up.
 			isReady: async () => (await isListening(ports.worker)) && (await hasRoundService(adminUrl)),
+		}),
+		audit: start("audit", "audit", {
+			env: pick(environment, ["AUDITOR_DATABASE_URL"]),
+			config: configFile,
+			isReady: () => isAnswering(`http://127.0.0.1:${ports.metrics.audit}/metrics`),
 		}),
 		api: start("api", "api", {
 			env: pick(environment, [

@@ -9,6 +9,7 @@ export type StackSolanaEndpoint = { rpcUrl: string; secondRpcUrl?: string };
 export type StackConfig = {
 	chains: Record<string, Record<string, unknown>>;
 	solana?: Record<string, unknown>;
+	audit: Record<string, unknown>;
 	[key: string]: unknown;
 };
 
@@ -65,7 +66,12 @@ export function stackConfig({
 }: {
 	endpoints: readonly StackEndpoint[];
 	solana?: StackSolanaEndpoint | undefined;
-	ports: { api: number; worker: number; console?: number; metrics: { api: number; worker: number } };
+	ports: {
+		api: number;
+		worker: number;
+		console?: number;
+		metrics: { api: number; worker: number; audit: number };
+	};
 	restate: { ingressUrl: string; adminUrl: string; identityKey: string };
 	attesterUrls: string[];
 	roles: Record<string, string>;
@@ -77,6 +83,7 @@ export function stackConfig({
 		...(endpoints[0] && { feeDiscount: { chainId: endpoints[0].chainId, ...discountTiers } }),
 		api: { port: ports.api, metrics: { port: ports.metrics.api } },
 		worker: { port: ports.worker, metrics: { port: ports.metrics.worker } },
+		audit: { metrics: { port: ports.metrics.audit } },
 		...(ports.console !== undefined && { console: { port: ports.console } }),
 		database: { roles },
 		restate: {

@@ -55,7 +55,7 @@ export type Stack = {
 	consoleUrl: string;
 	logDir: string;
 	/** The metrics endpoint of each process. */
-	metricsUrls: { api: string; worker: string; engine: string };
+	metricsUrls: { api: string; worker: string; audit: string; engine: string };
 	/** The environment for any of the server's commands. Holds this run's secrets. */
 	environment: Record<string, string>;
 	/** PostgreSQL and Redis are set only if they are the stack's own. */
@@ -116,12 +116,13 @@ export async function startStack({
 		postgres: await nextPort(),
 		redis: await nextPort(),
 		attesters: [] as number[],
-		metrics: { api: 0, worker: 0 },
+		metrics: { api: 0, worker: 0, audit: 0 },
 		console: 0,
 	};
 	while (ports.attesters.length < attesterCount) ports.attesters.push(await nextPort());
-	ports.metrics = { api: await nextPort(), worker: await nextPort() };
+	ports.metrics = { api: await nextPort(), worker: await nextPort(), audit: 0 };
 	ports.console = await nextPort();
+	ports.metrics.audit = await nextPort();
 
 	const order = startOrder();
 	const startedAt = performance.now();
@@ -192,7 +193,7 @@ export async function startStack({
 			await order.together({ signer: signing.startFirst({ deployment, endpoints, solana, logFile }) });
 		}
 
-		step("starting attesters, worker, API");
+		step("starting attesters, worker, audit, API");
 		const processes = serverProcesses({
 			dataDir,
 			configFile,
@@ -211,6 +212,7 @@ export async function startStack({
 		await order.together({
 			...Object.fromEntries(processes.attesters.map((attester) => [attester.name, started(attester)])),
 			worker: started(processes.worker),
+			audit: started(processes.audit),
 			api: started(processes.api),
 			key: creatingKey.then(() => ({ stop: async () => {} })),
 		});
@@ -238,6 +240,7 @@ export async function startStack({
 			metricsUrls: {
 				api: `http://127.0.0.1:${ports.metrics.api}/metrics`,
 				worker: `http://127.0.0.1:${ports.metrics.worker}/metrics`,
+				audit: `http://127.0.0.1:${ports.metrics.audit}/metrics`,
 				engine: restate.metricsUrl,
 			},
 			environment,

@@ -98,6 +98,7 @@ const auditSchema = z.strictObject({
 	wholeEverySeconds: secondsSchema.default(86_400),
 	/** Seconds after which a finding is checked again. Only a confirmed one pauses a chain. */
 	confirmSeconds: z.int().nonnegative().default(15),
+	metrics: listenSchema.exactOptional(),
 });
 
 /** The operator's pages. */
@@ -111,7 +112,10 @@ const consoleSchema = listenSchema.extend({
 	idleMinutes: z.number().positive().max(1_440).default(30),
 	/** Time after a login after which an operator must log in again. */
 	sessionHours: z.number().positive().max(168).default(12),
-	/** Metrics addresses of the workers, which know how their nodes and relayers do. By default that of `worker.metrics`. */
+	/**
+	 * Metrics addresses of the workers, which know how their nodes and relayers do, and of the audit. By default those of
+	 * `worker.metrics` and `audit.metrics`.
+	 */
 	workerMetricsUrls: z.array(urlSchema).exactOptional(),
 	/** Proxies in front, by address or network. Their X-Forwarded-For says who the caller is. */
 	trustedProxies: z.array(networkSchema).default([]),
@@ -257,7 +261,7 @@ export const configSchema = z.strictObject({
 		})
 		.prefault({}),
 	feeDiscount: feeDiscountSchema.exactOptional(),
-	/** How the books are checked against the chains, by one worker at a time. */
+	/** How the books are checked against the chains, by one audit process at a time. */
 	audit: auditSchema.prefault({}),
 	telemetry: telemetrySchema.prefault({}),
 	events: eventsSchema.prefault({}),

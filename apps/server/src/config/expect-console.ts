@@ -18,11 +18,14 @@ export function publicUrlOf({ console: { publicUrl, port } }: ConsoleConfig): st
 	return publicUrl ?? `http://localhost:${port}`;
 }
 
-/** Returns the addresses of the workers' metrics. */
+/** Returns the addresses of the workers' and the audit's metrics. */
 export function metricsUrlsOf({
 	console: { workerMetricsUrls },
-	worker: { metrics },
-}: Pick<ConsoleConfig, "console" | "worker">): string[] {
+	worker,
+	audit,
+}: Pick<ConsoleConfig, "console" | "worker" | "audit">): string[] {
 	if (workerMetricsUrls) return workerMetricsUrls;
-	return metrics ? [`http://${metrics.host}:${metrics.port}/metrics`] : [];
+	return [worker.metrics, audit.metrics].flatMap((metrics) =>
+		metrics ? [`http://${metrics.host}:${metrics.port}/metrics`] : [],
+	);
 }

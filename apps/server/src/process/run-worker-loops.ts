@@ -1,20 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Milliseconds } from "@geoswap/protocol";
-import { evmChains, solanaChain } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
 import { ensurePartitions } from "../database/ensure-partitions.ts";
 import { followPause } from "../follow/follow-pace.ts";
 import { keepFollowing } from "../follow/keep-following.ts";
 import { hasOpenJobs } from "../job/has-open-jobs.ts";
-import { keepAudited } from "../operate/reconcile/keep-audited.ts";
-import { withAuditedNodes } from "../operate/reconcile/with-audited-nodes.ts";
-import { watchAudit } from "../operate/watch/watch-audit.ts";
 import type { AttesterClient } from "../round/attestation/attester-client.ts";
 import { pollHeartbeats } from "../round/attestation/poll-heartbeats.ts";
 import type { FollowerMetrics } from "../telemetry/follower-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { Meter } from "../telemetry/meter.ts";
 import type { Deliverer } from "../webhook/create-deliverer.ts";
 import type { WorkerPumps } from "./create-pumps.ts";
 import { keepEvents } from "./keep-events.ts";
@@ -37,13 +32,11 @@ export function runWorkerLoops({
 	config,
 	chains,
 	pool,
-	auditing,
 	worker: { engine, tick, rebuild },
 	wantPrices,
 	attesters,
 	webhooks,
 	stay,
-	meter,
 	followers,
 	nowMs,
 	signal,
@@ -52,8 +45,6 @@ export function runWorkerLoops({
 	config: Config;
 	chains: readonly WorkerChain[];
 	pool: DatabasePool;
-	/** The auditor's own login. */
-	auditing: DatabasePool;
 	worker: Pick<WorkerPumps, "engine" | "tick" | "rebuild">;
 	/** Says that prices of these chains are wanted. */
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
@@ -62,7 +53,6 @@ export function runWorkerLoops({
 	webhooks: Deliverer | undefined;
 	/** Registers the worker again if the engine has forgotten it. */
 	stay: () => Promise<void>;
-	meter: Meter | undefined;
 	followers: FollowerMetrics | undefined;
 	nowMs: () => Milliseconds;
 	signal: AbortSignal;
@@ -79,7 +69,6 @@ export function runWorkerLoops({
 		}
 	}
 
-	const solana = solanaChain(config);
 	const heartbeatMs = Math.min(heartbeatEveryMs, (config.heartbeatSeconds * 1_000) / heartbeatsPerLife);
 	return [
 		...chains.map(({ chainId, config: { pollMs, finalitySeconds }, news, createFollower }) =>
@@ -110,19 +99,6 @@ export function runWorkerLoops({
 					})
 				: [],
 		),
-		keepAudited({
-			config,
-			books: {
-				chains: evmChains(config).map(withAuditedNodes),
-				solana: solana && withAuditedNodes(solana),
-				earlierAttesterSets: config.earlierAttesterSets.map(({ hash }) => hash),
-			},
-			pool: auditing,
-			...(meter && watchAudit({ meter, config, nowMs })),
-			nowMs,
-			signal,
-			log,
-		}),
 		every(registeredEveryMs, "keeping this worker registered", stay),
 		every(tickEveryMs, "tick", tick),
 		every(tickEveryMs, "looking whether prices are needed", async () => {

@@ -45,7 +45,6 @@ test("a worker does not start while the Solana escrow lacks a token account, and
 	const env = {
 		PATH: process.env.PATH,
 		WORKER_DATABASE_URL: "postgres://127.0.0.1:9/x",
-		AUDITOR_DATABASE_URL: "postgres://127.0.0.1:9/x",
 		GEOSWAP_RELAYER_KEYS: `${origin.chainId}:${keys.relayers[0]}`,
 		...solanaKeyVariables({ ...solana.keys, escrow: stranger }),
 	};

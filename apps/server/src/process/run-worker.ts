@@ -40,8 +40,6 @@ const finishWithinMs = 10_000;
 const workConnections = 30;
 /** Apart from the pool that swaps use: queries for metrics wait in a queue of their own, and not long. */
 const watchingDatabase = { applicationName: "geoswapd worker metrics", max: 1, statementTimeoutMs: 2_000 };
-/** One connection holds the turn, one reads. */
-const auditingDatabase = { applicationName: "geoswapd worker audit", max: 2 };
 const attesterTimeoutMs = 3_000;
 
 /** Runs the process that works on swaps: rounds, lanes, attestations, and a follower for each chain. */
@@ -50,7 +48,6 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 	const file = readConfig(configPath);
 	const config = url ? atWorkerUrl(file, url) : file;
 	const databaseUrl = readSecret("WORKER_DATABASE_URL");
-	const auditorUrl = readSecret("AUDITOR_DATABASE_URL");
 	const log = createLog({ level: config.logLevel, process: "worker" });
 	hangups.listen(() => log.warn("a worker does not reload its configuration; start another one with it"));
 	const nowMs = Date.now;
@@ -75,13 +72,11 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 	const max = workConnections + chains.length + 1;
 	const onRefusal = meter && countRefusals(meter);
 	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd worker", max, onRefusal });
-	const auditing = openDatabase({ url: auditorUrl, ...auditingDatabase });
 	const watching = meter && openDatabase({ url: databaseUrl, ...watchingDatabase });
 	const { book, want, kept } = keepPrices({ config, chains: evm, nowMs, signal, log });
 	const desk = createDesk({ config, book, nowMs, random: randomBytes });
 	if (meter && watching) watchWorker({ meter, config, chains, book, desk, db: watching, nowMs });
 	await expectDatabase(pool, "worker", config.database.roles);
-	await expectDatabase(auditing, "auditor", config.database.roles);
 	const solana = solanaChain(config);
 	if (solana) await expectNamedKeys(pool, solana.deployment);
 	await ensurePartitions(pool, { nowMs: nowMs() });
@@ -115,13 +110,11 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 		config,
 		chains,
 		pool,
-		auditing,
 		worker,
 		wantPrices: want,
 		attesters,
 		webhooks: webhooks?.deliverer,
 		stay,
-		meter,
 		followers: metrics?.followers,
 		nowMs,
 		signal,
@@ -135,7 +128,7 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 			leave,
 			() => webhooks?.sender.close(),
 			() => server.close(),
-			() => Promise.all([pool.end(), watching?.end(), auditing.end()]),
+			() => Promise.all([pool.end(), watching?.end()]),
 			() => signers.close(),
 			() => telemetry.stop(),
 		],

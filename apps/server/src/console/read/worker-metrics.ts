@@ -3,20 +3,20 @@ import { remember } from "./remember.ts";
 
 export type MetricSample = { name: string; labels: Record<string, string>; value: number };
 
-/** The figures that only workers have: nodes, relayers' gas and the last audit. */
+/** The figures that only workers and the audit have: nodes, relayers' gas and the last audit. */
 export type WorkerMetrics = {
 	samples: MetricSample[];
-	/** The reasons why workers could not be read, without their addresses. Empty if all were read. */
+	/** The reasons why processes could not be read, without their addresses. Empty if all were read. */
 	problems: string[];
 };
 
 const timeoutMs = 2_000;
 /** Pages that are opened shortly after each other share an answer. */
 const maxAgeMs = 5_000;
-/** No worker has nearly as many series. */
+/** No process has nearly as many series. */
 const mostBytes = 8_000_000;
 
-/** Returns a function that reads the metrics of all workers, in the text format of Prometheus. */
+/** Returns a function that reads the metrics of all workers and the audit, in the text format of Prometheus. */
 export function createWorkerMetrics({
 	urls,
 	nowMs,

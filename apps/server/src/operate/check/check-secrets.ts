@@ -29,10 +29,8 @@ export async function checkSecrets(processes: ReadonlySet<string>): Promise<Find
 		questions.set("GEOSWAP_SEAL_KEYS", () => readSealKeys());
 		questions.set("GEOSWAP_API_KEY_PEPPER", () => readPepper());
 	}
-	if (processes.has("worker")) {
-		isSet("WORKER_DATABASE_URL");
-		isSet("AUDITOR_DATABASE_URL");
-	}
+	if (processes.has("worker")) isSet("WORKER_DATABASE_URL");
+	if (processes.has("audit")) isSet("AUDITOR_DATABASE_URL");
 	if (processes.has("console")) isSet("CONSOLE_DATABASE_URL");
 	const findings = [...questions].map(([name, read]) => checkReading(name, read));
 	if (processes.has("api") || processes.has("worker")) findings.push(checkWebhookKeys());

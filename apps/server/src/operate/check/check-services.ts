@@ -15,7 +15,7 @@ import { check, type Finding, ok, warn } from "./finding.ts";
 
 /** Checks the services that these processes use. */
 export async function checkServices(
-	config: Pick<Config, "restate" | "chains" | "database" | "worker" | "console">,
+	config: Pick<Config, "restate" | "chains" | "database" | "worker" | "audit" | "console">,
 	{ processes }: { processes: ReadonlySet<string> },
 ): Promise<Finding[]> {
 	const { restate, database } = config;
@@ -23,7 +23,8 @@ export async function checkServices(
 	const hasEngine = processes.has("api") || processes.has("worker");
 	const logins: RoleName[] = [
 		...(processes.has("api") ? (["api"] as const) : []),
-		...(processes.has("worker") ? (["worker", "auditor"] as const) : []),
+		...(processes.has("worker") ? (["worker"] as const) : []),
+		...(processes.has("audit") ? (["auditor"] as const) : []),
 		...(processes.has("console") ? (["console"] as const) : []),
 	];
 	const findings = await Promise.all([
@@ -69,12 +70,13 @@ async function checkEngine(restate: Config["restate"]): Promise<Finding[]> {
 	return findings.flat();
 }
 
-/** Checks what the console shows of workers. It works without that, and says so. */
+/** Checks the metrics of workers and the audit that the console shows. It works without them. */
 async function checkWorkerMetrics({
 	console: pages,
 	worker,
-}: Pick<Config, "console" | "worker">): Promise<Finding[]> {
-	const urls = pages ? metricsUrlsOf({ console: pages, worker }) : [];
+	audit,
+}: Pick<Config, "console" | "worker" | "audit">): Promise<Finding[]> {
+	const urls = pages ? metricsUrlsOf({ console: pages, worker, audit }) : [];
 	if (urls.length === 0) {
 		const nothing = "worker.metrics is not set: the console cannot show how nodes and relayers do";
 		return check("workers' metrics", async () => warn(nothing));

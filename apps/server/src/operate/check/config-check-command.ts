@@ -88,7 +88,7 @@ async function checkWith(
 	if (isOffline) return keyFindings.flat();
 	const relayers = isWorker ? await knownRelayers(config, signers) : new Map<number, Address[]>();
 	// The console reads the database and the workers' metrics, and no chain.
-	const hasChains = isWorker || processes.has("api");
+	const hasChains = isWorker || processes.has("api") || processes.has("audit");
 	const findings = await Promise.all([
 		checkServices(config, { processes }),
 		...(hasChains ? evmChains(config) : []).map((chain) =>

@@ -13,7 +13,7 @@ export function defineConfigCommands(program: Command): void {
 		.addOption(
 			new Option("--for <process...>", "the processes to check; attester and signer have files of their own")
 				.choices(processNames)
-				.default(["api", "worker"]),
+				.default(["api", "worker", "audit"]),
 		)
 		.option("--offline", "make no network calls")
 		.option("--json", "print an array of { part, result, message }")

@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(() => vi.restoreAllMocks());
 
-function writeConfig(ports: { api?: number; worker?: number; console?: number }): string {
+function writeConfig(ports: { api?: number; worker?: number; audit?: number; console?: number }): string {
 	const path = join(folder, `${crypto.randomUUID()}.json`);
 	const pace = { finalitySeconds: 5, openSeconds: 75, fillSeconds: 45, refundSeconds: 30 };
 	const config = {
@@ -31,6 +31,7 @@ function writeConfig(ports: { api?: number; worker?: number; console?: number })
 		chains: { 31337: { nodes: [{ url: "http://127.0.0.1:9" }], ...pace } },
 		api: { host: "0.0.0.0", port: ports.api ?? 9 },
 		worker: { port: ports.worker ?? 9 },
+		...(ports.audit && { audit: { metrics: { port: ports.audit } } }),
 		...(ports.console && { console: { port: ports.console } }),
 		restate: { ingressUrl: "http://127.0.0.1:9", adminUrl: "http://127.0.0.1:9", identityKeys },
 	};
@@ -104,6 +105,16 @@ test("the signer is asked at its metrics, and told to have some", async () => {
 	}
 });
 
+test("the audit is asked at its metrics, and told to have some", async () => {
+	const port = await portSource()();
+	await expect(healthCommand({ process: "audit", config: writeConfig({}) })).rejects.toThrow(
+		'audit.metrics: is missing. Add "metrics": { "port": 8712 }',
+	);
+	const url = `http://127.0.0.1:${port}/metrics`;
+	const asked = await health({ process: "audit", config: writeConfig({ audit: port }) });
+	expect(asked).toMatchObject({ code: 1, said: { url, healthy: false } });
+});
+
 test("a port that is chosen at the start cannot be asked", async () => {
 	const config = writeConfig({ api: 0 });
 	await expect(healthCommand({ process: "api", config })).rejects.toThrow("Name a port");
@@ -112,6 +123,7 @@ test("a port that is chosen at the start cannot be asked", async () => {
 test.each([
 	[["node", "main.ts", "api"], { process: "api" }],
 	[["node", "main.ts", "console"], { process: "console" }],
+	[["node", "main.ts", "audit"], { process: "audit" }],
 	[["node", "main.ts", "attester", "--config=/etc/a.json"], { process: "attester", config: "/etc/a.json" }],
 	[
 		["/init", "--", "node", "main.ts", "worker", "--config", "/etc/g.json", "--url", "http://w:1"],

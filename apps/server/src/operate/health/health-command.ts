@@ -39,7 +39,7 @@ export async function healthCommand({
 
 function pathOf(name: ProcessName, { isForReady }: { isForReady: boolean }): string {
 	if (name === "api") return isForReady ? "/ready" : "/health";
-	return name === "signer" ? "/metrics" : "/health";
+	return name === "signer" || name === "audit" ? "/metrics" : "/health";
 }
 
 function addressOf(name: ProcessName, { config: path, url }: { config: string; url?: string }): string {
@@ -58,15 +58,21 @@ function readAddress(
 	if (name === "signer") return metricsOfSigner(path);
 	const config = readConfig(path);
 	if (name === "api") return config.api;
+	if (name === "audit") return config.audit.metrics ?? missingMetrics(path, "audit.metrics", 8_712);
 	if (name === "console") return expectConsole(config, path).console;
 	return url ? atWorkerUrl(config, url).worker : config.worker;
 }
 
 /** Returns the metrics' address: the signer's own port answers only clients with a certificate. */
 function metricsOfSigner(path: string): { host: string; port: number } {
-	const { metrics } = readSignerConfig(path);
-	if (metrics) return metrics;
-	throw new ConfigError(path, 'metrics: is missing. Add "metrics": { "port": 9201 }: health is asked there');
+	return readSignerConfig(path).metrics ?? missingMetrics(path, "metrics", 9_201);
+}
+
+function missingMetrics(path: string, field: string, port: number): never {
+	throw new ConfigError(
+		path,
+		`${field}: is missing. Add "metrics": { "port": ${port} }: health is asked there`,
+	);
 }
 
 /** Returns the problem, or undefined if the answer is 200. */

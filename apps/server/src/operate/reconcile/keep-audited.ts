@@ -11,7 +11,7 @@ import type { Log } from "../../telemetry/log.ts";
 import { breachKey } from "./breach-key.ts";
 import { foundTwice } from "./found-twice.ts";
 
-/** Milliseconds within which another worker takes over from one that is gone. */
+/** Milliseconds within which another process takes over from one that is gone. */
 const takeOverMs = 10_000;
 
 /**
@@ -31,7 +31,7 @@ export type AuditRun = {
 };
 
 /**
- * Audits the books on a timer, in one worker at a time. A second, full audit must confirm a finding before a chain is
+ * Audits the books on a timer, in one process at a time. A second, full audit must confirm a finding before a chain is
  * paused for it. A breach that a chain is paused for, or whose pause a person has lifted, pauses nothing again.
  */
 export async function keepAudited({
@@ -48,13 +48,12 @@ export async function keepAudited({
 }: {
 	config: Pick<Config, "audit">;
 	books: Pick<ReconcileOptions, "chains" | "solana" | "earlierAttesterSets">;
-	/** A pool of its own: nothing that a swap waits for may wait for this. */
 	pool: DatabasePool;
 	/** How many transactions on Solana an audit reads at most. */
 	mostSolanaReads?: number;
 	/** How long workers of an earlier version may still decide by their own configuration. */
 	earlierWorkersSeconds?: Seconds;
-	/** Called with undefined once another worker audits. */
+	/** Called with undefined once another process audits. */
 	onRun?: (run: AuditRun | undefined) => void;
 	/** Called for each chain that could not be audited, or with `all` if nothing could be. */
 	onFailure?: (what: number | "all") => void;
@@ -63,7 +62,7 @@ export async function keepAudited({
 	log: Log;
 }): Promise<void> {
 	const { everySeconds, wholeEverySeconds, confirmSeconds } = settings;
-	const workingSinceMs = nowMs();
+	let workingSinceMs = nowMs();
 	// Workers with another configuration decide by theirs until they are stopped.
 	const policySinceMs = workingSinceMs + (everySeconds + earlierWorkersSeconds) * 1_000;
 	let memory = createAuditMemory();
@@ -73,7 +72,7 @@ export async function keepAudited({
 		await holdLeadership(pool, { name: "audit" }, async (isHeld) => {
 			memory = createAuditMemory();
 			wholeAtMs = undefined;
-			// A worker that takes over has no memory: its audits read everything, but only a part of Solana each time.
+			// A process that takes over has no memory: its audits read everything, but only a part of Solana each time.
 			while (!signal.aborted && isHeld()) {
 				await auditOnce().catch((error: unknown) => {
 					if (signal.aborted) return;
@@ -90,6 +89,8 @@ export async function keepAudited({
 	}
 
 	async function auditOnce(): Promise<void> {
+		// Nobody could work on swaps while no worker ran.
+		if (!(await areBlocksRead(pool))) workingSinceMs = nowMs();
 		const accepted = await readAcceptedBreaches(pool);
 		const paused = await readPauses(pool);
 		const isPausedFor = (breach: string, chainId: number) =>
@@ -173,4 +174,12 @@ export async function keepAudited({
 	async function pause(ms: number): Promise<void> {
 		await sleep(ms, undefined, { signal }).catch(() => {});
 	}
+}
+
+/** Returns whether a worker has read a block of any chain within the last minute. */
+async function areBlocksRead(pool: DatabasePool): Promise<boolean> {
+	const { rows } = await pool.query<{ is_read: boolean | null }>(
+		"select max(updated_at) > now() - interval '1 minute' as is_read from chain_heads",
+	);
+	return rows[0]?.is_read ?? false;
 }

@@ -4,7 +4,7 @@ import type { Config } from "../../config/config.ts";
 import { type Meter, type Sample, sample } from "../../telemetry/meter.ts";
 import type { AuditRun } from "../reconcile/keep-audited.ts";
 
-/** Publishes when the books were last audited, and the findings. Only in the worker that audits. */
+/** Publishes when the books were last audited, and the findings. Only in the process that audits. */
 export function watchAudit({
 	meter,
 	config,
@@ -16,7 +16,7 @@ export function watchAudit({
 }): { onRun: (run: AuditRun | undefined) => void; onFailure: (what: number | "all") => void } {
 	const chainIds = config.chains.map(({ chainId }) => chainId);
 	let last: AuditRun | undefined;
-	/** The time of each chain's last audit. A chain without one counts from this worker's first audit. */
+	/** The time of each chain's last audit. A chain without one counts from this process's first audit. */
 	const checkedAtMs = new Map<number, number>();
 	const countFailure = meter.counter(
 		"geoswap_audit_failures_total",

@@ -56,7 +56,7 @@ export async function pauseForBreaches(
 ): Promise<boolean> {
 	const { rows } = await db.query<{ is_new: boolean }>(
 		`insert into pauses (chain_id, cause, reason, set_by, since, breaches)
-		select $1::bigint, 'breach', $2::text, 'geoswapd worker', to_timestamp($3::double precision), array_agg(breach)
+		select $1::bigint, 'breach', $2::text, 'geoswapd audit', to_timestamp($3::double precision), array_agg(breach)
 		from unnest($4::text[]) as breach
 		where not exists (
 			select from pauses

@@ -1,0 +1,53 @@
+import { evmChains, solanaChain } from "../config/chain-config.ts";
+import { readConfig } from "../config/read-config.ts";
+import { readSecret } from "../config/secrets.ts";
+import { openDatabase } from "../database/database.ts";
+import { expectDatabase } from "../operate/preflight/expect-database.ts";
+import { keepAudited } from "../operate/reconcile/keep-audited.ts";
+import { withAuditedNodes } from "../operate/reconcile/with-audited-nodes.ts";
+import { watchAudit } from "../operate/watch/watch-audit.ts";
+import { createLog } from "../telemetry/log.ts";
+import { startMetrics } from "../telemetry/start-metrics.ts";
+import { catchHangups } from "./catch-hangups.ts";
+import { runUntilStopped } from "./run-until-stopped.ts";
+
+/** One connection holds the turn, one reads. */
+const database = { applicationName: "geoswapd audit", max: 2 };
+
+/**
+ * Runs the process that audits the books. It holds no key, and its login may write only pauses: a process that strangers
+ * can give much to read, or that is taken over, must not be one that swaps need or that signs.
+ */
+export async function runAudit(configPath: string): Promise<void> {
+	const hangups = catchHangups();
+	const config = readConfig(configPath);
+	const url = readSecret("AUDITOR_DATABASE_URL");
+	const log = createLog({ level: config.logLevel, process: "audit" });
+	hangups.listen(() => log.warn("an audit does not reload its configuration; restart it"));
+	const nowMs = Date.now;
+	const metrics = config.audit.metrics && (await startMetrics({ ...config.audit.metrics, nowMs, log }));
+	if (metrics) log.info({ url: metrics.url }, "metrics");
+	const pool = openDatabase({ url, ...database });
+	await expectDatabase(pool, "auditor", config.database.roles);
+	const solana = solanaChain(config);
+	const stopping = new AbortController();
+	const audited = keepAudited({
+		config,
+		books: {
+			chains: evmChains(config).map(withAuditedNodes),
+			solana: solana && withAuditedNodes(solana),
+			earlierAttesterSets: config.earlierAttesterSets.map(({ hash }) => hash),
+		},
+		pool,
+		...(metrics && watchAudit({ meter: metrics.meter, config, nowMs })),
+		nowMs,
+		signal: stopping.signal,
+		log,
+	});
+	log.info("auditing");
+	await runUntilStopped({
+		stopping,
+		close: [() => audited, () => pool.end(), () => metrics?.stop()],
+		log,
+	});
+}
