@@ -373,6 +373,8 @@ function enterWorld({
 								`select setval(pg_get_serial_sequence('${table}', '${id}'), coalesce(max(${id}), 0) + 1, false) from ${table}`,
 						),
 						"set session_replication_role = origin",
+						// As `geoswapd restored` does.
+						`insert into restores (at) values ('${new Date(scheduler.nowMs()).toISOString()}') on conflict do nothing`,
 					].join("; "),
 				),
 			);

@@ -299,10 +299,10 @@ export const configSchema = z.strictObject({
 				})
 				.prefault({}),
 			/**
-			 * Most voids per day for orders to Solana that nobody submitted and that a void must close there: anyone can make
-			 * us pay for these. Further ones wait for the next day.
+			 * Gas, in dollars a day and for each chain, that the service spends on refunds of orders that were opened on that
+			 * chain without a submit: anyone can open these. Voids on Solana and the rent of their markers count too.
 			 */
-			rebuiltVoidsPerDay: z.int().nonnegative().default(100),
+			rebuiltRefundsUsdPerDay: z.number().nonnegative().max(1_000_000).default(50),
 			/** Most value of an asset that the vault takes in on a chain, including what it holds. */
 			exposureUsd: z
 				.strictObject({

@@ -285,6 +285,11 @@ type Tables = {
 		order_id: Buffer | null;
 		at: Date;
 	};
+	refund_budgets: {
+		chain_id: number;
+		used_micro_usd: number;
+		at: Date;
+	};
 	reservations: {
 		swap_id: SwapUuid;
 		account_id: string | null;
@@ -373,6 +378,7 @@ type Tables = {
 		outcome: "rebuilt" | "submitted" | "left" | null;
 		reason: string | null;
 		is_filled: boolean;
+		value_usd_cents: number | null;
 	};
 	unread_blocks: {
 		chain_id: number;

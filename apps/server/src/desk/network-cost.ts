@@ -37,6 +37,9 @@ export const evmTransactions = {
 	void: { gas: 60_000n, fastLzBytes: 389, brotliBytes: 473 },
 } as const satisfies Record<string, TransactionShape>;
 
+/** Gas that a wallet can add to the refund of a native input: it burns what it is called with, and gets a credit. */
+const refusedRefundGas = 75_000n;
+
 // Estimates: docs/gas.md does not measure these.
 const secondPoolGas = 100_000n;
 /** The release is part of the fill: it needs no attesters and no transaction of its own. */
@@ -100,14 +103,25 @@ export function networkCost(
 }
 
 /**
- * Returns the cost of refunding an order that nobody submitted, in USD with 18 decimals, rounded up: the refund, and on
- * Solana, where orders do not expire by time, a void and the rent of its marker.
+ * Returns the maximum cost of refunding an order that was not submitted, in USD with 18 decimals, rounded up: the
+ * refund, and on Solana, where orders do not expire by time, a void and the rent of its marker.
  */
 export function refundCostE18(
 	book: PriceBook,
-	{ origin, destination }: { origin: DeskChain & { kind: "evm" }; destination: DeskChain },
+	{
+		origin,
+		destination,
+		isNative,
+	}: {
+		origin: DeskChain & { kind: "evm" };
+		destination: DeskChain;
+		/** True if the input is the chain's own coin. */
+		isNative: boolean;
+	},
 ): bigint {
-	const refund = inUsd(origin, book.transactionCost(origin.chainId, evmTransactions.refund));
+	const { gas, ...sizes } = evmTransactions.refund;
+	const transaction = { ...sizes, gas: gas + (isNative ? refusedRefundGas : 0n) };
+	const refund = inUsd(origin, book.transactionCost(origin.chainId, transaction));
 	if (destination.kind === "evm") return refund;
 	const closing = lamportsOn(book, destination)(solanaTransactions.void) + tokenAccountRentLamports;
 	return refund + inUsd(destination, closing);

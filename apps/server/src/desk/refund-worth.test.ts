@@ -1,4 +1,5 @@
 import { type Order, toWord } from "@geoswap/protocol";
+import { zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
 import {
@@ -63,6 +64,15 @@ test("an order is worth rebuilding above the cost of ten refunds, and to Solana 
 	const leastToSolana = leastInput(orderTo(solana));
 	expect(Number(leastToSolana)).toBeGreaterThan(Number(tenRefunds + tenRents) * 0.99);
 	expect(Number(leastToSolana)).toBeLessThan(Number(tenRefunds + tenRents) * 1.05);
+});
+
+test("the refund of a native input is charged for a wallet that burns the gas it is paid with", () => {
+	const order = orderTo(two);
+	const gasPrice = scene.book.baseFee(one) + (scene.book.tip(one) ?? 0n);
+	const costOf = (inputToken: Order["inputToken"]) => worthOf({ ...order, inputToken })?.costMicroUsd ?? 0n;
+	const usual = costOf(order.inputToken);
+	expect(usual).toBeGreaterThanOrEqual(inMicroDollars(one, 65_915n * gasPrice));
+	expect(costOf(toWord(zeroAddress))).toBeGreaterThan(2n * usual);
 });
 
 test("an order without a price has no worth yet, and one from Solana never has", () => {

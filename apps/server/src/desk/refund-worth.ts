@@ -7,12 +7,15 @@ import { usdValueDown, usdValueUp } from "./price/usd-value.ts";
 
 /** An input worth less than this many times its refund cost is not worth refunding, to its wallet or to us. */
 const leastCosts = 10n;
+const microUsdE18 = 10n ** 12n;
 
 export type RefundWorth = {
 	/** The input's value, rounded up. It determines the confirmation depth. */
 	valueUsdCents: UsdCents;
 	/** True if the value is more than ten times the cost of the refund. */
 	isWorth: boolean;
+	/** The most that the refund may cost, in millionths of a dollar, rounded up. */
+	costMicroUsd: bigint;
 };
 
 /** Returns the worth of an order from an EVM chain. Undefined while its input or the fees have no price. */
@@ -33,9 +36,11 @@ export function refundWorth(
 		);
 	if (!isPriced) return undefined;
 	const input = book.reference({ chainId: origin.chainId, asset });
-	const cost = refundCostE18(book, { origin, destination });
+	const isNative = BigInt(order.inputToken) === 0n;
+	const cost = refundCostE18(book, { origin, destination, isNative });
 	return {
 		valueUsdCents: usdCentsUp(usdValueUp(order.inputAmount, input)),
 		isWorth: usdValueDown(order.inputAmount, input) > leastCosts * cost,
+		costMicroUsd: cost / microUsdE18 + 1n,
 	};
 }

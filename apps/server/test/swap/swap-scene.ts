@@ -178,7 +178,7 @@ export function roundOptions(
 				unsettledGasUsdPerDay: 1,
 				refusedRecipientsPerDay: 10,
 				delegationRemovalsPerDay: { perAccount: 20, perChain: 200 },
-				rebuiltVoidsPerDay: 100,
+				rebuiltRefundsUsdPerDay: 50,
 				exposureUsd: { perAsset: 1, bySymbol: {} },
 			},
 			heartbeatSeconds: 10,

@@ -69,6 +69,32 @@ test("a rebuilt swap is assigned to its account when its op token is submitted a
 	expect(evm.poked()).toEqual([]);
 });
 
+test("a rebuilt swap that ended with a credit is looked at again once its account submits its op token", async () => {
+	const { owner, pool } = evm.database;
+	const { quote, built, signature } = await evm.signedOp(await evm.newWallet({ isDelegated: true }));
+	await insertRebuilt(quote);
+	await owner.query("update swaps set stage = 'refunding', ended_at = now() where id = $1", [quote.uuid]);
+	evm.clock.aheadMs = 3_600_000;
+	expect(await evm.submit(built, signature)).toEqual({ swapId: toSwapId(quote.uuid), status: "pending" });
+	const swap = await readSwap(pool, quote.uuid);
+	expect(swap?.accountId).toBe(evm.accountId);
+	expect(swap?.endedAt).toBeUndefined();
+	const { rows } = await owner.query("select due_at <= now() as is_due from waits where swap_id = $1", [
+		quote.uuid,
+	]);
+	expect(rows).toEqual([{ is_due: true }]);
+
+	// A swap that is decided stays ended.
+	const refunded = await evm.signedOp(await evm.newWallet({ isDelegated: true }));
+	await insertRebuilt(refunded.quote);
+	await owner.query(
+		"update swaps set status = 'refunded', stage = 'refunding', ended_at = now() where id = $1",
+		[refunded.quote.uuid],
+	);
+	expect(await evm.submit(refunded.built, refunded.signature)).toMatchObject({ status: "refunded" });
+	expect((await readSwap(pool, refunded.quote.uuid))?.endedAt).toBeDefined();
+});
+
 test("a rebuilt swap with other terms under the same id is not assigned to the account", async () => {
 	const wallet = await evm.newWallet({ isDelegated: true });
 	const { quote, built, signature } = await evm.signedOp(wallet);

@@ -81,6 +81,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	},
 	sightings: { api: "", worker: "select, insert, update", auditor: "select", console: "select" },
 	unknown_orders: { api: "", worker: "select, insert, update, delete", auditor: "select", console: "select" },
+	refund_budgets: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
 	markers: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
 
 	// The work of lanes. The API inserts no job: for a swap that it just inserted, `start_swap` queues the open.

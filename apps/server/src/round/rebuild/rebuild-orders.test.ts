@@ -24,6 +24,7 @@ import { connectChain } from "../../chain/evm/chain-client.ts";
 import type { MarkerOwner } from "../../chain/solana/marker/read-markers.ts";
 import { type EvmChainConfig, evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
+import { noteRestore } from "../../database/restores.ts";
 import { deskChains } from "../../desk/desk-chain.ts";
 import type { PriceBook } from "../../desk/price/price-book.ts";
 import { type RefundWorth, refundWorth } from "../../desk/refund-worth.ts";
@@ -372,7 +373,7 @@ test("of two orders with the same id, the one that is rebuilt later gets an id o
 	expect(await rebuild()).toBe(0);
 });
 
-test("orders to Solana that need a void are limited per day; delivered and refunded ones are not counted", async () => {
+test("orders to Solana wait for the budget and for their markers; delivered ones cost nothing, nor do refunded ones after a restore", async () => {
 	const before = config;
 	const deployment = testSolanaDeployment(chains.origin.deployment);
 	const asset = deployment.assets.find(({ symbol }) => symbol === "USDC");
@@ -382,10 +383,12 @@ test("orders to Solana that need a void are limited per day; delivered and refun
 		destinationVault: toSolanaWord(deployment.vault),
 		outputToken: toSolanaWord(asset.address),
 	};
-	const worthOf = ({ inputAmount }: Order) => ({ valueUsdCents: 1n, isWorth: inputAmount > 1n });
+	const worthOf = ({ inputAmount }: Order) => {
+		return { valueUsdCents: 1n, isWorth: inputAmount > 1n, costMicroUsd: 30_000_000n };
+	};
 	try {
 		config = withSolana(config, { deployment });
-		config = { ...config, limits: { ...config.limits, rebuiltVoidsPerDay: 1 } };
+		config = { ...config, limits: { ...config.limits, rebuiltRefundsUsdPerDay: 50 } };
 		const open = async (inputAmount = 10_000_000n) => {
 			const order = { ...(await makeOrder()), ...toSolana, inputAmount };
 			await actions.open(order);
@@ -413,6 +416,9 @@ test("orders to Solana that need a void are limited per day; delivered and refun
 		if (!waiting) throw new Error("one of them waits");
 		await actions.decide("Refund", waiting);
 		await followAll();
+		expect(await rebuild({ worthOf })).toBe(0);
+		const { timestamp } = await chains.origin.publicClient.getBlock();
+		await noteRestore(database.owner, { nowMs: Number(timestamp) * 1_000 });
 		expect(await rebuild({ worthOf })).toBe(1);
 
 		await database.pool.query(

@@ -1,28 +1,39 @@
-import { isSolana, type Milliseconds, type Order, toSwapId, unpackDeadlines } from "@geoswap/protocol";
+import {
+	fromSwapKey,
+	isSolana,
+	type Milliseconds,
+	type Order,
+	swapUuidTimeMs,
+	toSwapId,
+	type UsdCents,
+	unpackDeadlines,
+} from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { MarkerOwner } from "../../chain/solana/marker/read-markers.ts";
 import { chainOf } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import type { DatabasePool } from "../../database/database.ts";
+import { wasRestoredSince } from "../../database/restores.ts";
 import type { RefundWorth } from "../../desk/refund-worth.ts";
 import type { Engine } from "../../durable/durable.ts";
 import {
-	countRebuilt,
 	decideUnknownOrder,
 	forgetLeftOrders,
-	postponeUnknownOrder,
+	type PostponedOrder,
+	postponeUnknownOrders,
 	readUnknownOrders,
+	readWorthyOrders,
 	type UnknownOrder,
 } from "../../swap/record/unknown-orders.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { rebuildSwap } from "./rebuild-swap.ts";
 import { whyNotOurs } from "./why-not-ours.ts";
 
-/** Most orders of one call: it limits what the orders that strangers open cost us at a time. */
-const mostAtOnce = 100;
-const dayMs = 86_400_000;
-/** The reason by which orders that cost us a marker are counted. */
-const toBeVoided = "it is to be closed on Solana";
+/** Most orders that are judged in one call: it limits what the orders that strangers open cost us at a time. */
+const maxAtOnce = 500;
+/** Most orders of a chain whose refunds begin in one call. */
+const maxRefundsAtOnce = 100;
+const microUsdPerUsd = 1_000_000;
 
 export type RebuildOptions = {
 	config: Pick<Config, "chains" | "deployment" | "earlierAttesterSets" | "limits">;
@@ -39,34 +50,60 @@ export type RebuildOptions = {
 /**
  * Creates swaps for orders that are open on a chain and have none, as after a restore from an old backup: those that
  * name contracts, attesters and assets of ours, and whose input is worth ten refunds. They are never filled: an order
- * that was filled before is released, the rest are refunded. All other orders are left to their wallets, which can call
- * `refund()`, except those that were delivered or may turn out to have been. To be called again and again. Returns how
+ * that was filled before is released, the rest are refunded. An order that was refunded already gets a swap only if a
+ * restore may have lost its own. All other orders are left to their wallets, which can call `refund()`, except those
+ * that were delivered or may turn out to have been. To be called again and again. Returns how
  * many it created.
+ *
+ * Anyone can open orders that cost us a refund, so each chain has a budget. The most valuable inputs come first: many
+ * small orders do not keep a large one waiting, however much later it was opened.
  */
 export async function rebuildOrders(options: RebuildOptions): Promise<number> {
+	const { pool, log } = options;
+	const judged = await handle(options, await readUnknownOrders(pool, { limit: maxAtOnce }));
+	const worthy = await readWorthyOrders(pool, { limit: maxRefundsAtOnce });
+	const refunded = await handle(options, worthy, { refunds: true });
+	if (refunded.heldChainIds.size > 0) {
+		const chainIds = [...refunded.heldChainIds].map(String);
+		log.warn({ chainIds }, "orders without a swap wait: the budget for their refunds is used up");
+	}
+	await forgetLeftOrders(pool);
+	return judged.rebuilt + refunded.rebuilt;
+}
+
+type Handled = { rebuilt: number /** The chains whose budget is used up. */; heldChainIds: Set<bigint> };
+
+/** Handles orders one by one. Without `refunds`, those that cost us a refund get their value and wait for their turn. */
+async function handle(
+	options: RebuildOptions,
+	orders: readonly UnknownOrder[],
+	{ refunds = false } = {},
+): Promise<Handled> {
 	const { pool, nowMs, log } = options;
-	const orders = await readUnknownOrders(pool, { limit: mostAtOnce });
 	const markers = await readSolana(options, orders);
-	const count = { rebuilt: 0, held: 0 };
+	const handled: Handled = { rebuilt: 0, heldChainIds: new Set() };
+	const postponed: PostponedOrder[] = [];
 	for (const unknown of orders) {
-		const { orderId } = unknown;
+		const { orderId, order } = unknown;
+		if (handled.heldChainIds.has(order.originChainId)) continue;
 		try {
-			const done = await rebuild(options, { ...unknown, marker: markers.get(orderId) });
-			if (done) count[done]++;
+			const verdict = await judge(options, { ...unknown, marker: markers.get(orderId) });
+			if (verdict.do === "postpone") postponed.push({ orderId });
+			else if (verdict.do === "leave") await leave(options, unknown, verdict.reason);
+			else if (verdict.costMicroUsd !== undefined && !refunds) postponed.push({ orderId, ...verdict });
+			else {
+				const outcome = await rebuild(options, unknown, verdict);
+				if (outcome === "rebuilt") handled.rebuilt++;
+				if (outcome === "held") handled.heldChainIds.add(order.originChainId);
+			}
 		} catch (err) {
 			// An order with arbitrary contents from a stranger must not keep the others waiting.
 			log.warn({ orderId, err }, "an order without a swap could not be handled; retrying");
-			await postponeUnknownOrder(pool, orderId, { nowMs: nowMs() });
+			postponed.push({ orderId });
 		}
 	}
-	if (count.held > 0) {
-		log.warn(
-			{ orders: count.held },
-			"orders to Solana without a swap wait: the daily limit of closed orders is reached",
-		);
-	}
-	await forgetLeftOrders(pool);
-	return count.rebuilt;
+	await postponeUnknownOrders(pool, postponed, { nowMs: nowMs() });
+	return handled;
 }
 
 /** `none` if there is no marker. */
@@ -89,65 +126,77 @@ async function readSolana(
 	}
 }
 
-async function rebuild(
-	options: RebuildOptions,
+type Verdict =
+	| { do: "postpone" }
+	| { do: "leave"; reason: string }
+	/** `costMicroUsd`: what its refund costs us at most; undefined if it needs none. */
+	| { do: "rebuild"; valueUsdCents: UsdCents; costMicroUsd: bigint | undefined };
+
+async function judge(
+	{ config, pool, worthOf, log }: RebuildOptions,
 	unknown: UnknownOrder & { marker: Marker | undefined },
-): Promise<"rebuilt" | "held" | undefined> {
-	const { config, pool, engine, worthOf, nowMs, log } = options;
-	const { orderId, order, marker } = unknown;
-	const told = { orderId, originChainId: String(order.originChainId) };
-	const postpone = async () => {
-		await postponeUnknownOrder(pool, orderId, { nowMs: nowMs() });
-		return undefined;
-	};
-	const leave = async (reason: string) => {
-		await decideUnknownOrder(pool, orderId, { outcome: "left", reason, nowMs: nowMs() });
-		log.info({ ...told, reason }, "an order without a swap is left to its wallet");
-		return undefined;
-	};
+): Promise<Verdict> {
+	const { orderId, order, marker, isRefunded } = unknown;
 	const delivery = deliveryOf(unknown, config);
 	const isDelivered = delivery === "made";
 	const notOurs = whyNotOurs(unknown, config);
 	if (notOurs && isDelivered) {
-		log.error({ ...told, reason: notOurs }, "a delivered order cannot be released with this configuration");
-		return postpone();
+		const told = { orderId, originChainId: String(order.originChainId), reason: notOurs };
+		log.error(told, "a delivered order cannot be released with this configuration");
+		return { do: "postpone" };
 	}
-	if (notOurs) return delivery === "none" ? leave(notOurs) : postpone();
+	if (notOurs) return delivery === "none" ? { do: "leave", reason: notOurs } : { do: "postpone" };
 
+	const worth = worthOf(order);
 	// A delivered order is to be released, whatever it is worth.
-	const worth = worthOf(order) ?? (isDelivered ? { valueUsdCents: 0n, isWorth: true } : undefined);
-	if (!worth) return postpone();
-	if (!worth.isWorth && !isDelivered) {
+	if (isDelivered) {
+		return { do: "rebuild", valueUsdCents: worth?.valueUsdCents ?? 0n, costMicroUsd: undefined };
+	}
+	// Anyone can open orders and refund them, so only a swap that a restore may have lost is recorded after its end.
+	if (isRefunded && !(await wasRestoredSince(pool, swapUuidTimeMs(fromSwapKey(order.swapKey))))) {
+		const reason = "its input was refunded, and it is newer than the last restore";
+		return delivery === "none" ? { do: "leave", reason } : { do: "postpone" };
+	}
+	if (!worth) return { do: "postpone" };
+	if (!worth.isWorth) {
 		// Fees come down again. Once the wallet can call `refund()` itself, the order need not wait for that.
 		const isRefundable = BigInt(unknown.originFinalAt) >= unpackDeadlines(order.deadlines).refundAfter;
 		const isOver = delivery === "none" && isRefundable;
-		return isOver ? leave("its input is worth less than ten refunds") : postpone();
+		return isOver ? { do: "leave", reason: "its input is worth less than ten refunds" } : { do: "postpone" };
 	}
+	// No order to Solana is closed before its markers were read.
+	if (isSolana(order.destinationChainId) && !marker) return { do: "postpone" };
+	const { valueUsdCents, costMicroUsd } = worth;
+	return { do: "rebuild", valueUsdCents, costMicroUsd: isRefunded ? undefined : costMicroUsd };
+}
 
-	const isToSolana = isSolana(order.destinationChainId);
-	// No order to Solana is closed before its markers were read, or if its input was refunded.
-	if (isToSolana && !marker) return postpone();
-	const isToBeVoided = isToSolana && marker === "none" && !unknown.isRefunded;
-	if (isToBeVoided && (await isEnoughVoided(options))) {
-		await postpone();
-		return "held";
-	}
-	const { valueUsdCents } = worth;
-	const reason = isToBeVoided ? { reason: toBeVoided } : {};
-	const rebuilt = await rebuildSwap(pool, { orderId, order, valueUsdCents, ...reason, nowMs: nowMs() });
-	if (rebuilt.outcome === "known") return undefined;
+async function leave(
+	{ pool, nowMs, log }: RebuildOptions,
+	{ orderId, order }: UnknownOrder,
+	reason: string,
+): Promise<void> {
+	await decideUnknownOrder(pool, orderId, { outcome: "left", reason, nowMs: nowMs() });
+	const told = { orderId, originChainId: String(order.originChainId), reason };
+	log.info(told, "an order without a swap is left to its wallet");
+}
+
+async function rebuild(
+	{ config, pool, engine, nowMs, log }: RebuildOptions,
+	{ orderId, order }: UnknownOrder,
+	{ valueUsdCents, costMicroUsd }: Verdict & { do: "rebuild" },
+): Promise<"rebuilt" | "known" | "held"> {
+	const perDayMicroUsd = BigInt(Math.round(config.limits.rebuiltRefundsUsdPerDay * microUsdPerUsd));
+	const refund = costMicroUsd === undefined ? undefined : { costMicroUsd, perDayMicroUsd };
+	const rebuilt = await rebuildSwap(pool, { orderId, order, valueUsdCents, refund, nowMs: nowMs() });
+	if (rebuilt.outcome !== "rebuilt") return rebuilt.outcome;
 	const swapId = toSwapId(rebuilt.id);
-	log.warn({ ...told, swapId }, "a swap was rebuilt from its order on the chain");
+	const told = { orderId, originChainId: String(order.originChainId), swapId };
+	log.warn(told, "a swap was rebuilt from its order on the chain");
 	// The swap is due: at worst the tick finds it.
 	await engine
 		.poke({ object: "round", key: "0" })
 		.catch((err: unknown) => log.warn({ swapId, err }, "the round could not be poked"));
 	return "rebuilt";
-}
-
-async function isEnoughVoided({ config, pool, nowMs }: RebuildOptions): Promise<boolean> {
-	const voided = await countRebuilt(pool, { reason: toBeVoided, sinceMs: nowMs() - dayMs });
-	return voided >= config.limits.rebuiltVoidsPerDay;
 }
 
 /**

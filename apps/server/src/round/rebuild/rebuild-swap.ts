@@ -6,18 +6,22 @@ import {
 	type SwapUuid,
 	spareSwapUuid,
 	swapUuidTimeMs,
+	toChainId,
 	type UsdCents,
 } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
 import { ensurePartitions } from "../../database/ensure-partitions.ts";
+import { takeRefundBudget } from "../../money/refund-budget.ts";
 import { deliveryToJson } from "../../swap/record/swap-json.ts";
 import { decideUnknownOrder, lockUnknownOrder } from "../../swap/record/unknown-orders.ts";
 
 type RebuildOutcome =
 	| { outcome: "rebuilt"; id: SwapUuid }
 	/** Somebody submitted it after all, or another worker decided it. */
-	| { outcome: "known" };
+	| { outcome: "known" }
+	/** Too little is left of the budget for its refund. */
+	| { outcome: "held" };
 
 /**
  * Creates a swap for an order that is open on its chain and has none: without an account, and without an op, so that it
@@ -30,9 +34,16 @@ export async function rebuildSwap(
 		orderId,
 		order,
 		valueUsdCents,
-		reason,
+		refund,
 		nowMs,
-	}: { orderId: Hex; order: Order; valueUsdCents: UsdCents; reason?: string; nowMs: Milliseconds },
+	}: {
+		orderId: Hex;
+		order: Order;
+		valueUsdCents: UsdCents;
+		/** The cost of the refund, and the budget that pays for it. Absent if the order needs no refund. */
+		refund: { costMicroUsd: bigint; perDayMicroUsd: bigint } | undefined;
+		nowMs: Milliseconds;
+	},
 ): Promise<RebuildOutcome> {
 	const quotedAtMs = swapUuidTimeMs(fromSwapKey(order.swapKey));
 	// The forgotten order may be older than any partition of a database that was just restored.
@@ -44,6 +55,8 @@ export async function rebuildSwap(
 			await decideUnknownOrder(db, orderId, { outcome: "submitted", nowMs });
 			return { outcome: "known" };
 		}
+		const chainId = toChainId(order.originChainId);
+		if (refund && !(await takeRefundBudget(db, { chainId, ...refund, nowMs }))) return { outcome: "held" };
 		// If a submit takes the id at this moment, this throws, and the next look finds it.
 		await db.query(
 			`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, created_at)
@@ -64,7 +77,7 @@ export async function rebuildSwap(
 			id,
 			hexToBytes(orderId),
 		]);
-		await decideUnknownOrder(db, orderId, { outcome: "rebuilt", nowMs, ...(reason && { reason }) });
+		await decideUnknownOrder(db, orderId, { outcome: "rebuilt", nowMs });
 		return { outcome: "rebuilt", id };
 	});
 }

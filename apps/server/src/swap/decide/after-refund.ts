@@ -4,9 +4,7 @@ import type { Action, Decision } from "./decision.ts";
 import { isDeep, isFinal, untilDeep } from "./depth.ts";
 import { makeDecision } from "./make-decision.ts";
 import type { SwapView } from "./swap-view.ts";
-
-/** Milliseconds until the next look at a credit: a claim names no order, so it wakes no swap. */
-const claimMs = 60_000;
+import { untilFinalEvent } from "./until.ts";
 
 /** Decides once the wallet has its input back, or a credit for it. */
 export function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): Decision {
@@ -16,11 +14,16 @@ export function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): D
 	if (jobs.fill?.state === "queued") actions.push({ do: "withdraw", kind: "fill" });
 	if (view.isReserved) actions.push({ do: "unreserve" });
 	if (isPending) advance(view, actions, "refunding");
-	// A credit is not in the wallet until someone claims it.
-	const payment = refunded.data.paid ? refunded : view.claimed;
-	if (!payment) return makeDecision(view, "refund-credited", { actions, timeoutMs: claimMs });
 	// If no deadline of the order stops a signed fill, that fill must be dead before the swap ends.
 	const mayBeFilled = !view.destinationRules.closesByTime && view.isFillOut;
+	// A credit is not in the wallet until the wallet claims it. A claim names no order, so it wakes no swap.
+	const payment = refunded.data.paid ? refunded : view.claimed;
+	if (!payment) {
+		// Nobody waits for a swap without an account, and strangers can have any number of these. It ends as it is, and
+		// begins again if an account adopts it.
+		const isEnd = swap.accountId === undefined && isFinal(refunded, origin) && !mayBeFilled;
+		return makeDecision(view, "refund-credited", { actions, isEnd, ...untilFinalEvent(refunded, origin) });
+	}
 	const isEnd = isFinal(payment, origin) && !mayBeFilled;
 	// On one chain, the void that allowed the refund could be dropped together with it.
 	if (isPending && (isEnd || (view.isCrossChain && isDeep(view, payment, origin)))) {

@@ -156,7 +156,7 @@ export const factWords: Record<Fact, Words> = {
 	},
 	"refund-credited": {
 		means:
-			"The wallet did not take its refund, so the escrow keeps it as a credit. Only the wallet can claim it; the swap stays pending until then.",
+			"The wallet did not take its refund, so the escrow keeps it as a credit. Only the wallet can claim it; the swap stays pending until then. A swap without an account is not looked at again.",
 		todo: { what: "Ask the wallet's owner to call `claim` on the escrow." },
 		told: "The wallet did not accept the returned money. The contract keeps it for the wallet, and only the wallet can collect it.",
 	},

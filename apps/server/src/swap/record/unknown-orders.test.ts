@@ -3,11 +3,16 @@ import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anyOrder } from "../../../../../packages/protocol/vectors/read-vectors.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
-import { postponeUnknownOrder, readUnknownOrders, takeUpUnknownOrders } from "./unknown-orders.ts";
+import {
+	postponeUnknownOrders,
+	readUnknownOrders,
+	readWorthyOrders,
+	takeUpUnknownOrders,
+} from "./unknown-orders.ts";
 
 const chainId = 100;
 const finalAt = 2_000_000_000;
-const strangers = 20_000;
+const strangers = 36_000;
 let database: TestDatabase;
 
 beforeAll(async () => {
@@ -27,7 +32,8 @@ beforeAll(async () => {
 		from generate_series(1, $4) i`,
 		[chainId, JSON.stringify(terms), finalAt, strangers],
 	);
-	await owner.query("analyze unknown_orders");
+	// Entries of the updated rows would be fetched too until they are vacuumed.
+	await owner.query("vacuum analyze unknown_orders");
 });
 afterAll(() => database?.drop());
 
@@ -42,7 +48,7 @@ test("however many orders strangers open, only the next few are read, delivered 
 	expect(rows.every(({ open_deadline }) => open_deadline < finalAt)).toBe(true);
 
 	// Orders that were looked at come last, unless they are delivered.
-	for (const { orderId } of first) await postponeUnknownOrder(owner, orderId, { nowMs: 1_000 });
+	await postponeUnknownOrders(owner, first, { nowMs: 1_000 });
 	const second = await readUnknownOrders(owner, { limit: 100 });
 	const known = new Set(first.map(({ orderId }) => orderId));
 	expect(second.filter(({ orderId }) => known.has(orderId))).toEqual([]);
@@ -58,6 +64,27 @@ test("however many orders strangers open, only the next few are read, delivered 
 	expect(next).toMatchObject({ orderId: delivered, isFilled: true });
 });
 
+test("of many orders that wait for their refunds, the most valuable are read first, and of equal ones the oldest", async () => {
+	const { owner } = database;
+	await owner.query(
+		`update unknown_orders set looked_at = now(), value_usd_cents = 100, open_deadline = open_deadline - 1
+		where not is_filled and open_deadline < $1`,
+		[finalAt],
+	);
+	// Entries of the updated rows would be fetched too until they are vacuumed.
+	await owner.query("vacuum analyze unknown_orders");
+	const ids = (await readUnknownOrders(owner, { limit: 10 })).filter(({ isFilled }) => !isFilled);
+	const [large, oldest] = ids.map(({ orderId }) => orderId);
+	if (!large || !oldest) throw new Error("there are orders");
+	await owner.query("update unknown_orders set value_usd_cents = 500 where order_id = $1", [
+		hexToBytes(large),
+	]);
+	await owner.query("update unknown_orders set open_deadline = 5 where order_id = $1", [hexToBytes(oldest)]);
+	const worthy = await readWorthyOrders(owner, { limit: 100 });
+	expect(worthy).toHaveLength(100);
+	expect(worthy.slice(0, 2).map(({ orderId }) => orderId)).toEqual([large, oldest]);
+});
+
 test("unknown orders are read by indexes, and few rows are fetched", async () => {
 	const { owner } = database;
 	const client = await owner.connect();
@@ -67,6 +94,7 @@ test("unknown orders are read by indexes, and few rows are fetched", async () =>
 			"select coalesce(sum(seq_tup_read), 0)::text as before from pg_stat_xact_user_tables where relname = 'unknown_orders'",
 		);
 		await readUnknownOrders(client, { limit: 100 });
+		await readWorthyOrders(client, { limit: 100 });
 		const { rows: after } = await client.query<{ read: string; fetched: string }>(
 			`select coalesce(sum(seq_tup_read), 0)::text as read, coalesce(sum(idx_tup_fetch), 0)::text as fetched
 			from pg_stat_xact_user_tables where relname = 'unknown_orders'`,

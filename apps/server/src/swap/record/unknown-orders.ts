@@ -1,4 +1,4 @@
-import { type Milliseconds, type Order, orderSchema } from "@geoswap/protocol";
+import { type Milliseconds, type Order, orderSchema, type UsdCents } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import { definedRow } from "../../database/defined-row.ts";
@@ -21,10 +21,10 @@ export type UnknownOrder = {
  * delivered ones first, then those that were not looked at for longest. However many there are, only a few times the
  * limit are read.
  */
-export async function readUnknownOrders(db: Database, { limit }: { limit: number }): Promise<UnknownOrder[]> {
-	const { rows } = await db.query<Omit<UnknownOrder, "order"> & { terms: unknown }>(
-		`with next as (
-			(select * from unknown_orders where outcome is null and is_filled order by looked_at nulls first limit $1)
+export function readUnknownOrders(db: Database, { limit }: { limit: number }): Promise<UnknownOrder[]> {
+	return readOrders(db, {
+		limit,
+		next: `(select * from unknown_orders where outcome is null and is_filled order by looked_at nulls first limit $1)
 			union all
 			select n.* from chain_heads h, lateral (
 				select * from unknown_orders
@@ -34,8 +34,30 @@ export async function readUnknownOrders(db: Database, { limit }: { limit: number
 			) n
 			union all
 			(select * from unknown_orders where outcome is null and looked_at is not null and not is_filled
-				order by looked_at limit $1)
-		)
+				order by looked_at limit $1)`,
+		order: `"isFilled" desc, u.looked_at nulls first, u.open_deadline, u.order_id limit $1`,
+	});
+}
+
+/** Returns the most valuable of the orders that are worth a refund, and of equal ones the oldest: so many per chain. */
+export function readWorthyOrders(db: Database, { limit }: { limit: number }): Promise<UnknownOrder[]> {
+	return readOrders(db, {
+		limit,
+		next: `select n.* from chain_heads h, lateral (
+				select * from unknown_orders
+				where chain_id = h.chain_id and outcome is null and value_usd_cents is not null
+				order by value_usd_cents desc, open_deadline limit $1
+			) n`,
+		order: "u.chain_id, u.value_usd_cents desc, u.open_deadline, u.order_id",
+	});
+}
+
+async function readOrders(
+	db: Database,
+	{ limit, next, order }: { limit: number; next: string; order: string },
+): Promise<UnknownOrder[]> {
+	const { rows } = await db.query<Omit<UnknownOrder, "order"> & { terms: unknown }>(
+		`with next as (${next})
 		select '0x' || encode(u.order_id, 'hex') as "orderId", u.order_terms as terms,
 			exists (select from chain_events e where e.order_id = u.order_id and e.name = 'Filled') as "isFilled",
 			exists (
@@ -46,22 +68,35 @@ export async function readUnknownOrders(db: Database, { limit }: { limit: number
 		from next u join chain_heads h using (chain_id)
 			left join chain_heads d on d.chain_id::text = u.order_terms->>'destinationChainId'
 		where u.outcome is null and u.open_deadline < h.finalized_timestamp
-		order by "isFilled" desc, u.looked_at nulls first, u.open_deadline, u.order_id limit $1`,
+		order by ${order}`,
 		[limit],
 	);
 	return rows.map(({ terms, ...row }) => definedRow({ ...row, order: orderSchema.parse(terms) }));
 }
 
-/** Puts an order behind the others: nothing can be decided about it yet. */
-export async function postponeUnknownOrder(
+/** An order about which nothing can be decided yet, and its value if only the budget for refunds holds it up. */
+export type PostponedOrder = { orderId: Hex; valueUsdCents?: UsdCents | undefined };
+
+/** Puts orders behind the others. Skips those that another worker has locked, since it decides about them. */
+export async function postponeUnknownOrders(
 	db: Database,
-	orderId: Hex,
+	orders: readonly PostponedOrder[],
 	{ nowMs }: { nowMs: Milliseconds },
 ): Promise<void> {
+	if (orders.length === 0) return;
 	await db.query(
-		`update unknown_orders set looked_at = to_timestamp($2::double precision / 1000)
-		where order_id = $1 and outcome is null`,
-		[hexToBytes(orderId), nowMs],
+		`with held as materialized (
+			select order_id from unknown_orders where order_id = any($1::bytea[]) and outcome is null
+			order by order_id for update skip locked
+		)
+		update unknown_orders u set looked_at = to_timestamp($3::double precision / 1000), value_usd_cents = x.value
+		from held join unnest($1::bytea[], $2::bigint[]) as x (order_id, value) using (order_id)
+		where u.order_id = held.order_id`,
+		[
+			orders.map(({ orderId }) => Buffer.from(hexToBytes(orderId))),
+			orders.map(({ valueUsdCents }) => valueUsdCents ?? null),
+			nowMs,
+		],
 	);
 }
 
@@ -102,19 +137,6 @@ export function takeUpStatement(orderIds: `$${number}`, condition: string): stri
 			reason = case when outcome = 'left' then null else reason end,
 			looked_at = case when outcome = 'left' then null else looked_at end
 		where order_id = any(${orderIds}::bytea[]) and (not is_filled or outcome = 'left') and ${condition}`;
-}
-
-/** Returns how many orders were rebuilt since then for this reason. */
-export async function countRebuilt(
-	db: Database,
-	{ reason, sinceMs }: { reason: string; sinceMs: Milliseconds },
-): Promise<number> {
-	const { rows } = await db.query<{ count: number }>(
-		`select count(*)::int as count from unknown_orders
-		where outcome = 'rebuilt' and reason = $1 and looked_at > to_timestamp($2::double precision / 1000)`,
-		[reason, sinceMs],
-	);
-	return rows[0]?.count ?? 0;
 }
 
 /** An escrow takes no order whose wallet could not call `refund()` within three days of its opening. */
