@@ -204,6 +204,7 @@ export const rateLimitReasons = [
 	"reserved_value",
 	"recipients_refused",
 	"unopened_swaps",
+	"cap_share",
 	"event_streams",
 	"removals",
 ] as const;

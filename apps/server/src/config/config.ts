@@ -271,6 +271,11 @@ export const configSchema = z.strictObject({
 			unopenedShareOfStock: z.number().positive().max(1).default(0.2),
 			/** Most value that is reserved for such swaps, whatever the stock is. Absent if the share alone limits it. */
 			unopenedUsdPerAccount: z.number().positive().exactOptional(),
+			/**
+			 * Most of a chain's `unreleasedCapUsd` and `unfinalCapUsd` that the swaps of one account take. With 1 they may
+			 * take all of it, and wait for room once they are open.
+			 */
+			accountShareOfCaps: z.number().positive().max(1).default(0.5),
 			reservationSeconds: secondsSchema.default(60),
 			/** Swaps whose orders are not open yet: how many a wallet may have on a chain, and an account on all. */
 			unopenedSwaps: z

@@ -254,7 +254,7 @@ async function serveWebhook(db: DatabasePool, { accountId, nowMs }: { accountId:
 async function apply(db: DatabasePool, swap: SwapRecord): Promise<void> {
 	const { id: swapId, stage, status } = swap;
 	await lockJobsAndWaits(db, { jobsOf: [swapId], waitsOf: [swapId] });
-	await lockExposures(db, { originIds: [originId], chainIds: [originId] });
+	await lockExposures(db, { originIds: [originId], accountIds: [], chainIds: [originId] });
 	await insertExposures(db, [{ swap, isFinal: true }]);
 	await markReservationsOpened(db, [swapId]);
 	await unreserveAll(db, [swapId]);

@@ -167,6 +167,7 @@ type Tables = {
 		attester_set: Buffer;
 		value_usd_cents: number;
 		is_final: boolean;
+		account_id: string | null;
 	};
 	heartbeats: {
 		attester: Buffer;

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { orderId, packDeadlines, type SwapUuid } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -15,20 +16,26 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 beforeEach(() => database.owner.query("truncate jobs, exposures, chain_events, chain_heads"));
 
-const plenty: ExposureCaps = { unreleasedUsdCents: 10_000n, unfinalUsdCents: 10_000n };
+const enough = { unreleasedUsdCents: 10_000n, unfinalUsdCents: 10_000n };
+const plenty: ExposureCaps = { ...enough, ofAccount: enough };
+const [greedy, modest] = [randomUUID(), randomUUID()];
 
 function swapOf(n: number, terms: Partial<ReturnType<typeof anyOrder>> = {}) {
 	const deadlines = packDeadlines({ openDeadline: BigInt(n), fillDeadline: 2_000n, refundAfter: 3_000n });
 	const order = { ...anyOrder(), originChainId: 1n, destinationChainId: 2n, deadlines, ...terms };
 	const id: SwapUuid = `019a0000-0000-7000-8000-${String(n).padStart(12, "0")}`;
-	return { id, orderId: orderId(order), order, valueUsdCents: 1_000n };
+	return { id, accountId: greedy, orderId: orderId(order), order, valueUsdCents: 1_000n };
 }
 
 /** Puts a swap's value at risk as a round does for a fill. */
 function take(swap: ReturnType<typeof swapOf>, caps: Partial<ExposureCaps>): Promise<boolean> {
 	const originId = Number(swap.order.originChainId);
 	return inTransaction(database.pool, async (db) => {
-		const { atRisk } = await lockExposures(db, { originIds: [originId], chainIds: [originId] });
+		const { atRisk } = await lockExposures(db, {
+			originIds: [originId],
+			accountIds: [swap.accountId],
+			chainIds: [originId],
+		});
 		const { rows } = await db.query<{ is_exposed: boolean; is_final: boolean }>(
 			`select exists (select from exposures where swap_id = $1) as is_exposed, exists (
 				select from chain_events e join chain_heads h using (chain_id)
@@ -39,8 +46,10 @@ function take(swap: ReturnType<typeof swapOf>, caps: Partial<ExposureCaps>): Pro
 		const { is_exposed = false, is_final: isFinal = false } = rows[0] ?? {};
 		const usdCents = is_exposed ? 0n : swap.valueUsdCents;
 		const { attesterSet } = swap.order;
+		const { accountId } = swap;
 		const sum = atRisk.get(originId);
-		if (!sum || !putAtRisk(sum, { attesterSet, usdCents, isFinal }, { ...plenty, ...caps })) return false;
+		if (!sum || !putAtRisk(sum, { accountId, attesterSet, usdCents, isFinal }, { ...plenty, ...caps }))
+			return false;
 		await insertExposures(db, [{ swap, isFinal }]);
 		return true;
 	});
@@ -69,6 +78,37 @@ test("of fills that are queued at once, only as many are accepted as the cap all
 	expect(taken.filter(Boolean)).toHaveLength(4);
 	expect((await database.pool.query("select from exposures")).rowCount).toBe(4);
 	expect(await take(swapOf(taken.indexOf(true)), { unreleasedUsdCents: 4_999n })).toBe(true);
+});
+
+test("one account's fills take its share of a cap at most, and another account's still have room", async () => {
+	const half = { unreleasedUsdCents: 5_000n, unfinalUsdCents: 5_000n };
+	const taken = await Promise.all(Array.from({ length: 12 }, (_, n) => take(swapOf(n), { ofAccount: half })));
+	expect(taken.filter(Boolean)).toHaveLength(5);
+	const others = await Promise.all(
+		Array.from({ length: 12 }, (_, n) => take({ ...swapOf(20 + n), accountId: modest }, { ofAccount: half })),
+	);
+	expect(others.filter(Boolean)).toHaveLength(5);
+
+	// A final deposit frees the share of deposits that are not final.
+	await database.owner.query("delete from exposures");
+	const caps = { ofAccount: { ...half, unfinalUsdCents: 1_999n } };
+	expect(await take(swapOf(1), caps)).toBe(true);
+	expect(await take(swapOf(2), caps)).toBe(false);
+	expect(await take({ ...swapOf(3), accountId: modest }, caps)).toBe(true);
+	await openAt(1, 5);
+	await finalizeAt(5);
+	await markDepositsFinal(database.pool, { chainId: 1, after: 0, upTo: 5 });
+	expect(await take(swapOf(2), caps)).toBe(true);
+});
+
+test("an account's only unreleased swap may be larger than its share, but not larger than the cap", async () => {
+	const small = { ofAccount: { unreleasedUsdCents: 500n, unfinalUsdCents: 5_000n } };
+	expect(await take(swapOf(1), { ...small, unreleasedUsdCents: 999n })).toBe(false);
+	expect(await take(swapOf(1), small)).toBe(true);
+	expect(await take(swapOf(2), small)).toBe(false);
+	// A deposit that may be dropped has no such exception: it becomes final.
+	const unfinal = { ofAccount: { unreleasedUsdCents: 5_000n, unfinalUsdCents: 500n } };
+	expect(await take({ ...swapOf(3), accountId: modest }, unfinal)).toBe(false);
 });
 
 test("a swap's value stays at risk while its fill may be out, and is freed once the fill is refused", async () => {

@@ -1,4 +1,4 @@
-import { type Order, type SwapUuid, toChainId, type UsdCents } from "@geoswap/protocol";
+import { greater, type Order, type SwapUuid, toChainId, type UsdCents } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import type { Row } from "../database/rows.ts";
@@ -42,21 +42,28 @@ export async function markExposuresFinal(db: Database, swapIds: readonly SwapUui
 	);
 }
 
-/** The value at risk for inputs from one chain. */
-export type AtRisk = {
+/** A sum of values at risk for inputs from one chain. */
+type Sum = {
 	/** The value for each attester set. */
 	unreleased: Map<Hex, bigint>;
 	unfinal: bigint;
 };
 
+/** The value at risk for inputs from one chain: of all swaps, and of those of single accounts. */
+export type AtRisk = Sum & { ofAccounts: Map<string, Sum> };
+
 /**
- * Reads what is at risk for inputs from `originIds`, and which of `chainIds` are paused because they dropped final
+ * Reads what is at risk for inputs from `originIds`, in all and for each of `accountIds`, and which of `chainIds` are paused because they dropped final
  * blocks. Until the transaction ends nobody else can put anything at risk for these origins: two fills that each see
  * room for themselves would together be too much.
  */
 export async function lockExposures(
 	db: Database,
-	{ originIds, chainIds }: { originIds: readonly number[]; chainIds: readonly number[] },
+	{
+		originIds,
+		accountIds,
+		chainIds,
+	}: { originIds: readonly number[]; accountIds: readonly string[]; chainIds: readonly number[] },
 ): Promise<{ atRisk: Map<number, AtRisk>; broken: Set<number> }> {
 	if (originIds.length + chainIds.length === 0) return { atRisk: new Map(), broken: new Set() };
 	// The lock comes before any read, in its own statement: a statement does not see what is committed while it waits.
@@ -72,46 +79,93 @@ export async function lockExposures(
 		name: "sum-exposures",
 		text: `select array(select chain_id from pauses
 				where chain_id = any($2::bigint[]) and cause = 'finality' and lifted_at is null) as broken,
-				origin_chain_id, attester_set, unreleased, unfinal
+				origin_chain_id, attester_set, account_id, unreleased, unfinal
 			from (select) always left join (
-				select origin_chain_id, attester_set, sum(value_usd_cents) as unreleased,
+				select origin_chain_id, attester_set, null as account_id, sum(value_usd_cents) as unreleased,
 					coalesce(sum(value_usd_cents) filter (where not is_final), 0) as unfinal
 				from exposures where origin_chain_id = any($1::bigint[]) group by origin_chain_id, attester_set
+				union all
+				select origin_chain_id, attester_set, account_id, sum(value_usd_cents),
+					coalesce(sum(value_usd_cents) filter (where not is_final), 0)
+				from exposures where account_id = any($3::uuid[]) and origin_chain_id = any($1)
+				group by origin_chain_id, attester_set, account_id
 			) sums on true`,
-		values: [originIds, chainIds],
+		values: [originIds, chainIds, accountIds],
 	});
-	const atRisk = new Map(originIds.map((id) => [id, { unreleased: new Map<Hex, bigint>(), unfinal: 0n }]));
+	const atRisk = new Map<number, AtRisk>(originIds.map((id) => [id, { ...noSum(), ofAccounts: new Map() }]));
 	for (const row of rows) {
-		if (row.origin_chain_id === null) continue;
-		const sum = atRisk.get(row.origin_chain_id);
-		if (!sum) continue;
+		const all = row.origin_chain_id === null ? undefined : atRisk.get(row.origin_chain_id);
+		if (!all || row.origin_chain_id === null) continue;
+		const sum = row.account_id === null ? all : sumOf(all, row.account_id);
 		sum.unreleased.set(bytesToHex(row.attester_set), row.unreleased);
 		sum.unfinal += row.unfinal;
 	}
 	return { atRisk, broken: new Set(rows[0]?.broken.map(Number)) };
 }
 
-type Sum = Row<"exposures", "origin_chain_id" | "attester_set"> & { unreleased: bigint; unfinal: bigint };
-/** There is a row even if nothing is at risk. */
-type SumRow = { broken: string[] } & (Sum | { origin_chain_id: null });
+type Summed = Row<"exposures", "origin_chain_id" | "attester_set" | "account_id"> & {
+	unreleased: bigint;
+	unfinal: bigint;
+};
+/** There is a row even if nothing is at risk. A row without an account is of all swaps. */
+type SumRow = { broken: string[] } & (Summed | { origin_chain_id: null });
 
-/** Adds a value to what is at risk. Returns false and adds nothing if that would be more than the caps allow. */
-export function putAtRisk(
-	sum: AtRisk,
-	{
-		attesterSet,
-		usdCents,
-		isFinal,
-	}: { attesterSet: Hex; usdCents: UsdCents /** True if its deposit is. */; isFinal: boolean },
-	caps?: ExposureCaps,
-): boolean {
-	const unreleased = (sum.unreleased.get(attesterSet) ?? 0n) + usdCents;
-	const unfinal = sum.unfinal + (isFinal ? 0n : usdCents);
-	if (caps && unreleased > caps.unreleasedUsdCents) return false;
-	if (caps && !isFinal && unfinal > caps.unfinalUsdCents) return false;
-	sum.unreleased.set(attesterSet, unreleased);
-	sum.unfinal = unfinal;
+function noSum(): Sum {
+	return { unreleased: new Map(), unfinal: 0n };
+}
+
+function sumOf({ ofAccounts }: AtRisk, accountId: string): Sum {
+	const sum = ofAccounts.get(accountId) ?? noSum();
+	ofAccounts.set(accountId, sum);
+	return sum;
+}
+
+type RiskyValue = {
+	accountId: string | undefined;
+	attesterSet: Hex;
+	usdCents: UsdCents;
+	/** True if its deposit is. */
+	isFinal: boolean;
+};
+
+/**
+ * Adds a value to what is at risk. Returns false and adds nothing if that would be more than the caps allow to all
+ * swaps, or to those of its account.
+ */
+export function putAtRisk(all: AtRisk, value: RiskyValue, caps?: ExposureCaps): boolean {
+	const own = value.accountId === undefined ? undefined : sumOf(all, value.accountId);
+	if (caps && !hasRoom(all, value, caps)) return false;
+	if (caps && own && !hasRoomOfAccount(own, value, caps)) return false;
+	for (const sum of own ? [all, own] : [all]) {
+		sum.unreleased.set(value.attesterSet, unreleasedOf(sum, value) + value.usdCents);
+		if (!value.isFinal) sum.unfinal += value.usdCents;
+	}
 	return true;
+}
+
+function hasRoom(
+	sum: Sum,
+	value: RiskyValue,
+	caps: Pick<ExposureCaps, "unreleasedUsdCents" | "unfinalUsdCents">,
+): boolean {
+	if (unreleasedOf(sum, value) + value.usdCents > caps.unreleasedUsdCents) return false;
+	return value.isFinal || sum.unfinal + value.usdCents <= caps.unfinalUsdCents;
+}
+
+/**
+ * An account's only unreleased swap may be larger than its share, since it would otherwise never be filled. A deposit
+ * that is larger than the share becomes final, and then counts no more.
+ */
+function hasRoomOfAccount(sum: Sum, value: RiskyValue, { ofAccount }: ExposureCaps): boolean {
+	const isOnly = unreleasedOf(sum, value) === 0n;
+	const caps = isOnly
+		? { ...ofAccount, unreleasedUsdCents: greater(ofAccount.unreleasedUsdCents, value.usdCents) }
+		: ofAccount;
+	return hasRoom(sum, value, caps);
+}
+
+function unreleasedOf({ unreleased }: Sum, { attesterSet }: RiskyValue): bigint {
+	return unreleased.get(attesterSet) ?? 0n;
 }
 
 /** Counts values as at risk, whatever the caps: a restored store may not know of one that is delivered. */
@@ -122,10 +176,10 @@ export async function insertExposures(
 	if (exposures.length === 0) return;
 	await db.query({
 		name: "insert-exposures",
-		text: `insert into exposures (swap_id, order_id, origin_chain_id, attester_set, value_usd_cents, is_final)
-			select id, order_id, origin, attester_set, cents, is_final
-			from unnest($1::uuid[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bigint[], $6::boolean[])
-				as x (id, order_id, origin, attester_set, cents, is_final)
+		text: `insert into exposures (swap_id, order_id, origin_chain_id, attester_set, value_usd_cents, is_final, account_id)
+			select id, order_id, origin, attester_set, cents, is_final, account_id
+			from unnest($1::uuid[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bigint[], $6::boolean[], $7::uuid[])
+				as x (id, order_id, origin, attester_set, cents, is_final, account_id)
 			on conflict do nothing`,
 		values: [
 			exposures.map(({ swap }) => swap.id),
@@ -134,11 +188,18 @@ export async function insertExposures(
 			exposures.map(({ swap }) => Buffer.from(hexToBytes(swap.order.attesterSet))),
 			exposures.map(({ swap }) => swap.valueUsdCents),
 			exposures.map(({ isFinal }) => isFinal),
+			exposures.map(({ swap }) => swap.accountId ?? null),
 		],
 	});
 }
 
-type ExposedSwap = { id: SwapUuid; orderId: Hex; order: Order; valueUsdCents: UsdCents };
+type ExposedSwap = {
+	id: SwapUuid;
+	accountId?: string | undefined;
+	orderId: Hex;
+	order: Order;
+	valueUsdCents: UsdCents;
+};
 
 /** Deletes the exposures of orders that no transaction can fill: nothing is at risk there any more. */
 export async function dropExposures(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {

@@ -6,8 +6,10 @@ import {
 	solanaNativeToken,
 	tokenAccountRentLamports,
 	toSolanaWord,
+	type UsdCents,
 	type Wei,
 } from "@geoswap/protocol";
+import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import type { Part } from "../database/statement-part.ts";
 import { recentSwapIds } from "../swap/record/recent-swap-ids.ts";
@@ -102,10 +104,16 @@ export async function readUnsettledGas(
 }
 
 const gasText = `with undecided as materialized (
-		select id, order_id, stage, giving_up, op->'gas' as op_gas, order_terms->>'inputToken' as input_token,
+		select id, order_id, stage, giving_up, value_usd_cents, op->'gas' as op_gas, order_terms->>'inputToken' as input_token,
 			(order_terms->>'originChainId')::numeric as origin,
 			(order_terms->>'destinationChainId')::numeric as destination
 		from swaps where account_id = $1 and ended_at is null and status <> 'settled' and id between $7 and $8
+	), at_risk as materialized (
+		select value_usd_cents, value_usd_cents <= $10::bigint as is_unfinal from undecided
+		where origin = $9::numeric and destination <> $9 and stage in ('opening', 'deposited') and giving_up is null
+		union all
+		select value_usd_cents, not is_final from exposures
+		where account_id = $1 and origin_chain_id = $9::bigint and attester_set = $11::bytea
 	)
 	select 'ended' as kind, chain_id as "chainId", sum(wei)::text as amount,
 		floor(extract(epoch from min(at)) * 1000)::float8 as "firstAtMs"
@@ -124,10 +132,30 @@ const gasText = `with undecided as materialized (
 	from undecided where origin <> $3 group by origin
 	union all
 	select 'gas', destination::bigint, sum(${voidGas})::text, null
-	from undecided where origin <> $3 and destination not in (origin, $3) group by destination`;
+	from undecided where origin <> $3 and destination not in (origin, $3) group by destination
+	union all
+	select 'unreleased', $9::bigint, sum(value_usd_cents)::text, null from at_risk having count(*) > 0
+	union all
+	select 'unfinal', $9::bigint, sum(value_usd_cents)::text, null from at_risk where is_unfinal having count(*) > 0`;
+
+/** The swaps whose value counts as at risk besides a new one, in the same statement as their gas. */
+type RiskOf = {
+	originChainId: number;
+	attesterSet: Hex;
+	/** The value up to which a deposit need not be final for its delivery. */
+	unfinalUpToUsdCents: UsdCents;
+};
 
 /** Returns the query whose rows `gasFromRows` reads. */
-export function gasRows({ accountId, nowMs }: { accountId: string; nowMs: Milliseconds }): Part {
+export function gasRows({
+	accountId,
+	nowMs,
+	risk,
+}: {
+	accountId: string;
+	nowMs: Milliseconds;
+	risk?: RiskOf | undefined;
+}): Part {
 	return {
 		text: gasText,
 		values: [
@@ -138,6 +166,9 @@ export function gasRows({ accountId, nowMs }: { accountId: string; nowMs: Millis
 			refundLamports,
 			toSolanaWord(solanaNativeToken),
 			...recentSwapIds(nowMs),
+			risk?.originChainId ?? null,
+			risk?.unfinalUpToUsdCents ?? null,
+			risk ? Buffer.from(hexToBytes(risk.attesterSet)) : null,
 		],
 	};
 }
@@ -158,8 +189,16 @@ export function gasFromRows(rows: readonly GasRow[], { nowMs }: { nowMs: Millise
 	};
 }
 
+/** The value of an account's swaps that counts for a chain's caps, or will once they are delivered. */
+export type AccountAtRisk = { unreleasedUsdCents: UsdCents; unfinalUsdCents: UsdCents };
+
+export function atRiskFromRows(rows: readonly GasRow[]): AccountAtRisk {
+	const sumOf = (kind: GasRow["kind"]) => BigInt(rows.find((row) => row.kind === kind)?.amount ?? 0);
+	return { unreleasedUsdCents: sumOf("unreleased"), unfinalUsdCents: sumOf("unfinal") };
+}
+
 export type GasRow = {
-	kind: "ended" | "spent" | "gas";
+	kind: "ended" | "spent" | "gas" | "unreleased" | "unfinal";
 	chainId: number;
 	amount: string;
 	firstAtMs: Milliseconds | null;

@@ -167,8 +167,10 @@ async function hold(db: Database, plans: readonly Plan[]): Promise<Plan[]> {
 		[swap.order.originChainId, swap.order.destinationChainId].map(toChainId);
 	const originOf = ({ decided: { swap } }: Plan) => toChainId(swap.order.originChainId);
 	if (fills.length === 0 && !plans.some(({ isExposing }) => isExposing)) return [...plans];
+	const capped = fills.filter(({ caps }) => caps !== undefined);
 	const { atRisk, broken } = await lockExposures(db, {
-		originIds: [...new Set(fills.filter(({ caps }) => caps !== undefined).map(originOf))],
+		originIds: [...new Set(capped.map(originOf))],
+		accountIds: [...new Set(capped.flatMap(({ decided: { swap } }) => swap.accountId ?? []))],
 		chainIds: [...new Set(fills.flatMap(chainsOf))],
 	});
 	const exposed: Plan[] = [];
@@ -179,6 +181,7 @@ async function hold(db: Database, plans: readonly Plan[]): Promise<Plan[]> {
 		}
 		if (!plan.caps && !plan.isExposing) return plan;
 		const value = {
+			accountId: swap.accountId,
 			attesterSet: swap.order.attesterSet,
 			usdCents: isExposed ? 0n : swap.valueUsdCents,
 			isFinal: isDepositFinal(plan),

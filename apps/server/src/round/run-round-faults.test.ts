@@ -329,7 +329,7 @@ test("nothing is filled on a chain that is paused for broken finality, even if t
 	const other = await database.pool.connect();
 	try {
 		await other.query("begin");
-		await lockExposures(other, { originIds: [originId], chainIds: [] });
+		await lockExposures(other, { originIds: [originId], accountIds: [], chainIds: [] });
 		await makeDue(cross);
 		const running = round(cross)();
 		await someoneWaits(database.owner);

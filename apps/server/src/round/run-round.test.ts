@@ -257,6 +257,41 @@ test("a fill waits while its exposure would exceed the cap", async () => {
 	await clear();
 });
 
+test("a fill waits while its account's share of the cap is in use, and another account's swap is delivered", async () => {
+	const greedy = await createSwapScene(database.pool);
+	const other = await createSwapScene(database.pool);
+	const delivered = await createSwapScene(database.pool);
+	await database.owner.query(
+		"update swaps set account_id = (select account_id from swaps where id = $2) where id = $1",
+		[delivered.uuid, greedy.uuid],
+	);
+	await database.owner.query(
+		`insert into exposures select id, order_id, $2, decode(substr(order_terms->>'attesterSet', 3), 'hex'), 46001, true,
+			account_id
+		from swaps where id = $1`,
+		[delivered.uuid, originId],
+	);
+	await database.owner.query("delete from waits where swap_id = $1", [delivered.uuid]);
+	const { config, ...options } = roundOptions(database.pool, greedy.clock);
+	const limits = { ...config.limits, accountShareOfCaps: 0.5 };
+	const round = createRound({ ...options, config: { ...config, limits } });
+	await round();
+	for (const { emit } of [greedy, other]) await emit("Opened", originId);
+	await greedy.moveHeads(5);
+	await database.owner.query("update waits set due_at = now()");
+	await round();
+	expect(await other.jobs()).toMatchObject({ fill: "queued" });
+	expect(await greedy.jobs()).toEqual({ open: "queued" });
+	const { rows } = await database.pool.query("select fact from waits where swap_id = $1", [greedy.uuid]);
+	expect(rows).toEqual([{ fact: "exposure-cap" }]);
+	// The other account's exposure does not count, and the released one is gone.
+	await database.owner.query("delete from exposures where swap_id = $1", [delivered.uuid]);
+	await database.owner.query("update waits set due_at = now()");
+	await round();
+	expect(await greedy.jobs()).toMatchObject({ fill: "queued" });
+	await clear();
+});
+
 test.each([originId, destinationId])(
 	"while a chain is paused for broken finality, nothing is filled from or to it: chain %i",
 	async (chainId) => {

@@ -44,6 +44,9 @@ export async function startSubmitScene() {
 		feePerGas: 0n,
 		unsettledGasUsdPerDay: 50,
 		unopenedSwaps: { perWallet: 20, perAccount: 500 },
+		/** Caps of each chain. Deposits of up to a million dollars need not be final. */
+		unreleasedCapUsd: 1_000_000,
+		unfinalCapUsd: 250_000,
 		/** Amount of the input that the vault takes in. */
 		exposure: undefined as bigint | undefined,
 		/** Called when prices of these chains are wanted. */
@@ -93,6 +96,9 @@ export async function startSubmitScene() {
 			pauses: { reasonOf: (chainId) => knobs.paused.get(chainId) },
 			config: {
 				...config,
+				chains: config.chains.map((chain) => {
+					return { ...chain, unreleasedCapUsd: knobs.unreleasedCapUsd, unfinalCapUsd: knobs.unfinalCapUsd };
+				}),
 				limits: {
 					...config.limits,
 					unopenedUsdPerAccount: knobs.unopenedUsdPerAccount,
@@ -200,7 +206,7 @@ export async function startSubmitScene() {
 			scene.clock.aheadMs = 0;
 			poked = [];
 			Object.assign(knobs, usual());
-			await database.owner.query("truncate swaps, swap_events, reservations, unsettled_gas");
+			await database.owner.query("truncate swaps, swap_events, reservations, exposures, unsettled_gas");
 			await setStock(10n ** 12n);
 			await setAttesters(2);
 		},

@@ -79,6 +79,7 @@ export class ModelWorld {
 		this.policy = {
 			origin: chainPolicies[options.origin],
 			destination: chainPolicies[options.destination],
+			accountShareOfCaps: 1,
 			attesterThreshold: options.origin === "solana" ? 0 : 2,
 			reservationSeconds: 60,
 		};

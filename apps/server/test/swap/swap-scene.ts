@@ -171,6 +171,7 @@ export function roundOptions(
 			earlierAttesterSets: [],
 			limits: {
 				unopenedShareOfStock: 1,
+				accountShareOfCaps: 1,
 				unopenedUsdPerAccount: 1,
 				unopenedSwaps: { perWallet: 1, perAccount: 1 },
 				fillMarginBps: 500,

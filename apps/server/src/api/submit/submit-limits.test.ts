@@ -186,6 +186,79 @@ test("a wallet and an account can have a limited number of unopened swaps, and s
 	expect(await submitAll()).toBe(6);
 });
 
+test("an account's swaps take its share of the unreleased cap until their inputs are released, and no other account's", async () => {
+	const { owner } = scene.database;
+	const ops: Awaited<ReturnType<typeof newOp>>[] = [];
+	while (ops.length < 6) ops.push(await newOp());
+	// Half of it is enough for three swaps of 10 dollars.
+	scene.knobs.unreleasedCapUsd = 60;
+	const answers = await Promise.allSettled(ops.map(({ built, signature }) => scene.submit(built, signature)));
+	const refused = ops.filter((_, i) => answers[i]?.status === "rejected");
+	expect(refused).toHaveLength(3);
+	const [next, last] = refused;
+	if (!next || !last) throw new Error("there are three");
+	const full = {
+		code: "RATE_LIMITED",
+		next: "retry",
+		details: { reason: "cap_share", retryAfterSeconds: expect.any(Number) },
+		message: expect.stringContaining("released"),
+	};
+	await expect(scene.submit(next.built, next.signature)).rejects.toMatchObject(full);
+	// Delivered and settled, but not released.
+	await owner.query("update swaps set stage = 'delivered', status = 'settled'");
+	await owner.query(
+		`insert into exposures (swap_id, order_id, origin_chain_id, attester_set, value_usd_cents, is_final, account_id)
+		select id, order_id, 31337, decode(substr(order_terms->>'attesterSet', 3), 'hex'), value_usd_cents, true, account_id
+		from swaps`,
+	);
+	await expect(scene.submit(next.built, next.signature)).rejects.toMatchObject(full);
+	// They are another account's.
+	await owner.query("update exposures set account_id = gen_random_uuid()");
+	await scene.submit(next.built, next.signature);
+	await owner.query("update exposures set account_id = $1", [scene.accountId]);
+	await expect(scene.submit(last.built, last.signature)).rejects.toMatchObject(full);
+	await owner.query("delete from exposures");
+	await scene.submit(last.built, last.signature);
+});
+
+test("an account's swaps take its share of the unfinal cap until their deposits are final", async () => {
+	const { owner } = scene.database;
+	const [first, second] = [await newOp(), await newOp()];
+	scene.knobs.unfinalCapUsd = 30;
+	await scene.submit(first.built, first.signature);
+	await expect(scene.submit(second.built, second.signature)).rejects.toMatchObject({
+		code: "RATE_LIMITED",
+		details: { reason: "cap_share" },
+		message: expect.stringContaining("final"),
+	});
+	const expose = async (isFinal: boolean) => {
+		await owner.query("update swaps set stage = 'delivering'");
+		await owner.query(
+			`insert into exposures (swap_id, order_id, origin_chain_id, attester_set, value_usd_cents, is_final, account_id)
+			select id, order_id, 31337, decode(substr(order_terms->>'attesterSet', 3), 'hex'), value_usd_cents, $1, account_id
+			from swaps on conflict (swap_id) do update set is_final = $1`,
+			[isFinal],
+		);
+	};
+	await expose(false);
+	await expect(scene.submit(second.built, second.signature)).rejects.toMatchObject({ code: "RATE_LIMITED" });
+	await expose(true);
+	await scene.submit(second.built, second.signature);
+	// A swap that is larger than the share by itself is delivered once its deposit is final.
+	await owner.query("truncate swaps, exposures, reservations");
+	scene.knobs.unfinalCapUsd = 15;
+	const large = await newOp();
+	await scene.submit(large.built, large.signature);
+});
+
+test("an order that is already open is accepted beyond the share of the caps, and waits for its fill", async () => {
+	const [first, second] = [await newOp(), await newOp()];
+	scene.knobs.unreleasedCapUsd = 20;
+	await scene.submit(first.built, first.signature);
+	await scene.land(second.built, second.signature, { quote: second.quote });
+	expect(await scene.submit(second.built, second.signature)).toMatchObject({ status: "pending" });
+});
+
 test("a swap's value is the quoted one, or the value at submit if that is higher", async () => {
 	for (const [now, value] of [
 		[undefined, 1_000n],

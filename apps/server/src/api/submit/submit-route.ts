@@ -14,6 +14,7 @@ import {
 	swapUuidTimeMs,
 	toChainId,
 	toSwapId,
+	type UsdCents,
 	usdCents,
 	type Wei,
 } from "@geoswap/protocol";
@@ -29,7 +30,15 @@ import { openedQuote, type SealedQuote } from "../../desk/sealed-quote.ts";
 import type { Desk } from "../../desk/venue.ts";
 import type { Engine } from "../../durable/durable.ts";
 import { readUnsettledGas } from "../../money/unsettled-gas.ts";
-import { attestersWanted, type PolicyConfig, unopenedLimits } from "../../swap/decide/swap-policy.ts";
+import { unfinalUpToUsdCents } from "../../swap/decide/deposit-depth.ts";
+import {
+	attestersWanted,
+	exposureCaps,
+	type PolicyConfig,
+	type SwapPolicy,
+	swapPolicy,
+	unopenedLimits,
+} from "../../swap/decide/swap-policy.ts";
 import type { NetworkCost, SignedOp, SignedSolanaOp, SwapRecord } from "../../swap/facts/swap-record.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
@@ -269,7 +278,9 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 		const isDelegated = !("authorization" in stored);
 		// The quoted value covers what was promised, and the current value what is at stake if the price has risen.
 		const valueUsdCents = greater(op.quote.valueUsdCents, desk.valueUsdCents(order) ?? 0n);
-		const isAttested = order.originChainId !== order.destinationChainId && !isSolana(order.originChainId);
+		const isCrossChain = order.originChainId !== order.destinationChainId;
+		const isAttested = isCrossChain && !isSolana(order.originChainId);
+		const policy = swapPolicy(config, order);
 		const submission: Parameters<typeof submitSwap>[1] = {
 			swap: {
 				id: uuid,
@@ -289,11 +300,13 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 				paused ? undefined : desk.reprice({ ...promised, hasAccount, isDelegated }, inFlight),
 			isOpened,
 			isInTime: () => isOld || nowMs() <= expiresAtMs,
-			admit: ({ gas, unopened }) => {
+			unfinalUpToUsdCents: policy && unfinalUpToUsdCents(policy.origin),
+			admit: ({ gas, atRisk, unopened }) => {
 				checkGasBudget(accountId, gas);
 				checkStrikes(strikes, { isOpened });
 				if (isOpened) return;
 				checkUnopened(unopened);
+				if (policy && isCrossChain) checkShareOfCaps(atRisk, { policy, valueUsdCents });
 				// Other swaps of the wallet may have been submitted since its balance was read.
 				look.checkBalance(unopened.claimed);
 			},
@@ -384,6 +397,37 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 			{ reason: "unopened_swaps", retryAfterSeconds: openedSeconds },
 			{
 				message: `This ${whose} has ${most} swaps whose orders are not open yet, which is the maximum. Send the request again once one of them is open.`,
+			},
+		);
+	}
+
+	/** Throws if the swap would wait for other swaps of its account, although the chain's caps may have room. */
+	function checkShareOfCaps(
+		{ unreleasedUsdCents, unfinalUsdCents }: Standing["atRisk"],
+		{ policy, valueUsdCents }: { policy: SwapPolicy; valueUsdCents: UsdCents },
+	): void {
+		if (limits.accountShareOfCaps === 1) return;
+		const { ofAccount } = exposureCaps(policy);
+		const { origin, destination } = policy;
+		// The same exceptions as when the value is put at risk: an only swap, and a deposit that must become final.
+		const isUnreleasedFull =
+			unreleasedUsdCents > 0n && unreleasedUsdCents + valueUsdCents > ofAccount.unreleasedUsdCents;
+		const isUnfinalFull =
+			valueUsdCents <= unfinalUpToUsdCents(origin) &&
+			valueUsdCents <= ofAccount.unfinalUsdCents &&
+			unfinalUsdCents + valueUsdCents > ofAccount.unfinalUsdCents;
+		if (!isUnreleasedFull && !isUnfinalFull) return;
+		const until = isUnreleasedFull
+			? "the inputs of some of them are released, after their deliveries are final"
+			: "the deposits of some of them are final";
+		throw new SwapError(
+			"RATE_LIMITED",
+			{
+				reason: "cap_share",
+				retryAfterSeconds: Math.max(1, (isUnreleasedFull ? destination : origin).finalitySeconds),
+			},
+			{
+				message: `Swaps of this account use up its share of the value that may be in flight from this chain. Nothing was executed. Send the request again once ${until}.`,
 			},
 		);
 	}

@@ -7,6 +7,7 @@ import {
 	orderToJson,
 	type Seconds,
 	type SwapUuid,
+	toChainId,
 	type UsdCents,
 	unpackDeadlines,
 } from "@geoswap/protocol";
@@ -22,7 +23,14 @@ import {
 	pairColumns,
 	type VolumeRow,
 } from "../../money/stock/lock-pairs.ts";
-import { type GasRow, gasFromRows, gasRows, type UnsettledGas } from "../../money/unsettled-gas.ts";
+import {
+	type AccountAtRisk,
+	atRiskFromRows,
+	type GasRow,
+	gasFromRows,
+	gasRows,
+	type UnsettledGas,
+} from "../../money/unsettled-gas.ts";
 import type { AttestersWanted } from "../../swap/facts/attesters-wanted.ts";
 import type { ExposureLimit, Pair, Reservation, UnopenedLimits } from "../../swap/facts/reservation.ts";
 import type {
@@ -68,8 +76,8 @@ export type SubmitOutcome =
 
 type Refusal = "price" | "stock" | "share" | "unopened" | "attesters" | "expired";
 
-/** The unsettled gas and unopened swaps that the account and wallet of a swap have besides it. */
-export type Standing = { gas: UnsettledGas; unopened: Unopened };
+/** The unsettled gas, value at risk and unopened swaps that the account and wallet of a swap have besides it. */
+export type Standing = { gas: UnsettledGas; atRisk: AccountAtRisk; unopened: Unopened };
 
 /** A swap to create, and all that decides whether it is created. */
 type Submission = {
@@ -88,6 +96,8 @@ type Submission = {
 	limits: UnopenedLimits & { reservationSeconds: Seconds };
 	/** Set if exposure to the input token is limited. */
 	exposure?: ExposureLimit | undefined;
+	/** The value up to which a deposit on the swap's origin need not be final for its delivery. Absent if all must be. */
+	unfinalUpToUsdCents?: UsdCents | undefined;
 	/** Set if attesters decide the order. */
 	attesters?: (AttestersWanted & { threshold: number }) | undefined;
 	nowMs: Milliseconds;
@@ -204,11 +214,13 @@ type StandingRow = Unopened & { gas: GasRow[] | null; alive: number; in_flight: 
  */
 async function readStanding(
 	db: Database,
-	{ swap, pairs, countedOrders, attesters, nowMs }: Submission,
+	{ swap, pairs, countedOrders, unfinalUpToUsdCents = 0n, attesters, nowMs }: Submission,
 ): Promise<{ standing: Standing; attestersAlive: number; inFlight: InFlight }> {
 	const { accountId, order } = swap;
+	const { attesterSet } = order;
+	const risk = { originChainId: toChainId(order.originChainId), attesterSet, unfinalUpToUsdCents };
 	const { texts, values } = joinParts([
-		gasRows({ accountId, nowMs }),
+		gasRows({ accountId, nowMs, risk }),
 		unopenedBy({ order, accountId, countedOrders, nowMs }),
 		attestersAlive({ ...(attesters ?? nobody), nowMs }),
 		lockedPairs(pairs),
@@ -228,6 +240,7 @@ async function readStanding(
 	return {
 		standing: {
 			gas: gasFromRows(row.gas ?? [], { nowMs }),
+			atRisk: atRiskFromRows(row.gas ?? []),
 			unopened: { ofWallet, ofAccount, claimed, turn },
 		},
 		attestersAlive: row.alive,

@@ -60,7 +60,7 @@ export function deliver(view: SwapView): Decision {
 	if (isPending) advance(view, actions, "delivering");
 	const { delivery } = swap;
 	// The output of a settled swap is owed, however much is at risk.
-	const caps = isPending && view.isCrossChain ? { caps: exposureCaps(view.policy.origin) } : {};
+	const caps = isPending && view.isCrossChain ? { caps: exposureCaps(view.policy) } : {};
 	const { agreeAboveUsd } = view.policy.origin;
 	const agreement = isPending && agreeAboveUsd !== undefined ? { agreeAboveUsd } : {};
 	const fill: QueueAction = {

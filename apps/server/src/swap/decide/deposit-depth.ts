@@ -1,4 +1,5 @@
 import { type UsdCents, usdCents } from "@geoswap/protocol";
+
 /** The checks that a deposit on a chain must pass. */
 export type DepositPolicy = {
 	/** Number of blocks that must follow a deposit's own, by its value. Above all of the values it must be final. */
@@ -18,6 +19,11 @@ export function blocksNeeded(
 	return depths
 		.toSorted((a, b) => a.upToUsd - b.upToUsd)
 		.find(({ upToUsd }) => valueUsdCents <= usdCents(upToUsd))?.blocks;
+}
+
+/** Returns the value up to which a deposit need not be final. */
+export function unfinalUpToUsdCents({ depths }: Pick<DepositPolicy, "depths">): UsdCents {
+	return usdCents(Math.max(0, ...depths.map(({ upToUsd }) => upToUsd)));
 }
 
 /** Returns whether a deposit of this value needs a second provider's word. */

@@ -23,6 +23,8 @@ export type SwapPolicy = {
 	destination: ChainPolicy;
 	/** Number of attesters that decide it. 0 if the origin is Solana, where the input is in the service's custody. */
 	attesterThreshold: number;
+	/** The share of the origin's caps that one account may take. */
+	accountShareOfCaps: number;
 	reservationSeconds: Seconds;
 };
 
@@ -39,6 +41,7 @@ export function swapPolicy(config: PolicyConfig, order: Order): SwapPolicy | und
 		origin,
 		destination,
 		attesterThreshold: attestersWanted(config, order).threshold,
+		accountShareOfCaps: config.limits.accountShareOfCaps,
 		reservationSeconds: config.limits.reservationSeconds,
 	};
 }
@@ -78,9 +81,19 @@ export function attestersWanted(config: PolicyConfig, order: Order): AttestersWa
 	};
 }
 
-/** Returns how much may be at risk for inputs from a chain. */
-export function exposureCaps({ unreleasedCapUsd, unfinalCapUsd }: ChainPolicy): ExposureCaps {
-	return { unreleasedUsdCents: usdCents(unreleasedCapUsd), unfinalUsdCents: usdCents(unfinalCapUsd) };
+/** Returns how much may be at risk for inputs from a swap's origin. */
+export function exposureCaps({
+	origin: { unreleasedCapUsd, unfinalCapUsd },
+	accountShareOfCaps: share,
+}: Pick<SwapPolicy, "origin" | "accountShareOfCaps">): ExposureCaps {
+	return {
+		unreleasedUsdCents: usdCents(unreleasedCapUsd),
+		unfinalUsdCents: usdCents(unfinalCapUsd),
+		ofAccount: {
+			unreleasedUsdCents: usdCents(unreleasedCapUsd * share),
+			unfinalUsdCents: usdCents(unfinalCapUsd * share),
+		},
+	};
 }
 
 function chainsOf(config: Pick<Config, "chains">, order: Order): (ChainPolicy | undefined)[] {

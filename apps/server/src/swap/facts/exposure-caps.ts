@@ -1,3 +1,6 @@
 import type { UsdCents } from "@geoswap/protocol";
-/** The most that may be at risk in flight for inputs from one chain. */
-export type ExposureCaps = { unreleasedUsdCents: UsdCents; unfinalUsdCents: UsdCents };
+
+type Caps = { unreleasedUsdCents: UsdCents; unfinalUsdCents: UsdCents };
+
+/** The most that may be at risk in flight for inputs from one chain: of all swaps, and of one account's. */
+export type ExposureCaps = Caps & { ofAccount: Caps };
