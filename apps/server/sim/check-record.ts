@@ -38,6 +38,7 @@ export async function checkRecord(recorded: Recorded): Promise<string[]> {
 	return [
 		...checkJournal(recorded),
 		...checkNonces(recorded),
+		...checkReplacements(recorded),
 		...(await checkReleases(recorded, journal)),
 		...(await checkRefunds(recorded)),
 		...checkFailures(recorded, rows),
@@ -95,6 +96,33 @@ function checkNonces({ plan, record: { sent, restoredAtMs } }: Recorded): string
 			calls.set(about, transaction);
 		} else if (first.to !== to || first.data !== data)
 			violations.add(`I11: ${about} is signed for other jobs`);
+	}
+	return [...violations];
+}
+
+/** Checks that no call is sent again for a higher fee before the chain has made enough blocks without it. */
+function checkReplacements({ plan, record: { sent, restoredAtMs } }: Recorded): string[] {
+	const violations = new Set<string>();
+	const newest = new Map<string, SentTransaction>();
+	const known = new Set<Hex>();
+	for (const transaction of sent) {
+		const { chain, from, nonce, to, hash, blockNumber, atMs } = transaction;
+		if (known.has(hash)) continue;
+		known.add(hash);
+		const about = `nonce ${nonce} of ${from} on ${chain}`;
+		const before = newest.get(about);
+		newest.set(about, transaction);
+		// A job that is late is cancelled at once. Restored books do not know when a transaction was sent.
+		const isCancel = to === from || before?.to === from;
+		const isForgotten = restoredAtMs.some(
+			(restored) => before && restored >= before.atMs && restored <= atMs,
+		);
+		const isToldLate = plan.faults.some(
+			(fault) => fault.kind === "rpc" && fault.how === "stale" && fault.chain === chain,
+		);
+		if (!before || isCancel || isForgotten || isToldLate) continue;
+		const waited = blockNumber - before.blockNumber;
+		if (waited < pace.evm.replaceAfterBlocks) violations.add(`${about} is replaced after ${waited} blocks`);
 	}
 	return [...violations];
 }

@@ -5,7 +5,7 @@ import { joinDeployment } from "../src/config/join-deployment.ts";
 
 /** The speed of the world's chains. */
 export const pace = {
-	evm: { blockMs: 3_000, finalityBlocks: 6 },
+	evm: { blockMs: 3_000, finalityBlocks: 6, replaceAfterBlocks: 5 },
 	solana: { slotMs: 400, finalitySlots: 32 },
 };
 
@@ -23,6 +23,7 @@ const evm = {
 	openSeconds: 75,
 	fillSeconds: 60,
 	refundSeconds: 60,
+	replaceAfterBlocks: pace.evm.replaceAfterBlocks,
 	unfinalCapUsd: 20_000,
 	unreleasedCapUsd: 60_000,
 };

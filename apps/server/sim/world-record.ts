@@ -26,6 +26,8 @@ export type SentTransaction = {
 	nonce: number;
 	to: Hex | undefined;
 	data: Hex;
+	/** The chain's newest block at that moment. */
+	blockNumber: number;
 	/**
 	 * The number of the sender's nonces that were spent when the database was last restored, and at every moment since:
 	 * no reader could have missed that, except through a stale node. A nonce whose block was dropped meanwhile could be
@@ -96,6 +98,7 @@ export function createWorldRecord({
 				nonce,
 				to,
 				data,
+				blockNumber: chain.heights().latest,
 				spentNonce: sender.spent ?? 0,
 				attempt: undefined,
 				isWritten: true,

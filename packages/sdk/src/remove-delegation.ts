@@ -44,16 +44,22 @@ export async function removeDelegation(
 		{ signal },
 	);
 	const untilMs = Date.now() + patienceMs;
-	while ((await sendAgain(ask, { signal })).delegated) {
-		if (Date.now() > untilMs) throw notRemoved(walletAddress);
+	for (;;) {
+		const { delegated, accountNonce } = await sendAgain(ask, { signal });
+		if (!delegated) return true;
+		if (Date.now() > untilMs) throw notRemoved(walletAddress, { isNonceSpent: accountNonce !== nonce });
 		await sleep(pauseMs, signal);
 	}
-	return true;
 }
 
-function notRemoved(wallet: string): GeoswapError {
-	return new GeoswapError(
-		`${wallet} is still delegated. It may have sent a transaction of its own meanwhile, which makes the authorization invalid. Try again.`,
-		{ code: "NOT_REMOVED", next: "retry", retryable: true, docs: "docs/rescue.md#remove-a-delegation" },
-	);
+function notRemoved(wallet: string, { isNonceSpent }: { isNonceSpent: boolean }): GeoswapError {
+	const reason = isNonceSpent
+		? "It has sent a transaction of its own meanwhile, which made the authorization invalid."
+		: `The service's transaction was not executed within ${patienceMs / 1_000} seconds: the chain is slow, or the service has given the transaction up. The wallet did nothing wrong, and the authorization can only remove the delegation, even if it is executed later.`;
+	return new GeoswapError(`${wallet} is still delegated. ${reason} Try again.`, {
+		code: "NOT_REMOVED",
+		next: "retry",
+		retryable: true,
+		docs: "docs/rescue.md#remove-a-delegation",
+	});
 }

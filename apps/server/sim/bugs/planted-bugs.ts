@@ -158,9 +158,9 @@ export const plantedBugs: readonly PlantedBug[] = [
 		edits: [
 			{
 				file: "apps/server/src/lane/evm/push-transactions.ts",
-				find: 'import { sendRaw } from "../../chain/evm/send/send-raw.ts";\n',
+				find: 'import { type SendOutcome, sendRaw } from "../../chain/evm/send/send-raw.ts";\n',
 				replace: `import { encodeBundle } from "../../chain/evm/send/encode-bundle.ts";
-import { sendRaw } from "../../chain/evm/send/send-raw.ts";
+import { type SendOutcome, sendRaw } from "../../chain/evm/send/send-raw.ts";
 import { openLaneTransactions } from "../../job/journal/lane-transactions.ts";
 import { makeBundle } from "./make-bundle.ts";
 `,

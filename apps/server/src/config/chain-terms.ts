@@ -57,7 +57,7 @@ export const evmTermsSchema = z.strictObject({
 	fillSeconds: secondsSchema,
 	/** From the fill deadline until anyone may refund. */
 	refundSeconds: secondsSchema,
-	/** Blocks after which a transaction that was not mined is sent again with a higher fee. */
+	/** Blocks that the chain makes after a transaction was sent before it is sent again with a higher fee. */
 	replaceAfterBlocks: z.int().positive().default(5),
 	/** Bounds of the tip per unit of gas. Within them it follows recent blocks; if both are equal, nothing is read. */
 	minimumTipWei: weiSchema.default("1000000"),

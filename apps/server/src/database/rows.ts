@@ -221,7 +221,7 @@ type Tables = {
 		max_fee_per_gas: bigint;
 		last_valid_height: number | null;
 		state: "signed" | "broadcast" | "mined" | "final";
-		sent_at_block: number;
+		sent_at_block: number | null;
 		block_number: number | null;
 		gas_cost: bigint | null;
 		created_at: Date;

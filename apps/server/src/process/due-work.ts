@@ -55,7 +55,7 @@ export async function readDueWork(
 					array(select distinct '0x' || encode(t.relayer, 'hex') from lane_transactions t
 						where t.chain_id = h.chain_id and (
 							t.state = 'signed' and t.created_at <= now() - ${interval("$1")}
-							or t.state = 'broadcast' and t.sent_at_block < h.number - 1
+							or t.state = 'broadcast' and coalesce(t.sent_at_block, 0) < h.number - 1
 								and t.created_at <= now() - ${interval(String(mineMs))}
 						)) as stuck_relayers
 				from chain_heads h

@@ -47,9 +47,13 @@ export type LaneScene = {
 	stop: () => Promise<void>;
 };
 
-/** Creates two chains that mine each transaction at once, and a database that nobody else writes to. */
-export async function createLaneScene(): Promise<LaneScene> {
-	const [chains, database] = await Promise.all([startTestChains({ automine: true }), createTestDatabase()]);
+/**
+ * Creates two chains, and a database that nobody else writes to. The chains mine each transaction at once, or make a block
+ * every `blockMs`.
+ */
+export async function createLaneScene({ blockMs }: { blockMs?: number } = {}): Promise<LaneScene> {
+	const rhythm = blockMs === undefined ? { automine: true } : { automine: false, blockMs };
+	const [chains, database] = await Promise.all([startTestChains(rhythm), createTestDatabase()]);
 	const connect = ({ chainId, rpcUrl, deployment }: TestChain) =>
 		connectChain({ chainId, rpcUrl, deployment });
 	return {

@@ -24,7 +24,8 @@ export type LaneTransaction = {
 	/** Solana: the last height at which it can land. */
 	lastValidHeight?: number;
 	state: "signed" | "broadcast";
-	sentAtBlock: number;
+	/** The chain's newest block when it last took the transaction, or first refused it. Absent until it has answered. */
+	sentAtBlock?: number;
 };
 
 type LaneTransactionJob = { swapId: SwapUuid; kind: JobKind; orderId: Hex };
@@ -71,7 +72,7 @@ export function laneTransactionFromRow(row: LaneTransactionRow): LaneTransaction
 		maxFeePerGas: row.max_fee_per_gas,
 		...(row.last_valid_height === null ? {} : { lastValidHeight: row.last_valid_height }),
 		state: row.state,
-		sentAtBlock: row.sent_at_block,
+		...(row.sent_at_block === null ? {} : { sentAtBlock: row.sent_at_block }),
 	};
 }
 
@@ -148,7 +149,7 @@ export function transactionColumns(transactions: readonly LaneTransaction[]): un
 		),
 		transactions.map(({ maxFeePerGas }) => maxFeePerGas),
 		transactions.map(({ state }) => state),
-		transactions.map(({ sentAtBlock }) => sentAtBlock),
+		transactions.map(({ sentAtBlock }) => sentAtBlock ?? null),
 		transactions.map(({ lastValidHeight }) => lastValidHeight ?? null),
 	];
 }
@@ -162,7 +163,7 @@ export const adoptKnown = `on conflict (chain_id, hash) do update set
 		then excluded.last_valid_height else known.last_valid_height end,
 	state = case when known.state = 'final' and known.block_number is null then 'broadcast' else known.state end`;
 
-/** Marks attempts as offered to the chain at this block. */
+/** Marks attempts as taken by the chain, whose newest block was this one. */
 export async function markBroadcast(
 	db: Database,
 	lane: LaneId,
@@ -180,6 +181,20 @@ export async function markBroadcast(
 			transactions.map(({ attempt }) => attempt),
 			atBlock,
 		],
+	);
+}
+
+/** Notes the chain's newest block when it refused an attempt, unless it has answered about that attempt before. */
+export async function noteRefused(
+	db: Database,
+	lane: LaneId,
+	{ nonce, attempt }: Pick<LaneTransaction, "nonce" | "attempt">,
+	{ atBlock }: { atBlock: number },
+): Promise<void> {
+	await db.query(
+		`update lane_transactions set sent_at_block = $5
+		where chain_id = $1 and relayer = $2 and nonce = $3 and attempt = $4 and sent_at_block is null`,
+		[...laneColumns(lane), nonce, attempt, atBlock],
 	);
 }
 

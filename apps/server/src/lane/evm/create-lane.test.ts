@@ -500,11 +500,11 @@ test("a transaction whose fee the chain refuses is signed again with a higher fe
 	await chains.destination.testClient.mine({ blocks: 1 });
 	await startLanes()(destination);
 	expect((await openTransactions(destination)).rows).toMatchObject([{ state: "signed" }]);
-	await followHead(pool, destination, { blocksAhead: 3 });
+	await followHead(pool, destination, { blocksAhead: 4 });
 	await startLanes()(destination);
 	expect((await openTransactions(destination)).rows).toHaveLength(1);
 
-	await followHead(pool, destination, { blocksAhead: 4 });
+	await followHead(pool, destination, { blocksAhead: 5 });
 	await startLanes()(destination);
 	expect((await openTransactions(destination)).rows).toMatchObject([
 		{ state: "signed" },

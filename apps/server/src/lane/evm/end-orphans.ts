@@ -2,7 +2,7 @@ import { bytesToHex, hexToBytes } from "viem";
 import { endLaneTransaction, openLaneTransactions } from "../../job/journal/lane-transactions.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Lane } from "./lane.ts";
-import { readSpentNonces } from "./push-transactions.ts";
+import { findStuck, readSpentNonces } from "./push-transactions.ts";
 
 /**
  * Ends the transactions of relayers whose keys are not here, if other transactions have spent their nonces for good:
@@ -24,7 +24,7 @@ export async function endOrphans(
 	for (const { relayer } of rows) {
 		const id = { chainId, relayer: bytesToHex(relayer) };
 		const open = await openLaneTransactions(pool, id);
-		const stuck = open.filter(({ sentAtBlock }) => head.number - sentAtBlock >= policy.replaceAfterBlocks);
+		const stuck = findStuck({ policy }, { open, head });
 		if (stuck.length === 0) continue;
 		const spent = await readSpentNonces({ chain, id }, { stuck, head });
 		for (const { nonce, hash } of stuck.filter((transaction) => transaction.nonce < spent.finally)) {

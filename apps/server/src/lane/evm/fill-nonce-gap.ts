@@ -24,7 +24,7 @@ export async function fillNonceGap(
 	for (let nonce = from; nonce < to && cancels.length < mostAtOnce; nonce++) {
 		if (known.has(nonce)) continue;
 		const raw = await signCancel(lane, { nonce, fees });
-		cancels.push(firstCancel(raw, { nonce, fees, head }));
+		cancels.push(firstCancel(raw, { nonce, fees }));
 	}
 	if (cancels.length === 0) return [];
 	const inserted = await insertAttempts(pool, id, cancels);

@@ -1,6 +1,6 @@
-import { type Hex, keccak256, parseTransaction } from "viem";
+import { type Hex, hexToNumber, keccak256, parseTransaction } from "viem";
 import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
-import { sendRaw } from "../../chain/evm/send/send-raw.ts";
+import { type SendOutcome, sendRaw } from "../../chain/evm/send/send-raw.ts";
 import {
 	endLaneTransaction,
 	giveBackUnsent,
@@ -8,6 +8,7 @@ import {
 	jobsOfNonce,
 	type LaneTransaction,
 	markBroadcast,
+	noteRefused,
 } from "../../job/journal/lane-transactions.ts";
 import { SignerError } from "../../signer/signer-error.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
@@ -30,10 +31,9 @@ export async function pushTransactions(
 	{ open, head }: Pick<LaneView, "open" | "head">,
 ): Promise<{ underWay: number | undefined; isRequeued: boolean }> {
 	const { maxPriorityFeePerGas: tip } = freshFees(lane, head);
-	const isOverdue = ({ sentAtBlock }: LaneTransaction) =>
-		head.number - sentAtBlock >= lane.policy.replaceAfterBlocks;
-	// A transaction that no node takes is stuck too: nodes may hold another one with its nonce, from before a restore.
-	const stuck = open.filter(isOverdue);
+	const stuck = findStuck(lane, { open, head });
+	const isOverdue = (transaction: LaneTransaction) =>
+		transaction.sentAtBlock !== undefined && stuck.includes(transaction);
 	const spent = stuck.length > 0 ? await readSpentNonces(lane, { stuck, head }) : undefined;
 	let underWay = 0;
 	let isRequeued = false;
@@ -48,7 +48,7 @@ export async function pushTransactions(
 	}
 	for (const transaction of open) {
 		let next = transaction;
-		const isStuck = spent !== undefined && isOverdue(transaction);
+		const isStuck = spent !== undefined && stuck.includes(transaction);
 		if (isStuck && transaction.nonce < spent.finally) {
 			// No attempt of ours was in a final block that the follower has seen.
 			if (await endLaneTransaction(lane.pool, lane.id, transaction.nonce)) {
@@ -87,6 +87,19 @@ export async function pushTransactions(
 		underWay++;
 	}
 	return { underWay, isRequeued };
+}
+
+/**
+ * Returns the transactions that the chain has not mined in time, and those that it has not answered about: nodes may
+ * hold another one with the nonce, from before a restore. The same is true of a transaction that no node takes.
+ */
+export function findStuck(
+	{ policy }: Pick<Lane, "policy">,
+	{ open, head }: Pick<LaneView, "open" | "head">,
+): LaneTransaction[] {
+	return open.filter(
+		({ sentAtBlock }) => sentAtBlock === undefined || head.number - sentAtBlock >= policy.replaceAfterBlocks,
+	);
 }
 
 type Offer = { transaction: LaneTransaction; head: ChainHead };
@@ -128,18 +141,11 @@ async function offerUntraced(lane: Lane, { transaction, head }: Offer): Promise<
 	const { id, chain, pool, log } = lane;
 	const { nonce, attempt, hash, kind, jobs } = transaction;
 	const about = { ...id, nonce, attempt, hash, kind, swapIds: jobs.map((job) => job.swapId) };
+	let sent: SendOutcome;
+	let atBlock: number;
 	try {
-		const sent = await sendRaw(chain, transaction.raw);
-		if (sent.outcome === "unfunded") {
-			// Any transaction signed now would only wait behind this one.
-			log.error({ ...about, problem: sent.problem }, "the relayer cannot pay for gas: send it more");
-			return "unfunded";
-		}
-		if (sent.outcome === "refused") {
-			log.error({ ...about, problem: sent.problem }, "the chain does not accept the transaction");
-			return sent.isForContent ? "unacceptable" : "refused";
-		}
-		log.info({ ...about, outcome: sent.outcome }, "transaction sent");
+		sent = await sendRaw(chain, transaction.raw);
+		atBlock = await readNewestBlock(lane, head);
 		// The follower may have yet to see it. Or the store was restored while this process ran, and the next transactions
 		// would be signed with spent nonces too.
 		if (sent.outcome === "spent") await catchUpNonce(lane);
@@ -147,8 +153,39 @@ async function offerUntraced(lane: Lane, { transaction, head }: Offer): Promise<
 		log.error({ ...about, err }, "the chain does not answer");
 		return "unsent";
 	}
-	await markBroadcast(pool, id, [transaction], { atBlock: head.number });
+	if (sent.outcome === "unfunded") {
+		// Any transaction signed now would only wait behind this one.
+		log.error({ ...about, problem: sent.problem }, "the relayer cannot pay for gas: send it more");
+		await noteRefused(pool, id, transaction, { atBlock });
+		return "unfunded";
+	}
+	if (sent.outcome === "refused") {
+		log.error({ ...about, problem: sent.problem }, "the chain does not accept the transaction");
+		await noteRefused(pool, id, transaction, { atBlock });
+		return sent.isForContent ? "unacceptable" : "refused";
+	}
+	log.info({ ...about, outcome: sent.outcome }, "transaction sent");
+	await markBroadcast(pool, id, [transaction], { atBlock });
 	return "sent";
+}
+
+/**
+ * How far the chain may be ahead of the follower, in multiples of the time after which a transaction is replaced. A node
+ * that returns more is not believed: the transaction would never be replaced.
+ */
+const mostAhead = 100;
+
+/**
+ * Returns the chain's newest block. Called after a transaction was sent, so that its age is not counted from the head in
+ * the store: on a quiet chain the follower reads that seldom, and it may be older than the transaction by many blocks.
+ */
+async function readNewestBlock(
+	{ chain: { client }, policy }: Pick<Lane, "chain" | "policy">,
+	{ number: followed }: ChainHead,
+): Promise<number> {
+	// The client's own method may return an answer that was requested before the transaction was sent.
+	const newest = hexToNumber(await client.request({ method: "eth_blockNumber" }));
+	return Math.min(Math.max(newest, followed), followed + mostAhead * policy.replaceAfterBlocks);
 }
 
 /** Returns how many nonces are spent in final blocks that the follower has seen, and how many in any block. */
@@ -208,14 +245,14 @@ async function replace(
 		return transaction;
 	}
 	const replacement: LaneTransaction = {
-		...transaction,
+		nonce,
 		attempt: transaction.attempt + 1,
 		hash: keccak256(raw),
 		raw,
 		kind: isCancelled ? "cancel" : transaction.kind,
+		jobs: transaction.jobs,
 		maxFeePerGas: fees.maxFeePerGas,
 		state: "signed",
-		sentAtBlock: head.number,
 	};
 	const [signed] = await insertAttempts(pool, id, [replacement], { strikesJobs: isHopeless });
 	// The nonce was settled meanwhile, or another run replaced the transaction. The replacement must not be sent; sending

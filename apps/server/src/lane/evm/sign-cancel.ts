@@ -3,7 +3,6 @@ import { type Hex, keccak256 } from "viem";
 import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
 import { signedAuthorization } from "../../chain/evm/wallet/signed-authorization.ts";
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
-import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Lane } from "./lane.ts";
 import type { Fees } from "./transaction-fees.ts";
 
@@ -31,10 +30,7 @@ export async function signCancel(
 }
 
 /** Returns the first attempt of a signed cancel, as it is journalled. */
-export function firstCancel(
-	raw: Hex,
-	{ nonce, fees, head }: { nonce: number; fees: Fees; head: ChainHead },
-): LaneTransaction {
+export function firstCancel(raw: Hex, { nonce, fees }: { nonce: number; fees: Fees }): LaneTransaction {
 	return {
 		nonce,
 		attempt: 0,
@@ -44,6 +40,5 @@ export function firstCancel(
 		jobs: [],
 		maxFeePerGas: fees.maxFeePerGas,
 		state: "signed",
-		sentAtBlock: head.number,
 	};
 }

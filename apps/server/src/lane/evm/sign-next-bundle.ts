@@ -272,6 +272,5 @@ async function sign(
 		jobs: jobs.map(({ swapId, kind, orderId }) => ({ swapId, kind, orderId })),
 		maxFeePerGas: fees.maxFeePerGas,
 		state: "signed",
-		sentAtBlock: head.number,
 	};
 }

@@ -1,10 +1,8 @@
-import { randomUUID } from "node:crypto";
-import { concat, zeroAddress } from "viem";
-import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import type { PrivateKeyAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { delegatedWallet, queueSignedRemoval } from "../../../test/lane/delegation-removal.ts";
 import { createLaneScene, followHead, type LaneScene } from "../../../test/lane/lane-scene.ts";
 import { startLane } from "../../../test/lane/start-lane.ts";
-import { queueRemoval } from "../../job/delegation-removals.ts";
 
 let scene: LaneScene;
 beforeAll(async () => {
@@ -14,8 +12,8 @@ beforeEach(() => scene.owner.query("truncate delegation_removals"));
 afterAll(() => scene.stop());
 
 test("a lane sends the removal that a wallet has signed, once, and the wallet is delegated no longer", async () => {
-	const wallet = await delegatedWallet();
-	await queue(wallet, { nonce: 0 });
+	const wallet = await delegatedWallet(scene.chains.origin);
+	await queueSignedRemoval(scene.owner, scene.origin, { wallet });
 	await pump();
 	expect(await codeOf(wallet)).toBeUndefined();
 	expect(await states()).toEqual(["sent"]);
@@ -25,8 +23,8 @@ test("a lane sends the removal that a wallet has signed, once, and the wallet is
 });
 
 test("a removal whose nonce has passed costs no transaction", async () => {
-	const wallet = await delegatedWallet();
-	await queue(wallet, { nonce: 5 });
+	const wallet = await delegatedWallet(scene.chains.origin);
+	await queueSignedRemoval(scene.owner, scene.origin, { wallet, nonce: 5 });
 	const before = await sentByRelayer();
 	await pump();
 	expect(await states()).toEqual(["refused"]);
@@ -35,8 +33,8 @@ test("a removal whose nonce has passed costs no transaction", async () => {
 });
 
 test("two lanes that see the same removal send it once", async () => {
-	const wallet = await delegatedWallet();
-	await queue(wallet, { nonce: 0 });
+	const wallet = await delegatedWallet(scene.chains.origin);
+	await queueSignedRemoval(scene.owner, scene.origin, { wallet });
 	const counts = () => Promise.all([sentByRelayer(0), sentByRelayer(1)]);
 	const before = await counts();
 	await Promise.all([pump(0), pump(1)]);
@@ -49,34 +47,6 @@ test("two lanes that see the same removal send it once", async () => {
 async function pump(lane = 0): Promise<void> {
 	await followHead(scene.pool, scene.origin);
 	await startLane(scene, scene.origin, { policy: { replaceAfterBlocks: 5 } })(lane);
-}
-
-async function delegatedWallet(): Promise<PrivateKeyAccount> {
-	const wallet = privateKeyToAccount(generatePrivateKey());
-	const { testClient, deployment } = scene.chains.origin;
-	const bytecode = concat(["0xef0100", deployment.contracts.delegate]);
-	await testClient.setCode({ address: wallet.address, bytecode });
-	return wallet;
-}
-
-async function queue(wallet: PrivateKeyAccount, { nonce }: { nonce: number }): Promise<void> {
-	const { chainId } = scene.origin;
-	const { r, s, yParity } = await wallet.signAuthorization({ address: zeroAddress, chainId, nonce });
-	const spent = await queueRemoval(scene.owner, {
-		accountId: randomUUID(),
-		chainId,
-		wallet: wallet.address,
-		authorization: {
-			address: zeroAddress,
-			chainId: BigInt(chainId),
-			nonce: BigInt(nonce),
-			yParity: BigInt(yParity ?? 0),
-			r,
-			s,
-		},
-		perDay: { perAccount: 1, perChain: 100 },
-	});
-	expect(spent).toBeUndefined();
 }
 
 async function states(): Promise<string[]> {

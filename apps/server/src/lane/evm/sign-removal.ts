@@ -34,7 +34,7 @@ export async function signRemoval(lane: Lane, head: ChainHead): Promise<LaneTran
 	}
 	const fees = freshFees(lane, head);
 	const raw = await signCancel(lane, { nonce, fees, authorization });
-	const transaction = firstCancel(raw, { nonce, fees, head });
+	const transaction = firstCancel(raw, { nonce, fees });
 	if (!(await moveRemoval(pool, removal.id, { from: "queued", to: "sent" }))) return undefined;
 	// No job is leased for it, so that any number names the lease.
 	const { outcome } = await journalLease(pool, id, {

@@ -21,7 +21,7 @@ const markersAtOnce = 8;
  */
 export async function closeMarkers(
 	lane: SolanaLane,
-	{ head, open, nextNonce }: Pick<LaneView, "head" | "open"> & { nextNonce: number },
+	{ open, nextNonce }: Pick<LaneView, "open"> & { nextNonce: number },
 ): Promise<LaneTransaction[]> {
 	const { id, policy, pool, nowMs, log } = lane;
 	if (open.some(({ kind }) => kind === "close")) return [];
@@ -47,7 +47,6 @@ export async function closeMarkers(
 		maxFeePerGas: 0n,
 		lastValidHeight: Number(life.lastValidBlockHeight),
 		state: raw === "0x" ? "broadcast" : "signed",
-		sentAtBlock: head.number,
 	});
 	const closes = [...found].map(([hash, addresses]) => close(hash, "0x", addresses));
 	const signed = markers.length > 0 ? await sign(lane, { markers, blockhash: life.blockhash }) : undefined;

@@ -61,7 +61,7 @@ export function createSolanaLane(deps: SolanaLaneDeps): Pump {
 			await Promise.all([wakeSwaps(lane, refused), offerAll(lane, { transactions, head })]);
 			// Nobody waits for the rent of markers.
 			if (!found) {
-				await offerAll(lane, { transactions: await closeMarkers(lane, { head, open, nextNonce }), head });
+				await offerAll(lane, { transactions: await closeMarkers(lane, { open, nextNonce }), head });
 			}
 			if (!isUndone) return;
 		}

@@ -23,7 +23,7 @@ export async function pushSolanaTransactions(
 		lastValidHeight !== undefined && head.finalizedHeight > lastValidHeight;
 	const past = open.filter(isPast);
 	const isDue = ({ state, sentAtBlock }: LaneTransaction) =>
-		state === "signed" || head.number - sentAtBlock >= offerAgainAfterSlots;
+		state === "signed" || head.number - (sentAtBlock ?? 0) >= offerAgainAfterSlots;
 	const [lost] = await Promise.all([
 		past.length > 0 ? giveUpLost(lane, past) : [],
 		offerAll(lane, { transactions: open.filter((one) => !isPast(one) && isDue(one)), head }),

@@ -313,7 +313,6 @@ function journal(
 					maxFeePerGas: 0n,
 					lastValidHeight,
 					state: raw === "0x" ? "broadcast" : "signed",
-					sentAtBlock: head.number,
 				});
 			}
 			const otherwise = decidedOtherwise(job, kind);

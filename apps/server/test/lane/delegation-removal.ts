@@ -1,0 +1,39 @@
+import { randomUUID } from "node:crypto";
+import type { TestChain } from "@geoswap/devnet";
+import { concat, zeroAddress } from "viem";
+import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
+import { expect } from "vitest";
+import type { DatabasePool } from "../../src/database/database.ts";
+import { queueRemoval } from "../../src/job/delegation-removals.ts";
+
+/** Creates a wallet that is delegated to our account. */
+export async function delegatedWallet({ testClient, deployment }: TestChain): Promise<PrivateKeyAccount> {
+	const wallet = privateKeyToAccount(generatePrivateKey());
+	const bytecode = concat(["0xef0100", deployment.contracts.delegate]);
+	await testClient.setCode({ address: wallet.address, bytecode });
+	return wallet;
+}
+
+/** Queues the removal of the wallet's delegation, signed for this nonce of the wallet. */
+export async function queueSignedRemoval(
+	owner: DatabasePool,
+	{ chainId }: Pick<TestChain, "chainId">,
+	{ wallet, nonce = 0 }: { wallet: PrivateKeyAccount; nonce?: number },
+): Promise<void> {
+	const { r, s, yParity } = await wallet.signAuthorization({ address: zeroAddress, chainId, nonce });
+	const spent = await queueRemoval(owner, {
+		accountId: randomUUID(),
+		chainId,
+		wallet: wallet.address,
+		authorization: {
+			address: zeroAddress,
+			chainId: BigInt(chainId),
+			nonce: BigInt(nonce),
+			yParity: BigInt(yParity ?? 0),
+			r,
+			s,
+		},
+		perDay: { perAccount: 1, perChain: 1_000 },
+	});
+	expect(spent).toBeUndefined();
+}
