@@ -439,6 +439,7 @@ type Tables = {
 		last_error_at: Date | null;
 		given_up: number;
 		disabled_at: Date | null;
+		older_secrets: unknown;
 	};
 };
 

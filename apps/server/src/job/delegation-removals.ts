@@ -1,6 +1,6 @@
 import type { Authorization } from "@geoswap/protocol";
 import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
-import type { Database } from "../database/database.ts";
+import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
 import type { LaneId } from "./journal/lane-transactions.ts";
 
 /** A wallet's signed authorization for the zero address, which a lane is to send. */
@@ -11,9 +11,19 @@ export type SpentBudget = "account" | "chain";
 
 /**
  * Queues a removal within the budgets of a day. If one of the wallet is queued already, that one stays. Returns the budget
- * that is spent, or undefined if the removal is queued.
+ * that is spent, or undefined if the removal is queued. Removals are counted one after the other: at once, each would count
+ * before the others have inserted.
  */
 export async function queueRemoval(
+	pool: DatabasePool,
+	removal: Parameters<typeof queueCounted>[1],
+): Promise<SpentBudget | undefined> {
+	return inTransaction(pool, (db) => queueCounted(db, removal), {
+		first: "select pg_advisory_xact_lock(hashtextextended('delegation removals', 0))",
+	});
+}
+
+async function queueCounted(
 	db: Database,
 	{
 		accountId,

@@ -187,24 +187,60 @@ test("a receiver that answers 410 is told nothing more", async () => {
 	expect(await waitingFor(accountId)).toMatchObject({ waiting: 0, disabled_at: expect.any(Date) });
 });
 
+/** Rotates the webhook's secret as the API does. Returns the new one. */
+async function rotate(
+	{ id, accountId }: { id: string; accountId: string },
+	{ nowMs, most = 10 }: { nowMs: number; most?: number },
+) {
+	const secret = newWebhookSecret();
+	const sealedSecret = sealSecret(keys, { webhookId: id, secret });
+	const rotation = { id, accountId, sealedSecret, previousUntilMs: nowMs + hourMs, nowMs, most };
+	return { secret, outcome: await rotateWebhook(database.pools.api, rotation) };
+}
+
 test("after a rotation both secrets sign for a while, then only the new one", async () => {
 	const { port, received } = await receive(() => 200);
-	const { id, accountId, secret } = await addWebhook(port);
+	const webhook = await addWebhook(port);
 	const { pass, nowMs } = worker();
-	const next = newWebhookSecret();
-	const sealedSecret = sealSecret(keys, { webhookId: id, secret: next });
-	const rotation = { id, accountId, sealedSecret, previousUntilMs: nowMs() + hourMs };
-	expect(await rotateWebhook(database.pools.api, rotation)).toBe(true);
-	await insert(accountId);
+	const next = await rotate(webhook, { nowMs: nowMs() });
+	expect(next.outcome).toBe("rotated");
+	await insert(webhook.accountId);
 	await pass(0);
-	await insert(accountId);
+	await insert(webhook.accountId);
 	await pass(2 * hourMs);
 	const [both, one] = received;
 	if (!both || !one) throw new Error("nothing was received");
-	expectSigned(both, secret);
-	expectSigned(both, next);
-	expectSigned(one, next);
+	expectSigned(both, webhook.secret);
+	expectSigned(both, next.secret);
+	expectSigned(one, next.secret);
 	expect(String(one.headers["webhook-signature"]).split(" ")).toHaveLength(1);
+});
+
+test("after repeated rotations every secret that a receiver may know signs until its own time, and only so many", async () => {
+	const { port, received } = await receive(() => 200);
+	const webhook = await addWebhook(port);
+	const { pass, nowMs } = worker();
+	// The answers of the first two were lost, so the receiver knows only the first secret.
+	const lost = [await rotate(webhook, { nowMs: nowMs() }), await rotate(webhook, { nowMs: nowMs() })];
+	await insert(webhook.accountId);
+	await pass(hourMs / 2);
+	const last = await rotate(webhook, { nowMs: nowMs(), most: 4 });
+	const tooMany = await rotate(webhook, { nowMs: nowMs(), most: 4 });
+	expect([last.outcome, tooMany.outcome]).toEqual(["rotated", "too many"]);
+	await insert(webhook.accountId);
+	await pass(0);
+	await insert(webhook.accountId);
+	await pass(hourMs / 2);
+	const [three, four, two] = received;
+	if (!three || !four || !two) throw new Error("nothing was received");
+	const [first, second] = lost.map(({ secret }) => secret);
+	for (const secret of [webhook.secret, first, second]) expectSigned(three, secret ?? "");
+	for (const secret of [webhook.secret, first, second, last.secret]) expectSigned(four, secret ?? "");
+	// The first two were replaced an hour ago, and the third half an hour ago.
+	for (const secret of [second, last.secret]) expectSigned(two, secret ?? "");
+	const signatures = [three, four, two].map(({ headers }) => String(headers["webhook-signature"]).split(" "));
+	expect(signatures.map(({ length }) => length)).toEqual([3, 4, 2]);
+	expect((await rotate(webhook, { nowMs: nowMs(), most: 4 })).outcome).toBe("rotated");
 });
 
 test("a webhook is told of its own account from when it was added, and of nothing after it was deleted", async () => {

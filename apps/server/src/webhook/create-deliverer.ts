@@ -10,6 +10,7 @@ import type { SwapRecord } from "../swap/facts/swap-record.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SendOutcome, WebhookSender } from "./create-sender.ts";
 import { openSecret } from "./webhook-secret.ts";
+import { olderSecrets } from "./webhooks.ts";
 
 /** Deliveries of one webhook at once, each of another swap. */
 const atOncePerWebhook = 8;
@@ -20,7 +21,7 @@ const jitter = 0.2;
 /** How long a delivery is tried. */
 const patienceMs = 86_400_000;
 
-type Due = Row<"webhooks", "url" | "secret" | "previous_secret" | "previous_until"> & {
+type Due = Row<"webhooks", "url" | "secret" | "previous_secret" | "previous_until" | "older_secrets"> & {
 	webhook_id: string;
 	position: number;
 	swap_id: SwapUuid;
@@ -110,10 +111,10 @@ export function createDeliverer({
 		}
 	}
 
-	function secretsOf({ webhook_id: webhookId, secret, previous_secret, previous_until }: Due): string[] {
-		const isBoth = previous_secret !== null && previous_until !== null && previous_until.getTime() > nowMs();
-		return [secret, ...(isBoth ? [previous_secret] : [])].map((sealed) =>
-			openSecret(keys, { webhookId, sealed }),
+	function secretsOf(due: Due): string[] {
+		const older = olderSecrets(due, { nowMs: nowMs() });
+		return [due.secret, ...older.map(({ secret }) => secret)].map((sealed) =>
+			openSecret(keys, { webhookId: due.webhook_id, sealed }),
 		);
 	}
 
@@ -169,8 +170,8 @@ export function createDeliverer({
 			if (room <= 0) return;
 			const { rows } = await db.query<Due>({
 				name: "due-deliveries",
-				text: `select w.url, w.secret, w.previous_secret, w.previous_until, d.webhook_id, d.position, d.swap_id,
-						d.attempts, d.first_at
+				text: `select w.url, w.secret, w.previous_secret, w.previous_until, w.older_secrets, d.webhook_id, d.position,
+						d.swap_id, d.attempts, d.first_at
 					from webhooks w cross join lateral (
 						select webhook_id, position, swap_id, attempts, first_at from webhook_deliveries d
 						where d.webhook_id = w.id and d.next_at <= $1 and not exists (

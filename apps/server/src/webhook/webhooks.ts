@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { Database } from "../database/database.ts";
+import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
 import type { Named, Row } from "../database/rows.ts";
 
 const columnNames =
@@ -11,9 +11,12 @@ export type WebhookRow = Row<"webhooks", Named<typeof columnNames>> & {
 	waiting: number;
 };
 
-/** Inserts a webhook that is told of events from now on. Returns false if the account has as many as it may. */
+/**
+ * Inserts a webhook, which receives events from now on. Returns false if the account has as many as it may. Requests of
+ * one account count one after the other: at once, each would count before the others have inserted.
+ */
 export async function insertWebhook(
-	db: Database,
+	pool: DatabasePool,
 	{
 		id,
 		accountId,
@@ -22,13 +25,16 @@ export async function insertWebhook(
 		most,
 	}: { id: string; accountId: string; url: string; sealedSecret: string; most: number },
 ): Promise<boolean> {
-	const { rowCount } = await db.query(
-		`insert into webhooks (id, account_id, url, secret, after)
-		select $1, $2, $3, $4, position from event_head
-		where (select count(*) from webhooks where account_id = $2) < $5::integer`,
-		[id, accountId, url, sealedSecret, most],
-	);
-	return rowCount === 1;
+	return inTransaction(pool, async (db) => {
+		await db.query("select pg_advisory_xact_lock(hashtextextended('webhooks:' || $1, 0))", [accountId]);
+		const { rowCount } = await db.query(
+			`insert into webhooks (id, account_id, url, secret, after)
+			select $1, $2, $3, $4, position from event_head
+			where (select count(*) from webhooks where account_id = $2) < $5::integer`,
+			[id, accountId, url, sealedSecret, most],
+		);
+		return rowCount === 1;
+	});
 }
 
 /** Returns the account's webhooks, oldest first. */
@@ -54,20 +60,61 @@ export async function deleteWebhook(
 	return rowCount === 1;
 }
 
-/** Gives the webhook a new secret. The one before signs too until the given time. Returns false if there is none. */
+/** A secret that was replaced before the previous one, and signs until its own time. */
+export type OlderSecret = { secret: string; until: Milliseconds };
+
+/**
+ * Gives the webhook a new secret. Every secret before signs too until its own time, which for the last one is given: a
+ * caller who repeats a rotation, because no answer came, has a receiver that knows an older one. Returns "too many" if
+ * more than `most` would sign.
+ */
 export async function rotateWebhook(
-	db: Database,
+	pool: DatabasePool,
 	{
 		id,
 		accountId,
 		sealedSecret,
 		previousUntilMs,
-	}: { id: string; accountId: string; sealedSecret: string; previousUntilMs: Milliseconds },
-): Promise<boolean> {
-	const { rowCount } = await db.query(
-		`update webhooks set secret = $3, previous_secret = secret, previous_until = $4
-		where id = $1 and account_id = $2`,
-		[id, accountId, sealedSecret, new Date(previousUntilMs)],
-	);
-	return rowCount === 1;
+		nowMs,
+		most,
+	}: {
+		id: string;
+		accountId: string;
+		sealedSecret: string;
+		previousUntilMs: Milliseconds;
+		nowMs: Milliseconds;
+		most: number;
+	},
+): Promise<"rotated" | "too many" | "none"> {
+	return inTransaction(pool, async (db) => {
+		const { rows } = await db.query<Row<"webhooks", "previous_secret" | "previous_until" | "older_secrets">>(
+			`select previous_secret, previous_until, older_secrets from webhooks
+			where id = $1 and account_id = $2 for update`,
+			[id, accountId],
+		);
+		const [webhook] = rows;
+		if (!webhook) return "none";
+		const older = olderSecrets(webhook, { nowMs });
+		// The new one, and the one that it replaces, are two more.
+		if (older.length + 2 > most) return "too many";
+		await db.query(
+			`update webhooks set secret = $2, previous_secret = secret, previous_until = $3, older_secrets = $4
+			where id = $1`,
+			[id, sealedSecret, new Date(previousUntilMs), JSON.stringify(older)],
+		);
+		return "rotated";
+	});
+}
+
+/** Returns all secrets before the current one that still sign. */
+export function olderSecrets(
+	{
+		previous_secret: previous,
+		previous_until: until,
+		older_secrets: older,
+	}: Row<"webhooks", "previous_secret" | "previous_until" | "older_secrets">,
+	{ nowMs }: { nowMs: Milliseconds },
+): OlderSecret[] {
+	const last = previous !== null && until !== null ? [{ secret: previous, until: until.getTime() }] : [];
+	return [...last, ...(older as OlderSecret[])].filter((one) => one.until > nowMs);
 }

@@ -43,14 +43,14 @@ export async function removeWebhookCommand(call: Call, { webhookId }: { webhookI
 	await output.result(removed, [["removed", removed.webhookId]]);
 }
 
-/** Prints a new secret of a webhook. Both secrets sign for a day. */
+/** Prints a new secret of a webhook. Each secret before signs for a day after it was replaced. */
 export async function rotateWebhookCommand(call: Call, { webhookId }: { webhookId: string }): Promise<void> {
 	const { client, output, signal } = await openContext(call);
 	const rotated = await rotateWebhook(client, webhookId, { signal });
 	await output.result(rotated, [
 		["webhook", rotated.webhookId],
 		["secret", rotated.secret],
-		["", `until ${rotated.previousUntil}, events are signed with the secret before, too`],
+		["", `until ${rotated.previousUntil}, events are signed with the secret that was replaced, too`],
 		...keepSecret,
 	]);
 }

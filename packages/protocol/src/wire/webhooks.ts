@@ -55,6 +55,6 @@ export type RemovedWebhook = z.infer<typeof removedWebhookSchema>;
 export const rotatedWebhookSchema = z.object({
 	webhookId: webhookIdSchema,
 	secret: secretSchema,
-	previousUntil: timeSchema.describe("Until then, events are signed with the secret before, too."),
+	previousUntil: timeSchema.describe("Until then, events are signed with the secret that was replaced, too."),
 });
 export type RotatedWebhook = z.infer<typeof rotatedWebhookSchema>;

@@ -12,7 +12,7 @@ import { authorizationProblem } from "../../chain/evm/wallet/check-delegation.ts
 import { readAccountNonces } from "../../chain/evm/wallet/read-account-nonces.ts";
 import { readDelegation } from "../../chain/evm/wallet/read-delegation.ts";
 import type { Config } from "../../config/config.ts";
-import type { Database } from "../../database/database.ts";
+import type { DatabasePool } from "../../database/database.ts";
 import { queueRemoval } from "../../job/delegation-removals.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
@@ -34,7 +34,7 @@ export function postRemoveDelegation({
 	nowMs,
 }: {
 	chains: ReadonlyMap<number, EvmChain>;
-	db: Database;
+	db: DatabasePool;
 	limits: Pick<Config["limits"], "delegationRemovalsPerDay">;
 	nowMs: () => Milliseconds;
 }): Route {

@@ -1,5 +1,5 @@
 import { fromSwapId, type ShareResponse, SwapError, type SwapUuid, toSwapId } from "@geoswap/protocol";
-import type { Database } from "../../database/database.ts";
+import type { Database, DatabasePool } from "../../database/database.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 import type { Route, RouteRequest } from "../http/route.ts";
 import { postShareDoc } from "../openapi/endpoints/post-share.ts";
@@ -12,7 +12,7 @@ export function postShare({
 	publicUrl,
 	random,
 }: {
-	db: Database;
+	db: DatabasePool;
 	/** The address in links. Undefined if it is the one that the caller used. */
 	publicUrl: string | undefined;
 	random: (bytes: number) => Uint8Array;

@@ -1,4 +1,4 @@
-import type { Milliseconds, RotatedWebhook } from "@geoswap/protocol";
+import { type Milliseconds, type RotatedWebhook, SwapError } from "@geoswap/protocol";
 import { newWebhookSecret, sealSecret } from "../../webhook/webhook-secret.ts";
 import { rotateWebhook } from "../../webhook/webhooks.ts";
 import type { Route } from "../http/route.ts";
@@ -6,8 +6,10 @@ import { postWebhookRotateDoc } from "../openapi/endpoints/post-webhook-rotate.t
 import { expectWebhookKeys, type WebhookParts } from "./post-webhook.ts";
 import { fromWebhookId, noWebhook, toWebhookId } from "./webhook-id.ts";
 
-/** How long the secret before signs too: a receiver's time to learn the new one. */
+/** How long a secret that was replaced still signs: a receiver's time to learn a newer one. */
 const overlapMs = 86_400_000;
+/** Secrets of a webhook that sign at the same time. Each adds a signature to every event. */
+const most = 10;
 
 /** POST /webhooks/{webhookId}/rotate: a new signing secret. */
 export function postWebhookRotate({
@@ -25,8 +27,15 @@ export function postWebhookRotate({
 			const keys = expectWebhookKeys(webhookKeys);
 			const secret = newWebhookSecret();
 			const sealedSecret = sealSecret(keys, { webhookId: id, secret });
-			const previousUntilMs = nowMs() + overlapMs;
-			if (!(await rotateWebhook(db, { id, accountId, sealedSecret, previousUntilMs }))) throw noWebhook();
+			const now = nowMs();
+			const previousUntilMs = now + overlapMs;
+			const rotation = { id, accountId, sealedSecret, previousUntilMs, nowMs: now, most };
+			const outcome = await rotateWebhook(db, rotation);
+			if (outcome === "none") throw noWebhook();
+			if (outcome === "too many") {
+				const message = `cannot be rotated now: ${most} of its secrets are valid, each for a day after it was replaced`;
+				throw new SwapError("INVALID_REQUEST", { issues: [{ path: "webhookId", message }] });
+			}
 			return {
 				webhookId: toWebhookId(id),
 				secret,

@@ -98,3 +98,26 @@ test("a URL with a character that PostgreSQL cannot store is 400 with the field'
 		});
 	}
 });
+
+test("of 50 webhooks that are added at once, an account gets ten", async () => {
+	const call = await caller();
+	const answers = await Promise.all(
+		Array.from({ length: 50 }, () => call("POST", "/webhooks", { url: "https://agent.example" })),
+	);
+	const statuses = Object.groupBy(answers, ({ status }) => String(status));
+	expect([statuses["200"]?.length, statuses["400"]?.length]).toEqual([10, 40]);
+	expect((await call("GET", "/webhooks")).body.webhooks).toHaveLength(10);
+});
+
+test("a secret can be rotated again at once, until ten are valid, and the refusal says why", async () => {
+	const call = await caller();
+	const { webhookId } = (await call("POST", "/webhooks", { url: "https://agent.example" })).body;
+	const answers = await Promise.all(
+		Array.from({ length: 12 }, () => call("POST", `/webhooks/${webhookId}/rotate`, {})),
+	);
+	const refused = answers.filter(({ status }) => status === 400);
+	expect([answers.length - refused.length, refused.length]).toEqual([9, 3]);
+	for (const { body } of refused) {
+		expect(body).toMatchObject({ code: "INVALID_REQUEST", details: { issues: [{ path: "webhookId" }] } });
+	}
+});

@@ -1,6 +1,6 @@
 import { SwapError, type WebhookResponse, webhookRequestSchema } from "@geoswap/protocol";
 import type { SealKeys } from "../../config/seal-keys.ts";
-import type { Database } from "../../database/database.ts";
+import type { DatabasePool } from "../../database/database.ts";
 import { newWebhookSecret, sealSecret } from "../../webhook/webhook-secret.ts";
 import { webhookUrlProblem } from "../../webhook/webhook-url.ts";
 import { insertWebhook } from "../../webhook/webhooks.ts";
@@ -13,7 +13,7 @@ import { toWebhookId } from "./webhook-id.ts";
 const most = 10;
 
 export type WebhookParts = {
-	db: Database;
+	db: DatabasePool;
 	/** The keys that secrets are sealed with. Undefined if the service has no webhooks. */
 	webhookKeys: SealKeys | undefined;
 	/** Returns a random UUID. */

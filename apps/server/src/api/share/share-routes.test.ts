@@ -217,6 +217,13 @@ test("viewers without a key are limited by address, and are shown a page that sa
 	}
 });
 
+test("a swap has at most 20 links, though 50 are created at once", async () => {
+	const id = idOf("settled");
+	await Promise.all(Array.from({ length: 50 }, () => scene.share(id)));
+	const { rows } = await scene.database.owner.query("select from swap_shares where swap_id = $1", [id]);
+	expect(rows).toHaveLength(20);
+});
+
 test("a status call is answered while requests for pages hold every connection of theirs and many more wait", async () => {
 	const id = idOf("settled");
 	const [path, apiKey] = [await scene.share(id), await scene.accountOf(id)];

@@ -1,5 +1,5 @@
 import { SwapError, type SwapUuid } from "@geoswap/protocol";
-import type { Database } from "../../database/database.ts";
+import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
@@ -8,18 +8,23 @@ import { shareTokenHash } from "./share-token.ts";
 /** Links that a swap can have. One more replaces the oldest. */
 const most = 20;
 
+/** Inserts a link. Those of one swap are counted one after the other, or several at once would make more than it can have. */
 export async function insertShare(
-	db: Database,
+	pool: DatabasePool,
 	{ token, swapId }: { token: string; swapId: SwapUuid },
 ): Promise<void> {
-	await db.query(
-		`with oldest as (
-			delete from swap_shares where token_hash in (
-				select token_hash from swap_shares where swap_id = $2 order by created_at desc, token_hash offset $3::integer - 1)
-		)
-		insert into swap_shares (token_hash, swap_id) values ($1, $2)`,
-		[shareTokenHash(token), swapId, most],
-	);
+	await inTransaction(pool, async (db) => {
+		await db.query("select pg_advisory_xact_lock(hashtextextended('shares:' || $1, 0))", [swapId]);
+		await db.query(
+			`with oldest as (
+				delete from swap_shares where token_hash in (
+					select token_hash from swap_shares where swap_id = $2
+					order by created_at desc, token_hash offset $3::integer - 1)
+			)
+			insert into swap_shares (token_hash, swap_id) values ($1, $2)`,
+			[shareTokenHash(token), swapId, most],
+		);
+	});
 }
 
 /** Deletes all links of a swap. Returns how many there were. */

@@ -56,7 +56,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	event_head: { api: "select", worker: "select, update", auditor: "select", console: "" },
 	// The API adds and removes webhooks; a worker serves them.
 	webhooks: {
-		api: "select, insert, update (secret, previous_secret, previous_until), delete",
+		api: "select, insert, update (secret, previous_secret, previous_until, older_secrets), delete",
 		worker: "select, update",
 		auditor: "select",
 		console: "",
