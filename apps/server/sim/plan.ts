@@ -13,7 +13,13 @@ export type Plan = {
 	hostileMs: number;
 	/** Number of acts of strangers on the chains until then: see sim-strangers.ts. The acts follow from the seed. */
 	strangers?: number;
+	/** The way in which the nodes of all workers fail to return logs until then: see sim-hostile-nodes.ts. */
+	nodes?: HostileNodes;
 };
+
+/** The ways in which the nodes of all workers fail to return logs. */
+export const hostileNodeKinds = ["cap", "omit", "mute"] as const;
+export type HostileNodes = (typeof hostileNodeKinds)[number];
 
 export const chainNames = ["east", "west", "solana"] as const;
 export type ChainName = (typeof chainNames)[number];

@@ -6,6 +6,8 @@ import { checkWorld } from "./check-world.ts";
 import type { Plan } from "./plan.ts";
 import { openSimDatabase, type SimDatabase } from "./sim-database.ts";
 import { scheduleFaults } from "./sim-faults.ts";
+import { hostileNodes } from "./sim-hostile-nodes.ts";
+import { honest } from "./sim-lies.ts";
 import { type StrangerFigures, watchWithStrangers } from "./sim-strangers.ts";
 import { watchOverdue } from "./watch-overdue.ts";
 import { createWorld, type World, worldStartMs } from "./world.ts";
@@ -126,7 +128,15 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 		});
 	}
 	const figures = plan.strangers === undefined ? undefined : watchWithStrangers(world, plan, warmUpMs);
+	if (plan.nodes) {
+		world.troubles.workerNodes = hostileNodes(plan.nodes);
+		scheduler.in(warmUpMs + plan.hostileMs, "the nodes are well again", () => {
+			world.troubles.workerNodes = honest;
+		});
+	}
 	const faultsApplied = scheduleFaults(world, plan, warmUpMs);
+	// A chain takes no new swaps while events are missing, and an event that is seen late can be too late to deliver.
+	if (plan.nodes && plan.nodes !== "cap") faultsApplied.nodes = 1;
 	const overdue = watchOverdue(world, plan, warmUpMs);
 	const audits = auditAt(
 		world,

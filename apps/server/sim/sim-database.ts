@@ -355,7 +355,7 @@ function enterWorld({
 					"select table_name as name from information_schema.tables where table_schema = 'backup' order by 1",
 				),
 			);
-			const ids = { swap_events: "seq", postings: "id" };
+			const ids = { swap_events: "seq", postings: "id", event_outbox: "id" };
 			await scheduler.during(
 				connection.script(
 					[

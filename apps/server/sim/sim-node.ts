@@ -25,6 +25,7 @@ export function createSimNode({
 	random,
 	faultOf,
 	lie = honest,
+	twist = honest,
 	onBroadcast,
 	figures,
 }: {
@@ -36,6 +37,8 @@ export function createSimNode({
 	faultOf: () => NodeFault;
 	/** The node's answers while it lies. */
 	lie?: Lie;
+	/** Changes every answer, or throws in its place. */
+	twist?: Lie;
 	/** Called when a node took a transaction, before anybody knows. */
 	onBroadcast?: (params: readonly unknown[]) => void;
 	figures?: { calls: number; wallMs: number };
@@ -67,7 +70,8 @@ export function createSimNode({
 		}
 		const result = await attempt(async () => {
 			const answered = await answer(method, params, fault === "stale");
-			return fault === "lies" ? lie(method, params, answered) : answered;
+			const shown = fault === "lies" ? lie(method, params, answered) : answered;
+			return twist(method, params, shown);
 		});
 		if (isBroadcast(method)) onBroadcast?.(params);
 		process.touch(`${method} answered`);

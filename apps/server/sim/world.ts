@@ -51,6 +51,8 @@ type Troubles = {
 	skewMs: Map<ProcessName, number>;
 	holdBack: (chain: ChainName, transactionHash: string) => boolean;
 	priceOffBps: number;
+	/** The answers of the workers' nodes of EVM chains. */
+	workerNodes: Lie;
 	/** Workers that die as soon as a node has taken a transaction from them. */
 	dieAtBroadcast: Set<string>;
 };
@@ -123,6 +125,7 @@ export async function createWorld({
 		skewMs: new Map(),
 		holdBack: () => false,
 		priceOffBps: 0,
+		workerNodes: honest,
 		dieAtBroadcast: new Set(),
 	};
 
@@ -205,6 +208,7 @@ export async function createWorld({
 				troubles.rpc(name, of, provider) ??
 				(of === "attesters" ? troubles.rpc(name, of, "second") : undefined),
 			lie: lieOf(name, of, process, provider),
+			twist: (...call) => (of === "workers" && name !== "solana" ? troubles.workerNodes : honest)(...call),
 			figures,
 			onBroadcast: (params) => {
 				if (process) noteSent({ name, chain: chains[name], process: process.name, params });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, inject, test } from "vitest";
+import { hostilePlan } from "../hostile-plan.ts";
 import { type Plan, planOfSeed } from "../plan.ts";
 import { type SimulationProcess, startSimulationProcess } from "../simulation-process.ts";
 import { hashOf, readFoundBugs, recordFoundBugs } from "./found-bugs.ts";
@@ -60,7 +61,7 @@ test("the simulator finds each planted bug whose file or whose simulator has cha
 				const first = await find(bug, databaseUrl);
 				if (first) {
 					seeds.set(bug.name, first.seed);
-					found.set(`${first.seed} ${bug.strangers ?? 0}`, planOf(bug, first.seed));
+					found.set(`${first.seed} ${bug.strangers ?? 0} ${bug.nodes}`, planOf(bug, first.seed));
 				} else missed.push(bug.name);
 				console.log(`${bug.name}: ${tell(first)}`);
 			}
@@ -81,7 +82,8 @@ test("the simulator finds each planted bug whose file or whose simulator has cha
 	}
 });
 
-function planOf({ strangers }: PlantedBug, seed: number): Plan {
+function planOf({ strangers, nodes }: PlantedBug, seed: number): Plan {
+	if (nodes) return hostilePlan(seed, { ...sizes, nodes });
 	if (strangers === undefined) return planOfSeed(seed, sizes);
 	return { ...planOfSeed(seed, { ...sizes, faults: 0 }), strangers };
 }

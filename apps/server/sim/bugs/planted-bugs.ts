@@ -1,3 +1,4 @@
+import type { HostileNodes } from "../plan.ts";
 import type { Edit } from "./plant-in.ts";
 
 /** A mistake that someone could make in the code as it is, and that the simulator must find. */
@@ -7,6 +8,8 @@ export type PlantedBug = {
 	edits: Edit[];
 	/** In whose worlds it is looked for: those where nothing goes wrong but what strangers do, so many times. */
 	strangers?: number;
+	/** In worlds whose nodes fail to return logs in this way. */
+	nodes?: HostileNodes;
 };
 
 export const plantedBugs: readonly PlantedBug[] = [
@@ -210,6 +213,42 @@ import { makeBundle } from "./make-bundle.ts";
 	tokens.push(...booked.filter((token) => !tokens.includes(token)));
 	const [inEscrows, inVaults] = await Promise.all([
 `,
+			},
+		],
+	},
+	{
+		name: "failure-by-the-logs",
+		why: "A swap fails if no log shows its deposit: a node that leaves the log out hides an input in the escrow.",
+		nodes: "omit",
+		edits: [
+			{
+				file: "apps/server/src/swap/decide/evm-rules.ts",
+				find: "			origin.comparedTimestamp > openDeadline &&\n",
+				replace:
+					"			origin.finalizedTimestamp > openDeadline ||\n			origin.comparedTimestamp > openDeadline &&\n",
+			},
+		],
+	},
+	{
+		name: "unread-block-forgotten",
+		why: "A block whose logs no node returned is never requested again: what strangers did in it stays unknown.",
+		nodes: "mute",
+		edits: [
+			{
+				file: "apps/server/src/follow/evm/advance.ts",
+				find: "	const facts = await readBlockFacts({ chain, pool, block, isLasting: false, log });\n",
+				replace: "	const facts: BlockFacts = { events: [], mined: [], isComplete: log !== undefined };\n",
+			},
+		],
+	},
+	{
+		name: "age-from-the-stored-head",
+		why: "The age of a transaction is counted from the follower's last block: the chain may be far ahead of it.",
+		edits: [
+			{
+				file: "apps/server/src/lane/evm/push-transactions.ts",
+				find: "atBlock = await readNewestBlock(lane, head);",
+				replace: "atBlock = head.number;",
 			},
 		],
 	},

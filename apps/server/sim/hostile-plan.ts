@@ -1,0 +1,27 @@
+import { type Fault, type HostileNodes, type Plan, planOfSeed, type SwapPlan } from "./plan.ts";
+
+const strangers = 12;
+
+/**
+ * Returns a plan in which nothing goes wrong but what strangers and nodes do. Receipts of our own transactions show what
+ * a node leaves out. So if nodes leave logs out, strangers open many orders while our own transactions wait; and if they
+ * refuse the logs of blocks, many orders are opened without a submit.
+ */
+export function hostilePlan(
+	seed: number,
+	{ swaps: count, nodes }: { swaps: number; nodes: HostileNodes },
+): Plan {
+	const plan = planOfSeed(seed, { swaps: count, faults: 0 });
+	const behaviourOf = ({ behaviour }: SwapPlan, index: number): SwapPlan["behaviour"] => {
+		if (behaviour === "plain" && index % 2 === 0 && nodes !== "cap") {
+			return nodes === "omit" ? "front-run" : "opens-unsubmitted";
+		}
+		// An order without a swap is known by its event alone: if no node returns that, its wallet has to refund it.
+		return nodes !== "mute" && behaviour === "opens-unsubmitted" ? "plain" : behaviour;
+	};
+	const swaps = plan.swaps.map((swap, index) => ({ ...swap, behaviour: behaviourOf(swap, index) }));
+	const holdBack = { kind: "hold-back", atMs: 0, forMs: 60_000, percent: 60 } as const;
+	const faults: Fault[] =
+		nodes === "omit" ? (["east", "west"] as const).map((chain) => ({ ...holdBack, chain })) : [];
+	return { ...plan, swaps, faults, strangers, nodes };
+}
