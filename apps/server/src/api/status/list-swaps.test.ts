@@ -22,7 +22,8 @@ const dayMs = 86_400_000;
 const days = 420;
 /** The number of most recent days, in which everyone swaps. */
 const busyDays = 40;
-const nowMs = Date.now();
+/** Noon: the planner's choice depends on the number of rows in the partition of today, which must not depend on the hour. */
+const nowMs = Math.floor(Date.now() / dayMs) * dayMs + dayMs / 2;
 const createdMs = nowMs - 730 * dayMs;
 const address: Address = "0x00000000000000000000000000000000000000a1";
 const usual = toWord(address);
@@ -38,7 +39,7 @@ beforeAll(async () => {
 	database = await createTestDatabase({ as: "api" });
 	const { owner } = database;
 	await ensurePartitions(owner, { nowMs: nowMs - days * dayMs, daysAhead: days });
-	const uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
+	const uuid = newSwapUuid({ nowMs, random: randomBytes(10) });
 	const order = plainOrder({ swapKey: toSwapKey(uuid), wallet: toWord(address) });
 	const columns = "id, account_id, order_id, order_terms, output, value_usd_cents, delivery, status";
 	// The rows are spread over the busy days. Every hundredth is the small account's; of the others four failed.
