@@ -3,6 +3,7 @@ import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anyOrder } from "../../../../../packages/protocol/vectors/read-vectors.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
+import type { Database } from "../../database/database.ts";
 import {
 	postponeUnknownOrders,
 	readUnknownOrders,
@@ -32,8 +33,7 @@ beforeAll(async () => {
 		from generate_series(1, $4) i`,
 		[chainId, JSON.stringify(terms), finalAt, strangers],
 	);
-	// Entries of the updated rows would be fetched too until they are vacuumed.
-	await owner.query("vacuum analyze unknown_orders");
+	await owner.query("analyze unknown_orders");
 });
 afterAll(() => database?.drop());
 
@@ -71,8 +71,7 @@ test("of many orders that wait for their refunds, the most valuable are read fir
 		where not is_filled and open_deadline < $1`,
 		[finalAt],
 	);
-	// Entries of the updated rows would be fetched too until they are vacuumed.
-	await owner.query("vacuum analyze unknown_orders");
+	await owner.query("analyze unknown_orders");
 	const ids = (await readUnknownOrders(owner, { limit: 10 })).filter(({ isFilled }) => !isFilled);
 	const [large, oldest] = ids.map(({ orderId }) => orderId);
 	if (!large || !oldest) throw new Error("there are orders");
@@ -86,23 +85,32 @@ test("of many orders that wait for their refunds, the most valuable are read fir
 });
 
 test("unknown orders are read by indexes, and few rows are fetched", async () => {
-	const { owner } = database;
-	const client = await owner.connect();
+	const client = await database.owner.connect();
+	const limit = 100;
 	try {
 		await client.query("begin");
-		const { rows } = await client.query<{ before: string }>(
-			"select coalesce(sum(seq_tup_read), 0)::text as before from pg_stat_xact_user_tables where relname = 'unknown_orders'",
-		);
-		await readUnknownOrders(client, { limit: 100 });
-		await readWorthyOrders(client, { limit: 100 });
-		const { rows: after } = await client.query<{ read: string; fetched: string }>(
-			`select coalesce(sum(seq_tup_read), 0)::text as read, coalesce(sum(idx_tup_fetch), 0)::text as fetched
-			from pg_stat_xact_user_tables where relname = 'unknown_orders'`,
-		);
-		expect(after[0]?.read).toBe(rows[0]?.before);
-		expect(Number(after[0]?.fetched)).toBeLessThan(1_000);
+		const before = await rowsRead(client);
+		await readUnknownOrders(client, { limit });
+		await readWorthyOrders(client, { limit });
+		const after = await rowsRead(client);
+		expect(after.scanned - before.scanned).toBe(0);
+		// Four indexes are read, and a row that another index also has may be skipped.
+		expect(after.fetched - before.fetched).toBeGreaterThan(limit);
+		expect(after.fetched - before.fetched).toBeLessThanOrEqual(4 * (limit + 1));
 	} finally {
 		await client.query("rollback");
 		client.release();
 	}
 });
+
+/**
+ * Returns how many rows of the table this connection has read. The server also counts earlier transactions of the same
+ * connection that it has not added to its statistics yet, so only a difference is meaningful.
+ */
+async function rowsRead(db: Database): Promise<{ scanned: number; fetched: number }> {
+	const { rows } = await db.query<{ scanned: number; fetched: number }>(
+		`select seq_tup_read as scanned, idx_tup_fetch as fetched from pg_stat_xact_user_tables
+		where relname = 'unknown_orders'`,
+	);
+	return rows[0] ?? { scanned: 0, fetched: 0 };
+}
