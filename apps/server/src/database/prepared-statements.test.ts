@@ -25,6 +25,7 @@ import { readBeforeSubmit } from "../api/submit/read-before-submit.ts";
 import { submitSwap, waitForSubmits } from "../api/submit/submit-swap.ts";
 import { parseSealKeys } from "../config/seal-keys.ts";
 import { applyBlock, applyQuietBlock } from "../follow/evm/apply-block.ts";
+import { readClaimedOrders } from "../follow/evm/read-claimed-orders.ts";
 import { readDemand } from "../follow/follow-pace.ts";
 import { isWatchNeeded } from "../follow/solana/watched-transactions.ts";
 import { storeAttestation } from "../job/attestations.ts";
@@ -160,6 +161,10 @@ beforeAll(async () => {
 		};
 		expect(await applyQuietBlock(one, applied)).toBe(false);
 		await expect(applyBlock(one, applied)).rejects.toThrow("does not follow the head");
+		const data = { beneficiary: zeroAddress, token: zeroAddress };
+		expect(await readClaimedOrders(one, { chainId: originId, events: [{ name: "Claimed", data }] })).toEqual(
+			[],
+		);
 		await readBeforeSubmit(one, { order, accountId, nowMs });
 		await readUnsettledGas(one, { accountId, nowMs });
 		await lockPairs(one, [{ chainId: originId, token: zeroAddress, direction: "sell" }]);

@@ -11,6 +11,7 @@ import type { BlockHeader } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { noteUnknownOrders } from "../../swap/record/note-unknown-orders.ts";
 import { takeUpStatement } from "../../swap/record/unknown-orders.ts";
+import { readClaimedOrders } from "./read-claimed-orders.ts";
 
 type BlockEvent = {
 	name: string;
@@ -82,7 +83,8 @@ export async function applyBlock(db: Database, applied: AppliedBlock): Promise<{
 			assets,
 		}));
 	}
-	const orderIds = [...new Set([...events.flatMap((event) => event.orderId ?? []), ...struck])];
+	const claimed = await readClaimedOrders(db, { chainId, events });
+	const orderIds = [...new Set([...events.flatMap((event) => event.orderId ?? []), ...struck, ...claimed])];
 	await markOrders(db, orderIds);
 	// Last: every submit to a token of this chain waits for these rows.
 	if (row.isOtherStock) await saveStock(db, { chainId, blockNumber: block.number, stock });

@@ -13,6 +13,7 @@ import { lockHead } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { noteUnknownOrders } from "../../swap/record/note-unknown-orders.ts";
 import { takeUpUnknownOrders } from "../../swap/record/unknown-orders.ts";
+import { readClaimedOrders } from "./read-claimed-orders.ts";
 
 /**
  * Writes events, and our transactions, of blocks that were followed without them, and books them if their blocks are
@@ -69,7 +70,8 @@ export async function applyLateEvents(
 		added.flatMap(({ name, orderId }) => (name === "Filled" && orderId ? [orderId] : [])),
 	);
 	// Waits are locked before exposures, as in a round.
-	await markOrders(db, [...new Set(added.flatMap(({ orderId }) => orderId ?? []))]);
+	const claimed = await readClaimedOrders(db, { chainId, events: added });
+	await markOrders(db, [...new Set([...added.flatMap(({ orderId }) => orderId ?? []), ...claimed])]);
 	await bookLate();
 	return added;
 

@@ -16,7 +16,7 @@ export function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): D
 	if (isPending) advance(view, actions, "refunding");
 	// If no deadline of the order stops a signed fill, that fill must be dead before the swap ends.
 	const mayBeFilled = !view.destinationRules.closesByTime && view.isFillOut;
-	// A credit is not in the wallet until the wallet claims it. A claim names no order, so it wakes no swap.
+	// A credit is not in the wallet until the wallet claims it. The follower marks the swaps that a claim may have paid.
 	const payment = refunded.data.paid ? refunded : view.claimed;
 	if (!payment) {
 		// Nobody waits for a swap without an account, and strangers can have any number of these. It ends as it is, and
