@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.37;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {ISwapRouter} from "../../src/interfaces/ISwapRouter.sol";
+import {Token} from "./Token.sol";
+
+/// @dev WETH9, as far as the vault uses it.
+contract WrappedNative is Token {
+    error RefusedByVault();
+
+    function deposit() external payable {
+        balanceOf[msg.sender] += msg.value;
+    }
+
+    function withdraw(uint256 amount) external {
+        balanceOf[msg.sender] -= amount;
+        (bool ok,) = msg.sender.call{value: amount}("");
+        if (!ok) revert RefusedByVault();
+    }
+}
+
+/// @dev Where what a swap pays out comes from.
+contract Pools {
+    using SafeERC20 for IERC20;
+
+    function pay(address token, address to, uint256 amount) external {
+        IERC20(token).safeTransfer(to, amount);
+    }
+}
+
+/// @dev Swaps at the rate it is told, and records the path it was asked for.
+contract Router is ISwapRouter {
+    using SafeERC20 for IERC20;
+
+    error TooLittleOut();
+
+    Pools public immutable POOLS = new Pools();
+    /// Out per in, in bps.
+    uint256 public rateBps = 10_000;
+    /// What the first pool takes of the budget, in bps.
+    uint256 public takenBps = 10_000;
+    /// What the router adds to the amount that it says was paid.
+    uint256 public lie;
+    /// What the second pool leaves behind in the router.
+    uint256 public stranded;
+    bytes public path;
+
+    function set(uint256 rate, uint256 taken, uint256 lie_, uint256 stranded_) external {
+        (rateBps, takenBps, lie, stranded) = (rate, taken, lie_, stranded_);
+    }
+
+    function exactInput(ExactInputParams calldata params) external payable returns (uint256 amountOut) {
+        path = params.path;
+        bytes calldata p = params.path;
+        uint256 taken = params.amountIn * takenBps / 10_000;
+        IERC20(address(bytes20(p[:20]))).safeTransferFrom(msg.sender, address(POOLS), taken);
+        uint256 paid = taken * rateBps / 10_000;
+        amountOut = paid + lie;
+        if (amountOut < params.amountOutMinimum) revert TooLittleOut();
+        if (stranded != 0) POOLS.pay(address(bytes20(p[23:43])), address(this), stranded);
+        POOLS.pay(address(bytes20(p[p.length - 20:])), params.recipient, paid);
+    }
+}
