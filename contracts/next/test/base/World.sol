@@ -4,6 +4,7 @@ pragma solidity 0.8.37;
 import {AccessManager} from "@openzeppelin/contracts/access/manager/AccessManager.sol";
 import {Order} from "../../src/Order.sol";
 import {IGeoEscrow} from "../../src/interfaces/IGeoEscrow.sol";
+import {IGeoRoute} from "../../src/interfaces/IGeoRoute.sol";
 import {Fill, IGeoVault} from "../../src/interfaces/IGeoVault.sol";
 import {vm} from "./Vm.sol";
 
@@ -17,6 +18,20 @@ interface IVault is IGeoVault {
     function WRAPPED_NATIVE() external view returns (address);
     function SEQUENCER_FEED() external view returns (address);
     function MAX_SLIPPAGE_BPS() external view returns (uint256);
+}
+
+/// @dev What the tests need of CctpRoute beyond its interface.
+interface IRoute is IGeoRoute {
+    error OnlyVault(address caller);
+    error WrongToken(address token);
+    error FeeTooHigh(uint256 fee, uint256 maxFee);
+
+    function VAULT() external view returns (address);
+    function MESSENGER() external view returns (address);
+    function TOKEN() external view returns (address);
+    function DOMAIN() external view returns (uint32);
+    function RECIPIENT() external view returns (bytes32);
+    function MAX_FEE_BPS() external view returns (uint256);
 }
 
 /// @dev Deploys the contracts under test with the roles that they are run with.
@@ -67,6 +82,14 @@ abstract contract World {
 
     function _deployAccount(IGeoEscrow escrow, bool typedOnly) internal returns (address) {
         return vm.deployCode(vm.envOr("GEO_ACCOUNT", "GeoAccount.sol:GeoAccount"), abi.encode(escrow, typedOnly));
+    }
+
+    function _deployRoute(address vault, address messenger, address token, uint32 domain, bytes32 to, uint256 maxFeeBps)
+        internal
+        returns (IRoute)
+    {
+        bytes memory arguments = abi.encode(vault, messenger, token, domain, to, maxFeeBps);
+        return IRoute(vm.deployCode(vm.envOr("GEO_ROUTE", "CctpRoute.sol:CctpRoute"), arguments));
     }
 
     function _deployManager() internal returns (AccessManager manager) {
