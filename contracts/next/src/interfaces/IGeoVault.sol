@@ -25,7 +25,7 @@ enum CapKind {
 /// @notice A token's price feed, and how far below the feeds' price a trade of the token may be. One slot.
 struct Feed {
     address feed;
-    /// The age in seconds from which an answer is no longer used.
+    /// The age in seconds up to which an answer is used.
     uint32 maxAge;
     uint8 feedDecimals;
     uint8 tokenDecimals;
