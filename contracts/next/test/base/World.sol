@@ -77,7 +77,11 @@ abstract contract World {
         address sequencerFeed
     ) internal returns (IVault vault) {
         bytes memory arguments = abi.encode(manager, escrow, router, stable, wrapped, sequencerFeed);
-        vault = IVault(vm.deployCode(vm.envOr("GEO_VAULT", "GeoVault.sol:GeoVault"), arguments));
+        vault = IVault(vm.deployCode(_vaultArtifact(), arguments));
+    }
+
+    function _vaultArtifact() internal view returns (string memory) {
+        return vm.envOr("GEO_VAULT", "GeoVault.sol:GeoVault");
     }
 
     function _deployAccount(IGeoEscrow escrow, bool typedOnly) internal returns (address) {
