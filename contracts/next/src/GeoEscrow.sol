@@ -36,7 +36,7 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
 
     constructor() EIP712("Geoswap", "1") {}
 
-    /// @notice Takes the native input of an order that is being opened, and nothing else.
+    /// @notice Takes the native input of an order that is being opened. Outside the guarded calls it takes nothing.
     receive() external payable {
         if (!_reentrancyGuardEntered()) revert NotOpening();
     }

@@ -479,6 +479,7 @@ const accountBugs: BugOfOneContract[] = [
 	{
 		name: "mandates-counted-together",
 		edits: [["state.spent[mandateHash][token]", "state.spent[bytes32(0)][token]"]],
+		match: "MandatesTest",
 	},
 	{
 		name: "a-mandate-drains-at-once",

@@ -112,6 +112,7 @@ const copied = [
 	"test/unit/CctpRoute.t.sol",
 	"test/unit/GeoAccount.t.sol",
 	"test/unit/GeoVault.feeds.t.sol",
+	"test/unit/Mandates.t.sol",
 	"test/unit/GeoVault.topUp.t.sol",
 ];
 
