@@ -338,12 +338,14 @@ export function createDesk({
 			});
 		}
 		if (priced === "too-small") {
-			const floor = leastNotTooSmall(greater(amount, minimum), (size) => priceOf(size) === "too-small");
+			// The search starts at the configured minimum, whatever the amount is, so that every request names one minimum.
+			// Rounding by a unit would otherwise let the result depend on the start.
+			const floor = leastNotTooSmall(minimum, (size) => priceOf(size) === "too-small");
 			if (floor === undefined || !passes(floor)) {
 				throw noRoute("pair", "No amount of this pair pays for its network costs now.");
 			}
 			// The configured minimum is constant, but gas costs may change before the caller asks again.
-			const roomy = floor === minimum ? floor : floor + floor / gasRoom;
+			const roomy = floor === minimum && amount < minimum ? floor : floor + floor / gasRoom;
 			throw new SwapError("NEEDS_LARGER_SIZE", { minimumAmount: String(passes(roomy) ? roomy : floor) });
 		}
 		return priced;
