@@ -398,8 +398,9 @@ async function booked(chain: TestChain, account: string): Promise<Record<string,
 test("a block without events of ours is applied with one statement", async () => {
 	await followBoth();
 	await forgetWork();
-	// Everything done on the chain before must be final and in the books.
-	await chains.origin.testClient.mine({ blocks: 7 });
+	// Everything done on the chain before must be final and in the books, and the cap on what leaves be full again: it
+	// fills by the second, so that blocks of one second would leave the rest of it to the next block.
+	await chains.origin.testClient.mine({ blocks: 7, interval: 1 });
 	await follow(chains.origin);
 	await chains.origin.testClient.mine({ blocks: 1 });
 	const asked = await statementsOf(() => follow(chains.origin));
