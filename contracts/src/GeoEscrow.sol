@@ -7,8 +7,9 @@ import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/Reentrancy
 import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
 import {MIN_PAYMENT_GAS, tryPayNative} from "./NativePayment.sol";
-import {Order, Terms, attesterSetHash, toAddress, toWord} from "./Order.sol";
-import {Attestation, EscrowState, IGeoEscrow} from "./interfaces/IGeoEscrow.sol";
+import {Order, Terms, attesterSetHash, orderOf, toAddress, toWord} from "./Order.sol";
+import {Attestation, EscrowState, IGeoEscrow, Opening} from "./interfaces/IGeoEscrow.sol";
+import {IGeoPayer} from "./interfaces/IGeoPayer.sol";
 import {IGeoVault, VaultState} from "./interfaces/IGeoVault.sol";
 
 /// @title GeoEscrow
@@ -21,6 +22,9 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
     /// @notice No order can keep an input longer than this after it was opened.
     uint256 public constant MAX_REFUND_DELAY = 3 days;
 
+    /// @dev Enough to encode and make the call of one item of a batch, beside a unit of gas for each byte of its proof.
+    uint256 private constant CALL_GAS = 3_000;
+
     bytes32 private constant RELEASE_TYPEHASH = keccak256("Release(bytes32[] orderIds)");
     bytes32 private constant REFUND_TYPEHASH = keccak256("Refund(bytes32[] orderIds)");
 
@@ -30,49 +34,54 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
     /// @inheritdoc IGeoEscrow
     mapping(address token => mapping(address beneficiary => uint256)) public credit;
 
-    constructor() EIP712("GeoEscrow", "1") {}
+    constructor() EIP712("Geoswap", "1") {}
+
+    /// @notice Takes the native input of an order that is being opened. Outside the guarded calls it takes nothing.
+    receive() external payable {
+        if (!_reentrancyGuardEntered()) revert NotOpening();
+    }
 
     /// @inheritdoc IGeoEscrow
     function open(Terms calldata terms) external payable nonReentrant returns (bytes32 orderId) {
-        if (
-            !terms.deadlines.isOrdered() || block.timestamp > terms.deadlines.openDeadline()
-                || terms.deadlines.refundAfter() > block.timestamp + MAX_REFUND_DELAY
-        ) revert InvalidDeadlines();
-        // The upper bound keeps credits, which are sums of inputs, from ever overflowing.
-        if (terms.inputAmount == 0 || terms.minOutput == 0 || terms.inputAmount > type(uint128).max) {
-            revert InvalidAmount();
-        }
-        toAddress(terms.originVault);
-
-        orderId = Order({
-            originChainId: block.chainid,
-            destinationChainId: terms.destinationChainId,
-            escrow: toWord(address(this)),
-            originVault: terms.originVault,
-            destinationVault: terms.destinationVault,
-            attesterSet: terms.attesterSet,
-            wallet: toWord(msg.sender),
-            inputToken: terms.inputToken,
-            inputAmount: terms.inputAmount,
-            outputToken: terms.outputToken,
-            minOutput: terms.minOutput,
-            recipient: terms.recipient,
-            swapKey: terms.swapKey,
-            deadlines: terms.deadlines
-        }).orderId();
-        if (orderState[orderId] != EscrowState.None) revert AlreadyOpened(orderId);
-        orderState[orderId] = EscrowState.Opened;
-        emit Opened(orderId, msg.sender, terms);
-
+        address token;
+        (orderId, token) = _newOrder(msg.sender, terms);
         uint256 received = msg.value;
-        address token = toAddress(terms.inputToken);
         if (token != address(0)) {
             if (received != 0) revert WrongAmount(0, received);
             uint256 before = IERC20(token).balanceOf(address(this));
             IERC20(token).safeTransferFrom(msg.sender, address(this), terms.inputAmount);
             received = IERC20(token).balanceOf(address(this)) - before;
         }
-        if (received != terms.inputAmount) revert WrongAmount(terms.inputAmount, received);
+        _setOpened(orderId, msg.sender, terms, received);
+    }
+
+    /// @inheritdoc IGeoEscrow
+    function openFor(address wallet, Terms calldata terms, bytes calldata proof)
+        external
+        nonReentrant
+        returns (bytes32 orderId)
+    {
+        address token;
+        (orderId, token) = _newOrder(wallet, terms);
+        uint256 before = _balance(token);
+        // The wallet agrees by paying, and its own code decides whether it does. What counts is what arrives.
+        IGeoPayer(wallet).pay(orderId, terms, proof);
+        _setOpened(orderId, wallet, terms, _balance(token) - before);
+    }
+
+    /// @inheritdoc IGeoEscrow
+    function openMany(Opening[] calldata openings) external {
+        // A wallet that is called to pay could otherwise report any order as not opened, in the operator's own receipt.
+        if (_reentrancyGuardEntered()) revert ReentrancyGuardReentrantCall();
+        for (uint256 i = 0; i < openings.length; ++i) {
+            Opening calldata item = openings[i];
+            // With less than all its gas an honest item could fail, and the batch would look as if it had done its work.
+            if (gasleft() < item.gas + item.gas / 63 + CALL_GAS + item.proof.length) revert InsufficientGas();
+            try this.openFor{gas: item.gas}(item.wallet, item.terms, item.proof) {}
+            catch {
+                emit NotOpened(orderOf(item.terms, item.wallet, address(this)).orderId(), _revertSelector());
+            }
+        }
     }
 
     /// @inheritdoc IGeoEscrow
@@ -128,6 +137,11 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
     }
 
     /// @inheritdoc IGeoEscrow
+    function typedDigest(bytes32 structHash) external view returns (bytes32) {
+        return _hashTypedDataV4(structHash);
+    }
+
+    /// @inheritdoc IGeoEscrow
     function releaseDigest(bytes32[] calldata orderIds) external view returns (bytes32) {
         return _digest(RELEASE_TYPEHASH, orderIds);
     }
@@ -135,6 +149,34 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
     /// @inheritdoc IGeoEscrow
     function refundDigest(bytes32[] calldata orderIds) external view returns (bytes32) {
         return _digest(REFUND_TYPEHASH, orderIds);
+    }
+
+    /// @dev Checks the terms of an order that is about to be opened.
+    function _newOrder(address wallet, Terms calldata terms) private view returns (bytes32 orderId, address token) {
+        if (
+            !terms.deadlines.isOrdered() || block.timestamp > terms.deadlines.openDeadline()
+                || terms.deadlines.refundAfter() > block.timestamp + MAX_REFUND_DELAY
+        ) revert InvalidDeadlines();
+        // The upper bound keeps credits, which are sums of inputs, from ever overflowing.
+        if (terms.inputAmount == 0 || terms.minOutput == 0 || terms.inputAmount > type(uint128).max) {
+            revert InvalidAmount();
+        }
+        toAddress(terms.originVault);
+        token = toAddress(terms.inputToken);
+        orderId = orderOf(terms, wallet, address(this)).orderId();
+        if (orderState[orderId] != EscrowState.None) revert AlreadyOpened(orderId);
+    }
+
+    /// @dev After the payment, so that an order that is not paid for costs no storage. Until then the guard keeps every
+    /// other change of state out, this order's own opening included.
+    function _setOpened(bytes32 orderId, address wallet, Terms calldata terms, uint256 received) private {
+        if (received != terms.inputAmount) revert WrongAmount(terms.inputAmount, received);
+        orderState[orderId] = EscrowState.Opened;
+        emit Opened(orderId, wallet, terms);
+    }
+
+    function _balance(address token) private view returns (uint256) {
+        return token == address(0) ? address(this).balance : IERC20(token).balanceOf(address(this));
     }
 
     function _release(bytes32 orderId, Order calldata order) private {
@@ -249,5 +291,15 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
 
     function _digest(bytes32 typehash, bytes32[] memory orderIds) private view returns (bytes32) {
         return _hashTypedDataV4(keccak256(abi.encode(typehash, keccak256(abi.encodePacked(orderIds)))));
+    }
+
+    function _revertSelector() private pure returns (bytes4 selector) {
+        assembly ("memory-safe") {
+            // Four bytes of whatever came back: the rest could be made expensive.
+            if gt(returndatasize(), 3) {
+                returndatacopy(0, 0, 4)
+                selector := mload(0)
+            }
+        }
     }
 }

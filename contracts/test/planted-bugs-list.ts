@@ -1,13 +1,13 @@
-// Each bug is a contract and the edits that plant it. The text to replace must be in the contract exactly once.
+// Each bug is a contract and the edits that plant it. The text to replace must be in its file exactly once.
 
-/** Text that must be in the contract exactly once, and what takes its place. */
-type Edit = [from: string, to: string];
+/** Text that must be in the file exactly once, what takes its place, and the file if it is not the contract's own. */
+type Edit = [from: string, to: string, file?: string];
 
 export type PlantedBug = {
 	name: string;
-	contract: "GeoEscrow" | "GeoVault" | "GeoAccount";
+	contract: "GeoEscrow" | "GeoVault" | "GeoAccount" | "CctpRoute";
 	edits: Edit[];
-	/** The suite that must catch it, where it is not the contract's usual one. */
+	/** The suite that must catch it, where it is not the campaign. */
 	match?: string;
 };
 
@@ -40,7 +40,21 @@ const escrowBugs: BugOfOneContract[] = [
 		edits: [
 			[
 				"contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {",
-				"contract GeoEscrow is IGeoEscrow, EIP712 {\n    modifier nonReentrant() {\n        _;\n    }\n",
+				`contract GeoEscrow is IGeoEscrow, EIP712 {
+    error ReentrancyGuardReentrantCall();
+    bool private transient isEntered;
+
+    modifier nonReentrant() {
+        bool before = isEntered;
+        isEntered = true;
+        _;
+        isEntered = before;
+    }
+
+    function _reentrancyGuardEntered() private view returns (bool) {
+        return isEntered;
+    }
+`,
 			],
 		],
 	},
@@ -124,6 +138,63 @@ const escrowBugs: BugOfOneContract[] = [
 			],
 		],
 	},
+	{
+		name: "open-for-without-the-guard",
+		edits: [
+			[
+				"bytes calldata proof)\n        external\n        nonReentrant\n",
+				"bytes calldata proof)\n        external\n",
+			],
+		],
+	},
+	{
+		name: "open-many-while-a-wallet-pays",
+		edits: [["if (_reentrancyGuardEntered()) revert ReentrancyGuardReentrantCall();", ""]],
+	},
+	{
+		name: "open-many-without-the-gas-check",
+		edits: [
+			[
+				"if (gasleft() < item.gas + item.gas / 63 + CALL_GAS + item.proof.length) revert InsufficientGas();",
+				"",
+			],
+		],
+	},
+	{
+		name: "an-items-gas-is-unbounded",
+		edits: [["this.openFor{gas: item.gas}(", "this.openFor("]],
+	},
+	{
+		name: "state-written-for-an-unpaid-order",
+		edits: [
+			[
+				"            catch {\n",
+				"            catch {\n                orderState[orderOf(item.terms, item.wallet, address(this)).orderId()] = EscrowState.Opened;\n",
+			],
+		],
+	},
+	{
+		name: "payment-not-measured",
+		edits: [
+			[
+				"_setOpened(orderId, wallet, terms, _balance(token) - before);",
+				"_setOpened(orderId, wallet, terms, _balance(token) < before ? 0 : terms.inputAmount);",
+			],
+		],
+	},
+	{
+		name: "the-native-token-is-taken-at-any-time",
+		edits: [["if (!_reentrancyGuardEntered()) revert NotOpening();", ""]],
+	},
+	{
+		name: "an-id-without-the-top-up",
+		edits: [
+			[
+				"orderId = orderOf(terms, wallet, address(this)).orderId();",
+				"Order memory order = orderOf(terms, wallet, address(this));\n        order.topUp = 0;\n        orderId = order.orderId();",
+			],
+		],
+	},
 ];
 
 const vaultBugs: BugOfOneContract[] = [
@@ -178,23 +249,29 @@ const vaultBugs: BugOfOneContract[] = [
 	},
 	{
 		name: "cap-ignored",
+		edits: [["if (amount > left || cap.perHour == 0)", "if (cap.perHour == 0)", "Cap.sol"]],
+	},
+	{
+		name: "cap-drains-at-once",
+		// A campaign seldom comes near the cap for a whole hour.
+		match: "CapsFuzzTest",
+		edits: [["maxAmount * (block.timestamp - updatedAt) / period;", "used;", "Cap.sol"]],
+	},
+	{
+		name: "cap-drains-too-fast",
+		match: "CapsFuzzTest",
 		edits: [
 			[
-				"if (amount > available) revert OutflowCapExceeded(token, amount, available);",
-				"if (amount > type(uint96).max) revert OutflowCapExceeded(token, amount, available);",
+				"(block.timestamp - updatedAt) / period;",
+				"(block.timestamp - updatedAt) / (period / 60);",
+				"Cap.sol",
 			],
 		],
 	},
 	{
-		name: "cap-drains-too-fast",
-		// A campaign seldom comes near the cap for a whole hour.
-		match: "OutflowFuzzTest",
-		edits: [
-			[
-				"(block.timestamp - outflow.updatedAt) / 1 hours",
-				"(block.timestamp - outflow.updatedAt) / 1 minutes",
-			],
-		],
+		name: "cap-never-drains",
+		match: "CapsFuzzTest",
+		edits: [["maxAmount * (block.timestamp - updatedAt) / period;", "0;", "Cap.sol"]],
 	},
 	{
 		name: "delivers-without-the-release",
@@ -232,25 +309,289 @@ const vaultBugs: BugOfOneContract[] = [
 		name: "allowance-left-to-the-router",
 		edits: [["if (left != 0) revert BudgetNotSpent(left);", ""]],
 	},
+	{
+		name: "a-trade-without-the-floor",
+		edits: [
+			[
+				"Math.max(minOut, tradeFloor(tokenIn, tokenOut, amountIn))",
+				"Math.max(minOut, Math.min(1, tradeFloor(tokenIn, tokenOut, amountIn)))",
+			],
+		],
+	},
+	{
+		name: "a-trade-without-its-own-minimum",
+		edits: [
+			[
+				"Math.max(minOut, tradeFloor(tokenIn, tokenOut, amountIn))",
+				"tradeFloor(tokenIn, tokenOut, amountIn)",
+			],
+		],
+	},
+	{
+		name: "a-trade-without-a-cap",
+		edits: [["_cap(CapKind.Trade, tokenIn, address(0)).spend(amountIn);", ""]],
+	},
+	{
+		name: "a-trade-at-a-stale-price",
+		edits: [
+			[" || block.timestamp > updatedAt + feed.maxAge", " || updatedAt > block.timestamp + feed.maxAge"],
+		],
+	},
+	{
+		name: "a-trade-while-the-sequencer-is-down",
+		edits: [["        _checkSequencer();\n", "\n"]],
+	},
+	{
+		name: "feed-decimals-swapped",
+		edits: [
+			["10 ** (uint256(bought.feedDecimals) + bought.tokenDecimals)", "10 ** (uint256(sold.feedDecimals))"],
+			["* 10 ** (uint256(sold.feedDecimals) + sold.tokenDecimals)", "* 10 ** (uint256(bought.feedDecimals))"],
+		],
+	},
+	{
+		name: "what-a-trade-returns-is-not-measured",
+		edits: [
+			["        _swap(from, to, address(this)", "        amountOut = _swap(from, to, address(this)"],
+			["amountOut = IERC20(to).balanceOf(address(this)) - before;", "before;"],
+		],
+	},
+	{
+		name: "a-trade-after-its-deadline",
+		edits: [["if (block.timestamp > deadline) revert TradeExpired(deadline);", ""]],
+	},
+	{
+		name: "a-trade-of-any-pair",
+		edits: [
+			[
+				"if ((tokenIn == SETTLEMENT_TOKEN) == (tokenOut == SETTLEMENT_TOKEN)) revert WrongPair(tokenIn, tokenOut);",
+				"",
+			],
+		],
+	},
+	{
+		name: "a-move-made-twice",
+		edits: [["if (isMoved[moveId]) revert AlreadyMoved(moveId);", ""]],
+	},
+	{
+		name: "a-move-not-marked",
+		edits: [["        isMoved[moveId] = true;\n", ""]],
+	},
+	{
+		name: "a-move-made-once-for-each-kind",
+		edits: [
+			[
+				"_moveOnce(moveId, amount);\n        _cap(CapKind.Send",
+				"_moveOnce(keccak256(abi.encode(moveId)), amount);\n        _cap(CapKind.Send",
+			],
+		],
+	},
+	{
+		name: "a-send-without-a-cap",
+		edits: [["_cap(CapKind.Send, token, to).spend(amount);", ""]],
+	},
+	{
+		name: "a-bridge-without-a-cap",
+		edits: [["_cap(CapKind.Bridge, token, route).spend(amount);", ""]],
+	},
+	{
+		name: "one-cap-for-all-addresses",
+		edits: [
+			["keccak256(abi.encode(kind, token, to))", "keccak256(abi.encode(kind, token, to == address(0)))"],
+		],
+	},
+	{
+		name: "nothing-moves-without-a-cap",
+		edits: [
+			["        if (amount == 0) revert ZeroAmount();\n        if (isMoved", "        if (isMoved"],
+			["if (amount > left || cap.perHour == 0)", "if (amount > left)", "Cap.sol"],
+		],
+	},
+	{
+		name: "sends-while-paused",
+		edits: [
+			[
+				"uint256 amount)\n        external\n        restricted\n        whenNotPaused\n",
+				"uint256 amount)\n        external\n        restricted\n",
+			],
+		],
+	},
+	{
+		name: "anyone-trades",
+		edits: [
+			[
+				") external restricted whenNotPaused nonReentrant returns (uint256 amountOut) {",
+				") external whenNotPaused nonReentrant returns (uint256 amountOut) {",
+			],
+		],
+	},
+	{
+		name: "a-top-up-not-counted",
+		edits: [["_cap(CapKind.Fill, address(0), address(0)).spend(amount);", ""]],
+	},
+	{
+		name: "a-top-up-left-out",
+		edits: [["if (order.topUp != 0) _topUp(orderId, recipient, order.topUp);", ""]],
+	},
+	{
+		name: "a-top-up-silently-missing",
+		match: "GeoVaultTopUpTest",
+		edits: [
+			[
+				"if (address(this).balance < amount) revert NoNative(address(this).balance, amount);",
+				"if (address(this).balance < amount) return;",
+			],
+		],
+	},
+	{
+		name: "a-refused-top-up-fails-the-fill",
+		match: "GeoVaultTopUpTest",
+		edits: [
+			[
+				"emit ToppedUp(orderId, amount, tryPayNative(recipient, amount));",
+				"_sendNative(recipient, amount);\n        emit ToppedUp(orderId, amount, true);",
+			],
+		],
+	},
+	{
+		name: "a-round-that-has-not-started-counts",
+		match: "GeoVaultFeedsTest",
+		edits: [["startedAt == 0 || ", ""]],
+	},
 ];
 
 const accountBugs: BugOfOneContract[] = [
 	{
-		name: "anyone-executes",
-		edits: [["return caller == address(entryPoint()) ||", "return caller != address(0) ||"]],
+		name: "anyone-is-paid",
+		edits: [["if (msg.sender != ESCROW) revert OnlyEscrow(msg.sender);", ""]],
 	},
 	{
-		name: "raw-hash-accepted",
-		edits: [["return MessageHashUtils.toEthSignedMessageHash(userOpHash);", "return userOpHash;"]],
+		name: "the-escrows-id-believed",
+		edits: [["if (ownId != orderId) revert WrongOrder(orderId);", "ownId = orderId;"]],
+	},
+	{
+		name: "opaque-bytes-accepted-by-typed-only",
+		edits: [["if (TYPED_ONLY) revert Opaque();", ""]],
+	},
+	{
+		name: "a-mandate-not-counted",
+		edits: [["spent.used = uint128(used + terms.inputAmount);", ""]],
+	},
+	{
+		name: "mandates-counted-together",
+		edits: [["state.spent[mandateHash][token]", "state.spent[bytes32(0)][token]"]],
+		match: "MandatesTest",
+	},
+	{
+		name: "a-mandate-drains-at-once",
+		edits: [["maxAmount * (block.timestamp - updatedAt) / period;", "used;", "Cap.sol"]],
+	},
+	{
+		name: "a-mandates-cap-ignored",
+		edits: [
+			[
+				"if (used + terms.inputAmount > maxAmount) revert MandateExceeded(terms.inputAmount, maxAmount - used);",
+				"",
+			],
+		],
+	},
+	{
+		name: "epoch-ignored",
+		edits: [[" || mandate.epoch != state.epoch", ""]],
+	},
+	{
+		name: "expiry-ignored",
+		edits: [["if (block.timestamp >= mandate.expiry)", "if (mandate.expiry == 0)"]],
+	},
+	{
+		name: "any-recipient",
+		edits: [["return isOutput && isRecipient;", "return isOutput;"]],
+	},
+	{
+		name: "any-output",
+		edits: [["return isOutput && isRecipient;", "return isRecipient;"]],
+	},
+	{
+		name: "any-input",
+		edits: [
+			[
+				"mandate.inputs[i].maxAmount;\n        }\n        revert OutsideMandate();",
+				"mandate.inputs[i].maxAmount;\n        }\n        return type(uint128).max;",
+			],
+		],
+	},
+	{
+		name: "the-wallet-on-solana",
+		edits: [[" && terms.destinationChainId != SOLANA_CHAIN_ID", ""]],
+	},
+	{
+		name: "another-vault-on-the-same-chain",
+		edits: [
+			[
+				"if (terms.destinationChainId == block.chainid && terms.destinationVault != terms.originVault) return false;",
+				"",
+			],
+		],
+	},
+	{
+		name: "another-vault-is-paid",
+		edits: [["if (terms.originVault != toWord(mandate.originVault) || ", "if ("]],
+	},
+	{
+		name: "other-attesters",
+		edits: [[" || terms.attesterSet != mandate.attesterSet", ""]],
+	},
+	{
+		name: "a-mandates-owner-unchecked",
+		edits: [["if (owner != address(this)) revert WrongSigner(owner);", ""]],
+	},
+	{
+		name: "a-mandates-agent-unchecked",
+		edits: [["if (mandate.agent != agent) revert WrongSigner(agent);", ""]],
+	},
+	{
+		name: "another-wallets-mandate",
+		edits: [["mandate.wallet != address(this) || ", ""]],
+	},
+	{
+		name: "anyone-revokes",
+		edits: [["if (signer != address(this)) revert WrongSigner(signer);", ""]],
+	},
+	{
+		name: "a-revocation-of-any-epoch",
+		edits: [
+			["abi.encode(REVOKE_TYPEHASH, address(this), epoch)", "abi.encode(REVOKE_TYPEHASH, address(this), 0)"],
+		],
+	},
+	{
+		name: "a-revocation-without-effect",
+		edits: [["        state.epoch = epoch + 1;\n", "\n"]],
 	},
 	{
 		name: "any-signature-valid-for-contracts",
+		match: "GeoAccountTest",
 		edits: [
 			[
-				"_rawSignatureValidation(hash, signature) ?",
-				"signature.length == 65 || _rawSignatureValidation(hash, signature) ?",
+				"problem == ECDSA.RecoverError.NoError && signer == address(this);",
+				"problem == ECDSA.RecoverError.NoError && signer != address(0);",
 			],
 		],
+	},
+];
+
+const routeBugs: BugOfOneContract[] = [
+	{
+		name: "pays-the-caller",
+		edits: [["DOMAIN, RECIPIENT, token", "DOMAIN, bytes32(uint256(uint160(msg.sender))), token"]],
+	},
+	{
+		name: "for-anyone",
+		match: "CctpRouteTest",
+		edits: [["if (msg.sender != VAULT) revert OnlyVault(msg.sender);", ""]],
+	},
+	{
+		name: "any-fee",
+		match: "CctpRouteTest",
+		edits: [["if (fee > maxFee) revert FeeTooHigh(fee, maxFee);", ""]],
 	},
 ];
 
@@ -261,4 +602,5 @@ export const plantedBugs: PlantedBug[] = [
 	...of("GeoEscrow", escrowBugs),
 	...of("GeoVault", vaultBugs),
 	...of("GeoAccount", accountBugs),
+	...of("CctpRoute", routeBugs),
 ];

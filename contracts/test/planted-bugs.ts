@@ -2,7 +2,7 @@
 // Plants one bug at a time in a copy of the contracts and sees that the tests catch it: a suite that passes whatever the
 // contracts do would show nothing.
 import { execFile } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import {
 	cpSync,
 	existsSync,
@@ -15,9 +15,9 @@ import {
 	writeFileSync,
 } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { contracts, forgeBinary } from "../forge.ts";
+import { forgeBinary } from "../forge.ts";
 import { type PlantedBug, plantedBugs } from "./planted-bugs-list.ts";
 
 const help = `Plants one bug at a time in a copy of the contracts and sees that the tests catch it.
@@ -26,6 +26,7 @@ Usage: planted-bugs.ts [options]
 
   --only <text>   only bugs whose name contains this
   --seed <n>      seed of the campaigns (default 1: the same calls every time)
+  --sample <n>    only this many bugs, chosen by GEOSWAP_SEED or at random
   --keep          leave the copy in place and print where it is
   --list          print the names of the bugs and exit
   --record        if every bug was caught, write the hash of all that decides it to planted-bugs.json
@@ -39,6 +40,7 @@ const { values: options } = parseArgs({
 	options: {
 		only: { type: "string", default: "" },
 		seed: { type: "string", default: "1" },
+		sample: { type: "string" },
 		keep: { type: "boolean", default: false },
 		list: { type: "boolean", default: false },
 		record: { type: "boolean", default: false },
@@ -48,13 +50,19 @@ const { values: options } = parseArgs({
 });
 
 // An invariant's number, or the promise that has none.
-const violation = /\b(I\d+|cap|roles|pause): [\w',. -]+/;
-const suites = {
-	GeoEscrow: { variable: "GEO_ESCROW", match: "FewOrdersInvariantsTest", caught: violation },
-	GeoVault: { variable: "GEO_VAULT", match: "FewOrdersInvariantsTest", caught: violation },
-	// It has no state to keep invariant: its tests say what it must refuse.
-	GeoAccount: { variable: "GEO_ACCOUNT", match: "GeoAccountTest", caught: /(?<=\[FAIL[^\n]*\] )test_\w+/ },
+const violation = /\b([IV]\d+|cap|roles|pause|batch): [\w',. -]+/;
+const campaign = "FewOrdersInvariantsTest";
+const failedTest = /(?<=\[FAIL[^\n]*\] )test\w+/;
+/** The variable that names the artifact which the tests deploy. */
+const variables = {
+	GeoEscrow: "GEO_ESCROW",
+	GeoVault: "GEO_VAULT",
+	GeoAccount: "GEO_ACCOUNT",
+	CctpRoute: "GEO_ROUTE",
 };
+
+/** The folder of `src` and `test`. */
+const contracts = dirname(import.meta.dirname);
 
 const config = `
 [profile.default]
@@ -67,10 +75,16 @@ offline = true
 evm_version = "prague"
 # What counts here is how soon the bugs are compiled.
 optimizer = false
+# The vault is too deep for the compiler's stack without the IR pipeline.
+additional_compiler_profiles = [{ name = "ir", via_ir = true, optimizer = false }]
+compilation_restrictions = [
+	{ paths = "src/GeoVault.sol", via_ir = true },
+	{ paths = "src/planted/GeoVault-*/GeoVault.sol", via_ir = true },
+]
 # Or the copy's path would be in the code, and with it in what the campaigns draw from.
 bytecode_hash = "none"
 cbor_metadata = false
-fs_permissions = [{ access = "read", path = "./" }, { access = "read", path = "${resolve(contracts, "..")}" }]
+fs_permissions = [{ access = "read", path = "./" }, { access = "read", path = "${resolve(contracts, "../..")}" }]
 
 [profile.default.invariant]
 runs = 4
@@ -83,24 +97,25 @@ lint_on_build = false
 `;
 
 /** Replaces text that must be there exactly once: a bug that no longer fits its contract must be seen. */
-function plant(source: string, { name, edits }: PlantedBug): string {
-	for (const [from, to] of edits) {
-		const count = source.split(from).length - 1;
-		if (count !== 1)
-			throw new Error(`${name}: the text to replace is there ${count} times, not once:\n${from}`);
-		source = source.replace(from, () => to);
-	}
-	return source;
+function plant(name: string, source: string, [from, to]: PlantedBug["edits"][number]): string {
+	const count = source.split(from).length - 1;
+	if (count !== 1)
+		throw new Error(`${name}: the text to replace is there ${count} times, not once:\n${from}`);
+	return source.replace(from, () => to);
 }
 
 /** Paths that each trial copies: the contracts, and the tests that must catch the bugs. */
 const copied = [
-	...["interfaces", "Order.sol", "NativePayment.sol", "GeoEscrow.sol", "GeoVault.sol", "GeoAccount.sol"].map(
-		(name) => join("src", name),
-	),
-	...["base", "mocks", "invariant", "unit/GeoAccount.t.sol", "fuzz/Outflow.t.sol"].map((name) =>
-		join("test", name),
-	),
+	"src",
+	"test/base",
+	"test/mocks",
+	"test/invariant",
+	"test/fuzz/Caps.t.sol",
+	"test/unit/CctpRoute.t.sol",
+	"test/unit/GeoAccount.t.sol",
+	"test/unit/GeoVault.feeds.t.sol",
+	"test/unit/Mandates.t.sol",
+	"test/unit/GeoVault.topUp.t.sol",
 ];
 
 const recordFile = join(import.meta.dirname, "planted-bugs.json");
@@ -111,7 +126,9 @@ function hashOfInputs(): string {
 	const add = (path: string) => hash.update(`${path}\0${readFileSync(join(contracts, path), "utf8")}\0`);
 	for (const name of copied) {
 		if (name.endsWith(".sol")) add(name);
-		else for (const file of readdirSync(join(contracts, name)).sort()) add(join(name, file));
+		else
+			for (const file of readdirSync(join(contracts, name), { recursive: true, encoding: "utf8" }).sort())
+				if (file.endsWith(".sol")) add(join(name, file));
 	}
 	for (const name of ["planted-bugs.ts", "planted-bugs-list.ts"]) add(join("test", name));
 	add("solc.mjs");
@@ -134,10 +151,22 @@ function makeCopy(bugs: PlantedBug[]): string {
 	symlinkSync(join(contracts, "node_modules"), join(root, "node_modules"));
 	for (const name of copied) cpSync(join(contracts, name), join(root, name), { recursive: true });
 	for (const bug of bugs) {
-		const source = readFileSync(join(contracts, "src", `${bug.contract}.sol`), "utf8");
-		const planted = plant(source, bug).replaceAll('from "./', 'from "../../');
-		mkdirSync(join(root, "src/planted", bug.name), { recursive: true });
-		writeFileSync(join(root, "src/planted", bug.name, `${bug.contract}.sol`), planted);
+		const folder = join(root, "src/planted", bug.name);
+		mkdirSync(folder, { recursive: true });
+		const own = `${bug.contract}.sol`;
+		const planted = new Map([[own, readFileSync(join(contracts, "src", own), "utf8")]]);
+		for (const edit of bug.edits) {
+			const file = edit[2] ?? own;
+			const source = planted.get(file) ?? readFileSync(join(contracts, "src", file), "utf8");
+			planted.set(file, plant(bug.name, source, edit));
+		}
+		for (const [file, source] of planted) {
+			// What has no edit is where it was.
+			const moved = source.replaceAll(/from "\.\/([^"]+)"/g, (all, path) =>
+				planted.has(path) ? all : `from "../../${path}"`,
+			);
+			writeFileSync(join(folder, file), moved);
+		}
 	}
 	return root;
 }
@@ -150,7 +179,7 @@ function runForge(
 	const env = { ...process.env };
 	// The caller's settings are for the caller's copy.
 	for (const name of Object.keys(env)) if (name.startsWith("FOUNDRY_")) delete env[name];
-	for (const [contract, { variable }] of Object.entries(suites))
+	for (const [contract, variable] of Object.entries(variables))
 		env[variable] = `src/${contract}.sol:${contract}`;
 	Object.assign(env, environment);
 	return new Promise((done) => {
@@ -161,16 +190,22 @@ function runForge(
 }
 
 async function tryBug(root: string, bug: PlantedBug): Promise<{ survived: string } | { caughtBy: string }> {
-	const { variable, match, caught } = suites[bug.contract];
 	const artifact = `src/planted/${bug.name}/${bug.contract}.sol:${bug.contract}`;
-	const args = ["test", "--match-contract", bug.match ?? match, "--fuzz-seed", options.seed, "--fail-fast"];
+	const args = [
+		"test",
+		"--match-contract",
+		bug.match ?? campaign,
+		"--fuzz-seed",
+		options.seed,
+		"--fail-fast",
+	];
 	const failures = join(root, "failures", bug.name);
 	const { ok, output } = await runForge(root, args, {
-		[variable]: artifact,
+		[variables[bug.contract]]: artifact,
 		FOUNDRY_INVARIANT_FAILURE_PERSIST_DIR: failures,
 	});
 	if (ok) return { survived: "no test failed" };
-	const caughtBy = output.match(caught)?.[0].trim();
+	const caughtBy = output.match(bug.match === undefined ? violation : failedTest)?.[0].trim();
 	return caughtBy === undefined
 		? { survived: `failed, but not by what it should:\n${output.slice(-2000)}` }
 		: { caughtBy };
@@ -185,8 +220,16 @@ async function inParallel<Item>(items: Item[], work: (item: Item) => Promise<voi
 	await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }
 
+/** Returns the bugs, or as many of them as a sample has. The same seed chooses the same ones. */
+function sampleOf(bugs: PlantedBug[]): PlantedBug[] {
+	if (options.sample === undefined) return bugs;
+	const seed = process.env.GEOSWAP_SEED ?? randomUUID();
+	const place = ({ name }: PlantedBug) => createHash("sha256").update(`${seed} ${name}`).digest("hex");
+	return bugs.toSorted((a, b) => place(a).localeCompare(place(b))).slice(0, Number(options.sample));
+}
+
 async function main(): Promise<void> {
-	const bugs = plantedBugs.filter((bug) => bug.name.includes(options.only));
+	const bugs = sampleOf(plantedBugs.filter((bug) => bug.name.includes(options.only)));
 	if (bugs.length === 0) throw new Error(`no bug is called like "${options.only}"`);
 	const startedAt = Date.now();
 	const say = (text: string) =>
@@ -229,7 +272,7 @@ async function main(): Promise<void> {
 
 if (options.help) console.log(help);
 else if (options.list) console.log(plantedBugs.map((bug) => bug.name).join("\n"));
-else if (options.record && (options.only !== "" || options.seed !== "1")) {
+else if (options.record && (options.only !== "" || options.seed !== "1" || options.sample !== undefined)) {
 	console.error("only a run of all bugs with the usual seed can be recorded");
 	process.exitCode = 1;
 } else if (options["unless-recorded"] && isRecorded()) {

@@ -58,18 +58,19 @@ contract DevFlood {
     /// @notice Refunds the orders that `openMany` opened.
     function refundMany(IGeoEscrow escrow, Terms memory terms, uint256 count) external {
         Order memory order = Order({
+            wallet: toWord(address(this)),
+            inputToken: terms.inputToken,
+            inputAmount: terms.inputAmount,
             originChainId: block.chainid,
             destinationChainId: terms.destinationChainId,
+            outputToken: terms.outputToken,
+            minOutput: terms.minOutput,
+            recipient: terms.recipient,
+            topUp: terms.topUp,
             escrow: toWord(address(escrow)),
             originVault: terms.originVault,
             destinationVault: terms.destinationVault,
             attesterSet: terms.attesterSet,
-            wallet: toWord(address(this)),
-            inputToken: terms.inputToken,
-            inputAmount: terms.inputAmount,
-            outputToken: terms.outputToken,
-            minOutput: terms.minOutput,
-            recipient: terms.recipient,
             swapKey: terms.swapKey,
             deadlines: terms.deadlines
         });

@@ -20,11 +20,24 @@ struct Attestation {
     bytes[] signatures;
 }
 
+/// @notice One order to open for a wallet that pays by itself.
+struct Opening {
+    address wallet;
+    /// The maximum of gas that this item may use: its wallet runs code of its own.
+    uint256 gas;
+    Terms terms;
+    /// What the wallet's code needs to see, see `IGeoPayer`.
+    bytes proof;
+}
+
 /// @title IGeoEscrow
 /// @notice Holds each order's input whole until the order is decided: released to its vault or refunded to its wallet.
 interface IGeoEscrow {
     /// @notice An order was opened and its input is held.
     event Opened(bytes32 indexed orderId, address indexed wallet, Terms terms);
+    /// @notice A batch could not open an order. A hint only: anyone can cause it, for any order. Whether an order is open
+    /// is what `orderState` returns.
+    event NotOpened(bytes32 indexed orderId, bytes4 reason);
     /// @notice An order's input went to its vault: paid, or where that failed, credited.
     event Released(bytes32 indexed orderId, bool paid);
     /// @notice An order's input went back to its wallet: paid, or where that failed, credited.
@@ -46,6 +59,8 @@ interface IGeoEscrow {
     error InvalidAmount();
     /// @notice Another amount arrived than the order names.
     error WrongAmount(uint256 expected, uint256 received);
+    /// @notice The native token is taken only while an order is being opened.
+    error NotOpening();
     /// @notice A same-chain order is released by its own vault, while filling it, and by nobody else.
     error NotTheVault(address caller);
     /// @notice Neither may anyone refund yet, nor is the order closed on this chain.
@@ -60,13 +75,24 @@ interface IGeoEscrow {
     error NothingToClaim();
     /// @notice A claim could not be paid; the credit stays.
     error ClaimFailed();
-    /// @notice The call has too little gas to make a payment that can be trusted to have failed by itself.
+    /// @notice The call has too little gas: for a payment that can be trusted to have failed by itself, or to hand an
+    /// item of a batch all the gas that it names.
     error InsufficientGas();
 
     /// @notice Opens an order of the caller and takes its input, by allowance or as value.
     /// @param terms All terms that do not follow from the call itself.
     /// @return orderId The order's id.
     function open(Terms calldata terms) external payable returns (bytes32 orderId);
+
+    /// @notice Opens an order of a wallet that pays by itself, on proof that its owner agreed. For anyone.
+    /// @param wallet The wallet. Its code decides whether `proof` will do.
+    /// @param terms All terms that do not follow from the call itself.
+    /// @param proof What is handed to the wallet's code.
+    /// @return orderId The order's id.
+    function openFor(address wallet, Terms calldata terms, bytes calldata proof) external returns (bytes32 orderId);
+
+    /// @notice Opens many; passes over those that fail. For anyone. Reverts if it cannot hand an item all its gas.
+    function openMany(Opening[] calldata openings) external;
 
     /// @notice Pays the input to the order's origin vault. For orders that are delivered on another chain.
     function release(Order calldata order, Attestation calldata attestation) external;
@@ -102,6 +128,9 @@ interface IGeoEscrow {
 
     /// @notice What a beneficiary can claim of a token. The zero address is the native token.
     function credit(address token, address beneficiary) external view returns (uint256);
+
+    /// @notice The EIP-712 digest of anything that is signed in this escrow's domain: of an order, its id.
+    function typedDigest(bytes32 structHash) external view returns (bytes32);
 
     /// @notice The EIP-712 digest that attesters sign to release these orders.
     function releaseDigest(bytes32[] calldata orderIds) external view returns (bytes32);

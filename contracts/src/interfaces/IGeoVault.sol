@@ -10,21 +10,43 @@ enum VaultState {
     Voided
 }
 
+/// @notice What a cap limits.
+enum CapKind {
+    /// What fills take of a token.
+    Fill,
+    /// What is traded away of a token.
+    Trade,
+    /// What is sent of a token to one address.
+    Send,
+    /// What is handed of a token to one route.
+    Bridge
+}
+
+/// @notice A token's price feed, and how far below the feeds' price a trade of the token may be. One slot.
+struct Feed {
+    address feed;
+    /// The age in seconds up to which an answer is used.
+    uint32 maxAge;
+    uint8 feedDecimals;
+    uint8 tokenDecimals;
+    uint16 slippageBps;
+}
+
 /// @notice How to deliver an order's output.
 struct Fill {
     Order order;
-    /// From stock: what is sent to the recipient. Through the router: what is spent of the settlement token.
+    /// From inventory: what is sent to the recipient. Through the router: what is spent of the settlement token.
     uint256 amount;
-    /// The least that must arrive, where a fresh price asks for more than the order does.
+    /// The minimum that must arrive, where a fresh price gives more than the order's own minimum.
     uint256 minOutput;
-    /// Fee tier of the pool from the settlement token. Zero delivers from stock.
+    /// Fee tier of the pool from the settlement token. Zero delivers from inventory.
     uint24 poolFee;
     /// Fee tier of a second pool, from the wrapped native token to the output. Zero is one hop.
     uint24 secondPoolFee;
 }
 
 /// @title IGeoVault
-/// @notice The service's stock on one chain. Each order is filled once or voided once, never both.
+/// @notice The service's inventory on one chain. Each order is filled once or voided once, never both.
 interface IGeoVault {
     /// @notice An order's output was delivered.
     event Filled(bytes32 indexed orderId, uint256 delivered, address spentToken, uint256 spent);
@@ -32,18 +54,35 @@ interface IGeoVault {
     event Voided(bytes32 indexed orderId);
     /// @notice A batch passed over an order that it could not fill or void. `reason` is the error's selector.
     event Skipped(bytes32 indexed orderId, bytes4 reason);
-    /// @notice A token's outflow cap was set.
-    event OutflowCapSet(address indexed token, uint256 perHour);
-    /// @notice Stock was withdrawn.
+    /// @notice The recipient of a fill was sent the native token beside the output. `paid` is false if it refused it.
+    event ToppedUp(bytes32 indexed orderId, uint256 amount, bool paid);
+    /// @notice Inventory was traded. `minimum` is what had to be received.
+    event Traded(
+        bytes32 indexed moveId,
+        address indexed tokenIn,
+        address indexed tokenOut,
+        uint256 amountIn,
+        uint256 amountOut,
+        uint256 minimum
+    );
+    /// @notice Inventory was sent to a listed address.
+    event Sent(bytes32 indexed moveId, address indexed token, address indexed to, uint256 amount);
+    /// @notice Inventory was handed to a listed route.
+    event Bridged(bytes32 indexed moveId, address indexed token, address indexed route, uint256 amount, bytes data);
+    /// @notice A cap was set.
+    event CapSet(CapKind indexed kind, address indexed token, address indexed to, uint256 perHour);
+    /// @notice A token's feed was set.
+    event FeedSet(address indexed token, Feed feed);
+    /// @notice Inventory was withdrawn.
     event Withdrawn(address indexed token, address indexed to, uint256 amount);
 
     /// @notice The order is to be filled on another chain or by another vault.
     error WrongVault(uint256 destinationChainId, bytes32 destinationVault);
     /// @notice A same-chain order whose input is not held by this vault's escrow, or would not come to this vault.
     error WrongOrigin(bytes32 escrow, bytes32 originVault);
-    /// @notice A fill of nothing.
+    /// @notice A fill or a move of nothing.
     error ZeroAmount();
-    /// @notice The router delivers only tokens that have an outflow cap.
+    /// @notice The router delivers only tokens that have a cap on fills.
     error NotListed(address token);
     /// @notice The order was filled or voided before.
     error AlreadyDecided(bytes32 orderId);
@@ -55,8 +94,22 @@ interface IGeoVault {
     error BudgetNotSpent(uint256 left);
     /// @notice The recipient could not be paid in the native token.
     error NativeTransferFailed(address to);
-    /// @notice The token's outflow cap leaves less than was asked for.
-    error OutflowCapExceeded(address token, uint256 asked, uint256 available);
+    /// @notice The vault has less of the native token than the order's top-up.
+    error NoNative(uint256 balance, uint256 topUp);
+    /// @notice The vault received less than the feeds' price allows, or than the caller demanded.
+    error TooLittleReceived(uint256 received, uint256 minimum);
+    /// @notice The move was made before.
+    error AlreadyMoved(bytes32 moveId);
+    /// @notice A trade has the settlement token on exactly one side; a cap on fills or trades has no address.
+    error WrongPair(address token, address other);
+    /// @notice The token has no feed, or its feed no fresh and positive answer.
+    error NoPrice(address token);
+    /// @notice The chain's sequencer is down, or has been up for less than an hour.
+    error SequencerDown();
+    /// @notice The deadline of a trade has passed.
+    error TradeExpired(uint256 deadline);
+    /// @notice The feed allows too much slippage, or it or its token has too many decimals.
+    error InvalidFeed();
     /// @notice The call has too little gas to make a payment that can be trusted to have failed by itself.
     error InsufficientGas();
     /// @notice Only the vault itself calls this, one item of a batch at a time.
@@ -74,17 +127,45 @@ interface IGeoVault {
     /// @notice Closes many; passes over those already decided and those of other vaults. Operator; never paused.
     function voidMany(Order[] calldata orders) external;
 
-    /// @notice Stops filling. Guardian.
+    /// @notice Trades inventory through the router, with the settlement token on one side. Treasurer.
+    /// @param moveId The move's id. Each is made once.
+    /// @param minOut The caller's own minimum, where it is above the minimum by the feeds.
+    /// @param poolFee Fee tier of the first pool.
+    /// @param secondPoolFee Fee tier of a second pool, which the wrapped native token leads to. Zero is one hop.
+    /// @param deadline The last second in which the trade may be made.
+    /// @return amountOut What was received.
+    function trade(
+        bytes32 moveId,
+        address tokenIn,
+        address tokenOut,
+        uint256 amountIn,
+        uint256 minOut,
+        uint24 poolFee,
+        uint24 secondPoolFee,
+        uint256 deadline
+    ) external returns (uint256 amountOut);
+
+    /// @notice Sends inventory to an address that has a cap. Treasurer.
+    function send(bytes32 moveId, address token, address to, uint256 amount) external;
+
+    /// @notice Hands inventory to a route that has a cap. Treasurer.
+    function bridge(bytes32 moveId, address token, address route, uint256 amount, bytes calldata data) external;
+
+    /// @notice Stops fills and moves. Guardian.
     function pause() external;
 
-    /// @notice Resumes filling. Admin.
+    /// @notice Resumes fills and moves. Resume.
     function unpause() external;
 
-    /// @notice Sets what may leave of a token by fills: this much at once, and this much more each hour. A token
-    /// without a cap is not delivered at all. Admin.
-    function setOutflowCap(address token, uint96 perHour) external;
+    /// @notice Sets what may leave of a token in one way: this much at once, and this much more each hour. What has no
+    /// cap does not leave. Config.
+    /// @param to The address or route of a cap on sends or bridges; zero for fills and trades.
+    function setCap(CapKind kind, address token, address to, uint96 perHour) external;
 
-    /// @notice Takes stock out. Treasury.
+    /// @notice Sets the feed that a token's trades are compared with. The zero feed ends its trades. Config.
+    function setFeed(address token, address feed, uint32 maxAge, uint16 slippageBps) external;
+
+    /// @notice Takes inventory out. Treasury.
     function withdraw(address token, address to, uint256 amount) external;
 
     /// @notice Claims the vault's credit in its escrow to another address. Treasury.
@@ -93,9 +174,15 @@ interface IGeoVault {
     /// @notice What this vault knows of an order.
     function orderState(bytes32 orderId) external view returns (VaultState);
 
-    /// @notice What may leave of a token by fills at once, and more of it each hour.
-    function outflowCap(address token) external view returns (uint256);
+    /// @notice Whether a move was made.
+    function isMoved(bytes32 moveId) external view returns (bool);
 
-    /// @notice What may leave of a token by fills right now.
-    function outflowAvailable(address token) external view returns (uint256);
+    /// @notice What may leave at once, with more of it each hour, and what may leave right now.
+    function capOf(CapKind kind, address token, address to) external view returns (uint256 perHour, uint256 available);
+
+    /// @notice The feed of a token.
+    function feedOf(address token) external view returns (Feed memory);
+
+    /// @notice The minimum that a trade must return by the feeds right now.
+    function tradeFloor(address tokenIn, address tokenOut, uint256 amountIn) external view returns (uint256);
 }

@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {AccessManager} from "@openzeppelin/contracts/access/manager/AccessManager.sol";
 import {Order} from "../../src/Order.sol";
 import {Attestation, EscrowState, IGeoEscrow} from "../../src/interfaces/IGeoEscrow.sol";
-import {Fill, VaultState} from "../../src/interfaces/IGeoVault.sol";
+import {CapKind, Fill, VaultState} from "../../src/interfaces/IGeoVault.sol";
 import {BlockingToken, FeeToken, HookToken, NoReturnToken} from "../mocks/HostileTokens.sol";
 import {Intruder} from "../mocks/Intruder.sol";
 import {Router, WrappedNative} from "../mocks/Router.sol";
@@ -67,25 +67,35 @@ abstract contract Scene is World, Attesters {
     }
 
     function _cap(address token, uint96 perHour) internal {
-        vm.prank(admin);
-        vault.setOutflowCap(token, perHour);
+        _cap(CapKind.Fill, token, NATIVE, perHour);
+    }
+
+    function _cap(CapKind kind, address token, address to, uint96 perHour) internal {
+        vm.prank(config);
+        vault.setCap(kind, token, to, perHour);
+    }
+
+    /// @dev What may leave of a token by fills right now.
+    function _available(address token) internal view returns (uint256 available) {
+        (, available) = vault.capOf(CapKind.Fill, token, NATIVE);
     }
 
     /// @dev An order of a plain token here, for a plain token there.
     function _order() internal view returns (Order memory) {
         return Order({
+            wallet: word(wallet),
+            inputToken: word(address(plain)),
+            inputAmount: 1000e6,
             originChainId: HERE,
             destinationChainId: THERE,
+            outputToken: word(address(other)),
+            minOutput: 990e6,
+            recipient: word(recipient),
+            topUp: 0,
             escrow: word(address(escrow)),
             originVault: word(address(vault)),
             destinationVault: word(address(0xDE57)),
             attesterSet: _set(),
-            wallet: word(wallet),
-            inputToken: word(address(plain)),
-            inputAmount: 1000e6,
-            outputToken: word(address(other)),
-            minOutput: 990e6,
-            recipient: word(recipient),
             swapKey: bytes32(uint256(7)),
             deadlines: packDeadlines(OPEN_DEADLINE, FILL_DEADLINE, REFUND_AFTER)
         });

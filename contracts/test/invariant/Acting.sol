@@ -17,6 +17,7 @@ abstract contract Acting is Books {
     mapping(string action => uint256) public effects;
     uint256 public calls;
     uint256 private _state;
+    uint256 private _made;
 
     constructor(uint256 window) {
         WINDOW = window;
@@ -27,9 +28,10 @@ abstract contract Acting is Books {
         ++calls;
         _state = uint256(keccak256(abi.encode(seed, calls, WINDOW)));
         vm.recordLogs();
-        claimer = address(0);
+        (claimer, revoker) = (address(0), address(0));
+        (isOpening, ownMinimum) = (false, 0);
         chain = _rand(CHAINS);
-        vm.chainId(_chainId(chain));
+        _goTo(chain);
     }
 
     /// @dev Counts the call as one that took effect if the contracts emitted `topic`.
@@ -65,7 +67,8 @@ abstract contract Acting is Books {
         order.minOutput = 1 + _rand(10 ** (1 + _rand(24)));
         // A recipient may also be one of the contracts themselves.
         order.recipient = word(_oneIn(12) ? address(escrows[destination]) : _oneIn(12) ? stranger : _someWallet());
-        order.swapKey = bytes32(orders.length);
+        order.topUp = _oneIn(2) ? 1 + _rand(10 ** (1 + _rand(24))) : 0;
+        order.swapKey = bytes32(++_made);
         uint256 open = vm.getBlockTimestamp() + _rand(60);
         uint256 fill = open + 1 + _rand(600);
         order.deadlines = packDeadlines(open, fill, fill + 1 + (_oneIn(8) ? _rand(2 days) : _rand(600)));
@@ -84,8 +87,9 @@ abstract contract Acting is Books {
         return kind < 2 ? address(hook) : kind < 4 ? NATIVE : address(blocking);
     }
 
-    /// @dev The wallet approves what the order names and opens it, both or nothing, as its user operation does.
+    /// @dev The wallet approves what the order names and opens it, in transactions of its own.
     function _open(Order memory order, bytes memory data, uint256 value) internal returns (bool ok) {
+        (isOpening, consents[order.orderId()].byOwner) = (true, true);
         address wallet = unword(order.wallet);
         address token = unword(order.inputToken);
         address escrow = unword(order.escrow);

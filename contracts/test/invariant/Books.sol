@@ -4,17 +4,16 @@ pragma solidity 0.8.37;
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Order, Terms} from "../../src/Order.sol";
 import {EscrowState, IGeoEscrow} from "../../src/interfaces/IGeoEscrow.sol";
-import {IGeoVault, VaultState} from "../../src/interfaces/IGeoVault.sol";
-import {termsOf, unword} from "../base/orders.sol";
+import {CapKind, IGeoVault, VaultState} from "../../src/interfaces/IGeoVault.sol";
+import {termsOf, typedHash, unword, word} from "../base/orders.sol";
 import {Vm, vm} from "../base/Vm.sol";
+import {CodedWallet} from "../mocks/CodedWallet.sol";
 import {Intruder} from "../mocks/Intruder.sol";
-import {Chains} from "./Chains.sol";
+import {MoveBooks} from "./MoveBooks.sol";
 
 /// @dev Keeps, from events alone, the books that a follower of the chains would keep, judges every event by the
 /// invariants, and holds the books against what the contracts and the tokens themselves say.
-///
-/// A violation is written down rather than thrown: a revert would undo the very call that shows it.
-abstract contract Books is Chains {
+abstract contract Books is MoveBooks {
     struct Entry {
         bool known;
         /// Filled and attested by contracts and keys of ours: only of these can a promise be kept.
@@ -38,26 +37,19 @@ abstract contract Books is Chains {
     /// @dev Donations and rebases: what an escrow holds, or lacks, beyond what was put in and taken out.
     mapping(address => mapping(address => int256)) internal extra;
     mapping(address => mapping(address => mapping(address => uint256))) internal creditOf;
-    /// @dev Payer, token, payee: what events say was paid.
-    mapping(address => mapping(address => mapping(address => uint256))) internal paid;
     mapping(address => mapping(address => mapping(address => uint256))) internal minimumOf;
-    /// @dev What every actor and vault must hold of the native token.
-    mapping(address => uint256) internal nativeOf;
 
-    struct Spending {
-        uint256 time;
-        uint256 amount;
-    }
-
-    mapping(address vault => mapping(address token => Spending[])) internal spendings;
-    mapping(address vault => mapping(address token => uint256)) internal capOf;
-
-    string public violation;
     /// @dev Payments that became credits, and refunds of orders that were delivered but not released in time.
     uint256 internal credits;
     uint256 internal losses;
+    uint256 internal topUps;
+    uint256 internal topUpsRefused;
     address internal claimer;
+    /// @dev The call under way opens orders, and so must not pay out.
+    bool internal isOpening;
     bytes32[] private _touched;
+    /// @dev The fill whose top-up comes next.
+    bytes32 private _toppedUpNext;
 
     struct Pair {
         address payer;
@@ -67,14 +59,6 @@ abstract contract Books is Chains {
 
     Pair[] private _pairs;
     Pair[] private _credits;
-
-    function _violated(string memory what) internal {
-        if (bytes(violation).length == 0) violation = what;
-    }
-
-    function _check(bool holds, string memory what) internal {
-        if (!holds) _violated(what);
-    }
 
     function _register(Order memory order, bool ours) internal {
         bytes32 id = order.orderId();
@@ -96,42 +80,80 @@ abstract contract Books is Chains {
             if (logs[i].topics[0] == topic) ++count;
             if (_isEscrow(logs[i].emitter)) _bookEscrow(logs[i]);
             else if (_isVault(logs[i].emitter)) _bookVault(logs[i]);
+            else _bookWallet(logs[i]);
+            if (logs[i].topics[0] == CodedWallet.Gave.selector) _bookGift(logs[i]);
         }
+        _check(_toppedUpNext == 0, "I3: a fill left its top-up out");
+        _toppedUpNext = 0;
         for (uint256 i = 0; i < _touched.length; ++i) {
             _judge(_touched[i]);
         }
         _checkPayments();
+        _checkWallets();
+        for (uint256 i = 0; i < DELEGATED; ++i) {
+            _check(wallets[i].balance >= nativeOf[wallets[i]], "V1: a wallet paid for something else than its orders");
+        }
     }
 
     /// @dev Logs are recorded even of calls that reverted. Those of a whole call are dropped where it is made; here go
     /// those of an item that a batch passed over, and of an intruder's call that failed.
     function _logsThatHappened() private returns (Vm.Log[] memory logs, uint256 length) {
         logs = vm.getRecordedLogs();
-        uint256[] memory starts = new uint256[](logs.length);
+        // By depth of calls within calls: where the intruder's call began, and where the batch's item did.
+        uint256[] memory starts = new uint256[](logs.length + 1);
+        uint256[] memory items = new uint256[](logs.length + 1);
         uint256 depth = 0;
-        uint256 item = 0;
         for (uint256 i = 0; i < logs.length; ++i) {
             if (logs[i].topics.length == 0) continue;
             bytes32 kind = logs[i].topics[0];
             if (kind == Intruder.Attempt.selector) {
-                starts[depth++] = length;
-            } else if (kind == Intruder.Attempted.selector) {
-                --depth;
-                if (!abi.decode(logs[i].data, (bool))) length = starts[depth];
-            } else {
-                if (kind == IGeoVault.Skipped.selector) (length, depth) = (item, 0);
-                logs[length++] = logs[i];
-                bool ends = kind == IGeoVault.Filled.selector || kind == IGeoVault.Voided.selector;
-                if (ends || kind == IGeoVault.Skipped.selector) item = length;
+                ++depth;
+                (starts[depth], items[depth]) = (length, length);
+                continue;
             }
+            if (kind == Intruder.Attempted.selector) {
+                if (!abi.decode(logs[i].data, (bool))) length = starts[depth];
+                --depth;
+                continue;
+            }
+            // Only the operator calls the vault's batches, so they are in no other call.
+            if (kind == IGeoVault.Skipped.selector) depth = 0;
+            bool isPassedOver = kind == IGeoVault.Skipped.selector || kind == IGeoEscrow.NotOpened.selector;
+            if (isPassedOver) length = items[depth];
+            if (kind == IGeoEscrow.NotOpened.selector && depth != 0 && isOpening) {
+                _violated("V6: a batch reported orders while a wallet was paying");
+            }
+            logs[length++] = logs[i];
+            if (isPassedOver || _endsItem(logs[i])) items[depth] = length;
         }
+    }
+
+    /// @dev A fill with a top-up has not ended before the top-up.
+    function _endsItem(Vm.Log memory log) private view returns (bool) {
+        bytes32 kind = log.topics[0];
+        if (kind == IGeoVault.Filled.selector) {
+            return !entries[log.topics[1]].known || orders[indexOf[log.topics[1]]].topUp == 0;
+        }
+        return
+            kind == IGeoVault.ToppedUp.selector || kind == IGeoVault.Voided.selector
+                || kind == IGeoEscrow.Opened.selector;
+    }
+
+    function _bookGift(Vm.Log memory log) private {
+        (address escrow, uint256 amount) = abi.decode(log.data, (address, uint256));
+        extra[escrow][NATIVE] += int256(amount);
+        nativeOf[log.emitter] -= amount;
     }
 
     function _bookEscrow(Vm.Log memory log) private {
         bytes32 kind = log.topics[0];
-        if (kind == IGeoEscrow.Opened.selector) {
-            _bookOpened(log);
-        } else if (kind == IGeoEscrow.Released.selector) {
+        if (kind == IGeoEscrow.Opened.selector) return _bookOpened(log);
+        if (kind == IGeoEscrow.NotOpened.selector) {
+            if (entries[log.topics[1]].known) _touched.push(log.topics[1]);
+            return;
+        }
+        _check(!isOpening || kind == IGeoEscrow.Skipped.selector, "V6: an escrow paid out while a wallet was paying");
+        if (kind == IGeoEscrow.Released.selector) {
             Order storage order = _orderOf(log);
             _bookDecided(log, order, EscrowState.Released, unword(order.originVault));
         } else if (kind == IGeoEscrow.Refunded.selector) {
@@ -178,9 +200,33 @@ abstract contract Books is Chains {
         );
         entry.escrow = EscrowState.Opened;
         if (entry.ours) live.push(id);
+        _checkId(log, terms);
+        _bookInput(id, order);
         address token = unword(order.inputToken);
         openSum[log.emitter][token] += order.inputAmount;
         if (token == NATIVE) nativeOf[unword(order.wallet)] -= order.inputAmount;
+    }
+
+    /// @dev By the event alone, whatever order the id is known for.
+    function _checkId(Vm.Log memory log, Terms memory terms) private {
+        Order memory order = Order({
+            wallet: log.topics[2],
+            inputToken: terms.inputToken,
+            inputAmount: terms.inputAmount,
+            originChainId: vm.getChainId(),
+            destinationChainId: terms.destinationChainId,
+            outputToken: terms.outputToken,
+            minOutput: terms.minOutput,
+            recipient: terms.recipient,
+            topUp: terms.topUp,
+            escrow: word(log.emitter),
+            originVault: terms.originVault,
+            destinationVault: terms.destinationVault,
+            attesterSet: terms.attesterSet,
+            swapKey: terms.swapKey,
+            deadlines: terms.deadlines
+        });
+        _check(typedHash(order) == log.topics[1], "V7: an order's id is not the hash of its typed data");
     }
 
     function _bookDecided(Vm.Log memory log, Order storage order, EscrowState state, address to) private {
@@ -234,11 +280,25 @@ abstract contract Books is Chains {
             (address token, address to) = (unword(log.topics[1]), unword(log.topics[2]));
             if (token == NATIVE) (nativeOf[log.emitter] -= amount, nativeOf[to] += amount);
             else paid[log.emitter][token][to] += amount;
-        } else if (kind == IGeoVault.OutflowCapSet.selector) {
-            capOf[log.emitter][unword(log.topics[1])] = abi.decode(log.data, (uint256));
-            // The admin may let out more by setting a cap anew: the hour starts over.
-            delete spendings[log.emitter][unword(log.topics[1])];
+        } else if (kind == IGeoVault.ToppedUp.selector) {
+            _bookTopUp(log);
+        } else {
+            _bookMove(log);
         }
+    }
+
+    function _bookTopUp(Vm.Log memory log) private {
+        (uint256 amount, bool wasPaid) = abi.decode(log.data, (uint256, bool));
+        Order storage order = _orderOf(log);
+        _check(_toppedUpNext == log.topics[1], "I3: a top-up was paid without a fill");
+        _check(amount == order.topUp, "I3: a top-up is another than the order's");
+        _toppedUpNext = 0;
+        _bookSpending(log.emitter, CapKind.Fill, NATIVE, NATIVE, amount);
+        if (wasPaid) ++topUps;
+        else ++topUpsRefused;
+        if (!wasPaid) return;
+        nativeOf[log.emitter] -= amount;
+        nativeOf[unword(order.recipient)] += amount;
     }
 
     function _bookFilled(Vm.Log memory log) private {
@@ -266,20 +326,9 @@ abstract contract Books is Chains {
         _bookPaid(payer, token, recipient, delivered);
         minimumOf[payer][token][recipient] += order.minOutput;
         if (_isEscrow(recipient)) extra[recipient][token] += int256(delivered);
-        _bookSpending(log.emitter, spentToken, spent);
-    }
-
-    /// @dev The cap's promise: at most the cap at once, and at most twice the cap in any hour.
-    function _bookSpending(address vault, address token, uint256 amount) private {
-        Spending[] storage list = spendings[vault][token];
-        uint256 cap = capOf[vault][token];
-        _check(amount <= cap, "cap: more left at once than the outflow cap");
-        list.push(Spending({time: block.timestamp, amount: amount}));
-        uint256 sum = 0;
-        for (uint256 i = list.length; i > 0 && list[i - 1].time + 1 hours > block.timestamp; --i) {
-            sum += list[i - 1].amount;
-        }
-        _check(sum <= 2 * cap, "cap: more left within an hour than twice the outflow cap");
+        _bookSpending(log.emitter, CapKind.Fill, spentToken, NATIVE, spent);
+        _check(_toppedUpNext == 0, "I3: a fill left its top-up out");
+        _toppedUpNext = order.topUp == 0 ? bytes32(0) : log.topics[1];
     }
 
     function _bookPaid(address payer, address token, address to, uint256 amount) private {
@@ -291,8 +340,9 @@ abstract contract Books is Chains {
         _pairs.push(Pair(payer, token, to));
     }
 
-    /// @dev What events say was paid against what the token saw moving. An escrow's word is about what it sent; a
-    /// vault's is about what arrived, save that a hook may bring the recipient more from elsewhere meanwhile.
+    /// @dev What events say was paid against what the token saw moving. An escrow's event is about what it sent; a
+    /// vault's is about what arrived. A recipient that takes its refund from inside a token's hook brings itself more
+    /// meanwhile, and what it brings itself counts as delivered.
     function _checkPayments() private {
         for (uint256 i = 0; i < _pairs.length; ++i) {
             (address payer, address token, address to) = (_pairs[i].payer, _pairs[i].token, _pairs[i].to);
@@ -304,6 +354,9 @@ abstract contract Books is Chains {
                 _check(
                     token == address(hook) || arrived == said, "I3: another amount arrived at a recipient than was said"
                 );
+                if (token == address(hook)) {
+                    arrived += hook.arrived(address(escrows[0]), to) + hook.arrived(address(escrows[1]), to);
+                }
                 _check(arrived >= minimumOf[payer][token][to], "I3: a recipient got less than its orders' minimum");
             }
         }

@@ -4,26 +4,39 @@ pragma solidity 0.8.37;
 import {AccessManager} from "@openzeppelin/contracts/access/manager/AccessManager.sol";
 import {IGeoEscrow} from "../../src/interfaces/IGeoEscrow.sol";
 import {Attesters} from "../base/Attesters.sol";
+import {word} from "../base/orders.sol";
 import {vm} from "../base/Vm.sol";
 import {IVault, World} from "../base/World.sol";
 import {FakeVault} from "../mocks/FakeVault.sol";
 import {BlockingToken, FeeToken, HookToken, NoReturnToken, RebasingToken} from "../mocks/HostileTokens.sol";
-import {Intruder} from "../mocks/Intruder.sol";
+import {CodedWallet} from "../mocks/CodedWallet.sol";
+import {Messenger} from "../mocks/Messenger.sol";
+import {PriceFeed} from "../mocks/PriceFeed.sol";
 import {Pools, Router, WrappedNative} from "../mocks/Router.sol";
 import {Token} from "../mocks/Token.sol";
 
 /// @dev Two chains in one state: each has an escrow and a vault of its own, and a call is made on one of them by
-/// setting the chain id first. Tokens are shared, which the escrows and vaults cannot tell.
+/// going there first. Tokens are shared, which the escrows and vaults cannot tell. So is the storage of a wallet: to
+/// revoke its mandates on one chain ends those of the other, too.
 abstract contract Chains is World, Attesters {
     uint256 internal constant CHAINS = 2;
     uint256 internal constant STOCK = 1e30;
+    /// @dev Of the wallets, the first two are delegated: to the plain account, and to the one for typed data only.
+    uint256 internal constant DELEGATED = 2;
 
     IGeoEscrow[] internal escrows;
     IVault[] internal vaults;
+    /// @dev Per chain: the plain account, and the one for typed data only.
+    address[DELEGATED][] internal accounts;
+    address[] internal routes;
     FakeVault internal fakeVault;
     Router internal router;
     Pools internal pools;
     WrappedNative internal wrapped;
+    Messenger internal messenger;
+    /// @dev Of the second chain; the first has no sequencer.
+    PriceFeed internal sequencer;
+    mapping(address token => PriceFeed) internal priceOf;
 
     Token internal plain;
     FeeToken internal fee;
@@ -34,10 +47,16 @@ abstract contract Chains is World, Attesters {
     /// @dev The native token is the first.
     address[] internal tokens;
 
-    Intruder internal intruder;
-    Intruder internal refuser;
-    Intruder internal burner;
+    CodedWallet internal intruder;
+    CodedWallet internal refuser;
+    CodedWallet internal burner;
     address[] internal wallets;
+
+    /// @dev The chain whose accounts the wallets are delegated to right now: none yet.
+    uint256 private _here = CHAINS;
+
+    address internal relayer = _actor("relayer");
+    address internal safe = _actor("safe");
 
     function _deployChains() internal {
         _createAttesters(3);
@@ -53,19 +72,38 @@ abstract contract Chains is World, Attesters {
         tokens = [
             NATIVE, address(plain), address(fee), address(noReturn), address(blocking), address(hook), address(rebasing)
         ];
-        intruder = new Intruder();
-        refuser = new Intruder();
-        burner = new Intruder();
+        intruder = new CodedWallet();
+        refuser = new CodedWallet();
+        burner = new CodedWallet();
         hook.setHook(intruder);
         wallets = [_actor("wallet 0"), _actor("wallet 1"), address(intruder), address(refuser), address(burner)];
         fakeVault = new FakeVault();
+        messenger = new Messenger();
+        sequencer = new PriceFeed(0, 0);
+        // Decimals differ, so that a price that is scaled wrongly is seen.
+        fee.setDecimals(18);
+        noReturn.setDecimals(8);
+        _deployFeed(NATIVE, 8, 2000e8);
+        _deployFeed(address(plain), 8, 1e8);
+        _deployFeed(address(fee), 18, 5e16);
+        _deployFeed(address(noReturn), 6, 60_000e6);
 
         AccessManager manager = _deployManager();
         for (uint256 chain = 0; chain < CHAINS; ++chain) {
             vm.chainId(_chainId(chain));
             escrows.push(_deployEscrow());
-            vaults.push(_deployVault(manager, escrows[chain], address(router), address(plain), address(wrapped)));
+            address feed = chain == 0 ? address(0) : address(sequencer);
+            vaults.push(_deployVault(manager, escrows[chain], address(router), address(plain), address(wrapped), feed));
             _wireRoles(manager, vaults[chain]);
+            accounts.push([_deployAccount(escrows[chain], false), _deployAccount(escrows[chain], true)]);
+        }
+        for (uint256 chain = 0; chain < CHAINS; ++chain) {
+            bytes32 recipient = word(address(vaults[1 - chain]));
+            messenger.setKnown(uint32(chain), true);
+            address route = address(
+                _deployRoute(address(vaults[chain]), address(messenger), address(plain), uint32(chain), recipient, 14)
+            );
+            routes.push(route);
         }
         _stock();
     }
@@ -90,6 +128,24 @@ abstract contract Chains is World, Attesters {
         for (uint256 w = 0; w < wallets.length; ++w) {
             vm.deal(wallets[w], STOCK);
         }
+    }
+
+    function _deployFeed(address token, uint8 decimals, int256 price) private {
+        priceOf[token] = new PriceFeed(decimals, price);
+    }
+
+    /// @dev What follows happens on this chain: the delegated wallets have the code that they delegated to there.
+    function _goTo(uint256 chain) internal {
+        vm.chainId(_chainId(chain));
+        if (_here == chain) return;
+        _here = chain;
+        for (uint256 i = 0; i < DELEGATED; ++i) {
+            vm.etch(wallets[i], abi.encodePacked(hex"ef0100", accounts[chain][i]));
+        }
+    }
+
+    function _isDelegated(address account) internal view returns (bool) {
+        return account == wallets[0] || account == wallets[1];
     }
 
     function _chainId(uint256 chain) internal pure returns (uint256) {

@@ -7,10 +7,10 @@ import {VaultState} from "../../src/interfaces/IGeoVault.sol";
 import {unword, word} from "../base/orders.sol";
 import {vm} from "../base/Vm.sol";
 import {Intruder} from "../mocks/Intruder.sol";
-import {OpenActions} from "./OpenActions.sol";
+import {WalletActions} from "./WalletActions.sol";
 
 /// @dev Releases, refunds and claims: honest ones, forged ones, and those that need nobody's leave.
-abstract contract DecideActions is OpenActions {
+abstract contract DecideActions is WalletActions {
     function release(uint256 seed) external {
         uint256 chain = _begin(seed);
         (bool found, Order memory order) = _find(_mayRelease, chain, CHAINS);
@@ -51,7 +51,7 @@ abstract contract DecideActions is OpenActions {
         uint256 chain = _begin(seed);
         (bool found, Order memory order) = _find(_mayRefund, chain, chain);
         if (!found || _oneIn(3)) order = _some();
-        vm.chainId(order.originChainId);
+        _goTo(_chainOf(order.originChainId));
         // Another escrow's order is offered too.
         address escrow = _oneIn(4) ? address(escrows[_rand(CHAINS)]) : unword(order.escrow);
         _call(stranger, escrow, abi.encodeCall(IGeoEscrow.refund, (order)));
@@ -64,7 +64,7 @@ abstract contract DecideActions is OpenActions {
         (bool found, Order memory order) = _find(_isDue, CHAINS, CHAINS);
         if (!found) return;
         if (order.deadlines.refundAfter() > vm.getBlockTimestamp()) vm.warp(order.deadlines.refundAfter());
-        vm.chainId(order.originChainId);
+        _goTo(_chainOf(order.originChainId));
         _troublePayment(order, unword(order.wallet));
         bool ok = _call(stranger, unword(order.escrow), abi.encodeCall(IGeoEscrow.refund, (order)));
         _check(ok, "I12: an order could not be refunded after its refundAfter");
@@ -102,7 +102,6 @@ abstract contract DecideActions is OpenActions {
     function claimTo(uint256 seed) external {
         uint256 chain = _begin(seed);
         (IGeoEscrow escrow, address token, address who) = _findCredit(chain);
-        if (_oneIn(2)) return;
         claimer = who;
         _call(who, address(escrow), abi.encodeCall(IGeoEscrow.claimTo, (token, wallets[_rand(2)])));
         _end("claimTo", IGeoEscrow.Claimed.selector);
@@ -113,7 +112,7 @@ abstract contract DecideActions is OpenActions {
     function claimVaultsCredit(uint256 seed) external {
         uint256 chain = _begin(seed);
         if (creditOf[address(escrows[chain])][address(blocking)][address(vaults[chain])] == 0) chain = 1 - chain;
-        vm.chainId(_chainId(chain));
+        _goTo(chain);
         if (_oneIn(2)) blocking.setBlocked(address(escrows[chain]), false);
         claimer = address(vaults[chain]);
         _call(
@@ -131,7 +130,7 @@ abstract contract DecideActions is OpenActions {
         for (uint256 i = 0; i < 8 && order.destinationVault != word(address(fakeVault)); ++i) {
             order = _some();
         }
-        vm.chainId(order.originChainId);
+        _goTo(_chainOf(order.originChainId));
         IGeoEscrow escrow = IGeoEscrow(unword(order.escrow));
         bool ok = _call(stranger, address(fakeVault), abi.encodeCall(fakeVault.releaseFilled, (escrow, order)));
         if (!ok) _call(stranger, address(escrow), abi.encodeCall(IGeoEscrow.refund, (order)));

@@ -3,6 +3,7 @@ pragma solidity 0.8.37;
 
 import {Order} from "../../src/Order.sol";
 import {EscrowState, IGeoEscrow} from "../../src/interfaces/IGeoEscrow.sol";
+import {CapKind} from "../../src/interfaces/IGeoVault.sol";
 import {unword} from "../base/orders.sol";
 import {vm} from "../base/Vm.sol";
 import {Intruder} from "../mocks/Intruder.sol";
@@ -20,12 +21,14 @@ contract Handler is TroubleActions {
         }
         for (uint256 chain = 0; chain < CHAINS; ++chain) {
             nativeOf[address(vaults[chain])] = STOCK;
-            vm.chainId(_chainId(chain));
+            _goTo(chain);
+            vm.recordLogs();
             for (uint256 i = 0; i < tokens.length; ++i) {
-                vm.prank(admin);
-                vaults[chain].setOutflowCap(tokens[i], 1e26);
-                capOf[address(vaults[chain])][tokens[i]] = 1e26;
+                vm.prank(config);
+                vaults[chain].setCap(CapKind.Fill, tokens[i], NATIVE, 1e26);
             }
+            _listMoves(chain);
+            _book(0);
         }
     }
 
@@ -34,42 +37,62 @@ contract Handler is TroubleActions {
 
     /// @dev Everything that a campaign does, by the name under which its effects are counted.
     function actions() external pure returns (string[] memory list) {
-        list = new string[](35);
+        list = new string[](55);
         list[0] = "openAcrossChains";
         list[1] = "openOnOneChain";
         list[2] = "openForeign";
         list[3] = "openBadly";
         list[4] = "openWithinOpen";
         list[5] = "openAgain";
-        list[6] = "release";
-        list[7] = "refundEarly";
-        list[8] = "releaseMany";
-        list[9] = "refundMany";
-        list[10] = "refundByAnyone";
-        list[11] = "refundWhenTimeHasCome";
-        list[12] = "claim";
-        list[13] = "claimTo";
-        list[14] = "claimVaultsCredit";
-        list[15] = "forgeAttestation";
-        list[16] = "foreignVaultActs";
-        list[17] = "fill";
-        list[18] = "fillThroughRouter";
-        list[19] = "fillMany";
-        list[20] = "voidOne";
-        list[21] = "voidMany";
-        list[22] = "pause";
-        list[23] = "unpause";
-        list[24] = "setOutflowCap";
-        list[25] = "withdraw";
-        list[26] = "actWithoutTheRole";
-        list[27] = "timePasses";
-        list[28] = "timeComesToADeadline";
-        list[29] = "tokenBlocks";
-        list[30] = "tokenTakesAFee";
-        list[31] = "tokenRebases";
-        list[32] = "walletRefuses";
-        list[33] = "donate";
-        list[34] = "reenter";
+        list[6] = "openForTyped";
+        list[7] = "openForPersonal";
+        list[8] = "openMany";
+        list[9] = "openManyStarved";
+        list[10] = "openByAgent";
+        list[11] = "agentLeavesItsMandate";
+        list[12] = "openUnsigned";
+        list[13] = "replay";
+        list[14] = "revoke";
+        list[15] = "release";
+        list[16] = "refundEarly";
+        list[17] = "releaseMany";
+        list[18] = "refundMany";
+        list[19] = "refundByAnyone";
+        list[20] = "refundWhenTimeHasCome";
+        list[21] = "claim";
+        list[22] = "claimTo";
+        list[23] = "claimVaultsCredit";
+        list[24] = "forgeAttestation";
+        list[25] = "foreignVaultActs";
+        list[26] = "fill";
+        list[27] = "fillThroughRouter";
+        list[28] = "fillMany";
+        list[29] = "topUp";
+        list[30] = "topUpRefused";
+        list[31] = "voidOne";
+        list[32] = "voidMany";
+        list[33] = "trade";
+        list[34] = "tradeOutside";
+        list[35] = "send";
+        list[36] = "bridge";
+        list[37] = "moveOutside";
+        list[38] = "setMoveCap";
+        list[39] = "setFeed";
+        list[40] = "pricesMove";
+        list[41] = "pause";
+        list[42] = "unpause";
+        list[43] = "setCap";
+        list[44] = "withdraw";
+        list[45] = "actWithoutTheRole";
+        list[46] = "timePasses";
+        list[47] = "timeComesToADeadline";
+        list[48] = "tokenBlocks";
+        list[49] = "tokenTakesAFee";
+        list[50] = "tokenRebases";
+        list[51] = "walletRefuses";
+        list[52] = "donate";
+        list[53] = "reenter";
+        list[54] = "reenterWhilePaying";
     }
 
     /// @dev How many calls of each action took effect.
@@ -111,15 +134,17 @@ contract Handler is TroubleActions {
         for (uint256 chain = 0; chain < CHAINS; ++chain) {
             if (address(vaults[chain]).balance != nativeOf[address(vaults[chain])]) return false;
         }
-        return true;
+        return relayer.balance == nativeOf[relayer] && safe.balance == nativeOf[safe];
     }
 
     /// @dev I13: nothing but an order's own call ever had an allowance.
     function noAllowanceIsLeft() external view returns (bool) {
         for (uint256 chain = 0; chain < CHAINS; ++chain) {
+            if (wrapped.allowance(address(vaults[chain]), address(router)) != 0) return false;
             for (uint256 i = 1; i < tokens.length; ++i) {
                 Token token = Token(tokens[i]);
                 if (token.allowance(address(vaults[chain]), address(router)) != 0) return false;
+                if (token.allowance(routes[chain], address(messenger)) != 0) return false;
                 for (uint256 w = 0; w < wallets.length; ++w) {
                     if (token.allowance(wallets[w], address(escrows[chain])) != 0) return false;
                 }
@@ -169,7 +194,7 @@ contract Handler is TroubleActions {
             bytes32 id = ids[i];
             _checkStates(id);
             if (entries[id].escrow != EscrowState.Opened) continue;
-            vm.chainId(orders[i].originChainId);
+            _goTo(_chainOf(orders[i].originChainId));
             bool ok = _call(stranger, unword(orders[i].escrow), abi.encodeCall(IGeoEscrow.refund, (orders[i])));
             _check(ok, "I12: an order could not be refunded after its refundAfter");
             _book(0);
@@ -186,8 +211,9 @@ contract Handler is TroubleActions {
     function _claimEverything() private {
         for (uint256 chain = 0; chain < CHAINS; ++chain) {
             for (uint256 i = 0; i < tokens.length; ++i) {
-                for (uint256 w = 0; w <= wallets.length; ++w) {
-                    address who = w == wallets.length ? address(vaults[chain]) : wallets[w];
+                for (uint256 w = 0; w < wallets.length + 2; ++w) {
+                    address who =
+                        w < wallets.length ? wallets[w] : w == wallets.length ? address(vaults[chain]) : stranger;
                     if (creditOf[address(escrows[chain])][tokens[i]][who] == 0) continue;
                     bytes memory data = abi.encodeCall(IGeoEscrow.claim, (tokens[i], who));
                     bool ok = _call(stranger, address(escrows[chain]), data);

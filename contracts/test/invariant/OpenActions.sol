@@ -5,11 +5,12 @@ import {Order, Terms} from "../../src/Order.sol";
 import {IGeoEscrow} from "../../src/interfaces/IGeoEscrow.sol";
 import {packDeadlines, termsOf, unword, word} from "../base/orders.sol";
 import {vm} from "../base/Vm.sol";
+import {CodedWallet} from "../mocks/CodedWallet.sol";
 import {Intruder} from "../mocks/Intruder.sol";
-import {Acting} from "./Acting.sol";
+import {Signers} from "./Signers.sol";
 
 /// @dev Orders opened well, badly, twice, and by wallets that call back.
-abstract contract OpenActions is Acting {
+abstract contract OpenActions is Signers {
     function openAcrossChains(uint256 seed) public {
         uint256 chain = _begin(seed);
         _openNew(_newOrder(chain, 1 - chain), true);
@@ -37,7 +38,7 @@ abstract contract OpenActions is Acting {
         } else if (kind == 1) {
             order.destinationVault = word(address(fakeVault));
         } else if (kind == 2) {
-            order.destinationChainId = 101;
+            order.destinationChainId = SOLANA;
             order.destinationVault = keccak256("a vault on Solana");
             order.recipient = keccak256("a wallet on Solana");
         } else {
@@ -59,7 +60,7 @@ abstract contract OpenActions is Acting {
         if (orders.length == 0) return;
         _begin(seed);
         Order memory order = _some();
-        vm.chainId(order.originChainId);
+        _goTo(_chainOf(order.originChainId));
         _open(
             order,
             abi.encodeCall(IGeoEscrow.open, (termsOf(order))),
@@ -119,14 +120,26 @@ abstract contract OpenActions is Acting {
         _end("openWithinOpen");
     }
 
+    /// @dev In a transaction of the wallet's own, or by anyone with the wallet's signature.
     function _openNew(Order memory order, bool ours) private {
         _register(order, ours);
+        uint256 way = _rand(4);
+        if (way > 1) return _openSigned(order, way == 2 ? TYPED : PERSONAL);
         Terms memory terms = termsOf(order);
         uint256 value = unword(order.inputToken) == NATIVE ? order.inputAmount : 0;
         _open(order, abi.encodeCall(IGeoEscrow.open, (terms)), value);
         if (value != 0) return;
         uint256 left = _token(unword(order.inputToken)).allowance(unword(order.wallet), unword(order.escrow));
         _check(left == 0, "I13: an allowance was left to the escrow");
+    }
+
+    function _openSigned(Order memory order, uint8 kind) private {
+        if (!_isDelegated(unword(order.wallet))) {
+            CodedWallet.Way way = kind == TYPED ? CodedWallet.Way.Honest : CodedWallet.Way.Generous;
+            _openFor(order, abi.encodePacked(way));
+            return;
+        }
+        if (_openFor(order, _ownersProof(order, kind))) ++effects[kind == TYPED ? "openForTyped" : "openForPersonal"];
     }
 
     function _disarm() internal {

@@ -2,17 +2,17 @@
 pragma solidity 0.8.37;
 
 import {Order} from "../../src/Order.sol";
-import {Attestation, IGeoEscrow} from "../../src/interfaces/IGeoEscrow.sol";
-import {Fill, IGeoVault, VaultState} from "../../src/interfaces/IGeoVault.sol";
+import {Attestation, IGeoEscrow, Opening} from "../../src/interfaces/IGeoEscrow.sol";
+import {CapKind, Fill, IGeoVault, VaultState} from "../../src/interfaces/IGeoVault.sol";
 import {termsOf, unword, word} from "../base/orders.sol";
 import {vm} from "../base/Vm.sol";
 import {IVault} from "../base/World.sol";
 import {Intruder} from "../mocks/Intruder.sol";
 import {Token} from "../mocks/Token.sol";
-import {VaultActions} from "./VaultActions.sol";
+import {TreasurerActions} from "./TreasurerActions.sol";
 
 /// @dev What happens around the contracts: time, and tokens and wallets that misbehave.
-abstract contract TroubleActions is VaultActions {
+abstract contract TroubleActions is TreasurerActions {
     function timePasses(uint256 seed) external {
         _begin(seed);
         vm.warp(vm.getBlockTimestamp() + (_oneIn(50) ? _rand(2 hours) : _rand(20)));
@@ -89,23 +89,29 @@ abstract contract TroubleActions is VaultActions {
         address token = tokens[1 + _rand(tokens.length - 1)];
         address escrow = address(escrows[_rand(CHAINS)]);
         uint256 amount = _rand(1e18);
+        // The native token is taken only while an order is opened.
+        vm.prank(wallets[0]);
+        (bool ok,) = escrow.call{value: amount}("");
+        _check(!ok, "I1: an escrow took the native token without an order");
         Token(token).mint(escrow, amount);
         extra[escrow][token] += int256(amount);
         _end("donate");
     }
 
-    /// @dev An order is decided or filled while the intruder, given control in the middle of it, tries everything:
-    /// each function of escrow and vault, on the same order and on another, with signatures that are good.
+    /// @dev An order is opened, decided or filled while the intruder, given control in the middle of it, tries what it
+    /// can: functions of escrow and vault, on the same order and on another, with signatures that are good.
     function reenter(uint256 seed) external {
         uint256 chain = _begin(seed);
         (bool found, Order memory order) = _findHooked(chain);
         if (!found) return;
         Order memory other = _some();
         uint256 before = intruder.attempts();
-        intruder.arm(_everything(chain, order, other));
+        intruder.arm(_some(_everything(chain, order, other)));
         VaultState state = entries[order.orderId()].vault;
         address escrow = address(escrows[chain]);
-        if (state == VaultState.Filled) {
+        if (_oneIn(3)) {
+            _openHooked(chain);
+        } else if (state == VaultState.Filled) {
             _call(stranger, escrow, _releaseOf(escrows[chain], order));
         } else if (_mayRefund(order.orderId())) {
             _call(stranger, escrow, _refundOf(escrows[chain], order));
@@ -118,6 +124,24 @@ abstract contract TroubleActions is VaultActions {
         claimer = address(intruder);
         _book(0);
         if (intruder.attempts() != before) ++effects["reenter"];
+    }
+
+    /// @dev A part of the calls: the intruder has to keep them all until it is given control, which takes long.
+    function _some(Intruder.Call[] memory all) private returns (Intruder.Call[] memory some) {
+        some = new Intruder.Call[](8);
+        uint256 start = _rand(all.length);
+        for (uint256 i = 0; i < some.length; ++i) {
+            some[i] = all[(start + i * 7) % all.length];
+        }
+    }
+
+    /// @dev A wallet pays with a token that gives the intruder control.
+    function _openHooked(uint256 chain) private {
+        Order memory order = _newOrder(chain, 1 - chain);
+        order.inputToken = word(address(hook));
+        order.wallet = word(wallets[_rand(DELEGATED)]);
+        _register(order, true);
+        if (_openFor(order, _ownersProof(order, TYPED))) ++effects["reenterWhilePaying"];
     }
 
     /// @dev An open order whose payment gives the intruder control.
@@ -139,7 +163,7 @@ abstract contract TroubleActions is VaultActions {
         address escrow = address(escrows[chain]);
         address vault = address(vaults[chain]);
         address hooked = address(hook);
-        calls = new Intruder.Call[](19);
+        calls = new Intruder.Call[](25);
         Order[] memory both = new Order[](2);
         (both[0], both[1]) = (order, other);
         Attestation memory none;
@@ -160,6 +184,14 @@ abstract contract TroubleActions is VaultActions {
         calls[14] = _step(vault, abi.encodeCall(IGeoVault.pause, ()));
         calls[15] = _step(escrow, abi.encodeCall(IGeoEscrow.releaseMany, (both, none)));
         calls[16] = _step(escrow, abi.encodeCall(IGeoEscrow.refundMany, (both, none)));
+        calls[19] = _step(vault, abi.encodeCall(IGeoVault.setCap, (CapKind.Fill, hooked, NATIVE, 1)));
+        calls[20] = _step(vault, abi.encodeCall(IGeoVault.send, (_newMoveId(), hooked, stranger, 1)));
+        calls[21] = _step(vault, abi.encodeCall(IGeoVault.bridge, (_newMoveId(), hooked, stranger, 1, "")));
+        uint256 deadline = vm.getBlockTimestamp();
+        calls[22] = _step(
+            vault, abi.encodeCall(IGeoVault.trade, (_newMoveId(), address(plain), NATIVE, 1000, 1, 500, 0, deadline))
+        );
+        (calls[23], calls[24]) = _openings(chain, escrow);
         if (_mayRelease(order.orderId())) {
             calls[17] = _step(escrow, _releaseOf(escrows[chain], order));
             Attestation memory good = _attest(escrows[chain].releaseDigest(_ids(_twice(order))));
@@ -169,6 +201,21 @@ abstract contract TroubleActions is VaultActions {
             Attestation memory good = _attest(escrows[chain].refundDigest(_ids(_twice(order))));
             calls[18] = _step(escrow, abi.encodeCall(IGeoEscrow.refundMany, (_twice(order), good)));
         }
+    }
+
+    /// @dev An order that could be opened, by itself and in a batch.
+    function _openings(uint256 chain, address escrow)
+        private
+        returns (Intruder.Call memory single, Intruder.Call memory batch)
+    {
+        Order memory order = _newOrder(chain, 1 - chain);
+        (order.wallet, order.inputToken) = (word(wallets[0]), word(address(plain)));
+        _register(order, true);
+        bytes memory proof = _ownersProof(order, TYPED);
+        Opening[] memory items = new Opening[](1);
+        items[0] = Opening({wallet: wallets[0], gas: 10_000, terms: termsOf(order), proof: proof});
+        batch = _step(escrow, abi.encodeCall(IGeoEscrow.openMany, (items)));
+        single = _step(escrow, abi.encodeCall(IGeoEscrow.openFor, (wallets[0], termsOf(order), proof)));
     }
 
     function _twice(Order memory order) private pure returns (Order[] memory list) {

@@ -2,7 +2,7 @@
 pragma solidity 0.8.37;
 
 import {Order} from "../../src/Order.sol";
-import {Fill, IGeoVault} from "../../src/interfaces/IGeoVault.sol";
+import {CapKind, Fill, IGeoVault} from "../../src/interfaces/IGeoVault.sol";
 import {unword, word} from "../base/orders.sol";
 import {vm} from "../base/Vm.sol";
 import {IVault} from "../base/World.sol";
@@ -88,13 +88,13 @@ abstract contract VaultActions is DecideActions {
         _end("voidMany", IGeoVault.Voided.selector);
     }
 
-    /// @dev What guardian, admin and treasury do.
+    /// @dev What guardian, resume, config and treasury do.
     function keysAct(uint256 seed) external {
         uint256 chain = _begin(seed);
         uint256 kind = _rand(12);
         if (kind < 2) _pause(chain);
         else if (kind < 7) _unpause(chain);
-        else if (kind < 9) _setOutflowCap(chain);
+        else if (kind < 9) _setCap(chain);
         else _withdraw(chain);
     }
 
@@ -103,14 +103,14 @@ abstract contract VaultActions is DecideActions {
     }
 
     function _unpause(uint256 chain) private {
-        if (_call(admin, address(vaults[chain]), abi.encodeCall(IGeoVault.unpause, ()))) _end("unpause");
+        if (_call(resume, address(vaults[chain]), abi.encodeCall(IGeoVault.unpause, ()))) _end("unpause");
     }
 
-    function _setOutflowCap(uint256 chain) private {
+    function _setCap(uint256 chain) private {
         address token = _someToken();
         uint96 cap = uint96(_oneIn(8) ? 0 : 10 ** (22 + _rand(4)));
-        _call(admin, address(vaults[chain]), abi.encodeCall(IGeoVault.setOutflowCap, (token, cap)));
-        _end("setOutflowCap", IGeoVault.OutflowCapSet.selector);
+        _call(config, address(vaults[chain]), abi.encodeCall(IGeoVault.setCap, (CapKind.Fill, token, NATIVE, cap)));
+        _end("setCap", IGeoVault.CapSet.selector);
     }
 
     /// @dev Also to the escrow: stock that goes there is a donation.
@@ -128,21 +128,33 @@ abstract contract VaultActions is DecideActions {
         uint256 chain = _begin(seed);
         IVault vault = vaults[chain];
         Order memory order = orders.length == 0 ? _newOrder(chain, chain) : _some();
-        uint256 kind = _rand(10);
-        bytes memory data = kind == 0 ? abi.encodeCall(IGeoVault.fill, (_item(order))) : bytes("");
-        address caller = _oneIn(3) ? treasury : _oneIn(2) ? guardian : stranger;
-        if (kind == 1) data = abi.encodeCall(IGeoVault.fillMany, (new Fill[](0)));
-        if (kind == 2) data = abi.encodeCall(IGeoVault.void, (order));
-        if (kind == 3) data = abi.encodeCall(IGeoVault.voidMany, (new Order[](0)));
-        if (kind == 4) data = abi.encodeCall(IVault.fillOne, (_item(order)));
-        if (kind > 4) caller = _oneIn(2) ? operator : stranger;
-        if (kind == 5) data = abi.encodeCall(IGeoVault.withdraw, (NATIVE, caller, 1));
-        if (kind == 6) data = abi.encodeCall(IGeoVault.claimCredit, (NATIVE, caller));
-        if (kind == 7) data = abi.encodeCall(IGeoVault.pause, ());
-        if (kind == 8) data = abi.encodeCall(IGeoVault.unpause, ());
-        if (kind == 9) data = abi.encodeCall(IGeoVault.setOutflowCap, (NATIVE, type(uint96).max));
+        (bytes memory data, address role) = _roleCall(_rand(14), order);
+        address[8] memory callers = [operator, guardian, treasury, treasurer, config, resume, stranger, admin];
+        address caller = callers[_rand(callers.length)];
+        if (caller == role) caller = stranger;
         _check(!_call(caller, address(vault), data), "roles: a call was let through without its role");
         _end("actWithoutTheRole");
+    }
+
+    /// @dev A call, and whose it is.
+    function _roleCall(uint256 kind, Order memory order) private returns (bytes memory, address) {
+        if (kind == 0) return (abi.encodeCall(IGeoVault.fill, (_item(order))), operator);
+        if (kind == 1) return (abi.encodeCall(IGeoVault.fillMany, (new Fill[](0))), operator);
+        if (kind == 2) return (abi.encodeCall(IGeoVault.void, (order)), operator);
+        if (kind == 3) return (abi.encodeCall(IGeoVault.voidMany, (new Order[](0))), operator);
+        if (kind == 4) return (abi.encodeCall(IVault.fillOne, (_item(order))), NATIVE);
+        if (kind == 5) return (abi.encodeCall(IGeoVault.withdraw, (NATIVE, stranger, 1)), treasury);
+        if (kind == 6) return (abi.encodeCall(IGeoVault.claimCredit, (NATIVE, stranger)), treasury);
+        if (kind == 7) return (abi.encodeCall(IGeoVault.pause, ()), guardian);
+        if (kind == 8) return (abi.encodeCall(IGeoVault.unpause, ()), resume);
+        if (kind == 9) return (abi.encodeCall(IGeoVault.setCap, (CapKind.Fill, NATIVE, NATIVE, 1)), config);
+        if (kind == 10) return (abi.encodeCall(IGeoVault.setFeed, (NATIVE, NATIVE, 1, 1)), config);
+        bytes32 moveId = keccak256(abi.encode(_rand(type(uint256).max)));
+        if (kind == 11) return (abi.encodeCall(IGeoVault.send, (moveId, NATIVE, relayer, 1)), treasurer);
+        if (kind == 12) return (abi.encodeCall(IGeoVault.bridge, (moveId, NATIVE, routes[0], 1, "")), treasurer);
+        uint256 deadline = vm.getBlockTimestamp();
+        bytes memory data = abi.encodeCall(IGeoVault.trade, (moveId, address(plain), NATIVE, 1000, 1, 500, 0, deadline));
+        return (data, treasurer);
     }
 
     /// @dev An order that the escrow holds, or, seldom, one that is decided, or one that no escrow of ours ever held.
@@ -165,6 +177,7 @@ abstract contract VaultActions is DecideActions {
 
     function _endFill(string memory name, bool wasPaused) private {
         uint256 filled = _book(IGeoVault.Filled.selector);
+        (effects["topUp"], effects["topUpRefused"]) = (topUps, topUpsRefused);
         if (filled == 0) return;
         ++effects[name];
         _check(!wasPaused, "pause: a paused vault filled an order");

@@ -10,6 +10,10 @@ import {Token} from "./Token.sol";
 contract WrappedNative is Token {
     error RefusedByVault();
 
+    constructor() {
+        decimals = 18;
+    }
+
     function deposit() external payable {
         balanceOf[msg.sender] += msg.value;
     }
@@ -45,10 +49,22 @@ contract Router is ISwapRouter {
     uint256 public lie;
     /// What the second pool leaves behind in the router.
     uint256 public stranded;
+    /// What is paid, if it is not by the rate.
+    uint256 public exactOut;
+    /// Who is paid, if not the recipient.
+    address public payee;
     bytes public path;
 
     function set(uint256 rate, uint256 taken, uint256 lie_, uint256 stranded_) external {
         (rateBps, takenBps, lie, stranded) = (rate, taken, lie_, stranded_);
+    }
+
+    function setExactOut(uint256 value) external {
+        exactOut = value;
+    }
+
+    function setPayee(address value) external {
+        payee = value;
     }
 
     function exactInput(ExactInputParams calldata params) external payable returns (uint256 amountOut) {
@@ -56,10 +72,10 @@ contract Router is ISwapRouter {
         bytes calldata p = params.path;
         uint256 taken = params.amountIn * takenBps / 10_000;
         IERC20(address(bytes20(p[:20]))).safeTransferFrom(msg.sender, address(POOLS), taken);
-        uint256 paid = taken * rateBps / 10_000;
+        uint256 paid = exactOut == 0 ? taken * rateBps / 10_000 : exactOut;
         amountOut = paid + lie;
         if (amountOut < params.amountOutMinimum) revert TooLittleOut();
         if (stranded != 0) POOLS.pay(address(bytes20(p[23:43])), address(this), stranded);
-        POOLS.pay(address(bytes20(p[p.length - 20:])), params.recipient, paid);
+        POOLS.pay(address(bytes20(p[p.length - 20:])), payee == address(0) ? params.recipient : payee, paid);
     }
 }

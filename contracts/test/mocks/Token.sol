@@ -14,6 +14,11 @@ contract Token {
     mapping(address from => mapping(address to => uint256)) public sent;
     /// What of it arrived.
     mapping(address from => mapping(address to => uint256)) public arrived;
+    uint8 public decimals = 6;
+
+    function setDecimals(uint8 value) external {
+        decimals = value;
+    }
 
     function mint(address to, uint256 amount) external {
         balanceOf[to] += amount;

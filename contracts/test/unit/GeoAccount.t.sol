@@ -1,208 +1,338 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-import {Account as ERC4337Account} from "@openzeppelin/contracts/account/Account.sol";
-import {ERC7579Utils} from "@openzeppelin/contracts/account/utils/draft-ERC7579Utils.sol";
-import {ERC7821} from "@openzeppelin/contracts/account/extensions/draft-ERC7821.sol";
 import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
-import {IEntryPoint, PackedUserOperation} from "@openzeppelin/contracts/interfaces/IERC4337.sol";
 import {IERC1155Receiver} from "@openzeppelin/contracts/token/ERC1155/IERC1155Receiver.sol";
 import {IERC721Receiver} from "@openzeppelin/contracts/token/ERC721/IERC721Receiver.sol";
-import {Errors} from "@openzeppelin/contracts/utils/Errors.sol";
-import {MessageHashUtils} from "@openzeppelin/contracts/utils/cryptography/MessageHashUtils.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
+import {NotAnAddress, Order} from "../../src/Order.sol";
+import {IGeoAccount} from "../../src/interfaces/IGeoAccount.sol";
+import {EscrowState, IGeoEscrow} from "../../src/interfaces/IGeoEscrow.sol";
+import {termsOf, typedHash, word} from "../base/orders.sol";
 import {vm} from "../base/Vm.sol";
-import {World} from "../base/World.sol";
+import {Wallets} from "../base/Wallets.sol";
 import {Token} from "../mocks/Token.sol";
 
-interface IWallet is IERC1271 {
-    function execute(bytes32 mode, bytes calldata executionData) external payable;
-    function supportsExecutionMode(bytes32 mode) external view returns (bool);
-    function entryPoint() external view returns (address);
-    function getNonce() external view returns (uint256);
-    function getNonce(uint192 key) external view returns (uint256);
-    function validateUserOp(PackedUserOperation calldata op, bytes32 hash, uint256 missing) external returns (uint256);
-}
-
-struct Call {
-    address target;
-    uint256 value;
-    bytes data;
-}
-
-/// @dev With the canonical EntryPoint, against which the account is compiled.
-contract GeoAccountTest is World {
-    address private constant ENTRY_POINT = 0x433709009B8330FDa32311DF1C2AFA402eD8D009;
-    address private constant SENDER_CREATOR = 0x0A630a99Df908A81115A3022927Be82f9299987e;
-    /// @dev ERC-7821: a batch, which reverts as a whole.
-    bytes32 private constant BATCH = bytes32(uint256(1) << 248);
-    uint256 private constant KEY = uint256(keccak256("wallet"));
+contract GeoAccountTest is Wallets {
     uint256 private constant N = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141;
+    uint256 private constant STRANGER_KEY = uint256(keccak256("stranger"));
 
-    IWallet private wallet;
-    Token private token;
-    address private delegate;
-    address private relayer = _actor("relayer");
-
-    function setUp() public {
-        vm.etch(ENTRY_POINT, _predeployed("0x433709009B8330FDa32311DF1C2AFA402eD8D009"));
-        vm.etch(SENDER_CREATOR, _predeployed("0x0A630a99Df908A81115A3022927Be82f9299987e"));
-        delegate = _deployAccount();
-        wallet = IWallet(vm.addr(KEY));
-        vm.etch(address(wallet), abi.encodePacked(hex"ef0100", delegate));
-        token = new Token();
-        token.mint(address(wallet), 100);
-    }
-
-    function test_theEntryPointIsTheCanonicalOne() public view {
-        vm.assertEq(wallet.entryPoint(), ENTRY_POINT, "entry point");
-        vm.assertEq(wallet.getNonce(), 0, "nonce");
-        vm.assertEq(wallet.getNonce(7), 7 << 64, "nonce of a key");
+    function test_anInstanceHasOneEscrowAndOneWayOrTwoToSign() public view {
+        vm.assertEq(IGeoAccount(account).ESCROW(), address(escrow), "escrow");
+        vm.assertEq(IGeoAccount(typedOnly).ESCROW(), address(escrow), "escrow of the other");
+        vm.assertTrue(!IGeoAccount(account).TYPED_ONLY() && IGeoAccount(typedOnly).TYPED_ONLY(), "typed only");
+        vm.assertEq(_mine().ESCROW(), address(escrow), "escrow of the wallet");
+        vm.assertEq(_mine().mandateEpoch(), 0, "epoch");
     }
 
     function test_aWalletDelegatesByItsOwnSignature() public {
         uint256 key = uint256(keccak256("fresh wallet"));
-        token.mint(vm.addr(key), 100);
-        vm.signAndAttachDelegation(delegate, key);
-        vm.prank(vm.addr(key));
-        IWallet(vm.addr(key)).execute(BATCH, _transfer(1));
-        vm.assertEq(token.balanceOf(stranger), 1, "sent");
+        Order memory order = _order();
+        order.wallet = word(vm.addr(key));
+        plain.mint(vm.addr(key), order.inputAmount);
+        bytes memory proof = _proof(TYPED, key, order);
+        vm.signAndAttachDelegation(account, key);
+        _openFor(order, proof);
+        _isState(order, EscrowState.Opened);
     }
 
-    function test_theWalletItselfExecutes() public {
-        vm.prank(address(wallet));
-        wallet.execute(BATCH, _transfer(3));
-        vm.assertEq(token.balanceOf(stranger), 3, "sent");
-    }
-
-    function test_nobodyElseExecutes() public {
-        vm.expectRevert(abi.encodeWithSelector(ERC4337Account.AccountUnauthorized.selector, stranger));
-        vm.prank(stranger);
-        wallet.execute(BATCH, _transfer(3));
-    }
-
-    function test_theDelegateItselfIsNobodysWallet() public {
-        vm.expectRevert(abi.encodeWithSelector(ERC4337Account.AccountUnauthorized.selector, address(wallet)));
-        vm.prank(address(wallet));
-        IWallet(delegate).execute(BATCH, _transfer(3));
-    }
-
-    function test_onlyTheEntryPointValidates() public {
-        PackedUserOperation memory op = _op(1);
-        vm.expectRevert(abi.encodeWithSelector(ERC4337Account.AccountUnauthorized.selector, address(this)));
-        wallet.validateUserOp(op, 0, 0);
-    }
-
-    function test_onlyBatchesThatRevertAsAWholeAreExecuted() public {
-        vm.assertTrue(wallet.supportsExecutionMode(BATCH), "batch");
-        bytes32[3] memory modes = [bytes32(0), bytes32(uint256(0x0101) << 240), BATCH | bytes32(uint256(1) << 200)];
-        for (uint256 i = 0; i < modes.length; ++i) {
-            vm.assertTrue(!wallet.supportsExecutionMode(modes[i]), "another mode");
-            vm.expectRevert(ERC7821.UnsupportedExecutionMode.selector);
-            vm.prank(address(wallet));
-            wallet.execute(modes[i], _transfer(3));
+    function test_nobodyButTheEscrowIsPaid() public {
+        Order memory order = _order();
+        bytes memory proof = _proof(TYPED, KEY, order);
+        address[4] memory callers = [stranger, wallet, address(vault), account];
+        for (uint256 i = 0; i < callers.length; ++i) {
+            vm.expectRevert(abi.encodeWithSelector(IGeoAccount.OnlyEscrow.selector, callers[i]));
+            vm.prank(callers[i]);
+            _mine().pay(order.orderId(), termsOf(order), proof);
         }
     }
 
-    function test_aCallThatFailsUndoesTheBatch() public {
-        Call[] memory calls = new Call[](2);
-        calls[0] = Call(address(token), 0, abi.encodeCall(token.transfer, (stranger, 3)));
-        calls[1] = Call(address(token), 0, abi.encodeCall(token.transfer, (stranger, 1000)));
-        vm.expectRevert(Token.InsufficientBalance.selector);
-        vm.prank(address(wallet));
-        wallet.execute(BATCH, abi.encode(calls));
-        vm.assertEq(token.balanceOf(stranger), 0, "sent");
+    function test_anotherEscrowIsNotPaid() public {
+        IGeoEscrow second = _deployEscrow();
+        Order memory order = _order();
+        order.escrow = word(address(second));
+        bytes memory proof = _proof(TYPED, KEY, order);
+        vm.expectRevert(abi.encodeWithSelector(IGeoAccount.OnlyEscrow.selector, address(second)));
+        second.openFor(wallet, termsOf(order), proof);
     }
 
-    function test_aCallThatFailsWithoutAReasonUndoesTheBatchToo() public {
-        Call[] memory calls = new Call[](1);
-        calls[0] = Call(address(token), 0, "no such function");
-        vm.expectRevert(Errors.FailedCall.selector);
-        vm.prank(address(wallet));
-        wallet.execute(BATCH, abi.encode(calls));
+    /// @dev Consent rests on the terms that are paid, not on the id that the caller names for them.
+    function test_theEscrowsWordForAnOrderDoesNotCount() public {
+        Order memory order = _order();
+        bytes memory proof = _proof(TYPED, KEY, order);
+        Order memory dearer = _order();
+        dearer.inputAmount += 1;
+        vm.expectRevert(abi.encodeWithSelector(IGeoAccount.WrongOrder.selector, order.orderId()));
+        vm.prank(address(escrow));
+        _mine().pay(order.orderId(), termsOf(dearer), proof);
+        // Nor does a signature of another order.
+        vm.expectPartialRevert(IGeoAccount.WrongSigner.selector);
+        vm.prank(address(escrow));
+        _mine().pay(dearer.orderId(), termsOf(dearer), proof);
     }
 
-    function test_aBatchThatIsNoneIsRefused() public {
-        vm.expectRevert(ERC7579Utils.ERC7579DecodingError.selector);
-        vm.prank(address(wallet));
-        wallet.execute(BATCH, hex"1234");
+    /// @dev What a wallet has signed in the account's domain is what the escrow calls its digest, on any chain.
+    function test_theAccountsDomainIsTheEscrows() public {
+        uint256[4] memory chainIds = [HERE, THERE, 1337, type(uint64).max];
+        for (uint256 i = 0; i < chainIds.length; ++i) {
+            vm.chainId(chainIds[i]);
+            Order memory order = _order();
+            order.originChainId = chainIds[i];
+            vm.assertEq(
+                _openFor(order, _proofOf(TYPED, KEY, escrow.typedDigest(order.orderId()))), typedHash(order), "id"
+            );
+            bytes32 revocation = _revokeHash(wallet, uint64(i));
+            _mine().revokeMandates(_proofOf(TYPED, KEY, escrow.typedDigest(revocation)));
+        }
     }
 
-    function test_anOpSignedByPersonalSignIsExecuted() public {
-        PackedUserOperation memory op = _op(5);
-        op.signature = _sign(MessageHashUtils.toEthSignedMessageHash(_hash(op)));
-        _handle(op);
-        vm.assertEq(token.balanceOf(stranger), 5, "sent");
+    function test_aSignatureForOneChainOpensNothingOnAnother() public {
+        Order memory order = _order();
+        bytes memory proof = _proof(TYPED, KEY, order);
+        vm.chainId(THERE);
+        vm.expectPartialRevert(IGeoAccount.WrongSigner.selector);
+        escrow.openFor(wallet, termsOf(order), proof);
+        // Nor does it if the domain is of the one chain and the order of the other.
+        proof = _proof(TYPED, KEY, order);
+        vm.expectPartialRevert(IGeoAccount.WrongSigner.selector);
+        escrow.openFor(wallet, termsOf(order), proof);
     }
 
-    /// @dev A wallet that signs raw hashes signs anything: only what it showed to its owner counts.
-    function test_anOpSignedAsARawHashIsRefused() public {
-        PackedUserOperation memory op = _op(5);
-        op.signature = _sign(_hash(op));
-        vm.expectRevert(abi.encodeWithSelector(IEntryPoint.FailedOp.selector, 0, "AA24 signature error"));
-        _handle(op);
+    function test_aSignatureOfOneWalletOpensNothingForAnother() public {
+        Order memory order = _order();
+        order.wallet = word(stranger);
+        _delegate(stranger, account);
+        plain.mint(stranger, order.inputAmount);
+        _openForReverts(
+            order, _proof(TYPED, KEY, order), abi.encodeWithSelector(IGeoAccount.WrongSigner.selector, wallet)
+        );
     }
 
-    function test_anOpSignedByAnotherIsRefused() public {
-        PackedUserOperation memory op = _op(5);
-        (uint8 v, bytes32 r, bytes32 s) =
-            vm.sign(uint256(keccak256("stranger")), MessageHashUtils.toEthSignedMessageHash(_hash(op)));
-        op.signature = abi.encodePacked(r, s, v);
-        vm.expectRevert(abi.encodeWithSelector(IEntryPoint.FailedOp.selector, 0, "AA24 signature error"));
-        _handle(op);
+    function test_aProofThatIsShortOrOfAnotherKindIsRefused() public {
+        Order memory order = _order();
+        bytes memory good = _proof(TYPED, KEY, order);
+        bytes memory short = new bytes(65);
+        for (uint256 i = 0; i < short.length; ++i) {
+            short[i] = good[i];
+        }
+        bytes memory invalid = abi.encodeWithSelector(IGeoAccount.InvalidProof.selector);
+        _openForReverts(order, "", invalid);
+        _openForReverts(order, short, invalid);
+        for (uint256 kind = 2; kind < 256; ++kind) {
+            good[0] = bytes1(uint8(kind));
+            _openForReverts(order, good, invalid);
+        }
     }
 
-    function test_anOpSignedHighIsRefused() public {
-        PackedUserOperation memory op = _op(5);
-        (uint8 v, bytes32 r, bytes32 s) = vm.sign(KEY, MessageHashUtils.toEthSignedMessageHash(_hash(op)));
-        op.signature = abi.encodePacked(r, bytes32(N - uint256(s)), v == 27 ? uint8(28) : uint8(27));
-        vm.expectRevert(abi.encodeWithSelector(IEntryPoint.FailedOp.selector, 0, "AA24 signature error"));
-        _handle(op);
+    function test_aSignatureThatIsNoneIsRefused() public {
+        Order memory order = _order();
+        bytes memory none = new bytes(66);
+        _openForReverts(order, none, abi.encodeWithSelector(ECDSA.ECDSAInvalidSignature.selector));
+        bytes memory proof = _proof(TYPED, KEY, order);
+        proof[65] = 0x00;
+        _openForReverts(order, proof, abi.encodeWithSelector(ECDSA.ECDSAInvalidSignature.selector));
     }
 
-    function test_anOpIsExecutedOnce() public {
-        PackedUserOperation memory op = _op(5);
-        op.signature = _sign(MessageHashUtils.toEthSignedMessageHash(_hash(op)));
-        _handle(op);
-        vm.expectRevert(abi.encodeWithSelector(IEntryPoint.FailedOp.selector, 0, "AA25 invalid account nonce"));
-        _handle(op);
+    function test_aSignatureWithAHighSIsRefused() public {
+        Order memory order = _order();
+        (uint8 v, bytes32 r, bytes32 s) = vm.sign(KEY, _typedDigest(address(escrow), order.orderId()));
+        bytes32 high = bytes32(N - uint256(s));
+        bytes memory proof = bytes.concat(bytes1(TYPED), r, high, bytes1(v == 27 ? 28 : 27));
+        _openForReverts(order, proof, abi.encodeWithSelector(ECDSA.ECDSAInvalidSignatureS.selector, high));
     }
 
-    function test_aMissingPrefundIsPaidToTheEntryPoint() public {
-        vm.deal(address(wallet), 10);
-        PackedUserOperation memory op = _op(5);
-        bytes32 hash = _hash(op);
-        op.signature = _sign(MessageHashUtils.toEthSignedMessageHash(hash));
-        vm.prank(ENTRY_POINT);
-        vm.assertEq(wallet.validateUserOp(op, hash, 4), 0, "validation data");
-        vm.assertEq(address(wallet).balance, 6, "balance");
+    /// @dev What follows the owner's own signature is not read: there is no mandate to look for.
+    function test_bytesAfterTheOwnersSignatureChangeNothing() public {
+        Order memory order = _order();
+        _openFor(order, bytes.concat(_proof(TYPED, KEY, order), "anything"));
+        _isState(order, EscrowState.Opened);
+    }
+
+    function test_aKindThatIsChangedAfterSigningOpensNothing() public {
+        for (uint8 kind = TYPED; kind <= PERSONAL; ++kind) {
+            bytes memory proof = _proof(kind, KEY, _order());
+            proof[0] = bytes1(kind == TYPED ? PERSONAL : TYPED);
+            vm.expectPartialRevert(IGeoAccount.WrongSigner.selector);
+            escrow.openFor(wallet, termsOf(_order()), proof);
+        }
+    }
+
+    function test_aTypedOnlyWalletRefusesOpaqueBytesWhateverTheirKindSays() public {
+        _delegate(wallet, typedOnly);
+        Order memory order = _order();
+        bytes memory personal = _proof(PERSONAL, KEY, order);
+        _openForReverts(order, personal, abi.encodeWithSelector(IGeoAccount.Opaque.selector));
+        // Passed off as a typed signature, it is the signature of some other key.
+        personal[0] = bytes1(TYPED);
+        vm.expectPartialRevert(IGeoAccount.WrongSigner.selector);
+        escrow.openFor(wallet, termsOf(order), personal);
+        for (uint256 kind = 2; kind < 256; ++kind) {
+            personal[0] = bytes1(uint8(kind));
+            _openForReverts(order, personal, abi.encodeWithSelector(IGeoAccount.InvalidProof.selector));
+        }
+        _openFor(order, _proof(TYPED, KEY, order));
+    }
+
+    function test_aTypedOnlyWalletRefusesToRevokeOnOpaqueBytes() public {
+        _delegate(wallet, typedOnly);
+        bytes memory proof = _proofOf(PERSONAL, KEY, _typedDigest(address(escrow), _revokeHash(wallet, 0)));
+        vm.expectRevert(IGeoAccount.Opaque.selector);
+        _mine().revokeMandates(proof);
+    }
+
+    /// @dev 32 opaque bytes that a thief chose: at worst they are an order of all of one token, for the thief.
+    function test_aPhishedPersonalSignatureCostsAtMostItsOrdersInput() public {
+        vm.assertLe(1, other.balanceOf(wallet), "has another token");
+        Order memory order = _order();
+        order.inputAmount = plain.balanceOf(wallet);
+        (order.originVault, order.destinationVault, order.recipient) = (word(stranger), word(stranger), word(stranger));
+        order.attesterSet = keccak256("the thief's own");
+        bytes memory signature = _sign(KEY, _personalDigest(_typedDigest(address(escrow), typedHash(order))));
+        uint256 others = other.balanceOf(wallet) + noReturn.balanceOf(wallet) + wallet.balance;
+        _openFor(order, bytes.concat(bytes1(PERSONAL), signature));
+
+        vm.assertEq(plain.balanceOf(address(escrow)), order.inputAmount, "the order's input");
+        plain.mint(wallet, order.inputAmount);
+        vm.expectRevert(abi.encodeWithSelector(IGeoEscrow.AlreadyOpened.selector, order.orderId()));
+        escrow.openFor(wallet, termsOf(order), bytes.concat(bytes1(PERSONAL), signature));
+        Order memory next = _order();
+        vm.expectPartialRevert(IGeoAccount.WrongSigner.selector);
+        escrow.openFor(wallet, termsOf(next), bytes.concat(bytes1(PERSONAL), signature));
+        vm.assertEq(other.balanceOf(wallet) + noReturn.balanceOf(wallet) + wallet.balance, others, "everything else");
+        vm.assertEq(_mine().mandateEpoch(), 0, "epoch");
+    }
+
+    function test_aPhishedPersonalSignatureCostsATypedOnlyWalletNothing() public {
+        _delegate(wallet, typedOnly);
+        Order memory order = _order();
+        order.inputAmount = plain.balanceOf(wallet);
+        bytes memory proof = _proof(PERSONAL, KEY, order);
+        _openForReverts(order, proof, abi.encodeWithSelector(IGeoAccount.Opaque.selector));
+        vm.assertEq(plain.balanceOf(address(escrow)), 0, "taken");
+    }
+
+    function test_aWalletSwitchesInstancesByDelegatingAnew() public {
+        _delegate(wallet, typedOnly);
+        Order memory order = _order();
+        bytes memory proof = _proof(PERSONAL, KEY, order);
+        _openForReverts(order, proof, abi.encodeWithSelector(IGeoAccount.Opaque.selector));
+        vm.signAndAttachDelegation(account, KEY);
+        _openFor(order, proof);
+        _isState(order, EscrowState.Opened);
+    }
+
+    function test_anEscrowThatDoesNotTakeTheNativeTokenIsNotPaid() public {
+        address refuser = address(new Refuser());
+        _delegate(wallet, _deployAccount(IGeoEscrow(refuser), false));
+        Order memory order = _order();
+        order.escrow = word(refuser);
+        order.inputToken = 0;
+        bytes memory proof = _proof(TYPED, KEY, order);
+        vm.expectRevert(IGeoAccount.PaymentFailed.selector);
+        vm.prank(refuser);
+        _mine().pay(order.orderId(), termsOf(order), proof);
+    }
+
+    /// @dev The escrow refuses these terms before it calls; the account does not rely on that.
+    function test_aTokenThatIsNoAddressIsNotPaid() public {
+        Order memory order = _order();
+        order.inputToken = bytes32(uint256(order.inputToken) | (1 << 160));
+        bytes memory proof = _proof(TYPED, KEY, order);
+        vm.expectRevert(abi.encodeWithSelector(NotAnAddress.selector, order.inputToken));
+        vm.prank(address(escrow));
+        _mine().pay(order.orderId(), termsOf(order), proof);
+    }
+
+    function test_aTokenThatReturnsFalseIsNotPaid() public {
+        Order memory order = _order();
+        order.inputToken = word(address(blocking));
+        blocking.setBlocked(address(escrow), true);
+        blocking.setQuiet(true);
+        bytes memory proof = _proof(TYPED, KEY, order);
+        vm.expectRevert(abi.encodeWithSelector(SafeERC20.SafeERC20FailedOperation.selector, address(blocking)));
+        vm.prank(address(escrow));
+        _mine().pay(order.orderId(), termsOf(order), proof);
+    }
+
+    /// @dev So nothing is left behind that a later delegate could read otherwise than it was meant.
+    function test_anOrderOfTheOwnersUsesNoStorageOfTheWallet() public {
+        Order memory order = _order();
+        bytes memory proof = _proof(TYPED, KEY, order);
+        vm.record();
+        _openFor(order, proof);
+        (bytes32[] memory reads, bytes32[] memory writes) = vm.accesses(wallet);
+        vm.assertEq(reads.length + writes.length, 0, "slots");
+    }
+
+    function test_theDelegateItselfIsNobodysWallet() public {
+        Order memory order = _order();
+        order.wallet = word(account);
+        plain.mint(account, order.inputAmount);
+        _openForReverts(
+            order, _proof(TYPED, KEY, order), abi.encodeWithSelector(IGeoAccount.WrongSigner.selector, wallet)
+        );
     }
 
     function test_aSignatureOfTheWalletsKeyIsValidForContracts() public view {
         bytes32 hash = keccak256("a permit");
-        bytes4 answer = wallet.isValidSignature(hash, _sign(hash));
+        bytes4 answer = _mine().isValidSignature(hash, _sign(KEY, hash));
         vm.assertEq(bytes32(answer), bytes32(IERC1271.isValidSignature.selector), "magic value");
     }
 
     function test_anyOtherSignatureIsInvalidForContracts() public view {
         bytes32 hash = keccak256("a permit");
-        (uint8 v, bytes32 r, bytes32 s) = vm.sign(uint256(keccak256("stranger")), hash);
-        bytes[4] memory signatures =
-            [abi.encodePacked(r, s, v), _sign(MessageHashUtils.toEthSignedMessageHash(hash)), bytes(""), new bytes(65)];
+        (uint8 v, bytes32 r, bytes32 s) = vm.sign(KEY, hash);
+        bytes[7] memory signatures = [
+            _sign(STRANGER_KEY, hash),
+            _sign(AGENT_KEY, hash),
+            _sign(KEY, _personalDigest(hash)),
+            bytes(""),
+            new bytes(65),
+            bytes.concat(_sign(KEY, hash), hex"00"),
+            bytes.concat(r, bytes32(N - uint256(s)), bytes1(v == 27 ? 28 : 27))
+        ];
         for (uint256 i = 0; i < signatures.length; ++i) {
-            bytes4 answer = wallet.isValidSignature(hash, signatures[i]);
+            bytes4 answer = _mine().isValidSignature(hash, signatures[i]);
             vm.assertEq(bytes32(answer), bytes32(bytes4(0xffffffff)), "accepted");
         }
+        bytes4 ofDelegate = IGeoAccount(account).isValidSignature(hash, _sign(KEY, hash));
+        vm.assertEq(bytes32(ofDelegate), bytes32(bytes4(0xffffffff)), "of the delegate itself");
+    }
+
+    /// @dev With the creation code of the real Permit2. It calls `isValidSignature` of a wallet that has code.
+    function test_aPermit2PermitOfADelegatedWalletStillVerifies() public {
+        string memory path = "node_modules/hardhat-predeploy/bin/0x000000000022D473030F116dDEE9F6B43aC78BA3.bytecode";
+        bytes memory code = vm.readFileBinary(path);
+        IPermit2 permit2;
+        assembly ("memory-safe") {
+            permit2 := create(0, add(code, 0x20), mload(code))
+        }
+        vm.prank(wallet);
+        plain.approve(address(permit2), type(uint256).max);
+        IPermit2.PermitTransferFrom memory permit =
+            IPermit2.PermitTransferFrom(IPermit2.TokenPermissions(address(plain), 10), 7, NOW);
+        IPermit2.SignatureTransferDetails memory details = IPermit2.SignatureTransferDetails(stranger, 10);
+        bytes32 hash = _permitDigest(permit2, permit);
+        bytes memory forged = _sign(STRANGER_KEY, hash);
+        bytes memory signature = _sign(KEY, hash);
+
+        vm.expectRevert(IPermit2.InvalidContractSignature.selector);
+        permit2.permitTransferFrom(permit, details, wallet, forged);
+        permit2.permitTransferFrom(permit, details, wallet, signature);
+        vm.assertEq(plain.balanceOf(stranger), 10, "sent");
     }
 
     function test_theWalletStillReceivesWhatItCouldBefore() public {
+        uint256 before = wallet.balance;
         vm.deal(address(this), 3);
-        (bool bare,) = address(wallet).call{value: 1, gas: 50_000}("");
-        (bool withNote,) = address(wallet).call{value: 2, gas: 50_000}("a payment with a note");
+        (bool bare,) = wallet.call{value: 1, gas: 50_000}("");
+        (bool withNote,) = wallet.call{value: 2, gas: 50_000}("a payment with a note");
         vm.assertTrue(bare && withNote, "native token");
-        vm.assertEq(address(wallet).balance, 3, "balance");
-        bytes4 answer = IERC721Receiver(address(wallet)).onERC721Received(address(0), address(0), 0, "");
+        vm.assertEq(wallet.balance - before, 3, "balance");
+        bytes4 answer = IERC721Receiver(wallet).onERC721Received(address(0), address(0), 0, "");
         vm.assertEq(bytes32(answer), bytes32(IERC721Receiver.onERC721Received.selector), "ERC-721");
-        IERC1155Receiver holder = IERC1155Receiver(address(wallet));
+        IERC1155Receiver holder = IERC1155Receiver(wallet);
         answer = holder.onERC1155Received(address(0), address(0), 0, 0, "");
         vm.assertEq(bytes32(answer), bytes32(IERC1155Receiver.onERC1155Received.selector), "ERC-1155");
         answer = holder.onERC1155BatchReceived(address(0), address(0), new uint256[](0), new uint256[](0), "");
@@ -210,44 +340,69 @@ contract GeoAccountTest is World {
         vm.assertTrue(holder.supportsInterface(type(IERC1155Receiver).interfaceId), "ERC-165");
     }
 
-    /// @dev Sponsored: no fee, so the wallet needs no gas token. The key of the nonce is a swap's.
-    function _op(uint256 amount) private view returns (PackedUserOperation memory op) {
-        op.sender = address(wallet);
-        op.nonce = 7 << 64;
-        op.callData = abi.encodeCall(IWallet.execute, (BATCH, _transfer(amount)));
-        op.accountGasLimits = bytes32((uint256(200_000) << 128) | 200_000);
-        op.preVerificationGas = 50_000;
+    /// @dev Calls that other wallets execute, and calls of a token: nothing moves.
+    function test_aCallThatTheAccountDoesNotKnowDoesNothing() public {
+        bytes[3] memory calls = [
+            abi.encodeCall(Token.transfer, (stranger, 1)),
+            abi.encodeWithSignature("execute(bytes32,bytes)", bytes32(uint256(1) << 248), "calls"),
+            abi.encodeWithSignature("initialize(address)", stranger)
+        ];
+        uint256 before = plain.balanceOf(wallet) + wallet.balance;
+        for (uint256 i = 0; i < calls.length; ++i) {
+            for (uint256 caller = 0; caller < 3; ++caller) {
+                vm.prank([stranger, wallet, address(escrow)][caller]);
+                (bool ok, bytes memory answer) = wallet.call(calls[i]);
+                vm.assertTrue(ok && answer.length == 0, "answered");
+            }
+        }
+        vm.assertEq(plain.balanceOf(wallet) + wallet.balance, before, "moved");
     }
 
-    function _hash(PackedUserOperation memory op) private view returns (bytes32) {
-        (bool ok, bytes memory answer) = ENTRY_POINT.staticcall(
-            abi.encodeWithSignature(
-                "getUserOpHash((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes))", op
+    function _permitDigest(IPermit2 permit2, IPermit2.PermitTransferFrom memory permit) private view returns (bytes32) {
+        bytes32 token =
+            keccak256(abi.encode(keccak256("TokenPermissions(address token,uint256 amount)"), permit.permitted));
+        bytes32 hash = keccak256(
+            abi.encode(
+                keccak256(
+                    "PermitTransferFrom(TokenPermissions permitted,address spender,uint256 nonce,uint256 deadline)TokenPermissions(address token,uint256 amount)"
+                ),
+                token,
+                address(this),
+                permit.nonce,
+                permit.deadline
             )
         );
-        vm.assertTrue(ok, "hash");
-        return abi.decode(answer, (bytes32));
-    }
-
-    function _handle(PackedUserOperation memory op) private {
-        PackedUserOperation[] memory ops = new PackedUserOperation[](1);
-        ops[0] = op;
-        vm.prank(relayer, relayer);
-        IEntryPoint(ENTRY_POINT).handleOps(ops, payable(relayer));
-    }
-
-    function _sign(bytes32 hash) private pure returns (bytes memory) {
-        (uint8 v, bytes32 r, bytes32 s) = vm.sign(KEY, hash);
-        return abi.encodePacked(r, s, v);
-    }
-
-    function _transfer(uint256 amount) private view returns (bytes memory) {
-        Call[] memory calls = new Call[](1);
-        calls[0] = Call(address(token), 0, abi.encodeCall(token.transfer, (stranger, amount)));
-        return abi.encode(calls);
-    }
-
-    function _predeployed(string memory name) private view returns (bytes memory) {
-        return vm.readFileBinary(string.concat("node_modules/hardhat-predeploy/bin/", name, ".bytecode"));
+        return keccak256(bytes.concat(hex"1901", permit2.DOMAIN_SEPARATOR(), hash));
     }
 }
+
+interface IPermit2 {
+    struct TokenPermissions {
+        address token;
+        uint256 amount;
+    }
+
+    struct PermitTransferFrom {
+        TokenPermissions permitted;
+        uint256 nonce;
+        uint256 deadline;
+    }
+
+    struct SignatureTransferDetails {
+        address to;
+        uint256 requestedAmount;
+    }
+
+    error InvalidContractSignature();
+
+    function DOMAIN_SEPARATOR() external view returns (bytes32);
+    function permitTransferFrom(
+        PermitTransferFrom calldata permit,
+        SignatureTransferDetails calldata details,
+        address owner,
+        bytes calldata signature
+    ) external;
+}
+
+/// @dev Takes no native token.
+contract Refuser {}

@@ -173,7 +173,7 @@ contract GeoEscrowAttestationTest is Scene {
         bytes32 domain = keccak256(
             abi.encode(
                 keccak256("EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"),
-                keccak256("GeoEscrow"),
+                keccak256("Geoswap"),
                 keccak256("1"),
                 chainId,
                 escrow_

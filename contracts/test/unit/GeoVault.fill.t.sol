@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {CapExceeded} from "../../src/Cap.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
 import {NotAnAddress, Order} from "../../src/Order.sol";
@@ -218,7 +219,7 @@ contract GeoVaultFillTest is Scene {
         (items[2], items[3]) = (_stockFill(good), _stockFill(elsewhere));
 
         vm.expectEmit(address(vault));
-        emit IGeoVault.Skipped(expensive.orderId(), IGeoVault.OutflowCapExceeded.selector);
+        emit IGeoVault.Skipped(expensive.orderId(), CapExceeded.selector);
         vm.expectEmit(address(vault));
         emit IGeoVault.Filled(good.orderId(), good.minOutput, address(other), good.minOutput);
         vm.expectEmit(address(vault));

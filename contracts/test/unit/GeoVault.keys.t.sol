@@ -5,8 +5,9 @@ import {AccessManager} from "@openzeppelin/contracts/access/manager/AccessManage
 import {IAccessManaged} from "@openzeppelin/contracts/access/manager/IAccessManaged.sol";
 import {IAccessManager} from "@openzeppelin/contracts/access/manager/IAccessManager.sol";
 import {Pausable} from "@openzeppelin/contracts/utils/Pausable.sol";
+import {CapExceeded} from "../../src/Cap.sol";
 import {Order} from "../../src/Order.sol";
-import {Fill, IGeoVault, VaultState} from "../../src/interfaces/IGeoVault.sol";
+import {CapKind, Fill, IGeoVault, VaultState} from "../../src/interfaces/IGeoVault.sol";
 import {Scene} from "../base/Scene.sol";
 import {vm} from "../base/Vm.sol";
 import {Intruder} from "../mocks/Intruder.sol";
@@ -15,20 +16,24 @@ import {Token} from "../mocks/Token.sol";
 contract GeoVaultKeysTest is Scene {
     function test_eachFunctionIsItsOwnRolesAlone() public {
         Order memory order = _orderFromThere();
-        bytes[9] memory calls = [
+        bytes[13] memory calls = [
             abi.encodeCall(IGeoVault.fill, (_stockFill(order))),
             abi.encodeCall(IGeoVault.fillMany, (new Fill[](0))),
             abi.encodeCall(IGeoVault.void, (order)),
             abi.encodeCall(IGeoVault.voidMany, (new Order[](0))),
             abi.encodeCall(IGeoVault.pause, ()),
             abi.encodeCall(IGeoVault.unpause, ()),
-            abi.encodeCall(IGeoVault.setOutflowCap, (address(plain), 1)),
+            abi.encodeCall(IGeoVault.setCap, (CapKind.Fill, address(plain), NATIVE, 1)),
             abi.encodeCall(IGeoVault.withdraw, (address(plain), stranger, 1)),
-            abi.encodeCall(IGeoVault.claimCredit, (address(plain), stranger))
+            abi.encodeCall(IGeoVault.claimCredit, (address(plain), stranger)),
+            abi.encodeCall(IGeoVault.setFeed, (address(plain), address(0), 0, 0)),
+            abi.encodeCall(IGeoVault.trade, ("move", address(plain), address(other), 1, 0, 500, 0, NOW)),
+            abi.encodeCall(IGeoVault.send, ("move", address(plain), stranger, 1)),
+            abi.encodeCall(IGeoVault.bridge, ("move", address(plain), stranger, 1, ""))
         ];
         // Whose each call is, by the place in `callers`.
-        uint8[9] memory owners = [0, 0, 0, 0, 1, 3, 3, 2, 2];
-        address[5] memory callers = [operator, guardian, treasury, admin, stranger];
+        uint8[13] memory owners = [0, 0, 0, 0, 1, 3, 4, 2, 2, 4, 5, 5, 5];
+        address[8] memory callers = [operator, guardian, treasury, resume, config, treasurer, admin, stranger];
         for (uint256 i = 0; i < calls.length; ++i) {
             for (uint256 caller = 0; caller < callers.length; ++caller) {
                 if (caller == owners[i]) continue;
@@ -125,11 +130,11 @@ contract GeoVaultKeysTest is Scene {
         vault.void(order);
 
         vm.expectEmit(address(vault));
-        emit Pausable.Unpaused(admin);
-        vm.prank(admin);
+        emit Pausable.Unpaused(resume);
+        vm.prank(resume);
         vault.unpause();
         vm.expectRevert(Pausable.ExpectedPause.selector);
-        vm.prank(admin);
+        vm.prank(resume);
         vault.unpause();
         order.swapKey = "after the pause";
         _fill(_stockFill(order));
@@ -138,38 +143,33 @@ contract GeoVaultKeysTest is Scene {
     function test_theCapIsReachedAndDrainsWithinAnHour() public {
         Order memory order = _orderFromThere();
         vm.expectEmit(address(vault));
-        emit IGeoVault.OutflowCapSet(address(other), order.minOutput);
+        emit IGeoVault.CapSet(CapKind.Fill, address(other), NATIVE, order.minOutput);
         _cap(address(other), uint96(order.minOutput));
-        vm.assertEq(vault.outflowCap(address(other)), order.minOutput, "cap");
+        (uint256 perHour,) = vault.capOf(CapKind.Fill, address(other), NATIVE);
+        vm.assertEq(perHour, order.minOutput, "cap");
         _fill(_stockFill(order));
-        vm.assertEq(vault.outflowAvailable(address(other)), 0, "available");
+        vm.assertEq(_available(address(other)), 0, "available");
         order.swapKey = "second";
-        _fillReverts(
-            _stockFill(order),
-            abi.encodeWithSelector(IGeoVault.OutflowCapExceeded.selector, address(other), order.minOutput, 0)
-        );
+        _fillReverts(_stockFill(order), abi.encodeWithSelector(CapExceeded.selector, order.minOutput, 0));
         vm.warp(NOW + 30 minutes);
-        vm.assertEq(vault.outflowAvailable(address(other)), order.minOutput / 2, "half an hour later");
+        vm.assertEq(_available(address(other)), order.minOutput / 2, "half an hour later");
         vm.warp(NOW + 1 hours);
-        vm.assertEq(vault.outflowAvailable(address(other)), order.minOutput, "an hour later");
+        vm.assertEq(_available(address(other)), order.minOutput, "an hour later");
     }
 
     function test_aLowerCapIsUsedUpAtMost() public {
         Order memory order = _orderFromThere();
         _fill(_stockFill(order));
         _cap(address(other), 100);
-        vm.assertEq(vault.outflowAvailable(address(other)), 0, "used up");
+        vm.assertEq(_available(address(other)), 0, "used up");
         vm.warp(NOW + 1 hours);
-        vm.assertEq(vault.outflowAvailable(address(other)), 100, "an hour later");
+        vm.assertEq(_available(address(other)), 100, "an hour later");
     }
 
     function test_aTokenWithoutACapIsNotDelivered() public {
         Order memory order = _orderFromThere();
         _cap(address(other), 0);
-        _fillReverts(
-            _stockFill(order),
-            abi.encodeWithSelector(IGeoVault.OutflowCapExceeded.selector, address(other), order.minOutput, 0)
-        );
+        _fillReverts(_stockFill(order), abi.encodeWithSelector(CapExceeded.selector, order.minOutput, 0));
     }
 
     function test_theTreasuryTakesStockOut() public {

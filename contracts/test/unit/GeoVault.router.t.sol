@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
+import {CapExceeded} from "../../src/Cap.sol";
 import {Order} from "../../src/Order.sol";
 import {Fill, IGeoVault} from "../../src/interfaces/IGeoVault.sol";
 import {word} from "../base/orders.sol";
@@ -80,9 +81,7 @@ contract GeoVaultRouterTest is Scene {
     function test_aSwapCountsAgainstTheCapOfWhatIsSpent() public {
         _cap(address(plain), 100);
         Fill memory item = _swap(_orderFromThere(), 0);
-        _fillReverts(
-            item, abi.encodeWithSelector(IGeoVault.OutflowCapExceeded.selector, address(plain), item.amount, 100)
-        );
+        _fillReverts(item, abi.encodeWithSelector(CapExceeded.selector, item.amount, 100));
     }
 
     function _swap(Order memory order, uint24 secondPoolFee) private pure returns (Fill memory) {

@@ -34,11 +34,13 @@ contract OrderVectorsTest is World {
         escrow = IGeoEscrow(bound);
     }
 
-    function test_everyVectorOrderHasItsId() public view {
+    function test_everyVectorOrderHasItsIdAndDigest() public view {
         uint256 count;
         for (; JSON.keyExistsJson(vectors, _path(count, "")); ++count) {
             bytes32 expected = JSON.parseJsonBytes32(vectors, _path(count, ".orderId"));
             vm.assertEq(escrow.orderIdOf(_order(count)), expected, "order id");
+            bytes32 digest = JSON.parseJsonBytes32(vectors, _path(count, ".digest"));
+            vm.assertEq(escrow.typedDigest(expected), digest, "digest");
         }
         vm.assertTrue(count >= 4, "the vectors were read");
     }
@@ -60,18 +62,19 @@ contract OrderVectorsTest is World {
 
     function _order(uint256 i) private view returns (Order memory) {
         return Order({
+            wallet: _field(i, "wallet"),
+            inputToken: _field(i, "inputToken"),
+            inputAmount: uint256(_field(i, "inputAmount")),
             originChainId: uint256(_field(i, "originChainId")),
             destinationChainId: uint256(_field(i, "destinationChainId")),
+            outputToken: _field(i, "outputToken"),
+            minOutput: uint256(_field(i, "minOutput")),
+            recipient: _field(i, "recipient"),
+            topUp: uint256(_field(i, "topUp")),
             escrow: _field(i, "escrow"),
             originVault: _field(i, "originVault"),
             destinationVault: _field(i, "destinationVault"),
             attesterSet: _field(i, "attesterSet"),
-            wallet: _field(i, "wallet"),
-            inputToken: _field(i, "inputToken"),
-            inputAmount: uint256(_field(i, "inputAmount")),
-            outputToken: _field(i, "outputToken"),
-            minOutput: uint256(_field(i, "minOutput")),
-            recipient: _field(i, "recipient"),
             swapKey: _field(i, "swapKey"),
             deadlines: Deadlines.wrap(uint256(_field(i, "deadlines")))
         });

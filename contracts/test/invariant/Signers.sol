@@ -102,8 +102,8 @@ abstract contract Signers is Acting {
         mandate.originVault = address(vaults[chain]);
         mandate.attesterSet = _set();
         mandate.inputs = new InputCap[](2);
-        mandate.inputs[0] = InputCap(_oneIn(2) ? NATIVE : address(plain), uint128(10 ** (3 + _rand(20))));
-        mandate.inputs[1] = InputCap(_oneIn(2) ? address(noReturn) : address(hook), uint128(10 ** (3 + _rand(20))));
+        mandate.inputs[0] = InputCap(_oneIn(2) ? NATIVE : address(plain), uint128(10 ** (6 + _rand(5))));
+        mandate.inputs[1] = InputCap(_oneIn(2) ? address(noReturn) : address(hook), uint128(10 ** (6 + _rand(5))));
         if (_oneIn(2)) {
             mandate.outputs = new OutputToken[](2);
             mandate.outputs[0] = OutputToken(_chainId(0), word(_someToken()));
