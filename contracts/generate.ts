@@ -45,8 +45,9 @@ const contracts: Contract[] = [
 		name: "GeoVault",
 		source: "GeoVault.sol",
 		isPublic: true,
-		immutables: ["ESCROW", "ROUTER", "SETTLEMENT_TOKEN", "WRAPPED_NATIVE"],
+		immutables: ["ESCROW", "ROUTER", "SETTLEMENT_TOKEN", "WRAPPED_NATIVE", "SEQUENCER_FEED"],
 	},
+	{ name: "CctpRoute", source: "CctpRoute.sol", isPublic: false },
 	{ name: "DevToken", source: "DevToken.sol", isPublic: false },
 	{ name: "DevTokenWithoutReturn", source: "DevTokenWithoutReturn.sol", isPublic: false },
 	{ name: "DevFeed", source: "DevFeed.sol", isPublic: false },
@@ -74,7 +75,10 @@ execFileSync(forgeBinary(), ["build", "--skip", "test", "--quiet"], {
 	stdio: ["ignore", "inherit", "inherit"],
 });
 
-const files = new Map<string, string>([simulatedTarget()]);
+const files = new Map<string, string>([
+	simulatedContract("SimulatedTarget"),
+	simulatedContract("SimulatedPayer"),
+]);
 for (const { name, source, isPublic, immutables } of contracts) {
 	const built = JSON.parse(readFileSync(join(here, "out", source, `${name}.json`), "utf8"));
 	files.set(
@@ -101,14 +105,14 @@ else if (options.check) console.error(`stale, run \`pnpm generate\`:\n${stale.jo
 else console.log(`written:\n${stale.join("\n")}`);
 process.exit(options.check && stale.length > 0 ? 1 : 0);
 
-/** Returns the module of the contract that the server places on a chain in simulations only. It has no immutables. */
-function simulatedTarget(): [path: string, text: string] {
+/** Returns the module of a contract that the server places on a chain in simulations only. It has no immutables. */
+function simulatedContract(name: string): [path: string, text: string] {
 	const { abi, deployedBytecode } = JSON.parse(
-		readFileSync(join(here, "out/SimulatedTarget.sol/SimulatedTarget.json"), "utf8"),
+		readFileSync(join(here, "out", `${name}.sol`, `${name}.json`), "utf8"),
 	);
 	const folder = join(here, "../apps/server/src/chain/evm/simulate");
-	const text = generatedModule("SimulatedTarget", { abi, runtimeCode: deployedBytecode.object });
-	return [join(folder, "simulated-target.ts"), text];
+	const text = generatedModule(name, { abi, runtimeCode: deployedBytecode.object });
+	return [join(folder, `${kebabCase(name)}.ts`), text];
 }
 
 function abiModule(name: string, abi: unknown): string {

@@ -7,9 +7,10 @@ import { chains, client, pins, tokenOf, variable } from "./environment.ts";
 const elsewhere = privateKeyToAccount(variable("GEOSWAP_EVM_KEY") as Hex);
 const signer: EvmAccount = {
 	address: elsewhere.address,
-	signMessage: async ({ message }) => {
-		console.error(`asked to sign the op ${message.raw}`);
-		return elsewhere.signMessage({ message });
+	signTypedData: async (typedData) => {
+		const { inputAmount, minOutput, recipient } = typedData.message;
+		console.error(`asked to give ${inputAmount} for at least ${minOutput} to ${recipient}`);
+		return elsewhere.signTypedData(typedData);
 	},
 	signAuthorization: async (authorization) => {
 		console.error(`asked to delegate to ${authorization.address} on chain ${authorization.chainId}`);

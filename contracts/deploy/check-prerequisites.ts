@@ -1,5 +1,4 @@
 import type { Address, Client } from "viem";
-import { entryPoint09Address } from "viem/account-abstraction";
 import { getChainId } from "viem/actions";
 import { checkTokens } from "./check-tokens.ts";
 import { checkPaths, checkUniswap } from "./check-uniswap.ts";
@@ -44,12 +43,6 @@ export async function checkPrerequisites({
 			deterministicDeployer,
 			"put it there with its presigned transaction (github.com/Arachnid/deterministic-deployment-proxy)",
 		),
-		expectCode(
-			client,
-			"EntryPoint v0.9",
-			entryPoint09Address,
-			"deploy it from eth-infinitism/account-abstraction v0.9 with its published salt; the address is the same on every chain",
-		),
 		...(config.permit2 ? [expectCode(client, "Permit2", config.permit2)] : []),
 		checkTokens(client, config),
 		checkUniswap(client, config),
@@ -62,13 +55,9 @@ export async function checkPrerequisites({
 
 function refuseDevelopmentKeys({ deployer, config }: { deployer: Address; config: DeployConfig }): void {
 	if (developmentChainIds.includes(config.chainId)) return;
-	const { admin, operators, guardians, treasuries } = config.roles;
 	const known = developmentAddressesAmong([
 		deployer,
-		admin,
-		...operators,
-		...guardians,
-		...treasuries,
+		...Object.values(config.roles).flat(),
 		...config.attesterSet.attesters,
 	]);
 	if (known.length === 0) return;

@@ -11,6 +11,7 @@ import {
 import { getAddress, isAddress, zeroAddress } from "viem";
 import * as z from "zod";
 import { DeployError } from "./deploy-error.ts";
+import { developmentChainIds } from "./development-keys.ts";
 import { roleOverlaps } from "./role-overlaps.ts";
 
 const maxUint96 = (1n << 96n) - 1n;
@@ -35,6 +36,18 @@ const checksummedSchema = z
 const memberSchema = checksummedSchema.pipe(evmAddressSchema);
 const membersSchema = z.array(memberSchema).min(1);
 
+const daySeconds = 86_400;
+/** The delays that a chain with real money must have: a thief of a cold key has to wait while others look. */
+const minDelays = {
+	treasurySeconds: daySeconds,
+	configSeconds: 2 * daySeconds,
+	adminSeconds: 2 * daySeconds,
+};
+const delaySchema = z
+	.int()
+	.nonnegative()
+	.max(30 * daySeconds);
+
 /** The input of a deployment. The RPC endpoint and the deployer's key are not in it: they are secrets. */
 const deployConfigSchema = z
 	.strictObject({
@@ -56,10 +69,26 @@ const deployConfigSchema = z
 		roles: z.strictObject({
 			/** Takes over from the deployer. */
 			admin: memberSchema,
+			/** A second admin. Each of the two cancels operations that the other has scheduled. */
+			secondAdmin: memberSchema.exactOptional(),
 			operators: membersSchema,
 			guardians: membersSchema,
 			treasuries: membersSchema,
+			/** Keys that move inventory within the caps. */
+			treasurers: z.array(memberSchema).default([]),
+			/** Members of CONFIG, who set caps and feeds. */
+			configurers: membersSchema,
+			/** Members of RESUME, who unpause. */
+			resumers: membersSchema,
 		}),
+		/** Seconds between the schedule of an operation and its execution, by role. */
+		delays: z
+			.strictObject({
+				treasurySeconds: delaySchema.default(minDelays.treasurySeconds),
+				configSeconds: delaySchema.default(minDelays.configSeconds),
+				adminSeconds: delaySchema.default(minDelays.adminSeconds),
+			})
+			.prefault({}),
 		/** Amount that may leave the vault at once, and again each hour, by asset symbol, in its smallest unit. */
 		outflowCaps: z.record(z.string(), amountSchema),
 		/** Needed only if the node cannot say in which block the vault was deployed. */
@@ -73,6 +102,9 @@ const deployConfigSchema = z
 	.superRefine((config, context) => {
 		for (const message of assetProblems(config)) {
 			context.addIssue({ code: "custom", path: ["assets"], message });
+		}
+		for (const message of delayProblems(config)) {
+			context.addIssue({ code: "custom", path: ["delays"], message });
 		}
 		for (const message of roleOverlaps(config)) {
 			context.addIssue({ code: "custom", path: ["roles"], message });
@@ -97,6 +129,13 @@ const deployConfigSchema = z
 			}
 		}
 	});
+
+function delayProblems({ chainId, delays }: { chainId: number; delays: typeof minDelays }): string[] {
+	if (developmentChainIds.includes(chainId)) return [];
+	return (Object.keys(minDelays) as (keyof typeof minDelays)[])
+		.filter((name) => delays[name] < minDelays[name])
+		.map((name) => `${name} is ${delays[name]}, and only a devnet may have less than ${minDelays[name]}`);
+}
 
 /** A config as it is written in its file. */
 export type DeployConfigInput = z.input<typeof deployConfigSchema>;

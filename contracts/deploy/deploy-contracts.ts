@@ -1,8 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ChainDeployment } from "@geoswap/protocol";
 import { attesterSetHash } from "@geoswap/protocol";
-import { type Account, type Hash, parseAbiItem, TransactionReceiptNotFoundError, type Transport } from "viem";
-import { entryPoint09Address } from "viem/account-abstraction";
+import {
+	type Account,
+	type Hash,
+	type Hex,
+	parseAbiItem,
+	slice,
+	TransactionReceiptNotFoundError,
+	type Transport,
+} from "viem";
 import { accessManagerAbi } from "./access-manager-abi.ts";
 import { checkPrerequisites } from "./check-prerequisites.ts";
 import { createDeployClient, type DeployClient } from "./deploy-client.ts";
@@ -12,7 +19,6 @@ import { type DeployedContracts, type DeployPlan, type DeployStep, deploySteps }
 import { developmentChainIds } from "./development-keys.ts";
 import type { FeedReading } from "./read-feeds.ts";
 import { refuseReplacement } from "./refuse-replacement.ts";
-import { adminRole } from "./vault-roles.ts";
 
 export type StepReport = { step: DeployStep; outcome: "already done" | "done" | "would do"; hash?: Hash };
 
@@ -24,6 +30,8 @@ type DeployOptions = {
 	earlier?: ChainDeployment | undefined;
 	/** Lets other contracts take the place of those that `earlier` names. */
 	replace?: boolean | undefined;
+	/** Another salt puts the same code at other addresses, where a test has the place of a later version. */
+	salt?: Hex | undefined;
 	pollingIntervalMs?: number;
 	/** Called after each step. If it throws, the run ends; another run continues from there. */
 	onStep?: (report: StepReport) => void | Promise<void>;
@@ -47,7 +55,7 @@ export async function deployContracts(options: DeployOptions): Promise<ChainDepl
 			await onStep?.({ step, outcome: "already done" });
 			continue;
 		}
-		if (step.needsAdmin) await expectAdmin(client, contracts, step);
+		await expectAllowed(client, contracts, step);
 		const { hash, blockNumber } = await send(client, step);
 		lastBlock = blockNumber;
 		if (step.creates === contracts.vault) vaultHash = hash;
@@ -74,9 +82,9 @@ export async function planContracts(options: DeployOptions): Promise<DeployedCon
 
 /** Returns the steps of a deployment after all checks have passed. */
 async function checkedPlan(options: DeployOptions): Promise<DeployPlan & { client: DeployClient }> {
-	const { account, config, earlier, replace, onFeed } = options;
+	const { account, config, earlier, replace, salt, onFeed } = options;
 	const client = deployClient(options);
-	const { contracts, steps } = deploySteps({ client, deployer: account.address, config });
+	const { contracts, steps } = deploySteps({ client, deployer: account.address, config, salt });
 	if (earlier && !replace) refuseReplacement(earlier, contracts);
 	const feeds = await checkPrerequisites({ client, deployer: account.address, config });
 	for (const reading of feeds) onFeed?.(reading);
@@ -112,21 +120,25 @@ async function waitForPendingTransactions(client: DeployClient, timeoutMs = 120_
 	}
 }
 
-async function expectAdmin(
+/** Throws if the deployer may not do the step, or not at once. */
+async function expectAllowed(
 	client: DeployClient,
 	contracts: DeployedContracts,
 	step: DeployStep,
 ): Promise<void> {
-	const [isAdmin] = await client.readContract({
+	if (!step.needs) return;
+	const [isAllowed] = await client.readContract({
 		address: contracts.accessManager,
 		abi: accessManagerAbi,
-		functionName: "hasRole",
-		args: [adminRole, client.account.address],
+		functionName: "canCall",
+		args: [client.account.address, step.to, slice(step.data, 0, 4)],
 	});
-	if (isAdmin) return;
+	if (isAllowed) return;
 	throw new DeployError(
-		`not done yet: ${step.name}. The deployer ${client.account.address} is no longer an admin of ${contracts.accessManager}`,
-		{ next: `have the admin call ${step.to} with ${step.data}, then run again` },
+		`not done yet: ${step.name}. The deployer ${client.account.address} may not do this at once`,
+		{
+			next: `have a member of ${step.needs.toUpperCase()} schedule this with the AccessManager ${contracts.accessManager} and execute it after the role's delay: call ${step.to} with ${step.data}. Then run again`,
+		},
 	);
 }
 
@@ -247,8 +259,8 @@ function chainDeployment(
 		name: config.name,
 		kind: config.kind,
 		contracts: {
-			entryPoint: entryPoint09Address,
 			delegate: contracts.delegate,
+			typedDelegate: contracts.typedDelegate,
 			earlierDelegates: config.earlierDelegates,
 			escrow: contracts.escrow,
 			earlierEscrows: [],

@@ -1,19 +1,16 @@
-import { geoVaultAbi } from "@geoswap/protocol";
-import { type Address, type Client, encodeDeployData, encodeFunctionData, type Hex } from "viem";
+import { geoAccountAbi, geoVaultAbi } from "@geoswap/protocol";
+import { type Address, type Client, encodeDeployData, encodeFunctionData, type Hex, zeroAddress } from "viem";
 import { getCode, readContract } from "viem/actions";
 import { accessManagerAbi } from "./access-manager-abi.ts";
 import type { DeployConfig } from "./deploy-config.ts";
 import { deterministicDeployment } from "./deterministic-deployment.ts";
 import { readAccessManagerArtifact, readArtifact } from "./read-artifact.ts";
-import {
-	adminFunctions,
-	adminRole,
-	guardianRole,
-	operatorRole,
-	selectorsOf,
-	treasuryRole,
-	type VaultRole,
-} from "./vault-roles.ts";
+import { adminRole, guardedRoles, selectorsOf, type VaultRole, vaultRoles } from "./vault-roles.ts";
+
+/** The kind of a cap on fills, as the vault numbers the kinds. */
+const fillCap = 0;
+
+const admin = { id: adminRole, label: "ADMIN" };
 
 /** One transaction of a deployment. Whether it is needed is read from the chain, never remembered. */
 export type DeployStep = {
@@ -24,13 +21,15 @@ export type DeployStep = {
 	data: Hex;
 	/** The contract that the step creates. */
 	creates?: Address;
-	/** True if only an admin of the AccessManager can do the step. */
-	needsAdmin: boolean;
+	/** The role that can do the step. Undefined if anyone can. */
+	needs?: "admin" | "config";
 	isDone: () => Promise<boolean>;
 };
 
 export type DeployedContracts = {
 	delegate: Address;
+	/** The account for wallets that sign typed data only. */
+	typedDelegate: Address;
 	escrow: Address;
 	accessManager: Address;
 	vault: Address;
@@ -43,21 +42,32 @@ export function deploySteps({
 	client,
 	deployer,
 	config,
+	salt,
 }: {
 	client: Client;
 	deployer: Address;
 	config: DeployConfig;
+	salt?: Hex | undefined;
 }): DeployPlan {
-	const delegate = deterministicDeployment(readArtifact("GeoAccount").bytecode);
-	const escrow = deterministicDeployment(readArtifact("GeoEscrow").bytecode);
-	const accessManager = deterministicDeployment(
+	const place = (initCode: Hex) => deterministicDeployment(initCode, salt);
+	const escrow = place(readArtifact("GeoEscrow").bytecode);
+	const account = (typedOnly: boolean) =>
+		place(
+			encodeDeployData({
+				abi: geoAccountAbi,
+				bytecode: readArtifact("GeoAccount").bytecode,
+				args: [escrow.address, typedOnly],
+			}),
+		);
+	const [delegate, typedDelegate] = [account(false), account(true)];
+	const accessManager = place(
 		encodeDeployData({
 			abi: accessManagerAbi,
 			bytecode: readAccessManagerArtifact().bytecode,
 			args: [deployer],
 		}),
 	);
-	const vault = deterministicDeployment(
+	const vault = place(
 		encodeDeployData({
 			abi: geoVaultAbi,
 			bytecode: readArtifact("GeoVault").bytecode,
@@ -67,31 +77,40 @@ export function deploySteps({
 				config.uniswap.router,
 				config.settlementToken,
 				config.wrappedNative,
+				config.sequencerUptimeFeed ?? zeroAddress,
 			],
 		}),
 	);
 
-	const { roles } = config;
+	const { roles, delays } = config;
 	const isHandedOver = roles.admin !== deployer;
+	const { operator, guardian, treasury, treasurer, config: configRole, resume } = vaultRoles;
 	return {
 		contracts: {
 			delegate: delegate.address,
+			typedDelegate: typedDelegate.address,
 			escrow: escrow.address,
 			accessManager: accessManager.address,
 			vault: vault.address,
 		},
 		steps: [
-			creation("GeoAccount", delegate),
 			creation("GeoEscrow", escrow),
+			creation("GeoAccount", delegate),
+			creation("GeoAccount for typed data only", typedDelegate),
 			creation("AccessManager", accessManager),
 			creation("GeoVault", vault),
-			...[operatorRole, guardianRole, treasuryRole].map(roleFunctions),
-			functionsOfAdmin(),
-			...roles.operators.map((member) => grant(operatorRole.id, operatorRole.label, member)),
-			...roles.guardians.map((member) => grant(guardianRole.id, guardianRole.label, member)),
-			...roles.treasuries.map((member) => grant(treasuryRole.id, treasuryRole.label, member)),
-			...config.assets.map(({ symbol, address }) => outflowCap(symbol, address)),
-			...(isHandedOver ? [grant(adminRole, "ADMIN", roles.admin), renouncedAdmin()] : []),
+			// A new vault's functions are the admin's, who sets the first caps before the roles take the functions over.
+			...config.assets.map(({ symbol, address }) => fillCapOf(symbol, address)),
+			...Object.values(vaultRoles).map(roleFunctions),
+			...guardedRoles.map(guarded),
+			...roles.operators.map((member) => grant(operator, member)),
+			...roles.guardians.map((member) => grant(guardian, member)),
+			...roles.treasuries.map((member) => grant(treasury, member, delays.treasurySeconds)),
+			...roles.treasurers.map((member) => grant(treasurer, member)),
+			...roles.configurers.map((member) => grant(configRole, member, delays.configSeconds)),
+			...roles.resumers.map((member) => grant(resume, member)),
+			...(roles.secondAdmin ? [grant(admin, roles.secondAdmin, delays.adminSeconds)] : []),
+			...(isHandedOver ? [grant(admin, roles.admin, delays.adminSeconds), renouncedAdmin()] : []),
 		],
 	};
 
@@ -101,7 +120,6 @@ export function deploySteps({
 			to: deployment.to,
 			data: deployment.data,
 			creates: deployment.address,
-			needsAdmin: false,
 			isDone: () => hasCode(deployment.address),
 		};
 	}
@@ -111,7 +129,7 @@ export function deploySteps({
 			name,
 			to: accessManager.address,
 			data,
-			needsAdmin: true,
+			needs: "admin",
 			isDone: async () => (await hasCode(accessManager.address)) && (await isDone()),
 		};
 	}
@@ -134,41 +152,49 @@ export function deploySteps({
 		);
 	}
 
-	/**
-	 * Returns the step that gives the admin its functions. A new AccessManager does so by itself; another run may find it
-	 * changed.
-	 */
-	function functionsOfAdmin(): DeployStep {
-		const selectors = selectorsOf(adminFunctions);
-		return {
-			name: `ADMIN may call ${adminFunctions.join(", ")}`,
-			to: accessManager.address,
-			data: encodeFunctionData({
-				abi: accessManagerAbi,
-				functionName: "setTargetFunctionRole",
-				args: [vault.address, selectors, adminRole],
-			}),
-			needsAdmin: true,
-			isDone: async () => !(await hasCode(accessManager.address)) || (await haveRole(selectors, adminRole)),
-		};
-	}
-
-	function grant(roleId: bigint, label: string, member: Address): DeployStep {
+	/** Returns the step that lets the guardian cancel a role's scheduled operations. */
+	function guarded({ id, label }: VaultRole): DeployStep {
 		return managerCall(
-			`${label} is granted to ${member}`,
-			encodeFunctionData({ abi: accessManagerAbi, functionName: "grantRole", args: [roleId, member, 0] }),
-			() => isMember(roleId, member),
+			`GUARDIAN cancels operations of ${label}`,
+			encodeFunctionData({
+				abi: accessManagerAbi,
+				functionName: "setRoleGuardian",
+				args: [id, guardian.id],
+			}),
+			async () =>
+				(await readContract(client, {
+					address: accessManager.address,
+					abi: accessManagerAbi,
+					functionName: "getRoleGuardian",
+					args: [id],
+				})) === guardian.id,
 		);
 	}
 
-	function outflowCap(symbol: string, token: Address): DeployStep {
+	function grant({ id, label }: Pick<VaultRole, "id" | "label">, member: Address, delay = 0): DeployStep {
+		const after = delay === 0 ? "" : `, with a delay of ${delay} s`;
+		return managerCall(
+			`${label} is granted to ${member}${after}`,
+			encodeFunctionData({ abi: accessManagerAbi, functionName: "grantRole", args: [id, member, delay] }),
+			async () => {
+				const [isMember, memberDelay] = await membership(id, member);
+				return isMember && memberDelay === delay;
+			},
+		);
+	}
+
+	function fillCapOf(symbol: string, token: Address): DeployStep {
 		const perHour = config.outflowCaps[symbol] ?? 0n;
 		return {
-			name: `the outflow cap of ${symbol} is ${perHour}`,
+			name: `the cap on fills of ${symbol} is ${perHour}`,
 			to: vault.address,
-			data: encodeFunctionData({ abi: geoVaultAbi, functionName: "setOutflowCap", args: [token, perHour] }),
-			needsAdmin: true,
-			isDone: async () => (await hasCode(vault.address)) && (await readOutflowCap(token)) === perHour,
+			data: encodeFunctionData({
+				abi: geoVaultAbi,
+				functionName: "setCap",
+				args: [fillCap, token, zeroAddress, perHour],
+			}),
+			needs: "config",
+			isDone: async () => (await hasCode(vault.address)) && (await readFillCap(token)) === perHour,
 		};
 	}
 
@@ -180,7 +206,7 @@ export function deploySteps({
 				functionName: "renounceRole",
 				args: [adminRole, deployer],
 			}),
-			async () => !(await isMember(adminRole, deployer)),
+			async () => !(await membership(adminRole, deployer))[0],
 		);
 	}
 
@@ -188,14 +214,16 @@ export function deploySteps({
 		return (await getCode(client, { address })) !== undefined;
 	}
 
-	async function isMember(roleId: bigint, member: Address): Promise<boolean> {
-		const [isMember] = await readContract(client, {
+	async function membership(
+		roleId: bigint,
+		member: Address,
+	): Promise<readonly [isMember: boolean, delay: number]> {
+		return readContract(client, {
 			address: accessManager.address,
 			abi: accessManagerAbi,
 			functionName: "hasRole",
 			args: [roleId, member],
 		});
-		return isMember;
 	}
 
 	async function haveRole(selectors: Hex[], roleId: bigint): Promise<boolean> {
@@ -212,12 +240,13 @@ export function deploySteps({
 		return assigned.every((id) => id === roleId);
 	}
 
-	async function readOutflowCap(token: Address): Promise<bigint> {
-		return readContract(client, {
+	async function readFillCap(token: Address): Promise<bigint> {
+		const [perHour] = await readContract(client, {
 			address: vault.address,
 			abi: geoVaultAbi,
-			functionName: "outflowCap",
-			args: [token],
+			functionName: "capOf",
+			args: [fillCap, token, zeroAddress],
 		});
+		return perHour;
 	}
 }

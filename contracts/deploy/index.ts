@@ -19,4 +19,4 @@ export { developmentChainIds, devnetKeys, devnetMnemonic } from "./development-k
 export { expectCode } from "./expect-code.ts";
 export { type Artifact, readAccessManagerArtifact, readArtifact } from "./read-artifact.ts";
 export { checkSequencerFeed, type FeedReading, readFeed } from "./read-feeds.ts";
-export { guardianRole, operatorRole, selectorsOf, treasuryRole } from "./vault-roles.ts";
+export { selectorsOf, vaultRoles } from "./vault-roles.ts";

@@ -2,22 +2,39 @@ import type { Address } from "viem";
 
 /**
  * Describes each member with two roles that must be separate. One stolen key must not be enough: the admin's could undo
- * every limit, the operators' are online all day, the attesters' decide what the operators did.
+ * every limit, the operators' and the treasurers' are online all day, the attesters' decide what the operators did.
  */
 export function roleOverlaps({
-	roles: { admin, operators, guardians, treasuries },
+	roles: { admin, secondAdmin, operators, guardians, treasuries, treasurers, configurers, resumers },
 	attesterSet: { attesters },
 }: {
-	roles: { admin: Address; operators: Address[]; guardians: Address[]; treasuries: Address[] };
+	roles: Record<
+		"operators" | "guardians" | "treasuries" | "treasurers" | "configurers" | "resumers",
+		Address[]
+	> & {
+		admin: Address;
+		secondAdmin?: Address;
+	};
 	attesterSet: { attesters: readonly Address[] };
 }): string[] {
+	const admins = secondAdmin ? [admin, secondAdmin] : [admin];
 	return [
-		...overlap("the admin", [admin], "an operator", operators),
-		...overlap("the admin", [admin], "a guardian", guardians),
-		...overlap("the admin", [admin], "a treasury", treasuries),
-		...overlap("the admin", [admin], "an attester", attesters),
+		...overlap("an admin", admins, "an operator", operators),
+		...overlap("an admin", admins, "a guardian", guardians),
+		...overlap("an admin", admins, "a treasury", treasuries),
+		...overlap("an admin", admins, "a treasurer", treasurers),
+		...overlap("an admin", admins, "an attester", attesters),
 		...overlap("a treasury", treasuries, "an operator", operators),
+		...overlap("a treasury", treasuries, "a treasurer", treasurers),
+		...overlap("a treasurer", treasurers, "an operator", operators),
+		...overlap("a treasurer", treasurers, "a guardian", guardians),
+		...overlap("a configurer", configurers, "an operator", operators),
+		...overlap("a configurer", configurers, "a treasurer", treasurers),
+		...overlap("a resumer", resumers, "an operator", operators),
+		...overlap("a resumer", resumers, "a treasurer", treasurers),
 		...overlap("an attester", attesters, "an operator", operators),
+		...overlap("an attester", attesters, "a treasurer", treasurers),
+		...overlap("an attester", attesters, "a configurer", configurers),
 	];
 }
 

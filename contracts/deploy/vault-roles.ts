@@ -8,16 +8,18 @@ type VaultFunction = Extract<(typeof geoVaultAbi)[number], { type: "function" }>
 
 export type VaultRole = { id: bigint; label: string; functions: readonly VaultFunction[] };
 
-export const operatorRole: VaultRole = {
-	id: 1n,
-	label: "OPERATOR",
-	functions: ["fill", "fillMany", "void", "voidMany"],
-};
-export const guardianRole: VaultRole = { id: 2n, label: "GUARDIAN", functions: ["pause"] };
-export const treasuryRole: VaultRole = { id: 3n, label: "TREASURY", functions: ["withdraw", "claimCredit"] };
+/** The roles of a vault. Together they have all its restricted functions, so that none is left to the admin. */
+export const vaultRoles = {
+	operator: { id: 1n, label: "OPERATOR", functions: ["fill", "fillMany", "void", "voidMany"] },
+	guardian: { id: 2n, label: "GUARDIAN", functions: ["pause"] },
+	treasury: { id: 3n, label: "TREASURY", functions: ["withdraw", "claimCredit"] },
+	treasurer: { id: 4n, label: "TREASURER", functions: ["trade", "send", "bridge"] },
+	config: { id: 5n, label: "CONFIG", functions: ["setCap", "setFeed"] },
+	resume: { id: 6n, label: "RESUME", functions: ["unpause"] },
+} as const satisfies Record<string, VaultRole>;
 
-/** The restricted functions that no role is given: they stay the admin's. */
-export const adminFunctions: readonly VaultFunction[] = ["unpause", "setOutflowCap"];
+/** Roles whose scheduled operations the guardian cancels. */
+export const guardedRoles = [vaultRoles.treasury, vaultRoles.config] as const;
 
 export function selectorsOf(functions: readonly VaultFunction[]): Hex[] {
 	return functions.map((name) => {

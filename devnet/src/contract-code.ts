@@ -3,20 +3,9 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { readArtifact } from "@geoswap/contracts";
 import { type Address, bytesToHex, encodeDeployData, type Hex } from "viem";
-import { entryPoint09Address } from "viem/account-abstraction";
 import type { DevnetToken } from "./devnet-assets.ts";
 
 const require = createRequire(import.meta.url);
-
-const senderCreatorAddress: Address = "0x0A630a99Df908A81115A3022927Be82f9299987e";
-
-/** The contracts that EntryPoint v0.9 consists of, each with its runtime code. */
-export function entryPointCode(): { address: Address; code: Hex }[] {
-	return [entryPoint09Address, senderCreatorAddress].map((address) => ({
-		address,
-		code: readPredeploy(address),
-	}));
-}
 
 /** Reads a contract that every real chain has at this address: runtime code, or Permit2's creation code. */
 export function readPredeploy(address: Address): Hex {

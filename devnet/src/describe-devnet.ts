@@ -27,8 +27,8 @@ export function describeDevnet({ running, deployment, keys, solanaKeys, files }:
 		columns.map(({ rpcUrl }) => rpcUrl),
 	);
 	for (const [title, key] of [
-		["EntryPoint", "entryPoint"],
 		["GeoAccount", "delegate"],
+		["… typed only", "typedDelegate"],
 		["GeoEscrow", "escrow"],
 		["GeoVault", "vault"],
 		["AccessManager", "accessManager"],

@@ -1,5 +1,5 @@
 import { type Address, getContractAddress, type Hex } from "viem";
-import { entryPointCode, readMulticall3, readPredeploy } from "./contract-code.ts";
+import { readMulticall3, readPredeploy } from "./contract-code.ts";
 import { deployCode } from "./deploy-code.ts";
 import { type DevnetChain, multicall3Address } from "./devnet-chain.ts";
 import { sendAs } from "./send-as.ts";
@@ -7,14 +7,10 @@ import { sendAs } from "./send-as.ts";
 const permit2Address: Address = "0x000000000022D473030F116dDEE9F6B43aC78BA3";
 const permit2Salt: Hex = "0x0000000000000000000000000000000000000000d3af2663da51c10215000000";
 
-/** Places the contracts that every real chain has at a known address: EntryPoint v0.9, Permit2, Multicall3. */
+/** Places the contracts that every real chain has at a known address: Permit2 and Multicall3. */
 export async function placePredeploys(chain: DevnetChain, from: Address): Promise<{ permit2: Address }> {
 	const { testClient, publicClient } = chain;
-	for (const { address, code } of entryPointCode()) {
-		await testClient.setCode({ address, bytecode: code });
-	}
-
-	// Unlike the others, this file is creation code: placed as it is, Permit2 would accept any signature.
+	// The file is creation code: placed as it is, Permit2 would accept any signature.
 	const permit2 = await deployCode(chain, from, readPredeploy(permit2Address), permit2Salt);
 	if (permit2 !== permit2Address)
 		throw new Error(`Permit2 was deployed to the unexpected address ${permit2}`);

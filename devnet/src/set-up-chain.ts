@@ -67,7 +67,7 @@ export async function setUpChain(
 		].map((address) => testClient.setBalance({ address, value: relayerEther })),
 	]);
 	const { permit2 } = await placePredeploys(chain, market);
-	onProgress("deployed EntryPoint, Permit2 and Multicall3");
+	onProgress("deployed Permit2 and Multicall3");
 
 	const tokens = new Map<string, Address>();
 	const feeds = new Map<string, Address>();
@@ -149,7 +149,10 @@ export async function setUpChain(
 				operators: relayers,
 				guardians: [addressOfKey(keys.guardian)],
 				treasuries: [addressOfKey(keys.treasury)],
+				configurers: [deployer.address],
+				resumers: [deployer.address],
 			},
+			delays: { treasurySeconds: 0, configSeconds: 0, adminSeconds: 0 },
 			outflowCaps: Object.fromEntries([
 				[devnetNative.symbol, String(parseEther(devnetNative.outflowPerHour))],
 				...devnetTokens.map((token) => [

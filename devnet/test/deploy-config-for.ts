@@ -1,11 +1,10 @@
 import type { DeployConfigInput } from "@geoswap/contracts";
 import type { ChainDeployment } from "@geoswap/protocol";
-import type { Address } from "viem";
 
 /** Returns the config that leads to this deployment, with other members in its roles. */
 export function deployConfigFor(
 	{ contracts, attesterSet, deployedAtBlock: _, ...chain }: ChainDeployment,
-	roles: { admin: Address; operators: Address[]; guardians: Address[]; treasuries: Address[] },
+	roles: DeployConfigInput["roles"],
 ): DeployConfigInput {
 	return {
 		...chain,

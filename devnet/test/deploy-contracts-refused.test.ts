@@ -15,7 +15,6 @@ import {
 	parseAbi,
 	zeroAddress,
 } from "viem";
-import { entryPoint09Address } from "viem/account-abstraction";
 import { mnemonicToAccount, privateKeyToAddress } from "viem/accounts";
 import { describe, expect, test } from "vitest";
 import { deployCode } from "../src/deploy-code.ts";
@@ -90,10 +89,20 @@ describe("a deployment is refused before anything is sent", () => {
 	});
 
 	test.each<[string, (someone: Address) => Partial<typeof roles & { attesters: Address[] }>]>([
-		["the admin and an operator", (someone) => ({ admin: someone, operators: [someone] })],
-		["the admin and a guardian", (someone) => ({ admin: someone, guardians: [someone] })],
-		["the admin and a treasury", (someone) => ({ admin: someone, treasuries: [someone] })],
-		["the admin and an attester", (someone) => ({ admin: someone, attesters: [someone] })],
+		["an admin and an operator", (someone) => ({ admin: someone, operators: [someone] })],
+		["an admin and a guardian", (someone) => ({ admin: someone, guardians: [someone] })],
+		["an admin and a treasury", (someone) => ({ admin: someone, treasuries: [someone] })],
+		["an admin and an attester", (someone) => ({ admin: someone, attesters: [someone] })],
+		["an admin and a treasurer", (someone) => ({ admin: someone, treasurers: [someone] })],
+		["a treasury and a treasurer", (someone) => ({ treasuries: [someone], treasurers: [someone] })],
+		["a treasurer and an operator", (someone) => ({ treasurers: [someone], operators: [someone] })],
+		["a treasurer and a guardian", (someone) => ({ treasurers: [someone], guardians: [someone] })],
+		["a configurer and an operator", (someone) => ({ configurers: [someone], operators: [someone] })],
+		["a configurer and a treasurer", (someone) => ({ configurers: [someone], treasurers: [someone] })],
+		["a resumer and an operator", (someone) => ({ resumers: [someone], operators: [someone] })],
+		["a resumer and a treasurer", (someone) => ({ resumers: [someone], treasurers: [someone] })],
+		["an attester and a treasurer", (someone) => ({ attesters: [someone], treasurers: [someone] })],
+		["an attester and a configurer", (someone) => ({ attesters: [someone], configurers: [someone] })],
 		["a treasury and an operator", (someone) => ({ treasuries: [someone], operators: [someone] })],
 		["an attester and an operator", (someone) => ({ attesters: [someone], operators: [someone] })],
 	])("if it has one key for %s", (powers, change) => {
@@ -107,16 +116,20 @@ describe("a deployment is refused before anything is sent", () => {
 		expect(() => parseDeployConfig(overlapping)).toThrow(`${someone} is ${powers}`);
 	});
 
+	test("if it is for a real chain and a delay is shorter than that of its role", () => {
+		const real = { ...config, chainId: 8453 };
+		for (const delays of [{ treasurySeconds: 86_399 }, { configSeconds: 172_799 }, { adminSeconds: 0 }]) {
+			expect(() => parseDeployConfig({ ...real, delays })).toThrow(/only a devnet may have less than/);
+			expect(parseDeployConfig({ ...config, delays })).toBeDefined();
+		}
+	});
+
 	test("if the node is on another chain", async () => {
 		const other = { ...options(), transport: http(chains.destination.rpcUrl) };
 		await expect(deployContracts(other)).rejects.toThrow("the node is on chain 31338");
 	});
 
-	test("if the chain has no EntryPoint or no deterministic deployer", async () => {
-		const bytecode = await chain.publicClient.getCode({ address: entryPoint09Address });
-		await chain.testClient.setCode({ address: entryPoint09Address, bytecode: "0x" });
-		await expect(deployContracts(options())).rejects.toThrow("EntryPoint v0.9");
-		await chain.testClient.setCode({ address: entryPoint09Address, bytecode: bytecode ?? "0x" });
+	test("if the chain has no deterministic deployer", async () => {
 		await chain.testClient.setCode({
 			address: "0x4e59b44847b379578588920cA78FbF26c0B4956C",
 			bytecode: "0x",

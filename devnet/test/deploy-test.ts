@@ -19,6 +19,9 @@ export const roles = {
 	operators: [newAddress(), newAddress()],
 	guardians: [newAddress()],
 	treasuries: [newAddress()],
+	treasurers: [newAddress()],
+	configurers: [newAddress()],
+	resumers: [newAddress()],
 };
 
 export let chains: TestChains;
@@ -32,9 +35,9 @@ export function onChainsOfItsOwn(): void {
 		chains = await startTestChains();
 		chain = chains.origin;
 		config = deployConfigFor(chain.deployment, roles);
-		const { delegate, escrow } = chain.deployment.contracts;
-		// These two have one address for all deployers: without them the chain has none of our contracts.
-		for (const address of [delegate, escrow]) {
+		const { delegate, typedDelegate, escrow } = chain.deployment.contracts;
+		// These have one address for all deployers: without them the chain has none of our contracts.
+		for (const address of [delegate, typedDelegate, escrow]) {
 			await chain.testClient.setCode({ address, bytecode: "0x" });
 			await chain.testClient.setNonce({ address, nonce: 0 });
 		}

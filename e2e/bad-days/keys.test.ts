@@ -1,7 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ServiceProcess, serverCommand } from "@geoswap/devnet";
 import { geoVaultAbi } from "@geoswap/protocol";
-import { type Address, encodeFunctionData, formatUnits, type Hex, parseAbi, parseUnits } from "viem";
+import {
+	type Address,
+	encodeFunctionData,
+	formatUnits,
+	type Hex,
+	parseAbi,
+	parseUnits,
+	zeroAddress,
+} from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { expect, onTestFinished, test } from "vitest";
 import { tokenBalance } from "../chain/token-balance.ts";
@@ -15,6 +23,9 @@ import { startInstead } from "./start-instead.ts";
 const stackOf = badDaysStack();
 
 const daySeconds = 86_400;
+
+/** The kind of a cap on fills, as the vault numbers the kinds. */
+const fillCap = 0;
 
 test("a seal key is rotated in a hurry: no token that a caller holds is refused", async () => {
 	const stack = stackOf();
@@ -72,12 +83,18 @@ test("a relayer's key is stolen: the thief gets the vault's cap and no more, unt
 	const onVault = (functionName: "pause" | "unpause") =>
 		encodeFunctionData({ abi: geoVaultAbi, functionName });
 	const setCap = (perHour: bigint) =>
-		asAdmin(encodeFunctionData({ abi: geoVaultAbi, functionName: "setOutflowCap", args: [token, perHour] }));
-	const usualCap = await destination.publicClient.readContract({
+		asAdmin(
+			encodeFunctionData({
+				abi: geoVaultAbi,
+				functionName: "setCap",
+				args: [fillCap, token, zeroAddress, perHour],
+			}),
+		);
+	const [usualCap] = await destination.publicClient.readContract({
 		address: vault,
 		abi: geoVaultAbi,
-		functionName: "outflowCap",
-		args: [token],
+		functionName: "capOf",
+		args: [fillCap, token, zeroAddress],
 	});
 	await setCap(cap);
 	const thieving = new AbortController();
@@ -135,8 +152,8 @@ test("a relayer's key is stolen: the thief gets the vault's cap and no more, unt
 					variables: { GEOSWAP_RELAYER_KEYS: withoutStolen() },
 				});
 			});
-			await page.step("have the admin call `unpause`", () => asAdmin(onVault("unpause")));
-			await page.step("have the admin raise it by `setOutflowCap`", () => setCap(usualCap));
+			await page.step("have a member of RESUME call `unpause`", () => asAdmin(onVault("unpause")));
+			await page.step("have a member of CONFIG raise it by `setCap`", () => setCap(usualCap));
 			await page.run("geoswapd pauses lift", { CHAIN: chain, REASON: "the key is revoked" });
 			await page.run("geoswapd pauses list");
 		},
@@ -169,11 +186,11 @@ test("a relayer's key is stolen: the thief gets the vault's cap and no more, unt
 	/** Takes what the cap allows, as soon as it allows anything worth the gas. */
 	async function steal(): Promise<void> {
 		while (!thieving.signal.aborted) {
-			const amount = await destination.publicClient.readContract({
+			const [, amount] = await destination.publicClient.readContract({
 				address: vault,
 				abi: geoVaultAbi,
-				functionName: "outflowAvailable",
-				args: [token],
+				functionName: "capOf",
+				args: [fillCap, token, zeroAddress],
 			});
 			const order = await makeOrder({
 				chains: { origin, destination },

@@ -1,7 +1,7 @@
 import type { TestChain } from "@geoswap/devnet";
 import { geoEscrowAbi, geoVaultAbi } from "@geoswap/protocol";
 import { createClient, waitForSwap } from "@geoswap/sdk";
-import { type Address, encodeFunctionData, erc20Abi, parseEther, parseUnits } from "viem";
+import { type Address, encodeFunctionData, erc20Abi, parseEther, parseUnits, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { test } from "vitest";
 import { signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
@@ -18,6 +18,9 @@ const stackOf = badDaysStack();
 const usdc = (text: string) => parseUnits(text, 6);
 const swapAmount = usdc("40");
 const always = async () => true;
+
+/** The kind of a cap on fills, as the vault numbers the kinds. */
+const fillCap = 0;
 
 test("relayers are empty: orders to the chain are refunded or wait, and gas ends the day", async () => {
 	const stack = stackOf();
@@ -81,10 +84,10 @@ test("the outflow cap is reached: deliveries wait or are refunded, and a higher 
 	const token = assetAddress(destination, "USDC");
 	const { vault: address } = destination.deployment.contracts;
 	const vault = { address, abi: geoVaultAbi } as const;
-	const usual = await destination.publicClient.readContract({
+	const [usual] = await destination.publicClient.readContract({
 		...vault,
-		functionName: "outflowCap",
-		args: [token],
+		functionName: "capOf",
+		args: [fillCap, token, zeroAddress],
 	});
 	await liveThrough(stack, {
 		name: "The outflow cap is reached",
@@ -94,13 +97,17 @@ test("the outflow cap is reached: deliveries wait or are refunded, and a higher 
 		break: () => setCap(usdc("100")),
 		follow: async (page) => {
 			await page.run("geoswapd reconcile");
-			await page.step("have the admin raise it by `setOutflowCap`", () => setCap(usual));
+			await page.step("have a member of CONFIG raise it by `setCap`", () => setCap(usual));
 		},
 		isOver: always,
 	});
 
 	async function setCap(perHour: bigint): Promise<void> {
-		const data = encodeFunctionData({ ...vault, functionName: "setOutflowCap", args: [token, perHour] });
+		const data = encodeFunctionData({
+			...vault,
+			functionName: "setCap",
+			args: [fillCap, token, zeroAddress, perHour],
+		});
 		await callAs(destination, keys.deployer, { to: address, data });
 	}
 });
@@ -122,7 +129,7 @@ test("the vault is paused: orders to the chain are refunded, and unpausing ends 
 		break: () => callAs(destination, keys.guardian, call("pause")),
 		follow: async (page) => {
 			await page.run("geoswapd pauses set", { CHAIN: chain });
-			await page.step("have the admin call `unpause`", () =>
+			await page.step("have a member of RESUME call `unpause`", () =>
 				callAs(destination, keys.deployer, call("unpause")),
 			);
 			await page.run("geoswapd pauses lift", { CHAIN: chain });

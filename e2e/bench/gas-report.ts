@@ -49,21 +49,24 @@ the same without the service. Both start from the same state: no storage slot is
 
 ${["| Step | Gas | Bare twin | Gas | Ratio |", "|---|---:|---|---:|---:|", ...measured.map(tableRow)].join("\n")}
 
-The aims: a later swap costs at most 1.25 × an account's own approve and open; in a bundle of ten, an op costs at most 0.95 ×.
+The aims: a first swap costs at most 0.90 × an account's own approve and open, a later swap at most 0.80 ×, and each of
+ten orders that are opened together at most 0.55 ×.
 
 Where the gas goes:
 
-- A swap pays for three storage slots: the order's state in the escrow, the EntryPoint's nonce, and for a moment the
-  allowance. Each swap has a nonce key of its own, so that no two ops wait for each other. An account's own open pays for
-  the first and the last slot, and for a second transaction.
+- A swap pays for one storage slot: the order's state in the escrow, which also makes sure that the order opens once. The
+  wallet's own code pays the escrow, so that there is no allowance and no nonce. An account's own open pays for an
+  allowance for a moment, and for a second transaction.
 - A first swap also pays for its EIP-7702 authorization. The devnet's nodes refund 12,500 of that even for an address that
   never held ether. A real chain refunds it only for addresses that exist, so a new wallet's first swap can cost that much
   more.
+- An order of an agent also pays for its mandate's bytes, the owner's signature and a storage slot that counts what was
+  used. The mandate that is measured has one token and no lists; one with 16 entries in each list costs 58,000 more.
 - The deposit that stores nothing shows what safe custody costs: it forgets who paid and could never refund.
 - A fill pays for its own storage slot, which makes sure that it happens once, for the outflow cap, for the question to the
   access manager, and for reading the recipient's balance twice.
 - A release pays for one signature of each attester that the threshold requires, and for each order for the calldata of its
-  fourteen words.
+  fifteen words.
 `;
 }
 
@@ -102,8 +105,9 @@ function isNear(one: bigint, other: bigint): boolean {
 
 function missedAims(measured: GasRow[]): string[] {
 	const aims: [string, number][] = [
-		["later swap: one op", 1.25],
-		["bundle of ten, per op", 0.95],
+		["first swap: delegation and order", 0.9],
+		["later swap: one order", 0.8],
+		["ten orders together, per order", 0.55],
 	];
 	return aims.flatMap(([what, most]) => {
 		const row = measured.find((candidate) => candidate.what === what);

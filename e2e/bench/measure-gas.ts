@@ -1,9 +1,20 @@
 import { readArtifact } from "@geoswap/contracts";
 import { routerAbi, startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
-import { geoEscrowAbi, geoVaultAbi, type Order, orderTerms, toWord, vaultPath } from "@geoswap/protocol";
+import {
+	encodeMandate,
+	geoEscrowAbi,
+	geoVaultAbi,
+	type Order,
+	orderTerms,
+	signedMandateSchema,
+	toWord,
+	vaultPath,
+} from "@geoswap/protocol";
+import { createMandate } from "@geoswap/sdk";
 import {
 	type Abi,
 	type Address,
+	concat,
 	encodeFunctionData,
 	erc20Abi,
 	type Hex,
@@ -20,7 +31,7 @@ import {
 } from "viem/accounts";
 import { attest } from "../wallet/attest.ts";
 import { assetAddress, makeOrder } from "../wallet/make-order.ts";
-import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../wallet/send-bundle.ts";
+import { sendBundle, sendTransaction, signDelegation, signOpening } from "../wallet/send-bundle.ts";
 import { delegatedWallet, fundEther, fundedWallet, mintUsdc } from "../wallet/test-wallet.ts";
 
 /** Gas of one of our steps, beside that of the same step without our contracts around it. */
@@ -76,22 +87,31 @@ async function measureOpens(bench: Bench): Promise<GasRow[]> {
 	const first = await sendBundle({
 		chain: origin,
 		relayer,
-		userOps: [await openOp(bench, newWallet)],
+		openings: [await openOp(bench, newWallet)],
 		authorizations: [await signDelegation(origin, newWallet)],
 	});
 	expectEvents(first, "Opened", 1);
 
 	const wallets = [];
-	for (let i = 0; i < batch + 1; i++) wallets.push(await richWallet(bench, delegatedWallet));
-	const [single, ...others] = wallets as [PrivateKeyAccount, ...PrivateKeyAccount[]];
-	const later = await sendBundle({ chain: origin, relayer, userOps: [await openOp(bench, single)] });
+	for (let i = 0; i < batch + 2; i++) wallets.push(await richWallet(bench, delegatedWallet));
+	const [single, mandated, ...others] = wallets as [
+		PrivateKeyAccount,
+		PrivateKeyAccount,
+		...PrivateKeyAccount[],
+	];
+	const later = await sendBundle({ chain: origin, relayer, openings: [await openOp(bench, single)] });
 	expectEvents(later, "Opened", 1);
 	const bundle = await sendBundle({
 		chain: origin,
 		relayer,
-		userOps: await Promise.all(others.map((wallet) => openOp(bench, wallet))),
+		openings: await Promise.all(others.map((wallet) => openOp(bench, wallet))),
 	});
 	expectEvents(bundle, "Opened", batch);
+
+	const agentsOp = await newAgent(bench, mandated);
+	const agentsFirst = await sendBundle({ chain: origin, relayer, openings: [await agentsOp()] });
+	const agentsLater = await sendBundle({ chain: origin, relayer, openings: [await agentsOp()] });
+	for (const receipt of [agentsFirst, agentsLater]) expectEvents(receipt, "Opened", 1);
 
 	// The bare twin is a plain account with its own ether.
 	const plain = await richWallet(bench, fundedWallet);
@@ -120,14 +140,38 @@ async function measureOpens(bench: Bench): Promise<GasRow[]> {
 	const bareOpenName = "an account's own approve + open";
 	const bareDepositName = "approve + a deposit that stores nothing";
 	const rows: [string, bigint][] = [
-		["first swap: delegation and op", first.gasUsed],
-		["later swap: one op", later.gasUsed],
-		["bundle of ten, per op", bundle.gasUsed / BigInt(batch)],
+		["first swap: delegation and order", first.gasUsed],
+		["later swap: one order", later.gasUsed],
+		["ten orders together, per order", bundle.gasUsed / BigInt(batch)],
+		["an agent's first order within a mandate", agentsFirst.gasUsed],
+		["an agent's later order within it", agentsLater.gasUsed],
 	];
 	return rows.flatMap(([what, gas]) => [
 		{ what, gas, bare: bareOpenName, bareGas: bareOpen },
 		{ what, gas, bare: bareDepositName, bareGas: bareDeposit },
 	]);
+}
+
+/** Returns a function that makes the next order which an agent signs within a mandate of the smallest size. */
+async function newAgent(bench: Bench, owner: PrivateKeyAccount) {
+	const { origin, usdc } = bench;
+	const agent = privateKeyToAccount(generatePrivateKey());
+	const mandate = await createMandate({
+		account: owner,
+		pins: { chains: [origin.deployment] } as Parameters<typeof createMandate>[0]["pins"],
+		chainId: origin.chainId,
+		agent: agent.address,
+		inputs: [{ token: usdc, maxAmount: 1_000_000_000n }],
+		periodSeconds: 86_400,
+		expiresAt: new Date(Date.now() + 86_400_000),
+	});
+	const encoded = encodeMandate(signedMandateSchema.parse(mandate));
+	return async () => {
+		const order = await orderOf(bench, owner);
+		bench.opened.push(order);
+		const { proof, ...opening } = await signOpening({ order, wallet: agent, kind: "typed" });
+		return { ...opening, wallet: owner.address, proof: concat([proof, encoded]) };
+	};
 }
 
 async function measureFills(bench: Bench): Promise<GasRow[]> {
@@ -262,13 +306,13 @@ async function measureDecisions(bench: Bench): Promise<GasRow[]> {
 
 async function openAnother(bench: Bench): Promise<void> {
 	const wallet = await richWallet(bench, delegatedWallet);
-	await sendBundle({ chain: bench.origin, relayer: bench.relayer, userOps: [await openOp(bench, wallet)] });
+	await sendBundle({ chain: bench.origin, relayer: bench.relayer, openings: [await openOp(bench, wallet)] });
 }
 
 async function openOp(bench: Bench, wallet: LocalAccount) {
 	const order = await orderOf(bench, wallet);
 	bench.opened.push(order);
-	return signOrderOp({ chain: bench.origin, order, wallet });
+	return signOpening({ order, wallet, kind: "typed" });
 }
 
 function orderOf(bench: Bench, wallet: { address: Address }, outputToken?: Address): Promise<Order> {

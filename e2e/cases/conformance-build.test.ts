@@ -2,13 +2,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
 	type BuildResponse,
 	type BuildSolanaResponse,
+	orderDigest,
 	orderSchema,
-	orderUserOp,
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import { verifyAndSignSolana } from "@geoswap/sdk/solana";
 import { getBase64Encoder, getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit";
-import type { Hex } from "viem";
+import { hashTypedData, type TypedDataDefinition } from "viem";
 import { beforeAll, test } from "vitest";
 import { callApi } from "../caller/call-api.ts";
 import { swapIntent } from "../caller/do-swap.ts";
@@ -47,17 +47,9 @@ test.concurrent("a build from an EVM chain has a 32-byte hash that follows from 
 	});
 	const { geoOp, geoOpHash, geoOpToken, expiresAt } = body as BuildResponse;
 	const order = orderSchema.parse(geoOp.order);
-	const { hash, userOp } = orderUserOp({
-		order,
-		delegate: geoOp.delegate as Hex,
-		allowance: BigInt(geoOp.allowance),
-		gas: {
-			verificationGasLimit: BigInt(geoOp.gas.verificationGasLimit),
-			callGasLimit: BigInt(geoOp.gas.callGasLimit),
-		},
-	});
-	expect(hash).toBe(geoOpHash);
-	expect(geoOp.userOp.callData).toBe(userOp.callData);
+	expect(orderDigest(order)).toBe(geoOpHash);
+	// Numbers are decimal strings in JSON, which is how `eth_signTypedData_v4` takes them.
+	expect(hashTypedData(geoOp.typedData as unknown as TypedDataDefinition)).toBe(geoOpHash);
 	expect(order.inputAmount).toBe(tenUsdc);
 
 	const openDeadlineMs = Number(unpackDeadlines(order.deadlines).openDeadline) * 1_000;

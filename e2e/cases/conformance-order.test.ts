@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { serverCommand } from "@geoswap/devnet";
 import type { BuildResponse, QuoteResponse } from "@geoswap/protocol";
 import { buildOp, getQuote } from "@geoswap/sdk";
-import { encodeFunctionData, erc20Abi, getAddress, type Hex, parseEther, parseUnits } from "viem";
+import { getAddress, type Hex, parseEther, parseUnits } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, test } from "vitest";
 import { type ApiAnswer, callApi } from "../caller/call-api.ts";
@@ -11,8 +11,6 @@ import type { Environment } from "../environment/environment.ts";
 import { expectRefusal, issuesAt } from "../expect/expect-refusal.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 import { delegateWallet } from "../wallet/delegate-wallet.ts";
-import { assetAddress } from "../wallet/make-order.ts";
-import { sendTransaction } from "../wallet/send-bundle.ts";
 
 const otherProvider = getAddress(`0x${"5a".repeat(20)}`);
 const ten = parseUnits("10", 6);
@@ -116,22 +114,11 @@ test.concurrent("an op that would revert is refused for that before its price, a
 		quoteOf(account, { input: "USDT", output: "ORB", slippageBps: 1 }),
 	]);
 	const [ofWhale, built] = await Promise.all([buildOp(client, whaleQuote), buildOp(client, quote)]);
-	// This token refuses to change an existing allowance, and the op was built when there was none.
-	const allow = (amount: bigint) =>
-		sendTransaction({
-			chain: origin,
-			account,
-			to: assetAddress(origin, "USDT"),
-			data: encodeFunctionData({
-				abi: erc20Abi,
-				functionName: "approve",
-				args: [origin.deployment.contracts.escrow, amount],
-			}),
-		});
-	await allow(5n);
+	// The account that the wallet is delegated to refuses what was signed by personal_sign.
+	await delegateWallet(origin, account, origin.deployment.contracts.typedDelegate);
 	expect((await submit(whale, ofWhale)).status).toBe(200);
 	const reason = expect.stringMatching(/.{5,}/);
 	expectRefusal(expect, await submit(account, built), "SIMULATION_FAILED", { reason });
-	await allow(0n);
+	await delegateWallet(origin, account);
 	expectRefusal(expect, await submit(account, built), "LIQUIDITY_CHANGED", { reason: "price" });
 });

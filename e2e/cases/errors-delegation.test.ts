@@ -24,7 +24,9 @@ test.concurrent("GET /swap/delegation distinguishes wallets without delegation, 
 }) => {
 	const { origin } = environment;
 	const { chainId } = origin;
-	const { delegate } = origin.deployment.contracts;
+	const { delegate, typedDelegate } = origin.deployment.contracts;
+	const targets = { delegationTarget: delegate, typedDelegationTarget: typedDelegate };
+	const accepts = ["personal", "typed"];
 	const [none, ours, others, contract] = [penniless(), penniless(), penniless(), penniless()];
 	await Promise.all([
 		delegateWallet(origin, ours),
@@ -35,8 +37,19 @@ test.concurrent("GET /swap/delegation distinguishes wallets without delegation, 
 	const blocked = "UNSUPPORTED_DELEGATION";
 	const note = expect.stringMatching(/^.{20,}\.$/);
 	for (const [{ address: walletAddress }, state] of [
-		[none, { delegated: false, originReady: false, delegationTarget: delegate, accountNonce: 7 }],
-		[ours, { delegated: true, originReady: true, delegatedTo: delegate, accountNonce: 1 }],
+		[none, { delegated: false, originReady: false, ...targets, accountNonce: 7, mandateEpoch: 0 }],
+		[
+			ours,
+			{
+				delegated: true,
+				originReady: true,
+				delegatedTo: delegate,
+				accepts,
+				accountNonce: 1,
+				mandateEpoch: 0,
+				mandateEscrow: origin.deployment.contracts.escrow,
+			},
+		],
 		[others, { delegated: true, originReady: false, delegatedTo: otherProvider, blocked, note }],
 		[contract, { delegated: false, originReady: false, blocked, note }],
 	] as const) {

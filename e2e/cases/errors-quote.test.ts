@@ -11,7 +11,7 @@ import { assetAddress } from "../wallet/make-order.ts";
 
 const fields = [
 	...["originChain", "destinationChain", "inputToken", "outputToken", "amount", "walletAddress"],
-	...["recipient", "slippageBps"],
+	...["recipient", "slippageBps", "mandate"],
 ];
 const required = fields.slice(0, 6);
 
@@ -158,10 +158,10 @@ test.concurrent("an address that nobody holds is refused: zero, precompiles, tok
 }) => {
 	const { origin, destination } = environment;
 	const { contracts, uniswap } = destination.deployment;
-	const { escrow, vault, delegate, entryPoint } = origin.deployment.contracts;
+	const { escrow, vault, delegate, typedDelegate } = origin.deployment.contracts;
 	const nobodys = [
 		...[zeroAddress, `0x${"0".repeat(39)}1`, `0x${"0".repeat(38)}0a`, `0x${"0".repeat(36)}0100`],
-		...[contracts.escrow, contracts.vault, contracts.delegate, escrow, vault, delegate, entryPoint],
+		...[contracts.escrow, contracts.vault, contracts.delegate, escrow, vault, delegate, typedDelegate],
 		...["USDC", "USDT", "WETH", "ORB"].map((symbol) => assetAddress(destination, symbol)),
 		...[uniswap.router, assetAddress(destination, "USDC").toLowerCase()],
 	];

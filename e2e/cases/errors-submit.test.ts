@@ -1,4 +1,4 @@
-import type { BuildResponse, QuoteResponse } from "@geoswap/protocol";
+import { type BuildResponse, orderSchema, orderTypedData, type QuoteResponse } from "@geoswap/protocol";
 import { buildOp, getQuote, getStatus, waitForSwap } from "@geoswap/sdk";
 import {
 	encodeFunctionData,
@@ -97,7 +97,6 @@ test.concurrent("a signature that is not the wallet's over the hash is 400 with 
 	const wrong: [signature: string, details: unknown][] = [
 		[await account.signMessage({ message: hash }), { expected, recovered, looksLike: "hex_text" }],
 		[await account.signMessage({ message: hash.slice(2) }), { expected, recovered, looksLike: "hex_text" }],
-		[await account.sign({ hash }), { expected, recovered, looksLike: "no_prefix" }],
 		[await sign(someone, built), { expected, recovered: someone.address }],
 		[highS(signature), { expected }],
 		[`${signature.slice(0, -2)}${signature.endsWith("1b") ? "1c" : "1b"}`, { expected, recovered }],
@@ -194,18 +193,14 @@ test.concurrent("an op that would revert is 422 and makes no swap, and settles o
 	const { origin } = environment;
 	const account = await newWallet({ token: "USDT", ethWei: parseEther("1") });
 	const { quote, built, signature } = await sceneOf(account, { token: "USDT" });
-	// This token refuses to change an existing allowance, and the op was built when there was none.
-	const data = encodeFunctionData({
-		abi: erc20Abi,
-		functionName: "approve",
-		args: [origin.deployment.contracts.escrow, 5n],
-	});
-	await sendTransaction({ chain: origin, account, to: assetAddress(origin, "USDT"), data });
+	// The account that the wallet is delegated to now refuses what was signed by personal_sign.
+	await delegateWallet(origin, account, origin.deployment.contracts.typedDelegate);
 	const reason = expect.stringMatching(/.{5,}/);
 	expectRefusal(expect, await submit(built, signature), "SIMULATION_FAILED", { reason });
 	expectRefusal(expect, await callApi(client, `/swap/status/${quote.swapId}`), "SWAP_NOT_FOUND");
 	const rebuilt = await buildOp(client, { geoQuoteToken: quote.geoQuoteToken });
-	expect((await submit(rebuilt, await sign(account, rebuilt))).status).toBe(200);
+	const typed = await account.signTypedData(orderTypedData(orderSchema.parse(rebuilt.geoOp.order)));
+	expect((await submit(rebuilt, typed)).status).toBe(200);
 	expect((await waitForSwap(client, quote.swapId)).status).toBe("settled");
 });
 

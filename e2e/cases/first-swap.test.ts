@@ -1,3 +1,4 @@
+import { revocationTypedData } from "@geoswap/protocol";
 import {
 	buildOp,
 	getDelegation,
@@ -47,7 +48,9 @@ test.concurrent("a first swap needs no wei, delivers at least the minimum and de
 		delegated: false,
 		originReady: false,
 		delegationTarget: origin.deployment.contracts.delegate,
+		typedDelegationTarget: origin.deployment.contracts.typedDelegate,
 		accountNonce: 0,
+		mandateEpoch: 0,
 	});
 
 	const first = await doSwap({ client, pins, account }, intent);
@@ -70,7 +73,10 @@ test.concurrent("a first swap needs no wei, delivers at least the minimum and de
 		delegated: true,
 		originReady: true,
 		delegatedTo: delegate,
+		accepts: ["personal", "typed"],
 		accountNonce: 1,
+		mandateEpoch: 0,
+		mandateEscrow: origin.deployment.contracts.escrow,
 	});
 	expect(await origin.publicClient.getCode({ address: wallet })).toBe(
 		`0xef0100${delegate.slice(2).toLowerCase()}`,
@@ -86,7 +92,7 @@ test.concurrent("a first swap needs no wei, delivers at least the minimum and de
 	expect(await remains(environment, wallet)).toEqual({ input: 0n, allowance: 0n, wei: 0n });
 });
 
-test.concurrent("a delegation is removed without a wei, not while a swap is under way, and the next swap delegates again", async ({
+test.concurrent("a delegation is removed without a wei and with it all mandates, not while a swap is under way, and the next swap delegates again", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;
@@ -106,8 +112,12 @@ test.concurrent("a delegation is removed without a wei, not while a swap is unde
 		.poll(async () => (await getDelegation(client, { chainId, walletAddress: account.address })).delegated)
 		.toBe(true);
 	const authorization = await signAuthorization(origin, account, { address: zeroAddress, nonce: 1 });
+	const { escrow } = origin.deployment.contracts;
+	const revocation = await account.signTypedData(
+		revocationTypedData({ chainId, escrow, wallet: account.address, epoch: 0n }),
+	);
 	const early = await callApi(client, "/delegation/remove", {
-		body: { chainId, walletAddress: account.address, authorization },
+		body: { chainId, walletAddress: account.address, authorization, revocation },
 	});
 	expect(early.body).toMatchObject({ code: "WALLET_BUSY", details: { swapIds: [swapId] } });
 	expect(await removeDelegation(client, { chainId, account })).toBe(true);

@@ -29,7 +29,7 @@ test.concurrent("the chains are those of the deployment file, are all live, and 
 		live: true,
 		contracts: {
 			delegate: contracts.delegate,
-			entryPoint: contracts.entryPoint,
+			typedDelegate: contracts.typedDelegate,
 			escrow: contracts.escrow,
 			vault: contracts.vault,
 			attesterSet: attesterSet.hash,

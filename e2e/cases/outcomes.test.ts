@@ -1,8 +1,14 @@
 import { fundWallet, type TestChain } from "@geoswap/devnet";
-import { type BuildResponse, fromSwapId, orderSchema, unpackDeadlines } from "@geoswap/protocol";
+import {
+	fromSwapId,
+	fromWord,
+	orderProof,
+	orderSchema,
+	orderTerms,
+	unpackDeadlines,
+} from "@geoswap/protocol";
 import { getStatus, waitForSwap } from "@geoswap/sdk";
-import { type Hex, parseEther, parseUnits } from "viem";
-import type { PackedUserOperation } from "viem/account-abstraction";
+import { parseEther, parseUnits } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, test } from "vitest";
 import { type SignedSwap, signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
@@ -138,7 +144,7 @@ test.concurrent("an op that a stranger sends at the same time as the service ope
 	const authorizations = [await signDelegation(origin, account)];
 	const [{ swapId }] = await Promise.all([
 		submitSigned(caller, signed),
-		// The EntryPoint refuses whichever is second.
+		// The escrow refuses whichever is second.
 		sendOp(origin, { signed, stranger, authorizations }).catch(() => undefined),
 	]);
 	const swap = await waitForSwap(client, swapId);
@@ -170,15 +176,12 @@ function sendOp(
 		authorizations: Awaited<ReturnType<typeof signDelegation>>[];
 	},
 ) {
-	const userOps = [signedUserOp(build, signature)];
-	return sendBundle({ chain, relayer: stranger, userOps, authorizations });
-}
-
-function signedUserOp({ geoOp: { userOp } }: BuildResponse, signature: Hex): PackedUserOperation {
-	return {
-		...(userOp as { [field in keyof typeof userOp]: Hex }),
-		nonce: BigInt(userOp.nonce),
-		preVerificationGas: BigInt(userOp.preVerificationGas),
-		signature,
+	const order = orderSchema.parse(build.geoOp.order);
+	const opening = {
+		wallet: fromWord(order.wallet),
+		gas: 300_000n,
+		terms: orderTerms(order),
+		proof: orderProof({ kind: "typed", signature }),
 	};
+	return sendBundle({ chain, relayer: stranger, openings: [opening], authorizations });
 }

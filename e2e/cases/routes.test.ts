@@ -1,6 +1,6 @@
 import type { TestChain } from "@geoswap/devnet";
 import { type EndedSwap, GeoswapError, getQuote } from "@geoswap/sdk";
-import { type Address, encodeFunctionData, erc20Abi, parseEther, parseUnits, zeroAddress } from "viem";
+import { type Address, erc20Abi, parseUnits, zeroAddress } from "viem";
 import {
 	generatePrivateKey,
 	type PrivateKeyAccount,
@@ -15,7 +15,6 @@ import type { Environment } from "../environment/environment.ts";
 import { expectBooksAgree } from "../expect/expect-books-agree.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 import { assetAddress } from "../wallet/make-order.ts";
-import { sendTransaction } from "../wallet/send-bundle.ts";
 
 /** Time for a delivery to be final, attested and paid out of escrow, on a busy machine. */
 const decidedWithinMs = 60_000;
@@ -73,18 +72,6 @@ test.concurrent("another recipient gets all of the output, and the wallet none o
 	expect(signed.quote.recipient).toBe(recipient);
 	const output = assetAddress(destination, "ORB");
 	expect(await tokenBalance(destination, output, account.address)).toBe(0n);
-});
-
-test.concurrent("an existing allowance is gone after a swap", async ({ expect }) => {
-	const { origin: chain } = environment;
-	const amount = parseUnits("100", 6);
-	const ethWei = parseEther("1");
-	const account = await environment.newWallet({ chain, token: "USDT", amount, ethWei });
-	const { escrow } = chain.deployment.contracts;
-	const data = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [escrow, amount + 1n] });
-	await sendTransaction({ chain, account, to: assetAddress(chain, "USDT"), data });
-	expect(await allowanceLeft(chain, assetAddress(chain, "USDT"), account.address)).toBe(amount + 1n);
-	await settleExactly(expect, { from: "USDT", to: "USDC", account, amount });
 });
 
 test.concurrent("the rest of the balance stays in the wallet", async ({ expect }) => {

@@ -210,7 +210,10 @@ export const decisionStatements: readonly StatementSection[] = [
 			["D-submit-4", "`0x` before it is optional."],
 			["D-submit-5", "One with a high s is 400."],
 			["D-submit-6", "`INVALID_SIGNATURE` has `details.expected` and `details.recovered`."],
-			["D-submit-7", "`details.looksLike` says so where the hex text was signed, or the prefix left out."],
+			[
+				"D-submit-7",
+				"`details.looksLike` says so where the hex text was signed, or a form that the wallet's account refuses.",
+			],
 			["D-submit-8", "All op tokens of one quote lead to one swap."],
 			["D-submit-9", "A replay, by the same or another valid signature, is the same swap."],
 			["D-submit-10", "So it is after expiry."],

@@ -1,19 +1,23 @@
 import { startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
-import { geoAccountAbi, geoEscrowAbi, type Order, orderId } from "@geoswap/protocol";
-import { type Address, encodeFunctionData, erc20Abi, parseEventLogs, toFunctionSelector } from "viem";
-import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
+import { geoAccountAbi, geoEscrowAbi, type Order, orderId, orderTerms } from "@geoswap/protocol";
+import {
+	type Address,
+	encodeFunctionData,
+	erc20Abi,
+	type Hex,
+	parseEventLogs,
+	type TransactionReceipt,
+	toFunctionSelector,
+	zeroHash,
+} from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { getDelegation } from "viem/actions";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { revertOf } from "../chain/revert-of.ts";
 import { tokenBalance } from "../chain/token-balance.ts";
 import { assetAddress, makeOrder } from "../wallet/make-order.ts";
-import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../wallet/send-bundle.ts";
-import { delegatedWallet, fundEther, fundedWallet, mintUsdc } from "../wallet/test-wallet.ts";
-
-/** ERC-7821: the mode of a batch that reverts as a whole, and a batch without calls. */
-const batchMode = `0x01${"00".repeat(31)}` as const;
-const emptyBatch = `0x${"00".repeat(31)}20${"00".repeat(32)}` as const;
+import { sendBundle, signDelegation, signOpening } from "../wallet/send-bundle.ts";
+import { delegatedWallet, fundEther, fundedWallet } from "../wallet/test-wallet.ts";
 
 const escrowState = { none: 0, opened: 1 } as const;
 
@@ -30,13 +34,13 @@ beforeAll(async () => {
 });
 afterAll(() => chains.stop());
 
-test("a wallet with no ether is delegated and its tokens are escrowed in one transaction with one op signature", async () => {
+test("a wallet with no ether is delegated and its tokens are escrowed in one transaction with one signature of its order", async () => {
 	const wallet = await fundedWallet(origin, relayer);
 	const order = await orderOf(wallet);
 	const receipt = await sendBundle({
 		chain: origin,
 		relayer,
-		userOps: [await signOrderOp({ chain: origin, order, wallet })],
+		openings: [await signOpening({ order, wallet })],
 		authorizations: [await signDelegation(origin, wallet)],
 	});
 
@@ -53,142 +57,129 @@ test("a wallet with no ether is delegated and its tokens are escrowed in one tra
 	expect(await origin.publicClient.getBalance({ address: wallet.address })).toBe(0n);
 });
 
-test("the same op again is refused with AA25, and the order is opened once", async () => {
+test("the same order again opens nothing, and its input is taken once", async () => {
 	const wallet = await delegatedWallet(origin, relayer);
 	const order = await orderOf(wallet);
-	const userOp = await signOrderOp({ chain: origin, order, wallet });
-	await sendBundle({ chain: origin, relayer, userOps: [userOp] });
+	const opening = await signOpening({ order, wallet });
+	await sendBundle({ chain: origin, relayer, openings: [opening] });
 	const escrowed = await usdcOf(origin.deployment.contracts.escrow);
 
-	expect(await refusal(sendBundle({ chain: origin, relayer, userOps: [userOp] }))).toBe(
-		"AA25 invalid account nonce",
-	);
+	const again = await sendBundle({ chain: origin, relayer, openings: [opening] });
+	expect(reasonOf(again)).toBe(selectorOf("AlreadyOpened(bytes32)"));
 	expect(await usdcOf(origin.deployment.contracts.escrow)).toBe(escrowed);
 });
 
-test("a later swap of a wallet that holds an allowance clears it first", async () => {
-	const wallet = await delegatedWallet(origin, relayer);
-	await fundEther(origin, wallet.address);
-	await sendTransaction({
-		chain: origin,
-		account: wallet,
-		to: usdc,
-		data: encodeFunctionData({
-			abi: erc20Abi,
-			functionName: "approve",
-			args: [origin.deployment.contracts.escrow, 5n],
-		}),
-	});
+test.each(["typed", "personal"] as const)(
+	"an order signed as %s opens without an allowance, and leaves none",
+	async (kind) => {
+		const wallet = await delegatedWallet(origin, relayer);
+		const order = await orderOf(wallet);
+		const openings = [await signOpening({ order, wallet, kind })];
+		await sendBundle({ chain: origin, relayer, openings });
+		expect(await stateOf(order)).toBe(escrowState.opened);
+		expect(await allowanceOf(wallet.address)).toBe(0n);
+	},
+);
+
+test("a wallet that is delegated to the typed-only account refuses an order signed as opaque bytes", async () => {
+	const { typedDelegate } = origin.deployment.contracts;
+	const wallet = await fundedWallet(origin, relayer);
+	const authorizations = [await signDelegation(origin, wallet, typedDelegate)];
 	const order = await orderOf(wallet);
+	const personal = await sendBundle({
+		chain: origin,
+		relayer,
+		openings: [await signOpening({ order, wallet, kind: "personal" })],
+		authorizations,
+	});
+	expect(reasonOf(personal)).toBe(selectorOf("Opaque()"));
 	await sendBundle({
 		chain: origin,
 		relayer,
-		userOps: [await signOrderOp({ chain: origin, order, wallet, allowance: 5n })],
+		openings: [await signOpening({ order, wallet, kind: "typed" })],
 	});
 	expect(await stateOf(order)).toBe(escrowState.opened);
-	expect(await allowanceOf(wallet.address)).toBe(0n);
 });
 
-test("an op fails on another chain, even if the wallet is delegated there too", async () => {
+test("a signature opens nothing on another chain, even if the wallet is delegated and has the input there", async () => {
 	const { destination } = chains;
 	const wallet = await fundedWallet(origin, relayer);
-	const order = await orderOf(wallet);
-	await mintUsdc({ chain: destination, relayer, to: wallet.address, amount: order.inputAmount });
-	const refused = await refusal(
-		sendBundle({
-			chain: destination,
-			relayer,
-			userOps: [await signOrderOp({ chain: origin, order, wallet })],
-			authorizations: [await signDelegation(destination, wallet)],
-		}),
-	);
-	expect(refused).toBe("AA24 signature error");
+	// Its token is the native one, which has the same address on every chain.
+	const order = { ...(await orderOf(wallet)), inputToken: zeroHash };
+	await fundEther(destination, wallet.address);
+	const receipt = await sendBundle({
+		chain: destination,
+		relayer,
+		openings: [await signOpening({ order, wallet })],
+		authorizations: [await signDelegation(destination, wallet)],
+	});
+	expect(reasonOf(receipt)).toBe(selectorOf("WrongSigner(address)"));
 });
 
-test("an op fails at another EntryPoint, even one with the same code", async () => {
-	const other: Address = "0x4337000000000000000000000000000000000099";
-	const code = await origin.publicClient.getCode({ address: entryPoint09Address });
+test("an order opens in no other escrow, even one with the same code", async () => {
+	const other: Address = "0xe5c0000000000000000000000000000000000099";
+	const code = await origin.publicClient.getCode({ address: origin.deployment.contracts.escrow });
 	await origin.testClient.setCode({ address: other, bytecode: code ?? "0x" });
 	const wallet = await delegatedWallet(origin, relayer);
 	const order = await orderOf(wallet);
-	const userOp = await signOrderOp({ chain: origin, order, wallet });
-	expect(
-		await refusal(sendBundle({ chain: origin, relayer, userOps: [userOp], entryPoint: other })),
-	).toContain("AA23");
+	const receipt = await sendBundle({
+		chain: origin,
+		relayer,
+		openings: [await signOpening({ order, wallet })],
+		escrow: other,
+	});
+	expect(reasonOf(receipt)).toBe(selectorOf("OnlyEscrow(address)"));
 	expect(await stateOf(order)).toBe(escrowState.none);
 });
 
-test("after openDeadline an op is mined but takes nothing, and its nonce is spent", async () => {
+test("after openDeadline an order takes nothing", async () => {
 	const wallet = await delegatedWallet(origin, relayer);
 	const order = await orderOf(wallet);
-	const userOp = await signOrderOp({ chain: origin, order, wallet });
+	const opening = await signOpening({ order, wallet });
 	const before = await usdcOf(wallet.address);
 	await origin.testClient.increaseTime({ seconds: 61 });
 	await origin.testClient.mine({ blocks: 1 });
 
-	const receipt = await sendBundle({ chain: origin, relayer, userOps: [userOp] });
-	const [outcome] = parseEventLogs({
-		abi: entryPoint09Abi,
-		eventName: "UserOperationEvent",
-		logs: receipt.logs,
-	});
-	const [reason] = parseEventLogs({
-		abi: entryPoint09Abi,
-		eventName: "UserOperationRevertReason",
-		logs: receipt.logs,
-	});
-	expect(outcome?.args.success).toBe(false);
-	expect(reason?.args.revertReason).toBe(toFunctionSelector("InvalidDeadlines()"));
+	const receipt = await sendBundle({ chain: origin, relayer, openings: [opening] });
+	expect(reasonOf(receipt)).toBe(selectorOf("InvalidDeadlines()"));
 	expect(await stateOf(order)).toBe(escrowState.none);
 	expect(await usdcOf(wallet.address)).toBe(before);
-	expect(await allowanceOf(wallet.address)).toBe(0n);
-	expect(await refusal(sendBundle({ chain: origin, relayer, userOps: [userOp] }))).toBe(
-		"AA25 invalid account nonce",
-	);
 });
 
-test("an op signed for one delegate fails after the wallet is delegated to another", async () => {
-	const otherDelegate: Address = "0xDe1E6A7E00000000000000000000000000000099";
-	const code = await origin.publicClient.getCode({ address: origin.deployment.contracts.delegate });
-	await origin.testClient.setCode({ address: otherDelegate, bytecode: code ?? "0x" });
-	const wallet = await delegatedWallet(origin, relayer);
-	const order = await orderOf(wallet);
-	const userOp = await signOrderOp({ chain: origin, order, wallet });
-
-	const refused = await refusal(
-		sendBundle({
-			chain: origin,
-			relayer,
-			userOps: [userOp],
-			authorizations: [await signDelegation(origin, wallet, otherDelegate)],
-		}),
-	);
-	expect(refused).toBe("AA24 signature error");
+test("an order without money, or with a wrong signature, spoils no other in the same transaction", async () => {
+	const wallets = [];
+	for (let i = 0; i < 4; i++) wallets.push(await delegatedWallet(origin, relayer));
+	const [poor, forged, ...honest] = wallets as [PrivateKeyAccount, PrivateKeyAccount, ...PrivateKeyAccount[]];
+	const dear = { ...(await orderOf(poor)), inputAmount: 10_000_001n };
+	const stolen = await orderOf(forged);
+	const orders = await Promise.all(honest.map(orderOf));
+	const openings = [
+		await signOpening({ order: dear, wallet: poor }),
+		{ ...(await signOpening({ order: stolen, wallet: poor })), wallet: forged.address },
+		...(await Promise.all(orders.map((order, i) => signOpening({ order, wallet: honest[i] ?? poor })))),
+	];
+	const receipt = await sendBundle({ chain: origin, relayer, openings });
+	expect(receipt.status).toBe("success");
+	for (const order of orders) expect(await stateOf(order)).toBe(escrowState.opened);
+	for (const order of [dear, stolen]) expect(await stateOf(order)).toBe(escrowState.none);
 });
 
-test("a delegation outlives the bundle that carried it, even one that reverts", async () => {
+test("a delegation outlives a transaction that opens nothing", async () => {
 	const wallet = await fundedWallet(origin, relayer);
 	const order = await orderOf(wallet);
-	const userOp = { ...(await signOrderOp({ chain: origin, order, wallet })), signature: "0x" as const };
-	const receipt = await sendTransaction({
+	await sendBundle({
 		chain: origin,
-		account: relayer,
-		to: entryPoint09Address,
-		data: encodeFunctionData({
-			abi: entryPoint09Abi,
-			functionName: "handleOps",
-			args: [[userOp], relayer.address],
-		}),
-		authorizationList: [await signDelegation(origin, wallet)],
+		relayer,
+		openings: [{ ...(await signOpening({ order, wallet })), proof: "0x" }],
+		authorizations: [await signDelegation(origin, wallet)],
 	});
-	expect(receipt.status).toBe("reverted");
 	expect(await getDelegation(origin.publicClient, { address: wallet.address })).toBe(
 		origin.deployment.contracts.delegate,
 	);
 	expect(await stateOf(order)).toBe(escrowState.none);
 });
 
-test("a stranger who submits the op opens the same order and gains nothing", async () => {
+test("a stranger who sends a signed order opens the same order and gains nothing", async () => {
 	const stranger = privateKeyToAccount(generatePrivateKey());
 	await fundEther(origin, stranger.address);
 	const wallet = await delegatedWallet(origin, relayer);
@@ -197,7 +188,7 @@ test("a stranger who submits the op opens the same order and gains nothing", asy
 	const receipt = await sendBundle({
 		chain: origin,
 		relayer: stranger,
-		userOps: [await signOrderOp({ chain: origin, order, wallet })],
+		openings: [await signOpening({ order, wallet })],
 	});
 	const [opened] = parseEventLogs({ abi: geoEscrowAbi, eventName: "Opened", logs: receipt.logs });
 	expect(opened?.args).toMatchObject({ orderId: orderId(order), wallet: wallet.address });
@@ -207,24 +198,30 @@ test("a stranger who submits the op opens the same order and gains nothing", asy
 	);
 });
 
-test("a delegated wallet executes for itself and for nobody else", async () => {
+test("a delegated wallet pays nobody but its escrow", async () => {
 	const wallet = await delegatedWallet(origin, relayer);
-	await fundEther(origin, wallet.address);
-	const nothing = encodeFunctionData({
+	const order = await orderOf(wallet);
+	const { proof } = await signOpening({ order, wallet });
+	const data = encodeFunctionData({
 		abi: geoAccountAbi,
-		functionName: "execute",
-		args: [batchMode, emptyBatch],
+		functionName: "pay",
+		args: [orderId(order), orderTerms(order), proof],
 	});
-	const call = (from: PrivateKeyAccount) =>
-		origin.publicClient.call({ account: from, to: wallet.address, data: nothing });
-	await expect(call(wallet)).resolves.toBeDefined();
-	expect((await revertOf(geoAccountAbi, call(relayer))).errorName).toBe("AccountUnauthorized");
+	for (const account of [relayer, wallet]) {
+		const paid = origin.publicClient.call({ account, to: wallet.address, data });
+		expect((await revertOf(geoAccountAbi, paid)).errorName).toBe("OnlyEscrow");
+	}
 });
 
-/** Returns the EntryPoint's reason for refusing a bundle. */
-async function refusal(sending: Promise<unknown>): Promise<string> {
-	const { errorName, args } = await revertOf(entryPoint09Abi, sending);
-	return errorName === "FailedOp" || errorName === "FailedOpWithRevert" ? String(args?.[1]) : errorName;
+/** Returns the selector of the error for which the escrow did not open the only order of a transaction. */
+function reasonOf(receipt: TransactionReceipt): Hex | undefined {
+	expect(receipt.status).toBe("success");
+	const [event] = parseEventLogs({ abi: geoEscrowAbi, eventName: "NotOpened", logs: receipt.logs });
+	return event?.args.reason;
+}
+
+function selectorOf(error: string): Hex {
+	return toFunctionSelector(error);
 }
 
 function orderOf(wallet: { address: Address }): Promise<Order> {

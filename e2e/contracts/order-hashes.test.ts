@@ -17,18 +17,19 @@ afterAll(() => chains.stop());
 const uint256 = fc.bigInt({ min: 0n, max: 2n ** 256n - 1n });
 const word = uint256.map((value) => toHex(value, { size: 32 }));
 const anyOrder: fc.Arbitrary<Order> = fc.record({
+	wallet: word,
+	inputToken: word,
+	inputAmount: uint256,
 	originChainId: uint256,
 	destinationChainId: uint256,
+	outputToken: word,
+	minOutput: uint256,
+	recipient: word,
+	topUp: uint256,
 	escrow: word,
 	originVault: word,
 	destinationVault: word,
 	attesterSet: word,
-	wallet: word,
-	inputToken: word,
-	inputAmount: uint256,
-	outputToken: word,
-	minOutput: uint256,
-	recipient: word,
 	swapKey: word,
 	deadlines: uint256,
 });

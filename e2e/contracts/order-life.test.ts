@@ -7,7 +7,7 @@ import { revertOf } from "../chain/revert-of.ts";
 import { tokenBalance } from "../chain/token-balance.ts";
 import { attest } from "../wallet/attest.ts";
 import { assetAddress, makeOrder } from "../wallet/make-order.ts";
-import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../wallet/send-bundle.ts";
+import { sendBundle, sendTransaction, signDelegation, signOpening } from "../wallet/send-bundle.ts";
 import { fundedWallet } from "../wallet/test-wallet.ts";
 
 let chains: TestChains;
@@ -119,7 +119,7 @@ async function openOrder(destination: TestChain = chains.destination): Promise<O
 	await sendBundle({
 		chain: origin,
 		relayer,
-		userOps: [await signOrderOp({ chain: origin, order, wallet })],
+		openings: [await signOpening({ order, wallet })],
 		authorizations: [await signDelegation(origin, wallet)],
 	});
 	return order;

@@ -103,6 +103,7 @@ function makeOrder(): Order {
 		inputAmount: amount,
 		outputToken: token,
 		minOutput: 1n,
+		topUp: 0n,
 		recipient: toSolanaWord(wallet.address),
 		swapKey: toSwapKey(newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) })),
 		deadlines: packDeadlines({ openDeadline: now + 60n, fillDeadline: now + 120n, refundAfter: now + 180n }),

@@ -13,14 +13,14 @@ import {
 	toSwapId,
 	unpackDeadlines,
 } from "@geoswap/protocol";
-import { type Address, encodeFunctionData, type Hex, parseEther } from "viem";
+import { type Address, encodeFunctionData, getAddress, type Hex, numberToHex, parseEther } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { getDelegation } from "viem/actions";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { tokenBalance } from "../chain/token-balance.ts";
 import { freezeInToken } from "../trouble/freeze-in-token.ts";
 import { assetAddress, makeOrder } from "../wallet/make-order.ts";
-import { sendBundle, sendTransaction, signDelegation, signOrderOp } from "../wallet/send-bundle.ts";
+import { sendBundle, sendTransaction, signDelegation, signOpening } from "../wallet/send-bundle.ts";
 import { mintUsdc } from "../wallet/test-wallet.ts";
 
 /** Each step starts the program, several times per test. */
@@ -154,7 +154,7 @@ test("a delegation is removed at a second wallet's cost, and again at the wallet
 	const run = await setUp(wallet);
 	expect(await run(undelegateCommand, { GEOSWAP_PAYER_KEY: await newPayer() })).toMatchObject({
 		exit: 0,
-		answer: { delegated: false, isRemoved: true, txHash: expect.stringMatching(/^0x/) },
+		answer: { delegated: false, isRemoved: true, isRevoked: true, txHash: expect.stringMatching(/^0x/) },
 	});
 	expect(await delegateOf(wallet)).toBeUndefined();
 
@@ -171,6 +171,30 @@ test("a delegation is removed at a second wallet's cost, and again at the wallet
 	const again = await run(undelegateCommand);
 	expect(again.answer).toMatchObject({ delegated: false, isRemoved: false });
 	expect(again.answer).not.toHaveProperty("txHash");
+});
+
+test("a delegate whose code answers anything, or nothing, cannot keep a wallet from leaving it", {
+	timeout,
+}, async () => {
+	const { wallet } = await openOrder();
+	const run = await setUp(wallet);
+	// They return 32 zero bytes, one byte, nothing, an error.
+	for (const [index, bytecode] of (["0x60205ff3", "0x60015ff3", "0x00", "0x5f5ffd"] as const).entries()) {
+		const hostile = getAddress(numberToHex(0xbad00 + index, { size: 20 }));
+		await origin.testClient.setCode({ address: hostile, bytecode });
+		await sendTransaction({
+			chain: origin,
+			account: relayer,
+			to: relayer.address,
+			authorizationList: [await signDelegation(origin, wallet, hostile)],
+		});
+		expect(await delegateOf(wallet)).toBe(hostile);
+		expect(await run(undelegateCommand, { GEOSWAP_PAYER_KEY: await newPayer() })).toMatchObject({
+			exit: 0,
+			answer: { delegated: false, isRemoved: true, isRevoked: false },
+		});
+		expect(await delegateOf(wallet)).toBeUndefined();
+	}
 });
 
 /** Configures the command in a new home by the page, and returns a function that runs the page's other commands. */
@@ -215,7 +239,7 @@ async function openOrder(
 	await sendBundle({
 		chain: origin,
 		relayer,
-		userOps: [await signOrderOp({ chain: origin, order, wallet })],
+		openings: [await signOpening({ order, wallet })],
 		authorizations: known ? [] : [await signDelegation(origin, wallet)],
 	});
 	return { wallet, order };

@@ -61,6 +61,7 @@ const zeroOrder = {
 	outputToken: zeroHash,
 	minOutput: 0n,
 	recipient: zeroHash,
+	topUp: 0n,
 	swapKey: zeroHash,
 	deadlines: 0n,
 } as const;
@@ -156,6 +157,7 @@ export async function startFlooder(
 				inputAmount: 1n,
 				outputToken: toWord(zeroAddress),
 				minOutput: 1n,
+				topUp: 0n,
 				recipient: toWord(account.address),
 				swapKey: pad(toHex(nextDustKey)),
 				deadlines: packDeadlines({

@@ -2,12 +2,13 @@ import { fromSwapId } from "@geoswap/protocol";
 import { connectDatabase } from "../environment/connect-database.ts";
 
 /**
- * Holds a swap back that is about to be submitted: no lane takes its op. Only this swap waits, and continues once
- * released.
+ * Holds a swap back that is about to be submitted: no lane takes its op, or its job of the kind that is named. Only this
+ * swap waits, and continues once released.
  */
 export async function holdBack(
 	databaseUrl: string,
 	swapId: string,
+	{ kind }: { kind?: "fill" } = {},
 ): Promise<{ release: () => Promise<void> }> {
 	const uuid = fromSwapId(swapId);
 	const name = `hold_back_${uuid?.replaceAll("-", "")}`;
@@ -19,8 +20,9 @@ export async function holdBack(
 			return new;
 		end $$`,
 	);
+	const isHeld = `new.swap_id = '${uuid}'${kind ? ` and new.kind = '${kind}'` : ""}`;
 	await database.query(
-		`create trigger ${name} before insert on jobs for each row when (new.swap_id = '${uuid}') execute function ${name}()`,
+		`create trigger ${name} before insert on jobs for each row when (${isHeld}) execute function ${name}()`,
 	);
 	return {
 		release: async () => {

@@ -29,18 +29,19 @@ export async function makeOrder({
 	const { origin } = chains;
 	const { timestamp: now } = await origin.publicClient.getBlock();
 	return {
+		wallet: toWord(wallet),
+		inputToken: toWord(inputToken),
+		inputAmount,
 		originChainId: BigInt(origin.chainId),
 		destinationChainId: BigInt(destination.chainId),
+		outputToken: toWord(outputToken),
+		minOutput,
+		recipient: toWord(recipient),
+		topUp: 0n,
 		escrow: toWord(origin.deployment.contracts.escrow),
 		originVault: toWord(origin.deployment.contracts.vault),
 		destinationVault: toWord(destination.deployment.contracts.vault),
 		attesterSet: origin.deployment.attesterSet.hash,
-		wallet: toWord(wallet),
-		inputToken: toWord(inputToken),
-		inputAmount,
-		outputToken: toWord(outputToken),
-		minOutput,
-		recipient: toWord(recipient),
 		swapKey: randomSwapKey(),
 		deadlines: packDeadlines({
 			openDeadline: now + stepSeconds,

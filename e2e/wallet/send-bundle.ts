@@ -1,9 +1,18 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TestChain } from "@geoswap/devnet";
-import { type Order, orderUserOp, type UserOpGas } from "@geoswap/protocol";
+import {
+	geoEscrowAbi,
+	type Order,
+	orderDigest,
+	orderProof,
+	orderTerms,
+	orderTypedData,
+	type SignatureKind,
+} from "@geoswap/protocol";
 import {
 	type Account,
 	type Address,
+	type ContractFunctionArgs,
 	createWalletClient,
 	encodeFunctionData,
 	type Hash,
@@ -14,29 +23,27 @@ import {
 	type TransactionReceipt,
 	TransactionReceiptNotFoundError,
 } from "viem";
-import { entryPoint09Abi, entryPoint09Address, type PackedUserOperation } from "viem/account-abstraction";
 
-const opGas: UserOpGas = { verificationGasLimit: 60_000n, callGasLimit: 250_000n };
+/** An order with its wallet's proof, as the escrow takes it. */
+export type Opening = ContractFunctionArgs<typeof geoEscrowAbi, "nonpayable", "openMany">[0][number];
 
-/** Returns the op that opens an order, signed as wallets sign it: `personal_sign` over the hash's 32 bytes. */
-export async function signOrderOp({
-	chain,
+/** Returns the order with its wallet's signature: of its typed data, or by `personal_sign` over the digest's 32 bytes. */
+export async function signOpening({
 	order,
 	wallet,
-	allowance = 0n,
+	kind = "personal",
+	gas = 300_000n,
 }: {
-	chain: TestChain;
 	order: Order;
 	wallet: LocalAccount;
-	allowance?: bigint;
-}): Promise<PackedUserOperation> {
-	const { hash, userOp } = orderUserOp({
-		order,
-		delegate: chain.deployment.contracts.delegate,
-		allowance,
-		gas: opGas,
-	});
-	return { ...userOp, signature: await wallet.signMessage({ message: { raw: hash } }) };
+	kind?: SignatureKind;
+	gas?: bigint;
+}): Promise<Opening> {
+	const signature =
+		kind === "typed"
+			? await wallet.signTypedData(orderTypedData(order))
+			: await wallet.signMessage({ message: { raw: orderDigest(order) } });
+	return { wallet: wallet.address, gas, terms: orderTerms(order), proof: orderProof({ kind, signature }) };
 }
 
 /** Signs the wallet's authorization of our delegate on this chain, at its current nonce. */
@@ -53,29 +60,28 @@ export async function signDelegation(
 	}) as Promise<SignedAuthorization>;
 }
 
-/** Sends ops in one `handleOps`, as type 4 if there is an authorization, and waits for its receipt. */
+/** Sends orders in one `openMany`, as type 4 if there is an authorization, and waits for its receipt. */
 export async function sendBundle({
 	chain,
 	relayer,
-	userOps,
+	openings,
 	authorizations = [],
-	entryPoint = entryPoint09Address,
+	escrow = chain.deployment.contracts.escrow,
 }: {
 	chain: TestChain;
 	relayer: LocalAccount;
-	userOps: PackedUserOperation[];
+	openings: Opening[];
 	authorizations?: SignedAuthorization[];
-	entryPoint?: Address;
+	escrow?: Address;
 }): Promise<TransactionReceipt> {
-	const data = encodeFunctionData({
-		abi: entryPoint09Abi,
-		functionName: "handleOps",
-		args: [userOps, relayer.address],
+	const data = encodeFunctionData({ abi: geoEscrowAbi, functionName: "openMany", args: [openings] });
+	return sendTransaction({
+		chain,
+		account: relayer,
+		to: escrow,
+		data,
+		...(authorizations.length > 0 && { authorizationList: authorizations }),
 	});
-	// The call shows the EntryPoint's own error, while a receipt would only say "reverted".
-	const list = authorizations.length > 0 ? { authorizationList: authorizations } : {};
-	await chain.publicClient.call({ account: relayer, to: entryPoint, data, ...list });
-	return sendTransaction({ chain, account: relayer, to: entryPoint, data, ...list });
 }
 
 /** Sends one transaction and waits for its receipt. */

@@ -2,15 +2,18 @@
 
 from Cryptodome.Hash import keccak as keccak_of
 
-ENTRY_POINT = "0x433709009B8330FDa32311DF1C2AFA402eD8D009"
 MAX_SECONDS_TO_OPEN = 15 * 60
 MAX_SECONDS_TO_REFUND = 3 * 24 * 60 * 60
-ORDER_FIELDS = [
-    "originChainId", "destinationChainId", "escrow", "originVault", "destinationVault", "attesterSet", "wallet",
-    "inputToken", "inputAmount", "outputToken", "minOutput", "recipient", "swapKey", "deadlines",
+DOMAIN_FIELDS = [
+    ("string", "name"), ("string", "version"), ("uint256", "chainId"), ("address", "verifyingContract"),
 ]
-# The escrow fills in the other three: its chain, itself and its caller.
-TERMS_FIELDS = [name for name in ORDER_FIELDS if name not in ("originChainId", "escrow", "wallet")]
+ORDER_FIELDS = [
+    ("address", "wallet"), ("address", "inputToken"), ("uint256", "inputAmount"), ("uint256", "originChainId"),
+    ("uint256", "destinationChainId"), ("bytes32", "outputToken"), ("uint256", "minOutput"), ("bytes32", "recipient"),
+    ("uint256", "topUp"), ("address", "escrow"), ("address", "originVault"), ("bytes32", "destinationVault"),
+    ("bytes32", "attesterSet"), ("bytes32", "swapKey"), ("uint256", "openDeadline"), ("uint256", "fillDeadline"),
+    ("uint256", "refundAfter"),
+]
 
 
 class Refused(Exception):
@@ -30,86 +33,62 @@ def word(value) -> bytes:
     return number(value).to_bytes(32, "big")
 
 
-def order_id(order: dict) -> str:
-    return "0x" + keccak(b"".join(word(order[name]) for name in ORDER_FIELDS)).hex()
+def type_hash(name: str, fields: list) -> bytes:
+    """Returns the hash of a type of EIP-712."""
+    return keccak(f"{name}({','.join(f'{kind} {field}' for kind, field in fields)})".encode())
 
 
-def selector(signature: str) -> bytes:
-    return keccak(signature.encode())[:4]
-
-
-def dynamic(data: bytes) -> bytes:
-    """Encodes bytes as the ABI does: their length, then the bytes, padded to words."""
-    return word(len(data)) + data + bytes(-len(data) % 32)
-
-
-def order_calls(order: dict, allowance: int) -> list:
-    terms = "uint256,bytes32,bytes32,bytes32,bytes32,uint256,bytes32,uint256,bytes32,bytes32,uint256"
-    open_data = selector(f"open(({terms}))") + b"".join(word(order[name]) for name in TERMS_FIELDS)
-    escrow, token, amount = address_of(order["escrow"]), address_of(order["inputToken"]), number(order["inputAmount"])
-    if number(order["inputToken"]) == 0:
-        return [{"to": escrow, "value": amount, "data": open_data}]
-    approvals = [amount] if allowance == 0 else [0, amount]
-    calls = [
-        {"to": token, "value": 0, "data": selector("approve(address,uint256)") + word(escrow) + word(allowed)}
-        for allowed in approvals
-    ]
-    return [*calls, {"to": escrow, "value": 0, "data": open_data}]
-
-
-def address_of(value: str) -> str:
-    """Returns the address in a word."""
-    return "0x" + word(value)[12:].hex()
-
-
-def call_data(calls: list) -> bytes:
-    """Encodes execute(mode, executionData) of ERC-7821: all calls or none."""
-    tuples = [word(call["to"]) + word(call["value"]) + word(96) + dynamic(call["data"]) for call in calls]
-    offsets, offset = [], 32 * len(tuples)
-    for encoded in tuples:
-        offsets.append(word(offset))
-        offset += len(encoded)
-    execution_data = word(32) + word(len(tuples)) + b"".join(offsets) + b"".join(tuples)
-    mode = b"\x01" + bytes(31)
-    return selector("execute(bytes32,bytes)") + mode + word(64) + dynamic(execution_data)
-
-
-def user_op(order: dict, calls: list, gas: dict) -> dict:
-    limits = number(gas["verificationGasLimit"]) << 128 | number(gas["callGasLimit"])
-    return {
-        "sender": address_of(order["wallet"]),
-        "nonce": number(order["swapKey"]) << 64,
-        "initCode": b"\x77\x02",
-        "callData": call_data(calls),
-        "accountGasLimits": word(limits),
-        "preVerificationGas": 0,
-        "gasFees": bytes(32),
-        "paymasterAndData": b"",
+def message_of(order: dict) -> dict:
+    """Returns the order as EIP-712 has it: its deadlines are three numbers."""
+    deadlines = number(order["deadlines"])
+    times = {
+        "openDeadline": deadlines >> 128,
+        "fillDeadline": deadlines >> 64 & 2**64 - 1,
+        "refundAfter": deadlines & 2**64 - 1,
     }
+    return {**{name: value for name, value in order.items() if name != "deadlines"}, **times}
 
 
-def op_hash(op: dict, chain_id: int, delegate: str) -> bytes:
-    """Returns the EIP-712 hash of EntryPoint v0.9, in which the delegate stands in place of the marker 0x7702."""
-    domain_type = b"EIP712Domain(string name,string version,uint256 chainId,address verifyingContract)"
+def order_id(order: dict) -> str:
+    """Returns the order's struct hash. An address is encoded as a word, as numbers are."""
+    message = message_of(order)
+    words = b"".join(word(message[name]) for _, name in ORDER_FIELDS)
+    return "0x" + keccak(type_hash("Order", ORDER_FIELDS) + words).hex()
+
+
+def order_digest(order: dict) -> bytes:
+    """Returns what the wallet signs: the digest of the order's typed data."""
     domain = keccak(
-        keccak(domain_type) + keccak(b"ERC4337") + keccak(b"1") + word(chain_id) + word(ENTRY_POINT)
+        type_hash("EIP712Domain", DOMAIN_FIELDS)
+        + keccak(b"Geoswap")
+        + keccak(b"1")
+        + word(order["originChainId"])
+        + word(order["escrow"])
     )
-    op_type = (
-        b"PackedUserOperation(address sender,uint256 nonce,bytes initCode,bytes callData,bytes32 accountGasLimits,"
-        b"uint256 preVerificationGas,bytes32 gasFees,bytes paymasterAndData)"
-    )
-    struct = keccak(
-        keccak(op_type)
-        + word(op["sender"])
-        + word(op["nonce"])
-        + keccak(word(delegate)[12:])
-        + keccak(op["callData"])
-        + op["accountGasLimits"]
-        + word(op["preVerificationGas"])
-        + op["gasFees"]
-        + keccak(op["paymasterAndData"])
-    )
-    return keccak(b"\x19\x01" + domain + struct)
+    return keccak(b"\x19\x01" + domain + bytes.fromhex(order_id(order)[2:]))
+
+
+def typed_data(order: dict) -> dict:
+    """Returns the order as typed data for eth_signTypedData_v4, or for sign_typed_data of eth-account."""
+    message = message_of(order)
+
+    def written(kind: str, value) -> str:
+        if kind == "uint256":
+            return str(number(value))
+        return "0x" + (word(value)[12:] if kind == "address" else word(value)).hex()
+
+    as_types = lambda fields: [{"name": name, "type": kind} for kind, name in fields]
+    return {
+        "domain": {
+            "name": "Geoswap",
+            "version": "1",
+            "chainId": number(order["originChainId"]),
+            "verifyingContract": written("address", order["escrow"]),
+        },
+        "types": {"EIP712Domain": as_types(DOMAIN_FIELDS), "Order": as_types(ORDER_FIELDS)},
+        "primaryType": "Order",
+        "message": {name: written(kind, message[name]) for kind, name in ORDER_FIELDS},
+    }
 
 
 def swap_key(swap_id: str) -> str:
@@ -143,48 +122,41 @@ def expected_order(asked: dict, quote: dict, build: dict, pins: dict, now: int) 
     if not now < opens <= now + MAX_SECONDS_TO_OPEN or not opens < fills < refunds <= opens + MAX_SECONDS_TO_REFUND:
         raise Refused(f"geoOp.order.deadlines are {opens}, {fills} and {refunds}, and it is {now}")
     return {
+        "wallet": asked["walletAddress"],
+        "inputToken": asked["inputToken"],
+        "inputAmount": asked["amount"],
         "originChainId": asked["originChain"],
         "destinationChainId": asked["destinationChain"],
+        "outputToken": asked["outputToken"],
+        "minOutput": number(quote["minOutput"]),
+        "recipient": asked["recipient"],
+        "topUp": 0,
         "escrow": origin["contracts"]["escrow"],
         "originVault": origin["contracts"]["vault"],
         "destinationVault": destination["contracts"]["vault"],
         "attesterSet": origin["attesterSet"]["hash"],
-        "wallet": asked["walletAddress"],
-        "inputToken": asked["inputToken"],
-        "inputAmount": asked["amount"],
-        "outputToken": asked["outputToken"],
-        "minOutput": number(quote["minOutput"]),
-        "recipient": asked["recipient"],
         "swapKey": swap_key(quote["swapId"]),
         "deadlines": deadlines,
     }
 
 
-def verify(asked: dict, quote: dict, build: dict, pins: dict, now: int) -> bytes:
-    """Returns the hash to sign. Raises Refused with the name of the first field that is not what was asked for."""
+def verify(asked: dict, quote: dict, build: dict, pins: dict, now: int) -> dict:
+    """Returns the order to sign. Raises Refused with the name of the first field that is not what was asked for."""
     geo_op = build["geoOp"]
     order = expected_order(asked, quote, build, pins, now)
     contracts = pinned_chain(pins, asked["originChain"])["contracts"]
-    allowed = [contracts["delegate"], *contracts["earlierDelegates"]]
+    allowed = [contracts["delegate"], contracts["typedDelegate"]]
     if number(geo_op["delegate"]) not in [number(delegate) for delegate in allowed]:
         raise Refused(f"geoOp.delegate is {geo_op['delegate']}, and the deployment file has {allowed}")
-    gas = geo_op["gas"]
-    if number(gas["verificationGasLimit"]) > 200_000 or number(gas["callGasLimit"]) > 1_000_000:
-        raise Refused(f"geoOp.gas is {gas}")
-    calls = order_calls(order, number(geo_op["allowance"]))
-    op = user_op(order, calls, gas)
-    hashed = op_hash(op, asked["originChain"], geo_op["delegate"])
     expected = {
-        "entryPoint": ENTRY_POINT,
-        "chainId": asked["originChain"],
-        "orderId": order_id(order),
         "order": order,
-        "calls": calls,
-        "userOp": op,
+        "orderId": order_id(order),
+        "chainId": asked["originChain"],
+        "typedData": typed_data(order),
     }
     compare("geoOp", expected, geo_op)
-    compare("geoOpHash", hashed, build["geoOpHash"])
-    return hashed
+    compare("geoOpHash", "0x" + order_digest(order).hex(), build["geoOpHash"])
+    return order
 
 
 def compare(field: str, expected, given) -> None:
@@ -195,11 +167,16 @@ def compare(field: str, expected, given) -> None:
         compare(f"{field}.length", len(expected), len(given))
         for index, value in enumerate(expected):
             compare(f"{field}[{index}]", value, given[index])
-    elif isinstance(expected, bytes):
-        if given.lower() != "0x" + expected.hex():
-            raise Refused(f"{field} is {given}, and must be 0x{expected.hex()}")
-    elif number(expected) != number(given):
+    elif not is_same(expected, given):
         raise Refused(f"{field} is {given}, and must be {expected}")
+
+
+def is_same(expected, given) -> bool:
+    """Compares numbers by their value, in whatever form they are written, and other texts as they are."""
+    try:
+        return number(expected) == number(given)
+    except ValueError:
+        return expected == given
 
 
 def rlp(value: bytes) -> bytes:
@@ -212,8 +189,3 @@ def authorization_hash(chain_id: int, delegate: str, nonce: int) -> bytes:
     integers = [value.to_bytes((value.bit_length() + 7) // 8, "big") for value in (chain_id, nonce)]
     items = rlp(integers[0]) + rlp(word(delegate)[12:]) + rlp(integers[1])
     return keccak(b"\x05" + bytes([0xC0 + len(items)]) + items)
-
-
-def personal_hash(hashed: bytes) -> bytes:
-    """Returns what personal_sign (EIP-191) makes of 32 bytes."""
-    return keccak(b"\x19Ethereum Signed Message:\n32" + hashed)

@@ -8,7 +8,7 @@ import time
 import requests
 from eth_keys import keys
 
-from geo_op import Refused, authorization_hash, number, personal_hash, pinned_chain, verify
+from geo_op import Refused, authorization_hash, number, order_digest, pinned_chain, verify
 
 URL = os.environ["GEOSWAP_URL"]
 wallet = keys.PrivateKey(bytes.fromhex(os.environ["GEOSWAP_EVM_KEY"].removeprefix("0x")))
@@ -78,10 +78,12 @@ body = {"geoQuoteToken": quote["geoQuoteToken"]}
 build = call("POST", "/swap/build-geo-op", json={**body, "authorization": authorization} if authorization else body)
 
 # Raises Refused unless every field is what was asked for.
-hashed = verify({**asked, "minOutput": 9_800_000}, quote, build, pins, int(time.time()))
-op = wallet.sign_msg_hash(personal_hash(hashed))
+order = verify({**asked, "minOutput": 9_800_000}, quote, build, pins, int(time.time()))
+# A signature of typed data is one of its digest. With eth-account: sign_typed_data(full_message=typed_data(order)).
+op = wallet.sign_msg_hash(order_digest(order))
 signature = "0x" + (op.r.to_bytes(32, "big") + op.s.to_bytes(32, "big") + bytes([27 + op.v])).hex()
-swap_id = call("POST", "/swap/submit", json={"geoOpToken": build["geoOpToken"], "signature": signature})["swapId"]
+body = {"geoOpToken": build["geoOpToken"], "signature": signature, "signatureKind": "typed"}
+swap_id = call("POST", "/swap/submit", json=body)["swapId"]
 print(f"submitted {swap_id}", file=sys.stderr)
 
 status = {"status": "pending"}

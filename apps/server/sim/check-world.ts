@@ -311,7 +311,8 @@ function checkCalm(
 	if (Object.keys(faults).length > 0) return [];
 	const isDeliverable = ({ plan }: SimSwap) =>
 		(plan.recipient === "takes" || plan.to === "solana") &&
-		(plan.from === "solana" || !["moves-tokens", "opens-unsubmitted"].includes(plan.behaviour));
+		(plan.from === "solana" ||
+			!["moves-tokens", "delegates-elsewhere", "opens-unsubmitted"].includes(plan.behaviour));
 	return world.wallets.swaps.filter(isDeliverable).flatMap(({ index, uuid = "", outcome }) => {
 		const status = rows.get(uuid)?.status ?? outcome;
 		return status === "settled" ? [] : [`#${index} is ${status}, although nothing went wrong`];

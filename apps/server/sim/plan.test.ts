@@ -26,7 +26,7 @@ test("the plans of 300 seeds contain every kind of fault, route and wallet", () 
 		...["gas-spike", "hold-back", "pokes", "price", "reorg", "restore", "rpc"],
 	]);
 	const swaps = plans.flatMap((plan) => plan.swaps);
-	expect(new Set(swaps.map(({ behaviour }) => behaviour)).size).toBe(6);
+	expect(new Set(swaps.map(({ behaviour }) => behaviour)).size).toBe(8);
 	expect(new Set(swaps.map(({ from, to }) => `${from} ${to}`)).size).toBe(6);
 });
 

@@ -68,8 +68,18 @@ type WalletBehaviour =
 	| "moves-tokens"
 	/** Submits, then opens the order by a transaction of its own. On Solana the same as plain. */
 	| "opens-itself"
-	/** Submits, and someone else sends the signed op first. On Solana the same as plain. */
+	/** Submits, and a stranger opens the signed order first. On Solana the same as plain. */
 	| "front-run"
+	/**
+	 * Submits, and a stranger has the escrow report the order as not opened, by giving it too little gas. On Solana the
+	 * same as plain.
+	 */
+	| "reported-unopened"
+	/**
+	 * Submits, then delegates to another provider's account, which does not pay for the order. On Solana the same as
+	 * plain.
+	 */
+	| "delegates-elsewhere"
 	/** Opens the order on chain and never submits it: only the chain knows of it. On Solana the same as plain. */
 	| "opens-unsubmitted";
 
@@ -211,6 +221,8 @@ function swapArbitrary(spanMs: number, bursts: number): fc.Arbitrary<SwapPlan> {
 				{ weight: 1, arbitrary: fc.constant<WalletBehaviour>("moves-tokens") },
 				{ weight: 1, arbitrary: fc.constant<WalletBehaviour>("opens-itself") },
 				{ weight: 1, arbitrary: fc.constant<WalletBehaviour>("front-run") },
+				{ weight: 1, arbitrary: fc.constant<WalletBehaviour>("reported-unopened") },
+				{ weight: 1, arbitrary: fc.constant<WalletBehaviour>("delegates-elsewhere") },
 				{ weight: 1, arbitrary: fc.constant<WalletBehaviour>("opens-unsubmitted") },
 			),
 			recipient: fc.oneof(

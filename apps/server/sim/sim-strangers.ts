@@ -143,6 +143,7 @@ export function watchWithStrangers(
 			outputToken: toWord(zeroAddress),
 			minOutput: 1n,
 			recipient: toWord(wallet),
+			topUp: 0n,
 			swapKey: bytesToHex(new Uint8Array([...new Uint8Array(16), ...random.bytes(16)])),
 			deadlines: packDeadlines({ openDeadline: now + 60n, fillDeadline: now + 61n, refundAfter: now + 62n }),
 		};

@@ -1,9 +1,11 @@
 import {
 	isSolana,
 	type Order,
+	orderDigest,
 	orderId,
 	orderTransaction,
-	orderUserOp,
+	orderTypedData,
+	type SignatureKind,
 	type SolanaAddress,
 	solanaNativeToken,
 } from "@geoswap/protocol";
@@ -69,6 +71,12 @@ const usedUpMs = 9_000;
 /** Delay after which callers ask for their swaps, once the service is back. */
 const asksAfterMs = { least: 3_000, most: 20_000 };
 const resubmitChance = 0.5;
+/** One wallet of this many delegates to the account that accepts typed data only. */
+const typedOnlyEvery = 3;
+/** Chance that a wallet which may sign either way signs typed data. */
+const typedChance = 0.5;
+/** The gas limit of an order: about what the API's build computes from a simulation. */
+const openGasLimit = 200_000n;
 const accountId = "00000000-0000-4000-8000-000000000001";
 
 export function createSimWallets({
@@ -101,6 +109,7 @@ export function createSimWallets({
 	const keys = random.fork("wallets");
 	const misbehave = createMisbehaviour({ scheduler, random: random.fork("misbehaviour"), tell });
 	const recipients = random.fork("recipients");
+	const signing = random.fork("signing");
 
 	const evmWallet = (name: string): PrivateKeyAccount => {
 		const wallet = evmWallets.get(name) ?? privateKeyToAccount(bytesToHex(keys.bytes(32)));
@@ -328,10 +337,13 @@ export function createSimWallets({
 		}
 		const wallet = evmWallet(walletName);
 		const chain = evmChainOf(Number(order.originChainId));
-		const delegate = chain.deployment.contracts.delegate;
-		const gas = { verificationGasLimit: 80_000n, callGasLimit: 300_000n };
-		const op = { delegate, allowance: 0n, gas };
-		const signature = await wallet.signMessage({ message: { raw: orderUserOp({ order, ...op }).hash } });
+		const { delegate, isTypedOnly } = delegateOf(chain, wallet);
+		const signatureKind: SignatureKind = isTypedOnly || signing.chance(typedChance) ? "typed" : "personal";
+		const signature =
+			signatureKind === "typed"
+				? await wallet.signTypedData(orderTypedData(order))
+				: await wallet.signMessage({ message: { raw: orderDigest(order) } });
+		const op = { delegate, gas: openGasLimit, signatureKind };
 		if (chain.request("eth_getCode", [wallet.address, "latest"]) !== "0x") return { ...op, signature };
 		const nonce = Number(chain.request("eth_getTransactionCount", [wallet.address, "latest"]));
 		const { chainId } = chain;
@@ -342,6 +354,13 @@ export function createSimWallets({
 			signature,
 			authorization: { chainId, address: delegate, nonce, yParity: yParity ?? 0, r, s },
 		};
+	}
+
+	/** Returns the account that the wallet delegates to. It follows from the wallet, which never changes its mind. */
+	function delegateOf({ deployment }: SimEvmChain, { address }: PrivateKeyAccount) {
+		const { delegate, typedDelegate } = deployment.contracts;
+		const isTypedOnly = Number.parseInt(address.slice(-2), 16) % typedOnlyEvery === 0;
+		return { delegate: isTypedOnly ? typedDelegate : delegate, isTypedOnly };
 	}
 
 	function evmChainOf(chainId: number): SimEvmChain {

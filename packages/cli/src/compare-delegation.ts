@@ -5,16 +5,14 @@ import { VerificationError } from "@geoswap/sdk";
 export function compareDelegation(
 	pins: Deployment,
 	chainId: number,
-	{ originReady, delegatedTo, delegationTarget }: DelegationResponse,
-): { delegate: string } {
-	const contracts = pins.chains.find((chain) => chain.chainId === chainId)?.contracts;
-	const named = originReady ? delegatedTo : delegationTarget;
-	const pinned = [contracts?.delegate, ...(originReady ? (contracts?.earlierDelegates ?? []) : [])];
-	const delegate = pinned.find((one) => one?.toLowerCase() === named?.toLowerCase());
-	if (delegate !== undefined) return { delegate };
-	throw new VerificationError({
-		field: originReady ? "delegatedTo" : "delegationTarget",
-		expected: pinned.join(" or "),
-		actual: named,
-	});
+	state: DelegationResponse,
+	{ isTypedOnly = false }: { isTypedOnly?: boolean | undefined } = {},
+): { delegate: string; isTypedOnly: boolean } {
+	const { delegate, typedDelegate } = pins.chains.find((chain) => chain.chainId === chainId)?.contracts ?? {};
+	const target = isTypedOnly ? "typedDelegationTarget" : "delegationTarget";
+	const field = state.originReady ? "delegatedTo" : target;
+	const pinned = state.originReady ? [delegate, typedDelegate] : [isTypedOnly ? typedDelegate : delegate];
+	const found = pinned.find((one) => one?.toLowerCase() === state[field]?.toLowerCase());
+	if (found !== undefined) return { delegate: found, isTypedOnly: found === typedDelegate };
+	throw new VerificationError({ field, expected: pinned.join(" or "), actual: state[field] });
 }

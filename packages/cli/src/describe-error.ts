@@ -108,6 +108,7 @@ const advice = new Map([
 	["reauthorize", "start again"],
 	["fund_wallet", "send the wallet more of the input token"],
 	["use_other_wallet", "use another wallet on this chain"],
+	["renew_mandate", "ask the wallet's owner for a new mandate: docs/mandates.md"],
 	["check_key", "check the API key"],
 	["contact_operator", "contact the operator, with the request's id if there is one"],
 ]);

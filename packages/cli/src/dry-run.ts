@@ -25,6 +25,7 @@ export async function dryRun(
 		walletAddress: wallet,
 		...(intent.recipient !== undefined && { recipient: intent.recipient }),
 		...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
+		...(intent.mandate && { mandate: intent.mandate }),
 	};
 	const quote = await getQuote(client, asked);
 	if (minOutput !== undefined && BigInt(quote.minOutput) < minOutput) {
@@ -35,7 +36,7 @@ export async function dryRun(
 	const terms = { intent: asked, quote, pins, limits, wallet };
 
 	let verified:
-		| { isVerified: true; what: string }
+		| { isVerified: true; what: string; delegation?: { chainId: number; delegate: string } }
 		| { isVerified: false; why: string; delegation: { chainId: number; delegate: string } };
 	if (from.chain.kind === "solana") {
 		const { buildSolanaTx } = await import("@geoswap/sdk");
@@ -46,29 +47,37 @@ export async function dryRun(
 	} else {
 		try {
 			const build = await buildOp(client, { geoQuoteToken: quote.geoQuoteToken });
-			const hash = verifyOp({ ...terms, build, wallet: wallet as Address });
-			verified = { isVerified: true, what: `the op ${hash}` };
+			const op = verifyOp({ ...terms, build, wallet: wallet as Address });
+			const { typedDelegate } = pins.chains.find(({ chainId }) => chainId === originChain)?.contracts ?? {};
+			const isSwitch = intent.isTypedOnly && !op.isTypedOnly;
+			verified = {
+				isVerified: true,
+				what: `the op ${op.hash}`,
+				...(isSwitch && typedDelegate && { delegation: { chainId: originChain, delegate: typedDelegate } }),
+			};
 		} catch (error) {
 			if (!(error instanceof GeoswapError) || error.next !== "reauthorize") throw error;
 			// The service builds only with an authorization. None is sent, because a signed one can be used.
 			const state = await getDelegation(client, { chainId: originChain, walletAddress: wallet });
-			const { delegate } = compareDelegation(pins, originChain, state);
+			const { delegate } = compareDelegation(pins, originChain, state, intent);
 			verified = {
 				isVerified: false,
-				why: `this is the wallet's first swap from ${from.chain.name}: the op can be built and verified only after a delegation is signed`,
+				why: `the wallet needs a delegation on ${from.chain.name}: the op can be built and verified only after it is signed`,
 				delegation: { chainId: originChain, delegate },
 			};
 		}
 	}
 
 	const { isVerified, ...rest } = verified;
-	const verdict: Line[] = verified.isVerified
-		? [["verified", `${verified.what} is what was asked for`]]
-		: [
-				["not built", verified.why],
-				["would sign", `first a delegation to ${verified.delegation.delegate}, as pinned`],
-				["", "then the op, after comparing it with the terms above"],
-			];
+	const verdict: Line[] = [
+		verified.isVerified
+			? ["verified", `${verified.what} is what was asked for`]
+			: ["not built", verified.why],
+	];
+	if (verified.delegation) {
+		verdict.push(["would sign", `first a delegation to ${verified.delegation.delegate}, as pinned`]);
+		verdict.push(["", "then the op, after comparing it with the terms above"]);
+	}
 	await output.result(
 		{
 			dryRun: true,

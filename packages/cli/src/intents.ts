@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type MandateJson, signedMandateSchema } from "@geoswap/protocol";
 import { type EndedSwap, getSwapState, type SwapState } from "@geoswap/sdk";
 import { fileStore } from "@geoswap/sdk/file-store";
 import * as z from "zod";
@@ -31,6 +32,10 @@ const intentSchema = z.object({
 	minOutput: unitsSchema.exactOptional(),
 	/** `--accept-any-price`: nobody is asked about the quoted minimum. */
 	acceptsAnyPrice: z.boolean().exactOptional(),
+	/** `--typed-only`: the wallet is delegated to the account that accepts typed data only. */
+	isTypedOnly: z.boolean().exactOptional(),
+	/** `--mandate`: the owner's mandate, within which the key signs. */
+	mandate: z.custom<MandateJson>((value) => signedMandateSchema.safeParse(value).success).exactOptional(),
 });
 export type Intent = z.infer<typeof intentSchema>;
 

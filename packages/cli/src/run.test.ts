@@ -57,7 +57,7 @@ test("chains, tokens, delegation, history and balance each answer with one JSON 
 	});
 	expect(await json("delegation", "31337")).toMatchObject({
 		exit: 0,
-		body: { ready: true, delegate: pins.chains[0]?.contracts.delegate },
+		body: { ready: true, delegate: pins.chains[0]?.contracts.delegate, typedOnly: false },
 	});
 	expect(await json("delegation", "solana")).toMatchObject({ exit: 0, body: { ready: true, needed: false } });
 	expect(await json("history")).toMatchObject({ exit: 0, body: { swaps: [{ swapId, status: "settled" }] } });
@@ -66,6 +66,45 @@ test("chains, tokens, delegation, history and balance each answer with one JSON 
 		exit: 0,
 		body: { chains: [{ chainId: 31337, balances: [{ symbol: "USDC", amount: "10000000", shown: "10" }] }] },
 	});
+});
+
+test("chains shows both delegates of each EVM chain, and one that differs from the file", async () => {
+	const [chain] = pins.chains;
+	const { stdout } = await runCli(["chains"], { env });
+	expect(stdout).toContain(`delegate ${chain?.contracts.delegate}\n`);
+	expect(stdout).toContain(`delegate for typed data only ${chain?.contracts.typedDelegate}\n`);
+	const chains = service.handlers["/chains"];
+	service.handlers["/chains"] = (request) => {
+		const answer = chains?.(request) as { body: { chains: { contracts: object }[] } };
+		const [first] = answer.body.chains;
+		return { body: { chains: [{ ...first, contracts: { ...first?.contracts, typedDelegate: usdc } }] } };
+	};
+	expect((await json("chains")).body).toMatchObject({
+		chains: [{ differs: [`typedDelegate is ${usdc}, not ${chain?.contracts.typedDelegate}`] }],
+	});
+});
+
+test("delegation says whether the wallet accepts typed data only, and if its delegate is an earlier one", async () => {
+	const [chain] = pins.chains;
+	const { delegate, typedDelegate, earlierDelegates } = chain?.contracts ?? {};
+	const answer = (body: object) => {
+		service.handlers["/swap/delegation"] = () => ({ body });
+	};
+	answer({ delegated: true, originReady: true, delegatedTo: typedDelegate });
+	expect(await json("delegation", "31337")).toMatchObject({
+		exit: 0,
+		body: { ready: true, delegate: typedDelegate, typedOnly: true },
+	});
+	answer({
+		delegated: true,
+		originReady: false,
+		delegatedTo: earlierDelegates?.[0],
+		delegationTarget: delegate,
+		accountNonce: 0,
+	});
+	expect(await json("delegation", "31337")).toMatchObject({ exit: 0, body: { ready: false, delegate } });
+	const { stdout } = await runCli(["delegation", "31337"], { env });
+	expect(stdout).toContain("its next swap from Chain 31337 signs another delegation");
 });
 
 test("balance reports each chain without an endpoint, and the balances on the others", async () => {

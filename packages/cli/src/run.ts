@@ -115,6 +115,8 @@ Docs: docs/cli.md`,
 		.option("--id <text>", "id of the intent; the same id again resumes it and never swaps twice")
 		.option("--resume <id>", "resume an intent that was started on this machine, with its original terms")
 		.option("--accept-any-price", "sign for any quoted minimum, without asking")
+		.option("--typed-only", "delegate the wallet to the account that accepts readable orders only")
+		.option("--mandate <file>", "swap from the wallet of this mandate, with your key as its agent's")
 		.option("--dry-run", "quote, build and verify; sign and send nothing")
 		.option("--open", "open a page that shows the swap in the browser, by a link that anyone can use")
 		.addHelpText("after", `\n${exitCodeHelp}`)

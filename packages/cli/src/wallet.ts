@@ -1,4 +1,4 @@
-import { parseAddress } from "@geoswap/protocol";
+import { type MandateJson, parseAddress } from "@geoswap/protocol";
 import type { OriginSigner } from "@geoswap/sdk";
 import { CliError } from "./cli-error.ts";
 import type { Context } from "./context.ts";
@@ -8,13 +8,31 @@ import { findEvmAccount, findSolanaKey, readEvmAccount, readSolanaKey } from "./
 type Keys = Context["keys"];
 
 /** Returns the wallet that signs on a chain of this kind. */
-export async function readSigner(keys: Keys, kind: PinnedChain["kind"]): Promise<OriginSigner> {
+export async function readSigner(
+	keys: Keys,
+	kind: PinnedChain["kind"],
+	{
+		isTypedOnly = false,
+		mandate,
+	}: { isTypedOnly?: boolean | undefined; mandate?: MandateJson | undefined } = {},
+): Promise<OriginSigner> {
 	if (kind === "evm") {
 		const { evmSigner } = await import("@geoswap/sdk");
-		return evmSigner(await readEvmAccount(keys));
+		const account = await readEvmAccount(keys);
+		if (mandate) expectAgent(mandate, account.address);
+		return evmSigner(account, { ...(isTypedOnly && { delegate: "typed-only" }), mandate });
 	}
 	const { solanaSigner } = await import("@geoswap/sdk/solana");
 	return solanaSigner(await readSolanaKey(keys));
+}
+
+function expectAgent({ agent }: MandateJson, address: string): void {
+	if (agent.toLowerCase() === address.toLowerCase()) return;
+	throw new CliError(`The mandate is for the agent ${agent}, but your key is that of ${address}.`, {
+		code: "INVALID_KEY",
+		next: "check_key",
+		section: "mandates",
+	});
 }
 
 /** Returns the address that was given, else that of the key. */

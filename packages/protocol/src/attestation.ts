@@ -1,6 +1,6 @@
 import { type Address, type Hex, hashTypedData, type TypedDataDefinition } from "viem";
 import { toChainId } from "./chain-id.ts";
-import { type Order, orderId } from "./order.ts";
+import { escrowDomain, type Order, orderId } from "./order.ts";
 import { fromWord } from "./word.ts";
 
 /** The statement that attesters sign about a list of orders: their outputs were delivered, or never can be. */
@@ -42,7 +42,7 @@ export function attestationTypedData({
 	orderIds,
 }: AttestationMessage): TypedDataDefinition<typeof types, AttestationKind> {
 	return {
-		domain: { name: "GeoEscrow", version: "1", chainId: originChainId, verifyingContract: escrow },
+		domain: escrowDomain({ chainId: originChainId, escrow }),
 		types,
 		primaryType: kind,
 		message: { orderIds },

@@ -43,8 +43,8 @@ function chainWith(
 		name: "Test",
 		kind: "eip1559",
 		contracts: {
-			entryPoint: at(1),
-			delegate: at(2),
+			delegate: at(1),
+			typedDelegate: at(2),
 			earlierDelegates: [],
 			escrow: at(3),
 			earlierEscrows: [],
@@ -65,6 +65,7 @@ function chainWith(
 
 describe.each([
 	["delegate", "earlierDelegates"],
+	["typedDelegate", "earlierDelegates"],
 	["escrow", "earlierEscrows"],
 	["vault", "earlierVaults"],
 ] as const)("a replaced %s", (current, list) => {
@@ -94,6 +95,18 @@ describe.each([
 		).chains;
 		expect(chain?.contracts[list]).toEqual([at(12)]);
 	});
+});
+
+test("both delegates that are replaced stay listed as earlier ones, and neither of the current ones is", () => {
+	const two = (delegate: number, typedDelegate: number) =>
+		chainWith({ delegate: at(delegate), typedDelegate: at(typedDelegate) });
+	const after = (...chains: ChainDeployment[]) =>
+		chains.reduce((deployment, chain) => withChainDeployment(deployment, chain), {
+			chains: [],
+		} as { chains: ChainDeployment[] }).chains[0]?.contracts.earlierDelegates;
+	expect(after(two(11, 21), two(12, 22))).toEqual([at(11), at(21)]);
+	expect(after(two(11, 21), two(12, 22), two(11, 22))).toEqual([at(21), at(12)]);
+	expect(after(two(11, 21), two(21, 11))).toEqual([]);
 });
 
 test("while an earlier vault is listed, deployedAtBlock stays that of the oldest vault", () => {

@@ -69,10 +69,11 @@ export const chainDeploymentSchema = z
 		name: z.string().min(1),
 		kind: chainKindSchema,
 		contracts: z.strictObject({
-			entryPoint: contractAddressSchema,
 			/** The GeoAccount that wallets are asked to delegate to. */
 			delegate: contractAddressSchema,
-			/** Retired delegates, still accepted for wallets that delegated to one of them. */
+			/** The GeoAccount for wallets that sign typed data only: it refuses an order signed as 32 opaque bytes. */
+			typedDelegate: contractAddressSchema,
+			/** Retired delegates. Each pays an escrow of its own, so a wallet of one must delegate again. */
 			earlierDelegates: z.array(contractAddressSchema),
 			escrow: contractAddressSchema,
 			/** Retired escrows. Orders that were opened in one of them end there. */
@@ -122,11 +123,11 @@ export const deploymentSchema = z.strictObject({
 });
 export type Deployment = z.infer<typeof deploymentSchema>;
 
-/** Each contract that can be replaced, and the list that keeps its retired addresses. */
+/** Each list of retired addresses, and the contracts whose addresses it keeps. */
 const earlierLists = [
-	["delegate", "earlierDelegates"],
-	["escrow", "earlierEscrows"],
-	["vault", "earlierVaults"],
+	["earlierDelegates", ["delegate", "typedDelegate"]],
+	["earlierEscrows", ["escrow"]],
+	["earlierVaults", ["vault"]],
 ] as const;
 
 /**
@@ -136,10 +137,11 @@ const earlierLists = [
 export function withChainDeployment(deployment: Deployment, chain: ChainDeployment): Deployment {
 	const before = deployment.chains.find((other) => other.chainId === chain.chainId);
 	const contracts = { ...chain.contracts };
-	for (const [current, list] of earlierLists) {
+	for (const [list, names] of earlierLists) {
+		const current = names.map((name) => contracts[name]);
 		const earlier = [...contracts[list], ...(before?.contracts[list] ?? [])];
-		if (before) earlier.push(before.contracts[current]);
-		contracts[list] = [...new Set(earlier)].filter((address) => address !== contracts[current]);
+		if (before) earlier.push(...names.map((name) => before.contracts[name]));
+		contracts[list] = [...new Set(earlier)].filter((address) => !current.includes(address));
 	}
 	const deployedAtBlock =
 		before && contracts.earlierVaults.length > 0

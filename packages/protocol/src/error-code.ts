@@ -8,6 +8,7 @@ export const nextSteps = [
 	"reauthorize",
 	"fund_wallet",
 	"use_other_wallet",
+	"renew_mandate",
 	"check_key",
 	"contact_operator",
 ] as const;
@@ -127,6 +128,13 @@ export const errorCatalogue = {
 		retryable: false,
 		message: "The operation has expired and was not submitted. Request a fresh quote and rebuild.",
 	},
+	MANDATE_ENDED: {
+		http: 410,
+		next: "renew_mandate",
+		retryable: false,
+		message:
+			"The mandate has expired, or its owner has revoked all mandates of the wallet on this chain. Ask the owner for a new one.",
+	},
 	BODY_TOO_LARGE: {
 		http: 413,
 		next: "fix_request",
@@ -164,6 +172,27 @@ export const errorCatalogue = {
 		next: "fund_wallet",
 		retryable: true,
 		message: "The wallet holds less than the swap's input. Fund it, or request a quote for less.",
+	},
+	INVALID_MANDATE: {
+		http: 422,
+		next: "renew_mandate",
+		retryable: false,
+		message:
+			"The mandate is not one that this wallet's owner signed for this service. See details.reason, and ask the owner for a new one.",
+	},
+	OUTSIDE_MANDATE: {
+		http: 422,
+		next: "fix_request",
+		retryable: false,
+		message:
+			"The mandate does not allow this swap. Change what details.reason names, or ask the owner for another mandate.",
+	},
+	MANDATE_EXCEEDED: {
+		http: 422,
+		next: "fix_request",
+		retryable: false,
+		message:
+			"The mandate's cap on the input token is used up for now. Swap at most details.available, or try again later.",
 	},
 	SIMULATION_FAILED: {
 		http: 422,
@@ -243,6 +272,11 @@ export type ErrorDetails = {
 	};
 	NEEDS_LARGER_SIZE: { minimumAmount: string };
 	INSUFFICIENT_BALANCE: { balance: string; required: string };
+	/** `signature`: it is not the owner's. `escrow`, `desk`: it is for other contracts. `quote`: the quote had another. */
+	INVALID_MANDATE: { reason: "signature" | "wallet" | "escrow" | "form" | "desk" | "quote" };
+	MANDATE_ENDED: { reason: "expired" | "revoked" };
+	OUTSIDE_MANDATE: { reason: "input" | "output" | "recipient" | "amount"; maximumAmount?: string };
+	MANDATE_EXCEEDED: { available: string; required: string };
 	SIMULATION_FAILED: { reason: string };
 	LIQUIDITY_CHANGED: { reason: "price" | "stock" | "paused" };
 	RATE_LIMITED: {

@@ -47,16 +47,8 @@ export {
 	rateLimitReasons,
 	SwapError,
 } from "./error-code.ts";
-export { entryPointAddress } from "./evm/entry-point-address.ts";
 export { type Call, orderCalls } from "./evm/order-calls.ts";
-export {
-	type OrderExecution,
-	type OrderUserOp,
-	orderExecution,
-	orderUserOp,
-	type UserOpGas,
-	userOpNonce,
-} from "./evm/order-user-op.ts";
+export { type OrderSignature, orderProof, readOrderProof, type SignatureKind } from "./evm/order-proof.ts";
 export {
 	type LogPart,
 	type MoneyEventName,
@@ -66,7 +58,30 @@ export {
 } from "./evm/read-logs.ts";
 export { vaultPath } from "./evm/vault-path.ts";
 export { type Heartbeat, heartbeatTypedData } from "./heartbeat.ts";
-export { type Order, orderId, orderTerms, type Terms } from "./order.ts";
+export {
+	accountSlot,
+	decodeMandate,
+	encodeMandate,
+	type Mandate,
+	type MandateProblem,
+	mandateDigest,
+	mandateProblem,
+	mandateTypedData,
+	mandateUseSlot,
+	maxMandateEntries,
+	revocationTypedData,
+	type SignedMandate,
+} from "./mandate.ts";
+export {
+	escrowDomain,
+	type Order,
+	orderDigest,
+	orderId,
+	orderTerms,
+	orderTypedData,
+	orderTypes,
+	type Terms,
+} from "./order.ts";
 export { type ReceiptMessage, receiptMessage, receiptTypedData } from "./receipt.ts";
 export {
 	emptyAccountRentLamports,
@@ -156,8 +171,9 @@ export {
 	errorBodySchema,
 	openEnum,
 } from "./wire/fields.ts";
+export { type MandateJson, mandateToJson, signedMandateSchema } from "./wire/mandate.ts";
 export { orderSchema } from "./wire/order.ts";
-export { type OrderJson, orderToJson } from "./wire/order-json.ts";
+export { type OrderJson, orderToJson, orderTypedDataToJson } from "./wire/order-json.ts";
 export {
 	type QuoteRequest,
 	type QuoteRequestBody,
@@ -189,6 +205,7 @@ export {
 	tokensQuerySchema,
 	tokensResponseSchema,
 } from "./wire/tokens.ts";
+export { type TypedDataJson, typedDataToJson } from "./wire/typed-data-json.ts";
 export {
 	type RemovedWebhook,
 	type RotatedWebhook,

@@ -8,6 +8,7 @@ import {
 	attesterSetHash,
 	fromWord,
 	type Order,
+	orderDigest,
 	orderId,
 	packDeadlines,
 	toWord,
@@ -25,18 +26,19 @@ const attesterSet = {
 const escrow: Address = "0xE5C0E5C0e5c0E5c0E5c0e5c0E5C0E5C0E5c0E5c0";
 
 const evmToEvm: Order = {
+	wallet: word("wallet"),
+	inputToken: word("input token"),
+	inputAmount: 10_000_000n,
 	originChainId: 31337n,
 	destinationChainId: 31338n,
+	outputToken: word("output token"),
+	minOutput: 9_950_000n,
+	recipient: word("recipient"),
+	topUp: 0n,
 	escrow: toWord(escrow),
 	originVault: word("origin vault"),
 	destinationVault: word("destination vault"),
 	attesterSet: attesterSetHash(attesterSet),
-	wallet: word("wallet"),
-	inputToken: word("input token"),
-	inputAmount: 10_000_000n,
-	outputToken: word("output token"),
-	minOutput: 9_950_000n,
-	recipient: word("recipient"),
 	swapKey: `0x${"0".repeat(32)}0192f3c4a5b67c8d9e0f112233445566`,
 	deadlines: packDeadlines({
 		openDeadline: 1_800_000_300n,
@@ -61,10 +63,12 @@ const orders: Record<string, Order> = {
 		outputToken: keccak256(toHex("solana mint")),
 		recipient: keccak256(toHex("solana recipient")),
 	},
+	"with the native token for gas": { ...evmToEvm, topUp: 3_000_000_000_000_000n },
 	"largest amounts and times": {
 		...evmToEvm,
 		inputAmount: 2n ** 256n - 1n,
 		minOutput: 2n ** 256n - 1n,
+		topUp: 2n ** 256n - 1n,
 		deadlines: 2n ** 192n - 1n,
 	},
 };
@@ -77,6 +81,7 @@ const vectors = {
 		name,
 		order: plain(order),
 		orderId: orderId(order),
+		digest: orderDigest(order),
 	})),
 	attestation: {
 		...message,

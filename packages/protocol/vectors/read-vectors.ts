@@ -4,7 +4,7 @@ import type { Order } from "../src/order.ts";
 
 export type Vectors = {
 	attesterSet: { threshold: number; attesters: Address[]; hash: Hex };
-	orders: { name: string; order: Order; orderId: Hex }[];
+	orders: { name: string; order: Order; orderId: Hex; digest: Hex }[];
 	attestation: {
 		originChainId: number;
 		escrow: Address;
@@ -14,7 +14,14 @@ export type Vectors = {
 	};
 };
 
-const numberFields = ["originChainId", "destinationChainId", "inputAmount", "minOutput", "deadlines"];
+const numberFields = [
+	"originChainId",
+	"destinationChainId",
+	"inputAmount",
+	"minOutput",
+	"topUp",
+	"deadlines",
+];
 
 /** Reads the vectors, which the Solidity tests read too. */
 export function readVectors(): Vectors {

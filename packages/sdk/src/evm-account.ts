@@ -1,12 +1,15 @@
+import type { TypedDataJson } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 
 /**
  * The interface of a wallet on an EVM chain. A viem local account has it, and so have the accounts of most vendors. One
- * of `signMessage` and `sign` is enough for a wallet that is delegated, and `sign` alone for any.
+ * of `signTypedData`, `signMessage` and `sign` is enough for a wallet that is delegated, and `sign` alone for any.
  */
 export type EvmAccount = {
 	address: Address;
-	/** `personal_sign` (EIP-191) over 32 raw bytes. */
+	/** EIP-712. Preferred for orders, because a person or a policy can read them. The message has no bigint. */
+	signTypedData?: ((typedData: TypedDataJson) => Promise<Hex>) | undefined;
+	/** `personal_sign` (EIP-191) over 32 raw bytes. Used for orders by a wallet that cannot sign typed data. */
 	signMessage?: ((args: { message: { raw: Hex } }) => Promise<Hex>) | undefined;
 	/** EIP-7702. Asked for once on each chain, with the wallet's first swap from it. */
 	signAuthorization?:

@@ -70,18 +70,19 @@ export function expectedTerms({
 	const uuid = fromSwapId(quote.swapId);
 	if (uuid === undefined) refuse("quote.swapId", "a swap's id", quote.swapId);
 	return {
+		wallet: wordOf("intent.walletAddress", originChainId, wallet),
+		inputToken: wordOf("intent.inputToken", originChainId, intent.inputToken),
+		inputAmount: natural("intent.amount", String(intent.amount)),
 		originChainId: BigInt(originChainId),
 		destinationChainId: BigInt(destinationChainId),
+		outputToken: wordOf("intent.outputToken", destinationChainId, intent.outputToken),
+		minOutput: expectedMinimum({ intent, quote, pins, limits }),
+		recipient: wordOf("intent.recipient", destinationChainId, recipient),
+		topUp: 0n,
 		escrow: origin.escrow,
 		originVault: origin.vault,
 		destinationVault: destination.vault,
 		attesterSet: origin.attesterSet,
-		wallet: wordOf("intent.walletAddress", originChainId, wallet),
-		inputToken: wordOf("intent.inputToken", originChainId, intent.inputToken),
-		inputAmount: natural("intent.amount", String(intent.amount)),
-		outputToken: wordOf("intent.outputToken", destinationChainId, intent.outputToken),
-		minOutput: expectedMinimum({ intent, quote, pins, limits }),
-		recipient: wordOf("intent.recipient", destinationChainId, recipient),
 		swapKey: toSwapKey(uuid),
 	};
 }

@@ -15,6 +15,8 @@ export type GeoswapErrorCode =
 	| "RECORD_UNREADABLE"
 	/** Only from a budget: it does not allow the swap. */
 	| "BUDGET_REFUSED"
+	/** Only from `removeDelegation()`: the delegation is gone, but the wallet's mandates are not. */
+	| "NOT_REVOKED"
 	/** Only from `removeDelegation()`: the wallet is still delegated. */
 	| "NOT_REMOVED"
 	| "RECEIPT_REFUSED"

@@ -21,6 +21,7 @@ import {
 } from "@solana/kit";
 import { getAddress, numberToHex, toHex, zeroHash } from "viem";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { changeAt, leafPaths } from "../test/change-at.ts";
 import { type ModelService, type Path, startModelService } from "../test/model-service.ts";
 import * as evm from "../test/op-fixture.ts";
 import * as solana from "../test/solana-op-fixture.ts";
@@ -48,7 +49,13 @@ async function refusedBy(
 	const ask = () => expect.unreachable("the wallet must not be asked");
 	const signer =
 		origin === "evm"
-			? { address: evm.account.address, signMessage: ask, signAuthorization: ask }
+			? {
+					address: evm.account.address,
+					signTypedData: ask,
+					signMessage: ask,
+					signAuthorization: ask,
+					sign: ask,
+				}
 			: await solanaSigner({ address: solana.signer.address, signTransaction: ask });
 	const request = await makeSwapRequest(origin, { signer, ...(minOutput !== undefined && { minOutput }) });
 	const error = await swap(service.client, request).catch((thrown: unknown) => thrown);
@@ -80,6 +87,7 @@ const orderChanges: [name: string, field: string, change: (order: Order) => Part
 	["another recipient", "geoOp.order.recipient", () => ({ recipient: strangeWord })],
 	["a lower minimum", "geoOp.order.minOutput", ({ minOutput }) => ({ minOutput: minOutput - 1n })],
 	["a larger amount", "geoOp.order.inputAmount", ({ inputAmount }) => ({ inputAmount: inputAmount + 1n })],
+	["a top-up", "geoOp.order.topUp", () => ({ topUp: 1n })],
 	["another output token", "geoOp.order.outputToken", () => ({ outputToken: strangeWord })],
 	["another destination chain", "geoOp.order.destinationChainId", () => ({ destinationChainId: 1n })],
 	["another destination vault", "geoOp.order.destinationVault", () => ({ destinationVault: strangeWord })],
@@ -151,48 +159,11 @@ describe("a service that lies about an op", () => {
 		},
 	);
 
-	type UserOp = BuildResponse["geoOp"]["userOp"];
-	const withUserOp =
-		(changes: Partial<UserOp>): Change<BuildResponse> =>
-		(build) => ({ ...build, geoOp: { ...build.geoOp, userOp: { ...build.geoOp.userOp, ...changes } } });
 	test.each<[string, string, Change<BuildResponse>]>([
-		["a paymaster", "geoOp.userOp.paymasterAndData", withUserOp({ paymasterAndData: `${stranger}00` })],
-		["a fee", "geoOp.userOp.gasFees", withUserOp({ gasFees: toHex(1, { size: 32 }) })],
-		["pre-verification gas", "geoOp.userOp.preVerificationGas", withUserOp({ preVerificationGas: "1" })],
-		[
-			"gas limits other than those shown",
-			"geoOp.userOp.accountGasLimits",
-			withUserOp({ accountGasLimits: zeroHash }),
-		],
-		["a factory", "geoOp.userOp.initCode", withUserOp({ initCode: stranger })],
-		["another sender", "geoOp.userOp.sender", withUserOp({ sender: stranger })],
-		["another nonce", "geoOp.userOp.nonce", withUserOp({ nonce: "1" })],
-		["calls other than those shown", "geoOp.userOp.callData", withUserOp({ callData: "0x" })],
-		[
-			"an extra call",
-			"geoOp.calls.length",
-			(build) => ({
-				...build,
-				geoOp: { ...build.geoOp, calls: [...build.geoOp.calls, { to: stranger, value: "1", data: "0x" }] },
-			}),
-		],
-		[
-			"a call gas limit that is too high",
-			"geoOp.gas.callGasLimit",
-			(build) => ({
-				...build,
-				...evm.makeBuild({ order: orderOf(build), opGas: { ...evm.gas, callGasLimit: 1_000_001n } }),
-			}),
-		],
 		[
 			"another delegate",
 			"geoOp.delegate",
 			(build) => ({ ...build, ...evm.makeBuild({ order: orderOf(build), delegate: stranger }) }),
-		],
-		[
-			"another EntryPoint",
-			"geoOp.entryPoint",
-			(build) => ({ ...build, geoOp: { ...build.geoOp, entryPoint: stranger } }),
 		],
 		["another chain", "geoOp.chainId", (build) => ({ ...build, geoOp: { ...build.geoOp, chainId: 1 } })],
 		["another hash", "geoOpHash", (build) => ({ ...build, geoOpHash: zeroHash })],
@@ -201,10 +172,23 @@ describe("a service that lies about an op", () => {
 		expect(await refusedBy("evm", lieAt(path, change))).toBe(field);
 	});
 
+	const shown = evm.makeBuild().geoOp;
+	test.each(leafPaths(shown))("an op in which only %s is another is refused by this name", async (name) => {
+		const field = `geoOp.${name}`;
+		const lie = lieAt<BuildResponse>(path, (build) => changeAt(structuredClone(build), field, 0));
+		// The deadlines are the service's to choose, within limits. With others, it is another order.
+		expect(await refusedBy("evm", lie)).toBe(name === "order.deadlines" ? "geoOp.orderId" : field);
+	});
+
 	const earlier = evm.makePins().chains[0]?.contracts.earlierDelegates[0];
 	test.each<[string, string, Partial<DelegationResponse>]>([
 		["another delegate", "delegationTarget", { delegationTarget: stranger }],
 		["an earlier delegate", "delegationTarget", { delegationTarget: String(earlier) }],
+		[
+			"a delegation to a stranger that would be replaced",
+			"delegatedTo",
+			{ delegated: true, delegatedTo: stranger },
+		],
 		["an invalid nonce", "accountNonce", { accountNonce: -1 }],
 		["a wallet that is delegated to a stranger", "delegatedTo", { originReady: true, delegatedTo: stranger }],
 	])("a delegation with %s is refused, and the error names the field", async (_, field, changes) => {

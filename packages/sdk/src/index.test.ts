@@ -14,6 +14,7 @@ test("the exports of the package match the recorded lists", () => {
 		  "buildOp",
 		  "buildSolanaTx",
 		  "createClient",
+		  "createMandate",
 		  "evmSigner",
 		  "GeoswapError",
 		  "getChains",

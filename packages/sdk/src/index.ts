@@ -8,6 +8,7 @@ export type {
 	Deployment,
 	ErrorBody,
 	ErrorCode,
+	MandateJson,
 	NextStep,
 	QuoteRequestBody,
 	QuoteResponse,
@@ -18,12 +19,14 @@ export type {
 	SwapsResponse,
 	TokenEntry,
 	TokensResponse,
+	TypedDataJson,
 } from "@geoswap/protocol";
 export { buildOp } from "./build-op.ts";
 export { buildSolanaTx } from "./build-solana-tx.ts";
 export { type Client, createClient } from "./create-client.ts";
+export { createMandate, type MandateLimits } from "./create-mandate.ts";
 export type { EvmAccount } from "./evm-account.ts";
-export { evmSigner } from "./evm-signer.ts";
+export { type EvmSignerOptions, evmSigner } from "./evm-signer.ts";
 export { GeoswapError, type GeoswapErrorCode } from "./geoswap-error.ts";
 export { getChains } from "./get-chains.ts";
 export { getDelegation } from "./get-delegation.ts";
@@ -33,7 +36,7 @@ export { getTokens } from "./get-tokens.ts";
 export { listSwaps } from "./list-swaps.ts";
 export type { OriginSigner, Submission } from "./origin-signer.ts";
 export { removeDelegation } from "./remove-delegation.ts";
-export { signDelegation } from "./sign-delegation.ts";
+export { type DelegateOption, signDelegation } from "./sign-delegation.ts";
 export { stableFloor } from "./stable-floor.ts";
 export { submitOp } from "./submit-op.ts";
 export { submitSolana } from "./submit-solana.ts";
@@ -42,5 +45,5 @@ export { getSwapState, type SwapState } from "./swap-record.ts";
 export { memoryStore, type SwapStore } from "./swap-store.ts";
 export { VerificationError } from "./verification-error.ts";
 export { verifyAndSign } from "./verify-and-sign.ts";
-export { type OpToVerify, verifyOp } from "./verify-op.ts";
+export { type OpToVerify, type VerifiedOp, verifyOp } from "./verify-op.ts";
 export { type EndedSwap, waitForSwap } from "./wait-for-swap.ts";

@@ -1,11 +1,11 @@
-import type { Deployment, QuoteRequestBody, QuoteResponse } from "@geoswap/protocol";
+import type { Deployment, MandateJson, QuoteRequestBody, QuoteResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import type { Terms } from "./expected-order.ts";
 
 /** A signed op or transaction, as it is submitted. However often it is sent, its quote becomes one swap. */
 export type Submission = {
 	path: "/swap/submit" | "/swap/submit-solana";
-	body: Record<string, string>;
+	body: Record<string, unknown>;
 	/** The time until which the service takes it, by its own word. */
 	expiresAt: string;
 	/**
@@ -20,6 +20,8 @@ export type OriginSigner = {
 	origin: QuoteResponse["origin"];
 	/** The wallet's address, as its chain writes it. */
 	address: string;
+	/** The mandate within which an agent signs for the wallet. */
+	mandate?: MandateJson | undefined;
 	sign: (
 		client: Client,
 		terms: {

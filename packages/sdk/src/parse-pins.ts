@@ -23,8 +23,8 @@ const evmChainSchema = z.looseObject({
 	chainId: z.int().positive(),
 	name: z.string().min(1),
 	contracts: z.looseObject({
-		entryPoint: contractAddressSchema,
 		delegate: contractAddressSchema,
+		typedDelegate: contractAddressSchema,
 		earlierDelegates: z.array(contractAddressSchema),
 		escrow: contractAddressSchema,
 		vault: contractAddressSchema,

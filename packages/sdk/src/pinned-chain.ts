@@ -1,10 +1,10 @@
-import { attesterSetHash, type ChainDeployment, type Deployment, entryPointAddress } from "@geoswap/protocol";
+import { attesterSetHash, type ChainDeployment, type Deployment } from "@geoswap/protocol";
 import { VerificationError } from "./verification-error.ts";
 
 /**
  * Returns the caller's pins of a chain. Pins are the caller's own copy of the operator's deployment file: contracts and
  * attesters that are trusted, whatever the service says. Throws if the chain is not pinned, or if its pins are
- * inconsistent or name another EntryPoint than v0.9.
+ * inconsistent.
  */
 export function pinnedChain(
 	pins: Deployment,
@@ -22,14 +22,7 @@ export function pinnedChain(
 		const pinned = pins.chains.map((candidate) => candidate.chainId).join(", ");
 		throw new VerificationError({ field, expected: `a pinned chain (${pinned})`, actual: chainId });
 	}
-	const { contracts, attesterSet } = chain;
-	if (contracts.entryPoint.toLowerCase() !== entryPointAddress.toLowerCase()) {
-		throw new VerificationError({
-			field: `pins.${chainId}.entryPoint`,
-			expected: entryPointAddress,
-			actual: contracts.entryPoint,
-		});
-	}
+	const { attesterSet } = chain;
 	// Orders name the hash alone, so it must be that of the attesters that the caller trusts.
 	const hash = hashOf(chain);
 	if (hash !== attesterSet.hash.toLowerCase()) {

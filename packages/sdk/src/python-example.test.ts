@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Address, pad } from "viem";
+import { type Address, hashTypedData, pad } from "viem";
 import { hashAuthorization } from "viem/utils";
 import { expect, test } from "vitest";
 import { changeAt, leafPaths } from "../test/change-at.ts";
@@ -51,7 +51,7 @@ function makeCase() {
 		now: nowMs / 1000,
 	};
 }
-const verified = '"0x" + verify(**c).hex()';
+const verified = '"0x" + order_digest(verify(**c)).hex()';
 
 test("the Python example computes the SDK's hash, and the order ids of the vectors", () => {
 	expect(inPython(verified, [makeCase()])).toEqual([makeBuild().geoOpHash]);
@@ -61,6 +61,16 @@ test("the Python example computes the SDK's hash, and the order ids of the vecto
 	};
 	expect(orders.length).toBeGreaterThan(2);
 	expect(inPython('order_id(c["order"])', orders)).toEqual(orders.map(({ orderId }) => orderId));
+});
+
+test("the Python example writes the typed data that a wallet signs, as the SDK does", () => {
+	const [shown] = inPython("json.dumps(typed_data(verify(**c)))", [makeCase()]);
+	const typedData = JSON.parse(shown ?? "");
+	const { domain, types, primaryType, message } = makeBuild().geoOp.typedData;
+	expect(typedData).toMatchObject({ types, primaryType, domain: { chainId: domain.chainId } });
+	expect(Object.keys(typedData.message)).toEqual(types.Order?.map(({ name }) => name));
+	expect(Object.keys(typedData.message).sort()).toEqual(Object.keys(message).sort());
+	expect(hashTypedData(typedData)).toBe(makeBuild().geoOpHash);
 });
 
 test("the Python example computes the hash of a delegation as viem does", () => {

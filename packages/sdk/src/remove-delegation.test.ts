@@ -35,6 +35,8 @@ async function failedRemoval({ noncesOfWallet: [before, after] }: { noncesOfWall
 		delegated: true,
 		originReady: true,
 		accountNonce,
+		mandateEpoch: 2,
+		mandateEscrow: account.address,
 	});
 	const fetch: typeof globalThis.fetch = async (_, options) => {
 		if (options?.method === "POST") {

@@ -1,6 +1,11 @@
-import type { RemoveDelegationResponse } from "@geoswap/protocol";
-import { zeroAddress } from "viem";
+import {
+	type DelegationResponse,
+	type RemoveDelegationResponse,
+	revocationTypedData,
+} from "@geoswap/protocol";
+import { type Address, type Hex, zeroAddress } from "viem";
 import type { Client } from "./create-client.ts";
+import { signTyped } from "./create-mandate.ts";
 import type { EvmAccount } from "./evm-account.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getDelegation } from "./get-delegation.ts";
@@ -14,8 +19,8 @@ const pauseMs = 1_000;
 const patienceMs = 90_000;
 
 /**
- * Removes a wallet's delegation on a chain at the service's cost, and waits until the chain shows it. Returns false if
- * there was none. A swap of the wallet from the chain must have ended: it is waited for up to a minute, and then the
+ * Removes a wallet's delegation on a chain at the service's cost, and waits until the chain shows it. The wallet's mandates
+ * are revoked before: they would be good again after its next delegation. Returns false if there was no delegation. A swap of the wallet from the chain must have ended: it is waited for up to a minute, and then the
  * service's `WALLET_BUSY` is thrown.
  */
 export async function removeDelegation(
@@ -26,30 +31,56 @@ export async function removeDelegation(
 		signal,
 	}: {
 		chainId: number;
-		account: Pick<EvmAccount, "address" | "signAuthorization" | "sign">;
+		account: Pick<EvmAccount, "address" | "signAuthorization" | "signTypedData" | "sign">;
 		signal?: AbortSignal | undefined;
 	},
 ): Promise<boolean> {
 	const walletAddress = account.address;
 	const ask = () => getDelegation(client, { chainId, walletAddress, signal });
-	const { delegated, accountNonce: nonce } = await sendAgain(ask, { signal });
-	if (!delegated) return false;
+	const before = await sendAgain(ask, { signal });
+	if (!before.delegated) return false;
+	const { accountNonce: nonce } = before;
 	// A wallet of another provider has no nonce here: the service says why it refuses it. The nonce is the service's word,
 	// which does no harm: at any nonce, the authorization can do nothing but remove a delegation.
 	const unsigned = { chainId, address: zeroAddress, nonce: nonce ?? 0 };
 	const authorization = await signAuthorization(account, { ...unsigned, signal });
-	const body = { chainId, walletAddress, authorization };
+	const revocation = await signRevocation(account, before, { signal });
+	const body = { chainId, walletAddress, authorization, revocation };
 	await sendAgain(
 		() => request<RemoveDelegationResponse>(client, { path: "/delegation/remove", body, signal }),
 		{ signal },
 	);
 	const untilMs = Date.now() + patienceMs;
 	for (;;) {
-		const { delegated, accountNonce } = await sendAgain(ask, { signal });
-		if (!delegated) return true;
+		const { delegated, accountNonce, mandateEpoch = 0 } = await sendAgain(ask, { signal });
+		const isRevoked = mandateEpoch > (before.mandateEpoch ?? 0);
+		if (!delegated && isRevoked) return true;
+		// The service may have read the epoch from a node that is a block behind.
+		if (Date.now() > untilMs && !delegated) throw notRevoked(walletAddress, chainId);
 		if (Date.now() > untilMs) throw notRemoved(walletAddress, { isNonceSpent: accountNonce !== nonce });
 		await sleep(pauseMs, signal);
 	}
+}
+
+/**
+ * Signs the revocation of the wallet's mandates. Epoch and escrow are the service's word, which does no harm: the signature
+ * can do nothing but revoke mandates.
+ */
+function signRevocation(
+	account: Pick<EvmAccount, "address" | "signTypedData" | "sign">,
+	{ chainId, mandateEpoch = 0, mandateEscrow = zeroAddress }: DelegationResponse,
+	{ signal }: { signal: AbortSignal | undefined },
+): Promise<Hex> {
+	const escrow = mandateEscrow as Address;
+	const about = { chainId, escrow, wallet: account.address, epoch: BigInt(mandateEpoch) };
+	return signTyped(account, revocationTypedData(about), { signal });
+}
+
+function notRevoked(wallet: string, chainId: number): GeoswapError {
+	return new GeoswapError(
+		`The delegation of ${wallet} on chain ${chainId} was removed, but its mandates were not revoked: they will be good again if the wallet is delegated again. If you have signed any, revoke them then, with revokeMandates() of @geoswap/sdk/rescue.`,
+		{ code: "NOT_REVOKED", next: "contact_operator", retryable: false, docs: "docs/mandates.md#end-it" },
+	);
 }
 
 function notRemoved(wallet: string, { isNonceSpent }: { isNonceSpent: boolean }): GeoswapError {

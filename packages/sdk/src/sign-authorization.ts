@@ -3,7 +3,7 @@ import { type Address, type Hex, parseSignature, serializeSignature } from "viem
 import { hashAuthorization } from "viem/utils";
 import type { EvmAccount } from "./evm-account.ts";
 import { GeoswapError } from "./geoswap-error.ts";
-import { signDigest } from "./sign-digest.ts";
+import { signDigest, type Way } from "./sign-digest.ts";
 
 /** Returns an EIP-7702 authorization with the wallet's signature. */
 export async function signAuthorization(
@@ -14,12 +14,13 @@ export async function signAuthorization(
 	}: { chainId: number; address: Address; nonce: number; signal?: AbortSignal | undefined },
 ): Promise<AuthorizationBody> {
 	if (!account.signAuthorization && !account.sign) throw cannotAuthorize(account.address);
-	const signature = await signDigest(account, {
-		digest: hashAuthorization(authorization),
-		native:
-			account.signAuthorization && (async () => serialized(await account.signAuthorization?.(authorization))),
-		signal,
-	});
+	const digest = hashAuthorization(authorization);
+	const ways: Way[] = [];
+	if (account.signAuthorization) {
+		ways.push({ digest, sign: async () => serialized(await account.signAuthorization?.(authorization)) });
+	}
+	if (account.sign) ways.push({ digest, sign: async () => account.sign?.({ hash: digest }) });
+	const signature = await signDigest(account.address, ways, { signal });
 	const { r, s, yParity } = parseSignature(signature);
 	return { ...authorization, yParity, r, s };
 }

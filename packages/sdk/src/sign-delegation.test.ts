@@ -4,20 +4,35 @@ import { recoverAuthorizationAddress } from "viem/utils";
 import { afterEach, expect, test } from "vitest";
 import { account, makePins } from "../test/op-fixture.ts";
 import { serveAnswers } from "../test/serve-answers.ts";
-import { signDelegation } from "./sign-delegation.ts";
+import { type DelegateOption, signDelegation } from "./sign-delegation.ts";
 
 const pins = makePins();
 const delegate = pins.chains[0]?.contracts.delegate ?? zeroAddress;
+const typedDelegate = pins.chains[0]?.contracts.typedDelegate ?? zeroAddress;
 const earlier = pins.chains[0]?.contracts.earlierDelegates[0] ?? zeroAddress;
-const undelegated = { delegated: false, originReady: false, delegationTarget: delegate, accountNonce: 3 };
+const undelegated = {
+	delegated: false,
+	originReady: false,
+	delegationTarget: delegate,
+	typedDelegationTarget: typedDelegate,
+	accountNonce: 3,
+};
 
 let served: Awaited<ReturnType<typeof serveAnswers>>;
 afterEach(() => served.close());
 
-async function signWhen(state: Partial<DelegationResponse>, { chainId = 31337, refusedNonce = 3 } = {}) {
+async function signWhen(
+	state: Partial<DelegationResponse>,
+	{
+		chainId = 31337,
+		refusedNonce = 3,
+		...option
+	}: { chainId?: number; refusedNonce?: number } & DelegateOption = {},
+) {
 	served = await serveAnswers({ body: { chainId, walletAddress: account.address, ...state } });
-	return signDelegation(served.client, { chainId, account, pins, refusedNonce });
+	return signDelegation(served.client, { chainId, account, pins, refusedNonce, ...option });
 }
+const typedOnly = { delegate: "typed-only" } as const;
 
 test("a wallet without a delegation signs one for the pinned delegate, this chain only and its current nonce", async () => {
 	const authorization = await signWhen(undelegated);
@@ -27,17 +42,42 @@ test("a wallet without a delegation signs one for the pinned delegate, this chai
 	expect(await recoverAuthorizationAddress({ authorization: signed })).toBe(account.address);
 });
 
-test("a wallet delegated to a pinned delegate, current or earlier, signs nothing", async () => {
-	for (const delegatedTo of [delegate, earlier]) {
+test("a wallet delegated to either pinned delegate signs nothing", async () => {
+	for (const delegatedTo of [delegate, typedDelegate]) {
 		expect(await signWhen({ delegated: true, originReady: true, delegatedTo })).toBeUndefined();
 		await served.close();
 	}
+});
+
+test("a wallet on an earlier delegate signs a delegation to the current one", async () => {
+	const state = { ...undelegated, delegated: true, delegatedTo: earlier };
+	expect(await signWhen(state)).toMatchObject({ address: delegate, nonce: 3 });
+});
+
+test("a wallet signs for the delegate for typed data only if that is asked for and it has another or none", async () => {
+	expect(await signWhen(undelegated, typedOnly)).toMatchObject({ address: typedDelegate, nonce: 3 });
+	await served.close();
+	const ready = { delegated: true, originReady: true, accountNonce: 3 };
+	const signed = await signWhen({ ...ready, delegatedTo: delegate }, typedOnly);
+	expect(signed).toMatchObject({ address: typedDelegate, nonce: 3 });
+	await served.close();
+	expect(await signWhen({ ...ready, delegatedTo: typedDelegate }, typedOnly)).toBeUndefined();
+});
+
+test("another target for typed data only is refused", async () => {
+	const state = { ...undelegated, typedDelegationTarget: zeroAddress };
+	await expect(signWhen(state, typedOnly)).rejects.toMatchObject({ field: "typedDelegationTarget" });
 });
 
 test.each<[string, string, Partial<DelegationResponse>]>([
 	["another target", "delegationTarget", { ...undelegated, delegationTarget: zeroAddress }],
 	["an earlier delegate as target", "delegationTarget", { ...undelegated, delegationTarget: earlier }],
 	["no target", "delegationTarget", { delegated: false, originReady: false, accountNonce: 3 }],
+	[
+		"another's delegation that would be replaced",
+		"delegatedTo",
+		{ ...undelegated, delegated: true, delegatedTo: zeroAddress },
+	],
 	["an invalid nonce", "accountNonce", { ...undelegated, accountNonce: -1 }],
 	[
 		"a wallet delegated to another's code",

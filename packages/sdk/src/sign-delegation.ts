@@ -1,4 +1,5 @@
 import type { AuthorizationBody, Deployment } from "@geoswap/protocol";
+import type { Address } from "viem";
 import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
 import type { EvmAccount } from "./evm-account.ts";
@@ -14,10 +15,20 @@ const maxNoncesAhead = 64;
 /** Most of the wallet's latest transactions that the service's node may not have seen yet, if it is behind. */
 const maxNoncesBehind = 3;
 
+export type DelegateOption = {
+	/**
+	 * `typed-only` delegates the wallet to the account that accepts orders as typed data only, and refuses them as 32
+	 * bytes that nobody can read. A wallet that has the other account is delegated anew by its next swap. Left out, the
+	 * wallet keeps the account that it has, and gets the one that accepts both if it has none.
+	 */
+	delegate?: "typed-only" | undefined;
+};
+
 /**
- * Returns the EIP-7702 authorization that `buildOp` needs for a wallet's first swap from a chain, or undefined if the
- * wallet is delegated already. A delegate's code can do anything with the wallet. So chain id and delegate come from
- * the caller, never from the answer; the nonce is the answer's.
+ * Returns the EIP-7702 authorization that `buildOp` needs for a wallet's first swap from a chain, to replace an earlier
+ * delegate, or to give the wallet the delegate for typed data only. Returns undefined if the wallet needs none. A
+ * delegate's code can do anything with the wallet. So chain id and delegate come from the caller, never from the answer;
+ * the nonce is the answer's.
  */
 export async function signDelegation(
 	client: Client,
@@ -25,9 +36,10 @@ export async function signDelegation(
 		chainId,
 		account,
 		pins,
+		delegate: chosen,
 		refusedNonce,
 		signal,
-	}: {
+	}: DelegateOption & {
 		chainId: number;
 		account: Pick<EvmAccount, "address" | "signAuthorization" | "sign">;
 		pins: Deployment;
@@ -36,13 +48,17 @@ export async function signDelegation(
 		signal?: AbortSignal | undefined;
 	},
 ): Promise<AuthorizationBody | undefined> {
-	const { delegate, earlierDelegates } = pinnedChain(pins, { field: "chainId", chainId }).contracts;
+	const { delegate, typedDelegate, earlierDelegates } = pinnedChain(pins, {
+		field: "chainId",
+		chainId,
+	}).contracts;
 	const ask = () => getDelegation(client, { chainId, walletAddress: account.address, signal });
 	const state = await sendAgain(ask, { signal });
-	// The wallet needs no authorization to swap from this chain.
+	const target = chosen === "typed-only" ? typedDelegate : delegate;
 	if (state.originReady) {
-		expectOneOf("delegatedTo", [delegate, ...earlierDelegates], state.delegatedTo);
-		return undefined;
+		const has = expectOneOf("delegatedTo", [delegate, typedDelegate], state.delegatedTo);
+		// The wallet needs no authorization to swap from this chain, unless it is to have the other delegate.
+		if (chosen === undefined || has === target) return undefined;
 	}
 	if (state.blocked !== undefined) {
 		throw new GeoswapError(
@@ -56,7 +72,13 @@ export async function signDelegation(
 			},
 		);
 	}
-	expectOneOf("delegationTarget", [delegate], state.delegationTarget);
+	if (!state.originReady) {
+		// Only a delegation to an earlier contract of ours is replaced.
+		if (state.delegated) expectOneOf("delegatedTo", earlierDelegates, state.delegatedTo);
+		expectOneOf("delegationTarget", [delegate], state.delegationTarget);
+		if (target === typedDelegate)
+			expectOneOf("typedDelegationTarget", [typedDelegate], state.typedDelegationTarget);
+	}
 	const { accountNonce: nonce } = state;
 	if (nonce === undefined || !Number.isSafeInteger(nonce) || nonce < 0) {
 		throw new VerificationError({ field: "accountNonce", expected: "a nonce", actual: nonce });
@@ -74,10 +96,11 @@ export async function signDelegation(
 		});
 	}
 	// The caller's chain id is signed: an authorization for chain id 0 would be valid on every chain.
-	return signAuthorization(account, { chainId, address: delegate, nonce, signal });
+	return signAuthorization(account, { chainId, address: target, nonce, signal });
 }
 
-function expectOneOf(field: string, expected: string[], actual: string | undefined): void {
-	if (expected.some((one) => one.toLowerCase() === actual?.toLowerCase())) return;
+function expectOneOf(field: string, expected: Address[], actual: string | undefined): Address {
+	const found = expected.find((one) => one.toLowerCase() === actual?.toLowerCase());
+	if (found) return found;
 	throw new VerificationError({ field, expected: expected.join(" or "), actual });
 }

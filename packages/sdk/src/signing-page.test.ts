@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { orderTypedData } from "@geoswap/protocol";
 import { expect, test } from "vitest";
-import { account, makeBuild } from "../test/op-fixture.ts";
+import { account, makeBuild, makeOrder } from "../test/op-fixture.ts";
 
 // A reader runs the example to check us: it must print what the SDK computes, and what the page says it prints.
-test("the example in docs/signing.md gives the SDK's own hash and signature, and prints what the page says", async () => {
+test("the example in docs/signing.md gives the SDK's own hash and signatures, and prints what the page says", async () => {
 	const cwd = join(import.meta.dirname, "..");
 	const page = readFileSync(join(cwd, "../../docs/signing.md"), "utf8");
 	const example = /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
@@ -17,6 +18,9 @@ test("the example in docs/signing.md gives the SDK's own hash and signature, and
 	});
 	expect(output).toBe(printed);
 	const { geoOp, geoOpHash } = makeBuild();
-	const signature = await account.signMessage({ message: { raw: geoOpHash as `0x${string}` } });
-	expect(output).toBe(`orderId    ${geoOp.orderId}\ngeoOpHash  ${geoOpHash}\nsignature  ${signature}\n`);
+	const typed = await account.signTypedData(orderTypedData(makeOrder()));
+	const personal = await account.signMessage({ message: { raw: geoOpHash as `0x${string}` } });
+	expect(output).toBe(
+		`orderId    ${geoOp.orderId}\ngeoOpHash  ${geoOpHash}\ntyped      ${typed}\npersonal   ${personal}\n`,
+	);
 });

@@ -1,4 +1,4 @@
-import type { SubmitResponse } from "@geoswap/protocol";
+import type { MandateJson, SubmitResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import { request } from "./request.ts";
 import { sendAgain } from "./send-again.ts";
@@ -15,11 +15,16 @@ export function submitOp(
 	{
 		geoOpToken,
 		signature,
+		mandate,
 		signal,
-	}: { geoOpToken: string; signature: string; signal?: AbortSignal | undefined },
+	}: {
+		geoOpToken: string;
+		signature: string;
+		/** The mandate of the quote, if it had one. The signature is then the agent's. */
+		mandate?: MandateJson | undefined;
+		signal?: AbortSignal | undefined;
+	},
 ): Promise<SubmitResponse> {
-	return sendAgain(() => request(client, { path: "/swap/submit", body: { geoOpToken, signature }, signal }), {
-		patienceMs,
-		signal,
-	});
+	const body = { geoOpToken, signature, ...(mandate && { mandate }) };
+	return sendAgain(() => request(client, { path: "/swap/submit", body, signal }), { patienceMs, signal });
 }

@@ -121,6 +121,8 @@ const aboutTheRequest: readonly GeoswapErrorCode[] = [
 	"INVALID_TOKEN",
 	// The signers here have checked what is sent: a service that says this got something else, or is mistaken.
 	"INVALID_SIGNATURE",
+	"INVALID_MANDATE",
+	"OUTSIDE_MANDATE",
 	"TRANSACTION_CHANGED",
 	"NOT_FOUND",
 	"METHOD_NOT_ALLOWED",

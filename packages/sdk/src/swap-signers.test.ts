@@ -1,4 +1,10 @@
-import { type BuildResponse, orderSchema, packDeadlines, unpackDeadlines } from "@geoswap/protocol";
+import {
+	type BuildResponse,
+	orderSchema,
+	packDeadlines,
+	type TypedDataJson,
+	unpackDeadlines,
+} from "@geoswap/protocol";
 import { getTransactionDecoder, getTransactionEncoder } from "@solana/kit";
 import {
 	createWalletClient,
@@ -10,12 +16,13 @@ import {
 	serializeSignature,
 	signatureToCompactSignature,
 	toHex,
+	zeroAddress,
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { errorOf } from "../test/error-of.ts";
 import { type ModelService, startModelService } from "../test/model-service.ts";
-import { account, makeBuild } from "../test/op-fixture.ts";
+import { account, makeBuild, makeOrder as makeEvmOrder, makePins } from "../test/op-fixture.ts";
 import { signer as kitSigner, makeOrder, makeBuild as makeSolanaBuild } from "../test/solana-op-fixture.ts";
 import { makeSwapRequest, walletOf } from "../test/swap-request.ts";
 import type { EvmAccount } from "./evm-account.ts";
@@ -38,6 +45,10 @@ class RemoteAccount {
 	readonly #account = account;
 	readonly address = account.address;
 
+	async signTypedData(typedData: TypedDataJson): Promise<Hex> {
+		return this.#account.signTypedData(typedData);
+	}
+
 	async signMessage(args: { message: { raw: Hex } }): Promise<Hex> {
 		return this.#account.signMessage(args);
 	}
@@ -48,10 +59,11 @@ class RemoteAccount {
 }
 
 const { address, signMessage, signAuthorization } = account;
+const signTypedData = async (typedData: TypedDataJson) => account.signTypedData(typedData);
 const browser = custom({
-	request: async ({ method, params }: { method: string; params: [Hex] }) => {
-		if (method !== "personal_sign") throw new Error(`${method} is not to be asked for`);
-		return account.signMessage({ message: { raw: params[0] } });
+	request: async ({ method, params }: { method: string; params: [Hex, string] }) => {
+		if (method !== "eth_signTypedData_v4") throw new Error(`${method} is not to be asked for`);
+		return account.signTypedData(JSON.parse(params[1]));
 	},
 });
 
@@ -66,7 +78,8 @@ describe("a wallet on an EVM chain", () => {
 			"a viem wallet client with a local account",
 			createWalletClient({ account, transport: http("http://127.0.0.1:1") }),
 		],
-		["a plain object", { address, signMessage, signAuthorization }],
+		["a plain object that signs typed data", { address, signTypedData, signAuthorization }],
+		["a plain object that signs messages", { address, signMessage, signAuthorization }],
 		["a remote signer with a class of its own", new RemoteAccount()],
 		["a signer from evmSigner()", evmSigner(account)],
 	])("%s signs the authorization of an undelegated wallet, and the swap settles", async (_, signer) => {
@@ -79,6 +92,8 @@ describe("a wallet on an EVM chain", () => {
 	});
 
 	const sign = async ({ hash }: { hash: Hex }) => account.sign({ hash });
+	const wrongTyped = (data: TypedDataJson) =>
+		signTypedData({ ...data, domain: { ...data.domain, name: "Other" } });
 	const wrongAuthorization = async (args: Parameters<typeof signAuthorization>[0]) =>
 		signAuthorization({ ...args, nonce: 99 });
 
@@ -102,6 +117,16 @@ describe("a wallet on an EVM chain", () => {
 				signAuthorization: async (args) => ({ ...(await signAuthorization(args)), yParity: undefined }),
 			},
 		],
+		["signs typed data of another domain", { address, sign, signMessage, signTypedData: wrongTyped }],
+		[
+			"signs neither typed data nor raw messages as they are",
+			{
+				address,
+				sign,
+				signMessage: ({ message }) => signMessage({ message: message.raw }),
+				signTypedData: wrongTyped,
+			},
+		],
 		["returns compact signatures from sign()", { address, sign: async (args) => compact(await sign(args)) }],
 	])("a wallet that %s makes its first swap and the next one", async (_, signer) => {
 		service.knobs.isDelegated = false;
@@ -111,21 +136,121 @@ describe("a wallet on an EVM chain", () => {
 		expect(executions()).toBe(2);
 	});
 
-	test("a wallet is not asked for a bare hash if its own methods sign, or if it refuses", async () => {
+	const never = async () => {
+		throw new Error("it must not be called");
+	};
+	const refusing = async () => Promise.reject(new Error("denied by policy"));
+
+	test.each<[string, Partial<EvmAccount>]>([
+		["typed data", { signTypedData, signMessage: never, sign: never }],
+		["a message", { signMessage, sign: never }],
+	])("a wallet that signs %s is asked in no other way", async (_, methods) => {
 		service.knobs.isDelegated = false;
-		const never = async () => {
-			throw new Error("sign() must not be called");
-		};
-		expect(await run({ signer: { address, signMessage, signAuthorization, sign: never } })).toMatchObject({
-			status: "settled",
-		});
-		const refusing = async () => Promise.reject(new Error("denied by policy"));
-		const signer = { address, signMessage: refusing, signAuthorization, sign: never };
-		expect(await errorOf(run({ signer }))).toMatchObject({
+		const signer = { address, signAuthorization, ...methods };
+		expect(await run({ signer })).toMatchObject({ status: "settled" });
+		expect(executions()).toBe(1);
+	});
+
+	test.each<[string, Partial<EvmAccount>]>([
+		["typed data", { signTypedData: refusing, signMessage: never, sign: never }],
+		["a message", { signMessage: refusing, sign: never }],
+	])("a wallet that refuses to sign %s is asked in no other way", async (_, methods) => {
+		expect(await errorOf(run({ signer: { address, ...methods } }))).toMatchObject({
 			code: "SIGNER_FAILED",
 			cause: { message: "denied by policy" },
 		});
-		expect(executions()).toBe(1);
+		expect(executions()).toBe(0);
+	});
+
+	test("typed data can be sent to a vendor as JSON, and stays the order that is signed", async () => {
+		const seen: TypedDataJson[] = [];
+		const remote = async (typedData: TypedDataJson) => {
+			seen.push(typedData);
+			return signTypedData(JSON.parse(JSON.stringify(typedData)));
+		};
+		expect(await run({ signer: { address, signTypedData: remote } })).toMatchObject({ status: "settled" });
+		expect(seen).toHaveLength(1);
+		expect(seen[0]).toMatchObject({ primaryType: "Order", message: { inputAmount: "10000000", topUp: "0" } });
+		expect(Object.keys(seen[0]?.types ?? {})).toEqual(["EIP712Domain", "Order"]);
+	});
+
+	describe("with the delegate for typed data only", () => {
+		const [chain] = makePins().chains;
+		const { delegate: plain = zeroAddress, typedDelegate = zeroAddress } = chain?.contracts ?? {};
+		const earlier = chain?.contracts.earlierDelegates[0] ?? zeroAddress;
+		/** Returns an account, and the delegates that it signs for. */
+		const watched = () => {
+			const targets: string[] = [];
+			const signer: EvmAccount = {
+				address,
+				signTypedData,
+				signMessage: never,
+				signAuthorization: async (args) => {
+					targets.push(args.address);
+					return signAuthorization(args);
+				},
+			};
+			return { signer, targets };
+		};
+
+		test("a wallet is delegated to it only if that is asked for, once, and stays so", async () => {
+			service.knobs.isDelegated = false;
+			const { signer, targets } = watched();
+			expect(await run({ signer })).toMatchObject({ status: "settled" });
+			expect(await run({ signer, delegate: "typed-only" })).toMatchObject({ status: "settled" });
+			expect(await run({ signer, delegate: "typed-only" })).toMatchObject({ status: "settled" });
+			expect(await run({ signer })).toMatchObject({ status: "settled" });
+			expect(targets).toEqual([plain, typedDelegate]);
+			expect(service.knobs.delegate).toBe(typedDelegate);
+		});
+
+		test("the first swap of a wallet may delegate to it, by swap() or by evmSigner()", async () => {
+			for (const changes of [
+				(signer: EvmAccount) => ({ signer, delegate: "typed-only" as const }),
+				(signer: EvmAccount) => ({ signer: evmSigner(signer, { delegate: "typed-only" }) }),
+			]) {
+				Object.assign(service.knobs, { isDelegated: false, delegate: plain });
+				const { signer, targets } = watched();
+				expect(await run(changes(signer))).toMatchObject({ status: "settled" });
+				expect(targets).toEqual([typedDelegate]);
+			}
+		});
+
+		test("a wallet on an earlier delegate is delegated anew", async () => {
+			Object.assign(service.knobs, { isDelegated: false, delegate: earlier });
+			const { signer, targets } = watched();
+			expect(await run({ signer })).toMatchObject({ status: "settled" });
+			expect(targets).toEqual([plain]);
+		});
+
+		test("a wallet that has it signs typed data or the bare digest, never a message", async () => {
+			service.knobs.delegate = typedDelegate;
+			expect(await run({ signer: { address, sign, signMessage: never } })).toMatchObject({
+				status: "settled",
+			});
+			expect(await errorOf(run({ signer: { address, signMessage: never } }))).toMatchObject({
+				code: "SIGNER_FAILED",
+				next: "use_other_wallet",
+			});
+		});
+
+		test("a wallet that could not use it is refused before any request, and so is a signer that is made already", async () => {
+			const delegate = "typed-only";
+			await expect(run({ signer: { address, signMessage }, delegate })).rejects.toThrow(TypeError);
+			await expect(run({ signer: evmSigner(account), delegate })).rejects.toThrow("pass them to evmSigner()");
+			expect(service.requests).toEqual([]);
+		});
+
+		test("a service that keeps the other delegate gets no signature of the order", async () => {
+			service.knobs.lie = (path, body: BuildResponse) =>
+				path === "/swap/build-geo-op" ? { ...body, geoOp: { ...body.geoOp, delegate: plain } } : body;
+			const { signer } = watched();
+			const asked = { ...signer, signTypedData: never };
+			expect(await errorOf(run({ signer: asked, delegate: "typed-only" }))).toMatchObject({
+				code: "VERIFICATION_FAILED",
+				field: "geoOp.delegate",
+			});
+		});
 	});
 
 	test("an authorization of another key is refused and not sent", async () => {
@@ -156,6 +281,7 @@ describe("a wallet on an EVM chain", () => {
 
 	test.each<[string, Partial<EvmAccount>]>([
 		["the op", { signMessage: async () => Promise.reject(new Error("denied")) }],
+		["the op's typed data", { signTypedData: async () => Promise.reject(new Error("denied")) }],
 		["the authorization", { signAuthorization: async () => Promise.reject(new Error("denied")) }],
 		[
 			"the op by throwing synchronously",
@@ -181,7 +307,10 @@ describe("a wallet on an EVM chain", () => {
 	test.each<[string, (args: { message: { raw: Hex } }) => Promise<Hex>]>([
 		["by another key", privateKeyToAccount(generatePrivateKey()).signMessage],
 		["over the hash as text", ({ message }) => account.signMessage({ message: message.raw })],
-		["over the hash without the prefix", ({ message }) => account.sign({ hash: message.raw })],
+		[
+			"over the hash without the prefix, though it was asked for a message",
+			({ message }) => sign({ hash: message.raw }),
+		],
 		["of the wrong length", async () => "0x1234"],
 		["that is empty", async () => "0x"],
 		["with a high s", async (args) => highS(await account.signMessage(args))],
@@ -192,12 +321,12 @@ describe("a wallet on an EVM chain", () => {
 	});
 
 	test("every form of signature that the service accepts is recognized as the wallet's, and becomes 65 bytes", async () => {
-		const hash = makeBuild().geoOpHash as Hex;
-		const signature = await account.signMessage({ message: { raw: hash } });
+		const op = { order: makeEvmOrder(), hash: makeBuild().geoOpHash as Hex, isTypedOnly: false };
+		const signature = await account.signMessage({ message: { raw: op.hash } });
 		const { r, s, yParity } = parseSignature(signature);
 		const low = `${signature.slice(0, -2)}0${yParity}` as Hex;
 		for (const form of [signature, compact(signature), low]) {
-			const signed = await signOp({ address, signMessage: async () => form }, { hash });
+			const signed = await signOp({ address, signMessage: async () => form }, op);
 			expect(parseSignature(signed)).toMatchObject({ r, s, yParity });
 		}
 	});
@@ -279,38 +408,31 @@ describe("a wallet on an EVM chain", () => {
 		expect(asked).toBe(1);
 	});
 
-	test("with two signed ops of one quote, the call waits for the one that expires later", async () => {
-		const [soonMs, laterMs] = [50_000, 120_000];
-		service.knobs.openMs = laterMs;
+	test("of one quote only one order is signed: a second one with another deadline is refused, and both could be opened", async () => {
 		let builds = 0;
 		service.knobs.lie = (path, body: BuildResponse) => {
 			if (path !== "/swap/build-geo-op" || ++builds === 1) return body;
 			const order = orderSchema.parse(body.geoOp.order as never);
 			const times = unpackDeadlines(order.deadlines);
-			const openDeadline = BigInt(Math.floor((Date.now() + soonMs) / 1_000));
-			const sooner = { ...order, deadlines: packDeadlines({ ...times, openDeadline }) };
-			return { ...body, ...makeBuild({ order: sooner }), expiresAt: body.expiresAt };
+			const other = { ...order, deadlines: packDeadlines({ ...times, refundAfter: times.refundAfter + 1n }) };
+			return { ...body, ...makeBuild({ order: other }), expiresAt: body.expiresAt };
 		};
+		const submitted: string[] = [];
 		const refuse: typeof fetch = async (url, init) => {
 			if (!String(url).endsWith("/swap/submit")) return fetch(url, init);
-			const isFirst = builds === 1;
-			const body = isFirst
-				? { code: "INVALID_AUTHORIZATION", next: "reauthorize" }
-				: { code: "OP_EXPIRED", next: "requote" };
-			return Response.json(body, { status: isFirst ? 409 : 410 });
+			submitted.push(String(init?.body));
+			if (submitted.length > 1) return fetch(url, init);
+			return Response.json({ code: "INVALID_AUTHORIZATION", next: "reauthorize" }, { status: 409 });
 		};
-		const startedMs = Date.now();
-		const stop = new AbortController();
-		let until = "";
-		const onProgress = (progress: SwapProgress) => {
-			if (progress.step !== "waiting") return;
-			until = progress.until;
-			stop.abort();
+		let signatures = 0;
+		const counting = async (typedData: TypedDataJson) => {
+			signatures++;
+			return signTypedData(typedData);
 		};
-		const request = await makeSwapRequest("evm", { signal: stop.signal, onProgress });
-		await expect(swap({ ...service.client, fetch: refuse }, request)).rejects.toThrow("aborted");
-		expect(builds).toBe(2);
-		expect(Date.parse(until)).toBeGreaterThan(startedMs + laterMs - 1_000);
+		const request = await makeSwapRequest("evm", { signer: { address, signTypedData: counting } });
+		expect(await swap({ ...service.client, fetch: refuse }, request)).toMatchObject({ status: "settled" });
+		expect([builds, signatures, executions()]).toEqual([2, 1, 1]);
+		expect(new Set(submitted).size).toBe(1);
 	});
 
 	test.each<[string, EvmAccount["signMessage"]]>([

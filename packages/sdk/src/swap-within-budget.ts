@@ -1,6 +1,6 @@
 import type { BudgetLedger, BudgetTerms, Reservation } from "./budget-ledger.ts";
 import type { Client } from "./create-client.ts";
-import { evmSigner } from "./evm-signer.ts";
+import { signerOf } from "./evm-signer.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import type { OriginSigner } from "./origin-signer.ts";
 import { type SwapRequest, swap } from "./swap.ts";
@@ -27,7 +27,7 @@ export type BudgetedSwap = Omit<SwapRequest, "onBeforeSign"> & {
 export async function swapWithinBudget(
 	client: Client,
 	ledger: BudgetLedger,
-	{ beforeSign, ...request }: BudgetedSwap,
+	{ beforeSign, delegate, ...request }: BudgetedSwap,
 ): Promise<EndedSwap> {
 	const { id, store } = request;
 	// A process before this one may have reserved it.
@@ -36,7 +36,7 @@ export async function swapWithinBudget(
 		// If it cannot be given back, it counts until its 24 hours are over. The swap's outcome is the same.
 		if (made) await ledger.release(made).catch(() => {});
 	};
-	const signer = "origin" in request.signer ? request.signer : evmSigner(request.signer);
+	const signer = signerOf({ signer: request.signer, delegate });
 	const guarded: OriginSigner = {
 		...signer,
 		sign: async (...call) => {

@@ -1,8 +1,15 @@
-import type { Deployment, QuoteRequestBody, QuoteResponse, StatusResponse } from "@geoswap/protocol";
+import type {
+	AuthorizationBody,
+	Deployment,
+	MandateJson,
+	QuoteRequestBody,
+	QuoteResponse,
+	StatusResponse,
+} from "@geoswap/protocol";
 import type { WalletClient } from "viem";
 import type { Client } from "./create-client.ts";
 import type { EvmAccount } from "./evm-account.ts";
-import { evmSigner } from "./evm-signer.ts";
+import { type EvmSignerOptions, signerOf } from "./evm-signer.ts";
 import { maxSecondsToOpen } from "./expected-order.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getQuote } from "./get-quote.ts";
@@ -47,6 +54,12 @@ export type SwapRequest = {
 	onBeforeSign?: (terms: SwapTerms) => boolean | Promise<boolean>;
 	/** An account or wallet client of viem, an object of the same form, or the result of `solanaSigner()`. */
 	signer: EvmAccount | WalletClient | OriginSigner;
+	/** Left out, an EVM wallet keeps its delegate. `typed-only`: see `evmSigner`, which has the same option. */
+	delegate?: EvmSignerOptions["delegate"];
+	/** The owner's mandate, if the signer is an agent's key: the mandate's wallet pays. From `createMandate`. */
+	mandate?: MandateJson;
+	/** With a mandate, for a wallet that is not delegated yet: its owner's authorization. See `evmSigner`. */
+	authorization?: AuthorizationBody;
 	/** The deployment, from a file that you trust and not from the service. */
 	pins: Deployment;
 	store?: SwapStore;
@@ -70,7 +83,7 @@ export type SwapTerms = Pick<
 export type SwapProgress =
 	| { step: "resumed"; swapId: string }
 	| { step: "quoted"; quote: QuoteResponse }
-	/** The wallet's first swap from this chain. */
+	/** The wallet is asked for a delegation: on its first swap from this chain, or to change its delegate. */
 	| { step: "authorizing" }
 	| { step: "signed"; swapId: string; expiresAt: string }
 	/** The service refuses it for now. It is sent again until it is taken, or cannot be any more. */
@@ -105,8 +118,7 @@ export async function swap(client: Client, request: SwapRequest): Promise<EndedS
 	}
 	const { id = crypto.randomUUID(), store = memoryStore(), signal } = request;
 	const reached: Reached = { id: request.id };
-	// `sign` would not tell them apart: a viem account has one too.
-	const signer = "origin" in request.signer ? request.signer : evmSigner(request.signer);
+	const signer = signerOf(request);
 	let unlock: Awaited<ReturnType<SwapStore["lock"]>>;
 	try {
 		unlock = await store.lock(id);
@@ -206,10 +218,13 @@ function intentOf(request: SwapRequest, signer: OriginSigner): QuoteRequestBody 
 
 /** Requests quotes until one is signed that was compared with the request. Submits nothing. */
 async function quoteAndSign(context: Context): Promise<Signed> {
-	const { client, intent, onProgress, signal } = context;
+	const { client, intent, signer, onProgress, signal } = context;
+	// It is not part of the intent: a call that resumes may bring a newer one.
+	const mandated = signer.mandate && { mandate: signer.mandate };
 	try {
 		for (let quotes = 1; ; quotes++) {
-			const quote = await sendAgain(() => getQuote(client, context.asked ?? intent, { signal }), { signal });
+			const asked = { ...(context.asked ?? intent), ...mandated };
+			const quote = await sendAgain(() => getQuote(client, asked, { signal }), { signal });
 			const quoted = natural("quote.minOutput", quote.minOutput);
 			if (quoted < (context.minOutput ?? 0n)) throw tooLittle(quote, context.minOutput);
 			onProgress?.({ step: "quoted", quote });
@@ -304,8 +319,8 @@ async function submit(
 		deadAtMs,
 		onRefused: (error) => onProgress?.({ step: "refused", error, expiresAt: submission.expiresAt }),
 		onWaiting: (until) => onProgress?.({ step: "waiting", swapId, until }),
-		// On an EVM chain all ops of one quote have the same nonce: one with a newer authorization may be sent while the
-		// other one lives. On Solana it would be a second transfer.
+		// On an EVM chain all ops of one quote open the same order, once: one with a newer authorization may be sent while
+		// the other one lives. On Solana it would be a second transfer.
 		isEnough: (error) => isFresh && signer.origin === "evm" && error.next === "reauthorize",
 		signal,
 	});
@@ -318,8 +333,7 @@ async function submit(
 	delete context.quote;
 	if (!quote) return record;
 	try {
-		const again = await signQuote(context, quote);
-		return { ...again, submission: { ...again.submission, ...laterOf(submission, again.submission) } };
+		return await signQuote(context, quote);
 	} catch (error) {
 		if (error instanceof GeoswapError) return record;
 		throw error;
@@ -329,13 +343,6 @@ async function submit(
 function deadAtMsOf({ submission }: { submission: Submission }): number | undefined {
 	const deadAtMs = Date.parse(submission.deadAt ?? "");
 	return Number.isNaN(deadAtMs) ? undefined : deadAtMs;
-}
-
-/** Returns when the later of the two is dead; undefined if that is not known of both. */
-function laterOf(...two: [Submission, Submission]): Pick<Submission, "deadAt"> {
-	const [one, other] = two.map(({ deadAt }) => deadAt);
-	if (one === undefined || other === undefined) return { deadAt: undefined };
-	return { deadAt: Date.parse(one) > Date.parse(other) ? one : other };
 }
 
 /**

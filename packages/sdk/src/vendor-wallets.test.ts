@@ -5,11 +5,14 @@ import {
 	type KeyPairSigner,
 	partiallySignTransaction,
 } from "@solana/kit";
+import { hashTypedData, serializeTypedData, type TypedDataDefinition, toHex } from "viem";
 import { afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type ModelService, startModelService } from "../test/model-service.ts";
+import { account } from "../test/op-fixture.ts";
 import { makeSwapRequest } from "../test/swap-request.ts";
 import { base64 } from "./base64.ts";
 import { cdpSolanaWallet } from "./cdp.ts";
+import type { EvmAccount } from "./evm-account.ts";
 import { privySolanaWallet } from "./privy.ts";
 import { solanaSigner } from "./solana-signer.ts";
 import type { SolanaWallet } from "./solana-wallet.ts";
@@ -108,6 +111,37 @@ test.each<[string, () => SolanaWallet]>([
 	expect(await swap(service.client, request)).toMatchObject({ status: "settled" });
 	expect(service.openedBy(key.address)).toHaveLength(1);
 });
+
+/** Signs typed data that a vendor's service got as JSON. */
+const signJson = async (json: string) => account.signTypedData(JSON.parse(json));
+
+test.each<[string, EvmAccount["signTypedData"]]>([
+	["CDP, which sends it as JSON", async (typedData) => signJson(JSON.stringify(typedData))],
+	[
+		"Privy, which writes numbers in hex and names the type in another way",
+		async ({ primaryType, ...typedData }) => {
+			const numbers = (_: string, value: unknown) => (typeof value === "bigint" ? toHex(value) : value);
+			const body = JSON.stringify({ typed_data: { ...typedData, primary_type: primaryType } }, numbers);
+			const { primary_type, ...others } = JSON.parse(body).typed_data;
+			return signJson(JSON.stringify({ ...others, primaryType: primary_type }));
+		},
+	],
+	[
+		"Turnkey, which has viem write it",
+		async (typedData) => signJson(serializeTypedData(typedData as TypedDataDefinition)),
+	],
+	["Para, which hashes it", async (typedData) => account.sign({ hash: hashTypedData(typedData) })],
+])(
+	"an EVM account of %s signs an order as typed data, and is asked in no other way",
+	async (_, signTypedData) => {
+		const never = () => expect.unreachable("it must not be called");
+		const signer: EvmAccount = { address: account.address, signTypedData, signMessage: never, sign: never };
+		expect(await swap(service.client, await makeSwapRequest("evm", { signer }))).toMatchObject({
+			status: "settled",
+		});
+		expect(service.openedBy(account.address)).toHaveLength(1);
+	},
+);
 
 test("a wallet that is not connected, or that cannot sign without sending, is refused with what to do", () => {
 	const absent = { publicKey: null, signTransaction };

@@ -58,7 +58,7 @@ const inert = [
 	/^quote\.output$/,
 	/^pins\.chains\.0\./,
 	/^pins\.chains\.1\.(name|kind|uniswap\..*|wrappedNative|settlementToken|assets\..*|deployedAtBlock)$/,
-	/^pins\.chains\.1\.contracts\.(earlier\w+\.\d|accessManager|delegate|escrow)$/,
+	/^pins\.chains\.1\.contracts\.(earlier\w+\.\d|accessManager|delegate|typedDelegate|escrow)$/,
 	/^pins\.solana\.(name|genesisHash|feePayers\.1|settlementToken)$/,
 	/^pins\.solana\.assets\.(0\.(symbol|kind|feed\..*)|1\..*)$/,
 ];

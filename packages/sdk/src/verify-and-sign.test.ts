@@ -1,23 +1,22 @@
 import { readFileSync } from "node:fs";
-import { type Deployment, type Order, packDeadlines, toWord } from "@geoswap/protocol";
+import {
+	type Deployment,
+	type Order,
+	orderTypedData,
+	packDeadlines,
+	type TypedDataJson,
+	toWord,
+} from "@geoswap/protocol";
 import fc from "fast-check";
-import { getAddress, recoverMessageAddress, toHex, zeroAddress } from "viem";
+import { type Address, getAddress, type Hex, hashTypedData, recoverAddress, toHex, zeroAddress } from "viem";
 import { expect, test } from "vitest";
 import { changeAt, leafPaths, setAt } from "../test/change-at.ts";
-import {
-	account,
-	gas,
-	makeBuild,
-	makeIntent,
-	makeOrder,
-	makePins,
-	makeQuote,
-	nowMs,
-} from "../test/op-fixture.ts";
+import { account, makeBuild, makeIntent, makeOrder, makePins, makeQuote, nowMs } from "../test/op-fixture.ts";
+import type { EvmAccount } from "./evm-account.ts";
 import { pinnedChain } from "./pinned-chain.ts";
 import { VerificationError } from "./verification-error.ts";
 import { verifyAndSign } from "./verify-and-sign.ts";
-import type { OpToVerify } from "./verify-op.ts";
+import { type OpToVerify, verifyOp } from "./verify-op.ts";
 
 const limits = { nowMs };
 const makeOp = (changes: Partial<OpToVerify> = {}): OpToVerify => ({
@@ -33,12 +32,18 @@ const sign = (op: OpToVerify) => verifyAndSign({ ...op, account });
 /** Returns the field for which nothing was signed, or undefined if it was signed. */
 async function refusedField(op: OpToVerify): Promise<string | undefined> {
 	let isAsked = false;
-	const watched: typeof account = {
-		...account,
-		signMessage: (parameters) => {
+	const watch =
+		<Args extends unknown[], Result>(sign: (...args: Args) => Result) =>
+		(...args: Args): Result => {
 			isAsked = true;
-			return account.signMessage(parameters);
-		},
+			return sign(...args);
+		};
+	const { address, signTypedData, signMessage } = account;
+	const watched: EvmAccount = {
+		address,
+		signTypedData: watch((typedData: TypedDataJson) => signTypedData(typedData)),
+		signMessage: watch(signMessage),
+		sign: watch(account.sign),
 	};
 	try {
 		await verifyAndSign({ ...op, account: watched });
@@ -68,7 +73,7 @@ const inert = [
 	/^quote\.output$/,
 	// Parts of the deployment that an order does not name.
 	/^pins\.chains\.\d\.(name|kind|uniswap\..*|wrappedNative|settlementToken|assets\..*|deployedAtBlock)$/,
-	/^pins\.chains\.\d\.contracts\.(earlier\w+\.\d|accessManager)$/,
+	/^pins\.chains\.\d\.contracts\.(earlier\w+\.\d|accessManager|typedDelegate)$/,
 	/^pins\.chains\.1\.contracts\.(delegate|escrow)$/,
 ];
 
@@ -112,31 +117,35 @@ test("a build that is consistent with a changed order is refused, and the error 
 	}
 });
 
-test("an extra call that is shown, and a hidden op of another order, are refused", async () => {
+test("typed data of another order than the one shown is refused, and so is the hash of one", async () => {
 	const build = makeBuild();
-	const { geoOp } = build;
-	const [call] = geoOp.calls;
-	if (!call) throw new Error("an op has calls");
-	const shown = { ...build, geoOp: { ...geoOp, calls: [...geoOp.calls, call] } };
-	expect(await refusedField(makeOp({ build: shown }))).toBe("geoOp.calls.length");
-	// The build has the op of another order in place of the one shown.
-	const { geoOpHash, geoOp: hidden } = makeBuild({ order: makeOrder({ inputAmount: 10_000_001n }) });
-	const swapped = { ...build, geoOpHash, geoOp: { ...geoOp, userOp: hidden.userOp } };
-	expect(await refusedField(makeOp({ build: swapped }))).toBe("geoOp.userOp.callData");
+	const { geoOpHash, geoOp } = makeBuild({ order: makeOrder({ inputAmount: 10_000_001n }) });
+	const hidden = { ...build, geoOp: { ...build.geoOp, typedData: geoOp.typedData } };
+	expect(await refusedField(makeOp({ build: hidden }))).toBe("geoOp.typedData.message.inputAmount");
+	expect(await refusedField(makeOp({ build: { ...build, geoOpHash } }))).toBe("geoOpHash");
 });
 
-test("an unchanged op is signed by personal_sign over the hash's 32 bytes", async () => {
-	const op = makeOp();
-	const signature = await sign(op);
-	const raw = makeBuild().geoOpHash as `0x${string}`;
-	expect(await recoverMessageAddress({ message: { raw }, signature })).toBe(account.address);
+test("an unchanged op is signed as typed data whose digest is its hash", async () => {
+	const signature = await sign(makeOp());
+	const hash = makeBuild().geoOpHash as Hex;
+	expect(await recoverAddress({ hash, signature })).toBe(account.address);
+	expect(hashTypedData(orderTypedData(makeOrder()))).toBe(hash);
+});
+
+test("verifyOp returns the order and its hash, and whether its account accepts typed data only", () => {
+	const { delegate = zeroAddress, typedDelegate = zeroAddress } = makePins().chains[0]?.contracts ?? {};
+	const verified = (chosen: Address) =>
+		verifyOp({ ...makeOp({ build: makeBuild({ delegate: chosen }) }), wallet: account.address });
+	const { geoOpHash: hash } = makeBuild();
+	expect(verified(delegate)).toEqual({ order: makeOrder(), hash, isTypedOnly: false });
+	expect(verified(typedDelegate)).toEqual({ order: makeOrder(), hash, isTypedOnly: true });
 });
 
 test("chains and fields that this version does not know, in pins and answers, change nothing for the pinned chains", async () => {
 	const signature = await sign(makeOp());
 	const op = JSON.parse(JSON.stringify({ pins: makePins(), quote: makeQuote(), build: makeBuild() }));
 	const unknown = { newField: { deep: ["0x01"] } };
-	for (const place of [op.pins, op.quote, op.build, op.build.geoOp, op.build.geoOp.userOp]) {
+	for (const place of [op.pins, op.quote, op.build, op.build.geoOp, op.build.geoOp.typedData]) {
 		Object.assign(place, unknown);
 	}
 	for (const chain of op.pins.chains) {
@@ -161,14 +170,13 @@ test("the pins in a deployment file of an earlier version hold for its chains", 
 	);
 });
 
-test("an op is signed with any allowance, with an earlier delegate, in any hex case and with a native input", async () => {
-	const earlier = makePins().chains[0]?.contracts.earlierDelegates[0] ?? zeroAddress;
+test("an op is signed with either delegate, in any hex case and with a native input", async () => {
+	const typedOnly = makePins().chains[0]?.contracts.typedDelegate ?? zeroAddress;
 	const lower = JSON.parse(
 		JSON.stringify(makeBuild()).replace(/0x[0-9a-fA-F]+/g, (hex) => hex.toLowerCase()),
 	);
 	const native = makeBuild({ order: makeOrder({ inputToken: toWord(zeroAddress) }) });
-	expect(await refusedField(makeOp({ build: makeBuild({ allowance: 5n }) }))).toBeUndefined();
-	expect(await refusedField(makeOp({ build: makeBuild({ delegate: earlier }) }))).toBeUndefined();
+	expect(await refusedField(makeOp({ build: makeBuild({ delegate: typedOnly }) }))).toBeUndefined();
 	expect(await refusedField(makeOp({ build: lower }))).toBeUndefined();
 	const intent = makeIntent({ inputToken: zeroAddress });
 	expect(await refusedField(makeOp({ intent, build: native }))).toBeUndefined();
@@ -182,16 +190,17 @@ test("without a recipient, only the wallet is accepted as the recipient", async 
 	expect(await refusedField(makeOp({ intent }))).toBe("quote.recipient");
 });
 
-test("an earlier escrow, an earlier vault and an unknown delegate are refused for a new order", async () => {
+test("an earlier escrow, vault or delegate, and an unknown delegate, are refused for a new order", async () => {
 	const [chain] = makePins().chains;
 	if (!chain) throw new Error("two chains are pinned");
-	const { earlierEscrows, earlierVaults, escrow } = chain.contracts;
+	const { earlierEscrows, earlierVaults, earlierDelegates, escrow } = chain.contracts;
 	const refused = (changes: Partial<Order>) =>
 		refusedField(makeOp({ build: makeBuild({ order: makeOrder(changes) }) }));
 	expect(await refused({ escrow: toWord(earlierEscrows[0] ?? escrow) })).toBe("geoOp.order.escrow");
 	expect(await refused({ originVault: toWord(earlierVaults[0] ?? escrow) })).toBe("geoOp.order.originVault");
-	const stranger = getAddress(toHex(0xbad, { size: 20 }));
-	expect(await refusedField(makeOp({ build: makeBuild({ delegate: stranger }) }))).toBe("geoOp.delegate");
+	for (const delegate of [...earlierDelegates, getAddress(toHex(0xbad, { size: 20 }))]) {
+		expect(await refusedField(makeOp({ build: makeBuild({ delegate }) }))).toBe("geoOp.delegate");
+	}
 });
 
 const now = BigInt(nowMs / 1000);
@@ -220,7 +229,8 @@ test("deadlines that are equal, or have bits above them, are refused", async () 
 		times(now + 60n, now + 70n, now + 70n),
 		times(now + 60n, now + 70n, now + 80n) | (1n << 192n),
 	]) {
-		const build = makeBuild({ order: makeOrder({ deadlines }) });
+		// Such an order has no id.
+		const build = setAt(makeBuild(), "geoOp.order.deadlines", String(deadlines));
 		expect(await refusedField(makeOp({ build }))).toBe("geoOp.order.deadlines");
 	}
 });
@@ -257,13 +267,6 @@ test("a default slippage above the documented one is refused", async () => {
 	expect(await refusedField(makeOp({ intent, quote: makeQuote({ slippageBps: 301 }) }))).toBe(
 		"quote.slippageBps",
 	);
-});
-
-test("gas limits beyond what an op needs are refused", async () => {
-	const refused = (changes: Partial<typeof gas>) =>
-		refusedField(makeOp({ build: makeBuild({ opGas: { ...gas, ...changes } }) }));
-	expect(await refused({ verificationGasLimit: 200_001n })).toBe("geoOp.gas.verificationGasLimit");
-	expect(await refused({ callGasLimit: 1_000_001n })).toBe("geoOp.gas.callGasLimit");
 });
 
 test("another wallet's op, and a chain that is not pinned, are refused", async () => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import {
 	type AuthorizationBody,
 	addressOfWord,
+	type DelegationResponse,
 	type ErrorCode,
 	errorCatalogue,
 	formatAddress,
@@ -33,7 +34,7 @@ import {
 	type SignatureBytes,
 	verifySignature,
 } from "@solana/kit";
-import { type Hex, recoverMessageAddress } from "viem";
+import { type Address, type Hex, hashMessage, isAddressEqual, recoverAddress } from "viem";
 import { type Client, createClient } from "../src/create-client.ts";
 import { sleep } from "../src/sleep.ts";
 import * as evm from "./op-fixture.ts";
@@ -62,11 +63,14 @@ export type Fault =
 
 export type Refusal = { code: ErrorCode; next?: NextStep; retryAfterSeconds?: number; times?: number };
 
+type BuildBody = { geoQuoteToken: string; authorization?: AuthorizationBody };
 type Quote = { order: Order; expiresAtMs: number; opExpiresAtMs: number };
 type Op = Quote & {
 	hash?: Hex;
+	/** The delegate with which the wallet pays. */
+	delegate?: Address;
 	message?: string;
-	authorizationNonce?: number;
+	authorization?: AuthorizationBody;
 	/** The last moment in which its chain executes it. */
 	livesUntilMs: number;
 };
@@ -102,13 +106,14 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 	const swaps = new Map<Hex, Swap>();
 	/** Every order that was ever opened, once for each time. A restore does not remove them. */
 	const opened: Order[] = [];
-	/** Executions that the chain has seen: an order on an EVM chain, where it has its own nonce; the bytes on Solana. */
+	/** Executions that the chain has seen: an order on an EVM chain, where it opens once; the bytes on Solana. */
 	const executed = new Set<string>();
 	let blocks = 0;
 	const refusals = new Map<Path, Refusal[]>();
 	const requests: { path: Path; body: string; atMs: number }[] = [];
 	/** Copies that are still in flight. */
 	const late = new Set<Promise<unknown>>();
+	const contracts = originContracts();
 	const knobs = {
 		// The lives are long: most tests are not about time, and time may run faster.
 		quoteMs: lives.quoteMs ?? 600_000,
@@ -123,6 +128,8 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		endsAs: "settled" as Exclude<SwapStatus, "pending">,
 		/** State of the wallet on its EVM chain. */
 		isDelegated: true,
+		/** The delegate of a wallet that is delegated, and of one that is to be delegated anew, an earlier delegate. */
+		delegate: contracts.delegate as Address,
 		accountNonce: 0,
 		fault: undefined as ((path: Path) => Fault | undefined) | undefined,
 		/** Changes the answer, for a service that lies. */
@@ -187,39 +194,44 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		return found;
 	}
 
-	/** Refuses a missing or stale authorization. A wallet that is delegated needs none. */
-	function checkDelegation(nonce: number | undefined): void {
-		if (knobs.isDelegated) return;
-		if (nonce === undefined) throw new Refused({ code: "NEEDS_DELEGATION" });
-		if (nonce !== knobs.accountNonce) throw new Refused({ code: "INVALID_AUTHORIZATION" });
+	/** Returns the delegate with which the wallet pays. Refuses a missing or stale authorization. */
+	function checkDelegation(given: Pick<AuthorizationBody, "address" | "nonce"> | undefined): Address {
+		const { delegate, typedDelegate } = contracts;
+		const target = [delegate, typedDelegate].find((one) => one === given?.address);
+		if (knobs.isDelegated && (!target || target === knobs.delegate)) return knobs.delegate;
+		if (given === undefined) throw new Refused({ code: "NEEDS_DELEGATION" });
+		if (!target || Number(given.nonce) !== knobs.accountNonce) {
+			throw new Refused({ code: "INVALID_AUTHORIZATION" });
+		}
+		return target;
 	}
 
-	function delegation(query: URLSearchParams) {
-		const [chain] = evm.makePins().chains;
-		const state = { chainId: Number(query.get("chainId")), walletAddress: query.get("walletAddress") };
-		const delegate = chain?.contracts.delegate;
-		return knobs.isDelegated
-			? { ...state, delegated: true, originReady: true, delegatedTo: delegate }
-			: {
-					...state,
-					delegated: false,
-					originReady: false,
-					delegationTarget: delegate,
-					accountNonce: knobs.accountNonce,
-				};
+	function delegation(query: URLSearchParams): DelegationResponse {
+		const { delegate, typedDelegate, earlierDelegates } = contracts;
+		const { isDelegated, accountNonce } = knobs;
+		const isEarlier = earlierDelegates.includes(knobs.delegate);
+		return {
+			chainId: Number(query.get("chainId")),
+			walletAddress: query.get("walletAddress") ?? "",
+			delegated: isDelegated || isEarlier,
+			originReady: isDelegated,
+			accountNonce,
+			...((isDelegated || isEarlier) && { delegatedTo: knobs.delegate }),
+			...(!isDelegated && { delegationTarget: delegate, typedDelegationTarget: typedDelegate }),
+		};
 	}
 
-	function buildEvm(body: { geoQuoteToken: string; authorization?: AuthorizationBody }) {
-		const found = liveQuote(body.geoQuoteToken);
-		const nonce = body.authorization === undefined ? undefined : Number(body.authorization.nonce);
-		checkDelegation(nonce);
-		const build = evm.makeBuild({ order: found.order });
+	function buildEvm({ geoQuoteToken, authorization }: BuildBody) {
+		const found = liveQuote(geoQuoteToken);
+		const delegate = checkDelegation(authorization);
+		const build = evm.makeBuild({ order: found.order, delegate });
 		const geoOpToken = `op-${randomUUID()}`;
 		ops.set(geoOpToken, {
 			...found,
 			hash: build.geoOpHash as Hex,
+			delegate,
 			livesUntilMs: Number(unpackDeadlines(found.order.deadlines).openDeadline) * 1_000,
-			...(nonce !== undefined && { authorizationNonce: nonce }),
+			...(authorization && { authorization }),
 		});
 		return { ...build, geoOpToken, expiresAt: new Date(found.opExpiresAtMs).toISOString() };
 	}
@@ -234,13 +246,15 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		return { ...build, geoOpToken, expiresAt: new Date(opExpiresAtMs).toISOString() };
 	}
 
-	async function isSigned({ order, hash, message }: Op, body: Record<string, string>): Promise<boolean> {
+	async function isSigned(
+		{ order, hash, delegate, message }: Op,
+		body: Record<string, string>,
+	): Promise<boolean> {
 		if (hash) {
-			const signer = await recoverMessageAddress({
-				message: { raw: hash },
-				signature: body.signature as Hex,
-			});
-			return signer.toLowerCase() === fromWord(order.wallet).toLowerCase();
+			const digests = [hash, ...(delegate === contracts.delegate ? [hashMessage({ raw: hash })] : [])];
+			const signature = body.signature as Hex;
+			const signers = await Promise.all(digests.map((digest) => recoverAddress({ hash: digest, signature })));
+			return signers.some((signer) => isAddressEqual(signer, fromWord(order.wallet)));
 		}
 		const bytes = getBase64Encoder().encode(body.signedTransaction ?? "");
 		const { messageBytes, signatures } = getTransactionDecoder().decode(bytes);
@@ -283,7 +297,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		}
 		if (!(await isSigned(op, body))) throw new Refused({ code: "INVALID_SIGNATURE" });
 		// There is no await from here on: two concurrent calls run one after the other.
-		const { order, opExpiresAtMs, authorizationNonce } = op;
+		const { order, opExpiresAtMs, authorization } = op;
 		const id = orderId(order);
 		const swapId = toSwapId(fromSwapKey(order.swapKey));
 		if (swaps.has(id)) return { swapId, status: statusOf(swaps.get(id)) };
@@ -291,9 +305,9 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		if (!isOpen) {
 			if (Date.now() > opExpiresAtMs) throw new Refused({ code: "OP_EXPIRED" });
 			refuseIfTold(path, false);
-			if (op.hash) checkDelegation(authorizationNonce);
+			const delegate = op.hash && checkDelegation(authorization);
 			execute(op);
-			if (op.hash) knobs.isDelegated = true;
+			if (delegate) Object.assign(knobs, { isDelegated: true, delegate });
 		}
 		swaps.set(id, { swapId, order, endsAtMs: Date.now() + knobs.settleMs });
 		return { swapId, status: "pending" };
@@ -459,6 +473,12 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 			await new Promise((resolve) => server.close(resolve));
 		},
 	};
+}
+
+function originContracts() {
+	const [chain] = evm.makePins().chains;
+	if (!chain) throw new Error("two chains are pinned");
+	return chain.contracts;
 }
 
 function walletOf({ originChainId, wallet }: Order): string {

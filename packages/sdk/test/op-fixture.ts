@@ -3,28 +3,24 @@ import {
 	type BuildResponse,
 	type ChainDeployment,
 	type Deployment,
-	fromWord,
 	newSwapUuid,
 	type Order,
-	orderCalls,
+	orderDigest,
 	orderId,
 	orderToJson,
-	orderUserOp,
+	orderTypedDataToJson,
 	packDeadlines,
 	type QuoteRequestBody,
 	type QuoteResponse,
 	toSwapId,
 	toSwapKey,
 	toWord,
-	type UserOpGas,
 } from "@geoswap/protocol";
 import { type Address, getAddress, numberToHex, zeroAddress } from "viem";
-import { entryPoint09Address } from "viem/account-abstraction";
 import { privateKeyToAccount } from "viem/accounts";
 
 export const nowMs = 1_800_000_000_000;
 export const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
-export const gas: UserOpGas = { verificationGasLimit: 80_000n, callGasLimit: 250_000n };
 
 const address = (n: number): Address => getAddress(numberToHex(n, { size: 20 }));
 const [usdc, otherUsdc, recipient] = [address(0xa1), address(0xa2), address(0xa3)];
@@ -38,8 +34,8 @@ function pinnedChain(chainId: number, settlementToken: Address): ChainDeployment
 		name: `Chain ${chainId}`,
 		kind: "eip1559",
 		contracts: {
-			entryPoint: entryPoint09Address,
 			delegate: at(1),
+			typedDelegate: at(13),
 			earlierDelegates: [at(2)],
 			escrow: at(3),
 			earlierEscrows: [at(4)],
@@ -89,18 +85,19 @@ export function makeOrder(changes: Partial<Order> = {}): Order {
 	if (!origin || !destination) throw new Error("two chains are pinned");
 	const now = BigInt(nowMs / 1000);
 	return {
+		wallet: toWord(account.address),
+		inputToken: toWord(usdc),
+		inputAmount: 10_000_000n,
 		originChainId: 31337n,
 		destinationChainId: 31338n,
+		outputToken: toWord(otherUsdc),
+		minOutput: 9_930_100n,
+		recipient: toWord(recipient),
+		topUp: 0n,
 		escrow: toWord(origin.contracts.escrow),
 		originVault: toWord(origin.contracts.vault),
 		destinationVault: toWord(destination.contracts.vault),
 		attesterSet: origin.attesterSet.hash,
-		wallet: toWord(account.address),
-		inputToken: toWord(usdc),
-		inputAmount: 10_000_000n,
-		outputToken: toWord(otherUsdc),
-		minOutput: 9_930_100n,
-		recipient: toWord(recipient),
 		swapKey: toSwapKey(uuid),
 		deadlines: packDeadlines({
 			openDeadline: now + 300n,
@@ -135,42 +132,21 @@ export function makeQuote(changes: Partial<QuoteResponse> = {}): QuoteResponse {
 /** Returns a build that is consistent, whatever its order says: all that a hostile service could show. */
 export function makeBuild({
 	order = makeOrder(),
-	allowance = 0n,
-	opGas = gas,
 	delegate = makePins().chains[0]?.contracts.delegate ?? zeroAddress,
 }: {
 	order?: Order;
-	allowance?: bigint;
-	opGas?: UserOpGas;
 	delegate?: Address;
 } = {}): BuildResponse {
-	const { hash, userOp } = orderUserOp({ order, delegate, allowance, gas: opGas });
 	return {
-		geoOpHash: hash,
+		geoOpHash: orderDigest(order),
 		geoOpToken: "sealed-op",
 		expiresAt: new Date(nowMs + 90_000).toISOString(),
 		geoOp: {
-			entryPoint: entryPoint09Address,
 			chainId: Number(order.originChainId),
 			orderId: orderId(order),
 			order: orderToJson(order),
 			delegate,
-			allowance: String(allowance),
-			gas: {
-				verificationGasLimit: String(opGas.verificationGasLimit),
-				callGasLimit: String(opGas.callGasLimit),
-			},
-			calls: orderCalls({ order, allowance }).map((call) => ({ ...call, value: String(call.value) })),
-			userOp: {
-				sender: fromWord(order.wallet),
-				nonce: String(userOp.nonce),
-				initCode: userOp.initCode,
-				callData: userOp.callData,
-				accountGasLimits: userOp.accountGasLimits,
-				preVerificationGas: String(userOp.preVerificationGas),
-				gasFees: userOp.gasFees,
-				paymasterAndData: userOp.paymasterAndData,
-			},
+			typedData: orderTypedDataToJson(order),
 		},
 	};
 }

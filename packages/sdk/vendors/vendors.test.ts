@@ -1,5 +1,6 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import type { TypedDataJson } from "@geoswap/protocol";
 import { createParaSolanaSigner } from "@getpara/solana-signers-v2-integration";
 import { createParaViemAccount } from "@getpara/viem-v2-integration";
 import { PrivyClient } from "@privy-io/node";
@@ -8,7 +9,7 @@ import { createViemAccount } from "@privy-io/node/viem";
 import { Keypair, VersionedTransaction } from "@solana/web3.js";
 import { TurnkeySigner } from "@turnkey/solana";
 import { createAccountWithAddress } from "@turnkey/viem";
-import { createWalletClient, type Hex, http, parseSignature } from "viem";
+import { createWalletClient, type Hex, hashTypedData, http, parseSignature } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { mainnet } from "viem/chains";
 import { hashAuthorization } from "viem/utils";
@@ -89,9 +90,19 @@ async function answerVendor(url: string | URL | Request, init?: RequestInit): Pr
 	return Response.json({ method, data });
 }
 
-async function answerPrivy(method: string, params: Record<string, string>): Promise<object> {
+type PrivyTypedData = Omit<TypedDataJson, "primaryType"> & { primary_type: string };
+
+async function answerPrivy(
+	method: string,
+	{ typed_data, ...params }: Record<string, string> & { typed_data?: PrivyTypedData },
+): Promise<object> {
 	const hex = (text = "") => (text.startsWith("0x") ? text : `0x${text}`) as Hex;
 	switch (method) {
+		case "eth_signTypedData_v4": {
+			if (!typed_data) throw new Error("there is nothing to sign");
+			const { primary_type: primaryType, ...others } = typed_data;
+			return { signature: await local.signTypedData({ ...others, primaryType }), encoding: "hex" };
+		}
 		case "personal_sign": {
 			const message = params.encoding === "hex" ? { raw: hex(params.message) } : (params.message ?? "");
 			return { signature: await local.signMessage({ message }), encoding: "hex" };
@@ -121,10 +132,7 @@ const privy = () => new PrivyClient({ appId: "app", appSecret: "secret" });
 
 function turnkeyAccount(): EvmAccount {
 	const signRawPayload = async ({ payload, encoding }: { payload: string; encoding: string }) => {
-		const isAuthorization = encoding.endsWith("EIP7702_AUTHORIZATION");
-		const hash = isAuthorization
-			? hashOfTurnkey(payload)
-			: ((payload.startsWith("0x") ? payload : `0x${payload}`) as Hex);
+		const hash = hashOfTurnkey(payload, encoding);
 		const { r, s, yParity } = parseSignature(await local.sign({ hash }));
 		const result = { r: r.slice(2), s: s.slice(2), v: `0${yParity}` };
 		const activity = {
@@ -144,10 +152,14 @@ function turnkeyAccount(): EvmAccount {
 	}) as EvmAccount;
 }
 
-/** Turnkey gets the authorization as JSON, and hashes it itself. */
-function hashOfTurnkey(payload: string): Hex {
-	const { chainId, address: contract, nonce } = JSON.parse(payload);
-	return hashAuthorization({ chainId: Number(chainId), address: contract, nonce: Number(nonce) });
+/** Turnkey gets authorizations and typed data as JSON, and hashes them itself. */
+function hashOfTurnkey(payload: string, encoding: string): Hex {
+	if (encoding.endsWith("EIP712")) return hashTypedData(JSON.parse(payload));
+	if (encoding.endsWith("EIP7702_AUTHORIZATION")) {
+		const { chainId, address: contract, nonce } = JSON.parse(payload);
+		return hashAuthorization({ chainId: Number(chainId), address: contract, nonce: Number(nonce) });
+	}
+	return (payload.startsWith("0x") ? payload : `0x${payload}`) as Hex;
 }
 
 function paraAccount(): EvmAccount {
@@ -170,6 +182,10 @@ const cdpAccount = () =>
 			signEvmMessage: async (_: string, { message }: { message: string }) => ({
 				signature: await local.signMessage({ message }),
 			}),
+			// It is sent as JSON, which has no bigint.
+			signEvmTypedData: async (_: string, typedData: TypedDataJson) => ({
+				signature: await local.signTypedData(JSON.parse(JSON.stringify(typedData))),
+			}),
 		},
 		{ account: { address, policies: [] } },
 	);
@@ -187,6 +203,9 @@ function agentkitCdp(): EvmAccount {
 		}
 		signMessage(message: string) {
 			return account.signMessage({ message });
+		}
+		signTypedData(typedData: TypedDataJson) {
+			return account.signTypedData(typedData);
 		}
 	}
 	return new Provider().toSigner();
@@ -206,11 +225,16 @@ describe("on an EVM chain", () => {
 		["@coinbase/agentkit, the viem provider", agentkitViem],
 		["@getpara/viem-v2-integration", paraAccount],
 	])("an account of %s makes its first swap and a later one as it is", async (_, makeAccount) => {
-		const request = await makeSwapRequest("evm", { signer: makeAccount() });
+		const account = makeAccount();
+		const request = await makeSwapRequest("evm", { signer: account });
 		expect(await swap(service.client, request)).toMatchObject({ status: "settled" });
 		expect(service.knobs.isDelegated).toBe(true);
 		expect(await swap(service.client, request)).toMatchObject({ status: "settled" });
-		expect(service.openedBy(address)).toHaveLength(2);
+		// Its typed data needs no other way of signing.
+		const signTypedData = async (data: TypedDataJson) => (await account.signTypedData?.(data)) ?? "0x";
+		const typedOnly = { ...request, signer: { address, signTypedData } };
+		expect(await swap(service.client, typedOnly)).toMatchObject({ status: "settled" });
+		expect(service.openedBy(address)).toHaveLength(3);
 	});
 });
 

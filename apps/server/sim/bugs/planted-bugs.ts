@@ -41,7 +41,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 	},
 	{
 		name: "failed-before-the-deadline",
-		why: "An op that the lane gave up is taken for dead: whoever has it can still open the order with it.",
+		why: "An op that the lane gave up is taken for dead: anyone who has it can still open the order with it.",
 		edits: [
 			{
 				file: "apps/server/src/swap/decide/before-deposit.ts",
@@ -226,6 +226,62 @@ import { makeBundle } from "./make-bundle.ts";
 				find: "			origin.comparedTimestamp > openDeadline &&\n",
 				replace:
 					"			origin.finalizedTimestamp > openDeadline ||\n			origin.comparedTimestamp > openDeadline &&\n",
+			},
+		],
+	},
+	{
+		name: "failure-by-our-receipt",
+		why: "A swap fails if our own transaction did not open its order: the order's state is not read, and a stranger may have opened it.",
+		nodes: "omit",
+		edits: [
+			{
+				file: "apps/server/src/swap/decide/evm-rules.ts",
+				find: "isOpenExpired: ({ swap, origin, openDeadline }) =>\n",
+				replace: `isOpenExpired: ({ swap, origin, openDeadline, jobs }) =>
+			jobs.open?.reason === "reverted" ||
+`,
+			},
+		],
+	},
+	{
+		name: "not-opened-decides",
+		why: "A swap fails once the escrow reports its order as not opened: anyone can cause that report.",
+		strangers: 0,
+		edits: [
+			{
+				file: "packages/protocol/src/evm/read-logs.ts",
+				find: 'const escrowEvents = ["Opened",',
+				replace: 'const escrowEvents = ["NotOpened", "Opened",',
+			},
+			{
+				file: "apps/server/src/chain/evm/read/decode-events.ts",
+				find: '			case "Skipped":\n				return [{ ...place, name: "Skipped", orderId: log.args.orderId, data: {} }];\n',
+				replace: `			case "NotOpened":
+			case "Skipped":
+				return [{ ...place, name: log.eventName, orderId: log.args.orderId, data: {} }];
+`,
+			},
+			{
+				file: "apps/server/src/round/look-at-swaps.ts",
+				find: '= ["Opened", "Released",',
+				replace: '= ["NotOpened", "Opened", "Released",',
+			},
+			{
+				file: "apps/server/src/swap/decide/before-deposit.ts",
+				find: "if (view.isOpenExpired && !isFillOut) {",
+				replace: "if ((view.isOpenExpired || view.events.NotOpened) && !isFillOut) {",
+			},
+		],
+	},
+	{
+		name: "gas-of-a-simulation",
+		why: "The gas limit of opens follows from what their simulation used: the escrow requires the whole limit of each order.",
+		strangers: 0,
+		edits: [
+			{
+				file: "apps/server/src/lane/evm/bundle-gas.ts",
+				find: "	return opensGas(jobs);\n",
+				replace: "	return (gasUsed * 13n) / 10n;\n",
 			},
 		],
 	},

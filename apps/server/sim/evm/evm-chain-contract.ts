@@ -1,6 +1,23 @@
-import { geoEscrowAbi, geoVaultAbi, orderExecution, orderId, packDeadlines, toWord } from "@geoswap/protocol";
-import { decodeErrorResult, encodeFunctionData, type Hex, keccak256, parseEther, zeroAddress } from "viem";
-import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
+import {
+	geoAccountAbi,
+	geoEscrowAbi,
+	geoVaultAbi,
+	orderId,
+	orderProof,
+	packDeadlines,
+	toWord,
+} from "@geoswap/protocol";
+import {
+	decodeErrorResult,
+	encodeErrorResult,
+	encodeFunctionData,
+	type Hex,
+	keccak256,
+	parseEther,
+	parseEventLogs,
+	slice,
+	zeroAddress,
+} from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readBalances } from "../../src/chain/evm/read/read-balances.ts";
 import { readBlock } from "../../src/chain/evm/read/read-block.ts";
@@ -11,10 +28,15 @@ import { encodeBundle } from "../../src/chain/evm/send/encode-bundle.ts";
 import { simulateBundle } from "../../src/chain/evm/send/simulate-bundle.ts";
 import { readDelegation } from "../../src/chain/evm/wallet/read-delegation.ts";
 import { readWallet } from "../../src/chain/evm/wallet/read-wallet.ts";
-import { simulateCalls, simulateOp } from "../../src/chain/evm/wallet/simulate-open.ts";
+import { simulateSigned, simulateUnsigned } from "../../src/chain/evm/wallet/simulate-open.ts";
 import { RpcFailure } from "../sim-chain.ts";
 import { createEvmScene, type EvmScene, type EvmSubject, type RawLog } from "./evm-contract-scene.ts";
 import { tokenAbi } from "./token-abi.ts";
+
+const openingErrors = [...geoEscrowAbi, ...geoAccountAbi];
+
+/** The kind of a cap on fills, as the vault numbers the kinds. */
+const fillCap = 0;
 
 /** Records an answer, to be compared with another chain's. */
 type Note = (what: string, answer: unknown) => void;
@@ -38,52 +60,49 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 		});
 
 	/** Delegates the wallet and gives it 100 USDC. */
-	const delegated = async (scene: EvmScene) => {
+	const delegated = async (scene: EvmScene, delegate = scene.delegate) => {
 		const { wallet, relayer, land, authorize, mint } = scene;
 		await mint("USDC", wallet.address, 100_000_000n);
-		const authorizationList = [await authorize(wallet, 0)];
+		const authorizationList = [await authorize(wallet, 0, delegate)];
 		await land(relayer, { to: relayer.address, authorizationList });
 	};
 
-	story(
-		"a first swap's authorization delegates its wallet and the op opens the order",
-		async (scene, note) => {
-			const { wallet, relayer, land, mint, authorize, handleOps, signedOp, chain } = scene;
-			await mint("USDC", wallet.address, 100_000_000n);
-			const order = await scene.makeOrder();
-			expect(await readDelegation(chain, wallet.address)).toEqual({ kind: "none" });
-			const bundle = handleOps([await signedOp(order)]);
-			const receipt = await land(relayer, { ...bundle, authorizationList: [await authorize(wallet, 0)] });
-			expect(receipt.status).toBe("0x1");
-			expect(receipt.type).toBe("0x4");
-			note("logs", logsOf(receipt.logs));
-			note("delegation", await readDelegation(chain, wallet.address));
-			note("nonce", await scene.nonceOf(wallet.address));
-			note("code", await scene.request("eth_getCode", [wallet.address, "latest"]));
-			note("reading", await readWallet({ chain, order, unopened: [] }));
-			const { events } = await readEvents(chain, { blockHash: receipt.blockHash });
-			expect(events.map(({ name }) => name)).toEqual(["Opened"]);
-			// Blocks have other numbers on the two chains.
-			const inReceipt = events.map(({ blockNumber: _, blockHash: __, ...event }) => event);
-			note("events", inReceipt);
-			const { receipts } = await readReceipts(chain, {
-				blockHash: receipt.blockHash,
-				hashes: [(await readBlock(chain, "latest")).transactionHashes[0] as Hex],
-			});
-			const [cost] = receipts;
-			expect(cost?.events).toEqual(inReceipt);
-			expect(cost?.gasCost).toBe(BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice));
-			expect(cost?.gasCost).toBeGreaterThan(0n);
-		},
-	);
+	story("a first swap's authorization delegates its wallet, and its order is opened", async (scene, note) => {
+		const { wallet, relayer, land, mint, authorize, openMany, signedOpening, chain } = scene;
+		await mint("USDC", wallet.address, 100_000_000n);
+		const order = await scene.makeOrder();
+		expect(await readDelegation(chain, wallet.address)).toEqual({ kind: "none" });
+		const bundle = openMany([await signedOpening(order)]);
+		const receipt = await land(relayer, { ...bundle, authorizationList: [await authorize(wallet, 0)] });
+		expect(receipt.status).toBe("0x1");
+		expect(receipt.type).toBe("0x4");
+		note("logs", logsOf(receipt.logs));
+		note("delegation", await readDelegation(chain, wallet.address));
+		note("nonce", await scene.nonceOf(wallet.address));
+		note("code", await scene.request("eth_getCode", [wallet.address, "latest"]));
+		note("reading", await readWallet({ chain, order, unopened: [] }));
+		const { events } = await readEvents(chain, { blockHash: receipt.blockHash });
+		expect(events.map(({ name }) => name)).toEqual(["Opened"]);
+		// Blocks have other numbers on the two chains.
+		const inReceipt = events.map(({ blockNumber: _, blockHash: __, ...event }) => event);
+		note("events", inReceipt);
+		const { receipts } = await readReceipts(chain, {
+			blockHash: receipt.blockHash,
+			hashes: [(await readBlock(chain, "latest")).transactionHashes[0] as Hex],
+		});
+		const [cost] = receipts;
+		expect(cost?.events).toEqual(inReceipt);
+		expect(cost?.gasCost).toBe(BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice));
+		expect(cost?.gasCost).toBeGreaterThan(0n);
+	});
 
 	story(
-		"a stale authorization is skipped, and the op of a delegated wallet still opens its order",
+		"a stale authorization is skipped, and the order of a delegated wallet is still opened",
 		async (scene, note) => {
-			const { wallet, relayer, land, authorize, handleOps, signedOp } = scene;
+			const { wallet, relayer, land, authorize, openMany, signedOpening } = scene;
 			await delegated(scene);
 			const order = await scene.makeOrder();
-			const bundle = handleOps([await signedOp(order)]);
+			const bundle = openMany([await signedOpening(order)]);
 			const receipt = await land(relayer, { ...bundle, authorizationList: [await authorize(wallet, 0)] });
 			expect(receipt.status).toBe("0x1");
 			note("logs", logsOf(receipt.logs));
@@ -96,68 +115,95 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 	);
 
 	story("an authorization takes effect even if its transaction reverts", async (scene, note) => {
-		const { wallet, relayer, land, authorize, handleOps, signedOp } = scene;
+		const { wallet, relayer, land, authorize, openFor, signedOpening } = scene;
 		const stranger = scene.walletOf("stranger");
-		const order = await scene.makeOrder();
-		const bundle = handleOps([await signedOp(order, { signer: stranger })]);
-		const receipt = await land(relayer, { ...bundle, authorizationList: [await authorize(wallet, 0)] });
-		note("status", receipt.status);
-		note("logs", logsOf(receipt.logs));
+		const forged = openFor(await signedOpening(await scene.makeOrder(), { signer: stranger }));
+		const receipt = await land(relayer, { ...forged, authorizationList: [await authorize(wallet, 0)] });
+		expect([receipt.status, receipt.logs]).toEqual(["0x0", []]);
 		note("delegation", await readDelegation(scene.chain, wallet.address));
 	});
 
 	story(
-		"an op that is not signed by its wallet, not delegated or sent again reverts the bundle",
+		"anyone opens an order that its wallet signed, once, as typed data or by personal_sign",
 		async (scene, note) => {
-			const { wallet, relayer, land, handleOps, signedOp, call } = scene;
+			const { wallet, relayer, land, openFor, openMany, signedOpening, call } = scene;
+			const stranger = scene.walletOf("stranger");
 			const order = await scene.makeOrder();
-			const reasonOf = async (bundle: ReturnType<typeof handleOps>) => {
-				const answer = await call(relayer.address, bundle);
-				note("revert", answer);
-				return "reverts" in answer
-					? decodeErrorResult({ abi: entryPoint09Abi, data: answer.reverts }).args
-					: undefined;
+			const good = await signedOpening(order);
+			const reasonOf = async (opening: typeof good) => {
+				const answer = await call(stranger.address, openFor(opening));
+				note("answer", answer);
+				if ("said" in answer || answer.reverts === "0x") return answer;
+				const { errorName, args } = decodeErrorResult({ abi: openingErrors, data: answer.reverts });
+				return [errorName, ...(args ?? [])];
 			};
-			expect(await reasonOf(handleOps([await signedOp(order)]))).toEqual([wallet.address]);
+			expect(await reasonOf(good)).toEqual({ reverts: "0x" });
 			await delegated(scene);
-			const bad = await signedOp(order, { signer: scene.walletOf("stranger") });
-			expect(await reasonOf(handleOps([bad]))).toEqual([0n, "AA24 signature error"]);
-			const short = { ...bad, signature: "0x1234" as Hex };
-			expect(await reasonOf(handleOps([short]))).toEqual([0n, "AA24 signature error"]);
-			const good = await signedOp(order);
-			expect(await reasonOf(handleOps([good, bad]))).toEqual([1n, "AA25 invalid account nonce"]);
-			await reasonOf(handleOps([good], zeroAddress));
-			note("landed", (await land(relayer, handleOps([good]))).status);
-			expect(await reasonOf(handleOps([good]))).toEqual([0n, "AA25 invalid account nonce"]);
-			const failing = await land(relayer, handleOps([good]));
-			expect([failing.status, failing.logs]).toEqual(["0x0", []]);
-			note("from a delegated account", await call(wallet.address, handleOps([bad])));
+			const forged = await signedOpening(order, { signer: stranger });
+			expect(await reasonOf(forged)).toEqual(["WrongSigner", stranger.address]);
+			expect(await reasonOf({ ...good, proof: "0x1234" })).toEqual(["InvalidProof"]);
+			const asTyped = orderProof({ kind: "typed", signature: slice(good.proof, 1) });
+			expect(await reasonOf({ ...good, proof: asTyped })).toMatchObject(["WrongSigner", expect.anything()]);
+			const other = await scene.makeOrder();
+			expect(await reasonOf({ ...good, terms: (await signedOpening(other)).terms })).toMatchObject([
+				"WrongSigner",
+				expect.anything(),
+			]);
+			expect(await reasonOf(await signedOpening(order, { kind: "typed" }))).toEqual({ said: orderId(order) });
+			await scene.subject.giveNative(stranger.address, parseEther("1"));
+			note("opened", logsOf((await land(stranger, openFor(good))).logs));
+			expect(await reasonOf(good)).toEqual(["AlreadyOpened", orderId(order)]);
+			const typed = await land(relayer, openMany([await signedOpening(other, { kind: "typed" })]));
+			note("typed", logsOf(typed.logs));
+			note("order", await stateOf(scene, "escrow", orderId(other)));
+			note("from a delegated account", await call(wallet.address, openFor(good)));
 		},
 	);
 
+	story("the typed-only account pays for no order signed by personal_sign", async (scene, note) => {
+		const { relayer, land, openFor, signedOpening, call } = scene;
+		await delegated(scene, scene.typedDelegate);
+		note("delegation", await readDelegation(scene.chain, scene.wallet.address));
+		const order = await scene.makeOrder();
+		expect(await call(relayer.address, openFor(await signedOpening(order)))).toEqual({
+			reverts: encodeErrorResult({ abi: geoAccountAbi, errorName: "Opaque" }),
+		});
+		const opened = await land(relayer, openFor(await signedOpening(order, { kind: "typed" })));
+		note("opened", logsOf(opened.logs));
+	});
+
 	story(
-		"an op whose calls revert uses up its nonce, names the reason and does not fail the bundle",
+		"a batch opens the orders that are paid for, names the others with a reason, and reverts if its gas may not suffice",
 		async (scene, note) => {
-			const { wallet, relayer, land, handleOps, signedOp } = scene;
+			const { wallet, relayer, land, openMany, signedOpening } = scene;
 			await delegated(scene);
 			const poor = await scene.makeOrder({ inputAmount: 200_000_000n });
-			const fine = await scene.makeOrder();
-			const weth = await scene.makeOrder({ inputToken: toWord(scene.asset("WETH")) });
-			const usdt = await scene.makeOrder({ inputToken: toWord(scene.asset("USDT")) });
-			const native = await scene.makeOrder({ inputToken: toWord(zeroAddress) });
-			const ops = await Promise.all([poor, fine, weth, usdt, native].map((order) => signedOp(order)));
-			const receipt = await land(relayer, handleOps(ops));
+			const orders = {
+				poor,
+				fine: await scene.makeOrder(),
+				weth: await scene.makeOrder({ inputToken: toWord(scene.asset("WETH")) }),
+				usdt: await scene.makeOrder({ inputToken: toWord(scene.asset("USDT")) }),
+				native: await scene.makeOrder({ inputToken: toWord(zeroAddress) }),
+			};
+			const openings = await Promise.all(Object.values(orders).map((order) => signedOpening(order)));
+			const [first, second] = openings as [(typeof openings)[number], (typeof openings)[number]];
+			const starved = await signedOpening(await scene.makeOrder(), { gas: 30_000n });
+			const bundle = openMany([...openings, second, starved]);
+			const short = await land(relayer, { ...bundle, gas: 400_000n });
+			expect([short.status, short.logs]).toEqual(["0x0", []]);
+			const receipt = await land(relayer, bundle);
 			expect(receipt.status).toBe("0x1");
 			note("logs", logsOf(receipt.logs));
-			const nonce = await scene.chain.client.readContract({
-				address: entryPoint09Address,
-				abi: entryPoint09Abi,
-				functionName: "getNonce",
-				args: [wallet.address, BigInt(poor.swapKey)],
+			const notOpened = parseEventLogs({
+				abi: geoEscrowAbi,
+				eventName: "NotOpened",
+				logs: receipt.logs as never,
 			});
-			expect(nonce & 0xffn).toBe(1n);
+			expect(notOpened.map(({ args }) => args.reason)).toHaveLength(6);
 			note("balance", await scene.balanceOf("USDC", wallet.address));
 			note("order", await stateOf(scene, "escrow", orderId(poor)));
+			await scene.mint("USDC", wallet.address, 200_000_000n);
+			note("once it is paid for", logsOf((await land(relayer, openMany([first]))).logs));
 		},
 	);
 
@@ -428,8 +474,8 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 				to: vault,
 				data: encodeFunctionData({
 					abi: geoVaultAbi,
-					functionName: "setOutflowCap",
-					args: [orb, 3_600_000n],
+					functionName: "setCap",
+					args: [fillCap, orb, zeroAddress, 3_600_000n],
 				}),
 			};
 			note("cap", logsOf((await land(account(keys.deployer), cap)).logs));
@@ -482,17 +528,11 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 		const { chain, wallet, delegate, relayer, vault } = scene;
 		await scene.mint("USDC", wallet.address, 100_000_000n);
 		const order = await scene.makeOrder();
-		const opens = await simulateCalls({
-			chain,
-			order,
-			delegate,
-			...orderExecution({ order, allowance: 0n }),
-		});
+		const opens = await simulateUnsigned({ chain, order });
 		expect(opens.opens && opens.gasUsed).toBeGreaterThan(21_000n);
 		const poor = await scene.makeOrder({ inputAmount: 200_000_000n });
-		const { callData } = orderExecution({ order: poor, allowance: 0n });
-		note("poor", await simulateCalls({ chain, order: poor, delegate, callData }));
-		const userOp = await scene.signedOp(order);
+		note("poor", await simulateUnsigned({ chain, order: poor }));
+		const { proof } = await scene.signedOpening(order);
 		const { r, s, yParity, nonce } = await scene.authorize(wallet, 0);
 		const authorization = {
 			address: delegate,
@@ -502,9 +542,9 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 			s,
 			yParity: BigInt(yParity ?? 0),
 		};
-		expect((await simulateOp({ chain, order, userOp, authorization })).opens).toBe(true);
-		const unsigned = { ...userOp, signature: "0x12" } as const;
-		note("unsigned", await simulateOp({ chain, order, userOp: unsigned, authorization }));
+		expect((await simulateSigned({ chain, order, proof, authorization })).opens).toBe(true);
+		note("unsigned", await simulateSigned({ chain, order, proof: "0x12", authorization }));
+		note("without a delegation", await simulateSigned({ chain, order, proof }));
 		note("undelegated", await readDelegation(chain, wallet.address));
 		const fillable = await scene.makeFillable();
 		const bundle = scene.fillBundle([{ order: fillable, amount: 9_900_000n }]);
@@ -624,15 +664,8 @@ function numberOfBlock(hex: unknown): number {
 	return Number(hex as Hex);
 }
 
-/** Topic of the op's event. Its last word is the op's gas, on which two chains need not agree. */
-const opEvent = "0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f";
-
 function logsOf(logs: readonly RawLog[]) {
-	return logs.map(({ address, topics, data }) => ({
-		address: address.toLowerCase(),
-		topics,
-		data: topics[0] === opEvent ? data.slice(0, -128) : data,
-	}));
+	return logs.map(({ address, topics, data }) => ({ address: address.toLowerCase(), topics, data }));
 }
 
 /** Returns the answer as JSON has it, without hashes of blocks and transactions. */

@@ -4,9 +4,12 @@ import {
 	type ChainDeployment,
 	geoEscrowAbi,
 	type Order,
+	orderDigest,
+	orderProof,
 	orderTerms,
-	orderUserOp,
+	orderTypedData,
 	packDeadlines,
+	type SignatureKind,
 	toSwapKey,
 	toWord,
 } from "@geoswap/protocol";
@@ -23,10 +26,9 @@ import {
 	stringToHex,
 	zeroAddress,
 } from "viem";
-import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
-import { type Bundle, encodeBundle } from "../../src/chain/evm/send/encode-bundle.ts";
+import { type Bundle, encodeBundle, type Opening } from "../../src/chain/evm/send/encode-bundle.ts";
 import { type SendOutcome, sendRaw } from "../../src/chain/evm/send/send-raw.ts";
 import { RpcFailure } from "../sim-chain.ts";
 import { tokenAbi } from "./token-abi.ts";
@@ -78,7 +80,7 @@ const otherVault: Address = "0x00000000000000000000000000000000000ABcDE";
 /** Creates the actions of a story on a subject. A story's names, keys and times are the same on every subject. */
 export async function createEvmScene(subject: EvmSubject, story: string) {
 	const { deployment, keys, request } = subject;
-	const { escrow, vault, delegate } = deployment.contracts;
+	const { escrow, vault, delegate, typedDelegate } = deployment.contracts;
 	const { chainId } = deployment;
 	const asset = (symbol: string): Address => {
 		const found = deployment.assets.find((candidate) => candidate.symbol === symbol);
@@ -164,6 +166,7 @@ export async function createEvmScene(subject: EvmSubject, story: string) {
 			outputToken: toWord(asset("USDC")),
 			minOutput: 9_900_000n,
 			recipient: toWord(wallet.address),
+			topUp: 0n,
 			swapKey: toSwapKey(uuid as Parameters<typeof toSwapKey>[0]),
 			deadlines: packDeadlines({
 				openDeadline: at + 60n,
@@ -184,18 +187,31 @@ export async function createEvmScene(subject: EvmSubject, story: string) {
 			...terms,
 		});
 
-	async function signedOp(order: Order, { signer = wallet, callGasLimit = 400_000n } = {}) {
-		const gas = { verificationGasLimit: 80_000n, callGasLimit };
-		const { userOp, hash } = orderUserOp({ order, delegate, allowance: 0n, gas });
-		return { ...userOp, signature: await signer.signMessage({ message: { raw: hash } }) };
+	/** Returns an order of the wallet with its proof. */
+	async function signedOpening(
+		order: Order,
+		{
+			signer = wallet,
+			kind = "personal",
+			gas = 400_000n,
+		}: { signer?: PrivateKeyAccount; kind?: SignatureKind; gas?: bigint } = {},
+	): Promise<Opening> {
+		const signature =
+			kind === "typed"
+				? await signer.signTypedData(orderTypedData(order))
+				: await signer.signMessage({ message: { raw: orderDigest(order) } });
+		return {
+			wallet: wallet.address,
+			gas,
+			terms: orderTerms(order),
+			proof: orderProof({ kind, signature }),
+		};
 	}
 
-	const handleOps = (
-		ops: Awaited<ReturnType<typeof signedOp>>[],
-		beneficiary = relayer.address,
-	): Sending => ({
-		to: entryPoint09Address,
-		data: encodeFunctionData({ abi: entryPoint09Abi, functionName: "handleOps", args: [ops, beneficiary] }),
+	const openMany = (openings: Opening[]): Sending => encodeBundle({ kind: "open", escrow, openings });
+	const openFor = ({ wallet: payer, terms, proof }: Opening): Sending => ({
+		to: escrow,
+		data: encodeFunctionData({ abi: geoEscrowAbi, functionName: "openFor", args: [payer, terms, proof] }),
 	});
 
 	const authorize = (signer: PrivateKeyAccount, nonce: number, address: Address = delegate) =>
@@ -290,6 +306,7 @@ export async function createEvmScene(subject: EvmSubject, story: string) {
 		escrow,
 		vault,
 		delegate,
+		typedDelegate,
 		now,
 		nonceOf,
 		sign,
@@ -299,8 +316,9 @@ export async function createEvmScene(subject: EvmSubject, story: string) {
 		mint,
 		makeOrder,
 		makeFillable,
-		signedOp,
-		handleOps,
+		signedOpening,
+		openMany,
+		openFor,
 		authorize,
 		openOrder,
 		fillBundle,

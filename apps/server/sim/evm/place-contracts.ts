@@ -1,14 +1,12 @@
 import {
 	accessManagerAbi,
-	guardianRole,
-	operatorRole,
 	readAccessManagerArtifact,
 	readArtifact,
 	selectorsOf,
-	treasuryRole,
+	vaultRoles,
 } from "@geoswap/contracts";
-import { entryPointCode, readMulticall3, tokenInitCode } from "@geoswap/devnet/contract-code";
-import { type ChainDeployment, geoVaultAbi } from "@geoswap/protocol";
+import { readMulticall3, tokenInitCode } from "@geoswap/devnet/contract-code";
+import { type ChainDeployment, geoAccountAbi, geoVaultAbi } from "@geoswap/protocol";
 import { type Address, encodeDeployData, encodeFunctionData, type Hex, keccak256, zeroAddress } from "viem";
 import { type BlockTerms, evmOf } from "./create-evm.ts";
 import { lower } from "./lower.ts";
@@ -30,6 +28,17 @@ export const hollowToken: Address = "0x00000000000000000000000000000000000bad01"
 
 /** The code of an account on the tokens' blocklist, which receives nothing: it reverts, and costs no more than that. */
 export const blockedCode: Hex = "0x5f5ffd";
+
+/** Accounts of other providers, to which wallets may delegate. Each accepts the native token and never pays an escrow. */
+export const otherDelegates: readonly { address: Address; code: Hex }[] = [
+	// Returns from every call at once.
+	{ address: "0x00000000000000000000000000000000000bad02", code: "0x00" },
+	// Uses up the gas of every call with data: CALLDATASIZE, PUSH1 5, JUMPI, STOP, JUMPDEST, PUSH1 5, JUMP.
+	{ address: "0x00000000000000000000000000000000000bad03", code: "0x36600557005b600556" },
+];
+
+/** The kind of a cap on fills, as the vault numbers the kinds. */
+const fillCap = 0;
 
 const multicall3Address: Address = "0xca11bde05977b3631167028862be2a173976ca11";
 const gasPerCall = 10_000_000n;
@@ -82,7 +91,6 @@ async function place({
 		if (!isSuccess) throw new Error(`${to} cannot be set up: ${answer}`);
 	};
 
-	for (const { address, code } of entryPointCode()) put(address, code);
 	await construct(multicall3Address, await readMulticall3());
 	for (const { address, symbol, decimals } of [...assets, ...(feeDiscountToken ? [feeDiscountToken] : [])]) {
 		if (address === zeroAddress) continue;
@@ -92,10 +100,15 @@ async function place({
 		await construct(address, encodeDeployData({ ...readArtifact("DevBlocklist"), args: [token] }));
 	}
 	await construct(hollowToken, readArtifact("DevHollowToken").bytecode);
-	for (const address of [contracts.delegate, ...contracts.earlierDelegates]) {
-		await construct(address, readArtifact("GeoAccount").bytecode);
-	}
 	await construct(escrow, readArtifact("GeoEscrow").bytecode);
+	for (const [address, typedOnly] of [
+		[contracts.delegate, false],
+		[contracts.typedDelegate, true],
+	] as const) {
+		const { bytecode } = readArtifact("GeoAccount");
+		await construct(address, encodeDeployData({ abi: geoAccountAbi, bytecode, args: [escrow, typedOnly] }));
+	}
+	for (const { address, code } of otherDelegates) put(address, code);
 	const { bytecode: managerBytecode } = readAccessManagerArtifact();
 	await construct(
 		accessManager,
@@ -106,13 +119,13 @@ async function place({
 		encodeDeployData({
 			abi: geoVaultAbi,
 			bytecode: readArtifact("GeoVault").bytecode,
-			args: [accessManager, escrow, uniswap.router, settlementToken, wrappedNative],
+			args: [accessManager, escrow, uniswap.router, settlementToken, wrappedNative, zeroAddress],
 		}),
 	);
 	for (const [{ id, functions }, members] of [
-		[operatorRole, roles.operators],
-		[guardianRole, roles.guardians],
-		[treasuryRole, roles.treasuries],
+		[vaultRoles.operator, roles.operators],
+		[vaultRoles.guardian, roles.guardians],
+		[vaultRoles.treasury, roles.treasuries],
 	] as const) {
 		const rule = { abi: accessManagerAbi, functionName: "setTargetFunctionRole" } as const;
 		await ask(accessManager, encodeFunctionData({ ...rule, args: [vault, selectorsOf(functions), id] }));
@@ -122,8 +135,9 @@ async function place({
 		}
 	}
 	for (const { address, symbol } of assets) {
-		const cap = { abi: geoVaultAbi, functionName: "setOutflowCap" } as const;
-		await ask(vault, encodeFunctionData({ ...cap, args: [address, firstStockOf(symbol).outflowPerHour] }));
+		const { outflowPerHour } = firstStockOf(symbol);
+		const cap = { abi: geoVaultAbi, functionName: "setCap" } as const;
+		await ask(vault, encodeFunctionData({ ...cap, args: [fillCap, address, zeroAddress, outflowPerHour] }));
 	}
 	return state.changes();
 }

@@ -1,6 +1,5 @@
 import { type AttesterSet, attesterSetHash, type ChainDeployment } from "@geoswap/protocol";
 import { type Address, getAddress, keccak256, parseUnits, stringToHex, zeroAddress } from "viem";
-import { entryPoint09Address } from "viem/account-abstraction";
 
 type SimAsset = {
 	symbol: string;
@@ -65,8 +64,8 @@ export function simEvmDeployment({
 		name,
 		kind: "eip1559",
 		contracts: {
-			entryPoint: entryPoint09Address,
 			delegate: at("delegate"),
+			typedDelegate: at("typed-delegate"),
 			earlierDelegates: [],
 			escrow: at("escrow"),
 			earlierEscrows: [],

@@ -74,6 +74,7 @@ const newOrder = (): Order =>
 		outputToken: zeroHash,
 		minOutput: 1n,
 		recipient: zeroHash,
+		topUp: 0n,
 		swapKey: zeroHash,
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 	});

@@ -1,6 +1,5 @@
 import { isIP } from "node:net";
 import type { Hash } from "viem";
-import { entryPoint09Address } from "viem/account-abstraction";
 import { maximumMicroLamportsPerUnit } from "../chain/solana/wallet/co-sign-order.ts";
 import {
 	type ChainConfig,
@@ -115,14 +114,11 @@ function unmet(conditions: readonly (true | string | readonly (true | string)[])
 }
 
 function evmProblems(chain: EvmChainConfig): string[] {
-	const { chainId, deployment, minimumTipWei, maximumTipWei } = chain;
-	const { entryPoint } = deployment.contracts;
+	const { chainId, minimumTipWei, maximumTipWei } = chain;
 	return unmet([
 		BigInt(minimumTipWei) <= BigInt(maximumTipWei) ||
 			`chains.${chainId}.minimumTipWei: must not be above maximumTipWei, ${maximumTipWei}`,
 		openProblems(chain),
-		entryPoint === entryPoint09Address ||
-			`chains.${chainId}: the deployment has the EntryPoint ${entryPoint}, but only ${entryPoint09Address} is supported`,
 	]);
 }
 

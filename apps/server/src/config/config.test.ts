@@ -290,15 +290,6 @@ test.each<[string, Partial<NonNullable<ConfigFile["solana"]>>, Partial<ConfigFil
 	expect(() => readWithSolana(change, other)).toThrow(message);
 });
 
-test("an EntryPoint other than the supported one is refused", () => {
-	const [first, ...others] = chains.deployment.chains;
-	if (!first) throw new Error("no chain");
-	const contracts = { ...first.contracts, entryPoint: getAddress(`0x${"1".repeat(40)}`) };
-	writeDeployment({ chains: [{ ...first, contracts }, ...others] });
-	expect(() => read()).toThrow("EntryPoint");
-	writeDeployment(chains.deployment);
-});
-
 test.each<[string, Partial<ConfigFile>]>([
 	["list each origin", { api: { port: 0, corsOrigins: ["*"] } }],
 	["an origin has", { api: { port: 0, corsOrigins: ["https://a.example/"] } }],

@@ -4,6 +4,7 @@ import { reloadProblems } from "./reload-problems.ts";
 
 type Contracts = {
 	delegate: string;
+	typedDelegate: string;
 	earlierDelegates: string[];
 	escrow: string;
 	earlierEscrows: string[];
@@ -12,6 +13,7 @@ type Contracts = {
 };
 const contracts: Contracts = {
 	delegate: "0xd1",
+	typedDelegate: "0xd2",
 	earlierDelegates: [],
 	escrow: "0xe1",
 	earlierEscrows: [],
@@ -56,6 +58,7 @@ test("prices, limits, chains and what only workers read may change; all else is 
 
 test.each([
 	["delegate", "earlierDelegates"],
+	["typedDelegate", "earlierDelegates"],
 	["escrow", "earlierEscrows"],
 	["vault", "earlierVaults"],
 ] as const)("a replaced %s must stay listed, since swaps under way name it", (current, earlier) => {
@@ -66,7 +69,10 @@ test.each([
 	const retired = configOf({}, { on: { [current]: "0x99", [earlier]: [old] } });
 	expect(reloadProblems(configOf(), retired)).toEqual([]);
 	const forgetful = configOf({}, { on: { [current]: "0x99" } });
-	expect(reloadProblems(retired, forgetful).join()).toContain(`no longer lists the ${current} ${old}`);
+	const kind = current === "typedDelegate" ? "delegate" : current;
+	expect(reloadProblems(retired, forgetful).join()).toContain(`no longer lists the ${kind} ${old}`);
+	const restored = configOf({}, { on: { [earlier]: ["0x99"] } });
+	expect(reloadProblems(retired, restored)).toEqual([]);
 });
 
 test("a replaced attester set must stay listed", () => {

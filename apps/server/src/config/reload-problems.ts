@@ -27,11 +27,11 @@ const taken: Record<keyof Config, "restart" | "reload" | "unused"> = {
 	events: "unused",
 };
 
-/** Each contract that can be replaced, and the list that keeps its retired addresses. */
+/** The contracts that can be replaced, and the list that keeps their retired addresses. */
 const earlierLists = [
-	["delegate", "earlierDelegates"],
-	["escrow", "earlierEscrows"],
-	["vault", "earlierVaults"],
+	[["delegate", "typedDelegate"], "earlierDelegates"],
+	[["escrow"], "earlierEscrows"],
+	[["vault"], "earlierVaults"],
 ] as const;
 
 /**
@@ -74,13 +74,17 @@ function forgottenOn(
 ): string[] {
 	if (old.kind === "solana" || now.kind === "solana") return forgottenOnSolana(old, now);
 	const { chainId } = old;
-	const forgotten = earlierLists.flatMap(([current, earlier]) => {
-		const listed = [now.deployment.contracts[current], ...now.deployment.contracts[earlier]];
-		return [old.deployment.contracts[current], ...old.deployment.contracts[earlier]]
-			.filter((address) => !listed.includes(address))
+	const forgotten = earlierLists.flatMap(([names, earlier]) => {
+		const { contracts } = now.deployment;
+		const listed = [...names.map((name) => contracts[name]), ...contracts[earlier]];
+		return [
+			...names.map((name) => ({ name, address: old.deployment.contracts[name] })),
+			...old.deployment.contracts[earlier].map((address) => ({ name: names[0], address })),
+		]
+			.filter(({ address }) => !listed.includes(address))
 			.map(
-				(address) =>
-					`chains.${chainId}: the deployment no longer lists the ${current} ${address}, which swaps under way name; add it to ${earlier}`,
+				({ name, address }) =>
+					`chains.${chainId}: the deployment no longer lists the ${name} ${address}, which swaps under way name; add it to ${earlier}`,
 			);
 	});
 	const sets = [now.deployment.attesterSet, ...after.earlierAttesterSets].map((set) => set.hash);

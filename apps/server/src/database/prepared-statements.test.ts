@@ -285,6 +285,7 @@ function newOrder(uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10
 		outputToken: token,
 		inputAmount: 10n,
 		minOutput: 5n,
+		topUp: 0n,
 		swapKey: toSwapKey(uuid),
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 	};
@@ -304,8 +305,8 @@ function submit(pool: DatabasePool, { accountId, nowMs }: { accountId: string; n
 			delivery,
 			op: {
 				delegate: zeroAddress,
-				allowance: 0n,
-				gas: { verificationGasLimit: 1n, callGasLimit: 1n },
+				gas: 1n,
+				signatureKind: "personal",
 				signature: "0x00",
 			},
 		},

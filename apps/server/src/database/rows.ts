@@ -110,6 +110,7 @@ type Tables = {
 		authorization_list: unknown;
 		state: "queued" | "sent" | "refused";
 		created_at: Date;
+		revocation: Buffer | null;
 	};
 	entries: {
 		posting_id: number;

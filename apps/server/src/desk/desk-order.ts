@@ -20,18 +20,19 @@ export function deskOrder(
 	const fillDeadline = openDeadline + BigInt(Math.max(from.fillSeconds, to.fillSeconds));
 	const refundAfter = fillDeadline + BigInt(Math.max(from.refundSeconds, to.refundSeconds));
 	return {
+		wallet: wordOfAddress(from.chainId, wallet),
+		inputToken: wordOfAddress(from.chainId, origin.asset.address),
+		inputAmount: amount,
 		originChainId: BigInt(from.chainId),
 		destinationChainId: BigInt(to.chainId),
+		outputToken: wordOfAddress(to.chainId, destination.asset.address),
+		minOutput,
+		recipient: wordOfAddress(to.chainId, recipient),
+		topUp: 0n,
 		escrow: wordOfAddress(from.chainId, from.escrow),
 		originVault: wordOfAddress(from.chainId, from.vault),
 		destinationVault: wordOfAddress(to.chainId, to.vault),
 		attesterSet: from.attesterSet,
-		wallet: wordOfAddress(from.chainId, wallet),
-		inputToken: wordOfAddress(from.chainId, origin.asset.address),
-		inputAmount: amount,
-		outputToken: wordOfAddress(to.chainId, destination.asset.address),
-		minOutput,
-		recipient: wordOfAddress(to.chainId, recipient),
 		swapKey: toSwapKey(uuid),
 		deadlines: packDeadlines({ openDeadline, fillDeadline, refundAfter }),
 	};

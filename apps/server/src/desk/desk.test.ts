@@ -287,7 +287,7 @@ describe("sizes", () => {
 		const dearDesk = deskAt(nowMs, testBook(testConfig(chains), dear, { nowMs }));
 		const error = refusal(() => dearDesk.quote(request()));
 		const minimum = BigInt((error.details as { minimumAmount: string }).minimumAmount);
-		expect(minimum).toBeGreaterThan(90_000_000n);
+		expect(minimum).toBeGreaterThan(85_000_000n);
 		const quote = dearDesk.quote(request({ amount: minimum }));
 		expect(quote.output).toBeLessThan(minimum / 50n);
 		expect(quote.priceImpactBps).toBeLessThan(-9_000);
@@ -385,7 +385,8 @@ describe("a request that is not offered", () => {
 		for (const recipient of [
 			...wrong,
 			contracts.vault,
-			contracts.entryPoint,
+			contracts.delegate,
+			contracts.typedDelegate,
 			chains.origin.deployment.contracts.escrow,
 			uniswap.router,
 			wrappedNative.toLowerCase(),

@@ -106,6 +106,7 @@ export function createDesk({
 			feeMillibps = baseFeeMillibps,
 			recipient: known,
 			isDelegated,
+			mandate,
 			accountId,
 		}: Parameters<Desk["quote"]>[1] = {},
 	): DeskQuote {
@@ -132,7 +133,7 @@ export function createDesk({
 		const hasAccount = known?.hasAccount ?? false;
 		const { networkMarginBps: marginBps } = config.price;
 		const nativeRecipient = known?.native;
-		const charge = networkCost(book, resolved, { marginBps, isDelegated, nativeRecipient });
+		const charge = networkCost(book, resolved, { marginBps, isDelegated, mandate, nativeRecipient });
 		const options = { feeMillibps, hasAccount, networkCost: charge };
 		const { delivery, output, accountCost } = priceWithinLimits(resolved, options);
 
@@ -183,8 +184,8 @@ export function createDesk({
 		const isCountedOn = delivery.kind === "payout" && delivery.amount < order.minOutput;
 		const hasAccount = known.hasAccount ?? isCountedOn;
 		// Within its margin, the quote's charge covers higher fees. Beyond it the output falls, down to the order's minimum.
-		const { isDelegated, nativeRecipient = "account" } = known;
-		const chargeNow = networkCost(book, sides, { isDelegated, nativeRecipient });
+		const { isDelegated, mandate, nativeRecipient = "account" } = known;
+		const chargeNow = networkCost(book, sides, { isDelegated, mandate, nativeRecipient });
 		const charge = greater(known.networkCost ?? 0n, chargeNow);
 		const options = { feeMillibps, hasAccount, networkCost: charge, inFlight };
 		const now = price({ ...sides, amount: order.inputAmount }, options);

@@ -23,18 +23,18 @@ const nativePaymentGas: Record<NativeRecipient, bigint> = {
 
 /**
  * The transactions of a swap on EVM chains, each alone: a bundle costs less, but a quote cannot know if there will be
- * one. The gas is docs/gas.md's. The sizes are those of real transactions, which vary by a few bytes.
+ * one. Gas and sizes are those of transactions that lanes sent on a development chain. They vary by a few bytes.
  */
 export const evmTransactions = {
 	/** With the delegation of a new address. */
-	open: { gas: 150_363n + 12_500n, fastLzBytes: 730, brotliBytes: 789 },
-	laterOpen: { gas: 140_387n, fastLzBytes: 637, brotliBytes: 693 },
-	fillFromStock: { gas: 89_521n, fastLzBytes: 389, brotliBytes: 473 },
-	fillThroughRouter: { gas: 162_437n, fastLzBytes: 480, brotliBytes: 560 },
-	release: { gas: 65_799n, fastLzBytes: 663, brotliBytes: 713 },
-	refund: { gas: 65_915n, fastLzBytes: 663, brotliBytes: 713 },
-	/** An estimate: docs/gas.md does not measure it. */
-	void: { gas: 60_000n, fastLzBytes: 389, brotliBytes: 473 },
+	open: { gas: 97_918n + 12_500n, fastLzBytes: 565, brotliBytes: 648 },
+	laterOpen: { gas: 87_906n, fastLzBytes: 471, brotliBytes: 529 },
+	fillFromStock: { gas: 92_302n, fastLzBytes: 397, brotliBytes: 480 },
+	fillThroughRouter: { gas: 163_400n, fastLzBytes: 488, brotliBytes: 567 },
+	release: { gas: 67_592n, fastLzBytes: 656, brotliBytes: 718 },
+	refund: { gas: 67_708n, fastLzBytes: 656, brotliBytes: 718 },
+	/** An estimate: nothing measures it. */
+	void: { gas: 60_000n, fastLzBytes: 397, brotliBytes: 480 },
 } as const satisfies Record<string, TransactionShape>;
 
 /** Gas that a wallet can add to the refund of a native input: it burns what it is called with, and gets a credit. */
@@ -75,17 +75,20 @@ export function networkCost(
 	{
 		marginBps = 0,
 		isDelegated = false,
+		mandate,
 		nativeRecipient,
 	}: {
 		marginBps?: number;
 		/** True if the wallet is delegated, so that an open needs no authorization. */
 		isDelegated?: boolean | undefined;
+		/** The gas and bytes that a mandate adds to an open. Absent if the wallet itself signs the order. */
+		mandate?: TransactionShape | undefined;
 		/** The recipient of an EVM chain's native token, if known. */
 		nativeRecipient?: NativeRecipient | undefined;
 	} = {},
 ): bigint {
 	const isSameChain = origin.chain.chainId === destination.chain.chainId;
-	const sides = { book, isSameChain, isDelegated, nativeRecipient };
+	const sides = { book, isSameChain, isDelegated, mandate, nativeRecipient };
 	return (
 		inSettlement(origin.chain, costOnOrigin(origin, sides)) +
 		inSettlement(destination.chain, costOnDestination(destination, sides))
@@ -136,22 +139,33 @@ type Sides = {
 	book: PriceBook;
 	isSameChain: boolean;
 	isDelegated: boolean;
+	mandate: TransactionShape | undefined;
 	nativeRecipient: NativeRecipient | undefined;
 };
 
 /** Returns the cost of open, release and a share of refunds, in the chain's own unit of fees. */
-function costOnOrigin(side: Side, { book, isSameChain, isDelegated }: Sides): bigint {
+function costOnOrigin(side: Side, { book, isSameChain, isDelegated, mandate }: Sides): bigint {
 	const { chain } = side;
 	if (chain.kind === "evm") {
 		const cost = (transaction: TransactionShape) => book.transactionCost(chain.chainId, transaction);
 		const { open, laterOpen, release, refund } = evmTransactions;
-		return cost(isDelegated ? laterOpen : open) + (isSameChain ? 0n : cost(release)) + shareOf(cost(refund));
+		const opening = withMandate(isDelegated ? laterOpen : open, mandate);
+		return cost(opening) + (isSameChain ? 0n : cost(release)) + shareOf(cost(refund));
 	}
 	const lamports = lamportsOn(book, chain);
 	const { open, release, refund } = solanaTransactions;
 	// The wallet may have closed its token account by then, and we would have to create a new one.
 	const refunded = lamports(refund) + markerLamports + (isLamports(side) ? 0n : tokenAccountRentLamports);
 	return lamports(open) + (isSameChain ? 0n : lamports(release) + markerLamports) + shareOf(refunded);
+}
+
+function withMandate(open: TransactionShape, mandate: TransactionShape | undefined): TransactionShape {
+	if (!mandate) return open;
+	return {
+		gas: open.gas + mandate.gas,
+		fastLzBytes: open.fastLzBytes + mandate.fastLzBytes,
+		brotliBytes: open.brotliBytes + mandate.brotliBytes,
+	};
 }
 
 /** Returns the cost of the fill and a share of voids. `pricePayout` charges for the recipient's account on Solana. */

@@ -54,7 +54,7 @@ function inMicroDollars(chainId: number, fees: bigint): bigint {
 test("an order is worth rebuilding above the cost of ten refunds, and to Solana of ten refunds and voids with rent", () => {
 	const { book } = scene;
 	const gasPrice = book.baseFee(one) + (book.tip(one) ?? 0n);
-	const tenRefunds = inMicroDollars(one, 10n * 65_915n * gasPrice);
+	const tenRefunds = inMicroDollars(one, 10n * 67_708n * gasPrice);
 	const least = leastInput(orderTo(two));
 	// The feed's price of the settlement token may be slightly above or below a dollar.
 	expect(Number(least)).toBeGreaterThan(Number(tenRefunds) * 0.99);
@@ -71,7 +71,7 @@ test("the refund of a native input is charged for a wallet that burns the gas it
 	const gasPrice = scene.book.baseFee(one) + (scene.book.tip(one) ?? 0n);
 	const costOf = (inputToken: Order["inputToken"]) => worthOf({ ...order, inputToken })?.costMicroUsd ?? 0n;
 	const usual = costOf(order.inputToken);
-	expect(usual).toBeGreaterThanOrEqual(inMicroDollars(one, 65_915n * gasPrice));
+	expect(usual).toBeGreaterThanOrEqual(inMicroDollars(one, 67_708n * gasPrice));
 	expect(costOf(toWord(zeroAddress))).toBeGreaterThan(2n * usual);
 });
 

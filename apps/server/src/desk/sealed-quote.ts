@@ -1,8 +1,20 @@
 import type { Amount, Milliseconds, OrderJson, SwapUuid, UsdCents } from "@geoswap/protocol";
 import { orderToJson } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
 import type { NativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import type { DeskQuote } from "./venue.ts";
+
+/** The parts of a mandate that later steps need, and the gas and bytes that it adds to the transaction of an open. */
+export type SealedMandate = TransactionShape & {
+	digest: Hex;
+	epoch: bigint;
+	period: number;
+	/** The cap on the order's input token, and where the wallet's account counts what was used of it. */
+	maxAmount: Amount;
+	useSlot: Hex;
+};
 
 /** The content of a quote token: all terms of the swap, so that no later step has to store the quote. */
 export type SealedQuote = {
@@ -11,10 +23,11 @@ export type SealedQuote = {
 	output: Amount;
 	delivery: Delivery;
 	feeMillibps: number;
-	/** Absent in a token sealed by the previous version. */
-	networkCost?: Amount;
+	networkCost: Amount;
 	/** Absent if the output is not an EVM chain's native token, or its recipient was not known. */
 	nativeRecipient?: NativeRecipient;
+	/** The mandate within which an agent will sign the order. */
+	mandate?: SealedMandate;
 	valueUsdCents: UsdCents;
 	issuedAtMs: Milliseconds;
 	/** The deadline for a build. */
@@ -37,16 +50,4 @@ export function sealedQuote(quote: DeskQuote): SealedQuote {
 		expiresAtMs: quote.expiresAtMs,
 		opExpiresAtMs: quote.opExpiresAtMs,
 	};
-}
-
-/**
- * Returns the content of a quote token in this version's form. A token sealed by the previous version has its fee in
- * hundredths of a basis point.
- */
-export function openedQuote(
-	sealed: SealedQuote | (Omit<SealedQuote, "feeMillibps"> & { feeCentibps: number }),
-): SealedQuote {
-	if ("feeMillibps" in sealed) return sealed;
-	const { feeCentibps, ...quote } = sealed;
-	return { ...quote, feeMillibps: 10 * feeCentibps };
 }

@@ -9,6 +9,7 @@ import type {
 	Wei,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
 import type { NativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
 import type { ExposureLimit, Reservation } from "../swap/facts/reservation.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
@@ -79,6 +80,8 @@ export type Desk = {
 			recipient?: KnownRecipient | undefined;
 			/** True if the wallet is known to be delegated on the origin chain: then the open costs less. */
 			isDelegated?: boolean | undefined;
+			/** The gas and bytes that a mandate adds to an open. Absent if the wallet itself will sign the order. */
+			mandate?: TransactionShape | undefined;
 			/** The account that asks. Without it, chains that only some accounts may use are not offered. */
 			accountId?: string;
 		},
@@ -103,6 +106,8 @@ export type Desk = {
 			networkCost?: Amount | undefined;
 			/** True if the op needs no authorization. */
 			isDelegated?: boolean | undefined;
+			/** As in the quote. */
+			mandate?: TransactionShape | undefined;
 			/** The one of the quote. If not given, only the quote's own charge covers what a recipient may use. */
 			nativeRecipient?: NativeRecipient | undefined;
 		},

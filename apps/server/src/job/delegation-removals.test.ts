@@ -21,6 +21,7 @@ test("50 removals that are requested at once exceed neither an account's budget 
 				chainId: i % 5 === 0 ? 2 : 1,
 				wallet: bytesToHex(randomBytes(20)),
 				authorization: { address: zeroAddress, chainId: 1n, nonce: 0n, r: "0x1", s: "0x1", yParity: 0n },
+				revocation: "0x",
 				perDay,
 			}),
 		),

@@ -3,8 +3,13 @@ import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
 import type { LaneId } from "./journal/lane-transactions.ts";
 
-/** A wallet's signed authorization for the zero address, which a lane is to send. */
-export type DelegationRemoval = { id: string; wallet: Address; authorization: Authorization };
+/** A wallet's signed authorization for the zero address, and its proof that revokes its mandates. A lane sends both. */
+export type DelegationRemoval = {
+	id: string;
+	wallet: Address;
+	authorization: Authorization;
+	revocation: Hex | undefined;
+};
 
 /** Reasons not to queue a removal: the day's budget of the account, or of the chain. */
 export type SpentBudget = "account" | "chain";
@@ -30,12 +35,14 @@ async function queueCounted(
 		chainId,
 		wallet,
 		authorization,
+		revocation,
 		perDay,
 	}: {
 		accountId: string;
 		chainId: number;
 		wallet: Address;
 		authorization: Authorization;
+		revocation: Hex;
 		perDay: { perAccount: number; perChain: number };
 	},
 ): Promise<SpentBudget | undefined> {
@@ -45,8 +52,8 @@ async function queueCounted(
 				count(*) filter (where chain_id = $2)::int as of_chain
 			from delegation_removals where created_at > now() - interval '1 day'
 		), queued as (
-			insert into delegation_removals (account_id, chain_id, wallet, authorization_list)
-			select $1, $2, $3, $4 from today where of_account < $5 and of_chain < $6
+			insert into delegation_removals (account_id, chain_id, wallet, authorization_list, revocation)
+			select $1, $2, $3, $4, $7 from today where of_account < $5 and of_chain < $6
 			on conflict (chain_id, wallet) where state = 'queued' do nothing
 		)
 		select exists (select from delegation_removals where chain_id = $2 and wallet = $3 and state = 'queued')
@@ -59,6 +66,7 @@ async function queueCounted(
 			JSON.stringify(authorization, (_, value) => (typeof value === "bigint" ? String(value) : value)),
 			perDay.perAccount,
 			perDay.perChain,
+			hexToBytes(revocation),
 		],
 	);
 	const [row] = rows;
@@ -75,9 +83,10 @@ export async function nextRemoval(
 		id: string;
 		wallet: Uint8Array;
 		authorization: Record<"chainId" | "nonce" | "yParity", string> & Record<"address" | "r" | "s", Hex>;
+		revocation: Uint8Array | null;
 		nonce: number;
 	}>(
-		`select id, wallet, authorization_list as authorization, next_nonce as nonce
+		`select id, wallet, authorization_list as authorization, revocation, next_nonce as nonce
 		from delegation_removals join lanes on lanes.chain_id = $1 and lanes.relayer = $2
 		where delegation_removals.chain_id = $1 and state = 'queued' order by created_at limit 1`,
 		[chainId, hexToBytes(relayer)],
@@ -89,6 +98,7 @@ export async function nextRemoval(
 		id: row.id,
 		wallet: bytesToHex(row.wallet),
 		nonce: row.nonce,
+		revocation: row.revocation ? bytesToHex(row.revocation) : undefined,
 		authorization: {
 			address,
 			r,

@@ -1,10 +1,11 @@
-import { orderId, packDeadlines, type SolanaAddress, type SwapUuid } from "@geoswap/protocol";
-import { bytesToHex, numberToHex, zeroHash } from "viem";
+import { type Order, orderId, packDeadlines, type SolanaAddress, type SwapUuid } from "@geoswap/protocol";
+import { bytesToHex, numberToHex, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { queueJob } from "../../test/lane/queue-job.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { inTransaction } from "../database/database.ts";
 import type { Job, JobState } from "../swap/facts/job.ts";
+import type { SignedOp } from "../swap/facts/swap-record.ts";
 import { type JobRow, jobFromRow, type NewJob } from "./jobs.ts";
 import { endLease, type JobChange, journalLease } from "./journal/journal-lease.ts";
 import { raiseNonce } from "./journal/lane-transactions.ts";
@@ -35,6 +36,7 @@ const order = {
 	outputToken: numberToHex(6, { size: 32 }),
 	minOutput: 1n,
 	recipient: numberToHex(7, { size: 32 }),
+	topUp: 0n,
 	swapKey: zeroHash,
 	deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 };
@@ -95,6 +97,35 @@ test("an attested list that one lane holds is left to it, with every job in it",
 	expect(await takeNext({ of: other })).toBeUndefined();
 	if (held) await endLease(database.pool, lane, held);
 	expect((await takeNext({ of: other }))?.jobs).toHaveLength(2);
+});
+
+test("opens of one wallet are taken together; those of another escrow or with an authorization are not among them", async () => {
+	await database.owner.query("truncate jobs");
+	const op: SignedOp = { delegate: zeroAddress, gas: 1n, signatureKind: "typed", signature: "0x00" };
+	const authorization = { chainId: 2, address: zeroAddress, nonce: 0, yParity: 0, r: zeroHash, s: zeroHash };
+	const escrow = numberToHex(9, { size: 32 });
+	const queued: [Partial<Order>, SignedOp][] = [
+		[{}, op],
+		[{}, op],
+		[{ escrow }, op],
+		[{}, { ...op, authorization }],
+		[{ escrow }, op],
+		[{}, op],
+	];
+	for (const [i, [terms, signed]] of queued.entries()) {
+		const swapId: SwapUuid = `019a0000-0000-7000-8000-00000000040${i}`;
+		await queueJob(database.pool, {
+			...job,
+			swapId,
+			kind: "open",
+			order: { ...order, ...terms },
+			payload: { op: signed },
+		});
+	}
+	const taken: string[][] = [];
+	for (let leased = await takeNext(); leased; leased = await takeNext())
+		taken.push(leased.jobs.map(({ swapId }) => swapId.slice(-1)));
+	expect(taken).toEqual([["0", "1", "5"], ["2", "4"], ["3"]]);
 });
 
 test("a postponed job is not taken before its block, unless no block comes for half a minute", async () => {

@@ -43,14 +43,15 @@ const order: Order = {
 	outputToken: numberToHex(7, { size: 32 }),
 	minOutput: 1n,
 	recipient: numberToHex(8, { size: 32 }),
+	topUp: 0n,
 	swapKey: zeroHash,
 	deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 };
 const terms = orderToJson(order);
 const evmOp = signedOpToJson({
 	delegate: "0x00000000000000000000000000000000000000c1",
-	allowance: 0n,
-	gas: { verificationGasLimit: 1n, callGasLimit: 2n },
+	gas: 1n,
+	signatureKind: "personal",
 	signature: "0x00",
 	authorization: {
 		chainId: 1,
@@ -193,9 +194,7 @@ test("an op of an unknown fee payer is refused once it is expired or unreadable,
 
 test("the swap of a refused job is due as soon as the refusal is written, and no other swap is", async () => {
 	const [bad, good] = [await queue(), await queue()];
-	await database.owner.query(
-		"update jobs set payload = payload #- '{op,authorization}', order_terms = order_terms || jsonb_build_object('wallet', '0x' || encode(sha256(swap_id::text::bytea), 'hex'))",
-	);
+	await database.owner.query("update jobs set payload = payload #- '{op,authorization}'");
 	const leased = await takeBundle(database.pool, lane, { ...lease, releasesOnly: false });
 	expect(leased?.jobs).toHaveLength(2);
 	const outcomes = (leased?.jobs ?? []).map((job) => ({

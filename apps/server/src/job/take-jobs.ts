@@ -1,4 +1,4 @@
-import type { Milliseconds, SolanaAddress, SwapUuid } from "@geoswap/protocol";
+import type { Milliseconds, SolanaAddress } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import type { Row } from "../database/rows.ts";
@@ -19,8 +19,6 @@ export type LeasedJobs = {
 	nonce: number;
 	/** True if other jobs wait that can be tried now. */
 	hasMore: boolean;
-	/** For each open: the sum of the inputs of all unopened orders of its wallet in the same token. */
-	claims: Map<SwapUuid, bigint>;
 };
 
 export type MalformedJob = JobKey & { err: unknown };
@@ -51,17 +49,8 @@ const isNext = `chain_id = $1 and ${isRipe("$3")} and ${isFree}`;
 /** The order within a priority: opens that the chain refused go last, the others in the turns of their accounts. */
 const inTurn = "case kind when 'open' then strikes else 0 end, turn, created_at";
 
-/**
- * SQL for whether the wallet of an open has another one in flight, or one that goes before it: depending on what that
- * one does to the wallet, this one may fail, and then it must not spoil a bundle for others.
- */
-const hasAnother = `kind = 'open' and exists (
-	select from jobs other where other.chain_id = jobs.chain_id
-		and other.kind = 'open' and other.state in ('queued', 'sent')
-		and other.order_terms->>'wallet' = jobs.order_terms->>'wallet' and other.swap_id <> jobs.swap_id
-		and (other.state = 'sent'
-			or (other.turn, other.created_at, other.swap_id) < (jobs.turn, jobs.created_at, jobs.swap_id))
-)`;
+/** SQL for whether a job's op brings an authorization. As a path, the planner does not take it for a rare null. */
+const isAuthorized = "payload @? '$.op.authorization'";
 
 const nextLease = `lane as (
 	update lanes set lease = lease + 1 where chain_id = $1 and relayer = $2 returning lease, next_nonce
@@ -84,7 +73,7 @@ const hasMore = `coalesce((
 /**
  * Leases the jobs that go next, for one transaction, in one statement. The jobs of a list of orders that was signed for
  * as a whole come first, releases before refunds. If there is none, takes the job that goes first and those that can be
- * in one transaction with it: of its kind, for the same contract, one open per wallet, and none that travels alone.
+ * in one transaction with it: of its kind, for the same contract, and none that travels alone.
  *
  * Skips jobs that another lane has leased. Skips a whole list if another lane has leased any of its jobs, since both
  * would send the complete list.
@@ -108,29 +97,24 @@ export async function takeBundle(
 			select swap_id, kind from jobs where ${isNext} and priority <= $5 and attestation_id = (select id from list)
 			for update skip locked
 		), first as (
-			select swap_id, kind, priority, order_terms->>'destinationVault' as vault, ${hasAnother} as has_another,
-				alone or kind = 'refund' or payload->'op'->'authorization' is not null as is_alone
+			select swap_id, kind, priority, order_terms->>'destinationVault' as vault, order_terms->>'escrow' as escrow,
+				alone or kind = 'refund' or ${isAuthorized} as is_alone
 			from jobs where ${isNext} and attestation_id is null and not $6 and not exists (select from attested)
 			order by priority, ${inTurn} limit 1 for update skip locked
 		), more as (
 			select swap_id, kind from jobs where ${isNext} and attestation_id is null and not alone
-				and priority = (select priority from first where not is_alone and not has_another)
-				and swap_id <> (select swap_id from first) and payload->'op'->'authorization' is null
-				and (kind not in ('fill', 'void') or order_terms->>'destinationVault' = (select vault from first))
-				and not (${hasAnother})
+				and priority = (select priority from first where not is_alone)
+				and swap_id <> (select swap_id from first) and not ${isAuthorized}
+				and case when kind = 'open' then order_terms->>'escrow' = (select escrow from first)
+					when kind in ('fill', 'void') then order_terms->>'destinationVault' = (select vault from first)
+					else true end
 			order by ${inTurn} limit $7 - 1 for update skip locked
 		), picked as (
 			select swap_id, kind from attested union all select swap_id, kind from first
 			union all select swap_id, kind from more
 		), ${leasePicked}
-		select leased.*, leased.alone or coalesce(first.has_another, false) as alone, lane.*, ${hasMore},
-			(select sum((other.order_terms->>'inputAmount')::numeric)
-					filter (where other.order_terms->>'inputAmount' ~ '^[0-9]{1,78}$') from jobs other
-				where leased.kind = 'open' and other.chain_id = $1
-					and other.kind = 'open' and other.state in ('queued', 'sent')
-					and other.order_terms->>'wallet' = leased.order_terms->>'wallet'
-					and other.order_terms->>'inputToken' = leased.order_terms->>'inputToken') as claimed
-		from leased cross join lane left join first using (swap_id, kind)
+		select leased.*, lane.*, ${hasMore}
+		from leased cross join lane
 		order by case leased.kind when 'open' then strikes else 0 end, turn, created_at`,
 		lane,
 		[headNumber, leaseMs, jobPriority[releasesOnly ? "release" : "refund"], releasesOnly, limit],
@@ -164,7 +148,7 @@ export async function takeSingleJobs(
 				and (kind <> 'open' and not $6 or payload->'op'->>'feePayer' = $5)
 			order by kind <> 'release', strikes, priority, turn, created_at limit $7 for update skip locked
 		), ${leasePicked}
-		select leased.*, lane.*, false as has_more, null::numeric as claimed from leased cross join lane
+		select leased.*, lane.*, false as has_more from leased cross join lane
 		order by kind <> 'release', strikes, priority, turn, created_at`,
 		lane,
 		[headNumber, leaseMs, feePayer, isOpensOnly, limit],
@@ -196,14 +180,7 @@ async function take(
 		}
 	}
 	if (malformed.length > 0) await setAside(db, lane, { lease, nonce, malformed, headNumber });
-	return {
-		lease,
-		nonce,
-		hasMore,
-		jobs,
-		malformed,
-		claims: new Map(rows.flatMap(({ swap_id, claimed }) => (claimed === null ? [] : [[swap_id, claimed]]))),
-	};
+	return { lease, nonce, hasMore, jobs, malformed };
 }
 
 /** Number of blocks for which a job that cannot be read waits. */
@@ -230,4 +207,4 @@ async function setAside(
 	await journalLease(db, lane, { lease, nonce, outcomes, transactions: [] });
 }
 
-type TakenRow = JobRow & Row<"lanes", "lease" | "next_nonce"> & { has_more: boolean; claimed: bigint | null };
+type TakenRow = JobRow & Row<"lanes", "lease" | "next_nonce"> & { has_more: boolean };

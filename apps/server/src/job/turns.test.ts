@@ -69,7 +69,7 @@ test("the next jobs of 10,000 queued ones are found by an index, without sorting
 	// A hundred accounts with a hundred each, half of them first swaps, which share no bundle.
 	await owner.query(
 		`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, payload, state, priority, turn)
-		select gen_random_uuid(), 'open', 1, '', $1::jsonb || jsonb_build_object('wallet', 'wallet ' || i),
+		select gen_random_uuid(), 'open', 1, '', $1,
 			case i % 2 when 0 then '{"op": {}}'::jsonb else '{"op": {"authorization": {}}}' end, 'queued', 4, i / 100
 		from generate_series(0, 9999) i`,
 		[orderToJson(order)],
@@ -101,8 +101,8 @@ async function submit(accountId: string): Promise<SwapUuid> {
 	const order = newOrder(id, randomBytes(20));
 	const op = {
 		delegate: usdc,
-		allowance: 0n,
-		gas: { verificationGasLimit: 1n, callGasLimit: 2n },
+		gas: 1n,
+		signatureKind: "personal",
 		signature: "0x00",
 	} as const;
 	const { outcome } = await submitSwap(database.pools.api, {
@@ -159,7 +159,7 @@ function newOrder(id: SwapUuid, wallet: Uint8Array): Order {
 	return {
 		originChainId: 1n,
 		destinationChainId: 2n,
-		escrow: word,
+		escrow: toWord(usdc),
 		originVault: word,
 		destinationVault: word,
 		attesterSet: zeroHash,
@@ -169,6 +169,7 @@ function newOrder(id: SwapUuid, wallet: Uint8Array): Order {
 		outputToken: toWord(usdc),
 		minOutput: 1n,
 		recipient: word,
+		topUp: 0n,
 		swapKey: toSwapKey(id),
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 	};

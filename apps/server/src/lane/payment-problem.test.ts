@@ -53,6 +53,7 @@ function orderOf(terms: Partial<Order>): Order {
 		outputToken: toWord(usdc),
 		inputAmount: 100_000_000n,
 		minOutput: 1n,
+		topUp: 0n,
 		swapKey: toSwapKey(swapId),
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 		...terms,

@@ -3,7 +3,7 @@ import { newSwapUuid, solanaChainId } from "@geoswap/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { createSwapScene, destinationId, originId } from "../../test/swap/swap-scene.ts";
-import { entryPointGas } from "./entry-point-gas.ts";
+import { openingGas } from "./opening-gas.ts";
 import { readUnsettledGas, recordUnsettledGas } from "./unsettled-gas.ts";
 
 let database: TestDatabase;
@@ -113,8 +113,7 @@ test("an unfinished swap from an EVM chain counts its mined gas, its op's limit 
 	const { pool } = database;
 	const { uuid } = await createSwapScene(pool);
 	const { rows } = await pool.query(
-		`update swaps set op = op || '{"gas": {"verificationGasLimit": "80000", "callGasLimit": "235000"}}'
-		where id = $1 returning account_id`,
+		`update swaps set op = op || '{"gas": "315000"}' where id = $1 returning account_id`,
 		[uuid],
 	);
 	const read = async () => {
@@ -126,10 +125,10 @@ test("an unfinished swap from an EVM chain counts its mined gas, its op's limit 
 		{ chainId: destinationId, gas: 60_000n },
 	];
 	// The gas that a lane asks for when the op is the only one in its bundle.
-	const { perBundle, perOp } = entryPointGas;
+	const { perBundle, perOrder } = openingGas;
 	expect(await read()).toEqual({
 		spent: [],
-		inFlight: [{ chainId: originId, gas: 70_000n + 320_000n + perBundle + perOp }, unwinding[1]],
+		inFlight: [{ chainId: originId, gas: 70_000n + 320_000n + perBundle + perOrder }, unwinding[1]],
 	});
 	await mine([uuid], 900);
 	expect((await read()).spent).toEqual([{ chainId: originId, wei: 900n }]);
@@ -140,19 +139,25 @@ test("an unfinished swap from an EVM chain counts its mined gas, its op's limit 
 	expect((await read()).spent).toEqual([{ chainId: originId, wei: 900n }]);
 });
 
-test("a bundle that opened nothing counts fully for each swap in it, and by share once another swap of it was opened", async () => {
+test("a bundle counts fully for a swap that it did not open, whatever it opened besides, and by share for one that it did", async () => {
 	const { pool } = database;
-	const [spoiler, other] = [await createSwapScene(pool), await createSwapScene(pool)];
-	const { rows } = await pool.query("select account_id from swaps where id = $1", [spoiler.uuid]);
-	const read = async () =>
-		(await readUnsettledGas(pool, { accountId: rows[0].account_id, nowMs: Date.now() })).undecided.spent;
-	const hash = await mine([spoiler.uuid, other.uuid], 1_000);
-	expect(await read()).toEqual([{ chainId: originId, wei: 1_000n }]);
+	const [unopened, other] = [await createSwapScene(pool), await createSwapScene(pool)];
+	const read = async (swapId: string) => {
+		const { rows } = await pool.query("select account_id from swaps where id = $1", [swapId]);
+		const accountId: string = rows[0].account_id;
+		return (await readUnsettledGas(pool, { accountId, nowMs: Date.now() })).undecided.spent;
+	};
+	const hash = await mine([unopened.uuid, other.uuid], 1_000);
+	const [whole, share] = [1_000n, 500n].map((wei) => [{ chainId: originId, wei }]);
+	expect([await read(unopened.uuid), await read(other.uuid)]).toEqual([whole, whole]);
 	await pool.query(
 		`insert into chain_events select $1, 7, 0, '', $2, '', order_id, 'Opened', '{}' from swaps where id = $3`,
 		[originId, hash, other.uuid],
 	);
-	expect(await read()).toEqual([{ chainId: originId, wei: 500n }]);
+	expect([await read(unopened.uuid), await read(other.uuid)]).toEqual([whole, share]);
+	// A later transaction opened it: what the first one cost is no longer its fault alone.
+	await pool.query("update swaps set stage = 'deposited' where id = $1", [unopened.uuid]);
+	expect(await read(unopened.uuid)).toEqual(share);
 });
 
 test("the cost of 300 undecided swaps is read among 5,000 transactions within 100 ms", async () => {
@@ -164,7 +169,7 @@ test("the cost of 300 undecided swaps is read among 5,000 transactions within 10
 	await owner.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op)
 		select id, $2, decode(md5(id::text), 'hex'), '{"originChainId": "1", "destinationChainId": "2"}', 1, 1, '{}',
-			'{"gas": {"verificationGasLimit": "1", "callGasLimit": "2"}}'
+			'{"gas": "3"}'
 		from unnest($1::uuid[]) id`,
 		[ids.slice(0, 300), accountId],
 	);

@@ -13,7 +13,7 @@ import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import type { Part } from "../database/statement-part.ts";
 import { recentSwapIds } from "../swap/record/recent-swap-ids.ts";
-import { entryPointGas } from "./entry-point-gas.ts";
+import { openingGas } from "./opening-gas.ts";
 
 const dayMs = 86_400_000;
 /** Divisor for a marker's rent. It is returned after a month; until then it is missing from the fee payer's balance. */
@@ -24,25 +24,24 @@ const undecidedShare = 10n;
 const refundLamports = tokenAccountRentLamports + tokenAccountRentLamports / markerShare + 100_000n;
 /** Seconds after which most undecided swaps are decided. */
 const decidedSeconds = 60;
-const { perBundle, perOp, limitFactor } = entryPointGas;
+const { perBundle, perOrder, limitFactor } = openingGas;
 /** Gas to close an order on its destination, and to refund its input, each with some room. */
 const voidGas = 60_000;
 const refundGas = 70_000;
 
-/** SQL for whether transaction `t` opened none of its orders: one op that fails validation reverts the whole bundle. */
-const isSpoilt = `t.kind = 'open' and not exists (
-	select from jsonb_array_elements(t.jobs) job join chain_events e
-		on e.order_id = decode(substr(job->>'orderId', 3), 'hex') and e.chain_id = t.chain_id
-	where e.name = 'Opened' and e.transaction_hash = t.hash
+/** SQL for whether transaction `t` was to open the order of swap `s` and did not. */
+const isWasted = `t.kind = 'open' and s.stage = 'opening' and not exists (
+	select from chain_events e where e.order_id = s.order_id and e.chain_id = t.chain_id
+		and e.name = 'Opened' and e.transaction_hash = t.hash
 )`;
 
 /**
  * SQL for all that swap `s` has cost so far, by chain: its share of each transaction, what was given away with an
- * account that a refund had to create, and a share of what its markers hold. A bundle that opened nothing counts in
- * full for each of its swaps that was never opened: the others settle after all, and one of these spoilt it.
+ * account that a refund had to create, and a share of what its markers hold. A transaction that did not open the swap's
+ * order counts in full: the wallet's code may have used up most of its gas, which the other swaps in it must not pay.
  */
 const costs = `(
-	select t.chain_id, case when s.stage = 'opening' and ${isSpoilt} then t.gas_cost
+	select t.chain_id, case when ${isWasted} then t.gas_cost
 		else ceil(t.gas_cost / jsonb_array_length(t.jobs)) end as cost
 	from lane_transactions t
 	where t.jobs @> jsonb_build_array(jsonb_build_object('swapId', s.id)) and t.gas_cost is not null
@@ -104,7 +103,7 @@ export async function readUnsettledGas(
 }
 
 const gasText = `with undecided as materialized (
-		select id, order_id, stage, giving_up, value_usd_cents, op->'gas' as op_gas, order_terms->>'inputToken' as input_token,
+		select id, order_id, stage, giving_up, value_usd_cents, (op->>'gas')::numeric as op_gas, order_terms->>'inputToken' as input_token,
 			(order_terms->>'originChainId')::numeric as origin,
 			(order_terms->>'destinationChainId')::numeric as destination
 		from swaps where account_id = $1 and ended_at is null and status <> 'settled' and id between $7 and $8
@@ -127,8 +126,7 @@ const gasText = `with undecided as materialized (
 	where s.origin <> $3 group by c.chain_id
 	union all
 	select 'gas', origin::bigint, sum(${refundGas} + case when stage = 'opening' and op_gas is not null then
-		ceil(((op_gas->>'verificationGasLimit')::numeric + (op_gas->>'callGasLimit')::numeric) * ${limitFactor.times} / ${limitFactor.over})
-			+ ${perBundle + perOp} else 0 end)::text, null
+		ceil(op_gas * ${limitFactor.times} / ${limitFactor.over}) + ${perBundle + perOrder} else 0 end)::text, null
 	from undecided where origin <> $3 group by origin
 	union all
 	select 'gas', destination::bigint, sum(${voidGas})::text, null

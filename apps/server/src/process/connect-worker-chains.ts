@@ -97,7 +97,7 @@ async function connectToSolana(
 	};
 }
 
-/** Throws if a relayer has code: the EntryPoint takes bundles only from an account without. */
+/** Throws if a relayer has code: its funds could be spent without its key, and its nonce moves without its lane. */
 async function refuseDelegatedRelayers(
 	{ chainId, client }: EvmChain,
 	{ relayers, field }: { relayers: readonly Hex[]; field: string },
@@ -106,7 +106,7 @@ async function refuseDelegatedRelayers(
 		if (await client.getCode({ address })) {
 			throw new ConfigError(
 				field,
-				`${address} has code on chain ${chainId} and cannot send bundles: use an account without code`,
+				`${address} has code on chain ${chainId}, which could spend its funds: use an account without code`,
 			);
 		}
 	}

@@ -5,7 +5,7 @@ import { createReloads } from "./create-reloads.ts";
 import type { Generation } from "./start-generation.ts";
 
 const addresses = {
-	entryPoint: "0xe0",
+	typedDelegate: "0xe0",
 	delegate: "0xd0",
 	earlierDelegates: [],
 	escrow: "0xe1",

@@ -145,6 +145,7 @@ async function startDustNode({
 			outputToken: stranger,
 			minOutput: 1n,
 			recipient: stranger,
+			topUp: 0n,
 			swapKey: zeroHash,
 			deadlines: 1n,
 		},

@@ -43,6 +43,7 @@ async function submit(i: number): Promise<void> {
 		attesterSet,
 		outputToken: toWord(output),
 		wallet: bytesToHex(randomBytes(32)),
+		topUp: 0n,
 		swapKey: toSwapKey(id),
 		deadlines: packDeadlines({
 			openDeadline: BigInt(now + 300),
@@ -67,8 +68,8 @@ async function submit(i: number): Promise<void> {
 			delivery,
 			op: {
 				delegate: zeroAddress,
-				allowance: 0n,
-				gas: { verificationGasLimit: 1n, callGasLimit: 1n },
+				gas: 1n,
+				signatureKind: "personal",
 				signature: "0x12",
 			},
 		},

@@ -36,8 +36,8 @@ afterAll(() => database.drop());
 
 const evmOp: SignedOp = {
 	delegate: getAddress(token),
-	allowance: 7n,
-	gas: { verificationGasLimit: 1n, callGasLimit: 2n },
+	gas: 1n,
+	signatureKind: "personal",
 	signature: "0x12",
 };
 const solanaOp: SignedSolanaOp = {
@@ -74,6 +74,7 @@ async function submit(
 		outputToken: destination === Number(solanaChainId) ? toSolanaWord(solanaNativeToken) : toWord(token),
 		inputAmount: amount,
 		wallet: bytesToHex(randomBytes(32)),
+		topUp: 0n,
 		swapKey: toSwapKey(id),
 		deadlines: packDeadlines({
 			openDeadline: BigInt(now + openSeconds),

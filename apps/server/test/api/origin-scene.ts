@@ -82,8 +82,7 @@ export async function startOriginScene() {
 		/** Sends a transaction and leaves it pending, if the chain does not mine. */
 		broadcast: (account: PrivateKeyAccount, transaction: SceneTransaction) =>
 			broadcast(origin, account, transaction),
-		newWallet: (options: { symbol?: string; amount?: bigint; isDelegated?: boolean } = {}) =>
-			newWallet({ origin, relayer, ...options }),
+		newWallet: (options: WalletOptions = {}) => newWallet({ origin, relayer, ...options }),
 		authorize: (wallet: PrivateKeyAccount, change: Partial<AuthorizationRequest> = {}) =>
 			authorize(origin, wallet, change),
 		newQuote: (wallet: Address, options: QuoteOptions = {}) =>
@@ -170,19 +169,22 @@ async function send(
 	}
 }
 
+type WalletOptions = {
+	symbol?: string;
+	amount?: bigint;
+	isDelegated?: boolean;
+	/** The contract that it is delegated to. */
+	delegate?: Address;
+};
+
 async function newWallet({
 	origin,
 	relayer,
 	symbol = "USDC",
 	amount = 10_000_000n,
 	isDelegated = false,
-}: {
-	origin: TestChain;
-	relayer: PrivateKeyAccount;
-	symbol?: string;
-	amount?: bigint;
-	isDelegated?: boolean;
-}): Promise<PrivateKeyAccount> {
+	delegate = origin.deployment.contracts.delegate,
+}: WalletOptions & { origin: TestChain; relayer: PrivateKeyAccount }): Promise<PrivateKeyAccount> {
 	const wallet = privateKeyToAccount(generatePrivateKey());
 	const token = assetOf(origin, symbol);
 	if (token === zeroAddress) await origin.testClient.setBalance({ address: wallet.address, value: amount });
@@ -195,7 +197,7 @@ async function newWallet({
 		await send(origin, relayer, { to: token, data });
 	}
 	if (isDelegated) {
-		const authorizationList = [await authorize(origin, wallet)];
+		const authorizationList = [await authorize(origin, wallet, { address: delegate })];
 		await send(origin, relayer, { to: wallet.address, authorizationList });
 	}
 	return wallet;
@@ -247,6 +249,7 @@ function newQuote({
 		outputToken: toWord(assetOf(destination, "USDC")),
 		minOutput: 9_900_000n,
 		recipient: toWord(wallet),
+		topUp: 0n,
 		swapKey: toSwapKey(uuid),
 		deadlines: packDeadlines({
 			openDeadline,
@@ -261,6 +264,7 @@ function newQuote({
 		output: 9_950_000n,
 		delivery: { kind: "stock", amount: 9_950_000n },
 		feeMillibps: 12_500,
+		networkCost: 0n,
 		valueUsdCents: 1_000n,
 		issuedAtMs: nowMs,
 		expiresAtMs: nowMs + 30_000,

@@ -283,6 +283,7 @@ function newQuote({
 		outputToken: toWord(destinationToken),
 		minOutput: 9_900_000n,
 		recipient: toWord("0x00000000000000000000000000000000000B0000"),
+		topUp: 0n,
 		swapKey: toSwapKey(uuid),
 		deadlines: packDeadlines({
 			openDeadline,
@@ -298,6 +299,7 @@ function newQuote({
 		output: 9_950_000n,
 		delivery: { kind: "stock", amount: 9_950_000n },
 		feeMillibps: 12_500,
+		networkCost: 0n,
 		valueUsdCents: 1_000n,
 		issuedAtMs: nowMs,
 		expiresAtMs: nowMs + 30_000,

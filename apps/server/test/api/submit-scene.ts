@@ -1,4 +1,13 @@
-import { type BuildResponse, fromWord, orderUserOp, type SubmitResponse } from "@geoswap/protocol";
+import {
+	type BuildResponse,
+	type ChainDeployment,
+	fromWord,
+	geoEscrowAbi,
+	orderProof,
+	orderTerms,
+	type SignatureKind,
+	type SubmitResponse,
+} from "@geoswap/protocol";
 import {
 	encodeFunctionData,
 	type Hex,
@@ -6,13 +15,10 @@ import {
 	type PrivateKeyAccount,
 	type SignedAuthorization,
 } from "viem";
-import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
 import type { Route } from "../../src/api/http/route.ts";
 import { createDelegatedWallets } from "../../src/api/origin/delegated-wallets.ts";
 import { postBuildGeoOp } from "../../src/api/route/post-build-geo-op.ts";
 import { postSubmit } from "../../src/api/route/post-submit.ts";
-import { openToken } from "../../src/api/seal/open-token.ts";
-import type { SealedOp } from "../../src/api/seal/sealed-op.ts";
 import type { SubmitDeps } from "../../src/api/submit/submit-route.ts";
 import type { EvmChain } from "../../src/chain/evm/chain-client.ts";
 import type { SolanaChain } from "../../src/chain/solana/connect-solana.ts";
@@ -26,7 +32,7 @@ export type SubmitScene = Awaited<ReturnType<typeof startSubmitScene>>;
 /** Starts an origin scene with a desk and an engine that a test controls. */
 export async function startSubmitScene() {
 	const scene = await startOriginScene();
-	const { chains, database, sealKeys, nowMs, accountId, testChains } = scene;
+	const { chains, database, sealKeys, nowMs, testChains } = scene;
 	const config = testConfig(testChains);
 	let poked: string[] = [];
 	/** Fee of each repricing, in thousandths of a basis point. */
@@ -47,6 +53,8 @@ export async function startSubmitScene() {
 		/** Caps of each chain. Deposits of up to a million dollars need not be final. */
 		unreleasedCapUsd: 1_000_000,
 		unfinalCapUsd: 250_000,
+		/** Contracts that took the place of those of the test's chains, by chain. */
+		replaced: new Map<number, Partial<ChainDeployment["contracts"]>>(),
 		/** Amount of the input that the vault takes in. */
 		exposure: undefined as bigint | undefined,
 		/** Called when prices of these chains are wanted. */
@@ -96,8 +104,12 @@ export async function startSubmitScene() {
 			pauses: { reasonOf: (chainId) => knobs.paused.get(chainId) },
 			config: {
 				...config,
-				chains: config.chains.map((chain) => {
-					return { ...chain, unreleasedCapUsd: knobs.unreleasedCapUsd, unfinalCapUsd: knobs.unfinalCapUsd };
+				chains: config.chains.map((configured) => {
+					const { unreleasedCapUsd, unfinalCapUsd, replaced } = knobs;
+					const chain = { ...configured, unreleasedCapUsd, unfinalCapUsd };
+					if (chain.kind === "solana") return chain;
+					const contracts = { ...chain.deployment.contracts, ...replaced.get(chain.chainId) };
+					return { ...chain, deployment: { ...chain.deployment, contracts } };
 				}),
 				limits: {
 					...config.limits,
@@ -165,8 +177,12 @@ export async function startSubmitScene() {
 		submit: (
 			{ geoOpToken }: BuildResponse,
 			signature: string,
-			{ as, route = submitRoute() }: { as?: string; route?: Route } = {},
-		) => scene.call<SubmitResponse>(route, { geoOpToken, signature }, as),
+			{
+				as,
+				route = submitRoute(),
+				signatureKind,
+			}: { as?: string; route?: Route; signatureKind?: SignatureKind } = {},
+		) => scene.call<SubmitResponse>(route, { geoOpToken, signature, signatureKind }, as),
 		signedOp: async (
 			wallet: PrivateKeyAccount,
 			authorization?: unknown,
@@ -176,23 +192,22 @@ export async function startSubmitScene() {
 			const signature = await wallet.signMessage({ message: { raw: built.geoOpHash as Hex } });
 			return { quote, built, signature };
 		},
-		/** Sends the op as anyone could. */
+		/** Opens the order as anyone could who has its signature. */
 		land: async (
-			{ geoOpToken }: BuildResponse,
 			signature: Hex,
 			{
 				quote,
 				authorization,
 			}: { quote: ReturnType<typeof scene.newQuote>; authorization?: SignedAuthorization },
 		) => {
-			const op = await openToken<SealedOp>(sealKeys, geoOpToken, { purpose: "op:evm", accountId });
-			const { userOp } = orderUserOp({ order: quote.terms, ...op });
+			const order = quote.terms;
+			const proof = orderProof({ kind: "personal", signature });
 			await scene.send(scene.relayer, {
-				to: entryPoint09Address,
+				to: fromWord(order.escrow),
 				data: encodeFunctionData({
-					abi: entryPoint09Abi,
-					functionName: "handleOps",
-					args: [[{ ...userOp, signature }], scene.relayer.address],
+					abi: geoEscrowAbi,
+					functionName: "openFor",
+					args: [fromWord(order.wallet), orderTerms(order), proof],
 				}),
 				...(authorization && { authorizationList: [authorization] }),
 			});

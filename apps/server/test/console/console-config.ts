@@ -6,7 +6,6 @@ import {
 	solanaNativeToken,
 } from "@geoswap/protocol";
 import { type Address, getAddress, numberToHex, zeroAddress } from "viem";
-import { entryPoint09Address } from "viem/account-abstraction";
 import { configSchema } from "../../src/config/config.ts";
 import type { ConsoleConfig } from "../../src/config/expect-console.ts";
 import { joinDeployment } from "../../src/config/join-deployment.ts";
@@ -25,8 +24,8 @@ function evmChain(chainId: number, name: string, kind: "op-stack" | "arbitrum", 
 		name,
 		kind,
 		contracts: {
-			entryPoint: entryPoint09Address,
 			delegate: made(10),
+			typedDelegate: made(18),
 			earlierDelegates: [],
 			escrow: made(11),
 			earlierEscrows: [],

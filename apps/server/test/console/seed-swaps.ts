@@ -178,6 +178,7 @@ function newSwap({ config, random }: Seeding, { story, atMs }: { story: Story; a
 		outputToken: wordOf(output.token),
 		inputAmount: amount,
 		minOutput: (amount * 994n) / 1_000n,
+		topUp: 0n,
 		swapKey: toSwapKey(id),
 		deadlines: packDeadlines({
 			openDeadline: now + 300n,
@@ -211,8 +212,8 @@ async function submit({ owner, accountIds, random }: Seeding, swaps: readonly Se
 			const delivery = { kind: "stock", amount: output } as const;
 			const op = {
 				delegate: "0x00000000000000000000000000000000000000d1",
-				allowance: 0n,
-				gas: { verificationGasLimit: 1n, callGasLimit: 1n },
+				gas: 1n,
+				signatureKind: "personal",
 				signature: "0x12",
 			} as const;
 			const cents = order.inputAmount / 10_000n;

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { TestChain } from "@geoswap/devnet";
+import { orderProof, revocationTypedData } from "@geoswap/protocol";
 import { concat, zeroAddress } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { expect } from "vitest";
@@ -17,9 +18,11 @@ export async function delegatedWallet({ testClient, deployment }: TestChain): Pr
 /** Queues the removal of the wallet's delegation, signed for this nonce of the wallet. */
 export async function queueSignedRemoval(
 	owner: DatabasePool,
-	{ chainId }: Pick<TestChain, "chainId">,
+	{ chainId, deployment }: Pick<TestChain, "chainId" | "deployment">,
 	{ wallet, nonce = 0 }: { wallet: PrivateKeyAccount; nonce?: number },
 ): Promise<void> {
+	const { escrow } = deployment.contracts;
+	const revoking = revocationTypedData({ chainId, escrow, wallet: wallet.address, epoch: 0n });
 	const { r, s, yParity } = await wallet.signAuthorization({ address: zeroAddress, chainId, nonce });
 	const spent = await queueRemoval(owner, {
 		accountId: randomUUID(),
@@ -33,6 +36,7 @@ export async function queueSignedRemoval(
 			r,
 			s,
 		},
+		revocation: orderProof({ kind: "typed", signature: await wallet.signTypedData(revoking) }),
 		perDay: { perAccount: 1, perChain: 1_000 },
 	});
 	expect(spent).toBeUndefined();

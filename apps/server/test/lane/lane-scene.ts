@@ -4,8 +4,8 @@ import {
 	fromSwapKey,
 	newSwapUuid,
 	type Order,
+	orderDigest,
 	orderId,
-	orderUserOp,
 	packDeadlines,
 	type SwapUuid,
 	toSwapKey,
@@ -146,6 +146,7 @@ export async function newOrder(
 		outputToken: toWord(assetOf(destination, "USDC")),
 		minOutput: 9_900_000n,
 		recipient: given.wallet,
+		topUp: 0n,
 		swapKey: toSwapKey(newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) })),
 		deadlines: packDeadlines({ openDeadline, fillDeadline, refundAfter: fillDeadline + 60n }),
 		...given,
@@ -175,11 +176,10 @@ export async function signOp(
 ): Promise<SignedOp> {
 	const op = {
 		delegate: origin.deployment.contracts.delegate,
-		allowance: 0n,
-		gas: { verificationGasLimit: 60_000n, callGasLimit: 250_000n },
-	};
-	const { hash } = orderUserOp({ order, ...op });
-	const signature = await wallet.signMessage({ message: { raw: hash } });
+		gas: 250_000n,
+		signatureKind: "personal",
+	} as const;
+	const signature = await wallet.signMessage({ message: { raw: orderDigest(order) } });
 	if (!authorize) return { ...op, signature };
 	const { chainId } = origin;
 	const { r, s, yParity } = await wallet.signAuthorization({ address: op.delegate, chainId, nonce: 0 });

@@ -229,10 +229,11 @@ export function depositOrder(
 	};
 }
 
-function common(): Pick<Order, "swapKey" | "deadlines"> {
+function common(): Pick<Order, "topUp" | "swapKey" | "deadlines"> {
 	const openDeadline = BigInt(Math.floor(Date.now() / 1_000)) + 600n;
 	const fillDeadline = openDeadline + 600n;
 	return {
+		topUp: 0n,
 		swapKey: toSwapKey(newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) })),
 		deadlines: packDeadlines({ openDeadline, fillDeadline, refundAfter: fillDeadline + 600n }),
 	};

@@ -83,6 +83,7 @@ export function orderActions(chains: TestChains) {
 				outputToken: toWord(assetAddress(to, symbol)),
 				minOutput: 1_000n,
 				recipient: toWord(wallet.address),
+				topUp: 0n,
 				swapKey: toSwapKey(newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) })),
 				deadlines: packDeadlines({
 					openDeadline: now + stepSeconds,

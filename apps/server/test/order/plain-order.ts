@@ -18,6 +18,7 @@ export function plainOrder(terms: Pick<Order, "swapKey"> & Partial<Order>): Orde
 		outputToken: word,
 		minOutput: 5n,
 		recipient: word,
+		topUp: 0n,
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 		...terms,
 	};

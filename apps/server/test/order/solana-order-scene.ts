@@ -91,6 +91,7 @@ export function solanaOrder({
 		outputToken: toHex(8n, { size: 32 }),
 		minOutput: 24_000_000n,
 		recipient: toHex(9n, { size: 32 }),
+		topUp: 0n,
 		swapKey: toHex(10n, { size: 32 }),
 		deadlines: packDeadlines({ openDeadline: 1_000n, fillDeadline: 2_000n, refundAfter: 3_000n }),
 		...changes,

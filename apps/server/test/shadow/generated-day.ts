@@ -11,7 +11,6 @@ import {
 	solanaNativeToken,
 } from "@geoswap/protocol";
 import { type Address, getAddress, keccak256, numberToHex, stringToHex, zeroAddress } from "viem";
-import { entryPoint09Address } from "viem/account-abstraction";
 import type { FeedAnswer } from "../../src/chain/evm/read/light-call.ts";
 import type { BlockPrices, Ladder } from "../../src/chain/evm/read/read-block-prices.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
@@ -116,8 +115,8 @@ function deploymentOf({ chainId, name, kind }: (typeof chains)[number]): ChainDe
 		name,
 		kind,
 		contracts: {
-			entryPoint: entryPoint09Address,
 			delegate: at("delegate"),
+			typedDelegate: at("typed delegate"),
 			earlierDelegates: [],
 			escrow: at("escrow"),
 			earlierEscrows: [],

@@ -1,8 +1,11 @@
 import {
 	type ChainDeployment,
+	geoAccountAbi,
 	geoEscrowAbi,
 	geoVaultAbi,
 	type Order,
+	orderProof,
+	orderTypedData,
 	packDeadlines,
 	toWord,
 } from "@geoswap/protocol";
@@ -16,12 +19,18 @@ import {
 	parseAbi,
 	parseTransaction,
 	serializeTransaction,
+	slice,
 	type TransactionSerializable,
 	type TransactionSerializableEIP7702,
 	zeroAddress,
 } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
-import { type Bundle, encodeBundle, type Fill } from "../../src/chain/evm/send/encode-bundle.ts";
+import {
+	type Bundle,
+	encodeBundle,
+	type Fill,
+	type Opening,
+} from "../../src/chain/evm/send/encode-bundle.ts";
 import { decodeRelayerCall } from "../../src/signer/remote/policy/decode-relayer-call.ts";
 
 /** Everything that a thief of the worker has at hand. */
@@ -43,8 +52,6 @@ const managerAbi = parseAbi([
 	"function grantRole(uint64 roleId, address account, uint32 executionDelay)",
 	"function execute(address target, bytes data)",
 ]);
-const accountAbi = parseAbi(["function execute(bytes32 mode, bytes executionData)"]);
-const delegateMode = concat(["0x01ff", numberToHex(0, { size: 30 })]);
 
 /** Forgeries of any transaction of a relayer. */
 export const forgeries: Record<string, Forgery> = {
@@ -85,8 +92,33 @@ export const forgeries: Record<string, Forgery> = {
 		chain.contracts.vault,
 		encodeFunctionData({
 			abi: geoVaultAbi,
-			functionName: "setOutflowCap",
-			args: [chain.settlementToken, 2n ** 95n],
+			functionName: "setCap",
+			args: [0, chain.settlementToken, zeroAddress, 2n ** 95n],
+		}),
+	]),
+	"a transfer of the vault's": calling(({ account, chain }) => [
+		chain.contracts.vault,
+		encodeFunctionData({
+			abi: geoVaultAbi,
+			functionName: "send",
+			args: [toWord(account.address), chain.settlementToken, account.address, 1n],
+		}),
+	]),
+	"a trade of the vault's": calling(({ account, chain }) => [
+		chain.contracts.vault,
+		encodeFunctionData({
+			abi: geoVaultAbi,
+			functionName: "trade",
+			args: [
+				toWord(account.address),
+				chain.settlementToken,
+				chain.wrappedNative,
+				10n ** 9n,
+				0n,
+				500,
+				0,
+				2n ** 64n,
+			],
 		}),
 	]),
 	"another authority": calling(({ account, chain }) => [
@@ -113,9 +145,9 @@ export const forgeries: Record<string, Forgery> = {
 			args: [chain.settlementToken, account.address],
 		}),
 	]),
-	"a delegatecall": calling(({ chain }) => [
+	"a call of the account's": calling(({ chain }) => [
 		chain.contracts.delegate,
-		encodeFunctionData({ abi: accountAbi, functionName: "execute", args: [delegateMode, "0x"] }),
+		encodeFunctionData({ abi: geoAccountAbi, functionName: "revokeMandates", args: ["0x"] }),
 	]),
 	"a selector of nobody": calling(({ chain, dice }) => [
 		chain.contracts.vault,
@@ -171,31 +203,54 @@ export const forgeries: Record<string, Forgery> = {
 		return `0x${bytes.toString("hex")}`;
 	},
 	"a cut": (unsigned, { dice }) => `0x${unsigned.slice(2, 2 + 2 * dice(unsigned.length / 2 - 1))}`,
-	"another beneficiary": bundled("open", (bundle, { account }) => ({
+	"opens at an escrow of the thief's": bundled("open", (bundle, { account }) => ({
 		...bundle,
-		beneficiary: account.address,
+		escrow: account.address,
 	})),
-	"an op of the thief's": bundled("open", (bundle, { account }) => ({
-		...bundle,
-		userOps: bundle.userOps.map((op) => ({ ...op, sender: account.address })),
+	"another wallet": opened((_, { account }) => ({ wallet: account.address })),
+	"an order to the thief": opened(({ terms }, { account }) => ({
+		terms: { ...terms, recipient: toWord(account.address) },
 	})),
-	"an op with a paymaster": bundled("open", (bundle, { account }) => ({
-		...bundle,
-		userOps: bundle.userOps.map((op) => ({ ...op, paymasterAndData: account.address })),
+	"an order with a larger input": opened(({ terms }) => ({
+		terms: { ...terms, inputAmount: terms.inputAmount + 1n },
 	})),
-	"an op that pays for itself": bundled("open", (bundle) => ({
-		...bundle,
-		userOps: bundle.userOps.map((op) => ({ ...op, preVerificationGas: 1n })),
+	"an order with a smaller output": opened(({ terms }) => ({ terms: { ...terms, minOutput: 1n } })),
+	"an order for the thief's vault": opened(({ terms }, { account }) => ({
+		terms: { ...terms, originVault: toWord(account.address) },
 	})),
-	"a byte of an op": bundled("open", (bundle, { dice }) => ({
-		...bundle,
-		userOps: bundle.userOps.map((op) => ({ ...op, callData: withOtherByte(op.callData, dice) })),
+	"an order that can be opened for longer": opened(({ terms }) => ({
+		terms: { ...terms, deadlines: terms.deadlines + (3_600n << 128n) },
 	})),
-	"a byte of an op's signature": bundled("open", (bundle, { dice }) => ({
-		...bundle,
-		userOps: bundle.userOps.map((op) => ({ ...op, signature: withOtherByte(op.signature, dice) })),
+	"deadlines with more bits": opened(({ terms }, { dice }) => ({
+		terms: { ...terms, deadlines: terms.deadlines | (1n << BigInt(192 + dice(64))) },
 	})),
-	"no op": bundled("open", (bundle) => ({ ...bundle, userOps: [] })),
+	"a proof of the other kind": opened(({ proof }) => ({
+		proof: concat([slice(proof, 0, 1) === "0x00" ? "0x01" : "0x00", slice(proof, 1)]),
+	})),
+	"a proof of no kind": opened(({ proof }, { dice }) => ({
+		proof: concat([numberToHex(2 + dice(254), { size: 1 }), slice(proof, 1)]),
+	})),
+	"a byte of a proof": opened(({ proof }, { dice }) => ({ proof: withOtherByte(proof, dice) })),
+	"the twin of a signature": opened(({ proof }) => ({ proof: withHighS(proof) })),
+	"a proof by an agent": opened(({ proof }, { dice }) => ({
+		proof: concat([proof, numberToHex(dice(256), { size: 32 })]),
+	})),
+	"a proof without a signature": opened(({ proof }) => ({ proof: slice(proof, 0, 1) })),
+	"the thief's signature": async (unsigned, { account }) => {
+		const bundle = bundleOf(unsigned);
+		if (bundle?.kind !== "open") return undefined;
+		const { chainId } = parseTransaction(unsigned);
+		const openings = await Promise.all(
+			bundle.openings.map(async (opening) => {
+				const order = orderOf(opening, { chainId: chainId ?? 0, escrow: bundle.escrow });
+				const signature = await account.signTypedData(orderTypedData(order));
+				return { ...opening, proof: orderProof({ kind: "typed", signature }) };
+			}),
+		);
+		return withChanges(unsigned, encodeBundle({ ...bundle, openings }));
+	},
+	"no order": bundled("open", (bundle) => ({ ...bundle, openings: [] })),
+	"a top-up": filled(({ dice }) => ({ order: { topUp: BigInt(1 + dice(1_000_000)) } })),
 	"another recipient": filled(({ account }) => ({ order: { recipient: toWord(account.address) } })),
 	"another output": filled(({ chain, dice }) => ({
 		order: {
@@ -308,6 +363,32 @@ function bundled<Kind extends Bundle["kind"]>(
 		if (bundle?.kind !== kind) return undefined;
 		return withChanges(unsigned, encodeBundle(change(bundle as Extract<Bundle, { kind: Kind }>, thief)));
 	};
+}
+
+/** Changes one of the orders that are opened; the rest of the bundle is honest. */
+function opened(change: (opening: Opening, thief: Thief) => Partial<Opening>): Forgery {
+	return bundled("open", (bundle, thief) => {
+		const at = thief.dice(bundle.openings.length);
+		const openings = bundle.openings.map((opening, i) =>
+			i === at ? { ...opening, ...change(opening, thief) } : opening,
+		);
+		return { ...bundle, openings };
+	});
+}
+
+function orderOf(
+	{ wallet, terms }: Opening,
+	{ chainId, escrow }: { chainId: number; escrow: Address },
+): Order {
+	return { ...terms, wallet: toWord(wallet), originChainId: BigInt(chainId), escrow: toWord(escrow) };
+}
+
+/** Returns the proof with the other signature that is valid for the same key and digest. */
+function withHighS(proof: Hex): Hex {
+	const [kind, r, s, v] = [slice(proof, 0, 1), slice(proof, 1, 33), slice(proof, 33, 65), slice(proof, 65)];
+	const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+	const twin = numberToHex(curveOrder - BigInt(s), { size: 32 });
+	return concat([kind, r, twin, v === "0x1b" ? "0x1c" : "0x1b"]);
 }
 
 type FillChanges = Partial<Omit<Fill, "order">> & { order?: Partial<Order> };

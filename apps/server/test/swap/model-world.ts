@@ -43,8 +43,8 @@ const chainPolicies: Record<ChainPolicy["kind"], ChainPolicy> = {
 
 const evmOp: SignedOp = {
 	delegate: "0x",
-	allowance: 0n,
-	gas: { verificationGasLimit: 1n, callGasLimit: 1n },
+	gas: 1n,
+	signatureKind: "personal",
 	signature: "0x",
 };
 const solanaOp: SignedSolanaOp = {

@@ -57,8 +57,8 @@ export async function insertRandomSwaps(
 		const stage = isSettled ? "delivered" : oneOf(stages);
 		const op = {
 			delegate: token,
-			allowance: "0",
-			gas: { verificationGasLimit: "1", callGasLimit: "1" },
+			gas: "1",
+			signatureKind: "personal",
 			signature: "0x12",
 		};
 		const isRebuilt = chance(0.1);

@@ -57,8 +57,8 @@ export async function createSwapScene(
 	const delivery = { kind: "stock", amount: 400n } as const;
 	const op = {
 		delegate: token,
-		allowance: 0n,
-		gas: { verificationGasLimit: 1n, callGasLimit: 1n },
+		gas: 1n,
+		signatureKind: "personal",
 		signature: "0x12",
 	} as const;
 	await pool.query(

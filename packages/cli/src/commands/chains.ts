@@ -16,12 +16,22 @@ export async function chainsCommand(call: Call): Promise<void> {
 		{ chains: compared },
 		compared.flatMap((chain): Line[] => [
 			`${String(chain.chainId).padEnd(10)} ${simplified(chain.name).padEnd(20)} ${chain.kind.padEnd(7)} ${liveness(chain)}`,
+			...delegateLines(chain),
 			...chain.differs.map((what): Line => ["", `DIFFERS from the deployment file: ${what}`]),
 			...(chain.hasRpc
 				? []
 				: [["", "no endpoint: add one with geoswap init --rpc <chain>=<url>"] satisfies Line]),
 		]),
 	);
+}
+
+function delegateLines(chain: ChainEntry): Line[] {
+	if (chain.kind !== "evm") return [];
+	const { delegate, typedDelegate } = chain.contracts;
+	return [
+		["", `delegate ${delegate}`],
+		["", `delegate for typed data only ${typedDelegate}`],
+	];
 }
 
 /** Returns where the service's answer differs from the pinned file. No swap is signed by that answer. */
@@ -33,10 +43,10 @@ function differences({ chains, solana }: Deployment, chain: ChainEntry): string[
 	}
 	const pinned = chains.find(({ chainId }) => chainId === chain.chainId);
 	if (!pinned) return ["the file does not have this chain"];
-	const { delegate, entryPoint, escrow, vault } = pinned.contracts;
+	const { delegate, typedDelegate, escrow, vault } = pinned.contracts;
 	return differing(chain.chainId, chain.contracts, {
 		delegate,
-		entryPoint,
+		typedDelegate,
 		escrow,
 		vault,
 		attesterSet: pinned.attesterSet.hash,

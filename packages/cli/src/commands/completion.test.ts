@@ -14,7 +14,7 @@ async function completions(line: string): Promise<string[]> {
 
 test("bash completes commands, and the options of the command that is typed", async () => {
 	expect(await completions("geoswap st")).toEqual(["status"]);
-	expect(await completions("geoswap swap --m")).toEqual(["--min-out", "--max-spend"]);
+	expect(await completions("geoswap swap --m")).toEqual(["--min-out", "--max-spend", "--mandate"]);
 	expect(await completions("geoswap quote --acc")).toEqual([""]);
 	expect(await completions("geoswap webhooks r")).toEqual(["rotate", "remove"]);
 });

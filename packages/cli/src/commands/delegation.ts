@@ -30,17 +30,19 @@ export async function delegationCommand(
 			],
 		);
 	}
-	const { delegate } = compareDelegation(config.pins, chain.chainId, state);
-	return output.result({ ...about, ready: state.originReady, needed: true, ...to(delegate) }, [
-		["wallet", wallet],
+	const { delegate, isTypedOnly } = compareDelegation(config.pins, chain.chainId, state);
+	const notYet = state.delegated
+		? `not now: it is delegated to an earlier contract, and its next swap from ${chain.name} signs another delegation, at no cost`
+		: `not yet: its first swap from ${chain.name} signs the delegation, at no cost`;
+	return output.result(
+		{ ...about, ready: state.originReady, needed: true, typedOnly: isTypedOnly, ...to(delegate) },
 		[
-			"ready",
-			state.originReady
-				? `yes: it is delegated on ${chain.name}`
-				: `not yet: its first swap from ${chain.name} signs the delegation, at no cost`,
+			["wallet", wallet],
+			["ready", state.originReady ? `yes: it is delegated on ${chain.name}` : notYet],
+			["to", `${delegate}, as pinned`],
+			["accepts", isTypedOnly ? "orders as typed data only" : "orders as typed data or by personal_sign"],
 		],
-		["to", `${delegate}, as pinned`],
-	]);
+	);
 }
 
 function to(delegate: string | undefined) {

@@ -547,7 +547,7 @@ test("a dry run of a wallet's first swap names the delegation and does not send 
 		body: {
 			dryRun: true,
 			verified: false,
-			why: expect.stringContaining("first swap"),
+			why: expect.stringContaining("needs a delegation"),
 			delegation: { chainId: 31337, delegate: chain?.contracts.delegate },
 			quote: { swapId },
 		},
@@ -556,6 +556,67 @@ test("a dry run of a wallet's first swap names the delegation and does not send 
 	expect(stdout).toContain("at least 9.9301 USDC");
 	expect(stdout).toContain(`would sign first a delegation to ${chain?.contracts.delegate}, as pinned`);
 	expect(service.seen.some(({ body }) => body.includes("authorization"))).toBe(false);
+});
+
+/** Answers as a service whose wallet is undelegated, or is delegated to the account that accepts both forms. */
+function serveTypedOnly({ isDelegated }: { isDelegated: boolean }): { address: string }[] {
+	const { delegate, typedDelegate } = pins.chains[0]?.contracts ?? {};
+	const authorizations: { address: string }[] = [];
+	service.handlers["/swap/delegation"] = () => ({
+		body: {
+			delegated: isDelegated,
+			originReady: isDelegated,
+			accountNonce: 0,
+			...(isDelegated
+				? { delegatedTo: delegate }
+				: { delegationTarget: delegate, typedDelegationTarget: typedDelegate }),
+		},
+	});
+	service.handlers["/swap/build-geo-op"] = ({ body }) => {
+		const authorization = body.authorization as { address: string } | undefined;
+		if (authorization) authorizations.push(authorization);
+		if (!authorization && !isDelegated) return refusal(409, "NEEDS_DELEGATION", "reauthorize");
+		const build = makeEvmBuild();
+		return { body: { ...build, geoOp: { ...build.geoOp, delegate: authorization?.address ?? delegate } } };
+	};
+	return authorizations;
+}
+
+test.each([{ isDelegated: false }, { isDelegated: true }])(
+	"--typed-only delegates the wallet to the account for typed data only: $isDelegated",
+	async (state) => {
+		const typedDelegate = pins.chains[0]?.contracts.typedDelegate;
+		const authorizations = serveTypedOnly(state);
+		const dry = await json([...terms, "--amount", "10", "--typed-only", "--dry-run"]);
+		expect(dry).toMatchObject({
+			exit: 0,
+			body: { verified: state.isDelegated, delegation: { delegate: typedDelegate } },
+		});
+		expect(authorizations).toEqual([]);
+		expect(await json([...terms, "--amount", "10", "--typed-only"])).toMatchObject({ exit: 0 });
+		expect(authorizations).toMatchObject([{ address: typedDelegate }]);
+	},
+);
+
+test("without --typed-only a wallet is delegated to the account that accepts both forms", async () => {
+	const authorizations = serveTypedOnly({ isDelegated: false });
+	expect(await json([...terms, "--amount", "10"])).toMatchObject({ exit: 0 });
+	expect(authorizations).toMatchObject([{ address: pins.chains[0]?.contracts.delegate }]);
+});
+
+test("--typed-only holds for a resumed intent, and is refused for another one and for Solana", async () => {
+	const first = [...terms, "--amount", "10", "--id", "typed"];
+	service.handlers["/swap/quote"] = () => refusal(503, "NO_ROUTE", "fix_request");
+	expect(await json([...first, "--typed-only"])).toMatchObject({ exit: 3 });
+	service.reset();
+	expect(await json(first)).toMatchObject({ exit: 2, body: { error: { code: "INTENT_CHANGED" } } });
+	const authorizations = serveTypedOnly({ isDelegated: true });
+	expect(await json(["swap", "--resume", "typed"])).toMatchObject({ exit: 0 });
+	expect(authorizations).toMatchObject([{ address: pins.chains[0]?.contracts.typedDelegate }]);
+	expect(await json([...terms.with(2, "solana:USDC"), "--amount", "10", "--typed-only"])).toMatchObject({
+		exit: 2,
+		body: { error: { code: "USAGE" } },
+	});
 });
 
 test("an intent cannot be resumed at another service", async () => {

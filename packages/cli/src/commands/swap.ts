@@ -26,6 +26,7 @@ import { parseAmount } from "../parse-amount.ts";
 import { type Asset, findAsset } from "../pinned-assets.ts";
 import { belowMinOutput, priceNotAccepted, reasonToAsk } from "../price-errors.ts";
 import { askAccept } from "../prompts.ts";
+import { readMandate } from "../read-mandate.ts";
 import {
 	expectWithinMaxSpend,
 	readAmount,
@@ -43,6 +44,10 @@ export type SwapOptions = TermOptions & {
 	resume?: string;
 	dryRun?: boolean;
 	acceptAnyPrice?: boolean;
+	/** Delegates the wallet to the account that accepts typed data only. */
+	typedOnly?: boolean;
+	/** A file with an owner's mandate. */
+	mandate?: string;
 	/** Opens the swap's page in the browser. */
 	open?: boolean;
 };
@@ -97,7 +102,9 @@ async function findOrKeep(
 	{ terms, draft, make, signer }: Draft,
 ): Promise<Omit<Job, "acceptsAnyPrice">> {
 	const found = await intents.findOrKeep(id, make);
-	const intent = await withMinOutput(intents, found, draft.minOutput);
+	const limited = await withMinOutput(intents, found, draft.minOutput);
+	// The swap has the newest mandate, and so has a call that resumes it.
+	const intent = draft.mandate ? { ...limited, mandate: draft.mandate } : limited;
 	// All of a wallet is another amount once the swap has begun: the amount at its beginning counts.
 	const all = intent.isMax ? intent.amount : "max";
 	expectSame(
@@ -147,7 +154,9 @@ async function findBegun({ config, keys }: Context, { intents, id, options }: As
 			},
 		);
 	}
-	const signer = await readSigner(keys, isSolana(intent.originChain) ? "solana" : "evm");
+	const { isTypedOnly, mandate } = intent;
+	const kind = isSolana(intent.originChain) ? "solana" : "evm";
+	const signer = await readSigner(keys, kind, { isTypedOnly, mandate });
 	expectSame(intent, { baseUrl: config.baseUrl, walletAddress: signer.address }, [
 		"baseUrl",
 		"walletAddress",
@@ -184,7 +193,26 @@ async function readDraft(
 	{ id, options }: Pick<Asked, "id" | "options">,
 ): Promise<Draft> {
 	const terms = readTerms(config.pins, options);
-	const signer = await readSigner(keys, terms.from.chain.kind);
+	const isTypedOnly = options.typedOnly === true;
+	if (isTypedOnly && terms.from.chain.kind === "solana") {
+		throw new CliError("--typed-only is for EVM wallets: a swap from Solana delegates nothing.", {
+			code: "USAGE",
+			section: "delegates",
+		});
+	}
+	const mandate = options.mandate === undefined ? undefined : (await readMandate(options.mandate)).json;
+	if (mandate && (isTypedOnly || mandate.chainId !== terms.from.chain.chainId)) {
+		const message = isTypedOnly
+			? "--typed-only is for the wallet's owner: an agent cannot choose the wallet's delegate."
+			: `The mandate is for chain ${mandate.chainId}, and --from is on ${terms.from.chain.chainId}.`;
+		throw new CliError(message, { code: "USAGE", section: "mandates" });
+	}
+	const signer = await readSigner(keys, terms.from.chain.kind, { isTypedOnly, mandate });
+	if (mandate && terms.recipient === undefined && terms.to.chain.kind === "solana") {
+		const message =
+			"With a mandate, pass the recipient on Solana with --recipient: it is one of the mandate's.";
+		throw new CliError(message, { code: "USAGE", section: "mandates" });
+	}
 	const recipient = await readRecipient(keys, terms);
 	const { slippageBps, minOutput } = terms;
 	const draft = {
@@ -199,6 +227,8 @@ async function readDraft(
 		...(slippageBps !== undefined && { slippageBps }),
 		...(minOutput !== undefined && { minOutput: String(minOutput) }),
 		...(options.acceptAnyPrice && { acceptsAnyPrice: true }),
+		...(isTypedOnly && { isTypedOnly }),
+		...(mandate && { mandate }),
 	};
 	const make = async (): Promise<Intent> => {
 		const amount = await readAmount(config, terms, signer.address);
@@ -208,7 +238,7 @@ async function readDraft(
 	return { terms, draft, make, signer };
 }
 
-const comparedFields = [...termFields, "minOutput"] as const satisfies (keyof Intent)[];
+const comparedFields = [...termFields, "minOutput", "isTypedOnly"] as const satisfies (keyof Intent)[];
 
 async function execute(
 	context: Context,
@@ -325,7 +355,7 @@ function tell(
 			break;
 		}
 		case "authorizing":
-			say("authorizing: the first swap of this wallet from this chain");
+			say("authorizing: this swap delegates the wallet on this chain");
 			break;
 		case "signed":
 			say("verified and signed");

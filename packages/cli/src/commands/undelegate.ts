@@ -7,7 +7,7 @@ import { readEndpoints } from "../read-endpoints.ts";
 import { readEvmAccount } from "../read-keys.ts";
 import { endpointOf, withEvmNode } from "../with-evm-node.ts";
 
-type Removed = { wallet: string; isRemoved: boolean; txHash?: string };
+type Removed = { wallet: string; isRemoved: boolean; txHash?: string; isRevoked?: boolean };
 
 /** Removes the wallet's delegation on a chain: by the service at no cost, or by a transaction without the service. */
 export async function undelegateCommand(
@@ -22,15 +22,18 @@ export async function undelegateCommand(
 			section: "exit-codes",
 		});
 	}
-	const { wallet, isRemoved, txHash } = ownTransaction
+	const { wallet, isRemoved, txHash, isRevoked } = ownTransaction
 		? await removeAlone(call, { chain, rpc: rpc ?? [] })
 		: await removeByService(call, chain);
 	await call.output.result(
-		{ chainId: chain.chainId, chain: chain.name, wallet, delegated: false, isRemoved, txHash },
+		{ chainId: chain.chainId, chain: chain.name, wallet, delegated: false, isRemoved, txHash, isRevoked },
 		[
 			["wallet", `${wallet} on ${chain.name}`],
 			["delegated", isRemoved ? "no longer" : "no: there was nothing to remove"],
 			...(txHash === undefined ? [] : [["sent", txHash] satisfies Line]),
+			...(isRevoked === false
+				? [["mandates", "not revoked: the delegate is not the service's account"] satisfies Line]
+				: []),
 		],
 	);
 }
@@ -56,16 +59,18 @@ async function removeAlone(
 		const delegate = await readDelegate(client, wallet.address);
 		if (delegate === undefined) return { wallet: wallet.address, isRemoved: false };
 		call.output.say(`removing the delegation to ${delegate}, paid for by ${payer.account.address}`);
-		const txHash = await undelegate(client, { wallet, payer, chainId: chain.chainId }).catch(
-			(error: unknown) => {
-				throw notSent(error, {
-					payer: payer.account.address,
-					code: "NOT_UNDELEGATED",
-					otherwise:
-						"The delegation was not removed. The wallet may have sent another transaction meanwhile: run the command again.",
-				});
-			},
-		);
-		return { wallet: wallet.address, isRemoved: true, txHash };
+		const { hash: txHash, isRevoked } = await undelegate(client, {
+			wallet,
+			payer,
+			chainId: chain.chainId,
+		}).catch((error: unknown) => {
+			throw notSent(error, {
+				payer: payer.account.address,
+				code: "NOT_UNDELEGATED",
+				otherwise:
+					"The delegation was not removed. The wallet may have sent another transaction meanwhile: run the command again.",
+			});
+		});
+		return { wallet: wallet.address, isRemoved: true, txHash, isRevoked };
 	});
 }

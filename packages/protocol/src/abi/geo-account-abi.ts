@@ -1,6 +1,22 @@
 // Generated from contracts/src by `pnpm generate`. Do not edit.
 export const geoAccountAbi = [
 	{
+		"type": "constructor",
+		"inputs": [
+			{
+				"name": "escrow",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "typedOnly",
+				"type": "bool",
+				"internalType": "bool"
+			}
+		],
+		"stateMutability": "nonpayable"
+	},
+	{
 		"type": "fallback",
 		"stateMutability": "payable"
 	},
@@ -10,63 +26,26 @@ export const geoAccountAbi = [
 	},
 	{
 		"type": "function",
-		"name": "entryPoint",
+		"name": "ESCROW",
 		"inputs": [],
 		"outputs": [
 			{
 				"name": "",
 				"type": "address",
-				"internalType": "contract IEntryPoint"
+				"internalType": "address"
 			}
 		],
 		"stateMutability": "view"
 	},
 	{
 		"type": "function",
-		"name": "execute",
-		"inputs": [
-			{
-				"name": "mode",
-				"type": "bytes32",
-				"internalType": "bytes32"
-			},
-			{
-				"name": "executionData",
-				"type": "bytes",
-				"internalType": "bytes"
-			}
-		],
-		"outputs": [],
-		"stateMutability": "payable"
-	},
-	{
-		"type": "function",
-		"name": "getNonce",
-		"inputs": [
-			{
-				"name": "key",
-				"type": "uint192",
-				"internalType": "uint192"
-			}
-		],
-		"outputs": [
-			{
-				"name": "",
-				"type": "uint256",
-				"internalType": "uint256"
-			}
-		],
-		"stateMutability": "view"
-	},
-	{
-		"type": "function",
-		"name": "getNonce",
+		"name": "TYPED_ONLY",
 		"inputs": [],
 		"outputs": [
 			{
 				"name": "",
-				"type": "uint256",
-				"internalType": "uint256"
+				"type": "bool",
+				"internalType": "bool"
 			}
 		],
 		"stateMutability": "view"
@@ -91,6 +70,19 @@ export const geoAccountAbi = [
 				"name": "magicValue",
 				"type": "bytes4",
 				"internalType": "bytes4"
+			}
+		],
+		"stateMutability": "view"
+	},
+	{
+		"type": "function",
+		"name": "mandateEpoch",
+		"inputs": [],
+		"outputs": [
+			{
+				"name": "",
+				"type": "uint64",
+				"internalType": "uint64"
 			}
 		],
 		"stateMutability": "view"
@@ -209,22 +201,101 @@ export const geoAccountAbi = [
 	},
 	{
 		"type": "function",
-		"name": "supportsExecutionMode",
+		"name": "pay",
 		"inputs": [
 			{
-				"name": "mode",
+				"name": "orderId",
 				"type": "bytes32",
 				"internalType": "bytes32"
-			}
-		],
-		"outputs": [
+			},
 			{
-				"name": "result",
-				"type": "bool",
-				"internalType": "bool"
+				"name": "terms",
+				"type": "tuple",
+				"internalType": "struct Terms",
+				"components": [
+					{
+						"name": "inputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputAmount",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "destinationChainId",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "outputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "minOutput",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "recipient",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "topUp",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "originVault",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "destinationVault",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "attesterSet",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "swapKey",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "deadlines",
+						"type": "uint256",
+						"internalType": "Deadlines"
+					}
+				]
+			},
+			{
+				"name": "proof",
+				"type": "bytes",
+				"internalType": "bytes"
 			}
 		],
-		"stateMutability": "view"
+		"outputs": [],
+		"stateMutability": "nonpayable"
+	},
+	{
+		"type": "function",
+		"name": "revokeMandates",
+		"inputs": [
+			{
+				"name": "proof",
+				"type": "bytes",
+				"internalType": "bytes"
+			}
+		],
+		"outputs": [],
+		"stateMutability": "nonpayable"
 	},
 	{
 		"type": "function",
@@ -246,106 +317,94 @@ export const geoAccountAbi = [
 		"stateMutability": "view"
 	},
 	{
-		"type": "function",
-		"name": "validateUserOp",
-		"inputs": [
-			{
-				"name": "userOp",
-				"type": "tuple",
-				"internalType": "struct PackedUserOperation",
-				"components": [
-					{
-						"name": "sender",
-						"type": "address",
-						"internalType": "address"
-					},
-					{
-						"name": "nonce",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "initCode",
-						"type": "bytes",
-						"internalType": "bytes"
-					},
-					{
-						"name": "callData",
-						"type": "bytes",
-						"internalType": "bytes"
-					},
-					{
-						"name": "accountGasLimits",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "preVerificationGas",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "gasFees",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "paymasterAndData",
-						"type": "bytes",
-						"internalType": "bytes"
-					},
-					{
-						"name": "signature",
-						"type": "bytes",
-						"internalType": "bytes"
-					}
-				]
-			},
-			{
-				"name": "userOpHash",
-				"type": "bytes32",
-				"internalType": "bytes32"
-			},
-			{
-				"name": "missingAccountFunds",
-				"type": "uint256",
-				"internalType": "uint256"
-			}
-		],
-		"outputs": [
-			{
-				"name": "",
-				"type": "uint256",
-				"internalType": "uint256"
-			}
-		],
-		"stateMutability": "nonpayable"
-	},
-	{
 		"type": "event",
-		"name": "ERC7579TryExecuteFail",
+		"name": "MandatesRevoked",
 		"inputs": [
 			{
-				"name": "batchExecutionIndex",
-				"type": "uint256",
+				"name": "epoch",
+				"type": "uint64",
 				"indexed": false,
-				"internalType": "uint256"
-			},
-			{
-				"name": "returndata",
-				"type": "bytes",
-				"indexed": false,
-				"internalType": "bytes"
+				"internalType": "uint64"
 			}
 		],
 		"anonymous": false
 	},
 	{
 		"type": "error",
-		"name": "AccountUnauthorized",
+		"name": "ECDSAInvalidSignature",
+		"inputs": []
+	},
+	{
+		"type": "error",
+		"name": "ECDSAInvalidSignatureLength",
 		"inputs": [
 			{
-				"name": "sender",
+				"name": "length",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		]
+	},
+	{
+		"type": "error",
+		"name": "ECDSAInvalidSignatureS",
+		"inputs": [
+			{
+				"name": "s",
+				"type": "bytes32",
+				"internalType": "bytes32"
+			}
+		]
+	},
+	{
+		"type": "error",
+		"name": "InvalidProof",
+		"inputs": []
+	},
+	{
+		"type": "error",
+		"name": "MandateExceeded",
+		"inputs": [
+			{
+				"name": "asked",
+				"type": "uint256",
+				"internalType": "uint256"
+			},
+			{
+				"name": "available",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		]
+	},
+	{
+		"type": "error",
+		"name": "MandateExpired",
+		"inputs": [
+			{
+				"name": "expiry",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		]
+	},
+	{
+		"type": "error",
+		"name": "NotAnAddress",
+		"inputs": [
+			{
+				"name": "word",
+				"type": "bytes32",
+				"internalType": "bytes32"
+			}
+		]
+	},
+	{
+		"type": "error",
+		"name": "OnlyEscrow",
+		"inputs": [
+			{
+				"name": "caller",
 				"type": "address",
 				"internalType": "address"
 			}
@@ -353,33 +412,50 @@ export const geoAccountAbi = [
 	},
 	{
 		"type": "error",
-		"name": "ERC7579DecodingError",
+		"name": "Opaque",
 		"inputs": []
 	},
 	{
 		"type": "error",
-		"name": "ERC7579UnsupportedExecType",
+		"name": "OutsideMandate",
+		"inputs": []
+	},
+	{
+		"type": "error",
+		"name": "PaymentFailed",
+		"inputs": []
+	},
+	{
+		"type": "error",
+		"name": "SafeERC20FailedOperation",
 		"inputs": [
 			{
-				"name": "execType",
-				"type": "bytes1",
-				"internalType": "ExecType"
+				"name": "token",
+				"type": "address",
+				"internalType": "address"
 			}
 		]
 	},
 	{
 		"type": "error",
-		"name": "FailedCall",
-		"inputs": []
+		"name": "WrongOrder",
+		"inputs": [
+			{
+				"name": "orderId",
+				"type": "bytes32",
+				"internalType": "bytes32"
+			}
+		]
 	},
 	{
 		"type": "error",
-		"name": "OutOfRangeAccess",
-		"inputs": []
-	},
-	{
-		"type": "error",
-		"name": "UnsupportedExecutionMode",
-		"inputs": []
+		"name": "WrongSigner",
+		"inputs": [
+			{
+				"name": "signer",
+				"type": "address",
+				"internalType": "address"
+			}
+		]
 	}
 ] as const;

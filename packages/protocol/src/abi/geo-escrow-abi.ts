@@ -6,6 +6,10 @@ export const geoEscrowAbi = [
 		"stateMutability": "nonpayable"
 	},
 	{
+		"type": "receive",
+		"stateMutability": "payable"
+	},
+	{
 		"type": "function",
 		"name": "MAX_REFUND_DELAY",
 		"inputs": [],
@@ -131,32 +135,17 @@ export const geoEscrowAbi = [
 				"internalType": "struct Terms",
 				"components": [
 					{
-						"name": "destinationChainId",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "originVault",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "destinationVault",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "attesterSet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
 						"name": "inputToken",
 						"type": "bytes32",
 						"internalType": "bytes32"
 					},
 					{
 						"name": "inputAmount",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "destinationChainId",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
@@ -172,6 +161,26 @@ export const geoEscrowAbi = [
 					},
 					{
 						"name": "recipient",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "topUp",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "originVault",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "destinationVault",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "attesterSet",
 						"type": "bytes32",
 						"internalType": "bytes32"
 					},
@@ -199,6 +208,194 @@ export const geoEscrowAbi = [
 	},
 	{
 		"type": "function",
+		"name": "openFor",
+		"inputs": [
+			{
+				"name": "wallet",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "terms",
+				"type": "tuple",
+				"internalType": "struct Terms",
+				"components": [
+					{
+						"name": "inputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputAmount",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "destinationChainId",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "outputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "minOutput",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "recipient",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "topUp",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "originVault",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "destinationVault",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "attesterSet",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "swapKey",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "deadlines",
+						"type": "uint256",
+						"internalType": "Deadlines"
+					}
+				]
+			},
+			{
+				"name": "proof",
+				"type": "bytes",
+				"internalType": "bytes"
+			}
+		],
+		"outputs": [
+			{
+				"name": "orderId",
+				"type": "bytes32",
+				"internalType": "bytes32"
+			}
+		],
+		"stateMutability": "nonpayable"
+	},
+	{
+		"type": "function",
+		"name": "openMany",
+		"inputs": [
+			{
+				"name": "openings",
+				"type": "tuple[]",
+				"internalType": "struct Opening[]",
+				"components": [
+					{
+						"name": "wallet",
+						"type": "address",
+						"internalType": "address"
+					},
+					{
+						"name": "gas",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "terms",
+						"type": "tuple",
+						"internalType": "struct Terms",
+						"components": [
+							{
+								"name": "inputToken",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "inputAmount",
+								"type": "uint256",
+								"internalType": "uint256"
+							},
+							{
+								"name": "destinationChainId",
+								"type": "uint256",
+								"internalType": "uint256"
+							},
+							{
+								"name": "outputToken",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "minOutput",
+								"type": "uint256",
+								"internalType": "uint256"
+							},
+							{
+								"name": "recipient",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "topUp",
+								"type": "uint256",
+								"internalType": "uint256"
+							},
+							{
+								"name": "originVault",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "destinationVault",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "attesterSet",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "swapKey",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "deadlines",
+								"type": "uint256",
+								"internalType": "Deadlines"
+							}
+						]
+					},
+					{
+						"name": "proof",
+						"type": "bytes",
+						"internalType": "bytes"
+					}
+				]
+			}
+		],
+		"outputs": [],
+		"stateMutability": "nonpayable"
+	},
+	{
+		"type": "function",
 		"name": "orderIdOf",
 		"inputs": [
 			{
@@ -207,12 +404,47 @@ export const geoEscrowAbi = [
 				"internalType": "struct Order",
 				"components": [
 					{
+						"name": "wallet",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputAmount",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
 						"name": "originChainId",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
 					{
 						"name": "destinationChainId",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "outputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "minOutput",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "recipient",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "topUp",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
@@ -233,36 +465,6 @@ export const geoEscrowAbi = [
 					},
 					{
 						"name": "attesterSet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "wallet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputAmount",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "outputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "minOutput",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "recipient",
 						"type": "bytes32",
 						"internalType": "bytes32"
 					},
@@ -317,12 +519,47 @@ export const geoEscrowAbi = [
 				"internalType": "struct Order",
 				"components": [
 					{
+						"name": "wallet",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputAmount",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
 						"name": "originChainId",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
 					{
 						"name": "destinationChainId",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "outputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "minOutput",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "recipient",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "topUp",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
@@ -343,36 +580,6 @@ export const geoEscrowAbi = [
 					},
 					{
 						"name": "attesterSet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "wallet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputAmount",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "outputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "minOutput",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "recipient",
 						"type": "bytes32",
 						"internalType": "bytes32"
 					},
@@ -421,12 +628,47 @@ export const geoEscrowAbi = [
 				"internalType": "struct Order",
 				"components": [
 					{
+						"name": "wallet",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputAmount",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
 						"name": "originChainId",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
 					{
 						"name": "destinationChainId",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "outputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "minOutput",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "recipient",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "topUp",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
@@ -447,36 +689,6 @@ export const geoEscrowAbi = [
 					},
 					{
 						"name": "attesterSet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "wallet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputAmount",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "outputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "minOutput",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "recipient",
 						"type": "bytes32",
 						"internalType": "bytes32"
 					},
@@ -528,12 +740,47 @@ export const geoEscrowAbi = [
 				"internalType": "struct Order[]",
 				"components": [
 					{
+						"name": "wallet",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputAmount",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
 						"name": "originChainId",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
 					{
 						"name": "destinationChainId",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "outputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "minOutput",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "recipient",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "topUp",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
@@ -554,36 +801,6 @@ export const geoEscrowAbi = [
 					},
 					{
 						"name": "attesterSet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "wallet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputAmount",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "outputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "minOutput",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "recipient",
 						"type": "bytes32",
 						"internalType": "bytes32"
 					},
@@ -635,12 +852,47 @@ export const geoEscrowAbi = [
 				"internalType": "struct Order",
 				"components": [
 					{
+						"name": "wallet",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputAmount",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
 						"name": "originChainId",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
 					{
 						"name": "destinationChainId",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "outputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "minOutput",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "recipient",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "topUp",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
@@ -661,36 +913,6 @@ export const geoEscrowAbi = [
 					},
 					{
 						"name": "attesterSet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "wallet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputAmount",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "outputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "minOutput",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "recipient",
 						"type": "bytes32",
 						"internalType": "bytes32"
 					},
@@ -761,12 +983,47 @@ export const geoEscrowAbi = [
 				"internalType": "struct Order",
 				"components": [
 					{
+						"name": "wallet",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputAmount",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
 						"name": "originChainId",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
 					{
 						"name": "destinationChainId",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "outputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "minOutput",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "recipient",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "topUp",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
@@ -787,36 +1044,6 @@ export const geoEscrowAbi = [
 					},
 					{
 						"name": "attesterSet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "wallet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputAmount",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "outputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "minOutput",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "recipient",
 						"type": "bytes32",
 						"internalType": "bytes32"
 					},
@@ -846,12 +1073,47 @@ export const geoEscrowAbi = [
 				"internalType": "struct Order[]",
 				"components": [
 					{
+						"name": "wallet",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputAmount",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
 						"name": "originChainId",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
 					{
 						"name": "destinationChainId",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "outputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "minOutput",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "recipient",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "topUp",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
@@ -872,36 +1134,6 @@ export const geoEscrowAbi = [
 					},
 					{
 						"name": "attesterSet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "wallet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputAmount",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "outputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "minOutput",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "recipient",
 						"type": "bytes32",
 						"internalType": "bytes32"
 					},
@@ -942,6 +1174,25 @@ export const geoEscrowAbi = [
 		],
 		"outputs": [],
 		"stateMutability": "nonpayable"
+	},
+	{
+		"type": "function",
+		"name": "typedDigest",
+		"inputs": [
+			{
+				"name": "structHash",
+				"type": "bytes32",
+				"internalType": "bytes32"
+			}
+		],
+		"outputs": [
+			{
+				"name": "",
+				"type": "bytes32",
+				"internalType": "bytes32"
+			}
+		],
+		"stateMutability": "view"
 	},
 	{
 		"type": "event",
@@ -1013,6 +1264,25 @@ export const geoEscrowAbi = [
 	},
 	{
 		"type": "event",
+		"name": "NotOpened",
+		"inputs": [
+			{
+				"name": "orderId",
+				"type": "bytes32",
+				"indexed": true,
+				"internalType": "bytes32"
+			},
+			{
+				"name": "reason",
+				"type": "bytes4",
+				"indexed": false,
+				"internalType": "bytes4"
+			}
+		],
+		"anonymous": false
+	},
+	{
+		"type": "event",
 		"name": "Opened",
 		"inputs": [
 			{
@@ -1034,32 +1304,17 @@ export const geoEscrowAbi = [
 				"internalType": "struct Terms",
 				"components": [
 					{
-						"name": "destinationChainId",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "originVault",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "destinationVault",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "attesterSet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
 						"name": "inputToken",
 						"type": "bytes32",
 						"internalType": "bytes32"
 					},
 					{
 						"name": "inputAmount",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "destinationChainId",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
@@ -1075,6 +1330,26 @@ export const geoEscrowAbi = [
 					},
 					{
 						"name": "recipient",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "topUp",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "originVault",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "destinationVault",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "attesterSet",
 						"type": "bytes32",
 						"internalType": "bytes32"
 					},
@@ -1239,6 +1514,11 @@ export const geoEscrowAbi = [
 				"internalType": "bytes32"
 			}
 		]
+	},
+	{
+		"type": "error",
+		"name": "NotOpening",
+		"inputs": []
 	},
 	{
 		"type": "error",

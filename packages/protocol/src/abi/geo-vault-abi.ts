@@ -27,6 +27,11 @@ export const geoVaultAbi = [
 				"name": "wrappedNative",
 				"type": "address",
 				"internalType": "address"
+			},
+			{
+				"name": "sequencerFeed",
+				"type": "address",
+				"internalType": "contract IAggregatorV3"
 			}
 		],
 		"stateMutability": "nonpayable"
@@ -50,6 +55,19 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "function",
+		"name": "MAX_SLIPPAGE_BPS",
+		"inputs": [],
+		"outputs": [
+			{
+				"name": "",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		],
+		"stateMutability": "view"
+	},
+	{
+		"type": "function",
 		"name": "ROUTER",
 		"inputs": [],
 		"outputs": [
@@ -57,6 +75,19 @@ export const geoVaultAbi = [
 				"name": "",
 				"type": "address",
 				"internalType": "contract ISwapRouter"
+			}
+		],
+		"stateMutability": "view"
+	},
+	{
+		"type": "function",
+		"name": "SEQUENCER_FEED",
+		"inputs": [],
+		"outputs": [
+			{
+				"name": "",
+				"type": "address",
+				"internalType": "contract IAggregatorV3"
 			}
 		],
 		"stateMutability": "view"
@@ -102,6 +133,73 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "function",
+		"name": "bridge",
+		"inputs": [
+			{
+				"name": "moveId",
+				"type": "bytes32",
+				"internalType": "bytes32"
+			},
+			{
+				"name": "token",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "route",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "amount",
+				"type": "uint256",
+				"internalType": "uint256"
+			},
+			{
+				"name": "data",
+				"type": "bytes",
+				"internalType": "bytes"
+			}
+		],
+		"outputs": [],
+		"stateMutability": "nonpayable"
+	},
+	{
+		"type": "function",
+		"name": "capOf",
+		"inputs": [
+			{
+				"name": "kind",
+				"type": "uint8",
+				"internalType": "enum CapKind"
+			},
+			{
+				"name": "token",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "to",
+				"type": "address",
+				"internalType": "address"
+			}
+		],
+		"outputs": [
+			{
+				"name": "perHour",
+				"type": "uint256",
+				"internalType": "uint256"
+			},
+			{
+				"name": "available",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		],
+		"stateMutability": "view"
+	},
+	{
+		"type": "function",
 		"name": "claimCredit",
 		"inputs": [
 			{
@@ -120,6 +218,52 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "function",
+		"name": "feedOf",
+		"inputs": [
+			{
+				"name": "token",
+				"type": "address",
+				"internalType": "address"
+			}
+		],
+		"outputs": [
+			{
+				"name": "",
+				"type": "tuple",
+				"internalType": "struct Feed",
+				"components": [
+					{
+						"name": "feed",
+						"type": "address",
+						"internalType": "address"
+					},
+					{
+						"name": "maxAge",
+						"type": "uint32",
+						"internalType": "uint32"
+					},
+					{
+						"name": "feedDecimals",
+						"type": "uint8",
+						"internalType": "uint8"
+					},
+					{
+						"name": "tokenDecimals",
+						"type": "uint8",
+						"internalType": "uint8"
+					},
+					{
+						"name": "slippageBps",
+						"type": "uint16",
+						"internalType": "uint16"
+					}
+				]
+			}
+		],
+		"stateMutability": "view"
+	},
+	{
+		"type": "function",
 		"name": "fill",
 		"inputs": [
 			{
@@ -133,12 +277,47 @@ export const geoVaultAbi = [
 						"internalType": "struct Order",
 						"components": [
 							{
+								"name": "wallet",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "inputToken",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "inputAmount",
+								"type": "uint256",
+								"internalType": "uint256"
+							},
+							{
 								"name": "originChainId",
 								"type": "uint256",
 								"internalType": "uint256"
 							},
 							{
 								"name": "destinationChainId",
+								"type": "uint256",
+								"internalType": "uint256"
+							},
+							{
+								"name": "outputToken",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "minOutput",
+								"type": "uint256",
+								"internalType": "uint256"
+							},
+							{
+								"name": "recipient",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "topUp",
 								"type": "uint256",
 								"internalType": "uint256"
 							},
@@ -159,36 +338,6 @@ export const geoVaultAbi = [
 							},
 							{
 								"name": "attesterSet",
-								"type": "bytes32",
-								"internalType": "bytes32"
-							},
-							{
-								"name": "wallet",
-								"type": "bytes32",
-								"internalType": "bytes32"
-							},
-							{
-								"name": "inputToken",
-								"type": "bytes32",
-								"internalType": "bytes32"
-							},
-							{
-								"name": "inputAmount",
-								"type": "uint256",
-								"internalType": "uint256"
-							},
-							{
-								"name": "outputToken",
-								"type": "bytes32",
-								"internalType": "bytes32"
-							},
-							{
-								"name": "minOutput",
-								"type": "uint256",
-								"internalType": "uint256"
-							},
-							{
-								"name": "recipient",
 								"type": "bytes32",
 								"internalType": "bytes32"
 							},
@@ -245,12 +394,47 @@ export const geoVaultAbi = [
 						"internalType": "struct Order",
 						"components": [
 							{
+								"name": "wallet",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "inputToken",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "inputAmount",
+								"type": "uint256",
+								"internalType": "uint256"
+							},
+							{
 								"name": "originChainId",
 								"type": "uint256",
 								"internalType": "uint256"
 							},
 							{
 								"name": "destinationChainId",
+								"type": "uint256",
+								"internalType": "uint256"
+							},
+							{
+								"name": "outputToken",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "minOutput",
+								"type": "uint256",
+								"internalType": "uint256"
+							},
+							{
+								"name": "recipient",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "topUp",
 								"type": "uint256",
 								"internalType": "uint256"
 							},
@@ -271,36 +455,6 @@ export const geoVaultAbi = [
 							},
 							{
 								"name": "attesterSet",
-								"type": "bytes32",
-								"internalType": "bytes32"
-							},
-							{
-								"name": "wallet",
-								"type": "bytes32",
-								"internalType": "bytes32"
-							},
-							{
-								"name": "inputToken",
-								"type": "bytes32",
-								"internalType": "bytes32"
-							},
-							{
-								"name": "inputAmount",
-								"type": "uint256",
-								"internalType": "uint256"
-							},
-							{
-								"name": "outputToken",
-								"type": "bytes32",
-								"internalType": "bytes32"
-							},
-							{
-								"name": "minOutput",
-								"type": "uint256",
-								"internalType": "uint256"
-							},
-							{
-								"name": "recipient",
 								"type": "bytes32",
 								"internalType": "bytes32"
 							},
@@ -357,12 +511,47 @@ export const geoVaultAbi = [
 						"internalType": "struct Order",
 						"components": [
 							{
+								"name": "wallet",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "inputToken",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "inputAmount",
+								"type": "uint256",
+								"internalType": "uint256"
+							},
+							{
 								"name": "originChainId",
 								"type": "uint256",
 								"internalType": "uint256"
 							},
 							{
 								"name": "destinationChainId",
+								"type": "uint256",
+								"internalType": "uint256"
+							},
+							{
+								"name": "outputToken",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "minOutput",
+								"type": "uint256",
+								"internalType": "uint256"
+							},
+							{
+								"name": "recipient",
+								"type": "bytes32",
+								"internalType": "bytes32"
+							},
+							{
+								"name": "topUp",
 								"type": "uint256",
 								"internalType": "uint256"
 							},
@@ -383,36 +572,6 @@ export const geoVaultAbi = [
 							},
 							{
 								"name": "attesterSet",
-								"type": "bytes32",
-								"internalType": "bytes32"
-							},
-							{
-								"name": "wallet",
-								"type": "bytes32",
-								"internalType": "bytes32"
-							},
-							{
-								"name": "inputToken",
-								"type": "bytes32",
-								"internalType": "bytes32"
-							},
-							{
-								"name": "inputAmount",
-								"type": "uint256",
-								"internalType": "uint256"
-							},
-							{
-								"name": "outputToken",
-								"type": "bytes32",
-								"internalType": "bytes32"
-							},
-							{
-								"name": "minOutput",
-								"type": "uint256",
-								"internalType": "uint256"
-							},
-							{
-								"name": "recipient",
 								"type": "bytes32",
 								"internalType": "bytes32"
 							},
@@ -469,6 +628,25 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "function",
+		"name": "isMoved",
+		"inputs": [
+			{
+				"name": "moveId",
+				"type": "bytes32",
+				"internalType": "bytes32"
+			}
+		],
+		"outputs": [
+			{
+				"name": "",
+				"type": "bool",
+				"internalType": "bool"
+			}
+		],
+		"stateMutability": "view"
+	},
+	{
+		"type": "function",
 		"name": "orderState",
 		"inputs": [
 			{
@@ -482,44 +660,6 @@ export const geoVaultAbi = [
 				"name": "",
 				"type": "uint8",
 				"internalType": "enum VaultState"
-			}
-		],
-		"stateMutability": "view"
-	},
-	{
-		"type": "function",
-		"name": "outflowAvailable",
-		"inputs": [
-			{
-				"name": "token",
-				"type": "address",
-				"internalType": "address"
-			}
-		],
-		"outputs": [
-			{
-				"name": "",
-				"type": "uint256",
-				"internalType": "uint256"
-			}
-		],
-		"stateMutability": "view"
-	},
-	{
-		"type": "function",
-		"name": "outflowCap",
-		"inputs": [
-			{
-				"name": "token",
-				"type": "address",
-				"internalType": "address"
-			}
-		],
-		"outputs": [
-			{
-				"name": "",
-				"type": "uint256",
-				"internalType": "uint256"
 			}
 		],
 		"stateMutability": "view"
@@ -546,6 +686,34 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "function",
+		"name": "send",
+		"inputs": [
+			{
+				"name": "moveId",
+				"type": "bytes32",
+				"internalType": "bytes32"
+			},
+			{
+				"name": "token",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "to",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "amount",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		],
+		"outputs": [],
+		"stateMutability": "nonpayable"
+	},
+	{
+		"type": "function",
 		"name": "setAuthority",
 		"inputs": [
 			{
@@ -559,10 +727,20 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "function",
-		"name": "setOutflowCap",
+		"name": "setCap",
 		"inputs": [
 			{
+				"name": "kind",
+				"type": "uint8",
+				"internalType": "enum CapKind"
+			},
+			{
 				"name": "token",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "to",
 				"type": "address",
 				"internalType": "address"
 			},
@@ -574,6 +752,117 @@ export const geoVaultAbi = [
 		],
 		"outputs": [],
 		"stateMutability": "nonpayable"
+	},
+	{
+		"type": "function",
+		"name": "setFeed",
+		"inputs": [
+			{
+				"name": "token",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "feed",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "maxAge",
+				"type": "uint32",
+				"internalType": "uint32"
+			},
+			{
+				"name": "slippageBps",
+				"type": "uint16",
+				"internalType": "uint16"
+			}
+		],
+		"outputs": [],
+		"stateMutability": "nonpayable"
+	},
+	{
+		"type": "function",
+		"name": "trade",
+		"inputs": [
+			{
+				"name": "moveId",
+				"type": "bytes32",
+				"internalType": "bytes32"
+			},
+			{
+				"name": "tokenIn",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "tokenOut",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "amountIn",
+				"type": "uint256",
+				"internalType": "uint256"
+			},
+			{
+				"name": "minOut",
+				"type": "uint256",
+				"internalType": "uint256"
+			},
+			{
+				"name": "poolFee",
+				"type": "uint24",
+				"internalType": "uint24"
+			},
+			{
+				"name": "secondPoolFee",
+				"type": "uint24",
+				"internalType": "uint24"
+			},
+			{
+				"name": "deadline",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		],
+		"outputs": [
+			{
+				"name": "amountOut",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		],
+		"stateMutability": "nonpayable"
+	},
+	{
+		"type": "function",
+		"name": "tradeFloor",
+		"inputs": [
+			{
+				"name": "tokenIn",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "tokenOut",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "amountIn",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		],
+		"outputs": [
+			{
+				"name": "",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		],
+		"stateMutability": "view"
 	},
 	{
 		"type": "function",
@@ -592,12 +881,47 @@ export const geoVaultAbi = [
 				"internalType": "struct Order",
 				"components": [
 					{
+						"name": "wallet",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputAmount",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
 						"name": "originChainId",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
 					{
 						"name": "destinationChainId",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "outputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "minOutput",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "recipient",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "topUp",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
@@ -618,36 +942,6 @@ export const geoVaultAbi = [
 					},
 					{
 						"name": "attesterSet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "wallet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputAmount",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "outputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "minOutput",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "recipient",
 						"type": "bytes32",
 						"internalType": "bytes32"
 					},
@@ -677,12 +971,47 @@ export const geoVaultAbi = [
 				"internalType": "struct Order[]",
 				"components": [
 					{
+						"name": "wallet",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "inputAmount",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
 						"name": "originChainId",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
 					{
 						"name": "destinationChainId",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "outputToken",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "minOutput",
+						"type": "uint256",
+						"internalType": "uint256"
+					},
+					{
+						"name": "recipient",
+						"type": "bytes32",
+						"internalType": "bytes32"
+					},
+					{
+						"name": "topUp",
 						"type": "uint256",
 						"internalType": "uint256"
 					},
@@ -703,36 +1032,6 @@ export const geoVaultAbi = [
 					},
 					{
 						"name": "attesterSet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "wallet",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "inputAmount",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "outputToken",
-						"type": "bytes32",
-						"internalType": "bytes32"
-					},
-					{
-						"name": "minOutput",
-						"type": "uint256",
-						"internalType": "uint256"
-					},
-					{
-						"name": "recipient",
 						"type": "bytes32",
 						"internalType": "bytes32"
 					},
@@ -790,6 +1089,120 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "event",
+		"name": "Bridged",
+		"inputs": [
+			{
+				"name": "moveId",
+				"type": "bytes32",
+				"indexed": true,
+				"internalType": "bytes32"
+			},
+			{
+				"name": "token",
+				"type": "address",
+				"indexed": true,
+				"internalType": "address"
+			},
+			{
+				"name": "route",
+				"type": "address",
+				"indexed": true,
+				"internalType": "address"
+			},
+			{
+				"name": "amount",
+				"type": "uint256",
+				"indexed": false,
+				"internalType": "uint256"
+			},
+			{
+				"name": "data",
+				"type": "bytes",
+				"indexed": false,
+				"internalType": "bytes"
+			}
+		],
+		"anonymous": false
+	},
+	{
+		"type": "event",
+		"name": "CapSet",
+		"inputs": [
+			{
+				"name": "kind",
+				"type": "uint8",
+				"indexed": true,
+				"internalType": "enum CapKind"
+			},
+			{
+				"name": "token",
+				"type": "address",
+				"indexed": true,
+				"internalType": "address"
+			},
+			{
+				"name": "to",
+				"type": "address",
+				"indexed": true,
+				"internalType": "address"
+			},
+			{
+				"name": "perHour",
+				"type": "uint256",
+				"indexed": false,
+				"internalType": "uint256"
+			}
+		],
+		"anonymous": false
+	},
+	{
+		"type": "event",
+		"name": "FeedSet",
+		"inputs": [
+			{
+				"name": "token",
+				"type": "address",
+				"indexed": true,
+				"internalType": "address"
+			},
+			{
+				"name": "feed",
+				"type": "tuple",
+				"indexed": false,
+				"internalType": "struct Feed",
+				"components": [
+					{
+						"name": "feed",
+						"type": "address",
+						"internalType": "address"
+					},
+					{
+						"name": "maxAge",
+						"type": "uint32",
+						"internalType": "uint32"
+					},
+					{
+						"name": "feedDecimals",
+						"type": "uint8",
+						"internalType": "uint8"
+					},
+					{
+						"name": "tokenDecimals",
+						"type": "uint8",
+						"internalType": "uint8"
+					},
+					{
+						"name": "slippageBps",
+						"type": "uint16",
+						"internalType": "uint16"
+					}
+				]
+			}
+		],
+		"anonymous": false
+	},
+	{
+		"type": "event",
 		"name": "Filled",
 		"inputs": [
 			{
@@ -821,25 +1234,6 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "event",
-		"name": "OutflowCapSet",
-		"inputs": [
-			{
-				"name": "token",
-				"type": "address",
-				"indexed": true,
-				"internalType": "address"
-			},
-			{
-				"name": "perHour",
-				"type": "uint256",
-				"indexed": false,
-				"internalType": "uint256"
-			}
-		],
-		"anonymous": false
-	},
-	{
-		"type": "event",
 		"name": "Paused",
 		"inputs": [
 			{
@@ -847,6 +1241,37 @@ export const geoVaultAbi = [
 				"type": "address",
 				"indexed": false,
 				"internalType": "address"
+			}
+		],
+		"anonymous": false
+	},
+	{
+		"type": "event",
+		"name": "Sent",
+		"inputs": [
+			{
+				"name": "moveId",
+				"type": "bytes32",
+				"indexed": true,
+				"internalType": "bytes32"
+			},
+			{
+				"name": "token",
+				"type": "address",
+				"indexed": true,
+				"internalType": "address"
+			},
+			{
+				"name": "to",
+				"type": "address",
+				"indexed": true,
+				"internalType": "address"
+			},
+			{
+				"name": "amount",
+				"type": "uint256",
+				"indexed": false,
+				"internalType": "uint256"
 			}
 		],
 		"anonymous": false
@@ -866,6 +1291,74 @@ export const geoVaultAbi = [
 				"type": "bytes4",
 				"indexed": false,
 				"internalType": "bytes4"
+			}
+		],
+		"anonymous": false
+	},
+	{
+		"type": "event",
+		"name": "ToppedUp",
+		"inputs": [
+			{
+				"name": "orderId",
+				"type": "bytes32",
+				"indexed": true,
+				"internalType": "bytes32"
+			},
+			{
+				"name": "amount",
+				"type": "uint256",
+				"indexed": false,
+				"internalType": "uint256"
+			},
+			{
+				"name": "paid",
+				"type": "bool",
+				"indexed": false,
+				"internalType": "bool"
+			}
+		],
+		"anonymous": false
+	},
+	{
+		"type": "event",
+		"name": "Traded",
+		"inputs": [
+			{
+				"name": "moveId",
+				"type": "bytes32",
+				"indexed": true,
+				"internalType": "bytes32"
+			},
+			{
+				"name": "tokenIn",
+				"type": "address",
+				"indexed": true,
+				"internalType": "address"
+			},
+			{
+				"name": "tokenOut",
+				"type": "address",
+				"indexed": true,
+				"internalType": "address"
+			},
+			{
+				"name": "amountIn",
+				"type": "uint256",
+				"indexed": false,
+				"internalType": "uint256"
+			},
+			{
+				"name": "amountOut",
+				"type": "uint256",
+				"indexed": false,
+				"internalType": "uint256"
+			},
+			{
+				"name": "minimum",
+				"type": "uint256",
+				"indexed": false,
+				"internalType": "uint256"
 			}
 		],
 		"anonymous": false
@@ -972,10 +1465,37 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "error",
+		"name": "AlreadyMoved",
+		"inputs": [
+			{
+				"name": "moveId",
+				"type": "bytes32",
+				"internalType": "bytes32"
+			}
+		]
+	},
+	{
+		"type": "error",
 		"name": "BudgetNotSpent",
 		"inputs": [
 			{
 				"name": "left",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		]
+	},
+	{
+		"type": "error",
+		"name": "CapExceeded",
+		"inputs": [
+			{
+				"name": "asked",
+				"type": "uint256",
+				"internalType": "uint256"
+			},
+			{
+				"name": "available",
 				"type": "uint256",
 				"internalType": "uint256"
 			}
@@ -1009,10 +1529,42 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "error",
+		"name": "InvalidFeed",
+		"inputs": []
+	},
+	{
+		"type": "error",
 		"name": "NativeTransferFailed",
 		"inputs": [
 			{
 				"name": "to",
+				"type": "address",
+				"internalType": "address"
+			}
+		]
+	},
+	{
+		"type": "error",
+		"name": "NoNative",
+		"inputs": [
+			{
+				"name": "balance",
+				"type": "uint256",
+				"internalType": "uint256"
+			},
+			{
+				"name": "topUp",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		]
+	},
+	{
+		"type": "error",
+		"name": "NoPrice",
+		"inputs": [
+			{
+				"name": "token",
 				"type": "address",
 				"internalType": "address"
 			}
@@ -1047,27 +1599,6 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "error",
-		"name": "OutflowCapExceeded",
-		"inputs": [
-			{
-				"name": "token",
-				"type": "address",
-				"internalType": "address"
-			},
-			{
-				"name": "asked",
-				"type": "uint256",
-				"internalType": "uint256"
-			},
-			{
-				"name": "available",
-				"type": "uint256",
-				"internalType": "uint256"
-			}
-		]
-	},
-	{
-		"type": "error",
 		"name": "ReentrancyGuardReentrantCall",
 		"inputs": []
 	},
@@ -1081,6 +1612,11 @@ export const geoVaultAbi = [
 				"internalType": "address"
 			}
 		]
+	},
+	{
+		"type": "error",
+		"name": "SequencerDown",
+		"inputs": []
 	},
 	{
 		"type": "error",
@@ -1100,6 +1636,33 @@ export const geoVaultAbi = [
 	},
 	{
 		"type": "error",
+		"name": "TooLittleReceived",
+		"inputs": [
+			{
+				"name": "received",
+				"type": "uint256",
+				"internalType": "uint256"
+			},
+			{
+				"name": "minimum",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		]
+	},
+	{
+		"type": "error",
+		"name": "TradeExpired",
+		"inputs": [
+			{
+				"name": "deadline",
+				"type": "uint256",
+				"internalType": "uint256"
+			}
+		]
+	},
+	{
+		"type": "error",
 		"name": "WrongOrigin",
 		"inputs": [
 			{
@@ -1111,6 +1674,22 @@ export const geoVaultAbi = [
 				"name": "originVault",
 				"type": "bytes32",
 				"internalType": "bytes32"
+			}
+		]
+	},
+	{
+		"type": "error",
+		"name": "WrongPair",
+		"inputs": [
+			{
+				"name": "token",
+				"type": "address",
+				"internalType": "address"
+			},
+			{
+				"name": "other",
+				"type": "address",
+				"internalType": "address"
 			}
 		]
 	},

@@ -43,48 +43,35 @@ export const buildRequestSchema = z.object({
 	authorization: optional(z.unknown()),
 });
 
+const typedDataFieldSchema = z.object({
+	name: z.string().describe("The field's name."),
+	type: z.string().describe("The field's Solidity type."),
+});
+
 /**
- * Everything that geoOpHash is made of. `order` and `op` are enough to compute the hash again: `orderUserOp` of this
- * package does so, and docs/signing.md says how.
+ * Everything that geoOpHash is made of: `order` is enough to compute the hash again. `orderDigest` of this package does
+ * so, and docs/signing.md says how.
  */
 export const geoOpSchema = z.object({
-	entryPoint: z.string().describe("The ERC-4337 EntryPoint that executes the op."),
 	chainId: z.int().describe("The origin chain."),
-	orderId: hexSchema.describe("The hash of the order."),
+	orderId: hexSchema.describe("The order's EIP-712 struct hash."),
 	order: z.record(z.string(), z.string()).describe("The order's terms: input, output and deadlines."),
 	delegate: z.string().describe("The contract that the wallet is, or will be, delegated to."),
-	allowance: z.string().describe("The allowance that the wallet has already given the escrow."),
-	gas: z
+	typedData: z
 		.object({
-			verificationGasLimit: z.string().describe("Gas limit for checking the signature."),
-			callGasLimit: z.string().describe("Gas limit for the wallet's calls."),
+			domain: z
+				.object({
+					name: z.string().describe("The domain's name."),
+					version: z.string().describe("The domain's version."),
+					chainId: z.int().describe("The origin chain."),
+					verifyingContract: z.string().describe("The escrow that takes the input."),
+				})
+				.describe("The EIP-712 domain."),
+			types: z.record(z.string(), z.array(typedDataFieldSchema)).describe("The EIP-712 types."),
+			primaryType: z.string().describe("`Order`."),
+			message: z.record(z.string(), z.string()).describe("The order's fields. Numbers are decimal strings."),
 		})
-		.describe("The op's gas limits. The service pays for the gas."),
-	calls: z
-		.array(
-			z.object({
-				to: z.string().describe("The contract that is called."),
-				value: z.string().describe("The amount of the native token sent with the call, in wei."),
-				data: hexSchema.describe("The ABI-encoded call."),
-			}),
-		)
-		.describe("The calls that the wallet makes, in order. All of them succeed, or none has an effect."),
-	userOp: z
-		.object({
-			sender: z.string().describe("The wallet."),
-			nonce: z
-				.string()
-				.describe("The swap's id as the nonce key, with sequence 0. Each swap has its own key."),
-			initCode: hexSchema.describe(
-				"The EIP-7702 marker of ERC-4337, since the sender is a delegated wallet.",
-			),
-			callData: hexSchema.describe("`calls`, encoded for the contract that the wallet is delegated to."),
-			accountGasLimits: hexSchema.describe("The two limits of `gas`, packed."),
-			preVerificationGas: z.string().describe("Zero: the service bundles the op itself."),
-			gasFees: hexSchema.describe("Zero: the wallet pays no gas."),
-			paymasterAndData: hexSchema.describe("`0x`: there is no paymaster."),
-		})
-		.describe("The user operation that `geoOpHash` is the hash of."),
+		.describe("The order as EIP-712 typed data, for `eth_signTypedData_v4`. Its digest is `geoOpHash`."),
 });
 export type GeoOp = z.infer<typeof geoOpSchema>;
 
@@ -92,7 +79,9 @@ export const buildResponseSchema = z.object({
 	geoOpHash: z
 		.string()
 		.regex(/^0x[0-9a-f]{64}$/)
-		.describe("The 32 bytes to sign with `personal_sign`. Sign the bytes, not their hex text."),
+		.describe(
+			"The 32 bytes to sign with `personal_sign`, or to compare with the digest of `geoOp.typedData` if that is signed. Sign the bytes, not their hex text.",
+		),
 	geoOpToken: sealedTokenSchema.describe("The sealed op. Pass it to submit unchanged."),
 	expiresAt: timeSchema.describe(
 		"When the op expires. Submit it before then; the same submit may be repeated later.",

@@ -29,7 +29,9 @@ const chainSchema = z.discriminatedUnion("kind", [
 		contracts: z
 			.object({
 				delegate: z.string().describe("The contract that wallets delegate to."),
-				entryPoint: z.string().describe("The ERC-4337 EntryPoint that executes ops."),
+				typedDelegate: z
+					.string()
+					.describe("The contract for wallets that sign typed data only: it refuses `personal_sign`."),
 				escrow: z
 					.string()
 					.describe("The contract that holds inputs until their orders are released or refunded."),

@@ -16,18 +16,19 @@ const uintSchema = z
 /** An order as JSON: numbers as decimal strings, words as hex. Parsed orders are frozen: their id is hashed once. */
 export const orderSchema: z.ZodType<Order, OrderJson> = z
 	.strictObject({
+		wallet: wordSchema,
+		inputToken: wordSchema,
+		inputAmount: uintSchema,
 		originChainId: uintSchema,
 		destinationChainId: uintSchema,
+		outputToken: wordSchema,
+		minOutput: uintSchema,
+		recipient: wordSchema,
+		topUp: uintSchema,
 		escrow: wordSchema,
 		originVault: wordSchema,
 		destinationVault: wordSchema,
 		attesterSet: wordSchema,
-		wallet: wordSchema,
-		inputToken: wordSchema,
-		inputAmount: uintSchema,
-		outputToken: wordSchema,
-		minOutput: uintSchema,
-		recipient: wordSchema,
 		swapKey: wordSchema,
 		deadlines: uintSchema,
 	})

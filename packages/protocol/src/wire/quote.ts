@@ -9,6 +9,7 @@ import {
 	timeSchema,
 	usdSchema,
 } from "./fields.ts";
+import { type MandateJson, signedMandateSchema } from "./mandate.ts";
 
 /** POST /swap/quote. Strict: a misspelt field here costs money. Addresses are checked against their chain later. */
 export const quoteRequestSchema = z.strictObject({
@@ -24,8 +25,12 @@ export const quoteRequestSchema = z.strictObject({
 	slippageBps: optional(z.int().min(1).max(5000)).describe(
 		"How far below `output` the delivery may be, in basis points. The default is 50 if both tokens are stable, otherwise 300.",
 	),
+	mandate: optional(signedMandateSchema).describe(
+		"The owner's mandate, if an agent's key and not the wallet's own will sign. Its gas is part of the price.",
+	),
 });
-export type QuoteRequest = z.output<typeof quoteRequestSchema>;
+/** The part of a request that is priced. A mandate only adds gas to it. */
+export type QuoteRequest = Omit<z.output<typeof quoteRequestSchema>, "mandate">;
 export type QuoteRequestBody = {
 	originChain: number | string;
 	destinationChain: number | string;
@@ -35,6 +40,7 @@ export type QuoteRequestBody = {
 	walletAddress: string;
 	recipient?: string;
 	slippageBps?: number;
+	mandate?: MandateJson;
 };
 
 export const quoteResponseSchema = z.object({

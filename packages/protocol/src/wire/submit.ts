@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { swapStatuses } from "../swap-status.ts";
-import { sealedTokenSchema, swapIdSchema } from "./fields.ts";
+import { optional, sealedTokenSchema, swapIdSchema } from "./fields.ts";
+import { signedMandateSchema } from "./mandate.ts";
 
 /** POST /swap/submit. The signature's form is checked after the token is opened. */
 export const submitRequestSchema = z.object({
@@ -8,8 +9,14 @@ export const submitRequestSchema = z.object({
 	signature: z
 		.string()
 		.describe(
-			"The wallet's signature over the 32 bytes of `geoOpHash`, by `personal_sign` (EIP-191), in hex: 65 bytes with v 27, 28, 0 or 1, or 64 bytes as in EIP-2098. `0x` is optional.",
+			"The wallet's signature of `geoOp.typedData` (EIP-712), or over the 32 bytes of `geoOpHash` by `personal_sign` (EIP-191), in hex: 65 bytes with v 27, 28, 0 or 1, or 64 bytes as in EIP-2098. `0x` is optional.",
 		),
+	signatureKind: optional(z.enum(["personal", "typed"])).describe(
+		"Which of the two was signed. Without it, the service tries both.",
+	),
+	mandate: optional(signedMandateSchema).describe(
+		"The mandate of the quote, if it had one. The signature is then the agent's.",
+	),
 });
 
 /** POST /swap/submit-solana. The transaction's form is checked after the token is opened. */

@@ -69,6 +69,7 @@ function orderAt(block: number): Opened {
 		outputToken: word(5),
 		minOutput: 9_900_000n,
 		recipient: word(6),
+		topUp: 0n,
 		swapKey: word(block),
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 	};

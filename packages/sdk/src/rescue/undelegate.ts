@@ -8,6 +8,7 @@ import {
 	zeroAddress,
 } from "viem";
 import { getCode, getTransactionCount, sendTransaction, waitForTransactionReceipt } from "viem/actions";
+import { revokeMandates } from "./mandates.ts";
 
 /** The code of a delegated wallet: this prefix and the delegate's address (EIP-7702). */
 const delegationPrefix = "0xef0100";
@@ -20,7 +21,9 @@ export async function readDelegate(client: PublicClient, wallet: Address): Promi
 
 /**
  * Removes a wallet's delegation: an authorization for the zero address, in a transaction that the payer sends and pays
- * for. The payer may be the wallet itself. Returns once the chain shows the wallet without a delegation.
+ * for. The payer may be the wallet itself. A transaction before it revokes the wallet's mandates, which would be good
+ * again after its next delegation; that fails if the wallet is delegated to another provider. Returns once the chain shows
+ * the wallet without a delegation.
  */
 export async function undelegate(
 	client: PublicClient,
@@ -29,13 +32,18 @@ export async function undelegate(
 		payer,
 		chainId,
 	}: {
-		/** The wallet's account. It only signs the authorization. */
-		wallet: Pick<LocalAccount, "address" | "signAuthorization">;
+		/** The wallet's account. It signs the authorization, and the revocation if another wallet pays. */
+		wallet: Pick<LocalAccount, "address" | "signAuthorization" | "signTypedData">;
 		payer: WalletClient & { account: Account };
 		chainId: number;
 	},
-): Promise<Hash> {
+): Promise<{ hash: Hash; isRevoked: boolean }> {
 	if (!wallet.signAuthorization) throw new TypeError("this account cannot sign an EIP-7702 authorization");
+	// Whatever the delegate's code answers, it must not keep the owner from leaving it.
+	const isRevoked = await revokeMandates(client, { wallet, payer, chainId }).then(
+		() => true,
+		() => false,
+	);
 	const isOwn = payer.account.address.toLowerCase() === wallet.address.toLowerCase();
 	const nonce = await getTransactionCount(client, { address: wallet.address, blockTag: "pending" });
 	const authorization = await wallet.signAuthorization({
@@ -59,5 +67,5 @@ export async function undelegate(
 			`transaction ${hash} did not remove the delegation: the wallet sent another one meanwhile. Try again`,
 		);
 	}
-	return hash;
+	return { hash, isRevoked };
 }

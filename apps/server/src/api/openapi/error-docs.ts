@@ -44,7 +44,7 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 			issues: [{ path: "slippage", message: "unknown field" }],
 			accepted: [
 				...["originChain", "destinationChain", "inputToken", "outputToken"],
-				...["amount", "walletAddress", "recipient", "slippageBps"],
+				...["amount", "walletAddress", "recipient", "slippageBps", "mandate"],
 			],
 			didYouMean: { slippage: "slippageBps" },
 		},
@@ -59,7 +59,9 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 			looksLike: z
 				.string()
 				.exactOptional()
-				.describe("The common mistake that the signature looks like: `hex_text` or `no_prefix`."),
+				.describe(
+					"What the signature looks like: `hex_text` is a common mistake; `personal_sign` or `typed_data` is a right signature of a kind that the wallet's account, or the given `signatureKind`, does not accept.",
+				),
 		}),
 		example: {
 			expected: wallet,
@@ -135,6 +137,43 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	},
 	BODY_TOO_LARGE: {},
 	UNSUPPORTED_MEDIA_TYPE: {},
+	INVALID_MANDATE: {
+		details: z.object({
+			reason: openEnum(["signature", "wallet", "escrow", "form", "desk", "quote"]).describe(
+				"`signature`: the wallet's owner did not sign it. `wallet`: it is for another wallet. `escrow` or `desk`: it is for another chain, or for contracts that this service no longer uses. `form`: the wallet's account would refuse it. `quote`: the quote had another one, or none.",
+			),
+		}),
+		example: { reason: "signature" },
+	},
+	MANDATE_ENDED: {
+		details: z.object({
+			reason: openEnum(["expired", "revoked"]).describe(
+				"`expired`: it ends before the order must be opened. `revoked`: its owner has ended all mandates of its epoch.",
+			),
+		}),
+		example: { reason: "revoked" },
+	},
+	OUTSIDE_MANDATE: {
+		details: z.object({
+			reason: openEnum(["input", "output", "recipient", "amount"]).describe(
+				"What the mandate does not allow: the input token, the output token, the recipient, or so much at once.",
+			),
+			maximumAmount: z
+				.string()
+				.exactOptional()
+				.describe(
+					"With `amount`: the most that the mandate allows at once, in the input token's smallest unit.",
+				),
+		}),
+		example: { reason: "amount", maximumAmount: "5000000" },
+	},
+	MANDATE_EXCEEDED: {
+		details: z.object({
+			available: z.string().describe("What the mandate allows now, in the input token's smallest unit."),
+			required: z.string().describe("The input of the swap."),
+		}),
+		example: { available: "1250000", required: "5000000" },
+	},
 	UNSUPPORTED_DELEGATION: {
 		details: z.object({
 			delegatedTo: z

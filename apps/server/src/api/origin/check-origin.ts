@@ -4,16 +4,16 @@ import { checkDelegation } from "../../chain/evm/wallet/check-delegation.ts";
 import { checkBalance } from "./check-balance.ts";
 import type { OriginReading } from "./read-origin.ts";
 
-/** Throws if the wallet could not open the order; otherwise returns the delegate under which it would. */
+/** Throws if the wallet could not open the order; otherwise returns the delegate with which it would pay. */
 export async function checkOrigin(
 	{ chain, order, authorization, reading, readNonces }: OriginReading,
-	{ target }: { target: Address },
+	{ targets }: { targets: readonly [Address, ...Address[]] },
 ): Promise<{ delegate: Address; authorization?: Authorization }> {
 	const delegation = await checkDelegation({
 		chain,
 		wallet: fromWord(order.wallet),
 		delegation: reading.delegation,
-		target,
+		targets,
 		authorization,
 		readNonces,
 	});

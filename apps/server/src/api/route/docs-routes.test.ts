@@ -57,7 +57,9 @@ test("GET / redirects to the docs, and every docs page that the guide or an erro
 			([, name]) => name,
 		),
 	);
-	expect(new Set(named)).toEqual(new Set(["api", "signing", "receipts", "rescue", "conformance"]));
+	expect(new Set(named)).toEqual(
+		new Set(["api", "signing", "mandates", "receipts", "rescue", "conformance"]),
+	);
 	for (const name of guidePages) {
 		const { statusCode, body } = await app.inject(`/docs/${name}`);
 		expect([statusCode, body.includes("<h1>")]).toEqual([200, true]);

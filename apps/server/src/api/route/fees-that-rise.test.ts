@@ -118,7 +118,7 @@ async function startService(kind: ChainKind) {
 
 const onChain: Fees = { l2: 0.1, l1: 1 };
 /** Most of a swap's network cost is for data. */
-const onRollup: Fees = { l2: 0.01, l1: 100 };
+const onRollup: Fees = { l2: 0.01, l1: 200 };
 const eighth = 1.125;
 
 test.each<{ kind: ChainKind; fee: string; start: Fees; risen: Fees }>([

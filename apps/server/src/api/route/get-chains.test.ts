@@ -52,7 +52,7 @@ async function tokens(query: Record<string, unknown> = {}) {
 
 test("every chain is listed with its contracts, without a call to the chain", async () => {
 	const { origin, destination } = testChains;
-	const { delegate, entryPoint, escrow, vault } = origin.deployment.contracts;
+	const { delegate, typedDelegate, escrow, vault } = origin.deployment.contracts;
 	const listed = await chains();
 	expect(listed.map(({ chainId }) => chainId)).toEqual([origin.chainId, destination.chainId, solanaChainId]);
 	expect(listed[0]).toEqual({
@@ -61,7 +61,7 @@ test("every chain is listed with its contracts, without a call to the chain", as
 		kind: "evm",
 		nativeToken: zeroAddress,
 		settlementToken: origin.deployment.settlementToken,
-		contracts: { delegate, entryPoint, escrow, vault, attesterSet: origin.deployment.attesterSet.hash },
+		contracts: { delegate, typedDelegate, escrow, vault, attesterSet: origin.deployment.attesterSet.hash },
 		openSeconds: 75,
 		finalitySeconds: 5,
 		live: true,

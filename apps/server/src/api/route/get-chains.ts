@@ -41,14 +41,14 @@ export function getChains({
 		explorerUrl,
 	}: EvmChainConfig): ChainEntry {
 		const { name, contracts, attesterSet, settlementToken } = deployment;
-		const { delegate, entryPoint, escrow, vault } = contracts;
+		const { delegate, typedDelegate, escrow, vault } = contracts;
 		return {
 			chainId,
 			name,
 			kind,
 			nativeToken: zeroAddress,
 			settlementToken,
-			contracts: { delegate, entryPoint, escrow, vault, attesterSet: attesterSet.hash },
+			contracts: { delegate, typedDelegate, escrow, vault, attesterSet: attesterSet.hash },
 			openSeconds,
 			finalitySeconds,
 			...(explorerUrl !== undefined && { explorerUrl }),

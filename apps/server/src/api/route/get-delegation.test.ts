@@ -12,6 +12,8 @@ let solana: SolanaChain;
 let route: Route;
 let chainId: string;
 let delegate: Address;
+let typedDelegate: Address;
+let mandateEscrow: Address;
 beforeAll(async () => {
 	scene = await startOriginScene();
 	solana = connectSolana({
@@ -20,7 +22,7 @@ beforeAll(async () => {
 	});
 	route = getDelegation({ chains: scene.chains, solana });
 	chainId = String(scene.origin.chainId);
-	({ delegate } = scene.origin.deployment.contracts);
+	({ delegate, typedDelegate, escrow: mandateEscrow } = scene.origin.deployment.contracts);
 });
 afterAll(() => scene.stop());
 
@@ -39,7 +41,9 @@ test("a new wallet is told what to sign, and is ready once its authorization was
 		delegated: false,
 		originReady: false,
 		delegationTarget: delegate,
+		typedDelegationTarget: typedDelegate,
 		accountNonce: 0,
+		mandateEpoch: 0,
 	});
 	const authorization = await scene.authorize(wallet, {
 		address: before.delegationTarget as Address,
@@ -51,24 +55,53 @@ test("a new wallet is told what to sign, and is ready once its authorization was
 		delegated: true,
 		originReady: true,
 		delegatedTo: delegate,
+		accepts: ["personal", "typed"],
 		accountNonce: 1,
+		mandateEpoch: 0,
+		mandateEscrow,
 	});
 });
 
-test("a wallet that delegated to an earlier delegate of ours is ready", async () => {
+test("a wallet that delegated to the account for typed data only is ready, and accepts no personal_sign", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true, delegate: typedDelegate });
+	expect(await ask({ chainId, walletAddress: wallet.address })).toEqual({
+		chainId: Number(chainId),
+		walletAddress: wallet.address,
+		delegated: true,
+		originReady: true,
+		delegatedTo: typedDelegate,
+		accepts: ["typed"],
+		accountNonce: 1,
+		mandateEpoch: 0,
+		mandateEscrow,
+	});
+});
+
+test("a wallet that delegated to an earlier delegate of ours needs a new delegation, and one of a stranger's is blocked", async () => {
 	const earlier = getAddress(`0xde1e6a7e${"0".repeat(31)}1`);
 	const chain = scene.chains.get(Number(chainId));
 	if (!chain) throw new Error("no chain");
 	const { deployment } = chain;
 	const contracts = { ...deployment.contracts, earlierDelegates: [earlier] };
 	const chains = new Map([[chain.chainId, { ...chain, deployment: { ...deployment, contracts } }]]);
-	const wallet = await scene.newWallet();
-	const authorizationList = [await scene.authorize(wallet, { address: earlier })];
-	await scene.send(scene.relayer, { to: wallet.address, authorizationList });
-	expect(
-		await scene.query(getDelegation({ chains, solana }), { chainId, walletAddress: wallet.address }),
-	).toMatchObject({ delegated: true, originReady: true, delegatedTo: earlier });
-	expect(await ask({ chainId, walletAddress: wallet.address })).toMatchObject({
+	const { testClient, publicClient } = scene.origin;
+	const bytecode = (await publicClient.getCode({ address: delegate })) ?? "0x";
+	await testClient.setCode({ address: earlier, bytecode });
+	const wallet = await scene.newWallet({ isDelegated: true, delegate: earlier });
+	const query = { chainId, walletAddress: wallet.address };
+	expect(await scene.query(getDelegation({ chains, solana }), query)).toEqual({
+		chainId: Number(chainId),
+		walletAddress: wallet.address,
+		delegated: true,
+		originReady: false,
+		delegatedTo: earlier,
+		delegationTarget: delegate,
+		typedDelegationTarget: typedDelegate,
+		accountNonce: 1,
+		mandateEpoch: 0,
+		mandateEscrow,
+	});
+	expect(await ask(query)).toMatchObject({
 		delegated: true,
 		originReady: false,
 		delegatedTo: earlier,

@@ -10,6 +10,7 @@ import * as z from "zod";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { readAccountNonces } from "../../chain/evm/wallet/read-account-nonces.ts";
 import { readDelegation } from "../../chain/evm/wallet/read-delegation.ts";
+import { readAccountEscrow, readEpoch } from "../../chain/evm/wallet/read-epoch.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
@@ -61,24 +62,37 @@ async function delegationOf(
 	chain: EvmChain,
 	wallet: Address,
 ): Promise<Omit<DelegationResponse, "chainId" | "walletAddress">> {
-	const [delegation, nonces] = await Promise.all([
+	const [delegation, nonces, epoch] = await Promise.all([
 		readDelegation(chain, wallet),
 		readAccountNonces(chain, wallet),
+		readEpoch(chain, wallet),
 	]);
+	const { contracts } = chain.deployment;
+	const mandateEpoch = Number(epoch);
 	switch (delegation.kind) {
 		case "ours":
 			return {
 				delegated: true,
 				originReady: true,
 				delegatedTo: delegation.delegate,
+				accepts: delegation.delegate === contracts.typedDelegate ? ["typed"] : ["personal", "typed"],
 				accountNonce: nonces.latest,
+				mandateEpoch,
+				mandateEscrow: contracts.escrow,
 			};
 		case "none":
+		case "earlier":
 			return {
-				delegated: false,
+				delegated: delegation.kind === "earlier",
 				originReady: false,
-				delegationTarget: chain.deployment.contracts.delegate,
+				...(delegation.kind === "earlier" && {
+					delegatedTo: delegation.delegate,
+					mandateEscrow: await readAccountEscrow(chain, wallet, { kind: delegation.kind }),
+				}),
+				delegationTarget: contracts.delegate,
+				typedDelegationTarget: contracts.typedDelegate,
 				accountNonce: nonces.latest,
+				mandateEpoch,
 			};
 		case "other":
 			return {

@@ -81,8 +81,8 @@ const isListening = () => expect.poll(listenerPid, { timeout: 10_000 }).toBeDefi
 
 const op: SignedOp = {
 	delegate: wallet,
-	allowance: 2n ** 200n,
-	gas: { verificationGasLimit: 60_000n, callGasLimit: 1n },
+	gas: 60_000n,
+	signatureKind: "personal",
 	signature: `0x${"cd".repeat(65)}`,
 	authorization: { chainId: 31337, address: wallet, nonce: 3, yParity: 1, r: hash, s: hash },
 };
@@ -106,6 +106,7 @@ async function insertSwap({
 		outputToken: toWord(wallet),
 		minOutput: 5n,
 		recipient: toWord(wallet),
+		topUp: 0n,
 		swapKey: toSwapKey(uuid),
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: BigInt(refundAfter) }),
 		...change,

@@ -70,6 +70,7 @@ async function insertSwap(
 		minOutput: 5n,
 		inputToken: isOnSolana ? wallet : toWord(address),
 		outputToken: toWord(address),
+		topUp: 0n,
 		swapKey: toSwapKey(uuid),
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 	};

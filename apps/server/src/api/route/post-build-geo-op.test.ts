@@ -1,29 +1,38 @@
 import {
 	type BuildResponse,
 	buildResponseSchema,
+	fromWord,
 	geoEscrowAbi,
 	type Order,
+	orderDigest,
 	orderId,
+	orderProof,
 	orderSchema,
-	orderUserOp,
+	orderTerms,
+	orderToJson,
+	type SignatureKind,
 	type SubmitResponse,
+	toWord,
 } from "@geoswap/protocol";
 import {
 	encodeFunctionData,
 	erc20Abi,
 	getAddress,
 	type Hex,
+	hashTypedData,
 	type PrivateKeyAccount,
 	parseEventLogs,
 	type SignedAuthorization,
+	type TypedDataDefinition,
 	zeroAddress,
 } from "viem";
-import { entryPoint09Abi, entryPoint09Address } from "viem/account-abstraction";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { fundEther, type OriginScene, refusalOf, startOriginScene } from "../../../test/api/origin-scene.ts";
 import type { Route } from "../http/route.ts";
 import { createDelegatedWallets } from "../origin/delegated-wallets.ts";
+import { openToken } from "../seal/open-token.ts";
+import type { SealedOp } from "../seal/sealed-op.ts";
 import { postBuildGeoOp } from "./post-build-geo-op.ts";
 
 let scene: OriginScene;
@@ -41,8 +50,21 @@ async function build(quote: unknown, authorization?: unknown): Promise<BuildResp
 	return buildResponseSchema.parse(await scene.call(route, { geoQuoteToken, authorization }));
 }
 
+test("a quote for contracts that were replaced since is not built", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { terms, ...quote } = scene.newQuote(wallet.address);
+	const earlier = toWord(getAddress(`0x${"12".repeat(20)}`));
+	for (const contract of ["escrow", "originVault", "destinationVault"] as const) {
+		const order = orderToJson({ ...terms, [contract]: earlier });
+		expect(await refusalOf(build({ ...quote, order }))).toEqual({
+			code: "SIMULATION_FAILED",
+			details: { reason: "the service's contracts were replaced since the quote" },
+		});
+	}
+});
+
 test.each(["ETH", "USDC", "USDT", "WETH", "ORB"])(
-	"an op in %s, rebuilt from the readable answer, opens the quoted order within its gas limits",
+	"an op in %s, rebuilt from the readable answer, opens the quoted order within its gas limit",
 	async (symbol) => {
 		const amount = 10n ** 15n;
 		const isMintable = symbol !== "WETH";
@@ -57,7 +79,47 @@ test.each(["ETH", "USDC", "USDT", "WETH", "ORB"])(
 	},
 );
 
-test("an existing allowance is reset in the op, for a token that refuses to change a nonzero one", async () => {
+test("the answer's typed data, as JSON, has the hash as its digest, and its signature opens the order", async () => {
+	for (const delegate of ["delegate", "typedDelegate"] as const) {
+		const target = scene.origin.deployment.contracts[delegate];
+		const wallet = await scene.newWallet();
+		const authorization = await scene.authorize(wallet, { address: target });
+		const quote = scene.newQuote(wallet.address);
+		const built = await build(quote, authorization);
+		expect(built.geoOp.delegate).toBe(target);
+		await expectOpens({ built, wallet, order: quote.terms, authorization, kind: "typed" });
+	}
+});
+
+test("the typed data names the wallet, both assets, the amounts and the contracts of the order", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { terms, ...quote } = scene.newQuote(wallet.address);
+	const { chainId, deployment } = scene.origin;
+	const { escrow, vault } = deployment.contracts;
+	const { typedData, order } = (await build(quote)).geoOp;
+	expect(typedData).toMatchObject({
+		domain: { name: "Geoswap", version: "1", chainId, verifyingContract: escrow },
+		primaryType: "Order",
+		message: {
+			wallet: wallet.address,
+			inputToken: scene.assetOf("USDC"),
+			inputAmount: "10000000",
+			originChainId: String(chainId),
+			outputToken: terms.outputToken,
+			minOutput: "9900000",
+			recipient: terms.recipient,
+			topUp: "0",
+			escrow,
+			originVault: vault,
+		},
+	});
+	expect(Object.keys(typedData.message).toSorted()).toEqual(
+		typedData.types.Order?.map(({ name }) => name).toSorted(),
+	);
+	expect(orderSchema.parse(order as never)).toEqual(terms);
+});
+
+test("an existing allowance to the escrow does not matter, for a token that refuses to change a nonzero one", async () => {
 	const inputToken = scene.assetOf("USDT");
 	const wallet = await scene.newWallet({ symbol: "USDT", isDelegated: true });
 	await fundEther(scene, wallet.address);
@@ -65,9 +127,7 @@ test("an existing allowance is reset in the op, for a token that refuses to chan
 	const data = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [escrow, 5n] });
 	await scene.send(wallet, { to: inputToken, data });
 	const quote = scene.newQuote(wallet.address, { inputToken });
-	const built = await build(quote);
-	expect(built.geoOp).toMatchObject({ allowance: "5", calls: [{}, {}, {}] });
-	await expectOpens({ built, wallet, order: quote.terms });
+	await expectOpens({ built: await build(quote), wallet, order: quote.terms });
 });
 
 test("two builds of one quote open the same order", async () => {
@@ -147,6 +207,32 @@ test("a wallet without a delegation is told what to sign", async () => {
 	});
 });
 
+test("a wallet on a delegate that we offered before is told to sign a new delegation, and builds with it", async () => {
+	const earlier = getAddress(`0x${"ea".repeat(20)}`);
+	const { chains, sealKeys, nowMs } = scene;
+	const later = new Map(
+		[...chains].map(([chainId, chain]) => {
+			const contracts = { ...chain.deployment.contracts, earlierDelegates: [earlier] };
+			return [chainId, { ...chain, deployment: { ...chain.deployment, contracts } }];
+		}),
+	);
+	const db = scene.database.pool;
+	const laterRoute = postBuildGeoOp({ chains: later, delegated, db, sealKeys, nowMs });
+	const wallet = await scene.newWallet({ isDelegated: true, delegate: earlier });
+	const quote = scene.newQuote(wallet.address);
+	const ask = (authorization?: unknown) =>
+		scene.call<BuildResponse>(laterRoute, { geoQuoteToken: scene.seal(quote), authorization });
+	const { delegate } = scene.origin.deployment.contracts;
+	expect(await refusalOf(ask())).toEqual({
+		code: "NEEDS_DELEGATION",
+		details: { delegationTarget: delegate, accountNonce: 1 },
+	});
+	const authorization = await scene.authorize(wallet);
+	const built = await ask(authorization);
+	expect(built.geoOp.delegate).toBe(delegate);
+	await expectOpens({ built, wallet, order: quote.terms, authorization });
+});
+
 test("an authorization that would not take effect is refused, and the answer says why", async () => {
 	const wallet = await scene.newWallet();
 	const quote = scene.newQuote(wallet.address);
@@ -206,11 +292,27 @@ test("an authorization is refused while the wallet has a pending transaction", a
 	}
 });
 
-test("an authorization of a wallet that is already delegated to us is ignored, whatever it says", async () => {
+test("an authorization for the delegate that a wallet has is ignored, whatever else it says", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const stale = await scene.authorize(wallet, { chainId: 0, nonce: 7 });
+	const built = await build(scene.newQuote(wallet.address), stale);
+	expect((await sealedOp(built)).authorization).toBeUndefined();
+});
+
+test("an authorization for the other of our delegates switches the wallet to it", async () => {
+	const { delegate, typedDelegate } = scene.origin.deployment.contracts;
+	const wallet = await scene.newWallet({ isDelegated: true });
 	const quote = scene.newQuote(wallet.address);
-	expect((await build(quote, stale)).geoOpHash).toBe((await build(quote)).geoOpHash);
+	expect((await build(quote)).geoOp.delegate).toBe(delegate);
+	const stale = await scene.authorize(wallet, { address: typedDelegate, nonce: 0 });
+	expect(await refusalOf(build(quote, stale))).toEqual({
+		code: "INVALID_AUTHORIZATION",
+		details: { reason: "nonce", expected: 1 },
+	});
+	const authorization = await scene.authorize(wallet, { address: typedDelegate });
+	const built = await build(quote, authorization);
+	expect(built.geoOp.delegate).toBe(typedDelegate);
+	await expectOpens({ built, wallet, order: quote.terms, authorization, kind: "typed" });
 });
 
 test("a wallet that holds too little is told what it has and what it needs", async () => {
@@ -257,44 +359,45 @@ async function wrap(wallet: PrivateKeyAccount, amount: bigint): Promise<void> {
 	await scene.send(scene.relayer, { to: weth, data });
 }
 
-/** Rebuilds the op from the readable answer, as a careful caller does, signs and sends it. */
+/** Rebuilds the op from the readable answer, as a careful caller does, signs it and opens the order with its gas limit. */
 async function expectOpens({
-	built: { geoOp, geoOpHash },
+	built,
 	wallet,
 	order,
 	authorization,
+	kind = "personal",
 }: {
 	built: BuildResponse;
 	wallet: PrivateKeyAccount;
 	order: Order;
 	authorization?: SignedAuthorization;
+	kind?: SignatureKind;
 }): Promise<void> {
-	const { hash, userOp } = orderUserOp({
-		order: orderSchema.parse(geoOp.order as never),
-		delegate: geoOp.delegate as Hex,
-		allowance: BigInt(geoOp.allowance),
-		gas: {
-			verificationGasLimit: BigInt(geoOp.gas.verificationGasLimit),
-			callGasLimit: BigInt(geoOp.gas.callGasLimit),
-		},
-	});
-	expect(hash).toBe(geoOpHash);
-	expect({
-		...geoOp.userOp,
-		nonce: BigInt(geoOp.userOp.nonce),
-		preVerificationGas: 0n,
-		signature: "0x",
-	}).toEqual(userOp);
-	const signature = await wallet.signMessage({ message: { raw: geoOpHash as Hex } });
+	const { geoOp, geoOpHash } = built;
+	const rebuilt = orderSchema.parse(geoOp.order as never);
+	expect(rebuilt).toEqual(order);
+	expect(orderDigest(rebuilt)).toBe(geoOpHash);
+	const typedData = geoOp.typedData as unknown as TypedDataDefinition;
+	expect(hashTypedData(typedData)).toBe(geoOpHash);
+	const signature =
+		kind === "typed"
+			? await wallet.signTypedData(typedData)
+			: await wallet.signMessage({ message: { raw: geoOpHash as Hex } });
+	const opening = {
+		wallet: wallet.address,
+		gas: (await sealedOp(built)).gas,
+		terms: orderTerms(order),
+		proof: orderProof({ kind, signature }),
+	};
 	const { logs } = await scene.send(scene.relayer, {
-		to: entryPoint09Address,
-		data: encodeFunctionData({
-			abi: entryPoint09Abi,
-			functionName: "handleOps",
-			args: [[{ ...userOp, signature }], scene.relayer.address],
-		}),
+		to: fromWord(order.escrow),
+		data: encodeFunctionData({ abi: geoEscrowAbi, functionName: "openMany", args: [[opening]] }),
 		...(authorization && { authorizationList: [authorization] }),
 	});
 	const [opened] = parseEventLogs({ abi: geoEscrowAbi, eventName: "Opened", logs });
 	expect(opened?.args.orderId).toBe(orderId(order));
+}
+
+function sealedOp({ geoOpToken }: BuildResponse): Promise<SealedOp> {
+	return openToken<SealedOp>(scene.sealKeys, geoOpToken, { purpose: "op:evm", accountId: scene.accountId });
 }

@@ -23,7 +23,7 @@ import type { Config } from "../../config/config.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
 import type { Database } from "../../database/database.ts";
 import { solanaTransactions } from "../../desk/network-cost.ts";
-import { openedQuote, type SealedQuote } from "../../desk/sealed-quote.ts";
+import type { SealedQuote } from "../../desk/sealed-quote.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { postBuildSolanaTxDoc } from "../openapi/endpoints/post-build-solana-tx.ts";
@@ -57,9 +57,10 @@ export function postBuildSolanaTx({
 		doc: postBuildSolanaTxDoc,
 		async handle({ body, account: { accountId } }): Promise<BuildSolanaResponse> {
 			const { geoQuoteToken } = parseRequest(buildRequestSchema, body);
-			const quote = openedQuote(
-				await openToken<SealedQuote>(sealKeys, geoQuoteToken, { purpose: "quote:solana", accountId }),
-			);
+			const quote = await openToken<SealedQuote>(sealKeys, geoQuoteToken, {
+				purpose: "quote:solana",
+				accountId,
+			});
 			const builtAtMs = nowMs();
 			// The open deadline may leave an op less time than a quote has.
 			const quoteExpiresAtMs = Math.min(quote.expiresAtMs, quote.opExpiresAtMs);

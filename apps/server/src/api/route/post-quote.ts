@@ -1,4 +1,5 @@
 import { type QuoteResponse, quoteRequestSchema, toSwapId } from "@geoswap/protocol";
+import { mandateShape } from "../../chain/evm/wallet/mandate-shape.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
 import type { FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
 import { discountedFee } from "../../desk/discount/fee-tier.ts";
@@ -7,6 +8,7 @@ import type { Desk } from "../../desk/venue.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { postQuoteDoc } from "../openapi/endpoints/post-quote.ts";
+import { checkMandate, sealedMandate } from "../origin/check-mandate.ts";
 import type { DelegatedWallets } from "../origin/delegated-wallets.ts";
 import { sealToken } from "../seal/seal-token.ts";
 import type { RecipientAccounts } from "./recipient-accounts.ts";
@@ -49,11 +51,18 @@ export function postQuote({
 			const { baseFeeMillibps } = desk;
 			const feeMillibps = tier ? discountedFee(baseFeeMillibps, tier) : baseFeeMillibps;
 			const isDelegated = delegated.has({ chainId: originChainId, address: walletAddress });
-			const quote = desk.quote(request, { feeMillibps, recipient, isDelegated, accountId });
+			const { mandate } = request;
+			const shape = mandate && mandateShape(mandate);
+			const quote = desk.quote(request, { feeMillibps, recipient, isDelegated, mandate: shape, accountId });
+			const { order } = quote;
+			const digest = mandate && checkMandate(mandate, order);
 			const geoQuoteToken = sealToken(sealKeys, {
 				purpose: `quote:${quote.originKind}`,
 				accountId,
-				payload: sealedQuote(quote),
+				payload: {
+					...sealedQuote(quote),
+					...(mandate && shape && digest && { mandate: sealedMandate(mandate, { order, digest, shape }) }),
+				},
 			});
 			return {
 				geoQuoteToken,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { removeDelegationResponseSchema } from "@geoswap/protocol";
+import { removeDelegationResponseSchema, revocationTypedData } from "@geoswap/protocol";
 import { type PrivateKeyAccount, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OriginScene, refusalOf, startOriginScene } from "../../../test/api/origin-scene.ts";
@@ -28,17 +28,42 @@ async function remove(
 		as = scene.accountId,
 		perDay = { perAccount: 10, perChain: 100 },
 		change = {},
+		epoch = 0n,
 	}: {
 		as?: string;
 		perDay?: { perAccount: number; perChain: number };
 		change?: Parameters<OriginScene["authorize"]>[1];
+		/** The epoch that the revocation is signed for. */
+		epoch?: bigint;
 	} = {},
 ) {
 	const nonce = await scene.origin.publicClient.getTransactionCount({ address: wallet.address });
 	const authorization = await scene.authorize(wallet, { address: zeroAddress, nonce, ...change });
-	const body = { chainId: scene.origin.chainId, walletAddress: wallet.address, authorization };
+	const revocation = await revoke(wallet, { epoch });
+	const body = { chainId: scene.origin.chainId, walletAddress: wallet.address, authorization, revocation };
 	return removeDelegationResponseSchema.strict().parse(await scene.call(routeWith(perDay), body, as));
 }
+
+function revoke(wallet: PrivateKeyAccount, { epoch }: { epoch: bigint }) {
+	const { chainId, deployment } = scene.origin;
+	const { escrow } = deployment.contracts;
+	return wallet.signTypedData(revocationTypedData({ chainId, escrow, wallet: wallet.address, epoch }));
+}
+
+test("a revocation that is missing, or not the wallet's for its current epoch, is refused", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { code, details } = await refusalOf(remove(wallet, { epoch: 1n }));
+	expect([code, details]).toEqual([
+		"INVALID_SIGNATURE",
+		{ expected: wallet.address, recovered: expect.not.stringContaining(wallet.address) },
+	]);
+	const body = { chainId: scene.origin.chainId, walletAddress: wallet.address };
+	const without = scene.call(routeWith({ perAccount: 1, perChain: 1 }), body);
+	expect(await refusalOf(without)).toMatchObject({
+		code: "INVALID_REQUEST",
+		details: { issues: expect.arrayContaining([{ path: "revocation", message: "required" }]) },
+	});
+});
 
 test("a delegated wallet's removal is queued once, however often it is asked for", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
@@ -83,7 +108,12 @@ test("an authorization for another address, chain or nonce, or of another wallet
 	expect(await reasonOf(remove(wallet, { change: { nonce: 7 } }))).toEqual({ code, reason: "nonce" });
 	const stranger = await scene.newWallet();
 	const signed = await scene.authorize(stranger, { address: zeroAddress, nonce: 1 });
-	const body = { chainId: scene.origin.chainId, walletAddress: wallet.address, authorization: signed };
+	const body = {
+		chainId: scene.origin.chainId,
+		walletAddress: wallet.address,
+		authorization: signed,
+		revocation: await revoke(wallet, { epoch: 0n }),
+	};
 	expect(await reasonOf(scene.call(routeWith({ perAccount: 1, perChain: 1 }), body))).toEqual({
 		code,
 		reason: "signer",

@@ -1,16 +1,22 @@
 import {
 	authorizationSchema,
 	type Milliseconds,
+	orderProof,
 	type RemoveDelegationResponse,
 	removeDelegationRequestSchema,
+	revocationTypedData,
 	SwapError,
 } from "@geoswap/protocol";
-import { zeroAddress } from "viem";
+import { type Address, type Hex, hashTypedData, zeroAddress } from "viem";
 import * as z from "zod";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import { recoverAddress } from "../../chain/evm/secp256k1.ts";
 import { authorizationProblem } from "../../chain/evm/wallet/check-delegation.ts";
+import { isSignedBy } from "../../chain/evm/wallet/is-signed-by.ts";
+import { normalizeSignature } from "../../chain/evm/wallet/normalize-signature.ts";
 import { readAccountNonces } from "../../chain/evm/wallet/read-account-nonces.ts";
 import { readDelegation } from "../../chain/evm/wallet/read-delegation.ts";
+import { readAccountEscrow, readEpoch } from "../../chain/evm/wallet/read-epoch.ts";
 import type { Config } from "../../config/config.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import { queueRemoval } from "../../job/delegation-removals.ts";
@@ -26,7 +32,7 @@ const removalSchema = z.object({
 });
 const hourSeconds = 3_600;
 
-/** POST /delegation/remove. A lane sends the authorization at the service's cost. */
+/** POST /delegation/remove. A lane sends the revocation and the authorization at the service's cost. */
 export function postRemoveDelegation({
 	chains,
 	db,
@@ -44,7 +50,7 @@ export function postRemoveDelegation({
 		operation: "build",
 		doc: postRemoveDelegationDoc,
 		async handle({ body, account: { accountId } }): Promise<RemoveDelegationResponse> {
-			const { chainId } = parseRequest(removeDelegationRequestSchema, body);
+			const { chainId, revocation } = parseRequest(removeDelegationRequestSchema, body);
 			const chain = chains.get(chainId);
 			if (!chain) {
 				const message = `not a chain on which wallets are delegated; those are: ${[...chains.keys()].join(", ")}`;
@@ -52,9 +58,10 @@ export function postRemoveDelegation({
 			}
 			const { walletAddress: wallet, authorization } = parseRequest(removalSchema, body);
 			const about = { chainId, walletAddress: wallet };
-			const [delegation, nonces, unended] = await Promise.all([
+			const [delegation, nonces, epoch, unended] = await Promise.all([
 				readDelegation(chain, wallet),
 				readAccountNonces(chain, wallet),
+				readEpoch(chain, wallet),
 				unendedSwaps(db, { accountId, chainId, wallet, nowMs: nowMs() }),
 			]);
 			if (delegation.kind === "none") return { ...about, removal: "none" };
@@ -64,6 +71,8 @@ export function postRemoveDelegation({
 			if (delegation.kind === "contract") throw new SwapError("UNSUPPORTED_DELEGATION", {});
 			const problem = authorizationProblem(authorization, { chainId, wallet, target: zeroAddress, nonces });
 			if (problem) throw problem.error;
+			const escrow = await readAccountEscrow(chain, wallet, delegation);
+			const proof = checkRevocation(revocation, { chainId, escrow, wallet, epoch });
 			if (unended.own.length > 0 || unended.hasUnopened) {
 				throw new SwapError("WALLET_BUSY", { swapIds: unended.own });
 			}
@@ -72,12 +81,33 @@ export function postRemoveDelegation({
 				chainId,
 				wallet,
 				authorization,
+				revocation: proof,
 				perDay: limits.delegationRemovalsPerDay,
 			});
 			if (spent) throw overBudget(spent);
 			return { ...about, removal: "queued" };
 		},
 	};
+}
+
+/** Returns the proof with which the wallet's account revokes its mandates. Throws unless the wallet signed it. */
+function checkRevocation(
+	text: string,
+	about: { chainId: number; escrow: Address; wallet: Address; epoch: bigint },
+): Hex {
+	const { wallet } = about;
+	const signature = normalizeSignature(text, { wallet, path: "revocation" });
+	const hash = hashTypedData(revocationTypedData(about));
+	if (isSignedBy(wallet, { hash, signature })) return orderProof({ kind: "typed", signature });
+	const recovered = recoverAddress({ hash, signature });
+	throw new SwapError(
+		"INVALID_SIGNATURE",
+		{ expected: wallet, ...(recovered && { recovered }) },
+		{
+			message:
+				"The revocation is not the wallet's signature of its mandates' current epoch. Read GET /swap/delegation again, and sign RevokeMandates as typed data.",
+		},
+	);
 }
 
 function overBudget(whose: "account" | "chain"): SwapError {

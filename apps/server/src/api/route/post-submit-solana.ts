@@ -76,7 +76,7 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 				checkBalance: (claimed) => checkSolanaBalance(order, available - claimed),
 			};
 		},
-		signedOp: ({ feePayer, blockhash, lastValidBlockHeight, compute }, signature) => ({
+		signedOp: ({ feePayer, blockhash, lastValidBlockHeight, compute }, { signature }) => ({
 			kind: "solana",
 			feePayer,
 			blockhash,

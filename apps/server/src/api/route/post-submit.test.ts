@@ -3,6 +3,7 @@ import { startTestSolana } from "@geoswap/devnet";
 import {
 	fromSwapId,
 	orderToJson,
+	orderTypedData,
 	type SwapUuid,
 	solanaChainId,
 	submitResponseSchema,
@@ -11,8 +12,7 @@ import {
 } from "@geoswap/protocol";
 import { generateKeyPairSigner } from "@solana/kit";
 import {
-	encodeFunctionData,
-	erc20Abi,
+	getAddress,
 	type Hex,
 	hexToBytes,
 	parseSignature,
@@ -25,9 +25,6 @@ import { type SubmitScene, startSubmitScene } from "../../../test/api/submit-sce
 import { giveAccountAway } from "../../../test/solana/give-account-away.ts";
 import { connectSolana, type SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
-import { openToken } from "../seal/open-token.ts";
-import { sealToken } from "../seal/seal-token.ts";
-import type { SealedOp } from "../seal/sealed-op.ts";
 
 let scene: SubmitScene;
 beforeAll(async () => {
@@ -45,28 +42,25 @@ test("a swap quoted with a discount is repriced with that fee and keeps it", asy
 	expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({ feeMillibps: 11_250 });
 });
 
-test("tokens sealed by the previous version can be built and submitted, with their fee", async () => {
-	const signedOldOp = async () => {
-		const wallet = await scene.newWallet({ isDelegated: true });
-		const { feeMillibps, ...quote } = scene.newQuote(wallet.address);
-		// The old form has hundredths of a basis point.
-		const oldForm = { ...quote, feeCentibps: feeMillibps / 10 } as unknown as ReturnType<
-			typeof scene.newQuote
-		>;
-		return scene.signedOp(wallet, undefined, oldForm);
-	};
-	const fromQuote = await signedOldOp();
-	await scene.submit(fromQuote.built, fromQuote.signature);
-
-	const { quote, built, signature } = await signedOldOp();
-	const sealedFor = { purpose: "op:evm", accountId: scene.accountId } as const;
-	const op = await openToken<SealedOp>(scene.sealKeys, built.geoOpToken, sealedFor);
-	const geoOpToken = sealToken(scene.sealKeys, { ...sealedFor, payload: { ...op, quote } });
-	await scene.submit({ ...built, geoOpToken }, signature);
-	expect(scene.repricedFees.slice(-2)).toEqual([12_500, 12_500]);
-	for (const { uuid } of [fromQuote.quote, quote]) {
-		expect(await readSwap(scene.database.pool, uuid)).toMatchObject({ feeMillibps: 12_500 });
+test("an order for contracts that were replaced since its quote is refused, unless it is open already", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await scene.signedOp(wallet);
+	const { origin, destination } = scene.testChains;
+	const later = getAddress(`0x${"12".repeat(20)}`);
+	for (const [chain, contract] of [
+		[origin, "escrow"],
+		[origin, "vault"],
+		[destination, "vault"],
+	] as const) {
+		scene.knobs.replaced = new Map([[chain.chainId, { [contract]: later }]]);
+		expect(await refusalOf(scene.submit(built, signature))).toEqual({
+			code: "SIMULATION_FAILED",
+			details: { reason: "the service's contracts were replaced since the quote" },
+		});
 	}
+	expect(await readSwap(scene.database.pool, quote.uuid)).toBeUndefined();
+	await scene.land(signature, { quote });
+	expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });
 });
 
 test("a signed op becomes a pending swap with its reservation, and a round is poked", async () => {
@@ -80,7 +74,13 @@ test("a signed op becomes a pending swap with its reservation, and a round is po
 		order: quote.terms,
 		output: quote.output,
 		delivery: quote.delivery,
-		op: { signature, delegate: built.geoOp.delegate, authorization: { nonce: 0 } },
+		op: {
+			signature,
+			signatureKind: "personal",
+			gas: expect.any(BigInt),
+			delegate: built.geoOp.delegate,
+			authorization: { nonce: 0 },
+		},
 		stage: "opening",
 		givingUp: undefined,
 	});
@@ -95,6 +95,65 @@ test("a compact signature without 0x is accepted, and stored in the form that co
 	const compact = signatureToCompactSignature({ r, s, yParity: yParity === 1 ? 1 : 0 });
 	await scene.submit(built, serializeCompactSignature(compact).slice(2));
 	expect((await readSwap(scene.database.pool, quote.uuid))?.op?.signature).toBe(signature);
+});
+
+test("a signature of the typed data is accepted from either delegate, and stored as what it is", async () => {
+	for (const delegate of ["delegate", "typedDelegate"] as const) {
+		const target = scene.origin.deployment.contracts[delegate];
+		const wallet = await scene.newWallet({ isDelegated: true, delegate: target });
+		const { quote, built } = await scene.signedOp(wallet);
+		const signature = await wallet.signTypedData(orderTypedData(quote.terms));
+		await scene.submit(built, signature, delegate === "delegate" ? {} : { signatureKind: "typed" });
+		expect((await readSwap(scene.database.pool, quote.uuid))?.op).toEqual({
+			delegate: target,
+			gas: expect.any(BigInt),
+			signatureKind: "typed",
+			signature,
+		});
+	}
+});
+
+test("a personal_sign for an account of typed data only is refused by its name, and so is a signature of another kind than the named one", async () => {
+	const { typedDelegate } = scene.origin.deployment.contracts;
+	const careful = await scene.newWallet({ isDelegated: true, delegate: typedDelegate });
+	const { built, signature } = await scene.signedOp(careful);
+	for (const signatureKind of [undefined, "typed", "personal"] as const) {
+		const given = signatureKind ? { signatureKind } : {};
+		expect(await refusalOf(scene.submit(built, signature, given))).toMatchObject({
+			code: "INVALID_SIGNATURE",
+			details: { expected: careful.address, looksLike: "personal_sign" },
+		});
+	}
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const plain = await scene.signedOp(wallet);
+	const typed = await wallet.signTypedData(orderTypedData(plain.quote.terms));
+	for (const [given, signatureKind, looksLike] of [
+		[plain.signature, "typed", "personal_sign"],
+		[typed, "personal", "typed_data"],
+	] as const) {
+		expect(await refusalOf(scene.submit(plain.built, given, { signatureKind }))).toMatchObject({
+			code: "INVALID_SIGNATURE",
+			details: { looksLike },
+		});
+	}
+	expect(await scene.swapCount()).toBe(0);
+	await scene.submit(plain.built, plain.signature, { signatureKind: "personal" });
+	expect(await scene.swapCount()).toBe(1);
+});
+
+test("a first swap that delegates the wallet to the account for typed data only needs a typed signature", async () => {
+	const { typedDelegate } = scene.origin.deployment.contracts;
+	const wallet = await scene.newWallet();
+	const authorization = await scene.authorize(wallet, { address: typedDelegate });
+	const { quote, built, signature } = await scene.signedOp(wallet, authorization);
+	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({
+		code: "INVALID_SIGNATURE",
+		details: { looksLike: "personal_sign" },
+	});
+	await scene.submit(built, await wallet.signTypedData(orderTypedData(quote.terms)));
+	expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({
+		op: { delegate: typedDelegate, signatureKind: "typed", authorization: { nonce: 0 } },
+	});
 });
 
 test("a signature that is malformed or not the wallet's over the hash creates no swap", async () => {
@@ -209,9 +268,9 @@ test("two first swaps of one wallet both work, though the first makes the second
 		scene.signedOp(wallet, authorization),
 	]);
 	await scene.submit(first.built, first.signature);
-	await scene.land(first.built, first.signature, { quote: first.quote, authorization });
+	await scene.land(first.signature, { quote: first.quote, authorization });
 	await scene.submit(second.built, second.signature);
-	await scene.land(second.built, second.signature, { quote: second.quote, authorization });
+	await scene.land(second.signature, { quote: second.quote, authorization });
 	expect(await scene.swapCount()).toBe(2);
 	// The remaining balance is short by exactly a third swap's input.
 	expect(await refusalOf(scene.submit(third.built, third.signature))).toMatchObject({
@@ -231,23 +290,21 @@ test("a wallet's other swaps are subtracted from its balance until they are open
 	expect(await refusalOf(scene.submit(third.built, third.signature))).toEqual(short);
 	expect(await refusalOf(scene.build(scene.newQuote(wallet.address)))).toEqual(short);
 	// The database does not know yet that the order is open: it must not count twice.
-	await scene.land(first.built, first.signature, first);
+	await scene.land(first.signature, first);
 	expect(await refusalOf(scene.submit(third.built, third.signature))).toEqual(short);
 });
 
 test("an op that would fail is refused, and no swap is created", async () => {
-	const inputToken = scene.assetOf("USDT");
-	const wallet = await scene.newWallet({ symbol: "USDT", isDelegated: true });
-	await fundEther(scene, wallet.address);
-	const { built, signature } = await scene.signedOp(
-		wallet,
-		undefined,
-		scene.newQuote(wallet.address, { inputToken }),
-	);
-	const { escrow } = scene.origin.deployment.contracts;
-	const data = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [escrow, 5n] });
-	await scene.send(wallet, { to: inputToken, data });
-	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({ code: "SIMULATION_FAILED" });
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { built, signature } = await scene.signedOp(wallet);
+	// Since the build, the wallet has switched to the account that refuses such a signature.
+	const { typedDelegate: address } = scene.origin.deployment.contracts;
+	const authorizationList = [await scene.authorize(wallet, { address })];
+	await scene.send(scene.relayer, { to: wallet.address, authorizationList });
+	expect(await refusalOf(scene.submit(built, signature))).toEqual({
+		code: "SIMULATION_FAILED",
+		details: { reason: "Opaque" },
+	});
 	expect(await scene.swapCount()).toBe(0);
 });
 
@@ -405,7 +462,7 @@ test("an op that someone else sent first becomes a swap, which is to be refunded
 		await scene.setStock(stock);
 		const wallet = await scene.newWallet({ isDelegated: true });
 		const { quote, built, signature } = await scene.signedOp(wallet);
-		await scene.land(built, signature, { quote });
+		await scene.land(signature, { quote });
 		expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });
 		expect(await readSwap(scene.database.pool, quote.uuid)).toMatchObject({ givingUp });
 	}
@@ -468,7 +525,7 @@ test("a recipient on Solana is checked before the input is taken, and not if the
 	expect(await scene.swapCount()).toBe(0);
 
 	const sent = await toSolana();
-	await scene.land(sent.built, sent.signature, { quote: sent.quote });
+	await scene.land(sent.signature, { quote: sent.quote });
 	for (const served of [dead, chain]) {
 		expect(await scene.submit(sent.built, sent.signature, by(served))).toMatchObject({ status: "pending" });
 	}

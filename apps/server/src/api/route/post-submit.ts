@@ -1,40 +1,76 @@
-import { fromWord, orderUserOp, SwapError, submitRequestSchema, unpackDeadlines } from "@geoswap/protocol";
-import type { PackedUserOperation } from "viem/account-abstraction";
+import {
+	encodeMandate,
+	fromWord,
+	orderDigest,
+	orderProof,
+	type SignatureKind,
+	type SignedMandate,
+	SwapError,
+	submitRequestSchema,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import { isAddressEqual } from "viem";
 import { askChain } from "../../chain/ask-chain.ts";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { readWasOpened } from "../../chain/evm/read/read-was-opened.ts";
 import { checkOpSignature } from "../../chain/evm/wallet/check-op-signature.ts";
 import { normalizeSignature } from "../../chain/evm/wallet/normalize-signature.ts";
 import { signedAuthorization } from "../../chain/evm/wallet/signed-authorization.ts";
-import { simulateOp } from "../../chain/evm/wallet/simulate-open.ts";
+import { simulateSigned } from "../../chain/evm/wallet/simulate-open.ts";
+import type { SignedOp } from "../../swap/facts/swap-record.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { postSubmitDoc } from "../openapi/endpoints/post-submit.ts";
 import { checkBalance } from "../origin/check-balance.ts";
+import { checkMandate, checkMandateUse, simulationError } from "../origin/check-mandate.ts";
 import { checkOrigin } from "../origin/check-origin.ts";
 import { originChain, readOrigin } from "../origin/read-origin.ts";
 import type { SealedOp } from "../seal/sealed-op.ts";
 import { type OriginSubmit, type SubmitDeps, submitRoute } from "../submit/submit-route.ts";
+
+/** The fields of a submit about the signature, as they are in the request. */
+type GivenSignature = {
+	signature: string;
+	signatureKind: SignatureKind | undefined;
+	mandate: SignedMandate | undefined;
+};
+
+/** A signature in its normal form, the kind that it is, and the mandate if it is an agent's. */
+type CheckedSignature = Pick<SignedOp, "signature" | "signatureKind" | "mandate">;
+
+const otherMandate =
+	"The mandate is not the one of the quote. Send the same mandate with both, or neither; its gas is part of the price.";
 
 /** POST /swap/submit. */
 export function postSubmit({
 	chains,
 	...deps
 }: SubmitDeps & { chains: ReadonlyMap<number, EvmChain> }): Route {
-	const origin: OriginSubmit<SealedOp, PackedUserOperation> = {
+	const origin: OriginSubmit<SealedOp, GivenSignature, CheckedSignature> = {
 		path: "/swap/submit",
 		doc: postSubmitDoc,
 		purpose: "op:evm",
 		parse(body) {
-			const { geoOpToken, signature } = parseRequest(submitRequestSchema, body);
-			return { geoOpToken, signed: signature };
+			const { geoOpToken, ...signed } = parseRequest(submitRequestSchema, body);
+			return { geoOpToken, signed };
 		},
-		async checkSignature(op, order, signed) {
-			const wallet = fromWord(order.wallet);
-			const signature = normalizeSignature(signed, { wallet });
-			const { hash, userOp } = orderUserOp({ order, ...op });
-			checkOpSignature({ opHash: hash, signature, wallet });
-			return { ...userOp, signature };
+		async checkSignature({ quote, delegate }, order, given) {
+			const digest = given.mandate && checkMandate(given.mandate, order);
+			// Its gas is part of the price.
+			if (digest !== quote.mandate?.digest) {
+				const options = { message: otherMandate, next: "fix_request" } as const;
+				throw new SwapError("INVALID_MANDATE", { reason: "quote" }, options);
+			}
+			const mandate = given.mandate && digest && { digest, encoded: encodeMandate(given.mandate) };
+			const wallet = given.mandate?.mandate.agent ?? fromWord(order.wallet);
+			const signature = normalizeSignature(given.signature, { wallet });
+			const { typedDelegate } = originChain(chains, order).deployment.contracts;
+			const byAccount: SignatureKind[] = isAddressEqual(delegate, typedDelegate)
+				? ["typed"]
+				: ["personal", "typed"];
+			const accepted = byAccount.filter((kind) => kind === (given.signatureKind ?? kind));
+			const signatureKind = checkOpSignature({ opHash: orderDigest(order), signature, wallet, accepted });
+			return { signature, signatureKind, ...(mandate && { mandate }) };
 		},
 		expiresAtMs: ({ quote }) => quote.opExpiresAtMs,
 		wasOpened: async (_, order) =>
@@ -44,24 +80,33 @@ export function postSubmit({
 			const { timestamp } = await askChain(chainId, client.getBlock({ blockTag: "finalized" }));
 			return timestamp <= unpackDeadlines(order.deadlines).openDeadline;
 		},
-		async look({ delegate, authorization }, order, userOp, unopened) {
+		async look({ quote, delegate, authorization }, order, signed, unopened) {
+			const { signatureKind: kind, signature, mandate } = signed;
 			const chain = originChain(chains, order);
 			const [origin, simulation] = await Promise.all([
 				readOrigin({ chain, order, authorization, unopened }),
-				simulateOp({ chain, order, userOp, authorization }),
+				simulateSigned({
+					chain,
+					order,
+					proof: orderProof({ kind, signature, mandate: mandate?.encoded }),
+					authorization,
+				}),
 			]);
 			return {
 				isOpened: origin.reading.isOpened,
 				async check() {
-					await checkOrigin(origin, { target: delegate });
-					if (!simulation.opens) throw new SwapError("SIMULATION_FAILED", { reason: simulation.reason });
+					await checkOrigin(origin, { targets: [delegate] });
+					if (!simulation.opens) throw simulationError(simulation);
+					if (quote.mandate) {
+						await checkMandateUse(chain, quote.mandate, { order, unopened, nowMs: deps.nowMs() });
+					}
 				},
 				checkBalance: (claimed) => checkBalance(order, origin.reading.available - claimed),
 			};
 		},
-		signedOp: ({ quote: _, authorization, ...op }, signature) => ({
+		signedOp: ({ quote: _, authorization, ...op }, signed) => ({
 			...op,
-			signature,
+			...signed,
 			...(authorization && { authorization: signedAuthorization(authorization) }),
 		}),
 	};

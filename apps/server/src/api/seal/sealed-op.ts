@@ -1,13 +1,13 @@
-import type { Authorization, Milliseconds, OrderMessageParts, UserOpGas } from "@geoswap/protocol";
+import type { Authorization, Milliseconds, OrderMessageParts } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { SealedQuote } from "../../desk/sealed-quote.ts";
 
-/** The content of an op token: the quote, and everything else that geoOpHash is made of. */
+/** The content of an op token: the quote, and what else is needed to open its order. */
 export type SealedOp = {
 	quote: SealedQuote;
 	delegate: Address;
-	allowance: bigint;
-	gas: UserOpGas;
+	/** The maximum of gas that opening the order may use. */
+	gas: bigint;
 	/** Absent if the wallet was already delegated when the op was built. */
 	authorization?: Authorization;
 };

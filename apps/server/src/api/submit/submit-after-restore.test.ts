@@ -107,7 +107,7 @@ test("a rebuilt swap with other terms under the same id is not assigned to the a
 test("an expired op whose order is open is not reported as expired, and becomes a swap", async () => {
 	const wallet = await evm.newWallet({ isDelegated: true });
 	const { quote, built, signature } = await evm.signedOp(wallet);
-	await evm.land(built, signature, { quote });
+	await evm.land(signature, { quote });
 	evm.clock.aheadMs = 3_600_000;
 	expect(
 		await refusalOf(evm.submit(built, signature, { route: evm.submitRoute(evm.deadChains) })),
@@ -255,7 +255,7 @@ test("an op that expired on Solana too long ago to look it up is left to the ope
 test("a lost order is recorded again even if the partition of its day is missing", async () => {
 	const wallet = await evm.newWallet({ isDelegated: true });
 	const { quote, built, signature } = await evm.signedOp(wallet);
-	await evm.land(built, signature, { quote });
+	await evm.land(signature, { quote });
 	const day = new Date(swapUuidTimeMs(quote.uuid)).toISOString().slice(0, 10).replaceAll("-", "_");
 	await evm.database.owner.query(`drop table swaps_${day}, swap_events_${day}`);
 	evm.clock.aheadMs = 3_600_000;
@@ -270,7 +270,7 @@ test("a swap of another order with the quote's id is neither returned nor assign
 		code: "SIMULATION_FAILED",
 		details: { reason: "another order has the quote's id" },
 	});
-	await evm.land(built, signature, { quote });
+	await evm.land(signature, { quote });
 	await expect(evm.submit(built, signature)).rejects.toThrow("the submitted order is open");
 	expect((await readSwap(evm.database.pool, quote.uuid))?.accountId).toBeUndefined();
 });
@@ -279,7 +279,7 @@ test("an order that its wallet opens while a chain is paused is to be refunded, 
 	for (const { chainId } of [evm.testChains.origin, evm.testChains.destination]) {
 		const wallet = await evm.newWallet({ isDelegated: true });
 		const { quote, built, signature } = await evm.signedOp(wallet);
-		await evm.land(built, signature, { quote });
+		await evm.land(signature, { quote });
 		evm.knobs.paused = new Map([[chainId, "the books differ"]]);
 		expect(await evm.submit(built, signature)).toEqual({ swapId: toSwapId(quote.uuid), status: "pending" });
 		expect(await readSwap(evm.database.pool, quote.uuid)).toMatchObject({ givingUp: "PRICE_MOVED" });

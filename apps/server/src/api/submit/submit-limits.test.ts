@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { refusalOf } from "../../../test/api/origin-scene.ts";
 import { type SubmitScene, startSubmitScene } from "../../../test/api/submit-scene.ts";
 import { sequence } from "../../../test/swap/sequence.ts";
+import { openingGas } from "../../money/opening-gas.ts";
 import { recordUnsettledGas } from "../../money/unsettled-gas.ts";
 
 let scene: SubmitScene;
@@ -23,7 +24,7 @@ test("ops in flight count against their account's gas budget before they cost an
 	const [first, second] = [await newOp(), await newOp()];
 	scene.knobs.gasUsdCents = 1n;
 	scene.knobs.feePerGas = 1n;
-	scene.knobs.unsettledGasUsdPerDay = 5_000;
+	scene.knobs.unsettledGasUsdPerDay = 3_000;
 	expect(await scene.submit(first.built, first.signature)).toMatchObject({ status: "pending" });
 	expect(await refusalOf(scene.submit(second.built, second.signature))).toEqual(overBudget);
 	await scene.database.owner.query("update swaps set status = 'settled'");
@@ -57,7 +58,7 @@ test("an order that is already open gets no row while its account is over its ga
 		"insert into unsettled_gas values (gen_random_uuid(), 31337, $1, $2, 60)",
 		[scene.accountId, new Date()],
 	);
-	await scene.land(built, signature, { quote });
+	await scene.land(signature, { quote });
 	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({
 		code: "RATE_LIMITED",
 		details: { reason: "gas_budget" },
@@ -80,6 +81,7 @@ test("whatever happens to a caller's swaps, its unsettled ones cost at most its 
 		scene.knobs.unsettledGasUsdPerDay = 25_000;
 		const budget = 2_500_000;
 		const unwinding = 130_000;
+		const beside = Number(openingGas.perBundle + openingGas.perOrder);
 		/** For each swap: the gas mined, the gas that may yet be, and whether anything is left to do. */
 		const swaps = new Map<SwapUuid, { worst: number; mined: number; stage: "opening" | "open" | "over" }>();
 		let largest = 0;
@@ -90,12 +92,10 @@ test("whatever happens to a caller's swaps, its unsettled ones cost at most its 
 				const { quote, built, signature } = await newOp();
 				const answer = await scene.submit(built, signature).catch(() => undefined);
 				if (!answer) continue;
-				const { rows } = await owner.query(
-					`select (op->'gas'->>'verificationGasLimit')::int + (op->'gas'->>'callGasLimit')::int as gas
-					from swaps where id = $1`,
-					[quote.uuid],
-				);
-				const worst = Math.ceil((rows[0].gas * 64) / 63) + 160_000;
+				const { rows } = await owner.query("select (op->>'gas')::int as gas from swaps where id = $1", [
+					quote.uuid,
+				]);
+				const worst = Math.ceil((rows[0].gas * 64) / 63) + beside;
 				largest = Math.max(largest, worst + unwinding);
 				swaps.set(quote.uuid, { worst, mined: 0, stage: "opening" });
 			} else if (swap.stage === "opening") {
@@ -255,7 +255,7 @@ test("an order that is already open is accepted beyond the share of the caps, an
 	const [first, second] = [await newOp(), await newOp()];
 	scene.knobs.unreleasedCapUsd = 20;
 	await scene.submit(first.built, first.signature);
-	await scene.land(second.built, second.signature, { quote: second.quote });
+	await scene.land(second.signature, { quote: second.quote });
 	expect(await scene.submit(second.built, second.signature)).toMatchObject({ status: "pending" });
 });
 

@@ -26,7 +26,7 @@ import type { SealKeys, SealPurpose } from "../../config/seal-keys.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import { ensurePartitions } from "../../database/ensure-partitions.ts";
 import { wasRestoredSince } from "../../database/restores.ts";
-import { openedQuote, type SealedQuote } from "../../desk/sealed-quote.ts";
+import type { SealedQuote } from "../../desk/sealed-quote.ts";
 import type { Desk } from "../../desk/venue.ts";
 import type { Engine } from "../../durable/durable.ts";
 import { readUnsettledGas } from "../../money/unsettled-gas.ts";
@@ -47,6 +47,7 @@ import type { Log } from "../../telemetry/log.ts";
 import type { Span } from "../../telemetry/tracer.ts";
 import type { Route } from "../http/route.ts";
 import type { RouteDoc } from "../openapi/route-doc.ts";
+import { checkContracts } from "../origin/check-contracts.ts";
 import type { WalletUnopened } from "../origin/wallet-unopened.ts";
 import { openTokenWithAge } from "../seal/open-token.ts";
 import { createTurns } from "../status/take-turns.ts";
@@ -76,18 +77,19 @@ export type SubmitDeps = {
 /** The parts of a submit that differ by kind of origin. Each step runs once those before it have passed. */
 export type OriginSubmit<
 	Op extends { quote: SealedQuote },
+	Given = string,
 	Signed extends { signature: Hex } = { signature: Hex },
 > = {
 	path: string;
 	doc: RouteDoc;
 	purpose: SealPurpose;
 	/** Returns the op token, and what the wallet signed, as the caller wrote it. */
-	parse: (body: unknown) => { geoOpToken: string; signed: string };
+	parse: (body: unknown) => { geoOpToken: string; signed: Given };
 	/**
 	 * Returns the wallet's signature, and what else was made to check it. Throws if it is malformed, or not the wallet's
 	 * over the op.
 	 */
-	checkSignature: (op: Op, order: Order, signed: string) => Promise<Signed>;
+	checkSignature: (op: Op, order: Order, signed: Given) => Promise<Signed>;
 	/** Returns the deadline for a first submit. */
 	expiresAtMs: (op: Op) => number;
 	/** Tells whether the order was ever opened, by anyone, in a way that the op can continue from. */
@@ -97,7 +99,7 @@ export type OriginSubmit<
 	/** Reads the origin chain. */
 	look: (op: Op, order: Order, signed: Signed, unopened: readonly WalletUnopened[]) => Promise<OriginLook>;
 	/** Returns the op as stored: together with the order, all that is needed to send it. */
-	signedOp: (op: Op, signature: Hex) => SignedOp | SignedSolanaOp;
+	signedOp: (op: Op, signed: Signed) => SignedOp | SignedSolanaOp;
 };
 
 type OriginLook = {
@@ -119,8 +121,8 @@ type FirstSubmit = {
 };
 
 /** Creates a submit route. Everything common to all kinds of origins is here. */
-export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { signature: Hex }>(
-	origin: OriginSubmit<Op, Signed>,
+export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed extends { signature: Hex }>(
+	origin: OriginSubmit<Op, Given, Signed>,
 	{ solana, pool, sealKeys, desk, wantPrices, engine, pauses, config, nowMs }: SubmitDeps,
 ): Route {
 	const { limits } = config;
@@ -138,7 +140,9 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 		doc: origin.doc,
 		async handle({ body, account: { accountId }, log, span }): Promise<SubmitResponse> {
 			const submission = origin.parse(body);
-			const same = JSON.stringify([accountId, submission.geoOpToken, submission.signed]);
+			const same = JSON.stringify([accountId, submission.geoOpToken, submission.signed], (_, value) =>
+				typeof value === "bigint" ? String(value) : value,
+			);
 			const first = underWay.get(same);
 			if (first) return first;
 			const answering = submit(submission, { accountId, log, span }).finally(() => underWay.delete(same));
@@ -148,12 +152,11 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 	};
 
 	async function submit(
-		{ geoOpToken, signed }: { geoOpToken: string; signed: string },
+		{ geoOpToken, signed }: { geoOpToken: string; signed: Given },
 		{ accountId, log, span }: { accountId: string; log: Log; span: Span | undefined },
 	): Promise<SubmitResponse> {
 		const sealedFor = { purpose: origin.purpose, accountId };
-		const { payload, isOld } = await openTokenWithAge<Op>(sealKeys, geoOpToken, sealedFor);
-		const op = { ...payload, quote: openedQuote(payload.quote) };
+		const { payload: op, isOld } = await openTokenWithAge<Op>(sealKeys, geoOpToken, sealedFor);
 		const order = orderSchema.parse(op.quote.order);
 		span?.set({
 			swapId: toSwapId(op.quote.uuid),
@@ -266,15 +269,16 @@ export function submitRoute<Op extends { quote: SealedQuote }, Signed extends { 
 		// Anyone may have sent the op: then the wallet has paid its input, and its remaining balance does not matter.
 		if (!isOpened) {
 			if (paused) throw paused;
+			checkContracts(order, (chainId) => evmContracts(config, chainId));
 			await look.check();
 			checkRecipient(await recipient);
 		}
 		const hasAccount = isOpened ? undefined : (await recipient).hasAccount;
 		await priced;
 
-		const { uuid, delivery, output, feeMillibps, networkCost, nativeRecipient } = op.quote;
-		const promised = { order, delivery, feeMillibps, networkCost, nativeRecipient };
-		const stored = origin.signedOp(op, signed.signature);
+		const { uuid, delivery, output, feeMillibps, networkCost, nativeRecipient, mandate } = op.quote;
+		const promised = { order, delivery, feeMillibps, networkCost, nativeRecipient, mandate };
+		const stored = origin.signedOp(op, signed);
 		const isDelegated = !("authorization" in stored);
 		// The quoted value covers what was promised, and the current value what is at stake if the price has risen.
 		const valueUsdCents = greater(op.quote.valueUsdCents, desk.valueUsdCents(order) ?? 0n);
@@ -479,6 +483,11 @@ const alreadyOpened: OriginLook = {
 	check: async () => {},
 	checkBalance: () => {},
 };
+
+function evmContracts({ chains }: PolicyConfig, chainId: bigint) {
+	const chain = chainOf({ chains }, chainId);
+	return chain?.kind === "evm" ? chain.deployment.contracts : undefined;
+}
 
 function idTaken({ swap: { id }, isOpened }: FirstSubmit): Error {
 	// The input has been taken, so a person has to look into it.

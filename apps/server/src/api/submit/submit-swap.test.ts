@@ -294,6 +294,7 @@ function newSwap({
 			outputToken: toWord(usdc),
 			minOutput: 1n,
 			recipient: toWord(wallet),
+			topUp: 0n,
 			swapKey: toSwapKey(id),
 			deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 			...order,
@@ -304,8 +305,8 @@ function newSwap({
 		delivery: { kind: "stock", amount: 76n },
 		op: {
 			delegate: "0x00000000000000000000000000000000000000D1",
-			allowance: 0n,
-			gas: { verificationGasLimit: 1n, callGasLimit: 2n },
+			gas: 1n,
+			signatureKind: "personal",
 			signature: "0x00",
 		},
 	};

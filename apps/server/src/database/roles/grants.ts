@@ -99,7 +99,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	},
 
 	delegation_removals: {
-		api: "select, insert (account_id, chain_id, wallet, authorization_list)",
+		api: "select, insert (account_id, chain_id, wallet, authorization_list, revocation)",
 		worker: "select, update (state)",
 		auditor: "select",
 		console: "",

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
 import {
 	fromSwapKey,
+	fromWord,
 	geoEscrowAbi,
 	type Order,
 	orderId,
@@ -251,6 +252,43 @@ test("a flood of Skipped events is not read, and hides no event of the same bloc
 	});
 	const all = await origin.publicClient.getLogs({
 		address: origin.deployment.contracts.escrow,
+		fromBlock: blockNumber,
+		toBlock: blockNumber,
+	});
+	expect(all.length).toBe(2 * count + 1);
+	await follow(origin, { transport: counting });
+	expect(Math.max(...counted)).toBe(1);
+	expect(await eventNames(order)).toEqual(["Opened"]);
+});
+
+test("a flood of NotOpened events about an order is not read, and hides nothing that happens to the order in that block", async () => {
+	const { origin } = chains;
+	const { escrow } = origin.deployment.contracts;
+	const order = await actions.makeOrder();
+	await insertSwap(order);
+	await actions.approve(order);
+	const count = 100;
+	// Nobody has signed it, and the wallet has no account that pays.
+	const forged = {
+		wallet: fromWord(order.wallet),
+		gas: 30_000n,
+		terms: orderTerms(order),
+		proof: "0x",
+	} as const;
+	const data = encodeFunctionData({
+		abi: geoEscrowAbi,
+		functionName: "openMany",
+		args: [Array(count).fill(forged)],
+	});
+	const flood = { to: escrow, data, gas: 7_000_000n };
+	const { blockNumber } = await inOneBlock(origin, [flood, flood], () => actions.openApproved(order));
+	const counted: number[] = [];
+	const counting = provider(origin, (filter, logs) => {
+		if (filter.blockHash) counted.push(logs.length);
+		return logs;
+	});
+	const all = await origin.publicClient.getLogs({
+		address: escrow,
 		fromBlock: blockNumber,
 		toBlock: blockNumber,
 	});

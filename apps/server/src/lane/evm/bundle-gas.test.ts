@@ -1,13 +1,19 @@
 import { expect, test } from "vitest";
-import { entryPointGas } from "../../money/entry-point-gas.ts";
+import { openingGas } from "../../money/opening-gas.ts";
 import type { Job } from "../../swap/facts/job.ts";
-import { opsGas } from "./bundle-gas.ts";
+import { bundleGas, opensGas } from "./bundle-gas.ts";
 
-test("a bundle's gas limit covers what the EntryPoint needs for the bundle and for each op", () => {
-	const gas = { verificationGasLimit: 80_000n, callGasLimit: 235_000n };
-	const open = { kind: "open", payload: { op: { gas } } } as Job;
-	const { perBundle, perOp } = entryPointGas;
-	// 315,000 for the op itself, and the 64th that a call keeps back.
-	expect(opsGas([open])).toBe(perBundle + perOp + 320_000n);
-	expect(opsGas([open, open])).toBe(perBundle + 2n * (perOp + 320_000n));
+const open = { kind: "open", payload: { op: { gas: 315_000n } } } as Job;
+const { perBundle, perOrder } = openingGas;
+
+test("a bundle's gas limit covers what the escrow needs for the bundle and for each order", () => {
+	// 315,000 for the order itself, and the 64th that a call keeps back.
+	expect(opensGas([open])).toBe(perBundle + perOrder + 320_000n);
+	expect(opensGas([open, open])).toBe(perBundle + 2n * (perOrder + 320_000n));
+});
+
+test("the gas limit of opens does not depend on what they used when they were simulated", () => {
+	for (const gasUsed of [0n, 100_000n, 10_000_000n]) {
+		expect(bundleGas([open, open], { gasUsed })).toBe(opensGas([open, open]));
+	}
 });

@@ -1,4 +1,4 @@
-import { entryPointGas } from "../../money/entry-point-gas.ts";
+import { openingGas } from "../../money/opening-gas.ts";
 import type { Job, JobKind } from "../../swap/facts/job.ts";
 import { evmOp } from "./evm-op.ts";
 
@@ -20,18 +20,16 @@ const headroomGas: Record<Exclude<JobKind, "open">, bigint> = {
 export function bundleGas(jobs: readonly Job[], { gasUsed }: { gasUsed: bigint }): bigint {
 	const [first] = jobs;
 	if (first && first.kind !== "open") return (gasUsed * 13n) / 10n + headroomGas[first.kind];
-	// The EntryPoint requires the full gas limits of the ops, and the gas that was used is within them.
-	return opsGas(jobs);
+	// A wallet's code may use less in a simulation than in a block: what it used says nothing about what it will use.
+	return opensGas(jobs);
 }
 
-/** Returns the gas that the EntryPoint requires for ops: all their limits, however much they use. */
-export function opsGas(jobs: readonly Job[]): bigint {
-	return jobs.reduce((sum, job) => sum + (job.kind === "open" ? opGas(job) : 0n), entryPointGas.perBundle);
+/** Returns the gas that the escrow requires to open orders: all their limits, however much they use. */
+export function opensGas(jobs: readonly Job[]): bigint {
+	return jobs.reduce((sum, job) => sum + (job.kind === "open" ? openGas(job) : 0n), openingGas.perBundle);
 }
 
-function opGas(job: Job<"open">): bigint {
-	const { gas } = evmOp(job);
-	const limits = gas.verificationGasLimit + gas.callGasLimit;
-	const { perOp, limitFactor } = entryPointGas;
-	return (limits * limitFactor.times) / limitFactor.over + perOp;
+function openGas(job: Job<"open">): bigint {
+	const { perOrder, limitFactor } = openingGas;
+	return (evmOp(job).gas * limitFactor.times) / limitFactor.over + perOrder;
 }

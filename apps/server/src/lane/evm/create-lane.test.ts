@@ -11,6 +11,7 @@ import {
 } from "@geoswap/protocol";
 import {
 	concat,
+	encodeFunctionData,
 	erc20Abi,
 	type Hex,
 	hexToBytes,
@@ -149,15 +150,8 @@ test("ops share one transaction; one with an authorization is sent alone, and th
 	expect(type).toBe(2);
 });
 
-test("an op of a wallet that has another op in flight, or too little for all its ops, shares no bundle", async () => {
-	const names = ["honest", "also", "busy", "poor"] as const;
-	const wallets = await Promise.all(names.map(() => newWallet(scene)));
-	for (const { address } of wallets) {
-		const bytecode = concat(["0xef0100", scene.chains.origin.deployment.contracts.delegate]);
-		await scene.chains.origin.testClient.setCode({ address, bytecode });
-	}
-	const [honest, also, busy, poor] = wallets;
-	if (!honest || !also || !busy || !poor) throw new Error("there are four");
+test("orders of one wallet share a transaction; if its balance pays for one of two, only the other is tried again", async () => {
+	const [honest, busy, poor] = await Promise.all([delegatedWallet(), delegatedWallet(), delegatedWallet()]);
 	// Each holds 100 USDC.
 	const opens = [
 		await open(honest, false),
@@ -165,23 +159,44 @@ test("an op of a wallet that has another op in flight, or too little for all its
 		await open(poor, false, { inputAmount: 60_000_000n }),
 		await open(busy, false),
 		await open(poor, false, { inputAmount: 60_000_000n }),
-		await open(also, false),
+		await open(honest, false),
 	];
 	await pump(scene.origin);
-	const { rows } = await scene.pool.query<{ jobs: { swapId: string }[] }>(
-		"select jobs from lane_transactions where chain_id = $1 and kind = 'open' and state <> 'final'",
-		[scene.origin.chainId],
+	await expect.poll(() => states(opens.map(({ order }) => order))).toEqual([1, 1, 1, 1, 0, 1]);
+	expect(await bundlesOf(opens)).toEqual([[0, 1, 2, 3, 5]]);
+	const jobs = await Promise.all(opens.map(({ swapId }) => readJob(scene.pool, swapId, "open")));
+	expect(jobs.map(({ state, strikes }) => [state, strikes])).toEqual(
+		opens.map((_, i) => (i === 4 ? ["queued", 1] : ["sent", 0])),
 	);
-	const bundleOf = (index: number) => {
-		const bundle = rows.find(({ jobs }) => jobs.some((job) => job.swapId === opens[index]?.swapId));
-		return bundle?.jobs.map((job) => opens.findIndex(({ swapId }) => swapId === job.swapId));
-	};
-	expect(bundleOf(0)).toEqual([0, 1, 5]);
-	expect(bundleOf(2)).toEqual([2]);
-	expect(bundleOf(3)).toEqual([3]);
-	await expect
-		.poll(() => states([0, 1, 2, 3, 5].flatMap((index) => opens[index]?.order ?? [])))
-		.toEqual([1, 1, 1, 1, 1]);
+});
+
+test("an order whose wallet spends its input just before the block fails no other order of its transaction", async () => {
+	const { origin, chains } = scene;
+	const [honest, hostile] = await Promise.all([delegatedWallet(), delegatedWallet()]);
+	const opens = [await open(honest, false), await open(hostile, false), await open(honest, false)];
+	const transfer = encodeFunctionData({
+		abi: erc20Abi,
+		functionName: "transfer",
+		args: [privateKeyToAddress(generatePrivateKey()), 100_000_000n],
+	});
+	const spend = () =>
+		sendAsAnyone(chains.origin, { to: assetOf(chains.origin, "USDC"), data: transfer }, hostile);
+	await pump(origin, { origin: sendingAfter(origin, spend) });
+	await expect.poll(() => states(opens.map(({ order }) => order))).toEqual([1, 0, 1]);
+	expect(await bundlesOf(opens)).toEqual([[0, 1, 2]]);
+});
+
+test("orders of different escrows share no transaction", async () => {
+	const wallet = await delegatedWallet();
+	const opens = [await open(wallet, false), await open(wallet, false), await open(wallet, false)];
+	// No escrow is there: the order would not open.
+	await scene.pool.query(
+		"update jobs set order_terms = order_terms || jsonb_build_object('escrow', $2::text) where swap_id = $1",
+		[opens[1]?.swapId, randomWord()],
+	);
+	await pump(scene.origin);
+	expect(await bundlesOf(opens)).toEqual([[0, 2]]);
+	await expect.poll(() => states([0, 2].flatMap((i) => opens[i]?.order ?? []))).toEqual([1, 1]);
 });
 
 test("an op that the chain refuses fails no other op, gets three tries, and wakes its swap", async () => {
@@ -743,6 +758,25 @@ test("lanes that run concurrently, each even twice, take each job once and leave
 	}
 });
 
+/** A wallet with 100 USDC that is delegated already. */
+async function delegatedWallet(): Promise<Awaited<ReturnType<typeof newWallet>>> {
+	const wallet = await newWallet(scene);
+	const bytecode = concat(["0xef0100", scene.chains.origin.deployment.contracts.delegate]);
+	await scene.chains.origin.testClient.setCode({ address: wallet.address, bytecode });
+	return wallet;
+}
+
+/** Returns which of these orders are together in each transaction that is under way. */
+async function bundlesOf(opens: readonly { swapId: string }[]): Promise<number[][]> {
+	const { rows } = await scene.pool.query<{ jobs: { swapId: string }[] }>(
+		"select jobs from lane_transactions where chain_id = $1 and kind = 'open' and state <> 'final' order by nonce",
+		[scene.origin.chainId],
+	);
+	return rows.map(({ jobs }) =>
+		jobs.map((job) => opens.findIndex(({ swapId }) => swapId === job.swapId)).sort((a, b) => a - b),
+	);
+}
+
 async function open(
 	wallet: Awaited<ReturnType<typeof newWallet>>,
 	authorize: boolean,
@@ -849,6 +883,15 @@ async function releaseOne(orders: Order[]) {
 function unableToSend(chain: EvmChain): EvmChain {
 	const request = async (call: { method: string }) => {
 		if (call.method === "eth_sendRawTransaction") throw new Error("connection refused");
+		return chain.client.request(call as never);
+	};
+	return { ...chain, client: { ...chain.client, request } as typeof chain.client };
+}
+
+/** A chain on which something happens just before it gets a transaction. */
+function sendingAfter(chain: EvmChain, happen: () => Promise<void>): EvmChain {
+	const request = async (call: { method: string }) => {
+		if (call.method === "eth_sendRawTransaction") await happen();
 		return chain.client.request(call as never);
 	};
 	return { ...chain, client: { ...chain.client, request } as typeof chain.client };

@@ -59,8 +59,9 @@ export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & Lane
 			underWay++;
 		}
 		if (!hasRemovals || underWay === undefined || underWay >= maxUnderWay - placesForReleases) return;
-		const removal = await signRemoval(lane, head);
-		if (removal) await broadcast(lane, { transaction: removal, head, isNew: true });
+		for (const transaction of await signRemoval(lane, head)) {
+			if ((await broadcast(lane, { transaction, head, isNew: true })) !== "sent") return;
+		}
 	}
 
 	return async (key) => {

@@ -1,5 +1,5 @@
-import { orderUserOp } from "@geoswap/protocol";
-import type { PackedUserOperation } from "viem/account-abstraction";
+import { fromWord, orderProof, orderTerms } from "@geoswap/protocol";
+import type { Opening } from "../../chain/evm/send/encode-bundle.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import type { SignedOp } from "../../swap/facts/swap-record.ts";
 
@@ -9,8 +9,13 @@ export function evmOp({ swapId, payload: { op } }: Job<"open">): SignedOp {
 	return op;
 }
 
-/** Returns the op as the wallet signed it, for the entry point. Throws if no such op can be made of the order. */
-export function signedUserOp(job: Job<"open">): PackedUserOperation {
-	const { delegate, allowance, gas, signature } = evmOp(job);
-	return { ...orderUserOp({ order: job.order, delegate, allowance, gas }).userOp, signature };
+/** Returns an order with its wallet's proof, for the escrow. Throws if no such item can be made of the order. */
+export function openingOf(job: Job<"open">): Opening {
+	const { gas, signatureKind, signature, mandate } = evmOp(job);
+	return {
+		wallet: fromWord(job.order.wallet),
+		gas,
+		terms: orderTerms(job.order),
+		proof: orderProof({ kind: signatureKind, signature, mandate: mandate?.encoded }),
+	};
 }

@@ -28,14 +28,13 @@ const scenes = fc
 			}),
 			{ minLength: 1, maxLength: 8 },
 		),
-		revert: fc.option(fc.option(fc.nat(9), { nil: undefined }), { nil: "no" as const }),
+		isReverted: fc.boolean(),
 	})
-	.map(({ kind, items, revert }) => {
+	.map(({ kind, items, isReverted }) => {
 		const jobs = items.map((item, i) => jobOf(kind, i, item));
-		const simulation: BundleSimulation =
-			revert === "no"
-				? { succeeds: true, gasUsed: 1n, ...outcomesOf(items) }
-				: { succeeds: false, reason: "reverted", opIndex: revert };
+		const simulation: BundleSimulation = isReverted
+			? { succeeds: false, reason: "reverted" }
+			: { succeeds: true, gasUsed: 1n, ...outcomesOf(items) };
 		return { kind, items, jobs, simulation };
 	});
 
@@ -69,13 +68,22 @@ test("each round makes progress, so that a lane never retries the same jobs fore
 	);
 });
 
-test("an op that the EntryPoint refuses is the only one that gets a strike", () => {
+test("an order that would not be opened is the only one that gets a strike, and the others are sent", () => {
 	const jobs = [0, 1, 2].map((i) => jobOf("open", i, { strikes: 0, alone: false, routed: false }));
-	expect(judgeJobs(jobs, { succeeds: false, reason: "AA24 signature error", opIndex: 1 })).toEqual([
-		{ do: "leave" },
+	const outcomes = outcomesOf(
+		jobs.map((_, i) => ({ outcome: i === 1 ? "silent" : "done", selector: "0x00000000" })),
+	);
+	expect(judgeJobs(jobs, { succeeds: true, gasUsed: 1n, ...outcomes })).toEqual([
+		{ do: "send" },
 		{ do: "postpone", blocks: 1, alone: true, strikes: 1 },
-		{ do: "leave" },
+		{ do: "send" },
 	]);
+});
+
+test("opens whose bundle would revert as a whole are tried alone, without a strike", () => {
+	const jobs = [0, 1].map((i) => jobOf("open", i, { strikes: 0, alone: false, routed: false }));
+	const alone = { do: "postpone", blocks: 0, alone: true, strikes: 0 };
+	expect(judgeJobs(jobs, { succeeds: false, reason: "reverted" })).toEqual([alone, alone]);
 });
 
 test("a fill below its minimum is refused only if it is alone and at its third try", () => {

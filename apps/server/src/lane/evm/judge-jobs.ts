@@ -13,16 +13,12 @@ export function judgeJobs(jobs: readonly Job[], simulation: BundleSimulation): V
 	if (simulation.succeeds) {
 		return jobs.map((job) => judgeItem(job, simulation, { isAlone: jobs.length === 1 }));
 	}
-	const { opIndex } = simulation;
 	const [first] = jobs;
 	if (first?.kind === "fill" || first?.kind === "void") {
 		// Batches skip items that fail: a vault that refuses the whole batch is paused, or does not know the relayer.
 		return jobs.map(() => ({ do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 }));
 	}
 	if (jobs.length === 1 || first?.attestationId !== undefined) return jobs.map(strike);
-	if (opIndex !== undefined && jobs[opIndex]) {
-		return jobs.map((job, i) => (i === opIndex ? strike(job) : { do: "leave" }));
-	}
 	return jobs.map(() => ({ do: "postpone", blocks: 0, alone: true, strikes: 0 }));
 }
 

@@ -3,7 +3,7 @@ import { type Address, type SignedAuthorization, zeroAddress } from "viem";
 import type { Attestation, Bundle, Fill } from "../../chain/evm/send/encode-bundle.ts";
 import { readDelegation } from "../../chain/evm/wallet/read-delegation.ts";
 import type { Job } from "../../swap/facts/job.ts";
-import { evmOp, signedUserOp } from "./evm-op.ts";
+import { evmOp, openingOf } from "./evm-op.ts";
 import type { Lane } from "./lane.ts";
 
 /** The parts of a transaction for some jobs, which are all of one kind and for one contract. */
@@ -26,6 +26,7 @@ export async function makeBundle(
 		case "open":
 			return makeOpens(
 				lane,
+				escrow(),
 				jobs.filter((job) => job.kind === "open"),
 			);
 		case "fill":
@@ -49,13 +50,8 @@ export async function makeBundle(
 	}
 }
 
-async function makeOpens({ chain, account }: Lane, jobs: Job<"open">[]): Promise<Draft> {
-	const bundle: Bundle = {
-		kind: "open",
-		entryPoint: chain.deployment.contracts.entryPoint,
-		userOps: jobs.map(signedUserOp),
-		beneficiary: account.address,
-	};
+async function makeOpens({ chain }: Lane, escrow: Address, jobs: Job<"open">[]): Promise<Draft> {
+	const bundle: Bundle = { kind: "open", escrow, openings: jobs.map(openingOf) };
 	// An op with an authorization is alone in its bundle.
 	const [first] = jobs;
 	const authorization = first && evmOp(first).authorization;
@@ -67,8 +63,8 @@ async function makeOpens({ chain, account }: Lane, jobs: Job<"open">[]): Promise
 /** Reads the delegation each time: it stays even if the transaction that set it reverted. */
 async function isDelegatedTo(chain: Lane["chain"], job: Job<"open">): Promise<boolean> {
 	const delegation = await readDelegation(chain, fromWord(job.order.wallet));
-	const delegate: Address | undefined = delegation.kind === "ours" ? delegation.delegate : undefined;
-	return delegate === evmOp(job).delegate;
+	// The op's delegate may have been replaced since it was submitted: then it is an earlier one.
+	return "delegate" in delegation && delegation.delegate === evmOp(job).delegate;
 }
 
 function fillsOf({ freshMinimum, chain }: Lane, jobs: readonly Job<"fill">[]): Fill[] {

@@ -1,5 +1,5 @@
-import type { Authorization } from "@geoswap/protocol";
-import { type Hex, keccak256 } from "viem";
+import { type Authorization, geoAccountAbi } from "@geoswap/protocol";
+import { type Address, encodeFunctionData, type Hex, keccak256 } from "viem";
 import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
 import { signedAuthorization } from "../../chain/evm/wallet/signed-authorization.ts";
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
@@ -27,6 +27,20 @@ export async function signCancel(
 				}
 			: { ...transaction, type: "eip1559", gas },
 	);
+}
+
+/** Gas of a revocation: a signature and one storage slot. */
+const revocationGas = 80_000n;
+
+/** Signs a transaction that has a wallet's account revoke its mandates, with the wallet's own proof. */
+export async function signRevocation(
+	{ id, account, chain }: Pick<Lane, "id" | "account" | "chain">,
+	{ nonce, fees, wallet, proof }: { nonce: number; fees: Fees; wallet: Address; proof: Hex },
+): Promise<Hex> {
+	const data = encodeFunctionData({ abi: geoAccountAbi, functionName: "revokeMandates", args: [proof] });
+	const call = { to: wallet, data };
+	const gas = revocationGas + (await feeModelOf(chain.deployment).readExtraGas(chain, call));
+	return account.signTransaction({ ...call, chainId: id.chainId, nonce, ...fees, type: "eip1559", gas });
 }
 
 /** Returns the first attempt of a signed cancel, as it is journalled. */

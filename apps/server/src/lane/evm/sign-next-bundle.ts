@@ -1,4 +1,4 @@
-import type { SwapUuid } from "@geoswap/protocol";
+import { fromWord, type SwapUuid } from "@geoswap/protocol";
 import { type Hex, keccak256 } from "viem";
 import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
 import { encodeBundle } from "../../chain/evm/send/encode-bundle.ts";
@@ -17,9 +17,8 @@ import { lateReason } from "../late-reason.ts";
 import { strike } from "../strike.ts";
 import { tellMalformed } from "../tell-malformed.ts";
 import type { Verdict } from "../verdict.ts";
-import { bundleGas, opsGas } from "./bundle-gas.ts";
-import { signedUserOp } from "./evm-op.ts";
-import { findUnproven } from "./find-unproven.ts";
+import { bundleGas, opensGas } from "./bundle-gas.ts";
+import { openingOf } from "./evm-op.ts";
 import { judgeJobs } from "./judge-jobs.ts";
 import type { Lane } from "./lane.ts";
 import { type AttestedOrders, type Draft, makeBundle } from "./make-bundle.ts";
@@ -103,13 +102,12 @@ type BundlePlan = {
  * Refuses the opens that no transaction can be made of, whatever the chain says: their ops are for another chain, or
  * their orders name something that is not an address here. One of them would keep all others from being signed.
  */
-function refuseUnmakable({ id, chain, account, log }: Lane, jobs: readonly Job[]): Map<SwapUuid, Verdict> {
-	const { entryPoint } = chain.deployment.contracts;
+function refuseUnmakable({ id, log }: Lane, jobs: readonly Job[]): Map<SwapUuid, Verdict> {
 	const verdicts = new Map<SwapUuid, Verdict>();
 	for (const job of jobs) {
 		if (job.kind !== "open") continue;
 		try {
-			encodeBundle({ kind: "open", entryPoint, userOps: [signedUserOp(job)], beneficiary: account.address });
+			encodeBundle({ kind: "open", escrow: fromWord(job.order.escrow), openings: [openingOf(job)] });
 		} catch (err) {
 			log.error(
 				{ ...id, swapId: job.swapId, err },
@@ -160,20 +158,18 @@ async function planBundle(
 		if (!attested) return { verdicts, proofs, spentList: attestationId };
 	}
 	const draft = await makeBundle(lane, jobs, attested);
-	const isShared = first.kind === "open" && jobs.length > 1;
 	const call = encodeBundle(draft.bundle);
-	const [simulation, extraGas, unproven] = await Promise.all([
+	const [simulation, extraGas] = await Promise.all([
 		simulateBundle(lane.chain, {
 			from: lane.account.address,
 			orders: jobs,
 			...draft,
 		}),
 		feeModelOf(lane.chain.deployment).readExtraGas(lane.chain, call),
-		isShared ? findUnproven(lane, jobs, leased.claims) : new Set<SwapUuid>(),
 	]);
 	for (const [i, verdict] of judgeJobs(jobs, simulation).entries()) {
 		const job = jobs[i];
-		if (job) judge(job, verdict.do === "send" && unproven.has(job.swapId) ? apart : verdict);
+		if (job) judge(job, verdict);
 	}
 	if (!simulation.succeeds) {
 		lane.log.warn(
@@ -205,7 +201,7 @@ async function planBundle(
 	return { verdicts, proofs, transaction };
 }
 
-/** The verdict on an op whose wallet may hold too little for all its ops: it must not make a bundle fail. */
+/** The verdict on a job of several that the signer does not sign together. */
 const apart: Verdict = { do: "postpone", blocks: 0, alone: true };
 
 /**
@@ -217,7 +213,7 @@ const deferred: Verdict = { do: "postpone", blocks: 3, alone: true };
 /** Returns the opens, from the first one on, whose gas limits fit into one transaction. */
 function fitting(jobs: Job[]): Job[] {
 	if (jobs[0]?.kind !== "open") return jobs;
-	return jobs.filter((_, i) => i === 0 || opsGas(jobs.slice(0, i + 1)) <= maxTransactionGas);
+	return jobs.filter((_, i) => i === 0 || opensGas(jobs.slice(0, i + 1)) <= maxTransactionGas);
 }
 
 const nextBlock: Extract<Verdict, { do: "postpone" }> = { do: "postpone", blocks: 1 };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { delegatedWallet, queueSignedRemoval } from "../../../test/lane/delegation-removal.ts";
 import { createLaneScene, followHead, type LaneScene } from "../../../test/lane/lane-scene.ts";
 import { startLane } from "../../../test/lane/start-lane.ts";
+import { readEpoch } from "../../chain/evm/wallet/read-epoch.ts";
 
 let scene: LaneScene;
 beforeAll(async () => {
@@ -11,11 +12,12 @@ beforeAll(async () => {
 beforeEach(() => scene.owner.query("truncate delegation_removals"));
 afterAll(() => scene.stop());
 
-test("a lane sends the removal that a wallet has signed, once, and the wallet is delegated no longer", async () => {
+test("a lane sends the removal that a wallet has signed, once: its mandates are revoked, and it is delegated no longer", async () => {
 	const wallet = await delegatedWallet(scene.chains.origin);
 	await queueSignedRemoval(scene.owner, scene.origin, { wallet });
 	await pump();
 	expect(await codeOf(wallet)).toBeUndefined();
+	expect(await epochOf(wallet)).toBe(1n);
 	expect(await states()).toEqual(["sent"]);
 	const before = await sentByRelayer();
 	await pump();
@@ -39,7 +41,8 @@ test("two lanes that see the same removal send it once", async () => {
 	const before = await counts();
 	await Promise.all([pump(0), pump(1)]);
 	const after = await counts();
-	expect(after.reduce((a, b) => a + b)).toBe(before.reduce((a, b) => a + b) + 1);
+	// The revocation and the removal.
+	expect(after.reduce((a, b) => a + b)).toBe(before.reduce((a, b) => a + b) + 2);
 	expect(await codeOf(wallet)).toBeUndefined();
 });
 
@@ -52,6 +55,10 @@ async function pump(lane = 0): Promise<void> {
 async function states(): Promise<string[]> {
 	const { rows } = await scene.pool.query<{ state: string }>("select state from delegation_removals");
 	return rows.map(({ state }) => state);
+}
+
+function epochOf({ address }: PrivateKeyAccount) {
+	return readEpoch(scene.origin, address);
 }
 
 function codeOf({ address }: PrivateKeyAccount) {

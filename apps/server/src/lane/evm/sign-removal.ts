@@ -6,19 +6,20 @@ import { journalLease } from "../../job/journal/journal-lease.ts";
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Lane } from "./lane.ts";
-import { firstCancel, signCancel } from "./sign-cancel.ts";
+import { firstCancel, signCancel, signRevocation } from "./sign-cancel.ts";
 import { freshFees } from "./transaction-fees.ts";
 
 /**
- * Signs and journals a transaction that removes the delegation of a wallet which asked for it. To the lane it is a cancel
- * that carries an authorization: it does no job, and if it is stuck, a plain cancel takes its place. A removal that is
- * lost in this way, or by a crash in here, is not repeated: the wallet is still delegated, and its owner asks again.
+ * Signs and journals the transactions that remove the delegation of a wallet which asked for it: one that revokes its
+ * mandates, and with the next nonce one that carries the authorization, which is applied before anything else in its
+ * transaction. To the lane they are cancels: they do no job, and if one is stuck, a plain cancel takes its place. A removal
+ * that is lost in this way, or by a crash in here, is not repeated: the wallet's owner sees it on the chain, and asks again.
  */
-export async function signRemoval(lane: Lane, head: ChainHead): Promise<LaneTransaction | undefined> {
+export async function signRemoval(lane: Lane, head: ChainHead): Promise<LaneTransaction[]> {
 	const { pool, id, chain, log } = lane;
 	const removal = await nextRemoval(pool, id);
-	if (!removal) return undefined;
-	const { wallet, authorization, nonce } = removal;
+	if (!removal) return [];
+	const { wallet, authorization, revocation, nonce } = removal;
 	const nonces = await readAccountNonces(chain, wallet);
 	const problem = authorizationProblem(authorization, {
 		chainId: id.chainId,
@@ -30,20 +31,26 @@ export async function signRemoval(lane: Lane, head: ChainHead): Promise<LaneTran
 		// The chain would take the gas and do nothing.
 		await moveRemoval(pool, removal.id, { from: "queued", to: "refused" });
 		log.info({ ...id, wallet, reason: problem.error.message }, "a delegation's removal is not sent");
-		return undefined;
+		return [];
 	}
 	const fees = freshFees(lane, head);
-	const raw = await signCancel(lane, { nonce, fees, authorization });
-	const transaction = firstCancel(raw, { nonce, fees });
-	if (!(await moveRemoval(pool, removal.id, { from: "queued", to: "sent" }))) return undefined;
+	const transactions: LaneTransaction[] = [];
+	if (revocation) {
+		const raw = await signRevocation(lane, { nonce, fees, wallet, proof: revocation });
+		transactions.push(firstCancel(raw, { nonce, fees }));
+	}
+	const last = nonce + transactions.length;
+	const raw = await signCancel(lane, { nonce: last, fees, authorization });
+	transactions.push(firstCancel(raw, { nonce: last, fees }));
+	if (!(await moveRemoval(pool, removal.id, { from: "queued", to: "sent" }))) return [];
 	// No job is leased for it, so that any number names the lease.
 	const { outcome } = await journalLease(pool, id, {
 		lease: 0,
 		nonce,
 		outcomes: [],
-		transactions: [transaction],
+		transactions,
 	});
-	if (outcome === "journalled") return transaction;
+	if (outcome === "journalled") return transactions;
 	await moveRemoval(pool, removal.id, { from: "sent", to: "queued" });
-	return undefined;
+	return [];
 }

@@ -54,7 +54,8 @@ test("a removal that is sent while the store's head is old is not replaced by a 
 		await followHead(pool, origin, { blocksAhead });
 		await run(origin);
 	}
-	expect(await attempts(origin)).toMatchObject([{ kind: "cancel", state: "broadcast" }]);
+	const sent = { kind: "cancel", attempt: 0, state: "broadcast" };
+	expect(await attempts(origin)).toMatchObject([sent, sent]);
 	await chains.origin.testClient.mine({ blocks: 1 });
 	expect(await chains.origin.publicClient.getCode({ address: wallet.address })).toBeUndefined();
 });
@@ -72,13 +73,17 @@ test("a removal that nodes refuse while the store's head is old is offered until
 	for (const blocksAhead of [0, 4]) {
 		await followHead(pool, origin, { blocksAhead });
 		await run(refusing);
-		expect(await attempts(origin)).toMatchObject([{ kind: "cancel", state: "signed" }]);
+		const signed = { kind: "cancel", attempt: 0, state: "signed" };
+		expect(await attempts(origin)).toMatchObject([signed, signed]);
 	}
 	await followHead(pool, origin, { blocksAhead: 5 });
 	await run(refusing);
-	const [removal, cancel] = await attempts(origin);
-	expect(removal?.raw).toMatch(/^0x04/);
+	// The first of the two, the revocation, makes room.
+	const [revocation, cancel, removal] = await attempts(origin);
+	expect([revocation?.nonce, removal?.nonce]).toEqual([cancel?.nonce, Number(cancel?.nonce) + 1]);
 	expect(cancel?.raw).toMatch(/^0x02/);
+	expect(cancel?.raw.length).toBeLessThan(revocation?.raw.length ?? 0);
+	expect(removal?.raw).toMatch(/^0x04/);
 });
 
 test("a process that ends between sending a transaction and reading its block leaves the age to the next one, which sends the same bytes", async () => {
@@ -132,7 +137,14 @@ function run(chain: EvmChain): Promise<void> {
 	return startLane(scene, chain, { policy: { replaceAfterBlocks } })();
 }
 
-type Attempt = { hash: Hex; raw: Hex; kind: string; state: string; sent_at_block: number | null };
+type Attempt = {
+	hash: Hex;
+	raw: Hex;
+	nonce: number;
+	kind: string;
+	state: string;
+	sent_at_block: number | null;
+};
 
 async function attempts({ chainId }: EvmChain): Promise<Attempt[]> {
 	const { rows } = await scene.pool.query(

@@ -28,6 +28,7 @@ const orderArbitrary: fc.Arbitrary<Order> = fc
 		outputToken: toWord(output),
 		minOutput: 1n,
 		recipient: toWord(stranger),
+		topUp: 0n,
 		swapKey: pad("0x01"),
 		deadlines: packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n }),
 	}));

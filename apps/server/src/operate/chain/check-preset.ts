@@ -9,7 +9,6 @@ import {
 	parseAbi,
 	toFunctionSelector,
 } from "viem";
-import { entryPoint09Address } from "viem/account-abstraction";
 import { getChainId, getCode, readContract } from "viem/actions";
 import { multicall3Address } from "../../chain/evm/chain-client.ts";
 import { check, type Finding, type Found, fail, ok, warn } from "../check/finding.ts";
@@ -20,7 +19,6 @@ import type { EvmPreset } from "./preset-schema.ts";
 
 const permit2Address: Address = "0x000000000022D473030F116dDEE9F6B43aC78BA3";
 
-const entryPointAbi = parseAbi(["function senderCreator() view returns (address)"]);
 const multicallAbi = parseAbi(["function getChainId() view returns (uint256)"]);
 const permit2Abi = parseAbi(["function DOMAIN_SEPARATOR() view returns (bytes32)"]);
 const factoryAbi = parseAbi(["function feeAmountTickSpacing(uint24 fee) view returns (int24)"]);
@@ -70,22 +68,8 @@ export async function checkPreset(client: Client, preset: EvmPreset): Promise<Fi
 }
 
 function infrastructureParts(client: Client, { infrastructure, chainId }: EvmPreset): Part[] {
-	const { entryPoint, multicall3, deterministicDeployer: deployer, permit2 } = infrastructure;
+	const { multicall3, deterministicDeployer: deployer, permit2 } = infrastructure;
 	return [
-		{
-			part: "infrastructure.entryPoint",
-			address: entryPoint.value,
-			ask: async () => {
-				const found = await checkKnownCode(client, entryPoint.value, entryPoint09Address);
-				if (found.result !== "ok") return found;
-				const creator = await readContract(client, {
-					address: entryPoint.value,
-					abi: entryPointAbi,
-					functionName: "senderCreator",
-				});
-				return [found, await checkKnownCode(client, creator, creator)];
-			},
-		},
 		{
 			part: "infrastructure.deterministicDeployer",
 			address: deployer.value,

@@ -2,12 +2,6 @@ import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, keccak256 } 
 
 /** Hashes of runtime code that is the same on every chain, by address. A test compares them with the packages. */
 export const codeHashes: Readonly<Record<Address, Hash>> = {
-	/** EntryPoint v0.9, from hardhat-predeploy 0.4.1. */
-	"0x433709009B8330FDa32311DF1C2AFA402eD8D009":
-		"0x14ee3fe0191de027aecf20ffd7dbd985f5023b898fa429485d2dfe2286b42750",
-	/** The SenderCreator of EntryPoint v0.9, from hardhat-predeploy 0.4.1. */
-	"0x0A630a99Df908A81115A3022927Be82f9299987e":
-		"0xa7d4dd260bca9c96da49f7c0682fdda7f0074694d935815a336d3e60ee3ec6ad",
 	/** The deterministic deployer, as anvil places it. */
 	"0x4e59b44847b379578588920cA78FbF26c0B4956C":
 		"0x2fa86add0aed31f33a762c9d88e807c475bd51d0f52bd0955754b2608f7e4989",

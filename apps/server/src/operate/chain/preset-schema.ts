@@ -110,8 +110,6 @@ const evmPresetSchema = z.strictObject({
 	/** Chainlink's feed that says whether the sequencer of a rollup is up. */
 	sequencerUptimeFeed: sourcedSchema(addressSchema).nullable(),
 	infrastructure: z.strictObject({
-		/** EntryPoint v0.9. */
-		entryPoint: sourcedSchema(addressSchema),
 		multicall3: sourcedSchema(addressSchema),
 		deterministicDeployer: sourcedSchema(addressSchema),
 		permit2: sourcedSchema(addressSchema),

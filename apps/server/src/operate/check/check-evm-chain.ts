@@ -186,7 +186,7 @@ async function checkRelayer(
 		brotliBytes: bundleSize * brotliBytes,
 	});
 	const problems: Found[] = [];
-	if (code) problems.push(fail("has code and cannot send bundles: use an account without code"));
+	if (code) problems.push(fail("has code, which could spend its funds: use an account without code"));
 	if (!isOperator) problems.push(fail("lacks the role OPERATOR on the vault: grant that role"));
 	if (balance === 0n) problems.push(fail("has no funds for gas: send it some"));
 	else if (balance < largest) {

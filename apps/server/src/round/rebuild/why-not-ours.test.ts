@@ -37,7 +37,7 @@ test.each([
 	expect(whyNotOurs({ orderId: orderId(order), order }, scene.config)).toBeUndefined();
 });
 
-test("an order whose release could come too late, or go to a stranger, is not ours", () => {
+test("an order whose release could come too late or go to a stranger, or that asks for more than its output, is not ours", () => {
 	const order = quoted(between);
 	const { openDeadline, fillDeadline } = unpackDeadlines(order.deadlines);
 	const soon = packDeadlines({ openDeadline, fillDeadline, refundAfter: fillDeadline + 1n });
@@ -45,6 +45,7 @@ test("an order whose release could come too late, or go to a stranger, is not ou
 	for (const [change, reason] of [
 		[{ deadlines: soon }, "its deadlines are not those of a quote"],
 		[{ originVault: stranger }, "the origin vault is not ours"],
+		[{ topUp: 1n }, "it has a top-up"],
 	] as const) {
 		const changed = { ...order, ...change };
 		expect(whyNotOurs({ orderId: orderId(changed), order: changed }, scene.config)).toBe(reason);

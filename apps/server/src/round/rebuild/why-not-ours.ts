@@ -44,6 +44,8 @@ export function whyNotOurs(
 		return "the attester set is not ours";
 	if (!isAmong(here.assets, order.inputToken)) return "the input is not an asset of ours";
 	if (!isAmong(there.assets, order.outputToken)) return "the output is not an asset of ours";
+	// The vault would pay it beside the output, and nothing is reserved for it.
+	if (order.topUp !== 0n) return "it has a top-up";
 	if (!isQuoted(order)) return "its swap key is not one of a quote";
 	const finalitySeconds = BigInt(origin.finalitySeconds + destination.finalitySeconds);
 	return leavesTimeToSettle(unpackDeadlines(order.deadlines), finalitySeconds)

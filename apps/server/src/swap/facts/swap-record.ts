@@ -2,6 +2,7 @@ import type {
 	Amount,
 	FailureCode,
 	Order,
+	SignatureKind,
 	SolanaAddress,
 	SwapStage,
 	SwapStatus,
@@ -28,11 +29,15 @@ export type Delivery =
 
 /** The op as the wallet signed it: with the order, everything that a relayer needs to send it. */
 export type SignedOp = {
+	/** The delegate that the wallet had, or will have by the authorization, when the op was built. */
 	delegate: Address;
-	allowance: bigint;
-	gas: { verificationGasLimit: bigint; callGasLimit: bigint };
-	/** 65 bytes, low s, v 27 or 28. */
+	/** The maximum of gas that opening the order may use: the wallet runs code of its own. */
+	gas: bigint;
+	signatureKind: SignatureKind;
+	/** 65 bytes, low s, v 27 or 28: the wallet's, or that of the mandate's agent. */
 	signature: Hex;
+	/** The mandate within which an agent signed: its digest, and with its owner's signature as the account reads it. */
+	mandate?: { digest: Hex; encoded: Hex };
 	/** Absent if the wallet was already delegated when the op was built. */
 	authorization?: SignedAuthorization;
 };

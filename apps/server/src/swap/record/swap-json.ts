@@ -37,9 +37,10 @@ const scalarSchema = z
 
 const signedEvmOpSchema = z.strictObject({
 	delegate: addressSchema,
-	allowance: uintSchema,
-	gas: z.strictObject({ verificationGasLimit: uintSchema, callGasLimit: uintSchema }),
+	gas: uintSchema,
+	signatureKind: z.enum(["typed", "personal"]),
 	signature: hexSchema,
+	mandate: z.strictObject({ digest: hexSchema, encoded: hexSchema }).exactOptional(),
 	authorization: z
 		.strictObject({
 			chainId: z.int().nonnegative(),
@@ -95,14 +96,7 @@ export function signedOpToJson(op: SignedOp | SignedSolanaOp): SignedOpJson {
 			compute: { ...op.compute, microLamportsPerUnit: String(op.compute.microLamportsPerUnit) },
 		};
 	}
-	return {
-		...op,
-		allowance: String(op.allowance),
-		gas: {
-			verificationGasLimit: String(op.gas.verificationGasLimit),
-			callGasLimit: String(op.gas.callGasLimit),
-		},
-	};
+	return { ...op, gas: String(op.gas) };
 }
 
 export function signedOpFromJson(json: unknown): SignedOp | SignedSolanaOp {

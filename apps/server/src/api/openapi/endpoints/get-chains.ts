@@ -1,6 +1,6 @@
 import { chainsResponseSchema } from "@geoswap/protocol";
 import type { RouteDoc } from "../route-doc.ts";
-import { exampleGeoOp, exampleIntent } from "./example-swap.ts";
+import { exampleGeoOp, exampleIntent, exampleTypedDelegate } from "./example-swap.ts";
 
 export const getChainsDoc: RouteDoc = {
 	id: "getChains",
@@ -20,7 +20,7 @@ export const getChainsDoc: RouteDoc = {
 					settlementToken: exampleIntent.inputToken,
 					contracts: {
 						delegate: exampleGeoOp.delegate,
-						entryPoint: exampleGeoOp.entryPoint,
+						typedDelegate: exampleTypedDelegate,
 						escrow: "0xEC31031E3E13a87D889F0b6Dbcf000FB8c099AE9",
 						vault: "0x4491B5017B969acE7C359d286403E9ca5921A201",
 						attesterSet: exampleGeoOp.order.attesterSet,

@@ -1,6 +1,6 @@
 import { delegationQuerySchema, delegationResponseSchema } from "@geoswap/protocol";
 import type { RouteDoc } from "../route-doc.ts";
-import { exampleAuthorization, exampleWallet } from "./example-swap.ts";
+import { exampleAuthorization, exampleTypedDelegate, exampleWallet } from "./example-swap.ts";
 
 export const getDelegationDoc: RouteDoc = {
 	id: "getDelegation",
@@ -15,6 +15,10 @@ Branch on \`originReady\`, not on \`delegated\`: a wallet on Solana is never del
 | \`true\` | build without an authorization |
 | \`false\`, with \`delegationTarget\` and \`accountNonce\` | sign an EIP-7702 authorization over exactly these two and the chain's id, and attach it to the build |
 | \`false\`, with \`blocked\` | the wallet is delegated to another provider or is a contract: use a different one |
+
+To have the wallet accept typed data only, and refuse \`personal_sign\`, sign \`typedDelegationTarget\` in place of
+\`delegationTarget\`. \`accepts\` says what a wallet that is ready accepts. A wallet that is delegated to a contract that we
+offered before needs a new delegation.
 
 If there is nothing to sign, \`note\` says in a sentence what to do.
 
@@ -31,7 +35,9 @@ at no cost too.`,
 			delegated: false,
 			originReady: false,
 			delegationTarget: exampleAuthorization.address,
+			typedDelegationTarget: exampleTypedDelegate,
 			accountNonce: exampleAuthorization.nonce,
+			mandateEpoch: 0,
 		},
 	},
 };

@@ -16,15 +16,16 @@ export const postBuildGeoOpDoc: RouteDoc = {
 is refused here, before anything is signed.
 
 \`geoOp\` holds everything that the hash is computed from. The SDK's \`verifyAndSign\` computes the hash
-again, and compares the op with what you asked for.
+again, and compares the order with what you asked for.
 
-**Next:** sign \`geoOpHash\` with \`personal_sign\` over its raw 32 bytes, and [submit](#submit) it before \`expiresAt\`.
+**Next:** sign \`geoOp.typedData\` with \`eth_signTypedData_v4\`, or \`geoOpHash\` with \`personal_sign\` over its raw 32 bytes, and
+[submit](#submit) the signature before \`expiresAt\`. A wallet that signs typed data can show what it signs.
 After \`NEEDS_DELEGATION\` or \`INVALID_AUTHORIZATION\` the same quote can be built again until it expires.`,
 	body: buildRequestSchema.extend({
 		authorization: authorizationSchema
 			.nullish()
 			.describe(
-				"A signed EIP-7702 authorization, for a wallet that is not delegated yet. Ignored if the wallet is delegated. Numbers may be JSON numbers, or decimal or `0x` strings. Other fields, such as `v`, are ignored.",
+				"A signed EIP-7702 authorization, for a wallet that is not delegated yet, or that is to be delegated to the other of our two contracts. Ignored if the wallet has that delegation. Numbers may be JSON numbers, or decimal or `0x` strings. Other fields, such as `v`, are ignored.",
 			),
 	}),
 	response: buildResponseSchema.extend({
@@ -35,6 +36,7 @@ After \`NEEDS_DELEGATION\` or \`INVALID_AUTHORIZATION\` the same quote can be bu
 	errors: [
 		...(["INVALID_TOKEN", "QUOTE_EXPIRED", "UNSUPPORTED_DELEGATION", "NEEDS_DELEGATION"] as const),
 		...(["INVALID_AUTHORIZATION", "INSUFFICIENT_BALANCE", "SIMULATION_FAILED", "NO_ROUTE"] as const),
+		...(["MANDATE_ENDED", "MANDATE_EXCEEDED"] as const),
 	],
 	example: {
 		body: { geoQuoteToken: exampleQuoteToken, authorization: exampleAuthorization },

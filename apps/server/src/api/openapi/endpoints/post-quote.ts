@@ -14,7 +14,7 @@ since a misspelt field could cost money.
 **Next:** the build call that \`origin\` names: [build-geo-op](#buildGeoOp) or [build-solana-tx](#buildSolanaTx).`,
 	body: quoteRequestSchema,
 	response: quoteResponseSchema,
-	errors: ["NO_ROUTE", "NEEDS_LARGER_SIZE"],
+	errors: ["NO_ROUTE", "NEEDS_LARGER_SIZE", "INVALID_MANDATE", "MANDATE_ENDED", "OUTSIDE_MANDATE"],
 	example: {
 		body: exampleIntent,
 		response: {

@@ -20,6 +20,7 @@ Only the op's \`expiresAt\` counts: the quote may have expired meanwhile.
 		...(["INVALID_SIGNATURE", "INVALID_TOKEN", "OP_EXPIRED", "UNSUPPORTED_DELEGATION"] as const),
 		...(["NEEDS_DELEGATION", "INVALID_AUTHORIZATION", "INSUFFICIENT_BALANCE"] as const),
 		...(["SIMULATION_FAILED", "LIQUIDITY_CHANGED", "NO_ROUTE"] as const),
+		...(["INVALID_MANDATE", "MANDATE_ENDED", "OUTSIDE_MANDATE", "MANDATE_EXCEEDED"] as const),
 	],
 	example: {
 		body: { geoOpToken: exampleOpToken, signature: exampleSignature },

@@ -12,6 +12,7 @@ export const guidePages = [
 	"events",
 	"signing",
 	"receipts",
+	"mandates",
 	"share",
 	"trust",
 	"rescue",

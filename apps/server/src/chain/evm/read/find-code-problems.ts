@@ -1,4 +1,4 @@
-import type { ChainDeployment } from "@geoswap/protocol";
+import { type ChainDeployment, escrowDomain } from "@geoswap/protocol";
 import { type PublishedCode, publishedCodes } from "@geoswap/protocol/published-code";
 import {
 	type Address,
@@ -10,6 +10,7 @@ import {
 	size,
 	slice,
 	stringToHex,
+	zeroAddress,
 } from "viem";
 import type { EvmChain } from "../chain-client.ts";
 
@@ -48,31 +49,36 @@ export async function findCodeProblems(
 }
 
 function escrowsOf({ chainId, contracts }: ChainDeployment): Expected[] {
-	const [name, version] = ["GeoEscrow", "1"];
-	return [contracts.escrow, ...contracts.earlierEscrows].map((address, i) => ({
-		name: i === 0 ? "escrow" : "earlier escrow",
-		address,
-		codes: publishedCodes.escrow,
-		immutables: {
-			_cachedDomainSeparator: [
-				domainSeparator({ domain: { name, version, chainId, verifyingContract: address } }),
-			],
-			_cachedChainId: [numberToHex(chainId, { size: 32 })],
-			_cachedThis: [wordOf(address)],
-			_hashedName: [keccak256(stringToHex(name))],
-			_hashedVersion: [keccak256(stringToHex(version))],
-			_name: [shortString(name)],
-			_version: [shortString(version)],
-		},
-	}));
+	return [contracts.escrow, ...contracts.earlierEscrows].map((address, i) => {
+		const domain = escrowDomain({ chainId, escrow: address });
+		const { name, version } = domain;
+		return {
+			name: i === 0 ? "escrow" : "earlier escrow",
+			address,
+			codes: publishedCodes.escrow,
+			immutables: {
+				_cachedDomainSeparator: [domainSeparator({ domain })],
+				_cachedChainId: [numberToHex(chainId, { size: 32 })],
+				_cachedThis: [wordOf(address)],
+				_hashedName: [keccak256(stringToHex(name))],
+				_hashedVersion: [keccak256(stringToHex(version))],
+				_name: [shortString(name)],
+				_version: [shortString(version)],
+			},
+		};
+	});
 }
 
-/** An earlier vault may have an earlier escrow, an earlier router, and another stable or an earlier settlement token. */
+/**
+ * An earlier vault may have an earlier escrow, an earlier router, another stable or an earlier settlement token, and no
+ * feed of the sequencer.
+ */
 function vaultsOf(
-	{ contracts, uniswap, settlementToken, wrappedNative, assets }: ChainDeployment,
+	{ contracts, uniswap, settlementToken, wrappedNative, assets, sequencerUptimeFeed }: ChainDeployment,
 	{ earlierRouters, earlierSettlementTokens }: EarlierImmutables,
 ): Expected[] {
 	const { escrow, earlierEscrows, vault, earlierVaults } = contracts;
+	const feed = sequencerUptimeFeed ?? zeroAddress;
 	const stables = assets.filter(({ kind }) => kind === "stable").map(({ address }) => address);
 	return [vault, ...earlierVaults].map((address, i) => {
 		const isCurrent = i === 0;
@@ -87,6 +93,7 @@ function vaultsOf(
 					wordOf,
 				),
 				WRAPPED_NATIVE: [wordOf(wrappedNative)],
+				SEQUENCER_FEED: (isCurrent ? [feed] : [feed, zeroAddress]).map(wordOf),
 			},
 		};
 	});

@@ -1,7 +1,10 @@
 import { type Amount, geoVaultAbi } from "@geoswap/protocol";
-import type { Address } from "viem";
+import { type Address, zeroAddress } from "viem";
 import type { EvmChain } from "../chain-client.ts";
 import { balanceCall } from "./read-balances.ts";
+
+/** The kind of a cap on fills, as the vault numbers the kinds. */
+const fillCap = 0;
 
 export type StockReading = { token: Address; balance: bigint; outflowAvailable: Amount };
 
@@ -21,14 +24,17 @@ export async function readStock(
 			...tokens.map((token) => ({
 				address: vault,
 				abi: geoVaultAbi,
-				functionName: "outflowAvailable" as const,
-				args: [token] as const,
+				functionName: "capOf" as const,
+				args: [fillCap, token, zeroAddress] as const,
 			})),
 		],
 	});
-	return tokens.map((token, i) => ({
-		token,
-		balance: read[i] ?? 0n,
-		outflowAvailable: read[tokens.length + i] ?? 0n,
-	}));
+	return tokens.map((token, i) => {
+		const [balance, cap] = [read[i], read[tokens.length + i]];
+		return {
+			token,
+			balance: typeof balance === "bigint" ? balance : 0n,
+			outflowAvailable: typeof cap === "object" ? cap[1] : 0n,
+		};
+	});
 }

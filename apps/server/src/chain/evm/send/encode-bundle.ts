@@ -1,13 +1,13 @@
 import { geoEscrowAbi, geoVaultAbi, type Order } from "@geoswap/protocol";
 import { type Address, type ContractFunctionArgs, encodeFunctionData, type Hex } from "viem";
-import { entryPoint09Abi, type PackedUserOperation } from "viem/account-abstraction";
 
 export type Fill = ContractFunctionArgs<typeof geoVaultAbi, "nonpayable", "fillMany">[0][number];
+export type Opening = ContractFunctionArgs<typeof geoEscrowAbi, "nonpayable", "openMany">[0][number];
 export type Attestation = ContractFunctionArgs<typeof geoEscrowAbi, "nonpayable", "releaseMany">[1];
 
 /** The work of one transaction of a relayer, for many orders if the contract can do that. */
 export type Bundle =
-	| { kind: "open"; entryPoint: Address; userOps: PackedUserOperation[]; beneficiary: Address }
+	| { kind: "open"; escrow: Address; openings: Opening[] }
 	| { kind: "fill"; vault: Address; fills: Fill[] }
 	| { kind: "void"; vault: Address; orders: Order[] }
 	| { kind: "release"; escrow: Address; orders: Order[]; attestation: Attestation }
@@ -19,12 +19,8 @@ export function encodeBundle(bundle: Bundle): { to: Address; data: Hex } {
 	switch (bundle.kind) {
 		case "open":
 			return {
-				to: bundle.entryPoint,
-				data: encodeFunctionData({
-					abi: entryPoint09Abi,
-					functionName: "handleOps",
-					args: [bundle.userOps, bundle.beneficiary],
-				}),
+				to: bundle.escrow,
+				data: encodeFunctionData({ abi: geoEscrowAbi, functionName: "openMany", args: [bundle.openings] }),
 			};
 		case "fill":
 			return {

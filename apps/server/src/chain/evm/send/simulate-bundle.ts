@@ -9,7 +9,6 @@ import {
 	size,
 	slice,
 } from "viem";
-import { entryPoint09Abi } from "viem/account-abstraction";
 import type { EvmChain } from "../chain-client.ts";
 import { decodeEvents } from "../read/decode-events.ts";
 import { simulate } from "../simulate/simulate.ts";
@@ -28,8 +27,7 @@ export type BundleSimulation =
 			/** The selectors of the errors for which a vault would skip fills. */
 			skips: ReadonlyMap<Hex, Hex>;
 	  }
-	/** `opIndex` is set if the EntryPoint says which op it refused. */
-	| { succeeds: false; reason: string; opIndex: number | undefined };
+	| { succeeds: false; reason: string };
 
 /** An order of a bundle. */
 type BundledOrder = { order: Order; orderId: Hex };
@@ -46,7 +44,7 @@ const doneBy: Record<Bundle["kind"], { event: string; state: number }> = {
 
 /**
  * Simulates a transaction on the chain as it is now. Its success says nothing about an order: the transaction succeeds
- * even if an op or an item of a batch fails.
+ * even if an item of a batch fails.
  */
 export async function simulateBundle(
 	chain: EvmChain,
@@ -72,7 +70,7 @@ export async function simulateBundle(
 		authorizationList,
 		orders: orders.map(({ order, orderId }, i) => watched(bundle, { order, orderId, i })),
 	});
-	if (!simulation.succeeds) return { succeeds: false, ...refusal(simulation.data) };
+	if (!simulation.succeeds) return { succeeds: false, reason: refusal(simulation.data) };
 	const outcomes =
 		"logs" in simulation
 			? loggedOutcomes(chain, bundle, simulation.logs)
@@ -128,17 +126,12 @@ function selectorOf(revertData: Hex): Hex {
 	return size(revertData) < 4 ? "0x00000000" : slice(revertData, 0, 4);
 }
 
-const errorAbi = [...entryPoint09Abi, ...geoVaultAbi, ...geoEscrowAbi];
+const errorAbi = [...geoVaultAbi, ...geoEscrowAbi];
 
-function refusal(data: Hex): { reason: string; opIndex: number | undefined } {
+function refusal(data: Hex): string {
 	try {
-		const { errorName, args } = decodeErrorResult({ abi: errorAbi, data });
-		if (errorName !== "FailedOp" && errorName !== "FailedOpWithRevert") {
-			return { reason: errorName, opIndex: undefined };
-		}
-		const [opIndex, reason] = args as readonly [bigint, string];
-		return { reason, opIndex: Number(opIndex) };
+		return decodeErrorResult({ abi: errorAbi, data }).errorName;
 	} catch {
-		return { reason: data === "0x" ? "reverted without a reason" : data.slice(0, 10), opIndex: undefined };
+		return data === "0x" ? "reverted without a reason" : data.slice(0, 10);
 	}
 }

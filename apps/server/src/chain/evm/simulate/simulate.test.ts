@@ -1,25 +1,28 @@
-import { startTestChains, type TestChains } from "@geoswap/devnet";
+import { startTestChains, type TestChain, type TestChains } from "@geoswap/devnet";
 import {
 	attestationMessage,
 	attestationTypedData,
+	geoEscrowAbi,
 	geoVaultAbi,
 	type Order,
-	orderExecution,
+	orderDigest,
 	orderId,
-	orderUserOp,
+	orderProof,
+	orderTerms,
+	orderTypedData,
 	packDeadlines,
+	type SignatureKind,
 	toWord,
 } from "@geoswap/protocol";
-import { type Address, concat, type Hex, HttpRequestError } from "viem";
+import { type Address, concat, type Hex, HttpRequestError, zeroAddress } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Ability, connectWithout } from "../../../../test/chain/connect-without.ts";
 import { assetOf, newOrder, newWallet, sendAsAnyone } from "../../../../test/lane/lane-scene.ts";
 import { connectChain, type EvmChain } from "../chain-client.ts";
-import type { Bundle, Fill } from "../send/encode-bundle.ts";
-import { encodeBundle } from "../send/encode-bundle.ts";
+import { type Bundle, encodeBundle, type Fill, type Opening } from "../send/encode-bundle.ts";
 import { simulateBundle } from "../send/simulate-bundle.ts";
-import { simulateCalls, simulateOp } from "../wallet/simulate-open.ts";
+import { simulateSigned, simulateUnsigned } from "../wallet/simulate-open.ts";
 import type { SimulationMethod } from "./find-simulator.ts";
 import { simulatorOf } from "./simulate.ts";
 
@@ -115,29 +118,19 @@ test("if another node answers that lacks the method, the next method is used at 
 	const node = await connectWithout(chains.origin, lacks);
 	stops.push(node.stop);
 	const order = await newOrder({ chains }, { wallet: toWord((await newWallet({ chains })).address) });
-	const ask = () =>
-		simulateCalls({
-			chain: node.chain,
-			order,
-			delegate: chains.origin.deployment.contracts.delegate,
-			...orderExecution({ order, allowance: 0n }),
-		});
+	const ask = () => simulateUnsigned({ chain: node.chain, order });
 	expect((await ask()).opens).toBe(true);
 	lacks.push("eth_simulateV1");
 	expect((await ask()).opens).toBe(true);
 	expect((await simulatorOf(node.chain)).method).toBe("eth_call");
 });
 
-test("the calls of a wallet are judged the same by every method, before there is a signature", async () => {
+test("an order is judged the same by every method, before there is a signature", async () => {
 	const wallet = await newWallet({ chains });
-	const { delegate } = chains.origin.deployment.contracts;
 	const make = (terms: Partial<Order> = {}) =>
 		newOrder({ chains }, { wallet: toWord(wallet.address), ...terms });
 	const past = packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n });
-	const ask = (order: Order) =>
-		sameByAll(origins, (chain) =>
-			simulateCalls({ chain, order, delegate, ...orderExecution({ order, allowance: 0n }) }),
-		);
+	const ask = (order: Order) => sameByAll(origins, (chain) => simulateUnsigned({ chain, order }));
 	const fine = await ask(await make());
 	expect(fine.answer).toEqual({ opens: true });
 	expectCloseGas(fine.gas);
@@ -147,28 +140,36 @@ test("the calls of a wallet are judged the same by every method, before there is
 		InvalidAmount: await make({ minOutput: 0n }),
 	};
 	for (const [reason, order] of Object.entries(reasons)) {
-		expect.soft((await ask(order)).answer).toEqual({ opens: false, reason });
+		expect.soft((await ask(order)).answer).toMatchObject({ opens: false, reason });
 	}
 });
 
-test("a signed op is judged the same by every method, with its authorization", async () => {
+test("a signed order is judged the same by every method, with its authorization", async () => {
 	const { origin } = chains;
-	const { delegate } = origin.deployment.contracts;
+	const { delegate, typedDelegate, escrow } = origin.deployment.contracts;
 	const wallet = await newWallet({ chains });
 	const order = await newOrder({ chains }, { wallet: toWord(wallet.address) });
 	const authorization = await authorize(wallet, {});
 	const ask = async (
-		signed: Parameters<typeof signedOp>[1] = { order },
+		signed: Parameters<typeof signedOrder>[1] = { order },
 		given: typeof authorization | "none" = authorization,
 	) => {
-		const userOp = await signedOp(wallet, signed);
+		const { proof } = await signedOrder(wallet, signed);
 		return sameByAll(origins, (chain) =>
-			simulateOp({ chain, order: signed.order, userOp, authorization: given === "none" ? undefined : given }),
+			simulateSigned({
+				chain,
+				order: signed.order,
+				proof,
+				authorization: given === "none" ? undefined : given,
+			}),
 		);
 	};
 	const fine = await ask();
 	expect(fine.answer).toEqual({ opens: true });
 	expectCloseGas(fine.gas);
+	expect((await ask({ order, kind: "typed" })).answer).toEqual({ opens: true });
+	const typedOnly = await authorize(wallet, { address: typedDelegate });
+	expect((await ask({ order, kind: "typed" }, typedOnly)).answer).toEqual({ opens: true });
 
 	const refused = async (asking: ReturnType<typeof ask>) => {
 		const { answer } = await asking;
@@ -182,23 +183,21 @@ test("a signed op is judged the same by every method, with its authorization", a
 		"another chain": await refused(ask({ order }, await authorize(wallet, { chainId: 1 }))),
 		"every chain": await refused(ask({ order }, await authorize(wallet, { chainId: 0 }))),
 		"another signer": await refused(ask({ order }, await authorize(other, {}))),
-		"another delegate": await refused(
-			ask({ order }, await authorize(wallet, { address: origin.deployment.contracts.escrow })),
-		),
+		"another delegate": await refused(ask({ order }, await authorize(wallet, { address: escrow }))),
+		"a delegate that accepts typed data only": await refused(ask({ order }, typedOnly)),
 		"too little": await refused(ask({ order: poor })),
-		"too little gas": await refused(ask({ order, callGasLimit: 60_000n })),
 		"a forged signature": await refused(ask({ order, signer: other })),
 	}).toMatchInlineSnapshot(`
 		{
-		  "a forged signature": "AA24 signature error",
-		  "a spent nonce": "Eip7702SenderWithoutCode",
-		  "another chain": "Eip7702SenderWithoutCode",
-		  "another delegate": "AA23 reverted",
-		  "another signer": "Eip7702SenderWithoutCode",
+		  "a delegate that accepts typed data only": "Opaque",
+		  "a forged signature": "WrongSigner",
+		  "a spent nonce": "reverted without a reason",
+		  "another chain": "reverted without a reason",
+		  "another delegate": "reverted without a reason",
+		  "another signer": "reverted without a reason",
 		  "every chain": "opens",
 		  "too little": "ERC20InsufficientBalance",
-		  "too little gas": "reverted with 0xd6bda275",
-		  "without a delegation": "Eip7702SenderWithoutCode",
+		  "without a delegation": "reverted without a reason",
 		}
 	`);
 
@@ -207,20 +206,14 @@ test("a signed op is judged the same by every method, with its authorization", a
 		bytecode: concat(["0xef0100", delegate]),
 	});
 	expect((await ask({ order }, "none")).answer).toEqual({ opens: true });
-	const userOp = await signedOp(wallet, { order });
-	const bundle = encodeBundle({
-		kind: "open",
-		entryPoint: origin.deployment.contracts.entryPoint,
-		userOps: [userOp],
-		beneficiary: wallet.address,
-	});
-	await sendAsAnyone(origin, bundle);
-	expect(await refused(ask({ order }, "none"))).toMatch(/AA25/);
+	const openings = [await signedOrder(wallet, { order })];
+	await land(origin, { kind: "open", escrow, openings }, order);
+	expect(await refused(ask({ order }, "none"))).toBe("AlreadyOpened");
 });
 
-test("a bundle of opens shows which would open", async () => {
+test("a bundle of opens shows which would open, and the others open all the same", async () => {
 	const { origin, keys } = chains;
-	const { delegate, entryPoint } = origin.deployment.contracts;
+	const { delegate, escrow } = origin.deployment.contracts;
 	const wallets = await Promise.all([newWallet({ chains }), newWallet({ chains }), newWallet({ chains })]);
 	const orders: Order[] = [];
 	for (const [i, { address }] of wallets.entries()) {
@@ -232,21 +225,40 @@ test("a bundle of opens shows which would open", async () => {
 			),
 		);
 	}
-	const userOps = await Promise.all(
-		wallets.map((wallet, i) => signedOp(wallet, { order: orders[i] as Order })),
+	const openings = await Promise.all(
+		wallets.map((wallet, i) => signedOrder(wallet, { order: orders[i] as Order })),
 	);
 	const from = privateKeyToAccount(keys.relayers[0] as Hex).address;
-	const bundle: Bundle = { kind: "open", entryPoint, userOps, beneficiary: from };
+	const ask = async (given: Opening[]) => {
+		const bundle: Bundle = { kind: "open", escrow, openings: given };
+		const { answer } = await askBundle(origins, { from, bundle, orders });
+		return answer;
+	};
+	const changed = (change: Partial<Opening>) =>
+		openings.map((opening, i) => (i === 2 ? { ...opening, ...change } : opening));
+	expect(await ask(openings)).toEqual({ succeeds: true, done: [0, 2], skips: [] });
+	const first = { succeeds: true, done: [0], skips: [] };
+	expect(await ask(changed({ proof: "0x12" }))).toEqual(first);
+	expect(await ask(changed({ gas: 40_000n }))).toEqual(first);
+	// JUMPDEST, PUSH1 0, JUMP: uses up all gas that it gets.
+	await origin.testClient.setCode({ address: wallets[0]?.address as Address, bytecode: "0x5b600056" });
+	expect(await ask(openings)).toEqual({ succeeds: true, done: [2], skips: [] });
+});
+
+test("a bundle opens as many orders of one wallet as its balance pays for", async () => {
+	const { origin, keys } = chains;
+	const { delegate, escrow } = origin.deployment.contracts;
+	const wallet = await newWallet({ chains });
+	await origin.testClient.setCode({ address: wallet.address, bytecode: concat(["0xef0100", delegate]) });
+	const orders: Order[] = [];
+	for (const inputAmount of [60_000_000n, 60_000_000n, 40_000_000n]) {
+		orders.push(await newOrder({ chains }, { wallet: toWord(wallet.address), inputAmount }));
+	}
+	const openings = await Promise.all(orders.map((order) => signedOrder(wallet, { order })));
+	const from = privateKeyToAccount(keys.relayers[0] as Hex).address;
+	const bundle: Bundle = { kind: "open", escrow, openings };
 	const { answer } = await askBundle(origins, { from, bundle, orders });
 	expect(answer).toEqual({ succeeds: true, done: [0, 2], skips: [] });
-	const forged = {
-		...bundle,
-		userOps: userOps.map((op, i) => (i === 1 ? { ...op, signature: "0x12" as const } : op)),
-	};
-	expect((await askBundle(origins, { from, bundle: forged, orders })).answer).toMatchObject({
-		succeeds: false,
-		opIndex: 1,
-	});
 });
 
 test("a bundle of fills shows which would be skipped, and each for the reason at its place", async () => {
@@ -261,11 +273,8 @@ test("a bundle of fills shows which would be skipped, and each for the reason at
 	const stock = { amount: 9_950_000n, minOutput: 0n, poolFee: 0, secondPoolFee: 0 };
 	const routed = { ...stock, amount: 10_000_000n, poolFee: 3000 };
 	const decided = { ...stock, order: await make() };
-	await sendAsAnyone(
-		destination,
-		encodeBundle({ kind: "fill", vault, fills: [decided] }),
-		privateKeyToAccount(keys.relayers[0] as Hex),
-	);
+	const relayer = privateKeyToAccount(keys.relayers[0] as Hex);
+	await land(destination, { kind: "fill", vault, fills: [decided] }, decided.order, relayer);
 	const fills: Record<string, Fill> = {
 		fine: { ...stock, order: await make() },
 		decided,
@@ -323,7 +332,7 @@ test("a bundle of fills shows which would be skipped, and each for the reason at
 		    ],
 		    [
 		      "above the cap",
-		      "0xbf93256b",
+		      "0xf480e285",
 		    ],
 		    [
 		      "frozen recipient",
@@ -341,11 +350,12 @@ test("a bundle of fills shows which would be skipped, and each for the reason at
 	const room = await destinations.get("eth_simulateV1")?.client.readContract({
 		address: vault,
 		abi: geoVaultAbi,
-		functionName: "outflowAvailable",
-		args: [assetOf(destination, "USDC")],
+		functionName: "capOf",
+		args: [0, assetOf(destination, "USDC"), zeroAddress],
 	});
+	const [, available = 0n] = room ?? [];
 	const most = [
-		{ ...stock, amount: (room ?? 0n) - 1n, order: await make() },
+		{ ...stock, amount: available - 1n, order: await make() },
 		{ ...stock, order: await make() },
 	];
 	const capped = await askBundle(destinations, {
@@ -356,7 +366,7 @@ test("a bundle of fills shows which would be skipped, and each for the reason at
 	expect(capped.answer).toMatchObject({ done: [0], skips: [[1, expect.any(String)]] });
 
 	const stranger = await askBundle(destinations, { from: escrow, bundle, orders });
-	expect(stranger.answer).toMatchObject({ succeeds: false, opIndex: undefined });
+	expect(stranger.answer).toMatchObject({ succeeds: false });
 	const voids: Bundle = { kind: "void", vault, orders: [decided.order, await make()] };
 	const voided = await askBundle(destinations, { from, bundle: voids, orders: voids.orders });
 	expect(voided.answer).toMatchObject({ succeeds: true, done: [1] });
@@ -367,12 +377,12 @@ test("a bundle of releases or refunds shows which orders it would decide", async
 	const { escrow } = origin.deployment.contracts;
 	const from = privateKeyToAccount(keys.relayers[0] as Hex).address;
 	const wallet = await newWallet({ chains });
-	const { delegate, entryPoint } = origin.deployment.contracts;
+	const { delegate } = origin.deployment.contracts;
 	await origin.testClient.setCode({ address: wallet.address, bytecode: concat(["0xef0100", delegate]) });
 	const open = await newOrder({ chains }, { wallet: toWord(wallet.address) });
 	const unopened = await newOrder({ chains }, { wallet: toWord(wallet.address) });
-	const userOps = [await signedOp(wallet, { order: open })];
-	await sendAsAnyone(origin, encodeBundle({ kind: "open", entryPoint, userOps, beneficiary: from }));
+	const openings = [await signedOrder(wallet, { order: open })];
+	await land(origin, { kind: "open", escrow, openings }, open);
 	const orders = [unopened, open];
 	for (const kind of ["release", "refund"] as const) {
 		const attestation = await attest(kind === "release" ? "Release" : "Refund", orders);
@@ -397,6 +407,22 @@ test("a bundle of releases or refunds shows which orders it would decide", async
 	});
 	expect(early.answer).toMatchObject({ succeeds: false, reason: "TooEarly" });
 });
+
+/** Sends a bundle, and waits until its contract has changed the order's state. */
+async function land(
+	chain: TestChain,
+	bundle: Bundle,
+	order: Order,
+	account?: PrivateKeyAccount,
+): Promise<void> {
+	const call = encodeBundle(bundle);
+	await sendAsAnyone(chain, call, account);
+	// Escrows and vaults have the same function.
+	const state = { address: call.to, abi: geoEscrowAbi, functionName: "orderState" } as const;
+	await expect
+		.poll(() => chain.publicClient.readContract({ ...state, args: [orderId(order)] }))
+		.toBeGreaterThan(0);
+}
 
 /** Simulates a bundle by every method. Orders are named by their places. */
 async function askBundle(
@@ -442,18 +468,25 @@ async function authorize(
 	return { address, chainId: BigInt(chainId), nonce: BigInt(nonce), r, s, yParity: BigInt(yParity ?? 0) };
 }
 
-async function signedOp(
+/** Returns the order with its wallet's signature, or that of another signer. */
+async function signedOrder(
 	wallet: PrivateKeyAccount,
 	{
 		order,
-		callGasLimit = 250_000n,
+		kind = "personal",
 		signer = wallet,
-	}: { order: Order; callGasLimit?: bigint; signer?: PrivateKeyAccount },
-) {
-	const { delegate } = chains.origin.deployment.contracts;
-	const gas = { verificationGasLimit: 80_000n, callGasLimit };
-	const { hash, userOp } = orderUserOp({ order, delegate, allowance: 0n, gas });
-	return { ...userOp, signature: await signer.signMessage({ message: { raw: hash } }) };
+	}: { order: Order; kind?: SignatureKind; signer?: PrivateKeyAccount },
+): Promise<Opening> {
+	const signature =
+		kind === "typed"
+			? await signer.signTypedData(orderTypedData(order))
+			: await signer.signMessage({ message: { raw: orderDigest(order) } });
+	return {
+		wallet: wallet.address,
+		gas: 250_000n,
+		terms: orderTerms(order),
+		proof: orderProof({ kind, signature }),
+	};
 }
 
 async function attest(kind: "Release" | "Refund", orders: Order[]) {

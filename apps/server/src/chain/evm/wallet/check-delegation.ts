@@ -16,41 +16,47 @@ const underWay = {
 } as const;
 
 /**
- * Returns the delegate under which the wallet's op will run, and the authorization for it if one is needed. If the
- * wallet is delegated to us already, an authorization is ignored, stale or not: two first swaps at once carry the same.
+ * Returns the delegate with which the wallet will pay, and the authorization for it if one is needed. If the wallet has
+ * that delegate already, an authorization is ignored, stale or not: two first swaps at once carry the same.
  */
 export async function checkDelegation({
 	chain,
 	wallet,
 	delegation,
-	target,
+	targets,
 	authorization,
 	readNonces,
 }: {
 	chain: EvmChain;
 	wallet: Address;
 	delegation: WalletDelegation;
-	/** The delegate that an authorization must name. */
-	target: Address;
+	/** The delegates that an authorization may name. The first is offered to wallets without one. */
+	targets: readonly [Address, ...Address[]];
 	authorization: Authorization | undefined;
-	/** Called only for a wallet without a delegation. */
+	/** Called only for a wallet that needs an authorization. */
 	readNonces: () => Promise<AccountNonces>;
 }): Promise<{ delegate: Address; authorization?: Authorization }> {
-	if (delegation.kind === "ours") return { delegate: delegation.delegate };
+	const isSwitch =
+		delegation.kind === "ours" &&
+		authorization !== undefined &&
+		!isAddressEqual(authorization.address, delegation.delegate) &&
+		targets.some((target) => isAddressEqual(target, authorization.address));
+	if (delegation.kind === "ours" && !isSwitch) return { delegate: delegation.delegate };
 	if (delegation.kind === "other") {
 		throw new SwapError("UNSUPPORTED_DELEGATION", { delegatedTo: delegation.delegate });
 	}
 	if (delegation.kind === "contract") throw new SwapError("UNSUPPORTED_DELEGATION", {});
 	const nonces = await readNonces();
 	if (!authorization) {
-		throw new SwapError("NEEDS_DELEGATION", { delegationTarget: target, accountNonce: nonces.latest });
+		throw new SwapError("NEEDS_DELEGATION", { delegationTarget: targets[0], accountNonce: nonces.latest });
 	}
 
+	const target = targets.find((one) => isAddressEqual(one, authorization.address)) ?? targets[0];
 	const problem = authorizationProblem(authorization, { chainId: chain.chainId, wallet, target, nonces });
 	if (problem?.isStale) {
 		// A first swap that landed between the two readings moved the nonce and made the wallet ours.
 		const now = await readDelegation(chain, wallet);
-		if (now.kind === "ours") return { delegate: now.delegate };
+		if (now.kind === "ours" && now.delegate === target) return { delegate: target };
 	}
 	if (problem) throw problem.error;
 	return { delegate: target, authorization };

@@ -1,33 +1,50 @@
-import { SwapError } from "@geoswap/protocol";
+import { type SignatureKind, SwapError } from "@geoswap/protocol";
 import { type Address, type Hex, hashMessage, isAddressEqual, type SignableMessage } from "viem";
 import { recoverAddress } from "../secp256k1.ts";
+
+/** The digest that each kind of signature is made over. */
+const digests: Record<SignatureKind, (opHash: Hex) => Hex> = {
+	typed: (opHash) => opHash,
+	personal: (opHash) => hashMessage({ raw: opHash }),
+};
 
 /** Digests that callers sign by mistake, each with its name in the error. */
 const mistakes: [looksLike: string, digest: (opHash: Hex) => Hex][] = [
 	["hex_text", (opHash) => hashMessage(opHash as SignableMessage)],
 	["hex_text", (opHash) => hashMessage(opHash.slice(2))],
-	["no_prefix", (opHash) => opHash],
 ];
 
-/** Throws unless the wallet signed the op's hash by `personal_sign` over its 32 bytes. */
+/** The name in the error of a signature of the kind that was not to be used. */
+const names: Record<SignatureKind, string> = { typed: "typed_data", personal: "personal_sign" };
+
+/**
+ * Returns how the wallet signed the order: as typed data, whose digest is the op's hash, or by `personal_sign` over the
+ * hash's 32 bytes. Throws unless it did one of these, and the one that its account accepts.
+ */
 export function checkOpSignature({
 	opHash,
 	signature,
 	wallet,
+	accepted,
 }: {
 	opHash: Hex;
 	/** In its normal form. */
 	signature: Hex;
 	wallet: Address;
-}): void {
-	const recovered = recoverAddress({ hash: hashMessage({ raw: opHash }), signature });
-	if (recovered && isAddressEqual(recovered, wallet)) return;
-	const details = { expected: wallet, ...(recovered ? { recovered } : {}) };
-	for (const [looksLike, digest] of mistakes) {
-		const signer = recoverAddress({ hash: digest(opHash), signature });
-		if (signer && isAddressEqual(signer, wallet)) {
-			throw new SwapError("INVALID_SIGNATURE", { ...details, looksLike });
-		}
-	}
-	throw new SwapError("INVALID_SIGNATURE", details);
+	/** The kinds that the wallet's account accepts and the caller may mean. */
+	accepted: readonly SignatureKind[];
+}): SignatureKind {
+	const isSigned = (digest: Hex) => {
+		const signer = recoverAddress({ hash: digest, signature });
+		return signer !== undefined && isAddressEqual(signer, wallet);
+	};
+	const kind = (["typed", "personal"] as const).find((one) => isSigned(digests[one](opHash)));
+	if (kind && accepted.includes(kind)) return kind;
+	const recovered = recoverAddress({ hash: digests[accepted[0] ?? "personal"](opHash), signature });
+	const looksLike = kind ? names[kind] : mistakes.find(([, digest]) => isSigned(digest(opHash)))?.[0];
+	throw new SwapError("INVALID_SIGNATURE", {
+		expected: wallet,
+		...(recovered && { recovered }),
+		...(looksLike !== undefined && { looksLike }),
+	});
 }

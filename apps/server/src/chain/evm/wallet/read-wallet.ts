@@ -1,20 +1,12 @@
 import { type Amount, fromWord, geoEscrowAbi, type Order, orderId } from "@geoswap/protocol";
-import {
-	type Address,
-	encodeFunctionData,
-	erc20Abi,
-	type Hex,
-	prepareEncodeFunctionData,
-	zeroAddress,
-} from "viem";
+import { type Address, encodeFunctionData, type Hex, prepareEncodeFunctionData } from "viem";
 import type { EvmChain } from "../chain-client.ts";
 import type { View } from "../read/call-multicall.ts";
 import { balanceView, readViews } from "../read/read-views.ts";
 import { readDelegation } from "./read-delegation.ts";
 import type { WalletDelegation } from "./wallet-delegation.ts";
 
-// viem hashes function names at each call: these are hashed once.
-const allowanceOf = prepareEncodeFunctionData({ abi: erc20Abi, functionName: "allowance" });
+// viem hashes function names at each call: this one is hashed once.
 const stateOf = prepareEncodeFunctionData({ abi: geoEscrowAbi, functionName: "orderState" });
 
 /** An order of the wallet that will take this much of the same token once it is opened. */
@@ -24,8 +16,6 @@ export type WalletReading = {
 	delegation: WalletDelegation;
 	/** The wallet's balance of the input token, less the inputs of its other unopened orders. */
 	available: Amount;
-	/** The amount of the input token that the escrow may already take. */
-	allowance: bigint;
 	/** True if the order was opened, by anyone. */
 	isOpened: boolean;
 };
@@ -47,29 +37,19 @@ export async function readWallet({
 	const token = fromWord(order.inputToken);
 	const escrow = fromWord(order.escrow);
 	const orders = [{ orderId: orderId(order), escrow }, ...unopened];
-	const amounts = [balanceView(chain, { wallet, token })];
-	if (token !== zeroAddress) amounts.push(allowanceView({ token, wallet, escrow }));
 	const [delegation, answers] = await Promise.all([
 		readDelegation(chain, wallet),
-		readViews(chain, [...orders.map(orderState), ...amounts]),
+		readViews(chain, [...orders.map(orderState), balanceView(chain, { wallet, token })]),
 	]);
 	const [state = 0n, ...otherStates] = answers.slice(0, orders.length);
-	const [balance = 0n, allowance = 0n] = answers.slice(orders.length);
+	const balance = answers.at(-1) ?? 0n;
 	const claimed = unopened
 		.filter((_, i) => otherStates[i] === 0n)
 		.reduce((sum, other) => sum + other.amount, 0n);
 	return {
 		delegation,
 		available: balance > claimed ? balance - claimed : 0n,
-		allowance,
 		isOpened: state !== 0n,
-	};
-}
-
-function allowanceView({ token, wallet, escrow }: Record<"token" | "wallet" | "escrow", Address>): View {
-	return {
-		target: token,
-		callData: encodeFunctionData({ ...allowanceOf, args: [wallet, escrow] }),
 	};
 }
 

@@ -4,8 +4,10 @@ import { type Address, getAddress, type Hex, size, slice } from "viem";
 /** The delegation of a wallet, from its code on one chain. */
 export type WalletDelegation =
 	| { kind: "none" }
-	/** Delegated to the delegate that is offered now, or to one that was offered before. */
+	/** Delegated to one of the two delegates that are offered now. */
 	| { kind: "ours"; delegate: Address }
+	/** Delegated to one that was offered before. It pays an escrow of its own, so the wallet must delegate again. */
+	| { kind: "earlier"; delegate: Address }
 	| { kind: "other"; delegate: Address }
 	/** The address has code of its own: no key signs for it as for a wallet. */
 	| { kind: "contract" };
@@ -13,13 +15,15 @@ export type WalletDelegation =
 /** EIP-7702: a delegated account's code is this, then the delegate's address. */
 export const delegationPrefix = "0xef0100";
 
+export type Delegates = Pick<ChainDeployment["contracts"], "delegate" | "typedDelegate" | "earlierDelegates">;
+
 export function walletDelegation(
 	code: Hex | undefined,
-	{ delegate, earlierDelegates }: Pick<ChainDeployment["contracts"], "delegate" | "earlierDelegates">,
+	{ delegate, typedDelegate, earlierDelegates }: Delegates,
 ): WalletDelegation {
 	if (code === undefined || code === "0x") return { kind: "none" };
 	if (size(code) !== 23 || !code.toLowerCase().startsWith(delegationPrefix)) return { kind: "contract" };
 	const delegated = getAddress(slice(code, 3));
-	const isOurs = [delegate, ...earlierDelegates].includes(delegated);
-	return { kind: isOurs ? "ours" : "other", delegate: delegated };
+	if ([delegate, typedDelegate].includes(delegated)) return { kind: "ours", delegate: delegated };
+	return { kind: earlierDelegates.includes(delegated) ? "earlier" : "other", delegate: delegated };
 }

@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Address, type Hex, keccak256, parseEther, toHex } from "viem";
+import { callMany, devFeedAbi } from "@geoswap/devnet";
+import { type Address, encodeFunctionData, type Hex, keccak256, parseEther, toHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type DressedChain, startDressedChain } from "../../../../test/chain/dressed-chain.ts";
@@ -38,6 +39,8 @@ beforeAll(async () => {
 			operators: [addressOf("relayer")],
 			guardians: [addressOf("guardian")],
 			treasuries: [addressOf("treasury")],
+			configurers: [addressOf("config")],
+			resumers: [addressOf("resume")],
 			attesterSet: { threshold: 2, attesters: attesters.map(addressOf) },
 			confirmations: 1,
 		}),
@@ -93,9 +96,9 @@ const states = (reports: readonly StepReport[]) =>
 const linesOf = (reports: readonly StepReport[], step: string) =>
 	reports.find((report) => report.step === step)?.lines ?? [];
 
-/** Sends the batch from the admin, as its owners would. */
+/** Sends the batch from CONFIG's Safe, as its owners would. */
 async function signAsOwners(transactions: readonly { to: Address; data: Hex }[]): Promise<void> {
-	const from = addressOf("admin");
+	const from = addressOf("config");
 	await base.testClient.setBalance({ address: from, value: parseEther("1") });
 	await base.testClient.impersonateAccount({ address: from });
 	for (const { to, data } of transactions) {
@@ -105,6 +108,20 @@ async function signAsOwners(transactions: readonly { to: Address; data: Hex }[])
 		} as never);
 		await base.publicClient.waitForTransactionReceipt({ hash });
 	}
+}
+
+/** Lets the delay of CONFIG pass, after which the feeds have to be read anew. */
+async function passDelay(): Promise<void> {
+	await base.testClient.increaseTime({ seconds: 2 * 86_400 });
+	await base.testClient.mine({ blocks: 1 });
+	const keeper = addressOf("feed keeper");
+	await base.testClient.setBalance({ address: keeper, value: parseEther("1000") });
+	const data = encodeFunctionData({ abi: devFeedAbi, functionName: "refresh" });
+	await callMany(
+		base,
+		keeper,
+		base.preset.feeds.map(({ address }) => ({ to: address.value, data })),
+	);
 }
 
 test("a dry run names every step and changes nothing, neither files nor the chain", async () => {
@@ -188,14 +205,23 @@ test("a change that only the owners can make is written as a batch for their Saf
 	const reports = await add({}, setting);
 	expect(states(reports).contracts).toBe("waiting");
 	expect(linesOf(reports, "contracts").join("\n")).toContain("import");
-	const batch = JSON.parse(readFileSync(at("chains/8453.safe.json"), "utf8"));
+	const readBatch = () => JSON.parse(readFileSync(at("chains/8453.config-safe.json"), "utf8"));
+	const batch = readBatch();
 	expect(batch).toMatchObject({
 		version: "1.0",
 		chainId: "8453",
-		meta: { createdFromSafeAddress: addressOf("admin") },
+		meta: { createdFromSafeAddress: addressOf("config") },
 	});
+	expect(batch.meta.description).toMatch(/^schedule: the cap on fills of /);
 	expect(batch.transactions).toHaveLength(5);
 	await signAsOwners(batch.transactions);
+	const scheduled = await add({}, setting);
+	expect(states(scheduled).contracts).toBe("waiting");
+	expect(linesOf(scheduled, "contracts").join("\n")).toContain("scheduled, to be executed after 20");
+	await passDelay();
+	expect(states(await add({}, setting)).contracts).toBe("waiting");
+	expect(readBatch().meta.description).toMatch(/^execute: the cap on fills of /);
+	await signAsOwners(readBatch().transactions);
 	expect(states(await add({}, setting)).contracts).toBe("done already");
 });
 
@@ -216,9 +242,13 @@ test("a token is added to a chain by another run: the owners sign its cap, and t
 	const before = files();
 	expect(states(await add(change)).contracts).toBe("waiting");
 	expect(files()).toEqual(before);
-	const { transactions } = JSON.parse(readFileSync(own("chains/8453.safe.json"), "utf8"));
-	expect(transactions).toHaveLength(1);
-	await signAsOwners(transactions);
+	for (const isLater of [false, true]) {
+		if (isLater) await passDelay();
+		await add(change);
+		const { transactions } = JSON.parse(readFileSync(own("chains/8453.config-safe.json"), "utf8"));
+		expect(transactions).toHaveLength(1);
+		await signAsOwners(transactions);
+	}
 	expect(states(await add(change))).toMatchObject({ contracts: "done", configuration: "done already" });
 	expect(symbols()).toEqual(["ETH", "WETH", "USDC", "USDT", "cbBTC"]);
 	const [deployment, configuration] = files();

@@ -38,7 +38,6 @@ export async function checkFunding(adding: Adding): Promise<Outcome> {
 		({ what, address, symbol, needed, has, isEnough }) =>
 			`${isEnough ? "ok" : "SEND"} ${what}: ${address} needs ${needed} ${symbol}, has ${has}`,
 	);
-	lines.push("the EntryPoint needs no deposit: the relayers pay for user operations");
 	if (listed.every(({ isEnough }) => isEnough)) return { state: "done", lines };
 	return isDryRun
 		? { state: "would do", lines }

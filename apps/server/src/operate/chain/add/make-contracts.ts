@@ -1,16 +1,19 @@
-import { type DeployConfig, parseDeployConfig } from "@geoswap/contracts";
+import { type DeployConfig, parseDeployConfig, type StepReport } from "@geoswap/contracts";
 import { formatDeployment, withChainDeployment } from "@geoswap/protocol";
-import type { Account, Address, Hex } from "viem";
+import type { Account, Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { ConfigError } from "../../../config/config-error.ts";
 import { parseJsonFile } from "../../../config/parse-json-file.ts";
 import { readConfigFile, readDeployment, writeWhole } from "../config-file.ts";
 import type { Adding, AddOptions, Outcome } from "./adding.ts";
+import { ownerCalls } from "./owner-calls.ts";
 import { ownersSchema } from "./owners.ts";
 import { placeContracts } from "./place-contracts.ts";
 import { type AssetPlan, planAssets } from "./plan-assets.ts";
 import { readKeptCaps } from "./read-kept-caps.ts";
 import { safeBatch } from "./safe-batch.ts";
+
+type DeployStep = StepReport["step"];
 
 /** Finds pools, deploys or finds the contracts, and records them in the deployment file. */
 export async function makeContracts(adding: Adding): Promise<Outcome> {
@@ -42,8 +45,7 @@ export async function makeContracts(adding: Adding): Promise<Outcome> {
 		canSend: options.deployerKey !== undefined && !isDryRun,
 		pollingIntervalMs: options.pollingIntervalMs,
 	});
-	if (placed.state === "for owners")
-		return forOwners(adding, { steps: placed.steps, safe: config.roles.admin, lines });
+	if (placed.state === "for owners") return forOwners(adding, { ...placed, roles: config.roles, lines });
 	if (placed.state === "would do") {
 		const steps = placed.steps.map(({ name, creates }) => `${name}${creates ? ` at ${creates}` : ""}`);
 		if (isDryRun) return { state: "would do", lines: [...lines, ...steps] };
@@ -54,9 +56,9 @@ export async function makeContracts(adding: Adding): Promise<Outcome> {
 	const deployed = all.chains.find((one) => one.chainId === chainId);
 	const isRecorded = JSON.stringify(earlier) === JSON.stringify(deployed);
 	if (!isRecorded && !isDryRun) writeWhole(deploymentPath, formatDeployment(all));
-	const { vault, escrow, delegate, accessManager } = placed.deployment.contracts;
+	const { vault, escrow, delegate, typedDelegate, accessManager } = placed.deployment.contracts;
 	lines.push(
-		`vault ${vault}, escrow ${escrow}, delegate ${delegate}, AccessManager ${accessManager}`,
+		`vault ${vault}, escrow ${escrow}, delegates ${delegate} and ${typedDelegate}, AccessManager ${accessManager}`,
 		"the owners have nothing to sign",
 	);
 	return { state: placed.state === "done" || !isRecorded ? "done" : "done already", lines };
@@ -72,35 +74,58 @@ function accountOf({ deployerKey, deployer }: AddOptions): Account {
 	);
 }
 
-/** Writes the steps as a batch for the Safe of the owners. */
-function forOwners(
-	{ preset: { chainId, name }, options: { isDryRun, nowMs }, chainFile }: Adding,
+/** Writes the steps as a batch for each Safe that has to sign. */
+async function forOwners(
+	{ client, preset: { chainId, name }, options: { isDryRun, nowMs }, chainFile }: Adding,
 	{
+		accessManager,
 		steps,
-		safe,
+		roles,
 		lines,
-	}: { steps: readonly { name: string; to: Address; data: Hex }[]; safe: Address; lines: string[] },
-): Outcome {
-	const path = chainFile(".safe.json");
-	const batch = safeBatch({
-		chainId,
-		name,
-		safe,
-		calls: steps,
-		nowMs: nowMs(),
-	});
-	const named = steps.map((step) => step.name);
-	if (isDryRun) return { state: "would do", lines: [...lines, "the owners would sign:", ...named] };
-	writeWhole(path, `${JSON.stringify(batch, null, "\t")}\n`);
-	const next = `the owners of ${safe} import ${path} into Safe's Transaction Builder, sign and send; then run again:`;
-	return { state: "waiting", lines: [...lines, next, ...named] };
+	}: {
+		accessManager: Address;
+		steps: readonly DeployStep[];
+		roles: DeployConfig["roles"];
+		lines: string[];
+	},
+): Promise<Outcome> {
+	const told = [...lines];
+	const owners = [
+		{ needs: "admin", safe: roles.admin, file: ".safe.json" },
+		{ needs: "config", safe: roles.configurers[0], file: ".config-safe.json" },
+	] as const;
+	for (const { needs, safe, file } of owners) {
+		const own = steps.filter((step) => step.needs === needs);
+		if (own.length === 0 || !safe) continue;
+		const { calls, waiting } = await ownerCalls(client, { accessManager, owner: safe, steps: own });
+		const names = calls.map((call) => call.name);
+		for (const one of waiting)
+			told.push(`scheduled, to be executed after ${timeOf(one.untilSeconds)}: ${one.name}`);
+		if (calls.length === 0) continue;
+		if (isDryRun) {
+			told.push(`the owners of ${safe} would sign:`, ...names);
+			continue;
+		}
+		const path = chainFile(file);
+		const batch = safeBatch({ chainId, name, safe, calls, nowMs: nowMs() });
+		writeWhole(path, `${JSON.stringify(batch, null, "\t")}\n`);
+		told.push(
+			`the owners of ${safe} import ${path} into Safe's Transaction Builder, sign and send; then run again:`,
+			...names,
+		);
+	}
+	return { state: isDryRun ? "would do" : "waiting", lines: told };
+}
+
+function timeOf(seconds: number): string {
+	return new Date(seconds * 1_000).toISOString();
 }
 
 function deployConfigOf(
 	{ preset, options: { ownersPath } }: Adding,
 	{ assets, outflowCaps }: AssetPlan,
 ): DeployConfig {
-	const { attesterSet, confirmations, ...roles } = parseJsonFile(ownersSchema, ownersPath);
+	const { attesterSet, confirmations, delays, ...roles } = parseJsonFile(ownersSchema, ownersPath);
 	const venue = preset.venues[preset.venue];
 	const settlement = preset.tokens.find(({ symbol }) => symbol === preset.settlementToken);
 	if (!venue || !settlement) throw new Error("the preset has no venue or no settlement token");
@@ -121,6 +146,7 @@ function deployConfigOf(
 			assets,
 			attesterSet,
 			roles,
+			...(delays ? { delays } : {}),
 			outflowCaps,
 			...(confirmations === undefined ? {} : { confirmations }),
 		},

@@ -12,6 +12,22 @@ export const ownersSchema = z.strictObject({
 	operators: z.array(z.string()).min(1),
 	guardians: z.array(z.string()).min(1),
 	treasuries: z.array(z.string()).min(1),
+	/** A second admin, also a multisig. */
+	secondAdmin: z.string().exactOptional(),
+	/** Keys that move inventory within the caps. */
+	treasurers: z.array(z.string()).exactOptional(),
+	/** The account that sets caps and feeds. It should be a multisig. */
+	configurers: z.array(z.string()).min(1),
+	/** The account that unpauses a vault. */
+	resumers: z.array(z.string()).min(1),
+	/** Shorter than usual only on a devnet. */
+	delays: z
+		.strictObject({
+			treasurySeconds: z.int().exactOptional(),
+			configSeconds: z.int().exactOptional(),
+			adminSeconds: z.int().exactOptional(),
+		})
+		.exactOptional(),
 	attesterSet: attesterSetSchema,
 	/** Blocks that confirm the deployment before it is recorded. */
 	confirmations: z.int().min(1).exactOptional(),

@@ -6,16 +6,13 @@ import {
 	type StepReport,
 } from "@geoswap/contracts";
 import type { ChainDeployment } from "@geoswap/protocol";
-import { type Account, type Client, http } from "viem";
+import { type Account, type Address, type Client, http, slice } from "viem";
 import { readContract } from "viem/actions";
-
-/** The AccessManager's own admin role. */
-const adminRole = 0n;
 
 type Placed =
 	| { state: "done" | "done already"; deployment: ChainDeployment; reports: StepReport[] }
 	/** Steps that only an owner can do, since the deployer has handed over. */
-	| { state: "for owners"; steps: StepReport["step"][] }
+	| { state: "for owners"; accessManager: Address; steps: StepReport["step"][] }
 	| { state: "would do"; steps: StepReport["step"][] };
 
 /**
@@ -45,22 +42,22 @@ export async function placeContracts(
 	const contracts = await planContracts({ ...common, onStep: (report) => void planned.push(report) });
 	const missing = planned.filter(({ outcome }) => outcome === "would do").map(({ step }) => step);
 	const hasManager = !missing.some(({ creates }) => creates === contracts.accessManager);
-	const forOwners = missing.filter(({ needsAdmin }) => needsAdmin);
-	if (hasManager && forOwners.length > 0 && !(await isAdmin())) {
-		return { state: "for owners", steps: forOwners };
+	const forOwners = missing.filter(({ needs }) => needs !== undefined);
+	if (hasManager && !(await Promise.all(forOwners.map(isAllowed))).every(Boolean)) {
+		return { state: "for owners", accessManager: contracts.accessManager, steps: forOwners };
 	}
 	if (missing.length > 0 && !canSend) return { state: "would do", steps: missing };
 	const reports: StepReport[] = [];
 	const deployment = await deployContracts({ ...common, onStep: (report) => void reports.push(report) });
 	return { state: missing.length > 0 ? "done" : "done already", deployment, reports };
 
-	async function isAdmin(): Promise<boolean> {
-		const [isMember] = await readContract(client, {
+	async function isAllowed({ to, data }: StepReport["step"]): Promise<boolean> {
+		const [isImmediate] = await readContract(client, {
 			address: contracts.accessManager,
 			abi: accessManagerAbi,
-			functionName: "hasRole",
-			args: [adminRole, account.address],
+			functionName: "canCall",
+			args: [account.address, to, slice(data, 0, 4)],
 		});
-		return isMember;
+		return isImmediate;
 	}
 }

@@ -1,6 +1,9 @@
 import { type ChainDeployment, geoVaultAbi } from "@geoswap/protocol";
-import type { Client } from "viem";
+import { type Client, zeroAddress } from "viem";
 import { readContract } from "viem/actions";
+
+/** The kind of a cap on fills, as the vault numbers the kinds. */
+const fillCap = 0;
 
 /** A cap is left alone if it is this near to what the price of now gives: the owners should not sign for each move. */
 const tolerancePercent = 25n;
@@ -12,11 +15,11 @@ export async function readKeptCaps(
 ): Promise<Record<string, string>> {
 	const kept: Record<string, string> = {};
 	for (const { symbol, address } of deployment.assets) {
-		const cap = await readContract(client, {
+		const [cap] = await readContract(client, {
 			address: deployment.contracts.vault,
 			abi: geoVaultAbi,
-			functionName: "outflowCap",
-			args: [address],
+			functionName: "capOf",
+			args: [fillCap, address, zeroAddress],
 		});
 		const now = BigInt(wanted[symbol] ?? 0);
 		const difference = cap > now ? cap - now : now - cap;

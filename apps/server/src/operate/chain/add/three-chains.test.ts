@@ -59,6 +59,8 @@ beforeAll(async () => {
 			operators: [addressOf("relayer")],
 			guardians: [addressOf("guardian")],
 			treasuries: [addressOf("treasury")],
+			configurers: [addressOf("config")],
+			resumers: [addressOf("resume")],
 			attesterSet: { threshold: 2, attesters: attesters.map(addressOf) },
 			confirmations: 1,
 		}),

@@ -1,6 +1,5 @@
 import { geoEscrowAbi, geoVaultAbi } from "@geoswap/protocol";
 import { type Address, decodeFunctionData, type Hex } from "viem";
-import { entryPoint09Abi } from "viem/account-abstraction";
 import { type Bundle, encodeBundle } from "../../../chain/evm/send/encode-bundle.ts";
 import { Refusal, refuse } from "./refusal.ts";
 
@@ -21,14 +20,14 @@ function encodeAgain(bundle: Bundle): Hex | undefined {
 	}
 }
 
-const abi = [...entryPoint09Abi, ...geoVaultAbi, ...geoEscrowAbi];
+const abi = [...geoVaultAbi, ...geoEscrowAbi];
 
 function readBundle(to: Address, data: Hex): Bundle {
 	try {
 		const { functionName, args } = decodeFunctionData({ abi, data });
 		switch (functionName) {
-			case "handleOps":
-				return { kind: "open", entryPoint: to, userOps: [...args[0]], beneficiary: args[1] };
+			case "openMany":
+				return { kind: "open", escrow: to, openings: [...args[0]] };
 			case "fillMany":
 				return { kind: "fill", vault: to, fills: [...args[0]] };
 			case "voidMany":

@@ -1,6 +1,7 @@
 import {
 	type ChainDeployment,
 	fromWord,
+	geoAccountAbi,
 	isSolana,
 	markerSeed,
 	type Order,
@@ -10,19 +11,23 @@ import {
 } from "@geoswap/protocol";
 import {
 	type Address,
+	decodeFunctionData,
+	encodeFunctionData,
 	type Hex,
 	isAddressEqual,
 	parseTransaction,
 	serializeTransaction,
+	size,
 	type TransactionSerializable,
 	type TransactionSerializableEIP1559,
 	type TransactionSerializableEIP7702,
+	toFunctionSelector,
 	zeroAddress,
 } from "viem";
 import { ourContracts } from "../../../chain/evm/our-contracts.ts";
 import type { Bundle, Fill } from "../../../chain/evm/send/encode-bundle.ts";
 import { authorizationSigner } from "../../../chain/evm/wallet/authorization-signer.ts";
-import { decodeOrderOp } from "./decode-order-op.ts";
+import { decodeOpening } from "./decode-opening.ts";
 import { decodeRelayerCall } from "./decode-relayer-call.ts";
 import { expectAttested } from "./expect-attested.ts";
 import { expectOurOrder, type OrderRules } from "./expect-our-order.ts";
@@ -65,6 +70,11 @@ export function judgeRelayer(unsigned: Hex, rules: RelayerRules): Judgement {
 		if (delegating) refuse("malformed", "a cancel has an authorization that delegates a wallet");
 		return { kind: "cancel", ...common, payouts: [], about: { nonce, fee } };
 	}
+	if (isRevocation(data)) {
+		if (authorizationList) refuse("malformed", "a revocation has authorizations");
+		// The wallet's own account checks the proof, and does nothing else with it.
+		return { kind: "cancel", ...common, payouts: [], about: { nonce, to, fee } };
+	}
 	const bundle = decodeRelayerCall({ to, data });
 	if (authorizationList && bundle.kind !== "open") refuse("malformed", `a ${bundle.kind} has authorizations`);
 	const payouts = judgeBundle(bundle, authorizationList, rules);
@@ -76,6 +86,21 @@ export function judgeRelayer(unsigned: Hex, rules: RelayerRules): Judgement {
 		about: { nonce, to, fee, ...describeBundle(bundle) },
 	};
 }
+
+/** Returns whether the call has a wallet's account revoke its mandates, in the form that a lane writes. */
+function isRevocation(data: Hex): boolean {
+	if (!data.startsWith(revokeSelector)) return false;
+	try {
+		const { functionName, args } = decodeFunctionData({ abi: geoAccountAbi, data });
+		if (functionName !== "revokeMandates" || size(args[0]) !== 66) return false;
+		// Bytes that the decoder skips are not in its result.
+		return encodeFunctionData({ abi: geoAccountAbi, functionName, args }) === data;
+	} catch {
+		return false;
+	}
+}
+
+const revokeSelector = toFunctionSelector("revokeMandates(bytes)");
 
 type RelayerTransaction = TransactionSerializableEIP1559 | TransactionSerializableEIP7702;
 
@@ -122,11 +147,11 @@ function judgeBundle(
 	authorizations: Authorizations | undefined,
 	rules: RelayerRules,
 ): Payout[] {
-	const { contracts, chainId } = rules.chain;
+	const { chainId } = rules.chain;
 	const { escrows, vaults } = ourContracts(rules.chain);
 	switch (bundle.kind) {
 		case "open":
-			expectContract("EntryPoint", [contracts.entryPoint], bundle.entryPoint);
+			expectContract("escrow", escrows, bundle.escrow);
 			judgeOpens(bundle, authorizations, rules);
 			return [];
 		case "fill":
@@ -153,27 +178,25 @@ function judgeBundle(
 }
 
 function judgeOpens(
-	{ userOps, beneficiary }: Extract<Bundle, { kind: "open" }>,
+	{ escrow, openings }: Extract<Bundle, { kind: "open" }>,
 	authorizations: Authorizations | undefined,
-	{ address, chain }: RelayerRules,
+	{ chain }: RelayerRules,
 ): void {
 	const { chainId, contracts } = chain;
-	if (!isAddressEqual(beneficiary, address)) refuse("not-ours", `the bundle's beneficiary is ${beneficiary}`);
-	expectSome(userOps);
-	const delegates = [contracts.delegate, ...contracts.earlierDelegates];
-	const { escrows } = ourContracts(chain);
-	const ops = userOps.map((userOp) => decodeOrderOp(userOp, { chainId, escrows, delegates }));
+	expectSome(openings);
+	const orders = openings.map((opening) => decodeOpening(opening, { chainId, escrow }));
 	if (!authorizations) return;
-	const [op] = ops;
+	const [order] = orders;
 	const [authorization] = authorizations;
-	if (!op || !authorization || ops.length > 1 || authorizations.length > 1)
-		refuse("malformed", "an authorization goes with one op, and one op with one authorization");
+	if (!order || !authorization || orders.length > 1 || authorizations.length > 1)
+		refuse("malformed", "an authorization goes with one order, and one order with one authorization");
 	const { r, s, yParity, nonce, chainId: forChain, address: delegate } = authorization;
 	if (forChain !== chainId) refuse("not-ours", `an authorization is for chain ${forChain}`);
-	if (!isAddressEqual(delegate, op.delegate)) refuse("not-ours", `an authorization delegates to ${delegate}`);
+	if (![contracts.delegate, contracts.typedDelegate].some((ours) => isAddressEqual(ours, delegate)))
+		refuse("not-ours", `an authorization delegates to ${delegate}`);
 	const signer = authorizationSigner({ chainId, address: delegate, nonce, r, s, yParity: yParity ?? 2 });
-	if (signer?.toLowerCase() !== fromWord(op.order.wallet).toLowerCase())
-		refuse("bad-signature", "an authorization is not signed by the op's wallet");
+	if (signer?.toLowerCase() !== fromWord(order.wallet).toLowerCase())
+		refuse("bad-signature", "an authorization is not signed by the order's wallet");
 }
 
 function judgeFill(
@@ -238,7 +261,7 @@ function expectSome(list: readonly unknown[]): void {
 function describeBundle(bundle: Bundle): Record<string, unknown> {
 	switch (bundle.kind) {
 		case "open":
-			return { wallets: bundle.userOps.map(({ sender }) => sender) };
+			return { wallets: bundle.openings.map(({ wallet }) => wallet) };
 		case "fill":
 			return {
 				fills: bundle.fills.map(({ order, amount }) => ({

@@ -10,6 +10,8 @@ export const refusalReasons = [
 	"wrong-kind",
 	/** A signature inside the payload, of a wallet or an attester, is not valid. */
 	"bad-signature",
+	/** A mandate that the wallet's owner did not sign, or that does not allow the agent's order. */
+	"bad-mandate",
 	/** One transaction would cost more than a transaction may. */
 	"too-dear",
 	/** The nonce is far above all that were signed. */
