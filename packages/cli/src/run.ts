@@ -210,6 +210,39 @@ Docs: docs/cli.md`,
 			const { undelegateCommand } = await import("./commands/undelegate.ts");
 			await undelegateCommand(call, { chain, ...options });
 		});
+	const mandate = command(
+		"mandate",
+		"let an agent's own key swap from your wallet within limits",
+	).helpCommand(false);
+	command("create", "sign a mandate with the wallet's key, and write it to a file for the agent", mandate)
+		.requiredOption("--chain <chain>", "chain that the agent may swap from, by id or name")
+		.requiredOption("--agent <address>", "address of the agent's key")
+		.requiredOption("--cap <amount:token...>", "what it may give at once and again in each period: 100:USDC")
+		.requiredOption("--period <time>", "how long until a used cap is free again, as 12h or 1d")
+		.requiredOption("--expires <time>", "how long the mandate is good, as 30d")
+		.requiredOption("--out <file>", "file to write")
+		.option("--to <chain:token...>", "what it may get; any token by default")
+		.option("--recipient <chain:address...>", "who may get the output besides the wallet itself")
+		.option("--epoch <number>", "the wallet's epoch; read from the chain's endpoint if there is one, else 0")
+		.option(...endpoints)
+		.action(async (options) => {
+			const { createMandateCommand } = await import("./commands/mandate.ts");
+			await answer((asked) => createMandateCommand(asked, options));
+		});
+	command("show", "show what a mandate allows, and whether it is good", mandate)
+		.argument("<file>", "file with the mandate")
+		.option(...endpoints)
+		.action(async (file, options) => {
+			const { showMandateCommand } = await import("./commands/mandate.ts");
+			await answer((asked) => showMandateCommand(asked, { file, ...options }));
+		});
+	command("revoke", "end all mandates of the wallet on a chain; GEOSWAP_PAYER_KEY pays if it is set", mandate)
+		.argument("<chain>", "the chain, by id or name")
+		.option(...endpoints)
+		.action(async (chain, options) => {
+			const { revokeMandatesCommand } = await import("./commands/mandate.ts");
+			await revokeMandatesCommand(call, { chain, ...options });
+		});
 	const webhooks = command("webhooks", "have the events of your swaps sent to an address").helpCommand(false);
 	command("add", "add a webhook, and print the secret that signs its events", webhooks)
 		.argument("<url>", "address that events are sent to, https://…")
