@@ -84,15 +84,16 @@ function provider(
 	judge: (filter: Filter, logs: { topics: Hex[] }[]) => string | { topics: Hex[] }[],
 ): Transport {
 	const node = http(rpcUrl)({});
-	return custom({
-		request: async (call) => {
-			const result = await node.request(call);
-			if (call.method !== "eth_getLogs") return result;
-			const judged = judge(call.params[0], result as { topics: Hex[] }[]);
-			if (typeof judged !== "string") return judged;
-			throw new RpcRequestError({ body: call, error: { code: -32_005, message: judged }, url: rpcUrl });
-		},
-	});
+	const request = async (call: { method: string; params?: unknown }) => {
+		const result = await node.request(call);
+		if (call.method !== "eth_getLogs") return result;
+		const [filter] = call.params as [Filter];
+		const judged = judge(filter, result as { topics: Hex[] }[]);
+		if (typeof judged !== "string") return judged;
+		throw new RpcRequestError({ body: call, error: { code: -32_005, message: judged }, url: rpcUrl });
+	};
+	// The node refuses the same request each time, so that trying again takes time and shows nothing.
+	return custom({ request }, { retryCount: 0 });
 }
 
 /** Puts transactions of a stranger and of ours into one block. Returns ours. */
