@@ -302,6 +302,7 @@ type Tables = {
 		volumes: unknown;
 		opened: boolean;
 		lapses_at: Date;
+		top_up: bigint;
 	};
 	restores: {
 		at: Date;

@@ -12,7 +12,12 @@ import type { ResolvedRequest } from "./resolve-request.ts";
 /** Returns the order of a quote, with all its terms fixed. */
 export function deskOrder(
 	{ origin, destination, wallet, recipient, amount }: ResolvedRequest,
-	{ uuid, issuedAtMs, minOutput }: { uuid: SwapUuid; issuedAtMs: Milliseconds; minOutput: Amount },
+	{
+		uuid,
+		issuedAtMs,
+		minOutput,
+		topUp,
+	}: { uuid: SwapUuid; issuedAtMs: Milliseconds; minOutput: Amount; topUp: Amount },
 ): Order {
 	const [from, to] = [origin.chain, destination.chain];
 	const openDeadline = BigInt(Math.floor(issuedAtMs / 1_000) + from.openSeconds);
@@ -28,7 +33,7 @@ export function deskOrder(
 		outputToken: wordOfAddress(to.chainId, destination.asset.address),
 		minOutput,
 		recipient: wordOfAddress(to.chainId, recipient),
-		topUp: 0n,
+		topUp,
 		escrow: wordOfAddress(from.chainId, from.escrow),
 		originVault: wordOfAddress(from.chainId, from.vault),
 		destinationVault: wordOfAddress(to.chainId, to.vault),

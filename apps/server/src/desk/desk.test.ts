@@ -21,6 +21,7 @@ import { deskChains, isSettlement } from "./desk-chain.ts";
 import { networkCost } from "./network-cost.ts";
 import type { PriceBook } from "./price/price-book.ts";
 import { usdValueDown, usdValueUp } from "./price/usd-value.ts";
+import { mostPaid } from "./price-swap.ts";
 import type { Desk, DeskQuote } from "./venue.ts";
 
 const wallet: Address = "0x1111111111111111111111111111111111111111";
@@ -172,6 +173,26 @@ test("between settlement tokens, output, fee, option and network cost add up to 
 			expect(output + fee + option + network).toBe(amount);
 		}),
 	);
+});
+
+test("a top-up is charged for at the native token's price with the margin of gas, and its gas too", () => {
+	const topUp = 10n ** 15n;
+	const [plain, topped] = [desk.quote(request()), desk.quote(request(), { topUp })];
+	expect(topped.order.topUp).toBe(topUp);
+	expect(plain.output - topped.output).toBe(topped.networkCost - plain.networkCost);
+	const worthE6 = usdValueUp(topUp, reference(two, "ETH")) / 10n ** 12n;
+	const charged = Number(topped.networkCost - plain.networkCost) / Number(worthE6);
+	expect(charged).toBeGreaterThan(1.02);
+	expect(charged).toBeLessThan(1.1);
+	expect(desk.reprice(topped, none)?.output).toBe(topped.output);
+	// A submit without the quote's charge pays for the top-up at the price of now.
+	const rebuilt = desk.reprice({ ...topped, networkCost: undefined, delivery: plain.delivery }, none);
+	expect(rebuilt?.output ?? 0n).toBeLessThan(plain.output - worthE6);
+	// An input that is worth less by now pays for the top-up first.
+	const half = { ...topped, order: { ...topped.order, inputAmount: 5_000_000n, minOutput: 1n } };
+	const [with_, without] = [half, { ...half, order: { ...half.order, topUp: 0n } }].map(desk.deliveryNow);
+	if (typeof with_ !== "object" || typeof without !== "object") throw new Error("both are delivered");
+	expect(Number(mostPaid(without) - mostPaid(with_)) / Number(worthE6)).toBeCloseTo(1, 3);
 });
 
 test("a submit pays the quoted network cost while fees rise within the margin, more above it, and is refused below the minimum", () => {

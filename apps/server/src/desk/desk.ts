@@ -107,6 +107,7 @@ export function createDesk({
 			recipient: known,
 			isDelegated,
 			mandate,
+			topUp = 0n,
 			accountId,
 		}: Parameters<Desk["quote"]>[1] = {},
 	): DeskQuote {
@@ -133,12 +134,18 @@ export function createDesk({
 		const hasAccount = known?.hasAccount ?? false;
 		const { networkMarginBps: marginBps } = config.price;
 		const nativeRecipient = known?.native;
-		const charge = networkCost(book, resolved, { marginBps, isDelegated, mandate, nativeRecipient });
+		const { chain } = destination;
+		if (topUp > 0n && (chain.kind !== "evm" || !sideOf(chain.chainId, zeroAddress))) {
+			const message = `a recipient on ${chain.name} gets the output only`;
+			throw new SwapError("INVALID_REQUEST", { issues: [{ path: "topUp", message }] });
+		}
+		const charge = networkCost(book, resolved, { marginBps, isDelegated, mandate, nativeRecipient, topUp });
 		const options = { feeMillibps, hasAccount, networkCost: charge };
 		const { delivery, output, accountCost } = priceWithinLimits(resolved, options);
 
 		const uuid = newSwapUuid({ nowMs: issuedAtMs, random: random(10) });
-		const order = deskOrder(resolved, { uuid, issuedAtMs, minOutput: leastOutput(output, slippageBps) });
+		const minOutput = leastOutput(output, slippageBps);
+		const order = deskOrder(resolved, { uuid, issuedAtMs, minOutput, topUp });
 		const inputE18 = usdValueDown(amount, book.reference(assetId(origin)));
 		const outputE18 = usdValueDown(output, book.reference(assetId(destination)));
 		const impactBps = priceImpactBps({ inputE18, outputE18 });
@@ -149,7 +156,7 @@ export function createDesk({
 			order,
 			originKind: origin.chain.kind,
 			output,
-			minOutput: order.minOutput,
+			minOutput,
 			recipientAccountCost: accountCost,
 			delivery,
 			networkCost: charge,
@@ -185,7 +192,8 @@ export function createDesk({
 		const hasAccount = known.hasAccount ?? isCountedOn;
 		// Within its margin, the quote's charge covers higher fees. Beyond it the output falls, down to the order's minimum.
 		const { isDelegated, mandate, nativeRecipient = "account" } = known;
-		const chargeNow = networkCost(book, sides, { isDelegated, mandate, nativeRecipient });
+		const { topUp } = order;
+		const chargeNow = networkCost(book, sides, { isDelegated, mandate, nativeRecipient, topUp });
 		const charge = greater(known.networkCost ?? 0n, chargeNow);
 		const options = { feeMillibps, hasAccount, networkCost: charge, inFlight };
 		const now = price({ ...sides, amount: order.inputAmount }, options);
@@ -286,10 +294,11 @@ export function createDesk({
 	function deliveryNow({ order, delivery }: PricedOrder): ReturnType<Desk["deliveryNow"]> {
 		const sides = sidesOf(order);
 		if (!sides || !isLive(sides, nowMs())) return "no-price";
-		const amount = order.inputAmount;
+		const { inputAmount: amount, topUp } = order;
 		const optionMillibps = optionOf(sides);
 		const { settlementSpreadBps } = config.price;
-		const capped = capDelivery(book, { ...sides, amount, delivery, optionMillibps, settlementSpreadBps });
+		const options = { optionMillibps, settlementSpreadBps };
+		const capped = capDelivery(book, { ...sides, amount, delivery, topUp, ...options });
 		if (!capped) return "no-price";
 		// The vault itself enforces the minimum when it buys through the router.
 		const least = capped.kind === "router" ? 1n : order.minOutput;

@@ -1,4 +1,4 @@
-import { mulDivUp, tokenAccountRentLamports } from "@geoswap/protocol";
+import { type Amount, mulDivUp, tokenAccountRentLamports } from "@geoswap/protocol";
 import { zeroAddress } from "viem";
 import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
 import type { NativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
@@ -20,6 +20,9 @@ const nativePaymentGas: Record<NativeRecipient, bigint> = {
 	"new-account": 16_900n + 25_000n,
 	contract: 16_900n + 52_300n,
 };
+
+/** Gas of a top-up, without what its recipient may use: a cap is written, an event logged and the payment made. */
+const topUpGas = 17_600n;
 
 /**
  * The transactions of a swap on EVM chains, each alone: a bundle costs less, but a quote cannot know if there will be
@@ -66,8 +69,9 @@ export const markerLamports = mulDivUp(tokenAccountRentLamports, 1n, 100n);
 const refundedBps = 200n;
 
 /**
- * Returns the cost of the swap's transactions on both chains at the fees of now, in the destination's settlement token,
- * rounded up. The margin is added on EVM chains, where fees may rise until the last transaction is sent.
+ * Returns the cost of the swap's transactions on both chains at the fees of now, and of its top-up, in the destination's
+ * settlement token, rounded up. The margin is added on EVM chains, where fees may rise until the last transaction is
+ * sent, and the native token's price with them.
  */
 export function networkCost(
 	book: PriceBook,
@@ -77,6 +81,7 @@ export function networkCost(
 		isDelegated = false,
 		mandate,
 		nativeRecipient,
+		topUp = 0n,
 	}: {
 		marginBps?: number;
 		/** True if the wallet is delegated, so that an open needs no authorization. */
@@ -85,10 +90,12 @@ export function networkCost(
 		mandate?: TransactionShape | undefined;
 		/** The recipient of an EVM chain's native token, if known. */
 		nativeRecipient?: NativeRecipient | undefined;
+		/** The native token that the order's recipient gets beside the output. It is charged for as gas is. */
+		topUp?: Amount | undefined;
 	} = {},
 ): bigint {
 	const isSameChain = origin.chain.chainId === destination.chain.chainId;
-	const sides = { book, isSameChain, isDelegated, mandate, nativeRecipient };
+	const sides = { book, isSameChain, isDelegated, mandate, nativeRecipient, topUp };
 	return (
 		inSettlement(origin.chain, costOnOrigin(origin, sides)) +
 		inSettlement(destination.chain, costOnDestination(destination, sides))
@@ -141,6 +148,7 @@ type Sides = {
 	isDelegated: boolean;
 	mandate: TransactionShape | undefined;
 	nativeRecipient: NativeRecipient | undefined;
+	topUp: Amount;
 };
 
 /** Returns the cost of open, release and a share of refunds, in the chain's own unit of fees. */
@@ -168,12 +176,16 @@ function withMandate(open: TransactionShape, mandate: TransactionShape | undefin
 	};
 }
 
-/** Returns the cost of the fill and a share of voids. `pricePayout` charges for the recipient's account on Solana. */
-function costOnDestination(side: Side, { book, isSameChain, nativeRecipient }: Sides): bigint {
+/**
+ * Returns the cost of the fill with its top-up and of a share of voids. `pricePayout` charges for the recipient's account
+ * on Solana.
+ */
+function costOnDestination(side: Side, { book, isSameChain, nativeRecipient, topUp }: Sides): bigint {
 	const { chain } = side;
 	if (chain.kind === "evm") {
 		const cost = (transaction: TransactionShape) => book.transactionCost(chain.chainId, transaction);
-		return cost(evmFill(side, { isSameChain, nativeRecipient })) + shareOf(cost(evmTransactions.void));
+		const fill = evmFill(side, { isSameChain, nativeRecipient, hasTopUp: topUp > 0n });
+		return cost(fill) + topUp + shareOf(cost(evmTransactions.void));
 	}
 	const lamports = lamportsOn(book, chain);
 	const { fill, sameChainFill, void: closing } = solanaTransactions;
@@ -189,7 +201,8 @@ export function evmFill(
 	{
 		isSameChain,
 		nativeRecipient = "contract",
-	}: { isSameChain: boolean; nativeRecipient?: NativeRecipient | undefined },
+		hasTopUp = false,
+	}: { isSameChain: boolean; nativeRecipient?: NativeRecipient | undefined; hasTopUp?: boolean },
 ): TransactionShape {
 	const { fillFromStock, fillThroughRouter } = evmTransactions;
 	const fill = isSettlement(side) ? fillFromStock : fillThroughRouter;
@@ -199,7 +212,11 @@ export function evmFill(
 	return {
 		...fill,
 		gas:
-			fill.gas + paymentGas + (isSameChain ? sameChainReleaseGas : 0n) + (hasSecondPool ? secondPoolGas : 0n),
+			fill.gas +
+			paymentGas +
+			(hasTopUp ? topUpGas + nativePaymentGas[nativeRecipient] : 0n) +
+			(isSameChain ? sameChainReleaseGas : 0n) +
+			(hasSecondPool ? secondPoolGas : 0n),
 	};
 }
 

@@ -158,7 +158,7 @@ export function lesserDelivery(
 }
 
 /**
- * Returns the delivery, capped at the input's value now less the option; undefined if the input is beyond a ladder. Fee
+ * Returns the delivery, capped at the input's value now less the option and the top-up; undefined if the input is beyond a ladder. Fee
  * and network cost are not deducted again: the quote already deducted them, so a small price move changes nothing for
  * the caller.
  */
@@ -169,6 +169,7 @@ export function capDelivery(
 		destination,
 		amount,
 		delivery,
+		topUp,
 		optionMillibps,
 		settlementSpreadBps,
 	}: {
@@ -176,6 +177,8 @@ export function capDelivery(
 		destination: Side;
 		amount: Amount;
 		delivery: Delivery;
+		/** The native token that the recipient gets beside the delivery. */
+		topUp: Amount;
 		optionMillibps: number;
 		settlementSpreadBps: number;
 	},
@@ -183,7 +186,13 @@ export function capDelivery(
 	const sold = book.sell({ ...assetId(origin), amount });
 	if (sold === undefined) return undefined;
 	const value = acrossSettlement(book, { sold, origin, destination, settlementSpreadBps });
-	const budget = value - mulDivUp(value, BigInt(optionMillibps), millibpsOfAll);
+	const { chainId, native, nativeDecimals, settlementToken } = destination.chain;
+	const toppedUp = convertUp(
+		topUp,
+		{ ...book.reference({ chainId, asset: native.address }), decimals: nativeDecimals },
+		book.reference({ chainId, asset: settlementToken }),
+	);
+	const budget = greater(value - mulDivUp(value, BigInt(optionMillibps), millibpsOfAll) - toppedUp, 0n);
 	switch (delivery.kind) {
 		case "stock":
 			return { ...delivery, amount: lesser(delivery.amount, budget) };

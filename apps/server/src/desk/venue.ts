@@ -82,6 +82,8 @@ export type Desk = {
 			isDelegated?: boolean | undefined;
 			/** The gas and bytes that a mandate adds to an open. Absent if the wallet itself will sign the order. */
 			mandate?: TransactionShape | undefined;
+			/** The destination's native token that the recipient gets beside the output, for its gas. */
+			topUp?: Amount;
 			/** The account that asks. Without it, chains that only some accounts may use are not offered. */
 			accountId?: string;
 		},

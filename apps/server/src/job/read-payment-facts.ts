@@ -14,8 +14,8 @@ export type PaymentFacts = {
 	sighting?: Sighting;
 	/** The follower's head and final block of the order's origin; absent if it does not follow that chain. */
 	origin?: { number: number; finalizedNumber: number };
-	/** The amount of a token that was reserved for the swap. */
-	reserved?: { chainId: number; token: Hex; amount: Amount };
+	/** The amount of a token that was reserved for the swap, and the native token for its top-up. */
+	reserved?: { chainId: number; token: Hex; amount: Amount; topUp: Amount };
 	/** Absent if there is no such swap. */
 	swap?: { valueUsdCents: UsdCents; isSettled: boolean };
 	/** Whether a lane has signed a fill of this order before, when the facts allowed it. Only read for settled swaps. */
@@ -34,15 +34,15 @@ export type PaymentProof = { digest: string; originNumber: number; originFinaliz
 function selectPaymentFacts(first: number): string {
 	const [ids, orderIds, chainIds] = [first, first + 1, first + 2].map((index) => `$${index}`);
 	return `select place, block_number, is_filled, seen_number, seen_finalized, origin_number, origin_finalized,
-			reserved_chain, token, amount, value_usd_cents, is_settled, was_signed, md5(row(block_number, block_hash, transaction_hash, is_filled, seen_number, seen_finalized,
-			reserved_chain, token, amount, value_usd_cents, is_settled, was_signed)::text) as digest
+			reserved_chain, token, amount, top_up, value_usd_cents, is_settled, was_signed, md5(row(block_number, block_hash, transaction_hash, is_filled, seen_number, seen_finalized,
+			reserved_chain, token, amount, top_up, value_usd_cents, is_settled, was_signed)::text) as digest
 		from (
 			select job.place, opened.block_number, opened.block_hash, opened.transaction_hash,
 				exists (select from chain_events filled
 					where filled.order_id = job.order_id and filled.name = 'Filled') as is_filled,
 				seen.head_number as seen_number, seen.finalized_number as seen_finalized,
 				origin.number as origin_number, origin.finalized_number as origin_finalized,
-				reserved.chain_id as reserved_chain, reserved.token, reserved.amount,
+				reserved.chain_id as reserved_chain, reserved.token, reserved.amount, reserved.top_up,
 				swap.value_usd_cents, swap.status = 'settled' as is_settled,
 				case when swap.status = 'settled' then exists (select from lane_transactions signed
 					where signed.jobs @> jsonb_build_array(jsonb_build_object('swapId', job.swap_id, 'kind', 'fill')))
@@ -81,7 +81,7 @@ export async function readPaymentFacts(db: Database, jobs: readonly Job[]): Prom
 	const { rows } = await db.query<Row>({
 		name: "read-payment-facts",
 		text: `select block_number, is_filled, seen_number, seen_finalized, origin_number, origin_finalized, reserved_chain,
-				token, amount, value_usd_cents, is_settled, was_signed, digest
+				token, amount, top_up, value_usd_cents, is_settled, was_signed, digest
 			from (${selectPaymentFacts(1)}) facts order by place`,
 		values: [
 			jobs.map(({ swapId }): SwapUuid => swapId),
@@ -103,6 +103,7 @@ type Row = {
 	reserved_chain: number | null;
 	token: Buffer | null;
 	amount: Amount | null;
+	top_up: Amount | null;
 	value_usd_cents: number | null;
 	is_settled: boolean | null;
 	was_signed: boolean;
@@ -126,8 +127,9 @@ function factsFromRow(row: Row): PaymentFacts {
 	if (row.origin_number !== null && row.origin_finalized !== null) {
 		facts.origin = { number: row.origin_number, finalizedNumber: row.origin_finalized };
 	}
-	if (row.reserved_chain !== null && row.token !== null && row.amount !== null) {
-		facts.reserved = { chainId: row.reserved_chain, token: bytesToHex(row.token), amount: row.amount };
+	const { reserved_chain: chainId, token, amount, top_up: topUp } = row;
+	if (chainId !== null && token !== null && amount !== null && topUp !== null) {
+		facts.reserved = { chainId, token: bytesToHex(token), amount, topUp };
 	}
 	if (row.value_usd_cents !== null) {
 		facts.swap = { valueUsdCents: BigInt(row.value_usd_cents), isSettled: row.is_settled === true };

@@ -1,6 +1,6 @@
 import { type Order, orderId, packDeadlines, solanaChainId, toSwapKey, toWord } from "@geoswap/protocol";
 import fc from "fast-check";
-import { type Hex, pad, zeroHash } from "viem";
+import { type Hex, pad, zeroAddress, zeroHash } from "viem";
 import { expect, test } from "vitest";
 import type { PaymentFacts } from "../job/read-payment-facts.ts";
 import type { Job } from "../swap/facts/job.ts";
@@ -13,10 +13,12 @@ const swapId = "01890000-0000-7000-8000-000000000000";
 const e12 = 10n ** 12n;
 const runs = process.env.GEOSWAP_FULL ? 200_000 : 2_000;
 
-/** USDC of six decimals is worth a dollar, ORB of six decimals two. Nothing else has a price. */
+/** USDC of six decimals is worth a dollar, ORB of six decimals two, the native token 2,000. Nothing else has a price. */
+const weiPrice = 2_000n;
 const prices = new Map<Hex, bigint>([
 	[usdc, e12],
 	[orb, 2n * e12],
+	[zeroAddress, weiPrice],
 ]);
 const rules: PaymentRules = {
 	depositPolicyOf: (chainId) =>
@@ -82,6 +84,8 @@ const amounts = fc.oneof(
 	fc.bigInt(0n, 2_000_000_000n),
 	fc.constantFrom(95_000_000n, 100_000_000n, 105_000_000n),
 );
+/** Up to 100 USD. */
+const topUps = fc.oneof(fc.constantFrom(0n, 0n, 10n ** 15n), fc.bigInt(0n, 5n * 10n ** 16n));
 const heights = fc.nat({ max: 12 });
 const paths = fc.constantFrom<number[]>(
 	[3_000],
@@ -109,7 +113,12 @@ const facts: fc.Arbitrary<PaymentFacts> = fc
 			isFilled: fc.boolean(),
 			sighting: progress.map(({ number, finalizedNumber }) => ({ headNumber: number, finalizedNumber })),
 			origin: progress,
-			reserved: fc.record({ chainId: fc.constantFrom(1, 2, 2, 2, 3), token: tokens, amount: amounts }),
+			reserved: fc.record({
+				chainId: fc.constantFrom(1, 2, 2, 2, 3),
+				token: tokens,
+				amount: amounts,
+				topUp: topUps,
+			}),
 			swap: fc.record({ valueUsdCents: fc.bigInt(0n, 200_000n), isSettled: fc.boolean() }),
 			wasSigned: fc.boolean(),
 		},
@@ -123,6 +132,7 @@ const orders = fc
 		input: tokens,
 		output: tokens,
 		inputAmount: amounts,
+		topUp: topUps,
 	})
 	.map(({ input, output, ...terms }) =>
 		orderOf({ ...terms, inputToken: toWord(input), outputToken: toWord(output) }),
@@ -154,12 +164,14 @@ test("whatever a job and the store say, a fill is allowed only with a deep depos
 			const { token, amount } = spentBy(order, delivery);
 			const isOwed = swap?.isSettled && wasSigned && order.originChainId !== order.destinationChainId;
 			if (reserved) {
-				expect({ ...reserved, amount: 0n }).toEqual({ chainId: job.chainId, token, amount: 0n });
+				expect(reserved).toMatchObject({ chainId: job.chainId, token });
 				expect(amount).toBeLessThanOrEqual(reserved.amount);
+				expect(order.topUp).toBeLessThanOrEqual(reserved.topUp);
 			} else expect(swap?.isSettled).toBe(true);
 			if (isOwed && reserved) return;
 			const worth = (prices.get(`0x${order.inputToken.slice(26)}`) ?? 0n) * order.inputAmount;
-			expect(amount * (prices.get(token) ?? 10n ** 40n) * 100n).toBeLessThanOrEqual(worth * 105n);
+			const paid = amount * (prices.get(token) ?? 10n ** 40n) + order.topUp * weiPrice;
+			expect(paid * 100n).toBeLessThanOrEqual(worth * 105n);
 			if (isOwed) return;
 			const depth = (seen: { number: number; finalizedNumber: number } | undefined) =>
 				seen && opened && opened.blockNumber <= seen.finalizedNumber
@@ -187,7 +199,7 @@ const honest: PaymentFacts = {
 	opened: { blockNumber: 10 },
 	isFilled: false,
 	origin: { number: 12, finalizedNumber: 3 },
-	reserved: { chainId: 2, token: usdc, amount: 99_000_000n },
+	reserved: { chainId: 2, token: usdc, amount: 99_000_000n, topUp: 0n },
 	swap: { valueUsdCents: 10_000n, isSettled: false },
 	wasSigned: false,
 };
@@ -210,18 +222,18 @@ test.each<[string, string | undefined, PaymentFacts, Delivery?]>([
 	[
 		"of another chain's stock",
 		"not-reserved",
-		{ ...honest, reserved: { chainId: 3, token: usdc, amount: 10n ** 9n } },
+		{ ...honest, reserved: { chainId: 3, token: usdc, amount: 10n ** 9n, topUp: 0n } },
 	],
 	[
 		"of another token",
 		"not-reserved",
-		{ ...honest, reserved: { chainId: 2, token: orb, amount: 10n ** 9n } },
+		{ ...honest, reserved: { chainId: 2, token: orb, amount: 10n ** 9n, topUp: 0n } },
 	],
 	["nothing reserved", "not-reserved", unreserved],
 	[
 		"worth more than the deposit and the margin, whatever is reserved",
 		"above-deposit",
-		{ ...honest, reserved: { chainId: 2, token: usdc, amount: 10n ** 12n } },
+		{ ...honest, reserved: { chainId: 2, token: usdc, amount: 10n ** 12n, topUp: 0n } },
 		{ kind: "stock", amount: 105_000_001n },
 	],
 	[
@@ -249,6 +261,22 @@ test.each<[string, string | undefined, PaymentFacts, Delivery?]>([
 ])("a fill has the expected verdict: %s", (_title, problem, given, delivery = stock) => {
 	const inputAmount = _title.startsWith("a value far below") ? 101_000_000n : 100_000_000n;
 	expect(paymentProblem(fillOf(orderOf({ inputAmount }), delivery), given, rules)).toBe(problem);
+});
+
+test("a fill with a top-up needs a reservation of both, and a deposit worth both", () => {
+	const fill = fillOf(orderOf({ topUp: 2n * 10n ** 15n }), stock);
+	const reserved = (topUp: bigint): PaymentFacts => ({
+		...honest,
+		reserved: { chainId: 2, token: usdc, amount: 99_000_000n, topUp },
+	});
+	expect(paymentProblem(fill, reserved(2n * 10n ** 15n - 1n), rules)).toBe("not-reserved");
+	// The deposit is worth 100 USD and the margin 5; 99 and 4 are paid, then 99 and 6.1.
+	expect(paymentProblem(fill, reserved(2n * 10n ** 15n), rules)).toBeUndefined();
+	const dear = fillOf(orderOf({ topUp: 305n * 10n ** 13n }), stock);
+	expect(paymentProblem(dear, reserved(10n ** 18n), rules)).toBe("above-deposit");
+	const unpriced: PaymentRules["worthE18"] = (asset) =>
+		asset.token === zeroAddress ? undefined : rules.worthE18(asset);
+	expect(paymentProblem(fill, reserved(10n ** 18n), { ...rules, worthE18: unpriced })).toBe("no-price");
 });
 
 test("a deposit that needs a second provider waits until that has it equally deep", () => {
@@ -294,7 +322,7 @@ test("within Solana a fill needs a final deposit, and a refund needs one and no 
 		outputToken: pad("0xa1", { size: 32 }),
 	});
 	const worthE18: PaymentRules["worthE18"] = ({ amount }) => amount * e12;
-	const reserved = { chainId: solanaChainId, token: order.outputToken, amount: 99_000_000n };
+	const reserved = { chainId: solanaChainId, token: order.outputToken, amount: 99_000_000n, topUp: 0n };
 	const fill = fillOf(order, { kind: "payout", amount: 99_000_000n, unusedRent: 0n });
 	expect(paymentProblem(fill, { ...honest, reserved }, { ...solana, worthE18 })).toBe("not-deep");
 	const final = { ...honest, reserved, origin: { number: 12, finalizedNumber: 10 } };

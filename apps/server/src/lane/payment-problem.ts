@@ -8,7 +8,7 @@ import {
 	orderId,
 	type UsdE18,
 } from "@geoswap/protocol";
-import type { Hex } from "viem";
+import { type Hex, zeroAddress } from "viem";
 import { isWithinSolana } from "../chain/solana/send/order-sides.ts";
 import type { PaymentFacts } from "../job/read-payment-facts.ts";
 import {
@@ -79,18 +79,20 @@ export function paymentProblem(
 	if (!paid || (!isOwed && rules.whyNotOurs(job) !== undefined)) return "wrong-order";
 	// A settled swap's reservation ends when its delivery is final. If even that is reorged, the output is owed again.
 	if (facts.reserved || !isSettled) {
-		if (!isReserved(facts, { chainId: job.chainId, ...paid })) return "not-reserved";
+		if (!isReserved(facts, { chainId: job.chainId, topUp: order.topUp, ...paid })) return "not-reserved";
 		if (isOwed) return undefined;
 	}
 	const input = { chainId: order.originChainId, token: addressOfInput(order), amount: order.inputAmount };
 	const inputE18 = rules.worthE18(input);
-	const paidE18 = rules.worthE18({ chainId: order.destinationChainId, ...paid });
-	if (inputE18 === undefined || paidE18 === undefined) return "no-price";
+	const { destinationChainId: chainId, topUp } = order;
+	const paidE18 = rules.worthE18({ chainId, ...paid });
+	const topUpE18 = topUp === 0n ? 0n : rules.worthE18({ chainId, token: zeroAddress, amount: topUp });
+	if (inputE18 === undefined || paidE18 === undefined || topUpE18 === undefined) return "no-price";
 	if (!isOwed) {
 		const problem = depositProblem(order, facts, { ...rules, inputE18 });
 		if (problem) return problem;
 	}
-	return paidE18 > withMargin(inputE18, rules) ? "above-deposit" : undefined;
+	return paidE18 + topUpE18 > withMargin(inputE18, rules) ? "above-deposit" : undefined;
 }
 
 /** Checks a refund. On Solana all inputs are in one account: without a deposit it would be paid from someone else's. */
@@ -175,8 +177,8 @@ function addressOfInput({ originChainId, inputToken }: Order): Hex {
 
 function isReserved(
 	{ reserved }: PaymentFacts,
-	{ chainId, token, amount }: { chainId: number; token: Hex; amount: Amount },
+	{ chainId, token, amount, topUp }: { chainId: number; token: Hex; amount: Amount; topUp: Amount },
 ): boolean {
-	if (!reserved || reserved.chainId !== chainId) return false;
+	if (!reserved || reserved.chainId !== chainId || topUp > reserved.topUp) return false;
 	return reserved.token.toLowerCase() === token.toLowerCase() && amount <= reserved.amount;
 }

@@ -67,6 +67,8 @@ export function orderActions(chains: TestChains) {
 			stepSeconds = 3_600n,
 			/** Age of the order. */
 			agoSeconds = 0n,
+			topUp = 0n,
+			recipient = wallet.address as Address,
 		} = {}): Promise<Order> {
 			const { timestamp } = await origin.publicClient.getBlock();
 			const now = timestamp - agoSeconds;
@@ -82,8 +84,8 @@ export function orderActions(chains: TestChains) {
 				inputAmount: 10_000_000n,
 				outputToken: toWord(assetAddress(to, symbol)),
 				minOutput: 1_000n,
-				recipient: toWord(wallet.address),
-				topUp: 0n,
+				recipient: toWord(recipient),
+				topUp,
 				swapKey: toSwapKey(newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) })),
 				deadlines: packDeadlines({
 					openDeadline: now + stepSeconds,

@@ -34,7 +34,7 @@ const keyOf = (log: Log) => JSON.stringify(log);
 
 test("no event that a stranger can repeat for little gas is read", () => {
 	expect(Object.keys(moneyEventTopics())).not.toContain("Skipped");
-	expect(new Set(topics).size).toBe(8);
+	expect(new Set(topics).size).toBe(9);
 });
 
 test("whatever a node's cap, every log of a known subject is read, and all logs if it is said that none is missing", async () => {

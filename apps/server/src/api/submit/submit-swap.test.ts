@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { newSwapUuid, type Order, orderId, packDeadlines, toSwapKey, toWord } from "@geoswap/protocol";
-import { type Address, type Hex, hexToBytes, zeroHash } from "viem";
+import { type Address, type Hex, hexToBytes, zeroAddress, zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
-import { openDatabase } from "../../database/database.ts";
+import { inTransaction, openDatabase } from "../../database/database.ts";
+import { unreserveAll } from "../../money/stock/reservations.ts";
 import type { Reservation } from "../../swap/facts/reservation.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 import { walletUnopened } from "../origin/wallet-unopened.ts";
@@ -171,6 +172,41 @@ test("a swap whose order is open is marked for refund if nothing can be reserved
 	expect(await books()).toEqual({ swaps: 3, events: 3, reservations: 1, reserved: 5n });
 });
 
+test("a top-up is reserved with the output or not at all, and both are given back together", async () => {
+	await setStock(1_000n);
+	await setStock(100n, 100n, zeroAddress);
+	const order = { topUp: 10n };
+	const outcomes = await Promise.all(
+		Array.from({ length: 30 }, () => submit(newSwap({ accountId: randomUUID(), order }), { amount: 40n })),
+	);
+	expect(outcomes.filter(({ outcome }) => outcome === "created")).toHaveLength(10);
+	expect(outcomes.filter(({ outcome }) => outcome === "stock")).toHaveLength(20);
+	expect(await reservedOf(usdc)).toBe(400n);
+	expect(await reservedOf(zeroAddress)).toBe(100n);
+	// There is no more of it for an order that is open either: it is refunded.
+	const refused = { outcome: "created", swap: { givingUp: "NO_LIQUIDITY" } };
+	expect(await submit(newSwap({ order }), { amount: 40n, isOpened: true })).toMatchObject(refused);
+	const ids = outcomes.flatMap((one) => ("swap" in one ? one.swap.id : []));
+	await inTransaction(database.owner, (db) => unreserveAll(db, ids));
+	expect([await reservedOf(usdc), await reservedOf(zeroAddress)]).toEqual([0n, 0n]);
+	// The native token is there, and the output is not.
+	expect(await submit(newSwap({ order }), { amount: 1_001n, isOpened: true })).toMatchObject(refused);
+	expect([await reservedOf(usdc), await reservedOf(zeroAddress)]).toEqual([0n, 0n]);
+});
+
+test("an account can reserve at most its share of the native token for top-ups that are not open yet", async () => {
+	await setStock(100n, 100n, zeroAddress);
+	const accountId = randomUUID();
+	const within = { ...limits, shareOfStock: 0.2 };
+	const take = (topUp: bigint) =>
+		submit(newSwap({ accountId, order: { topUp } }), { amount: 1n, limits: within });
+	expect(await take(21n)).toEqual({ outcome: "stock" });
+	expect(await take(15n)).toMatchObject({ outcome: "created" });
+	expect(await take(6n)).toEqual({ outcome: "stock" });
+	await database.owner.query("update reservations set opened = true");
+	expect(await take(6n)).toMatchObject({ outcome: "created" });
+});
+
 test("a submit returns the swap as it was given, with the delivery that was priced", async () => {
 	const swap = newSwap();
 	const result = await submit(swap, { amount: 5n });
@@ -251,11 +287,18 @@ function reservation(amount: bigint, volumes: Reservation["volumes"] = []): Rese
 	return { delivery: { kind: "stock", amount }, chainId: 2, token: usdc, amount, volumes };
 }
 
-async function setStock(balance: bigint, outflow = balance): Promise<void> {
+async function reservedOf(token: Hex): Promise<bigint> {
+	const { rows } = await database.owner.query("select reserved from stock where token = $1", [
+		hexToBytes(token),
+	]);
+	return rows[0].reserved;
+}
+
+async function setStock(balance: bigint, outflow = balance, token: Hex = usdc): Promise<void> {
 	await database.owner.query(
 		`insert into stock (chain_id, token, balance, outflow_available, block_number) values (2, $1, $2, $3, 1)
 		on conflict (chain_id, token) do update set balance = $2, outflow_available = $3`,
-		[hexToBytes(usdc), balance, outflow],
+		[hexToBytes(token), balance, outflow],
 	);
 }
 

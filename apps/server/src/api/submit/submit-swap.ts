@@ -12,7 +12,7 @@ import {
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import pg from "pg";
-import { type Hex, hexToBytes } from "viem";
+import { type Hex, hexToBytes, zeroAddress } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
 import { joinParts } from "../../database/statement-part.ts";
 import { attestersAlive } from "../../job/heartbeats.ts";
@@ -23,6 +23,7 @@ import {
 	pairColumns,
 	type VolumeRow,
 } from "../../money/stock/lock-pairs.ts";
+import { giveBack, takeTopUp } from "../../money/stock/reservations.ts";
 import {
 	type AccountAtRisk,
 	atRiskFromRows,
@@ -128,13 +129,17 @@ export async function submitSwap(pool: DatabasePool, submission: Submission): Pr
 				}
 				const reservation = submission.reserve(inFlight);
 				if (!reservation && !isOpened) throw new NothingWritten("price");
+				const isToppedUp = reservation !== undefined && (await reserveTopUp(db, submission, reservation));
+				if (reservation && !isToppedUp && !isOpened) throw new NothingWritten("stock");
 				const { has_room, is_reserved, is_over_share, ...row } = await insertSwap(db, {
 					...submission,
-					reservation,
+					reservation: isToppedUp ? reservation : undefined,
+					withoutReservation: reservation ? "NO_LIQUIDITY" : "PRICE_MOVED",
 					sold: inFlight.sell + swap.order.inputAmount,
 					turn: standing.unopened.turn,
 				});
 				if (row.id !== null) {
+					if (isToppedUp && !is_reserved) await giveTopUpBack(db, submission, reservation);
 					await startSwap(db, submission);
 					return { outcome: "created", swap: swapFromRow(row as SwapRow) };
 				}
@@ -162,6 +167,28 @@ class NothingWritten extends Error {
 		super(`the swap was not inserted: ${why}`);
 		this.why = why;
 	}
+}
+
+/** Reserves the order's top-up. Returns false if there is too little for it; true also if the order has none. */
+async function reserveTopUp(
+	db: Database,
+	{ swap: { order, accountId }, isOpened, limits }: Submission,
+	{ chainId }: Reservation,
+): Promise<boolean> {
+	const { topUp: amount } = order;
+	if (amount === 0n) return true;
+	// An order that is open is owed its top-up, however much of the stock that is.
+	const shareOfStock = isOpened ? 1 : limits.shareOfStock;
+	return takeTopUp(db, { chainId, amount, accountId, shareOfStock });
+}
+
+/** Gives the top-up of an open order back, which is refunded because there is too little of its output. */
+async function giveTopUpBack(
+	db: Database,
+	{ swap: { order } }: Submission,
+	{ chainId }: Reservation,
+): Promise<void> {
+	if (order.topUp > 0n) await giveBack(db, { chainId, token: zeroAddress, amount: order.topUp });
 }
 
 /** Milliseconds until a round looks at the swap if nothing happens before. */
@@ -264,6 +291,7 @@ async function insertSwap(
 	{
 		swap,
 		reservation,
+		withoutReservation,
 		sold,
 		turn,
 		isOpened,
@@ -272,13 +300,14 @@ async function insertSwap(
 		nowMs,
 	}: Submission & {
 		reservation: Reservation | undefined;
+		/** Why the swap is given up if nothing is reserved for it. */
+		withoutReservation: FailureCode;
 		/** The amount of the input token in flight, including this swap. */
 		sold: bigint;
 		turn: number;
 	},
 ): Promise<InsertRow> {
 	const volumes = reservation?.volumes ?? [];
-	const withoutReservation: FailureCode = reservation ? "NO_LIQUIDITY" : "PRICE_MOVED";
 	const { rows } = await db.query<InsertRow>({
 		name: "insert-swap",
 		text: `with share as (
@@ -313,8 +342,8 @@ async function insertSwap(
 				insert into swap_events (swap_id, fact) select id, 'submitted' from created
 			), reserved as (
 				insert into reservations
-					(swap_id, account_id, chain_id, token, amount, value_usd_cents, volumes, opened, lapses_at)
-				select id, account_id, $11, $12, $13, value_usd_cents, $15, $2, $16 from created, taken
+					(swap_id, account_id, chain_id, token, amount, top_up, value_usd_cents, volumes, opened, lapses_at)
+				select id, account_id, $11, $12, $13, $30, value_usd_cents, $15, $2, $16 from created, taken
 			), in_flight as (
 				update pair_volume as pair set in_flight = pair.in_flight + volume.amount
 				from created, taken, unnest($17::bigint[], $18::bytea[], $19::text[], $20::numeric[])
@@ -352,6 +381,7 @@ async function insertSwap(
 			exposure?.chainId,
 			exposure && hexToBytes(exposure.token),
 			swap.networkCost && JSON.stringify(networkCostToJson(swap.networkCost)),
+			swap.order.topUp,
 		],
 	});
 	const [row] = rows;

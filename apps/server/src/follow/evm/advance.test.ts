@@ -327,7 +327,14 @@ test("at a final block the ledger equals the holdings of vaults and escrow, to t
 	const refunded = await actions.makeOrder({ input: "ETH" });
 	const onOneChain = await actions.makeOrder({ to: origin, symbol: "USDT" });
 	const stillOpen = await actions.makeOrder({ input: "ORB" });
-	for (const order of [delivered, bought, refunded, onOneChain, stillOpen]) await actions.open(order);
+	const toppedUp = await actions.makeOrder({ topUp: 10n ** 15n });
+	// The settlement token's contract takes no native token, so that the vault keeps this one.
+	const recipient = destination.deployment.settlementToken;
+	const refusedTopUp = await actions.makeOrder({ topUp: 10n ** 15n, recipient });
+	const orders = [delivered, bought, refunded, onOneChain, stillOpen, toppedUp, refusedTopUp];
+	for (const order of orders) await actions.open(order);
+	await actions.fill(toppedUp, 8_000_000n);
+	await actions.fill(refusedTopUp, 8_000_000n);
 	await actions.fill(delivered, 9_000_000n);
 	await actions.fill(bought, 9_500_000n, { poolFee: 500 });
 	await actions.fill(onOneChain, 9_900_000n);
@@ -339,8 +346,8 @@ test("at a final block the ledger equals the holdings of vaults and escrow, to t
 	await followBoth();
 
 	for (const { chain, postings } of [
-		{ chain: origin, postings: 10 },
-		{ chain: destination, postings: 2 },
+		{ chain: origin, postings: 12 },
+		{ chain: destination, postings: 6 },
 	]) {
 		const evm = connectChain(chain);
 		const tokens = chain.deployment.assets.map((asset) => asset.address);
@@ -364,10 +371,7 @@ test("at a final block the ledger equals the holdings of vaults and escrow, to t
 		expect(stock[0]?.outflow_available).toBeGreaterThan(0n);
 		const { rows } = await database.pool.query(
 			"select from postings where chain_id = $1 and order_id = any($2)",
-			[
-				chain.chainId,
-				[delivered, bought, refunded, onOneChain, stillOpen].map((order) => hexToBytes(orderId(order))),
-			],
+			[chain.chainId, orders.map((order) => hexToBytes(orderId(order)))],
 		);
 		expect(rows).toHaveLength(postings);
 	}

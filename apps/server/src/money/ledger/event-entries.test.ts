@@ -1,6 +1,6 @@
 import { type Order, packDeadlines, solanaChainId, toWord } from "@geoswap/protocol";
 import fc from "fast-check";
-import { type Address, getAddress, pad, toHex, zeroHash } from "viem";
+import { type Address, getAddress, pad, toHex, zeroAddress, zeroHash } from "viem";
 import { expect, test } from "vitest";
 import { type BookedEvent, eventEntries } from "./event-entries.ts";
 
@@ -48,6 +48,10 @@ const eventArbitrary: fc.Arbitrary<BookedEvent> = fc.oneof(
 		}),
 	}),
 	fc.record({
+		name: fc.constant("ToppedUp" as const),
+		data: fc.record({ amount: amountArbitrary.map(String), paid: fc.boolean() }),
+	}),
+	fc.record({
 		name: fc.constant("Claimed" as const),
 		data: fc.record({
 			beneficiary: someoneArbitrary,
@@ -85,6 +89,17 @@ test("the entries of every event add up to zero for each token", () => {
 			},
 		),
 	);
+});
+
+test("a top-up leaves the stock if its recipient took it, and nothing is booked if it did not", () => {
+	const context = { order: undefined, vaults: [vault], assets: listed, isDelivered: true };
+	const toppedUp = (paid: boolean) =>
+		eventEntries({ name: "ToppedUp", data: { amount: "7", paid } }, context);
+	expect(toppedUp(true)).toEqual([
+		{ account: "recipient", token: zeroAddress, amount: 7n },
+		{ account: "stock", token: zeroAddress, amount: -7n },
+	]);
+	expect(toppedUp(false)).toEqual([]);
 });
 
 test("an order's input leaves the escrow completely wherever it goes, and a refund after delivery is booked as a loss", () => {

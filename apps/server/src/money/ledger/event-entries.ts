@@ -1,5 +1,5 @@
 import { type Amount, addressOfWord, type Order } from "@geoswap/protocol";
-import { type Address, type Hex, zeroHash } from "viem";
+import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 
 /** Debit above zero, credit below. */
 export type Entry = { account: Account; token: Hex; amount: Amount };
@@ -27,6 +27,7 @@ export type BookedEvent =
 	| { name: "Opened"; data: object }
 	| { name: "Released" | "Refunded"; data: { paid: boolean } }
 	| { name: "Filled"; data: { delivered: string; spentToken: Hex; spent: string } }
+	| { name: "ToppedUp"; data: { amount: string; paid: boolean } }
 	| { name: "Claimed"; data: { beneficiary: Address; token: Address; to: Address; amount: string } }
 	| { name: "Withdrawn"; data: { token: Address; to: Address; amount: string } }
 	/** On Solana: lamports that the fee payer put into an account that a transaction made. */
@@ -39,6 +40,7 @@ export const bookedEventNames = [
 	"Released",
 	"Refunded",
 	"Filled",
+	"ToppedUp",
 	"Claimed",
 	"Withdrawn",
 	"MarkerMade",
@@ -78,6 +80,9 @@ function movements(
 	if (name === "Withdrawn") {
 		const to = isVault(data.to) ? "stock" : "treasury";
 		return move(data.token, BigInt(data.amount), { from: "stock", to });
+	}
+	if (name === "ToppedUp") {
+		return data.paid ? move(zeroAddress, BigInt(data.amount), { from: "stock", to: "recipient" }) : [];
 	}
 	if (name === "MarkerMade" || name === "AccountMade") {
 		const to = name === "MarkerMade" ? "marker" : "rent";

@@ -1,5 +1,5 @@
 import type { Amount, SwapUuid } from "@geoswap/protocol";
-import { type Hex, hexToBytes } from "viem";
+import { type Hex, hexToBytes, zeroAddress } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
 import type { Pair, Reservation } from "../../swap/facts/reservation.ts";
@@ -12,7 +12,7 @@ export async function unreserveAll(db: Database, swapIds: readonly SwapUuid[]): 
 	if (swapIds.length === 0) return;
 	const { rows } = await db.query<ReservationRow>({
 		name: "delete-reservations",
-		text: `delete from reservations where swap_id = any($1::uuid[]) returning chain_id, token, amount, volumes`,
+		text: `delete from reservations where swap_id = any($1::uuid[]) returning chain_id, token, amount, top_up, volumes`,
 		values: [swapIds],
 	});
 	const volumes = summed(
@@ -47,11 +47,13 @@ export async function unreserveAll(db: Database, swapIds: readonly SwapUuid[]): 
 		});
 	}
 	const stock = summed(
-		rows.map(({ chain_id, token, amount }) => ({
-			key: `${chain_id}:${token.toString("hex")}`,
-			of: { chainId: chain_id, token },
-			amount,
-		})),
+		rows.flatMap(({ chain_id, token, amount, top_up }) =>
+			[{ token, amount }, ...(top_up > 0n ? [{ token: nativeToken, amount: top_up }] : [])].map((held) => ({
+				key: `${chain_id}:${held.token.toString("hex")}`,
+				of: { chainId: chain_id, token: held.token },
+				amount: held.amount,
+			})),
+		),
 	);
 	if (stock.length === 0) return;
 	await db.query({
@@ -101,7 +103,7 @@ export async function markReservationsOpened(db: Database, swapIds: readonly Swa
 export async function reserveAgain(
 	db: Database,
 	{
-		swap: { id, accountId, valueUsdCents },
+		swap: { id, accountId, valueUsdCents, order },
 		pairs,
 		reserve,
 	}: {
@@ -117,12 +119,12 @@ export async function reserveAgain(
 	const reservation = reserve(await lockPairs(db, pairs));
 	if (!reservation) return "price";
 	const { delivery, chainId, token, amount, volumes } = reservation;
-	const { rowCount: isTaken } = await db.query(
-		`update stock set reserved = reserved + $3
-		where chain_id = $1 and token = $2 and least(balance, outflow_available) - reserved >= $3`,
-		[chainId, hexToBytes(token), amount],
-	);
-	if (!isTaken) return "stock";
+	const { topUp } = order;
+	if (topUp > 0n && !(await takeStock(db, { chainId, token: zeroAddress, amount: topUp }))) return "stock";
+	if (!(await takeStock(db, { chainId, token, amount }))) {
+		if (topUp > 0n) await giveBack(db, { chainId, token: zeroAddress, amount: topUp });
+		return "stock";
+	}
 	await db.query(
 		`update pair_volume as pair set in_flight = pair.in_flight + volume.amount
 		from unnest($1::bigint[], $2::bytea[], $3::text[], $4::numeric[]) as volume (chain_id, token, direction, amount)
@@ -143,6 +145,7 @@ export async function reserveAgain(
 			JSON.stringify(volumes.map((volume) => ({ ...volume, amount: String(volume.amount) }))),
 		],
 	);
+	if (topUp > 0n) await db.query("update reservations set top_up = $2 where swap_id = $1", [id, topUp]);
 	await db.query("update swaps set delivery = $2, updated_at = now() where id = $1", [
 		id,
 		deliveryToJson(delivery),
@@ -150,5 +153,53 @@ export async function reserveAgain(
 	return "reserved";
 }
 
+/**
+ * Takes the native token for an order's top-up from the vault's stock, as much of it as one account may have reserved.
+ * Locks the row before that of the output: rows of a chain's stock are locked by token, and the native token is the first.
+ */
+export async function takeTopUp(
+	db: Database,
+	{
+		chainId,
+		amount,
+		accountId,
+		shareOfStock,
+	}: { chainId: number; amount: Amount; accountId: string; shareOfStock: number },
+): Promise<boolean> {
+	const { rowCount } = await db.query(
+		`update stock set reserved = reserved + $3
+		where chain_id = $1 and token = $2 and least(balance, outflow_available) - reserved >= $3
+			and floor(balance * $5::numeric) >= $3 + (
+				select coalesce(sum(top_up), 0) from reservations where account_id = $4 and chain_id = $1 and not opened
+			)`,
+		[chainId, nativeToken, amount, accountId, shareOfStock],
+	);
+	return rowCount === 1;
+}
+
+type Held = { chainId: number; token: Hex; amount: Amount };
+
+async function takeStock(db: Database, { chainId, token, amount }: Held): Promise<boolean> {
+	const { rowCount } = await db.query(
+		`update stock set reserved = reserved + $3
+		where chain_id = $1 and token = $2 and least(balance, outflow_available) - reserved >= $3`,
+		[chainId, hexToBytes(token), amount],
+	);
+	return rowCount === 1;
+}
+
+/** Gives back what was taken from the stock for a reservation that is not made. */
+export async function giveBack(db: Database, { chainId, token, amount }: Held): Promise<void> {
+	await db.query("update stock set reserved = reserved - $3 where chain_id = $1 and token = $2", [
+		chainId,
+		hexToBytes(token),
+		amount,
+	]);
+}
+
+const nativeToken = Buffer.from(hexToBytes(zeroAddress));
+
 type ReservedVolume = { chainId: number; token: Hex; direction: "sell" | "buy"; amount: string };
-type ReservationRow = Row<"reservations", "chain_id" | "token" | "amount"> & { volumes: ReservedVolume[] };
+type ReservationRow = Row<"reservations", "chain_id" | "token" | "amount" | "top_up"> & {
+	volumes: ReservedVolume[];
+};

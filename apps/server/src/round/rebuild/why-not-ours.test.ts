@@ -37,7 +37,7 @@ test.each([
 	expect(whyNotOurs({ orderId: orderId(order), order }, scene.config)).toBeUndefined();
 });
 
-test("an order whose release could come too late or go to a stranger, or that asks for more than its output, is not ours", () => {
+test("an order whose release could come too late or go to a stranger, or whose top-up is no asset, is not ours", () => {
 	const order = quoted(between);
 	const { openDeadline, fillDeadline } = unpackDeadlines(order.deadlines);
 	const soon = packDeadlines({ openDeadline, fillDeadline, refundAfter: fillDeadline + 1n });
@@ -45,11 +45,16 @@ test("an order whose release could come too late or go to a stranger, or that as
 	for (const [change, reason] of [
 		[{ deadlines: soon }, "its deadlines are not those of a quote"],
 		[{ originVault: stranger }, "the origin vault is not ours"],
-		[{ topUp: 1n }, "it has a top-up"],
 	] as const) {
 		const changed = { ...order, ...change };
 		expect(whyNotOurs({ orderId: orderId(changed), order: changed }, scene.config)).toBe(reason);
 	}
+	const [toEvm, toSolana] = [order, quoted(outward)].map((one) => ({ ...one, topUp: 1n }));
+	if (!toEvm || !toSolana) throw new Error("there are two orders");
+	expect(whyNotOurs({ orderId: orderId(toEvm), order: toEvm }, scene.config)).toBeUndefined();
+	expect(whyNotOurs({ orderId: orderId(toSolana), order: toSolana }, scene.config)).toBe(
+		"its top-up is not in an asset of ours",
+	);
 	const from = { ...quoted(inward), escrow: stranger };
 	expect(whyNotOurs({ orderId: orderId(from), order: from }, scene.config)).toBe("the escrow is not ours");
 });

@@ -9,7 +9,7 @@ import {
 	toWord,
 	unpackDeadlines,
 } from "@geoswap/protocol";
-import type { Hex } from "viem";
+import { type Hex, zeroAddress } from "viem";
 import { ourContracts } from "../../chain/evm/our-contracts.ts";
 import { type ChainConfig, chainOf } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
@@ -44,8 +44,9 @@ export function whyNotOurs(
 		return "the attester set is not ours";
 	if (!isAmong(here.assets, order.inputToken)) return "the input is not an asset of ours";
 	if (!isAmong(there.assets, order.outputToken)) return "the output is not an asset of ours";
-	// The vault would pay it beside the output, and nothing is reserved for it.
-	if (order.topUp !== 0n) return "it has a top-up";
+	// Nothing pays a top-up on Solana.
+	const hasNative = destination.kind === "evm" && isAmong(there.assets, toWord(zeroAddress));
+	if (order.topUp !== 0n && !hasNative) return "its top-up is not in an asset of ours";
 	if (!isQuoted(order)) return "its swap key is not one of a quote";
 	const finalitySeconds = BigInt(origin.finalitySeconds + destination.finalitySeconds);
 	return leavesTimeToSettle(unpackDeadlines(order.deadlines), finalitySeconds)

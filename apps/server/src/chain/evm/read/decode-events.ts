@@ -17,6 +17,8 @@ type ContractEventData = {
 	Credited: { beneficiary: Address; token: Address; amount: string };
 	Claimed: { beneficiary: Address; token: Address; to: Address; amount: string };
 	Filled: { delivered: string; spentToken: Address; spent: string };
+	/** Not paid if the recipient refused the native token: the vault keeps it then. */
+	ToppedUp: { amount: string; paid: boolean };
 	Voided: Record<never, never>;
 	/** The selector of an error, which the vault gives and the escrow does not. */
 	Skipped: { reason?: Hex };
@@ -97,6 +99,10 @@ function vaultEvents(logs: readonly Log<bigint, number, false>[]): ContractEvent
 				const { orderId, delivered, spentToken, spent } = log.args;
 				const data = { delivered: String(delivered), spentToken, spent: String(spent) };
 				return [{ ...place, name: "Filled", orderId, data }];
+			}
+			case "ToppedUp": {
+				const { orderId, amount, paid } = log.args;
+				return [{ ...place, name: "ToppedUp", orderId, data: { amount: String(amount), paid } }];
 			}
 			case "Voided":
 				return [{ ...place, name: "Voided", orderId: log.args.orderId, data: {} }];

@@ -8,7 +8,7 @@ import {
 	toWord,
 	unpackDeadlines,
 } from "@geoswap/protocol";
-import type { Hex } from "viem";
+import { type Hex, zeroAddress } from "viem";
 import { ourContracts } from "../../../chain/evm/our-contracts.ts";
 import { refuse } from "./refusal.ts";
 
@@ -45,8 +45,10 @@ export function expectOurOrder(
 	if (!isSolana(order.originChainId) && !attesterSets.has(order.attesterSet.toLowerCase() as Hex))
 		refuse("not-ours", "the order's attester set is not ours");
 	if (order.inputAmount === 0n || order.minOutput === 0n) refuse("malformed", "an order has no amounts");
-	// No quote has one. The vault would pay it beside the output, and no cap of the signer's counts it.
-	if (order.topUp !== 0n) refuse("not-ours", "an order has a top-up");
+	if (order.topUp !== 0n) {
+		if (isSolana(order.destinationChainId)) refuse("not-ours", "an order has a top-up on Solana");
+		expectAmong("top-up", destination.assets, toWord(zeroAddress));
+	}
 	if (order.deadlines >> 192n !== 0n) refuse("malformed", "an order's deadlines have more bits than theirs");
 	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
 	if (openDeadline >= fillDeadline || fillDeadline >= refundAfter)

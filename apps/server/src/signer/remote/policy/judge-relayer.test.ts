@@ -9,6 +9,7 @@ import {
 	orderProof,
 	orderTerms,
 	orderTypedData,
+	packDeadlines,
 	type SignatureKind,
 	toWord,
 } from "@geoswap/protocol";
@@ -22,12 +23,14 @@ import {
 	type SignedAuthorization,
 	serializeTransaction,
 	slice,
+	zeroAddress,
 } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
 import { plainOrder } from "../../../../test/order/plain-order.ts";
 import { encodeBundle, type Opening } from "../../../chain/evm/send/encode-bundle.ts";
 import { judgeRelayer, type RelayerRules } from "./judge-relayer.ts";
+import { outflowMeter } from "./meters.ts";
 import { Refusal } from "./refusal.ts";
 
 const at = (n: number): Address => getAddress(numberToHex(n, { size: 20 }));
@@ -244,4 +247,51 @@ test("an authorization goes with one order of its wallet, for this chain and one
 	const good = await authorize(contracts.delegate);
 	expect(judge([opening], { authorizationList: [good, good] })).toBe("malformed");
 	expect(judge([opening, await openingOf(other)], { authorizationList: [good] })).toBe("malformed");
+});
+
+test("a fill's top-up counts against the cap of the native token, and its deposit must be worth both", () => {
+	const [usdc, attesterSet] = [at(0xc), numberToHex(5, { size: 32 })];
+	const judgeFill = (topUp: bigint, assets: Address[]) => {
+		const chain = {
+			chainId,
+			contracts,
+			settlementToken: usdc,
+			assets: assets.map((address) => ({ address })),
+		} as unknown as ChainDeployment;
+		const now = BigInt(Math.floor(Date.now() / 1_000));
+		const deadlines = { openDeadline: now + 60n, fillDeadline: now + 3_600n, refundAfter: now + 7_200n };
+		const order = orderOf(wallet, {
+			originChainId: BigInt(chainId),
+			destinationChainId: BigInt(chainId),
+			originVault: toWord(contracts.vault),
+			destinationVault: toWord(contracts.vault),
+			attesterSet,
+			inputToken: toWord(usdc),
+			outputToken: toWord(usdc),
+			recipient: toWord(wallet.address),
+			minOutput: 1n,
+			deadlines: packDeadlines(deadlines),
+			topUp,
+		});
+		const fill = { order, amount: 9n, minOutput: 0n, poolFee: 0, secondPoolFee: 0 };
+		const call = encodeBundle({ kind: "fill", vault: contracts.vault, fills: [fill] });
+		const common = { chainId, nonce: 7, gas: 10n ** 6n, maxFeePerGas: 10n ** 8n, type: "eip1559" as const };
+		return judgeRelayer(serializeTransaction({ ...common, ...call }), {
+			...rules,
+			chain,
+			deployment: { chains: [chain] },
+			attesterSets: new Set([attesterSet]),
+		}).payouts.map(({ order: _, item: __, ...payout }) => payout);
+	};
+	const [delivery, topUp] = [
+		{ token: usdc, amount: 9n },
+		{ token: zeroAddress, amount: 5n },
+	];
+	const meters = [outflowMeter(chainId, usdc), outflowMeter(chainId, zeroAddress)];
+	expect(judgeFill(0n, [usdc, zeroAddress])).toEqual([{ meter: meters[0], ...delivery }]);
+	expect(judgeFill(5n, [usdc, zeroAddress])).toEqual([
+		{ meter: meters[0], ...delivery, beside: topUp },
+		{ meter: meters[1], ...topUp, beside: delivery },
+	]);
+	expect(() => judgeFill(5n, [usdc])).toThrow("top-up is not ours");
 });

@@ -157,7 +157,7 @@ function judgeBundle(
 		case "fill":
 			expectContract("vault", vaults, bundle.vault);
 			expectSome(bundle.fills);
-			return bundle.fills.map((fill) => judgeFill(fill, bundle.vault, rules));
+			return bundle.fills.flatMap((fill) => judgeFill(fill, bundle.vault, rules));
 		case "void":
 			expectContract("vault", vaults, bundle.vault);
 			expectSome(bundle.orders);
@@ -203,7 +203,7 @@ function judgeFill(
 	{ order, amount, minOutput, poolFee, secondPoolFee }: Fill,
 	vault: Address,
 	rules: RelayerRules,
-): Payout {
+): Payout[] {
 	const { chain } = rules;
 	expectDestination(order, { chainId: chain.chainId, vault });
 	expectOurOrder(order, rules);
@@ -221,7 +221,21 @@ function judgeFill(
 	}
 	if (amount === 0n) refuse("malformed", "a fill pays nothing");
 	const token = poolFee === 0 ? output : chain.settlementToken;
-	return { meter: outflowMeter(chain.chainId, token), item: orderId(order), amount, token, order };
+	const payout = (paid: { token: Address; amount: bigint }): Payout => ({
+		meter: outflowMeter(chain.chainId, paid.token),
+		item: orderId(order),
+		order,
+		...paid,
+	});
+	const delivery = { token, amount };
+	if (order.topUp === 0n) return [payout(delivery)];
+	// One meter counts one amount for an order.
+	if (isAddressEqual(token, zeroAddress)) return [payout({ token, amount: amount + order.topUp })];
+	const topUp = { token: zeroAddress, amount: order.topUp };
+	return [
+		{ ...payout(delivery), beside: topUp },
+		{ ...payout(topUp), beside: delivery },
+	];
 }
 
 /** Voids, releases and refunds on an EVM chain need no such record: the contracts decide an order once. */

@@ -38,6 +38,8 @@ export type Payout = {
 	item: string;
 	amount: bigint;
 	token: Hex;
+	/** The rest of what is paid for the order, in another token: the deposit must be worth both. */
+	beside?: { token: Hex; amount: bigint };
 	/** The order that is paid; undefined if the payload does not contain it. */
 	order?: Order;
 	/** A refund on Solana, which must go to the wallet of a deposit that this signer co-signed. */

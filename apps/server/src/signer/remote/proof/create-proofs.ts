@@ -79,14 +79,21 @@ export function createProofs({
 		// The same token needs no price.
 		const isSame =
 			order.originChainId === order.destinationChainId && order.inputToken === wordOf(payout.token);
-		if (isSame) return within(payout.amount, order.inputAmount);
-		const [input, paid] = await Promise.all([
+		if (isSame && !payout.beside) return within(payout.amount, order.inputAmount);
+		const [input, ...paid] = await Promise.all([
 			worthE18({ chainId: order.originChainId, token: order.inputToken, amount: order.inputAmount }),
-			worthE18({ chainId: order.destinationChainId, token: wordOf(payout.token), amount: payout.amount }),
+			...[payout, ...(payout.beside ? [payout.beside] : [])].map(({ token, amount }) =>
+				worthE18({ chainId: order.destinationChainId, token: wordOf(token), amount }),
+			),
 		]);
-		if (input === undefined || paid === undefined)
-			return unproven("no feed prices the input and what is paid");
-		return within(paid, input);
+		const unpriced = "no feed prices the input and what is paid";
+		if (input === undefined) return unproven(unpriced);
+		let sum = 0n;
+		for (const worth of paid) {
+			if (worth === undefined) return unproven(unpriced);
+			sum += worth;
+		}
+		return within(sum, input);
 	}
 
 	/**
