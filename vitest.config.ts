@@ -100,6 +100,17 @@ export default defineConfig({
 			},
 			{
 				test: {
+					name: "programs",
+					expect,
+					setupFiles,
+					isolate,
+					include: ["programs/*/test/*.test.ts"],
+					testTimeout: 60_000,
+					hookTimeout: 60_000,
+				},
+			},
+			{
+				test: {
 					name: "devnet",
 					expect,
 					setupFiles,

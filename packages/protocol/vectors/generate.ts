@@ -1,5 +1,5 @@
-// Writes orders.json: orders with their ids and digests. The tests of this package and of the contracts both check it,
-// so a change on one side alone cannot pass.
+// Writes orders.json: orders with their ids and digests. The tests of this package, of the contracts and of the program on
+// Solana check it, so a change on one side alone cannot pass.
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Address, type Hex, keccak256, toHex } from "viem";
@@ -47,6 +47,14 @@ const evmToEvm: Order = {
 	}),
 };
 
+const evmToSolana: Order = {
+	...evmToEvm,
+	destinationChainId: 792703809n,
+	destinationVault: keccak256(toHex("solana vault")),
+	outputToken: keccak256(toHex("solana mint")),
+	recipient: keccak256(toHex("solana recipient")),
+};
+
 const orders: Record<string, Order> = {
 	"EVM to EVM": evmToEvm,
 	"native to native, same chain": {
@@ -56,13 +64,8 @@ const orders: Record<string, Order> = {
 		outputToken: toHex(0, { size: 32 }),
 		destinationVault: evmToEvm.originVault,
 	},
-	"EVM to Solana: 32-byte addresses": {
-		...evmToEvm,
-		destinationChainId: 792703809n,
-		destinationVault: keccak256(toHex("solana vault")),
-		outputToken: keccak256(toHex("solana mint")),
-		recipient: keccak256(toHex("solana recipient")),
-	},
+	"EVM to Solana: 32-byte addresses": evmToSolana,
+	"EVM to Solana with lamports for gas": { ...evmToSolana, topUp: 2_000_000n },
 	"with the native token for gas": { ...evmToEvm, topUp: 3_000_000_000_000_000n },
 	"largest amounts and times": {
 		...evmToEvm,
