@@ -177,6 +177,8 @@ contract Handler is TroubleActions {
         for (uint256 w = 0; w < wallets.length; ++w) {
             blocking.setBlocked(wallets[w], false);
         }
+        // An order may name the stranger as its origin vault, which a release then finds blocked.
+        blocking.setBlocked(stranger, false);
         for (uint256 w = 2; w < wallets.length; ++w) {
             Intruder(payable(wallets[w])).setOnReceive(Intruder.OnReceive.Accept);
         }
