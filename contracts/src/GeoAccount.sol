@@ -41,7 +41,7 @@ contract GeoAccount is IGeoAccount, ERC721Holder, ERC1155Holder {
     /// @dev The length of a proof without a mandate: the kind and a signature.
     uint256 private constant SIGNATURE_END = 66;
 
-    /// @dev Lists of a mandate are read from the first entry on, at a cost that whoever opens the order pays.
+    /// @dev Each entry of a mandate's lists costs gas when an order is opened.
     uint256 private constant MAX_ENTRIES = 16;
     /// @dev Solana, as cross-chain services number it. No key of Solana's fits into an EVM address.
     uint256 private constant SOLANA_CHAIN_ID = 792_703_809;
@@ -169,7 +169,7 @@ contract GeoAccount is IGeoAccount, ERC721Holder, ERC1155Holder {
             isOutput =
                 mandate.outputs[i].chainId == terms.destinationChainId && mandate.outputs[i].token == terms.outputToken;
         }
-        // On Solana the wallet's address is a key that nobody has.
+        // On Solana no key belongs to the wallet's address, so that an output to it would be lost.
         bool isRecipient = terms.recipient == toWord(address(this)) && terms.destinationChainId != SOLANA_CHAIN_ID;
         for (uint256 i = 0; i < mandate.recipients.length && !isRecipient; ++i) {
             isRecipient = mandate.recipients[i] == terms.recipient;

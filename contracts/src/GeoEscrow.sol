@@ -64,7 +64,7 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
         address token;
         (orderId, token) = _newOrder(wallet, terms);
         uint256 before = _balance(token);
-        // The wallet agrees by paying, and its own code decides whether it does. What counts is what arrives.
+        // The wallet agrees by paying, and its own code decides whether it does. The escrow's balance shows what arrived.
         IGeoPayer(wallet).pay(orderId, terms, proof);
         _setOpened(orderId, wallet, terms, _balance(token) - before);
     }

@@ -138,7 +138,7 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
         if (tokenIn == address(0)) IWrappedNative(WRAPPED_NATIVE).deposit{value: amountIn}();
         uint256 before = IERC20(to).balanceOf(address(this));
         _swap(from, to, address(this), amountIn, minimum, poolFee, secondPoolFee);
-        // What counts is what arrives, not what a token or the router says.
+        // Balances show what has arrived. A token or the router may report anything.
         amountOut = IERC20(to).balanceOf(address(this)) - before;
         if (amountOut < minimum) revert TooLittleReceived(amountOut, minimum);
         if (tokenOut == address(0)) IWrappedNative(WRAPPED_NATIVE).withdraw(amountOut);
@@ -333,7 +333,7 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
         if (left != 0) revert BudgetNotSpent(left);
     }
 
-    /// @dev A move is made once, whoever repeats it: "never twice" is then a property of the chain.
+    /// @dev A move with a known id reverts, so that the chain itself prevents a second one.
     function _moveOnce(bytes32 moveId, uint256 amount) private {
         if (amount == 0) revert ZeroAmount();
         if (isMoved[moveId]) revert AlreadyMoved(moveId);

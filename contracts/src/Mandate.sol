@@ -13,8 +13,8 @@ struct OutputToken {
     bytes32 token;
 }
 
-/// @notice What a wallet's owner lets an agent's key do. The owner signs it as EIP-712 typed data; no transaction is
-/// needed. It is good on one chain, the one of the domain that it was signed in.
+/// @notice The limits within which an agent's key may swap from a wallet. The owner signs it as EIP-712 typed data; no
+/// transaction is needed. It is good on one chain, the one of the domain that it was signed in.
 struct Mandate {
     address wallet;
     address agent;
@@ -28,9 +28,9 @@ struct Mandate {
     address originVault;
     bytes32 attesterSet;
     InputCap[] inputs;
-    /// What may be bought. Empty is anything.
+    /// The tokens that may be bought. An empty list allows all.
     OutputToken[] outputs;
-    /// Who may receive the output beside the wallet itself.
+    /// The addresses that may receive the output beside the wallet itself.
     bytes32[] recipients;
 }
 

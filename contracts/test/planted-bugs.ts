@@ -161,7 +161,7 @@ function makeCopy(bugs: PlantedBug[]): string {
 			planted.set(file, plant(bug.name, source, edit));
 		}
 		for (const [file, source] of planted) {
-			// What has no edit is where it was.
+			// Files without an edit stay in `src`.
 			const moved = source.replaceAll(/from "\.\/([^"]+)"/g, (all, path) =>
 				planted.has(path) ? all : `from "../../${path}"`,
 			);

@@ -14,7 +14,10 @@ import { domainHash, escrowDomain, type Order } from "./order.ts";
 import { solanaChainId } from "./solana-chain-id.ts";
 import { toWord } from "./word.ts";
 
-/** What a wallet's owner lets an agent's key do on one chain. Names and sequence are those of the contracts. */
+/**
+ * The limits within which an agent's key may swap from a wallet on one chain. Names and sequence are those of the
+ * contracts.
+ */
 export type Mandate = {
 	wallet: Address;
 	agent: Address;
@@ -27,18 +30,18 @@ export type Mandate = {
 	/** The desk that must be paid. */
 	originVault: Address;
 	attesterSet: Hex;
-	/** What may leave of each token: this much at once, and this much more in each period. */
+	/** The tokens that may leave: each at most `maxAmount` at once, and as much again in each period. */
 	inputs: readonly { token: Address; maxAmount: bigint }[];
-	/** What may be bought. Empty is anything. */
+	/** The tokens that may be bought. An empty list allows all. */
 	outputs: readonly { chainId: bigint; token: Hex }[];
-	/** Who may receive the output beside the wallet itself. */
+	/** The addresses that may receive the output beside the wallet itself. */
 	recipients: readonly Hex[];
 };
 
 /** A mandate with the escrow that it is for and its owner's signature. */
 export type SignedMandate = { chainId: number; escrow: Address; mandate: Mandate; signature: Hex };
 
-/** Where the account keeps the wallet's epoch, and behind it what was used of mandates: ERC-7201's `geoswap.account`. */
+/** The storage slot of the wallet's epoch, followed by the used amounts of mandates: ERC-7201's `geoswap.account`. */
 export const accountSlot: Hex = "0x863feabba2f4e71e97c54598384547439817eda7710e9823b37b132c9aca7000";
 
 /** The account refuses a mandate with a longer list. */

@@ -15,7 +15,7 @@ import type { EvmAccount } from "./evm-account.ts";
 import { pinnedChain } from "./pinned-chain.ts";
 import { signDigest, type Way } from "./sign-digest.ts";
 
-/** What an owner lets an agent's key do. Anything that is not named here, the agent cannot do. */
+/** The limits within which an agent's key may swap from the owner's wallet. It can do nothing else with the wallet. */
 export type MandateLimits = {
 	/** The origin chain. A mandate is good on one chain. */
 	chainId: number;
@@ -29,8 +29,8 @@ export type MandateLimits = {
 	/** The tokens that may be bought. Left out, any that the service offers. */
 	outputs?: readonly { chainId: number; token: string }[];
 	/**
-	 * Who may get the output beside the wallet itself. An address is allowed on every chain that an output is allowed on,
-	 * also where its key belongs to another person, or does not exist: name `outputs` too.
+	 * The addresses that may get the output beside the wallet itself. An address is allowed on every chain that an output is
+	 * allowed on, also where its key belongs to another person, or does not exist: name `outputs` too.
 	 */
 	recipients?: readonly { chainId: number; address: string }[];
 	/**

@@ -63,8 +63,8 @@ export async function removeDelegation(
 }
 
 /**
- * Signs the revocation of the wallet's mandates. Epoch and escrow are the service's word, which does no harm: the signature
- * can do nothing but revoke mandates.
+ * Signs the revocation of the wallet's mandates. Epoch and escrow come from the service. A wrong value does no harm,
+ * because the signature can only revoke mandates.
  */
 function signRevocation(
 	account: Pick<EvmAccount, "address" | "signTypedData" | "sign">,

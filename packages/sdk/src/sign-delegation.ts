@@ -18,7 +18,7 @@ const maxNoncesBehind = 3;
 export type DelegateOption = {
 	/**
 	 * `typed-only` delegates the wallet to the account that accepts orders as typed data only, and refuses them as 32
-	 * bytes that nobody can read. A wallet that has the other account is delegated anew by its next swap. Left out, the
+	 * bytes, which a person cannot read. A wallet that has the other account is delegated anew by its next swap. Left out, the
 	 * wallet keeps the account that it has, and gets the one that accepts both if it has none.
 	 */
 	delegate?: "typed-only" | undefined;

@@ -83,7 +83,7 @@ export type SwapTerms = Pick<
 export type SwapProgress =
 	| { step: "resumed"; swapId: string }
 	| { step: "quoted"; quote: QuoteResponse }
-	/** The wallet is asked for a delegation: on its first swap from this chain, or to change its delegate. */
+	/** The wallet is about to sign a delegation: on its first swap from this chain, or to change its delegate. */
 	| { step: "authorizing" }
 	| { step: "signed"; swapId: string; expiresAt: string }
 	/** The service refuses it for now. It is sent again until it is taken, or cannot be any more. */

@@ -229,7 +229,7 @@ test("deadlines that are equal, or have bits above them, are refused", async () 
 		times(now + 60n, now + 70n, now + 70n),
 		times(now + 60n, now + 70n, now + 80n) | (1n << 192n),
 	]) {
-		// Such an order has no id.
+		// No order can be made with such deadlines, so the text is put into the finished build.
 		const build = setAt(makeBuild(), "geoOp.order.deadlines", String(deadlines));
 		expect(await refusedField(makeOp({ build }))).toBe("geoOp.order.deadlines");
 	}

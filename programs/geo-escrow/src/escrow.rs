@@ -83,7 +83,8 @@ impl Order {
     }
 }
 
-/// Creates the accounts of an order. Does nothing if they exist, so that nobody can prevent an open by preparing it first.
+/// Creates the accounts of an order. Does nothing if they exist: a stranger who prepares an order first cannot prevent its
+/// opening.
 ///
 /// Accounts: payer (signs, writable), order (writable), the system program; for a token also the input's account
 /// (writable), the mint, the Token program. The wallet is in the data only, because its signature must not reach this

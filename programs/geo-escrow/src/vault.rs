@@ -113,7 +113,7 @@ impl Asset {
     }
 }
 
-/// Creates a vault. Its owner signs, so that nobody else takes the address.
+/// Creates a vault. Its address follows from its owner, who must sign.
 ///
 /// Accounts: payer (signs, writable), owner (signs), vault (writable), the system program.
 pub fn create(input: &Input, data: &[u8]) -> Result<()> {

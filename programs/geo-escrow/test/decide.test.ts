@@ -316,7 +316,7 @@ test("a wallet that gave its token account away is paid to another one of its ow
 	);
 	const payInto = (instead: typeof newAccount.address) =>
 		client.pay(scene.program, order, { to: "wallet", instead });
-	// As long as the usual account is the wallet's, nobody chooses another one.
+	// Another account is refused as long as the usual one is the wallet's.
 	expect((await scene.send([await payInto(newAccount.address)])).error).toBe("WrongAccount");
 	const owned = await client.tokenAccountOf(scene.wallet.address, scene.mint.address);
 	await scene.act(

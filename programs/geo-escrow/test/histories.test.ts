@@ -97,7 +97,7 @@ test.for(Array.from({ length: count }, (_, i) => seed + i))(
 		async function attempt(order: Order, action: Action): Promise<void> {
 			const [instructions, wanted] = await action(order);
 			const isPayment = instructions.length === 1 && instructions[0]?.data?.[0] === 4;
-			// The payment of an order whose input never came pays nobody, whatever it names.
+			// The payment of an order whose input never came moves nothing, whichever account it names.
 			const isEmpty = !client.isNative(order.inputToken) && (await history.tokensInInputs([order])) === 0n;
 			const outcome = isPayment && isEmpty ? undefined : wanted;
 			const [payerBefore, vaultBefore] = [scene.balance(payer.address), scene.balance(scene.vault)];

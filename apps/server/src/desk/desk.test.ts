@@ -185,7 +185,7 @@ test("a top-up is charged for at the native token's price with the margin of gas
 	expect(charged).toBeGreaterThan(1.02);
 	expect(charged).toBeLessThan(1.1);
 	expect(desk.reprice(topped, none)?.output).toBe(topped.output);
-	// A submit without the quote's charge pays for the top-up at the price of now.
+	// Without the quote's charge, the top-up is charged for at the current price.
 	const rebuilt = desk.reprice({ ...topped, networkCost: undefined, delivery: plain.delivery }, none);
 	expect(rebuilt?.output ?? 0n).toBeLessThan(plain.output - worthE6);
 	// An input that is worth less by now pays for the top-up first.

@@ -69,7 +69,7 @@ export const markerLamports = mulDivUp(tokenAccountRentLamports, 1n, 100n);
 const refundedBps = 200n;
 
 /**
- * Returns the cost of the swap's transactions on both chains at the fees of now, and of its top-up, in the destination's
+ * Returns the cost of the swap's transactions on both chains at current fees, and of its top-up, in the destination's
  * settlement token, rounded up. The margin is added on EVM chains, where fees may rise until the last transaction is
  * sent, and the native token's price with them.
  */

@@ -158,9 +158,9 @@ export function lesserDelivery(
 }
 
 /**
- * Returns the delivery, capped at the input's value now less the option and the top-up; undefined if the input is beyond a ladder. Fee
- * and network cost are not deducted again: the quote already deducted them, so a small price move changes nothing for
- * the caller.
+ * Returns the delivery, capped at the input's value now less the option and the top-up; undefined if the input is beyond
+ * a ladder. Fee and network cost are not deducted again: the quote already deducted them, so a small price move changes
+ * nothing for the caller.
  */
 export function capDelivery(
 	book: PriceBook,
