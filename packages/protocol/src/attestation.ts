@@ -1,7 +1,7 @@
-import { type Address, type Hex, hashTypedData, type TypedDataDefinition } from "viem";
+import { type Hex, hashTypedData, type TypedDataDefinition } from "viem";
+import { addressOfWord, isSolana } from "./chain-address.ts";
 import { toChainId } from "./chain-id.ts";
 import { escrowDomain, type Order, orderId } from "./order.ts";
-import { fromWord } from "./word.ts";
 
 /** The statement that attesters sign about a list of orders: their outputs were delivered, or never can be. */
 export type AttestationKind = "Release" | "Refund";
@@ -9,7 +9,8 @@ export type AttestationKind = "Release" | "Refund";
 export type AttestationMessage = {
 	kind: AttestationKind;
 	originChainId: number;
-	escrow: Address;
+	/** The escrow contract, or the 32 bytes of the program on Solana. */
+	escrow: Hex;
 	orderIds: readonly Hex[];
 };
 
@@ -29,7 +30,7 @@ export function attestationMessage(kind: AttestationKind, orders: readonly Order
 	return {
 		kind,
 		originChainId: toChainId(originChainId),
-		escrow: fromWord(escrow),
+		escrow: addressOfWord(originChainId, escrow),
 		orderIds: orders.map(orderId),
 	};
 }
@@ -42,11 +43,17 @@ export function attestationTypedData({
 	orderIds,
 }: AttestationMessage): TypedDataDefinition<typeof types, AttestationKind> {
 	return {
-		domain: escrowDomain({ chainId: originChainId, escrow }),
+		domain: attestationDomain({ chainId: originChainId, escrow }),
 		types,
 		primaryType: kind,
 		message: { orderIds },
 	};
+}
+
+/** Returns the escrow's domain. A program's address is longer than a `verifyingContract`, so that it is the `salt`. */
+function attestationDomain({ chainId, escrow }: { chainId: number; escrow: Hex }) {
+	const { verifyingContract, ...domain } = escrowDomain({ chainId, escrow });
+	return isSolana(chainId) ? { ...domain, salt: escrow } : { ...domain, verifyingContract };
 }
 
 /** Returns the digest from which the escrow recovers the signers. */

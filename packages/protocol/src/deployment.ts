@@ -1,6 +1,6 @@
-import { type Address, type Hash, isHash, zeroAddress } from "viem";
+import { type Address, zeroAddress } from "viem";
 import * as z from "zod";
-import { type AttesterSet, attesterSetHash } from "./attester-set.ts";
+import { hashedAttesterSetSchema } from "./attester-set-schema.ts";
 import { contractAddressSchema, evmAddressSchema } from "./contract-address.ts";
 import { pythIdSchema } from "./pyth-id.ts";
 import { solanaDeploymentSchema } from "./solana/solana-deployment.ts";
@@ -37,13 +37,6 @@ export const assetDeploymentSchema = z.strictObject({
 });
 export type AssetDeployment = z.infer<typeof assetDeploymentSchema>;
 
-export const attesterSetSchema = z
-	.strictObject({ threshold: z.int().positive(), attesters: z.array(evmAddressSchema).min(1) })
-	.superRefine((set, context) => {
-		const issue = attesterSetIssue(set);
-		if (issue) context.addIssue({ code: "custom", message: issue });
-	});
-
 export const feeDiscountTokenSchema = z.strictObject({
 	symbol: z.string().min(1).max(32),
 	address: contractAddressSchema,
@@ -57,11 +50,6 @@ export const uniswapDeploymentSchema = z.strictObject({
 	router: contractAddressSchema,
 	quoterV2: contractAddressSchema,
 });
-
-const hashSchema = z
-	.string()
-	.refine((text) => isHash(text), "not a 32-byte hash")
-	.transform((text) => text as Hash);
 
 export const chainDeploymentSchema = z
 	.strictObject({
@@ -84,12 +72,7 @@ export const chainDeploymentSchema = z
 			accessManager: contractAddressSchema,
 			permit2: contractAddressSchema.optional(),
 		}),
-		attesterSet: z.strictObject({
-			threshold: z.int().positive(),
-			attesters: z.array(evmAddressSchema).min(1),
-			/** The hash that orders carry. Redundant on purpose: a reader can check the hash it computes itself. */
-			hash: hashSchema,
-		}),
+		attesterSet: hashedAttesterSetSchema,
 		uniswap: uniswapDeploymentSchema,
 		wrappedNative: contractAddressSchema,
 		settlementToken: contractAddressSchema,
@@ -101,8 +84,6 @@ export const chainDeploymentSchema = z
 		deployedAtBlock: z.int().nonnegative(),
 	})
 	.superRefine((chain, context) => {
-		const issue = attesterSetIssue(chain.attesterSet);
-		if (issue) context.addIssue({ code: "custom", path: ["attesterSet"], message: issue });
 		for (const message of assetProblems(chain)) {
 			context.addIssue({ code: "custom", path: ["assets"], message });
 		}
@@ -193,16 +174,6 @@ export function assetProblems({
 		}
 	}
 	return problems;
-}
-
-function attesterSetIssue({ hash, ...set }: AttesterSet & { hash?: Hash }): string | undefined {
-	try {
-		const computed = attesterSetHash(set);
-		if (hash !== undefined && hash !== computed) return `hash is ${hash}, but the set's hash is ${computed}`;
-	} catch (error) {
-		return (error as Error).message;
-	}
-	return undefined;
 }
 
 function repeated<T>(values: T[]): T[] {

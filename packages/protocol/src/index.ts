@@ -10,6 +10,7 @@ export {
 	attestationTypedData,
 } from "./attestation.ts";
 export { type AttesterSet, attesterSetHash } from "./attester-set.ts";
+export { attesterSetSchema } from "./attester-set-schema.ts";
 export {
 	addressOfWord,
 	formatAddress,
@@ -25,7 +26,6 @@ export {
 	type AssetDeployment,
 	assetDeploymentSchema,
 	assetProblems,
-	attesterSetSchema,
 	type ChainDeployment,
 	type ChainKind,
 	chainDeploymentSchema,
