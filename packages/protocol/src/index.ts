@@ -84,12 +84,13 @@ export {
 } from "./order.ts";
 export { type ReceiptMessage, receiptMessage, receiptTypedData } from "./receipt.ts";
 export {
+	accountRentLamports,
 	emptyAccountRentLamports,
-	markerAddress,
-	markerSeed,
 	tokenAccountRentLamports,
 	tokenAccountSize,
-} from "./solana/marker-address.ts";
+} from "./solana/account-rent.ts";
+export { createTokenAccount } from "./solana/create-token-account.ts";
+export { markerAddress, markerSeed } from "./solana/marker-address.ts";
 export { onlyMarkerOwner, type PlainInstruction } from "./solana/only-marker-owner.ts";
 export {
 	memoProgramAddress,
@@ -97,6 +98,48 @@ export {
 	type OrderTransaction,
 	orderTransaction,
 } from "./solana/order-transaction.ts";
+export {
+	closeOrder,
+	decideOrders,
+	expireOrder,
+	fundOrder,
+	openOrder,
+	payInput,
+	payOrder,
+	prepareOrder,
+} from "./solana/program/escrow-instructions.ts";
+export {
+	clockAddress,
+	decodeClock,
+	decodeOrderAccount,
+	decodeRecordAccount,
+	decodeVaultAccount,
+	type OrderAccount,
+	programAccountSizes,
+	type RecordAccount,
+	type VaultAccount,
+	type VaultCap,
+} from "./solana/program/program-accounts.ts";
+export {
+	inputAddress,
+	orderAddress,
+	recordAddress,
+	vaultAddress,
+} from "./solana/program/program-addresses.ts";
+export { type ProgramEvent, readProgramEvents } from "./solana/program/program-events.ts";
+export {
+	acceptVault,
+	closeRecord,
+	createVault,
+	fillOrder,
+	maxVaultOperators,
+	type OwnedVault,
+	pauseVault,
+	setVaultCap,
+	setVaultRoles,
+	voidOrder,
+	withdrawFromVault,
+} from "./solana/program/vault-instructions.ts";
 export {
 	fromSolanaWord,
 	type SolanaAddress,

@@ -11,7 +11,7 @@ import type { SolanaDeployment } from "./solana-deployment.ts";
 
 /** Returns a transfer of a deployment's asset between two owners, by their associated accounts or as lamports. */
 export async function transferInstruction(
-	{ assets }: SolanaDeployment,
+	{ assets }: Pick<SolanaDeployment, "assets">,
 	{
 		from,
 		to,
