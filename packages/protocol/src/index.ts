@@ -89,15 +89,22 @@ export {
 	tokenAccountRentLamports,
 	tokenAccountSize,
 } from "./solana/account-rent.ts";
+export {
+	compileOrderMessage,
+	type OrderMessageParts,
+	type OrderTransaction,
+} from "./solana/compile-order-message.ts";
 export { createTokenAccount } from "./solana/create-token-account.ts";
 export { markerAddress, markerSeed } from "./solana/marker-address.ts";
 export { onlyMarkerOwner, type PlainInstruction } from "./solana/only-marker-owner.ts";
+export { memoProgramAddress, orderTransaction } from "./solana/order-transaction.ts";
 export {
-	memoProgramAddress,
-	type OrderMessageParts,
-	type OrderTransaction,
-	orderTransaction,
-} from "./solana/order-transaction.ts";
+	decodeDecide,
+	decodeFill,
+	decodePrepare,
+	decodeVoid,
+	type ProgramInstruction,
+} from "./solana/program/decode-program-order.ts";
 export {
 	closeOrder,
 	decideOrders,
@@ -108,6 +115,7 @@ export {
 	payOrder,
 	prepareOrder,
 } from "./solana/program/escrow-instructions.ts";
+export { openTransaction } from "./solana/program/open-transaction.ts";
 export {
 	clockAddress,
 	decodeClock,
@@ -126,6 +134,14 @@ export {
 	recordAddress,
 	vaultAddress,
 } from "./solana/program/program-addresses.ts";
+export {
+	decodeProgramData,
+	type ProgramData,
+	programDataAddress,
+	programLoader,
+	programProblem,
+} from "./solana/program/program-data.ts";
+export { maxTransactionBytes, type ProgramDeployment } from "./solana/program/program-deployment.ts";
 export { type ProgramEvent, readProgramEvents } from "./solana/program/program-events.ts";
 export {
 	acceptVault,
