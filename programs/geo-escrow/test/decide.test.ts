@@ -1,5 +1,20 @@
 import { readFileSync } from "node:fs";
-import { type Order, orderId, packDeadlines } from "@geoswap/protocol";
+import {
+	closeOrder,
+	createVault,
+	decideOrders,
+	expireOrder,
+	inputAddress,
+	type Order,
+	openOrder,
+	orderAddress,
+	orderId,
+	packDeadlines,
+	payOrder,
+	prepareOrder,
+	setVaultRoles,
+	vaultAddress,
+} from "@geoswap/protocol";
 import { generateKeyPairSigner, type Instruction, lamports } from "@solana/kit";
 import { getCreateAccountInstruction } from "@solana-program/system";
 import {
@@ -10,11 +25,19 @@ import {
 	getThawAccountInstruction,
 	TOKEN_PROGRAM_ADDRESS,
 } from "@solana-program/token";
-import { bytesToBigInt, encodeAbiParameters, type Hex, hexToBytes, keccak256, numberToBytes } from "viem";
+import {
+	bytesToBigInt,
+	bytesToHex,
+	encodeAbiParameters,
+	type Hex,
+	hexToBytes,
+	keccak256,
+	numberToBytes,
+} from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { expect, test } from "vitest";
-import * as client from "./client.ts";
 import { createScene, native, programFile, type Scene } from "./scene.ts";
+import { digestOf, signAll, tokensOf } from "./test-helpers.ts";
 import { withAccount } from "./with-account.ts";
 
 async function released(scene: Scene, terms: Partial<Order> = {}): Promise<Order> {
@@ -42,7 +65,7 @@ test("an order's input goes to its vault by an attestation, and all rent comes b
 	const id = Buffer.from(hexToBytes(orderId(order)));
 	expect(decided.events).toEqual([[Buffer.from("decided"), Buffer.of(2), id]]);
 	expect(await scene.tokens(scene.vault)).toBe(inventory + 1_000n);
-	for (const address of [client.orderAddress, client.inputAddress]) {
+	for (const address of [orderAddress, inputAddress]) {
 		expect(scene.svm.getAccount(await address(scene.program, orderId(order))).exists).toBe(false);
 	}
 	// Three signatures were paid for, and nothing else.
@@ -89,10 +112,10 @@ test("orders that are decided, closed or of another set are skipped, and the oth
 	const end = [await scene.payTo("wallet", closed), await scene.closing(closed)];
 	await scene.act(await scene.decision("Refund", [closed]), ...end);
 	const orderIds = [first, decided, closed, foreign, last].map(orderId);
-	const hash = client.attestationDigest(scene.program, "Release", orderIds);
-	const signatures = await client.signAll(hash, scene.keys.slice(0, 2));
+	const hash = digestOf(scene.program, "Release", orderIds);
+	const signatures = await signAll(hash, scene.keys.slice(0, 2));
 	const batch = (ids: readonly Hex[]) =>
-		client.decide(scene.program, "Release", { orderIds, set: scene.set, signatures, closed: ids });
+		decideOrders(scene.program, "Release", { orderIds, set: scene.set, signatures, closed: ids });
 	expect((await scene.send([await batch([])])).error).toBe("WrongDataLength");
 	expect((await scene.send([await batch([orderId(first)])])).error).toBe("InvalidAttester");
 	const { events } = await scene.act(await batch([orderId(closed)]));
@@ -108,7 +131,7 @@ test("orders that are decided, closed or of another set are skipped, and the oth
 test("anyone refunds from refundAfter on, and nobody before", async () => {
 	const scene = await createScene();
 	const order = await scene.opened();
-	const refund = [await client.expire(scene.program, orderId(order)), await scene.payTo("wallet", order)];
+	const refund = [await expireOrder(scene.program, orderId(order)), await scene.payTo("wallet", order)];
 	scene.setTime(scene.start + 89_999n);
 	expect((await scene.send(refund, scene.thief)).error).toBe("TooEarly");
 	scene.setTime(scene.start + 90_000n);
@@ -127,7 +150,7 @@ test("a decided order stays decided", async () => {
 	}
 	expect((await scene.send([await scene.payTo("vault", refunded)])).error).toBe("WrongAccount");
 	scene.setTime(scene.start + 100_000n);
-	const expire = await client.expire(scene.program, orderId(order));
+	const expire = await expireOrder(scene.program, orderId(order));
 	expect((await scene.send([expire])).error).toBe("NotOpen");
 	expect((await scene.send([await scene.payTo("wallet", order)])).error).toBe("WrongAccount");
 	expect((await scene.send([await scene.closing(order)])).error).toBe("NotPaid");
@@ -144,11 +167,11 @@ test("only the threshold of the order's own attesters decides, for this statemen
 	const [order, other] = [await scene.opened(), await scene.opened()];
 	const id = orderId(order);
 	const [a, b] = scene.keys as [Hex, Hex];
-	const hash = client.attestationDigest(scene.program, "Release", [id]);
+	const hash = digestOf(scene.program, "Release", [id]);
 	const by = async (digest: Hex, keys: readonly Hex[], set = scene.set) => {
-		const signatures = await client.signAll(digest, keys);
+		const signatures = await signAll(digest, keys);
 		return (
-			await scene.send([await client.decide(scene.program, "Release", { orderIds: [id], set, signatures })])
+			await scene.send([await decideOrders(scene.program, "Release", { orderIds: [id], set, signatures })])
 		).error;
 	};
 	const stranger = `0x${"11".repeat(32)}` as const;
@@ -162,14 +185,14 @@ test("only the threshold of the order's own attesters decides, for this statemen
 		"NotOpen",
 	);
 	for (const digest of [
-		client.attestationDigest(scene.program, "Refund", [id]),
-		client.attestationDigest(scene.program, "Release", [orderId(other)]),
-		client.attestationDigest(scene.vault, "Release", [id]),
+		digestOf(scene.program, "Refund", [id]),
+		digestOf(scene.program, "Release", [orderId(other)]),
+		digestOf(scene.vault, "Release", [id]),
 	]) {
 		expect(await by(digest, [a, b])).toBe("InvalidAttester");
 	}
-	const signatures = (await client.signAll(hash, [a, b])).reverse();
-	const descending = await client.decide(scene.program, "Release", {
+	const signatures = (await signAll(hash, [a, b])).reverse();
+	const descending = await decideOrders(scene.program, "Release", {
 		orderIds: [id],
 		set: scene.set,
 		signatures,
@@ -191,14 +214,11 @@ test("the mirror image of a signature is refused, and so is one with another rec
 	const scene = await createScene();
 	const order = await scene.opened();
 	const orderIds = [orderId(order)];
-	const signatures = await client.signAll(
-		client.attestationDigest(scene.program, "Refund", orderIds),
-		scene.keys.slice(0, 2),
-	);
+	const signatures = await signAll(digestOf(scene.program, "Refund", orderIds), scene.keys.slice(0, 2));
 	const attempt = async (change: (signature: Uint8Array) => Uint8Array) => {
-		const changed = signatures.map(change);
+		const changed = signatures.map((signature) => bytesToHex(change(hexToBytes(signature))));
 		const decide = { orderIds, set: scene.set, signatures: changed };
-		return (await scene.send([await client.decide(scene.program, "Refund", decide)])).error;
+		return (await scene.send([await decideOrders(scene.program, "Refund", decide)])).error;
 	};
 	const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 	const mirrored = (signature: Uint8Array) => {
@@ -225,14 +245,14 @@ test("an attester that a set names twice counts once, and a set that needs nobod
 	] as const) {
 		const attesterSet = hashOfSet(set.threshold, set.attesters);
 		const orderIds = [orderId(await scene.opened({ attesterSet }))];
-		const hash = client.attestationDigest(scene.program, "Release", orderIds);
-		const signatures = await client.signAll(hash, keys);
-		const decide = await client.decide(scene.program, "Release", { orderIds, set, signatures });
+		const hash = digestOf(scene.program, "Release", orderIds);
+		const signatures = await signAll(hash, keys);
+		const decide = await decideOrders(scene.program, "Release", { orderIds, set, signatures });
 		expect((await scene.send([decide])).error).toBe(error);
 	}
 	const many = { threshold: 1, attesters: Array.from({ length: 17 }, () => address) };
 	const orderIds = [orderId(await scene.opened())];
-	const decide = await client.decide(scene.program, "Release", { orderIds, set: many, signatures: [] });
+	const decide = await decideOrders(scene.program, "Release", { orderIds, set: many, signatures: [] });
 	expect((await scene.send([decide])).error).toBe("WrongAttesterSet");
 });
 
@@ -241,15 +261,15 @@ test("an input is paid to nobody else, and neither is its rent", async () => {
 	const [order, other] = [await released(scene), await scene.opened()];
 	expect((await scene.send([await scene.payTo("vault", other)])).error).toBe("NotDecided");
 	const pay = await scene.payTo("vault", order);
-	const orderKey = await client.orderAddress(scene.program, orderId(order));
+	const orderKey = await orderAddress(scene.program, orderId(order));
 	await scene.act(await scene.createTokenAccount(orderKey));
 	for (const [i, address, error] of [
-		[1, await client.tokenAccountOf(scene.thief.address, scene.mint.address), "WrongAccount"],
-		[1, await client.tokenAccountOf(scene.vault, scene.otherMint.address), "WrongAccount"],
+		[1, await tokensOf(scene.thief.address, scene.mint.address), "WrongAccount"],
+		[1, await tokensOf(scene.vault, scene.otherMint.address), "WrongAccount"],
 		[1, scene.thief.address, "WrongOwner"],
-		[2, await client.inputAddress(scene.program, orderId(other)), "WrongAccount"],
+		[2, await inputAddress(scene.program, orderId(other)), "WrongAccount"],
 		// A token account of the order that is not the one with the input: the payment would be nothing.
-		[2, await client.tokenAccountOf(orderKey, scene.mint.address), "WrongAccount"],
+		[2, await tokensOf(orderKey, scene.mint.address), "WrongAccount"],
 		[0, scene.vault, "WrongOwner"],
 	] as const) {
 		expect((await scene.send([withAccount(pay, i, address)])).error, `${i} ${address}`).toBe(error);
@@ -264,7 +284,7 @@ test("an input is paid to nobody else, and neither is its rent", async () => {
 	scene.svm.airdrop(scene.wallet.address, lamports(10_000_000_000n));
 	const sol = await released(scene, { inputToken: native, inputAmount: 2_000_000_000n });
 	const paySol = await scene.payTo("vault", sol);
-	const own = await client.orderAddress(scene.program, orderId(sol));
+	const own = await orderAddress(scene.program, orderId(sol));
 	for (const address of [scene.thief.address, scene.wallet.address, own]) {
 		expect((await scene.send([withAccount(paySol, 1, address)])).error).toBe("WrongAccount");
 	}
@@ -274,7 +294,7 @@ test("a copy of an order in a thief's account is no order", async () => {
 	const scene = await createScene();
 	const order = await released(scene);
 	const pay = await scene.payTo("vault", order);
-	const account = scene.svm.getAccount(await client.orderAddress(scene.program, orderId(order)));
+	const account = scene.svm.getAccount(await orderAddress(scene.program, orderId(order)));
 	if (!account.exists) throw new Error("the order is decided and not paid");
 	const { address } = await generateKeyPairSigner();
 	const copy = (change: object) => scene.svm.setAccount({ ...account, address, ...change } as never);
@@ -283,7 +303,7 @@ test("a copy of an order in a thief's account is no order", async () => {
 	// Nor is an account of this program with the tag of another type.
 	copy({ data: Uint8Array.of(3, ...account.data.slice(1)) });
 	expect((await scene.send([withAccount(pay, 0, address)])).error).toBe("WrongOwner");
-	const inventory = scene.svm.getAccount(await client.tokenAccountOf(scene.vault, scene.mint.address));
+	const inventory = scene.svm.getAccount(await tokensOf(scene.vault, scene.mint.address));
 	scene.svm.setAccount({ ...inventory, address, programAddress: scene.thief.address } as never);
 	expect((await scene.send([withAccount(pay, 1, address)])).error).toBe("WrongOwner");
 });
@@ -291,7 +311,7 @@ test("a copy of an order in a thief's account is no order", async () => {
 test("an input that cannot be paid waits in the order's account, and the order stays decided", async () => {
 	const scene = await createScene();
 	const order = await scene.opened();
-	const account = await client.tokenAccountOf(scene.wallet.address, scene.mint.address);
+	const account = await tokensOf(scene.wallet.address, scene.mint.address);
 	await scene.act(await scene.decision("Refund", [order]));
 	const freeze = { account, mint: scene.mint.address, owner: scene.payer };
 	await scene.act(getFreezeAccountInstruction(freeze));
@@ -315,10 +335,10 @@ test("a wallet that gave its token account away is paid to another one of its ow
 		getInitializeAccount3Instruction({ account: newAccount.address, ...held }),
 	);
 	const payInto = (instead: typeof newAccount.address) =>
-		client.pay(scene.program, order, { to: "wallet", instead });
+		payOrder(scene.program, order, { to: "wallet", instead });
 	// Another account is refused as long as the usual one is the wallet's.
 	expect((await scene.send([await payInto(newAccount.address)])).error).toBe("WrongAccount");
-	const owned = await client.tokenAccountOf(scene.wallet.address, scene.mint.address);
+	const owned = await tokensOf(scene.wallet.address, scene.mint.address);
 	await scene.act(
 		getSetAuthorityInstruction({
 			owned,
@@ -330,13 +350,13 @@ test("a wallet that gave its token account away is paid to another one of its ow
 	expect((await scene.send([await scene.payTo("wallet", order)])).error).toBe("WrongAccount");
 	await scene.act(await scene.createTokenAccount(scene.wallet.address, scene.otherMint.address));
 	for (const wrong of [
-		await client.tokenAccountOf(scene.wallet.address, scene.otherMint.address),
-		await client.tokenAccountOf(scene.thief.address, scene.mint.address),
+		await tokensOf(scene.wallet.address, scene.otherMint.address),
+		await tokensOf(scene.thief.address, scene.mint.address),
 	]) {
 		expect((await scene.send([await payInto(wrong)])).error).toBe("WrongAccount");
 	}
 	const pay = await payInto(newAccount.address);
-	const thiefs = await client.tokenAccountOf(scene.thief.address, scene.mint.address);
+	const thiefs = await tokensOf(scene.thief.address, scene.mint.address);
 	expect((await scene.send([withAccount(pay, 4, thiefs)])).error).toBe("WrongAccount");
 	expect((await scene.send([pay], scene.thief)).error).toBeUndefined();
 	expect(scene.tokensIn(newAccount.address)).toBe(1_000n);
@@ -348,23 +368,23 @@ test("an order within Solana is refunded by its own vault's operator at any time
 	await scene.act(...(await scene.opening(first)));
 	await scene.act(...(await scene.opening(second)));
 	expect((await scene.send([await scene.decision("Release", [first])])).error).toBe("NotOpen");
-	const expire = (order: Order, by?: Parameters<typeof client.expire>[2]) =>
-		client.expire(scene.program, orderId(order), by);
+	const expire = (order: Order, by?: Parameters<typeof expireOrder>[2]) =>
+		expireOrder(scene.program, orderId(order), by);
 	expect((await scene.send([await expire(first)])).error).toBe("TooEarly");
 	const byThief = { vault: scene.vault, operator: scene.thief };
 	const byOperator = { vault: scene.vault, operator: scene.operator };
 	expect((await scene.send([await expire(first, byThief)])).error).toBe("NotOperator");
 	const unsigned = withAccount(await expire(first, byOperator), 2, scene.operator.address);
 	expect((await scene.send([unsigned])).error).toBe("NotOperator");
-	await scene.act(await client.createVault(scene.program, scene.payer, scene.thief));
-	const vault = await client.vaultAddress(scene.program, scene.thief.address);
+	await scene.act(await createVault(scene.program, { payer: scene.payer, owner: scene.thief }));
+	const vault = await vaultAddress(scene.program, scene.thief.address);
 	const roles = { operators: [scene.thief.address] };
-	await scene.act(client.setRoles(scene.program, { vault, owner: scene.thief }, roles));
+	await scene.act(setVaultRoles({ program: scene.program, vault, owner: scene.thief }, roles));
 	expect((await scene.send([await expire(first, { vault, operator: scene.thief })])).error).toBe(
 		"WrongAccount",
 	);
 	const prepared = scene.orderWithin();
-	await scene.act(await client.prepare(scene.program, prepared, scene.payer));
+	await scene.act(await prepareOrder(scene.program, prepared, scene.payer));
 	expect((await scene.send([await expire(prepared, byOperator)])).error).toBe("TooEarly");
 	await scene.act(await expire(first, byOperator), await scene.payTo("wallet", first));
 	scene.setTime(scene.start + 3_600n);
@@ -389,11 +409,8 @@ test("nobody who pays the rent can keep an input from being paid, not even a key
 		const payer = await generateKeyPairSigner();
 		scene.svm.airdrop(payer.address, lamports(1_000_000_000n));
 		const order = scene.orderFrom();
-		await scene.act(await client.prepare(scene.program, order, payer));
-		await scene.act(
-			await client.fund(scene.program, order, scene.wallet),
-			await client.open(scene.program, order),
-		);
+		await scene.act(await prepareOrder(scene.program, order, payer));
+		await scene.act(await scene.funding(order), await openOrder(scene.program, order));
 		scene.svm.addProgram(payer.address, new Uint8Array(readFileSync(programFile)));
 		const before = await scene.tokens(to === "vault" ? scene.vault : scene.wallet.address);
 		await scene.act(
@@ -413,18 +430,15 @@ test("an input of SOL is paid whole and its rent returns whole, whatever the cha
 		scene.setTime(scene.start);
 		const [payerSol, walletSol] = [scene.balance(scene.payer.address), scene.balance(scene.wallet.address)];
 		const order = scene.orderFrom({ inputToken: native, inputAmount: 1_000_000_000n });
-		await scene.act(await client.prepare(scene.program, order, scene.payer));
+		await scene.act(await prepareOrder(scene.program, order, scene.payer));
 		const setRent = (lamportsPerByte: bigint) => {
 			const changed = scene.svm.getRent();
 			changed.lamportsPerByteYear = lamportsPerByte;
 			scene.svm.setRent(changed);
 		};
 		setRent(perByte);
-		expect((await scene.send([await client.open(scene.program, order)])).error).toBe("NotFunded");
-		await scene.act(
-			await client.fund(scene.program, order, scene.wallet),
-			await client.open(scene.program, order),
-		);
+		expect((await scene.send([await openOrder(scene.program, order)])).error).toBe("NotFunded");
+		await scene.act(await scene.funding(order), await openOrder(scene.program, order));
 		await scene.act(await scene.decision("Refund", [order]));
 		// With a higher rent the account cannot stay without the input, so that it is closed in the same transaction.
 		scene.setTime(scene.start + 61n);
@@ -441,15 +455,15 @@ test("SOL that arrives before an order is prepared, or after it was paid, is the
 	scene.svm.airdrop(scene.wallet.address, lamports(10_000_000_000n));
 	const [thiefs, own] = [scene.balance(scene.thief.address), scene.balance(scene.wallet.address)];
 	const order = scene.orderFrom({ inputToken: native, inputAmount: 1_000_000_000n });
-	const fund = await client.fund(scene.program, order, scene.wallet);
+	const fund = await scene.funding(order);
 	await scene.act(fund);
 	expect(
-		(await scene.send([await client.prepare(scene.program, order, scene.thief)], scene.thief)).error,
+		(await scene.send([await prepareOrder(scene.program, order, scene.thief)], scene.thief)).error,
 	).toBeUndefined();
-	await scene.act(await client.open(scene.program, order));
+	await scene.act(await openOrder(scene.program, order));
 	await scene.act(await scene.decision("Refund", [order]), await scene.payTo("wallet", order), fund);
 	scene.setTime(scene.start + 61n);
-	const close = await client.close(scene.program, orderId(order), scene.thief.address);
+	const close = await closeOrder(scene.program, orderId(order), scene.thief.address);
 	expect((await scene.send([close])).error).toBe("NotPaid");
 	await scene.act(await scene.payTo("wallet", order), close);
 	expect(scene.balance(scene.wallet.address)).toBe(own);

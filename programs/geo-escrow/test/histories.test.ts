@@ -1,15 +1,25 @@
-import { type Order, orderId } from "@geoswap/protocol";
+import {
+	type AttestationKind,
+	closeRecord,
+	expireOrder,
+	fillOrder,
+	type Order,
+	openOrder,
+	orderId,
+	prepareOrder,
+	voidOrder,
+} from "@geoswap/protocol";
 import type { Instruction } from "@solana/kit";
 import { expect, test } from "vitest";
-import * as client from "./client.ts";
 import { amountFor, createHistory, isFromSolana, signerCount } from "./history.ts";
+import { isNative, tokensOf, writes } from "./test-helpers.ts";
 
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 const seed = Number(process.env.GEOSWAP_SEED) % 1_000_000;
 const count = isFull ? 40 : 2;
 const steps = isFull ? 300 : 100;
 
-/** What a step does if it succeeds. A stolen outcome must never be. */
+/** The effect of a step that succeeds. A step with the outcome `stolen` must never succeed. */
 type Outcome =
 	| "opened"
 	| "filled"
@@ -43,35 +53,35 @@ test.for(Array.from({ length: count }, (_, i) => seed + i))(
 		const outcomes = new Map<string, Set<Outcome>>();
 
 		const fill: Action = async (order) => [
-			[await client.fill(program, order, { operator, amount: amountFor(order) })],
+			[await fillOrder(program, order, { operator, amount: amountFor(order) })],
 			isFromSolana(order) ? "released" : "filled",
 		];
 		const open: Action = async (order) => [await scene.opening(order), "opened"];
 		const decide =
-			(kind: client.Decision): Action =>
+			(kind: AttestationKind): Action =>
 			async (order) => [[await scene.decision(kind, [order])], kind === "Release" ? "released" : "refunded"];
 		const expire =
-			(by?: Parameters<typeof client.expire>[2]): Action =>
-			async (order) => [[await client.expire(program, orderId(order), by)], "refunded"];
+			(by?: Parameters<typeof expireOrder>[2]): Action =>
+			async (order) => [[await expireOrder(program, orderId(order), by)], "refunded"];
 		const pay =
 			(to: "vault" | "wallet"): Action =>
 			async (order) => [[await scene.payTo(to, order)], `paid ${to}`];
 		const close: Action = async (order) => [
-			[await client.closeRecord(program, orderId(order), scene.vault)],
+			[await closeRecord(program, orderId(order), scene.vault)],
 			"closed",
 		];
 		const closeOrder: Action = async (order) => [[await scene.closing(order)], "closed"];
 		const actions: Action[] = [
 			...[open, open, open, open, fill, fill, decide("Release"), decide("Release"), decide("Refund")],
 			...[expire(), expire({ vault: scene.vault, operator }), pay("vault"), pay("wallet"), close, closeOrder],
-			async (order) => [[await client.prepare(program, order, payer)], undefined],
-			async (order) => [[await client.open(program, order)], "stolen"],
+			async (order) => [[await prepareOrder(program, order, payer)], undefined],
+			async (order) => [[await openOrder(program, order)], "stolen"],
 			async (order) => [[await scene.decision("Release", [order], scene.keys.slice(0, 1))], "stolen"],
 			async (order) => [
-				[await client.fill(program, order, { operator: thief, amount: amountFor(order) })],
+				[await fillOrder(program, order, { operator: thief, amount: amountFor(order) })],
 				"stolen",
 			],
-			async (order) => [[await client.voidOrder(program, order, operator)], "voided"],
+			async (order) => [[await voidOrder(program, order, operator)], "voided"],
 			async (order) => [
 				[
 					...(await scene.opening(order)),
@@ -84,11 +94,11 @@ test.for(Array.from({ length: count }, (_, i) => seed + i))(
 				const paying = await scene.payTo(pick(["vault", "wallet"]), order);
 				const accounts = [...(paying.accounts ?? [])];
 				const at = 1 + any(accounts.length - 1);
-				const tokens = await client.tokenAccountOf(thief.address, scene.mint.address);
+				const tokens = await tokensOf(thief.address, scene.mint.address);
 				const other = pick([thief.address, tokens, scene.vault]);
-				const isVault = at === 1 && other === scene.vault && client.isNative(order.inputToken);
+				const isVault = at === 1 && other === scene.vault && isNative(order.inputToken);
 				const isSame = accounts[at]?.address === other || isVault;
-				accounts[at] = client.writes(other);
+				accounts[at] = writes(other);
 				// In the place of the Token program, whose account is not used, anything may stand.
 				return [[{ ...paying, accounts }], isSame || at === 3 ? undefined : "stolen"];
 			},
@@ -98,7 +108,7 @@ test.for(Array.from({ length: count }, (_, i) => seed + i))(
 			const [instructions, wanted] = await action(order);
 			const isPayment = instructions.length === 1 && instructions[0]?.data?.[0] === 4;
 			// The payment of an order whose input never came moves nothing, whichever account it names.
-			const isEmpty = !client.isNative(order.inputToken) && (await history.tokensInInputs([order])) === 0n;
+			const isEmpty = !isNative(order.inputToken) && (await history.tokensInInputs([order])) === 0n;
 			const outcome = isPayment && isEmpty ? undefined : wanted;
 			const [payerBefore, vaultBefore] = [scene.balance(payer.address), scene.balance(scene.vault)];
 			const { error } = await scene.send(instructions);
@@ -111,7 +121,7 @@ test.for(Array.from({ length: count }, (_, i) => seed + i))(
 			const moved = scene.balance(scene.vault) - vaultBefore;
 			if (moved > 0n) solIn += moved;
 			else solOut -= moved;
-			// An open order may be opened by anyone once its input is there, and is opened by nobody twice.
+			// Anyone may open a prepared order once its input has arrived, so that a successful opening is no theft.
 			if (outcome === "stolen" && instructions[0]?.data?.[0] === 1) return;
 			if (outcome) outcomes.set(orderId(order), (outcomes.get(orderId(order)) ?? new Set()).add(outcome));
 		}

@@ -1,8 +1,8 @@
-import { type Order, orderId, solanaChainId } from "@geoswap/protocol";
+import { inputAddress, type Order, orderAddress, orderId, solanaChainId } from "@geoswap/protocol";
 import { type Address, type Instruction, lamports } from "@solana/kit";
 import type { Hex } from "viem";
-import * as client from "./client.ts";
 import { createScene, native, type Scene } from "./scene.ts";
+import { isNative } from "./test-helpers.ts";
 
 /** Returns a source of numbers that follow from the seed. */
 export function createDice(seed: number): (below: number) => number {
@@ -49,9 +49,7 @@ export async function createHistory(seed: number) {
 
 	/** Returns the tokens in the inputs of these orders. */
 	async function tokensInInputs(orders: readonly Order[]): Promise<bigint> {
-		const addresses = await Promise.all(
-			orders.map((order) => client.inputAddress(scene.program, orderId(order))),
-		);
+		const addresses = await Promise.all(orders.map((order) => inputAddress(scene.program, orderId(order))));
 		return addresses.reduce((sum, address) => sum + tokensAt(scene, address), 0n);
 	}
 
@@ -69,7 +67,7 @@ export async function stateOf(
 	scene: Scene,
 	id: Hex,
 ): Promise<{ state: number; isPaid: boolean } | undefined> {
-	const account = scene.svm.getAccount(await client.orderAddress(scene.program, id));
+	const account = scene.svm.getAccount(await orderAddress(scene.program, id));
 	if (!account.exists || account.data.length === 0) return undefined;
 	return { state: account.data[1] ?? 0, isPaid: account.data[2] === 1 };
 }
@@ -80,7 +78,7 @@ export function isFromSolana(order: Order): boolean {
 
 /** An amount above the minimum of an order of `newOrder`. */
 export function amountFor({ outputToken }: Order): bigint {
-	return client.isNative(outputToken) ? 2_000_000n : 950n;
+	return isNative(outputToken) ? 2_000_000n : 950n;
 }
 
 /** Returns how many different keys sign a transaction with these instructions. */

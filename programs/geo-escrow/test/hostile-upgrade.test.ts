@@ -1,13 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { orderId } from "@geoswap/protocol";
+import { inputAddress, openOrder, orderId, prepareOrder, solanaNativeToken } from "@geoswap/protocol";
 import { getProgramDerivedAddress, type Instruction, lamports } from "@solana/kit";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildProgram } from "./build-program.ts";
-import * as client from "./client.ts";
 import { createScene } from "./scene.ts";
+import { reads, tokensOf, writes } from "./test-helpers.ts";
 
 let folder: string;
 let hostile: Uint8Array;
@@ -26,7 +26,7 @@ test("with the upgrade key, a wallet that signs an honest opening loses at most 
 	const [, fund, open] = await scene.opening(order);
 	if (!fund || !open) throw new Error("there are three instructions");
 	// Preparing needs the real program. The upgrade comes before the wallet's transaction lands.
-	await scene.act(await client.prepare(scene.program, order, scene.payer));
+	await scene.act(await prepareOrder(scene.program, order, scene.payer));
 	scene.svm.airdrop(scene.wallet.address, lamports(5_000_000_000n));
 	scene.svm.addProgram(scene.program, hostile);
 	await scene.act(fund, open);
@@ -34,14 +34,14 @@ test("with the upgrade key, a wallet that signs an honest opening loses at most 
 		programAddress: scene.program,
 		seeds: ["order", hexToBytes(id)],
 	});
-	const thiefs = await client.tokenAccountOf(scene.thief.address, scene.mint.address);
+	const thiefs = await tokensOf(scene.thief.address, scene.mint.address);
 	const take: Instruction = {
 		programAddress: scene.program,
 		accounts: [
-			client.reads(address),
-			client.writes(await client.inputAddress(scene.program, id)),
-			client.writes(thiefs),
-			client.reads("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" as typeof address),
+			reads(address),
+			writes(await inputAddress(scene.program, id)),
+			writes(thiefs),
+			reads("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" as typeof address),
 		],
 		data: Uint8Array.of(99, ...hexToBytes(id), bump),
 	};
@@ -54,21 +54,15 @@ test("with the upgrade key, a wallet that signs an honest opening loses at most 
 test("an instruction of the program that had the wallet among its accounts would lose all of the wallet's tokens", async () => {
 	const scene = await createScene();
 	const order = scene.orderFrom();
-	await scene.act(await client.prepare(scene.program, order, scene.payer));
+	await scene.act(await prepareOrder(scene.program, order, scene.payer));
 	scene.svm.addProgram(scene.program, hostile);
-	const open = await client.open(scene.program, order);
-	const source = await client.tokenAccountOf(scene.wallet.address, scene.mint.address);
-	const thiefs = await client.tokenAccountOf(scene.thief.address, scene.mint.address);
-	const [signature] = (await client.fund(scene.program, order, scene.wallet)).accounts?.slice(-1) ?? [];
+	const open = await openOrder(scene.program, order);
+	const source = await tokensOf(scene.wallet.address, scene.mint.address);
+	const thiefs = await tokensOf(scene.thief.address, scene.mint.address);
+	const [signature] = (await scene.funding(order)).accounts?.slice(-1) ?? [];
 	if (!signature) throw new Error("the wallet signs its transfer");
-	const token = client.reads("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" as typeof source);
-	const accounts = [
-		signature,
-		client.writes(source),
-		client.writes(thiefs),
-		token,
-		client.reads(client.systemProgram),
-	];
+	const token = reads("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA" as typeof source);
+	const accounts = [signature, writes(source), writes(thiefs), token, reads(solanaNativeToken)];
 	expect((await scene.send([{ ...open, accounts }])).error).toBeUndefined();
 	expect(await scene.tokens(scene.wallet.address)).toBe(0n);
 	expect(scene.tokensIn(thiefs)).toBe(1_000_000n);

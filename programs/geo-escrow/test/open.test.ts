@@ -1,5 +1,17 @@
 import { createHash } from "node:crypto";
-import { type Order, orderId, packDeadlines } from "@geoswap/protocol";
+import {
+	closeOrder,
+	expireOrder,
+	inputAddress,
+	type Order,
+	openOrder,
+	orderAddress,
+	orderId,
+	packDeadlines,
+	prepareOrder,
+	solanaNativeToken,
+	toSolanaWord,
+} from "@geoswap/protocol";
 import {
 	type Address,
 	generateKeyPairSigner,
@@ -11,8 +23,8 @@ import {
 import { getTransferSolInstruction } from "@solana-program/system";
 import { type Hex, hexToBytes } from "viem";
 import { expect, test } from "vitest";
-import * as client from "./client.ts";
 import { createScene, native } from "./scene.ts";
+import { tokensOf } from "./test-helpers.ts";
 import { withAccount } from "./with-account.ts";
 
 const token2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb" as Address;
@@ -42,11 +54,11 @@ test("an order is opened by a plain transfer of its wallet, which has no SOL and
 test("an order is not open before its input has arrived whole", async () => {
 	const scene = await createScene();
 	scene.svm.airdrop(scene.wallet.address, lamports(10_000_000_000n));
-	for (const inputToken of [client.wordOf(scene.mint.address), native]) {
+	for (const inputToken of [toSolanaWord(scene.mint.address), native]) {
 		const order = scene.orderFrom({ inputToken });
 		const [prepare, , open] = await scene.opening(order);
 		if (!prepare || !open) throw new Error("there are three instructions");
-		const fund = (amount: bigint) => client.fund(scene.program, order, scene.wallet, amount);
+		const fund = (amount: bigint) => scene.funding(order, amount);
 		expect((await scene.send([prepare, open])).error).toBe("NotFunded");
 		expect((await scene.send([prepare, await fund(999n), open])).error).toBe("NotFunded");
 		await scene.act(prepare, await fund(999n));
@@ -60,13 +72,10 @@ test("the input of another order, or another account with the token, opens nothi
 	const scene = await createScene();
 	const [order, other] = [scene.orderFrom(), scene.orderFrom()];
 	await scene.act(...(await scene.opening(other)));
-	const open = await client.open(scene.program, order);
-	await scene.act(await client.prepare(scene.program, order, scene.payer));
-	const inputOfOther = await client.inputAddress(scene.program, orderId(other));
-	for (const account of [
-		inputOfOther,
-		await client.tokenAccountOf(scene.wallet.address, scene.mint.address),
-	]) {
+	const open = await openOrder(scene.program, order);
+	await scene.act(await prepareOrder(scene.program, order, scene.payer));
+	const inputOfOther = await inputAddress(scene.program, orderId(other));
+	for (const account of [inputOfOther, await tokensOf(scene.wallet.address, scene.mint.address)]) {
 		expect((await scene.send([withAccount(open, 1, account)])).error).toBe("WrongAccount");
 	}
 });
@@ -74,7 +83,7 @@ test("the input of another order, or another account with the token, opens nothi
 test("nobody prevents an open by preparing the order first, and the rent goes back to whoever prepared it", async () => {
 	const scene = await createScene();
 	const order = scene.orderFrom();
-	const byThief = await client.prepare(scene.program, order, scene.thief);
+	const byThief = await prepareOrder(scene.program, order, scene.thief);
 	const before = scene.balance(scene.thief.address);
 	expect((await scene.send([byThief], scene.thief)).error).toBeUndefined();
 	expect(scene.balance(scene.thief.address)).toBeLessThan(before - 4_000_000n);
@@ -82,7 +91,7 @@ test("nobody prevents an open by preparing the order first, and the rent goes ba
 	scene.setTime(scene.start + 100n);
 	await scene.act(await scene.decision("Release", [order]), await scene.payTo("vault", order));
 	expect((await scene.send([await scene.closing(order)])).error).toBe("WrongAccount");
-	await scene.act(await client.close(scene.program, orderId(order), scene.thief.address));
+	await scene.act(await closeOrder(scene.program, orderId(order), scene.thief.address));
 	expect(scene.balance(scene.thief.address)).toBe(before - 5_000n);
 });
 
@@ -92,30 +101,30 @@ test("an order that was prepared and not opened in time goes back to its wallet,
 	const before = scene.balance(scene.payer.address);
 	let transactions = 0n;
 	for (const [inputToken, arrived] of [
-		[client.wordOf(scene.mint.address), 999n],
-		[client.wordOf(scene.mint.address), 0n],
+		[toSolanaWord(scene.mint.address), 999n],
+		[toSolanaWord(scene.mint.address), 0n],
 		[native, 1_000_000n],
 	] as const) {
 		scene.setTime(scene.start);
 		const order = scene.orderFrom({ inputToken, inputAmount: 2_000_000n });
 		const held = () =>
 			inputToken === native ? scene.balance(scene.wallet.address) : scene.tokensIn(walletAccount);
-		const walletAccount = await client.tokenAccountOf(scene.wallet.address, scene.mint.address);
+		const walletAccount = await tokensOf(scene.wallet.address, scene.mint.address);
 		const whole = held();
-		await scene.act(await client.prepare(scene.program, order, scene.payer));
+		await scene.act(await prepareOrder(scene.program, order, scene.payer));
 		if (arrived > 0n) {
-			await scene.act(await client.fund(scene.program, order, scene.wallet, arrived));
+			await scene.act(await scene.funding(order, arrived));
 			transactions += 2n;
 		}
 		const end = [
-			await client.expire(scene.program, orderId(order)),
+			await expireOrder(scene.program, orderId(order)),
 			await scene.payTo("wallet", order),
 			await scene.closing(order),
 		];
 		scene.setTime(scene.start + 60n);
 		expect((await scene.send(end)).error).toBe("TooEarly");
 		scene.setTime(scene.start + 61n);
-		expect((await scene.send([await client.open(scene.program, order)])).error).toBe("InvalidDeadlines");
+		expect((await scene.send([await openOrder(scene.program, order)])).error).toBe("InvalidDeadlines");
 		await scene.act(...end);
 		transactions += 4n;
 		expect(held()).toBe(whole);
@@ -136,31 +145,28 @@ test("an order is opened once: not again while it is open, nor after it was paid
 	expect((await scene.send([await scene.payTo("vault", order)])).error).toBe("AlreadyPaid");
 	expect((await scene.send([await scene.closing(order)])).error).toBe("TooEarly");
 	scene.setTime(scene.start + 61n);
-	const address = await client.orderAddress(scene.program, orderId(order));
+	const address = await orderAddress(scene.program, orderId(order));
 	const gift = getTransferSolInstruction({ source: scene.payer, destination: address, amount: 5_000_000n });
 	// Lamports that arrive in the same transaction revive the address, and not the order.
 	await scene.act(await scene.closing(order), gift);
 	const revived = scene.svm.getAccount(address);
 	if (!revived.exists) throw new Error("it has the gift");
-	expect([revived.programAddress, revived.data.length]).toEqual([client.systemProgram, 0]);
+	expect([revived.programAddress, revived.data.length]).toEqual([solanaNativeToken, 0]);
 	expect((await scene.send(prepare)).error).toBe("InvalidDeadlines");
-	expect((await scene.send([await client.open(scene.program, order)])).error).toBe("WrongOwner");
+	expect((await scene.send([await openOrder(scene.program, order)])).error).toBe("WrongOwner");
 });
 
 test("lamports or tokens that were sent to an order's addresses before do no harm", async () => {
 	const scene = await createScene();
 	const order = scene.orderFrom();
 	const id = orderId(order);
-	for (const destination of [
-		await client.orderAddress(scene.program, id),
-		await client.inputAddress(scene.program, id),
-	]) {
+	for (const destination of [await orderAddress(scene.program, id), await inputAddress(scene.program, id)]) {
 		const amount = 10_000_000n;
 		await scene.act(getTransferSolInstruction({ source: scene.thief, destination, amount }));
 	}
 	await scene.act(...(await scene.opening(order)));
 	// A stranger's unit is paid with the input, so that the account can be closed.
-	const source = await client.fund(scene.program, order, scene.wallet, 1n);
+	const source = await scene.funding(order, 1n);
 	await scene.act(source);
 	scene.setTime(scene.start + 100n);
 	const before = await scene.tokens(scene.vault);
@@ -171,20 +177,20 @@ test("lamports or tokens that were sent to an order's addresses before do no har
 test("an order has one address, and its input another", async () => {
 	const scene = await createScene();
 	const order = scene.orderFrom();
-	const prepare = await client.prepare(scene.program, order, scene.payer);
+	const prepare = await prepareOrder(scene.program, order, scene.payer);
 	const { address: stranger } = await generateKeyPairSigner();
 	expect((await scene.send([withAccount(prepare, 0, scene.payer.address)], scene.thief)).error).toBe(
 		"MissingSignature",
 	);
 	// The payer's signature reaches the program, and the wallet's must not.
-	const byWallet = await client.prepare(scene.program, order, scene.wallet);
+	const byWallet = await prepareOrder(scene.program, order, scene.wallet);
 	expect((await scene.send([byWallet])).error).toBe("WrongAccount");
 	expect((await scene.send([withAccount(prepare, 1, stranger)])).error).toBe("WrongAccount");
 	expect((await scene.send([withAccount(prepare, 3, stranger)])).error).toBe("WrongAccount");
 	// An address of the same seeds with another bump would let one order be opened twice.
 	const all = Array.from({ length: 256 }, (_, bump) => addressByBump(scene.program, orderId(order), bump));
 	const addresses = all.filter(isOffCurveAddress);
-	expect(addresses.at(-1)).toBe(await client.orderAddress(scene.program, orderId(order)));
+	expect(addresses.at(-1)).toBe(await orderAddress(scene.program, orderId(order)));
 	for (const other of addresses.slice(-4, -1)) {
 		expect((await scene.send([withAccount(prepare, 1, other)])).error).toBe("WrongAccount");
 	}
@@ -193,7 +199,7 @@ test("an order has one address, and its input another", async () => {
 test("every term is part of an order's id", async () => {
 	const scene = await createScene();
 	const order = scene.orderFrom();
-	const prepare = await client.prepare(scene.program, order, scene.payer);
+	const prepare = await prepareOrder(scene.program, order, scene.payer);
 	const data = new Uint8Array(prepare.data ?? []);
 	// Each byte after the instruction's number belongs to a term. Deadlines and amounts may be refused for themselves.
 	for (let i = 1; i < data.length; i++) {
@@ -209,12 +215,12 @@ test("every term is part of an order's id", async () => {
 test("no other token program is called, and wrapped SOL is not taken", async () => {
 	const scene = await createScene();
 	const order = scene.orderFrom();
-	const prepare = await client.prepare(scene.program, order, scene.payer);
+	const prepare = await prepareOrder(scene.program, order, scene.payer);
 	for (const program of [token2022, scene.thief.address, scene.program]) {
 		expect((await scene.send([withAccount(prepare, 5, program)])).error).toBeDefined();
 	}
-	const wrapped = scene.orderFrom({ inputToken: client.wordOf(wrappedSol) });
-	expect((await scene.send([await client.prepare(scene.program, wrapped, scene.payer)])).error).toBe(
+	const wrapped = scene.orderFrom({ inputToken: toSolanaWord(wrappedSol) });
+	expect((await scene.send([await prepareOrder(scene.program, wrapped, scene.payer)])).error).toBe(
 		"UnsupportedMint",
 	);
 	// The Token program does not own a mint of Token-2022.
@@ -224,8 +230,8 @@ test("no other token program is called, and wrapped SOL is not taken", async () 
 		address,
 		programAddress: token2022,
 	} as never);
-	const foreign = scene.orderFrom({ inputToken: client.wordOf(address) });
-	const { error } = await scene.send([await client.prepare(scene.program, foreign, scene.payer)]);
+	const foreign = scene.orderFrom({ inputToken: toSolanaWord(address) });
+	const { error } = await scene.send([await prepareOrder(scene.program, foreign, scene.payer)]);
 	expect(error).toMatch(/^Program Tokenkeg\w+ failed: /);
 });
 
@@ -251,7 +257,7 @@ test("terms that the contracts would not open are not opened here", async () => 
 	expect(await attempt({ minOutput: 0n })).toBe("InvalidAmount");
 	expect(await attempt({ inputAmount: 1_000_001n })).toBeDefined();
 	expect(await attempt({ inputAmount: last })).toBeDefined();
-	const prepare = await client.prepare(scene.program, scene.orderFrom(), scene.payer);
+	const prepare = await prepareOrder(scene.program, scene.orderFrom(), scene.payer);
 	const data = new Uint8Array(prepare.data ?? []);
 	const withData = async (bytes: Uint8Array) => (await scene.send([{ ...prepare, data: bytes }])).error;
 	expect(await withData(data.slice(0, -1))).toBe("WrongDataLength");

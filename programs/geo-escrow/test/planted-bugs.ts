@@ -80,7 +80,9 @@ async function failingTest(
 ): Promise<string | undefined> {
 	const files = names.map((name) => `programs/geo-escrow/test/${name}.test.ts`);
 	const args = ["exec", "vitest", "run", "--project", "programs", "--bail", "1", "--no-color", ...files];
-	const env = { ...process.env, ...(program && { PROGRAM: program }) };
+	// A thief that acts at random finds a bug in one of a few histories. The same number in each run tries the same ones.
+	const seeded = { GEOSWAP_SEED: "1", GEOSWAP_HISTORIES: "60" };
+	const env = { ...process.env, ...(program && { PROGRAM: program, ...seeded }) };
 	try {
 		await promisify(execFile)("pnpm", args, { cwd: repository, env, maxBuffer: 1 << 26 });
 		return undefined;

@@ -1,6 +1,25 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type AttesterSet, attesterSetHash, type Order, orderId, packDeadlines } from "@geoswap/protocol";
+import {
+	type AttestationKind,
+	type AttesterSet,
+	attesterSetHash,
+	closeOrder,
+	createVault,
+	decideOrders,
+	fundOrder,
+	type Order,
+	openOrder,
+	orderId,
+	packDeadlines,
+	payOrder,
+	prepareOrder,
+	setVaultCap,
+	setVaultRoles,
+	solanaNativeToken,
+	toSolanaWord,
+	vaultAddress,
+} from "@geoswap/protocol";
 import {
 	type Address,
 	appendTransactionMessageInstructions,
@@ -25,8 +44,8 @@ import {
 import { FailedTransactionMetadata, LiteSVM } from "litesvm";
 import { bytesToHex, type Hex, toHex, zeroHash } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
-import * as client from "./client.ts";
 import { errorCodes } from "./error-codes.ts";
+import { digestOf, signAll, tokensOf } from "./test-helpers.ts";
 
 /** `PROGRAM` names another build to test, as one with a planted bug, or one by Solana's own tools. */
 export const programFile = process.env.PROGRAM ?? join(import.meta.dirname, "../geo_escrow.so");
@@ -44,6 +63,7 @@ export type Sent = {
 	bytes: number;
 	/** The events of the program, each as its fields. */
 	events: Buffer[][];
+	logs: string[];
 };
 
 export function createAttesters(threshold: number, count: number): { set: AttesterSet; keys: Hex[] } {
@@ -64,8 +84,8 @@ export async function createScene({ threshold = 2, count = 3 }: { threshold?: nu
 	const [mint, otherMint, { address: program }] = await newSigners(3);
 	svm.addProgram(program, new Uint8Array(readFileSync(programFile)));
 	for (const { address } of [payer, thief]) svm.airdrop(address, lamports(100_000_000_000n));
-	const vault = await client.vaultAddress(program, owner.address);
-	const owned = { vault, owner };
+	const vault = await vaultAddress(program, owner.address);
+	const owned = { program, vault, owner };
 	/** Ids of orders in the events of fills that landed. */
 	const filled = new Set<Hex>();
 	const start = 1_800_000_000n;
@@ -96,6 +116,7 @@ export async function createScene({ threshold = 2, count = 3 }: { threshold?: nu
 			units: Number(meta.computeUnitsConsumed()),
 			bytes: getTransactionEncoder().encode(signed).length,
 			events,
+			logs: meta.logs(),
 		};
 	}
 
@@ -121,7 +142,7 @@ export async function createScene({ threshold = 2, count = 3 }: { threshold?: nu
 	}
 
 	async function mintTo(of: Address, amount: bigint, token = mint.address): Promise<Instruction> {
-		const account = await client.tokenAccountOf(of, token);
+		const account = await tokensOf(of, token);
 		return getMintToInstruction({ mint: token, token: account, mintAuthority: payer, amount });
 	}
 
@@ -134,12 +155,12 @@ export async function createScene({ threshold = 2, count = 3 }: { threshold?: nu
 		await mintTo(vault, 1_000_000_000n),
 		await mintTo(vault, 1_000_000_000n, otherMint.address),
 	);
-	await act(await client.createVault(program, payer, owner));
+	await act(await createVault(program, { payer, owner }));
 	const roles = { guardian: guardian.address, operators: [operator.address] };
-	await act(client.setRoles(program, owned, roles));
+	await act(setVaultRoles(owned, roles));
 	await act(
-		client.setCap(program, owned, mint.address, 10_000_000n),
-		client.setCap(program, owned, client.systemProgram, 5_000_000_000n),
+		setVaultCap(owned, mint.address, 10_000_000n),
+		setVaultCap(owned, solanaNativeToken, 5_000_000_000n),
 	);
 	svm.airdrop(vault, lamports(20_000_000_000n));
 
@@ -155,8 +176,8 @@ export async function createScene({ threshold = 2, count = 3 }: { threshold?: nu
 	function orderFrom(terms: Partial<Order> = {}): Order {
 		swaps += 1n;
 		return {
-			wallet: client.wordOf(wallet.address),
-			inputToken: client.wordOf(mint.address),
+			wallet: toSolanaWord(wallet.address),
+			inputToken: toSolanaWord(mint.address),
 			inputAmount: 1_000n,
 			originChainId: 792_703_809n,
 			destinationChainId: 8_453n,
@@ -164,8 +185,8 @@ export async function createScene({ threshold = 2, count = 3 }: { threshold?: nu
 			minOutput: 900n,
 			recipient: evmWord("cc"),
 			topUp: 0n,
-			escrow: client.wordOf(program),
-			originVault: client.wordOf(vault),
+			escrow: toSolanaWord(program),
+			originVault: toSolanaWord(vault),
 			destinationVault: evmWord("dd"),
 			attesterSet: attesterSetHash(set),
 			swapKey: toHex(swaps, { size: 32 }),
@@ -181,11 +202,11 @@ export async function createScene({ threshold = 2, count = 3 }: { threshold?: nu
 			inputToken: evmWord("bb"),
 			originChainId: 8_453n,
 			destinationChainId: 792_703_809n,
-			outputToken: client.wordOf(mint.address),
-			recipient: client.wordOf(recipient.address),
+			outputToken: toSolanaWord(mint.address),
+			recipient: toSolanaWord(recipient.address),
 			escrow: evmWord("ee"),
 			originVault: evmWord("dd"),
-			destinationVault: client.wordOf(vault),
+			destinationVault: toSolanaWord(vault),
 			...terms,
 		});
 	}
@@ -194,19 +215,28 @@ export async function createScene({ threshold = 2, count = 3 }: { threshold?: nu
 	function orderWithin(terms: Partial<Order> = {}): Order {
 		return orderFrom({
 			destinationChainId: 792_703_809n,
-			outputToken: client.wordOf(mint.address),
-			recipient: client.wordOf(recipient.address),
-			destinationVault: client.wordOf(vault),
+			outputToken: toSolanaWord(mint.address),
+			recipient: toSolanaWord(recipient.address),
+			destinationVault: toSolanaWord(vault),
 			...terms,
 		});
+	}
+
+	/** The wallet's own transfer to an order. */
+	function funding(
+		order: Order,
+		amount = order.inputAmount,
+		by: KeyPairSigner = wallet,
+	): Promise<Instruction> {
+		return fundOrder(program, order, { wallet: by, decimals: 6, amount });
 	}
 
 	/** The three instructions that open an order. */
 	async function opening(order: Order, by: KeyPairSigner = wallet): Promise<Instruction[]> {
 		return [
-			await client.prepare(program, order, payer),
-			await client.fund(program, order, by),
-			await client.open(program, order),
+			await prepareOrder(program, order, payer),
+			await funding(order, order.inputAmount, by),
+			await openOrder(program, order),
 		];
 	}
 
@@ -217,25 +247,25 @@ export async function createScene({ threshold = 2, count = 3 }: { threshold?: nu
 	}
 
 	async function decision(
-		kind: client.Decision,
+		kind: AttestationKind,
 		orders: readonly Order[],
 		by: readonly Hex[] = keys.slice(0, threshold),
 	): Promise<Instruction> {
 		const orderIds = orders.map(orderId);
-		const signatures = await client.signAll(client.attestationDigest(program, kind, orderIds), by);
-		return client.decide(program, kind, { orderIds, set, signatures });
+		const signatures = await signAll(digestOf(program, kind, orderIds), by);
+		return decideOrders(program, kind, { orderIds, set, signatures });
 	}
 
 	function payTo(to: "vault" | "wallet", order: Order): Promise<Instruction> {
-		return client.pay(program, order, { to });
+		return payOrder(program, order, { to });
 	}
 
 	function closing(order: Order): Promise<Instruction> {
-		return client.close(program, orderId(order), payer.address);
+		return closeOrder(program, orderId(order), payer.address);
 	}
 
 	async function tokens(of: Address, token = mint.address): Promise<bigint> {
-		return tokensIn(await client.tokenAccountOf(of, token));
+		return tokensIn(await tokensOf(of, token));
 	}
 
 	function tokensIn(address: Address): bigint {
@@ -277,6 +307,7 @@ export async function createScene({ threshold = 2, count = 3 }: { threshold?: nu
 		orderFrom,
 		orderTo,
 		orderWithin,
+		funding,
 		opening,
 		opened,
 		decision,

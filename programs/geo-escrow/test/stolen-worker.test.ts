@@ -1,8 +1,30 @@
-import { type Order, orderId } from "@geoswap/protocol";
+import {
+	acceptVault,
+	closeOrder,
+	closeRecord,
+	createVault,
+	expireOrder,
+	fillOrder,
+	inputAddress,
+	type Order,
+	openOrder,
+	orderAddress,
+	orderId,
+	pauseVault,
+	payOrder,
+	prepareOrder,
+	recordAddress,
+	setVaultCap,
+	setVaultRoles,
+	toSolanaWord,
+	vaultAddress,
+	voidOrder,
+	withdrawFromVault,
+} from "@geoswap/protocol";
 import { type AccountMeta, AccountRole, type Address, type Instruction } from "@solana/kit";
 import { expect, test } from "vitest";
-import * as client from "./client.ts";
 import { amountFor, createHistory, type History, isFromSolana, stateOf } from "./history.ts";
+import { isNative, tokensOf } from "./test-helpers.ts";
 
 const count = Number(process.env.GEOSWAP_HISTORIES ?? (process.env.GEOSWAP_FULL ? 1_000 : 8));
 const seed = Number(process.env.GEOSWAP_SEED) % 1_000_000;
@@ -27,10 +49,10 @@ function mostInAnHour(outflows: readonly Outflow[], kind: "token" | "sol"): bigi
 async function play(history: History) {
 	const { scene, any, pick, newOrder } = history;
 	const { program, payer, operator, thief, vault } = scene;
-	const inventoryAccount = await client.tokenAccountOf(vault, scene.mint.address);
-	const thiefs = { tokens: await client.tokenAccountOf(thief.address, scene.mint.address) };
-	await scene.act(await client.createVault(program, payer, thief));
-	const ownVault = await client.vaultAddress(program, thief.address);
+	const inventoryAccount = await tokensOf(vault, scene.mint.address);
+	const thiefs = { tokens: await tokensOf(thief.address, scene.mint.address) };
+	await scene.act(await createVault(program, { payer, owner: thief }));
+	const ownVault = await vaultAddress(program, thief.address);
 	const honest: Order[] = [];
 	const invented: Order[] = [];
 	for (let i = 0; i < 6; i++) {
@@ -52,9 +74,9 @@ async function play(history: History) {
 		if (honest.length > 0 && any(2) === 0) return pick(honest);
 		if (invented.length > 0 && any(3) > 0) return pick(invented);
 		const order = newOrder({
-			...(any(2) === 0 && { recipient: client.wordOf(thief.address) }),
-			...(any(3) === 0 && { wallet: client.wordOf(thief.address) }),
-			...(any(4) === 0 && { originVault: client.wordOf(ownVault) }),
+			...(any(2) === 0 && { recipient: toSolanaWord(thief.address) }),
+			...(any(3) === 0 && { wallet: toSolanaWord(thief.address) }),
+			...(any(4) === 0 && { originVault: toSolanaWord(ownVault) }),
 		});
 		invented.push(order);
 		return order;
@@ -63,45 +85,45 @@ async function play(history: History) {
 	/** Fills what an operator can fill: an order that the thief invents, or a deposit within Solana. */
 	async function someFill(): Promise<Instruction> {
 		const within = honest.filter((order) => order.destinationChainId === order.originChainId);
-		const recipient = client.wordOf(thief.address);
+		const recipient = toSolanaWord(thief.address);
 		const order = within.length > 0 && any(4) === 0 ? pick(within) : newOrder({ recipient }, "to");
 		invented.push(order);
-		const cap = client.isNative(order.outputToken) ? caps.sol : caps.token;
+		const cap = isNative(order.outputToken) ? caps.sol : caps.token;
 		const amount = isHasty
 			? pick([cap / 2n, cap])
 			: pick([amountFor(order), cap / 4n, cap / 2n, cap, cap + 1n]);
-		return client.fill(program, order, { operator, amount });
+		return fillOrder(program, order, { operator, amount });
 	}
 
 	async function someInstruction(order: Order): Promise<Instruction> {
 		const amount = amountFor(order);
 		const kind = pick(["Release", "Refund"] as const);
-		const owned = { vault, owner: pick([operator, payer, thief]) };
+		const owned = { program, vault, owner: pick([operator, payer, thief]) };
 		return pick([
 			someFill,
 			someFill,
 			someFill,
-			() => client.fill(program, order, { operator, amount }),
-			() => client.voidOrder(program, order, operator),
-			() => client.expire(program, orderId(order), any(2) === 0 ? { vault, operator } : undefined),
-			() => client.pay(program, order, { to: pick(["vault", "wallet"]) }),
-			() => client.pay(program, order, { to: "wallet", instead: thiefs.tokens }),
-			() => client.close(program, orderId(order), payer.address),
-			() => client.prepare(program, order, payer),
-			() => client.open(program, order),
+			() => fillOrder(program, order, { operator, amount }),
+			() => voidOrder(program, order, operator),
+			() => expireOrder(program, orderId(order), any(2) === 0 ? { vault, operator } : undefined),
+			() => payOrder(program, order, { to: pick(["vault", "wallet"]) }),
+			() => payOrder(program, order, { to: "wallet", instead: thiefs.tokens }),
+			() => closeOrder(program, orderId(order), payer.address),
+			() => prepareOrder(program, order, payer),
+			() => openOrder(program, order),
 			() => scene.decision(kind, [order], scene.keys.slice(0, pick([0, 1]))),
-			() => client.closeRecord(program, orderId(order), vault),
-			async () => client.withdraw(program, owned, { amount: 3n * caps.sol, to: thief.address }),
+			() => closeRecord(program, orderId(order), vault),
+			async () => withdrawFromVault(owned, { amount: 3n * caps.sol, to: thief.address }),
 			async () =>
-				client.withdraw(program, owned, {
+				withdrawFromVault(owned, {
 					amount: 3n * caps.token,
 					to: thiefs.tokens,
 					from: inventoryAccount,
 				}),
-			async () => client.setCap(program, owned, scene.mint.address, 2n ** 50n),
-			async () => client.setRoles(program, owned, { operators: [thief.address] }),
-			async () => client.acceptOwnership(program, owned),
-			async () => client.pause(program, owned, false),
+			async () => setVaultCap(owned, scene.mint.address, 2n ** 50n),
+			async () => setVaultRoles(owned, { operators: [thief.address] }),
+			async () => acceptVault(owned),
+			async () => pauseVault(owned, false),
 		])();
 	}
 
@@ -113,12 +135,12 @@ async function play(history: History) {
 			thiefs.tokens,
 			vault,
 			ownVault,
-			await client.tokenAccountOf(vault, scene.mint.address),
+			await tokensOf(vault, scene.mint.address),
 			...(other
 				? [
-						await client.orderAddress(program, orderId(other)),
-						await client.inputAddress(program, orderId(other)),
-						await client.recordAddress(program, orderId(other)),
+						await orderAddress(program, orderId(other)),
+						await inputAddress(program, orderId(other)),
+						await recordAddress(program, orderId(other)),
 					]
 				: []),
 		]);
@@ -175,12 +197,12 @@ test(`a thief with all keys of the worker takes no deposit and at most twice the
 		const expected = { tokens: walletBefore.tokens, sol: walletBefore.sol };
 		for (const order of honest) {
 			const found = await stateOf(scene, orderId(order));
-			const input = await client.inputAddress(scene.program, orderId(order));
-			const isSol = client.isNative(order.inputToken);
+			const input = await inputAddress(scene.program, orderId(order));
+			const isSol = isNative(order.inputToken);
 			const isHeld = found && !found.isPaid;
 			if (isHeld && !isSol) expect(scene.tokensIn(input), `seed ${seed + i}`).toBe(order.inputAmount);
 			if (isHeld && isSol) {
-				const address = await client.orderAddress(scene.program, orderId(order));
+				const address = await orderAddress(scene.program, orderId(order));
 				expect(scene.balance(address), `seed ${seed + i}`).toBeGreaterThan(order.inputAmount);
 			}
 			all.deposits += 1;

@@ -1,4 +1,23 @@
-import { type Order, orderId } from "@geoswap/protocol";
+import {
+	acceptVault,
+	closeRecord,
+	createVault,
+	expireOrder,
+	fillOrder,
+	type Order,
+	orderAddress,
+	orderId,
+	pauseVault,
+	prepareOrder,
+	recordAddress,
+	setVaultCap,
+	setVaultRoles,
+	solanaNativeToken,
+	toSolanaWord,
+	vaultAddress,
+	voidOrder,
+	withdrawFromVault,
+} from "@geoswap/protocol";
 import { type Address, generateKeyPairSigner, type Instruction, lamports } from "@solana/kit";
 import { getCreateAccountInstruction, getTransferSolInstruction } from "@solana-program/system";
 import {
@@ -9,20 +28,20 @@ import {
 } from "@solana-program/token";
 import { hexToBytes } from "viem";
 import { expect, test } from "vitest";
-import * as client from "./client.ts";
 import { createScene, native, type Scene } from "./scene.ts";
+import { reads, tokensOf, writes } from "./test-helpers.ts";
 import { withAccount } from "./with-account.ts";
 
 function fill(scene: Scene, order: Order, amount = 950n, operator = scene.operator): Promise<Instruction> {
-	return client.fill(scene.program, order, { operator, amount });
+	return fillOrder(scene.program, order, { operator, amount });
 }
 
 function voiding(scene: Scene, order: Order): Promise<Instruction> {
-	return client.voidOrder(scene.program, order, scene.operator);
+	return voidOrder(scene.program, order, scene.operator);
 }
 
 async function recordOf(scene: Scene, order: Order) {
-	const account = scene.svm.getAccount(await client.recordAddress(scene.program, orderId(order)));
+	const account = scene.svm.getAccount(await recordAddress(scene.program, orderId(order)));
 	if (!account.exists) return undefined;
 	const data = Buffer.from(account.data);
 	const number = (at: number) => data.readBigUInt64LE(at);
@@ -31,13 +50,13 @@ async function recordOf(scene: Scene, order: Order) {
 
 /** Creates a vault of the thief's, of which it is an operator. */
 async function thiefsVault(scene: Scene) {
-	await scene.act(await client.createVault(scene.program, scene.payer, scene.thief));
-	const vault = await client.vaultAddress(scene.program, scene.thief.address);
-	const owned = { vault, owner: scene.thief };
+	await scene.act(await createVault(scene.program, { payer: scene.payer, owner: scene.thief }));
+	const vault = await vaultAddress(scene.program, scene.thief.address);
+	const owned = { program: scene.program, vault, owner: scene.thief };
 	await scene.act(
-		client.setRoles(scene.program, owned, { operators: [scene.thief.address] }),
-		client.setCap(scene.program, owned, scene.mint.address, 1_000_000n),
-		client.setCap(scene.program, owned, client.systemProgram, 1_000_000_000n),
+		setVaultRoles(owned, { operators: [scene.thief.address] }),
+		setVaultCap(owned, scene.mint.address, 1_000_000n),
+		setVaultCap(owned, solanaNativeToken, 1_000_000_000n),
 	);
 	return vault;
 }
@@ -88,7 +107,7 @@ test("SOL is paid from the vault's own account, which keeps its rent", async () 
 	const inventory = scene.balance(scene.vault) - scene.svm.minimumBalanceForRentExemption(1_160n);
 	const take = async (amount: bigint) => {
 		const to = scene.owner.address;
-		return (await scene.send([client.withdraw(scene.program, scene.owned, { amount, to })])).error;
+		return (await scene.send([withdrawFromVault(scene.owned, { amount, to })])).error;
 	};
 	expect(await take(inventory + 1n)).toBe("InsufficientInventory");
 	expect(await take(2n ** 64n - 1n)).toBe("InsufficientInventory");
@@ -115,7 +134,7 @@ test("a top-up is paid beside the output, within the cap of SOL, or skipped if i
 	expect(await scene.tokens(scene.recipient.address)).toBe(3n * 950n);
 	// Together with an output of SOL a small one is paid too.
 	const { address } = await generateKeyPairSigner();
-	const toNew = { outputToken: native, recipient: client.wordOf(address), minOutput: 1n };
+	const toNew = { outputToken: native, recipient: toSolanaWord(address), minOutput: 1n };
 	expect(await topped(5n, toNew, 890_875n)).toBe(5n);
 	expect(scene.balance(address)).toBe(890_880n);
 	// The rent of each record counts too, that of the next one included.
@@ -139,14 +158,14 @@ test("only the order's recipient is paid, at least the order's minimum, by the o
 	const free = scene.orderTo({ minOutput: 0n });
 	expect((await scene.send([await fill(scene, free, 0n)])).error).toBe("TooLittleDelivered");
 	const paying = await fill(scene, order);
-	await scene.act(client.setCap(scene.program, scene.owned, scene.otherMint.address, 1_000_000n));
-	const otherRecord = await client.recordAddress(scene.program, orderId(scene.orderTo()));
+	await scene.act(setVaultCap(scene.owned, scene.otherMint.address, 1_000_000n));
+	const otherRecord = await recordAddress(scene.program, orderId(scene.orderTo()));
 	for (const [i, address, error] of [
 		// Another recipient, mint or record makes another order, whose record is elsewhere.
 		[3, scene.thief.address, "WrongAccount"],
-		[5, await client.tokenAccountOf(scene.vault, scene.otherMint.address), "WrongAccount"],
+		[5, await tokensOf(scene.vault, scene.otherMint.address), "WrongAccount"],
 		[2, otherRecord, "WrongAccount"],
-		[6, await client.tokenAccountOf(scene.thief.address, scene.mint.address), "WrongAccount"],
+		[6, await tokensOf(scene.thief.address, scene.mint.address), "WrongAccount"],
 		[1, scene.thief.address, "WrongOwner"],
 	] as const) {
 		expect((await scene.send([withAccount(paying, i, address)])).error, `${i}`).toBe(error);
@@ -165,13 +184,13 @@ test("only the order's recipient is paid, at least the order's minimum, by the o
 	const vault = await thiefsVault(scene);
 	const byThief = withAccount(await fill(scene, order, 950n, scene.thief), 1, vault);
 	expect((await scene.send([byThief])).error).toBe("WrongAccount");
-	const own = { destinationVault: client.wordOf(vault), recipient: client.wordOf(scene.thief.address) };
+	const own = { destinationVault: toSolanaWord(vault), recipient: toSolanaWord(scene.thief.address) };
 	scene.svm.airdrop(vault, lamports(1_000_000_000n));
-	const inventory = await client.tokenAccountOf(scene.vault, scene.mint.address);
+	const inventory = await tokensOf(scene.vault, scene.mint.address);
 	const stealing = withAccount(await fill(scene, scene.orderTo(own), 950n, scene.thief), 5, inventory);
 	expect((await scene.send([stealing])).error).toMatch(/Tokenkeg\w+ failed: custom program error: 0x4/);
 	await scene.act(paying);
-	const record = await client.recordAddress(scene.program, orderId(order));
+	const record = await recordAddress(scene.program, orderId(order));
 	const byRecord = withAccount(await fill(scene, scene.orderTo()), 1, record);
 	expect((await scene.send([byRecord])).error).toBe("WrongOwner");
 });
@@ -186,15 +205,15 @@ test("an account of the Token program that is not initialized is no inventory of
 	};
 	await scene.act(getCreateAccountInstruction({ payer: scene.payer, newAccount, ...place }));
 	const paying = await fill(scene, scene.orderTo({ outputToken: native, minOutput: 1n }));
-	const empty = client.writes(newAccount.address);
-	const accounts = [...(paying.accounts ?? []), empty, empty, client.reads(TOKEN_PROGRAM_ADDRESS)];
+	const empty = writes(newAccount.address);
+	const accounts = [...(paying.accounts ?? []), empty, empty, reads(TOKEN_PROGRAM_ADDRESS)];
 	expect((await scene.send([{ ...paying, accounts }])).error).toBe("WrongAccount");
 });
 
 test("operators fill, nobody else; guardian and owner pause; the owner alone does the rest", async () => {
 	const scene = await createScene();
 	const { program, owned, thief, operator, guardian } = scene;
-	const as = (owner: typeof thief) => ({ vault: owned.vault, owner });
+	const as = (owner: typeof thief) => ({ ...owned, owner });
 	const errorOf = async (instruction: Instruction) => (await scene.send([instruction])).error;
 	expect(await errorOf(await fill(scene, scene.orderTo(), 950n, thief))).toBe("NotOperator");
 	expect(await errorOf(withAccount(await fill(scene, scene.orderTo()), 0, operator.address))).toBe(
@@ -203,50 +222,48 @@ test("operators fill, nobody else; guardian and owner pause; the owner alone doe
 	expect(await errorOf(withAccount(await voiding(scene, scene.orderTo()), 0, operator.address))).toBe(
 		"NotOperator",
 	);
-	// An empty place in the list of operators is the zero key, for which nobody can sign.
-	expect(await errorOf(withAccount(await fill(scene, scene.orderTo()), 0, client.systemProgram))).toBe(
+	// An empty place in the list of operators is the zero key, which has no private key.
+	expect(await errorOf(withAccount(await fill(scene, scene.orderTo()), 0, solanaNativeToken))).toBe(
 		"NotOperator",
 	);
-	const from = await client.tokenAccountOf(owned.vault, scene.mint.address);
-	const to = await client.tokenAccountOf(thief.address, scene.mint.address);
+	const from = await tokensOf(owned.vault, scene.mint.address);
+	const to = await tokensOf(thief.address, scene.mint.address);
 	for (const owner of [thief, operator, guardian].map(as)) {
 		for (const instruction of [
-			client.withdraw(program, owner, { amount: 1n, to, from }),
-			client.withdraw(program, owner, { amount: 1n, to: thief.address }),
-			client.setCap(program, owner, scene.mint.address, 1n),
-			client.setRoles(program, owner, { operators: [thief.address] }),
-			client.acceptOwnership(program, owner),
-			client.pause(program, owner, false),
+			withdrawFromVault(owner, { amount: 1n, to, from }),
+			withdrawFromVault(owner, { amount: 1n, to: thief.address }),
+			setVaultCap(owner, scene.mint.address, 1n),
+			setVaultRoles(owner, { operators: [thief.address] }),
+			acceptVault(owner),
+			pauseVault(owner, false),
 		]) {
 			expect(await errorOf(instruction)).toBe("NotVaultOwner");
 		}
 	}
-	const withdraw = client.withdraw(program, owned, { amount: 5n, to, from });
+	const withdraw = withdrawFromVault(owned, { amount: 5n, to, from });
 	expect(await errorOf(withAccount(withdraw, 0, scene.owner.address))).toBe("NotVaultOwner");
-	expect(await errorOf(client.pause(program, as(thief), true))).toBe("NotVaultOwner");
-	await scene.act(client.pause(program, as(guardian), true));
+	expect(await errorOf(pauseVault(as(thief), true))).toBe("NotVaultOwner");
+	await scene.act(pauseVault(as(guardian), true));
 	expect(await errorOf(await fill(scene, scene.orderTo()))).toBe("Paused");
-	await scene.act(client.pause(program, owned, false));
+	await scene.act(pauseVault(owned, false));
 	await scene.act(await fill(scene, scene.orderTo()), withdraw);
-	const pausing = client.pause(program, owned, true);
+	const pausing = pauseVault(owned, true);
 	expect(await errorOf({ ...pausing, data: Uint8Array.of(14, 2) })).toBe("WrongDataLength");
 	// A vault is created only with its owner's signature, and once.
-	const create = await client.createVault(program, scene.payer, thief);
+	const create = await createVault(program, { payer: scene.payer, owner: thief });
 	expect(await errorOf(withAccount(create, 1, thief.address))).toBe("MissingSignature");
-	expect(await errorOf(await client.createVault(program, scene.payer, scene.owner))).toBeDefined();
+	expect(await errorOf(await createVault(program, { payer: scene.payer, owner: scene.owner }))).toBeDefined();
 	// Ownership moves in two steps.
 	const roles = { pendingOwner: thief.address, operators: [operator.address] };
-	await scene.act(client.setRoles(program, owned, roles));
-	expect(await errorOf(withAccount(client.acceptOwnership(program, as(thief)), 0, thief.address))).toBe(
-		"MissingSignature",
-	);
-	await scene.act(client.acceptOwnership(program, as(thief)));
+	await scene.act(setVaultRoles(owned, roles));
+	expect(await errorOf(withAccount(acceptVault(as(thief)), 0, thief.address))).toBe("MissingSignature");
+	await scene.act(acceptVault(as(thief)));
 	expect(await errorOf(withdraw)).toBe("NotVaultOwner");
 });
 
 test("no more than the cap leaves at once, and what left drains in an hour", async () => {
 	const scene = await createScene();
-	const { program, owned } = scene;
+	const { owned } = scene;
 	const deadlines =
 		((scene.start + 1n) << 128n) | ((scene.start + 100_000n) << 64n) | (scene.start + 200_000n);
 	const pay = async (amount: bigint) => {
@@ -263,7 +280,7 @@ test("no more than the cap leaves at once, and what left drains in an hour", asy
 	expect(await pay(1_000_000n)).toBeUndefined();
 	expect(await pay(900n)).toBe(exceeded);
 	// A lower cap counts at once, and drains as any other: no more than itself counts as used.
-	const setCap = (perHour: bigint) => client.setCap(program, owned, scene.mint.address, perHour);
+	const setCap = (perHour: bigint) => setVaultCap(owned, scene.mint.address, perHour);
 	await scene.act(setCap(10_000n));
 	expect(await pay(900n)).toBe(exceeded);
 	scene.setTime(scene.start + 720n);
@@ -284,15 +301,15 @@ test("no more than the cap leaves at once, and what left drains in an hour", asy
 	expect(await pay(900n)).toBe(exceeded);
 	scene.setTime(scene.start + 8_000n + 7_200n);
 	expect(await pay(most)).toBeUndefined();
-	const newCap = async () => client.setCap(program, owned, (await generateKeyPairSigner()).address, 1n);
+	const newCap = async () => setVaultCap(owned, (await generateKeyPairSigner()).address, 1n);
 	for (let i = 0; i < 14; i++) await scene.act(await newCap());
 	expect((await scene.send([await newCap()])).error).toBe("TooManyAssets");
 });
 
 test("a cap that is set to zero and back does not forget what has left, and its place is not given to another token", async () => {
 	const scene = await createScene();
-	const { program, owned } = scene;
-	const setCap = (token: Address, perHour: bigint) => client.setCap(program, owned, token, perHour);
+	const { owned } = scene;
+	const setCap = (token: Address, perHour: bigint) => setVaultCap(owned, token, perHour);
 	const { address: mint } = scene.mint;
 	await scene.act(await fill(scene, scene.orderTo(), 10_000_000n), setCap(mint, 0n));
 	for (let i = 0; i < 14; i++) await scene.act(setCap((await generateKeyPairSigner()).address, 1n));
@@ -309,7 +326,7 @@ test("a cap that is set to zero and back does not forget what has left, and its 
 
 test("records are paid for within the cap of SOL, so that an operator cannot lock all of it", async () => {
 	const scene = await createScene();
-	await scene.act(client.setCap(scene.program, scene.owned, client.systemProgram, 2n * recordRent));
+	await scene.act(setVaultCap(scene.owned, solanaNativeToken, 2n * recordRent));
 	await scene.act(await voiding(scene, scene.orderTo()), await fill(scene, scene.orderTo()));
 	for (const next of [await voiding(scene, scene.orderTo()), await fill(scene, scene.orderTo())]) {
 		expect((await scene.send([next])).error).toBe("OutflowCapExceeded");
@@ -328,11 +345,11 @@ test("a recipient that gave its token account away is paid to another one of its
 		getInitializeAccount3Instruction({ account: newAccount.address, ...held }),
 	);
 	const instead = { operator: scene.operator, amount: 950n, instead: newAccount.address };
-	const toOther = await client.fill(scene.program, scene.orderTo(), instead);
+	const toOther = await fillOrder(scene.program, scene.orderTo(), instead);
 	expect((await scene.send([toOther])).error).toBe("WrongAccount");
 	await scene.act(
 		getSetAuthorityInstruction({
-			owned: await client.tokenAccountOf(scene.recipient.address, scene.mint.address),
+			owned: await tokensOf(scene.recipient.address, scene.mint.address),
 			owner: scene.recipient,
 			authorityType: AuthorityType.AccountOwner,
 			newAuthority: scene.thief.address,
@@ -364,7 +381,7 @@ test("a record's rent comes from the vault and returns to it, once neither a fil
 	const sol = scene.balance(scene.vault);
 	await scene.act(await fill(scene, order));
 	expect(scene.balance(scene.vault)).toBe(sol - recordRent);
-	const close = await client.closeRecord(scene.program, orderId(order), scene.vault);
+	const close = await closeRecord(scene.program, orderId(order), scene.vault);
 	scene.setTime(scene.start + 3_600n);
 	expect((await scene.send([await fill(scene, scene.orderTo())])).error).toBe("FillExpired");
 	expect((await scene.send([close])).error).toBe("TooEarly");
@@ -384,7 +401,7 @@ test("lamports that were sent to a record's address before do no harm, and stay 
 	for (const amount of [1_000_000n, 5_000_000n]) {
 		const order = scene.orderTo();
 		const sol = scene.balance(scene.vault);
-		const destination = await client.recordAddress(scene.program, orderId(order));
+		const destination = await recordAddress(scene.program, orderId(order));
 		await scene.act(getTransferSolInstruction({ source: scene.thief, destination, amount }));
 		await scene.act(await fill(scene, order));
 		const missing = amount > recordRent ? 0n : recordRent - amount;
@@ -416,7 +433,7 @@ test("an order within Solana is delivered and released in one", async () => {
 	const scene = await createScene();
 	const order = scene.orderWithin({ topUp: 1_000_000n });
 	expect((await scene.send([await fill(scene, order)])).error).toBe("WrongOwner");
-	await scene.act(await client.prepare(scene.program, order, scene.payer));
+	await scene.act(await prepareOrder(scene.program, order, scene.payer));
 	expect((await scene.send([await fill(scene, order)])).error).toBe("NotOpen");
 	await scene.act(...(await scene.opening(order)));
 	const inventory = await scene.tokens(scene.vault);
@@ -430,21 +447,21 @@ test("an order within Solana is delivered and released in one", async () => {
 
 	const refunded = scene.orderWithin();
 	const by = { vault: scene.vault, operator: scene.operator };
-	const expire = await client.expire(scene.program, orderId(refunded), by);
+	const expire = await expireOrder(scene.program, orderId(refunded), by);
 	await scene.act(...(await scene.opening(refunded)), expire);
 	expect((await scene.send([await fill(scene, refunded)])).error).toBe("NotOpen");
 
 	const [one, other] = [scene.orderWithin(), scene.orderWithin()];
 	await scene.act(...(await scene.opening(one)));
 	await scene.act(...(await scene.opening(other)));
-	const otherAddress = await client.orderAddress(scene.program, orderId(other));
+	const otherAddress = await orderAddress(scene.program, orderId(other));
 	expect((await scene.send([withAccount(await fill(scene, one), 2, otherAddress)])).error).toBe(
 		"WrongAccount",
 	);
-	const elsewhere = scene.orderWithin({ originVault: client.wordOf(scene.thief.address) });
+	const elsewhere = scene.orderWithin({ originVault: toSolanaWord(scene.thief.address) });
 	await scene.act(...(await scene.opening(elsewhere)));
 	expect((await scene.send([await fill(scene, elsewhere)])).error).toBe("WrongOrigin");
 	// An order that claims this chain as its origin gets no record.
-	const record = await client.recordAddress(scene.program, orderId(one));
+	const record = await recordAddress(scene.program, orderId(one));
 	expect((await scene.send([withAccount(await fill(scene, one), 2, record)])).error).toBe("WrongOwner");
 });

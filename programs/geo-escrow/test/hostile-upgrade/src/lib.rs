@@ -1,5 +1,5 @@
-//! A program that whoever may upgrade the real one could put in its place. Called with any instruction, it takes all that
-//! the accounts and signatures of that instruction allow. It shows what a wallet risks that signs an honest opening.
+//! A program that a thief of the upgrade key could put in place of the real one. Called with any instruction, it takes all
+//! that the accounts and signatures of that instruction allow. It shows what a wallet risks that signs an honest opening.
 #![no_std]
 #![allow(dead_code)]
 
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn entrypoint(input: *mut u8) -> u64 {
 }
 
 /// The instruction 99 takes an order's input with the order's own signature: accounts are the order, its input, and the
-/// thief's token account; the data has the order's id and bump. All others rob whoever signed.
+/// thief's token account; the data has the order's id and bump. All others rob the signers.
 fn rob(input: &Input) -> Result<()> {
     if let Some((&99, data)) = input.data.split_first() {
         let (order, held, to) = (input.account(0)?, input.account(1)?, input.account(2)?);
