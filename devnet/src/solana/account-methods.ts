@@ -1,4 +1,4 @@
-import type { Address } from "@solana/kit";
+import { type Address, type EncodedAccount, getBase58Encoder } from "@solana/kit";
 import { TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { accountJson } from "./account-json.ts";
 import { invalidParams } from "./rpc-error.ts";
@@ -16,6 +16,17 @@ import type { SolanaChain } from "./solana-chain.ts";
 import { readMint, readTokenAccount, uiTokenAmount } from "./token-balance.ts";
 
 const maxAccounts = 100;
+
+type AccountFilter = { dataSize?: number | bigint; memcmp?: { offset: number | bigint; bytes: string } };
+
+/** Returns whether an account has the size or the bytes, in base58, that a filter asks for. */
+function passes({ data }: EncodedAccount, { dataSize, memcmp }: AccountFilter): boolean {
+	if (dataSize !== undefined && data.length !== Number(dataSize)) return false;
+	if (!memcmp) return true;
+	const bytes = getBase58Encoder().encode(memcmp.bytes);
+	const offset = Number(memcmp.offset);
+	return Buffer.compare(data.slice(offset, offset + bytes.length), bytes as Uint8Array) === 0;
+}
 
 export function accountMethods(chain: SolanaChain): Methods {
 	const reader = (config: Config) => {
@@ -75,6 +86,17 @@ export function accountMethods(chain: SolanaChain): Methods {
 			});
 			const isOfProgram = filter.programId === undefined || filter.programId === TOKEN_PROGRAM_ADDRESS;
 			return inContext(headFor(chain, config), isOfProgram ? value : []);
+		},
+		getProgramAccounts: (params) => {
+			const program = addressAt(params, 0);
+			const config = configAt(params, 1);
+			const read = reader(config);
+			const filters = (Array.isArray(config.filters) ? config.filters : []) as AccountFilter[];
+			return chain.states.addressesOf(program).flatMap((pubkey) => {
+				const account = read(pubkey);
+				const isFound = account?.programAddress === program && filters.every((one) => passes(account, one));
+				return isFound ? [{ pubkey, account: accountJson(account, config, read) }] : [];
+			});
 		},
 		getMinimumBalanceForRentExemption: ([size]) =>
 			chain.svm.minimumBalanceForRentExemption(BigInt(Number(size))),

@@ -29,6 +29,13 @@ export function adminMethods(chain: SolanaChain, faults: Faults): Methods {
 			chain.warp(Number(configAt(params, 0).slots));
 			return chain.slot();
 		},
+		devnet_passTime: (params) => {
+			const { seconds } = configAt(params, 0);
+			if (!Number.isSafeInteger(seconds) || Number(seconds) < 0) throw invalidParams("no number of seconds");
+			chain.passTime(Number(seconds));
+			chain.tick();
+			return null;
+		},
 		devnet_setFaults: (params) => {
 			faults.set(configAt(params, 0) as SolanaFaults);
 			return null;

@@ -1,6 +1,15 @@
-import { type SolanaAssetDeployment, type SolanaDeployment, solanaChainId } from "@geoswap/protocol";
+import { programCode } from "@geoswap/geo-escrow";
+import {
+	attesterSetHash,
+	type SolanaAssetDeployment,
+	type SolanaDeployment,
+	solanaChainId,
+} from "@geoswap/protocol";
+import { privateKeyToAddress } from "viem/accounts";
 import { deviationBps } from "../devnet-assets.ts";
+import { deriveDevnetKeys } from "../devnet-keys.ts";
 import { deriveSolanaDevnetKeys, solanaAddressOfKey } from "./development-solana-keys.ts";
+import { devnetProgram, devnetVault } from "./devnet-program.ts";
 import { type SolanaDevnetSymbol, solanaDevnetAssets } from "./solana-devnet-assets.ts";
 
 export type SolanaFeeds = Partial<Record<SolanaDevnetSymbol, SolanaAssetDeployment["feed"]>>;
@@ -16,7 +25,7 @@ export function describeSolana({
 	genesisHash: string;
 	feeds?: SolanaFeeds;
 }): SolanaDeployment {
-	const { feePayers, escrow, vault } = deriveSolanaDevnetKeys();
+	const { feePayers, operator, escrow, vault } = deriveSolanaDevnetKeys();
 	const assets = solanaDevnetAssets.map(({ heartbeatSeconds, ...asset }, index) => ({
 		...asset,
 		feed: feeds[asset.symbol] ?? {
@@ -26,11 +35,21 @@ export function describeSolana({
 			deviationBps: deviationBps[asset.kind],
 		},
 	}));
+	const attesterSet = { threshold: 2, attesters: deriveDevnetKeys().attesters.map(privateKeyToAddress) };
 	return {
 		chainId: solanaChainId,
 		name: "Devnet Solana",
 		genesisHash,
 		feePayers: feePayers.map(solanaAddressOfKey),
+		program: {
+			address: devnetProgram,
+			vault: devnetVault,
+			operator: solanaAddressOfKey(operator),
+			upgradeAuthority: null,
+			deployedAtSlot: 0,
+			code: programCode,
+			attesterSet: { ...attesterSet, hash: attesterSetHash(attesterSet) },
+		},
 		escrow: solanaAddressOfKey(escrow),
 		vault: solanaAddressOfKey(vault),
 		settlementToken: solanaAddressOfKey(deriveSolanaDevnetKeys().actors.usdc),

@@ -7,6 +7,9 @@ export type SolanaDevnetKeys = {
 	feePayers: Uint8Array[];
 	escrow: Uint8Array;
 	vault: Uint8Array;
+	/** The keys that own the program's vault and pay orders from it. */
+	vaultOwner: Uint8Array;
+	operator: Uint8Array;
 	/** Wallets that hold tokens and not one lamport. */
 	wallets: Uint8Array[];
 	/** Keys outside the service: they hold SOL, for tests that act as a stranger to it. */
@@ -19,6 +22,8 @@ export type SolanaDevnetActors = {
 	usdt: Uint8Array;
 	mintAuthority: Uint8Array;
 	faucet: Uint8Array;
+	/** The key whose address the program has. */
+	program: Uint8Array;
 };
 
 /** The seed of all keys. It is public: anyone can take what they hold on a real cluster. */
@@ -35,6 +40,8 @@ export function deriveSolanaDevnetKeys(): SolanaDevnetKeys & { actors: SolanaDev
 		feePayers: several("fee payer", feePayerCount),
 		escrow: keyPair("escrow"),
 		vault: keyPair("vault"),
+		vaultOwner: keyPair("vault owner"),
+		operator: keyPair("operator"),
 		wallets: several("wallet", walletCount),
 		strangers: several("stranger", strangerCount),
 		actors: {
@@ -42,6 +49,7 @@ export function deriveSolanaDevnetKeys(): SolanaDevnetKeys & { actors: SolanaDev
 			usdt: keyPair("mint USDT"),
 			mintAuthority: keyPair("mint authority"),
 			faucet: keyPair("faucet"),
+			program: keyPair("program"),
 		},
 	};
 	return derived;
@@ -49,10 +57,9 @@ export function deriveSolanaDevnetKeys(): SolanaDevnetKeys & { actors: SolanaDev
 
 /** Returns the addresses of all these keys: a server must refuse them on any cluster but the devnet's. */
 export function developmentSolanaAddresses(): SolanaAddress[] {
-	const { feePayers, escrow, vault, wallets, strangers, actors } = deriveSolanaDevnetKeys();
-	return [...feePayers, escrow, vault, ...wallets, ...strangers, ...Object.values(actors)].map(
-		solanaAddressOfKey,
-	);
+	const { feePayers, wallets, strangers, actors, ...single } = deriveSolanaDevnetKeys();
+	const several = [feePayers, wallets, strangers, Object.values(actors), Object.values(single)];
+	return several.flat().map(solanaAddressOfKey);
 }
 
 export function solanaAddressOfKey(key: Uint8Array): SolanaAddress {

@@ -1,7 +1,9 @@
 import type { EncodedAccount } from "@solana/kit";
 import { deriveSolanaDevnetKeys, solanaAddressOfKey } from "./development-solana-keys.ts";
+import { devnetVault } from "./devnet-program.ts";
 import { emptyRentLamports, mintAccount, systemAccount, systemProgram, tokenAccount } from "./new-account.ts";
 import { solanaDevnetAssets } from "./solana-devnet-assets.ts";
+import { vaultAccount } from "./vault-account.ts";
 
 const solLamports = 1_000_000_000n;
 
@@ -16,19 +18,21 @@ export function genesisAccounts(): Promise<readonly EncodedAccount[]> {
 async function makeGenesisAccounts(): Promise<EncodedAccount[]> {
 	const { feePayers, escrow, vault, wallets, strangers, actors } = deriveSolanaDevnetKeys();
 	const holders = [
-		{ key: vault, whole: 5_000_000n },
-		{ key: escrow, whole: 0n },
-		...wallets.map((key) => ({ key, whole: 10_000n })),
+		{ owner: devnetVault, whole: 5_000_000n },
+		{ owner: solanaAddressOfKey(vault), whole: 5_000_000n },
+		{ owner: solanaAddressOfKey(escrow), whole: 0n },
+		...wallets.map((key) => ({ owner: solanaAddressOfKey(key), whole: 10_000n })),
 	];
 	const authority = solanaAddressOfKey(actors.mintAuthority);
 	const tokens = solanaDevnetAssets.filter(({ address }) => address !== systemProgram);
 	const held = tokens.flatMap(({ address: token, decimals }) =>
-		holders.map(({ key, whole }) =>
-			tokenAccount({ token, owner: solanaAddressOfKey(key), amount: whole * 10n ** BigInt(decimals) }),
+		holders.map(({ owner, whole }) =>
+			tokenAccount({ token, owner, amount: whole * 10n ** BigInt(decimals) }),
 		),
 	);
 	const wholeSupply = holders.reduce((sum, { whole }) => sum + whole, 0n);
 	return [
+		vaultAccount(20_000n * solLamports),
 		systemAccount(solanaAddressOfKey(vault), 20_000n * solLamports),
 		// An account that holds anything must hold this much: a smaller transfer to an empty one is refused.
 		systemAccount(solanaAddressOfKey(escrow), emptyRentLamports),

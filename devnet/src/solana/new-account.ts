@@ -62,7 +62,7 @@ export function mintAccount({
 	return newAccount({ address, programAddress: TOKEN_PROGRAM_ADDRESS, amount: mintRentLamports, data });
 }
 
-function newAccount({
+export function newAccount({
 	address,
 	programAddress,
 	amount,

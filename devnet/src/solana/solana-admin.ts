@@ -12,6 +12,8 @@ export type SolanaAdmin = {
 	airdrop: (gift: { address: SolanaAddress; lamports: bigint }) => Promise<void>;
 	/** Produces this many slots at once, with pending transactions, without advancing the clock. */
 	warp: (by: { slots: number }) => Promise<void>;
+	/** Moves the chain's clock, and produces a slot that has the new time. */
+	passTime: (by: { seconds: number }) => Promise<void>;
 	/** Replaces all faults: a fault that is not named ends. */
 	setFaults: (faults: SolanaFaults) => Promise<void>;
 	/** Removes a transaction that is not final, as if a fork without it had won. */
@@ -43,6 +45,9 @@ export function connectSolanaAdmin(rpcUrl: string): SolanaAdmin {
 		},
 		warp: async (by) => {
 			await call("warp", by);
+		},
+		passTime: async (by) => {
+			await call("passTime", by);
 		},
 		setFaults: async (faults) => {
 			await call("setFaults", faults);

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { type Address, type EncodedAccount, getBase58Decoder } from "@solana/kit";
 import { FailedTransactionMetadata, type LiteSVM, type TransactionMetadata } from "litesvm";
 import { type AccountState, type AccountStates, accountStates } from "./account-states.ts";
+import { clockAccount, clockAddress } from "./clock-account.ts";
 import { solanaMachine } from "./solana-machine.ts";
 import { type TokenBalance, tokenBalance } from "./token-balance.ts";
 import { type TransactionErrorJson, transactionErrorJson } from "./transaction-error-json.ts";
@@ -79,7 +80,9 @@ export function solanaChain({
 }: SolanaChainOptions) {
 	const states: AccountStates = accountStates(svm);
 
-	const nowSeconds = () => Math.floor(now() / 1000);
+	/** The seconds by which the chain's clock was moved. */
+	let passedSeconds = 0;
+	const nowSeconds = () => Math.floor(now() / 1000) + passedSeconds;
 	const genesis: Block = {
 		slot: 0,
 		height: 0,
@@ -164,6 +167,14 @@ export function solanaChain({
 		}
 	};
 
+	/** Sets the clock that programs read to the block's. */
+	const setClock = (block: Block) => {
+		const clock = svm.getClock();
+		clock.slot = BigInt(block.slot);
+		clock.unixTimestamp = BigInt(block.unixSeconds);
+		svm.setClock(clock);
+	};
+
 	/** Adds an empty block on top of the newest one. */
 	const addBlock = (at: number, unixSeconds: number): Block => {
 		const parent = blocks.at(-1) ?? genesis;
@@ -177,10 +188,7 @@ export function solanaChain({
 			transactions: [],
 			changed: new Set(),
 		};
-		const clock = svm.getClock();
-		clock.slot = BigInt(at);
-		clock.unixTimestamp = BigInt(unixSeconds);
-		svm.setClock(clock);
+		setClock(block);
 		blocks.push(block);
 		heightByBlockhash.set(block.blockhash, block.height);
 		return block;
@@ -222,9 +230,11 @@ export function solanaChain({
 			const landed = bySignature.get(wire.signature);
 			if (landed && landed.block.slot <= head(commitment).slot) return refused("AlreadyProcessed");
 		}
+		setClock(head(commitment));
 		const result = states.during(wire.keys, head(commitment).slot, () =>
 			attempt(() => svm.simulateTransaction(wire.transaction)),
 		);
+		setClock(blocks.at(-1) ?? genesis);
 		if (!result) return refused("SanitizeFailure");
 		if (result instanceof FailedTransactionMetadata) {
 			return { error: transactionErrorJson(result.err()), meta: result.meta(), accounts: new Map() };
@@ -283,6 +293,7 @@ export function solanaChain({
 		const again = undone.map((block) => ({ block, transactions: block.transactions }));
 		for (const { block } of again) forgetTransactions(block);
 		for (const { block, transactions } of again) {
+			setClock(block);
 			for (const { wire } of transactions) if (wire.signature !== signature) land(wire, block);
 		}
 	};
@@ -296,6 +307,10 @@ export function solanaChain({
 		head,
 		tick,
 		warp,
+		/** Moves the clock of all later blocks. */
+		passTime: (seconds: number) => {
+			passedSeconds += seconds;
+		},
 		simulate,
 		dropTransaction,
 		fork,
@@ -308,8 +323,12 @@ export function solanaChain({
 		/** Removes it from the transactions that wait for a slot. */
 		forget: (signature: string) => pending.delete(signature),
 		/** Returns the account at the end of the newest slot of that commitment. */
-		accountAt: (address: Address, commitment: Commitment): AccountState =>
-			commitment === "processed" ? states.read(address) : states.readAt(address, head(commitment).slot),
+		accountAt: (address: Address, commitment: Commitment): AccountState => {
+			if (address === clockAddress) return clockAccount(head(commitment));
+			return commitment === "processed"
+				? states.read(address)
+				: states.readAt(address, head(commitment).slot);
+		},
 		lastValidBlockHeight: ({ height }: Block) => height + blockhashAge,
 		transaction: (signature: string) => bySignature.get(signature),
 		/** Oldest first. */

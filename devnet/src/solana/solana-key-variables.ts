@@ -4,12 +4,14 @@ import type { SolanaDevnetKeys } from "./development-solana-keys.ts";
 /** Returns the keys as environment variables of the worker, one per role. */
 export function solanaKeyVariables({
 	feePayers,
+	operator,
 	escrow,
 	vault,
-}: Pick<SolanaDevnetKeys, "feePayers" | "escrow" | "vault">) {
+}: Pick<SolanaDevnetKeys, "feePayers" | "operator" | "escrow" | "vault">) {
 	const { decode } = getBase58Decoder();
 	return {
 		GEOSWAP_SOLANA_FEE_PAYER_KEYS: feePayers.map((key) => decode(key)).join(","),
+		GEOSWAP_SOLANA_OPERATOR_KEY: decode(operator),
 		GEOSWAP_SOLANA_ESCROW_KEY: decode(escrow),
 		GEOSWAP_SOLANA_VAULT_KEY: decode(vault),
 	};

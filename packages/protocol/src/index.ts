@@ -164,6 +164,8 @@ export {
 } from "./solana/solana-address.ts";
 export { solanaAddressSchema } from "./solana/solana-address-schema.ts";
 export {
+	type PlannedSolana,
+	plannedSolanaSchema,
 	type SolanaAssetDeployment,
 	type SolanaDeployment,
 	solanaDeploymentSchema,

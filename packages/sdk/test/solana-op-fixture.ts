@@ -1,5 +1,6 @@
 import {
 	type BuildSolanaResponse,
+	type ChainDeployment,
 	type Deployment,
 	fromSolanaWord,
 	type Order,
@@ -22,9 +23,10 @@ export const { nowMs } = evm;
 export const signer = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(0x11));
 
 const solanaAddress = (n: number): SolanaAddress => fromSolanaWord(numberToHex(n, { size: 32 }));
-const [usdc, feePayer, otherFeePayer, escrow, vault] = [1, 2, 3, 4, 5].map((n) =>
+const [usdc, feePayer, otherFeePayer, escrow, vault, operator] = [1, 2, 3, 4, 5, 6].map((n) =>
 	solanaAddress(0xa0 + n),
-) as [SolanaAddress, SolanaAddress, SolanaAddress, SolanaAddress, SolanaAddress];
+) as [SolanaAddress, SolanaAddress, SolanaAddress, SolanaAddress, SolanaAddress, SolanaAddress];
+const { attesterSet } = evm.makePins().chains[0] as ChainDeployment;
 const feed = {
 	chainId: 31337,
 	address: getAddress(numberToHex(0xfeed, { size: 20 })),
@@ -40,6 +42,15 @@ export function makePins(): Deployment {
 			name: "Solana",
 			genesisHash: solanaAddress(0x9e),
 			feePayers: [feePayer, otherFeePayer],
+			program: {
+				address: escrow,
+				vault,
+				operator,
+				upgradeAuthority: null,
+				deployedAtSlot: 1,
+				code: { bytes: 1, sha256: numberToHex(1, { size: 32 }) },
+				attesterSet,
+			},
 			escrow,
 			vault,
 			settlementToken: usdc,

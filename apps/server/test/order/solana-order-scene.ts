@@ -11,11 +11,13 @@ import {
 } from "@geoswap/protocol";
 import { createKeyPairSignerFromPrivateKeyBytes, getAddressDecoder, type KeyPairSigner } from "@solana/kit";
 import { toHex, zeroAddress, zeroHash } from "viem";
+import { testProgram } from "./test-program.ts";
 
 /** Keys, a deployment and an order that exist nowhere, for tests that need no chain. */
 export type SolanaOrderScene = {
 	deployment: SolanaDeployment;
 	feePayers: [KeyPairSigner, KeyPairSigner];
+	operator: KeyPairSigner;
 	escrow: KeyPairSigner;
 	vault: KeyPairSigner;
 	wallet: KeyPairSigner;
@@ -28,13 +30,14 @@ export type SolanaOrderScene = {
 export const mintsOfScene = { usdc: addressOf(101), usdt: addressOf(102) };
 
 export async function solanaOrderScene(): Promise<SolanaOrderScene> {
-	const [feePayer, otherFeePayer, escrow, vault, wallet, stranger] = await Promise.all([
+	const [feePayer, otherFeePayer, escrow, vault, wallet, stranger, operator] = await Promise.all([
 		signerOf(1),
 		signerOf(2),
 		signerOf(3),
 		signerOf(4),
 		signerOf(5),
 		signerOf(6),
+		signerOf(7),
 	]);
 	const feed = {
 		chainId: 31337,
@@ -47,6 +50,7 @@ export async function solanaOrderScene(): Promise<SolanaOrderScene> {
 		name: "Scene",
 		genesisHash: addressOf(99),
 		feePayers: [feePayer.address, otherFeePayer.address],
+		program: testProgram({ address: addressOf(104), vault: addressOf(105), operator: operator.address }),
 		escrow: escrow.address,
 		vault: vault.address,
 		settlementToken: mintsOfScene.usdc,
@@ -59,6 +63,7 @@ export async function solanaOrderScene(): Promise<SolanaOrderScene> {
 	return {
 		deployment,
 		feePayers: [feePayer, otherFeePayer],
+		operator,
 		escrow,
 		vault,
 		wallet,

@@ -8,6 +8,7 @@ import {
 	solanaNativeToken,
 } from "@geoswap/protocol";
 import { numberToHex } from "viem";
+import { testProgram } from "./test-program.ts";
 
 /** Returns Solana's assets as priced by this chain's feeds, with keys that nobody has, for tests that need no chain. */
 export function testSolanaDeployment(chain: ChainDeployment): SolanaDeployment {
@@ -18,6 +19,7 @@ export function testSolanaDeployment(chain: ChainDeployment): SolanaDeployment {
 		name: "Solana Test",
 		genesisHash: made(1),
 		feePayers: [made(2), made(3)],
+		program: testProgram({ address: made(9), vault: made(10), operator: made(11) }),
 		escrow: made(4),
 		vault: made(5),
 		settlementToken: made(6),

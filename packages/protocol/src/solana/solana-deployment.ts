@@ -2,6 +2,7 @@ import * as z from "zod";
 import { contractAddressSchema } from "../contract-address.ts";
 import { pythIdSchema } from "../pyth-id.ts";
 import { solanaChainId } from "../solana-chain-id.ts";
+import { programDeploymentSchema } from "./program/program-deployment.ts";
 import { solanaNativeToken } from "./solana-address.ts";
 import { solanaAddressSchema } from "./solana-address-schema.ts";
 
@@ -23,23 +24,30 @@ const solanaAssetSchema = z.strictObject({
 	pythId: pythIdSchema.exactOptional(),
 });
 
-/** The service's deployment on Solana: no program of its own, only keys. A key's holder can move what the key owns. */
-export const solanaDeploymentSchema = z
-	.strictObject({
-		chainId: z.literal(solanaChainId),
-		name: z.string().min(1),
-		/** The hash of the first block, which identifies the cluster. Nodes report it. */
-		genesisHash: z.string().min(32).max(44),
-		/** Keys that pay for transactions and for what they create. They hold SOL for some hours, never a user's token. */
-		feePayers: z.array(solanaAddressSchema).min(1).max(16),
+const entrySchema = z.strictObject({
+	chainId: z.literal(solanaChainId),
+	name: z.string().min(1),
+	/** The hash of the first block, which identifies the cluster. Nodes report it. */
+	genesisHash: z.string().min(32).max(44),
+	/** Keys that pay for transactions and for what they create. They hold SOL for some hours, never a user's token. */
+	feePayers: z.array(solanaAddressSchema).min(1).max(16),
+	settlementToken: solanaAddressSchema,
+	assets: z.array(solanaAssetSchema).min(1),
+});
+
+/** The entry of a deployment file for Solana as the command that deploys the program takes it. */
+export const plannedSolanaSchema = entrySchema.extend({ program: programDeploymentSchema.exactOptional() });
+
+/** The service's deployment on Solana. Its program holds the inputs of orders and the inventory. */
+export const solanaDeploymentSchema = entrySchema
+	.extend({
+		program: programDeploymentSchema,
 		/** The key that owns the accounts to which inputs are sent. */
 		escrow: solanaAddressSchema,
 		/** The key that owns the stock and the markers. */
 		vault: solanaAddressSchema,
-		settlementToken: solanaAddressSchema,
-		assets: z.array(solanaAssetSchema).min(1),
 	})
-	.superRefine(({ assets, settlementToken, feePayers, escrow, vault }, context) => {
+	.superRefine(({ assets, settlementToken, feePayers, program, escrow, vault }, context) => {
 		const settlement = assets.find((asset) => asset.address === settlementToken);
 		if (settlement?.kind !== "stable")
 			context.addIssue("the settlement token must be among the assets, with the kind stable");
@@ -48,12 +56,13 @@ export const solanaDeploymentSchema = z
 			context.addIssue("the native token must be among the assets, with 9 decimals");
 		for (const key of ["symbol", "address"] as const) {
 			if (new Set(assets.map((asset) => asset[key])).size < assets.length)
-				context.addIssue(`a ${key} is used twice`);
+				context.addIssue(`two assets have the same ${key}`);
 		}
-		// The thief of a fee payer's key must get neither stock nor inputs, and the thief of the vault's key no inputs.
-		const keys = [...feePayers, escrow, vault];
-		if (new Set(keys).size < keys.length)
-			context.addIssue("fee payers, escrow and vault must all be different keys");
+		// The thief of a fee payer's key must not be able to pay from the vault.
+		const addresses = [...feePayers, program.operator, program.address, program.vault, escrow, vault];
+		if (new Set(addresses).size < addresses.length)
+			context.addIssue("fee payers, operator, program and vault must all have different addresses");
 	});
+export type PlannedSolana = z.infer<typeof plannedSolanaSchema>;
 export type SolanaDeployment = z.infer<typeof solanaDeploymentSchema>;
 export type SolanaAssetDeployment = z.infer<typeof solanaAssetSchema>;

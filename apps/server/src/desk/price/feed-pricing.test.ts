@@ -2,6 +2,7 @@ import { fromSolanaWord, type SolanaDeployment, solanaNativeToken, toSolanaWord 
 import fc from "fast-check";
 import { type Address, numberToHex, zeroHash } from "viem";
 import { describe, expect, test } from "vitest";
+import { testProgram } from "../../../test/order/test-program.ts";
 import { noL1Rates } from "../../chain/evm/fee/eip1559.ts";
 import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
 import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
@@ -19,8 +20,9 @@ function deploymentOf(): SolanaDeployment {
 		name: "Solana Test",
 		genesisHash: key(1),
 		feePayers: [key(2)],
-		escrow: key(3),
-		vault: key(4),
+		program: testProgram({ address: key(3), vault: key(4), operator: key(5) }),
+		escrow: key(6),
+		vault: key(7),
 		settlementToken: key(11),
 		assets: [
 			{ symbol: "USDC", address: key(11), decimals: 6, kind: "stable", feed: feed(1, 21, 86_400) },

@@ -4,6 +4,7 @@ import { fromSolanaWord, type SolanaDeployment, solanaNativeToken, toSolanaWord 
 import fc from "fast-check";
 import { type Address, numberToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
+import { testProgram } from "../../../test/order/test-program.ts";
 import type { BlockPrices, Rung } from "../../chain/evm/read/read-block-prices.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { createFeedPricing } from "./feed-pricing.ts";
@@ -27,8 +28,9 @@ const deployment: SolanaDeployment = {
 	name: "Solana Test",
 	genesisHash: key(1),
 	feePayers: [key(2)],
-	escrow: key(3),
-	vault: key(4),
+	program: testProgram({ address: key(3), vault: key(4), operator: key(5) }),
+	escrow: key(6),
+	vault: key(7),
 	settlementToken: key(11),
 	assets: [
 		{ symbol: "USDC", address: key(11), decimals: 6, kind: "stable", feed },
