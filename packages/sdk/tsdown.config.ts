@@ -14,6 +14,7 @@ export default defineConfig({
 		"src/file-store.ts",
 		"src/pins.ts",
 		"src/rescue.ts",
+		"src/solana-rescue.ts",
 		"src/cdp.ts",
 		"src/privy.ts",
 		"src/wallet-standard.ts",

@@ -1,0 +1,7 @@
+export { findSolanaOrders, type SolanaOrder } from "./rescue/find-solana-orders.ts";
+export {
+	planSolanaRefund,
+	RefundRefused,
+	type SolanaRefund,
+	sendSolanaRefund,
+} from "./rescue/refund-solana-order.ts";
