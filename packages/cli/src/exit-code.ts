@@ -6,6 +6,7 @@ export const exitCode = {
 	refused: 3,
 	notSettled: 4,
 	mayExecute: 5,
+	unpaid: 6,
 } as const;
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
@@ -16,4 +17,6 @@ export const exitCodeHelp = `Exit codes:
   3  refused: nothing happened, and nothing will. Do what "next" says, try again
   4  the swap ended refunded or failed: the whole input is in the wallet
   5  the swap may still execute: interrupted, pending or unknown. Follow or
-     resume it; do not start another one for the same purpose`;
+     resume it; do not start another one for the same purpose
+  6  a refund on Solana needs lamports that no key here has: the error names
+     the amount and the address`;

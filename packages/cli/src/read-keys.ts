@@ -1,3 +1,4 @@
+import type { KeyPairSigner } from "@solana/kit";
 import type { PrivateKeyAccount } from "viem";
 import { CliError } from "./cli-error.ts";
 import type { Keychain, KeyName } from "./keychain.ts";
@@ -56,15 +57,10 @@ export async function parseEvmKey(text: string): Promise<PrivateKeyAccount> {
 }
 
 export async function parseSolanaKey(text: string): Promise<Uint8Array> {
-	const { createKeyPairSignerFromBytes, createKeyPairSignerFromPrivateKeyBytes } = await import(
-		"@solana/kit"
-	);
 	try {
 		const bytes = await bytesOf(text);
 		// This checks that both halves belong together, here and not at the signature.
-		await (bytes.length === 32 ? createKeyPairSignerFromPrivateKeyBytes : createKeyPairSignerFromBytes)(
-			bytes,
-		);
+		await openSolanaKey(bytes);
 		return bytes;
 	} catch {
 		throw invalid(
@@ -72,6 +68,14 @@ export async function parseSolanaKey(text: string): Promise<Uint8Array> {
 			"a key pair of 64 bytes, or a private key of 32, in base58 or as a JSON array",
 		);
 	}
+}
+
+/** Returns the signer of a key pair of 64 bytes, or of a private key of 32. */
+export async function openSolanaKey(bytes: Uint8Array): Promise<KeyPairSigner> {
+	const { createKeyPairSignerFromBytes, createKeyPairSignerFromPrivateKeyBytes } = await import(
+		"@solana/kit"
+	);
+	return (bytes.length === 32 ? createKeyPairSignerFromPrivateKeyBytes : createKeyPairSignerFromBytes)(bytes);
 }
 
 async function bytesOf(text: string): Promise<Uint8Array> {

@@ -3,7 +3,6 @@ import type { Address } from "viem";
 import { CliError } from "./cli-error.ts";
 import type { LoadedConfig } from "./config.ts";
 import type { Context } from "./context.ts";
-import { exitCode } from "./exit-code.ts";
 import { type Intents, openIntents } from "./intents.ts";
 import { findChain, type PinnedChain } from "./pinned-assets.ts";
 import { checkAddress, readWallet } from "./wallet.ts";
@@ -40,7 +39,6 @@ export async function readSearch(
 	const chainName = chainText ?? (intent && String(intent.originChain));
 	if (chainName === undefined) throw rescueUsage("Pass the chain that the input was on, with --chain.");
 	const chain = findChain(config.pins, chainName);
-	if (chain.kind === "solana") throw heldByOperator(chain);
 	const wallet = (
 		walletText === undefined && intent
 			? checkAddress("--wallet", chain, intent.walletAddress)
@@ -65,11 +63,4 @@ async function swapIdOf(intents: Intents, intentId: string | undefined): Promise
 
 export function rescueUsage(message: string): CliError {
 	return new CliError(`${message} See geoswap rescue --help.`, { code: "USAGE", section: "exit-codes" });
-}
-
-function heldByOperator({ name }: PinnedChain): CliError {
-	return new CliError(
-		`An input from ${name} is held by the operator until it is delivered or paid back: no contract gives it back. Ask the operator, with the swap's id.`,
-		{ code: "NOT_RESCUABLE", exit: exitCode.refused, next: "contact_operator", section: "exit-codes" },
-	);
 }

@@ -39,6 +39,10 @@ export async function rescueCommand(call: Call, options: Options): Promise<ExitC
 	const { config: stored, keys } = await openConfig(call);
 	const config = { ...stored, rpc: { ...stored.rpc, ...readEndpoints(stored.pins, options.rpc ?? []) } };
 	const search = await readSearch({ config, keys }, options);
+	if (search.chain.kind === "solana") {
+		const { rescueOnSolana } = await import("./rescue-on-solana.ts");
+		return rescueOnSolana(call, { config, keys, search, isSent: options.send ?? false });
+	}
 	const found = await withEvmNode(config, search.chain, (client) => look(call, { config, search, client }));
 	if (options.send) await send({ config, keys, call, search, found });
 	await call.output.result(
