@@ -1,12 +1,11 @@
 import {
 	fromSolanaWord,
+	inputAddress,
 	isSolana,
-	markerAddress,
-	memoProgramAddress,
 	type Order,
-	onlyMarkerOwner,
+	orderAddress,
 	orderId,
-	type PlainInstruction,
+	recordAddress,
 	type SolanaAddress,
 	type SolanaDeployment,
 	solanaChainId,
@@ -21,6 +20,20 @@ import type { ShownFact } from "./shown-fact.ts";
 
 const timeoutMs = 20_000;
 
+/** The program's instructions: their number, and where they have the account of the order. */
+const calls = {
+	open: { number: 1, at: 0 },
+	pay: { number: 4, at: 0 },
+	fill: { number: 16, at: 2 },
+};
+
+/** An instruction of a transaction that landed. */
+type PlainInstruction = {
+	program: SolanaAddress;
+	accounts: readonly (SolanaAddress | undefined)[];
+	data: Uint8Array;
+};
+
 /** Reads Solana for the checks of a receipt. Every method throws a ReceiptError if the chain shows something else. */
 export type SolanaWitness = {
 	opened(field: string, txHash: string): Promise<ShownFact>;
@@ -28,14 +41,14 @@ export type SolanaWitness = {
 	refunded(field: string, txHash: string): Promise<ShownFact>;
 };
 
+type TokenChange = { mint: string; owner: string | undefined; change: bigint };
+
 /** A transaction that landed. */
 type Landed = {
-	addresses: SolanaAddress[];
-	signers: ReadonlySet<SolanaAddress>;
 	instructions: PlainInstruction[];
 	/** How much more each account holds of the native token, or of the one token it is for. */
 	lamports: ReadonlyMap<SolanaAddress, { before: bigint; after: bigint }>;
-	tokens: ReadonlyMap<SolanaAddress, { mint: string; change: bigint }>;
+	tokens: ReadonlyMap<SolanaAddress, TokenChange>;
 	isFinal: boolean;
 };
 
@@ -51,6 +64,7 @@ export async function openSolanaWitness(
 		throw new RpcError(chainId, "is a node of another cluster", { next: "fix_request" });
 	}
 	const id = orderId(order);
+	const program = deployment.program.address;
 
 	function readAt(txHash: string, commitment: "confirmed" | "finalized") {
 		return ask(() =>
@@ -73,21 +87,19 @@ export async function openSolanaWitness(
 		if (meta.err !== null) throw new ReceiptError(field, `names ${txHash}, which failed`);
 		const { message } = transaction;
 		const addresses = message.accountKeys as SolanaAddress[];
-		const tokens = new Map<SolanaAddress, { mint: string; change: bigint }>();
+		const tokens = new Map<SolanaAddress, TokenChange>();
 		for (const [sign, balances] of [
 			[-1n, meta.preTokenBalances ?? []],
 			[1n, meta.postTokenBalances ?? []],
 		] as const) {
-			for (const { accountIndex, mint, uiTokenAmount } of balances) {
+			for (const { accountIndex, mint, owner, uiTokenAmount } of balances) {
 				const address = addresses[accountIndex];
 				if (!address) continue;
 				const change = (tokens.get(address)?.change ?? 0n) + sign * BigInt(uiTokenAmount.amount);
-				tokens.set(address, { mint, change });
+				tokens.set(address, { mint, owner, change });
 			}
 		}
 		return {
-			addresses,
-			signers: new Set(addresses.slice(0, message.header.numRequiredSignatures)),
 			instructions: message.instructions.map(({ programIdIndex, accounts, data }) => ({
 				program: addresses[programIdIndex] as SolanaAddress,
 				accounts: accounts.map((index) => addresses[index]),
@@ -118,60 +130,61 @@ export async function openSolanaWitness(
 		return change?.mint === mint ? change.change : 0n;
 	}
 
-	/**
-	 * Expects that the transaction created one of the order's markers, which only one transaction can create, and no marker
-	 * of another order: the same payment would else be shown for both. The marker's owner says who was paid.
-	 */
-	async function expectMarker(
+	/** Returns the one instruction of the program that does this to the order. Throws if there is none. */
+	function expectCall(
 		field: string,
-		landed: Landed,
-		{ bases, owner }: { bases: readonly SolanaAddress[]; owner: SolanaAddress },
-	): Promise<void> {
-		for (const base of bases) {
-			if ((await onlyMarkerOwner(landed.instructions, { base, orderId: id })) !== owner) continue;
-			const balance = landed.lamports.get(await markerAddress({ base, orderId: id }));
-			if (balance && balance.after > balance.before && landed.signers.has(base)) return;
+		{ instructions }: Landed,
+		{ number, account, at, what }: { number: number; account: SolanaAddress; at: number; what: string },
+	): PlainInstruction {
+		const call = instructions.find(
+			(one) => one.program === program && one.data[0] === number && one.accounts[at] === account,
+		);
+		if (!call) throw new ReceiptError(field, `does not ${what} the order ${id}`);
+		return call;
+	}
+
+	/** Returns how much of the order's input came to its account, below zero if it left. */
+	async function inputChange({ lamports, tokens }: Landed): Promise<bigint> {
+		if (fromSolanaWord(order.inputToken) !== solanaNativeToken) {
+			return tokens.get(await inputAddress(program, id))?.change ?? 0n;
 		}
-		throw new ReceiptError(field, `does not create the marker of the order ${id}, or also that of another`);
+		const change = lamports.get(await orderAddress(program, id));
+		return change ? change.after - change.before : 0n;
 	}
 
 	return {
 		async opened(field, txHash) {
 			const landed = await read(field, txHash);
-			const wallet = fromSolanaWord(order.wallet);
-			const memos = landed.instructions
-				.filter(({ program }) => program === memoProgramAddress)
-				.map(({ data }) => new TextDecoder().decode(data));
-			// A deposit that named two orders would be shown for both.
-			if (memos.length !== 1 || memos[0] !== id)
-				throw new ReceiptError(field, `does not name the order ${id}, and it alone, in a memo`);
-			if (!landed.signers.has(wallet))
-				throw new ReceiptError(field, `was not signed by the wallet ${wallet}`);
-			const owner = fromSolanaWord(order.escrow);
-			const amount = await received(landed, { owner, token: order.inputToken });
-			if (amount < order.inputAmount) {
-				throw new ReceiptError(field, `moved ${amount} to the escrow, and not ${order.inputAmount}`);
-			}
-			const fact = "the order was opened: the escrow took the whole input";
+			const account = await orderAddress(program, id);
+			// The program opens an order once, and only if the whole input has arrived.
+			expectCall(field, landed, { ...calls.open, account, what: "open" });
+			const fact = "the order was opened: its account took the whole input";
 			return { fact, chainId, txHash, isFinal: landed.isFinal };
 		},
 
 		async delivered(field, txHash, amount) {
 			const landed = await read(field, txHash);
-			await expectMarker(field, landed, { bases: [deployment.vault], owner: deployment.vault });
+			const account = await (isSolana(order.originChainId) ? orderAddress : recordAddress)(program, id);
+			const { data } = expectCall(field, landed, { ...calls.fill, account, what: "fill" });
+			const filled = new DataView(data.buffer, data.byteOffset + data.length - 8, 8).getBigUint64(0, true);
 			const owner = fromSolanaWord(order.recipient);
 			const paid = await received(landed, { owner, token: order.outputToken });
-			if (paid !== amount) throw new ReceiptError("deliveredAmount", `is ${amount}, but ${paid} was paid`);
+			if (filled !== amount || paid < amount) {
+				throw new ReceiptError("deliveredAmount", `is ${amount}, but ${filled} was paid`);
+			}
 			return { fact: `the recipient was paid ${amount}`, chainId, txHash, isFinal: landed.isFinal };
 		},
 
 		async refunded(field, txHash) {
 			const landed = await read(field, txHash);
-			const isWithin = isSolana(order.destinationChainId);
-			const { escrow, vault } = deployment;
-			await expectMarker(field, landed, { bases: isWithin ? [vault, escrow] : [escrow], owner: escrow });
+			const account = await orderAddress(program, id);
+			const [, to] = expectCall(field, landed, { ...calls.pay, account, what: "pay" }).accounts;
 			const owner = fromSolanaWord(order.wallet);
-			const amount = await received(landed, { owner, token: order.inputToken });
+			const isNative = fromSolanaWord(order.inputToken) === solanaNativeToken;
+			// The same transaction may pay the wallet something else.
+			const receiver = isNative ? to : to && landed.tokens.get(to)?.owner;
+			if (receiver !== owner) throw new ReceiptError(field, "does not pay the wallet");
+			const amount = -(await inputChange(landed));
 			if (amount < order.inputAmount) {
 				throw new ReceiptError(field, `gave ${amount} back to the wallet, and not ${order.inputAmount}`);
 			}

@@ -88,7 +88,7 @@ function checkParts(receipt: SwapReceipt): void {
 	}
 }
 
-/** Expects that the order names contracts, or keys on Solana, of the caller's deployment file. */
+/** Expects that the order names contracts, or the program on Solana, of the caller's deployment file. */
 function checkPins(order: Order, pins: Deployment): void {
 	const expectPinned = (field: string, word: Hex, pinned: readonly Hex[]) => {
 		if (pinned.some((one) => one === word.toLowerCase())) return;
@@ -97,8 +97,8 @@ function checkPins(order: Order, pins: Deployment): void {
 	const on = (field: string, chainId: bigint) => {
 		if (isSolana(chainId)) {
 			if (!pins.solana) throw new ReceiptError(field, `names chain ${solanaChainId}, which is not pinned`);
-			const { escrow, vault } = pins.solana;
-			return { escrows: [toSolanaWord(escrow)], vaults: [toSolanaWord(vault)] };
+			const { address, vault } = pins.solana.program;
+			return { escrows: [toSolanaWord(address)], vaults: [toSolanaWord(vault)] };
 		}
 		const chain = pins.chains.find((candidate) => BigInt(candidate.chainId) === chainId);
 		if (!chain) throw new ReceiptError(field, `names chain ${chainId}, which is not pinned`);

@@ -12,7 +12,7 @@ import {
 	unpackDeadlines,
 	wordOfAddress,
 } from "@geoswap/protocol";
-import { type Hex, zeroHash } from "viem";
+import type { Hex } from "viem";
 import { pinnedChain } from "./pinned-chain.ts";
 import { pinnedSolana } from "./pinned-solana.ts";
 import { stableFloor } from "./stable-floor.ts";
@@ -87,14 +87,14 @@ export function expectedTerms({
 	};
 }
 
-/** Returns a chain's part of an order. Solana has no attesters: funds there are in the service's custody anyway. */
+/** Returns a chain's part of an order. */
 function pinnedWords(
 	pins: Deployment,
 	place: { field: string; chainId: number },
 ): { escrow: Hex; vault: Hex; attesterSet: Hex } {
 	if (isSolana(place.chainId)) {
-		const { escrow, vault } = pinnedSolana(pins, place);
-		return { escrow: toSolanaWord(escrow), vault: toSolanaWord(vault), attesterSet: zeroHash };
+		const { address, vault, attesterSet } = pinnedSolana(pins, place).program;
+		return { escrow: toSolanaWord(address), vault: toSolanaWord(vault), attesterSet: attesterSet.hash };
 	}
 	const { contracts, attesterSet } = pinnedChain(pins, place);
 	return {

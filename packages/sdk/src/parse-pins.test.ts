@@ -33,7 +33,9 @@ test("a file of a newer version, with new fields everywhere and fields of server
 	expect(read.pins.chains.map(({ contracts }) => contracts)).toEqual(
 		pins.chains.map(({ contracts }) => contracts),
 	);
-	expect(read.pins.solana).toMatchObject({ escrow: pins.solana?.escrow, vault: pins.solana?.vault });
+	expect(read.pins.solana).toMatchObject({
+		program: { address: pins.solana?.program.address, vault: pins.solana?.program.vault },
+	});
 });
 
 test("a chain that cannot be read is left out, and the pins of the others hold", () => {
@@ -46,6 +48,15 @@ test("a chain that cannot be read is left out, and the pins of the others hold",
 	expect(read.pins).toEqual(pins);
 	expect(read.unread.map(({ chain }) => chain)).toEqual(["8453", "10"]);
 	expect(read.unread[0]?.problem).toMatch(/^contracts\.vault: /);
+});
+
+test("Solana is left out if its program cannot be read", () => {
+	const file = clone();
+	const { program } = file.solana;
+	file.solana.program = { ...program, address: "0x01" };
+	const read = parsePins(file);
+	expect(read.pins.solana).toBeUndefined();
+	expect(read.unread[0]?.problem).toMatch(/^program\.address: /);
 });
 
 test("a file without a readable chain, or with a chain twice, is refused", () => {

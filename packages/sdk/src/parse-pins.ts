@@ -19,6 +19,12 @@ const assetFields = {
 	kind: z.string(),
 };
 
+const attesterSetSchema = z.looseObject({
+	threshold: z.int().positive(),
+	attesters: z.array(evmAddressSchema).min(1),
+	hash: z.string(),
+});
+
 const evmChainSchema = z.looseObject({
 	chainId: z.int().positive(),
 	name: z.string().min(1),
@@ -29,11 +35,7 @@ const evmChainSchema = z.looseObject({
 		escrow: contractAddressSchema,
 		vault: contractAddressSchema,
 	}),
-	attesterSet: z.looseObject({
-		threshold: z.int().positive(),
-		attesters: z.array(evmAddressSchema).min(1),
-		hash: z.string(),
-	}),
+	attesterSet: attesterSetSchema,
 	assets: z.array(z.looseObject({ ...assetFields, address: evmAddressSchema })).min(1),
 });
 
@@ -42,8 +44,12 @@ const solanaSchema = z.looseObject({
 	name: z.string().min(1),
 	genesisHash: z.string(),
 	feePayers: z.array(solanaAddressSchema).min(1),
-	escrow: solanaAddressSchema,
-	vault: solanaAddressSchema,
+	program: z.looseObject({
+		address: solanaAddressSchema,
+		vault: solanaAddressSchema,
+		upgradeAuthority: solanaAddressSchema.nullable(),
+		attesterSet: attesterSetSchema,
+	}),
 	assets: z.array(z.looseObject({ ...assetFields, address: solanaAddressSchema })).min(1),
 });
 

@@ -1,4 +1,5 @@
-import { attesterSetHash, type ChainDeployment, type Deployment } from "@geoswap/protocol";
+import type { ChainDeployment, Deployment } from "@geoswap/protocol";
+import { expectAttesterSet } from "./expect-attester-set.ts";
 import { VerificationError } from "./verification-error.ts";
 
 /**
@@ -22,27 +23,6 @@ export function pinnedChain(
 		const pinned = pins.chains.map((candidate) => candidate.chainId).join(", ");
 		throw new VerificationError({ field, expected: `a pinned chain (${pinned})`, actual: chainId });
 	}
-	const { attesterSet } = chain;
-	// Orders name the hash alone, so it must be that of the attesters that the caller trusts.
-	const hash = hashOf(chain);
-	if (hash !== attesterSet.hash.toLowerCase()) {
-		throw new VerificationError({
-			field: `pins.${chainId}.attesterSet.hash`,
-			expected: hash,
-			actual: attesterSet.hash,
-		});
-	}
+	expectAttesterSet(chainId, chain.attesterSet);
 	return chain;
-}
-
-function hashOf({ chainId, attesterSet }: ChainDeployment): string {
-	try {
-		return attesterSetHash(attesterSet);
-	} catch (error) {
-		throw new VerificationError({
-			field: `pins.${chainId}.attesterSet`,
-			expected: "a valid attester set",
-			actual: (error as Error).message,
-		});
-	}
 }

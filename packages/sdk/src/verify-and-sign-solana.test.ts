@@ -1,7 +1,7 @@
-import { type Order, solanaNativeToken, toSolanaWord } from "@geoswap/protocol";
+import { type Order, solanaChainId, solanaNativeToken, toSolanaWord } from "@geoswap/protocol";
 import { getBase64Encoder, getTransactionDecoder, type SignatureBytes, verifySignature } from "@solana/kit";
 import fc from "fast-check";
-import { toHex } from "viem";
+import { getAddress, numberToHex, toHex } from "viem";
 import { expect, test } from "vitest";
 import { changeAt, leafPaths, setAt } from "../test/change-at.ts";
 import * as evm from "../test/op-fixture.ts";
@@ -60,6 +60,7 @@ const inert = [
 	/^pins\.chains\.1\.(name|kind|uniswap\..*|wrappedNative|settlementToken|assets\..*|deployedAtBlock)$/,
 	/^pins\.chains\.1\.contracts\.(earlier\w+\.\d|accessManager|delegate|typedDelegate|escrow)$/,
 	/^pins\.solana\.(name|genesisHash|feePayers\.1|settlementToken)$/,
+	/^pins\.solana\.program\.(operator|upgradeAuthority|deployedAtSlot|code\..*)$/,
 	/^pins\.solana\.assets\.(0\.(symbol|kind|feed\..*)|1\..*)$/,
 ];
 
@@ -132,6 +133,32 @@ test("the wallet signs the message that is shown, and the fee payer's signature 
 		expect(await verifySignature(signer.keyPair.publicKey, signature, transaction.messageBytes)).toBe(true);
 		expect(Object.values(transaction.signatures)[0]).toBeNull();
 		expect(getBase64Encoder().encode(build.geoOp.message)).toEqual(new Uint8Array(transaction.messageBytes));
+	}
+});
+
+test("with pins whose attesters are not those of the set's hash, nothing to or from Solana is signed", async () => {
+	const { intent, order, quote } = makeOrderToSolana();
+	const toSolana = { intent, quote, build: evm.makeBuild({ order }), limits, account: evm.account };
+	const { attesterSet } = makePins().solana?.program ?? {};
+	if (!attesterSet) throw new Error("Solana is pinned");
+	const [first = "0x", ...others] = attesterSet.attesters;
+	const hash = toHex(1n, { size: 32 });
+	for (const [changed, field] of [
+		[{ hash }, "attesterSet.hash"],
+		[{ threshold: attesterSet.threshold + 1 }, "attesterSet"],
+		[{ attesters: [getAddress(numberToHex(1, { size: 20 })), ...others] }, "attesterSet"],
+		[{ attesters: [first, first, ...others] }, "attesterSet"],
+	] as const) {
+		const pins = makePins();
+		if (!pins.solana) throw new Error("Solana is pinned");
+		pins.solana.program.attesterSet = { ...attesterSet, ...changed } as typeof attesterSet;
+		const expected = expect.stringMatching(new RegExp(`^pins\\.${solanaChainId}\\.${field}`));
+		// The service may have built the order for that set.
+		const build = await makeBuild({
+			order: makeOrder({ attesterSet: pins.solana.program.attesterSet.hash }),
+		});
+		expect(await refusedField(await makeOp({ pins, build }))).toEqual(expected);
+		await expect(verifyAndSign({ ...toSolana, pins })).rejects.toMatchObject({ field: expected });
 	}
 });
 

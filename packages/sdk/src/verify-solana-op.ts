@@ -1,9 +1,9 @@
 import {
 	type BuildSolanaResponse,
 	type OrderTransaction,
+	openTransaction,
 	orderId,
 	orderToJson,
-	orderTransaction,
 	solanaChainId,
 } from "@geoswap/protocol";
 import { getBase64Decoder, isBlockhash } from "@solana/kit";
@@ -57,7 +57,7 @@ export async function verifySolanaOp({
 		);
 	}
 
-	const transaction = await orderTransaction(pinned, order, { feePayer, blockhash, compute }).catch(
+	const transaction = await openTransaction(pinned, order, { feePayer, blockhash, compute }).catch(
 		// The amount is one that no token holds, or the pins contradict themselves.
 		(error: Error) => refuse("intent.amount", "a valid transaction", error.message),
 	);
@@ -70,7 +70,7 @@ export async function verifySolanaOp({
 				orderId: orderId(order),
 				chainId: solanaChainId,
 				feePayer,
-				escrow: pinned.escrow,
+				escrow: pinned.program.address,
 				blockhash,
 				compute,
 				message: base64.decode(transaction.message),

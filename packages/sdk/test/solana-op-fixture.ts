@@ -4,9 +4,9 @@ import {
 	type Deployment,
 	fromSolanaWord,
 	type Order,
+	openTransaction,
 	orderId,
 	orderToJson,
-	orderTransaction,
 	type QuoteRequestBody,
 	type QuoteResponse,
 	type SolanaAddress,
@@ -15,7 +15,7 @@ import {
 	toSolanaWord,
 } from "@geoswap/protocol";
 import { createKeyPairSignerFromPrivateKeyBytes, getBase64Decoder } from "@solana/kit";
-import { getAddress, numberToHex, zeroHash } from "viem";
+import { getAddress, numberToHex } from "viem";
 import * as evm from "./op-fixture.ts";
 
 export const { nowMs } = evm;
@@ -77,7 +77,7 @@ export function makeOrder(changes: Partial<Order> = {}): Order {
 		originChainId: BigInt(solanaChainId),
 		escrow: toSolanaWord(escrow),
 		originVault: toSolanaWord(vault),
-		attesterSet: zeroHash,
+		attesterSet: attesterSet.hash,
 		wallet: toSolanaWord(signer.address),
 		inputToken: toSolanaWord(usdc),
 		...changes,
@@ -122,7 +122,7 @@ export async function makeBuild({
 	if (!solana) throw new Error("Solana is pinned");
 	const blockhash = solanaAddress(block);
 	const parts = { feePayer: payer, blockhash, compute: { unitLimit, microLamportsPerUnit } };
-	const { message, unsigned } = await orderTransaction(solana, order, parts);
+	const { message, unsigned } = await openTransaction(solana, order, parts);
 	const base64 = getBase64Decoder();
 	return {
 		unsignedTransaction: base64.decode(unsigned),

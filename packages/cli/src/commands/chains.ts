@@ -38,7 +38,10 @@ function delegateLines(chain: ChainEntry): Line[] {
 function differences({ chains, solana }: Deployment, chain: ChainEntry): string[] {
 	if (chain.kind === "solana") {
 		return solana?.chainId === chain.chainId
-			? differing(chain.chainId, chain.contracts, { escrow: solana.escrow, vault: solana.vault })
+			? differing(chain.chainId, chain.contracts, {
+					escrow: solana.program.address,
+					vault: solana.program.vault,
+				})
 			: ["the file does not have this chain"];
 	}
 	const pinned = chains.find(({ chainId }) => chainId === chain.chainId);

@@ -3,14 +3,14 @@ import { hexSchema, sealedTokenSchema, timeSchema } from "./fields.ts";
 
 /**
  * Everything that the transaction is made of. With the deployment, `order` and these parts are enough to make its bytes
- * again: `orderTransaction` of this package does so, and docs/signing.md says how.
+ * again: `openTransaction` of this package does so, and docs/signing.md says how.
  */
 export const solanaOpSchema = z.object({
 	chainId: z.int().describe("Solana's."),
 	orderId: hexSchema.describe("The hash of the order."),
 	order: z.record(z.string(), z.string()).describe("The order's terms: input, output and deadlines."),
 	feePayer: z.string().describe("The service's key that pays the fee and is the first signer."),
-	escrow: z.string().describe("The key that holds the input until the order is released or refunded."),
+	escrow: z.string().describe("The program that holds the input until the order is released or refunded."),
 	blockhash: z.string().describe("The transaction's recent blockhash."),
 	lastValidBlockHeight: z.string().describe("The last block height at which the transaction can land."),
 	compute: z

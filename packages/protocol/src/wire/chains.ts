@@ -50,11 +50,13 @@ const chainSchema = z.discriminatedUnion("kind", [
 			.describe("The kind of chain. It decides which build call starts a swap from here."),
 		contracts: z
 			.object({
-				escrow: z.string().describe("The key that holds inputs until their orders are released or refunded."),
-				vault: z.string().describe("The key that pays outputs."),
+				escrow: z
+					.string()
+					.describe("The program that holds inputs until their orders are released or refunded."),
+				vault: z.string().describe("The account of the program that outputs are paid from."),
 			})
 			.describe(
-				"The service's keys; there are no programs. Compare them with the published deployment file.",
+				"The deployed program and its vault. Compare them with the published deployment file; pin that file, not this answer.",
 			),
 	}),
 ]);
