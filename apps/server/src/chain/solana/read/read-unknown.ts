@@ -53,8 +53,9 @@ export async function readUnknown(
 	return unknown;
 }
 
-function earliestSlot(
-	{ slot, lastValidHeight = 0 }: SoughtTransaction,
+/** Returns a slot before which a transaction cannot have landed. */
+export function earliestSlot(
+	{ slot, lastValidHeight = 0 }: Pick<SoughtTransaction, "slot" | "lastValidHeight">,
 	asOf: { slot: number; height: number },
 ): number {
 	return slot ?? asOf.slot - slotsPerBlock * (asOf.height - lastValidHeight + blocksToLand);

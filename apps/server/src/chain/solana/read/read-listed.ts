@@ -1,0 +1,20 @@
+import type { SolanaAddress } from "@geoswap/protocol";
+import type { SolanaChain } from "../connect-solana.ts";
+import { fromSignature, listSignatures } from "./list-signatures.ts";
+import { type Landed, readLanded } from "./read-landed.ts";
+
+/** The number of transactions that are read, the newest. Anyone can name an address in transactions of their own. */
+const looks = 50;
+
+/** Returns the newest final transactions that name an address and succeeded, oldest first. */
+export async function readListed(chain: SolanaChain, address: SolanaAddress): Promise<Landed[]> {
+	const listed = await listSignatures(chain, {
+		address,
+		commitment: "finalized",
+		before: undefined,
+		limit: looks,
+	});
+	const hashes = listed.filter(({ isFailed }) => !isFailed).map(({ signature }) => fromSignature(signature));
+	const landed = await Promise.all(hashes.map((hash) => readLanded(chain, hash, "finalized")));
+	return landed.flatMap((one) => one ?? []).toReversed();
+}
