@@ -15,7 +15,7 @@ import {
 	toWord,
 } from "@geoswap/protocol";
 import { generateKeyPairSigner, type Instruction, type KeyPairSigner, signBytes } from "@solana/kit";
-import { type Address, hexToBytes, zeroHash } from "viem";
+import { type Address, hexToBytes } from "viem";
 import { expect } from "vitest";
 import type { Route } from "../../src/api/http/route.ts";
 import { postBuildSolanaTx } from "../../src/api/route/post-build-solana-tx.ts";
@@ -184,6 +184,18 @@ export async function startSolanaSubmitScene() {
 		);
 	}
 
+	/** Lets this many of the program's attesters be alive. */
+	async function setAttesters(count: number): Promise<void> {
+		await owner.query("truncate heartbeats, chain_heads");
+		for (const chainId of [solanaChainId, destinationId]) {
+			await owner.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [chainId]);
+			for (const attester of deployment.program.attesterSet.attesters.slice(0, count)) {
+				const heartbeat = [hexToBytes(attester), chainId, new Date()];
+				await owner.query("insert into heartbeats values ($1, $2, 90, $3)", heartbeat);
+			}
+		}
+	}
+
 	return {
 		solana,
 		chain,
@@ -207,6 +219,7 @@ export async function startSolanaSubmitScene() {
 		build,
 		newWallet,
 		setStock,
+		setAttesters,
 		newQuote: (wallet: SolanaAddress, options: SolanaQuoteOptions = {}) =>
 			newQuote({ deployment, wallet, nowMs: nowMs(), ...options }),
 		signedTransaction: async (
@@ -225,13 +238,14 @@ export async function startSolanaSubmitScene() {
 			const { rows } = await owner.query("select count(*) as count from swaps");
 			return rows[0].count;
 		},
-		/** Removes all swaps, refills the stock and makes everything work again. */
+		/** Removes all swaps, refills the stock, and makes everything work again. */
 		reset: async () => {
 			clock.aheadMs = 0;
 			poked = [];
 			Object.assign(knobs, usual());
 			await owner.query("truncate swaps, swap_events, reservations, unsettled_gas");
 			await setStock(10n ** 12n);
+			await setAttesters(deployment.program.attesterSet.attesters.length);
 		},
 		stop: async () => {
 			await Promise.all([solana.stop(), database.drop()]);
@@ -273,10 +287,10 @@ function newQuote({
 	const terms: Order = {
 		originChainId: BigInt(solanaChainId),
 		destinationChainId: BigInt(destinationId),
-		escrow: toSolanaWord(deployment.escrow),
-		originVault: toSolanaWord(deployment.vault),
+		escrow: toSolanaWord(deployment.program.address),
+		originVault: toSolanaWord(deployment.program.vault),
 		destinationVault: toWord("0x00000000000000000000000000000000000A0000"),
-		attesterSet: zeroHash,
+		attesterSet: deployment.program.attesterSet.hash,
 		wallet: toSolanaWord(wallet),
 		inputToken: toSolanaWord(inputToken),
 		inputAmount,

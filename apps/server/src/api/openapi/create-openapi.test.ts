@@ -2,6 +2,8 @@ import {
 	errorBodySchema,
 	errorCatalogue,
 	errorCodes,
+	fromSolanaWord,
+	openTransaction,
 	orderDigest,
 	orderId,
 	orderSchema,
@@ -118,11 +120,23 @@ test("the example swap is real: its hash, its signatures and its transaction can
 	};
 	expect(await recoverAuthorizationAddress(signed)).toBe(exampleWallet);
 
-	expect(orderId(orderSchema.parse(exampleSolanaOp.order))).toBe(exampleSolanaOp.orderId);
+	const solanaOrder = orderSchema.parse(exampleSolanaOp.order);
+	expect(orderId(solanaOrder)).toBe(exampleSolanaOp.orderId);
 	const message = new Uint8Array(Buffer.from(exampleSolanaOp.message, "base64"));
 	const unsigned = decodeWireTransaction(Buffer.from(exampleUnsignedTransaction, "base64"));
 	const transaction = decodeWireTransaction(Buffer.from(exampleSignedTransaction, "base64"));
 	expect([unsigned?.message, transaction?.message]).toEqual([message, message]);
+	const assets = [{ address: fromSolanaWord(solanaOrder.inputToken), decimals: 6 }] as never;
+	const parts = {
+		feePayer: solanaAddressSchema.parse(exampleSolanaOp.feePayer),
+		blockhash: exampleSolanaOp.blockhash,
+		compute: {
+			unitLimit: exampleSolanaOp.compute.unitLimit,
+			microLamportsPerUnit: BigInt(exampleSolanaOp.compute.microLamportsPerUnit),
+		},
+	};
+	expect((await openTransaction({ assets }, solanaOrder, parts)).message).toEqual(message);
+	expect(exampleSolanaOp.escrow).toBe(fromSolanaWord(solanaOrder.escrow));
 	const wallet = solanaAddressSchema.parse("F25s3DdjXdCxYBhh2z8FBusVEMT4b9bGNFVKJi3wFoF4");
 	const walletSignature = transaction?.signatures[1] ?? new Uint8Array();
 	expect(await verifyWalletSignature({ wallet, message, signature: walletSignature })).toBe(true);

@@ -72,7 +72,6 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	TRANSACTION_CHANGED: {
 		details: z.object({ changed: z.string().describe("The first part that differs from what was built.") }),
 		example: { changed: "instructions" },
-		alsoNext: "contact_operator",
 	},
 	UNAUTHORIZED: {},
 	INVALID_TOKEN: {

@@ -72,7 +72,7 @@ test("every chain is listed with its contracts, without a call to the chain", as
 		kind: "solana",
 		nativeToken: "11111111111111111111111111111111",
 		settlementToken: solana.settlementToken,
-		contracts: { escrow: solana.escrow, vault: solana.vault },
+		contracts: { escrow: solana.program.address, vault: solana.program.vault },
 		openSeconds: 75,
 		finalitySeconds: 10,
 		live: true,

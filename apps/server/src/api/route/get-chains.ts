@@ -64,14 +64,14 @@ export function getChains({
 		finalitySeconds,
 		explorerUrl,
 	}: SolanaChainConfig): ChainEntry {
-		const { name, escrow, vault, settlementToken } = deployment;
+		const { name, program, settlementToken } = deployment;
 		return {
 			chainId,
 			name,
 			kind,
 			nativeToken: solanaNativeToken,
 			settlementToken,
-			contracts: { escrow, vault },
+			contracts: { escrow: program.address, vault: program.vault },
 			openSeconds,
 			finalitySeconds,
 			...(explorerUrl !== undefined && { explorerUrl }),

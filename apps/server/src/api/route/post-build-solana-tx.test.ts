@@ -2,9 +2,10 @@ import { solanaKeyVariables } from "@geoswap/devnet";
 import {
 	buildSolanaResponseSchema,
 	emptyAccountRentLamports,
+	openTransaction,
 	orderId,
 	orderSchema,
-	orderTransaction,
+	packDeadlines,
 	type SolanaAddress,
 	solanaNativeToken,
 	toSolanaWord,
@@ -19,7 +20,8 @@ import {
 	startSolanaSubmitScene,
 } from "../../../test/api/solana-submit-scene.ts";
 import { solanaKeysOf } from "../../../test/signer/solana-keys-of.ts";
-import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
+import { readOrders } from "../../chain/solana/program/read-orders.ts";
+import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
 import { readStatuses } from "../../chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../chain/solana/send/send-raw.ts";
 import { coSignOrder } from "../../chain/solana/wallet/co-sign-order.ts";
@@ -32,7 +34,7 @@ beforeEach(() => scene.reset());
 afterAll(() => scene.stop());
 
 test.each(["USDC", "USDT", "SOL"])(
-	"a transaction in %s, rebuilt from the readable answer, moves exactly the input to the escrow",
+	"a transaction in %s, rebuilt from the readable answer, opens the order with exactly its input",
 	async (symbol) => {
 		const { chain, solana } = scene;
 		const token = addressOf(symbol);
@@ -53,7 +55,7 @@ test.each(["USDC", "USDT", "SOL"])(
 				microLamportsPerUnit: BigInt(geoOp.compute.microLamportsPerUnit),
 			},
 		};
-		const { unsigned, message } = await orderTransaction(solana.deployment, order, parts);
+		const { unsigned, message } = await openTransaction(solana.deployment, order, parts);
 		expect(unsignedTransaction).toBe(Buffer.from(unsigned).toString("base64"));
 		expect(geoOp.message).toBe(Buffer.from(message).toString("base64"));
 
@@ -67,12 +69,12 @@ test.each(["USDC", "USDT", "SOL"])(
 			op: { ...parts, signature: bytesToHex(signed.subarray(65, 129)) },
 			feePayerKey,
 		});
-		const before = await readHoldings(chain, { commitment: "confirmed" });
 		await sendRaw(chain, raw);
 		await landed(signature);
-		const after = await readHoldings(chain, { commitment: "confirmed" });
-		const held = toSolanaWord(token);
-		expect((after.escrow.get(held) ?? 0n) - (before.escrow.get(held) ?? 0n)).toBe(inputAmount);
+		const orders = { orderIds: [orderId(order)], commitment: "confirmed" } as const;
+		expect(await readOrders(chain, orders)).toMatchObject([{ state: "opened", inputAmount }]);
+		const holding = { wallet: wallet.address, token: toSolanaWord(token) };
+		expect(await readSolanaWallet(chain, holding)).toMatchObject({ balance: 0n });
 	},
 );
 
@@ -191,8 +193,8 @@ test("a build leaves a wallet's account with no SOL or with at least its rent", 
 
 test("a transaction that would fail is not handed out for signing", async () => {
 	const wallet = await scene.newWallet();
-	const nobody = await generateKeyPairSigner();
-	const quote = scene.newQuote(wallet.address, { change: { escrow: toSolanaWord(nobody.address) } });
+	const past = packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n });
+	const quote = scene.newQuote(wallet.address, { change: { deadlines: past } });
 	expect(await refusalOf(scene.build(quote))).toMatchObject({
 		code: "SIMULATION_FAILED",
 		details: { reason: expect.stringContaining("instruction 2") },

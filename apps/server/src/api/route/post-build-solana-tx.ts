@@ -4,10 +4,10 @@ import {
 	fromSolanaWord,
 	type Milliseconds,
 	type Order,
+	openTransaction,
 	orderId,
 	orderSchema,
 	orderToJson,
-	orderTransaction,
 	type SolanaAddress,
 	type SolanaDeployment,
 	type SolanaOp,
@@ -93,7 +93,7 @@ export function postBuildSolanaTx({
 					quote.opExpiresAtMs,
 				),
 			};
-			const { unsigned, message } = await orderTransaction(chain.deployment, order, op);
+			const { unsigned, message } = await openTransaction(chain.deployment, order, op);
 			const simulation = await simulateTransaction(chain, unsigned);
 			checkSimulation(chain, simulation);
 			return {

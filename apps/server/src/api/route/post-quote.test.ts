@@ -8,7 +8,6 @@ import {
 	solanaChainId,
 	unpackDeadlines,
 } from "@geoswap/protocol";
-import { zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readTestPrices, testBook, testConfig, withSolana } from "../../../test/desk/test-prices.ts";
 import { testSolanaDeployment } from "../../../test/order/test-solana-deployment.ts";
@@ -115,7 +114,10 @@ test("a quote from Solana names its origin and is sealed for Solana's build endp
 		openToken<SealedQuote>(sealKeys, response.geoQuoteToken, { purpose, accountId: account.accountId });
 	await expect(open("quote:evm")).rejects.toMatchObject({ details: { reason: "wrong_endpoint" } });
 	const order = orderSchema.parse((await open("quote:solana")).order);
-	expect(order).toMatchObject({ originChainId: BigInt(solanaChainId), attesterSet: zeroHash });
+	expect(order).toMatchObject({
+		originChainId: BigInt(solanaChainId),
+		attesterSet: solana.program.attesterSet.hash,
+	});
 });
 
 test("two quotes of one request have different swap ids", async () => {

@@ -1,6 +1,7 @@
 import {
 	fromSwapId,
-	orderTransaction,
+	openTransaction,
+	orderId,
 	type SwapUuid,
 	solanaChainId,
 	solanaNativeToken,
@@ -21,7 +22,7 @@ import {
 } from "../../../test/api/solana-submit-scene.ts";
 import { giveAccountAway } from "../../../test/solana/give-account-away.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
+import { readOrders } from "../../chain/solana/program/read-orders.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 
 let scene: SolanaSubmitScene;
@@ -33,7 +34,6 @@ afterAll(() => scene.stop());
 
 test("a signed transaction becomes a pending swap with its reservation, and nothing is sent", async () => {
 	const wallet = await scene.newWallet();
-	const before = await readHoldings(scene.chain, { commitment: "confirmed" });
 	const { quote, built, signed } = await scene.signedTransaction(wallet);
 	expect(await scene.submit(built, signed)).toEqual({ swapId: toSwapId(quote.uuid), status: "pending" });
 	expect(scene.poked()).toEqual(["round 0"]);
@@ -55,14 +55,15 @@ test("a signed transaction becomes a pending swap with its reservation, and noth
 	});
 	const { rows } = await scene.database.owner.query("select sum(amount) as amount from reservations");
 	expect(rows).toEqual([{ amount: 9_950_000n }]);
-	expect((await readHoldings(scene.chain, { commitment: "confirmed" })).escrow).toEqual(before.escrow);
+	const orders = { orderIds: [orderId(quote.terms)], commitment: "confirmed" } as const;
+	expect(await readOrders(scene.chain, orders)).toEqual([undefined]);
 });
 
 test("a transaction that is malformed, changed or not signed by the wallet creates no swap", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, built, signed } = await scene.signedTransaction(wallet);
 	const malformed = { code: "INVALID_REQUEST" };
-	for (const text of ["", "not base64!", signed.slice(0, -8), `${signed}AAAA`]) {
+	for (const text of ["", "not base64!", signed.slice(0, -400), `${signed}A`]) {
 		expect(await refusalOf(scene.submit(built, text))).toMatchObject(malformed);
 	}
 	expect(await refusalOf(scene.submit(built, built.unsignedTransaction))).toMatchObject({
@@ -73,7 +74,7 @@ test("a transaction that is malformed, changed or not signed by the wallet creat
 	expect(await refusalOf(scene.submit(built, other))).toMatchObject({ code: "INVALID_SIGNATURE" });
 
 	// A well-meaning wallet may raise the compute price.
-	const { unsigned } = await orderTransaction(scene.solana.deployment, quote.terms, {
+	const { unsigned } = await openTransaction(scene.solana.deployment, quote.terms, {
 		...built.geoOp,
 		feePayer: scene.solana.deployment.feePayers.find((one) => one === built.geoOp.feePayer) ?? wallet.address,
 		compute: { unitLimit: built.geoOp.compute.unitLimit, microLamportsPerUnit: 1n },
@@ -191,7 +192,7 @@ test("a transaction that would fail by now is refused with the reason, and no sw
 	await scene.send(wallet, [getAllocateInstruction({ newAccount: wallet, space: 8n })]);
 	expect(await refusalOf(scene.submit(built, signed))).toMatchObject({
 		code: "SIMULATION_FAILED",
-		details: { reason: expect.stringMatching(/^instruction 2: /) },
+		details: { reason: expect.stringMatching(/^instruction 3: /) },
 	});
 	expect(await scene.swapCount()).toBe(0);
 });
@@ -225,12 +226,12 @@ test("if a lagging node or an unfunded fee payer fails the simulation, the same 
 });
 
 test("a recipient whose token account belongs to another owner is refused before anything is taken, and accepted once it owns it again", async () => {
-	const { settlementToken: token, vault } = scene.solana.deployment;
+	const { settlementToken: token, program } = scene.solana.deployment;
 	const [wallet, recipient] = [await scene.newWallet(), await scene.newWallet()];
 	const quote = scene.newQuote(wallet.address, {
 		change: {
 			destinationChainId: BigInt(solanaChainId),
-			destinationVault: toSolanaWord(vault),
+			destinationVault: toSolanaWord(program.vault),
 			outputToken: toSolanaWord(token),
 			recipient: toSolanaWord(recipient.address),
 		},
@@ -248,13 +249,13 @@ test("a recipient whose token account belongs to another owner is refused before
 });
 
 test("a recipient of SOL that a program owns is refused with the program's address, even if it has a key", async () => {
-	const { settlementToken: token, vault } = scene.solana.deployment;
+	const { settlementToken: token, program } = scene.solana.deployment;
 	const wallet = await scene.newWallet();
 	const recipient = await makeKeyedAccount(scene.solana, { token });
 	const quote = scene.newQuote(wallet.address, {
 		change: {
 			destinationChainId: BigInt(solanaChainId),
-			destinationVault: toSolanaWord(vault),
+			destinationVault: toSolanaWord(program.vault),
 			outputToken: toSolanaWord(solanaNativeToken),
 			recipient: toSolanaWord(recipient.address),
 		},
@@ -318,6 +319,19 @@ test("a swap that can no longer be delivered as quoted, or exceeds a limit, is r
 	});
 	expect(await scene.swapCount()).toBe(0);
 	expect(scene.poked()).toEqual([]);
+});
+
+test("while too few of the attesters that an order names are alive, it is refused, and the same bytes succeed later", async () => {
+	const { threshold } = scene.solana.deployment.program.attesterSet;
+	const { built, signed } = await scene.signedTransaction(await scene.newWallet());
+	await scene.setAttesters(threshold - 1);
+	expect(await refusalOf(scene.submit(built, signed))).toEqual({
+		code: "UPSTREAM_UNAVAILABLE",
+		details: { upstream: "attesters" },
+	});
+	expect(await scene.swapCount()).toBe(0);
+	await scene.setAttesters(threshold);
+	expect(await scene.submit(built, signed)).toMatchObject({ status: "pending" });
 });
 
 test("a submit succeeds even if the engine does not answer", async () => {

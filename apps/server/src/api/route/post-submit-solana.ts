@@ -1,6 +1,5 @@
-import { orderTransaction, SwapError, submitSolanaRequestSchema } from "@geoswap/protocol";
-import type { Hex } from "viem";
-import { type DepositSearch, findDeposit, newDepositSearch } from "../../chain/solana/read/find-deposit.ts";
+import { openTransaction, orderId, submitSolanaRequestSchema } from "@geoswap/protocol";
+import { wasOpened } from "../../chain/solana/program/was-opened.ts";
 import { readHeight } from "../../chain/solana/read/read-height.ts";
 import { simulateTransaction } from "../../chain/solana/send/simulate-transaction.ts";
 import { checkSignedTransaction } from "../../chain/solana/wallet/check-signed-transaction.ts";
@@ -14,18 +13,13 @@ import { servedSolana } from "../origin/served-solana.ts";
 import type { SealedSolanaOp } from "../seal/sealed-op.ts";
 import { type OriginSubmit, type SubmitDeps, submitRoute } from "../submit/submit-route.ts";
 
-/** Unfinished searches to keep. If there are more, the oldest begins anew. */
-const mostSearches = 1_000;
-
 /**
  * POST /swap/submit-solana. The API has no key on Solana: it stores what the wallet signed, and the lane of the fee
- * payer signs it too and sends it. So nobody else can have sent it, and the order is not open before it has a row. A
- * transaction whose row was lost is found by its memo.
+ * payer adds its signature and sends it. The transaction needs both signatures, so the order is not open before it has a
+ * row. An order whose row was lost is found by its account.
  */
 export function postSubmitSolana(deps: SubmitDeps): Route {
 	const { solana } = deps;
-	/** Searches for deposits that go on when the caller repeats its request, by the wallet's signature. */
-	const searches = new Map<Hex, DepositSearch>();
 	const mayLand = async ({ lastValidBlockHeight }: SealedSolanaOp) =>
 		// Without a node it is unknown; but then Solana is not served either.
 		solana !== undefined && (await readHeight(solana, "finalized")) <= lastValidBlockHeight;
@@ -46,23 +40,14 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 			}),
 		}),
 		expiresAtMs: ({ expiresAtMs }) => expiresAtMs,
-		async wasOpened(op, order, { signature }) {
-			if (!solana) return "never";
-			// A search does not find what lands after it has begun: it is kept only if this one could not land any more.
-			const isOver = !(await mayLand(op));
-			const search = searches.get(signature) ?? newDepositSearch();
-			if (isOver) keep(signature, search);
-			const found = await findDeposit(solana, { order, signature, search });
-			if (found === "unfinished") throw searchUnfinished(solana.chainId);
-			searches.delete(signature);
-			// Later steps look only for the message that was signed: they would conclude that this one never landed.
-			if (found === "another") throw anotherExecuted();
-			return found === "this" ? "opened" : found === "none" ? "never" : "untold";
+		async wasOpened({ lastValidBlockHeight }, order) {
+			if (!solana) return "untold";
+			return wasOpened(solana, { orderId: orderId(order), lastValidHeight: Number(lastValidBlockHeight) });
 		},
 		mayLand,
 		async look(op, order, _, unopened) {
 			const chain = servedSolana(solana, order.inputToken);
-			const { unsigned } = await orderTransaction(chain.deployment, order, op);
+			const { unsigned } = await openTransaction(chain.deployment, order, op);
 			const [available, simulation] = await Promise.all([
 				readSolanaAvailable({ chain, order, unopened }),
 				simulateTransaction(chain, unsigned),
@@ -86,33 +71,4 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 		}),
 	};
 	return submitRoute(origin, deps);
-
-	function keep(signature: Hex, search: DepositSearch): void {
-		searches.set(signature, search);
-		const [oldest] = searches.keys();
-		if (searches.size > mostSearches && oldest) searches.delete(oldest);
-	}
-}
-
-function searchUnfinished(chainId: number): SwapError {
-	return new SwapError(
-		"UPSTREAM_UNAVAILABLE",
-		{ upstream: `chain ${chainId}` },
-		{
-			message:
-				"The wallet has so many transactions that it is not known yet whether this one was executed. Send the same request again in a moment, until it is answered; sign nothing else for this swap until then.",
-		},
-	);
-}
-
-function anotherExecuted(): SwapError {
-	return new SwapError(
-		"TRANSACTION_CHANGED",
-		{ changed: "blockhash" },
-		{
-			next: "contact_operator",
-			message:
-				"Another transaction of the same quote was executed and took the input. Submit that transaction again, with its geoOpToken; if you do not have it, give the operator the wallet and the requestId.",
-		},
-	);
 }

@@ -490,7 +490,7 @@ test("a recipient on Solana is checked before the input is taken, and not if the
 	const solana = await startTestSolana();
 	onTestFinished(() => solana.stop());
 	const chain = connectSolana(solana);
-	const { settlementToken: token, vault } = solana.deployment;
+	const { settlementToken: token, program } = solana.deployment;
 	const recipient = await generateKeyPairSigner();
 	await solana.admin.mintTo({ owner: recipient.address, token, amount: 1n });
 	const stranger = await giveAccountAway(solana, { token, from: recipient });
@@ -501,7 +501,7 @@ test("a recipient on Solana is checked before the input is taken, and not if the
 		const terms = {
 			...quote.terms,
 			destinationChainId: BigInt(solanaChainId),
-			destinationVault: toSolanaWord(vault),
+			destinationVault: toSolanaWord(program.vault),
 			outputToken: toSolanaWord(token),
 			recipient: toSolanaWord(recipient.address),
 		};

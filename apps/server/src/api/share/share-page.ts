@@ -1,4 +1,4 @@
-import { isSolana, isTerminal, type Milliseconds, type StatusResponse } from "@geoswap/protocol";
+import { isTerminal, type Milliseconds, type StatusResponse } from "@geoswap/protocol";
 import type { ChainBook } from "../../config/chain-book.ts";
 import { moment, short } from "../page/format.ts";
 import { type Content, html } from "../page/html.ts";
@@ -45,15 +45,12 @@ function summary({ tone, status, headline, now, next }: ShareWords, page: Page):
 	</section>`;
 }
 
-/** Says when the swap is over at the latest. Only on an EVM chain can anyone but the service return the input. */
-function deadline({ answer: { decidedBy }, swap: { order }, nowMs }: Page): Content {
+/** Says when the swap is over at the latest: from then on anyone can return the input. */
+function deadline({ answer: { decidedBy }, nowMs }: Page): Content {
 	if (decidedBy === undefined) return null;
 	const at = new Date(decidedBy);
 	const time = moment(at);
 	const isPast = at.getTime() < nowMs;
-	if (isSolana(Number(order.originChainId))) {
-		return html`<p class="quiet">It ${isPast ? "should have been" : "should be"} over by ${time}.</p>`;
-	}
 	const wayOut = html`<a href="/docs/rescue">the money can be taken back without this service</a>`;
 	return isPast
 		? html`<p class="quiet">It should have been over by ${time}. If it was not paid out, ${wayOut}.</p>`

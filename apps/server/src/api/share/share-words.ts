@@ -61,9 +61,7 @@ function sayDelay({ swap, answer, fact }: SharedSwap, amounts: SwapAmounts): Sai
 	const { origin, destination, input, minOutput } = amounts;
 	const what = { opening: "start", refunding: "return" }[answer.stage as string] ?? "payout";
 	const cause = fact && factWords[fact].told;
-	const back = isSolana(Number(swap.order.originChainId))
-		? `the operator of this service returns everything`
-		: `everything goes back to the wallet. The contract that holds the money lets anyone send it back, even if this service stops`;
+	const back = `everything goes back to the wallet. The ${holderOf(swap)} that holds the money lets anyone send it back, even if this service stops`;
 	return {
 		tone: "late",
 		status: "Delayed",
@@ -169,13 +167,16 @@ function moneyOf({ swap, answer }: SharedSwap, amounts: SwapAmounts): ShareWords
 			return { amount: input, where: `${word} in the wallet, on ${origin}`.trim() };
 		}
 		case "escrow":
-			return isSolana(Number(swap.order.originChainId))
-				? { amount: input, where: `with the operator of this service, on ${origin}, until the swap ends` }
-				: {
-						amount: input,
-						where: `in a contract on ${origin}. It can pay for the delivery or give the money back to the wallet, and nothing else`,
-					};
+			return {
+				amount: input,
+				where: `in a ${holderOf(swap)} on ${origin}. It can pay for the delivery or give the money back to the wallet, and nothing else`,
+			};
 	}
+}
+
+/** Returns what holds the input of a swap, as its chain calls it. */
+function holderOf({ order }: SharedSwap["swap"]): "contract" | "program" {
+	return isSolana(order.originChainId) ? "program" : "contract";
 }
 
 /** Returns the way of the swap so far, and what is left of it. */

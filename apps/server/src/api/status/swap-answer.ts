@@ -68,8 +68,7 @@ export function termsOf({ order, output, feeMillibps, networkCost }: SwapRecord)
 }
 
 /**
- * Returns the time by which the swap is decided: at the latest, anyone may refund it, and the refund is final. Only the
- * service can refund an input on Solana; it does so before that time if its chains answer.
+ * Returns the time by which the swap is decided: at the latest, anyone may refund it, and the refund is final.
  */
 function decidedBy({ order }: SwapRecord, finalitySeconds: FinalitySeconds): string {
 	const margin = [order.originChainId, order.destinationChainId]

@@ -20,8 +20,7 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import { markerShare } from "../../chain/solana/marker/marker-share.ts";
-import { chainOf, solanaChain } from "../../config/chain-config.ts";
+import { chainOf } from "../../config/chain-config.ts";
 import type { SealKeys, SealPurpose } from "../../config/seal-keys.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import { ensurePartitions } from "../../database/ensure-partitions.ts";
@@ -244,7 +243,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		if (isOld) {
 			// `mayLand` is asked first, so that `wasOpened` finds a transaction that lands in between.
 			const isUndecided = mayBeForgotten && (await origin.mayLand(op, order));
-			const found = isForgottenOnSolana(op, order) ? "untold" : await origin.wasOpened(op, order, signed);
+			const found = await origin.wasOpened(op, order, signed);
 			if (found === "never" && isUndecided) throw notToldYet(order);
 			if (found !== "opened") {
 				// A copy of this submit that came in time may be about to create the swap in another process.
@@ -283,7 +282,6 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		// The quoted value covers what was promised, and the current value what is at stake if the price has risen.
 		const valueUsdCents = greater(op.quote.valueUsdCents, desk.valueUsdCents(order) ?? 0n);
 		const isCrossChain = order.originChainId !== order.destinationChainId;
-		const isAttested = isCrossChain && !isSolana(order.originChainId);
 		const policy = swapPolicy(config, order);
 		const submission: Parameters<typeof submitSwap>[1] = {
 			swap: {
@@ -318,7 +316,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 			limits: { ...unopenedLimits(config), reservationSeconds: limits.reservationSeconds },
 			// An order without a price is refused for that reason.
 			exposure: desk.isPriceable(order) ? desk.exposureLimit(order) : undefined,
-			attesters: isAttested ? attestersWanted(config, order) : undefined,
+			attesters: isCrossChain ? attestersWanted(config, order) : undefined,
 			nowMs: nowMs(),
 		};
 		const result = await inTurn(accountId, () => submitSwap(pool, submission));
@@ -327,19 +325,6 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		}
 		if (result.outcome === "expired") throw expired(expiresAtMs, "never");
 		throw refusal(result.outcome, limits);
-	}
-
-	/**
-	 * Returns true if an order's markers may be closed before the order is decided again: without them nothing on Solana
-	 * prevents a second payment.
-	 */
-	function isForgottenOnSolana(
-		{ quote: { uuid } }: Op,
-		{ originChainId, destinationChainId }: Order,
-	): boolean {
-		const served = solanaChain(config);
-		if (!served || ![originChainId, destinationChainId].some(isSolana)) return false;
-		return nowMs() - swapUuidTimeMs(uuid) > served.markerSeconds * 1_000 * markerShare;
 	}
 
 	/** Returns the quote's charge for transactions with its token; undefined if one of them is not known. */

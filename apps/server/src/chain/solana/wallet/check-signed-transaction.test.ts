@@ -1,4 +1,4 @@
-import { orderTransaction, SwapError } from "@geoswap/protocol";
+import { openTransaction, SwapError } from "@geoswap/protocol";
 import { signBytes } from "@solana/kit";
 import { bytesToHex } from "viem";
 import { beforeAll, expect, test } from "vitest";
@@ -11,7 +11,7 @@ let message: Uint8Array;
 let signature: Uint8Array;
 beforeAll(async () => {
 	scene = await solanaOrderScene();
-	({ message } = await orderTransaction(scene.deployment, scene.order, scene.parts));
+	({ message } = await openTransaction(scene.deployment, scene.order, scene.parts));
 	signature = new Uint8Array(await signBytes(scene.wallet.keyPair.privateKey, message));
 });
 
@@ -56,10 +56,12 @@ test("a transaction that differs from the built one is refused with what was cha
 		["another blockhash", "blockhash"],
 		["a lookup table", "lookup tables"],
 		["an instruction added", "instructions"],
-		["another memo", "instructions"],
+		["another term of the order", "instructions"],
+		["another instruction of the program", "instructions"],
 		["another amount", "instructions"],
 		["another unit price", "instructions"],
 		["another account", "accounts"],
+		["the wallet in an instruction of the program", "accounts"],
 		["bytes added", "bytes"],
 	];
 	for (const [mutation, changed] of expected) {

@@ -2,7 +2,7 @@ import {
 	fromSolanaWord,
 	type Order,
 	type OrderMessageParts,
-	orderTransaction,
+	openTransaction,
 	type SolanaDeployment,
 	SwapError,
 } from "@geoswap/protocol";
@@ -37,7 +37,7 @@ export async function checkSignedTransaction({
 	const { message, signatures } = parseTransaction(signedTransaction);
 	const built =
 		deployment && isListed(deployment, order.inputToken)
-			? await orderTransaction(deployment, order, parts)
+			? await openTransaction(deployment, order, parts)
 			: undefined;
 	if (built && !bytesEqual(message, built.message)) {
 		throw new SwapError("TRANSACTION_CHANGED", { changed: changedPart(built.message, message) });

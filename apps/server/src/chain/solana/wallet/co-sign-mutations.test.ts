@@ -1,7 +1,7 @@
 import {
 	type Order,
 	type OrderMessageParts,
-	orderTransaction,
+	openTransaction,
 	SwapError,
 	solanaNativeToken,
 	toSolanaWord,
@@ -87,7 +87,9 @@ const termMutations: Record<string, (one: Case, dice: Dice) => { order?: Order; 
 		"a fee payer who is none": ({ scene }) => ({
 			parts: { ...scene.parts, feePayer: scene.stranger.address },
 		}),
-		"the vault as fee payer": ({ scene }) => ({ parts: { ...scene.parts, feePayer: scene.vault.address } }),
+		"the vault's operator as fee payer": ({ scene }) => ({
+			parts: { ...scene.parts, feePayer: scene.operator.address },
+		}),
 		"another fee payer of ours": ({ scene }) => ({
 			parts: { ...scene.parts, feePayer: scene.feePayers[1].address },
 		}),
@@ -99,7 +101,7 @@ const termMutations: Record<string, (one: Case, dice: Dice) => { order?: Order; 
 				microLamportsPerUnit: maximumMicroLamportsPerUnit + 1n + BigInt(dice(1_000_000)),
 			}),
 		}),
-		"another escrow": ({ scene, order }) => ({
+		"another program": ({ scene, order }) => ({
 			order: { ...order, escrow: toSolanaWord(scene.stranger.address) },
 		}),
 		"another vault": ({ scene, order }) => ({
@@ -107,7 +109,7 @@ const termMutations: Record<string, (one: Case, dice: Dice) => { order?: Order; 
 		}),
 		"another origin": ({ order }, dice) => ({ order: { ...order, originChainId: BigInt(dice(100_000)) } }),
 		"one of our keys as wallet": ({ scene, order }, dice) => {
-			const ours = [scene.escrow, scene.vault, scene.feePayers[1]][dice(3)] ?? scene.escrow;
+			const ours = [scene.operator, ...scene.feePayers][dice(3)] ?? scene.operator;
 			return { order: { ...order, wallet: toSolanaWord(ours.address) } };
 		},
 		"no input": ({ order }) => ({ order: { ...order, inputAmount: 0n } }),
@@ -217,10 +219,10 @@ async function offerOf(kind: string, one: Case, dice: Dice): Promise<Offer | und
 	if (ofTerms) {
 		const changed = ofTerms(one, dice);
 		const { order, parts } = { order: one.order, parts: scene.parts, ...changed };
-		const signer = [scene.wallet, scene.escrow, scene.vault, ...scene.feePayers].find(
+		const signer = [scene.wallet, scene.operator, ...scene.feePayers].find(
 			({ address }) => toSolanaWord(address) === order.wallet,
 		);
-		const rebuilt = await orderTransaction(scene.deployment, order, parts);
+		const rebuilt = await openTransaction(scene.deployment, order, parts);
 		return { ...changed, signature: await sign(signer ?? scene.wallet, rebuilt.message) };
 	}
 	const offer = storedMutations[kind]?.(one, dice);
@@ -256,7 +258,7 @@ async function cases(scene: SolanaOrderScene): Promise<Case[]> {
 	const native = { ...scene.order, inputToken: toSolanaWord(solanaNativeToken), inputAmount: 2_000_000_000n };
 	return Promise.all(
 		[scene.order, native].map(async (order) => {
-			const { message } = await orderTransaction(scene.deployment, order, scene.parts);
+			const { message } = await openTransaction(scene.deployment, order, scene.parts);
 			return { scene, order, message, signature: await sign(scene.wallet, message) };
 		}),
 	);

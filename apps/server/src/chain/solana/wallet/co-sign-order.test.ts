@@ -1,4 +1,4 @@
-import { type Order, orderTransaction, toSolanaWord } from "@geoswap/protocol";
+import { type Order, openTransaction, toSolanaWord } from "@geoswap/protocol";
 import { getAddressDecoder, signBytes } from "@solana/kit";
 import { bytesToHex, type Hex } from "viem";
 import { beforeAll, expect, test } from "vitest";
@@ -19,8 +19,8 @@ test("co-signing the same op gives the same bytes each time", async () => {
 
 test("a fee payer signs only with its own key, and only ops that name it", async () => {
 	const op = await signedOp();
-	const { deployment, order, stranger, vault } = scene;
-	for (const feePayerKey of [scene.feePayers[1], stranger, vault]) {
+	const { deployment, order, stranger, operator } = scene;
+	for (const feePayerKey of [scene.feePayers[1], stranger, operator]) {
 		await expect(coSignOrder({ deployment, order, op, feePayerKey })).rejects.toThrow(CoSignError);
 	}
 	const strangers = await signedOp({ feePayer: stranger.address });
@@ -87,7 +87,7 @@ test("a forged signature for a wallet of small order is refused", async () => {
 
 async function signedOp(changes: Partial<CoSignedOp> = {}): Promise<CoSignedOp> {
 	const parts = { ...scene.parts, ...changes };
-	const { message } = await orderTransaction(scene.deployment, scene.order, parts);
+	const { message } = await openTransaction(scene.deployment, scene.order, parts);
 	return { ...parts, signature: bytesToHex(await signBytes(scene.wallet.keyPair.privateKey, message)) };
 }
 

@@ -2,17 +2,17 @@ import {
 	fromSolanaWord,
 	type Order,
 	type OrderTransaction,
-	orderTransaction,
+	openTransaction,
 	type SolanaAddress,
 	type SolanaDeployment,
 } from "@geoswap/protocol";
 import { getTransactionDecoder, type TransactionPartialSigner } from "@solana/kit";
 import { bytesToHex, concat, type Hex, hexToBytes, isHex } from "viem";
-import { expectOrigin } from "../send/order-sides.ts";
+import { expectOrigin, expectOthers } from "../program/program-order.ts";
 import { maximumTransactionBytes, type SignedTransaction } from "../send/sign-instructions.ts";
 import { verifyWalletSignature } from "./verify-wallet-signature.ts";
 
-/** The most that a deposit may cost the fee payer: 200,000 units at 5,000,000 micro-lamports are 0.001 SOL. */
+/** The most that an opening may cost the fee payer in fees: 200,000 units at 5,000,000 micro-lamports are 0.001 SOL. */
 export const maximumUnitLimit = 200_000;
 export const maximumMicroLamportsPerUnit = 5_000_000n;
 
@@ -88,7 +88,8 @@ async function orderBytes(
 ): Promise<OrderTransaction> {
 	try {
 		expectOrigin(deployment, order);
-		const { message, unsigned } = await orderTransaction(deployment, order, op);
+		expectOthers(deployment, order.wallet);
+		const { message, unsigned } = await openTransaction(deployment, order, op);
 		// There are two signers, the fee payer first: the bytes put together above have exactly these two places.
 		if (
 			unsigned[0] !== 2 ||
