@@ -1,12 +1,15 @@
+import { attestationDigest, isSolana } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
 import { createAttester } from "../src/attester/create-attester.ts";
 import type { EvmChain } from "../src/chain/evm/chain-client.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
 import type { AttesterClient } from "../src/round/attestation/attester-client.ts";
+import type { EvmSigner } from "../src/signer/signer.ts";
 import type { Log } from "../src/telemetry/log.ts";
 import { signerOfAccount } from "../test/signer/signer-of-account.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
+import { signForReal } from "./sim-crypto.ts";
 import type { SimProcess } from "./sim-process.ts";
 
 /** Milliseconds after which nobody waits for an attester any more. */
@@ -40,7 +43,7 @@ export function createSimAttester({
 	const attester = createAttester({
 		codeStateOf: () => "checked",
 		config: { chains, solana, earlierAttesterSets: [] },
-		signer: signerOfAccount(account),
+		signer: attesterSigner(account),
 		nowMs,
 		log: {
 			...log,
@@ -73,9 +76,21 @@ export function createSimAttester({
 		};
 		return {
 			url,
-			attest: (kind, orders, deliveries = new Map()) =>
-				ask("attest", () => attester.attest({ kind, orders, deliveries })),
+			attest: (kind, orders) => ask("attest", () => attester.attest({ kind, orders })),
 			heartbeats: () => ask("heartbeats", () => attester.heartbeats()),
 		};
+	};
+}
+
+/** Returns a signer whose signatures about orders from Solana are real: see `signForReal`. */
+function attesterSigner(account: LocalAccount): EvmSigner {
+	const signer = signerOfAccount(account);
+	return {
+		...signer,
+		sign: (payload) => {
+			const isForProgram = payload.kind === "attestation" && isSolana(payload.message.originChainId);
+			if (isForProgram) signForReal(attestationDigest(payload.message));
+			return signer.sign(payload);
+		},
 	};
 }

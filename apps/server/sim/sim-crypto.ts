@@ -1,7 +1,7 @@
 import { createHash, KeyObject, sign, verify, type webcrypto } from "node:crypto";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
-import { hexToBytes } from "viem";
+import { type Hex, hexToBytes } from "viem";
 import { curve as serversCurve } from "../src/chain/evm/secp256k1.ts";
 import type { Scheduler } from "./scheduler.ts";
 
@@ -77,6 +77,8 @@ type EcdsaSignature = { r: bigint; s: bigint; recovery: number };
 
 /** Public keys of the signers, by hash and signature. */
 const signers = new Map<string, string>();
+/** Hashes of which real signatures are made, without their prefix. */
+const signedForReal = new Set<string>();
 let areSignersKnown = false;
 
 /**
@@ -86,6 +88,7 @@ let areSignersKnown = false;
  */
 export async function rememberSigners(): Promise<void> {
 	signers.clear();
+	signedForReal.clear();
 	if (areSignersKnown) return;
 	areSignersKnown = true;
 	const requireOfViem = createRequire(createRequire(import.meta.url).resolve("viem"));
@@ -104,6 +107,11 @@ export async function rememberSigners(): Promise<void> {
 	};
 }
 
+/** Makes signatures of this hash real: the program on Solana recovers signers by itself, and nothing can be looked up there. */
+export function signForReal(hash: Hex): void {
+	signedForReal.add(hash.slice(2));
+}
+
 function keyOf(hash: string, { r, s, recovery }: EcdsaSignature): string {
 	return `${hash}:${r}:${s}:${recovery}`;
 }
@@ -111,10 +119,12 @@ function keyOf(hash: string, { r, s, recovery }: EcdsaSignature): string {
 function remember(curve: Curve): void {
 	const publicKeys = new Map<string, string>();
 	const points = new Map<string, object>();
-	const { Signature } = curve;
+	const { Signature, sign: signReally } = curve;
 	const { recoverPublicKey } = Signature.prototype;
-	curve.sign = (hash, privateKey) => {
-		const signature = new curve.Signature(...standIn(hash, privateKey)).addRecoveryBit(0);
+	curve.sign = (hash, privateKey, options) => {
+		const signature = signedForReal.has(hash)
+			? signReally(hash, privateKey, options)
+			: new curve.Signature(...standIn(hash, privateKey)).addRecoveryBit(0);
 		let publicKey = publicKeys.get(privateKey);
 		if (publicKey === undefined) {
 			publicKey = Buffer.from(curve.getPublicKey(privateKey, false)).toString("hex");

@@ -1,77 +1,38 @@
-import { type AttestationKind, fromSolanaWord, type Order, orderId } from "@geoswap/protocol";
-import type { Hex } from "viem";
+import { type AttestationKind, type Order, orderId, toSolanaWord, unpackDeadlines } from "@geoswap/protocol";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { makesMarker } from "../chain/solana/marker/makes-marker.ts";
-import { type MarkerOwner, readMarkers } from "../chain/solana/marker/read-markers.ts";
-import { readLanded } from "../chain/solana/read/read-landed.ts";
-import { receivedBy } from "../chain/solana/read/received-by.ts";
-import { isPlainPayout } from "./is-plain-payout.ts";
+import { type RecordReading, readRecords } from "../chain/solana/program/read-records.ts";
+import type { OutcomeRefusal } from "./check-outcomes.ts";
 
-/** Reasons why the outcome to be signed is not true on Solana, or not yet. */
-export type SolanaOutcomeRefusal =
-	| "not_filled"
-	| "filled"
-	/** No deadline closes an order on Solana, so a payout may still land. Its void marker closes it. */
-	| "not_voided"
-	| "voided"
-	/** The caller does not say which transaction paid it. */
-	| "delivery_unnamed";
+/** Reasons why the outcome to be signed is not true on Solana, not yet, or can no longer be seen. */
+export type SolanaOutcomeRefusal = OutcomeRefusal | "too_late";
 
-/**
- * Checks each order on Solana, at finality. The one transaction that the caller names shows that an order was paid; the
- * order's marker shows that it never will be.
- */
+/** The program keeps a record for this long after `refundAfter`. */
+const recordMarginSeconds = 24n * 60n * 60n;
+
+/** Checks what the program has recorded about each order, at finality. */
 export async function checkSolanaOutcomes(
 	chain: SolanaChain,
-	{
-		kind,
-		orders,
-		deliveries,
-	}: {
-		kind: AttestationKind;
-		orders: readonly Order[];
-		/** The transaction in which to look for the payout, by order id. */
-		deliveries: ReadonlyMap<Hex, Hex>;
-	},
+	{ kind, orders }: { kind: AttestationKind; orders: readonly Order[] },
 ): Promise<(SolanaOutcomeRefusal | undefined)[]> {
-	const markers = await readMarkers(chain, {
-		base: chain.deployment.vault,
-		orderIds: orders.map(orderId),
-		commitment: "finalized",
-	});
-	if (kind === "Refund") return markers.map(refundRefusal);
-	return Promise.all(
-		orders.map(async (order, i) => {
-			if (markers[i] === "escrow") return "voided";
-			const signature = deliveries.get(orderId(order));
-			if (!signature) return "delivery_unnamed";
-			return (await isPaid(chain, { order, signature })) ? undefined : "not_filled";
-		}),
-	);
+	const orderIds = orders.map(orderId);
+	const readings = await readRecords(chain, { orderIds, commitment: "finalized" });
+	return orders.map((order, i) => refusalOf(kind, order, readings[i]));
 }
 
-function refundRefusal(marker: MarkerOwner | undefined): SolanaOutcomeRefusal | undefined {
-	if (marker === "escrow") return undefined;
-	return marker === "vault" ? "filled" : "not_voided";
-}
-
-/**
- * Returns whether this transaction paid this order. The caller may hold every key of the service: the transaction must
- * match the order by its marker and by the change of the recipient's balance, and the same payment must not pass for
- * another order's.
- */
-async function isPaid(
-	chain: SolanaChain,
-	{ order, signature }: { order: Order; signature: Hex },
-): Promise<boolean> {
-	const { vault, escrow, feePayers } = chain.deployment;
-	const recipient = fromSolanaWord(order.recipient);
-	// A transfer from one of our keys to another has paid nobody.
-	if ([vault, escrow, ...feePayers].includes(recipient)) return false;
-	const landed = await readLanded(chain, signature, "finalized");
-	if (!landed || landed.isFailed) return false;
-	if (!makesMarker(landed, { base: vault, orderId: orderId(order), owner: vault })) return false;
-	const amount = await receivedBy(landed, { owner: recipient, token: order.outputToken });
-	if (amount < order.minOutput) return false;
-	return isPlainPayout(landed, { deployment: chain.deployment, order, amount });
+function refusalOf(
+	kind: AttestationKind,
+	order: Order,
+	reading: RecordReading | undefined,
+): SolanaOutcomeRefusal | undefined {
+	if (!reading) throw new Error("there is a reading for each order");
+	const { record, unixSeconds } = reading;
+	// The order's id contains its vault. This is checked again because nothing is lost by it.
+	if (record && toSolanaWord(record.vault) !== order.destinationVault) return "not_filled";
+	if (kind === "Release") return record?.state === "filled" ? undefined : "not_filled";
+	if (record) return record.state === "voided" ? undefined : "filled";
+	const { fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
+	// A record may have been closed by then. Anyone may refund the order without attesters since its `refundAfter`.
+	if (unixSeconds >= refundAfter + recordMarginSeconds) return "too_late";
+	// After a slot past the deadline the order cannot be filled any more.
+	return unixSeconds >= fillDeadline ? undefined : "not_expired";
 }

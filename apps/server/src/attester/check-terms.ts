@@ -20,10 +20,8 @@ export type TermsRefusal =
 	| "unknown_vault"
 	| "unknown_attester_set"
 	| "unknown_asset"
-	/** On one chain, delivery and release are one call, so no attester has to be trusted. */
+	/** On one chain delivery and release are one call, and on Solana the vault's operator refunds: no attester decides. */
 	| "same_chain"
-	/** Solana's escrow is a key, and asks no attester. */
-	| "custodial_origin"
 	/** No escrow opens an order with such times, or none opens it yet. */
 	| "invalid_deadlines";
 
@@ -31,32 +29,31 @@ export type TermsRefusal =
 const maxRefundDelaySeconds = 3 * 24 * 3_600;
 
 /** The words of orders that an attester knows on a chain. */
-type Known = { escrows: Hex[]; vaults: Hex[]; assets: Hex[] };
+type Known = { escrows: Hex[]; vaults: Hex[]; assets: Hex[]; attesterSet: Hex };
 
-/** Refuses contracts, keys and assets that are not in the attester's own configuration, and refunds of orders from the future. */
+/** Refuses contracts and assets that are not in the attester's own configuration, and refunds of orders from the future. */
 export function checkTerms(
 	{ chains, solana, earlierAttesterSets }: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets">,
 	{ kind, order, nowMs }: { kind: AttestationKind; order: Order; nowMs: Milliseconds },
 ): TermsRefusal | undefined {
-	const deploymentOf = (chainId: bigint) =>
-		chains.find((chain) => BigInt(chain.chainId) === chainId)?.deployment;
-	if (isSolana(order.originChainId)) return "custodial_origin";
-	const originDeployment = deploymentOf(order.originChainId);
-	const destinationDeployment = deploymentOf(order.destinationChainId);
-	const origin = originDeployment && knownOn(originDeployment);
-	const destination = isSolana(order.destinationChainId)
-		? solana && knownOnSolana(solana.deployment)
-		: destinationDeployment && knownOn(destinationDeployment);
+	const onSolana = solana?.deployment;
+	const knownOf = (chainId: bigint): Known | undefined => {
+		if (isSolana(chainId)) return onSolana && knownOnSolana(onSolana);
+		const deployment = chains.find((chain) => BigInt(chain.chainId) === chainId)?.deployment;
+		return deployment && knownOn(deployment);
+	};
+	const [origin, destination] = [knownOf(order.originChainId), knownOf(order.destinationChainId)];
 	if (!origin || !destination) return "unknown_chain";
 	if (order.deadlines >> 192n !== 0n) return "invalid_deadlines";
-	// An order that can be opened later could be paid on Solana once the marker that voids it is closed there.
+	// No escrow opens an order whose `refundAfter` is later than this, so there is nothing to refund yet.
 	const latest = BigInt(Math.floor(nowMs / 1_000) + maxRefundDelaySeconds);
 	if (kind === "Refund" && unpackDeadlines(order.deadlines).refundAfter > latest) return "invalid_deadlines";
-	if (kind === "Release" && order.originChainId === order.destinationChainId) return "same_chain";
+	const isOnOneChain = order.originChainId === order.destinationChainId;
+	if (isOnOneChain && (kind === "Release" || isSolana(order.originChainId))) return "same_chain";
 	if (!origin.escrows.includes(order.escrow)) return "unknown_escrow";
 	if (!origin.vaults.includes(order.originVault)) return "unknown_vault";
 	if (!destination.vaults.includes(order.destinationVault)) return "unknown_vault";
-	if (![originDeployment.attesterSet.hash, ...earlierAttesterSets].includes(order.attesterSet)) {
+	if (![origin.attesterSet, ...earlierAttesterSets].includes(order.attesterSet)) {
 		return "unknown_attester_set";
 	}
 	const hasAssets =
@@ -70,13 +67,15 @@ function knownOn(deployment: ChainDeployment): Known {
 		escrows: escrows.map(toWord),
 		vaults: vaults.map(toWord),
 		assets: deployment.assets.map((asset) => toWord(asset.address)),
+		attesterSet: deployment.attesterSet.hash,
 	};
 }
 
-function knownOnSolana({ escrow, vault, assets }: SolanaDeployment): Known {
+function knownOnSolana({ program, assets }: SolanaDeployment): Known {
 	return {
-		escrows: [toSolanaWord(escrow)],
-		vaults: [toSolanaWord(vault)],
+		escrows: [toSolanaWord(program.address)],
+		vaults: [toSolanaWord(program.vault)],
 		assets: assets.map((asset) => toSolanaWord(asset.address)),
+		attesterSet: program.attesterSet.hash,
 	};
 }

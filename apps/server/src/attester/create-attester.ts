@@ -9,6 +9,8 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { readBlock } from "../chain/evm/read/read-block.ts";
+import type { SolanaChain } from "../chain/solana/connect-solana.ts";
+import { findProgramProblem } from "../chain/solana/program/find-program-problem.ts";
 import { readSlots } from "../chain/solana/read/read-slots.ts";
 import { hexOfSignature } from "../signer/hex-of-signature.ts";
 import type { EvmSigner } from "../signer/signer.ts";
@@ -27,9 +29,9 @@ export type Refusal = {
 		| SolanaOutcomeRefusal
 		/** The destination does not answer this attester. It still signs for other chains. */
 		| "chain_unavailable"
-		/** A contract of the origin or the destination differs from the published code or has unexpected immutables. */
+		/** A contract or program of the origin or the destination differs from the published code, or has other owners. */
 		| "code_differs"
-		/** Its contracts could not be compared with the published code yet. */
+		/** Its contracts or program could not be compared with the published code yet. */
 		| "code_unchecked";
 };
 
@@ -55,11 +57,8 @@ export function createAttester({
 }): Attester {
 	return {
 		/** Signs for orders of one escrow. */
-		attest: async ({ kind, orders, deliveries }) => {
-			const refused = await refusals(
-				{ ...config, codeStateOf },
-				{ kind, orders, deliveries, nowMs: nowMs(), log },
-			);
+		attest: async ({ kind, orders }) => {
+			const refused = await refusals({ ...config, codeStateOf }, { kind, orders, nowMs: nowMs(), log });
 			if (refused.length > 0) return { refused };
 			const message = attestationMessage(kind, orders);
 			const signature = hexOfSignature(await signer.sign({ kind: "attestation", message }));
@@ -77,14 +76,7 @@ export function createAttester({
 						const { number: finalizedNumber } = await readBlock(chain, "finalized");
 						return { chainId: chain.chainId, finalizedNumber };
 					}),
-				...(solana
-					? [
-							readSlots(solana).then(({ finalized }) => ({
-								chainId: solana.chainId,
-								finalizedNumber: finalized.slot,
-							})),
-						]
-					: []),
+				...(solana ? [seeSolana(solana)] : []),
 			];
 			const beats = await Promise.allSettled(
 				sights.map(async (seeing) => {
@@ -102,12 +94,19 @@ export function createAttester({
 type Question = {
 	kind: AttestationKind;
 	orders: readonly Order[];
-	deliveries: ReadonlyMap<Hex, Hex>;
 	nowMs: Milliseconds;
 	log: Log;
 };
 
-/** Returns why the code that an order relies on keeps an attester from signing. Solana has keys instead of our code. */
+/** Reads Solana's newest final slot. Throws if nothing would be signed for the program there. */
+async function seeSolana(solana: SolanaChain): Promise<{ chainId: number; finalizedNumber: number }> {
+	const problem = await findProgramProblem(solana);
+	if (problem) throw new Error(problem);
+	const { finalized } = await readSlots(solana);
+	return { chainId: solana.chainId, finalizedNumber: finalized.slot };
+}
+
+/** Returns why the contracts that an order relies on keep an attester from signing. */
 function codeRefusal(
 	codeStateOf: CodeWatch["stateOf"],
 	{ originChainId, destinationChainId }: Order,
@@ -119,6 +118,23 @@ function codeRefusal(
 	return states.includes("unchecked") ? "code_unchecked" : undefined;
 }
 
+/** Returns why the program on Solana keeps an attester from signing. */
+async function programRefusal(
+	solana: SolanaChain,
+	{ log }: { log: Log },
+): Promise<Refusal["reason"] | undefined> {
+	const { chainId } = solana;
+	try {
+		const problem = await findProgramProblem(solana);
+		if (!problem) return undefined;
+		log.error({ chainId, problem }, "the deployed program is not the published one: nothing is signed");
+		return "code_differs";
+	} catch (error) {
+		log.warn({ err: error, chainId }, "the deployed program cannot be read");
+		return "code_unchecked";
+	}
+}
+
 /** Returns which orders cannot be signed for, and why: all of them at once, so that the caller can ask for the rest. */
 async function refusals(
 	{
@@ -127,7 +143,7 @@ async function refusals(
 	}: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets"> & {
 		codeStateOf: CodeWatch["stateOf"];
 	},
-	{ kind, orders, deliveries, nowMs, log }: Question,
+	{ kind, orders, nowMs, log }: Question,
 ): Promise<Refusal[]> {
 	const reasons = new Map<Order, Refusal["reason"] | undefined>(
 		orders.map((order) => [
@@ -136,6 +152,8 @@ async function refusals(
 		]),
 	);
 	const { solana } = config;
+	const isOnSolana = ({ originChainId, destinationChainId }: Order) =>
+		isSolana(originChainId) || isSolana(destinationChainId);
 	const destinations = [
 		...config.chains.map((chain) => ({
 			chainId: chain.chainId,
@@ -145,8 +163,7 @@ async function refusals(
 			? [
 					{
 						chainId: solana.chainId,
-						check: (there: readonly Order[]) =>
-							checkSolanaOutcomes(solana, { kind, orders: there, deliveries }),
+						check: (there: readonly Order[]) => checkSolanaOutcomes(solana, { kind, orders: there }),
 					},
 				]
 			: []),
@@ -166,6 +183,13 @@ async function refusals(
 			}
 		}),
 	);
+	const concerned = orders.filter((order) => isOnSolana(order) && !reasons.get(order));
+	if (solana && concerned.length > 0) {
+		// Before each signature, since the program may be replaced at any time; and after its records were read, so that the
+		// code that wrote them is not newer than the one that is compared.
+		const refusal = await programRefusal(solana, { log });
+		for (const order of concerned) reasons.set(order, refusal);
+	}
 	return orders.flatMap((order): Refusal[] => {
 		const reason = reasons.get(order);
 		return reason ? [{ orderId: orderId(order), reason }] : [];

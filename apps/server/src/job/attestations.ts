@@ -1,5 +1,5 @@
 import type { AttestationKind, AttesterSet } from "@geoswap/protocol";
-import { bytesToHex, type Hex, hexToBytes } from "viem";
+import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import type { Job } from "../swap/facts/job.ts";
 import { type JobRow, jobFromRow } from "./jobs.ts";
@@ -21,19 +21,6 @@ export async function readUnattestedJobs(
 		[chainId, limitPerKind],
 	);
 	return rows.map(jobFromRow);
-}
-
-/** Returns, by order id, the transaction that delivered it on this chain, as the chain is now. */
-export async function readDeliveryTransactions(
-	db: Database,
-	{ chainId, orderIds }: { chainId: number; orderIds: readonly Hex[] },
-): Promise<Map<Hex, Hex>> {
-	const { rows } = await db.query<{ order_id: Buffer; transaction_hash: Buffer }>(
-		`select order_id, transaction_hash from chain_events
-		where chain_id = $1 and name = 'Filled' and order_id = any($2)`,
-		[chainId, orderIds.map((orderId) => hexToBytes(orderId))],
-	);
-	return new Map(rows.map((row) => [bytesToHex(row.order_id), bytesToHex(row.transaction_hash)]));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import {
 	type AttestationKind,
 	attestationMessage,
@@ -10,14 +10,12 @@ import {
 	type OrderJson,
 	orderId,
 	orderSchema,
-	solanaChainId,
 	toSwapKey,
 } from "@geoswap/protocol";
 import Fastify from "fastify";
 import { pino } from "pino";
 import {
 	type Hex,
-	hexToBytes,
 	numberToHex,
 	parseSignature,
 	recoverTypedDataAddress,
@@ -60,7 +58,7 @@ type TestAttester = {
 	asked: AttestBody[];
 	close: () => Promise<void>;
 };
-type AttestBody = { kind: AttestationKind; orders: OrderJson[]; deliveries?: Record<Hex, Hex> };
+type AttestBody = { kind: AttestationKind; orders: OrderJson[] };
 
 async function startTestAttester(account: PrivateKeyAccount): Promise<TestAttester> {
 	const app = Fastify({ forceCloseConnections: true });
@@ -229,40 +227,6 @@ test("orders to a chain that no attester sees block no orders to another chain",
 	const { attestations } = await attest();
 	expect(attestations.map((row) => row.order_ids)).toEqual([[orderId(seen as Order)]]);
 	for (const orders of asked) expect(new Set(orders.map((order) => order.destinationChainId)).size).toBe(1);
-});
-
-test("attesters get the payout transaction of an order that was paid on Solana, and of no other order", async () => {
-	const destinationChainId = BigInt(solanaChainId);
-	const [paid, , refused] = await queueOrders(3, "release", { destinationChainId });
-	await queueOrders(1, "refund", { destinationChainId });
-	const [elsewhere] = await queueOrders(1);
-	const deliver = async (order: Order | undefined, at: number, name: string): Promise<Hex> => {
-		const hash = `0x${randomBytes(64).toString("hex")}` as const;
-		const id = hexToBytes(orderId(order as Order));
-		await database.pool.query(
-			"insert into chain_events values ($1, 7, $2, '\\x00', $3, '\\x00', $4, $5, '{}')",
-			[at, ++events, hexToBytes(hash), id, name],
-		);
-		return hash;
-	};
-	let events = 0;
-	const hash = await deliver(paid, solanaChainId, "Filled");
-	await deliver(paid, solanaChainId, "MarkerMade");
-	await deliver(paid, chainId, "Filled");
-	await deliver(elsewhere, solanaChainId + 1, "Filled");
-	const otherHash = await deliver(refused, solanaChainId, "Filled");
-	for (const attester of attesters) attester.refused.add(orderId(refused as Order));
-	expect((await attest()).attestations.flatMap((row) => row.order_ids)).toHaveLength(4);
-	const asked = attesters.flatMap((attester) => attester.asked);
-	const hints = asked.flatMap(({ deliveries }) => (deliveries ? [deliveries] : []));
-	const all = { [orderId(paid as Order)]: hash, [orderId(refused as Order)]: otherHash };
-	expect(hints).toContainEqual(all);
-	// Once an order is refused, no attester is told of its delivery again.
-	expect(hints).toContainEqual({ [orderId(paid as Order)]: hash });
-	expect(hints.every((hint) => Object.keys(hint).every((id) => id in all))).toBe(true);
-	const isHinted = ({ kind, orders }: AttestBody) =>
-		kind === "Release" && orders.some((order) => order.destinationChainId === String(solanaChainId));
-	for (const body of asked) expect(body.deliveries !== undefined).toBe(isHinted(body));
 });
 
 test("however many orders nobody signs, the others of both kinds are signed at once", async () => {

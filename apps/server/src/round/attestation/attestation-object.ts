@@ -1,14 +1,8 @@
-import { type AttestationKind, isSolana, type Milliseconds, toChainId } from "@geoswap/protocol";
-import type { Hex } from "viem";
+import { type AttestationKind, isSolana, type Milliseconds } from "@geoswap/protocol";
 import type { Config } from "../../config/config.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import type { Engine, PreparedPoke, Pump } from "../../durable/durable.ts";
-import {
-	postponeUnattested,
-	readDeliveryTransactions,
-	readUnattestedJobs,
-	storeAttestation,
-} from "../../job/attestations.ts";
+import { postponeUnattested, readUnattestedJobs, storeAttestation } from "../../job/attestations.ts";
 import { attesterSetOf } from "../../swap/decide/swap-policy.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -86,16 +80,7 @@ async function attestBatch(
 	const set = attesterSetOf(config, first.order.attesterSet);
 	if (!set) log.error({ chainId, attesterSet: first.order.attesterSet }, "the attester set is unknown");
 	const orders = batch.map((job) => job.order);
-	const { destinationChainId } = first.order;
-	// On Solana an order does not lead to the transaction that paid it, once that is done.
-	const deliveries =
-		kind === "Release" && isSolana(destinationChainId)
-			? await readDeliveryTransactions(pool, {
-					chainId: toChainId(destinationChainId),
-					orderIds: batch.map((job) => job.orderId),
-				})
-			: new Map<Hex, Hex>();
-	const gathered = set && (await gatherSignatures({ attesters, set, kind, orders, deliveries, log }));
+	const gathered = set && (await gatherSignatures({ attesters, set, kind, orders, log }));
 	const { signatures = [], orders: signed = [] } = gathered ?? {};
 	const orderIds = batch.filter((job) => signed.includes(job.order)).map((job) => job.orderId);
 	const isStored =
@@ -109,10 +94,15 @@ async function attestBatch(
 
 /**
  * Groups jobs into lists of one kind, one escrow and one set of attesters; and of one destination, so that a chain that
- * attesters do not see holds up its own orders only. A job that must travel alone is a list of its own.
+ * attesters do not see holds up its own orders only. A job that must travel alone, or on Solana, is a list of its own.
  */
 function batchesOf(jobs: readonly Job[]): Job[][] {
-	const listOf = ({ kind, order, alone, orderId }: Job) =>
-		[kind, order.escrow, order.attesterSet, order.destinationChainId, alone ? orderId : ""].join(":");
+	const listOf = ({ kind, order, alone, orderId }: Job) => {
+		// On Solana each order is decided and paid by a transaction of its own.
+		const isSingle = alone || isSolana(order.originChainId);
+		return [kind, order.escrow, order.attesterSet, order.destinationChainId, isSingle ? orderId : ""].join(
+			":",
+		);
+	};
 	return Object.values(Object.groupBy(jobs, listOf)).filter((batch) => batch !== undefined);
 }

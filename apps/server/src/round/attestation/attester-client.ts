@@ -27,13 +27,10 @@ const heartbeatsSchema = z
 
 type AttestAnswer = { signature: Hex } | { refused: { orderId: Hex; reason: string }[] };
 
-/** The transaction that delivered each order, by order id, if attesters cannot find it themselves. */
-export type Deliveries = ReadonlyMap<Hex, Hex>;
-
 /** An attester, reached over the network. Its answers must be checked. */
 export type AttesterClient = {
 	url: string;
-	attest: (kind: AttestationKind, orders: readonly Order[], deliveries?: Deliveries) => Promise<AttestAnswer>;
+	attest: (kind: AttestationKind, orders: readonly Order[]) => Promise<AttestAnswer>;
 	heartbeats: () => Promise<(Heartbeat & { signature: Hex })[]>;
 };
 
@@ -48,12 +45,11 @@ export function connectAttester({
 		fetch(`${url.replace(/\/$/, "")}${path}`, { ...init, signal: AbortSignal.timeout(timeoutMs) });
 	return {
 		url,
-		attest: async (kind, orders, deliveries = new Map()) => {
-			const hints = deliveries.size > 0 ? { deliveries: Object.fromEntries(deliveries) } : {};
+		attest: async (kind, orders) => {
 			const response = await ask("/attest", {
 				method: "POST",
 				headers: { "content-type": "application/json" },
-				body: JSON.stringify({ kind, orders: orders.map(orderToJson), ...hints }),
+				body: JSON.stringify({ kind, orders: orders.map(orderToJson) }),
 			});
 			if (response.status === 409) return refusedSchema.parse(await response.json());
 			if (!response.ok) throw new Error(`${url} answered ${response.status}`);

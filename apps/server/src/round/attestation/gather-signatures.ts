@@ -10,7 +10,7 @@ import { type Address, type Hex, hashTypedData, zeroAddress } from "viem";
 import { recoverAddress } from "../../chain/evm/secp256k1.ts";
 import { normalizeSignature } from "../../chain/evm/wallet/normalize-signature.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { AttesterClient, Deliveries } from "./attester-client.ts";
+import type { AttesterClient } from "./attester-client.ts";
 
 export type Gathered = { orders: readonly Order[]; signatures: Hex[] };
 
@@ -19,7 +19,6 @@ type Question = {
 	set: AttesterSet;
 	kind: AttestationKind;
 	orders: readonly Order[];
-	deliveries?: Deliveries;
 	log: Log;
 };
 
@@ -59,7 +58,7 @@ function isFickle(before: ReadonlySet<Hex> | undefined, now: ReadonlySet<Hex> | 
 	return before !== undefined && now !== undefined && [...now].some((id) => !before.has(id));
 }
 
-async function askAll({ attesters, set, kind, orders, deliveries, log }: Question): Promise<Answers> {
+async function askAll({ attesters, set, kind, orders, log }: Question): Promise<Answers> {
 	const typedData = attestationTypedData(attestationMessage(kind, orders));
 	const signed = new Map<Address, Hex>();
 	const refusals: Answers["refusals"] = new Map();
@@ -67,7 +66,7 @@ async function askAll({ attesters, set, kind, orders, deliveries, log }: Questio
 		attesters.map(async (attester) => {
 			const { url, attest } = attester;
 			try {
-				const answer = await attest(kind, orders, deliveriesOf(orders, deliveries));
+				const answer = await attest(kind, orders);
 				if ("refused" in answer) {
 					log.info({ attester: url, kind, refused: answer.refused }, "attester refused");
 					const refused = new Set(answer.refused.map((refusal) => refusal.orderId.toLowerCase() as Hex));
@@ -93,16 +92,4 @@ async function askAll({ attesters, set, kind, orders, deliveries, log }: Questio
 	// The signatures are in the set's own order, which is ascending, and no more than needed, since each costs gas.
 	const signatures = set.attesters.flatMap((attester) => signed.get(attester) ?? []).slice(0, set.threshold);
 	return { signatures, refusals };
-}
-
-/** Returns only the deliveries of orders that are asked for: the others were refused already. */
-function deliveriesOf(orders: readonly Order[], deliveries: Deliveries = new Map()): Deliveries {
-	// Only orders to Solana have any, and computing an order's id takes time.
-	if (deliveries.size === 0) return deliveries;
-	return new Map(
-		orders.flatMap((order): [Hex, Hex][] => {
-			const hash = deliveries.get(orderId(order));
-			return hash ? [[orderId(order), hash]] : [];
-		}),
-	);
 }
