@@ -1,7 +1,6 @@
 import { isSolana, type Milliseconds, type Order, orderId } from "@geoswap/protocol";
-import { getBase58Decoder } from "@solana/kit";
 import type pg from "pg";
-import { bytesToHex, type Hex, hexToBytes } from "viem";
+import type { Hex } from "viem";
 import { type AuditMemory, eventsToKeep, rememberSolana } from "./audit-memory.ts";
 import { checkAllowances } from "./check/check-allowances.ts";
 import { checkBalances } from "./check/check-balances.ts";
@@ -11,6 +10,7 @@ import { checkFillSigners } from "./check/check-fill-signers.ts";
 import { checkMoves } from "./check/check-moves.ts";
 import { checkOnce } from "./check/check-once.ts";
 import { checkOrder, isOurs, isRefundWithoutVoid, type Ours, refundableAt } from "./check/check-order.ts";
+import { checkOrderHoldings } from "./check/check-order-holdings.ts";
 import { checkRefundable } from "./check/check-refundable.ts";
 import { checkSolanaBalances } from "./check/check-solana-balances.ts";
 import { checkSwap } from "./check/check-swap.ts";
@@ -23,6 +23,7 @@ import { type AuditedSolana, connectAuditedSolana, finalHoldings } from "./read/
 import { CouldNotCheckError } from "./read/could-not-check-error.ts";
 import { inTurns } from "./read/in-turns.ts";
 import { type OrderHistory, orderHistories } from "./read/order-history.ts";
+import { orderHoldings } from "./read/order-holdings.ts";
 import { type AuditedSwap, type Books, readBooks, readOrdersOfSwaps, readSigned } from "./read/read-books.ts";
 import {
 	type Acquaintance,
@@ -34,7 +35,7 @@ import {
 } from "./read/read-chain-events.ts";
 import { readSolanaTransactions } from "./read/read-solana-transactions.ts";
 import { breachOf, type Finding, type Invariant, invariants, type Report } from "./read/report.ts";
-import { type SolanaEvents, solanaEvents } from "./read/solana-events.ts";
+import { solanaEvents } from "./read/solana-events.ts";
 import type { SolanaHistory } from "./read/solana-history.ts";
 
 /** Milliseconds by which the clocks that date the end of swaps may differ. */
@@ -112,13 +113,20 @@ export async function reconcile({
 	const isFollowed = ({ chainId }: { chainId: number }) => !unchecked.has(chainId);
 	// Chains are read after the books, up to their current final blocks: a delivery is final before its release is
 	// booked. All chains are asked for those blocks at once, before the rest of the reading, which may take long.
+	// Orders are read before the holdings, whose slot is the one that all is judged at.
+	const minSlot = (solana && books.bookedBlocks.get(solana.chainId)) ?? 0;
+	const inOrders =
+		solana && isFollowed(solana)
+			? await ofChain(solana, orderHoldings(solana, { swaps: books.swaps, minSlot }))
+			: undefined;
+	const slots = [...(inOrders?.values() ?? [])].map(({ slot }) => slot);
 	const [finals, holdings] = await Promise.all([
 		Promise.all(
 			chains.map(async (chain) => (isFollowed(chain) ? ofChain(chain, finalBlock(chain, books)) : undefined)),
 		),
 		solana &&
 			isFollowed(solana) &&
-			ofChain(solana, finalHoldings(solana, { minSlot: books.bookedBlocks.get(solana.chainId) ?? 0 })),
+			ofChain(solana, finalHoldings(solana, { minSlot: Math.max(minSlot, ...slots) })),
 	]);
 	const [perChain, history] = await Promise.all([
 		Promise.all(
@@ -156,7 +164,6 @@ export async function reconcile({
 	const breaches = [...unbalanced];
 	checked.I2 += books.postings;
 	const reports: Report["chains"] = [];
-	const unattributedDeposits: Report["unattributedDeposits"] = [];
 	for (const { chain, reading, block } of perChain.filter(isRead)) {
 		if (block === undefined) {
 			const message = `chain ${chain.chainId} is not in the books`;
@@ -192,7 +199,8 @@ export async function reconcile({
 			undecodable: history.undecodable,
 		};
 		const orders = knownOrders(books, allEvents, memory?.solanaOrders);
-		const events = await solanaEvents(solana, { ...reading, orders });
+		const returned = books.solana?.returned ?? new Set();
+		const events = await solanaEvents(solana, { ...reading, orders, returned });
 		const slot = books.bookedBlocks.get(solana.chainId);
 		if (events.unknownDecisions > 0 && unchecked.size > 0) {
 			const why = "it decided orders whose terms can only be read from a chain that does not answer";
@@ -202,15 +210,17 @@ export async function reconcile({
 			breaches.push({ invariant: "I2", message, chainIds: [solana.chainId] });
 		} else {
 			const balances = checkSolanaBalances(solana, { slot, reading, events, books: books.solana });
+			if (inOrders) {
+				breaches.push(...checkOrderHoldings(solana, { events: events.events, inOrders }));
+			}
 			const { strangers: transactions, undecodable } = history;
 			reports.push({ ...balances.report, strangers: { transactions, undecodable } });
-			checked.I1 += balances.report.tokens.length;
+			checked.I1 += inOrders?.size ?? 0;
 			checked.I2 += balances.report.tokens.length;
 			breaches.push(...balances.breaches);
 		}
 		allEvents.push(events.events);
 		if (!unchecked.has(solana.chainId)) {
-			unattributedDeposits.push(...unattributed(solana, events));
 			breaches.push(...holdings.breaches, ...events.breaches);
 		}
 	}
@@ -358,7 +368,6 @@ export async function reconcile({
 		swaps: swaps.length,
 		checked,
 		breaches: breaches.map(breachOf),
-		unattributedDeposits,
 		owed,
 		...findLosses({ chains: exposed, swaps, histories, nowMs }),
 	};
@@ -466,14 +475,12 @@ function strangersToJudge(
 	},
 ): Hex[] {
 	if (strangers.count() + strangers.uncounted() === 0) return [];
-	const seeds = (history?.transactions ?? []).flatMap(({ made }) =>
-		made.map(({ seed }) => bytesToHex(Buffer.from(seed, "base64url"))),
-	);
 	const acted = perChain.flatMap(({ reading: { events } }) =>
 		[...events.filled, ...events.voided].map(({ orderId: id }) => id),
 	);
-	const named = [...swaps.map(({ orderId: id }) => id), ...acted, ...seeds];
-	return [...new Set(named.flatMap((id) => strangers.find(id)?.orderId ?? []))];
+	const onSolana = (history?.transactions ?? []).flatMap(({ named }) => named);
+	const ids = new Set([...swaps.map(({ orderId: id }) => id), ...acted, ...onSolana]);
+	return [...ids].filter((id) => strangers.find(id));
 }
 
 function ofService(
@@ -481,23 +488,6 @@ function ofService(
 	ours: Pick<Ours, "chains" | "solana" | "earlierAttesterSets">,
 ): OrderHistory[] {
 	return [...histories.values()].filter(({ order }) => order && isOurs(order, ours));
-}
-
-function unattributed(
-	{ chainId }: AuditedSolana,
-	{ deposits }: SolanaEvents,
-): Report["unattributedDeposits"] {
-	return deposits
-		.filter(({ isRefunded }) => !isRefunded)
-		.map(({ orderId: id, wallet, token, amount, signature, slot }) => ({
-			chainId,
-			orderId: id,
-			wallet,
-			token,
-			amount: String(amount),
-			slot,
-			signature: getBase58Decoder().decode(hexToBytes(signature)),
-		}));
 }
 
 /** Returns all orders whose terms the books or the contracts have, or had in an earlier audit. */

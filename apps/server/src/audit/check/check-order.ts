@@ -7,7 +7,7 @@ import {
 	toWord,
 	unpackDeadlines,
 } from "@geoswap/protocol";
-import { type Hex, zeroHash } from "viem";
+import type { Hex } from "viem";
 import type { AuditedChain } from "../read/audited-chain.ts";
 import type { OrderHistory } from "../read/order-history.ts";
 import type { Finding, Invariant } from "../read/report.ts";
@@ -39,7 +39,6 @@ export function checkOrder(
 	const expect = (isSo: boolean, invariant: Invariant, message: string) => {
 		if (!isSo) breaches.push({ invariant, message, chainIds, orderId });
 	};
-	// On Solana no contract keeps a wallet from paying twice.
 	expect(opened.length <= 1, "I4", `its input was taken ${opened.length} times`);
 	expect(filled.length <= 1, "I3", `delivered ${filled.length} times`);
 	expect(filled.length === 0 || voided.length === 0, "I3", "delivered and voided");
@@ -53,30 +52,18 @@ export function checkOrder(
 		}
 		expect(released.length === 0 || filled.length > 0, "I5", "released although no delivery is final");
 		const refundedAt = ours.refundedAt.get(orderId);
-		if (isRefundWithoutVoid({ refunded, voided })) {
-			expect(
-				!isSolana(order.destinationChainId) || Number(refundedAt ?? 0n) >= refundableAt(order),
-				"I5",
-				"refunded although no void is final on Solana",
-			);
-			expect(
-				isSolana(order.destinationChainId) ||
-					filled.length > 0 ||
-					refundedAt === undefined ||
-					Number(refundedAt) >= refundableAt(order),
-				"I5",
-				"refunded although it was not void and could still be filled",
-			);
-		}
+		expect(
+			filled.length > 0 || refundedAt === undefined || Number(refundedAt) >= refundableAt(order),
+			"I5",
+			"refunded although it was not void and could still be filled",
+		);
 	}
 	return breaches;
 }
 
 /** Returns the first second in which an order may be refunded although no void closed it. */
-export function refundableAt({ destinationChainId, deadlines }: Order): Seconds {
-	const { fillDeadline, refundAfter } = unpackDeadlines(deadlines);
-	// On Solana no deadline closes an order.
-	return Number(isSolana(destinationChainId) ? refundAfter : fillDeadline - clockSeconds);
+export function refundableAt({ deadlines }: Order): Seconds {
+	return Number(unpackDeadlines(deadlines).fillDeadline - clockSeconds);
 }
 
 /** Returns whether only a passed deadline can have allowed the refund. */
@@ -92,16 +79,13 @@ export function isOurs(
 	{ chains, solana, earlierAttesterSets }: Pick<Ours, "chains" | "solana" | "earlierAttesterSets">,
 ): boolean {
 	const vaultsOf = (chainId: bigint): Hex[] => {
-		if (isSolana(chainId)) return solana ? [toSolanaWord(solana.vault)] : [];
+		if (isSolana(chainId)) return solana ? [toSolanaWord(solana.program.vault)] : [];
 		return chains.find((chain) => BigInt(chain.chainId) === chainId)?.vaults.map(toWord) ?? [];
 	};
 	const origin = chains.find((chain) => BigInt(chain.chainId) === order.originChainId);
-	// On Solana there are no attesters, and an order's set says so.
-	const sets = isSolana(order.originChainId)
-		? [zeroHash]
-		: [...(origin ? [origin.deployment.attesterSet.hash] : []), ...earlierAttesterSets];
+	const set = (isSolana(order.originChainId) ? solana?.program : origin?.deployment)?.attesterSet.hash;
 	return (
-		sets.includes(order.attesterSet) &&
+		[set, ...earlierAttesterSets].includes(order.attesterSet) &&
 		vaultsOf(order.originChainId).includes(order.originVault) &&
 		vaultsOf(order.destinationChainId).includes(order.destinationVault)
 	);

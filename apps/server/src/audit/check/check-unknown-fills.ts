@@ -19,7 +19,7 @@ export function checkUnknownFills(
 		restoredAtMs,
 		nowMs,
 	}: {
-		/** Fills of orders whose terms nobody knows. On Solana such an order is found by its marker. */
+		/** Fills of orders whose terms are neither in the books nor on an audited chain. */
 		fills: ChainEvents["filled"];
 		/** The time at which the database was last restored from a backup. */
 		restoredAtMs: Milliseconds | undefined;

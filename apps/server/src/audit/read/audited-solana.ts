@@ -1,5 +1,7 @@
 import {
+	accountRentLamports,
 	fromSolanaWord,
+	programAccountSizes,
 	type SolanaAddress,
 	type SolanaDeployment,
 	solanaNativeToken,
@@ -25,11 +27,9 @@ export type AuditedSolana = {
 	policy: AuditedPolicy;
 	feePayers: SolanaAddress[];
 	rpc: Rpc<SolanaRpcApi>;
-	/** The accounts in which escrow and vault hold each asset. */
-	accounts: { holder: Holder; token: SolanaAddress; address: SolanaAddress }[];
+	/** The accounts in which the vault holds each asset. */
+	accounts: { token: SolanaAddress; address: SolanaAddress }[];
 };
-
-export type Holder = "escrow" | "vault";
 
 export async function connectAuditedSolana({
 	rpcUrl,
@@ -55,13 +55,11 @@ export async function connectAuditedSolana({
 }): Promise<AuditedSolana> {
 	const { chainId, assets } = deployment;
 	const feePayers = [...new Set([...deployment.feePayers, ...earlierFeePayers])];
-	const accounts = assets.flatMap(({ address: token }) =>
-		(["escrow", "vault"] as const).map(async (holder) => ({
-			holder,
-			token,
-			address: await holdingAddress({ owner: deployment[holder], token }),
-		})),
-	);
+	const owner = deployment.program.vault;
+	const accounts = assets.map(async ({ address: token }) => ({
+		token,
+		address: await holdingAddress({ owner, token }),
+	}));
 	return {
 		chainId,
 		deployment,
@@ -115,7 +113,7 @@ export async function holdingOf(
 }
 
 /**
- * Returns the balance of each of our accounts at one final slot, `minSlot` or later. Reports a breach if
+ * Returns the balance of each of the vault's accounts at one final slot, `minSlot` or later. Reports a breach if
  * somebody else can withdraw from an account: its balance does not show that.
  */
 export async function finalHoldings(
@@ -129,21 +127,17 @@ export async function finalHoldings(
 		)
 		.send();
 	const breaches: Finding[] = [];
-	const holdings = accounts.map(({ holder, token, address }, i): [SolanaAddress, bigint] => {
+	const { program } = deployment;
+	const holdings = accounts.map(({ token, address }, i): [SolanaAddress, bigint] => {
 		const breach = (message: string) =>
-			breaches.push({
-				invariant: holder === "escrow" ? "I1" : "I2",
-				message,
-				chainIds: [deployment.chainId],
-				token,
-			});
+			breaches.push({ invariant: "I2", message, chainIds: [deployment.chainId], token });
 		const account = value[i];
 		if (!account) return [address, 0n];
 		if (token === solanaNativeToken) {
-			if (account.owner !== SYSTEM_PROGRAM_ADDRESS) {
-				breach(`the ${holder} on Solana, ${address}, belongs to the program ${account.owner}`);
+			if (account.owner !== program.address) {
+				breach(`the vault on Solana, ${address}, belongs to the program ${account.owner}`);
 			}
-			return [address, account.lamports];
+			return [address, account.lamports - accountRentLamports(programAccountSizes.vault)];
 		}
 		// Anyone can send lamports to an account that does not exist yet.
 		if (account.owner === SYSTEM_PROGRAM_ADDRESS) return [address, 0n];
@@ -152,8 +146,8 @@ export async function finalHoldings(
 			Buffer.from(account.data[0], "base64"),
 		);
 		if (mint !== token) throw new Error(`${address} is an account of another token`);
-		const whose = `the ${holder}'s account ${address} on Solana`;
-		if (owner !== deployment[holder]) breach(`${whose} belongs to ${owner}`);
+		const whose = `the vault's account ${address} on Solana`;
+		if (owner !== program.vault) breach(`${whose} belongs to ${owner}`);
 		if (isSome(delegate)) breach(`${delegate.value} may take from ${whose}`);
 		if (isSome(closeAuthority)) breach(`${closeAuthority.value} may close ${whose}`);
 		return [address, amount];

@@ -48,8 +48,10 @@ export type SolanaBooks = {
 	feePayers: SolanaAddress[];
 	/** Signatures of the transactions that lanes have recorded. */
 	written: Set<Hex>;
-	/** Sums by account, token (in hex) and kind of posting. */
-	sums: { account: string; token: Hex; posting: string; amount: Amount }[];
+	/** Accounts of the program whose rent is booked as returned. */
+	returned: Set<SolanaAddress>;
+	/** Sums by account and token, in hex. */
+	sums: { account: string; token: Hex; amount: Amount }[];
 };
 
 export type AuditedSwap = {
@@ -122,10 +124,10 @@ export async function readBooks(
 			"select block_number::text as slot from postings where chain_id = $1 and name = 'opening'",
 			[solanaChainId],
 		);
-		const sums = await client.query<{ account: string; token: string; posting: string; sum: string }>(
-			`select account, encode(token, 'hex') as token, name as posting, sum(amount)::text as sum
+		const sums = await client.query<{ account: string; token: string; sum: string }>(
+			`select account, encode(token, 'hex') as token, sum(amount)::text as sum
 			from entries e join postings p on p.id = e.posting_id join chain_heads h on h.chain_id = e.chain_id
-			where e.chain_id = $1 and p.block_number <= h.booked_number group by 1, 2, 3`,
+			where e.chain_id = $1 and p.block_number <= h.booked_number group by 1, 2`,
 			[solanaChainId],
 		);
 		const lanes = await client.query<{ relayer: string }>(
@@ -134,6 +136,11 @@ export async function readBooks(
 		);
 		const written = await client.query<{ hash: string }>(
 			"select encode(hash, 'hex') as hash from lane_transactions where chain_id = $1",
+			[solanaChainId],
+		);
+		const returned = await client.query<{ address: string }>(
+			`select substr(split_part(key, ':', 4), 3) as address from postings
+			where chain_id = $1 and name = 'RentReturned'`,
 			[solanaChainId],
 		);
 		const firstPosting = postingsAfter === undefined ? 0n : postingsAfter - BigInt(postingsAtOnce);
@@ -211,10 +218,10 @@ export async function readBooks(
 				openingSlot: Number(opening.rows[0].slot),
 				feePayers: lanes.rows.map(({ relayer }) => fromSolanaWord(`0x${relayer}`)),
 				written: new Set(written.rows.map(({ hash }): Hex => `0x${hash}`)),
-				sums: sums.rows.map(({ account, token, posting, sum }) => ({
+				returned: new Set(returned.rows.map(({ address }) => fromSolanaWord(`0x${address}`))),
+				sums: sums.rows.map(({ account, token, sum }) => ({
 					account,
 					token: `0x${token}`,
-					posting,
 					amount: BigInt(sum),
 				})),
 			},

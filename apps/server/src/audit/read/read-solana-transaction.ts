@@ -1,4 +1,4 @@
-import type { SolanaAddress } from "@geoswap/protocol";
+import { readProgramEvents, type SolanaAddress, solanaNativeToken } from "@geoswap/protocol";
 import {
 	decodeTransactionFromRpcResponse,
 	getAccountMetasFromCompiledTransactionMessage,
@@ -11,8 +11,7 @@ import {
 } from "@solana/kit";
 import { bytesToHex, type Hex } from "viem";
 import type { AuditedSolana } from "./audited-solana.ts";
-import { memoOf, type PaymentSource, paymentSources, type SolanaInstruction } from "./solana-instructions.ts";
-import { closedAccounts, type MadeMarker, madeMarkers } from "./solana-markers.ts";
+import { type ProgramCall, programCalls, type SolanaInstruction } from "./program-calls.ts";
 
 /** A final transaction's effects on money. All of ours stay in memory, so it has only the fields that checks need. */
 export type SolanaTransaction = {
@@ -21,15 +20,11 @@ export type SolanaTransaction = {
 	isFailed: boolean;
 	fee: bigint;
 	feePayer: SolanaAddress;
-	/** Markers of our keys created by the transaction, and accounts closed by it. */
-	made: MadeMarker[];
-	closed: SolanaAddress[];
-	/** Token accounts created by the transaction, markers included. */
+	/** Calls of our program, and the orders that its logs name. Logs are hints: they can be cut. */
+	calls: ProgramCall[];
+	named: Hex[];
+	/** Token accounts created by the transaction. */
 	madeAccounts: SolanaAddress[];
-	/** The order id in its memo. */
-	memo: Hex | undefined;
-	/** Per escrow account: the wallet that paid in, and from which of its accounts. */
-	sources: Map<SolanaAddress, PaymentSource>;
 	/** Change in lamports by address. Addresses without a change are left out. */
 	lamports: Map<SolanaAddress, bigint>;
 	/** Change in tokens by token account. Accounts without a change are left out. */
@@ -52,6 +47,7 @@ export async function readSolanaTransaction(
 	if (!decoded) return "undecodable";
 	const { addresses, instructions } = decoded;
 	const isFailed = meta.err !== null;
+	const { program } = chain.deployment;
 	const lamports = new Map<SolanaAddress, bigint>();
 	addresses.forEach((address, i) => {
 		const change = (meta.postBalances[i] ?? 0n) - (meta.preBalances[i] ?? 0n);
@@ -64,22 +60,28 @@ export async function readSolanaTransaction(
 		const change = (after.get(address) ?? 0n) - (before.get(address) ?? 0n);
 		if (change !== 0n) tokens.set(address, change);
 	}
-	// A transaction that failed did nothing.
-	const done = isFailed ? [] : instructions;
 	return {
 		signature: hexOfSignature(signature),
 		slot: Number(found.slot),
 		isFailed,
 		fee: meta.fee,
 		feePayer: addresses[0],
-		made: madeMarkers(chain.deployment, done),
-		closed: closedAccounts(done),
+		calls: isFailed
+			? []
+			: programCalls(program, { instructions, inner: meta.innerInstructions ?? [], addresses }),
+		named: readProgramEvents(meta.logMessages ?? [], program.address).map(({ orderId }) => orderId),
 		madeAccounts: [...after.keys()].filter((address) => !before.has(address)),
-		memo: memoOf(done),
-		sources: paymentSources(chain, done),
 		lamports,
 		tokens,
 	};
+}
+
+/** Returns the change in an account's balance of its token. */
+export function changeOf(
+	{ tokens, lamports }: SolanaTransaction,
+	{ address, token }: { address: SolanaAddress; token: SolanaAddress },
+): bigint {
+	return (token === solanaNativeToken ? lamports : tokens).get(address) ?? 0n;
 }
 
 export function hexOfSignature(signature: Signature): Hex {

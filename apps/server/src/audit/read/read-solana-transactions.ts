@@ -2,8 +2,12 @@ import type { SolanaAddress } from "@geoswap/protocol";
 import type { Signature } from "@solana/kit";
 import type { Hex } from "viem";
 import type { AuditedSolana } from "./audited-solana.ts";
-import { hexOfSignature, readSolanaTransaction, type SolanaTransaction } from "./read-solana-transaction.ts";
-import { changeOf } from "./solana-events.ts";
+import {
+	changeOf,
+	hexOfSignature,
+	readSolanaTransaction,
+	type SolanaTransaction,
+} from "./read-solana-transaction.ts";
 import type { SolanaGift, SolanaHistory } from "./solana-history.ts";
 
 /** The most signatures that a node lists per call. */
@@ -52,9 +56,8 @@ export async function readSolanaTransactions(
 		after?: SolanaHistory | undefined;
 	} = {},
 ): Promise<SolanaHistory> {
-	const { escrow, vault } = chain.deployment;
 	const held = chain.accounts.map(({ address }) => address);
-	const addresses = [...new Set([...chain.feePayers, escrow, vault, ...held])];
+	const addresses = [...chain.feePayers, chain.deployment.program.address, ...held];
 	const known = new Set(after?.transactions.map(({ signature }) => signature));
 	const newest = new Map(after?.newest);
 	const unread = new Map(after?.unread);
@@ -159,11 +162,11 @@ function strangersOf({ accounts }: AuditedSolana, transaction: SolanaTransaction
 	return { slot: transaction.slot, given: new Map(changes.filter(([, amount]) => amount !== 0n)) };
 }
 
-/** Returns whether a transaction has to be judged: one of our keys made it, or it took something from us. */
+/** Returns whether a transaction has to be judged: it is ours, it may concern an order, or it took something from us. */
 function isKept(chain: AuditedSolana, transaction: SolanaTransaction): boolean {
 	return (
 		chain.feePayers.includes(transaction.feePayer) ||
-		transaction.made.length > 0 ||
+		transaction.calls.length > 0 ||
 		chain.accounts.some((account) => changeOf(transaction, account) < 0n)
 	);
 }

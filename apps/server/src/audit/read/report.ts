@@ -31,7 +31,7 @@ const nextSteps: Record<Invariant, string> = {
 	I1: "find the transfer that took tokens from the escrow; stop releases through the guardian until the cause is known",
 	I2: "compare the vault's transfers with the postings since the last clean audit; move stock only through the books",
 	I3: "read the fills of the order on its destination; revoke the filler role if a key was used outside of the service",
-	I4: "read what the escrow paid for the order; on Solana, look at who signed",
+	I4: "read what the escrow paid for the order",
 	I5: "attesters decided it, or it was refunded late: compare what each attester signed, and book the loss",
 	I6: "look at the swap's history and the providers' answers: the output was sent on a deposit that was not certain",
 	I7: "look at the swap's history and at who wrote its row: the service makes no such step",
@@ -54,7 +54,10 @@ export type TokenReport = {
 	/** The address in its chain's format. */
 	token: string;
 	symbol: string;
-	/** Open orders and credits, by the events of the chain. */
+	/**
+	 * Open orders and credits, by the events of the chain. On Solana there is no other sum: the account of each open order
+	 * is compared by itself.
+	 */
 	escrowExpected: string;
 	escrowActual: string;
 	/** The stock by the ledger. */
@@ -65,12 +68,12 @@ export type TokenReport = {
 	unbooked: string;
 };
 
-/** A block is a slot on Solana. There, `lamports` is what the fee payers spent. */
+/** A block is a slot on Solana. There, `lamports` is what the service spent beside payments. */
 export type ChainReport = {
 	chainId: number;
 	block: number;
 	tokens: TokenReport[];
-	lamports?: { fees: string; inMarkers: string; rent: string };
+	lamports?: { fees: string; locked: string; rent: string };
 	/**
 	 * On EVM chains: how many open orders in escrow the books do not know, how many more are in no sum, and of how many
 	 * blocks the node did not list what strangers did.
@@ -90,18 +93,6 @@ export type Loss = {
 	amount: string;
 	/** The value as quoted. Absent if no swap is known. */
 	usdCents?: string;
-};
-
-/** An input on Solana for an order that is in no books. The holder of its op token can submit it again. */
-type UnattributedDeposit = {
-	chainId: number;
-	orderId: Hex;
-	wallet: string;
-	token: string;
-	amount: string;
-	/** The signature as explorers show it. */
-	signature: string;
-	slot: number;
 };
 
 /** A due refund that cannot be paid, because of the wallet itself or its token. The input stays in escrow. */
@@ -129,8 +120,6 @@ export type Report = {
 	/** The number of checks of each invariant. */
 	checked: Record<Invariant, number>;
 	breaches: Breach[];
-	/** Only the deposits that were not paid back. */
-	unattributedDeposits: UnattributedDeposit[];
 	owed: Owed[];
 	losses: Loss[];
 	/** Sum of the losses that have a value, per chain. Decimal. */
@@ -139,7 +128,7 @@ export type Report = {
 
 /** The unit in which the checks of each invariant are counted, for people. */
 const counted: Record<Invariant, string> = {
-	I1: "tokens in escrow",
+	I1: "tokens in escrow, and orders on Solana",
 	I2: "tokens in vaults, and postings",
 	I3: "orders",
 	I4: "orders",
@@ -158,7 +147,7 @@ const counted: Record<Invariant, string> = {
 
 /** Returns the report as text for people. */
 export function formatReport(report: Report): string {
-	const { ok, chains, orders, swaps, checked, breaches, unattributedDeposits, losses, lostUsdCents } = report;
+	const { ok, chains, orders, swaps, checked, breaches, losses, lostUsdCents } = report;
 	const lines = chains.flatMap(({ chainId, block, tokens, lamports, otherOrders, strangers }) => [
 		`chain ${chainId} at ${lamports ? "slot" : "block"} ${block}`,
 		...tokens.map((token) => {
@@ -170,7 +159,7 @@ export function formatReport(report: Report): string {
 			return `  ${token.symbol}: escrow ${token.escrowActual}, stock ${token.stockActual}${note}`;
 		}),
 		...(lamports
-			? [`  lamports: fees ${lamports.fees}, in markers ${lamports.inMarkers}, rent ${lamports.rent}`]
+			? [`  lamports: fees ${lamports.fees}, locked ${lamports.locked}, rent ${lamports.rent}`]
 			: []),
 		...(otherOrders && otherOrders.open + otherOrders.uncounted + otherOrders.unlistedBlocks > 0
 			? [
@@ -196,10 +185,6 @@ export function formatReport(report: Report): string {
 		const value = usdCents === undefined ? "" : `, ${formatCents(usdCents)}`;
 		return `LOSS ${kind.replaceAll("-", " ")}: ${amount} of ${token} on chain ${chainId}${value} (order ${orderId})`;
 	});
-	const deposits = unattributedDeposits.map(
-		({ chainId, orderId, wallet, token, amount, signature, slot }) =>
-			`UNATTRIBUTED ${amount} of ${token} from ${wallet} on chain ${chainId}, slot ${slot}, transaction ${signature} (order ${orderId})`,
-	);
 	const owed = report.owed.map(
 		({ chainId, orderId, wallet, token, amount, why }) =>
 			`OWED ${amount} of ${token} to ${wallet} on chain ${chainId}: ${why.replaceAll("-", " ")} (order ${orderId})`,
@@ -215,7 +200,7 @@ export function formatReport(report: Report): string {
 	const held = unchecked.length > 0 ? "all invariants that could be checked hold" : "all invariants hold";
 	const verdict = ok ? held : `${breaches.length} breaches`;
 	return [
-		...[...lines, ...perInvariant, ...found, ...deposits, ...owed, ...lost, ...totals, ...unchecked, ...left],
+		...[...lines, ...perInvariant, ...found, ...owed, ...lost, ...totals, ...unchecked, ...left],
 		`${orders} orders, ${swaps} swaps: ${verdict}`,
 	].join("\n");
 }

@@ -1,253 +1,229 @@
 import {
 	type Amount,
+	accountRentLamports,
+	fromSolanaWord,
+	inputAddress,
 	isSolana,
-	markerSeed,
 	type Order,
+	orderAddress,
 	orderId as orderIdOf,
+	type ProgramDeployment,
+	programAccountSizes,
+	recordAddress,
 	type SolanaAddress,
 	solanaNativeToken,
+	toSolanaWord,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { type AuditedSolana, type Holder, holdingOf } from "./audited-solana.ts";
+import { type AuditedSolana, holdingOf } from "./audited-solana.ts";
+import type { ProgramCall } from "./program-calls.ts";
 import { type ChainEvents, noEvents } from "./read-chain-events.ts";
-import type { SolanaTransaction } from "./read-solana-transaction.ts";
+import { changeOf, type SolanaTransaction } from "./read-solana-transaction.ts";
 import type { Finding, Invariant } from "./report.ts";
 import type { SolanaHistory } from "./solana-history.ts";
-import type { PaymentSource } from "./solana-instructions.ts";
-import type { MadeMarker } from "./solana-markers.ts";
 
 export type SolanaEvents = {
 	/** The events, in the form in which contracts of other chains emit them. */
 	events: ChainEvents;
 	/** Transactions whose payments differ from the terms of their order. */
 	breaches: Finding[];
-	/** The number of decided orders with unknown terms: they are neither in the books nor on any audited chain. */
+	/** The number of fills and voids of orders with unknown terms: neither the books nor any audited chain has these. */
 	unknownDecisions: number;
-	/** Transfers into or out of escrow and vault that belong to no known order. */
+	/** Amounts that came into the vault, or left it, for no known order. */
 	unattributed: {
-		holder: Holder;
 		token: SolanaAddress;
 		slot: number;
 		amount: Amount;
-		/** True if it was paid back to its source, with the order's marker or memo. */
-		isRefund?: true;
+		/** True if the vault's owner withdrew it. */
+		isWithdrawal?: true;
 	}[];
-	/** Inputs of orders whose terms nobody knows. */
-	deposits: UnknownDeposit[];
 };
 
-/** An input that came in for an order of ours that is in no books, as after a restore from an old backup. */
-type UnknownDeposit = PaymentSource & {
+/** An order with the addresses that it has in the program. */
+type Placed = {
 	orderId: Hex;
-	signature: Hex;
-	slot: number;
-	token: SolanaAddress;
-	amount: Amount;
-	isRefunded: boolean;
+	order: Order;
+	/** The order's account if it begins on Solana, else its record. */
+	account: SolanaAddress;
+	/** The token account of the input. Undefined if the order begins elsewhere. */
+	input: SolanaAddress | undefined;
 };
 
-/** Returns what happened to orders on Solana, by the markers, memos and transfers of final transactions. */
+/** The change of each account that the orders of a transaction demand, by address. */
+type Due = Map<SolanaAddress, { address: SolanaAddress; token: SolanaAddress; amount: Amount }>;
+
+/** Returns what happened to orders in the program, by the instructions and the changed balances of final transactions. */
 export async function solanaEvents(
 	chain: AuditedSolana,
 	{
 		transactions,
 		gifts,
 		orders,
+		returned,
 	}: Pick<SolanaHistory, "transactions" | "gifts"> & {
-		/** All orders that are known anywhere: Solana does not record an order's terms. */
+		/** All orders that are known anywhere: an account in the program does not have all terms of its order. */
 		orders: Iterable<Order>;
+		/** Accounts whose rent the books have as returned. Anyone can close an account: until then its rent is a gift. */
+		returned: ReadonlySet<SolanaAddress>;
 	},
 ): Promise<SolanaEvents> {
+	const { chainId, accounts, feePayers, deployment } = chain;
+	const { vault } = deployment.program;
 	const found: SolanaEvents = {
 		events: noEvents(),
 		breaches: [],
 		unknownDecisions: 0,
-		unattributed: chain.accounts.flatMap(({ holder, token, address }) =>
-			(gifts.get(address) ?? []).map((gift) => ({ holder, token, ...gift })),
+		unattributed: accounts.flatMap(({ token, address }) =>
+			(gifts.get(address) ?? []).map((gift) => ({ token, ...gift })),
 		),
-		deposits: [],
 	};
-	const known = new Map(
-		[...orders].map((order) => [orderIdOf(order), { orderId: orderIdOf(order), order }] as const),
+	const placed = await Promise.all(
+		ordersOf(chain, orders).map((order) => placeOrder(deployment.program, order)),
 	);
-	const bySeed = new Map([...known.values()].map((entry) => [markerSeed(entry.orderId), entry]));
-	for (const transaction of transactions) {
-		if (transaction.isFailed) continue;
-		const breach = (invariant: Invariant, message: string, orderId?: Hex) =>
-			found.breaches.push({
-				invariant,
-				message: `${message} in slot ${transaction.slot}`,
-				chainIds: [chain.chainId],
-				...(orderId ? { orderId } : {}),
-			});
-		const markers = transaction.made;
-		if (markers.length > 1) breach("I3", `${markers.length} orders were decided by one transaction`);
-		const memo = depositMemo(chain, transaction);
-		const deposited = memo === undefined ? undefined : known.get(memo);
+	const byAddress = new Map(placed.map((one) => [one.account, one]));
+	const calls = transactions.flatMap((transaction) => transaction.calls);
+	const opened = new Set(calls.filter(({ name }) => name === "open").map(addressIn));
+	const paid = new Set<SolanaAddress>();
+	for (const transaction of transactions) await judge(transaction);
+	return found;
+
+	async function judge(transaction: SolanaTransaction): Promise<void> {
 		const due: Due = new Map();
 		let orderId: Hex | undefined;
-		if (deposited && markers.length === 0) {
-			orderId = deposited.orderId;
-			await addDeposit(chain, { transaction, ...deposited, due, found });
-		}
-		const byHand = markers.length === 0 && !deposited && paidBackByHand(chain, transaction, found.deposits);
-		if (byHand) {
-			orderId = byHand.orderId;
-			refundUnknown(chain, { transaction, given: byHand, due, found });
-		}
-		for (const marker of markers) {
-			const decided = bySeed.get(marker.seed);
-			if (decided) {
-				orderId = decided.orderId;
-				await addDecision(chain, { transaction, marker, ...decided, due, found });
-				continue;
-			}
-			const given = found.deposits.find((deposit) => markerSeed(deposit.orderId) === marker.seed);
-			const isRefund = (deposit: UnknownDeposit) =>
-				marker.decided === "refunded" ||
-				// Within Solana the transaction that closes an order also refunds it.
-				(marker.decided === "voided" && isPaidBack(chain, transaction, deposit));
-			if (given && !given.isRefunded && isRefund(given)) {
-				orderId = given.orderId;
-				refundUnknown(chain, { transaction, given, due, found });
-			} else {
+		for (const call of transaction.calls) {
+			const one = byAddress.get(addressIn(call));
+			if (call.name === "close-record") {
+				if (returned.has(addressIn(call))) takeRent(transaction, { record: addressIn(call), due });
+			} else if (one) {
+				orderId ??= one.orderId;
+				await takeCall(transaction, { call, one, due });
+			} else if (call.name === "fill" || call.name === "void") {
 				found.unknownDecisions++;
-				breach("I3", `an order that nobody knows was ${marker.decided}`, given?.orderId);
+				const what = call.name === "fill" ? "filled" : "voided";
+				breach(transaction, "I3", `an order that nobody knows was ${what}`);
 			}
 		}
-		for (const { holder, token, address } of chain.accounts) {
-			const amount = changeOf(transaction, { address, token }) - (due.get(address)?.amount ?? 0n);
+		const isWithdrawn = transaction.calls.some(({ name }) => name === "withdraw");
+		// Nobody can add to a transaction of ours, so every change in an order's transaction must be the order's.
+		const isStrict = orderId !== undefined && !isWithdrawn && feePayers.includes(transaction.feePayer);
+		for (const { token, address } of accounts) {
+			const amount = changeOf(transaction, { token, address }) - (due.get(address)?.amount ?? 0n);
 			if (amount === 0n) continue;
-			// Nobody can add to a transaction of ours, so every change in an order's transaction must be the order's.
-			if (orderId) {
-				const invariant = holder === "vault" ? "I3" : "I4";
-				breach(invariant, `the ${holder} has ${amount} of ${token} too many or too few`, orderId);
-				continue;
-			}
-			found.unattributed.push({ holder, token, slot: transaction.slot, amount });
-			const source = memo && holder === "escrow" && amount > 0n && transaction.sources.get(address);
-			if (source) {
-				const { signature, slot } = transaction;
-				found.deposits.push({
-					orderId: memo,
-					signature,
-					slot,
-					token,
-					amount,
-					...source,
-					isRefunded: false,
-				});
+			if (isStrict)
+				breach(transaction, "I3", `the vault has ${amount} of ${token} too many or too few`, orderId);
+			else {
+				const { slot } = transaction;
+				found.unattributed.push({ token, slot, amount, ...(isWithdrawn && { isWithdrawal: true }) });
 			}
 		}
+		if (!isStrict) return;
 		for (const { address, token, amount } of due.values()) {
-			const isOurs = chain.accounts.some((account) => account.address === address);
 			const actual = changeOf(transaction, { address, token });
-			if (!isOurs && actual !== amount) {
-				breach("I4", `the wallet's ${token} changed by ${actual} and not by ${amount}`, orderId);
+			if (accounts.some((account) => account.address === address) || actual === amount) continue;
+			breach(transaction, "I4", `the wallet's ${token} changed by ${actual} and not by ${amount}`, orderId);
+		}
+	}
+
+	async function takeCall(
+		transaction: SolanaTransaction,
+		{
+			call: { name, accounts: named },
+			one: { orderId, order, account, input },
+			due,
+		}: { call: ProgramCall; one: Placed; due: Due },
+	): Promise<void> {
+		const { slot, lamports, tokens } = transaction;
+		const at = { chainId, block: slot, orderId };
+		switch (name) {
+			case "open":
+				found.events.opened.push({ ...at, order });
+				add(due, await holdingOf(order.wallet, order.inputToken), -order.inputAmount);
+				return;
+			case "fill": {
+				const delivered = changeOf(transaction, await holdingOf(order.recipient, order.outputToken));
+				found.events.filled.push({ ...at, delivered });
+				add(due, await holdingOf(order.destinationVault, order.outputToken), -delivered);
+				if (!isSolana(order.originChainId)) takeRent(transaction, { record: account, due });
+				return;
+			}
+			case "void":
+				found.events.voided.push(at);
+				takeRent(transaction, { record: account, due });
+				return;
+			case "pay": {
+				const token = fromSolanaWord(order.inputToken);
+				const isNative = token === solanaNativeToken;
+				// An order that was never opened goes back with what has arrived, and SOL that arrives later is paid again.
+				if (!opened.has(account) || (isNative && paid.has(account))) return;
+				paid.add(account);
+				const isClosed = transaction.calls.some(
+					(call) => call.name === "close" && addressIn(call) === account,
+				);
+				const rent = isClosed ? accountRentLamports(programAccountSizes.order) : 0n;
+				const left = isNative ? -(lamports.get(account) ?? 0n) - rent : -(tokens.get(input ?? account) ?? 0n);
+				if (left < order.inputAmount) {
+					breach(transaction, "I4", `only ${left} of ${order.inputAmount} was paid`, orderId);
+				}
+				const inVault = await holdingOf(order.originVault, order.inputToken);
+				const isReleased = named[1] === inVault.address;
+				add(due, isReleased ? inVault : { address: named[1] as SolanaAddress, token }, left);
+				found.events[isReleased ? "released" : "refunded"].push({ ...at, paid: true });
+				// Anyone can add to what an order's account holds.
+				if (isReleased && left > order.inputAmount) {
+					found.unattributed.push({ token, slot, amount: left - order.inputAmount });
+				}
+				return;
 			}
 		}
 	}
-	return found;
+
+	/** Adds the rent of a record, which the vault pays or gets back. */
+	function takeRent(
+		{ lamports }: SolanaTransaction,
+		{ record, due }: { record: SolanaAddress; due: Due },
+	): void {
+		add(due, { address: vault, token: solanaNativeToken }, -(lamports.get(record) ?? 0n));
+	}
+
+	function breach({ slot }: SolanaTransaction, invariant: Invariant, message: string, orderId?: Hex): void {
+		const at = `${message} in slot ${slot}`;
+		found.breaches.push({ invariant, message: at, chainIds: [chainId], ...(orderId && { orderId }) });
+	}
 }
 
-/** Expects the whole deposit to go back to its source, which can be judged without the order's terms. */
-function refundUnknown(
-	chain: AuditedSolana,
-	{
-		transaction: { slot },
-		given,
-		due,
-		found,
-	}: { transaction: SolanaTransaction; given: UnknownDeposit; due: Due; found: SolanaEvents },
-): void {
-	const { token, amount, source } = given;
-	const escrow = chain.accounts.find((account) => account.holder === "escrow" && account.token === token);
-	if (!escrow) throw new Error(`the escrow has no account for ${token}`);
-	add(due, { address: escrow.address, token }, -amount);
-	add(due, { address: source, token }, amount);
-	given.isRefunded = true;
-	found.unattributed.push({ holder: "escrow", token, slot, amount: -amount, isRefund: true });
+/** Returns the account that a call is about. */
+function addressIn({ name, accounts }: ProgramCall): SolanaAddress {
+	return accounts[name === "fill" || name === "void" ? 2 : 0] as SolanaAddress;
 }
 
-type Account = { address: SolanaAddress; token: SolanaAddress };
-/** The change of each account that an order's terms demand, by address. */
-type Due = Map<SolanaAddress, Account & { amount: Amount }>;
-type Step = {
-	transaction: SolanaTransaction;
-	orderId: Hex;
-	order: Order;
-	due: Due;
-	found: SolanaEvents;
-};
-
-async function addDeposit(
-	chain: AuditedSolana,
-	{ transaction, orderId, order, due, found }: Step,
-): Promise<void> {
-	if (!isSolana(order.originChainId)) return;
-	add(due, await holdingOf(order.wallet, order.inputToken), -order.inputAmount);
-	add(due, await holdingOf(order.escrow, order.inputToken), order.inputAmount);
-	found.events.opened.push({ chainId: chain.chainId, block: transaction.slot, orderId, order });
-}
-
-async function addDecision(
-	chain: AuditedSolana,
-	{ transaction, marker, orderId, order, due, found }: Step & { marker: MadeMarker },
-): Promise<void> {
-	const at = { chainId: chain.chainId, block: transaction.slot, orderId };
-	const { decided } = marker;
-	if (decided === "filled") {
-		const recipient = await holdingOf(order.recipient, order.outputToken);
-		const delivered = changeOf(transaction, recipient);
-		add(due, await holdingOf(order.destinationVault, order.outputToken), -delivered);
-		found.events.filled.push({ ...at, delivered });
-	} else if (decided === "voided") found.events.voided.push(at);
-	// Within Solana, delivery and release are one transaction with one marker, and so are void and refund. Earlier versions
-	// voided such an order first, which paid nothing, and made the escrow's marker when they refunded it.
-	const isWithin = isSolana(order.originChainId) && isSolana(order.destinationChainId);
-	const escrow = await holdingOf(order.escrow, order.inputToken);
-	const isPaidOut = changeOf(transaction, escrow) === -order.inputAmount;
-	const isReleased = decided === "released" || (decided === "filled" && isWithin);
-	const isRefunded = decided === "refunded" || (decided === "voided" && isWithin && isPaidOut);
-	if (!isReleased && !isRefunded) return;
-	const beneficiary = isReleased ? order.originVault : order.wallet;
-	add(due, escrow, -order.inputAmount);
-	add(due, await holdingOf(beneficiary, order.inputToken), order.inputAmount);
-	found.events[isReleased ? "released" : "refunded"].push({ ...at, paid: true });
-}
-
-function add(due: Due, account: Account, amount: Amount): void {
+function add(due: Due, account: { address: SolanaAddress; token: SolanaAddress }, amount: Amount): void {
 	due.set(account.address, { ...account, amount: (due.get(account.address)?.amount ?? 0n) + amount });
 }
 
-/** Returns the change in an account's balance of its token. */
-export function changeOf({ tokens, lamports }: SolanaTransaction, { address, token }: Account): bigint {
-	return (token === solanaNativeToken ? lamports : tokens).get(address) ?? 0n;
-}
-
-/** Returns the deposit that left the escrow again as a whole, by a transaction that names its order. */
-function paidBackByHand(
-	chain: AuditedSolana,
-	transaction: SolanaTransaction,
-	deposits: readonly UnknownDeposit[],
-): UnknownDeposit | undefined {
-	const { memo } = transaction;
-	return deposits.find(
-		(deposit) => deposit.orderId === memo && !deposit.isRefunded && isPaidBack(chain, transaction, deposit),
+/** Returns the orders that are from or to the program. */
+function ordersOf({ chainId, deployment: { program } }: AuditedSolana, orders: Iterable<Order>): Order[] {
+	return [...orders].filter(({ originChainId, destinationChainId, escrow, destinationVault }) =>
+		originChainId === BigInt(chainId)
+			? escrow === toSolanaWord(program.address)
+			: destinationChainId === BigInt(chainId) && destinationVault === toSolanaWord(program.vault),
 	);
 }
 
-/** Returns whether the deposit left the escrow again as a whole. */
-function isPaidBack(
-	{ accounts }: AuditedSolana,
-	transaction: SolanaTransaction,
-	{ token, amount }: UnknownDeposit,
-): boolean {
-	const escrow = accounts.find((account) => account.holder === "escrow" && account.token === token);
-	return escrow !== undefined && changeOf(transaction, escrow) === -amount;
-}
+/** Deriving addresses takes milliseconds, and each audit needs those of all orders again. */
+const places = new WeakMap<Order, Promise<Placed>>();
 
-/** Returns the order that a transaction says it pays for. Every deposit of ours was signed by one of our fee payers. */
-function depositMemo({ feePayers }: AuditedSolana, { feePayer, memo }: SolanaTransaction): Hex | undefined {
-	return feePayers.includes(feePayer) ? memo : undefined;
+function placeOrder({ address: program }: ProgramDeployment, order: Order): Promise<Placed> {
+	const known = places.get(order);
+	if (known) return known;
+	const placed = (async () => {
+		const orderId = orderIdOf(order);
+		const isOrigin = isSolana(order.originChainId);
+		const [account, input] = await Promise.all([
+			(isOrigin ? orderAddress : recordAddress)(program, orderId),
+			isOrigin ? inputAddress(program, orderId) : undefined,
+		]);
+		return { orderId, order, account, input };
+	})();
+	places.set(order, placed);
+	return placed;
 }

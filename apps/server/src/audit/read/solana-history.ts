@@ -3,11 +3,11 @@ import type { Signature } from "@solana/kit";
 import type { SolanaTransaction } from "./read-solana-transaction.ts";
 
 /**
- * The final transactions that name our keys and accounts. Anyone can name these in as many transactions as they pay
- * for, so only the gifts are kept of transactions that are not ours.
+ * The final transactions that name our keys, our program and our accounts. Anyone can name these in as many
+ * transactions as they pay for, so only the gifts are kept of those that call no instruction of ours.
  */
 export type SolanaHistory = {
-	/** Transactions that our fee payers paid for, that made a marker of ours or that took from us, oldest first. */
+	/** Transactions that our fee payers paid for, that called the program or that took from us, oldest first. */
 	transactions: readonly SolanaTransaction[];
 	/** Gifts by account of ours, oldest first, without those from before the books began. */
 	gifts: ReadonlyMap<SolanaAddress, readonly SolanaGift[]>;

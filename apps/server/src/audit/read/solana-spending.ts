@@ -1,16 +1,15 @@
 import { type SolanaAddress, solanaNativeToken, type Wei } from "@geoswap/protocol";
 import type { AuditedSolana } from "./audited-solana.ts";
-import type { SolanaTransaction } from "./read-solana-transaction.ts";
-import { changeOf } from "./solana-events.ts";
+import { changeOf, type SolanaTransaction } from "./read-solana-transaction.ts";
 
-/** Lamports that fee payers spent. */
+/** Lamports that the service spent beside payments of orders. */
 export type SolanaSpending = {
 	fees: bigint;
-	/** Comes back when the markers are closed. */
-	inMarkers: bigint;
-	/** Lamports in accounts that were made for others. */
+	/** Lamports in accounts of the program, which come back when these are closed: orders' to fee payers, records' to the vault. */
+	locked: bigint;
+	/** Lamports in token accounts that were made for others. */
 	rent: Wei;
-	/** Lamports that came back with markers and were not ours. */
+	/** Lamports that came back with accounts of the program and were not ours. */
 	found: bigint;
 };
 
@@ -29,13 +28,15 @@ export function forgottenSpending(
 ): ForgottenSpending {
 	const sum: ForgottenSpending = { transactions: 0, lamports: 0n, taken: 0n };
 	for (const transaction of transactions) {
-		if (!chain.feePayers.includes(transaction.feePayer)) continue;
-		const { fees, inMarkers, rent } = solanaSpending(chain, [transaction]);
+		const { fees, locked, rent } = solanaSpending(chain, {
+			transactions: [transaction],
+			returned: new Set(),
+		});
 		const spent = -chain.feePayers
 			.map((address) => changeOf(transaction, { address, token: solanaNativeToken }))
 			.reduce((total, change) => total + change, 0n);
-		// Lamports that came back with markers need no explanation.
-		const explained = fees + inMarkers + rent;
+		// Lamports that came back need no explanation.
+		const explained = fees + locked + rent;
 		sum.transactions++;
 		sum.lamports += explained;
 		if (spent > explained) sum.taken += spent - explained;
@@ -43,34 +44,55 @@ export function forgottenSpending(
 	return sum;
 }
 
-/** Returns what our fee payers spent in these transactions. */
+/** Returns what the service spent in those of these transactions that our fee payers paid for, and what came back. */
 export function solanaSpending(
 	{ feePayers }: AuditedSolana,
-	transactions: readonly SolanaTransaction[],
+	{
+		transactions,
+		returned,
+	}: {
+		transactions: readonly SolanaTransaction[];
+		/** Accounts whose rent the books have as returned. Anyone can close an account. */
+		returned: ReadonlySet<SolanaAddress>;
+	},
 ): SolanaSpending {
-	const spending: SolanaSpending = { fees: 0n, inMarkers: 0n, rent: 0n, found: 0n };
-	const markers = new Map<SolanaAddress, bigint>();
+	const spending: SolanaSpending = { fees: 0n, locked: 0n, rent: 0n, found: 0n };
+	const locked = new Map<SolanaAddress, bigint>();
 	for (const transaction of transactions) {
+		const change = (address: SolanaAddress) => changeOf(transaction, { address, token: solanaNativeToken });
+		for (const { name, accounts } of transaction.calls) {
+			const [closed] = accounts;
+			if (!closed || !returned.has(closed) || (name !== "close" && name !== "close-record")) continue;
+			const held = locked.get(closed) ?? 0n;
+			locked.delete(closed);
+			spending.locked -= held;
+			spending.found += -change(closed) - held;
+		}
 		if (!feePayers.includes(transaction.feePayer)) continue;
 		spending.fees += transaction.fee;
 		if (transaction.isFailed) continue;
-		const change = (address: SolanaAddress) => changeOf(transaction, { address, token: solanaNativeToken });
-		const made = transaction.made.map(({ address }) => address);
-		for (const address of made) {
-			markers.set(address, change(address));
-			spending.inMarkers += change(address);
-		}
-		const { closed } = transaction;
-		for (const address of closed) {
-			const held = markers.get(address) ?? 0n;
-			markers.delete(address);
-			spending.inMarkers -= held;
-			spending.found += -change(address) - held;
+		const inputs = new Set<SolanaAddress>();
+		for (const { name, accounts } of transaction.calls) {
+			const [first, second, third] = accounts as SolanaAddress[];
+			if (name === "open" && first) {
+				// The fee payer pays for nothing else in a transaction that opens an order. The rent of the order's token account
+				// comes back with the order's own.
+				lock(first, -change(transaction.feePayer) - transaction.fee);
+				if (second) inputs.add(second);
+			}
+			// Within Solana the third account is the order itself, which the same transaction pays.
+			const isRecord = !transaction.calls.some((call) => call.name === "pay" && call.accounts[0] === third);
+			if ((name === "fill" || name === "void") && third && isRecord) lock(third, change(third));
 		}
 		// A token account that was there before may be the recipient of lamports: those are the output and no rent.
 		for (const address of transaction.madeAccounts) {
-			if (!made.includes(address)) spending.rent += change(address);
+			if (!inputs.has(address)) spending.rent += change(address);
 		}
 	}
 	return spending;
+
+	function lock(address: SolanaAddress, lamports: bigint): void {
+		locked.set(address, lamports);
+		spending.locked += lamports;
+	}
 }

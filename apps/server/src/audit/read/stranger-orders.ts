@@ -1,4 +1,4 @@
-import { type Hex, hexToBytes, toHex } from "viem";
+import { type Hex, hexToBytes } from "viem";
 
 /** An open order that the books do not know. */
 type StrangerOrder = {
@@ -21,8 +21,7 @@ export type StrangerOrders = {
 	uncounted: () => number;
 	/** Does nothing if the order is there already. */
 	add: (order: StrangerOrder & { holding: string; amount: bigint }) => void;
-	/** Finds an order by its id, or by the 24 bytes of it that are in a marker's seed. */
-	find: (idOrSeed: Hex) => StrangerOrder | undefined;
+	find: (orderId: Hex) => StrangerOrder | undefined;
 	remove: (orderId: Hex) => void;
 	/** Takes the inputs of all orders out of the sums. The orders can still be found. */
 	uncountAll: () => void;
@@ -30,9 +29,8 @@ export type StrangerOrders = {
 
 /** More orders than anyone has open, and few enough for the memory of the process. */
 const maxOrders = 2 ** 20;
-/** Words of 32 bits in an order's id, and in the part of it by which orders are found. */
+/** Words of 32 bits in an order's id. */
 const idWords = 8;
-const seedWords = 6;
 const maxUint32 = 0xffff_ffff;
 
 /**
@@ -44,7 +42,7 @@ const maxUint32 = 0xffff_ffff;
 export function createStrangerOrders({
 	max = maxOrders,
 	// Nobody can choose ids that meet in one bucket without knowing these.
-	hashKeys = crypto.getRandomValues(new Uint32Array(seedWords)),
+	hashKeys = crypto.getRandomValues(new Uint32Array(idWords)),
 }: {
 	max?: number;
 	hashKeys?: Uint32Array;
@@ -70,7 +68,7 @@ export function createStrangerOrders({
 	const wordsOf = (id: Hex) => new Uint32Array(hexToBytes(id).buffer);
 	const bucketOf = (words: Uint32Array) => {
 		let hash = 0;
-		for (let i = 0; i < seedWords; i++) hash += Math.imul(words[i] ?? 0, (hashKeys[i] ?? 0) | 1);
+		for (let i = 0; i < idWords; i++) hash += Math.imul(words[i] ?? 0, (hashKeys[i] ?? 0) | 1);
 		return (hash >>> 0) >>> 12;
 	};
 	const isAt = (slot: number, words: Uint32Array) =>
@@ -125,16 +123,10 @@ export function createStrangerOrders({
 			addToSum(holding, amount);
 			kept++;
 		},
-		find: (idOrSeed) => {
-			const found = linkTo(wordsOf(idOrSeed));
+		find: (orderId) => {
+			const found = linkTo(wordsOf(orderId));
 			if (!found) return undefined;
-			const { slot } = found;
-			const id = ids.slice(slot * idWords, (slot + 1) * idWords);
-			return {
-				orderId: toHex(new Uint8Array(id.buffer)),
-				block: blocks[slot] ?? 0,
-				refundableAt: refundableAts[slot] ?? 0,
-			};
+			return { orderId, block: blocks[found.slot] ?? 0, refundableAt: refundableAts[found.slot] ?? 0 };
 		},
 		remove: (orderId) => {
 			const found = linkTo(wordsOf(orderId));
