@@ -1,16 +1,14 @@
-import type { SolanaAddress } from "@geoswap/protocol";
-import { bytesToHex, type Hex, hexToBytes, keccak256 } from "viem";
+import { type Hex, keccak256 } from "viem";
 import type { Log } from "../../telemetry/log.ts";
 import { digestOfPayload } from "../digest-of-payload.ts";
 import { trySigner } from "../try-signer.ts";
 import { judgePayload } from "./judge-payload.ts";
 import type { Payload, WireSignature } from "./payload.ts";
-import { type Closing, expectOneEnd, isExclusive } from "./policy/expect-one-end.ts";
-import type { Charge, DeliveryPlace, Judgement } from "./policy/judgement.ts";
+import { type Closing, expectOneEnd } from "./policy/expect-one-end.ts";
+import type { Charge, Judgement } from "./policy/judgement.ts";
 import { signatureMeter, unprovenMeter } from "./policy/meters.ts";
 import { Refusal, refuse } from "./policy/refusal.ts";
 import type { ReadClosing } from "./proof/create-closings.ts";
-import type { ReadMarkerTime } from "./proof/create-marker-times.ts";
 import type { Proofs } from "./proof/create-proofs.ts";
 import type { RemoteSignerMetrics } from "./remote-signer-metrics.ts";
 import type { SigningKey } from "./signing-key.ts";
@@ -34,7 +32,6 @@ export function createSigning({
 	state,
 	prove,
 	readClosing,
-	readMarkerTime,
 	nowMs,
 	metrics,
 	log,
@@ -43,7 +40,6 @@ export function createSigning({
 	state: SignerState;
 	prove: Proofs;
 	readClosing: ReadClosing;
-	readMarkerTime: ReadMarkerTime;
 	nowMs: () => number;
 	metrics: RemoteSignerMetrics | undefined;
 	log: Log;
@@ -92,13 +88,13 @@ export function createSigning({
 		const counted = state.recall(id);
 		if (counted?.signature !== undefined) {
 			log.info(about, "signed before");
-			return fromText(counted.signature);
+			return JSON.parse(counted.signature) as WireSignature;
 		}
 		try {
 			const judgement = await judgePayload(key, payload);
 			if (!counted) await count(key, { id, judgement });
 			const signature = await signWith(key, payload);
-			state.remember(id, toText(signature));
+			state.remember(id, JSON.stringify(signature));
 			metrics?.signed(key.name, judgement.kind);
 			log.info({ ...about, kind: judgement.kind, ...plain(judgement.about) }, "signed");
 			return signature;
@@ -143,14 +139,14 @@ export function createSigning({
 			if (!proof.isProven) charges.push({ meter: unprovenMeter(meter), item, amount, why: proof.why });
 		}
 		const closings = await readClosings(judgement);
-		const foreignMarkers = await readForeignMarkers(judgement);
 		// From here on nothing waits, so that no other payload is counted in between.
 		expectNonce(key, judgement);
-		expectOldMarkers(key, judgement, foreignMarkers);
-		const { nonce, marker, closedMarkers, decisions = [], deposit } = judgement;
-		for (const decision of decisions)
-			expectOneEnd(decision, state.decisionsOf(decision.seed), (place) => closings.get(nameOf(place)));
-		state.reserve({ id, charges, nonce, marker, closedMarkers, decisions, deposit });
+		const { nonce, decisions = [] } = judgement;
+		for (const decision of decisions) {
+			const { orderId } = decision;
+			expectOneEnd(decision, state.decisionsOf(orderId), closings.get(orderId));
+		}
+		state.reserve({ id, charges, nonce, decisions });
 	}
 
 	function expectNonce(key: SigningKey, { nonce }: Judgement): void {
@@ -164,53 +160,15 @@ export function createSigning({
 	}
 
 	/** Reads whether the orders that the payload gives back can still be delivered, where a delivery is signed. */
-	async function readClosings({ decisions = [] }: Judgement): Promise<ReadonlyMap<string, Closing>> {
-		const closings = new Map<string, Closing>();
-		await Promise.all(
-			decisions.flatMap((next) =>
-				state.decisionsOf(next.seed).map(async (before) => {
-					if (next.end !== "return" || before.end !== "delivery" || isExclusive(next, before)) return;
-					closings.set(nameOf(before.place), await readClosing(before.place));
-				}),
-			),
-		);
-		return closings;
-	}
-
-	/** Reads from the chain how old those markers are that the payload closes and this signer did not make. */
-	async function readForeignMarkers({ closedMarkers = [] }: Judgement): Promise<ForeignMarkers> {
-		const foreign = closedMarkers.filter((marker) => state.markerSignedAtMs(marker) === undefined);
+	async function readClosings({ decisions = [] }: Judgement): Promise<ReadonlyMap<Hex, Closing>> {
+		const places = decisions
+			.filter(({ end }) => end === "return")
+			.flatMap(({ orderId }) => state.decisionsOf(orderId))
+			.flatMap((before) => (before.end === "delivery" ? [before.place] : []));
 		return new Map(
-			await Promise.all(foreign.map(async (marker) => [marker, await readMarkerTime(marker)] as const)),
+			await Promise.all(places.map(async (place) => [place.orderId, await readClosing(place)] as const)),
 		);
 	}
-
-	function expectOldMarkers(
-		key: SigningKey,
-		{ closedMarkers = [], marker, rivalMarker }: Judgement,
-		foreignMarkers: ForeignMarkers,
-	): void {
-		if (key.use !== "solana") return;
-		// The marker is gone, or will be: the order would be decided a second time.
-		if (marker !== undefined && state.isClosed(marker))
-			refuse("contradicts", `${marker} was made for the order before, and closed`);
-		if (rivalMarker !== undefined && state.markerSignedAtMs(rivalMarker) !== undefined)
-			refuse("not-the-deposit", "the order was decided with its other marker");
-		for (const marker of closedMarkers) {
-			const madeAtMs = state.markerSignedAtMs(marker) ?? foreignMarkers.get(marker);
-			if (madeAtMs === undefined)
-				refuse("marker-young", `this signer did not make ${marker}, and no node shows that it is old`);
-			if (nowMs() - madeAtMs < key.markerSeconds * 1_000)
-				refuse("marker-young", `${marker} still prevents a second payment`);
-		}
-	}
-}
-
-/** Times in milliseconds before which markers were made; undefined where no node shows it. */
-type ForeignMarkers = ReadonlyMap<SolanaAddress, number | undefined>;
-
-function nameOf(place: DeliveryPlace): string {
-	return "marker" in place ? place.marker : `${place.chainId}/${place.vault}/${place.orderId}`;
 }
 
 async function signWith(key: SigningKey, payload: Payload): Promise<WireSignature> {
@@ -227,20 +185,6 @@ async function signWith(key: SigningKey, payload: Payload): Promise<WireSignatur
 function digestOf(payload: Payload): Hex {
 	if (payload.kind === "message") return keccak256(Buffer.from(payload.message, "base64"));
 	return digestOfPayload(payload);
-}
-
-// The state keeps a Solana signature as hex, by which the node is asked for its transaction, and others as JSON.
-
-function toText(signature: WireSignature): string {
-	return typeof signature === "string"
-		? bytesToHex(Buffer.from(signature, "base64"))
-		: JSON.stringify(signature);
-}
-
-function fromText(text: string): WireSignature {
-	return text.startsWith("0x")
-		? Buffer.from(hexToBytes(text as Hex)).toString("base64")
-		: (JSON.parse(text) as WireSignature);
 }
 
 /** Returns the fields in a form that JSON can hold. */

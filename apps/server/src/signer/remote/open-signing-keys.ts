@@ -10,12 +10,6 @@ export type KeyOpener = {
 	openSolana: (reference: KeyReference) => Promise<SolanaSigner>;
 };
 
-const solanaUses = {
-	"solana-fee-payer": "fee-payer",
-	"solana-escrow": "escrow",
-	"solana-vault": "vault",
-} as const satisfies Record<string, SolanaUse>;
-
 /** Opens all keys of the remote signer. Throws if a key is not the one that the deployment file names. */
 export function openSigningKeys(
 	config: SignerConfig,
@@ -58,13 +52,13 @@ async function openKey(
 	const signer = await opener.openSolana(reference);
 	const on = deployment.solana;
 	if (!on || !solana) throw new Error("Solana is not configured");
-	const use = solanaUses[key.use];
-	const named = use === "fee-payer" ? on.feePayers : [on[use]];
+	const use: SolanaUse = key.use === "solana-operator" ? "operator" : "fee-payer";
+	const named = use === "operator" ? [on.program.operator] : on.feePayers;
 	if (!named.includes(signer.address))
 		throw new Error(`its address is ${signer.address}, and the deployment file names ${named.join(", ")}`);
-	const { maxUnits, maxMicroLamportsPerUnit, markerSeconds } = solana;
+	const { maxUnits, maxMicroLamportsPerUnit } = solana;
 	const { address } = signer;
 	const orders = { deployment, attesterSets, finalitySeconds, nowMs };
 	const rules = { key: name, use, address, deployment: on, maxUnits, maxMicroLamportsPerUnit, orders };
-	return { name, clients, use: "solana", signer, rules, markerSeconds };
+	return { name, clients, use: "solana", signer, rules };
 }

@@ -18,7 +18,14 @@ export const payloadSchema = z.discriminatedUnion("kind", [
 		message: z.strictObject({
 			kind: z.enum(["Release", "Refund"]),
 			originChainId: z.int().positive(),
-			escrow: contractAddressSchema,
+			// A contract's address, or the 32 bytes of Solana's program.
+			escrow: z.union([
+				contractAddressSchema,
+				z
+					.string()
+					.regex(/^0x[0-9a-f]{64}$/)
+					.transform((text) => text as Hex),
+			]),
 			orderIds: z
 				.array(
 					z
@@ -63,7 +70,7 @@ export const payloadSchema = z.discriminatedUnion("kind", [
 		kind: z.literal("message"),
 		/** The message of a Solana transaction. */
 		message: z.base64(),
-		/** The order that a payout or a refund pays: nothing in the message leads to it. The signer checks that they match. */
+		/** The order that a release or a refund ends: the message has no more than its address. The signer compares them. */
 		order: orderSchema.exactOptional(),
 	}),
 ]);

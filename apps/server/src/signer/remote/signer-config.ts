@@ -17,7 +17,7 @@ import { keyReferenceSchema, parseKeyReference } from "../../config/key-referenc
 import { keySettingsSchema } from "../../config/keys-config.ts";
 import { parseJsonFile } from "../../config/parse-json-file.ts";
 import { urlSchema } from "../../config/url-schema.ts";
-import { feeMeter, outflowMeter, refundMeter, signatureMeter, unprovenMeter } from "./policy/meters.ts";
+import { feeMeter, outflowMeter, signatureMeter, unprovenMeter } from "./policy/meters.ts";
 import type { Cap } from "./state/cap.ts";
 
 const amountSchema = z
@@ -44,16 +44,11 @@ const chainSchema = z.strictObject({
 
 const solanaSchema = z.strictObject({
 	rpcUrl: urlSchema.exactOptional(),
-	/** Caps by mint, for what the vault pays and what the escrow refunds. */
+	/** Caps by mint, for what leaves the vault. That of SOL also counts the rent of records. */
 	outflow: z.record(solanaAddressSchema, outflowSchema).default({}),
-	refunds: z.record(solanaAddressSchema, outflowSchema).default({}),
 	finalitySeconds: secondsSchema.default(20),
-	/** The longest that a new blockhash is valid, as the service has it. */
-	blockhashSeconds: secondsSchema.default(120),
 	maxUnits: z.int().positive().default(200_000),
 	maxMicroLamportsPerUnit: amountSchema.default(5_000_000n),
-	/** The age from which a marker may be closed, as the service has it. */
-	markerSeconds: z.int().positive().default(2_592_000),
 });
 
 const keyFields = {
@@ -79,8 +74,7 @@ const keySchema = z.discriminatedUnion("use", [
 	z.strictObject({ use: z.literal("attester"), ...keyFields }),
 	z.strictObject({ use: z.literal("receipts"), ...keyFields }),
 	z.strictObject({ use: z.literal("solana-fee-payer"), ...keyFields, feesLamports: capSchema }),
-	z.strictObject({ use: z.literal("solana-escrow"), ...keyFields }),
-	z.strictObject({ use: z.literal("solana-vault"), ...keyFields }),
+	z.strictObject({ use: z.literal("solana-operator"), ...keyFields }),
 ]);
 
 const signerConfigSchema = z.strictObject({
@@ -146,6 +140,7 @@ export function readSignerConfig(path: string): SignerConfig {
 		deployment,
 		attesterSets: new Set([
 			...deployment.chains.map(({ attesterSet }) => attesterSet.hash.toLowerCase() as Hex),
+			...(deployment.solana?.program ? [deployment.solana.program.attesterSet.hash] : []),
 			...earlierAttesterSets.map(attesterSetHash),
 		]),
 		finalitySeconds: new Map([
@@ -181,7 +176,6 @@ function capsOf({ chains, solana, keys }: SignerFile): ReadonlyMap<string, Cap> 
 	}
 	for (const [mint, cap] of Object.entries(solana?.outflow ?? {}))
 		putOutflow(outflowMeter(solanaChainId, mint), cap);
-	for (const [mint, cap] of Object.entries(solana?.refunds ?? {})) putOutflow(refundMeter(mint), cap);
 	for (const [name, key] of Object.entries(keys)) {
 		const perHour = BigInt(key.signaturesPerHour);
 		caps.set(signatureMeter(name), { perHour, perDay: 24n * perHour });

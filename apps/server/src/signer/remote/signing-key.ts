@@ -14,5 +14,5 @@ export type SigningKey = { name: string; clients: readonly string[] } & (
 	  }
 	| { use: "attester"; signer: EvmSigner; rules: AttesterRules }
 	| { use: "receipts"; signer: EvmSigner }
-	| { use: "solana"; signer: SolanaSigner; rules: SolanaRules; markerSeconds: number }
+	| { use: "solana"; signer: SolanaSigner; rules: SolanaRules }
 );

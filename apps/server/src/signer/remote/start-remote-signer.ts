@@ -1,12 +1,11 @@
 import { connectChain } from "../../chain/evm/chain-client.ts";
-import { connectSolana } from "../../chain/solana/connect-solana.ts";
+import { connectSolana, type SolanaChain } from "../../chain/solana/connect-solana.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Meter } from "../../telemetry/meter.ts";
 import { createSigning } from "./create-signing.ts";
 import { type KeyOpener, openSigningKeys } from "./open-signing-keys.ts";
 import { createClosings } from "./proof/create-closings.ts";
 import { createFeedPrices } from "./proof/create-feed-prices.ts";
-import { createMarkerTimes } from "./proof/create-marker-times.ts";
 import { createProofs } from "./proof/create-proofs.ts";
 import { remoteSignerMetrics } from "./remote-signer-metrics.ts";
 import { readCertificates } from "./server/read-certificates.ts";
@@ -49,19 +48,7 @@ export async function startRemoteSigner({
 		const solana = solanaOf(config);
 		const worthE18 = createFeedPrices({ deployment, chains, nowMs });
 		const readClosing = createClosings({ chains, solana });
-		const { blockhashSeconds = 0, markerSeconds = 0 } = config.solana ?? {};
-		const deposits = state;
-		const prove = createProofs({
-			chains,
-			solana,
-			worthE18,
-			deposits,
-			readClosing,
-			marginBps,
-			blockhashSeconds,
-			markerSeconds,
-			nowMs,
-		});
+		const prove = createProofs({ chains, solana, worthE18, marginBps, nowMs });
 		const metrics =
 			meter &&
 			remoteSignerMetrics(meter, {
@@ -70,8 +57,7 @@ export async function startRemoteSigner({
 				certificates: () => [...certificates.expiries, ...clientExpiries()],
 				nowMs,
 			});
-		const readMarkerTime = createMarkerTimes(solana);
-		const signing = createSigning({ keys, state, prove, readClosing, readMarkerTime, nowMs, metrics, log });
+		const signing = createSigning({ keys, state, prove, readClosing, nowMs, metrics, log });
 		const server = await startSignerServer({ signing, certificates, host, port, nowMs, log });
 		clientExpiries = server.clientExpiries;
 		return {
@@ -105,8 +91,8 @@ function chainsOf({ chains, deployment }: SignerConfig) {
 	);
 }
 
-function solanaOf({ solana, deployment }: SignerConfig) {
-	if (solana?.rpcUrl === undefined || !deployment.solana) return undefined;
+function solanaOf({ solana, deployment: { solana: deployment } }: SignerConfig): SolanaChain | undefined {
+	if (solana?.rpcUrl === undefined || !deployment) return undefined;
 	const { rpcUrl } = solana;
-	return connectSolana({ rpcUrl, timeoutMs: nodeTimeoutMs, deployment: deployment.solana });
+	return connectSolana({ rpcUrl, timeoutMs: nodeTimeoutMs, deployment });
 }

@@ -7,7 +7,11 @@ import { refuse } from "./refusal.ts";
 
 /** Refuses a release or refund that enough attesters of one of our sets have not signed. The escrow checks the same. */
 export function expectAttested(
-	{ kind, orders, attestation }: Extract<Bundle, { kind: "release" | "refund" }>,
+	{
+		kind,
+		orders,
+		attestation,
+	}: Pick<Extract<Bundle, { kind: "release" | "refund" }>, "kind" | "orders" | "attestation">,
 	{ attesterSets }: { attesterSets: ReadonlySet<Hex> },
 ): void {
 	const { threshold, attesters, signatures } = attestation;

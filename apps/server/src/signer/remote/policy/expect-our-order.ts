@@ -41,14 +41,11 @@ export function expectOurOrder(
 	expectAmong("destination vault", destination.vaults, order.destinationVault);
 	expectAmong("input", origin.assets, order.inputToken);
 	expectAmong("output", destination.assets, order.outputToken);
-	// Solana's escrow is a key, and asks no attester.
-	if (!isSolana(order.originChainId) && !attesterSets.has(order.attesterSet.toLowerCase() as Hex))
+	if (!attesterSets.has(order.attesterSet.toLowerCase() as Hex))
 		refuse("not-ours", "the order's attester set is not ours");
 	if (order.inputAmount === 0n || order.minOutput === 0n) refuse("malformed", "an order has no amounts");
-	if (order.topUp !== 0n) {
-		if (isSolana(order.destinationChainId)) refuse("not-ours", "an order has a top-up on Solana");
-		expectAmong("top-up", destination.assets, toWord(zeroAddress));
-	}
+	// The native token has the same word on every chain.
+	if (order.topUp !== 0n) expectAmong("top-up", destination.assets, toWord(zeroAddress));
 	if (order.deadlines >> 192n !== 0n) refuse("malformed", "an order's deadlines have more bits than theirs");
 	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
 	if (openDeadline >= fillDeadline || fillDeadline >= refundAfter)
@@ -73,13 +70,13 @@ type Words = Record<"escrows" | "vaults" | "assets", readonly Hex[]>;
 
 function wordsOf({ chains, solana }: Deployment, chainId: bigint): Words | undefined {
 	if (isSolana(chainId)) {
-		return (
-			solana && {
-				escrows: [toSolanaWord(solana.escrow)],
-				vaults: [toSolanaWord(solana.vault)],
-				assets: solana.assets.map(({ address }) => toSolanaWord(address)),
-			}
-		);
+		if (!solana?.program) return undefined;
+		const { address, vault } = solana.program;
+		return {
+			escrows: [toSolanaWord(address)],
+			vaults: [toSolanaWord(vault)],
+			assets: solana.assets.map((asset) => toSolanaWord(asset.address)),
+		};
 	}
 	const chain: ChainDeployment | undefined = chains.find((one) => BigInt(one.chainId) === chainId);
 	if (!chain) return undefined;

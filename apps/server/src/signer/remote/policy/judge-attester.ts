@@ -1,6 +1,6 @@
 import type { AttestationMessage, Deployment, Heartbeat } from "@geoswap/protocol";
-import { isSolana, markerSeed } from "@geoswap/protocol";
-import { isAddressEqual } from "viem";
+import { isSolana, toSolanaWord } from "@geoswap/protocol";
+import type { Hex } from "viem";
 import { ourContracts } from "../../../chain/evm/our-contracts.ts";
 import type { Judgement } from "./judgement.ts";
 import { refuse } from "./refusal.ts";
@@ -19,10 +19,9 @@ export function judgeAttestation(
 	{ kind, originChainId, escrow, orderIds }: AttestationMessage,
 	{ deployment }: AttesterRules,
 ): Judgement {
-	const chain = deployment.chains.find(({ chainId }) => chainId === originChainId);
-	if (!chain) refuse("not-ours", `chain ${originChainId} is not ours`);
-	if (!ourContracts(chain).escrows.some((one) => isAddressEqual(one, escrow)))
-		refuse("not-ours", `${escrow} is not our escrow`);
+	if (!escrowsOn(deployment, originChainId).includes(escrow.toLowerCase())) {
+		refuse("not-ours", `${escrow} is not our escrow on chain ${originChainId}`);
+	}
 	if (orderIds.length > mostOrders)
 		refuse("malformed", `${orderIds.length} orders are more than ${mostOrders}`);
 	return {
@@ -31,11 +30,17 @@ export function judgeAttestation(
 		payouts: [],
 		decisions: orderIds.map((id) => ({
 			end: kind === "Release" ? "release" : "return",
-			seed: markerSeed(id),
-			isLasting: false,
+			orderId: id.toLowerCase() as Hex,
 		})),
 		about: { attestation: kind, chainId: originChainId, escrow, orderIds },
 	};
+}
+
+/** Returns our escrows on a chain in lower case: contracts, or the program on Solana. */
+function escrowsOn({ chains, solana }: Deployment, chainId: number): string[] {
+	if (isSolana(chainId)) return solana?.program ? [toSolanaWord(solana.program.address)] : [];
+	const chain = chains.find((one) => one.chainId === chainId);
+	return chain ? ourContracts(chain).escrows.map((escrow) => escrow.toLowerCase()) : [];
 }
 
 /** How far a heartbeat's time may be from the signer's clock: a heartbeat for later would outlive the attester. */

@@ -2,12 +2,9 @@ import {
 	type ChainDeployment,
 	fromWord,
 	geoAccountAbi,
-	isSolana,
-	markerSeed,
 	type Order,
 	orderId,
 	toWord,
-	unpackDeadlines,
 } from "@geoswap/protocol";
 import {
 	type Address,
@@ -31,8 +28,9 @@ import { decodeOpening } from "./decode-opening.ts";
 import { decodeRelayerCall } from "./decode-relayer-call.ts";
 import { expectAttested } from "./expect-attested.ts";
 import { expectOurOrder, type OrderRules } from "./expect-our-order.ts";
-import type { Judgement, OrderDecision, Payout } from "./judgement.ts";
+import type { Judgement, Payout } from "./judgement.ts";
 import { feeMeter, outflowMeter } from "./meters.ts";
+import { deliveryOf, payoutsOfFill } from "./payouts-of-fill.ts";
 import { refuse } from "./refusal.ts";
 
 /** The rules for a relayer's key, all from the signer's own files. */
@@ -82,7 +80,7 @@ export function judgeRelayer(unsigned: Hex, rules: RelayerRules): Judgement {
 		kind: bundle.kind,
 		...common,
 		payouts,
-		decisions: bundle.kind === "fill" ? bundle.fills.map(({ order }) => deliveryOf(order, bundle.vault)) : [],
+		decisions: bundle.kind === "fill" ? bundle.fills.map(({ order }) => deliveryOf(order)) : [],
 		about: { nonce, to, fee, ...describeBundle(bundle) },
 	};
 }
@@ -221,29 +219,11 @@ function judgeFill(
 	}
 	if (amount === 0n) refuse("malformed", "a fill pays nothing");
 	const token = poolFee === 0 ? output : chain.settlementToken;
-	const payout = (paid: { token: Address; amount: bigint }): Payout => ({
-		meter: outflowMeter(chain.chainId, paid.token),
-		item: orderId(order),
-		order,
-		...paid,
+	const metered = (address: Address) => ({
+		meter: outflowMeter(chain.chainId, address),
+		token: address,
 	});
-	const delivery = { token, amount };
-	if (order.topUp === 0n) return [payout(delivery)];
-	// One meter counts one amount for an order.
-	if (isAddressEqual(token, zeroAddress)) return [payout({ token, amount: amount + order.topUp })];
-	const topUp = { token: zeroAddress, amount: order.topUp };
-	return [
-		{ ...payout(delivery), beside: topUp },
-		{ ...payout(topUp), beside: delivery },
-	];
-}
-
-/** Voids, releases and refunds on an EVM chain need no such record: the contracts decide an order once. */
-function deliveryOf(order: Order, vault: Address): OrderDecision {
-	const id = orderId(order);
-	const fillDeadline = Number(unpackDeadlines(order.deadlines).fillDeadline);
-	const place = { orderId: id, chainId: Number(order.destinationChainId), vault, fillDeadline };
-	return { end: "delivery", seed: markerSeed(id), place, isLasting: isSolana(order.originChainId) };
+	return payoutsOfFill(order, { output: { ...metered(token), amount }, native: metered(zeroAddress) });
 }
 
 function addressIn(word: Hex): Address {

@@ -1,5 +1,5 @@
-import type { Order, SolanaAddress } from "@geoswap/protocol";
-import type { Address, Hex } from "viem";
+import type { Order } from "@geoswap/protocol";
+import type { Hex } from "viem";
 
 /** The kinds of payloads that are signed. */
 type PayloadKind =
@@ -9,13 +9,11 @@ type PayloadKind =
 	| "release"
 	| "refund"
 	| "late-refund"
+	| "close"
 	| "cancel"
 	| "attestation"
 	| "heartbeat"
-	| "receipt"
-	| "deposit"
-	| "payout"
-	| "close";
+	| "receipt";
 
 /** An amount that a payload spends, of something that has a cap. */
 export type Charge = {
@@ -40,44 +38,30 @@ export type Payout = {
 	token: Hex;
 	/** The rest of what is paid for the order, in another token: the deposit must be worth both. */
 	beside?: { token: Hex; amount: bigint };
-	/** The order that is paid; undefined if the payload does not contain it. */
-	order?: Order;
-	/** A refund on Solana, which must go to the wallet of a deposit that this signer co-signed. */
-	refund?: {
-		seed: string;
-		destination: SolanaAddress;
-		mint: SolanaAddress;
-		/** The key whose marker the refund makes. */
-		base: "vault" | "escrow";
-	};
+	/** The order that is paid. */
+	order: Order;
 };
 
-/**
- * The place where a delivery can land: a vault on an EVM chain, or a marker on Solana. Its state shows whether the order
- * can still be delivered.
- */
-export type DeliveryPlace =
-	| { orderId: Hex; chainId: number; vault: Address; fillDeadline: number }
-	| { marker: SolanaAddress };
+/** The vault that may deliver an order, and the times that bound it. The vault's state shows whether it still can. */
+export type DeliveryPlace = {
+	orderId: Hex;
+	chainId: number;
+	/** The vault as the order's word. */
+	vault: Hex;
+	fillDeadline: number;
+	refundAfter: number;
+};
 
 /** A decision about an order that a payload makes or, if it is an attestation, allows. */
 export type Decision =
 	| { end: "delivery"; place: DeliveryPlace }
-	/** The input goes to our vault. `marker` is the one that the payload makes; an attestation makes none. */
-	| { end: "release"; marker?: SolanaAddress }
-	/** The input goes back to its wallet, or may from then on. `marker` is as above. */
-	| { end: "return"; marker?: SolanaAddress };
+	/** The input may go to our vault. */
+	| { end: "release" }
+	/** The input may go back to its wallet. */
+	| { end: "return" };
 
 /** A decision, and the order that it is about. */
-export type OrderDecision = Decision & {
-	/** Names the order, as the seed of its markers. */
-	seed: string;
-	/** Whether the input may still be given back when the order's deadlines are over, as Solana's escrow may. */
-	isLasting: boolean;
-};
-
-/** A deposit on Solana that a fee payer pays for. */
-export type CoSignedDeposit = { orderId: Hex; wallet: SolanaAddress; mint: SolanaAddress; amount: bigint };
+export type OrderDecision = Decision & { orderId: Hex };
 
 /** The findings about a payload that keeps the rules, from its bytes and the signer's own files alone. */
 export type Judgement = {
@@ -85,14 +69,8 @@ export type Judgement = {
 	charges: Charge[];
 	payouts: Payout[];
 	nonce?: number;
-	/** The marker that the payload makes, and the one that the order's other key would make: never both are signed. */
-	marker?: SolanaAddress;
-	rivalMarker?: SolanaAddress;
-	/** Markers that the payload closes. */
-	closedMarkers?: SolanaAddress[];
 	/** Decisions about orders. No two payloads are signed that contradict each other. */
 	decisions?: OrderDecision[];
-	deposit?: CoSignedDeposit;
 	/** A description of the payload for the audit log: orders, amounts, recipients. */
 	about: Record<string, unknown>;
 };

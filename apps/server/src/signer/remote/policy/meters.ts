@@ -13,11 +13,6 @@ export function outflowMeter(chainId: number, token: string): string {
 	return `outflow/${chainId}/${token.startsWith("0x") ? token.toLowerCase() : token}`;
 }
 
-/** Returns the name for a token that leaves Solana's escrow as refunds. */
-export function refundMeter(mint: string): string {
-	return `refunds/${mint}`;
-}
-
 /** Returns the name for the part of a meter that no deposit proves. */
 export function unprovenMeter(meter: string): string {
 	return `unproven/${meter}`;

@@ -16,10 +16,6 @@ export const refusalReasons = [
 	"too-dear",
 	/** The nonce is far above all that were signed. */
 	"nonce-ahead",
-	/** A marker that is too young to be closed. */
-	"marker-young",
-	/** A payment that is not what the order's deposit was for. */
-	"not-the-deposit",
 	/** The order was decided otherwise by a payload that is signed, or on a chain. */
 	"contradicts",
 	/** All keys together have paid as much of the token as they may for now. */

@@ -1,8 +1,8 @@
-import { geoVaultAbi } from "@geoswap/protocol";
+import { fromWord, geoVaultAbi, isSolana } from "@geoswap/protocol";
 import { multicall3Abi } from "viem";
 import { type EvmChain, multicall3Address } from "../../../chain/evm/chain-client.ts";
 import type { SolanaChain } from "../../../chain/solana/connect-solana.ts";
-import { readMarkerOwners } from "../../../chain/solana/marker/read-markers.ts";
+import { readRecords } from "../../../chain/solana/program/read-records.ts";
 import type { Closing } from "../policy/expect-one-end.ts";
 import type { DeliveryPlace } from "../policy/judgement.ts";
 import { Refusal, refuse } from "../policy/refusal.ts";
@@ -11,6 +11,9 @@ import { Refusal, refuse } from "../policy/refusal.ts";
 export type ReadClosing = (place: DeliveryPlace) => Promise<Closing>;
 
 const vaultState = { none: 0, filled: 1, voided: 2 } as const;
+
+/** The program keeps a record for this long after `refundAfter`. */
+const recordMarginSeconds = 86_400;
 
 /**
  * Creates the check whether no delivery can land any more, from the signer's own nodes and at finality, as attesters check
@@ -25,19 +28,14 @@ export function createClosings({
 }): ReadClosing {
 	return async (place) => {
 		try {
-			return "marker" in place ? await readMarker(place) : await readVault(place);
+			return isSolana(place.chainId) ? await readRecord(place) : await readVault(place);
 		} catch (error) {
 			if (error instanceof Refusal) throw error;
 			return open(`a chain does not answer the signer: ${shortMessage(error)}`);
 		}
 	};
 
-	async function readVault({
-		orderId,
-		chainId,
-		vault,
-		fillDeadline,
-	}: Extract<DeliveryPlace, { vault: unknown }>): Promise<Closing> {
+	async function readVault({ orderId, chainId, vault, fillDeadline }: DeliveryPlace): Promise<Closing> {
 		const chain = chains.get(chainId);
 		if (!chain) return open(`the signer has no node of chain ${chainId}`);
 		// One call, so that state and time are of the same block.
@@ -46,7 +44,7 @@ export function createClosings({
 			batchSize: 0,
 			blockTag: "finalized",
 			contracts: [
-				{ address: vault, abi: geoVaultAbi, functionName: "orderState", args: [orderId] },
+				{ address: fromWord(vault), abi: geoVaultAbi, functionName: "orderState", args: [orderId] },
 				{ address: multicall3Address, abi: multicall3Abi, functionName: "getCurrentBlockTimestamp" },
 			],
 		});
@@ -55,11 +53,19 @@ export function createClosings({
 		return open(`at the newest final block of chain ${chainId} the order can still be filled`);
 	}
 
-	async function readMarker({ marker }: Extract<DeliveryPlace, { marker: unknown }>): Promise<Closing> {
+	async function readRecord({ orderId, fillDeadline, refundAfter }: DeliveryPlace): Promise<Closing> {
 		if (!solana) return open("the signer has no node of Solana");
-		const [owner] = await readMarkerOwners(solana, { addresses: [marker], commitment: "finalized" });
-		if (owner === "vault") refuse("contradicts", "the order was delivered");
-		return owner === "escrow" ? { isClosed: true } : open("no final marker on Solana closes the order");
+		// One request, so that record and time are of the same slot.
+		const at = { orderIds: [orderId], commitment: "finalized" } as const;
+		const [reading] = await readRecords(solana, at);
+		if (!reading) return open("Solana does not show the order's record");
+		const { record, unixSeconds } = reading;
+		if (record?.state === "filled") refuse("contradicts", "the order was delivered");
+		if (record) return { isClosed: true };
+		if (unixSeconds >= BigInt(refundAfter + recordMarginSeconds))
+			return open("the order's record may have been closed, and anyone may refund the order");
+		if (unixSeconds >= BigInt(fillDeadline)) return { isClosed: true };
+		return open("at the newest final slot of Solana the order can still be filled");
 	}
 }
 

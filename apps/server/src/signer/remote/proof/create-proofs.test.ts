@@ -23,11 +23,7 @@ test("a fill with a top-up is proven by a deposit that is worth both with the ma
 			const worth = worths.get(token);
 			return worth && worth * amount;
 		},
-		deposits: { depositsOf: () => [] },
-		readClosing: () => Promise.reject(new Error("no order is given back here")),
 		marginBps: 500,
-		blockhashSeconds: 60,
-		markerSeconds: 60,
 		nowMs: () => 0,
 	});
 	const proofOf = async (amount: bigint, topUp: bigint) => {

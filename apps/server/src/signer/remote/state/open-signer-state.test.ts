@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { SolanaAddress } from "@geoswap/protocol";
 import fc from "fast-check";
 import { afterAll, expect, test } from "vitest";
 import { openSignerState, type SignerState } from "./open-signer-state.ts";
@@ -43,36 +42,30 @@ test("a cap holds for any hour and any day, and a restart renews nothing", () =>
 	state.close();
 });
 
-test("decisions about orders and closed markers survive a restart, for as long as an input can be given back", () => {
+test("decisions about orders survive a restart, for longer than any escrow keeps an input", () => {
 	const path = newPath();
 	let now = 10_000 * hourMs;
 	const open = () => openSignerState({ path, caps, nowMs: () => now });
-	const place = { orderId: "0x01", chainId: 1, vault: "0x02", fillDeadline: 3 } as const;
-	const marker = "marker" as SolanaAddress;
+	const place = { orderId: "0x01", chainId: 1, vault: "0x02", fillDeadline: 3, refundAfter: 4 } as const;
 	let state = open();
 	state.reserve({
 		id: { key: "k", digest: "a" },
 		charges: [],
-		closedMarkers: [marker],
 		decisions: [
-			{ end: "delivery", place, seed: "evm", isLasting: false },
-			{ end: "delivery", place, seed: "solana", isLasting: true },
-			{ end: "return", marker, seed: "solana", isLasting: true },
+			{ end: "delivery", place, orderId: "0x01" },
+			{ end: "return", orderId: "0x02" },
 		],
 	});
 	state.close();
 	state = open();
-	expect(state.decisionsOf("evm")).toEqual([{ end: "delivery", place }]);
-	expect(state.isClosed(marker)).toBe(true);
-	// No escrow of an EVM chain keeps an input for longer than three days.
+	expect(state.decisionsOf("0x01")).toEqual([{ end: "delivery", place }]);
+	// No escrow keeps an input for longer than three days.
 	now += 3 * 24 * hourMs;
 	pay(state, "b", 1n);
-	expect(state.decisionsOf("evm")).toHaveLength(1);
+	expect(state.decisionsOf("0x02")).toEqual([{ end: "return" }]);
 	now += 300 * 24 * hourMs;
 	pay(state, "c", 1n);
-	expect(state.decisionsOf("evm")).toEqual([]);
-	expect(state.decisionsOf("solana")).toHaveLength(2);
-	expect(state.isClosed(marker)).toBe(true);
+	expect(state.decisionsOf("0x01")).toEqual([]);
 	state.close();
 });
 

@@ -1,9 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
-import type { SolanaAddress } from "@geoswap/protocol";
-import { markerSeed } from "@geoswap/protocol";
+import type { Hex } from "viem";
 import { ConfigError } from "../../../config/config-error.ts";
 import { keyAboveCap } from "../payload.ts";
-import type { Charge, CoSignedDeposit, Decision, OrderDecision } from "../policy/judgement.ts";
+import type { Charge, Decision, OrderDecision } from "../policy/judgement.ts";
 import { isKeyMeter, isUnprovenMeter } from "../policy/meters.ts";
 import { type RefusalReason, refuse } from "../policy/refusal.ts";
 import type { Cap, Caps } from "./cap.ts";
@@ -17,14 +16,8 @@ type Reservation = {
 	id: PayloadId;
 	charges: readonly Charge[];
 	nonce?: number | undefined;
-	marker?: SolanaAddress | undefined;
-	closedMarkers?: readonly SolanaAddress[] | undefined;
 	decisions?: readonly OrderDecision[] | undefined;
-	deposit?: CoSignedDeposit | undefined;
 };
-
-/** A deposit that this signer co-signed, and the signature by which the chain knows its transaction. */
-export type KnownDeposit = CoSignedDeposit & { signature: string | undefined };
 
 export type SignerState = {
 	/** Returns the signature that was made for a payload, or whether the payload is counted already. */
@@ -35,14 +28,8 @@ export type SignerState = {
 	remember: (id: PayloadId, signature: string) => void;
 	/** Returns the highest nonce that a key has signed; undefined if none. */
 	highestNonce: (key: string) => number | undefined;
-	/** Returns when a marker was signed last; undefined if it is not known. */
-	markerSignedAtMs: (marker: SolanaAddress) => number | undefined;
-	/** Returns whether a payload that closes the marker was signed. */
-	isClosed: (marker: SolanaAddress) => boolean;
 	/** Returns what payloads that were signed decide about an order. */
-	decisionsOf: (seed: string) => Decision[];
-	/** Returns the deposits whose order has this marker's seed: a caller may build an order's transaction again. */
-	depositsOf: (seed: string) => KnownDeposit[];
+	decisionsOf: (orderId: Hex) => Decision[];
 	/** Returns what each meter has counted, and may count. */
 	report: () => { meter: string; cap: Cap; hour: bigint; day: bigint }[];
 	close: () => void;
@@ -53,20 +40,15 @@ create table if not exists spent (meter text not null, minute integer not null, 
 create table if not exists items (meter text not null, item text not null, amount text not null, at_ms integer not null, primary key (meter, item)) without rowid;
 create table if not exists payloads (key text not null, digest text not null, signature text, at_ms integer not null, primary key (key, digest)) without rowid;
 create table if not exists nonces (key text primary key, highest integer not null) without rowid;
-create table if not exists markers (address text primary key, at_ms integer not null) without rowid;
-create table if not exists deposits (seed text not null, key text not null, digest text not null, order_id text not null, wallet text not null, mint text not null, amount text not null, at_ms integer not null, primary key (seed, key, digest)) without rowid;
-create table if not exists closed (address text primary key, at_ms integer not null) without rowid;
-create table if not exists decisions (seed text not null, decision text not null, until_ms integer not null, primary key (seed, decision)) without rowid;
+create table if not exists decisions (order_id text not null, decision text not null, at_ms integer not null, primary key (order_id, decision)) without rowid;
 create index if not exists items_at on items (at_ms);
 create index if not exists payloads_at on payloads (at_ms);
-create index if not exists decisions_until on decisions (until_ms);
+create index if not exists decisions_at on decisions (at_ms);
 `;
 
 const dayMs = 24 * 3_600_000;
 /** No order lasts for longer than three days, so that nothing is asked for again after that. */
 const keptMs = 4 * dayMs;
-/** Deposits are kept for refunds, which may wait for a wallet to make its account again; markers until they are closed. */
-const keptLongMs = 400 * dayMs;
 const pruneEveryMs = 3_600_000;
 
 /**
@@ -103,20 +85,10 @@ export function openSignerState({
 		putNonce: db.prepare(
 			"insert into nonces values (?, ?) on conflict do update set highest = max(highest, excluded.highest)",
 		),
-		marker: db.prepare("select at_ms from markers where address = ?"),
-		putMarker: db.prepare(
-			"insert into markers values (?, ?) on conflict do update set at_ms = excluded.at_ms",
-		),
-		closed: db.prepare("select 1 from closed where address = ?"),
-		putClosed: db.prepare("insert into closed values (?, ?) on conflict do nothing"),
-		decisions: db.prepare("select decision from decisions where seed = ?"),
+		decisions: db.prepare("select decision from decisions where order_id = ?"),
 		putDecision: db.prepare(
-			"insert into decisions values (?, ?, ?) on conflict do update set until_ms = max(until_ms, excluded.until_ms)",
+			"insert into decisions values (?, ?, ?) on conflict do update set at_ms = max(at_ms, excluded.at_ms)",
 		),
-		deposit: db.prepare(
-			"select order_id, wallet, mint, amount, signature from deposits left join payloads using (key, digest) where seed = ?",
-		),
-		putDeposit: db.prepare("insert into deposits values (?, ?, ?, ?, ?, ?, ?, ?) on conflict do nothing"),
 	};
 
 	function spendingOf(meter: string): Spending {
@@ -172,15 +144,9 @@ export function openSignerState({
 	function prune(): void {
 		if (nowMs() - prunedAtMs < pruneEveryMs) return;
 		prunedAtMs = nowMs();
-		const [old, older] = [prunedAtMs - keptMs, prunedAtMs - keptLongMs];
-		db.prepare("delete from items where at_ms < ?").run(old);
-		db.prepare(
-			"delete from payloads where at_ms < ? and (key, digest) not in (select key, digest from deposits)",
-		).run(old);
-		db.prepare("delete from markers where at_ms < ?").run(older);
-		db.prepare("delete from closed where at_ms < ?").run(older);
-		db.prepare("delete from deposits where at_ms < ?").run(older);
-		db.prepare("delete from decisions where until_ms < ?").run(prunedAtMs);
+		const old = prunedAtMs - keptMs;
+		for (const table of ["items", "payloads", "decisions"])
+			db.prepare(`delete from ${table} where at_ms < ?`).run(old);
 		db.prepare("delete from spent where minute < ?").run(Math.floor(old / 60_000));
 	}
 
@@ -189,15 +155,7 @@ export function openSignerState({
 			const row = statements.payload.get(key, digest) as { signature: string | null } | undefined;
 			return row && { signature: row.signature ?? undefined };
 		},
-		reserve: ({
-			id: { key, digest },
-			charges,
-			nonce,
-			marker,
-			closedMarkers = [],
-			decisions = [],
-			deposit,
-		}) => {
+		reserve: ({ id: { key, digest }, charges, nonce, decisions = [] }) => {
 			const at = nowMs();
 			const minute = Math.floor(at / 60_000);
 			const grown = growthOf(charges, minute);
@@ -211,23 +169,8 @@ export function openSignerState({
 				}
 				statements.putPayload.run(key, digest, at);
 				if (nonce !== undefined) statements.putNonce.run(key, nonce);
-				if (marker !== undefined) statements.putMarker.run(marker, at);
-				for (const closed of closedMarkers) statements.putClosed.run(closed, at);
-				for (const { seed, isLasting, ...decision } of decisions)
-					statements.putDecision.run(seed, JSON.stringify(decision), at + (isLasting ? keptLongMs : keptMs));
-				if (deposit) {
-					const { orderId, wallet, mint, amount } = deposit;
-					statements.putDeposit.run(
-						markerSeed(orderId),
-						key,
-						digest,
-						orderId,
-						wallet,
-						mint,
-						String(amount),
-						at,
-					);
-				}
+				for (const { orderId, ...decision } of decisions)
+					statements.putDecision.run(orderId, JSON.stringify(decision), at);
 			});
 			// Only once it is on disk: a failed write must not count twice.
 			for (const { meter, growth } of grown) if (growth > 0n) spendingOf(meter).add(minute, growth);
@@ -236,20 +179,10 @@ export function openSignerState({
 			statements.putSignature.run(signature, key, digest);
 		},
 		highestNonce: (key) => (statements.nonce.get(key) as { highest: number } | undefined)?.highest,
-		markerSignedAtMs: (marker) => (statements.marker.get(marker) as { at_ms: number } | undefined)?.at_ms,
-		isClosed: (marker) => statements.closed.get(marker) !== undefined,
-		decisionsOf: (seed) =>
-			(statements.decisions.all(seed) as { decision: string }[]).map(
+		decisionsOf: (orderId) =>
+			(statements.decisions.all(orderId) as { decision: string }[]).map(
 				({ decision }) => JSON.parse(decision) as Decision,
 			),
-		depositsOf: (seed) =>
-			(statements.deposit.all(seed) as DepositRow[]).map((row) => ({
-				orderId: row.order_id,
-				wallet: row.wallet,
-				mint: row.mint,
-				amount: BigInt(row.amount),
-				signature: row.signature ?? undefined,
-			})),
 		report: () => {
 			const minute = Math.floor(nowMs() / 60_000);
 			return [...caps].map(([meter, cap]) => ({ meter, cap, ...spendingOf(meter).sums(minute) }));
@@ -262,14 +195,6 @@ function reasonAt(meter: string): RefusalReason {
 	if (isUnprovenMeter(meter)) return "unproven";
 	return isKeyMeter(meter) ? keyAboveCap : "above-cap";
 }
-
-type DepositRow = {
-	order_id: CoSignedDeposit["orderId"];
-	wallet: SolanaAddress;
-	mint: SolanaAddress;
-	amount: string;
-	signature: string | null;
-};
 
 function openDatabase(path: string): DatabaseSync {
 	let db: DatabaseSync | undefined;
