@@ -8,8 +8,6 @@ import type { Job } from "../swap/facts/job.ts";
 export type PaymentFacts = {
 	/** The block in which the follower has seen the order opened; absent if it has not. */
 	opened?: { blockNumber: number };
-	/** Whether the follower has seen its output delivered. */
-	isFilled: boolean;
 	/** The second provider's sighting of the deposit in its present block; absent if it does not have it there. */
 	sighting?: Sighting;
 	/** The follower's head and final block of the order's origin; absent if it does not follow that chain. */
@@ -33,7 +31,7 @@ export type PaymentProof = { digest: string; originNumber: number; originFinaliz
  */
 function selectPaymentFacts(first: number): string {
 	const [ids, orderIds, chainIds] = [first, first + 1, first + 2].map((index) => `$${index}`);
-	return `select place, block_number, is_filled, seen_number, seen_finalized, origin_number, origin_finalized,
+	return `select place, block_number, seen_number, seen_finalized, origin_number, origin_finalized,
 			reserved_chain, token, amount, top_up, value_usd_cents, is_settled, was_signed, md5(row(block_number, block_hash, transaction_hash, is_filled, seen_number, seen_finalized,
 			reserved_chain, token, amount, top_up, value_usd_cents, is_settled, was_signed)::text) as digest
 		from (
@@ -80,7 +78,7 @@ export function selectChangedFacts(first: number): string {
 export async function readPaymentFacts(db: Database, jobs: readonly Job[]): Promise<PaymentFacts[]> {
 	const { rows } = await db.query<Row>({
 		name: "read-payment-facts",
-		text: `select block_number, is_filled, seen_number, seen_finalized, origin_number, origin_finalized, reserved_chain,
+		text: `select block_number, seen_number, seen_finalized, origin_number, origin_finalized, reserved_chain,
 				token, amount, top_up, value_usd_cents, is_settled, was_signed, digest
 			from (${selectPaymentFacts(1)}) facts order by place`,
 		values: [
@@ -95,7 +93,6 @@ export async function readPaymentFacts(db: Database, jobs: readonly Job[]): Prom
 
 type Row = {
 	block_number: number | null;
-	is_filled: boolean;
 	seen_number: number | null;
 	seen_finalized: number | null;
 	origin_number: number | null;
@@ -112,7 +109,6 @@ type Row = {
 
 function factsFromRow(row: Row): PaymentFacts {
 	const facts: PaymentFacts = {
-		isFilled: row.is_filled,
 		wasSigned: row.was_signed,
 		proof: {
 			digest: row.digest,

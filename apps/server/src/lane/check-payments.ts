@@ -26,7 +26,6 @@ const outcomes: Record<PaymentProblem, "hold" | JobReason> = {
 	"not-opened": "hold",
 	"not-deep": "hold",
 	unseen: "hold",
-	delivered: "hold",
 	"not-reserved": "liquidity",
 	"no-price": "hold",
 	"above-deposit": "price",
@@ -54,7 +53,7 @@ export async function checkPayments(
 	const proofs = new Map<Job, PaymentProof>();
 	const checked = jobs.map((job): Job => {
 		if (!isPayment(job)) return job;
-		const known = factsOf.get(job) ?? { isFilled: false, wasSigned: false };
+		const known = factsOf.get(job) ?? { wasSigned: false };
 		const found = check(job, known);
 		if (typeof found === "object") {
 			if (known.proof) proofs.set(found, known.proof);

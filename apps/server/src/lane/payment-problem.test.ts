@@ -110,7 +110,6 @@ const facts: fc.Arbitrary<PaymentFacts> = fc
 	.record(
 		{
 			opened: fc.record({ blockNumber: heights }),
-			isFilled: fc.boolean(),
 			sighting: progress.map(({ number, finalizedNumber }) => ({ headNumber: number, finalizedNumber })),
 			origin: progress,
 			reserved: fc.record({
@@ -122,7 +121,7 @@ const facts: fc.Arbitrary<PaymentFacts> = fc
 			swap: fc.record({ valueUsdCents: fc.bigInt(0n, 200_000n), isSettled: fc.boolean() }),
 			wasSigned: fc.boolean(),
 		},
-		{ requiredKeys: ["isFilled", "wasSigned"] },
+		{ requiredKeys: ["wasSigned"] },
 	)
 	.map((given) => given as PaymentFacts);
 const orders = fc
@@ -197,7 +196,6 @@ test("whatever a job and the store say, a fill is allowed only with a deep depos
 
 const honest: PaymentFacts = {
 	opened: { blockNumber: 10 },
-	isFilled: false,
 	origin: { number: 12, finalizedNumber: 3 },
 	reserved: { chainId: 2, token: usdc, amount: 99_000_000n, topUp: 0n },
 	swap: { valueUsdCents: 10_000n, isSettled: false },
@@ -310,27 +308,19 @@ test("a fill without any price waits, and terms of another order or chain are re
 	expect(paymentProblem(job, owed, notOurs)).toBeUndefined();
 });
 
-test("within Solana a fill needs a final deposit, and a refund needs one and no delivery", () => {
+test("a payout is allowed on Solana only; a refund needs only the terms that its id proves", () => {
 	const within = { originChainId: BigInt(solanaChainId), destinationChainId: BigInt(solanaChainId) };
-	const solana: PaymentRules = {
-		...rules,
-		depositPolicyOf: () => ({ depths: [{ upToUsd: 1_000, blocks: 0 }] }),
-	};
-	const order = orderOf({
-		...within,
-		inputToken: pad("0xa1", { size: 32 }),
-		outputToken: pad("0xa1", { size: 32 }),
-	});
-	const worthE18: PaymentRules["worthE18"] = ({ amount }) => amount * e12;
-	const reserved = { chainId: solanaChainId, token: order.outputToken, amount: 99_000_000n, topUp: 0n };
+	const token = pad("0xa1", { size: 32 });
+	const order = orderOf({ ...within, inputToken: token, outputToken: token });
+	const reserved = { chainId: solanaChainId, token, amount: 99_000_000n, topUp: 0n };
+	const given = { ...honest, reserved, origin: { number: 12, finalizedNumber: 10 } };
+	const solana: PaymentRules = { ...rules, depositPolicyOf: () => ({ depths: [] }), worthE18: () => e12 };
 	const fill = fillOf(order, { kind: "payout", amount: 99_000_000n, unusedRent: 0n });
-	expect(paymentProblem(fill, { ...honest, reserved }, { ...solana, worthE18 })).toBe("not-deep");
-	const final = { ...honest, reserved, origin: { number: 12, finalizedNumber: 10 } };
-	expect(paymentProblem(fill, final, { ...solana, worthE18 })).toBeUndefined();
+	expect(paymentProblem(fill, given, solana)).toBeUndefined();
+	expect(paymentProblem(fillOf(order, stock), given, solana)).toBe("wrong-order");
 
 	const refund: Job<"refund"> = { ...fill, kind: "refund", payload: { attested: false } };
-	expect(paymentProblem(refund, unopened, solana)).toBe("not-opened");
-	expect(paymentProblem(refund, honest, solana)).toBe("not-deep");
-	expect(paymentProblem(refund, { ...final, isFilled: true }, solana)).toBe("delivered");
-	expect(paymentProblem(refund, final, solana)).toBeUndefined();
+	expect(paymentProblem(refund, unopened, solana)).toBeUndefined();
+	expect(paymentProblem({ ...refund, chainId: 2 }, given, solana)).toBe("wrong-order");
+	expect(paymentProblem({ ...refund, orderId: pad("0x1") }, given, solana)).toBe("wrong-order");
 });

@@ -9,7 +9,6 @@ import {
 	type UsdE18,
 } from "@geoswap/protocol";
 import { type Hex, zeroAddress } from "viem";
-import { isWithinSolana } from "../chain/solana/send/order-sides.ts";
 import type { PaymentFacts } from "../job/read-payment-facts.ts";
 import {
 	blocksNeeded,
@@ -30,8 +29,6 @@ export type PaymentProblem =
 	| "not-deep"
 	/** The second provider does not have the deposit at that depth. */
 	| "unseen"
-	/** The payment is a refund, and the output was delivered. */
-	| "delivered"
 	/** Nothing is reserved for the swap, or too little, or another token. */
 	| "not-reserved"
 	/** This process has not seen a price of the input or of the paid token since it started. */
@@ -71,7 +68,8 @@ export function paymentProblem(
 	const { order } = job;
 	const paysOn = job.kind === "fill" ? order.destinationChainId : order.originChainId;
 	if (orderId(order) !== job.orderId || BigInt(job.chainId) !== paysOn) return "wrong-order";
-	if (job.kind === "refund") return refundProblem(order, facts, rules);
+	// Escrow contracts and the program check refunds themselves.
+	if (job.kind === "refund") return undefined;
 
 	const isSettled = facts.swap?.isSettled === true;
 	const isOwed = isSettled && facts.wasSigned && order.originChainId !== order.destinationChainId;
@@ -95,17 +93,6 @@ export function paymentProblem(
 	return paidE18 + topUpE18 > withMargin(inputE18, rules) ? "above-deposit" : undefined;
 }
 
-/** Checks a refund. On Solana all inputs are in one account: without a deposit it would be paid from someone else's. */
-function refundProblem(
-	{ originChainId }: Order,
-	{ opened, origin, isFilled }: PaymentFacts,
-	{ depositPolicyOf }: PaymentRules,
-): PaymentProblem | undefined {
-	if (!opened || !origin || !depositPolicyOf(originChainId)) return "not-opened";
-	if (!isFinalAt(opened.blockNumber, origin)) return "not-deep";
-	return isFilled ? "delivered" : undefined;
-}
-
 function depositProblem(
 	order: Order,
 	{ opened, origin, sighting, swap }: PaymentFacts,
@@ -116,11 +103,7 @@ function depositProblem(
 	const { blockNumber } = opened;
 	const value = valueUsdCents(swap.valueUsdCents, inputE18, rules);
 	const blocks = blocksNeeded(policy, value);
-	// Within Solana nothing binds the payout to the deposit.
-	const isDeep = isWithinSolana(order)
-		? isFinalAt(blockNumber, origin)
-		: isDeepAt(blockNumber, origin, blocks);
-	if (!isDeep) return "not-deep";
+	if (!isDeepAt(blockNumber, origin, blocks)) return "not-deep";
 	if (!needsSecondProvider(policy, value)) return undefined;
 	// Rounds ask the second provider by the written value alone. If nobody asks, the deposit counts when it is final.
 	if (!needsSecondProvider(policy, swap.valueUsdCents) && isFinalAt(blockNumber, origin)) return undefined;

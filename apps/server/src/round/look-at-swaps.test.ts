@@ -21,7 +21,7 @@ test("the claim of a credit is found by its beneficiary, however many other even
 	const { wallet, inputToken } = anyOrder();
 	const [beneficiary, token] = [wallet, inputToken].map((word) => addressOfWord(BigInt(originId), word));
 	await owner.query(
-		`insert into chain_events select $1, 1000 + i, 1, '\\x00', '\\x01', '\\x00', null, 'MarkerClosed', '{"lamports": "1"}'
+		`insert into chain_events select $1, 1000 + i, 1, '\\x00', '\\x01', '\\x00', null, 'RentReturned', '{"lamports": "1"}'
 		from generate_series(1, 100000) i`,
 		[originId],
 	);

@@ -13,7 +13,7 @@ export function planSwap(config: PolicyConfig, { wait, read }: Look, nowMs: numb
 	const { facts } = looked;
 	const policy = facts && swapPolicy(config, facts.swap.order);
 	const decision = policy
-		? decide({ ...facts, secondWord: wait.second?.word }, policy, nowMs)
+		? decide(facts, policy, nowMs)
 		: blind(facts ? "chain-unconfigured" : "chain-unfollowed");
 	return planChanges({ ...looked, wait, decision });
 }

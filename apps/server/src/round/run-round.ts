@@ -250,14 +250,14 @@ function tell(
 }
 
 /**
- * Returns whether a person must look: the output was delivered and the input is not ours, an input is refunded on one
- * provider's word, a chain is not configured, or an input was released without a delivery.
+ * Returns whether a person must look: the output was delivered and the input is not ours, a chain is not configured, or an
+ * input was released without a delivery.
  */
 function isForPerson({ fact, isEnd }: Decision): boolean {
 	return alarms.has(fact) || (alarmsAtEnd.has(fact) && isEnd);
 }
 
-const alarms = new Set<Fact>(["delivered-and-refunded", "refunding-unseen", "chain-unconfigured"]);
+const alarms = new Set<Fact>(["delivered-and-refunded", "chain-unconfigured"]);
 const alarmsAtEnd = new Set<Fact>(["delivered-unopened", "released-undelivered"]);
 
 function isDeadlock(error: unknown): boolean {

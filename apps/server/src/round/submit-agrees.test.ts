@@ -112,6 +112,7 @@ function runRound(): Promise<unknown> {
 	const { config, ...options } = roundOptions(database.pool, { nowMs: Date.now() });
 	const solana = {
 		kind: "solana",
+		deployment: {},
 		chainId: Number(solanaChainId),
 		depths: [{ upToUsd: 1_000, blocks: 1 }],
 		finalitySeconds: 5,

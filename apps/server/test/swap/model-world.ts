@@ -80,7 +80,7 @@ export class ModelWorld {
 			origin: chainPolicies[options.origin],
 			destination: chainPolicies[options.destination],
 			accountShareOfCaps: 1,
-			attesterThreshold: options.origin === "solana" ? 0 : 2,
+			attesterThreshold: 2,
 			reservationSeconds: 60,
 		};
 		const order = {
@@ -117,7 +117,7 @@ export class ModelWorld {
 				feeMillibps: 0,
 				networkCost: undefined,
 				delivery: { kind: "stock", amount: 100n },
-				op: options.origin === "solana" ? solanaOp : evmOp,
+				op: options.origin === "evm" ? evmOp : solanaOp,
 				status: "pending",
 				stage: "opening",
 				failure: undefined,
@@ -164,10 +164,8 @@ export class ModelWorld {
 		if (this.isHostile && this.chance(0.02)) this.crowdedUntil = this.nowSeconds + 60 * this.options.random();
 		for (const job of Object.values(this.facts.jobs)) this.work(job as Job);
 		// Anyone may send these transactions.
-		if (this.options.origin === "evm") {
-			if (this.isHostile && this.chance(0.02)) this.land("open");
-			if (this.isHostile && this.chance(0.01)) this.land("refund", { attested: false });
-		}
+		if (this.isHostile && this.chance(0.02)) this.land("open");
+		if (this.isHostile && this.chance(0.01)) this.land("refund", { attested: false, isStrangers: true });
 		this.publish();
 	}
 
@@ -246,7 +244,6 @@ export class ModelWorld {
 
 	/** Does what lanes, attesters and the follower do about a job. */
 	private work(job: Job): void {
-		const { isCrossChain } = this.options;
 		const pace = this.isHostile ? 0.4 : 1;
 		if (!this.chance(pace)) return;
 		if (job.state === "unattested") {
@@ -256,19 +253,22 @@ export class ModelWorld {
 			const reason = this.reasonToRefuse(job);
 			if (reason) Object.assign(job, { state: "refused", reason });
 			else this.sign(job);
-		} else if (job.state === "sent" && this.kindOf(job.kind) === "solana") {
+		} else if (job.state === "sent" && this.kindOf(job.kind) !== "evm") {
 			// The lane neither signs again nor gives up before the transaction can no longer land.
 			const canLand = this.isAlive(job.kind) && this.nowSeconds >= this.crowdedUntil;
-			if (canLand && this.land(job.kind)) job.state = "done";
+			if (canLand && this.land(job.kind, { attested: this.isAttested(job) })) job.state = "done";
 			else if (this.isDead(job.kind)) {
 				if (job.kind === "open") Object.assign(job, { state: "refused", reason: "expired" });
 				else job.state = "queued";
 			}
 		} else if (job.state === "sent") {
-			const attested = job.kind === "refund" ? job.payload.attested : isCrossChain;
-			if (this.land(job.kind, { attested })) job.state = "done";
+			if (this.land(job.kind, { attested: this.isAttested(job) })) job.state = "done";
 			else job.state = "queued";
 		}
+	}
+
+	private isAttested(job: Job): boolean {
+		return job.kind === "refund" ? job.payload.attested : this.options.isCrossChain;
 	}
 
 	private sign(job: Job): void {
@@ -297,11 +297,10 @@ export class ModelWorld {
 	private reasonToRefuse({ kind }: Job): JobReason | undefined {
 		if (kind === "fill" && this.isHostile && this.chance(0.1)) return "price";
 		if (kind === "open" && this.isHostile && this.chance(0.05)) return "reverted";
-		const margin = this.options.destination === "solana" ? mostLifeSeconds : pace.finalitySeconds;
-		if (kind === "fill" && this.nowSeconds >= modelDeadlines.fill - margin) return "too_late";
+		if (kind === "fill" && this.nowSeconds >= modelDeadlines.fill - pace.finalitySeconds) return "too_late";
 		if (kind !== "open") return undefined;
 		const isLate =
-			this.options.origin === "solana"
+			this.options.origin !== "evm"
 				? (this.heights.at(-1) ?? 0) > lifeBlocks
 				: this.nowSeconds > modelDeadlines.open;
 		return isLate ? "expired" : undefined;
@@ -310,25 +309,17 @@ export class ModelWorld {
 	private isClosed(): boolean {
 		if (this.has("Filled")) return false;
 		if (this.isFinal("Voided")) return true;
-		return this.options.destination === "evm" && this.nowSeconds - finalityBlocks >= modelDeadlines.fill;
+		return this.nowSeconds - finalityBlocks >= modelDeadlines.fill;
 	}
 
-	/** Lands a transaction as the contracts would, or Solana, where only markers prevent it. */
-	private land(kind: JobKind, { attested } = { attested: false }): boolean {
+	/** Lands a transaction as the contracts and the Solana program would. */
+	private land(
+		kind: JobKind,
+		{ attested, isStrangers = false }: { attested: boolean; isStrangers?: boolean } = { attested: false },
+	): boolean {
 		const { isCrossChain } = this.options;
 		const isOpen = this.has("Opened") && !this.has("Released") && !this.has("Refunded");
 		const isUndecided = !this.has("Filled") && !this.has("Voided");
-		if (!isCrossChain && this.options.origin === "solana") return this.landWithinSolana(kind);
-		if (this.kindOf(kind) === "solana") {
-			if (kind === "open") return !this.has("Opened") && this.emit("Opened", "origin", {});
-			if (kind === "void") return isUndecided && this.emit("Voided", "destination", {});
-			if (kind === "fill") {
-				if (!isUndecided) return false;
-				return this.emit("Filled", "destination", { delivered: 100n, spentToken: "0x", spent: 100n });
-			}
-			if (this.has("Refunded") || this.has("Released")) return false;
-			return this.emit(kind === "release" ? "Released" : "Refunded", "origin", { paid: true });
-		}
 		if (kind === "open") {
 			return (
 				!this.has("Opened") && this.nowSeconds <= modelDeadlines.open && this.emit("Opened", "origin", {})
@@ -342,23 +333,15 @@ export class ModelWorld {
 		}
 		if (!isOpen) return false;
 		if (kind === "release") return this.emit("Released", "origin", { paid: true });
+		// The operator refunds within Solana at any time.
+		const isByOperator = !isCrossChain && this.options.origin === "solana" && !isStrangers;
 		const isClosedHere =
-			!isCrossChain && !this.has("Filled") && (this.has("Voided") || this.nowSeconds >= modelDeadlines.fill);
+			isByOperator ||
+			(!isCrossChain &&
+				!this.has("Filled") &&
+				(this.has("Voided") || this.nowSeconds >= modelDeadlines.fill));
 		if (!attested && !isClosedHere && this.nowSeconds < modelDeadlines.refund) return false;
 		return this.emit("Refunded", "origin", { paid: true });
-	}
-
-	/**
-	 * Lands a transaction of a swap within Solana. Payout and refund make the same marker. Neither checks the deposit:
-	 * the escrow may hold the inputs of others.
-	 */
-	private landWithinSolana(kind: JobKind): boolean {
-		if (kind === "open") return !this.has("Opened") && this.emit("Opened", "origin", {});
-		if (kind === "void" || kind === "release") throw new Error(`no ${kind} is signed within Solana`);
-		if (this.has("Filled") || this.has("Refunded")) return false;
-		if (kind === "refund") return this.emit("Refunded", "origin", { paid: true });
-		this.emit("Released", "origin", { paid: true });
-		return this.emit("Filled", "destination", { delivered: 100n, spentToken: "0x", spent: 100n });
 	}
 
 	/** Signs for a job as somebody else with the keys, as a lane may after a restore. */
@@ -389,7 +372,7 @@ export class ModelWorld {
 		for (const { name } of this.events.filter(isDropped)) {
 			const job = this.facts.jobs[kindOf[name]];
 			if (job?.state !== "done") continue;
-			job.state = this.kindOf(kindOf[name]) === "solana" || this.chance(0.5) ? "sent" : "queued";
+			job.state = this.kindOf(kindOf[name]) !== "evm" || this.chance(0.5) ? "sent" : "queued";
 		}
 		this.events = this.events.filter((event) => !isDropped(event));
 	}

@@ -13,7 +13,7 @@ export function describeFacts(
 ): string[] {
 	const policy = facts && swapPolicy(config, swap.order);
 	if (!policy) return [];
-	const view = swapView({ ...facts, secondWord: wait.second?.word }, policy, nowMs);
+	const view = swapView(facts, policy, nowMs);
 	const { origin, destination } = facts;
 	const headOf = (name: string) => (name === "Filled" || name === "Voided" ? destination : origin);
 	const needed = depthBlocks(view, origin);

@@ -21,7 +21,6 @@ import { orderActions } from "../../../test/order/order-actions.ts";
 import { testSolanaDeployment } from "../../../test/order/test-solana-deployment.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { connectChain } from "../../chain/evm/chain-client.ts";
-import type { MarkerOwner } from "../../chain/solana/marker/read-markers.ts";
 import { type EvmChainConfig, evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { noteRestore } from "../../database/restores.ts";
@@ -31,7 +30,7 @@ import { type RefundWorth, refundWorth } from "../../desk/refund-worth.ts";
 import { advance } from "../../follow/evm/advance.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 import { decideUnknownOrder } from "../../swap/record/unknown-orders.ts";
-import { rebuildOrders } from "./rebuild-orders.ts";
+import { rebuildOrders, type SolanaOutcome } from "./rebuild-orders.ts";
 
 const log = pino({ level: "silent" });
 const stranger: Address = "0x00000000000000000000000000000000000000aa";
@@ -43,8 +42,8 @@ let config: Config;
 let book: PriceBook;
 let pricedAtMs = 0;
 let hasPrices = true;
-/** The markers on Solana; undefined while its node does not answer. */
-let markers: Map<string, MarkerOwner> | undefined = new Map();
+/** The orders with a record on Solana; undefined while its node does not answer. */
+let records: Map<string, SolanaOutcome> | undefined = new Map();
 let errors: unknown[] = [];
 let poked: string[] = [];
 
@@ -62,7 +61,7 @@ afterAll(async () => {
 });
 beforeEach(() => {
 	hasPrices = true;
-	markers = new Map();
+	records = new Map();
 	errors = [];
 	poked = [];
 });
@@ -90,9 +89,9 @@ function rebuild({ worthOf = worthNow } = {}): Promise<number> {
 		pool: database.pool,
 		engine: { poke: async ({ object }) => void poked.push(object) },
 		worthOf,
-		markersOf: async (orderIds) => {
-			if (!markers) throw new Error("the node does not answer");
-			return orderIds.map((id) => markers?.get(id));
+		readSolanaOutcomes: async (orderIds) => {
+			if (!records) throw new Error("the node does not answer");
+			return orderIds.map((id) => records?.get(id) ?? "none");
 		},
 		nowMs: Date.now,
 		log: pino(
@@ -373,14 +372,14 @@ test("of two orders with the same id, the one that is rebuilt later gets an id o
 	expect(await rebuild()).toBe(0);
 });
 
-test("orders to Solana wait for the budget and for their markers; delivered ones cost nothing, nor do refunded ones after a restore", async () => {
+test("orders to Solana wait for the budget and until their records are read; delivered ones cost nothing, nor do refunded ones after a restore", async () => {
 	const before = config;
 	const deployment = testSolanaDeployment(chains.origin.deployment);
 	const asset = deployment.assets.find(({ symbol }) => symbol === "USDC");
 	if (!asset) throw new Error("it has USDC");
 	const toSolana = {
 		destinationChainId: BigInt(deployment.chainId),
-		destinationVault: toSolanaWord(deployment.vault),
+		destinationVault: toSolanaWord(deployment.program.vault),
 		outputToken: toSolanaWord(asset.address),
 	};
 	const worthOf = ({ inputAmount }: Order) => {
@@ -397,17 +396,23 @@ test("orders to Solana wait for the budget and for their markers; delivered ones
 		const orders = [await open(), await open()];
 		const delivered = await open(1n);
 		const dust = await open(1n);
-		markers = undefined;
-		await passRefundAfter(dust);
+		const voidedDust = await open(1n);
+		records = undefined;
+		await passRefundAfter(voidedDust);
 		expect(await rebuild({ worthOf })).toBe(0);
-		for (const order of [...orders, delivered, dust]) {
+		for (const order of [...orders, delivered, dust, voidedDust]) {
 			expect(await outcomeOf(order)).toEqual({ outcome: null, reason: null });
 		}
-		// Only the marker shows what a lost database has paid.
-		markers = new Map([[orderId(delivered), "vault"]]);
+		// Only the record shows what a lost database has paid.
+		records = new Map([
+			[orderId(delivered), "filled"],
+			[orderId(voidedDust), "voided"],
+		]);
 		expect(await rebuild({ worthOf })).toBe(2);
 		expect(await outcomeOf(delivered)).toEqual({ outcome: "rebuilt", reason: null });
-		// Solana is not known to be past its fill deadline.
+		// No payout of a voided order can be made any more.
+		expect(await outcomeOf(voidedDust)).toMatchObject({ outcome: "left" });
+		// Solana is not known to be past the fill deadline of one without a record.
 		expect(await outcomeOf(dust)).toEqual({ outcome: null, reason: null });
 		const outcomes = await Promise.all(orders.map(outcomeOf));
 		expect(outcomes.filter((one) => one?.outcome === "rebuilt")).toHaveLength(1);

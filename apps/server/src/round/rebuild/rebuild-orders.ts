@@ -9,7 +9,6 @@ import {
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { MarkerOwner } from "../../chain/solana/marker/read-markers.ts";
 import { chainOf } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import type { DatabasePool } from "../../database/database.ts";
@@ -35,14 +34,17 @@ const maxAtOnce = 500;
 const maxRefundsAtOnce = 100;
 const microUsdPerUsd = 1_000_000;
 
+/** The outcome of an order from another chain, by its record on Solana. */
+export type SolanaOutcome = "filled" | "voided" | "none";
+
 export type RebuildOptions = {
 	config: Pick<Config, "chains" | "deployment" | "earlierAttesterSets" | "limits">;
 	pool: DatabasePool;
 	engine: Engine;
 	/** Returns undefined while there is no price. */
 	worthOf: (order: Order) => RefundWorth | undefined;
-	/** Returns the owners of the vault's final markers of these orders. If absent, no order to Solana is decided. */
-	markersOf?: (orderIds: readonly Hex[]) => Promise<(MarkerOwner | undefined)[]>;
+	/** Reads what became of orders to Solana at a final slot. If absent, no such order is decided. */
+	readSolanaOutcomes?: (orderIds: readonly Hex[]) => Promise<SolanaOutcome[]>;
 	nowMs: () => Milliseconds;
 	log: Log;
 };
@@ -80,14 +82,14 @@ async function handle(
 	{ refunds = false } = {},
 ): Promise<Handled> {
 	const { pool, nowMs, log } = options;
-	const markers = await readSolana(options, orders);
+	const outcomes = await readSolana(options, orders);
 	const handled: Handled = { rebuilt: 0, heldChainIds: new Set() };
 	const postponed: PostponedOrder[] = [];
 	for (const unknown of orders) {
 		const { orderId, order } = unknown;
 		if (handled.heldChainIds.has(order.originChainId)) continue;
 		try {
-			const verdict = await judge(options, { ...unknown, marker: markers.get(orderId) });
+			const verdict = await judge(options, { ...unknown, onSolana: outcomes.get(orderId) });
 			if (verdict.do === "postpone") postponed.push({ orderId });
 			else if (verdict.do === "leave") await leave(options, unknown, verdict.reason);
 			else if (verdict.costMicroUsd !== undefined && !refunds) postponed.push({ orderId, ...verdict });
@@ -106,22 +108,19 @@ async function handle(
 	return handled;
 }
 
-/** `none` if there is no marker. */
-type Marker = MarkerOwner | "none";
-
 async function readSolana(
-	{ markersOf, log }: RebuildOptions,
+	{ readSolanaOutcomes, log }: RebuildOptions,
 	orders: readonly UnknownOrder[],
-): Promise<Map<Hex, Marker>> {
+): Promise<Map<Hex, SolanaOutcome>> {
 	const orderIds = orders.flatMap(({ orderId, order }) =>
 		isSolana(order.destinationChainId) ? [orderId] : [],
 	);
-	if (!markersOf || orderIds.length === 0) return new Map();
+	if (!readSolanaOutcomes || orderIds.length === 0) return new Map();
 	try {
-		const owners = await markersOf(orderIds);
-		return new Map(orderIds.map((orderId, i) => [orderId, owners[i] ?? "none"]));
+		const outcomes = await readSolanaOutcomes(orderIds);
+		return new Map(orderIds.map((orderId, i) => [orderId, outcomes[i] ?? "none"]));
 	} catch (err) {
-		log.warn({ err }, "orders to Solana without a swap wait until their markers can be read");
+		log.warn({ err }, "orders to Solana without a swap wait until their records can be read");
 		return new Map();
 	}
 }
@@ -134,9 +133,9 @@ type Verdict =
 
 async function judge(
 	{ config, pool, worthOf, log }: RebuildOptions,
-	unknown: UnknownOrder & { marker: Marker | undefined },
+	unknown: UnknownOrder & { onSolana: SolanaOutcome | undefined },
 ): Promise<Verdict> {
-	const { orderId, order, marker, isRefunded } = unknown;
+	const { orderId, order, onSolana, isRefunded } = unknown;
 	const delivery = deliveryOf(unknown, config);
 	const isDelivered = delivery === "made";
 	const notOurs = whyNotOurs(unknown, config);
@@ -164,8 +163,8 @@ async function judge(
 		const isOver = delivery === "none" && isRefundable;
 		return isOver ? { do: "leave", reason: "its input is worth less than ten refunds" } : { do: "postpone" };
 	}
-	// No order to Solana is closed before its markers were read.
-	if (isSolana(order.destinationChainId) && !marker) return { do: "postpone" };
+	// No order to Solana is closed before its record was read.
+	if (isSolana(order.destinationChainId) && !onSolana) return { do: "postpone" };
 	const { valueUsdCents, costMicroUsd } = worth;
 	return { do: "rebuild", valueUsdCents, costMicroUsd: isRefunded ? undefined : costMicroUsd };
 }
@@ -200,16 +199,16 @@ async function rebuild(
 }
 
 /**
- * Returns what is known of an order's delivery. Each chain is followed at its own pace, and only a marker shows what a
- * lost database has paid on Solana. A missing marker counts once none can be made any more.
+ * Returns what is known of an order's delivery. Each chain is followed at its own pace, and only a record shows what a
+ * lost database has paid on Solana. A missing record counts once none can be made any more.
  */
 function deliveryOf(
-	{ order, isFilled, destinationFinalAt, marker }: UnknownOrder & { marker: Marker | undefined },
+	{ order, isFilled, destinationFinalAt, onSolana }: UnknownOrder & { onSolana: SolanaOutcome | undefined },
 	config: RebuildOptions["config"],
 ): "made" | "none" | "unknown" {
-	if (isFilled || marker === "vault") return "made";
+	if (isFilled || onSolana === "filled") return "made";
 	const isToSolana = isSolana(order.destinationChainId);
-	if (!chainOf(config, order.destinationChainId) || marker === "escrow") return "none";
-	if (destinationFinalAt === undefined || (isToSolana && !marker)) return "unknown";
+	if (!chainOf(config, order.destinationChainId) || onSolana === "voided") return "none";
+	if (destinationFinalAt === undefined || (isToSolana && !onSolana)) return "unknown";
 	return BigInt(destinationFinalAt) >= unpackDeadlines(order.deadlines).fillDeadline ? "none" : "unknown";
 }

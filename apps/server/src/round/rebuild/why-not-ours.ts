@@ -1,6 +1,5 @@
 import {
 	fromSwapKey,
-	isSolana,
 	leavesTimeToSettle,
 	type Order,
 	orderId,
@@ -39,9 +38,7 @@ export function whyNotOurs(
 	if (!isAmong(here.escrows, order.escrow)) return "the escrow is not ours";
 	if (!isAmong(here.vaults, order.originVault)) return "the origin vault is not ours";
 	if (!isAmong(there.vaults, order.destinationVault)) return "the destination vault is not ours";
-	// An input on Solana needs no attesters.
-	if (!isSolana(order.originChainId) && !attesterSetOf(config, order.attesterSet))
-		return "the attester set is not ours";
+	if (!attesterSetOf(config, order.attesterSet)) return "the attester set is not ours";
 	if (!isAmong(here.assets, order.inputToken)) return "the input is not an asset of ours";
 	if (!isAmong(there.assets, order.outputToken)) return "the output is not an asset of ours";
 	// Nothing pays a top-up on Solana.
@@ -66,10 +63,10 @@ function isQuoted({ swapKey, deadlines }: Order): boolean {
 /** Returns the contracts and assets that an order of ours can name on a chain, each as its word. */
 function wordsOf(chain: ChainConfig): Record<"escrows" | "vaults" | "assets", readonly Hex[]> {
 	if (chain.kind === "solana") {
-		const { escrow, vault, assets } = chain.deployment;
+		const { program, assets } = chain.deployment;
 		return {
-			escrows: [toSolanaWord(escrow)],
-			vaults: [toSolanaWord(vault)],
+			escrows: [toSolanaWord(program.address)],
+			vaults: [toSolanaWord(program.vault)],
 			assets: assets.map(({ address }) => toSolanaWord(address)),
 		};
 	}

@@ -1,7 +1,7 @@
 import type { OrderEvent } from "../facts/facts.ts";
 import { advance, noteHashes, queueOnce } from "./actions.ts";
 import type { Action, Decision } from "./decision.ts";
-import { depositToWaitFor, isDelivered, isFinal, untilDeep } from "./depth.ts";
+import { isDelivered, isFinal, untilDeep } from "./depth.ts";
 import { makeDecision } from "./make-decision.ts";
 import type { SwapView } from "./swap-view.ts";
 import { untilFinalEvent } from "./until.ts";
@@ -39,11 +39,12 @@ export function afterFill(view: SwapView, filled: OrderEvent<"Filled">): Decisio
 			momentsMs,
 		});
 	}
-	const unfinal = depositToWaitFor(view);
-	if (unfinal)
-		return makeDecision(view, "deposit-not-final", { actions, ...untilFinalEvent(unfinal, origin) });
-	const attested = !view.originRules.isCustodial;
-	const queued = queueOnce(view, jobs.release, { do: "queue", kind: "release", attested, again: false });
+	const queued = queueOnce(view, jobs.release, {
+		do: "queue",
+		kind: "release",
+		attested: true,
+		again: false,
+	});
 	actions.push(...queued.actions);
 	return makeDecision(view, "delivery-final", { actions, pauseMs: queued.pauseMs });
 }

@@ -14,17 +14,15 @@ export function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): D
 	if (jobs.fill?.state === "queued") actions.push({ do: "withdraw", kind: "fill" });
 	if (view.isReserved) actions.push({ do: "unreserve" });
 	if (isPending) advance(view, actions, "refunding");
-	// If no deadline of the order stops a signed fill, that fill must be dead before the swap ends.
-	const mayBeFilled = !view.destinationRules.closesByTime && view.isFillOut;
 	// A credit is not in the wallet until the wallet claims it. The follower marks the swaps that a claim may have paid.
 	const payment = refunded.data.paid ? refunded : view.claimed;
 	if (!payment) {
 		// Nobody waits for a swap without an account, and strangers can have any number of these. It ends as it is, and
 		// begins again if an account adopts it.
-		const isEnd = swap.accountId === undefined && isFinal(refunded, origin) && !mayBeFilled;
+		const isEnd = swap.accountId === undefined && isFinal(refunded, origin);
 		return makeDecision(view, "refund-credited", { actions, isEnd, ...untilFinalEvent(refunded, origin) });
 	}
-	const isEnd = isFinal(payment, origin) && !mayBeFilled;
+	const isEnd = isFinal(payment, origin);
 	// On one chain, the void that allowed the refund could be dropped together with it.
 	if (isPending && (isEnd || (view.isCrossChain && isDeep(view, payment, origin)))) {
 		note(actions, swap, { refundTxHash: payment.transactionHash });

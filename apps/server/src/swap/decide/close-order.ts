@@ -2,12 +2,11 @@ import type { FailureCode } from "@geoswap/protocol";
 import type { JobReason } from "../facts/job.ts";
 import type { StrikeReason } from "../facts/strike-reason.ts";
 import { advance, noteHashes, queueOnce } from "./actions.ts";
-import { depositToSee, secondSightMs } from "./agreement.ts";
 import type { Action, Decision, QueueAction } from "./decision.ts";
-import { depositToWaitFor, isFinal } from "./depth.ts";
+import { isFinal } from "./depth.ts";
 import { makeDecision } from "./make-decision.ts";
 import { isTooLateToFill, type SwapView } from "./swap-view.ts";
-import { untilFinalEvent, untilHeadIs } from "./until.ts";
+import { untilFillExpired, untilFinalEvent, untilHeadIs } from "./until.ts";
 
 const failureOfReason: Record<JobReason, FailureCode> = {
 	expired: "TOO_LATE",
@@ -41,7 +40,7 @@ export function reasonToGiveUp(view: SwapView): FailureCode | undefined {
 
 /** Decides once the output will not be delivered: closes the order on the destination, then refunds on the origin. */
 export function closeOrder(view: SwapView, code: FailureCode): Decision {
-	const { swap, jobs, destination, isPending, destinationRules } = view;
+	const { swap, jobs, destination, isPending, originRules } = view;
 	const { Opened, Voided } = view.events;
 	const actions: Action[] = noteHashes(view);
 	const strike = jobs.fill?.state === "refused" && jobs.fill.reason && strikeOfReason[jobs.fill.reason];
@@ -66,12 +65,12 @@ export function closeOrder(view: SwapView, code: FailureCode): Decision {
 	}
 	if (Voided) return makeDecision(view, "voided", { actions, ...untilFinalEvent(Voided, destination) });
 
-	const wait = view.destinationRules.untilFillExpired(view);
+	const wait = untilFillExpired(view);
 	const momentsMs = [view.fillDeadline * 1_000];
 	if (view.isFillOut) return makeDecision(view, "fill-undecided", { actions, ...wait, momentsMs });
-	if (destinationRules.refundCloses && !view.isCrossChain) return refund(view, actions);
-	// An order that nobody submitted is not worth a void if it closes by itself.
-	if (destinationRules.closesByTime && (!swap.op || destination.timestamp >= view.fillDeadline)) {
+	if (originRules.refundCloses && !view.isCrossChain) return refund(view, actions);
+	// An order closes by itself: one that nobody submitted is not worth a void.
+	if (!swap.op || destination.timestamp >= view.fillDeadline) {
 		return makeDecision(view, "expiring", { actions, ...wait, momentsMs });
 	}
 	const queued = queueOnce(view, jobs.void, { do: "queue", kind: "void", again: false });
@@ -81,32 +80,12 @@ export function closeOrder(view: SwapView, code: FailureCode): Decision {
 
 function refund(view: SwapView, actions: Action[]): Decision {
 	const { jobs, origin, refundAfter } = view;
-	const unfinal = depositToWaitFor(view);
-	if (unfinal)
-		return makeDecision(view, "deposit-not-final", { actions, ...untilFinalEvent(unfinal, origin) });
-	const unseen =
-		view.originRules.isCustodial && view.events.Opened ? depositToSee(view, view.events.Opened) : {};
-	if (unseen.depositToSee && !isOneEnough(view)) {
-		const momentsMs = [refundAfter * 1_000];
-		const pace = { timeoutMs: secondSightMs, momentsMs, ...untilHeadIs(view, origin, refundAfter) };
-		return makeDecision(view, "deposit-unseen", { actions, ...unseen, ...pace });
-	}
 	// Attesters may be gone for good; from `refundAfter` on a refund does not need them.
-	const isAttestable = view.isCrossChain && !view.originRules.isCustodial;
-	const attested = isAttestable && origin.timestamp < refundAfter;
+	const attested = view.isCrossChain && origin.timestamp < refundAfter;
 	const action: QueueAction = { do: "queue", kind: "refund", attested, again: false };
 	const queued = queueOnce(view, jobs.refund, action);
 	actions.push(...queued.actions);
 	const momentsMs = [refundAfter * 1_000];
-	const fact = unseen.depositToSee ? "refunding-unseen" : "refunding";
 	const wait = untilHeadIs(view, origin, refundAfter);
-	return makeDecision(view, fact, { actions, pauseMs: queued.pauseMs, ...wait, momentsMs });
-}
-
-/**
- * Returns whether the first provider's word is enough: from `refundAfter` on, if the second was asked and does not
- * contradict it. A wallet does not wait forever for a silent provider.
- */
-function isOneEnough({ origin, refundAfter, secondWord }: SwapView): boolean {
-	return origin.timestamp >= refundAfter && (secondWord === "silent" || secondWord === "behind");
+	return makeDecision(view, "refunding", { actions, pauseMs: queued.pauseMs, ...wait, momentsMs });
 }

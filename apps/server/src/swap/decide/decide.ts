@@ -1,4 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
+import type { Facts } from "../facts/facts.ts";
 import { afterFill } from "./after-fill.ts";
 import { afterRefund } from "./after-refund.ts";
 import { beforeDeposit } from "./before-deposit.ts";
@@ -7,13 +8,12 @@ import type { Decision } from "./decision.ts";
 import { deliver } from "./deliver.ts";
 import { isFinal } from "./depth.ts";
 import { makeDecision } from "./make-decision.ts";
-import type { KnownFacts } from "./order-view.ts";
 import type { SwapPolicy } from "./swap-policy.ts";
 import { swapView } from "./swap-view.ts";
 import { untilFinalEvent } from "./until.ts";
 
 /** Decides what to do about a swap, from the facts alone. */
-export function decide(facts: KnownFacts, policy: SwapPolicy, nowMs: Milliseconds): Decision {
+export function decide(facts: Facts, policy: SwapPolicy, nowMs: Milliseconds): Decision {
 	const view = swapView(facts, policy, nowMs);
 	const { Filled, Refunded, Released, Opened } = facts.events;
 	// A follower that is catching up has not yet seen all final blocks.

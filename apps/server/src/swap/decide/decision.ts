@@ -71,7 +71,6 @@ export type Fact =
 	| "attesters-silent"
 	| "delivering"
 	| "deposit-moved"
-	| "deposit-not-final"
 	| "deposit-unseen"
 	| "deposited"
 	| "stock-not-reserved"
@@ -91,7 +90,6 @@ export type Fact =
 	| "refund-final"
 	| "refunded"
 	| "refunding"
-	| "refunding-unseen"
 	| "voided"
 	| "voiding";
 

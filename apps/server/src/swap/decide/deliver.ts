@@ -6,6 +6,7 @@ import { depthBlocks, isDeep, isDeposited, untilDeep } from "./depth.ts";
 import { makeDecision } from "./make-decision.ts";
 import { exposureCaps } from "./swap-policy.ts";
 import { isStale, lastFillAt, type SwapView } from "./swap-view.ts";
+import { untilFillExpired } from "./until.ts";
 
 /** Milliseconds until the next look at a swap that waits for attesters: a new heartbeat wakes no swap. */
 const heartbeatMs = 2_000;
@@ -32,7 +33,7 @@ export function deliver(view: SwapView): Decision {
 		if (isPending) advance(view, actions, "delivering");
 		return makeDecision(view, "delivering", {
 			actions,
-			...view.destinationRules.untilFillExpired(view),
+			...untilFillExpired(view),
 			momentsMs,
 		});
 	}

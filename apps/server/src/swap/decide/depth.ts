@@ -52,12 +52,3 @@ export function isDelivered(view: SwapView, filled: OrderEvent): boolean {
 	const secondsToFillAgain = destination.finalitySeconds + destination.deadAfterSeconds;
 	return isDeep(view, filled, view.destination) && secondsLeft >= secondsToFillAgain;
 }
-
-/** Returns the deposit if it must be final before its input is paid to anybody, and is not. */
-export function depositToWaitFor({
-	originRules,
-	origin,
-	events: { Opened },
-}: SwapView): OrderEvent | undefined {
-	return originRules.isCustodial && Opened && !isFinal(Opened, origin) ? Opened : undefined;
-}

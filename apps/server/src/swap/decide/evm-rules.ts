@@ -7,36 +7,26 @@ const mostSecondsToBringBack = 60;
 /** Maximum time from a swap's creation time until other transactions can read its row. */
 const maxSubmitMs = 20_000;
 
-/** An EVM chain: contracts check orders against each other, and the deadlines of an order close it. */
+/** An EVM chain. */
 export const evmRules: ChainRules = {
-	origin: {
-		// By the escrow's own state: a node can leave the deposit out of its logs.
-		isOpenExpired: ({ swap, origin, openDeadline }) =>
-			origin.comparedTimestamp > openDeadline &&
-			swap.createdAt.getTime() + maxSubmitMs < origin.comparedAtMs &&
-			!origin.unseenOrders.includes(swap.orderId),
-		untilOpenExpired: (view) => untilFinal(view, view.origin, view.openDeadline),
-		// A refused op is not sent again, but somebody else may send it.
-		openAgain: ({ swap, jobs, origin, openDeadline, nowMs }) => {
-			if (swap.givingUp) return jobs.open?.state === "queued" ? [{ do: "withdraw", kind: "open" }] : [];
-			const isInTime = Math.max(origin.timestamp, nowMs / 1_000) <= openDeadline;
-			const isUndone = !jobs.open || jobs.open.state === "done";
-			return swap.op && isInTime && isUndone
-				? [{ do: "queue", kind: "open", again: jobs.open !== undefined }]
-				: [];
-		},
-		canBringBack: ({ origin, openDeadline, nowMs, policy }) => {
-			const secondsLeft = openDeadline - Math.max(origin.timestamp, nowMs / 1_000);
-			return secondsLeft >= Math.min(mostSecondsToBringBack, policy.origin.finalitySeconds);
-		},
-		isCustodial: false,
+	// By the escrow's own state: a node can leave the deposit out of its logs.
+	isOpenExpired: ({ swap, origin, openDeadline }) =>
+		origin.comparedTimestamp > openDeadline &&
+		swap.createdAt.getTime() + maxSubmitMs < origin.comparedAtMs &&
+		!origin.unseenOrders.includes(swap.orderId),
+	untilOpenExpired: (view) => untilFinal(view, view.origin, view.openDeadline),
+	// A refused op is not sent again, but somebody else may send it.
+	openAgain: ({ swap, jobs, origin, openDeadline, nowMs }) => {
+		if (swap.givingUp) return jobs.open?.state === "queued" ? [{ do: "withdraw", kind: "open" }] : [];
+		const isInTime = Math.max(origin.timestamp, nowMs / 1_000) <= openDeadline;
+		const isUndone = !jobs.open || jobs.open.state === "done";
+		return swap.op && isInTime && isUndone
+			? [{ do: "queue", kind: "open", again: jobs.open !== undefined }]
+			: [];
 	},
-	destination: {
-		isFillExpired: ({ destination, fillDeadline }) => destination.finalizedTimestamp >= fillDeadline,
-		untilFillExpired: (view) => untilFinal(view, view.destination, view.fillDeadline),
-		// If the chain drops the fill, there must be time to notice that and to fill again.
-		fillMarginSeconds: ({ policy }) => policy.destination.finalitySeconds,
-		closesByTime: true,
-		refundCloses: false,
+	canBringBack: ({ origin, openDeadline, nowMs, policy }) => {
+		const secondsLeft = openDeadline - Math.max(origin.timestamp, nowMs / 1_000);
+		return secondsLeft >= Math.min(mostSecondsToBringBack, policy.origin.finalitySeconds);
 	},
+	refundCloses: false,
 };

@@ -104,9 +104,6 @@ export const factWords: Record<Fact, Words> = {
 	"delivery-final": {
 		means: "The payment to the recipient is final. The input is to be released from escrow to the vault.",
 	},
-	"deposit-not-final": {
-		means: "The outcome is decided. The input stays in escrow until the deposit itself is final.",
-	},
 	released: { means: "The input was released to the vault. That is not final yet." },
 	"delivered-and-refunded": {
 		means: "The output was delivered and the input was refunded too: the service has lost the value.",
@@ -147,11 +144,6 @@ export const factWords: Record<Fact, Words> = {
 	},
 	refunding: {
 		means: "The order is closed. The input is being returned from escrow to the wallet.",
-		told: "The money is being returned, and {origin} has not confirmed it yet.",
-	},
-	"refunding-unseen": {
-		means: "The input is being returned although the second provider has not confirmed the deposit.",
-		todo: { what: "Ask a third provider whether the deposit is there." },
 		told: "The money is being returned, and {origin} has not confirmed it yet.",
 	},
 	"refund-credited": {

@@ -1,12 +1,9 @@
 import { type Milliseconds, unpackDeadlines } from "@geoswap/protocol";
-import type { Facts, SecondWord } from "../facts/facts.ts";
+import type { Facts } from "../facts/facts.ts";
 import type { SwapPolicy } from "./swap-policy.ts";
 
-/** The facts from the chains, and the second provider's last answer, if it was asked. */
-export type KnownFacts = Facts & { secondWord?: SecondWord | undefined };
-
 /** The facts, the deadlines of the order in Unix seconds, and the time. */
-export type OrderView = KnownFacts & {
+export type OrderView = Facts & {
 	policy: SwapPolicy;
 	nowMs: Milliseconds;
 	isCrossChain: boolean;
@@ -15,7 +12,7 @@ export type OrderView = KnownFacts & {
 	refundAfter: number;
 };
 
-export function orderView(facts: KnownFacts, policy: SwapPolicy, nowMs: Milliseconds): OrderView {
+export function orderView(facts: Facts, policy: SwapPolicy, nowMs: Milliseconds): OrderView {
 	const { order } = facts.swap;
 	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
 	return {

@@ -1,4 +1,4 @@
-import { type AttesterSet, isSolana, type Order, type Seconds, toChainId, usdCents } from "@geoswap/protocol";
+import { type AttesterSet, type Order, type Seconds, toChainId, usdCents } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { chainOf } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
@@ -21,7 +21,7 @@ export type ChainPolicy = DepositPolicy & {
 export type SwapPolicy = {
 	origin: ChainPolicy;
 	destination: ChainPolicy;
-	/** Number of attesters that decide it. 0 if the origin is Solana, where the input is in the service's custody. */
+	/** Number of attesters that decide it. */
 	attesterThreshold: number;
 	/** The share of the origin's caps that one account may take. */
 	accountShareOfCaps: number;
@@ -59,15 +59,13 @@ export function attesterSetOf(
 	hash: Hex,
 ): AttesterSet | undefined {
 	const current = deployment.chains.map((chain) => chain.attesterSet);
+	if (deployment.solana) current.push(deployment.solana.program.attesterSet);
 	return [...current, ...earlierAttesterSets].find((set) => set.hash === hash);
 }
 
-/** No attesters: an input on Solana needs none, since its escrow is a key of the service. */
-const nobody = { attesters: [], threshold: 0 };
-
 /** Returns which of an order's attesters count as alive, and how many must be. */
 export function attestersWanted(config: PolicyConfig, order: Order): AttestersWanted & { threshold: number } {
-	const set = isSolana(order.originChainId) ? nobody : attesterSetOf(config, order.attesterSet);
+	const set = attesterSetOf(config, order.attesterSet);
 	const finality = chainsOf(config, order).map((chain) => chain?.finalitySeconds ?? 0);
 	const { heartbeatSeconds } = config;
 	return {

@@ -1,15 +1,14 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { ChainHead } from "../facts/facts.ts";
-import type { ChainRules, DestinationRules, OriginRules } from "./chain-rules.ts";
+import type { ChainHead, Facts } from "../facts/facts.ts";
+import type { ChainRules } from "./chain-rules.ts";
 import { evmRules } from "./evm-rules.ts";
-import { type KnownFacts, type OrderView, orderView } from "./order-view.ts";
+import { type OrderView, orderView } from "./order-view.ts";
 import { solanaRules } from "./solana-rules.ts";
 import type { ChainPolicy, SwapPolicy } from "./swap-policy.ts";
 
 /** The facts, and what follows from them and the clocks alone. */
 export type SwapView = OrderView & {
-	originRules: OriginRules;
-	destinationRules: DestinationRules;
+	originRules: ChainRules;
 	isPending: boolean;
 	/** True if a signed transaction may still fill the order. */
 	isFillOut: boolean;
@@ -21,16 +20,14 @@ export type SwapView = OrderView & {
 
 const rulesOf: Record<ChainPolicy["kind"], ChainRules> = { evm: evmRules, solana: solanaRules };
 
-export function swapView(facts: KnownFacts, policy: SwapPolicy, nowMs: Milliseconds): SwapView {
+export function swapView(facts: Facts, policy: SwapPolicy, nowMs: Milliseconds): SwapView {
 	const view = orderView(facts, policy, nowMs);
-	const originRules = rulesOf[policy.origin.kind].origin;
-	const destinationRules = rulesOf[policy.destination.kind].destination;
-	const isFillExpired = destinationRules.isFillExpired(view);
+	const originRules = rulesOf[policy.origin.kind];
+	const isFillExpired = view.destination.finalizedTimestamp >= view.fillDeadline;
 	const { fill } = facts.jobs;
 	return {
 		...view,
 		originRules,
-		destinationRules,
 		isPending: facts.swap.status === "pending",
 		isFillOut: !isFillExpired && (fill?.state === "sent" || fill?.state === "done"),
 		isOpenExpired: originRules.isOpenExpired(view),
@@ -38,9 +35,12 @@ export function swapView(facts: KnownFacts, policy: SwapPolicy, nowMs: Milliseco
 	};
 }
 
-/** Returns the time in Unix seconds from which on no fill is signed. */
-export function lastFillAt(view: SwapView): number {
-	return view.fillDeadline - view.destinationRules.fillMarginSeconds(view);
+/**
+ * Returns the time in Unix seconds from which on no fill is signed: if the chain drops the fill, there must be time to
+ * notice that and to fill again.
+ */
+export function lastFillAt({ fillDeadline, policy }: SwapView): number {
+	return fillDeadline - policy.destination.finalitySeconds;
 }
 
 export function isTooLateToFill(view: SwapView): boolean {

@@ -1,6 +1,7 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { ChainHead } from "../facts/facts.ts";
 import type { WaitFor } from "../facts/wait-for.ts";
+import type { OrderView } from "./order-view.ts";
 
 /** Waits until the block of an event is final. */
 export function untilFinalEvent(event: { blockNumber: number }, head: ChainHead): { wait: WaitFor } {
@@ -15,6 +16,11 @@ export function untilFinal(
 ): { wait: WaitFor } {
 	const isNear = nowMs / 1_000 >= time;
 	return { wait: isNear ? { finalized: { chainId: head.chainId, number: head.finalizedNumber + 1 } } : {} };
+}
+
+/** Waits until the order can no longer be filled. */
+export function untilFillExpired(view: OrderView): { wait: WaitFor } {
+	return untilFinal(view, view.destination, view.fillDeadline);
 }
 
 /** Waits until a block has this timestamp: our clock may be there already, but the chain goes by its own. */
