@@ -86,17 +86,16 @@ function evmDeskChain({ deployment, ...config }: EvmChainConfig): DeskChain {
 }
 
 function solanaDeskChain({ deployment, ...config }: SolanaChainConfig): DeskChain {
-	const { name, escrow, vault, settlementToken } = deployment;
+	const { name, program, settlementToken } = deployment;
 	const assets = deployment.assets.map(solanaDeskAsset);
 	const native = assets.find(({ address }) => address === toSolanaWord(solanaNativeToken));
 	if (!native) throw new RangeError(`${name} does not list its native token: fees have no price`);
 	return {
 		...config,
 		name,
-		escrow: toSolanaWord(escrow),
-		vault: toSolanaWord(vault),
-		// We hold the inputs in custody: nobody attests.
-		attesterSet: zeroHash,
+		escrow: toSolanaWord(program.address),
+		vault: toSolanaWord(program.vault),
+		attesterSet: program.attesterSet.hash,
 		settlementToken: toSolanaWord(settlementToken),
 		assets,
 		native,

@@ -70,7 +70,7 @@ describe("a quote fixes every term of its order", () => {
 			destinationChainId: BigInt(solana),
 			escrow: toWord(contracts.escrow),
 			originVault: toWord(contracts.vault),
-			destinationVault: toSolanaWord(deployment.vault),
+			destinationVault: toSolanaWord(deployment.program.vault),
 			attesterSet: attesterSet.hash,
 			wallet: toWord(evmWallet),
 			outputToken: toSolanaWord(deployment.settlementToken),
@@ -82,7 +82,7 @@ describe("a quote fixes every term of its order", () => {
 		);
 	});
 
-	test("from Solana, where our own keys hold and get the input and nobody attests", () => {
+	test("from Solana, where the program holds the input and its attesters decide", () => {
 		const quote = desk.quote(request(inward));
 		expect(quote).toMatchObject({
 			originKind: "solana",
@@ -93,10 +93,10 @@ describe("a quote fixes every term of its order", () => {
 		});
 		expect(quote.order).toMatchObject({
 			originChainId: BigInt(solana),
-			escrow: toSolanaWord(deployment.escrow),
-			originVault: toSolanaWord(deployment.vault),
+			escrow: toSolanaWord(deployment.program.address),
+			originVault: toSolanaWord(deployment.program.vault),
 			destinationVault: toWord(chains.destination.deployment.contracts.vault),
-			attesterSet: zeroHash,
+			attesterSet: deployment.program.attesterSet.hash,
 			wallet: toSolanaWord(wallet),
 			inputToken: toSolanaWord(deployment.settlementToken),
 			recipient: toWord(evmWallet),
@@ -109,7 +109,7 @@ describe("a quote fixes every term of its order", () => {
 		});
 	});
 
-	test("within Solana, where the estimated time is at least that of finality, whatever depth is configured", () => {
+	test("within Solana, where the estimated time is that of the configured depth on both sides", () => {
 		const { config } = scene;
 		const depths = [{ upToUsd: 1_000_000, blocks: 0 }];
 		const own = createDesk({
@@ -121,7 +121,7 @@ describe("a quote fixes every term of its order", () => {
 			nowMs: () => nowMs,
 			random: (size) => new Uint8Array(size),
 		});
-		expect(own.quote(request(within)).etaSeconds).toBe(11);
+		expect(own.quote(request(within)).etaSeconds).toBe(1);
 		expect(own.quote(request(inward)).etaSeconds).toBe(3);
 	});
 
@@ -130,9 +130,9 @@ describe("a quote fixes every term of its order", () => {
 		expect(quote).toMatchObject({ originKind: "solana", recipient: wallet });
 		expect(payout(quote).unusedRent).toBe(0n);
 		expect(quote.order).toMatchObject({
-			escrow: toSolanaWord(deployment.escrow),
-			originVault: toSolanaWord(deployment.vault),
-			destinationVault: toSolanaWord(deployment.vault),
+			escrow: toSolanaWord(deployment.program.address),
+			originVault: toSolanaWord(deployment.program.vault),
+			destinationVault: toSolanaWord(deployment.program.vault),
 			outputToken: zeroHash,
 			recipient: toSolanaWord(wallet),
 		});

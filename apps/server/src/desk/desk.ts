@@ -38,7 +38,7 @@ import {
 	type SwapPrice,
 } from "./price-swap.ts";
 import { noRoute, type ResolvedRequest, resolveRequest } from "./resolve-request.ts";
-import { secondsToDeposit, secondsToDepth } from "./seconds-to-depth.ts";
+import { secondsToDepth } from "./seconds-to-depth.ts";
 import { greatestPassing, leastNotTooSmall } from "./size-limits.ts";
 import type { Desk, DeskQuote, PricedOrder, Repriced } from "./venue.ts";
 
@@ -171,7 +171,7 @@ export function createDesk({
 			recipient: formatAddress(destination.chain.chainId, recipient),
 			slippageBps,
 			etaSeconds: Math.ceil(
-				secondsToDeposit(book, { ...resolved, valueUsdCents }) +
+				secondsToDepth(book, { chain: origin.chain, valueUsdCents }) +
 					secondsToDepth(book, { chain: destination.chain, valueUsdCents }),
 			),
 			summary: describeQuote({ origin, destination, amount, output, accountCost }),

@@ -22,26 +22,26 @@ beforeAll(async () => {
 });
 afterAll(() => scene.stop());
 
-test("the network cost includes every signature, compute unit and marker, and a share of refunds", () => {
+test("the network cost includes every signature, compute unit and account left behind, and a share of refunds", () => {
 	const cost = (from: [number, string], to: [number, string]) =>
 		networkCost(book, { origin: side(...from), destination: side(...to) });
 	const inMicroUsd = (lamports: bigint) => mulDivUp(lamports, 150n, 1_000n);
-	const marker = 20_393n;
-	const [open, release, fill, fillOnOne] = [13_000n, 13_000n, 15_000n, 20_000n];
-	// Two percent of a refund with its marker and the account that may have to be created, and of a void.
-	const [refunds, refundsOfSol, voids] = [41_494n, 708n, 230n];
+	const account = 1_000n;
+	const [open, release, fill] = [14_000n, 12_500n, 16_000n];
+	// Two percent of a refund with the token account that may have to be created, and of a void.
+	const [refunds, refundsOfSol, voids] = [41_116n, 330n, 240n];
 	expect(cost([solana, "USDC"], [solana, "USDT"])).toBe(
-		inMicroUsd(open + refunds) + inMicroUsd(fillOnOne + marker + voids),
+		inMicroUsd(open + refunds) + inMicroUsd(fill + account + voids),
 	);
 	expect(cost([solana, "SOL"], [solana, "USDT"])).toBe(
-		inMicroUsd(open + refundsOfSol) + inMicroUsd(fillOnOne + marker + voids),
+		inMicroUsd(open + refundsOfSol) + inMicroUsd(fill + account + voids),
 	);
 	// The costs of the EVM sides cancel out.
 	expect(
 		cost([solana, "USDC"], [two, "USDC"]) -
 			cost([one, "USDC"], [two, "USDC"]) +
 			cost([one, "USDC"], [solana, "USDC"]),
-	).toBe(inMicroUsd(open + release + marker + refunds) + inMicroUsd(fill + marker + voids));
+	).toBe(inMicroUsd(open + release + account + refunds) + inMicroUsd(fill + account + voids));
 });
 
 test("a higher compute price or SOL price raises the cost on both sides", () => {
@@ -60,6 +60,6 @@ test("a higher compute price or SOL price raises the cost on both sides", () => 
 		destination: { ...pair.destination, chain },
 	});
 	// The compute limits of open and fill, at one lamport per unit instead of a twentieth.
-	const { open, sameChainFill } = solanaTransactions;
-	expect(dear - cost).toBeGreaterThan(((open.units + sameChainFill.units) * 95n * 150n) / (100n * 1_000n));
+	const { open, fill } = solanaTransactions;
+	expect(dear - cost).toBeGreaterThan(((open.units + fill.units) * 95n * 150n) / (100n * 1_000n));
 });

@@ -48,22 +48,23 @@ const secondPoolGas = 100_000n;
 /** The release is part of the fill: it needs no attesters and no transaction of its own. */
 const sameChainReleaseGas = 30_000n;
 
+/** Signatures and compute units of a transaction on Solana. The units are the limit, which is paid for in any case. */
+type SolanaTransaction = { signatures: bigint; units: bigint };
+
 /**
- * Signatures and compute units of each Solana transaction of a swap. The fee payer signs, and the wallet, the vault or
- * the escrow. The units are the limit, which is paid for whether it is used or not.
+ * The transactions of a swap on Solana. The fee payer signs, and the wallet or the vault's operator. A decision has up to
+ * three attesters' signatures, whose check takes most of its units.
  */
 export const solanaTransactions = {
-	open: { signatures: 2n, units: 60_000n },
-	fill: { signatures: 2n, units: 100_000n },
-	/** It also moves the input, for which the escrow signs, so it needs no separate release. */
-	sameChainFill: { signatures: 3n, units: 100_000n },
-	void: { signatures: 2n, units: 30_000n },
-	release: { signatures: 2n, units: 60_000n },
-	refund: { signatures: 2n, units: 100_000n },
-} as const;
+	open: { signatures: 2n, units: 80_000n },
+	fill: { signatures: 2n, units: 120_000n },
+	void: { signatures: 2n, units: 40_000n },
+	release: { signatures: 1n, units: 150_000n },
+	refund: { signatures: 1n, units: 210_000n },
+} satisfies Record<string, SolanaTransaction>;
 
-/** A hundredth of a marker's rent, which comes back after a month: it pays for the wait and for closing the marker. */
-export const markerLamports = mulDivUp(tokenAccountRentLamports, 1n, 100n);
+/** The cost of an account that an order leaves behind: of waiting for its rent, and of closing it. */
+export const accountLamports = 1_000n;
 
 /** The share of swaps assumed to end in a refund, which nobody else pays for. */
 const refundedBps = 200n;
@@ -112,34 +113,22 @@ export function networkCost(
 	}
 }
 
-/**
- * Returns the maximum cost of refunding an order that was not submitted, in USD with 18 decimals, rounded up: the
- * refund, and on Solana, where orders do not expire by time, a void and the rent of its marker.
- */
+/** Returns the maximum cost of refunding an order that was not submitted, in USD with 18 decimals, rounded up. */
 export function refundCostE18(
 	book: PriceBook,
 	{
-		origin,
-		destination,
+		origin: { chainId, native, nativeDecimals },
 		isNative,
 	}: {
 		origin: DeskChain & { kind: "evm" };
-		destination: DeskChain;
 		/** True if the input is the chain's own coin. */
 		isNative: boolean;
 	},
 ): bigint {
 	const { gas, ...sizes } = evmTransactions.refund;
 	const transaction = { ...sizes, gas: gas + (isNative ? refusedRefundGas : 0n) };
-	const refund = inUsd(origin, book.transactionCost(origin.chainId, transaction));
-	if (destination.kind === "evm") return refund;
-	const closing = lamportsOn(book, destination)(solanaTransactions.void) + tokenAccountRentLamports;
-	return refund + inUsd(destination, closing);
-
-	function inUsd({ chainId, native, nativeDecimals }: DeskChain, fees: bigint): bigint {
-		const { usdE18 } = book.reference({ chainId, asset: native.address });
-		return usdValueUp(fees, { decimals: nativeDecimals, usdE18 });
-	}
+	const { usdE18 } = book.reference({ chainId, asset: native.address });
+	return usdValueUp(book.transactionCost(chainId, transaction), { decimals: nativeDecimals, usdE18 });
 }
 
 type Sides = {
@@ -163,8 +152,8 @@ function costOnOrigin(side: Side, { book, isSameChain, isDelegated, mandate }: S
 	const lamports = lamportsOn(book, chain);
 	const { open, release, refund } = solanaTransactions;
 	// The wallet may have closed its token account by then, and we would have to create a new one.
-	const refunded = lamports(refund) + markerLamports + (isLamports(side) ? 0n : tokenAccountRentLamports);
-	return lamports(open) + (isSameChain ? 0n : lamports(release) + markerLamports) + shareOf(refunded);
+	const refunded = lamports(refund) + accountLamports + (isLamports(side) ? 0n : tokenAccountRentLamports);
+	return lamports(open) + (isSameChain ? 0n : lamports(release) + accountLamports) + shareOf(refunded);
 }
 
 function withMandate(open: TransactionShape, mandate: TransactionShape | undefined): TransactionShape {
@@ -188,8 +177,7 @@ function costOnDestination(side: Side, { book, isSameChain, nativeRecipient, top
 		return cost(fill) + topUp + shareOf(cost(evmTransactions.void));
 	}
 	const lamports = lamportsOn(book, chain);
-	const { fill, sameChainFill, void: closing } = solanaTransactions;
-	return lamports(isSameChain ? sameChainFill : fill) + markerLamports + shareOf(lamports(closing));
+	return lamports(solanaTransactions.fill) + accountLamports + shareOf(lamports(solanaTransactions.void));
 }
 
 /**
@@ -225,7 +213,7 @@ export function lamportsOn(
 	book: PriceBook,
 	{ chainId, computePriceMicroLamports }: DeskChain & { kind: "solana" },
 ) {
-	return ({ signatures, units }: { signatures: bigint; units: bigint }): bigint =>
+	return ({ signatures, units }: SolanaTransaction): bigint =>
 		signatures * book.baseFee(chainId) + mulDivUp(units, computePriceMicroLamports, 1_000_000n);
 }
 

@@ -1,10 +1,11 @@
-import { memoProgramAddress, type SolanaAddress, toSolanaWord } from "@geoswap/protocol";
+import { type SolanaAddress, toSolanaWord } from "@geoswap/protocol";
 import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import type { Hex } from "viem";
 import type { EvmChainConfig, SolanaChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 
 const token2022 = "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb" as SolanaAddress;
+const memo = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr" as SolanaAddress;
 const firstMemo = "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo" as SolanaAddress;
 const wrappedSol = "So11111111111111111111111111111111111111112" as SolanaAddress;
 
@@ -29,15 +30,16 @@ function onEvm({ deployment: { contracts, uniswap, assets, ...deployment } }: Ev
 	];
 }
 
-function onSolana({ deployment: { feePayers, escrow, vault, assets } }: SolanaChainConfig): Hex[] {
+function onSolana({ deployment: { feePayers, program, assets } }: SolanaChainConfig): Hex[] {
 	const addresses = [
 		...feePayers,
-		escrow,
-		vault,
+		program.address,
+		program.vault,
+		program.operator,
 		...assets.map(({ address }) => address),
 		TOKEN_PROGRAM_ADDRESS,
 		ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
-		memoProgramAddress,
+		memo,
 		token2022,
 		firstMemo,
 		wrappedSol,

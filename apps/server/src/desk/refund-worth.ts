@@ -24,20 +24,17 @@ export function refundWorth(
 	{ chains, book, nowMs }: { chains: ReadonlyMap<number, DeskChain>; book: PriceBook; nowMs: Milliseconds },
 ): RefundWorth | undefined {
 	const origin = chains.get(toChainId(order.originChainId));
-	const destination = chains.get(toChainId(order.destinationChainId));
-	if (origin?.kind !== "evm" || !destination) return undefined;
+	if (origin?.kind !== "evm" || !chains.has(toChainId(order.destinationChainId))) return undefined;
 	const asset = addressOfWord(order.originChainId, order.inputToken);
-	// If the order expires by time on the destination, no transaction is needed there.
-	const payingChains = destination.kind === "solana" ? [origin, destination] : [origin];
-	const isPriced =
-		book.isReferenceLive({ chainId: origin.chainId, asset }, { nowMs }) &&
-		payingChains.every(({ chainId, native }) =>
-			book.isReferenceLive({ chainId, asset: native.address }, { nowMs }),
-		);
+	const { chainId, native } = origin;
+	// The order expires by time on the destination, so that no transaction is needed there.
+	const isPriced = [asset, native.address].every((one) =>
+		book.isReferenceLive({ chainId, asset: one }, { nowMs }),
+	);
 	if (!isPriced) return undefined;
-	const input = book.reference({ chainId: origin.chainId, asset });
+	const input = book.reference({ chainId, asset });
 	const isNative = BigInt(order.inputToken) === 0n;
-	const cost = refundCostE18(book, { origin, destination, isNative });
+	const cost = refundCostE18(book, { origin, isNative });
 	return {
 		valueUsdCents: usdCentsUp(usdValueUp(order.inputAmount, input)),
 		isWorth: usdValueDown(order.inputAmount, input) > leastCosts * cost,

@@ -1,4 +1,4 @@
-import { memoProgramAddress, type QuoteRequest, solanaNativeToken, tokenAccountOf } from "@geoswap/protocol";
+import { type QuoteRequest, solanaNativeToken, tokenAccountOf } from "@geoswap/protocol";
 import { isOffCurveAddress } from "@solana/kit";
 import { ASSOCIATED_TOKEN_PROGRAM_ADDRESS, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { zeroAddress, zeroHash } from "viem";
@@ -58,23 +58,23 @@ describe("addresses", () => {
 	});
 
 	test("an address that nobody holds, or that is ours, is refused", async () => {
-		const { feePayers, escrow, vault, settlementToken } = deployment;
+		const { feePayers, program, settlementToken } = deployment;
 		const named = [
 			solanaNativeToken,
 			...feePayers,
-			escrow,
-			vault,
+			program.address,
+			program.vault,
+			program.operator,
 			settlementToken,
 			TOKEN_PROGRAM_ADDRESS,
 			ASSOCIATED_TOKEN_PROGRAM_ADDRESS,
-			memoProgramAddress,
+			"MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr",
 			"So11111111111111111111111111111111111111112",
 			"SysvarC1ock11111111111111111111111111111111",
 			"SysvarRent111111111111111111111111111111111",
 			"ComputeBudget111111111111111111111111111111",
 			"Stake11111111111111111111111111111111111111",
-			await tokenAccountOf({ owner: escrow, token: settlementToken }),
-			await tokenAccountOf({ owner: vault, token: settlementToken }),
+			await tokenAccountOf({ owner: program.vault, token: settlementToken }),
 		];
 		for (const address of named) {
 			expect(issuesOf({ ...outward, recipient: address })).toMatchObject({ issues: [{ path: "recipient" }] });

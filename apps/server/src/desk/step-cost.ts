@@ -1,7 +1,7 @@
 import { tokenAccountRentLamports, type Wei } from "@geoswap/protocol";
 import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
 import { isLamports, type Side } from "./desk-chain.ts";
-import { evmFill, evmTransactions, lamportsOn, markerLamports, solanaTransactions } from "./network-cost.ts";
+import { accountLamports, evmFill, evmTransactions, lamportsOn, solanaTransactions } from "./network-cost.ts";
 import type { PriceBook } from "./price/price-book.ts";
 
 /** A transaction of a swap. A void closes an order on its destination, so that its origin may refund it. */
@@ -16,7 +16,7 @@ export type StepCost = {
 
 /**
  * Returns what one transaction of a swap costs at the fees of now, alone and not in a bundle. A quote charges a margin
- * more. On Solana it includes a hundredth of a marker's rent, and a token account for whoever is paid.
+ * more. On Solana it includes the cost of the account that an order leaves behind, and a token account for the receiver.
  */
 export function stepCost(
 	book: PriceBook,
@@ -29,10 +29,8 @@ export function stepCost(
 		return { fee: book.transactionCost(chain.chainId, transaction), transaction };
 	}
 	const lamports = lamportsOn(book, chain);
-	if (step === "open" || step === "void") return { fee: lamports(solanaTransactions[step]) };
+	const fee = lamports(solanaTransactions[step]);
+	if (step === "open" || step === "void") return { fee };
 	const rent = step === "release" || isLamports(side) ? 0n : tokenAccountRentLamports;
-	const isWithRelease = step === "fill" && isSameChain;
-	return {
-		fee: lamports(solanaTransactions[isWithRelease ? "sameChainFill" : step]) + markerLamports + rent,
-	};
+	return { fee: fee + accountLamports + rent };
 }

@@ -16,6 +16,7 @@ import type { BlockPrices, Ladder } from "../../src/chain/evm/read/read-block-pr
 import { type Config, configSchema } from "../../src/config/config.ts";
 import { joinDeployment } from "../../src/config/join-deployment.ts";
 import { type HashedRandom, hashedRandom } from "../../src/operate/shadow/hashed-random.ts";
+import { testProgram } from "../order/test-program.ts";
 
 // A day that no chain has seen. Prices follow a random walk with a yearly volatility near that of recent years, feeds
 // follow them with Chainlink's deviations and heartbeats, pools have a fee and a depth, and base fees move by at most an
@@ -153,8 +154,7 @@ function solanaOf({ chainId }: ChainDeployment): SolanaDeployment {
 		name: "Solana",
 		genesisHash: made(1),
 		feePayers: [made(2)],
-		escrow: made(4),
-		vault: made(5),
+		program: testProgram({ address: made(4), vault: made(5), operator: made(7) }),
 		settlementToken: made(6),
 		assets: [
 			{ symbol: "USDC", address: made(6), decimals: 6, kind: "stable", feed: feed("USDC", 86_400, 25) },

@@ -14,7 +14,7 @@ import { configBook } from "../../desk/price/config-book.ts";
 import type { PriceBook } from "../../desk/price/price-book.ts";
 import type { PriceNews } from "../../desk/price/price-news.ts";
 import { assetId } from "../../desk/price-swap.ts";
-import { secondsToDeposit } from "../../desk/seconds-to-depth.ts";
+import { secondsToDepth } from "../../desk/seconds-to-depth.ts";
 import { type SwapStep, stepCost } from "../../desk/step-cost.ts";
 import type { Repriced } from "../../desk/venue.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
@@ -228,12 +228,11 @@ export function createShadowDay({
 	function open(swap: PaperSwap): void {
 		swap.openedAtMs = clockMs;
 		pay(swap, "open", swap.origin);
-		const { origin, destination } = swap;
+		const { origin } = swap;
 		const { valueUsdCents } = swap.quote;
 		// It has been mined already: its depth remains.
 		const seconds =
-			secondsToDeposit(book, { origin, destination, valueUsdCents }) -
-			book.blockSeconds(origin.chain.chainId);
+			secondsToDepth(book, { chain: origin.chain, valueUsdCents }) - book.blockSeconds(origin.chain.chainId);
 		schedule(clockMs + 1_000 * seconds, () => fill(swap));
 	}
 
