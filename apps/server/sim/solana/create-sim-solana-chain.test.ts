@@ -21,6 +21,9 @@ solanaChainContract("the simulated Solana", async () => {
 		},
 		give: async ({ token, owner, amount }) => chain.give(token, owner, amount),
 		fork: async ({ depth, keep }) => chain.reorg({ depth, keep: (signature) => keep.includes(signature) }),
+		passTime: async (seconds) => {
+			atMs += seconds * 1_000;
+		},
 		stallFinality: async (isStalled) => chain.stallFinality(isStalled),
 		stop: async () => chain.close(),
 	};

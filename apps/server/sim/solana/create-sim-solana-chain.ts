@@ -1,4 +1,4 @@
-import { deriveSolanaDevnetKeys, describeSolana, solanaKeyVariables } from "@geoswap/devnet";
+import { deriveSolanaDevnetKeys, describeSolana } from "@geoswap/devnet";
 import {
 	type Commitment,
 	type LandedTransaction,
@@ -7,14 +7,28 @@ import {
 	solanaMachine,
 	solanaNode,
 } from "@geoswap/devnet/solana-node";
-import { type SolanaAddress, type SolanaDeployment, solanaNativeToken } from "@geoswap/protocol";
-import { createKeyPairSignerFromPrivateKeyBytes, type KeyPairSigner } from "@solana/kit";
+import {
+	decodeOrderAccount,
+	decodeRecordAccount,
+	type OrderAccount,
+	orderAddress,
+	type ProgramDeployment,
+	type RecordAccount,
+	recordAddress,
+	type SolanaAddress,
+	type SolanaDeployment,
+	solanaNativeToken,
+} from "@geoswap/protocol";
+import {
+	createKeyPairSignerFromBytes,
+	createKeyPairSignerFromPrivateKeyBytes,
+	type KeyPairSigner,
+} from "@solana/kit";
 import type { Hex } from "viem";
 import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
-import { solanaKeysOf } from "../../test/signer/solana-keys-of.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import { RpcFailure, type SimChain } from "../sim-chain.ts";
-import { markerAddressOf, tokenAddressOf } from "./account-address.ts";
+import { tokenAddressOf } from "./account-address.ts";
 
 export type SimSolanaChain = Omit<SimChain, "produce" | "reorg"> & {
 	produce: (options: Parameters<SimChain["produce"]>[0]) => void;
@@ -30,12 +44,10 @@ export type SimSolanaChain = Omit<SimChain, "produce" | "reorg"> & {
 	/** Gives tokens as if they had always been there, at every commitment. The native token is lamports. */
 	give: (token: SolanaAddress, owner: SolanaAddress, amount: bigint) => void;
 	balanceOf: (token: SolanaAddress, owner: SolanaAddress, commitment?: Commitment) => bigint;
-	/** Returns the owner of the order's marker: see `markerAddress` for its meaning. */
-	markerOf: (
-		base: "vault" | "escrow",
-		orderId: Hex,
-		commitment?: Commitment,
-	) => "vault" | "escrow" | "someone" | undefined;
+	/** Returns the account of an order that began on Solana; undefined if it was never prepared or is closed. */
+	orderOf: (orderId: Hex, commitment?: Commitment) => Promise<OrderAccount | undefined>;
+	/** Returns the program's record of an order from another chain. */
+	recordOf: (orderId: Hex, commitment?: Commitment) => Promise<RecordAccount | undefined>;
 	/** Returns a landed transaction by its signature in base58. */
 	landed: (signature: string, commitment?: Commitment) => LandedTransaction | undefined;
 	/** Returns the transactions that named the address, oldest first, including failed ones. */
@@ -54,6 +66,8 @@ type SimSolanaOptions = {
 	skipEvery?: number | undefined;
 	/** The usual price that transactions offer for a compute unit. */
 	usualMicroLamports?: bigint;
+	/** The attesters that decide orders which begin on this chain. By default they are the devnet's. */
+	attesterSet?: ProgramDeployment["attesterSet"];
 };
 
 /**
@@ -67,6 +81,7 @@ export async function createSimSolanaChain({
 	finalitySlots = 32,
 	skipEvery,
 	usualMicroLamports = 50_000n,
+	attesterSet,
 }: SimSolanaOptions): Promise<SimSolanaChain> {
 	let nowMs = startMs;
 	const run = random.fork("blockhashes").bytes(16);
@@ -75,14 +90,20 @@ export async function createSimSolanaChain({
 	const options = { confirmedSlots, finalitySlots, skipEvery, now: () => nowMs, run, svm };
 	const { chain, methods, giveLamports, giveTokens } = await solanaNode(options);
 	const genesisHash = chain.blocks[0]?.blockhash ?? "";
-	const deployment = describeSolana({ genesisHash });
-	const keys = await serviceKeys(deployment);
+	const deployment = describeWorld(genesisHash, attesterSet);
+	const program = deployment.program.address;
+	const keys = await serviceKeys();
 	/** Least price of a compute unit. */
 	let leastMicroLamports = 0n;
 	let isClosed = false;
 
 	const isReached = ({ block }: LandedTransaction, commitment: Commitment) =>
 		block.slot <= chain.head(commitment).slot;
+	/** Returns the data of an account of the program. */
+	const programDataAt = (address: SolanaAddress, commitment: Commitment) => {
+		const account = chain.accountAt(address, commitment);
+		return account?.programAddress === program ? new Uint8Array(account.data) : undefined;
+	};
 	const tokenAt = (address: SolanaAddress, commitment: Commitment) =>
 		readTokenAccount(chain.accountAt(address, commitment));
 
@@ -142,11 +163,13 @@ export async function createSimSolanaChain({
 			const held = tokenAt(tokenAddressOf({ owner, token }), commitment);
 			return held?.owner === owner && held.mint === token ? held.amount : 0n;
 		},
-		markerOf: (base, orderId, commitment = "processed") => {
-			const marker = tokenAt(markerAddressOf({ base: deployment[base], orderId }), commitment);
-			if (!marker) return undefined;
-			if (marker.owner === deployment.vault) return "vault";
-			return marker.owner === deployment.escrow ? "escrow" : "someone";
+		orderOf: async (orderId, commitment = "processed") => {
+			const data = programDataAt(await orderAddress(program, orderId), commitment);
+			return data && decodeOrderAccount(data);
+		},
+		recordOf: async (orderId, commitment = "processed") => {
+			const data = programDataAt(await recordAddress(program, orderId), commitment);
+			return data && decodeRecordAccount(data);
 		},
 		landed: (signature, commitment = "processed") => {
 			const landed = chain.transaction(signature);
@@ -192,10 +215,22 @@ function statusesUpTo(answered: unknown, slot: number): unknown {
 	};
 }
 
+function describeWorld(
+	genesisHash: string,
+	attesterSet: ProgramDeployment["attesterSet"] | undefined,
+): SolanaDeployment {
+	const deployment = describeSolana({ genesisHash });
+	return attesterSet ? { ...deployment, program: { ...deployment.program, attesterSet } } : deployment;
+}
+
 let parsed: Promise<SolanaKeys> | undefined;
 
 /** Returns the service's keys, the same on every chain: only what they sign differs from run to run. */
-function serviceKeys(deployment: SolanaDeployment): Promise<SolanaKeys> {
-	parsed ??= solanaKeysOf(solanaKeyVariables(deriveSolanaDevnetKeys()), deployment);
+function serviceKeys(): Promise<SolanaKeys> {
+	const { feePayers, operator } = deriveSolanaDevnetKeys();
+	const signerOf = (key: Uint8Array) => createKeyPairSignerFromBytes(key);
+	parsed ??= Promise.all([Promise.all(feePayers.map(signerOf)), signerOf(operator)]).then(
+		([payers, ofVault]) => ({ feePayers: payers, operator: ofVault }),
+	);
 	return parsed;
 }

@@ -1,6 +1,5 @@
-import { solanaKeyVariables, startTestSolana } from "@geoswap/devnet";
-import { createDefaultRpcTransport } from "@solana/kit";
-import { solanaKeysOf } from "../../test/signer/solana-keys-of.ts";
+import { startTestSolana } from "@geoswap/devnet";
+import { createDefaultRpcTransport, createKeyPairSignerFromBytes } from "@solana/kit";
 import { solanaChainContract } from "./solana-chain-contract.ts";
 import { subjectOptions } from "./solana-contract-scene.ts";
 
@@ -9,12 +8,16 @@ solanaChainContract("the devnet's Solana", async () => {
 	const { admin, deployment } = solana;
 	return {
 		deployment,
-		keys: await solanaKeysOf(solanaKeyVariables(solana.keys), deployment),
+		keys: {
+			feePayers: await Promise.all(solana.keys.feePayers.map((key) => createKeyPairSignerFromBytes(key))),
+			operator: await createKeyPairSignerFromBytes(solana.keys.operator),
+		},
 		transport: createDefaultRpcTransport({ url: solana.rpcUrl }),
 		slots: (slots) => admin.warp({ slots }),
 		give: async (gift) => {
 			await admin.mintTo(gift);
 		},
+		passTime: (seconds) => admin.passTime({ seconds }),
 		fork: admin.fork,
 		stallFinality: (stallFinality) => admin.setFaults({ stallFinality }),
 		stop: solana.stop,

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import { markerAddress, orderId } from "@geoswap/protocol";
+import { orderId } from "@geoswap/protocol";
 import { findAssociatedTokenPda, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { toSignature } from "../../src/chain/solana/read/read-statuses.ts";
 import { seededRandom } from "../seeded-random.ts";
 import { RpcFailure } from "../sim-chain.ts";
-import { markerAddressOf, tokenAddressOf } from "./account-address.ts";
+import { tokenAddressOf } from "./account-address.ts";
 import { createSimSolanaChain, type SimSolanaChain } from "./create-sim-solana-chain.ts";
 import { kitTransport } from "./kit-answer.ts";
 import { solanaContractScene } from "./solana-contract-scene.ts";
@@ -27,6 +27,9 @@ function sceneOn(on: SimSolanaChain) {
 		},
 		give: async ({ token, owner, amount }) => on.give(token, owner, amount),
 		fork: async ({ depth, keep }) => on.reorg({ depth, keep: (signature) => keep.includes(signature) }),
+		passTime: async (seconds) => {
+			nowMs += seconds * 1_000;
+		},
 		stallFinality: async (isStalled) => on.stallFinality(isStalled),
 		stop: async () => on.close(),
 	});
@@ -110,30 +113,33 @@ test("devnet-only and unknown methods fail with an RPC error", () => {
 	}
 });
 
-test("the chain computes the same token and marker addresses as the service", async () => {
-	const { order, recipient } = await scene.orderTo();
+test("the chain computes the same token addresses as the service", async () => {
+	const { recipient } = await scene.orderTo();
 	const holding = { owner: recipient, mint: scene.usdc, tokenProgram: TOKEN_PROGRAM_ADDRESS };
 	expect(tokenAddressOf({ owner: recipient, token: scene.usdc })).toBe(
 		(await findAssociatedTokenPda(holding))[0],
 	);
-	const marker = { base: chain.deployment.vault, orderId: orderId(order) };
-	expect(markerAddressOf(marker)).toBe(await markerAddress(marker));
 });
 
-test("balances, markers and transactions are visible from the commitment that they have reached", async () => {
+test("balances, records, orders and transactions are visible from the commitment that they have reached", async () => {
 	const payout = await sentPayout();
 	produce();
 	expect(chain.balanceOf(scene.usdc, payout.recipient, "confirmed")).toBe(0n);
-	expect(chain.markerOf("vault", orderId(payout.order), "confirmed")).toBeUndefined();
+	expect(await chain.recordOf(orderId(payout.order), "confirmed")).toBeUndefined();
 	expect(chain.landed(payout.signature)).toMatchObject({ error: null });
 	expect(chain.landed(payout.signature, "confirmed")).toBeUndefined();
 	for (let i = 0; i < 4; i++) produce();
 	expect(chain.balanceOf(scene.usdc, payout.recipient, "confirmed")).toBe(
 		await scene.balance(payout.recipient),
 	);
-	expect(chain.markerOf("vault", orderId(payout.order), "confirmed")).toBe("vault");
-	expect(chain.markerOf("vault", orderId(payout.order), "finalized")).toBeUndefined();
+	expect(await chain.recordOf(orderId(payout.order), "confirmed")).toMatchObject({ state: "filled" });
+	expect(await chain.recordOf(orderId(payout.order), "finalized")).toBeUndefined();
 	expect(chain.landedOf(payout.recipient).map(({ wire }) => wire.signature)).toEqual([payout.signature]);
+	const { order, wallet } = await scene.orderFrom();
+	await scene.send(await scene.signDeposit(order, wallet));
+	produce();
+	expect(await chain.orderOf(orderId(order))).toMatchObject({ state: "opened", isPaid: false });
+	expect(await chain.orderOf(orderId(order), "confirmed")).toBeUndefined();
 });
 
 /** Collects everything that a node answers in the course of some orders, through faults that the seed decides. */
@@ -178,7 +184,7 @@ async function story(seed: number): Promise<{ hash: string; answers: number }> {
 		for (const one of signed) await rawStatus(one);
 		await balance((await on.newWallet()).address);
 		await balance(paid.recipient);
-		await rpc.getSignaturesForAddress(on.deployment.vault, { commitment: "confirmed" }).send();
+		await rpc.getSignaturesForAddress(on.deployment.program.vault, { commitment: "confirmed" }).send();
 		await rpc.getLatestBlockhash({ commitment: "processed" }).send();
 		answers.push(on.waiting().join());
 	}

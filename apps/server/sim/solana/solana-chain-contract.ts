@@ -1,3 +1,4 @@
+import { accountRentLamports, programAccountSizes, tokenAccountRentLamports } from "@geoswap/protocol";
 import type { Signature } from "@solana/kit";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
@@ -7,6 +8,9 @@ import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
 import { toSignature } from "../../src/chain/solana/read/read-statuses.ts";
 import { simulateTransaction, toBase64 } from "../../src/chain/solana/send/simulate-transaction.ts";
 import { type SolanaSubject, solanaContractScene } from "./solana-contract-scene.ts";
+
+/** The rent of an order and of the token account that holds its input. */
+const orderRentLamports = accountRentLamports(programAccountSizes.order) + tokenAccountRentLamports;
 
 /** Tests what the service relies on of Solana, for any implementation. */
 export function solanaChainContract(name: string, startSubject: () => Promise<SolanaSubject>): void {
@@ -20,14 +24,11 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 		afterEach(() => subject.stallFinality(false));
 		afterAll(() => subject?.stop());
 
-		test("a deposit moves the order's input into the escrow, and the fee payer pays for it", async () => {
+		test("a deposit moves the order's input into the order's own account, and the fee payer pays for it", async () => {
 			const { order, wallet } = await scene.orderFrom();
-			const [escrowed, paid] = [
-				await scene.balance(subject.deployment.escrow),
-				await scene.lamports(scene.feePayer),
-			];
+			const paid = await scene.lamports(scene.feePayer);
 			const signed = await scene.land(await scene.signDeposit(order, wallet));
-			expect(await scene.balance(subject.deployment.escrow)).toBe(escrowed + order.inputAmount);
+			expect(await scene.state(order)).toBe("opened");
 			expect(await scene.balance(wallet.address)).toBe(0n);
 			const landed = await readLanded(scene.chain, signed.signature);
 			expect(landed).toMatchObject({ isFailed: false, message: { feePayer: scene.feePayer } });
@@ -37,7 +38,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 				before: order.inputAmount,
 				after: 0n,
 			});
-			expect(await scene.lamports(scene.feePayer)).toBe(paid - (landed?.fee ?? 0n));
+			expect(await scene.lamports(scene.feePayer)).toBe(paid - (landed?.fee ?? 0n) - orderRentLamports);
 		});
 
 		test("an order is paid once: a second payout fails, pays its fee and moves nothing", async () => {
@@ -45,7 +46,7 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			const first = await scene.signPayout(order);
 			await scene.land(first);
 			expect(await scene.balance(recipient)).toBe(order.minOutput);
-			expect(await scene.marker("vault", order)).toBe("vault");
+			expect(await scene.record(order)).toBe("filled");
 			const second = await scene.signPayout(order);
 			expect(second.signature).not.toBe(first.signature);
 			expect(await simulateTransaction(scene.chain, second.raw)).toMatchObject({ ok: false });
@@ -69,8 +70,8 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 		test("a voided order is not paid", async () => {
 			const { order, recipient } = await scene.orderTo();
 			await scene.land(await scene.signVoid(order));
-			expect(await scene.marker("vault", order)).toBe("escrow");
-			const payout = await scene.land(await scene.signPayout(order));
+			expect(await scene.record(order)).toBe("voided");
+			const payout = await scene.land(await scene.signPayout(order, { createsAccount: true }));
 			expect(await scene.status(payout)).toMatchObject({ isFailed: true });
 			expect(await scene.balance(recipient)).toBe(0n);
 		});
@@ -82,17 +83,32 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			}
 			await scene.land(await scene.signRelease(released.order));
 			await scene.land(await scene.signRefund(refunded.order));
-			expect(await scene.marker("escrow", released.order)).toBe("vault");
-			expect(await scene.marker("escrow", refunded.order)).toBe("escrow");
+			expect(await scene.state(released.order)).toBe("released, paid");
+			expect(await scene.state(refunded.order)).toBe("refunded, paid");
 			expect(await scene.balance(refunded.wallet.address)).toBe(refunded.order.inputAmount);
-			const escrowed = await scene.balance(subject.deployment.escrow);
+			const inVault = await scene.balance(subject.deployment.program.vault);
 			const late = [await scene.signRefund(released.order), await scene.signRelease(refunded.order)];
 			for (const signed of late) {
 				await scene.land(signed);
 				expect(await scene.status(signed)).toMatchObject({ isFailed: true });
 			}
 			expect(await scene.balance(released.wallet.address)).toBe(0n);
-			expect(await scene.balance(subject.deployment.escrow)).toBe(escrowed);
+			expect(await scene.balance(subject.deployment.program.vault)).toBe(inVault);
+		});
+
+		test("the program reads the time of the block that a transaction lands in: an order is refunded without attesters from its deadline on", async () => {
+			const { order, wallet } = await scene.orderFrom();
+			await scene.land(await scene.signDeposit(order, wallet));
+			const early = await scene.land(await scene.signExpiry(order));
+			expect(await scene.status(early)).toMatchObject({ isFailed: true });
+			const before = await scene.programTime();
+			await subject.passTime(900);
+			await subject.slots(4);
+			expect((await scene.programTime()) - before).toBeGreaterThanOrEqual(900);
+			const refund = await scene.land(await scene.signExpiry(order));
+			expect(await scene.status(refund)).toMatchObject({ isFailed: false });
+			expect(await scene.state(order)).toBe("refunded, paid");
+			expect(await scene.balance(wallet.address)).toBe(order.inputAmount);
 		});
 
 		test("a transaction lands on top of the last valid height of its blockhash, and not one block later", async () => {
@@ -127,15 +143,15 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 			expect(await scene.rawStatus(signed)).toMatchObject({ confirmationStatus: "processed", err: null });
 			expect(await scene.status(signed)).toBeUndefined();
 			expect(await readLanded(scene.chain, signed.signature)).toBeUndefined();
-			expect(await scene.marker("vault", order)).toBeUndefined();
+			expect(await scene.record(order)).toBeUndefined();
 			await subject.slots(3);
 			expect(await scene.status(signed)).toMatchObject({ isFinal: false });
 			expect(await readLanded(scene.chain, signed.signature, "finalized")).toBeUndefined();
-			expect(await scene.marker("vault", order, "finalized")).toBeUndefined();
+			expect(await scene.record(order, "finalized")).toBeUndefined();
 			await subject.slots(33);
 			expect(await scene.status(signed)).toMatchObject({ isFinal: true });
 			expect(await readLanded(scene.chain, signed.signature, "finalized")).toMatchObject({ isFailed: false });
-			expect(await scene.marker("vault", order, "finalized")).toBe("vault");
+			expect(await scene.record(order, "finalized")).toBe("filled");
 		});
 
 		test("heights count blocks and are below slots, since some slots have no block", async () => {
@@ -207,7 +223,8 @@ export function solanaChainContract(name: string, startSubject: () => Promise<So
 				expect(await scene.rawStatus(one)).toBeNull();
 				expect(await readLanded(scene.chain, one.signature)).toBeUndefined();
 			}
-			expect(await scene.marker("vault", order)).toBeUndefined();
+			expect(await scene.record(order)).toBeUndefined();
+			expect(await scene.state(deposit)).toBeUndefined();
 			expect(await scene.balance(recipient)).toBe(0n);
 			expect(await scene.balance(wallet.address)).toBe(deposit.inputAmount);
 			expect(await scene.lamports(scene.feePayer)).toBe(paid);

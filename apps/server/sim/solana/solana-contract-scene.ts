@@ -1,7 +1,11 @@
+import { deriveDevnetKeys } from "@geoswap/devnet";
 import {
+	attestationDigest,
+	attestationMessage,
 	type Order,
+	openTransaction,
 	orderId,
-	orderTransaction,
+	packDeadlines,
 	type SolanaAddress,
 	type SolanaDeployment,
 	solanaChainId,
@@ -14,17 +18,19 @@ import {
 	signBytes,
 } from "@solana/kit";
 import { bytesToHex, type Hex, toHex } from "viem";
+import { sign } from "viem/accounts";
 import { connectSolana, type SolanaCommitment } from "../../src/chain/solana/connect-solana.ts";
-import { readMarkers } from "../../src/chain/solana/marker/read-markers.ts";
+import { readOrders } from "../../src/chain/solana/program/read-orders.ts";
+import { readRecords } from "../../src/chain/solana/program/read-records.ts";
+import { type Decision, signEnding } from "../../src/chain/solana/program/sign-ending.ts";
+import { signFill } from "../../src/chain/solana/program/sign-fill.ts";
+import { signVoid } from "../../src/chain/solana/program/sign-void.ts";
 import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
+import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
 import { readSolanaWallet } from "../../src/chain/solana/read/read-solana-wallet.ts";
 import { readStatuses, toSignature } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import type { SignedTransaction } from "../../src/chain/solana/send/sign-instructions.ts";
-import { signPayout } from "../../src/chain/solana/send/sign-payout.ts";
-import { signRefund } from "../../src/chain/solana/send/sign-refund.ts";
-import { signRelease } from "../../src/chain/solana/send/sign-release.ts";
-import { signVoid } from "../../src/chain/solana/send/sign-void.ts";
 import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
 import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
 import { solanaOrder } from "../../test/order/solana-order-scene.ts";
@@ -41,6 +47,8 @@ export type SolanaSubject = {
 	give: (gift: { token: SolanaAddress; owner: SolanaAddress; amount: bigint }) => Promise<void>;
 	fork: (fork: { depth: number; keep: readonly string[] }) => Promise<void>;
 	stallFinality: (isStalled: boolean) => Promise<void>;
+	/** Moves the clock of all later blocks. */
+	passTime: (seconds: number) => Promise<void>;
 	stop: () => Promise<void>;
 };
 
@@ -51,6 +59,7 @@ const computePrice = 1_000n;
 /** Creates the service's actions on orders of such a chain, by its own code. No two wallets or orders are the same. */
 export function solanaContractScene(subject: SolanaSubject) {
 	const { deployment, keys, transport, slots } = subject;
+	const { program } = deployment;
 	const chain = connectSolana({ rpcUrl: "", deployment, transport });
 	const [feePayer] = keys.feePayers;
 	if (!feePayer) throw new Error("there is no fee payer");
@@ -59,7 +68,22 @@ export function solanaContractScene(subject: SolanaSubject) {
 
 	const parts = async () => {
 		const { blockhash } = await readBlockhash(chain);
-		return { deployment, keys, feePayer, blockhash, computePrice };
+		return { deployment, operator: keys.operator, feePayer, blockhash, computePrice };
+	};
+	/** Returns the deadlines of an order that begins now, by the chain's clock. */
+	const deadlines = async () => {
+		const { confirmed } = await readSlots(chain);
+		const now = BigInt(confirmed.timestamp ?? 0);
+		return packDeadlines({ openDeadline: now + 300n, fillDeadline: now + 600n, refundAfter: now + 900n });
+	};
+	/** Returns the signatures of two attesters over the order. */
+	const attested = async (kind: "Release" | "Refund", order: Order): Promise<Decision> => {
+		const hash = attestationDigest(attestationMessage(kind, [order]));
+		const attesters = deriveDevnetKeys().attesters.slice(0, 2);
+		const signatures = await Promise.all(
+			attesters.map((privateKey): Promise<Hex> => sign({ hash, privateKey, to: "hex" })),
+		);
+		return { by: "attesters", set: program.attesterSet, signatures };
 	};
 	const newWallet = (): Promise<KeyPairSigner> => {
 		made += 1;
@@ -88,7 +112,9 @@ export function solanaContractScene(subject: SolanaSubject) {
 			const order = solanaOrder({
 				deployment,
 				wallet: wallet.address,
+				attesterSet: program.attesterSet.hash,
 				swapKey: toHex(made, { size: 32 }),
+				deadlines: await deadlines(),
 			});
 			await subject.give({ token: usdc, owner: wallet.address, amount: order.inputAmount });
 			return { order, wallet };
@@ -101,23 +127,24 @@ export function solanaContractScene(subject: SolanaSubject) {
 				wallet: recipient,
 				originChainId: 31337n,
 				destinationChainId: BigInt(solanaChainId),
-				destinationVault: toSolanaWord(deployment.vault),
+				destinationVault: toSolanaWord(deployment.program.vault),
 				recipient: toSolanaWord(recipient),
 				outputToken: toSolanaWord(usdc),
 				swapKey: toHex(made, { size: 32 }),
+				deadlines: await deadlines(),
 			});
 			return { order, recipient };
 		},
 		signDeposit: async (order: Order, wallet: KeyPairSigner): Promise<SignedTransaction> => {
 			const { blockhash } = await readBlockhash(chain);
-			const compute = { unitLimit: 40_000, microLamportsPerUnit: computePrice };
+			const compute = { unitLimit: 100_000, microLamportsPerUnit: computePrice };
 			const op = { feePayer: feePayer.address, blockhash, compute };
-			const { message } = await orderTransaction(deployment, order, op);
+			const { message } = await openTransaction(deployment, order, op);
 			const signature = bytesToHex(new Uint8Array(await signBytes(wallet.keyPair.privateKey, message)));
 			return coSignOrder({ deployment, order, op: { ...op, signature }, feePayerKey: feePayer });
 		},
 		signPayout: async (order: Order, changes: { blockhash?: string; createsAccount?: boolean } = {}) =>
-			signPayout({
+			signFill({
 				...(await parts()),
 				order,
 				amount: order.minOutput,
@@ -125,13 +152,32 @@ export function solanaContractScene(subject: SolanaSubject) {
 				...changes,
 			}),
 		signVoid: async (order: Order) => signVoid({ ...(await parts()), order }),
-		signRelease: async (order: Order) => signRelease({ ...(await parts()), order }),
-		signRefund: async (order: Order) => signRefund({ ...(await parts()), order, createsAccount: false }),
+		signRelease: async (order: Order) =>
+			signEnding({ ...(await parts()), order, to: "vault", decision: await attested("Release", order) }),
+		signRefund: async (order: Order) =>
+			signEnding({ ...(await parts()), order, to: "wallet", decision: await attested("Refund", order) }),
+		/** Refunds an order without attesters, which the program allows from its `refundAfter` on. */
+		signExpiry: async (order: Order) =>
+			signEnding({ ...(await parts()), order, to: "wallet", decision: { by: "time" } }),
 		balance: async (owner: SolanaAddress): Promise<bigint> =>
 			(await readSolanaWallet(chain, { wallet: owner, token: toSolanaWord(usdc) })).balance,
-		marker: async (base: "vault" | "escrow", order: Order, commitment: SolanaCommitment = "confirmed") => {
-			const asked = { base: deployment[base], orderIds: [orderId(order)], commitment };
-			return (await readMarkers(chain, asked))[0];
+		/** Returns what became of an order from this chain. */
+		state: async (order: Order, commitment: SolanaCommitment = "confirmed") => {
+			const [account] = await readOrders(chain, { orderIds: [orderId(order)], commitment });
+			return account && `${account.state}${account.isPaid ? ", paid" : ""}`;
+		},
+		/** Returns what the program has recorded about an order from another chain. */
+		record: async (order: Order, commitment: SolanaCommitment = "confirmed") => {
+			const [reading] = await readRecords(chain, { orderIds: [orderId(order)], commitment });
+			return reading?.record?.state;
+		},
+		/** Returns the time that the program reads, in seconds. */
+		programTime: async (): Promise<number> => {
+			const [reading] = await readRecords(chain, {
+				orderIds: [toHex(1, { size: 32 })],
+				commitment: "confirmed",
+			});
+			return Number(reading?.unixSeconds);
 		},
 		status: async ({ signature }: { signature: Hex }) => (await readStatuses(chain, [signature]))[0],
 		/** Returns a node's status of a transaction, at any commitment. */

@@ -81,3 +81,8 @@ export function assetsPricedOn(chainId: number, config: Chains): readonly Solana
 	const assets = solanaChain(config)?.deployment.assets ?? [];
 	return assets.filter(({ feed }) => feed.chainId === chainId);
 }
+
+/** Returns the attesters that decide new orders from a chain. */
+export function attesterSetOfChain(chain: ChainConfig): EvmChainConfig["deployment"]["attesterSet"] {
+	return chain.kind === "evm" ? chain.deployment.attesterSet : chain.deployment.program.attesterSet;
+}

@@ -114,19 +114,12 @@ export const solanaTermsSchema = z.strictObject({
 	/** Most transactions that one run of a lane signs. */
 	bundleSize: z.int().min(1).max(100).default(20),
 	bundleWindowMs: z.int().nonnegative().default(50),
-	/** Age at which a marker is closed: its lamports come back, and its guard against a second payment ends. */
-	markerSeconds: z
-		.int()
-		.positive()
-		.default(30 * 86_400),
 	/** The desk's charge on assets that it prices by their feed alone. */
 	spreadBps: z
 		.strictObject({ stable: z.int().nonnegative().default(5), volatile: z.int().nonnegative().default(30) })
 		.prefault({}),
 	/** An HTTP quoter of Jupiter's shape, whose fresh prices replace the spread. Absent if there is none. */
 	quoter: quoterSchema.exactOptional(),
-	/** Most whole tokens that leave the vault in an hour, by symbol. Enforced by this service alone, by no program. */
-	outflowCaps: z.record(z.string(), z.string().regex(/^\d+$/)).default({}),
 	unreleasedCapUsd: z.number().positive().default(1_000_000),
 	unfinalCapUsd: z.number().positive().default(250_000),
 });

@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import type { Hash } from "viem";
 import { maximumMicroLamportsPerUnit } from "../chain/solana/wallet/co-sign-order.ts";
 import {
+	attesterSetOfChain,
 	type ChainConfig,
 	type EvmChainConfig,
 	evmChains,
@@ -40,9 +41,10 @@ export function configProblems({
 		...volatilityProblems(all, price),
 		...pythProblems(all, price),
 	);
-	// Nothing is attested if there is only one chain, or if the input is on Solana.
-	for (const { chainId, deployment } of all.length > 1 ? evmChains({ chains: all }) : []) {
-		const { threshold } = deployment.attesterSet;
+	// Nothing is attested if there is only one chain.
+	for (const chain of all.length > 1 ? all : []) {
+		const { chainId } = chain;
+		const { threshold } = attesterSetOfChain(chain);
 		if (attesters.length < threshold) {
 			problems.push(
 				`attesters: chain ${chainId} needs ${threshold}, but only ${attesters.length} are listed`,
@@ -136,16 +138,9 @@ function solanaProblems(
 	solana: SolanaChainConfig,
 	{ chains, price }: Pick<Config, "chains" | "price">,
 ): string[] {
-	const { deployment, openSeconds, markerSeconds, blockhashSeconds } = solana;
+	const { deployment, openSeconds, blockhashSeconds } = solana;
 	const { least, most } = blockhashSeconds;
 	const computePrice = BigInt(solana.computePriceMicroLamports);
-	const symbols = deployment.assets.map(({ symbol }) => symbol);
-	// The slower chain decides how long an order takes.
-	const slowest = (seconds: (chain: ChainConfig) => number) => Math.max(...chains.map(seconds));
-	const orderSeconds =
-		slowest((chain) => chain.openSeconds) +
-		slowest((chain) => chain.fillSeconds) +
-		slowest((chain) => chain.refundSeconds);
 	return unmet([
 		openProblems(solana),
 		least < most || `solana.blockhashSeconds: least, ${least}, must be below most, ${most}`,
@@ -153,17 +148,6 @@ function solanaProblems(
 			`solana.openSeconds: must be at least ${quoteSeconds + most}: a transaction that is built when its quote expires can land for ${most} seconds more`,
 		computePrice <= maximumMicroLamportsPerUnit ||
 			`solana.computePriceMicroLamports: must be at most ${maximumMicroLamportsPerUnit}: fee payers refuse to sign for more`,
-		markerSeconds > orderSeconds ||
-			`solana.markerSeconds: must be above ${orderSeconds}, the longest that an order can take: without its marker an order could be paid twice`,
-		Object.keys(solana.outflowCaps)
-			.filter((symbol) => !symbols.includes(symbol))
-			.map((symbol) => `solana.outflowCaps.${symbol}: the deployment has no such asset`),
-		deployment.assets
-			.filter(({ kind, symbol }) => kind === "volatile" && solana.outflowCaps[symbol] === undefined)
-			.map(
-				({ symbol }) =>
-					`solana.outflowCaps: needs a cap for ${symbol}: with a wrong feed, all of it could be lost`,
-			),
 		deployment.assets.map(({ symbol, kind, feed: { deviationBps } }) => {
 			const takenBps = (100 * solana.spreadBps[kind] + price.optionCentibps[kind]) / 100;
 			return (
@@ -304,8 +288,7 @@ function deadlineProblems(from: ChainConfig, to: ChainConfig): string[] {
 			`fillSeconds: ${fillSeconds} ${way} must be above ${toFill}, the seconds until ${to.deadAfterSeconds > 0 ? "both chains are final and a payment has landed or expired" : "both chains are final"}`,
 		refundSeconds > bothFinal + sendSeconds ||
 			`refundSeconds: ${refundSeconds} ${way} leaves no time to release an order that is filled late: fill and release are final after ${bothFinal}`,
-		from.kind === "solana" ||
-			allSeconds <= maxRefundSeconds ||
+		allSeconds <= maxRefundSeconds ||
 			`openSeconds, fillSeconds, refundSeconds: are ${allSeconds} together ${way}, but the escrow allows at most ${maxRefundSeconds}`,
 	]);
 }

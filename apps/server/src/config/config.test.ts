@@ -227,7 +227,6 @@ const solanaPace = {
 	fillSeconds: 60,
 	refundSeconds: 30,
 	blockhashSeconds: { least: 20, most: 35 },
-	outflowCaps: { SOL: "100" },
 };
 
 function readWithSolana(
@@ -264,10 +263,8 @@ test.each<[string, Partial<NonNullable<ConfigFile["solana"]>>, Partial<ConfigFil
 	["solana.openSeconds: must be above 60", { openSeconds: 60, blockhashSeconds: { least: 10, most: 20 } }],
 	["fillSeconds: 48 from chain 31337 to chain 792703809", { fillSeconds: 48 }],
 	["refundSeconds: ", { finalitySeconds: 20, refundSeconds: 30, fillSeconds: 100 }],
+	["from chain 792703809 to chain 31337, but the escrow allows", { refundSeconds: 3 * 86_400 - 700 }],
 	["solana.computePriceMicroLamports: must be at most", { computePriceMicroLamports: "5000001" }],
-	["solana.markerSeconds: must be above 165", { markerSeconds: 165 }],
-	["solana.outflowCaps.ETH: ", { outflowCaps: { SOL: "5", ETH: "5" } }],
-	["solana.outflowCaps: needs a cap for SOL", { outflowCaps: { USDC: "5" } }],
 	[
 		"solana.spreadBps.stable: with price.optionCentibps.stable it charges 4 bps",
 		{ spreadBps: { stable: 3 } },

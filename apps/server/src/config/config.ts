@@ -305,7 +305,7 @@ export const configSchema = z.strictObject({
 				.prefault({}),
 			/**
 			 * Gas, in dollars a day and for each chain, that the service spends on refunds of orders that were opened on that
-			 * chain without a submit: anyone can open these. Voids on Solana and the rent of their markers count too.
+			 * chain without a submit: anyone can open these. Voids on Solana count too.
 			 */
 			rebuiltRefundsUsdPerDay: z.number().nonnegative().max(1_000_000).default(50),
 			/** Most value of an asset that the vault takes in on a chain, including what it holds. */

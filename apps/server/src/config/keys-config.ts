@@ -57,8 +57,7 @@ export const workerKeysSchema = keySettingsSchema.extend({
 	solana: z
 		.strictObject({
 			feePayers: z.array(keyReferenceSchema).min(1),
-			escrow: keyReferenceSchema,
-			vault: keyReferenceSchema,
+			operator: keyReferenceSchema,
 		})
 		.exactOptional(),
 });

@@ -86,11 +86,23 @@ test("a replaced attester set must stay listed", () => {
 	);
 });
 
-test("Solana's escrow and vault cannot be replaced by a reload", () => {
-	const solana = (vault: string) =>
-		configOf({ chains: [{ kind: "solana", chainId: 7, deployment: { escrow: "e", vault, assets: [] } }] });
-	expect(reloadProblems(solana("v"), solana("v"))).toEqual([]);
-	expect(reloadProblems(solana("v"), solana("w"))).toEqual([
-		"solana: the deployment has another vault, but swaps under way name the one before",
+test("Solana's program and vault cannot be replaced by a reload, and its attester set must stay listed", () => {
+	const solana = (changed: Record<string, unknown> = {}, earlier: string[] = []) => {
+		const program = { address: "p", vault: "v", operator: "o", attesterSet: { hash: "0xa1" }, ...changed };
+		return configOf({
+			chains: [{ kind: "solana", chainId: 7, deployment: { program, assets: [] } }],
+			earlierAttesterSets: earlier.map((hash) => ({ hash })),
+		});
+	};
+	expect(reloadProblems(solana(), solana({ operator: "x" }))).toEqual([]);
+	for (const name of ["address", "vault"]) {
+		expect(reloadProblems(solana(), solana({ [name]: "x" }))).toEqual([
+			`solana: the program has another ${name}, but swaps under way name the one before`,
+		]);
+	}
+	const replaced = { attesterSet: { hash: "0xa2" } };
+	expect(reloadProblems(solana(), solana(replaced))).toEqual([
+		"solana: the attester set 0xa1 is gone, which swaps under way name; add it to earlierAttesterSets",
 	]);
+	expect(reloadProblems(solana(), solana(replaced, ["0xa1"]))).toEqual([]);
 });

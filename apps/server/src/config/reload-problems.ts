@@ -72,7 +72,7 @@ function forgottenOn(
 	[old, now]: [ChainConfig, ChainConfig],
 	{ before, after }: Record<"before" | "after", Pick<Config, "earlierAttesterSets">>,
 ): string[] {
-	if (old.kind === "solana" || now.kind === "solana") return forgottenOnSolana(old, now);
+	if (old.kind === "solana" || now.kind === "solana") return forgottenOnSolana([old, now], { before, after });
 	const { chainId } = old;
 	const forgotten = earlierLists.flatMap(([names, earlier]) => {
 		const { contracts } = now.deployment;
@@ -87,20 +87,38 @@ function forgottenOn(
 					`chains.${chainId}: the deployment no longer lists the ${name} ${address}, which swaps under way name; add it to ${earlier}`,
 			);
 	});
-	const sets = [now.deployment.attesterSet, ...after.earlierAttesterSets].map((set) => set.hash);
-	const gone = [old.deployment.attesterSet, ...before.earlierAttesterSets]
-		.filter(({ hash }) => !sets.includes(hash))
-		.map(
-			({ hash }) =>
-				`chains.${chainId}: the attester set ${hash} is gone, which swaps under way name; add it to earlierAttesterSets`,
-		);
-	return [...forgotten, ...gone];
+	const gone = forgottenSets(
+		[old.deployment.attesterSet, ...before.earlierAttesterSets],
+		[now.deployment.attesterSet, ...after.earlierAttesterSets],
+	);
+	return [...forgotten, ...gone.map((problem) => `chains.${chainId}: ${problem}`)];
 }
 
 /** Solana has no list of retired accounts. */
-function forgottenOnSolana(old: ChainConfig, now: ChainConfig): string[] {
+function forgottenOnSolana(
+	[old, now]: [ChainConfig, ChainConfig],
+	{ before, after }: Record<"before" | "after", Pick<Config, "earlierAttesterSets">>,
+): string[] {
 	if (old.kind !== "solana" || now.kind !== "solana") return [];
-	return (["escrow", "vault"] as const)
-		.filter((name) => old.deployment[name] !== now.deployment[name])
-		.map((name) => `solana: the deployment has another ${name}, but swaps under way name the one before`);
+	const [earlier, current] = [old.deployment.program, now.deployment.program];
+	const replaced = (["address", "vault"] as const)
+		.filter((name) => earlier[name] !== current[name])
+		.map((name) => `the program has another ${name}, but swaps under way name the one before`);
+	const gone = forgottenSets(
+		[earlier.attesterSet, ...before.earlierAttesterSets],
+		[current.attesterSet, ...after.earlierAttesterSets],
+	);
+	return [...replaced, ...gone].map((problem) => `solana: ${problem}`);
+}
+
+type AttesterSetHash = Pick<Config["earlierAttesterSets"][number], "hash">;
+
+function forgottenSets(before: readonly AttesterSetHash[], after: readonly AttesterSetHash[]): string[] {
+	const hashes = after.map(({ hash }) => hash);
+	return before
+		.filter(({ hash }) => !hashes.includes(hash))
+		.map(
+			({ hash }) =>
+				`the attester set ${hash} is gone, which swaps under way name; add it to earlierAttesterSets`,
+		);
 }

@@ -27,7 +27,7 @@ export type SealKeys = {
 /** Longer tokens are neither sealed nor opened. */
 export const maxTokenBytes = 8 * 1024;
 
-/** A submitted op may be sent again for as long as its swap can go on: as long as a marker guards it on Solana. */
+/** A submitted op may be sent again for as long as its swap can go on. */
 const defaultOpenMs = 30 * 86_400_000;
 
 /**

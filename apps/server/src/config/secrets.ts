@@ -23,8 +23,7 @@ const variables = {
 	GEOSWAP_RELAYER_KEYS: "chainId:0xprivatekey, comma-separated",
 	GEOSWAP_SOLANA_FEE_PAYER_KEYS:
 		"the fee payers' keys, comma-separated, each the 64 bytes of a key pair in base58",
-	GEOSWAP_SOLANA_ESCROW_KEY: "the 64 bytes of the escrow's key pair in base58",
-	GEOSWAP_SOLANA_VAULT_KEY: "the 64 bytes of the vault's key pair in base58",
+	GEOSWAP_SOLANA_OPERATOR_KEY: "the 64 bytes of the vault operator's key pair in base58",
 	GEOSWAP_ATTESTER_KEY: "0xprivatekey",
 	GEOSWAP_RECEIPT_KEY: "0xprivatekey, if the service signs receipts with a key in the environment",
 	GEOSWAP_QUOTER_KEY: "the API key of the quoter for Solana, if it asks for one",

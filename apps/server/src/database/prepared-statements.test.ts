@@ -203,7 +203,6 @@ const isOfSchema = /^database\/(roles|migrate\.ts)/;
 
 /** Columns whose statements leave out some values of the table, by their conditions. */
 const narrowed = [
-	"job/attestations.ts: order_id is Buffer<ArrayBufferLike> | null, not Buffer<ArrayBufferLike>",
 	'job/journal/lane-transactions.ts: state is "broadcast" | "final" | "mined" | "signed", not "broadcast" | "signed"',
 	'lane/look-at-lane.ts: state is "broadcast" | "final" | "mined" | "signed", not "broadcast" | "signed"',
 	"lane/read-traces.ts: trace is string | null, not string",

@@ -195,7 +195,6 @@ type Tables = {
 		created_at: Date;
 		updated_at: Date;
 		turn: number;
-		marker_search_before: Buffer | null;
 		lease: number | null;
 		leased_until: Date | null;
 	};
@@ -239,26 +238,10 @@ type Tables = {
 		token: Buffer;
 		balance: bigint;
 	};
-	markers: {
-		chain_id: number;
-		address: Buffer;
-		order_id: Buffer;
-		base: "vault" | "escrow";
-		owner: "vault" | "escrow";
-		lamports: bigint;
-		made_at: Date;
-		closed_at: Date | null;
-	};
 	migrations: {
 		name: string;
 		applied_at: Date;
 		hash: string | null;
-	};
-	outflows: {
-		chain_id: number;
-		token: Buffer;
-		minute: number;
-		amount: bigint;
 	};
 	pair_volume: {
 		chain_id: number;
@@ -291,6 +274,15 @@ type Tables = {
 		chain_id: number;
 		used_micro_usd: number;
 		at: Date;
+	};
+	rents: {
+		chain_id: number;
+		address: Buffer;
+		order_id: Buffer;
+		account: "order" | "record";
+		lamports: bigint;
+		closable_at: Date;
+		returned_at: Date | null;
 	};
 	reservations: {
 		swap_id: SwapUuid;

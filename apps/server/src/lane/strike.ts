@@ -14,7 +14,7 @@ const isOwed: Record<JobKind, boolean> = {
 };
 
 /** Returns the verdict on a job that the chain refuses. */
-export function strike(job: Job): Verdict {
+export function strike(job: Job): Extract<Verdict, { do: "refuse" | "postpone" }> {
 	if (isOwed[job.kind]) {
 		return { do: "postpone", blocks: 2 ** Math.min(job.strikes, mostDoublings), strikes: 1 };
 	}

@@ -44,7 +44,7 @@ test("an unsettled swap costs its account its share of each transaction, once", 
 	expect((await read(24 * 3_600_000)).ended.spent).toEqual([]);
 });
 
-test("a refund into an account that we created costs the account its rent, the fees and a tenth of the marker's rent", async () => {
+test("a refund into an account that we created costs the account its rent, the fees and a tenth of the rent that comes back", async () => {
 	const { pool } = database;
 	const scene = await createSwapScene(pool);
 	await pool.query(
@@ -57,8 +57,8 @@ test("a refund into an account that we created costs the account its rent, the f
 			select $1, 1, $2, '', '', '', order_id, $3, '{"lamports": "2039280"}' from swaps where id = $4`,
 			[solanaChainId, logIndex, name, scene.uuid],
 		);
-	// The lamports in a marker come back after a month.
-	await say("MarkerMade", 0);
+	// The lamports in an order's account come back once it may be closed.
+	await say("RentPaid", 0);
 	await say("AccountMade", 1);
 	const { rows } = await pool.query(
 		"update swaps set status = 'refunded', ended_at = now() where id = $1 returning account_id",
@@ -90,7 +90,7 @@ test("an unfinished swap from Solana counts as the most expensive refund, or a t
 	);
 	await pool.query("update swaps set account_id = $1 where id = $2", [accountId, fromEvm]);
 	const nowMs = Date.now();
-	const worst = 2_039_280n + 203_928n + 100_000n;
+	const worst = 2_039_280n + 100_000n;
 	const read = () => readUnsettledGas(pool, { accountId, nowMs });
 	expect(await read()).toEqual({
 		ended: { spent: [], retryAfterSeconds: 24 * 3_600 },

@@ -16,12 +16,12 @@ import { recentSwapIds } from "../swap/record/recent-swap-ids.ts";
 import { openingGas } from "./opening-gas.ts";
 
 const dayMs = 86_400_000;
-/** Divisor for a marker's rent. It is returned after a month; until then it is missing from the fee payer's balance. */
-const markerShare = 10n;
+/** Divisor for a rent that comes back. Until then it is missing from the balance of its payer. */
+const rentShare = 10n;
 /** Divisor for the cost of a refund: few of the swaps that nothing speaks against are refunded. */
 const undecidedShare = 10n;
-/** Cost of a refund: the wallet's new account, which it can close for its rent, the marker, and more than the fees. */
-const refundLamports = tokenAccountRentLamports + tokenAccountRentLamports / markerShare + 100_000n;
+/** Cost of a refund: the wallet's new account, which it can close for its rent, and more than the fees. */
+const refundLamports = tokenAccountRentLamports + 100_000n;
 /** Seconds after which most undecided swaps are decided. */
 const decidedSeconds = 60;
 const { perBundle, perOrder, limitFactor } = openingGas;
@@ -37,7 +37,7 @@ const isWasted = `t.kind = 'open' and s.stage = 'opening' and not exists (
 
 /**
  * SQL for all that swap `s` has cost so far, by chain: its share of each transaction, what was given away with an
- * account that a refund had to create, and a share of what its markers hold. A transaction that did not open the swap's
+ * account that a refund had to create, and a share of the rents of its order. A transaction that did not open the swap's
  * order counts in full: the wallet's code may have used up most of its gas, which the other swaps in it must not pay.
  */
 const costs = `(
@@ -49,8 +49,8 @@ const costs = `(
 	select e.chain_id, (e.data->>'lamports')::numeric from chain_events e
 	where e.order_id = s.order_id and e.name = 'AccountMade'
 	union all
-	select e.chain_id, ceil((e.data->>'lamports')::numeric / ${markerShare}) from chain_events e
-	where e.order_id = s.order_id and e.name = 'MarkerMade'
+	select e.chain_id, ceil((e.data->>'lamports')::numeric / ${rentShare}) from chain_events e
+	where e.order_id = s.order_id and e.name = 'RentPaid'
 )`;
 
 /** Records once what swaps cost that ended without being settled. */

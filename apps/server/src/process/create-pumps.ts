@@ -159,7 +159,7 @@ export function createPumps(options: PumpsOptions): WorkerPumps {
 		nowMs,
 		log,
 	});
-	const markersOf = chains.find(({ readMarkers }) => readMarkers)?.readMarkers;
+	const { readSolanaOutcomes } = chains.find((chain) => chain.readSolanaOutcomes) ?? {};
 	return {
 		pumps,
 		engine,
@@ -178,7 +178,7 @@ export function createPumps(options: PumpsOptions): WorkerPumps {
 				pool,
 				engine,
 				worthOf: options.worthOf,
-				...(markersOf && { markersOf }),
+				...(readSolanaOutcomes && { readSolanaOutcomes }),
 				nowMs,
 				log,
 			}),

@@ -7,7 +7,7 @@ import { formatDeployment } from "@geoswap/protocol";
 import { createKeyPairSignerFromBytes } from "@solana/kit";
 import { expect, onTestFinished, test } from "vitest";
 
-test("a worker does not start while the Solana escrow lacks a token account, and says what is missing", async () => {
+test("a worker does not start while the vault on Solana lacks a token account, and says what is missing", async () => {
 	const chains = await startTestChains();
 	onTestFinished(() => chains.stop());
 	const { origin, deployment, keys } = chains;
@@ -15,13 +15,17 @@ test("a worker does not start while the Solana escrow lacks a token account, and
 	onTestFinished(() => solana.stop());
 	const [stranger] = solana.keys.strangers;
 	if (!stranger) throw new Error("the devnet has no strangers");
-	const { address: escrow } = await createKeyPairSignerFromBytes(stranger);
+	// The mint of a token that the vault has never had.
+	const { address: mint } = await createKeyPairSignerFromBytes(stranger);
+	const [asset] = solana.deployment.assets;
+	if (!asset) throw new Error("the devnet has assets");
+	const assets = [...solana.deployment.assets, { ...asset, symbol: "OTHER", address: mint }];
 
 	const folder = mkdtempSync(join(tmpdir(), "geoswap-worker-"));
 	onTestFinished(() => rmSync(folder, { recursive: true }));
 	writeFileSync(
 		join(folder, "deployment.json"),
-		formatDeployment({ ...deployment, solana: { ...solana.deployment, escrow } }),
+		formatDeployment({ ...deployment, solana: { ...solana.deployment, assets } }),
 	);
 	const pace = { finalitySeconds: 8, openSeconds: 75, fillSeconds: 60, refundSeconds: 30 };
 	const config = join(folder, "config.json");
@@ -34,7 +38,6 @@ test("a worker does not start while the Solana escrow lacks a token account, and
 				nodes: [{ url: solana.rpcUrl }],
 				...pace,
 				blockhashSeconds: { least: 20, most: 35 },
-				outflowCaps: { SOL: "100" },
 			},
 			api: { port: 0 },
 			worker: { port: 0 },
@@ -46,7 +49,7 @@ test("a worker does not start while the Solana escrow lacks a token account, and
 		PATH: process.env.PATH,
 		WORKER_DATABASE_URL: "postgres://127.0.0.1:9/x",
 		GEOSWAP_RELAYER_KEYS: `${origin.chainId}:${keys.relayers[0]}`,
-		...solanaKeyVariables({ ...solana.keys, escrow: stranger }),
+		...solanaKeyVariables(solana.keys),
 	};
 	const outcome = await new Promise((resolve) => {
 		const args = [join(import.meta.dirname, "../main.ts"), "worker", "--config", config];
@@ -59,6 +62,8 @@ test("a worker does not start while the Solana escrow lacks a token account, and
 	});
 	expect(outcome).toMatchObject({
 		code: 2,
-		stderr: expect.stringContaining(`solana: the escrow ${escrow} has no account for USDC: make it with`),
+		stderr: expect.stringContaining(
+			`solana: the vault ${solana.deployment.program.vault} has no cap for OTHER`,
+		),
 	});
 });

@@ -14,7 +14,7 @@ import { connectEngineAdmin } from "../durable/engine-admin.ts";
 import { joinEngine } from "../durable/join-engine.ts";
 import { serveDurable } from "../durable/serve-durable.ts";
 import { expectDatabase } from "../operate/preflight/expect-database.ts";
-import { expectNamedKeys } from "../operate/preflight/expect-named-keys.ts";
+import { expectNamedAccounts } from "../operate/preflight/expect-named-accounts.ts";
 import { countRefusals } from "../operate/watch/count-refusals.ts";
 import { connectAttester } from "../round/attestation/attester-client.ts";
 import { openSigners } from "../signer/open-signers.ts";
@@ -78,7 +78,7 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 	if (meter && watching) watchWorker({ meter, config, chains, book, desk, db: watching, nowMs });
 	await expectDatabase(pool, "worker", config.database.roles);
 	const solana = solanaChain(config);
-	if (solana) await expectNamedKeys(pool, solana.deployment);
+	if (solana) await expectNamedAccounts(pool, solana.deployment);
 	await ensurePartitions(pool, { nowMs: nowMs() });
 
 	const attesters = config.attesters.map(({ url }) => connectAttester({ url, timeoutMs: attesterTimeoutMs }));

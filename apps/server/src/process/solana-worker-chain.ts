@@ -1,7 +1,7 @@
 import { toSolanaWord } from "@geoswap/protocol";
 import { askTwoHosts } from "../chain/ask-two-hosts.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { readMarkers } from "../chain/solana/marker/read-markers.ts";
+import { readRecords } from "../chain/solana/program/read-records.ts";
 import { checkOwnAccounts } from "../chain/solana/read/check-own-accounts.ts";
 import { seeSolanaDeposit } from "../chain/solana/read/see-solana-deposit.ts";
 import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
@@ -24,8 +24,6 @@ export function solanaWorkerChain({
 	/** The same chain at each provider that is asked for large deposits, without failover. */
 	agreeing: readonly { host: string; chain: SolanaChain }[];
 }): WorkerChain {
-	const { outflowCaps, markerSeconds } = config;
-	const { vault } = chain.deployment;
 	const feePayers = keys.feePayers.map(({ address }) => address);
 	const relayers = feePayers.map(toSolanaWord);
 	return {
@@ -34,7 +32,7 @@ export function solanaWorkerChain({
 		relayers,
 		isAnyLaneGood: false,
 		createLanes: (deps) => createSolanaLane({ ...deps, chain, keys, policy: config }),
-		createFollower: (deps) => solanaFollower({ ...deps, chain, relayers, outflowCaps, markerSeconds }),
+		createFollower: (deps) => solanaFollower({ ...deps, chain, relayers }),
 		askSecondProvider: (deposit, needed) =>
 			askTwoHosts(
 				agreeing.map(({ host, chain: at }) => ({ host, see: (asked) => seeSolanaDeposit(at, asked) })),
@@ -49,6 +47,9 @@ export function solanaWorkerChain({
 				}),
 			),
 		findProblems: () => checkOwnAccounts(chain),
-		readMarkers: (orderIds) => readMarkers(chain, { base: vault, orderIds, commitment: "finalized" }),
+		readSolanaOutcomes: async (orderIds) => {
+			const records = await readRecords(chain, { orderIds, commitment: "finalized" });
+			return records.map(({ record }) => record?.state ?? "none");
+		},
 	};
 }

@@ -33,7 +33,7 @@ test("neither the API nor an attester starts with the devnet's keys or mints on 
 	const pace = { nodes, finalitySeconds: 5, fillSeconds: 3_600, refundSeconds: 3_600 };
 	const api = write({
 		chains: { 31337: pace },
-		solana: { ...pace, outflowCaps: { SOL: "1" } },
+		solana: pace,
 		api: { port: 0 },
 		worker: { port: 0 },
 		restate: { ingressUrl: "http://a", adminUrl: "http://a" },

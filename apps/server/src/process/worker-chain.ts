@@ -3,12 +3,12 @@ import type { Hex } from "viem";
 import type { NeededDepth } from "../chain/ask-two-hosts.ts";
 import type { DepositSight, ToldDeposit } from "../chain/deposit-sight.ts";
 import type { HeadNews } from "../chain/node-pool/watch-heads.ts";
-import type { MarkerOwner } from "../chain/solana/marker/read-markers.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { DatabasePool } from "../database/database.ts";
 import type { Engine, Pump } from "../durable/durable.ts";
 import type { Follower } from "../follow/keep-following.ts";
 import type { LaneDeps } from "../lane/evm/lane.ts";
+import type { SolanaOutcome } from "../round/rebuild/rebuild-orders.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /** All that a worker runs for one chain. Lanes and followers differ by the kind of chain; whoever runs them need not ask. */
@@ -36,6 +36,6 @@ export type WorkerChain = {
 	isVaultPaused?: () => Promise<boolean>;
 	/** Returns what is wrong with the service's own accounts, in sentences. Absent where nothing can be. */
 	findProblems?: () => Promise<string[]>;
-	/** Reads who owns the final markers of orders. Absent where payments leave no markers. */
-	readMarkers?: (orderIds: readonly Hex[]) => Promise<(MarkerOwner | undefined)[]>;
+	/** Reads what became of orders to Solana at a final slot. Absent on EVM chains, whose events show it. */
+	readSolanaOutcomes?: (orderIds: readonly Hex[]) => Promise<SolanaOutcome[]>;
 };

@@ -2,7 +2,7 @@ import type { Order } from "@geoswap/protocol";
 import type { SignatureBytes, TransactionPartialSigner } from "@solana/kit";
 import type { SolanaSigner } from "./signer.ts";
 
-/** A signer in kit's form, which can also be told the order that a transaction pays. */
+/** A signer in kit's form, which also takes the order that a transaction ends. */
 export type KitSigner = TransactionPartialSigner & { forOrder: (order: Order) => TransactionPartialSigner };
 
 /** Returns the signer in the form that kit's transactions take. */

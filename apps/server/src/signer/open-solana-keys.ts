@@ -11,12 +11,12 @@ import { refusePlainKeys } from "./refuse-plain-keys.ts";
 import type { SolanaSigner } from "./signer.ts";
 
 /** The roles of the service's keys, each with the variable that has its keys if the configuration names none. */
-export const solanaRoles = {
+const solanaRoles = {
 	feePayers: "GEOSWAP_SOLANA_FEE_PAYER_KEYS",
-	escrow: "GEOSWAP_SOLANA_ESCROW_KEY",
-	vault: "GEOSWAP_SOLANA_VAULT_KEY",
+	operator: "GEOSWAP_SOLANA_OPERATOR_KEY",
 } as const;
 export type SolanaRole = keyof typeof solanaRoles;
+export const solanaRoleNames = Object.keys(solanaRoles) as SolanaRole[];
 
 type Opening = {
 	keys: WorkerKeys;
@@ -32,16 +32,15 @@ export function solanaField(role: SolanaRole, { solana }: Pick<WorkerKeys, "sola
 
 /** Opens all keys of the service on Solana. Only the worker signs there. */
 export async function openSolanaKeys(opening: Opening): Promise<SolanaKeys & { signers: SolanaSigner[] }> {
-	const [feePayers, escrow, vault] = await Promise.all([
+	const [payers, [operator]] = await Promise.all([
 		openSolanaRole("feePayers", opening),
-		openSolanaRole("escrow", opening),
-		openSolanaRole("vault", opening),
+		openSolanaRole("operator", opening),
 	]);
+	if (!operator) throw new Error("there is a key for each address");
 	return {
-		feePayers: feePayers.map(kitSignerOf),
-		escrow: kitSignerOf(only(escrow)),
-		vault: kitSignerOf(only(vault)),
-		signers: [...feePayers, ...escrow, ...vault],
+		feePayers: payers.map(kitSignerOf),
+		operator: kitSignerOf(operator),
+		signers: [...payers, operator],
 	};
 }
 
@@ -74,11 +73,5 @@ export async function openSolanaRole(
 
 const addressesOf: Record<SolanaRole, (deployment: SolanaDeployment) => readonly SolanaAddress[]> = {
 	feePayers: ({ feePayers }) => feePayers,
-	escrow: ({ escrow }) => [escrow],
-	vault: ({ vault }) => [vault],
+	operator: ({ program }) => [program.operator],
 };
-
-function only([signer]: SolanaSigner[]): SolanaSigner {
-	if (!signer) throw new Error("there is a key for each address");
-	return signer;
-}

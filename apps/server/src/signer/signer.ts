@@ -20,7 +20,7 @@ export type EvmSignature = { r: Hex; s: Hex; yParity: 0 | 1 };
 export type SignOptions = {
 	/** Ends the wait for a signer that does not answer. */
 	signal?: AbortSignal | undefined;
-	/** The order that a message on Solana pays: nothing in the message leads to it. */
+	/** The order that a message on Solana releases or refunds: it has no more than the order's address. */
 	order?: Order | undefined;
 };
 

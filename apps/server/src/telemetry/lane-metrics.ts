@@ -11,11 +11,9 @@ const problems = [
 	"not-opened",
 	"not-deep",
 	"unseen",
-	"delivered",
 	"not-reserved",
 	"no-price",
 	"above-deposit",
-	"above-cap",
 ];
 
 export function laneMetrics(meter: Meter, { chainIds }: { chainIds: readonly number[] }): LaneMetrics {

@@ -9,6 +9,7 @@ import { type Address, getAddress, numberToHex, zeroAddress } from "viem";
 import { configSchema } from "../../src/config/config.ts";
 import type { ConsoleConfig } from "../../src/config/expect-console.ts";
 import { joinDeployment } from "../../src/config/join-deployment.ts";
+import { testProgram } from "../order/test-program.ts";
 
 /** The chains of the console's tests. Nothing is deployed there, and no node is asked. */
 export const [baseId, arbitrumId] = [8_453, 42_161];
@@ -59,8 +60,12 @@ const deployment = deploymentSchema.parse({
 		name: "Solana",
 		genesisHash: solanaKey(1),
 		feePayers: [solanaKey(2), solanaKey(3)],
-		escrow: solanaKey(4),
-		vault: solanaKey(5),
+		program: testProgram({
+			address: solanaKey(4),
+			vault: solanaKey(5),
+			operator: solanaKey(8),
+			attesterSet: { ...attesterSet, hash: attesterSetHash(attesterSet) },
+		}),
 		settlementToken: solanaKey(6),
 		assets: [
 			{ symbol: "USDC", address: solanaKey(6), decimals: 6, kind: "stable", feed: solanaFeed },
@@ -87,7 +92,6 @@ export function consoleConfig({ port = 9_090 }: { port?: number } = {}): Console
 			openSeconds: 180,
 			nodes: [{ url: "http://a" }],
 			explorerUrl: "https://explorer.solana.com",
-			outflowCaps: { SOL: "2000", USDC: "150000" },
 		},
 		api: { port: 0 },
 		worker: { port: 0 },

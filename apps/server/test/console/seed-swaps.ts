@@ -199,9 +199,9 @@ function tokenOf(chainId: bigint, word: Hex): Hex {
 }
 
 function contractOf(chain: ChainConfig, name: "escrow" | "vault"): Hex {
-	return chain.kind === "solana"
-		? toSolanaWord(chain.deployment[name])
-		: toWord(chain.deployment.contracts[name]);
+	if (chain.kind === "evm") return toWord(chain.deployment.contracts[name]);
+	const { address, vault } = chain.deployment.program;
+	return toSolanaWord(name === "escrow" ? address : vault);
 }
 
 /** Inserts swaps as a submit does: the row, the reservation, the wait and the first job. */
@@ -303,7 +303,7 @@ async function send(
 	if (!chain) return;
 	const relayer =
 		chain.kind === "solana"
-			? toSolanaWord(chain.deployment.feePayers[0] ?? chain.deployment.escrow)
+			? toSolanaWord(chain.deployment.feePayers[0] ?? chain.deployment.program.address)
 			: numberToHex(0x4e1a_0001n, { size: 20 });
 	await owner.query(
 		`insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,

@@ -1,8 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { fromSwapKey, type Order, orderId, toSolanaWord } from "@geoswap/protocol";
+import {
+	fromSwapKey,
+	inputAddress,
+	type Order,
+	orderAddress,
+	orderId,
+	packDeadlines,
+	recordAddress,
+	toSolanaWord,
+} from "@geoswap/protocol";
 import type { KeyPairSigner } from "@solana/kit";
-import { bytesToHex, type Hex, hexToBytes } from "viem";
+import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
+import { bytesToHex, type Hex, hexToBytes, zeroHash } from "viem";
 import { expect } from "vitest";
+import { readOrders } from "../../src/chain/solana/program/read-orders.ts";
+import { readAccounts } from "../../src/chain/solana/read/read-accounts.ts";
 import { readHoldings } from "../../src/chain/solana/read/read-holdings.ts";
 import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
 import { advanceSolana } from "../../src/follow/solana/advance-solana.ts";
@@ -28,6 +40,7 @@ export async function createSolanaFollowScene() {
 	const scene: SolanaScene = await createSolanaScene({ slotMs: 40, finalitySlots: 12 });
 	const { chain, pool, solana } = scene;
 	const { chainId, deployment } = chain;
+	const { admin } = solana;
 	const actions = solanaOrderActions(scene);
 	const wallet: KeyPairSigner = await devnetWallet(scene);
 	const walletWord = toSolanaWord(wallet.address);
@@ -35,17 +48,16 @@ export async function createSolanaFollowScene() {
 
 	/** Looks at the chain once. `before` makes something happen right before the call of that number. */
 	function follow({
-		markerSeconds = 1_000,
-		outflowCaps = {},
 		before,
 		through = chain,
+		compares = true,
 		log = createLog({ level: "silent", process: "test" }),
 	}: {
-		markerSeconds?: number;
-		outflowCaps?: Record<string, string>;
 		before?: { call: number; happens: () => Promise<void> };
 		/** The nodes to read from. */
 		through?: SolanaScene["chain"];
+		/** Whether the look compares orders and rents with their accounts, which finds what others did. */
+		compares?: boolean;
 		log?: Log;
 	} = {}): Promise<boolean> {
 		return advanceSolana({
@@ -57,14 +69,25 @@ export async function createSolanaFollowScene() {
 				},
 			},
 			relayers: [actions.relayer],
-			outflowCaps,
-			markerSeconds,
+			memory: compares ? {} : { comparedAtMs: Date.now() },
 			log,
 		});
 	}
 
 	const head = () => readHead(pool, chainId);
-	const deposit = (given: Terms = {}) => depositOrder(scene, { wallet: walletWord, ...given });
+	let secondsAhead = 0;
+	/** Returns deadlines by the chain's clock. */
+	function deadlines(): Order["deadlines"] {
+		const openDeadline = BigInt(Math.floor(Date.now() / 1_000) + secondsAhead) + 600n;
+		const [fillDeadline, refundAfter] = [openDeadline + 600n, openDeadline + 1_200n];
+		return packDeadlines({ openDeadline, fillDeadline, refundAfter });
+	}
+	async function passTime(seconds: number): Promise<void> {
+		secondsAhead += seconds;
+		await admin.passTime({ seconds });
+	}
+	const deposit = (given: Terms = {}) =>
+		depositOrder(scene, { wallet: walletWord, deadlines: deadlines(), ...given });
 
 	/** Returns an account's balances by the ledger, by token, without zero balances. */
 	async function booked(account: string): Promise<Map<Hex, bigint>> {
@@ -76,28 +99,74 @@ export async function createSolanaFollowScene() {
 		return new Map(rows.map(({ token, sum }) => [bytesToHex(token), sum]));
 	}
 
+	/** Reads the inputs in the accounts of orders, and the lamports in accounts of orders and records beside them. */
+	async function readAccountsOfOrders(): Promise<{ inputs: Map<Hex, bigint>; lamports: bigint }> {
+		const { rows } = await pool.query<{ order_id: Buffer }>(
+			"select distinct order_id from chain_events where order_id is not null",
+		);
+		const orderIds = rows.map((row) => bytesToHex(row.order_id));
+		const { address } = deployment.program;
+		const places = await Promise.all(
+			orderIds.map((id) =>
+				Promise.all([orderAddress(address, id), inputAddress(address, id), recordAddress(address, id)]),
+			),
+		);
+		const [orders, { accounts }] = await Promise.all([
+			readOrders(chain, { orderIds, commitment: "finalized" }),
+			readAccounts(chain, places.flat(), { commitment: "finalized" }),
+		]);
+		const inputs = new Map<Hex, bigint>();
+		// The System program owns the address of a closed account to which somebody sent something.
+		const open = accounts.filter((account) => account?.program !== SYSTEM_PROGRAM_ADDRESS);
+		let lamports = open.reduce((sum, account) => sum + (account?.lamports ?? 0n), 0n);
+		for (const order of orders) {
+			if (!order || order.isPaid) continue;
+			const token = toSolanaWord(order.token);
+			inputs.set(token, (inputs.get(token) ?? 0n) + order.inputAmount);
+			if (token === zeroHash) lamports -= order.inputAmount;
+		}
+		return { inputs: new Map([...inputs].sort(([one], [other]) => (one < other ? -1 : 1))), lamports };
+	}
+
 	await follow();
 	return {
 		...scene,
-		admin: solana.admin,
+		admin,
 		actions,
 		wallet,
 		walletWord,
 		poked,
 		follow,
+		passTime,
 		head,
 		deposit,
 		booked,
-		payout: (given: Terms = {}) => payoutOrder(scene, { recipient: walletWord, ...given }),
+		payout: (given: Terms = {}) =>
+			payoutOrder(scene, { recipient: walletWord, deadlines: deadlines(), ...given }),
 		/** Returns an order from USDC to USDT. */
 		onOneChain: (given: Terms = {}) =>
 			deposit({
 				destinationChainId: BigInt(chainId),
-				destinationVault: toSolanaWord(deployment.vault),
+				destinationVault: toSolanaWord(deployment.program.vault),
 				outputToken: toSolanaWord(mintOf(chain, "USDT")),
 				recipient: walletWord,
 				...given,
 			}),
+
+		/**
+		 * Passes the time after which an order's account, or also its record, may be closed, and the time after which
+		 * the follower expects that the worker has done so.
+		 */
+		async passUntilClosable(what: "order" | "record"): Promise<void> {
+			const seconds = what === "order" ? 700 : 2_000 + 86_400;
+			await passTime(seconds);
+			// The database keeps its own time.
+			await pool.query(
+				`update rents set closable_at = now() - interval '20 minutes'
+				where returned_at is null and account = any($1)`,
+				[what === "order" ? ["order"] : ["order", "record"]],
+			);
+		},
 
 		/** Makes the next look write whatever it sees. */
 		async forgetLook(): Promise<void> {
@@ -105,11 +174,11 @@ export async function createSolanaFollowScene() {
 		},
 
 		/** Follows until everything that has landed by now is final and in the books. */
-		async followToEnd(): Promise<void> {
+		async followToEnd(look: { compares?: boolean } = {}): Promise<void> {
 			const { confirmed } = await readSlots(chain);
 			while (((await head())?.bookedNumber ?? 0) < confirmed.slot) {
 				await this.forgetLook();
-				await follow();
+				await follow(look);
 				await sleep(20);
 			}
 		},
@@ -154,21 +223,21 @@ export async function createSolanaFollowScene() {
 			return rows.length;
 		},
 
-		/** Expects the books to match the chain to the unit, and the balances kept beside the entries to say the same. */
+		/**
+		 * Expects the books to match the chain to the unit: the vault, the inputs of open orders, and the rent in accounts
+		 * of the program. Expects the balances kept beside the entries to be the same.
+		 */
 		async expectBooksToMatch(): Promise<void> {
-			const held = await readHoldings(chain, { commitment: "finalized" });
-			for (const [account, holdings] of [
-				["escrow", held.escrow],
-				["stock", held.vault],
-			] as const) {
-				const sums = await booked(account);
-				for (const [token, amount] of holdings) expect(sums.get(token) ?? 0n).toBe(amount);
-				const { rows } = await pool.query<{ token: Buffer; balance: bigint }>(
-					"select token, balance from ledger_balances where account = $1 and balance <> 0",
-					[account],
-				);
-				expect(new Map(rows.map(({ token, balance }) => [bytesToHex(token), balance]))).toEqual(sums);
-			}
+			const { vault } = await readHoldings(chain, { commitment: "finalized" });
+			const stock = await booked("stock");
+			for (const [token, amount] of vault) expect(stock.get(token) ?? 0n).toBe(amount);
+			const { rows } = await pool.query<{ token: Buffer; balance: bigint }>(
+				"select token, balance from ledger_balances where balance <> 0",
+			);
+			expect(new Map(rows.map(({ token, balance }) => [bytesToHex(token), balance]))).toEqual(stock);
+			const { inputs, lamports } = await readAccountsOfOrders();
+			expect(await booked("escrow")).toEqual(inputs);
+			expect((await booked("locked")).get(zeroHash) ?? 0n).toBe(lamports);
 		},
 	};
 }

@@ -2,17 +2,20 @@ import { formatTransactionHash } from "@geoswap/protocol";
 import { bytesToHex } from "viem";
 import { expect } from "vitest";
 import { restoreBackup, takeBackup } from "../service/backup.ts";
-import { markerOf, successesOf } from "./solana-lane-scene.ts";
 import type { SolanaLanes } from "./solana-lanes.ts";
 
 /**
- * Pays three orders while the chain, its nodes and the database fail in any way they may, in an order that the seed
- * decides.
+ * Has lanes do a job of each kind that pays while the chain, its nodes and the database fail in any way they may, in an
+ * order that the seed decides. Expects each order decided once and paid once.
  */
 export async function payThroughFaults(lanes: SolanaLanes, seed: number): Promise<void> {
-	const { pump, follow, start, slots, setFaults, states, balance, scene, owner } = lanes;
+	const { pump, follow, start, slots, setFaults, states, balance, outcomeOf, changesOf, owner } = lanes;
 	const random = randomOf(seed);
-	const payouts = await Promise.all(Array.from({ length: 3 }, () => lanes.queuePayout()));
+	const paid = await lanes.queuePayout();
+	const filled = await lanes.queueWithin("fill");
+	const released = await lanes.queueSettlement("release");
+	const refunded = await lanes.queueSettlement("refund");
+	const inVault = await balance(lanes.chain.deployment.program.vault);
 	const anything = [
 		() => pump({ lane: random(2) }),
 		() => pump({ lane: random(2) }),
@@ -39,26 +42,39 @@ export async function payThroughFaults(lanes: SolanaLanes, seed: number): Promis
 		await anything[random(anything.length)]?.().catch(() => {});
 	}
 	await setFaults({});
-	const orders = payouts.map(({ order }) => order);
+	const jobStates = async () => [
+		...(await states([paid.order, filled.order], "fill")),
+		...(await states([released.order], "release")),
+		...(await states([refunded.order], "refund")),
+	];
+	const done = ["done", "done", "done", "done"];
 	for (let round = 0; round < 40; round++) {
 		await slots(20);
 		await pump({ lane: round % 2 });
-		if ((await states(orders, "fill")).every((state) => state === "done")) break;
+		if ((await jobStates()).every((state) => state === "done")) break;
 	}
 	// No transaction that is still in flight lands after that.
 	await slots(200);
 	await pump();
 	await slots(40);
-	expect(await states(orders, "fill")).toEqual(["done", "done", "done"]);
-	for (const { order, recipient } of payouts) {
-		expect(await balance(recipient)).toBe(9_950_000n);
-		expect(await successesOf(scene, await markerOf(scene, order, "vault"))).toHaveLength(1);
-	}
+	expect(await jobStates()).toEqual(done);
+	expect(await outcomeOf(paid.order)).toBe("filled");
+	expect(await outcomeOf(filled.order)).toBe("released, paid");
+	expect(await outcomeOf(released.order)).toBe("released, paid");
+	expect(await outcomeOf(refunded.order)).toBe("refunded, paid");
+	expect(await changesOf(paid.order)).toBe(1);
+	// Each input arrived by one transaction and left by another.
+	for (const { order } of [filled, released, refunded]) expect(await changesOf(order)).toBe(2);
+	expect(await balance(paid.recipient)).toBe(9_950_000n);
+	expect(await balance(filled.recipient, "USDT")).toBe(9_950_000n);
+	expect(await balance(refunded.wallet.address)).toBe(refunded.order.inputAmount);
+	const arrived = filled.order.inputAmount + released.order.inputAmount - 9_950_000n;
+	expect(await balance(lanes.chain.deployment.program.vault)).toBe(inVault + arrived);
 }
 
-/** Makes another fork win, without one of the payouts. The simple follower is told of it. */
+/** Makes another fork win, without one of the lanes' transactions. */
 async function dropSome(
-	{ scene, follower, transactions }: SolanaLanes,
+	{ scene, transactions }: SolanaLanes,
 	random: (below: number) => number,
 ): Promise<void> {
 	const all = await transactions();
@@ -67,16 +83,6 @@ async function dropSome(
 	await scene.solana.admin.dropTransaction({
 		signature: formatTransactionHash(scene.chain.chainId, bytesToHex(hash)),
 	});
-	if (follower === "real") return;
-	await scene.pool.query(
-		"update lane_transactions set state = 'broadcast', block_number = null where hash = $1",
-		[hash],
-	);
-	await scene.pool.query(
-		`update jobs j set state = 'sent' from lane_transactions t
-		where t.hash = $1 and j.relayer = t.relayer and j.nonce = t.nonce and j.state = 'done'`,
-		[hash],
-	);
 }
 
 /** Returns a generator of numbers below a bound, the same for the same seed. */

@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { solanaKeyVariables, startTestSolana, type TestSolana } from "@geoswap/devnet";
 import {
-	markerAddress,
 	newSwapUuid,
 	type Order,
+	openTransaction,
+	orderAddress,
 	orderId,
-	orderTransaction,
 	packDeadlines,
+	recordAddress,
 	type SolanaAddress,
 	solanaChainId,
 	toSolanaWord,
@@ -126,32 +127,23 @@ export async function followReally({ pool, chain }: SolanaScene): Promise<void> 
 		pool,
 		engine: { poke: async () => {} },
 		relayers: chain.deployment.feePayers.map(toSolanaWord),
-		outflowCaps: {},
-		markerSeconds: 86_400,
 		log: createLog({ level: "silent", process: "test" }),
 	});
 }
 
-/** Writes a marker as a follower would, as if it had been made at that time. */
-export async function rememberMarker(
+/** Writes the rent of an order or a record as a follower would. */
+export async function rememberRent(
 	{ pool, chain }: SolanaScene,
-	{
-		order,
-		base,
-		owner,
-		madeAt,
-	}: { order: Order; base: "vault" | "escrow"; owner: "vault" | "escrow"; madeAt: Date },
+	{ order, account, closableAt }: { order: Order; account: "order" | "record"; closableAt: Date },
 ): Promise<Hex> {
 	const id = orderId(order);
-	const address = toSolanaWord(await markerAddress({ base: chain.deployment[base], orderId: id }));
-	await pool.query("insert into markers values ($1, $2, $3, $4, $5, 2039280, $6)", [
-		chain.chainId,
-		hexToBytes(address),
-		hexToBytes(id),
-		base,
-		owner,
-		madeAt,
-	]);
+	const addressOf = account === "order" ? orderAddress : recordAddress;
+	const address = toSolanaWord(await addressOf(chain.deployment.program.address, id));
+	await pool.query(
+		`insert into rents (chain_id, address, order_id, account, lamports, closable_at)
+		values ($1, $2, $3, $4, 2561280, $5)`,
+		[chain.chainId, hexToBytes(address), hexToBytes(id), account, closableAt],
+	);
 	return address;
 }
 
@@ -192,7 +184,7 @@ export function payoutOrder(
 		destinationChainId: BigInt(solanaChainId),
 		escrow: pad("0xe5c0", { size: 32 }),
 		originVault: pad("0x7a17", { size: 32 }),
-		destinationVault: toSolanaWord(deployment.vault),
+		destinationVault: toSolanaWord(deployment.program.vault),
 		attesterSet: pad("0xa7", { size: 32 }),
 		inputToken: pad("0x70", { size: 32 }),
 		inputAmount: 10_000_000n,
@@ -214,10 +206,10 @@ export function depositOrder(
 	return {
 		originChainId: BigInt(solanaChainId),
 		destinationChainId: evmChainId,
-		escrow: toSolanaWord(deployment.escrow),
-		originVault: toSolanaWord(deployment.vault),
+		escrow: toSolanaWord(deployment.program.address),
+		originVault: toSolanaWord(deployment.program.vault),
 		destinationVault: pad("0x7a17", { size: 32 }),
-		attesterSet: pad("0x", { size: 32 }),
+		attesterSet: deployment.program.attesterSet.hash,
 		inputToken: toSolanaWord(mintOf(chain, symbol)),
 		inputAmount: 10_000_000n,
 		outputToken: pad("0x70", { size: 32 }),
@@ -245,8 +237,8 @@ export async function signSolanaOp(
 	{ order, wallet, feePayer }: { order: Order; wallet: KeyPairSigner; feePayer: SolanaAddress },
 ): Promise<SignedSolanaOp> {
 	const { blockhash, lastValidBlockHeight } = await readBlockhash(chain);
-	const parts = { feePayer, blockhash, compute: { unitLimit: 60_000, microLamportsPerUnit: 50_000n } };
-	const { message } = await orderTransaction(chain.deployment, order, parts);
+	const parts = { feePayer, blockhash, compute: { unitLimit: 80_000, microLamportsPerUnit: 50_000n } };
+	const { message } = await openTransaction(chain.deployment, order, parts);
 	const signature = bytesToHex(new Uint8Array(await signBytes(wallet.keyPair.privateKey, message)));
 	return { kind: "solana", ...parts, lastValidBlockHeight, signature };
 }
@@ -255,12 +247,4 @@ export async function signSolanaOp(
 export async function successesOf({ chain }: SolanaScene, address: SolanaAddress): Promise<string[]> {
 	const found = await chain.rpc.getSignaturesForAddress(address, { commitment: "confirmed" }).send();
 	return found.filter(({ err }) => err === null).map(({ signature }) => signature);
-}
-
-export async function markerOf(
-	{ chain }: SolanaScene,
-	order: Order,
-	base: "vault" | "escrow",
-): Promise<SolanaAddress> {
-	return markerAddress({ base: chain.deployment[base], orderId: orderId(order) });
 }

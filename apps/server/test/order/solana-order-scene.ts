@@ -10,7 +10,7 @@ import {
 	toSolanaWord,
 } from "@geoswap/protocol";
 import { createKeyPairSignerFromPrivateKeyBytes, getAddressDecoder, type KeyPairSigner } from "@solana/kit";
-import { toHex, zeroAddress, zeroHash } from "viem";
+import { toHex, zeroAddress } from "viem";
 import { testProgram } from "./test-program.ts";
 
 /** Keys, a deployment and an order that exist nowhere, for tests that need no chain. */
@@ -18,8 +18,6 @@ export type SolanaOrderScene = {
 	deployment: SolanaDeployment;
 	feePayers: [KeyPairSigner, KeyPairSigner];
 	operator: KeyPairSigner;
-	escrow: KeyPairSigner;
-	vault: KeyPairSigner;
 	wallet: KeyPairSigner;
 	stranger: KeyPairSigner;
 	/** An order from USDC on Solana to an EVM chain. */
@@ -30,14 +28,12 @@ export type SolanaOrderScene = {
 export const mintsOfScene = { usdc: addressOf(101), usdt: addressOf(102) };
 
 export async function solanaOrderScene(): Promise<SolanaOrderScene> {
-	const [feePayer, otherFeePayer, escrow, vault, wallet, stranger, operator] = await Promise.all([
+	const [feePayer, otherFeePayer, operator, wallet, stranger] = await Promise.all([
 		signerOf(1),
 		signerOf(2),
 		signerOf(3),
-		signerOf(4),
 		signerOf(5),
 		signerOf(6),
-		signerOf(7),
 	]);
 	const feed = {
 		chainId: 31337,
@@ -51,8 +47,6 @@ export async function solanaOrderScene(): Promise<SolanaOrderScene> {
 		genesisHash: addressOf(99),
 		feePayers: [feePayer.address, otherFeePayer.address],
 		program: testProgram({ address: addressOf(104), vault: addressOf(105), operator: operator.address }),
-		escrow: escrow.address,
-		vault: vault.address,
 		settlementToken: mintsOfScene.usdc,
 		assets: [
 			{ symbol: "USDC", address: mintsOfScene.usdc, decimals: 6, kind: "stable", feed },
@@ -64,15 +58,13 @@ export async function solanaOrderScene(): Promise<SolanaOrderScene> {
 		deployment,
 		feePayers: [feePayer, otherFeePayer],
 		operator,
-		escrow,
-		vault,
 		wallet,
 		stranger,
 		order: solanaOrder({ deployment, wallet: wallet.address }),
 		parts: {
 			feePayer: feePayer.address,
 			blockhash: addressOf(103),
-			compute: { unitLimit: 40_000, microLamportsPerUnit: 1_000n },
+			compute: { unitLimit: 80_000, microLamportsPerUnit: 1_000n },
 		},
 	};
 }
@@ -86,10 +78,10 @@ export function solanaOrder({
 	return {
 		originChainId: BigInt(solanaChainId),
 		destinationChainId: 31337n,
-		escrow: toSolanaWord(deployment.escrow),
-		originVault: toSolanaWord(deployment.vault),
+		escrow: toSolanaWord(deployment.program.address),
+		originVault: toSolanaWord(deployment.program.vault),
 		destinationVault: toHex(7n, { size: 32 }),
-		attesterSet: zeroHash,
+		attesterSet: deployment.program.attesterSet.hash,
 		wallet: toSolanaWord(wallet),
 		inputToken: toSolanaWord(deployment.settlementToken),
 		inputAmount: 25_000_000n,

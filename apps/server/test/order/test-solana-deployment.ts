@@ -10,7 +10,7 @@ import {
 import { numberToHex } from "viem";
 import { testProgram } from "./test-program.ts";
 
-/** Returns Solana's assets as priced by this chain's feeds, with keys that nobody has, for tests that need no chain. */
+/** Returns Solana's assets as priced by this chain's feeds, with addresses that nobody has a key of, for tests that need no chain. */
 export function testSolanaDeployment(chain: ChainDeployment): SolanaDeployment {
 	const feeds = solanaFeeds(chain);
 	const made = (n: number) => fromSolanaWord(numberToHex((BigInt(n) << 240n) + 7n, { size: 32 }));
@@ -19,9 +19,7 @@ export function testSolanaDeployment(chain: ChainDeployment): SolanaDeployment {
 		name: "Solana Test",
 		genesisHash: made(1),
 		feePayers: [made(2), made(3)],
-		program: testProgram({ address: made(9), vault: made(10), operator: made(11) }),
-		escrow: made(4),
-		vault: made(5),
+		program: testProgram({ address: made(4), vault: made(5), operator: made(8) }),
 		settlementToken: made(6),
 		assets: [
 			{ symbol: "USDC", address: made(6), decimals: 6, kind: "stable", feed: feeds.USDC },

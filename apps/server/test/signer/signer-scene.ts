@@ -1,20 +1,34 @@
 import { solanaFeeds, startTestChains, startTestSolana, type TestChain } from "@geoswap/devnet";
-import { attestationMessage, type Deployment, fromWord, type Order, orderToJson } from "@geoswap/protocol";
+import {
+	attestationDigest,
+	attestationMessage,
+	type Deployment,
+	fromWord,
+	type Order,
+	orderId,
+	orderToJson,
+} from "@geoswap/protocol";
 import { hexToBytes, serializeTransaction } from "viem";
+import { sign } from "viem/accounts";
 import { type Bundle, encodeBundle } from "../../src/chain/evm/send/encode-bundle.ts";
+import { signEnding } from "../../src/chain/solana/program/sign-ending.ts";
+import { signFill } from "../../src/chain/solana/program/sign-fill.ts";
+import { signSweep } from "../../src/chain/solana/program/sign-sweep.ts";
+import { signVoid } from "../../src/chain/solana/program/sign-void.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
+import { readLanded } from "../../src/chain/solana/read/read-landed.ts";
 import type { SignedTransaction } from "../../src/chain/solana/send/sign-instructions.ts";
 import { decodeWireTransaction } from "../../src/chain/solana/wallet/decode-wire-transaction.ts";
 import { orderActions } from "../order/order-actions.ts";
+import { programActions } from "../solana/program-actions.ts";
 import { solanaActions } from "../solana/solana-actions.ts";
 import { noCap, startTestSigner, type TestSigner } from "./start-test-signer.ts";
 
 /** The finality of each chain in the signer's file. */
 export const finalitySeconds = 20;
-/** More than an order lasts, and less than the certificates of the test. */
-export const markerSeconds = 5 * 86_400;
 /** With such slots, only the actions of the test let slots of Solana pass. */
 const slowSlotMs = 3_600_000;
-/** The amount that each fill and payout pays. */
+/** The amount that each fill pays. */
 const amount = 10_000_000n;
 
 export type SignerScene = Awaited<ReturnType<typeof createSignerScene>>;
@@ -30,9 +44,11 @@ export async function createSignerScene({
 	rpcUrlOf?: (chain: TestChain) => string;
 } = {}) {
 	const chains = await startTestChains();
-	const solana = await startTestSolana({ slotMs: slowSlotMs, feeds: solanaFeeds(chains.origin.deployment) });
+	const feeds = solanaFeeds(chains.origin.deployment);
+	const solana = await startTestSolana({ slotMs: slowSlotMs, feeds });
 	const actions = orderActions(chains);
 	const on = await solanaActions(solana);
+	const programs = await programActions(solana, on);
 	const { origin, destination, keys } = chains;
 	/** How far the signer's clock is ahead. */
 	const clock = { aheadMs: 0 };
@@ -56,7 +72,6 @@ export async function createSignerScene({
 			`relayer-${chainId}`,
 			{ use: "relayer", reference: "env:RELAYER", ...common, chainId, feesWei: noCap },
 		];
-		const caps = capsOf(solana.deployment.assets);
 		return startTestSigner({
 			deployment,
 			nowMs: () => Date.now() + clock.aheadMs,
@@ -64,13 +79,11 @@ export async function createSignerScene({
 				RELAYER: hexToBytes(keys.relayers[0] ?? "0x"),
 				ATTESTER: hexToBytes(keys.attesters[0] ?? "0x"),
 				FEE_PAYER: (solana.keys.feePayers[0] ?? new Uint8Array()).slice(0, 32),
-				ESCROW: solana.keys.escrow.slice(0, 32),
-				VAULT: solana.keys.vault.slice(0, 32),
-				NEXT_ESCROW: (solana.keys.wallets[1] ?? new Uint8Array()).slice(0, 32),
+				OPERATOR: solana.keys.operator.slice(0, 32),
 			},
 			config: {
 				chains: Object.fromEntries([origin, destination].map(chainOf)),
-				solana: { rpcUrl: solana.rpcUrl, outflow: caps, refunds: caps, finalitySeconds, markerSeconds },
+				solana: { rpcUrl: solana.rpcUrl, outflow: capsOf(solana.deployment.assets), finalitySeconds },
 				keys: {
 					...Object.fromEntries([origin, destination].map(relayerOf)),
 					attester: { use: "attester", reference: "env:ATTESTER", ...common },
@@ -81,8 +94,7 @@ export async function createSignerScene({
 						...common,
 						feesLamports: noCap,
 					},
-					escrow: { use: "solana-escrow", reference: "env:ESCROW", ...common },
-					vault: { use: "solana-vault", reference: "env:VAULT", ...common },
+					operator: { use: "solana-operator", reference: "env:OPERATOR", ...common },
 				},
 			},
 		});
@@ -120,25 +132,30 @@ export async function createSignerScene({
 		return ask(key, { kind: "message", message, ...(order && { order: orderToJson(order) }) });
 	}
 
-	/** Asks two keys for the same message, and returns both answers if they differ. */
-	async function askBoth(
-		key: "escrow" | "vault",
-		make: () => Promise<SignedTransaction>,
-		order: Order,
-	): Promise<string> {
-		// A new blockhash makes another message of the same transaction.
+	/** Returns the parts of a lane's transaction. A new blockhash makes another message of the same transaction. */
+	async function parts() {
 		await solana.admin.warp({ slots: 1 });
-		const made = await make();
-		const answers = [await askSolana(key, made, order), await askSolana("fee-payer", made, order)];
-		return [...new Set(answers)].join();
+		const { blockhash } = await readBlockhash(on.chain);
+		const { deployment } = solana;
+		const { operator } = programs;
+		return { deployment, operator, feePayer: on.feePayer, blockhash, computePrice: 1_000n };
 	}
+	const make = {
+		fill: async (order: Order) => signFill({ ...(await parts()), order, amount, createsAccount: false }),
+		void: async (order: Order) => signVoid({ ...(await parts()), order }),
+		refund: async (order: Order, by: "operator" | "time") =>
+			signEnding({ ...(await parts()), order, to: "wallet", decision: { by } }),
+		closeRecord: async (order: Order) =>
+			signSweep({ ...(await parts()), accounts: [{ orderId: orderId(order) }] }),
+	};
 
-	/** Has the signer co-sign an order's deposit, and lands it. */
-	async function deposit(order: Order): Promise<Order> {
+	/** Has the signer co-sign the opening of an order, lands it, and makes that final. */
+	async function open(order: Order): Promise<Order> {
 		const signed = await on.signDeposit(order);
 		const answer = await askSolana("fee-payer", signed);
-		if (answer !== "signed") throw new Error(`the deposit is refused: ${answer}`);
+		if (answer !== "signed") throw new Error(`the opening is refused: ${answer}`);
 		await on.land(signed);
+		await on.finalize();
 		return order;
 	}
 
@@ -148,22 +165,12 @@ export async function createSignerScene({
 		solana,
 		actions,
 		on,
+		programs,
 		clock,
 		amount,
 		signer: () => signer,
 		ask,
 		askSolana,
-		/** Starts another signer that has the same keys and knows nothing, and requests signatures from it until `useAgain`. */
-		useAnother: async () => {
-			const first = signer;
-			signer = await startSigner();
-			return {
-				useAgain: async () => {
-					await signer.stop();
-					signer = first;
-				},
-			};
-		},
 		/** Replaces the signer by one that has the same keys and knows nothing. */
 		loseState: async () => {
 			await signer.stop();
@@ -180,13 +187,29 @@ export async function createSignerScene({
 			relay(origin, { kind: "late-refund", escrow: fromWord(order.escrow), order }),
 		attest: (kind: "Release" | "Refund", order: Order) =>
 			ask("attester", { kind: "attestation", message: attestationMessage(kind, [order]) }),
-		payout: (order: Order) => askBoth("vault", () => on.signPayout(order, amount), order),
-		voidSolana: (order: Order) => askBoth("vault", () => on.signVoid(order), order),
-		refundSolana: (order: Order, options: { isVoided?: boolean } = {}) =>
-			askBoth("escrow", () => on.signRefund(order, options), order),
-		releaseSolana: (order: Order) => askBoth("escrow", () => on.signRelease(order), order),
-		closeMarker: (order: Order, base: "vault" | "escrow") =>
-			askBoth(base, () => on.signClose(order, base), order),
+		parts,
+		/** Gives the input of an order on Solana back, as the attesters of the devnet sign it. */
+		refundByAttesters: async (order: Order): Promise<void> => {
+			const { attesterSet: set } = programs.deployment;
+			const hash = attestationDigest(attestationMessage("Refund", [order]));
+			const signatures = await Promise.all(
+				keys.attesters.slice(0, set.threshold).map((privateKey) => sign({ hash, privateKey, to: "hex" })),
+			);
+			const decision = { by: "attesters", set, signatures } as const;
+			await on.land(await signEnding({ ...(await parts()), order, to: "wallet", decision }));
+		},
+		/** Lane transactions on Solana, signed with the keys themselves and not sent. */
+		make,
+		fillSolana: async (order: Order) => askSolana("operator", await make.fill(order)),
+		voidSolana: async (order: Order) => askSolana("operator", await make.void(order)),
+		refundSolana: async (order: Order) => askSolana("operator", await make.refund(order, "operator"), order),
+		lateRefundSolana: async (order: Order) => askSolana("fee-payer", await make.refund(order, "time"), order),
+		closeRecord: async (order: Order) => askSolana("fee-payer", await make.closeRecord(order)),
+		/** Lands a transaction on Solana, and returns whether it failed. */
+		landed: async (signed: SignedTransaction): Promise<"landed" | "failed"> => {
+			const landed = await readLanded(on.chain, await on.land(signed));
+			return landed?.isFailed === false ? "landed" : "failed";
+		},
 
 		/** Returns an order from one EVM chain to the other whose input is in the escrow. */
 		opened: async (terms: Partial<Order> = {}): Promise<Order> => {
@@ -200,11 +223,11 @@ export async function createSignerScene({
 			await actions.open(order);
 			return order;
 		},
-		deposit,
-		/** Returns an order from Solana to an EVM chain whose deposit has landed. */
-		fromSolana: async (terms: Terms = {}) => deposit(on.fromSolana(await actions.makeOrder(terms))),
+		/** Returns an order from Solana to an EVM chain whose opening is final. */
+		fromSolana: async (terms: Terms = {}) =>
+			open(programs.fromProgram(on.fromSolana(await actions.makeOrder(terms)))),
 		withinSolana: async () =>
-			deposit(on.toSolana(on.fromSolana(await actions.makeOrder()), { recipient: on.stranger.address })),
+			open(programs.fromProgram(on.toSolana(on.fromSolana(await actions.makeOrder())))),
 		/** Voids an order on the other EVM chain, and makes that final. */
 		closeOrder: async (order: Order): Promise<void> => {
 			await actions.voidOrder(order);

@@ -1,5 +1,5 @@
 import type { TestSolana } from "@geoswap/devnet";
-import { memoProgramAddress, type SolanaAddress } from "@geoswap/protocol";
+import type { SolanaAddress } from "@geoswap/protocol";
 import { AccountRole, createKeyPairSignerFromBytes, type Instruction } from "@solana/kit";
 import { getTransferSolInstruction } from "@solana-program/system";
 import type { Hex } from "viem";
@@ -10,6 +10,7 @@ import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
 
 const sendsAtOnce = 16;
+const memoProgramAddress = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr" as SolanaAddress;
 
 /**
  * Lands transactions of a stranger that name these addresses and move nothing of theirs, and returns their signatures.

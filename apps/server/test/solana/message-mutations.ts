@@ -17,6 +17,8 @@ import {
 } from "@solana/kit";
 import { getTransferSolInstruction } from "@solana-program/system";
 
+const [unitLimit, unitPrice, prepare, transfer, open] = [0, 1, 2, 3, 4] as const;
+
 /** Returns an integer from 0 up to, but not including, `below`. A mutation calls it for each of its choices. */
 export type Dice = (below: number) => number;
 
@@ -32,17 +34,19 @@ type Draft = {
 export type MessageMutation = (message: Uint8Array, dice: Dice) => Uint8Array;
 
 /**
- * Mutations of the message that `orderTransaction` builds and a Solana wallet signs to deposit its input.
+ * Mutations of the message that `openTransaction` builds and a Solana wallet signs to open its order.
  * `checkSignedTransaction` and `coSignOrder` must refuse every result, even if the wallet signed it.
  *
- * The message has version 0, no lookup tables and four instructions:
+ * The message has version 0, no lookup tables and five instructions:
  *
  * 0. the compute unit limit: one byte, then four bytes of limit
  * 1. the compute unit price: one byte, then eight bytes of price
- * 2. the transfer of the input to the escrow. For a token it is the Token program's `TransferChecked`: the byte 12, then
- *    eight bytes of amount; accounts are source, mint, destination, wallet. For lamports it is the System program's
- *    transfer: four bytes, then eight bytes of amount; accounts are wallet and escrow.
- * 3. the memo: the order's id as 66 characters of hex
+ * 2. the program's `prepare`: one byte, then the order's terms. Its first account is the fee payer, its second the
+ *    order's account.
+ * 3. the transfer of the input. For a token it is the Token program's `TransferChecked` to the order's token account: the
+ *    byte 12, then eight bytes of amount; accounts are source, mint, destination, wallet. For lamports it is the System
+ *    program's transfer to the order's account: four bytes, then eight bytes of amount; accounts are wallet and order.
+ * 4. the program's `open`: one byte. Its first account is the order's.
  */
 export const messageMutations: Record<string, MessageMutation> = {
 	"a flipped bit": (message, dice) => {
@@ -86,24 +90,31 @@ export const messageMutations: Record<string, MessageMutation> = {
 	"another program": redrafted((draft, dice) =>
 		change(draft, dice(draft.instructions.length), { programAddress: anyAddress(dice) }),
 	),
-	"another unit limit": redrafted((draft, dice) => changeData(draft, 0, 1 + dice(4), dice)),
-	"another unit price": redrafted((draft, dice) => changeData(draft, 1, 1 + dice(8), dice)),
+	"another unit limit": redrafted((draft, dice) => changeData(draft, unitLimit, 1 + dice(4), dice)),
+	"another unit price": redrafted((draft, dice) => changeData(draft, unitPrice, 1 + dice(8), dice)),
 	"another amount": redrafted((draft, dice) =>
-		changeData(draft, 2, (draft.instructions[2]?.data?.[0] === 12 ? 1 : 4) + dice(8), dice),
+		changeData(draft, transfer, (draft.instructions[transfer]?.data?.[0] === 12 ? 1 : 4) + dice(8), dice),
 	),
-	"another memo": redrafted((draft, dice) => changeData(draft, 3, dice(66), dice)),
+	"another term of the order": redrafted((draft, dice) =>
+		changeData(draft, prepare, 1 + dice((draft.instructions[prepare]?.data?.length ?? 1) - 1), dice),
+	),
+	"another instruction of the program": redrafted((draft, dice) =>
+		changeData(draft, pick([prepare, open], dice), 0, dice),
+	),
 	"another account": redrafted((draft, dice) => {
-		const accounts = [...(draft.instructions[2]?.accounts ?? [])] as AccountMeta[];
+		const instruction = pick([prepare, transfer, open], dice);
+		const accounts = [...(draft.instructions[instruction]?.accounts ?? [])] as AccountMeta[];
 		const at = dice(accounts.length);
 		accounts[at] = { role: AccountRole.WRITABLE, ...accounts[at], address: anyAddress(dice) };
-		change(draft, 2, { accounts });
+		change(draft, instruction, { accounts });
 	}),
 	"accounts swapped": redrafted((draft, dice) => {
-		const accounts = [...(draft.instructions[2]?.accounts ?? [])] as AccountMeta[];
+		const instruction = pick([prepare, transfer, open], dice);
+		const accounts = [...(draft.instructions[instruction]?.accounts ?? [])] as AccountMeta[];
 		const at = dice(accounts.length);
 		const [one, other] = [accounts[at], accounts[(at + 1) % accounts.length]];
 		if (one && other) [accounts[at], accounts[(at + 1) % accounts.length]] = [other, one];
-		change(draft, 2, { accounts });
+		change(draft, instruction, { accounts });
 	}),
 	"an additional account": redrafted((draft, dice) => {
 		const at = dice(draft.instructions.length);
@@ -113,31 +124,42 @@ export const messageMutations: Record<string, MessageMutation> = {
 		});
 	}),
 	"another account role": redrafted((draft, dice) => {
-		const accounts = [...(draft.instructions[2]?.accounts ?? [])] as AccountMeta[];
-		const at = dice(accounts.length);
-		const was = accounts[at];
+		const instruction = pick([prepare, transfer, open], dice);
+		const accounts = [...(draft.instructions[instruction]?.accounts ?? [])] as AccountMeta[];
+		// A program that is called cannot be writable: such a message cannot be compiled.
+		const called = draft.instructions.map(({ programAddress }) => programAddress);
+		const was = pick(
+			accounts.filter(({ address }) => !called.includes(address)),
+			dice,
+		);
 		const roles = [
 			AccountRole.READONLY,
 			AccountRole.WRITABLE,
 			AccountRole.READONLY_SIGNER,
 			AccountRole.WRITABLE_SIGNER,
-		].filter((role) => role !== was?.role);
-		if (was) accounts[at] = { ...was, role: pick(roles, dice) };
-		change(draft, 2, { accounts });
+		].filter((role) => role !== was.role);
+		accounts[accounts.indexOf(was)] = { ...was, role: pick(roles, dice) };
+		change(draft, instruction, { accounts });
+	}),
+	"the wallet in an instruction of the program": redrafted((draft, dice) => {
+		const wallet = draft.instructions[transfer]?.accounts?.find(isSigner);
+		const at = pick([prepare, open], dice);
+		if (wallet) change(draft, at, { accounts: [...(draft.instructions[at]?.accounts ?? []), wallet] });
 	}),
 	"an additional signer": redrafted((draft, dice) => {
-		const memo = draft.instructions[3];
-		change(draft, 3, {
-			accounts: [...(memo?.accounts ?? []), { address: anyAddress(dice), role: AccountRole.READONLY_SIGNER }],
+		const at = pick([prepare, transfer, open], dice);
+		const accounts = draft.instructions[at]?.accounts ?? [];
+		change(draft, at, {
+			accounts: [...accounts, { address: anyAddress(dice), role: AccountRole.READONLY_SIGNER }],
 		});
 	}),
 	"another fee payer": redrafted((draft, dice) => {
-		draft.feePayer = anyAddress(dice);
+		replaceFeePayer(draft, anyAddress(dice));
 	}),
-	// For a token the last account is the wallet, for lamports the escrow.
+	// For a token the last account is the wallet, for lamports the order's.
 	"the transfer's last account as fee payer": redrafted((draft) => {
-		const last = draft.instructions[2]?.accounts?.at(-1)?.address;
-		if (last) draft.feePayer = last;
+		const last = draft.instructions[transfer]?.accounts?.at(-1)?.address;
+		if (last) replaceFeePayer(draft, last);
 	}),
 	"another blockhash": redrafted((draft, dice) => {
 		draft.blockhash = anyAddress(dice);
@@ -157,17 +179,21 @@ export const messageMutations: Record<string, MessageMutation> = {
 		return new Uint8Array([...message.slice(0, -1), 1, ...table, ...writable, ...readonly]);
 	},
 	"a lookup table in place of an account": redrafted((draft, dice) => {
-		const accounts = [...(draft.instructions[2]?.accounts ?? [])] as AccountMeta[];
-		const writable = accounts.findIndex(({ role }) => role === AccountRole.WRITABLE);
-		const was = accounts[writable];
-		if (!was) return;
-		accounts[writable] = {
-			address: was.address,
-			addressIndex: dice(256),
-			lookupTableAddress: anyAddress(dice),
-			role: AccountRole.WRITABLE,
-		} as AccountMeta;
-		change(draft, 2, { accounts });
+		const writable = draft.instructions.flatMap(({ accounts = [] }) =>
+			accounts.filter(({ role }) => role === AccountRole.WRITABLE),
+		);
+		const { address } = pick(writable, dice);
+		const lookup = { address, addressIndex: dice(256), lookupTableAddress: anyAddress(dice) };
+		// An account that one instruction names by itself is not looked up for the others.
+		for (const [at, { accounts = [] }] of draft.instructions.entries()) {
+			change(draft, at, {
+				accounts: accounts.map((one) =>
+					one.address === address
+						? { ...lookup, role: one.role as AccountRole.READONLY | AccountRole.WRITABLE }
+						: one,
+				),
+			});
+		}
 	}),
 };
 
@@ -202,20 +228,33 @@ function compile({ version, feePayer, blockhash, instructions }: Draft): Uint8Ar
 
 /** Returns a transfer of lamports from the fee payer or the wallet, or an instruction of an unknown program. */
 function anyInstruction({ feePayer, instructions }: Draft, dice: Dice): Instruction {
-	const wallet = instructions[2]?.accounts?.find(({ role }) => role >= AccountRole.READONLY_SIGNER);
+	const wallet = instructions[transfer]?.accounts?.find(isSigner);
 	const source = dice(2) ? feePayer : (wallet?.address ?? feePayer);
-	const transfer = getTransferSolInstruction({
+	const payment = getTransferSolInstruction({
 		source: { address: source } as never,
 		destination: anyAddress(dice),
 		amount: BigInt(1 + dice(1_000_000)),
 	});
 	return dice(3)
-		? { ...transfer, accounts: transfer.accounts.map(({ address, role }) => ({ address, role })) }
+		? { ...payment, accounts: payment.accounts.map(({ address, role }) => ({ address, role })) }
 		: {
 				programAddress: anyAddress(dice),
 				accounts: [{ address: feePayer, role: AccountRole.WRITABLE_SIGNER }],
 				data: new Uint8Array([dice(256), dice(256)]),
 			};
+}
+
+function isSigner({ role }: AccountMeta): boolean {
+	return role >= AccountRole.READONLY_SIGNER;
+}
+
+/** Lets another account pay the fee, and the rent of the order's accounts. */
+function replaceFeePayer(draft: Draft, feePayer: SolanaAddress): void {
+	const [, ...others] = draft.instructions[prepare]?.accounts ?? [];
+	change(draft, prepare, {
+		accounts: [{ address: feePayer, role: AccountRole.WRITABLE_SIGNER }, ...others],
+	});
+	draft.feePayer = feePayer;
 }
 
 function change(draft: Draft, at: number, changes: Partial<Instruction>): void {

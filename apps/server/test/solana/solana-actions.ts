@@ -1,31 +1,29 @@
 import { randomBytes } from "node:crypto";
-import { solanaKeyVariables, type TestSolana } from "@geoswap/devnet";
+import { deriveDevnetKeys, type TestSolana } from "@geoswap/devnet";
 import {
-	markerAddress,
+	type AttestationKind,
+	attestationDigest,
+	attestationMessage,
 	newSwapUuid,
 	type Order,
-	orderId,
-	orderTransaction,
+	openTransaction,
 	type SolanaAddress,
 	toSolanaWord,
 	toSwapKey,
+	transferInstruction,
 } from "@geoswap/protocol";
 import { createKeyPairSignerFromBytes, type Instruction, type KeyPairSigner, signBytes } from "@solana/kit";
-import { getCloseAccountInstruction } from "@solana-program/token";
-import { bytesToHex, type Hex, zeroHash } from "viem";
+import { bytesToHex, type Hex } from "viem";
+import { sign } from "viem/accounts";
 import { connectSolana } from "../../src/chain/solana/connect-solana.ts";
-import { markerInstructions } from "../../src/chain/solana/marker/marker-instructions.ts";
+import { type Decision, signEnding } from "../../src/chain/solana/program/sign-ending.ts";
+import { signFill } from "../../src/chain/solana/program/sign-fill.ts";
+import { signVoid } from "../../src/chain/solana/program/sign-void.ts";
 import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
 import { readLanded } from "../../src/chain/solana/read/read-landed.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { type SignedTransaction, signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
-import { signPayout } from "../../src/chain/solana/send/sign-payout.ts";
-import { signRefund } from "../../src/chain/solana/send/sign-refund.ts";
-import { signRelease } from "../../src/chain/solana/send/sign-release.ts";
-import { signVoid } from "../../src/chain/solana/send/sign-void.ts";
-import { transferInstructions } from "../../src/chain/solana/send/transfer-instructions.ts";
 import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
-import { solanaKeysOf } from "../signer/solana-keys-of.ts";
 
 /**
  * Creates actions on orders of a test Solana, each by a transaction of its own, which is confirmed when it returns. If
@@ -33,17 +31,32 @@ import { solanaKeysOf } from "../signer/solana-keys-of.ts";
  */
 export async function solanaActions(solana: TestSolana) {
 	const { deployment, admin } = solana;
+	const { address: program, vault, attesterSet } = deployment.program;
 	const chain = connectSolana(solana);
-	const keys = await solanaKeysOf(solanaKeyVariables(solana.keys), deployment);
-	const [feePayer] = keys.feePayers as [KeyPairSigner];
 	const signers = (list: Uint8Array[]) => Promise.all(list.map((key) => createKeyPairSignerFromBytes(key)));
 	const wallets = await signers(solana.keys.wallets);
 	const [stranger] = (await signers(solana.keys.strangers)) as [KeyPairSigner];
+	const [feePayer] = (await signers(solana.keys.feePayers)) as [KeyPairSigner];
+	const [operator, vaultOwner] = (await signers([solana.keys.operator, solana.keys.vaultOwner])) as [
+		KeyPairSigner,
+		KeyPairSigner,
+	];
 
 	const parts = async () => {
 		const { blockhash } = await readBlockhash(chain);
-		return { deployment, keys, feePayer, blockhash, computePrice: 1_000n };
+		return { deployment, operator, feePayer, blockhash, computePrice: 1_000n };
 	};
+	/** Signs with as many of the devnet's attesters as an order needs, whatever the chains say. */
+	const attest = (kind: AttestationKind, order: Order): Promise<Hex[]> => {
+		const hash = attestationDigest(attestationMessage(kind, [order]));
+		const keys = deriveDevnetKeys().attesters.slice(0, attesterSet.threshold);
+		return Promise.all(keys.map((privateKey) => sign({ hash, privateKey, to: "hex" })));
+	};
+	const byAttesters = async (kind: AttestationKind, order: Order): Promise<Decision> => ({
+		by: "attesters",
+		set: attesterSet,
+		signatures: await attest(kind, order),
+	});
 	const land = async ({ raw, signature }: SignedTransaction): Promise<Hex> => {
 		await sendRaw(chain, raw);
 		await admin.warp({ slots: 4 });
@@ -60,8 +73,9 @@ export async function solanaActions(solana: TestSolana) {
 
 	return {
 		chain,
-		keys,
 		feePayer,
+		operator,
+		vaultOwner,
 		wallets,
 		stranger,
 		/** Returns the word of an asset. */
@@ -79,7 +93,7 @@ export async function solanaActions(solana: TestSolana) {
 			return {
 				...order,
 				destinationChainId: BigInt(deployment.chainId),
-				destinationVault: toSolanaWord(deployment.vault),
+				destinationVault: toSolanaWord(vault),
 				outputToken: toSolanaWord(assetOf(symbol)),
 				recipient: toSolanaWord(recipient),
 				minOutput,
@@ -99,9 +113,9 @@ export async function solanaActions(solana: TestSolana) {
 			return {
 				...order,
 				originChainId: BigInt(deployment.chainId),
-				escrow: toSolanaWord(deployment.escrow),
-				originVault: toSolanaWord(deployment.vault),
-				attesterSet: zeroHash,
+				escrow: toSolanaWord(program),
+				originVault: toSolanaWord(vault),
+				attesterSet: attesterSet.hash,
 				wallet: toSolanaWord(wallet.address),
 				inputToken: toSolanaWord(assetOf(symbol)),
 				inputAmount,
@@ -112,23 +126,27 @@ export async function solanaActions(solana: TestSolana) {
 		/** Returns a deposit signed by the wallet and by the fee payer, and not sent. */
 		async signDeposit(order: Order, wallet = wallets[0] as KeyPairSigner): Promise<SignedTransaction> {
 			const { blockhash } = await parts();
-			const compute = { unitLimit: 40_000, microLamportsPerUnit: 1_000n };
+			const compute = { unitLimit: 80_000, microLamportsPerUnit: 1_000n };
 			const message = { feePayer: feePayer.address, blockhash, compute };
-			const built = await orderTransaction(deployment, order, message);
+			const built = await openTransaction(deployment, order, message);
 			const signature = bytesToHex(await signBytes(wallet.keyPair.privateKey, built.message));
 			return coSignOrder({ deployment, order, op: { ...message, signature }, feePayerKey: feePayer });
 		},
-		async signPayout(order: Order, amount: bigint, { createsAccount = false } = {}) {
-			return signPayout({ ...(await parts()), order, amount, createsAccount });
+		attest,
+		async signFill(order: Order, amount: bigint, { createsAccount = false } = {}) {
+			return signFill({ ...(await parts()), order, amount, createsAccount });
 		},
 		async signVoid(order: Order) {
 			return signVoid({ ...(await parts()), order });
 		},
 		async signRelease(order: Order) {
-			return signRelease({ ...(await parts()), order });
+			const decision = await byAttesters("Release", order);
+			return signEnding({ ...(await parts()), order, to: "vault", decision });
 		},
-		async signRefund(order: Order, { createsAccount = false, isVoided = false } = {}) {
-			return signRefund({ ...(await parts()), order, createsAccount, isVoided });
+		/** Signs a refund by attesters, unless it is decided in another way. */
+		async signRefund(order: Order, decision?: Decision) {
+			const by = decision ?? (await byAttesters("Refund", order));
+			return signEnding({ ...(await parts()), order, to: "wallet", decision: by });
 		},
 		/** Signs any other transaction that somebody with our keys could make. */
 		async sign(instructions: readonly Instruction[], { payer = feePayer } = {}) {
@@ -141,18 +159,10 @@ export async function solanaActions(solana: TestSolana) {
 				instructions,
 			});
 		},
-		/** Signs a transaction that closes the marker whose base and owner are this key. */
-		async signClose(order: Order, base: "vault" | "escrow"): Promise<SignedTransaction> {
-			const owner = keys[base];
-			const account = await markerAddress({ base: owner.address, orderId: orderId(order) });
-			return this.sign([getCloseAccountInstruction({ account, destination: feePayer.address, owner })]);
-		},
 		land,
 
-		marker: (order: Order, { base = keys.vault, owner = keys.vault.address } = {}) =>
-			markerInstructions({ feePayer, base, orderId: orderId(order), owner }),
 		transfer: (symbol: string, amount: bigint, { from, to }: { from: KeyPairSigner; to: SolanaAddress }) =>
-			transferInstructions({ deployment, from, to, token: toSolanaWord(assetOf(symbol)), amount }),
+			transferInstruction(deployment, { from, to, token: toSolanaWord(assetOf(symbol)), amount }),
 
 		/** Lets enough slots pass to make all before them final. */
 		finalize: () => admin.warp({ slots: 40 }),

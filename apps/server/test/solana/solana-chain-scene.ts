@@ -1,7 +1,8 @@
 import { solanaKeyVariables, startTestSolana, type TestSolana } from "@geoswap/devnet";
 import {
 	type Order,
-	orderTransaction,
+	openTransaction,
+	packDeadlines,
 	type SolanaAddress,
 	solanaChainId,
 	toSolanaWord,
@@ -36,7 +37,7 @@ export type SolanaChainScene = {
 	/** Returns the parameters for signing, with the newest blockhash. */
 	parts: () => Promise<{
 		deployment: SolanaChain["deployment"];
-		keys: SolanaKeys;
+		operator: SolanaKeys["operator"];
 		feePayer: KeyPairSigner;
 		blockhash: string;
 		computePrice: bigint;
@@ -47,11 +48,16 @@ export type SolanaChainScene = {
 	orderTo: (recipient: SolanaAddress, changes?: Partial<Order>) => Order;
 	/** Sends a transaction and waits until it is in a block. */
 	land: (signed: SignedTransaction) => Promise<Landed>;
-	/** Deposits the order's input into the escrow, as the wallet does. */
+	/** Opens the order, as its wallet does. */
 	deposit: (order: Order) => Promise<Landed>;
 	newWallet: () => Promise<KeyPairSigner>;
 	stop: () => Promise<void>;
 };
+
+function deadlinesFromNow(): Order["deadlines"] {
+	const now = BigInt(Math.floor(Date.now() / 1_000));
+	return packDeadlines({ openDeadline: now + 300n, fillDeadline: now + 900n, refundAfter: now + 4_000n });
+}
 
 export async function solanaChainScene(
 	options: Parameters<typeof startTestSolana>[0] = { slotMs: 100 },
@@ -73,6 +79,7 @@ export async function solanaChainScene(
 		solanaOrder({
 			deployment: solana.deployment,
 			swapKey: toHex(++orders, { size: 32 }),
+			deadlines: deadlinesFromNow(),
 			...changes,
 			wallet: wallet.address,
 		});
@@ -94,7 +101,7 @@ export async function solanaChainScene(
 		tokens: { usdc: mintOf("USDC"), usdt: mintOf("USDT") },
 		parts: async () => ({
 			deployment: solana.deployment,
-			keys,
+			operator: keys.operator,
 			feePayer,
 			blockhash: (await readBlockhash(chain)).blockhash,
 			computePrice: 1_000n,
@@ -104,7 +111,7 @@ export async function solanaChainScene(
 			order({
 				originChainId: 31337n,
 				destinationChainId: BigInt(solanaChainId),
-				destinationVault: toSolanaWord(solana.deployment.vault),
+				destinationVault: toSolanaWord(solana.deployment.program.vault),
 				recipient: toSolanaWord(recipient),
 				outputToken: toSolanaWord(solana.deployment.settlementToken),
 				minOutput: 1_000_000n,
@@ -113,9 +120,9 @@ export async function solanaChainScene(
 		land,
 		deposit: async (deposited) => {
 			const { blockhash } = await readBlockhash(chain);
-			const compute = { unitLimit: 100_000, microLamportsPerUnit: 1_000n };
+			const compute = { unitLimit: 80_000, microLamportsPerUnit: 1_000n };
 			const op = { feePayer: feePayer.address, blockhash, compute };
-			const { message } = await orderTransaction(solana.deployment, deposited, op);
+			const { message } = await openTransaction(solana.deployment, deposited, op);
 			const signature: Hex = bytesToHex(await signBytes(wallet.keyPair.privateKey, message));
 			return land(
 				await coSignOrder({

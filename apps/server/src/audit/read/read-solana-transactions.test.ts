@@ -1,4 +1,5 @@
 import { startTestSolana, type TestSolana } from "@geoswap/devnet";
+import { createVault, type SolanaAddress, vaultAddress, withdrawFromVault } from "@geoswap/protocol";
 import type { KeyPairSigner } from "@solana/kit";
 import type { Hex } from "viem";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
@@ -20,24 +21,33 @@ let strangers: Hex[];
 beforeAll(async () => {
 	solana = await startTestSolana({ slotMs: 3_600_000 });
 	on = await solanaActions(solana);
-	const { escrow, vault } = solana.deployment;
 	const first = await on.land(await ourTransaction(1n));
-	const gift = await on.transfer("SOL", 7n, { from: on.stranger, to: escrow });
-	await on.land(await on.sign(gift, { payer: on.stranger }));
-	strangers = await floodAddresses(solana, { addresses: [escrow, vault], count: flood });
+	await landGift(7n);
+	strangers = await floodAddresses(solana, { addresses: named(), count: flood });
 	ours = [first, await on.land(await ourTransaction(2n))];
 	await on.finalize();
 });
 afterAll(() => solana?.stop());
 
-/** Signs a transaction of a fee payer that also names escrow and vault. */
+/** The program and its vault. */
+function named(): SolanaAddress[] {
+	const { address, vault } = solana.deployment.program;
+	return [address, vault];
+}
+
+/** Signs a transaction of a fee payer that also names program and vault. */
 async function ourTransaction(amount: bigint) {
-	const { escrow, vault } = solana.deployment;
 	const to = (on.wallets[0] as KeyPairSigner).address;
-	const [transfer] = await on.transfer("SOL", amount, { from: on.feePayer, to });
-	if (!transfer) throw new Error("a transfer is one instruction");
-	const named = [escrow, vault].map((address) => ({ address, role: 0 as const }));
-	return on.sign([{ ...transfer, accounts: [...(transfer.accounts ?? []), ...named] }]);
+	const transfer = await on.transfer("SOL", amount, { from: on.feePayer, to });
+	const more = named().map((address) => ({ address, role: 0 as const }));
+	return on.sign([{ ...transfer, accounts: [...(transfer.accounts ?? []), ...more] }]);
+}
+
+/** Lands a stranger's gift of lamports to the vault. */
+async function landGift(amount: bigint): Promise<void> {
+	const { vault } = solana.deployment.program;
+	const gift = await on.transfer("SOL", amount, { from: on.stranger, to: vault });
+	await on.land(await on.sign([gift], { payer: on.stranger }));
 }
 
 async function read(limits: NodeLimits, options: Parameters<typeof readSolanaTransactions>[1] = {}) {
@@ -51,7 +61,7 @@ function expectComplete({ failure, transactions, gifts, unread, ...counts }: Sol
 	expect(unread.size).toBe(0);
 	expect(transactions.map(({ signature }) => signature)).toEqual(ours);
 	expect([...gifts.values()].flat().map(({ amount }) => amount)).toEqual([7n]);
-	// The gift names the escrow alone. Nothing else of the strangers is kept.
+	// The gift names the vault alone. Nothing else of the strangers is kept.
 	expect(counts.strangers).toBe(2 * flood + 1);
 }
 
@@ -91,4 +101,57 @@ test("a history is completed part by part, however few calls a node answers at o
 	} while (history.failure && failures < flood);
 	expect(failures).toBeGreaterThan(2);
 	expectComplete(history);
+});
+
+test("only the new part of a known history is listed and read, in parts if there is much, with the same result", async () => {
+	const { transport, calls } = limitedTransport(solana, {});
+	const chain = await connectAuditedSolana({ ...solana, transport });
+	const first = await readSolanaTransactions(chain);
+	// All transactions of ours are kept in memory, each with what it changed, and no more.
+	const changes = first.transactions.flatMap(({ lamports }) => [...lamports.values()]);
+	expect(changes.filter((change) => change === 0n)).toEqual([]);
+	for (let i = 1n; i <= 5n; i++) await landGift(i);
+	calls.clear();
+	// A transaction that is not final may be dropped, so it is not read before.
+	expect(await readSolanaTransactions(chain, { after: first })).toEqual(first);
+	expect(calls.get("getTransaction")).toBeUndefined();
+	await on.finalize();
+	const second = await readSolanaTransactions(chain, { after: first });
+	expect(second.strangers).toBe(first.strangers + 5);
+	expect(second.transactions).toEqual(first.transactions);
+	expect(calls.get("getTransaction")).toBe(5);
+
+	let history: SolanaHistory | undefined = first;
+	let parts = 0;
+	do {
+		history = await readSolanaTransactions(chain, { after: history, pageSize: 1, mostReads: 2 });
+		parts++;
+	} while (history.unread.size > 0);
+	expect(parts).toBeGreaterThan(1);
+	expect(history).toEqual(second);
+	expect(history).toEqual(await readSolanaTransactions(chain));
+});
+
+test("calls of the program are kept no matter who sends them, and those of other vaults are not", async () => {
+	const { address, vault } = solana.deployment.program;
+	const other = await vaultAddress(address, on.stranger.address);
+	const owned = { program: address, vault: other, owner: on.stranger };
+	const made = [
+		await createVault(address, { payer: on.feePayer, owner: on.stranger }),
+		withdrawFromVault(owned, { amount: 0n, to: on.stranger.address }),
+	];
+	const withdrawal = withdrawFromVault(
+		{ program: address, vault, owner: on.vaultOwner },
+		{
+			amount: 5n,
+			to: on.stranger.address,
+		},
+	);
+	for (const instructions of [made, [withdrawal]]) {
+		await on.land(await on.sign(instructions, { payer: on.stranger }));
+	}
+	await on.finalize();
+	const { transactions } = await readSolanaTransactions(await connectAuditedSolana(solana));
+	const called = transactions.flatMap(({ calls }) => calls);
+	expect(called.map(({ name, accounts }) => [name, accounts[1]])).toEqual([["withdraw", vault]]);
 });

@@ -116,7 +116,7 @@ const accountWords: Record<string, string> = {
 	treasury: "withdrawn by the operator",
 	gas: "paid to chains",
 	relayer: "spent by relayers",
-	marker: "lamports in markers",
+	marker: "lamports of open orders and records",
 	rent: "rent of accounts",
 	opening: "at the beginning",
 };

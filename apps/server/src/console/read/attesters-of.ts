@@ -1,5 +1,5 @@
 import { formatAddress, type Seconds } from "@geoswap/protocol";
-import type { ChainConfig } from "../../config/chain-config.ts";
+import { attesterSetOfChain, type ChainConfig } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import type { Vitals } from "../../operate/watch/read-vitals.ts";
 
@@ -15,7 +15,7 @@ export type ChainAttesters = { threshold: number; alive: number; all: AttesterSt
 /** An attester is silent after this, as in deploy/alerts.yml, or earlier if the configuration says so. */
 const silentSeconds = 300;
 
-/** Returns which attesters of a chain are alive. Undefined if the chain needs none: an input on Solana is in custody. */
+/** Returns which attesters of a chain are alive. Undefined if none are needed, because no swap goes to another chain. */
 export function attestersOf(
 	chain: ChainConfig,
 	{
@@ -23,8 +23,8 @@ export function attestersOf(
 		config,
 	}: { vitals: Pick<Vitals, "heartbeats">; config: Pick<Config, "chains" | "heartbeatSeconds"> },
 ): ChainAttesters | undefined {
-	if (chain.kind === "solana" || config.chains.length < 2) return undefined;
-	const { threshold, attesters } = chain.deployment.attesterSet;
+	if (config.chains.length < 2) return undefined;
+	const { threshold, attesters } = attesterSetOfChain(chain);
 	const all = attesters.map((attester): AttesterState => {
 		const beat = vitals.heartbeats.find(
 			(one) => one.chainId === chain.chainId && formatAddress(1, one.attester) === formatAddress(1, attester),

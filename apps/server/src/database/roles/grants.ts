@@ -82,7 +82,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	sightings: { api: "", worker: "select, insert, update", auditor: "select", console: "select" },
 	unknown_orders: { api: "", worker: "select, insert, update, delete", auditor: "select", console: "select" },
 	refund_budgets: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
-	markers: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
+	rents: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
 
 	// The work of lanes. The API inserts no job: for a swap that it just inserted, `start_swap` queues the open.
 	jobs: { api: "select", worker: "select, insert, update, delete", auditor: "select", console: "select" },
@@ -132,7 +132,6 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	},
 	unsettled_gas: { api: "select", worker: "select, insert", auditor: "select", console: "select" },
 	account_strikes: { api: "select", worker: "select, insert, delete", auditor: "select", console: "" },
-	outflows: { api: "", worker: "select, insert, update, delete", auditor: "select", console: "select" },
 
 	// The ledger. A posting and its entries are never changed; a reversed posting gives its key to its replacement.
 	postings: { api: "", worker: "select, insert, update (key)", auditor: "select", console: "select" },

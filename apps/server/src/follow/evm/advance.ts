@@ -23,7 +23,7 @@ import { pauseOnBrokenFinality } from "../pause-on-broken-finality.ts";
 import { wake } from "../wake.ts";
 import { applyBlock, applyQuietBlock } from "./apply-block.ts";
 import { applyLateEvents } from "./apply-late-events.ts";
-import { compareOrders } from "./compare-orders.ts";
+import { compareEvmOrders } from "./compare-evm-orders.ts";
 import { readOpenNonces } from "./open-nonces.ts";
 import { type BlockFacts, readBlockFacts, shortReason } from "./read-block-facts.ts";
 import { startFollowing } from "./start-following.ts";
@@ -171,7 +171,7 @@ export async function advance(following: Following): Promise<boolean> {
 			if (isDue(memory.comparedAtMs, compareEveryMs) && finalized.number <= number) {
 				memory.comparedAtMs = nowMs();
 				const after = memory.comparedUpTo;
-				memory.comparedUpTo = await compareOrders({ chain, pool, finalized, after, log });
+				memory.comparedUpTo = await compareEvmOrders({ chain, pool, finalized, after, log });
 			}
 		} catch (error) {
 			log.error({ chainId, err: error }, "orders could not be compared with the contracts; retrying");

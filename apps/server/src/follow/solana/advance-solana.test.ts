@@ -1,13 +1,16 @@
 import {
-	emptyAccountRentLamports,
+	accountRentLamports,
 	fromSwapKey,
 	orderId,
 	orderToJson,
+	programAccountSizes,
+	setVaultCap,
 	solanaNativeToken,
 	tokenAccountRentLamports,
 	toSolanaWord,
+	unpackDeadlines,
 } from "@geoswap/protocol";
-import { generateKeyPairSigner } from "@solana/kit";
+import { createKeyPairSignerFromBytes, generateKeyPairSigner } from "@solana/kit";
 import { hexToBytes, parseUnits } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { createSolanaFollowScene, type SolanaFollowScene } from "../../../test/follow/solana-follow-scene.ts";
@@ -31,8 +34,11 @@ test("each transaction becomes the event that a contract would emit, finishes it
 	await scene.wait(opened);
 	await scene.actions.landed(await scene.actions.open(opened, scene.wallet));
 	await scene.follow();
+	const orderRent = String(accountRentLamports(programAccountSizes.order) + tokenAccountRentLamports);
+	const { openDeadline } = unpackDeadlines(opened.deadlines);
 	expect(await scene.eventsOf(opened)).toMatchObject([
 		{ name: "Opened", data: { order: orderToJson(opened) } },
+		{ name: "RentPaid", data: { account: "order", lamports: orderRent, closableAt: Number(openDeadline) } },
 	]);
 	expect(await scene.jobOf(opened, "open")).toMatchObject({ state: "done" });
 	expect(await scene.takeDue()).toEqual([orderId(opened)]);
@@ -47,20 +53,20 @@ test("each transaction becomes the event that a contract would emit, finishes it
 	];
 	for (const transaction of sent) await scene.actions.landed(transaction);
 	await scene.follow();
-	expect(await scene.namesOf(opened)).toEqual(["Opened", "Released", "MarkerMade"]);
-	expect((await scene.eventsOf(opened))[1]?.data).toEqual({ paid: true });
-	const lamports = String(tokenAccountRentLamports);
+	expect(await scene.namesOf(opened)).toEqual(["Opened", "RentPaid", "Released"]);
+	expect((await scene.eventsOf(opened))[2]?.data).toEqual({ paid: true });
+	const recordRent = { account: "record", lamports: String(accountRentLamports(programAccountSizes.record)) };
 	expect(await scene.eventsOf(filled)).toMatchObject([
 		{
 			name: "Filled",
 			data: { delivered: "9950000", spent: "9950000", spentToken: toSolanaWord(mintOf(scene.chain, "USDC")) },
 		},
-		{ name: "MarkerMade", data: { base: "vault", owner: "vault", lamports } },
-		{ name: "AccountMade", data: { lamports } },
+		{ name: "RentPaid", data: recordRent },
+		{ name: "AccountMade", data: { lamports: String(tokenAccountRentLamports) } },
 	]);
 	expect(await scene.eventsOf(voided)).toMatchObject([
 		{ name: "Voided", data: {} },
-		{ name: "MarkerMade", data: { base: "vault", owner: "escrow", lamports } },
+		{ name: "RentPaid", data: recordRent },
 	]);
 
 	const swapped = scene.onOneChain();
@@ -75,13 +81,13 @@ test("each transaction becomes the event that a contract would emit, finishes it
 	];
 	for (const transaction of decided) await scene.actions.landed(transaction);
 	await scene.follow();
-	expect(await scene.namesOf(swapped)).toEqual(["Opened", "Filled", "Released", "MarkerMade"]);
-	expect((await scene.eventsOf(swapped))[1]?.data).toMatchObject({ delivered: "9990000", spent: "9990000" });
-	expect(await scene.namesOf(refunded)).toEqual(["Opened", "Refunded", "MarkerMade"]);
+	expect(await scene.namesOf(swapped)).toEqual(["Opened", "RentPaid", "Filled", "Released"]);
+	expect((await scene.eventsOf(swapped))[2]?.data).toMatchObject({ delivered: "9990000", spent: "9990000" });
+	expect(await scene.namesOf(refunded)).toEqual(["Opened", "RentPaid", "Refunded"]);
 	expect(await scene.eventsOf(refundedHere)).toMatchObject([
 		{ name: "Opened" },
+		{ name: "RentPaid", data: { account: "order", lamports: orderRent } },
 		{ name: "Refunded", data: { paid: true } },
-		{ name: "MarkerMade", data: { base: "vault", owner: "escrow", lamports } },
 	]);
 	for (const [order, kind] of [
 		[opened, "release"],
@@ -101,7 +107,7 @@ test("a failed transaction costs its fee and a strike, and a failed deposit is r
 	await scene.actions.landed(await scene.actions.fill(order, 9_950_000n));
 	await scene.follow();
 	await scene.pool.query("update jobs set state = 'queued' where swap_id = $1", [fromSwapKey(order.swapKey)]);
-	// The marker exists, so every further payout fails.
+	// The record exists, so every further fill fails.
 	for (const [strikes, state] of [
 		[1, "queued"],
 		[2, "queued"],
@@ -114,7 +120,7 @@ test("a failed transaction costs its fee and a strike, and a failed deposit is r
 		const { fee } = (await readLanded(scene.chain, second.signature)) ?? {};
 		expect(await scene.transactionOf(second)).toMatchObject({ state: "mined", gas_cost: fee });
 	}
-	expect(await scene.namesOf(order)).toEqual(["Filled", "MarkerMade"]);
+	expect(await scene.namesOf(order)).toEqual(["Filled", "RentPaid"]);
 
 	const poor = await newSolanaWallet(scene, [{ symbol: "USDC", amount: 1n }]);
 	const unfunded = scene.deposit({ wallet: toSolanaWord(poor.address) });
@@ -123,22 +129,6 @@ test("a failed transaction costs its fee and a strike, and a failed deposit is r
 	expect(await scene.jobOf(unfunded, "open")).toEqual({ state: "refused", strikes: 1, reason: "reverted" });
 	expect(await scene.namesOf(unfunded)).toEqual([]);
 	expect(scene.poked.map(({ key }) => key)).toContain(`${scene.chain.chainId}:${scene.actions.relayer}`);
-});
-
-test("a deposit of less than the order's input does not count", async () => {
-	const order = scene.deposit();
-	const transaction = await scene.actions.openBytes(order, scene.wallet);
-	await scene.pool.query(
-		`update jobs set order_terms = jsonb_set(order_terms, '{inputAmount}', '"10000001"') where swap_id = $1`,
-		[fromSwapKey(order.swapKey)],
-	);
-	await scene.actions.landed(await scene.actions.send(transaction));
-	await scene.follow();
-	expect(await scene.namesOf(order)).toEqual([]);
-	expect(await scene.jobOf(order, "open")).toMatchObject({ state: "refused", reason: "reverted" });
-	await scene.followToEnd();
-	// The deposit is in the books all the same.
-	await scene.expectBooksToMatch();
 });
 
 test("concurrent followers write each event once", async () => {
@@ -150,7 +140,7 @@ test("concurrent followers write each event once", async () => {
 		if (result.status === "rejected") expect(String(result.reason)).toContain("does not follow the head");
 	}
 	await scene.follow();
-	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+	expect(await scene.namesOf(order)).toEqual(["Opened", "RentPaid"]);
 });
 
 test("events of a dropped transaction are deleted, and written again when it lands again", async () => {
@@ -177,7 +167,7 @@ test("events of a dropped transaction are deleted, and written again when it lan
 	const again = await scene.actions.landed(transaction);
 	expect(again).toBeGreaterThan(slot);
 	await scene.follow();
-	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+	expect(await scene.namesOf(order)).toEqual(["Opened", "RentPaid"]);
 	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "mined", block_number: again });
 	expect(await scene.jobOf(order, "open")).toMatchObject({ state: "done" });
 	await scene.admin.setFaults({});
@@ -196,7 +186,10 @@ test("a transaction that moves to another slot between two reads has one event, 
 	await scene.actions.send(transaction);
 	const again = await scene.actions.landed(transaction);
 	await scene.follow();
-	expect(await scene.eventsOf(order)).toMatchObject([{ name: "Opened", block_number: again }]);
+	expect(await scene.eventsOf(order)).toMatchObject([
+		{ name: "Opened", block_number: again },
+		{ name: "RentPaid", block_number: again },
+	]);
 	expect(await scene.jobOf(order, "open")).toMatchObject({ state: "done" });
 });
 
@@ -209,7 +202,7 @@ test("an unknown status alone does not undo an event", async () => {
 	const lie = { methods: ["getSignatureStatuses"], signatures };
 	await scene.admin.setFaults({ stallFinality: true, lieAboutStatus: lie });
 	await scene.follow();
-	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+	expect(await scene.namesOf(order)).toEqual(["Opened", "RentPaid"]);
 });
 
 test("while the node cannot return a landed transaction, no later slot is taken as final", async () => {
@@ -231,7 +224,7 @@ test("while the node cannot return a landed transaction, no later slot is taken 
 	expect(stalled?.number).toBeGreaterThan(before?.number ?? 0);
 	await scene.admin.setFaults({});
 	await scene.follow();
-	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+	expect(await scene.namesOf(order)).toEqual(["Opened", "RentPaid"]);
 	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "final" });
 });
 
@@ -244,7 +237,7 @@ test("while finality is stalled, no transaction becomes final or is booked", asy
 	await scene.admin.warp({ slots: 40 });
 	await scene.follow();
 	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "mined" });
-	const key = `${scene.chain.chainId}:${transaction.signature}:Opened`;
+	const key = `${scene.chain.chainId}:${transaction.signature}:Opened:${orderId(order)}`;
 	const postings = () => scene.pool.query("select from postings where key = $1", [key]);
 	expect((await postings()).rowCount).toBe(0);
 
@@ -308,7 +301,7 @@ test("a transaction that landed shortly before it expired is seen before its las
 	await scene.follow();
 	const head = await scene.head();
 	expect(head?.finalizedHeight).toBeGreaterThan(transaction.lastValidHeight);
-	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+	expect(await scene.namesOf(order)).toEqual(["Opened", "RentPaid"]);
 });
 
 test("a swap that waits for a slot, or for a final slot, is woken when it is there, and an idle chain's head is not written each time", async () => {
@@ -352,47 +345,55 @@ test("a lane that has work is poked under one dedupe key per second", async () =
 	expect(new Set(lanePokes.map(({ dedupeKey }) => dedupeKey)).size).toBeLessThanOrEqual(seconds);
 });
 
-test("payouts of the last hour are subtracted from the vault's outflow cap", async () => {
-	const token = toSolanaWord(mintOf(scene.chain, "USDT"));
-	const outflowCaps = { USDT: "1000" };
+test("what left the vault counts against its cap for an hour", async () => {
+	const { address, vault } = scene.chain.deployment.program;
+	const token = mintOf(scene.chain, "USDT");
+	const owner = await createKeyPairSignerFromBytes(scene.solana.keys.vaultOwner);
+	const perHour = parseUnits("1000", 6);
+	const cap = setVaultCap({ program: address, vault, owner }, token, perHour);
+	await scene.actions.landed(await scene.actions.sendForgotten([cap]));
 	const available = async () => {
 		await scene.forgetLook();
-		await scene.follow({ outflowCaps });
+		await scene.follow();
 		const { rows } = await scene.pool.query<{ balance: bigint; outflow_available: bigint }>(
 			"select balance, outflow_available from stock where token = $1",
-			[hexToBytes(token)],
+			[hexToBytes(toSolanaWord(token))],
 		);
 		return rows[0];
 	};
 	const before = await available();
+	expect(before?.outflow_available).toBe(perHour);
 	const order = scene.payout({ symbol: "USDT" });
 	await scene.actions.landed(await scene.actions.fill(order, 400_000_000n));
 	const after = await available();
-	expect(Number(before?.outflow_available) - Number(after?.outflow_available)).toBe(400_000_000);
 	expect(Number(before?.balance) - Number(after?.balance)).toBe(400_000_000);
-	const large = scene.payout({ symbol: "USDT" });
-	await scene.actions.landed(await scene.actions.fill(large, 900_000_000n));
-	expect((await available())?.outflow_available).toBe(0n);
-	await scene.pool.query("update outflows set minute = minute - 61");
-	expect((await available())?.outflow_available).toBe(parseUnits("1000", 6));
+	expect(after?.outflow_available).toBeLessThan(perHour);
+	expect(after?.outflow_available).toBeGreaterThanOrEqual(parseUnits("600", 6));
+	await scene.passTime(3_600);
+	await expect.poll(async () => (await available())?.outflow_available).toBe(perHour);
 });
 
-test("the vault's SOL is available only above the rent of its own account", async () => {
+test("the vault's SOL is inventory only above the rent of its own account", async () => {
 	await scene.forgetLook();
 	await scene.follow();
-	const { rows } = await scene.pool.query<{ balance: bigint; outflow_available: bigint }>(
-		"select balance, outflow_available from stock where token = $1",
-		[hexToBytes(toSolanaWord(solanaNativeToken))],
-	);
-	const [stock] = rows;
-	expect(stock?.balance).toBeGreaterThan(0n);
-	expect(stock?.outflow_available).toBe((stock?.balance ?? 0n) - emptyAccountRentLamports);
+	const { vault } = scene.chain.deployment.program;
+	const { value: lamports } = await scene.chain.rpc.getBalance(vault, { commitment: "confirmed" }).send();
+	const { rows } = await scene.pool.query<{ balance: bigint }>("select balance from stock where token = $1", [
+		hexToBytes(toSolanaWord(solanaNativeToken)),
+	]);
+	expect(rows[0]?.balance).toBe(lamports - accountRentLamports(programAccountSizes.vault));
 });
 
-test("a lane is poked if there are markers old enough to close", async () => {
+test("a lane is poked if there are accounts whose rent can be fetched", async () => {
 	await scene.followToEnd();
-	scene.poked.length = 0;
-	await scene.forgetLook();
-	await scene.follow({ markerSeconds: -10 });
-	expect(scene.poked.map(({ dedupeKey }) => dedupeKey?.includes(":leftovers "))).toContain(true);
+	const isPokedForLeftovers = async () => {
+		scene.poked.length = 0;
+		await scene.forgetLook();
+		await scene.follow();
+		return scene.poked.some(({ dedupeKey }) => dedupeKey?.includes(":leftovers "));
+	};
+	await scene.pool.query("update rents set closable_at = now() + interval '1 hour'");
+	expect(await isPokedForLeftovers()).toBe(false);
+	await scene.pool.query("update rents set closable_at = now() - interval '2 minutes'");
+	expect(await isPokedForLeftovers()).toBe(true);
 });

@@ -1,12 +1,15 @@
-import { type Seconds, toSolanaWord } from "@geoswap/protocol";
-import { type Hex, parseUnits } from "viem";
+import { type Milliseconds, toSolanaWord } from "@geoswap/protocol";
+import type { Hex } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { readVault } from "../../chain/solana/program/read-vault.ts";
 import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
 import type { Landed } from "../../chain/solana/read/read-landed.ts";
 import { readSlots } from "../../chain/solana/read/read-slots.ts";
 import { toSignature } from "../../chain/solana/read/read-statuses.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import type { Engine } from "../../durable/durable.ts";
+import { adoptFound } from "../../job/journal/adopt-found.ts";
+import { readRents } from "../../job/journal/rents.ts";
 import { readHead, slotHash } from "../../swap/due/chain-head.ts";
 import { isHeadWanted } from "../../swap/due/due-swaps.ts";
 import { saveUnreadBlock } from "../../swap/due/unread-blocks.ts";
@@ -14,9 +17,10 @@ import type { Log } from "../../telemetry/log.ts";
 import { wake } from "../wake.ts";
 import { type AppliedSlots, applySlots } from "./apply-slots.ts";
 import { closedAccounts, closedEvents } from "./closed-events.ts";
+import { compareSolanaOrders, type LateTransaction } from "./compare-solana-orders.ts";
+import { findReturnedRents } from "./find-returned-rents.ts";
 import { hasLeftovers } from "./has-leftovers.ts";
 import { landedEvents } from "./landed-events.ts";
-import { readMarkerLamports } from "./marker-lamports.ts";
 import { seeTransactions } from "./see-transactions.ts";
 import { startFollowingSolana } from "./start-following-solana.ts";
 import { readFinalWitness, readWatched, readWatchedOrders, readWatchedWork } from "./watched-transactions.ts";
@@ -30,16 +34,21 @@ export type FollowingSolana = {
 	engine: Engine;
 	/** The fee payers of the chain's lanes, 32 bytes each. */
 	relayers: readonly Hex[];
-	/** The most whole tokens that may leave the vault in an hour, by symbol. */
-	outflowCaps: Readonly<Record<string, string>>;
-	/** Age at which markers are closed. */
-	markerSeconds: Seconds;
 	log: Log;
+	nowMs?: () => Milliseconds;
+	/** Given only by a caller that is the one process that moves the head. */
+	memory?: { comparedAtMs?: Milliseconds; comparedUpTo?: string | undefined };
 };
 
+/** Seconds between two pokes for rents to fetch: at 16 accounts each, enough for 270,000 swaps a day. */
+const leftoversEverySeconds = 5;
+
+/** Time between two comparisons of orders with their accounts. */
+const compareEveryMs = 5_000;
+
 /**
- * Takes in what the chain reports about our transactions. There is no scan of blocks: only transactions that our lanes
- * signed can move our funds. Returns whether something was written. Whatever it throws, it can be called again.
+ * Takes in what the chain reports about our transactions. There is no scan of blocks: what others do to orders is found by
+ * comparing undecided orders with their accounts. Returns whether something was written. Whatever it throws, it can be called again.
  */
 export async function advanceSolana(following: FollowingSolana): Promise<boolean> {
 	const { chain, pool, log } = following;
@@ -60,8 +69,8 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	}
 	if (!finalized.timestamp || !confirmed.timestamp)
 		throw new Error(`chain ${chainId} returned no block time`);
-	const [held, watched, witness] = await Promise.all([
-		readHoldings(chain, { commitment: "confirmed" }),
+	const [stock, watched, witness] = await Promise.all([
+		readStock(chain),
 		readWatched(pool, chainId),
 		readFinalWitness(pool, {
 			chainId,
@@ -116,17 +125,13 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 		landed: await describe({ following, landed: seen.landed }),
 		vanished,
 		dueOrderIds: await readWatchedOrders(pool, { chainId, hashes: expired }),
-		stock: deployment.assets.map(({ address, symbol, decimals }) => {
-			const token = toSolanaWord(address);
-			const cap = following.outflowCaps[symbol];
-			const balance = held.vault.get(token) ?? 0n;
-			return { token, balance, ...(cap === undefined ? {} : { outflowCap: parseUnits(cap, decimals) }) };
-		}),
-		vault: toSolanaWord(deployment.vault),
+		stock,
+		vault: toSolanaWord(deployment.program.vault),
 		...(isComplete && { finalized }),
 		...(isComplete && holdings.slot <= finalized.slot && { holdings }),
 	};
 	const { hasRequeued, hash, unbooked } = await inTransaction(pool, (db) => applySlots(db, applied));
+	if (finalized.timestamp) await compare(following, { ...applied, after: hash }, finalized);
 	if (unbooked.length > 0) {
 		log.error({ chainId, events: unbooked }, "the ledger cannot book events of unknown orders");
 	}
@@ -135,6 +140,48 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	await wake({ ...following, chainId, occasion });
 	await pokeForLeftovers(following, confirmed.timestamp);
 	return true;
+}
+
+/** Compares orders with their accounts in the program, unless that was done a moment ago. */
+async function compare(
+	{ chain, pool, log, nowMs = Date.now, memory = {} }: FollowingSolana,
+	applied: AppliedSlots,
+	finalized: { slot: number; timestamp: number },
+): Promise<void> {
+	if (nowMs() - (memory.comparedAtMs ?? Number.NEGATIVE_INFINITY) < compareEveryMs) return;
+	memory.comparedAtMs = nowMs();
+	const { chainId, deployment } = chain;
+	let { after } = applied;
+	const apply = async (landed: readonly LateTransaction[]) => {
+		const late = { ...applied, after, landed, vanished: [], dueOrderIds: [] };
+		const found = landed
+			.filter(({ feePayer }) => deployment.feePayers.includes(feePayer))
+			.map(({ hash, feePayer, job }) => ({ hash, relayer: toSolanaWord(feePayer), job }));
+		({ hash: after } = await inTransaction(pool, async (db) => {
+			await adoptFound(db, { chainId, found });
+			return applySlots(db, late);
+		}));
+	};
+	try {
+		memory.comparedUpTo = await compareSolanaOrders({
+			chain,
+			pool,
+			finalized: { number: finalized.slot, timestamp: finalized.timestamp },
+			after: memory.comparedUpTo,
+			apply,
+			log,
+		});
+		const returned = await findReturnedRents({ chain, pool, log });
+		if (returned.length > 0) await apply(returned);
+	} catch (err) {
+		log.error({ chainId, err }, "orders could not be compared with their accounts; retrying");
+	}
+}
+
+/** Reads what the vault holds, and what may leave it. */
+async function readStock(chain: SolanaChain): Promise<AppliedSlots["stock"]> {
+	const { balances, payable } = await readVault(chain, { commitment: "confirmed" });
+	return [...balances].map(([token, balance]) => ({ token, balance, payable: payable.get(token) ?? 0n }));
 }
 
 /** Returns the events of each transaction. */
@@ -151,7 +198,7 @@ async function describe({
 	const addresses = landed
 		.filter(({ signature }) => works.get(signature)?.kind === "close")
 		.flatMap((transaction) => closedAccounts(transaction).map(({ address }) => address));
-	const markerLamports = await readMarkerLamports(pool, { chainId, addresses });
+	const rents = await readRents(pool, { chainId, addresses });
 	return Promise.all(
 		landed.map(async (transaction) => {
 			const { signature, slot, fee, isFailed } = transaction;
@@ -159,8 +206,8 @@ async function describe({
 			const events = !work
 				? []
 				: work.kind === "close"
-					? closedEvents({ deployment, landed: transaction, markerLamports })
-					: await landedEvents({ deployment, landed: transaction, work });
+					? closedEvents({ deployment, landed: transaction, rents })
+					: await landedEvents({ ...work, deployment, landed: transaction });
 			const told = { chainId, signature, slot, kind: work?.kind };
 			if (isFailed) log.warn(told, "a transaction failed");
 			else if (events.length === 0) log.error(told, "a transaction did not do what it was signed for");
@@ -170,17 +217,16 @@ async function describe({
 }
 
 /**
- * Pokes a lane if old markers or transactions of a removed fee payer are left. No job is for them: any lane does it.
+ * Pokes a lane if rents can be fetched or transactions of a removed fee payer are left. No job is for them: any lane does it.
  */
 async function pokeForLeftovers(
-	{ chain: { chainId }, pool, engine, relayers, markerSeconds }: FollowingSolana,
+	{ chain: { chainId }, pool, engine, relayers }: FollowingSolana,
 	timestamp: number,
 ): Promise<void> {
 	const [relayer] = relayers;
-	const madeBefore = new Date((timestamp - markerSeconds) * 1_000);
 	if (!relayer) return;
-	if (!(await hasLeftovers(pool, { chainId, madeBefore, relayers }))) return;
+	if (!(await hasLeftovers(pool, { chainId, relayers }))) return;
 	const key = `${chainId}:${relayer.toLowerCase()}`;
-	const dedupeKey = `${key}:leftovers ${Math.floor(timestamp / 60)}`;
+	const dedupeKey = `${key}:leftovers ${Math.floor(timestamp / leftoversEverySeconds)}`;
 	await engine.poke({ object: "lane", key }, { dedupeKey });
 }

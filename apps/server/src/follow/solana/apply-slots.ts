@@ -1,16 +1,9 @@
-import {
-	type Amount,
-	emptyAccountRentLamports,
-	greater,
-	lesser,
-	solanaNativeToken,
-	toSolanaWord,
-} from "@geoswap/protocol";
+import { type Amount, greater } from "@geoswap/protocol";
 import { type Hash, type Hex, hexToBytes, zeroHash } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
 import { finishJobs } from "../../job/finish-jobs.ts";
-import { saveMarkers } from "../../job/journal/save-markers.ts";
+import { saveRents } from "../../job/journal/rents.ts";
 import { settleNonces } from "../../job/journal/settle-nonces.ts";
 import { strikeJobs } from "../../job/strike-jobs.ts";
 import { undoJobs } from "../../job/undo-jobs.ts";
@@ -22,7 +15,6 @@ import {
 	type SlotHoldings,
 } from "../../money/ledger/book-unattributed.ts";
 import { readOpeningNumber } from "../../money/ledger/post-opening.ts";
-import { addOutflows, readOutflows } from "../../money/stock/outflows.ts";
 import { saveStock } from "../../money/stock/stock-balance.ts";
 import { type FollowedHead, lockHead, slotHash } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
@@ -49,8 +41,8 @@ export type AppliedSlots = {
 	dueOrderIds: readonly Hex[];
 	/** Holdings at a slot up to which all our transactions are known. */
 	holdings?: SlotHoldings;
-	/** The vault's current balances, and the most that may leave it in an hour. */
-	stock: readonly { token: Hex; balance: bigint; outflowCap?: Amount }[];
+	/** The vault's current balances, and what the program lets leave it now. */
+	stock: readonly { token: Hex; balance: bigint; payable: Amount }[];
 	vault: Hex;
 };
 
@@ -81,7 +73,6 @@ export async function applySlots(
 	const struck = landed.some((transaction) => transaction.events.length === 0)
 		? await strikeJobs(db, { chainId, headNumber: Number.MAX_SAFE_INTEGER })
 		: [];
-	await addOutflows(db, { chainId, timestamp: confirmed.timestamp, outflows: spentIn(events) });
 
 	const number = Math.max(confirmed.slot, head.number);
 	const hash = slotHash(number, head.hash);
@@ -124,7 +115,11 @@ export async function applySlots(
 	];
 	await markOrders(db, orderIds);
 	// Last: every submit to a token of this chain waits for these rows.
-	await saveCappedStock(db, { applied, number });
+	await saveStock(db, {
+		chainId,
+		blockNumber: number,
+		stock: applied.stock.map(({ payable, ...held }) => ({ ...held, outflowAvailable: greater(payable, 0n) })),
+	});
 	// A deposit may be found only after its slot was final.
 	const after = Math.min(head.finalizedNumber, ...landed.map(({ slot }) => slot - 1));
 	await markDepositsFinal(db, { chainId, after, upTo: finalizedNumber });
@@ -195,7 +190,7 @@ async function markLanded(db: Database, { chainId, landed }: AppliedSlots): Prom
 	);
 }
 
-/** Books what became final, up to the slot of the holdings of escrow and vault; fees, as soon as they are final. */
+/** Books what became final, up to the slot of the holdings; fees, as soon as they are final. */
 async function book(
 	db: Database,
 	{
@@ -220,7 +215,7 @@ async function book(
 		chainId,
 		booked.flatMap((posting) => posting.entries),
 	);
-	await saveMarkers(db, { chainId, after, upTo });
+	await saveRents(db, { chainId, after, upTo });
 	if (compared) await bookUnattributed(db, { chainId, holdings: compared });
 	return unbooked;
 }
@@ -236,31 +231,4 @@ async function bookedBefore(
 	const earliest = Math.min(...landed.map(({ slot }) => slot)) - 1;
 	if (earliest >= head.bookedNumber) return head.bookedNumber;
 	return Math.max(earliest, await readOpeningNumber(db, chainId));
-}
-
-function spentIn(events: readonly SlotEvent[]): { token: Hex; amount: Amount }[] {
-	return events.flatMap(({ name, data }) => {
-		if (name !== "Filled") return [];
-		const { spentToken, spent } = data as { spentToken: Hex; spent: string };
-		return [{ token: spentToken, amount: BigInt(spent) }];
-	});
-}
-
-const native = toSolanaWord(solanaNativeToken);
-
-async function saveCappedStock(
-	db: Database,
-	{ applied: { chainId, confirmed, stock }, number }: { applied: AppliedSlots; number: number },
-): Promise<void> {
-	const left = await readOutflows(db, { chainId, timestamp: confirmed.timestamp });
-	await saveStock(db, {
-		chainId,
-		blockNumber: number,
-		stock: stock.map(({ token, balance, outflowCap }) => {
-			// The vault's own address must keep its rent.
-			const payable = token === native ? balance - emptyAccountRentLamports : balance;
-			const room = outflowCap === undefined ? payable : outflowCap - (left.get(token) ?? 0n);
-			return { token, balance, outflowAvailable: greater(lesser(payable, room), 0n) };
-		}),
-	});
 }

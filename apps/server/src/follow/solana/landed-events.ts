@@ -1,117 +1,143 @@
 import {
 	addressOfWord,
 	fromSolanaWord,
-	markerAddress,
+	inputAddress,
+	isSolana,
+	type Order,
+	orderAddress,
 	orderToJson,
+	readProgramEvents,
+	recordAddress,
 	type SolanaAddress,
 	type SolanaDeployment,
 	solanaNativeToken,
 	tokenAccountOf,
 	toSolanaWord,
+	unpackDeadlines,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { madeMarkerOwner } from "../../chain/solana/marker/makes-marker.ts";
 import type { Landed } from "../../chain/solana/read/read-landed.ts";
 import { receivedBy } from "../../chain/solana/read/received-by.ts";
-import { isWithinSolana } from "../../chain/solana/send/order-sides.ts";
 import type { SlotEvent } from "./apply-slots.ts";
-import type { WatchedWork } from "./watched-transactions.ts";
 
-type OrderWork = Exclude<WatchedWork, { kind: "close" }>;
-type Side = "vault" | "escrow";
+/** Seconds from an order's `refundAfter` until its record may be closed: the program's own rule. */
+const recordSeconds = 86_400n;
 
 /**
- * Returns the events that contracts would have emitted for this transaction on an EVM chain, and its cost in lamports
- * beside the fee. They are derived from its balance changes, not from its purpose. Empty if the transaction failed.
+ * Returns the effects of a transaction on one order, with the names and data that events of the
+ * contracts have on an EVM chain, and its cost in lamports beside the fee. The program's logs show what was decided, and
+ * the changed balances what was paid. Empty if it did nothing to the order.
  */
 export async function landedEvents({
-	deployment,
+	deployment: { feePayers, program },
 	landed,
-	work,
+	order,
+	orderId,
 }: {
-	deployment: SolanaDeployment;
+	deployment: Pick<SolanaDeployment, "feePayers" | "program">;
 	landed: Landed;
-	work: OrderWork;
+	order: Order;
+	orderId: Hex;
 }): Promise<SlotEvent[]> {
 	if (landed.isFailed) return [];
-	const { order, orderId } = work;
-	const received = (owner: SolanaAddress, token: Hex) => receivedBy(landed, { owner, token });
-	const event = (name: string, data: object, side: Side): SlotEvent => ({
+	if (!landed.logs) throw new Error("the node returns no logs of transactions");
+	const logged = readProgramEvents(landed.logs, program.address).filter((event) => event.orderId === orderId);
+	const has = (name: (typeof logged)[number]["name"]) => logged.some((event) => event.name === name);
+	const [escrow, vault] = [toSolanaWord(program.address), toSolanaWord(program.vault)];
+	const event = (name: string, data: object, contract = escrow): SlotEvent => ({
 		name,
 		data,
 		orderId,
-		contract: toSolanaWord(deployment[side]),
+		contract,
 	});
-	const decided = (base: Side): Side | undefined => {
-		const owner = madeMarkerOwner(landed, { base: deployment[base], orderId });
-		return (["vault", "escrow"] as const).find((side) => deployment[side] === owner);
-	};
-	switch (work.kind) {
-		case "open": {
-			const isWhole = (await received(deployment.escrow, order.inputToken)) >= order.inputAmount;
-			return isWhole ? [event("Opened", { order: orderToJson(order) }, "escrow")] : [];
-		}
-		case "fill": {
-			if (decided("vault") !== "vault") return [];
-			const isReleased =
-				isWithinSolana(order) && (await left("escrow", order.inputToken)) >= order.inputAmount;
-			// Within Solana the vault may have received the same token in the same transaction.
-			const got = isReleased && order.inputToken === order.outputToken ? order.inputAmount : 0n;
-			const filled = {
-				delivered: String(await received(fromSolanaWord(order.recipient), order.outputToken)),
-				spentToken: addressOfWord(order.destinationChainId, order.outputToken),
-				spent: String((await left("vault", order.outputToken)) + got),
-			};
-			return [
-				event("Filled", filled, "vault"),
-				...(isReleased ? [event("Released", { paid: true }, "escrow")] : []),
-				...(await markerMade("vault", "vault")),
-				...(await accountMade(order.recipient, order.outputToken)),
-			];
-		}
-		case "void":
-			if (decided("vault") !== "escrow") return [];
-			return [event("Voided", {}, "vault"), ...(await markerMade("vault", "escrow"))];
-		case "release": {
-			const isPaid = (await received(deployment.vault, order.inputToken)) >= order.inputAmount;
-			if (decided("escrow") !== "vault" || !isPaid) return [];
-			return [event("Released", { paid: true }, "escrow"), ...(await markerMade("escrow", "vault"))];
-		}
-		case "refund": {
-			const isPaid = (await received(fromSolanaWord(order.wallet), order.inputToken)) >= order.inputAmount;
-			// Within Solana a refund makes the payout's marker, unless an earlier version voided the order.
-			const base = isWithinSolana(order) && decided("escrow") === undefined ? "vault" : "escrow";
-			if (decided(base) !== "escrow" || !isPaid) return [];
-			return [
-				event("Refunded", { paid: true }, "escrow"),
-				...(await markerMade(base, "escrow")),
-				...(await accountMade(order.wallet, order.inputToken)),
-			];
+	const account = await orderAddress(program.address, orderId);
+	const inputAccount = await inputAddress(program.address, orderId);
+	const isNative = fromSolanaWord(order.inputToken) === solanaNativeToken;
+	const { feePayer } = landed.message;
+	/** The lamports that a fee payer of ours spent beside the fee. */
+	const spent = feePayers.includes(feePayer) ? -addedTo(feePayer) - landed.fee : 0n;
+	const { openDeadline, refundAfter } = unpackDeadlines(order.deadlines);
+	const events: SlotEvent[] = [];
+
+	if (has("opened")) {
+		events.push(event("Opened", { order: orderToJson(order) }));
+		const lamports = addedTo(account) + (isNative ? -order.inputAmount : addedTo(inputAccount));
+		// The program returns the rent to the account that paid it.
+		if (lamports > 0n && spent >= lamports) {
+			events.push(
+				rentPaid({ address: toSolanaWord(account), account: "order", lamports, closableAt: openDeadline }),
+			);
 		}
 	}
+	const filled = logged.find((one) => one.name === "filled");
+	if (filled?.name === "filled") {
+		const { outputToken, recipient, destinationChainId } = order;
+		const delivered = await receivedBy(landed, { owner: fromSolanaWord(recipient), token: outputToken });
+		const spentToken = addressOfWord(destinationChainId, outputToken);
+		const data = { delivered: String(delivered), spentToken, spent: String(filled.amount) };
+		events.push(
+			event("Filled", data, vault),
+			...(await recordMade()),
+			...(await accountMade(recipient, outputToken)),
+		);
+	}
+	if (has("voided")) events.push(event("Voided", {}, vault), ...(await recordMade()));
+	if (isSolana(order.originChainId) && inputLeft() >= order.inputAmount) {
+		const { wallet, inputToken } = order;
+		if (has("released") || (!has("refunded") && (await isReceivedBy(program.vault)))) {
+			events.push(event("Released", { paid: true }));
+		} else if (await isReceivedBy(fromSolanaWord(wallet))) {
+			events.push(event("Refunded", { paid: true }), ...(await accountMade(wallet, inputToken)));
+		}
+	}
+	return events;
 
-	async function left(side: Side, token: Hex): Promise<bigint> {
-		return -(await received(deployment[side], token));
+	/** Returns how much of the input left the order's account. */
+	function inputLeft(): bigint {
+		if (isNative) return -addedTo(account);
+		const change = landed.tokens.get(inputAccount);
+		return change ? change.before - change.after : 0n;
 	}
 
-	async function markerMade(base: Side, owner: Side): Promise<SlotEvent[]> {
-		const address = await markerAddress({ base: deployment[base], orderId });
-		const lamports = addedLamports(landed, address);
-		return [event("MarkerMade", { address: toSolanaWord(address), base, owner, lamports }, base)];
+	async function isReceivedBy(owner: SolanaAddress): Promise<boolean> {
+		return (await receivedBy(landed, { owner, token: order.inputToken })) >= order.inputAmount;
 	}
 
-	/** Returns an event if the fee payer made a token account for the receiver, who owns it now. */
+	function rentPaid({
+		lamports,
+		closableAt,
+		...rent
+	}: {
+		address: Hex;
+		account: "order" | "record";
+		lamports: bigint;
+		closableAt: bigint;
+	}): SlotEvent {
+		const data = { ...rent, lamports: String(lamports), closableAt: Number(closableAt) };
+		return event("RentPaid", data, rent.account === "record" ? vault : escrow);
+	}
+
+	/** Returns an event if the vault paid the rent of the order's record. */
+	async function recordMade(): Promise<SlotEvent[]> {
+		const record = await recordAddress(program.address, orderId);
+		const lamports = addedTo(record);
+		if (lamports === 0n) return [];
+		const closableAt = refundAfter + recordSeconds;
+		return [rentPaid({ address: toSolanaWord(record), account: "record", lamports, closableAt })];
+	}
+
+	/** Returns an event if our fee payer made a token account for the receiver, who owns it now. */
 	async function accountMade(owner: Hex, token: Hex): Promise<SlotEvent[]> {
 		const mint = fromSolanaWord(token);
 		if (mint === solanaNativeToken) return [];
 		const address = await tokenAccountOf({ owner: fromSolanaWord(owner), token: mint });
-		const lamports = addedLamports(landed, address);
-		if (lamports === "0") return [];
-		return [event("AccountMade", { address: toSolanaWord(address), lamports }, "vault")];
+		const lamports = addedTo(address);
+		if (lamports === 0n || spent < lamports) return [];
+		return [event("AccountMade", { address: toSolanaWord(address), lamports: String(lamports) }, vault)];
 	}
-}
 
-function addedLamports({ lamports }: Landed, address: SolanaAddress): string {
-	const change = lamports.get(address);
-	return String(change ? change.after - change.before : 0n);
+	function addedTo(address: SolanaAddress): bigint {
+		const change = landed.lamports.get(address);
+		return change ? change.after - change.before : 0n;
+	}
 }

@@ -32,7 +32,7 @@ test.each([
 	await scene.actions.finalized();
 	await scene.forgetLook();
 	await scene.follow({ through: through(slot) });
-	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+	expect(await scene.namesOf(order)).toEqual(["Opened", "RentPaid"]);
 	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "mined", block_number: slot });
 	// Nothing becomes final that such a node cannot know.
 	expect(await scene.head()).toMatchObject({
@@ -44,18 +44,19 @@ test.each([
 	await scene.expectBooksToMatch();
 });
 
-test("a deposit that a lagging node does not know yet is not booked as a gift", async () => {
+test("a payout that a lagging node does not know yet is not booked as a loss", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
-	const order = scene.deposit();
-	const slot = await scene.actions.landed(await scene.actions.open(order, scene.wallet));
+	const order = scene.payout();
+	const slot = await scene.actions.landed(await scene.actions.fill(order, 9_950_000n));
 	await scene.actions.finalized();
 	await scene.forgetLook();
 	await scene.follow({ through: behind(slot) });
 	expect(await scene.unattributedCount()).toBe(count);
 	await scene.followToEnd();
-	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+	expect(await scene.namesOf(order)).toEqual(["Filled", "RentPaid"]);
 	expect(await scene.unattributedCount()).toBe(count);
+	await scene.expectBooksToMatch();
 });
 
 test("a lagging node does not make a final transaction count as gone", async () => {
@@ -84,7 +85,7 @@ test("a deposit that was given up and landed after all is logged as an error, an
 	await scene.follow({ log });
 	expect(alarms).toMatchObject([{ hashes: [transaction.signature] }]);
 	await scene.followToEnd();
-	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+	expect(await scene.namesOf(order)).toEqual(["Opened", "RentPaid"]);
 	await scene.expectBooksToMatch();
 });
 

@@ -1,9 +1,21 @@
-import { fromSolanaWord, type Order, tokenAccountRentLamports, toSolanaWord } from "@geoswap/protocol";
+import {
+	accountRentLamports,
+	fromSolanaWord,
+	fundOrder,
+	type Order,
+	orderAddress,
+	orderId,
+	programAccountSizes,
+	recordAddress,
+	tokenAccountRentLamports,
+	toSolanaWord,
+} from "@geoswap/protocol";
 import { generateKeyPairSigner } from "@solana/kit";
 import { hexToBytes, zeroHash } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSolanaFollowScene, type SolanaFollowScene } from "../../../test/follow/solana-follow-scene.ts";
-import { markerOf, mintOf, newSolanaWallet } from "../../../test/lane/solana-lane-scene.ts";
+import { mintOf, newSolanaWallet } from "../../../test/lane/solana-lane-scene.ts";
+import { readLanded } from "../../chain/solana/read/read-landed.ts";
 import { toSignature } from "../../chain/solana/read/read-statuses.ts";
 
 let scene: SolanaFollowScene;
@@ -12,12 +24,12 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 
-test("transfers by strangers to escrow or vault are booked as unattributed, once", async () => {
+test("transfers by strangers to the vault are booked as unattributed, once", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
 	const before = await scene.booked("unattributed");
-	const { escrow, vault } = scene.chain.deployment;
-	await scene.admin.mintTo({ owner: escrow, token: mintOf(scene.chain, "USDC"), amount: 7n });
+	const { vault } = scene.chain.deployment.program;
+	await scene.admin.mintTo({ owner: vault, token: mintOf(scene.chain, "USDC"), amount: 7n });
 	await scene.admin.mintTo({ owner: vault, token: mintOf(scene.chain, "USDT"), amount: 11n });
 	await scene.admin.airdrop({ address: vault, lamports: 13n });
 	await scene.followToEnd();
@@ -31,18 +43,32 @@ test("transfers by strangers to escrow or vault are booked as unattributed, once
 	expect(changes).toEqual([-7n, -11n, -13n]);
 });
 
+test("an input that is paid twice goes to the vault whole, and the second half is booked as unattributed", async () => {
+	await scene.followToEnd();
+	await scene.admin.airdrop({ address: scene.wallet.address, lamports: 1_000_000_000n });
+	const { address } = scene.chain.deployment.program;
+	for (const terms of [{}, { symbol: "SOL", inputAmount: 100_000_000n }]) {
+		const order = scene.deposit(terms);
+		const before = await scene.booked("unattributed");
+		await scene.actions.landed(await scene.actions.open(order, scene.wallet));
+		const again = await fundOrder(address, order, {
+			wallet: scene.wallet,
+			decimals: "symbol" in terms ? 9 : 6,
+		});
+		await scene.actions.landed(await scene.actions.sendForgotten([again]));
+		await scene.actions.landed(await scene.actions.decide("release", order));
+		await scene.followToEnd();
+		await scene.expectBooksToMatch();
+		const after = await scene.booked("unattributed");
+		const token = order.inputToken;
+		expect((after.get(token) ?? 0n) - (before.get(token) ?? 0n)).toBe(-order.inputAmount);
+	}
+});
+
 test("a repeated read changes nothing", async () => {
 	await scene.followToEnd();
 	const all = async () => {
-		const tables = [
-			"chain_events",
-			"postings",
-			"entries",
-			"jobs",
-			"lane_transactions",
-			"markers",
-			"outflows",
-		];
+		const tables = ["chain_events", "postings", "entries", "jobs", "lane_transactions", "rents"];
 		return Promise.all(tables.map((table) => scene.pool.query(`select * from ${table}`).then((r) => r.rows)));
 	};
 	const before = await all();
@@ -51,10 +77,10 @@ test("a repeated read changes nothing", async () => {
 	expect(await all()).toEqual(before);
 });
 
-test("at a final slot the ledger equals the holdings of escrow and vault and accounts for all lamports", async () => {
+test("at a final slot the ledger equals what vault and orders hold, and accounts for all lamports, until all rent is back", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
-	const markersBefore = (await scene.booked("marker")).get(zeroHash) ?? 0n;
+	const lockedBefore = (await scene.booked("locked")).get(zeroHash) ?? 0n;
 	const rentBefore = (await scene.booked("rent")).get(zeroHash) ?? 0n;
 	const lamportsBefore = (await scene.booked("relayer")).get(zeroHash) ?? 0n;
 	const payer = fromSolanaWord(scene.actions.relayer);
@@ -105,34 +131,41 @@ test("at a final slot the ledger equals the holdings of escrow and vault and acc
 	await scene.expectBooksToMatch();
 	expect(await scene.unattributedCount()).toBe(count);
 
-	const markers = (await scene.booked("marker")).get(zeroHash) ?? 0n;
-	expect(markers - markersBefore).toBe(BigInt(decided.length) * tokenAccountRentLamports);
-	const { rows } = await scene.pool.query<{ sum: bigint }>(
-		"select sum(lamports) as sum from markers where closed_at is null",
+	const lockedIn = async () => ((await scene.booked("locked")).get(zeroHash) ?? 0n) - lockedBefore;
+	const recordRent = accountRentLamports(programAccountSizes.record);
+	const orderRent = accountRentLamports(programAccountSizes.order);
+	const natives = 2n;
+	const tokens = BigInt(opens.length) + 1n - natives;
+	const records = 4n;
+	expect(await lockedIn()).toBe(
+		natives * orderRent + tokens * (orderRent + tokenAccountRentLamports) + records * recordRent,
 	);
-	expect(rows[0]?.sum).toBe(markers);
+	const { rows } = await scene.pool.query<{ sum: bigint }>(
+		"select sum(lamports) as sum from rents where returned_at is null",
+	);
+	expect(rows[0]?.sum).toBe((await lockedIn()) + lockedBefore);
 	expect(((await scene.booked("rent")).get(zeroHash) ?? 0n) - rentBefore).toBe(tokenAccountRentLamports);
 
-	// Someone sends a marker something, and the swap's markers are closed.
-	const [first, second] = await Promise.all([
-		markerOf(scene, delivered, "vault"),
-		markerOf(scene, refunded, "escrow"),
-	]);
-	await scene.admin.airdrop({ address: first, lamports: 17n });
-	await scene.admin.setFaults({});
+	// Somebody sends an order's account and a record something, and the accounts are closed.
+	await scene.passUntilClosable("record");
+	const { address } = scene.chain.deployment.program;
+	await scene.admin.airdrop({ address: await orderAddress(address, orderId(released)), lamports: 17n });
+	await scene.admin.airdrop({ address: await recordAddress(address, orderId(delivered)), lamports: 19n });
 	const lostBefore = (await scene.booked("unattributed")).get(zeroHash) ?? 0n;
-	await scene.actions.landed(
-		await scene.actions.close([
-			{ address: first, owner: "vault" },
-			{ address: second, owner: "escrow" },
-		]),
-	);
+	const closed = [...opens, leaving].filter((order) => order !== stillOpen);
+	const recorded = [delivered, intoAccount, nativeOut, voided];
+	for (const closings of [
+		closed.map((order) => ({ order, account: "order" }) as const),
+		recorded.map((order) => ({ order, account: "record" }) as const),
+	]) {
+		await scene.actions.landed(await scene.actions.sweep(closings));
+	}
 	await scene.followToEnd();
 	await scene.expectBooksToMatch();
-	expect(markers - ((await scene.booked("marker")).get(zeroHash) ?? 0n)).toBe(2n * tokenAccountRentLamports);
-	expect((await scene.booked("unattributed")).get(zeroHash) ?? 0n).toBe(lostBefore - 17n);
-	const { rows: closed } = await scene.pool.query("select from markers where closed_at is not null");
-	expect(closed).toHaveLength(2);
+	expect(await lockedIn()).toBe(orderRent + tokenAccountRentLamports);
+	expect((await scene.booked("unattributed")).get(zeroHash) ?? 0n).toBe(lostBefore - 17n - 19n);
+	const { rows: returned } = await scene.pool.query("select from rents where returned_at is not null");
+	expect(returned).toHaveLength(closed.length + recorded.length);
 	// All that the fee payer spent, and got back, is in the books.
 	const { value: heldAfter } = await scene.chain.rpc.getBalance(payer, { commitment: "finalized" }).send();
 	expect(((await scene.booked("relayer")).get(zeroHash) ?? 0n) - lamportsBefore).toBe(heldAfter - heldBefore);
@@ -148,56 +181,58 @@ test("a follower that was away for long misses nothing", async () => {
 	await scene.admin.warp({ slots: 2_000 });
 	await scene.followToEnd();
 	expect(await Promise.all(orders.map((order) => scene.namesOf(order)))).toEqual([
-		["Opened", "Refunded", "MarkerMade"],
-		["Opened"],
-		["Opened", "Filled", "Released", "MarkerMade"],
+		["Opened", "RentPaid", "Refunded"],
+		["Opened", "RentPaid"],
+		["Opened", "RentPaid", "Filled", "Released"],
 	]);
 	await scene.expectBooksToMatch();
 	expect(await scene.unattributedCount()).toBe(count);
 });
 
-test("a transaction that was believed lost is booked when it is found, and is then no longer unattributed", async () => {
+test("a payout that was believed lost is booked when it is found, and is then no longer unattributed", async () => {
 	await scene.followToEnd();
 	const before = await scene.booked("unattributed");
-	const order = scene.deposit();
-	const transaction = await scene.actions.open(order, scene.wallet);
+	const gasBefore = (await scene.booked("gas")).get(zeroHash) ?? 0n;
+	const order = scene.payout();
+	const transaction = await scene.actions.fill(order, 9_950_000n);
 	await scene.actions.landed(transaction);
-	await scene.pool.query(
-		"update lane_transactions set state = 'final', created_at = now() - interval '2 hours' where hash = $1",
-		[hexToBytes(transaction.signature)],
-	);
-	await scene.followToEnd();
-	expect(await scene.booked("unattributed")).not.toEqual(before);
-	await scene.pool.query("update lane_transactions set state = 'broadcast' where hash = $1", [
+	await scene.pool.query("update lane_transactions set state = 'final' where hash = $1", [
 		hexToBytes(transaction.signature),
 	]);
+	await scene.followToEnd({ compares: false });
+	expect(await scene.namesOf(order)).toEqual([]);
+	expect(await scene.booked("unattributed")).not.toEqual(before);
+	await scene.wait(order);
 	await scene.followToEnd();
-	expect(await scene.namesOf(order)).toEqual(["Opened"]);
+	await scene.followToEnd();
+	expect(await scene.namesOf(order)).toEqual(["Filled", "RentPaid"]);
 	await scene.expectBooksToMatch();
 	expect(await scene.booked("unattributed")).toEqual(before);
+	const { fee = 0n } = (await readLanded(scene.chain, transaction.signature)) ?? {};
+	expect((await scene.booked("gas")).get(zeroHash)).toBe(gasBefore + fee);
 });
 
 test("a transaction that is found late, while another one cannot be read, is booked by the next complete read", async () => {
 	await scene.followToEnd();
 	const before = await scene.booked("unattributed");
-	const [late, other] = [scene.deposit(), scene.deposit()];
-	const transaction = await scene.actions.open(late, scene.wallet);
+	const [late, other] = [scene.payout(), scene.deposit()];
+	const transaction = await scene.actions.fill(late, 9_950_000n);
 	await scene.actions.landed(transaction);
 	const setState = (state: string) =>
-		scene.pool.query(
-			"update lane_transactions set state = $2, created_at = now() - interval '2 hours' where hash = $1",
-			[hexToBytes(transaction.signature), state],
-		);
+		scene.pool.query("update lane_transactions set state = $2 where hash = $1", [
+			hexToBytes(transaction.signature),
+			state,
+		]);
 	await setState("final");
-	await scene.followToEnd();
+	await scene.followToEnd({ compares: false });
 	await setState("broadcast");
 	const untold = await scene.actions.open(other, scene.wallet);
 	await scene.actions.landed(untold);
 	await scene.actions.finalized();
 	const signatures = [toSignature(untold.signature)];
 	await scene.admin.setFaults({ lieAboutStatus: { methods: ["getTransaction"], signatures } });
-	await scene.follow();
-	expect(await scene.namesOf(late)).toEqual(["Opened"]);
+	await scene.follow({ compares: false });
+	expect(await scene.namesOf(late)).toEqual(["Filled", "RentPaid"]);
 	expect(await scene.namesOf(other)).toEqual([]);
 	await scene.admin.setFaults({});
 	await scene.followToEnd();
@@ -257,7 +292,7 @@ test("a transaction that lands and becomes final during a read is seen before it
 		});
 		const head = await scene.head();
 		const isOver = (head?.finalizedHeight ?? 0) > lastValidHeight;
-		if (isOver) expect(await scene.namesOf(order)).toEqual(["Opened"]);
+		if (isOver) expect(await scene.namesOf(order)).toEqual(["Opened", "RentPaid"]);
 		expect(await scene.unattributedCount()).toBe(count);
 	}
 	// The calls read what is final, the chain's slots, the holdings and the statuses.

@@ -26,8 +26,7 @@ test("of several followers of Solana only one is active, and when it ends anothe
 		const { chain, pool } = scene;
 		const engine = { poke: async () => {} };
 		const log = createLog({ level: "silent", process: "test" });
-		const terms = { outflowCaps: {}, markerSeconds: 1_000 };
-		const follower = solanaFollower({ chain, pool, engine, relayers: [], ...terms, log });
+		const follower = solanaFollower({ chain, pool, engine, relayers: [], log });
 		const ended = keepFollowing({
 			chainId: chain.chainId,
 			pool,
@@ -59,7 +58,7 @@ test("of several followers of Solana only one is active, and when it ends anothe
 	const wallet = await devnetWallet(scene);
 	const order = depositOrder(scene, { wallet: toSolanaWord(wallet.address) });
 	await actions.open(order, wallet);
-	const isOpened = async () => (await scene.pool.query("select from chain_events")).rowCount === 1;
+	const isOpened = async () => (await scene.pool.query("select from chain_events")).rowCount !== 0;
 	while (!(await isOpened())) expect(await next()).toBe("second");
 	await stopSecond();
 });

@@ -5,10 +5,13 @@ import { isWatchNeeded } from "./watched-transactions.ts";
 /** Returns the follower of Solana. */
 export function solanaFollower(following: FollowingSolana): Follower {
 	const { pool, chain } = following;
-	return () => async () => {
-		// Most of the time nobody waits for the chain, so it need not be read a few times a second.
-		if (await isWatchNeeded(pool, chain.chainId)) await advanceSolana(following);
-		// Each call takes in all there is.
-		return false;
+	return () => {
+		const memory = {};
+		return async () => {
+			// Most of the time no swap waits for the chain, so that it need not be read a few times a second.
+			if (await isWatchNeeded(pool, chain.chainId)) await advanceSolana({ ...following, memory });
+			// Each call takes in all there is.
+			return false;
+		};
 	};
 }

@@ -1,4 +1,3 @@
-import { toSolanaWord } from "@geoswap/protocol";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
 import { readSlots } from "../../chain/solana/read/read-slots.ts";
@@ -8,7 +7,7 @@ import { postOpening } from "../../money/ledger/post-opening.ts";
 import { insertHead, slotHash } from "../../swap/due/chain-head.ts";
 import { lamportsPerSignature } from "./apply-slots.ts";
 
-/** Creates the chain's cursor if there is none. The books begin with what escrow and vault hold at a final slot. */
+/** Creates the chain's cursor if there is none. The books begin with what the vault holds at a final slot. */
 export async function startFollowingSolana({
 	chain,
 	pool,
@@ -16,7 +15,7 @@ export async function startFollowingSolana({
 	chain: SolanaChain;
 	pool: DatabasePool;
 }): Promise<boolean> {
-	const { chainId, deployment } = chain;
+	const { chainId } = chain;
 	const holdings = await readHoldings(chain, { commitment: "finalized" });
 	const { finalized } = await readSlots(chain);
 	if (holdings.slot > finalized.slot) return false;
@@ -31,13 +30,7 @@ export async function startFollowingSolana({
 		const opening = await postOpening(db, {
 			chainId,
 			blockNumber: holdings.slot,
-			balances: deployment.assets.flatMap(({ address }) => {
-				const token = toSolanaWord(address);
-				return [
-					{ account: "escrow", token, amount: holdings.escrow.get(token) ?? 0n },
-					{ account: "stock", token, amount: holdings.vault.get(token) ?? 0n },
-				];
-			}),
+			balances: [...holdings.vault].map(([token, amount]) => ({ account: "stock", token, amount })),
 		});
 		await addToLedgerBalances(
 			db,

@@ -48,7 +48,7 @@ export async function isWatchNeeded(db: Database, chainId: number): Promise<bool
 	return rows[0]?.needed ?? true;
 }
 
-/** The purpose of a transaction: a job for an order, or closing markers. */
+/** The purpose of a transaction: a job for an order, or closing accounts. */
 export type WatchedWork = { kind: JobKind; orderId: Hex; order: Order } | { kind: "close" };
 
 /** Reads the purpose of each transaction, by its hash. */

@@ -15,11 +15,11 @@ export type LaneTransaction = {
 	attempt: number;
 	hash: Hex;
 	raw: Hex;
-	/** A cancel uses up the nonce and does nothing. A close returns the rent of old markers. */
+	/** A cancel uses up the nonce and does nothing. A close fetches rents. */
 	kind: JobKind | "cancel" | "close";
 	jobs: LaneTransactionJob[];
-	/** Addresses of the markers that a close closes. */
-	markers?: Hex[];
+	/** Addresses of the accounts that a close closes. */
+	accounts?: Hex[];
 	maxFeePerGas: Wei;
 	/** Solana: the last height at which it can land. */
 	lastValidHeight?: number;
@@ -30,7 +30,7 @@ export type LaneTransaction = {
 
 type LaneTransactionJob = { swapId: SwapUuid; kind: JobKind; orderId: Hex };
 /** An item in the `jobs` column of a close. */
-type LaneTransactionMarker = { marker: Hex };
+type LaneTransactionAccount = { account: Hex };
 
 /** Raises the lane's next nonce to at least what the chain says. */
 export async function raiseNonce(db: Database, lane: LaneId, chainNonce: number): Promise<void> {
@@ -67,7 +67,7 @@ export function laneTransactionFromRow(row: LaneTransactionRow): LaneTransaction
 		kind: row.kind,
 		jobs: row.jobs.filter((job) => "swapId" in job),
 		...(row.kind === "close" && {
-			markers: row.jobs.flatMap((job) => ("marker" in job ? [job.marker] : [])),
+			accounts: row.jobs.flatMap((job) => ("account" in job ? [job.account] : [])),
 		}),
 		maxFeePerGas: row.max_fee_per_gas,
 		...(row.last_valid_height === null ? {} : { lastValidHeight: row.last_valid_height }),
@@ -80,7 +80,7 @@ export type LaneTransactionRow = Row<
 	"lane_transactions",
 	"nonce" | "attempt" | "hash" | "raw" | "max_fee_per_gas" | "last_valid_height" | "sent_at_block"
 > &
-	Pick<LaneTransaction, "kind" | "state"> & { jobs: (LaneTransactionJob | LaneTransactionMarker)[] };
+	Pick<LaneTransaction, "kind" | "state"> & { jobs: (LaneTransactionJob | LaneTransactionAccount)[] };
 
 /**
  * Journals attempts for nonces below the lane's next one, before any is sent: only bytes that are stored are ever sent.
@@ -144,8 +144,8 @@ export function transactionColumns(transactions: readonly LaneTransaction[]): un
 		transactions.map(({ hash }) => hexToBytes(hash)),
 		transactions.map(({ raw }) => hexToBytes(raw)),
 		transactions.map(({ kind }) => kind),
-		transactions.map(({ jobs, markers = [] }) =>
-			JSON.stringify([...jobs, ...markers.map((marker): LaneTransactionMarker => ({ marker }))]),
+		transactions.map(({ jobs, accounts = [] }) =>
+			JSON.stringify([...jobs, ...accounts.map((account): LaneTransactionAccount => ({ account }))]),
 		),
 		transactions.map(({ maxFeePerGas }) => maxFeePerGas),
 		transactions.map(({ state }) => state),

@@ -6,11 +6,11 @@ import { createLeaseTime } from "../lease-time.ts";
 import { lookAtLane } from "../look-at-lane.ts";
 import { traceTransaction } from "../trace-transaction.ts";
 import { wakeSwaps } from "../wake-swaps.ts";
-import { closeMarkers } from "./close-markers.ts";
 import { pushOrphans } from "./push-orphans.ts";
 import { offerAll, pushSolanaTransactions } from "./push-solana-transactions.ts";
 import { signSolanaJobs } from "./sign-solana-jobs.ts";
 import type { SolanaLane, SolanaLaneDeps } from "./solana-lane.ts";
+import { sweepRents } from "./sweep-rents.ts";
 import { type FeePayerFunds, watchFeePayer } from "./watch-fee-payer.ts";
 
 /** Number of attempts, if the signed transactions were discarded, before the rest is left to the next poke. */
@@ -59,9 +59,9 @@ export function createSolanaLane(deps: SolanaLaneDeps): Pump {
 			const signed = { name: "transaction signed", startMs } as const;
 			for (const transaction of transactions) void traceTransaction(lane, transaction, signed);
 			await Promise.all([wakeSwaps(lane, refused), offerAll(lane, { transactions, head })]);
-			// Nobody waits for the rent of markers.
+			// Nobody waits for rents.
 			if (!found) {
-				await offerAll(lane, { transactions: await closeMarkers(lane, { open, nextNonce }), head });
+				await offerAll(lane, { transactions: await sweepRents(lane, { open, nextNonce }), head });
 			}
 			if (!isUndone) return;
 		}

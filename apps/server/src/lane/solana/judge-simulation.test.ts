@@ -5,10 +5,10 @@ import { judgeSimulation } from "./judge-simulation.ts";
 import { later } from "./later.ts";
 
 const job = (kind: JobKind, strikes = 0) => ({ kind, strikes, alone: false }) as Job;
-const [feePayer, escrow, vault, recipient] = ["payer", "escrow", "vault", "recipient"].map(
+const [feePayer, program, vault, recipient] = ["payer", "program", "vault", "recipient"].map(
 	(name) => name as SolanaAddress,
 ) as [SolanaAddress, SolanaAddress, SolanaAddress, SolanaAddress];
-const deployment = { feePayers: [feePayer], escrow, vault };
+const deployment = { feePayers: [feePayer], program: { address: program, vault } };
 const poor = { isPayerPoor: true, deployment };
 const rich = { isPayerPoor: false, deployment };
 const failing = (reason: string, ...logs: string[]) => ({ ok: false as const, reason, logs });
@@ -49,7 +49,6 @@ test("only the account that would be left with less than its rent is blamed for 
 	for (const payer of [poor, rich]) {
 		for (const kind of ["open", "fill", "void", "release", "refund"] as const) {
 			expect(judgeSimulation(job(kind, 2), rent(feePayer), payer)).toEqual({ do: "leave" });
-			expect(judgeSimulation(job(kind, 2), rent(escrow), payer)).toEqual(later);
 			expect(judgeSimulation(job(kind, 2), rent(vault), payer)).toEqual(later);
 		}
 		const blamed = { do: "refuse", reason: "recipient" };
@@ -68,4 +67,28 @@ test("a job that is refused repeatedly is given up, unless it is a void, release
 	for (const kind of ["void", "release", "refund"] as const) {
 		expect(judgeSimulation(job(kind, 50), told, rich)).toMatchObject({ do: "postpone", blocks: 160 });
 	}
+});
+
+test("a refusal of the program is judged by its number, and only if the program itself refused first", () => {
+	const failed = (program: string, code: number) =>
+		failing(
+			"instruction 2: Custom",
+			`Program ${program} failed: custom program error: 0x${code.toString(16)}`,
+		);
+	for (const code of [10, 11, 12, 20, 28, 29]) {
+		expect(judgeSimulation(job("fill", 2), failed("program", code), rich)).toEqual(later);
+	}
+	const tooLate = { do: "refuse", reason: "too_late" };
+	expect(judgeSimulation(job("fill"), failed("program", 21), rich)).toEqual(tooLate);
+	expect(judgeSimulation(job("void", 2), failed("program", 21), rich)).toEqual(later);
+	for (const code of [19, 23, 27]) {
+		const liquidity = { do: "refuse", reason: "liquidity" };
+		expect(judgeSimulation(job("fill"), failed("program", code), rich)).toEqual(liquidity);
+		expect(judgeSimulation(job("void", 2), failed("program", code), rich)).toEqual(later);
+	}
+	expect(judgeSimulation(job("release"), failed("program", 99), rich)).toMatchObject({ strikes: 1 });
+	expect(judgeSimulation(job("fill", 1), failed("token", 19), rich)).toMatchObject({ strikes: 1 });
+	const inner = failed("token", 17).logs;
+	const outer = { ...failed("program", 17), logs: [...inner, ...failed("program", 19).logs] };
+	expect(judgeSimulation(job("fill", 1), outer, rich)).toMatchObject({ strikes: 1 });
 });

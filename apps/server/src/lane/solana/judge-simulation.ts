@@ -6,12 +6,14 @@ import { strike } from "../strike.ts";
 import type { Verdict } from "../verdict.ts";
 import { later } from "./later.ts";
 
-/** Errors of an order that was decided a moment ago: the marker exists, or the transaction itself has landed. */
+/** Errors of an order that was decided a moment ago: its record exists, or the transaction itself has landed. */
 const decided = /already in use|AlreadyProcessed/i;
 const tooLittle = /insufficient (funds|lamports)/i;
 const frozen = /frozen/i;
 
-type OwnAddresses = Pick<SolanaDeployment, "feePayers" | "escrow" | "vault">;
+type OwnAddresses = Pick<SolanaDeployment, "feePayers"> & {
+	program: Pick<SolanaDeployment["program"], "address" | "vault">;
+};
 
 /** The number of slots that take about as long as a block of other chains. */
 const slotsPerBlock = 5;
@@ -23,30 +25,65 @@ export function judgeSimulation(
 	{ isPayerPoor, deployment }: { isPayerPoor: boolean; deployment: OwnAddresses },
 ): Verdict {
 	const told = [reason, ...logs].join("\n");
+	const error = programError(logs, deployment.program.address);
+	if (error) return judgeProgramError(job, error);
 	if (poorAccount && deployment.feePayers.includes(poorAccount)) return { do: "leave" };
 	if (isPassingFailure({ reason }, deployment) || decided.test(told)) return later;
 	if (tooLittle.test(told) && isPayerPoor) return { do: "leave" };
 	// We must fund our own account. Only the recipient's own account is the recipient's fault.
-	if (poorAccount && isOwnAccount(poorAccount, deployment)) return later;
+	if (poorAccount === deployment.program.vault) return later;
 	if (job.kind === "fill") {
 		if (poorAccount) return { do: "refuse", reason: "recipient" };
-		// No payout is signed to a frozen account. So the vault's account is frozen, or the escrow's: the issuer of the
-		// token has stopped us, and not the recipient.
+		// No payout is signed to a frozen account. So the vault's account is frozen: the issuer of the token has stopped us,
+		// and not the recipient.
 		if (frozen.test(told) || tooLittle.test(told)) return { do: "refuse", reason: "liquidity" };
 	}
 	return strikeInSlots(job);
 }
 
-/** Returns whether the account is the escrow or the vault, which hold the users' inputs and outputs. */
-export function isOwnAccount(
-	account: SolanaAddress | undefined,
-	{ escrow, vault }: Pick<OwnAddresses, "escrow" | "vault">,
-): boolean {
-	return account === escrow || account === vault;
+/** Errors of the program, by its own numbers. */
+const programErrors = new Map([
+	[10, "decided"],
+	[11, "decided"],
+	[12, "too-early"],
+	[19, "paused"],
+	[20, "decided"],
+	[21, "expired"],
+	[23, "above-cap"],
+	[27, "no-inventory"],
+	[28, "decided"],
+	[29, "decided"],
+] as const);
+type ProgramError = NonNullable<ReturnType<typeof programErrors.get>> | "other";
+
+/** The first failure in the logs is the innermost one, which made the others fail. */
+const failed = /^Program (\S+) failed: custom program error: 0x([0-9a-f]+)$/m;
+
+/** Returns why the program refused; undefined if another program did. */
+function programError(logs: readonly string[], program: SolanaAddress): ProgramError | undefined {
+	const [, failing, code] = failed.exec(logs.join("\n")) ?? [];
+	if (failing !== program || code === undefined) return undefined;
+	return programErrors.get(Number.parseInt(code, 16) as 10) ?? "other";
+}
+
+function judgeProgramError(job: Job, error: ProgramError): Verdict {
+	switch (error) {
+		case "decided":
+		case "too-early":
+			return later;
+		case "expired":
+			return job.kind === "fill" ? { do: "refuse", reason: "too_late" } : later;
+		case "paused":
+		case "above-cap":
+		case "no-inventory":
+			return job.kind === "fill" ? { do: "refuse", reason: "liquidity" } : later;
+		case "other":
+			return strikeInSlots(job);
+	}
 }
 
 /** Returns the verdict of `strike`, with its wait in slots. */
-export function strikeInSlots(job: Job): Verdict {
+export function strikeInSlots(job: Job): ReturnType<typeof strike> {
 	const struck = strike(job);
 	return struck.do === "postpone" ? { ...struck, blocks: struck.blocks * slotsPerBlock } : struck;
 }

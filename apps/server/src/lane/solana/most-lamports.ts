@@ -1,11 +1,18 @@
-import { tokenAccountRentLamports } from "@geoswap/protocol";
+import { accountRentLamports, programAccountSizes, tokenAccountRentLamports } from "@geoswap/protocol";
 import { maximumMicroLamportsPerUnit, maximumUnitLimit } from "../../chain/solana/wallet/co-sign-order.ts";
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
 
-/** The highest fee: signatures of fee payer, vault and escrow, and the most expensive compute units that are signed. */
-const fee = 3n * 5_000n + (BigInt(maximumUnitLimit) * maximumMicroLamportsPerUnit) / 1_000_000n;
+/** More units than any transaction of ours has: attesters' signatures take most of them. */
+const maximumUnits = 2 * maximumUnitLimit;
 
-/** Returns the most that a transaction costs its fee payer. One that decides an order creates up to two accounts. */
+/** The highest fee: signatures of fee payer, wallet or operator, and the most expensive compute units that are signed. */
+const fee = 2n * 5_000n + (BigInt(maximumUnits) * maximumMicroLamportsPerUnit) / 1_000_000n;
+
+/**
+ * Returns the most that a transaction costs its fee payer. An open creates the order's two accounts, a
+ * fill or a refund the receiver's token account. The vault pays for records.
+ */
 export function mostLamports(kind: LaneTransaction["kind"]): bigint {
-	return kind === "open" || kind === "close" ? fee : fee + 2n * tokenAccountRentLamports;
+	if (kind === "open") return fee + accountRentLamports(programAccountSizes.order) + tokenAccountRentLamports;
+	return kind === "fill" || kind === "refund" ? fee + tokenAccountRentLamports : fee;
 }

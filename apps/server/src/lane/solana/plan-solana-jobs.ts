@@ -3,26 +3,27 @@ import {
 	addressOfWord,
 	emptyAccountRentLamports,
 	fromSolanaWord,
-	type Order,
+	type OrderAccount,
+	type RecordAccount,
 	solanaNativeToken,
+	tokenAccountRentLamports,
 	toSolanaWord,
 	type Wei,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import { findMarkerTransaction } from "../../chain/solana/marker/find-marker-transaction.ts";
-import { type MarkerOwner, readMarkers } from "../../chain/solana/marker/read-markers.ts";
-import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
-import { readLanded } from "../../chain/solana/read/read-landed.ts";
+import { isWithinSolana } from "../../chain/solana/program/program-order.ts";
+import { readOrders } from "../../chain/solana/program/read-orders.ts";
+import { readRecords } from "../../chain/solana/program/read-records.ts";
+import { readVault } from "../../chain/solana/program/read-vault.ts";
+import type { Decision } from "../../chain/solana/program/sign-ending.ts";
 import { readSolanaWallet, type SolanaWalletReading } from "../../chain/solana/read/read-solana-wallet.ts";
-import { receivedBy } from "../../chain/solana/read/received-by.ts";
-import { isWithinSolana } from "../../chain/solana/send/order-sides.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
-import type { Job, JobKind } from "../../swap/facts/job.ts";
+import type { Job } from "../../swap/facts/job.ts";
+import { readAttestedBatch } from "../evm/read-attested-batch.ts";
 import { lateReason } from "../late-reason.ts";
 import type { Verdict } from "../verdict.ts";
+import { strikeInSlots } from "./judge-simulation.ts";
 import { later } from "./later.ts";
-import { readMarkerSearch, saveMarkerSearch } from "./marker-search.ts";
 import { mostLamports } from "./most-lamports.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 
@@ -31,20 +32,34 @@ export type SolanaDraft =
 	| { kind: "open"; job: Job<"open"> }
 	| { kind: "fill"; job: Job<"fill">; amount: Amount; createsAccount: boolean }
 	| { kind: "void"; job: Job<"void"> }
-	| { kind: "release"; job: Job<"release"> }
-	| { kind: "refund"; job: Job<"refund">; createsAccount: boolean; isVoided: boolean };
+	| { kind: "release"; job: Job<"release">; decision: Decision }
+	| { kind: "refund"; job: Job<"refund">; createsAccount: boolean; decision: Decision };
 
 export type SolanaPlan =
 	| { do: "sign"; draft: SolanaDraft }
-	/** The order is decided already, as a job of this kind does, by a transaction that this store may have lost. */
-	| { do: "adopt"; kind: JobKind; hash: Hex }
 	| Extract<Verdict, { do: "refuse" | "postpone" | "leave" }>;
+
+type Receiver = Pick<SolanaWalletReading, "hasAccount" | "lamports" | "payProblem">;
 
 const native = toSolanaWord(solanaNativeToken);
 
+/** A wallet's token account is created for a refund only if the input is worth so many times the account's rent. */
+const worthyOfAccount = 10n;
+
+const payable: Receiver = { hasAccount: true, lamports: 0n, payProblem: undefined };
+
+/** The state of each job's order on the chain. */
+type Found = {
+	/** The account of an order that began on Solana. */
+	order: OrderAccount | undefined;
+	/** The record of an order from another chain. */
+	record: RecordAccount | undefined;
+};
+
 /**
- * Plans each of the jobs from the current state of the chain, as far as the fee payer's lamports go. A job that cannot
- * be planned does not stop the others.
+ * Plans each of the jobs from the current state of the program, as far as the fee payer's lamports go. A job that cannot
+ * be planned does not stop the others. A job of an order that was decided already is postponed until the follower has read
+ * the events from the chain.
  */
 export async function planSolanaJobs(
 	lane: SolanaLane,
@@ -55,63 +70,89 @@ export async function planSolanaJobs(
 		lamports,
 	}: {
 		jobs: readonly Job[];
-		/** Payments that must not be signed now, unless the chain has decided their orders already. */
+		/** Payments that must not be signed now. */
 		stopped: ReadonlyMap<Job, SolanaPlan>;
 		head: ChainHead;
 		lamports: Wei;
 	},
 ): Promise<SolanaPlan[]> {
-	const [{ decided, voided }, accounts, stock] = await Promise.all([
-		readDecisions(lane, jobs),
+	const [found, receivers, stock, decisions] = await Promise.all([
+		readFound(lane, jobs),
 		Promise.allSettled(jobs.map((job) => readReceiver(lane, job))),
 		jobs.some(({ kind }) => kind === "fill") ? readStock(lane) : new Map<Hex, bigint>(),
+		Promise.allSettled(jobs.map((job) => readDecision(lane, job))),
 	]);
 	let left = lamports;
 	return jobs.map((job, i): SolanaPlan => {
-		const decision = decided.get(job);
-		if (decision) return decision;
-		const clock = { head, finalitySeconds: lane.policy.blockhashSeconds.most, nowMs: lane.nowMs() };
+		const [receiver, decision] = [receivers[i], decisions[i]];
+		const clock = { head, finalitySeconds: lane.policy.finalitySeconds, nowMs: lane.nowMs() };
 		// An op expires with its blockhash, not at a deadline.
 		const reason = job.kind === "open" ? undefined : lateReason(job, clock);
 		if (reason) return { do: "refuse", reason };
 		const stop = stopped.get(job);
 		if (stop) return stop;
-		const account = accounts[i];
-		if (account?.status === "rejected") {
+		const err = [receiver, decision].find((one) => one?.status === "rejected");
+		if (err) {
 			const { swapId, kind } = job;
-			lane.log.error({ ...lane.id, swapId, kind, err: account.reason }, "the job cannot be planned");
+			lane.log.error({ ...lane.id, swapId, kind, err: err.reason }, "the job cannot be planned");
 			return later;
 		}
 		// Each transaction is simulated alone. Together they must not take more lamports than there are.
-		if (left < mostLamports(job.kind)) return { do: "leave" };
-		const receiver = account?.value ?? { hasAccount: true, lamports: 0n, payProblem: undefined };
-		const plan: SolanaPlan =
-			job.kind === "fill"
-				? planPayout(job, { receiver, stock })
-				: { do: "sign", draft: draftOf(job, receiver, { isVoided: voided.has(job) }) };
+		if (left < mostLamports(job.kind) && !isExpiredOpen(job, head)) return { do: "leave" };
+		const plan = planJob(lane, {
+			job,
+			found: found.get(job) ?? { order: undefined, record: undefined },
+			receiver: (receiver?.status === "fulfilled" && receiver.value) || payable,
+			decision: decision?.status === "fulfilled" ? decision.value : undefined,
+			stock,
+		});
 		if (plan.do === "sign") left -= mostLamports(job.kind);
 		return plan;
 	});
 }
 
-function draftOf(
-	job: Exclude<Job, { kind: "fill" }>,
-	{ hasAccount }: Receiver,
-	{ isVoided }: { isVoided: boolean },
-): SolanaDraft {
+function planJob(
+	lane: SolanaLane,
+	{
+		job,
+		found: { order, record },
+		receiver,
+		decision,
+		stock,
+	}: {
+		job: Job;
+		found: Found;
+		receiver: Receiver;
+		decision: Decision | undefined;
+		stock: Map<Hex, bigint>;
+	},
+): SolanaPlan {
 	switch (job.kind) {
-		case "refund":
-			return { kind: "refund", job, createsAccount: !hasAccount, isVoided };
 		case "open":
-			return { kind: "open", job };
+			return { do: "sign", draft: { kind: "open", job } };
+		case "fill": {
+			const isClosed = record?.state === "voided" || order?.state === "refunded";
+			if (isClosed) return { do: "refuse", reason: "too_late" };
+			const isDue = isWithinSolana(job.order) ? order?.state === "opened" : !record;
+			return isDue ? planPayout(job, { receiver, stock }) : later;
+		}
 		case "void":
-			return { kind: "void", job };
+			return record ? later : { do: "sign", draft: { kind: "void", job } };
 		case "release":
-			return { kind: "release", job };
+		case "refund": {
+			if (!order || order.isPaid) return later;
+			const isDecided = order.state === (job.kind === "release" ? "released" : "refunded");
+			if (!isDecided && order.state !== "opened") return later;
+			const ended: Decision | undefined = isDecided ? { by: "earlier" } : decision;
+			// The attesters' signatures are gone, with another order of their list.
+			if (!ended) return strikeInSlots(job);
+			if (job.kind === "release") return { do: "sign", draft: { kind: "release", job, decision: ended } };
+			const createsAccount = !receiver.hasAccount;
+			if (createsAccount && !isWorthAccount(lane, job)) return strikeInSlots(job);
+			return { do: "sign", draft: { kind: "refund", job, createsAccount, decision: ended } };
+		}
 	}
 }
-
-type Receiver = Pick<SolanaWalletReading, "hasAccount" | "lamports" | "payProblem">;
 
 /** Plans a payout and takes it out of the stock, so that the payouts after it count on the rest only. */
 function planPayout(
@@ -141,12 +182,62 @@ function planPayout(
 	return { do: "sign", draft: { kind: "fill", job, amount, createsAccount } };
 }
 
-/** Reads the vault's payable balances. Its own address must keep its rent. */
+/** Returns whether the job's op can no longer land. It costs nothing, and only this lane can refuse it. */
+function isExpiredOpen(job: Job, { finalizedHeight }: ChainHead): boolean {
+	if (job.kind !== "open") return false;
+	const { op } = job.payload;
+	return "kind" in op && finalizedHeight > Number(op.lastValidBlockHeight);
+}
+
+/** Returns whether the input is worth much more than the rent of the wallet's account, which the wallet could close. */
+function isWorthAccount({ payments }: SolanaLane, job: Job<"refund">): boolean {
+	const { originChainId: chainId, inputAmount: amount } = job.order;
+	const inputE18 = payments.worthE18({ chainId, token: tokenOf(job), amount });
+	const native = { chainId, token: toSolanaWord(solanaNativeToken) };
+	const rentE18 = payments.worthE18({ ...native, amount: tokenAccountRentLamports });
+	return inputE18 !== undefined && rentE18 !== undefined && inputE18 >= worthyOfAccount * rentE18;
+}
+
+/** Returns how the order of a release or a refund is decided; undefined for other jobs, or without signatures. */
+async function readDecision({ pool }: SolanaLane, job: Job): Promise<Decision | undefined> {
+	if (job.kind !== "release" && job.kind !== "refund") return undefined;
+	const { attestationId, kind } = job;
+	if (attestationId !== undefined) {
+		const batch = await readAttestedBatch(pool, { attestationId, kind });
+		// Orders on Solana are signed for one by one.
+		if (batch?.orders.length !== 1) return undefined;
+		const { threshold, attesters, signatures } = batch.attestation;
+		return { by: "attesters", set: { threshold: Number(threshold), attesters }, signatures };
+	}
+	if (kind === "release") return undefined;
+	return { by: isWithinSolana(job.order) ? "operator" : "time" };
+}
+
+/** Reads the amounts that may leave the vault now. */
 async function readStock({ chain }: SolanaLane): Promise<Map<Hex, bigint>> {
-	const { vault } = await readHoldings(chain, { commitment: "confirmed" });
-	const stock = new Map(vault);
-	stock.set(native, (stock.get(native) ?? 0n) - emptyAccountRentLamports);
-	return stock;
+	const { payable: stock } = await readVault(chain, { commitment: "confirmed" });
+	return new Map(stock);
+}
+
+async function readFound({ chain }: SolanaLane, jobs: readonly Job[]): Promise<Map<Job, Found>> {
+	const ofOrders = jobs.filter(
+		({ kind, order }) =>
+			kind === "release" || kind === "refund" || (kind === "fill" && isWithinSolana(order)),
+	);
+	const ofRecords = jobs.filter(
+		(job) => (job.kind === "fill" || job.kind === "void") && !ofOrders.includes(job),
+	);
+	const [orders, records] = await Promise.all([
+		readOrders(chain, { orderIds: ofOrders.map(({ orderId }) => orderId), commitment: "confirmed" }),
+		readRecords(chain, {
+			orderIds: ofRecords.map(({ orderId }) => orderId),
+			commitment: "confirmed",
+		}),
+	]);
+	return new Map<Job, Found>([
+		...ofOrders.map((job, i) => [job, { order: orders[i], record: undefined }] as const),
+		...ofRecords.map((job, i) => [job, { order: undefined, record: records[i]?.record }] as const),
+	]);
 }
 
 /** Reads the recipient of a fill or refund; undefined for other jobs, which pay only the service. */
@@ -158,86 +249,4 @@ async function readReceiver({ chain }: SolanaLane, job: Job): Promise<Receiver |
 
 function tokenOf({ kind, chainId, order }: Job): Hex {
 	return addressOfWord(chainId, kind === "fill" ? order.outputToken : order.inputToken);
-}
-
-type Side = "vault" | "escrow";
-
-/**
- * Returns the keys whose markers show that the job's order is decided. Within Solana that is the vault's marker; but
- * earlier versions created it to void an order, and then the escrow's marker for the refund.
- */
-function sidesOf({ kind, order }: Job): Side[] {
-	if (kind === "open") return [];
-	if (kind === "fill" || kind === "void") return ["vault"];
-	return isWithinSolana(order) ? ["escrow", "vault"] : ["escrow"];
-}
-
-/** Finds the jobs whose orders are decided already, from the orders' markers and the transactions that created them. */
-async function readDecisions(
-	{ chain, log, id, pool }: SolanaLane,
-	jobs: readonly Job[],
-): Promise<{
-	decided: Map<Job, SolanaPlan>;
-	/** Refunds within Solana of orders that an earlier version voided for good, and that are still to be paid. */
-	voided: Set<Job>;
-}> {
-	const decided = new Map<Job, SolanaPlan>();
-	const voided = new Set<Job>();
-	const readSide = async (side: Side) => {
-		const concerned = jobs.filter((job) => sidesOf(job).includes(side) && !decided.has(job));
-		if (concerned.length === 0) return;
-		const base = chain.deployment[side];
-		const orderIds = concerned.map(({ orderId }) => orderId);
-		const owners = await readMarkers(chain, { base, orderIds, commitment: "confirmed" });
-		const decide = async (job: Job, owner: MarkerOwner) => {
-			const { swapId, kind, orderId, order } = job;
-			try {
-				const search = await readMarkerSearch(pool, job);
-				const found = await findMarkerTransaction(chain, { base, orderId, ...search });
-				if (found.hash) {
-					const { hash } = found;
-					const madeBy = await kindOfMarker(chain, { order, side, owner, hash });
-					if (madeBy !== "void" || kind !== "refund") decided.set(job, { do: "adopt", kind: madeBy, hash });
-					// A void that can still be dropped does not stop a payout from landing.
-					else if (await readLanded(chain, hash, "finalized")) voided.add(job);
-					else decided.set(job, later);
-					return;
-				}
-				await saveMarkerSearch(pool, job, found.before);
-				const told = { ...id, swapId, kind, isMoreToSearch: found.before !== undefined };
-				log.warn(told, "the transaction that decided the order was not found yet");
-				decided.set(job, later);
-			} catch (err) {
-				log.error(
-					{ ...id, swapId, kind, err },
-					"the transaction that decided the order could not be searched for",
-				);
-				decided.set(job, later);
-			}
-		};
-		await Promise.all(
-			concerned.flatMap((job, i) => {
-				const owner = owners[i];
-				return owner ? [decide(job, owner)] : [];
-			}),
-		);
-	};
-	await readSide("escrow");
-	await readSide("vault");
-	return { decided, voided };
-}
-
-/** Returns the kind of job that made the order's marker, from the marker's owner. */
-async function kindOfMarker(
-	chain: SolanaChain,
-	{ order, side, owner, hash }: { order: Order; side: Side; owner: MarkerOwner; hash: Hex },
-): Promise<JobKind> {
-	if (side === "escrow") return owner === "vault" ? "release" : "refund";
-	if (owner === "vault") return "fill";
-	if (!isWithinSolana(order)) return "void";
-	// Within Solana such a marker is a refund's. In earlier versions it was a void's, which paid nothing.
-	const landed = await readLanded(chain, hash);
-	if (!landed) throw new Error(`the chain no longer returns ${hash}`);
-	const wallet = { owner: fromSolanaWord(order.wallet), token: order.inputToken };
-	return (await receivedBy(landed, wallet)) >= order.inputAmount ? "refund" : "void";
 }

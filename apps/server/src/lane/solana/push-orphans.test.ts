@@ -1,42 +1,21 @@
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { readJob } from "../../../test/lane/lane-scene.ts";
-import { plainPayments } from "../../../test/lane/payment-facts.ts";
 import { followSlots } from "../../../test/lane/solana-lane-scene.ts";
-import { createSolanaLanes, solanaLanePolicy } from "../../../test/lane/solana-lanes.ts";
-import { createLog } from "../../telemetry/log.ts";
-import { createSolanaLane } from "./create-solana-lane.ts";
+import { createSolanaLanes, errorLog } from "../../../test/lane/solana-lanes.ts";
 
 const lanes = await createSolanaLanes();
-const { pump, slots, setFaults, clear, queuePayout, queueOpen, balance, states, transactions, keyOf, scene } =
+const { pump, start, slots, setFaults, clear, queuePayout, queueOpen, balance, states, transactions, scene } =
 	lanes;
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
 
-const alarms: object[] = [];
-const log = createLog({ level: "silent", process: "test" });
-log.error = ((about: object) => {
-	alarms.push(about);
-}) as typeof log.error;
+const { log, errors } = errorLog();
 
-/** Lane 0 of a worker whose deployment has no other fee payer any more. */
+/** Runs lane 0 of a worker whose deployment has no other fee payer any more. */
 async function runAlone(): Promise<void> {
 	const feePayers = scene.keys.feePayers.slice(0, 1);
-	const deployment = {
-		...scene.chain.deployment,
-		feePayers: feePayers.map(({ address }) => address),
-	};
-	const run = createSolanaLane({
-		chain: { ...scene.chain, deployment },
-		keys: { ...scene.keys, feePayers },
-		policy: solanaLanePolicy,
-		payments: plainPayments,
-		pool: scene.pool,
-		engine: { poke: async () => {} },
-		deliveryNow: ({ delivery }) => delivery,
-		nowMs: Date.now,
-		log,
-	});
-	await run(keyOf(0));
+	const deployment = { ...scene.chain.deployment, feePayers: feePayers.map(({ address }) => address) };
+	await start({ chain: { ...scene.chain, deployment }, keys: { ...scene.keys, feePayers }, log })();
 }
 
 test("a transaction of a removed fee payer is sent as it is, and paid once", async () => {
@@ -75,10 +54,10 @@ test("a queued op of a removed fee payer is refused once it is expired at finali
 	await followSlots(scene);
 	await runAlone();
 	expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "queued" });
-	expect(alarms).toEqual([]);
+	expect(errors).toEqual([]);
 	await slots(200);
 	await followSlots(scene);
 	await runAlone();
 	expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "refused", reason: "expired" });
-	expect(alarms).toMatchObject([{ swapIds: [swapId] }]);
+	expect(errors).toMatchObject([{ swapIds: [swapId] }]);
 });

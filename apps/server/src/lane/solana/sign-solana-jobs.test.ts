@@ -1,279 +1,87 @@
-import { type Order, orderId, packDeadlines, toSolanaWord } from "@geoswap/protocol";
-import { hexToBytes } from "viem";
+import { packDeadlines, toSolanaWord } from "@geoswap/protocol";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { makeKeyedAccount } from "../../../test/api/make-keyed-account.ts";
-import { queueWork, readJob } from "../../../test/lane/lane-scene.ts";
-import {
-	depositOrder,
-	followLanes,
-	followReally,
-	followSlots,
-	mintOf,
-	newSolanaWallet,
-	payoutOrder,
-	signSolanaOp,
-} from "../../../test/lane/solana-lane-scene.ts";
+import { readJob } from "../../../test/lane/lane-scene.ts";
+import { followSlots, mintOf, newSolanaWallet, signSolanaOp } from "../../../test/lane/solana-lane-scene.ts";
 import { createSolanaLanes, payout } from "../../../test/lane/solana-lanes.ts";
-import { interceptPool } from "../../../test/service/intercept-pool.ts";
 import { giveAccountAway } from "../../../test/solana/give-account-away.ts";
 import { laggingSolana } from "../../../test/solana/lagging-solana.ts";
-import { markerInstructions } from "../../chain/solana/marker/marker-instructions.ts";
-import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
-import { sendRaw } from "../../chain/solana/send/send-raw.ts";
-import { signInstructions } from "../../chain/solana/send/sign-instructions.ts";
-import { addOutflows } from "../../money/stock/outflows.ts";
+import { readVault } from "../../chain/solana/program/read-vault.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
 
 const lanes = await createSolanaLanes();
-const {
-	pump,
-	start,
-	slots,
-	setFaults,
-	clear,
-	forget,
-	woken,
-	waitFor,
-	queuePayout,
-	queueOpen,
-	queueSettlement,
-	balance,
-	decided,
-	states,
-	transactions,
-	scene,
-	feePayerOf,
-} = lanes;
+const { pump, slots, setFaults, clear, forget, woken, queuePayout, queueOpen, queueWithin } = lanes;
+const { balance, outcomeOf, states, transactions, scene, feePayerOf } = lanes;
+const { vault } = scene.chain.deployment.program;
+const lamports: Delivery = { kind: "payout", amount: 10_000_000n, unusedRent: 0n };
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
 
 test("a payout creates the recipient's account if it is missing, or pays out the rent that this would cost", async () => {
-	const poor = await newSolanaWallet(scene);
-	const rich = await newSolanaWallet(scene, [{ symbol: "USDC", amount: 1n }]);
-	const orders = [poor, rich].map(({ address }) => payoutOrder(scene, { recipient: toSolanaWord(address) }));
-	for (const order of orders)
-		await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: payout } });
-	const native = payoutOrder(scene, { recipient: toSolanaWord(poor.address), symbol: "SOL" });
-	const lamports: Delivery = { kind: "payout", amount: 10_000_000n, unusedRent: 0n };
-	await queueWork(scene.pool, native, { kind: "fill", payload: { delivery: lamports } });
-
+	const rich = toSolanaWord((await newSolanaWallet(scene, [{ symbol: "USDC", amount: 1n }])).address);
+	const [first, second] = [await queuePayout(), await queuePayout({ recipient: rich })];
+	const third = await queuePayout({ symbol: "SOL" }, lamports);
 	await pump();
 	await slots(3);
-	expect(await balance(poor.address)).toBe(9_950_000n);
-	expect(await balance(rich.address)).toBe(10_250_001n);
-	expect(await balance(poor.address, "SOL")).toBe(10_000_000n);
-	expect(await decided([...orders, native], "vault")).toEqual(["vault", "vault", "vault"]);
+	expect(await balance(first.recipient)).toBe(9_950_000n);
+	expect(await balance(second.recipient)).toBe(10_250_001n);
+	expect(await balance(third.recipient, "SOL")).toBe(10_000_000n);
 	await pump();
-	expect(await states([...orders, native], "fill")).toEqual(["done", "done", "done"]);
+	for (const { order } of [first, second, third]) {
+		expect(await states([order], "fill")).toEqual(["done"]);
+		expect(await outcomeOf(order)).toBe("filled");
+	}
 	expect(await transactions()).toHaveLength(3);
 });
 
 test("a payout that needs a closed account to reach its minimum is refused as account_gone; one above its minimum is paid less the rent", async () => {
-	const [poor, modest] = [await newSolanaWallet(scene), await newSolanaWallet(scene)];
-	const counted = payoutOrder(scene, { recipient: toSolanaWord(poor.address), minOutput: 10_000_000n });
-	const above = payoutOrder(scene, { recipient: toSolanaWord(modest.address), minOutput: 9_950_000n });
-	const swapIds = [];
-	for (const order of [counted, above]) {
-		swapIds.push(await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: payout } }));
-	}
+	const counted = await queuePayout({ minOutput: 10_000_000n });
+	const above = await queuePayout({ minOutput: 9_950_000n });
 	await pump();
 	await slots(3);
-	expect(await readJob(scene.pool, swapIds[0] ?? "", "fill")).toMatchObject({
-		state: "refused",
-		reason: "account_gone",
-	});
-	expect(await balance(poor.address)).toBe(0n);
-	expect(await balance(modest.address)).toBe(9_950_000n);
+	const refused = { state: "refused", reason: "account_gone" };
+	expect(await readJob(scene.pool, counted.swapId, "fill")).toMatchObject(refused);
+	expect(await balance(counted.recipient)).toBe(0n);
+	expect(await balance(above.recipient)).toBe(9_950_000n);
 });
 
 test("a recipient that gave its token account away is blamed at the first try", async () => {
 	const recipient = await newSolanaWallet(scene, [{ symbol: "USDC", amount: 1n }]);
 	const token = mintOf(scene.chain, "USDC");
 	await giveAccountAway(scene.solana, { token, from: recipient, slots: () => slots(3) });
-	const order = payoutOrder(scene, { recipient: toSolanaWord(recipient.address) });
-	const swapId = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: payout } });
+	const { swapId } = await queuePayout({ recipient: toSolanaWord(recipient.address) });
 	await pump();
 	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "refused", reason: "recipient" });
 });
 
-test("a refund pays back the whole input, into a new account if the wallet has none", async () => {
-	const wallet = await newSolanaWallet(scene);
-	await scene.solana.admin.mintTo({
-		owner: scene.chain.deployment.escrow,
-		token: mintOf(scene.chain, "USDC"),
-		amount: 10_000_000n,
-	});
-	const order = depositOrder(scene, { wallet: toSolanaWord(wallet.address) });
-	await queueWork(scene.pool, order, { kind: "refund", payload: { attested: false } });
-	await pump();
-	await slots(3);
-	await pump();
-	expect(await states([order], "refund")).toEqual(["done"]);
-	expect(await balance(wallet.address)).toBe(10_000_000n);
-	expect(await decided([order], "escrow")).toEqual(["escrow"]);
-});
-
-test("a release moves the input to the vault, and is retried for as long as the chain refuses it", async () => {
-	const { escrow, vault } = scene.chain.deployment;
-	const wallet = await newSolanaWallet(scene);
-	const amount = (await balance(escrow)) + 5_000_000n;
-	const order = depositOrder(scene, { wallet: toSolanaWord(wallet.address), inputAmount: amount });
-	const swapId = await queueWork(scene.pool, order, { kind: "release", payload: {} });
-	for (let strikes = 1; strikes <= 4; strikes++) {
-		await pump();
-		expect(await readJob(scene.pool, swapId, "release")).toMatchObject({ state: "queued", strikes });
-		await slots(50);
-	}
-	await scene.solana.admin.mintTo({ owner: escrow, token: mintOf(scene.chain, "USDC"), amount: 5_000_000n });
-	await slots(200);
-	const before = await balance(vault);
-	await pump();
-	await slots(3);
-	expect(await balance(vault)).toBe(before + amount);
-	expect(await decided([order], "escrow")).toEqual(["vault"]);
-});
-
 test("within Solana the payout takes the input in the same transaction", async () => {
-	const { escrow, vault } = scene.chain.deployment;
-	const recipient = await newSolanaWallet(scene);
-	await scene.solana.admin.mintTo({ owner: escrow, token: mintOf(scene.chain, "USDT"), amount: 10_000_000n });
-	const order = depositOrder(scene, {
-		wallet: toSolanaWord((await newSolanaWallet(scene)).address),
-		symbol: "USDT",
-		destinationChainId: BigInt(scene.chain.chainId),
-		destinationVault: toSolanaWord(vault),
-		outputToken: toSolanaWord(mintOf(scene.chain, "USDC")),
-		recipient: toSolanaWord(recipient.address),
-	});
-	await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: payout } });
-	const before = { escrow: await balance(escrow, "USDT"), vault: await balance(vault, "USDT") };
+	const { order, recipient } = await queueWithin("fill");
+	const before = { USDC: await balance(vault), USDT: await balance(vault, "USDT") };
 	await pump();
 	await slots(3);
-	expect(await balance(recipient.address)).toBe(9_950_000n);
-	expect(await balance(escrow, "USDT")).toBe(before.escrow - 10_000_000n);
-	expect(await balance(vault, "USDT")).toBe(before.vault + 10_000_000n);
+	expect(await balance(recipient, "USDT")).toBe(9_950_000n);
+	expect(await balance(vault)).toBe(before.USDC + 10_000_000n);
+	expect(await balance(vault, "USDT")).toBe(before.USDT - 9_950_000n);
+	expect(await outcomeOf(order)).toBe("released, paid");
+	expect(await transactions()).toHaveLength(1);
 });
 
 test("a payout of lamports to an account that a program owns is refused as the recipient's fault", async () => {
 	const token = mintOf(scene.chain, "USDC");
 	const { address } = await makeKeyedAccount(scene.solana, { token, slots: () => slots(3) });
-	const order = payoutOrder(scene, { recipient: toSolanaWord(address), symbol: "SOL" });
-	const lamports: Delivery = { kind: "payout", amount: 10_000_000n, unusedRent: 0n };
-	const swapId = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: lamports } });
+	const { swapId } = await queuePayout({ recipient: toSolanaWord(address), symbol: "SOL" }, lamports);
 	await pump();
 	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "refused", reason: "recipient" });
-});
-
-test.each([
-	["fill", "refund"],
-	["refund", "fill"],
-] as const)(
-	"within Solana, of a %s and a %s by lanes that do not know each other only the first takes effect",
-	async (...kinds) => {
-		const { escrow, vault } = scene.chain.deployment;
-		const [wallet, recipient] = [await newSolanaWallet(scene), await newSolanaWallet(scene)];
-		// Enough for both: it is not the balance that stops the second.
-		await scene.solana.admin.mintTo({
-			owner: escrow,
-			token: mintOf(scene.chain, "USDT"),
-			amount: 20_000_000n,
-		});
-		const order = depositOrder(scene, {
-			wallet: toSolanaWord(wallet.address),
-			symbol: "USDT",
-			destinationChainId: BigInt(scene.chain.chainId),
-			destinationVault: toSolanaWord(vault),
-			outputToken: toSolanaWord(mintOf(scene.chain, "USDC")),
-			recipient: toSolanaWord(recipient.address),
-		});
-		const before = await balance(escrow, "USDT");
-		const queue = (kind: (typeof kinds)[number]) =>
-			queueWork(
-				scene.pool,
-				order,
-				kind === "fill" ? { kind, payload: { delivery: payout } } : { kind, payload: { attested: false } },
-			);
-		for (const kind of kinds) {
-			await queue(kind);
-			await pump();
-			expect(await states([order], kind)).toEqual(["sent"]);
-			await scene.owner.query("truncate jobs, lane_transactions");
-		}
-		await slots(3);
-		const isPaid = kinds[0] === "fill";
-		expect(await balance(recipient.address)).toBe(isPaid ? 9_950_000n : 0n);
-		expect(await balance(wallet.address, "USDT")).toBe(isPaid ? 0n : 10_000_000n);
-		expect(await balance(escrow, "USDT")).toBe(before - 10_000_000n);
-
-		// Lanes of a restored store find how the order was decided, whatever their jobs ask for.
-		for (const kind of kinds) await queue(kind);
-		await pump();
-		await pump();
-		expect(await states([order], kinds[0])).toEqual(["done"]);
-		expect(await states([order], kinds[1])).toEqual([isPaid ? "queued" : "refused"]);
-		expect(await transactions()).toMatchObject([{ kind: kinds[0], raw: Buffer.alloc(0) }]);
-	},
-);
-
-test("an order within Solana that an earlier version voided is refunded once, when the void is final", async () => {
-	const { chain, keys } = scene;
-	const { escrow, vault } = chain.deployment;
-	const [wallet, recipient] = [await newSolanaWallet(scene), await newSolanaWallet(scene)];
-	const token = mintOf(chain, "USDT");
-	await scene.solana.admin.mintTo({ owner: escrow, token, amount: 20_000_000n });
-	const order = depositOrder(scene, {
-		wallet: toSolanaWord(wallet.address),
-		symbol: "USDT",
-		destinationChainId: BigInt(chain.chainId),
-		destinationVault: toSolanaWord(vault),
-		outputToken: toSolanaWord(mintOf(chain, "USDC")),
-		recipient: toSolanaWord(recipient.address),
-	});
-	const [feePayer] = keys.feePayers;
-	if (!feePayer) throw new Error("the devnet has no fee payer");
-	const { blockhash } = await readBlockhash(chain);
-	const { raw } = await signInstructions({
-		feePayer,
-		blockhash,
-		computePrice: 0n,
-		unitLimit: 50_000,
-		instructions: await markerInstructions({
-			feePayer,
-			base: keys.vault,
-			orderId: orderId(order),
-			owner: escrow,
-		}),
-	});
-	await sendRaw(chain, raw);
-	await slots(3);
-	await queueWork(scene.pool, order, { kind: "refund", payload: { attested: false } });
-	await pump();
-	expect(await states([order], "refund")).toEqual(["queued"]);
-
-	await slots(40);
-	await pump();
-	await slots(3);
-	await pump();
-	expect(await states([order], "refund")).toEqual(["done"]);
-	expect(await balance(wallet.address, "USDT")).toBe(10_000_000n);
-	expect(await decided([order], "escrow")).toEqual(["escrow"]);
-
-	// A store that lost the transaction finds the refund, and pays nothing again.
-	await forget();
-	await pump();
-	await pump();
-	expect(await states([order], "refund")).toEqual(["done"]);
-	expect(await balance(wallet.address, "USDT")).toBe(10_000_000n);
 });
 
 test("a payout that cannot be made is refused with the reason, and blocks no other", async () => {
 	const nowSeconds = BigInt(Math.floor(Date.now() / 1_000));
 	const deadlines = packDeadlines({
 		openDeadline: nowSeconds,
-		fillDeadline: nowSeconds + 119n,
+		fillDeadline: nowSeconds + 19n,
 		refundAfter: nowSeconds + 1_000n,
 	});
-	const stock = await balance(scene.chain.deployment.vault);
+	const stock = await balance(vault);
 	const cases = [
 		{ reason: "liquidity", delivery: { ...payout, amount: stock + 1n } },
 		{ reason: "price", delivery: { ...payout, amount: 9_599_999n } },
@@ -287,11 +95,8 @@ test("a payout that cannot be made is refused with the reason, and blocks no oth
 	] as const;
 	const swapIds: string[] = [];
 	for (const one of cases) {
-		const recipient = toSolanaWord((await newSolanaWallet(scene)).address);
-		const order = payoutOrder(scene, { recipient, ...("terms" in one ? one.terms : {}) });
 		const delivery: Delivery = "delivery" in one ? one.delivery : payout;
-		swapIds.push(await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } }));
-		await waitFor(order);
+		swapIds.push((await queuePayout("terms" in one ? one.terms : {}, delivery)).swapId);
 	}
 	const good = await queuePayout();
 	await pump();
@@ -304,24 +109,19 @@ test("a payout that cannot be made is refused with the reason, and blocks no oth
 	expect(await transactions()).toHaveLength(1);
 });
 
-test("several payouts in one run share the stock", async () => {
-	const half = (await balance(scene.chain.deployment.vault)) / 2n + 1n;
+test("several payouts in one run share what may leave the vault", async () => {
+	const { payable } = await readVault(scene.chain, { commitment: "confirmed" });
+	const half = (payable.get(toSolanaWord(mintOf(scene.chain, "USDC"))) ?? 0n) / 2n + 1n;
 	const delivery: Delivery = { kind: "payout", amount: half, unusedRent: 0n };
-	const orders: Order[] = [];
-	for (let i = 0; i < 2; i++) {
-		const order = payoutOrder(scene, { recipient: toSolanaWord((await newSolanaWallet(scene)).address) });
-		await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } });
-		orders.push(order);
-	}
+	const orders = [(await queuePayout({}, delivery)).order, (await queuePayout({}, delivery)).order];
 	await setFaults({ dropSends: true });
 	await pump();
 	expect((await states(orders, "fill")).sort()).toEqual(["refused", "sent"]);
 });
 
 test("an order of a foreign vault is never signed, and blocks no other", async () => {
-	const recipient = toSolanaWord((await newSolanaWallet(scene)).address);
-	const order = payoutOrder(scene, { recipient, destinationVault: recipient });
-	const swapId = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: payout } });
+	const { address } = await newSolanaWallet(scene);
+	const { swapId } = await queuePayout({ destinationVault: toSolanaWord(address) });
 	const good = await queuePayout();
 	for (let strike = 0; strike < 3; strike++) {
 		await pump();
@@ -331,14 +131,15 @@ test("an order of a foreign vault is never signed, and blocks no other", async (
 	expect(await balance(good.recipient)).toBe(9_950_000n);
 });
 
-test("an op is co-signed once, by the fee payer that it names, and the escrow gets the input", async () => {
-	const { order } = await queueOpen({ feePayer: 1 });
-	const before = await balance(scene.chain.deployment.escrow);
+test("an op is co-signed once, by the fee payer that it names, and the order gets the input", async () => {
+	const { order, wallet } = await queueOpen({ feePayer: 1 });
+	const before = await balance(wallet);
 	await pump({ lane: 0 });
 	expect(await states([order], "open")).toEqual(["queued"]);
 	await pump({ lane: 1 });
 	await slots(3);
-	expect(await balance(scene.chain.deployment.escrow)).toBe(before + order.inputAmount);
+	expect(await balance(wallet)).toBe(before - order.inputAmount);
+	expect(await outcomeOf(order)).toBe("opened");
 	await pump({ lane: 1 });
 	expect(await states([order], "open")).toEqual(["done"]);
 
@@ -355,7 +156,8 @@ test("an op is co-signed once, by the fee payer that it names, and the escrow ge
 		await pump({ lane: 1 });
 		expect(await states([order], "open")).toEqual(["done"]);
 	}
-	expect(await balance(scene.chain.deployment.escrow)).toBe(before + order.inputAmount);
+	expect(await balance(wallet)).toBe(before - order.inputAmount);
+	expect(await outcomeOf(order)).toBe("opened");
 });
 
 test("an op that expired before a lane saw it, or that its wallet did not sign, is refused", async () => {
@@ -407,68 +209,32 @@ test("an op that its wallet cannot pay for is refused after three tries, and not
 	expect(await transactions()).toEqual([]);
 });
 
-test("payouts that landed, are signed by any lane or are planned stay within the vault's hourly cap", async () => {
-	const outflowCaps = { USDC: "30" };
-	const payouts = [];
-	for (let i = 0; i < 4; i++) payouts.push(await queuePayout());
-	const orders = payouts.map(({ order }) => order);
-	await setFaults({ dropSends: true });
-	// Two lanes run at once, then one after them: each payout takes 10.25 of 30, if none is left out of the count.
-	await followLanes(scene);
-	await Promise.all([0, 1].map((lane) => start({ bundleSize: 2, outflowCaps })(lane)));
-	await pump({ outflowCaps });
-	expect((await states(orders, "fill")).sort()).toEqual(["refused", "refused", "sent", "sent"]);
-	const refused = await Promise.all(payouts.map(({ swapId }) => readJob(scene.pool, swapId, "fill")));
-	expect(refused.flatMap(({ reason }) => reason ?? [])).toEqual(["liquidity", "liquidity"]);
-
-	// Past outflows count for an hour.
-	await clear();
-	await scene.owner.query("truncate outflows");
-	await addOutflows(scene.pool, {
-		chainId: scene.chain.chainId,
-		timestamp: Math.floor(Date.now() / 1_000),
-		outflows: [{ token: toSolanaWord(mintOf(scene.chain, "USDC")), amount: 25_000_000n }],
-	});
+test("no payout is signed for a deposit that was never seen", async () => {
 	const { swapId } = await queuePayout();
-	await pump({ outflowCaps });
-	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "refused", reason: "liquidity" });
-	await scene.owner.query("truncate outflows");
-	await queuePayout();
-	await pump({ outflowCaps });
-	expect(await transactions()).toHaveLength(1);
-});
-
-test("a payout that lands while a lane counts still counts against the cap", async () => {
-	const outflowCaps = { USDC: "20" };
-	await scene.owner.query("truncate outflows");
-	const first = await queuePayout();
-	await pump({ outflowCaps });
-	await slots(3);
-	expect(await decided([first.order], "vault")).toEqual(["vault"]);
-	expect(await states([first.order], "fill")).toEqual(["sent"]);
-	const second = await queuePayout();
-	let lands = 0;
-	const pool = interceptPool(scene.pool, {
-		after: async (statement) => {
-			if (/from outflows|join reservations/.test(statement) && lands++ === 0) await followReally(scene);
-		},
-	});
-	await start({ pool, outflowCaps })();
-	expect(await states([first.order], "fill")).toEqual(["done"]);
-	expect(await readJob(scene.pool, second.swapId, "fill")).toMatchObject({
-		state: "refused",
-		reason: "liquidity",
-	});
-});
-
-test("neither a refund nor a payout is signed for a deposit that was never seen", async () => {
-	const { order, swapId } = await queueSettlement("refund");
-	const paid = await queuePayout();
-	await scene.pool.query("delete from chain_events where order_id = any($1)", [
-		[order, paid.order].map((one) => hexToBytes(orderId(one))),
-	]);
+	await scene.pool.query("delete from chain_events");
 	await pump();
-	expect(await readJob(scene.pool, swapId, "refund")).toMatchObject({ state: "queued", strikes: 0 });
-	expect(await readJob(scene.pool, paid.swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
 	expect(await transactions()).toEqual([]);
+});
+
+test("a payout that exceeds the vault's cap when it lands moves nothing, and is then refused for liquidity", async () => {
+	const { vault: account } = await readVault(scene.chain, { commitment: "confirmed" });
+	const token = mintOf(scene.chain, "USDC");
+	const cap = account.caps.find((one) => one.token === token)?.perHour ?? 0n;
+	await scene.solana.admin.mintTo({ owner: vault, token, amount: cap });
+	const large = { kind: "payout", amount: (cap * 3n) / 4n, unusedRent: 0n } as const;
+	const first = await queuePayout({}, large);
+	await pump();
+	// The first is in no block yet.
+	const second = await queuePayout({}, large);
+	await pump({ lane: 1 });
+	expect(await states([first.order, second.order], "fill")).toEqual(["sent", "sent"]);
+	await slots(3);
+	await pump();
+	await slots(20);
+	await pump();
+	expect(await balance(first.recipient)).toBe(large.amount);
+	expect(await balance(second.recipient)).toBe(0n);
+	const refused = { state: "refused", reason: "liquidity" };
+	expect(await readJob(scene.pool, second.swapId, "fill")).toMatchObject(refused);
 });

@@ -3,17 +3,12 @@ import type { Hex } from "viem";
 import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
 import { readLanded } from "../../chain/solana/read/read-landed.ts";
 import { readUnknown } from "../../chain/solana/read/read-unknown.ts";
-import { signPayout } from "../../chain/solana/send/sign-payout.ts";
-import { signRefund } from "../../chain/solana/send/sign-refund.ts";
-import { signRelease } from "../../chain/solana/send/sign-release.ts";
-import { signVoid } from "../../chain/solana/send/sign-void.ts";
 import { simulateTransaction } from "../../chain/solana/send/simulate-transaction.ts";
 import {
 	CoSignError,
 	coSignOrder,
 	maximumMicroLamportsPerUnit,
 } from "../../chain/solana/wallet/co-sign-order.ts";
-import { type Database, inTransaction } from "../../database/database.ts";
 import {
 	endLease,
 	type Journalled,
@@ -25,7 +20,7 @@ import type { PaymentProof } from "../../job/read-payment-facts.ts";
 import { takeSingleJobs } from "../../job/take-jobs.ts";
 import { isRefusedBySigner } from "../../signer/signer-error.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
-import type { Job, JobKind } from "../../swap/facts/job.ts";
+import type { Job } from "../../swap/facts/job.ts";
 import type { SignedSolanaOp } from "../../swap/facts/swap-record.ts";
 import { changeOf } from "../change-of.ts";
 import { checkPayments } from "../check-payments.ts";
@@ -33,11 +28,11 @@ import type { LaneView } from "../look-at-lane.ts";
 import { tellMalformed } from "../tell-malformed.ts";
 import type { Verdict } from "../verdict.ts";
 import { countLostAttempts } from "./count-lost-attempts.ts";
-import { isOwnAccount, judgeSimulation, strikeInSlots } from "./judge-simulation.ts";
+import { judgeSimulation, strikeInSlots } from "./judge-simulation.ts";
 import { later } from "./later.ts";
-import { isAnyCapped, type Payout, payoutsAboveCap } from "./limit-outflows.ts";
 import { mostLamports } from "./most-lamports.ts";
 import { planSolanaJobs, type SolanaDraft, type SolanaPlan } from "./plan-solana-jobs.ts";
+import { signDraft } from "./sign-draft.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 import type { FeePayerFunds } from "./watch-fee-payer.ts";
 import { withoutSignatures } from "./without-signatures.ts";
@@ -55,8 +50,8 @@ export type SignedJobs = {
 
 type Life = { blockhash: string; lastValidBlockHeight: bigint };
 type Signed = { hash: Hex; raw: Hex; lastValidHeight: number };
-/** The transaction that does the job: one that we signed, or one found on the chain, whose bytes we do not have. */
-type Done = { do: "journal"; kind: JobKind } & Signed;
+/** The signed transaction that does the job. */
+type Done = { do: "journal" } & Signed;
 
 /**
  * Leases the next jobs, reads the chain, simulates a transaction for each, and signs those that would succeed. No lock
@@ -177,12 +172,7 @@ async function carryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verd
 }
 
 async function tryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verdict> {
-	const { plan, life } = attempt;
-	if (plan.do === "adopt") {
-		// The transaction has landed, so its blockhash was no younger than this one.
-		const lastValidHeight = Number(life.lastValidBlockHeight);
-		return { do: "journal", kind: plan.kind, hash: plan.hash, raw: "0x", lastValidHeight };
-	}
+	const { plan } = attempt;
 	if (plan.do !== "sign") return plan;
 	return plan.draft.kind === "open" ? open(lane, attempt, plan.draft.job) : decide(lane, attempt, plan.draft);
 }
@@ -208,7 +198,6 @@ async function open(lane: SolanaLane, attempt: Attempt, job: Job<"open">): Promi
 	}
 	const done: Done = {
 		do: "journal",
-		kind: "open",
 		hash: signed.signature,
 		raw: signed.raw,
 		lastValidHeight: Number(op.lastValidBlockHeight),
@@ -235,7 +224,7 @@ async function decide(
 ): Promise<Done | Verdict> {
 	const { signature, raw } = await sign(lane, attempt, draft);
 	const lastValidHeight = Number(attempt.life.lastValidBlockHeight);
-	return simulated(lane, attempt, { do: "journal", kind: draft.kind, hash: signature, raw, lastValidHeight });
+	return simulated(lane, attempt, { do: "journal", hash: signature, raw, lastValidHeight });
 }
 
 function sign(
@@ -243,21 +232,10 @@ function sign(
 	{ life: { blockhash }, lost }: Attempt,
 	draft: Exclude<SolanaDraft, { kind: "open" }>,
 ): Promise<{ signature: Hex; raw: Hex }> {
-	const { order } = draft.job;
 	// The lost transactions may have paid too little for block producers.
 	let computePrice = BigInt(policy.computePriceMicroLamports) << BigInt(lost);
 	if (computePrice > maximumMicroLamportsPerUnit) computePrice = maximumMicroLamportsPerUnit;
-	const common = { deployment, keys, feePayer, order, blockhash, computePrice };
-	switch (draft.kind) {
-		case "fill":
-			return signPayout({ ...common, amount: draft.amount, createsAccount: draft.createsAccount });
-		case "void":
-			return signVoid(common);
-		case "release":
-			return signRelease(common);
-		case "refund":
-			return signRefund({ ...common, createsAccount: draft.createsAccount, isVoided: draft.isVoided });
-	}
+	return signDraft(draft, { feePayer, blockhash, computePrice, deployment, keys });
 }
 
 async function simulated(
@@ -270,14 +248,14 @@ async function simulated(
 	const { reason, logs, poorAccount } = simulation;
 	const { deployment } = chain;
 	const told = { ...id, swapId: job.swapId, kind: job.kind, reason, logs, poorAccount };
-	if (isOwnAccount(poorAccount, deployment))
-		log.error(told, "escrow or vault has too few lamports: send it more");
+	if (poorAccount === deployment.program.vault)
+		log.error(told, "the vault has too few lamports: send it more");
 	else log.warn(told, "transaction would fail");
 	return judgeSimulation(job, simulation, { isPayerPoor, deployment });
 }
 
 /** Journals the transactions to send, each with its job, and the verdicts on the other jobs. */
-function journal(
+async function journal(
 	lane: SolanaLane,
 	{
 		lease,
@@ -287,63 +265,32 @@ function journal(
 	}: { lease: number; nonce: number; attempts: readonly Attempted[]; head: ChainHead },
 ): Promise<Pick<SignedJobs, "transactions" | "refused"> & Pick<Journalled, "outcome">> {
 	const { id, pool } = lane;
-	const payouts = attempts.flatMap(({ plan, outcome }): Payout[] =>
-		outcome.do === "journal" && plan.do === "sign" && plan.draft.kind === "fill" ? [plan.draft] : [],
-	);
-	if (!isAnyCapped(lane, payouts)) return write(pool, new Set());
-	return inTransaction(pool, async (db) => write(db, await payoutsAboveCap(db, lane, { payouts, head })));
-
-	async function write(db: Database, above: ReadonlySet<Job>) {
-		const transactions = new Map<Hex, LaneTransaction>();
-		const refused: SwapUuid[] = [];
-		const outcomes = attempts.map(({ job, outcome, proof }): LeasedOutcome => {
-			const verdict: Done | Verdict = above.has(job) ? { do: "refuse", reason: "liquidity" } : outcome;
-			if (verdict.do === "refuse") refused.push(job.swapId);
-			if (verdict.do !== "journal") return { job, change: changeOf(verdict, head) };
-			const { kind, hash, raw, lastValidHeight } = verdict;
-			// Two jobs may find that one transaction has decided their order.
-			if (!transactions.has(hash)) {
-				transactions.set(hash, {
-					nonce: nonce + transactions.size,
-					attempt: 0,
-					hash,
-					raw,
-					kind,
-					jobs: [{ swapId: job.swapId, kind, orderId: job.orderId }],
-					maxFeePerGas: 0n,
-					lastValidHeight,
-					state: raw === "0x" ? "broadcast" : "signed",
-				});
-			}
-			const otherwise = decidedOtherwise(job, kind);
-			if (otherwise.do === "refuse") refused.push(job.swapId);
-			const change = changeOf(otherwise, head);
-			// A transaction that is on the chain already needs no proof.
-			return kind === job.kind
-				? { job, hash, change, proof: raw === "0x" ? undefined : proof }
-				: { job, change };
+	const signed: LaneTransaction[] = [];
+	const refused: SwapUuid[] = [];
+	const outcomes = attempts.map(({ job, outcome, proof }): LeasedOutcome => {
+		if (outcome.do === "refuse") refused.push(job.swapId);
+		if (outcome.do !== "journal") return { job, change: changeOf(outcome, head) };
+		const { hash, raw, lastValidHeight } = outcome;
+		const { swapId, kind, orderId } = job;
+		signed.push({
+			nonce: nonce + signed.length,
+			attempt: 0,
+			hash,
+			raw,
+			kind,
+			jobs: [{ swapId, kind, orderId }],
+			maxFeePerGas: 0n,
+			lastValidHeight,
+			state: "signed",
 		});
-		const journalled = await journalLease(db, id, {
-			lease,
-			nonce,
-			outcomes,
-			transactions: [...transactions.values()],
-		});
-		const { outcome } = journalled;
-		const nonces = outcome === "journalled" ? journalled.nonces : new Map<Hex, number>();
-		return {
-			outcome,
-			refused,
-			transactions: [...transactions.values()].flatMap((transaction) => {
-				const place = nonces.get(transaction.hash);
-				return place === undefined ? [] : [{ ...transaction, nonce: place }];
-			}),
-		};
-	}
-}
-
-/** Returns the verdict on a job whose order is decided. The swap continues once the follower has seen that. */
-function decidedOtherwise(job: Job, kind: JobKind): Verdict {
-	// A closed order is refunded, or was refunded by the transaction that closed it.
-	return job.kind === "fill" && kind !== "fill" ? { do: "refuse", reason: "too_late" } : later;
+		return { job, hash, change: changeOf(later, head), proof };
+	});
+	const journalled = await journalLease(pool, id, { lease, nonce, outcomes, transactions: signed });
+	const { outcome } = journalled;
+	const nonces = outcome === "journalled" ? journalled.nonces : new Map<Hex, number>();
+	const transactions = signed.flatMap((transaction) => {
+		const place = nonces.get(transaction.hash);
+		return place === undefined ? [] : [{ ...transaction, nonce: place }];
+	});
+	return { outcome, refused, transactions };
 }

@@ -1,18 +1,15 @@
-import { emptyAccountRentLamports, tokenAccountRentLamports, toSolanaWord } from "@geoswap/protocol";
+import { emptyAccountRentLamports, tokenAccountRentLamports } from "@geoswap/protocol";
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from "@solana/kit";
 import { COMPUTE_BUDGET_PROGRAM_ADDRESS } from "@solana-program/compute-budget";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { readJob } from "../../../test/lane/lane-scene.ts";
-import { plainPayments } from "../../../test/lane/payment-facts.ts";
 import { newSolanaWallet } from "../../../test/lane/solana-lane-scene.ts";
-import { createSolanaLanes, quietLog, solanaLanePolicy } from "../../../test/lane/solana-lanes.ts";
+import { createSolanaLanes } from "../../../test/lane/solana-lanes.ts";
 import { withLamports } from "../../../test/solana/with-lamports.ts";
-import { laneKey } from "../lane-key.ts";
-import { createSolanaLane } from "./create-solana-lane.ts";
 import { mostLamports } from "./most-lamports.ts";
 
 const lanes = await createSolanaLanes();
-const { pump, slots, setFaults, clear, follow, queuePayout, queueOpen, states, transactions } = lanes;
+const { pump, start, slots, setFaults, clear, follow, queuePayout, queueOpen, states, transactions } = lanes;
 const { scene, feePayerOf } = lanes;
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
@@ -32,22 +29,31 @@ test("transactions that are signed or in flight never cost more than the fee pay
 	expect(await states(orders, "fill")).toEqual(["sent", "sent", "sent"]);
 });
 
-test("a fee payer that can afford nothing else still sends the ops that only it can send", async () => {
+test("a fee payer that cannot afford an op leaves it, and other jobs to other lanes; an op that has expired it refuses", async () => {
 	const others = [];
 	for (let i = 0; i < 2; i++) others.push((await queuePayout()).order);
-	const { order } = await queueOpen();
+	const [funded, expired] = [await queueOpen(), await queueOpen({ wallet: 1 })];
 	const lamports = emptyAccountRentLamports + mostLamports("fill") - 1n;
 	const chain = withLamports(scene.chain, { address: feePayerOf(0), lamports });
 	await pump({ chain, bundleSize: 2 });
-	expect(await states([order], "open")).toEqual(["sent"]);
+	expect(await states([funded.order, expired.order], "open")).toEqual(["queued", "queued"]);
 	expect(await states(others, "fill")).toEqual(["queued", "queued"]);
+	await pump({ lane: 1 });
+	expect(await states(others, "fill")).toEqual(["sent", "sent"]);
+	await pump({ bundleSize: 1 });
+	expect(await states([funded.order], "open")).toEqual(["sent"]);
+
+	await slots(200);
+	await pump({ chain });
+	const refused = { state: "refused", reason: "expired" };
+	expect(await readJob(scene.pool, expired.swapId, "open")).toMatchObject(refused);
 });
 
 test("a payout that would leave the fee payer below its rent is not blamed on the recipient", async () => {
 	const feePayer = await newSolanaWallet(scene);
 	await scene.solana.admin.airdrop({
 		address: feePayer.address,
-		lamports: 2n * tokenAccountRentLamports + 100_000n,
+		lamports: tokenAccountRentLamports + 100_000n,
 	});
 	const { swapId } = await queuePayout();
 	await follow();
@@ -57,18 +63,7 @@ test("a payout that would leave the fee payer below its rent is not blamed on th
 		{ ...scene.chain, deployment },
 		{ address: feePayer.address, lamports: 10n ** 9n },
 	);
-	const run = createSolanaLane({
-		chain,
-		keys: { ...scene.keys, feePayers: [feePayer] },
-		policy: solanaLanePolicy,
-		payments: plainPayments,
-		pool: scene.pool,
-		engine: { poke: () => expect.unreachable() },
-		deliveryNow: ({ delivery }) => delivery,
-		nowMs: Date.now,
-		log: quietLog,
-	});
-	await run(laneKey({ chainId: chain.chainId, relayer: toSolanaWord(feePayer.address) }));
+	await start({ chain, keys: { ...scene.keys, feePayers: [feePayer] } })();
 	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
 	expect(await transactions()).toEqual([]);
 });

@@ -1,8 +1,8 @@
-import { type Order, orderId } from "@geoswap/protocol";
+import { type Order, orderId, recordAddress } from "@geoswap/protocol";
 import type { Signature } from "@solana/kit";
 import { bytesToHex, hexToBytes, zeroHash } from "viem";
 import { afterAll, expect, test, vi } from "vitest";
-import { followReally, markerOf } from "../../../test/lane/solana-lane-scene.ts";
+import { followReally } from "../../../test/lane/solana-lane-scene.ts";
 import { createSolanaLanes } from "../../../test/lane/solana-lanes.ts";
 import { floodAddresses } from "../../../test/solana/flood-addresses.ts";
 import { limitedTransport } from "../../../test/solana/limited-transport.ts";
@@ -17,7 +17,7 @@ const flood = process.env.GEOSWAP_FULL ? 5_000 : 100;
 vi.setConfig({ testTimeout: process.env.GEOSWAP_FULL ? 600_000 : 60_000 });
 
 const lanes = await createSolanaLanes({ follower: "real" });
-const { scene, solana, slots, start, states, queueOpen, queuePayout, queueSettlement, queueVoid } = lanes;
+const { scene, solana, slots, start, states, queueOpen, queuePayout, queueAttested, queueVoid } = lanes;
 afterAll(() => lanes.stop());
 
 test("deposits, payouts, releases and refunds go on during a flood, and no address is ever listed for them", async () => {
@@ -26,15 +26,16 @@ test("deposits, payouts, releases and refunds go on during a flood, and no addre
 	const follow = () => followReally({ ...scene, chain });
 	const run = start({ chain });
 	await follow();
-	const [deposit, payout, voided, released, refunded] = [
-		await queueOpen(),
-		await queuePayout(),
-		await queueVoid(),
-		await queueSettlement("release"),
-		await queueSettlement("refund"),
-	];
-	const { feePayers, escrow, vault } = chain.deployment;
-	const addresses = [...feePayers, escrow, vault, await markerOf(scene, payout.order, "vault")];
+	const [released, refunded] = [await queueOpen(), await queueOpen()];
+	await run();
+	await slots(3);
+	await follow();
+	await queueAttested("release", released.order);
+	await queueAttested("refund", refunded.order);
+	const [deposit, payout, voided] = [await queueOpen(), await queuePayout(), await queueVoid()];
+	const { feePayers, program } = chain.deployment;
+	const record = await recordAddress(program.address, orderId(payout.order));
+	const addresses = [...feePayers, program.vault, record];
 	const floodAll = () => floodAddresses(solana, { addresses, count: flood / 2 });
 	await floodAll();
 	await run();

@@ -8,7 +8,7 @@ import type { LeaseTime } from "../lease-time.ts";
 
 type SolanaLanePolicy = Pick<
 	SolanaChainConfig,
-	"bundleSize" | "blockhashSeconds" | "computePriceMicroLamports" | "markerSeconds" | "outflowCaps"
+	"bundleSize" | "computePriceMicroLamports" | "finalitySeconds"
 >;
 
 export type SolanaLaneDeps = Omit<LaneDeps, "freshMinimum" | "tipNow"> & {

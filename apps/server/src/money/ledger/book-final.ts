@@ -89,7 +89,9 @@ async function bookForgottenFills(db: Database, events: readonly EventRow[]): Pr
 function eventKey(chainId: number, row: EventRow): string {
 	if (!isSolana(chainId)) return `${chainId}:${bytesToHex(row.block_hash)}:${row.log_index}`;
 	const key = `${chainId}:${bytesToHex(row.transaction_hash)}:${row.name}`;
-	return row.name === "MarkerClosed" ? `${key}:${row.data.address}` : key;
+	// One transaction can close many accounts, and a stranger's can decide many orders.
+	if (row.name === "RentReturned") return `${key}:${row.data.address}`;
+	return row.order_id ? `${key}:${bytesToHex(row.order_id)}` : key;
 }
 
 type EventRow = Row<

@@ -11,6 +11,7 @@ const tokens = [address(10), address(11), address(0)];
 const listed = [address(10), address(0)];
 const tokenArbitrary = fc.constantFrom(...tokens);
 const amountArbitrary = fc.bigInt(1n, (1n << 128n) - 1n);
+const rentedArbitrary = fc.constantFrom("order" as const, "record" as const);
 const someoneArbitrary = fc.constantFrom(vault, stranger);
 
 const orderArbitrary: fc.Arbitrary<Order> = fc
@@ -65,12 +66,20 @@ const eventArbitrary: fc.Arbitrary<BookedEvent> = fc.oneof(
 		data: fc.record({ token: tokenArbitrary, to: someoneArbitrary, amount: amountArbitrary.map(String) }),
 	}),
 	fc.record({
-		name: fc.constantFrom("MarkerMade" as const, "AccountMade" as const),
+		name: fc.constant("AccountMade" as const),
 		data: fc.record({ lamports: amountArbitrary.map(String) }),
 	}),
 	fc.record({
-		name: fc.constant("MarkerClosed" as const),
-		data: fc.record({ lamports: amountArbitrary.map(String), booked: amountArbitrary.map(String) }),
+		name: fc.constant("RentPaid" as const),
+		data: fc.record({ account: rentedArbitrary, lamports: amountArbitrary.map(String) }),
+	}),
+	fc.record({
+		name: fc.constant("RentReturned" as const),
+		data: fc.record({
+			account: rentedArbitrary,
+			lamports: amountArbitrary.map(String),
+			booked: amountArbitrary.map(String),
+		}),
 	}),
 );
 
@@ -159,12 +168,24 @@ test("on Solana tokens and vaults are compared by all 32 bytes", () => {
 	);
 });
 
-test("a closed marker's lamports are booked back whole, and strangers' gifts to it as unattributed", () => {
-	const context = { order: undefined, vaults: [], assets: [], isDelivered: false };
-	expect(eventEntries({ name: "MarkerClosed", data: { lamports: "12", booked: "10" } }, context)).toEqual([
-		{ account: "relayer", token: zeroHash, amount: 10n },
-		{ account: "marker", token: zeroHash, amount: -10n },
-		{ account: "relayer", token: zeroHash, amount: 2n },
-		{ account: "unattributed", token: zeroHash, amount: -2n },
-	]);
-});
+test.each([
+	{ account: "order", payer: "relayer" },
+	{ account: "record", payer: "stock" },
+] as const)(
+	"the rent of the account of one $account is booked from and to the account $payer, and what strangers sent there as unattributed",
+	({ account, payer }) => {
+		const context = { order: undefined, vaults: [], assets: [zeroHash], isDelivered: false };
+		const paid = eventEntries({ name: "RentPaid", data: { account, lamports: "10" } }, context);
+		expect(paid).toEqual([
+			{ account: "locked", token: zeroHash, amount: 10n },
+			{ account: payer, token: zeroHash, amount: -10n },
+		]);
+		const data = { account, lamports: "12", booked: "10" };
+		expect(eventEntries({ name: "RentReturned", data }, context)).toEqual([
+			{ account: payer, token: zeroHash, amount: 10n },
+			{ account: "locked", token: zeroHash, amount: -10n },
+			{ account: payer, token: zeroHash, amount: 2n },
+			{ account: "unattributed", token: zeroHash, amount: -2n },
+		]);
+	},
+);

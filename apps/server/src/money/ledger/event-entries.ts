@@ -16,7 +16,7 @@ type Account =
 	| "treasury"
 	| "gas"
 	| "relayer"
-	| "marker"
+	| "locked"
 	| "rent"
 	| "unattributed"
 	| "loss"
@@ -30,10 +30,14 @@ export type BookedEvent =
 	| { name: "ToppedUp"; data: { amount: string; paid: boolean } }
 	| { name: "Claimed"; data: { beneficiary: Address; token: Address; to: Address; amount: string } }
 	| { name: "Withdrawn"; data: { token: Address; to: Address; amount: string } }
-	/** On Solana: lamports that the fee payer put into an account that a transaction made. */
-	| { name: "MarkerMade" | "AccountMade"; data: { lamports: string } }
-	/** On Solana: lamports that came back to it, all that a marker held. `booked` of them are in the books. */
-	| { name: "MarkerClosed"; data: { lamports: string; booked: string } };
+	/** On Solana: lamports that the fee payer put into an order's account, or the vault into a record. They come back. */
+	| { name: "RentPaid"; data: RentData }
+	/** On Solana: lamports that came back, all that an account held. `booked` of them are in the books. */
+	| { name: "RentReturned"; data: RentData & { booked: string } }
+	/** On Solana: lamports that the fee payer put into the token account of a recipient or a wallet. */
+	| { name: "AccountMade"; data: { lamports: string } };
+
+type RentData = { account: "order" | "record"; lamports: string };
 
 export const bookedEventNames = [
 	"Opened",
@@ -43,9 +47,9 @@ export const bookedEventNames = [
 	"ToppedUp",
 	"Claimed",
 	"Withdrawn",
-	"MarkerMade",
+	"RentPaid",
 	"AccountMade",
-	"MarkerClosed",
+	"RentReturned",
 ] as const;
 
 type EventContext = {
@@ -84,16 +88,15 @@ function movements(
 	if (name === "ToppedUp") {
 		return data.paid ? move(zeroAddress, BigInt(data.amount), { from: "stock", to: "recipient" }) : [];
 	}
-	if (name === "MarkerMade" || name === "AccountMade") {
-		const to = name === "MarkerMade" ? "marker" : "rent";
-		return move(zeroHash, BigInt(data.lamports), { from: "relayer", to });
-	}
-	if (name === "MarkerClosed") {
+	if (name === "AccountMade") return move(zeroHash, BigInt(data.lamports), { from: "relayer", to: "rent" });
+	if (name === "RentPaid")
+		return move(zeroHash, BigInt(data.lamports), { from: payerOf(data), to: "locked" });
+	if (name === "RentReturned") {
 		const booked = BigInt(data.booked);
 		return [
-			...move(zeroHash, booked, { from: "marker", to: "relayer" }),
-			// Anyone can send something to a marker.
-			...move(zeroHash, BigInt(data.lamports) - booked, { from: "unattributed", to: "relayer" }),
+			...move(zeroHash, booked, { from: "locked", to: payerOf(data) }),
+			// Anyone can send something to such an account.
+			...move(zeroHash, BigInt(data.lamports) - booked, { from: "unattributed", to: payerOf(data) }),
 		];
 	}
 	if (name === "Filled") {
@@ -124,6 +127,10 @@ function movements(
 		if (isOurs) return paid ? "stock" : "credit:vault";
 		return paid ? "wallet" : "credit:wallet";
 	}
+}
+
+function payerOf({ account }: RentData): Account {
+	return account === "record" ? "stock" : "relayer";
 }
 
 function move(token: Hex, amount: Amount, { from, to }: { from: Account; to: Account }): Entry[] {

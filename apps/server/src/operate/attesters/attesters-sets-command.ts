@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { evmChains } from "../../config/chain-config.ts";
+import { attesterSetOfChain } from "../../config/chain-config.ts";
 import { readConfig } from "../../config/read-config.ts";
 import type { Database } from "../../database/database.ts";
 import { readAsAuditor } from "../swaps/read-as-auditor.ts";
@@ -21,7 +21,7 @@ export async function attestersSetsCommand({
 	json?: boolean;
 }): Promise<number> {
 	const config = readConfig(path);
-	const current = evmChains(config).map(({ deployment }) => deployment.attesterSet);
+	const current = config.chains.map(attesterSetOfChain);
 	const counts = await readAsAuditor(countUnendedBySet);
 	const known = new Map([...config.earlierAttesterSets, ...current].map((set) => [set.hash, set]));
 	const sets = [...known.values()].map(

@@ -29,6 +29,21 @@ test("a new attester takes the place of an old one on every chain that has it, a
 	expect(retired).toEqual([{ threshold: 2, attesters: members }]);
 });
 
+test("the attesters of Solana's program are replaced with those of the other chains", () => {
+	const to = newAddress();
+	const { chains } = deploymentWith(members);
+	const program = { operator: "o", attesterSet: chains[0]?.attesterSet };
+	const solana = { chainId: 7, program, feePayers: ["f"] };
+	const before = { chains, solana } as unknown as Deployment;
+	const { deployment, retired } = replaceAttester(before, { from, to });
+	const attesterSet = deployment.chains[0]?.attesterSet;
+	expect(attesterSet?.attesters).toContain(to);
+	expect(deployment.solana).toEqual({ ...solana, program: { ...program, attesterSet } });
+	expect(retired).toEqual([{ threshold: 2, attesters: members }]);
+	const onlySolana = { chains: [], solana } as unknown as Deployment;
+	expect(replaceAttester(onlySolana, { from, to }).deployment.solana).toEqual(deployment.solana);
+});
+
 test("an attester that no chain has is not replaced, and one that a chain has already is not added", () => {
 	const stranger = newAddress();
 	const to = members[1] ?? "0x";

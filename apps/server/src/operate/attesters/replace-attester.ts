@@ -2,29 +2,37 @@ import { type AttesterSet, attesterSetHash, type Deployment } from "@geoswap/pro
 import type { Address } from "viem";
 import { ConfigError } from "../../config/config-error.ts";
 
+type HashedSet = Deployment["chains"][number]["attesterSet"];
+
 /** A deployment with other attesters, and the sets that orders under way still name. */
 type Replaced = { deployment: Deployment; retired: AttesterSet[] };
 
 /**
- * Puts a new attester in the place of an old one, in the set of every chain that has the old one. Throws if no chain
- * has it, or if a set would have the new one twice.
+ * Puts a new attester in the place of an old one, in the set of every chain that has the old one, Solana too. Throws if
+ * no chain has it, or if a set would have the new one twice.
  */
 export function replaceAttester(
 	deployment: Deployment,
 	{ from, to }: { from: Address; to: Address },
 ): Replaced {
 	const retired = new Map<string, AttesterSet>();
-	const chains = deployment.chains.map((chain) => {
-		const { hash, ...set } = chain.attesterSet;
-		if (!set.attesters.includes(from)) return chain;
+	const replaceIn = <Entry extends { attesterSet: HashedSet }>(chainId: number, entry: Entry): Entry => {
+		const { hash, ...set } = entry.attesterSet;
+		if (!set.attesters.includes(from)) return entry;
 		if (set.attesters.includes(to))
-			throw new ConfigError("--new", `${to} is in the attester set of chain ${chain.chainId} already`);
+			throw new ConfigError("--new", `${to} is in the attester set of chain ${chainId} already`);
 		retired.set(hash, set);
 		const others = set.attesters.filter((attester) => attester !== from);
 		const attesters = [...others, to].toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
 		const changed = { threshold: set.threshold, attesters };
-		return { ...chain, attesterSet: { ...changed, hash: attesterSetHash(changed) } };
-	});
+		return { ...entry, attesterSet: { ...changed, hash: attesterSetHash(changed) } };
+	};
+	const { solana } = deployment;
+	const replaced = {
+		...deployment,
+		chains: deployment.chains.map((chain) => replaceIn(chain.chainId, chain)),
+		...(solana && { solana: { ...solana, program: replaceIn(solana.chainId, solana.program) } }),
+	};
 	if (retired.size === 0) throw new ConfigError("--old", `${from} is in no chain's attester set`);
-	return { deployment: { ...deployment, chains }, retired: [...retired.values()] };
+	return { deployment: replaced, retired: [...retired.values()] };
 }

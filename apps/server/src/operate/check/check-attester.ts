@@ -17,7 +17,10 @@ export async function checkAttester(path: string, { isOffline }: { isOffline: bo
 		const chainIds = chains.map(({ chainId }) => chainId);
 		const { address } = await openAttesterKey(chainIds, { keys, signers });
 		refuseDevelopmentKeys([address], chainIds);
-		const others = chains.filter(({ deployment }) => !deployment.attesterSet.attesters.includes(address));
+		const sets = chains.map(({ chainId, deployment: { attesterSet } }) => ({ chainId, attesterSet }));
+		if (solana)
+			sets.push({ chainId: solana.deployment.chainId, attesterSet: solana.deployment.program.attesterSet });
+		const others = sets.filter(({ attesterSet }) => !attesterSet.attesters.includes(address));
 		return others.length > 0
 			? others.map(({ chainId }) => fail(`${address} is not in the attester set of chain ${chainId}`))
 			: ok(`is set; ${address} is in every chain's attester set`);

@@ -1,6 +1,6 @@
 import { heartbeatTypedData } from "@geoswap/protocol";
 import { type Address, recoverTypedDataAddress } from "viem";
-import { evmChains } from "../../config/chain-config.ts";
+import { attesterSetOfChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { maskUrl } from "../../config/mask-url.ts";
 import { connectAttester } from "../../round/attestation/attester-client.ts";
@@ -11,9 +11,8 @@ const timeoutMs = 4_000;
 /** Checks that the attesters answer, belong to the chains' sets, and are enough for each. */
 export async function checkAttesters(config: Config): Promise<Finding[]> {
 	const { attesters, chains } = config;
-	const evm = evmChains(config);
 	const heard = new Set<Address>();
-	const sets = [...evm.map(({ deployment }) => deployment.attesterSet), ...config.earlierAttesterSets];
+	const sets = [...chains.map(attesterSetOfChain), ...config.earlierAttesterSets];
 	const members = new Set(sets.flatMap((set) => set.attesters));
 	const findings = await Promise.all(
 		attesters.map(({ url }) =>
@@ -39,10 +38,10 @@ export async function checkAttesters(config: Config): Promise<Finding[]> {
 	);
 	// Nothing is attested if there is only one chain.
 	const quorums = await Promise.all(
-		(chains.length > 1 ? evm : []).map(({ chainId, deployment: { attesterSet } }) =>
-			check(`attesters of chain ${chainId}`, async () => {
-				const { threshold } = attesterSet;
-				const alive = attesterSet.attesters.filter((member) => heard.has(member)).length;
+		(chains.length > 1 ? chains : []).map((chain) =>
+			check(`attesters of chain ${chain.chainId}`, async () => {
+				const { threshold, attesters } = attesterSetOfChain(chain);
+				const alive = attesters.filter((member) => heard.has(member)).length;
 				return alive >= threshold
 					? ok(`${alive} answer, ${threshold} are needed`)
 					: fail(`${alive} answer and ${threshold} are needed: nothing is filled until they do`);

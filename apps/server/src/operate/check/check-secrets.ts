@@ -13,7 +13,7 @@ import {
 import { openReceiptKey, receiptField } from "../../signer/open-receipt-key.ts";
 import { openRelayers, relayersField } from "../../signer/open-relayers.ts";
 import { openSigners, type Signers } from "../../signer/open-signers.ts";
-import { openSolanaRole, type SolanaRole, solanaField, solanaRoles } from "../../signer/open-solana-keys.ts";
+import { openSolanaRole, solanaField, solanaRoleNames } from "../../signer/open-solana-keys.ts";
 import { SignerError } from "../../signer/signer-error.ts";
 import { refuseDevelopmentKeys } from "../preflight/refuse-development-keys.ts";
 import { refuseSolanaDevelopmentKeys } from "../preflight/refuse-solana-development-keys.ts";
@@ -47,7 +47,7 @@ function checkWebhookKeys(): Promise<Finding[]> {
 /** Checks that every key of a worker can be opened, and is the one that it should be. */
 export async function checkWorkerKeys(config: Config, signers: Signers): Promise<Finding[]> {
 	const solana = solanaChain(config);
-	const roles = solana ? (Object.keys(solanaRoles) as SolanaRole[]) : [];
+	const roles = solana ? solanaRoleNames : [];
 	const findings = [
 		checkReading(relayersField(config.keys), () => readRelayers(config, signers)),
 		...roles.map((role) =>

@@ -10,7 +10,7 @@ import type { RoleName } from "../../database/roles/grants.ts";
 import { askEngine } from "../../durable/ask-engine.ts";
 import { connectEngineAdmin } from "../../durable/engine-admin.ts";
 import { expectDatabase, urlVariables } from "../preflight/expect-database.ts";
-import { expectNamedKeys } from "../preflight/expect-named-keys.ts";
+import { expectNamedAccounts } from "../preflight/expect-named-accounts.ts";
 import { check, type Finding, ok, warn } from "./finding.ts";
 
 /** Checks the services that these processes use. */
@@ -101,7 +101,7 @@ async function askDatabase(
 	const pool = openDatabase({ url, applicationName: "geoswapd config check", max: 1 });
 	try {
 		await expectDatabase(pool, role, roles);
-		if (solana) await expectNamedKeys(pool, solana);
+		if (solana) await expectNamedAccounts(pool, solana);
 		return ok("answers, and its schema is up to date");
 	} finally {
 		await pool.end();

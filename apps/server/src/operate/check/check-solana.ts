@@ -23,7 +23,7 @@ export async function checkSolana(config: SolanaChainConfig): Promise<Finding[]>
 			const lacking = await checkOwnAccounts(chain);
 			return lacking.length > 0
 				? lacking.map(fail)
-				: ok("escrow and vault have the accounts and lamports that they need");
+				: ok("the vault has its operator, its caps and the accounts that it needs");
 		}),
 		...chain.deployment.feePayers.map((feePayer) =>
 			check(`Solana fee payer ${feePayer}`, async () => {

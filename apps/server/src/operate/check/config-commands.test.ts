@@ -247,7 +247,7 @@ function solanaConfigFile(name: string, solana: SolanaDeployment, more: object =
 		rpcUrl: "",
 		chains: { 31337: slow },
 		deployment: `deployment-${name}`,
-		solana: { ...slow, outflowCaps: { SOL: "1" } },
+		solana: slow,
 		attesters: [{ url: "http://127.0.0.1:9" }, { url: "http://127.0.0.1:9/other" }],
 		...more,
 	});
@@ -289,7 +289,7 @@ test.concurrent("print shows Solana apart from the EVM chains, as the file has i
 	expect(printed).toMatchObject({ chains: [{ chainId: 31337 }], solana: { chainId: 792703809 } });
 });
 
-test.concurrent("a worker's check fails if orders in flight name another escrow; an API's check does not look at that or at attesters", async ({
+test.concurrent("a worker's check fails if orders in flight name another program; an API's check does not look at that or at attesters", async ({
 	onTestFinished,
 }) => {
 	const [database, { deployment, order: scene, stranger }] = await Promise.all([
@@ -304,7 +304,7 @@ test.concurrent("a worker's check fails if orders in flight name another escrow;
 		values ($1, $2, $3, 0, 0, '{}')`,
 		[uuid, hexToBytes(orderId(order)), orderToJson(order)],
 	);
-	const moved = { ...deployment, escrow: stranger.address as SolanaDeployment["escrow"] };
+	const moved = { ...deployment, program: { ...deployment.program, address: stranger.address } };
 	const config = solanaConfigFile("moved.json", moved, { database: { roles: database.roles } });
 	const findings = async (process: string): Promise<Finding[]> => {
 		const args = ["check", "--json", "--for", process, "--config", config];

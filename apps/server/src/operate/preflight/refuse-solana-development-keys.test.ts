@@ -25,17 +25,24 @@ test("a well-known key is accepted only on the local cluster", async () => {
 	expect(() => refuseSolanaDevelopmentKeys(describeSolana({ genesisHash, feeds: {} }))).toThrow(
 		"development key",
 	);
-	const [feePayer, escrow, vault] = await Promise.all(
-		Array.from({ length: 3 }, async () => (await generateKeyPairSigner()).address),
+	const [feePayer, address, operator, upgradeAuthority] = await Promise.all(
+		Array.from({ length: 4 }, async () => (await generateKeyPairSigner()).address),
 	);
-	if (!feePayer || !escrow || !vault) throw new Error("three keys were made");
+	if (!feePayer || !address || !operator || !upgradeAuthority) throw new Error("four keys were made");
 	const assets = [{ address: solanaNativeToken }];
-	const own = { genesisHash, feePayers: [feePayer], escrow, vault, assets };
+	const program = { ...solana.deployment.program, address, operator, upgradeAuthority };
+	const own = { genesisHash, feePayers: [feePayer], program, assets };
 	expect(() => refuseSolanaDevelopmentKeys(own)).not.toThrow();
-	for (const [i, known] of developmentSolanaAddresses().entries()) {
-		const places = [{ feePayers: [feePayer, known] }, { escrow: known }, { vault: known }];
-		expect(() => refuseSolanaDevelopmentKeys({ ...own, ...places[i % 3] })).toThrow(known);
-		const listed = { ...own, assets: [...assets, { address: known }] };
-		expect(() => refuseSolanaDevelopmentKeys(listed)).toThrow(known);
+	for (const known of developmentSolanaAddresses()) {
+		const places = [
+			{ feePayers: [feePayer, known] },
+			{ program: { ...program, address: known } },
+			{ program: { ...program, operator: known } },
+			{ program: { ...program, upgradeAuthority: known } },
+			{ assets: [...assets, { address: known }] },
+		];
+		for (const place of places) {
+			expect(() => refuseSolanaDevelopmentKeys({ ...own, ...place })).toThrow(known);
+		}
 	}
 });

@@ -16,16 +16,18 @@ let known: Set<SolanaAddress> | undefined;
 export function refuseSolanaDevelopmentKeys({
 	genesisHash,
 	feePayers,
-	escrow,
-	vault,
+	program,
 	assets,
-}: Pick<SolanaDeployment, "genesisHash" | "feePayers" | "escrow" | "vault"> & {
+}: Pick<SolanaDeployment, "genesisHash" | "feePayers" | "program"> & {
 	assets: readonly Pick<SolanaDeployment["assets"][number], "address">[];
 }): void {
 	if (isDevelopmentCluster({ genesisHash })) return;
 	known ??= new Set(developmentAddresses());
 	const mints = assets.map(({ address }) => address);
-	const used = [...feePayers, escrow, vault, ...mints].find((address) => known?.has(address));
+	const { address, operator, upgradeAuthority } = program;
+	const used = [...feePayers, address, operator, upgradeAuthority, ...mints].find(
+		(one) => one !== null && known?.has(one),
+	);
 	if (used) {
 		throw new ConfigError(
 			"the deployment's solana",
@@ -38,8 +40,9 @@ function developmentAddresses(): SolanaAddress[] {
 	const numbered = ["fee payer", "wallet", "stranger"].flatMap((role) =>
 		Array.from({ length: checkedKeysPerRole }, (_, index) => `${role} ${index}`),
 	);
-	const named = ["escrow", "vault", "mint USDC", "mint USDT", "mint authority", "faucet"];
-	return [...numbered, ...named].map(developmentAddress);
+	const keys = ["vault owner", "operator"];
+	const actors = ["mint USDC", "mint USDT", "mint authority", "faucet", "program"];
+	return [...numbered, ...keys, ...actors].map(developmentAddress);
 }
 
 /** The bytes that PKCS #8 puts before the 32 bytes of an Ed25519 key. */

@@ -131,7 +131,8 @@ test("a breach on an EVM chain pauses it, however many transactions strangers se
 		if (method === "getTransaction") {
 			return { jsonrpc: "2.0", id, error: { code: -32_015, message: "of a newer version" } } as never;
 		}
-		if (method !== "getSignaturesForAddress" || params[0] !== solana.deployment.vault) return real(request);
+		if (method !== "getSignaturesForAddress" || params[0] !== solana.deployment.program.vault)
+			return real(request);
 		// No request leaves the process: timers run only if they are let.
 		await setImmediate();
 		const result = Array.from({ length: 1_000 }, () => ({

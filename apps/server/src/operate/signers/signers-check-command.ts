@@ -7,7 +7,7 @@ import { openAttesterKey } from "../../signer/open-attester-key.ts";
 import { openReceiptKey } from "../../signer/open-receipt-key.ts";
 import { openRelayers } from "../../signer/open-relayers.ts";
 import { openSigners, type Signers } from "../../signer/open-signers.ts";
-import { openSolanaRole, type SolanaRole, solanaRoles } from "../../signer/open-solana-keys.ts";
+import { openSolanaRole, solanaRoleNames } from "../../signer/open-solana-keys.ts";
 import type { EvmSigner, SolanaSigner } from "../../signer/signer.ts";
 import { trySigner } from "../../signer/try-signer.ts";
 
@@ -66,7 +66,7 @@ function workerKeys(path: string): Keys {
 			open: () => openRelayers(chainId, { keys, signers }),
 		})),
 		...(solana
-			? (Object.keys(solanaRoles) as SolanaRole[]).map((role) => ({
+			? solanaRoleNames.map((role) => ({
 					use: `Solana ${role}`,
 					open: () => openSolanaRole(role, { keys, signers, deployment: solana.deployment }),
 				}))

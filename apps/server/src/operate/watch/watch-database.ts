@@ -1,6 +1,6 @@
 import { type ChainDeployment, formatAddress, type Milliseconds, swapStages } from "@geoswap/protocol";
 import { formatUnits, type Hex } from "viem";
-import { evmChains } from "../../config/chain-config.ts";
+import { attesterSetOfChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Database } from "../../database/database.ts";
@@ -92,16 +92,14 @@ type WatchedChain = {
 	unreleasedCapUsd: number;
 	unfinalCapUsd: number;
 	/** The attesters that must see the chain. */
-	attesterSet: ChainDeployment["attesterSet"] | undefined;
+	attesterSet: ChainDeployment["attesterSet"];
 };
 
 function chainsOf(config: Pick<Config, "chains">): WatchedChain[] {
 	const assets = configuredAssets(config);
-	const [anyEvm] = evmChains(config);
 	return config.chains.map((chain) => ({
 		...chain,
-		// Solana has no set of its own: those of the EVM chains watch it for orders that go there.
-		attesterSet: (chain.kind === "evm" ? chain : anyEvm)?.deployment.attesterSet,
+		attesterSet: attesterSetOfChain(chain),
 		assets: assets
 			.filter(({ chainId }) => chainId === chain.chainId)
 			.map(({ token, ...asset }) => ({ ...asset, token: token.toLowerCase() as Hex })),
@@ -216,7 +214,6 @@ function attesterSamples(
 	{ chainId, attesterSet }: WatchedChain,
 	{ heartbeatSeconds }: Pick<Config, "heartbeatSeconds">,
 ): NamedSample[] {
-	if (!attesterSet) return [];
 	const alive = heartbeats
 		.filter((one) => one.chainId === chainId && one.secondsAgo < heartbeatSeconds)
 		.map(({ attester }) => attester);

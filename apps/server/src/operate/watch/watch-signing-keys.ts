@@ -1,13 +1,13 @@
 import { formatAddress } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { evmChains, solanaChain } from "../../config/chain-config.ts";
+import { attesterSetOfChain, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import { type Meter, sample } from "../../telemetry/meter.ts";
 
 const maxAgeMs = 600_000;
 
-type SigningKey = { use: "relayer" | "attester" | "escrow" | "vault"; address: string };
+type SigningKey = { use: "relayer" | "attester" | "operator"; address: string };
 
 /**
  * Publishes how long ago a worker was first configured with each key. No place that holds keys tells when a key was
@@ -46,13 +46,13 @@ function keysOf(config: Config, chains: Parameters<typeof watchSigningKeys>[0]["
 	const relayers = chains.flatMap(({ chainId, relayers }) =>
 		relayers.map((relayer) => formatAddress(chainId, relayer)),
 	);
-	const attesters = evmChains(config).flatMap(({ deployment }) => deployment.attesterSet.attesters);
+	const attesters = config.chains.flatMap((chain) => attesterSetOfChain(chain).attesters);
 	const solana = solanaChain(config)?.deployment;
 	// A relayer or an attester of several chains is one key.
 	return [
 		...[...new Set(relayers)].map((address) => ({ use: "relayer" as const, address })),
 		...[...new Set(attesters)].map((address) => ({ use: "attester" as const, address })),
-		...(solana ? (["escrow", "vault"] as const).map((use) => ({ use, address: solana[use] })) : []),
+		...(solana ? [{ use: "operator" as const, address: solana.program.operator }] : []),
 	];
 }
 

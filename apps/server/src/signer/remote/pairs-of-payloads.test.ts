@@ -1,18 +1,10 @@
 import { readFileSync } from "node:fs";
-import { memoProgramAddress, type Order, orderId, packDeadlines, unpackDeadlines } from "@geoswap/protocol";
-import type { KeyPairSigner } from "@solana/kit";
-import { getAddMemoInstruction } from "@solana-program/memo";
+import { type Order, orderId, packDeadlines, unpackDeadlines } from "@geoswap/protocol";
 import { serializeTransaction } from "viem";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import {
-	createSignerScene,
-	finalitySeconds,
-	markerSeconds,
-	type SignerScene,
-} from "../../../test/signer/signer-scene.ts";
-import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
+import { createSignerScene, finalitySeconds, type SignerScene } from "../../../test/signer/signer-scene.ts";
+import { signEnding } from "../../chain/solana/program/sign-ending.ts";
 import { readLanded } from "../../chain/solana/read/read-landed.ts";
-import { signRefund } from "../../chain/solana/send/sign-refund.ts";
 import { kitSignerOf } from "../kit-signer-of.ts";
 
 let scene: SignerScene;
@@ -29,49 +21,40 @@ function atTime(laterMs: number): void {
 	});
 }
 
+/** Returns an order, open on its origin chain, for each vault that can fill it, and how the signer answers for it. */
+async function eachVault() {
+	const { fill, voidEvm, fillSolana, voidSolana } = scene;
+	return [
+		{ order: await scene.opened(), fill, voiding: voidEvm },
+		{ order: await scene.fromSolana(), fill, voiding: voidEvm },
+		{ order: await scene.openedToSolana(), fill: fillSolana, voiding: voidSolana },
+	];
+}
+
 /** The test of each row of the table, by its first two cells. */
 const rows: Record<string, () => Promise<void>> = {
 	"fill, fill": async () => {
-		const order = await scene.opened();
-		expect([await scene.fill(order), await scene.fill(order)]).toEqual(["signed", "signed"]);
+		for (const { order, fill } of await eachVault())
+			expect([await fill(order), await fill(order)]).toEqual(["signed", "signed"]);
 	},
-	"fill, void on an EVM chain": async () => {
-		const order = await scene.opened();
-		expect([await scene.fill(order), await scene.voidEvm(order)]).toEqual(["signed", "signed"]);
+	"fill, void": async () => {
+		for (const { order, fill, voiding } of await eachVault())
+			expect([await fill(order), await voiding(order)]).toEqual(["signed", "signed"]);
 	},
-	"void on an EVM chain, fill": async () => {
-		const order = await scene.opened();
-		expect([await scene.voidEvm(order), await scene.fill(order)]).toEqual(["signed", "signed"]);
-	},
-	"fill, refund on Solana": async () => {
-		const order = await scene.fromSolana();
-		expect(await scene.fill(order)).toBe("signed");
-		expect(await scene.refundSolana(order)).toBe("unproven");
-		await scene.signer().restart();
-		expect(await scene.refundSolana(order)).toBe("unproven");
-		// A signed fill is replaced with a higher fee.
-		expect(await scene.fill(order)).toBe("signed");
-		await scene.actions.voidOrder(order);
-		expect(await scene.refundSolana(order)).toBe("unproven");
-		await scene.actions.finalize();
-		expect(await scene.refundSolana(order)).toBe("signed");
-		expect(await scene.fill(order)).toBe("contradicts");
-	},
-	"refund on Solana, fill": async () => {
-		const order = await scene.fromSolana();
-		expect(await scene.refundSolana(order)).toBe("unproven,signed");
-		expect(await scene.fill(order)).toBe("contradicts");
-		await scene.closeOrder(order);
-		expect(await scene.refundSolana(order)).toBe("signed");
-		await scene.signer().restart();
-		expect(await scene.fill(order)).toBe("contradicts");
+	"void, fill": async () => {
+		for (const { order, fill, voiding } of await eachVault())
+			expect([await voiding(order), await fill(order)]).toEqual(["signed", "signed"]);
 	},
 	"fill, Refund attestation": async () => {
-		const order = await scene.opened();
-		expect(await scene.fill(order)).toBe("signed");
-		expect(await scene.attest("Refund", order)).toBe("unproven");
-		await scene.closeOrder(order);
-		expect(await scene.attest("Refund", order)).toBe("signed");
+		for (const order of [await scene.opened(), await scene.fromSolana()]) {
+			expect(await scene.fill(order)).toBe("signed");
+			expect(await scene.attest("Refund", order)).toBe("unproven");
+			await scene.signer().restart();
+			expect(await scene.attest("Refund", order)).toBe("unproven");
+			await scene.closeOrder(order);
+			expect(await scene.attest("Refund", order)).toBe("signed");
+			expect(await scene.fill(order)).toBe("contradicts");
+		}
 		// One that landed never allows a refund.
 		const delivered = await scene.opened();
 		expect(await scene.fill(delivered)).toBe("signed");
@@ -80,131 +63,72 @@ const rows: Record<string, () => Promise<void>> = {
 		await scene.actions.finalize();
 		expect(await scene.attest("Refund", delivered)).toBe("contradicts");
 		expect(await scene.attest("Release", delivered)).toBe("signed");
+
+		const voided = await scene.openedToSolana();
+		expect(await scene.fillSolana(voided)).toBe("signed");
+		expect(await scene.attest("Refund", voided)).toBe("unproven");
+		await scene.programs.void(voided);
+		expect(await scene.attest("Refund", voided)).toBe("unproven");
+		await scene.on.finalize();
+		expect(await scene.attest("Refund", voided)).toBe("signed");
+		const paid = await scene.openedToSolana();
+		expect(await scene.fillSolana(paid)).toBe("signed");
+		await scene.programs.fill(paid, scene.amount);
+		await scene.on.finalize();
+		expect(await scene.attest("Refund", paid)).toBe("contradicts");
+		expect(await scene.attest("Release", paid)).toBe("signed");
 	},
 	"Refund attestation, fill": async () => {
-		const order = await scene.opened();
-		expect([await scene.attest("Refund", order), await scene.fill(order)]).toEqual(["signed", "contradicts"]);
+		for (const { order, fill } of await eachVault())
+			expect([await scene.attest("Refund", order), await fill(order)]).toEqual(["signed", "contradicts"]);
 	},
 	"fill, refund after `refundAfter`": async () => {
 		const order = await scene.opened();
 		expect([await scene.fill(order), await scene.lateRefund(order)]).toEqual(["signed", "signed"]);
+		const fromSolana = await scene.fromSolana();
+		expect([await scene.fill(fromSolana), await scene.lateRefundSolana(fromSolana)]).toEqual([
+			"signed",
+			"signed",
+		]);
 	},
 	"attested refund, fill": async () => {
 		const order = await scene.opened();
 		await scene.actions.decide("Refund", order);
 		expect(await scene.fill(order)).toBe("unproven");
+		const fromSolana = await scene.fromSolana();
+		await scene.refundByAttesters(fromSolana);
+		await scene.on.finalize();
+		expect(await scene.fill(fromSolana)).toBe("unproven");
 	},
 	"Release attestation, Refund attestation": async () => {
-		const order = await scene.opened();
-		expect([await scene.attest("Release", order), await scene.attest("Refund", order)]).toEqual([
-			"signed",
-			"contradicts",
-		]);
+		for (const order of [await scene.opened(), await scene.fromSolana()]) {
+			expect(await scene.attest("Release", order)).toBe("signed");
+			expect(await scene.attest("Refund", order)).toBe("contradicts");
+		}
 	},
 	"Refund attestation, Release attestation": async () => {
-		const order = await scene.opened();
-		expect([await scene.attest("Refund", order), await scene.attest("Release", order)]).toEqual([
-			"signed",
-			"contradicts",
-		]);
+		for (const order of [await scene.opened(), await scene.fromSolana()]) {
+			expect(await scene.attest("Refund", order)).toBe("signed");
+			expect(await scene.attest("Release", order)).toBe("contradicts");
+		}
 	},
-	"payout, payout": async () => {
-		const order = await scene.openedToSolana();
-		expect([await scene.payout(order), await scene.payout(order)]).toEqual(["signed", "signed"]);
-	},
-	"payout, void on Solana": async () => {
-		const order = await scene.openedToSolana();
-		expect([await scene.payout(order), await scene.voidSolana(order)]).toEqual(["signed", "signed"]);
-	},
-	"void on Solana, payout": async () => {
-		const order = await scene.openedToSolana();
-		expect([await scene.voidSolana(order), await scene.payout(order)]).toEqual(["signed", "contradicts"]);
-	},
-	"void on Solana, Release attestation": async () => {
-		const order = await scene.openedToSolana();
-		expect(await scene.payout(order)).toBe("signed");
-		await scene.on.land(await scene.on.signPayout(order, scene.amount));
-		await scene.on.finalize();
-		expect(await scene.voidSolana(order)).toBe("signed");
-		await scene.signer().restart();
-		expect(await scene.attest("Release", order)).toBe("signed");
-		expect(await scene.attest("Refund", order)).toBe("contradicts");
-		// A marker can be made for any order, even one that is delivered on an EVM chain by another signer's relayer.
-		const elsewhere = await scene.opened();
-		const { vault, escrow } = scene.on.keys;
-		const marker = await scene.on.marker(elsewhere, { base: vault, owner: escrow.address });
-		expect(await scene.askSolana("fee-payer", await scene.on.sign(marker))).toBe("signed");
-		expect(await scene.attest("Release", elsewhere)).toBe("signed");
-	},
-	"payout, Refund attestation": async () => {
-		const order = await scene.openedToSolana();
-		expect(await scene.payout(order)).toBe("signed");
-		expect(await scene.attest("Refund", order)).toBe("unproven");
-		await scene.on.land(await scene.on.signVoid(order));
-		expect(await scene.attest("Refund", order)).toBe("unproven");
-		await scene.on.finalize();
-		expect(await scene.attest("Refund", order)).toBe("signed");
-	},
-	"payout, refund after `refundAfter`": async () => {
-		const order = await scene.openedToSolana();
-		expect([await scene.payout(order), await scene.lateRefund(order)]).toEqual(["signed", "signed"]);
-	},
-	"payout, refund on Solana": async () => {
+	"fill within Solana, the operator's refund": async () => {
 		const order = await scene.withinSolana();
-		expect([await scene.payout(order), await scene.refundSolana(order)]).toEqual(["signed", "signed"]);
-		expect(await scene.refundSolana(order, { isVoided: true })).toBe("not-the-deposit");
+		expect([await scene.fillSolana(order), await scene.refundSolana(order)]).toEqual(["signed", "signed"]);
+		expect(await scene.landed(await scene.make.fill(order))).toBe("landed");
+		expect(await scene.landed(await scene.make.refund(order, "operator"))).toBe("failed");
 	},
-	"refund on Solana, payout": async () => {
+	"the operator's refund, fill within Solana": async () => {
 		const order = await scene.withinSolana();
-		expect([await scene.refundSolana(order), await scene.payout(order)]).toEqual(["signed", "contradicts"]);
+		expect([await scene.refundSolana(order), await scene.fillSolana(order)]).toEqual(["signed", "signed"]);
+		expect(await scene.landed(await scene.make.refund(order, "operator"))).toBe("landed");
+		expect(await scene.landed(await scene.make.fill(order))).toBe("failed");
 	},
-	"refund on Solana, refund on Solana": async () => {
-		const order = await scene.withinSolana();
-		expect([await scene.refundSolana(order), await scene.refundSolana(order)]).toEqual(["signed", "signed"]);
-	},
-	"release on Solana, refund on Solana": async () => {
-		const order = await scene.fromSolana();
-		await scene.closeOrder(order);
-		expect([await scene.releaseSolana(order), await scene.refundSolana(order)]).toEqual([
-			"signed",
-			"contradicts",
-		]);
-	},
-	"refund on Solana, release on Solana": async () => {
-		const order = await scene.fromSolana();
-		await scene.closeOrder(order);
-		expect([await scene.refundSolana(order), await scene.releaseSolana(order)]).toEqual([
-			"signed",
-			"contradicts",
-		]);
-	},
-	"any marker, close": async () => {
-		const order = await scene.withinSolana();
-		expect(await scene.payout(order)).toBe("signed");
-		expect(await scene.closeMarker(order, "vault")).toBe("marker-young");
-		const unknown = await scene.openedToSolana();
-		expect(await scene.closeMarker(unknown, "vault")).toBe("marker-young");
-		await scene.on.land(await scene.on.signPayout(unknown, scene.amount));
-		await scene.on.finalize();
-		expect(await scene.closeMarker(unknown, "vault")).toBe("marker-young");
-		atTime((markerSeconds + 60) * 1_000);
-		expect(await scene.closeMarker(order, "vault")).toBe("signed");
-	},
-	"close, any marker": async () => {
-		const order = await scene.fromSolana();
-		await scene.closeOrder(order);
-		expect(await scene.refundSolana(order)).toBe("signed");
-		atTime((markerSeconds + 60) * 1_000);
-		expect(await scene.closeMarker(order, "escrow")).toBe("signed");
-		await scene.signer().restart();
-		expect(await scene.refundSolana(order)).toBe("contradicts");
-		// Nor is one made that this signer closed without having made it.
-		const paid = await scene.openedToSolana();
-		await scene.on.land(await scene.on.signPayout(paid, scene.amount));
-		await scene.on.finalize();
-		expect(await scene.closeMarker(paid, "vault")).toBe("signed");
-		scene.clock.aheadMs = 0;
-		expect([await scene.payout(paid), await scene.voidSolana(paid)]).toEqual(["contradicts", "contradicts"]);
+	"fill or void on Solana, close of its record": async () => {
+		const order = await scene.openedToSolana();
+		expect([await scene.fillSolana(order), await scene.closeRecord(order)]).toEqual(["signed", "signed"]);
+		expect(await scene.landed(await scene.make.fill(order))).toBe("landed");
+		expect(await scene.landed(await scene.make.closeRecord(order))).toBe("failed");
 	},
 	"anything, cancel, heartbeat, receipt": async () => {
 		const order = await scene.opened();
@@ -234,7 +158,7 @@ function receiptOf(order: Order) {
 }
 
 const page = readFileSync(new URL("../../../../../docs/remote-signer.md", import.meta.url), "utf8");
-const listed = [...page.matchAll(/^\| ([^|]+) \| ([^|]+) \| (yes|no|when closed|when old) \|/gm)].map(
+const listed = [...page.matchAll(/^\| ([^|]+) \| ([^|]+) \| (yes|no|when closed) \|/gm)].map(
 	([, first = "", then = ""]) => `${first}, ${then}`,
 );
 
@@ -245,7 +169,7 @@ describe("no payload takes back what proved another one", () => {
 	test.each(listed)("%s", async (pair) => rows[pair]?.(), 60_000);
 });
 
-test("an order that can be refunded before its release is final proves no fill and no payout", async () => {
+test("an order that can be refunded before its release is final proves no fill", async () => {
 	const now = (await scene.chains.origin.publicClient.getBlock()).timestamp;
 	const gap = 2n * BigInt(finalitySeconds);
 	const [fillDeadline, least] = [now + 600n, gap + 1n];
@@ -258,87 +182,61 @@ test("an order that can be refunded before its release is final proves no fill a
 		[ofGaps(least, least), "signed"],
 	] as const) {
 		expect(await scene.fill(await scene.opened({ deadlines }))).toBe(answer);
-		const order = await scene.openedToSolana({ deadlines });
-		const payout = await scene.on.signPayout(order, scene.amount);
-		expect(await scene.askSolana("vault", payout, order)).toBe(answer);
+		expect(await scene.fillSolana(await scene.openedToSolana({ deadlines }))).toBe(answer);
 	}
 });
 
-test("a payout that could land after the fill deadline is not proven, even if the escrow has the input", async () => {
-	const order = await scene.openedToSolana();
-	const left = Number(unpackDeadlines(order.deadlines).fillDeadline) * 1_000 - Date.now();
-	const payout = await scene.on.signPayout(order, scene.amount);
-	atTime(left + 1_000);
-	expect(await scene.askSolana("vault", payout, order)).toBe("unproven");
-	// A blockhash lives for two minutes.
-	atTime(left - 110_000);
-	expect(await scene.askSolana("vault", payout, order)).toBe("unproven");
-	atTime(0);
-	expect(await scene.askSolana("vault", payout, order)).toBe("signed");
-});
-
-test("a deposit on Solana is given back once the fill that it proved has expired at a final block", async () => {
-	const order = await scene.fromSolana({ stepSeconds: 60n });
+test("an order from Solana proves a fill once its opening is final, and one that nobody opened never does", async () => {
+	const { on, programs, actions } = scene;
+	const order = programs.fromProgram(on.fromSolana(await actions.makeOrder()));
+	expect(await scene.fill(order)).toBe("unproven");
+	await on.land(await on.signDeposit(order));
+	expect(await scene.fill(order)).toBe("unproven");
+	await on.finalize();
 	expect(await scene.fill(order)).toBe("signed");
-	const { testClient } = scene.chains.destination;
-	await testClient.increaseTime({ seconds: 121 });
-	await testClient.mine({ blocks: 1 });
-	expect(await scene.refundSolana(order)).toBe("unproven");
-	await scene.actions.finalize();
-	expect(await scene.refundSolana(order)).toBe("signed");
 });
 
-test("a lane's refund passes its order to the signer, and lands", async () => {
+test("a fill on Solana is worth at most its deposit and the margin, with and without a top-up", async () => {
+	const fill = (terms: Partial<Order>) => scene.openedToSolana(terms).then(scene.fillSolana);
+	expect(await fill({ inputAmount: 9_000_000n })).toBe("unproven");
+	expect(await fill({ topUp: 1n })).toBe("signed");
+	expect(await fill({ topUp: 10n ** 10n })).toBe("unproven");
+});
+
+test("an order that can no longer be filled in time proves no fill", async () => {
+	const order = await scene.openedToSolana();
+	atTime(Number(unpackDeadlines(order.deadlines).fillDeadline) * 1_000 - Date.now() + 1_000);
+	expect(await scene.fillSolana(order)).toBe("unproven");
+	atTime(0);
+	expect(await scene.fillSolana(order)).toBe("signed");
+});
+
+test("a lane's ending passes its order to the signer with each of its keys, and lands", async () => {
 	const { on } = scene;
 	const backend = scene.signer().backendOf("worker");
 	const open = async (name: string) =>
 		kitSignerOf(
 			await backend.openSolana({ name: { reference: `remote:${name}`, backend: "remote" }, rest: name }),
 		);
-	const [feePayer, escrow, vault] = await Promise.all(["fee-payer", "escrow", "vault"].map(open));
-	if (!feePayer || !escrow || !vault) throw new Error("a key is missing");
-	const keys = { feePayers: [feePayer], escrow, vault };
-	const elsewhere = await scene.fromSolana();
-	await scene.closeOrder(elsewhere);
-	for (const order of [elsewhere, await scene.withinSolana()]) {
-		const { blockhash } = await readBlockhash(on.chain);
-		const { deployment } = scene.solana;
-		const parts = { deployment, keys, feePayer, order, blockhash, computePrice: 1_000n };
-		const hash = await on.land(await signRefund({ ...parts, createsAccount: false }));
-		expect(await readLanded(on.chain, hash)).toMatchObject({ isFailed: false });
-	}
+	const [feePayer, operator] = [await open("fee-payer"), await open("operator")];
+	const order = await scene.withinSolana();
+	const ending = { ...(await scene.parts()), feePayer, operator, order };
+	const hash = await on.land(await signEnding({ ...ending, to: "wallet", decision: { by: "operator" } }));
+	expect(await readLanded(on.chain, hash)).toMatchObject({ isFailed: false });
 });
 
-test("a refund pays back its own order's deposit, and none for an id that begins alike", async () => {
-	const order = await scene.fromSolana();
-	await scene.closeOrder(order);
-	const { on, amount } = scene;
-	const [, thief] = on.wallets as [KeyPairSigner, KeyPairSigner];
-	const { escrow } = on.keys;
-	const memo = `${orderId(order).slice(0, -2)}${orderId(order).endsWith("00") ? "11" : "00"}`;
-	const deposit = await on.sign([
-		...(await on.transfer("USDC", amount, { from: thief, to: escrow.address })),
-		getAddMemoInstruction({ memo }, { programAddress: memoProgramAddress }),
-	]);
-	expect(await scene.askSolana("fee-payer", deposit)).toBe("signed");
-	await on.land(deposit);
-	const refund = await on.sign([
-		...(await on.transfer("USDC", amount, { from: escrow, to: thief.address })),
-		...(await on.marker(order, { base: escrow, owner: escrow.address })),
-	]);
-	expect(await scene.askSolana("escrow", refund, order)).toBe("not-the-deposit");
-	expect(await scene.refundSolana(order)).toBe("signed");
-});
-
-test("a signer that lost its state still gives no deposit back that a vault can deliver, or has delivered", async () => {
-	const order = await scene.fromSolana();
-	expect(await scene.fill(order)).toBe("signed");
-	await scene.loseState();
-	// The wallet deposits again, so that this signer knows a deposit too.
-	await scene.deposit(order);
-	const refund = await scene.on.signRefund(order);
-	expect(await scene.askSolana("escrow", refund, order)).toBe("unproven");
-	await scene.actions.fill(order, scene.amount);
-	await scene.actions.finalize();
-	expect(await scene.askSolana("escrow", refund, order)).toBe("contradicts");
+test("a refund is attested once Solana's own clock has passed the fill deadline at a final slot, until its record may be closed", async () => {
+	const order = await scene.openedToSolana();
+	expect(await scene.fillSolana(order)).toBe("signed");
+	const { fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
+	const { admin } = scene.solana;
+	await admin.passTime({ seconds: Number(fillDeadline) - Math.floor(Date.now() / 1_000) + 1 });
+	expect(await scene.attest("Refund", order)).toBe("unproven");
+	await scene.on.finalize();
+	expect(await scene.attest("Refund", order)).toBe("signed");
+	const late = await scene.openedToSolana({ swapKey: order.swapKey, deadlines: order.deadlines + 1n });
+	expect(await scene.fillSolana(late)).toBe("signed");
+	await admin.passTime({ seconds: Number(refundAfter - fillDeadline) + 86_400 });
+	await scene.on.finalize();
+	expect(await scene.attest("Refund", late)).toBe("unproven");
 });

@@ -3,8 +3,9 @@ import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileS
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Deployment } from "@geoswap/protocol";
-import { hexToBytes } from "viem";
+import { describeSolana } from "@geoswap/devnet";
+import { attestationDigest, type Deployment, toSolanaWord } from "@geoswap/protocol";
+import { hexToBytes, recoverAddress, toHex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { solanaOrderScene } from "../../../test/order/solana-order-scene.ts";
@@ -12,15 +13,19 @@ import { startTestSigner, type TestSigner } from "../../../test/signer/start-tes
 import { makeCertificates } from "../../operate/signer/make-certificates.ts";
 import { revokeCertificate } from "../../operate/signer/revoke-certificate.ts";
 import { signersCheckCommand } from "../../operate/signers/signers-check-command.ts";
+import { hexOfSignature } from "../hex-of-signature.ts";
 import { SignerError } from "../signer-error.ts";
 import { trySigner } from "../try-signer.ts";
 
 const secret = generatePrivateKey();
+const { program } = describeSolana({ genesisHash: "1".repeat(32) });
+if (!program) throw new Error("the devnet has the program");
 let signer: TestSigner;
 let isBroken = false;
 const elsewhere = mkdtempSync(join(tmpdir(), "geoswap-other-authority-"));
 beforeAll(async () => {
-	const deployment: Deployment = { chains: [], solana: (await solanaOrderScene()).deployment };
+	const { deployment: solana } = await solanaOrderScene();
+	const deployment: Deployment = { chains: [], solana: { ...solana, program } };
 	signer = await startTestSigner({
 		deployment,
 		secrets: { ATTESTER: hexToBytes(secret) },
@@ -53,6 +58,18 @@ test("a client with the right certificate learns the key's address, and gets sig
 	expect(evm.address).toBe(privateKeyToAddress(secret));
 	expect(await evm.sign(heartbeat())).toMatchObject({ r: expect.stringMatching(/^0x/) });
 	expect(await signer.clientOf("attester").get("/health")).toEqual({ status: 200, body: { ok: true } });
+});
+
+test("an attester's key signs for the escrow of the Solana program, and for no other program", async () => {
+	const evm = await signer.backendOf("attester").openEvm(key);
+	const orderIds = [toHex(1n, { size: 32 })];
+	const messageFor = (address: typeof program.address) =>
+		({ kind: "Release", originChainId: 792703809, escrow: toSolanaWord(address), orderIds }) as const;
+	const message = messageFor(program.address);
+	const signature = hexOfSignature(await evm.sign({ kind: "attestation", message }));
+	expect(await recoverAddress({ hash: attestationDigest(message), signature })).toBe(evm.address);
+	const foreign = evm.sign({ kind: "attestation", message: messageFor(program.vault) });
+	await expect(foreign).rejects.toThrow("not our escrow");
 });
 
 test("a certificate for another client opens no key, and the refusal is no fault of the payload", async () => {

@@ -1,33 +1,33 @@
-import { emptyAccountRentLamports, type SolanaAddress, solanaNativeToken } from "@geoswap/protocol";
+import { solanaNativeToken, tokenAccountOf } from "@geoswap/protocol";
 import type { SolanaChain } from "../connect-solana.ts";
+import { readVault } from "../program/read-vault.ts";
 import { readAccounts } from "./read-accounts.ts";
-import { holdingAddress } from "./read-holdings.ts";
 
-/**
- * Returns a sentence for each thing that escrow and vault lack. Without accounts for every token nothing can be
- * released or paid; and the chain refuses any transaction that would leave an address with less than its rent.
- */
+/** Returns a sentence for each thing that keeps the vault from paying or being paid. */
 export async function checkOwnAccounts(chain: SolanaChain): Promise<string[]> {
-	const { escrow, vault, assets } = chain.deployment;
-	// Each owner's own address is where it holds the native token.
-	const tokens = new Map([
-		[solanaNativeToken, "SOL"],
-		...assets.map(({ address, symbol }) => [address, symbol] as const),
-	]);
-	const held = Object.entries({ escrow, vault }).flatMap(([name, owner]) =>
-		[...tokens].map(([token, symbol]) => ({ name, owner, token, symbol })),
+	const { assets, program } = chain.deployment;
+	const { vault } = await readVault(chain, { commitment: "confirmed" });
+	const tokens = assets.filter(({ address }) => address !== solanaNativeToken);
+	const addresses = await Promise.all(
+		tokens.map(({ address: token }) => tokenAccountOf({ owner: program.vault, token })),
 	);
-	const addresses: SolanaAddress[] = await Promise.all(held.map(holdingAddress));
 	const { accounts } = await readAccounts(chain, addresses, { commitment: "confirmed" });
-	return held.flatMap(({ name, owner, token, symbol }, i) => {
-		const { lamports = 0n, token: said } = accounts[i] ?? {};
-		if (token !== solanaNativeToken) {
-			return said?.owner === owner
-				? []
-				: `the ${name} ${owner} has no account for ${symbol}: make it with spl-token create-account ${token} --owner ${owner}`;
-		}
-		return lamports >= emptyAccountRentLamports
+	const at = `the vault ${program.vault}`;
+	return [
+		...(vault.operators.includes(program.operator)
 			? []
-			: `the ${name} ${owner} holds ${lamports} lamports: send it ${emptyAccountRentLamports - lamports} more`;
-	});
+			: [`${at} does not have ${program.operator} as an operator: its owner must add it`]),
+		...(vault.isPaused ? [`${at} is paused: its owner must unpause it`] : []),
+		...assets
+			.filter(({ address }) => !vault.caps.some(({ token }) => token === address))
+			.map(
+				({ symbol }) => `${at} has no cap for ${symbol}, so that none may leave it: its owner must set one`,
+			),
+		...tokens
+			.filter((_, i) => accounts[i]?.token?.owner !== program.vault)
+			.map(
+				({ symbol, address }) =>
+					`${at} has no account for ${symbol}: make it with spl-token create-account ${address} --owner ${program.vault}`,
+			),
+	];
 }

@@ -1,38 +1,44 @@
-import { type SolanaAddress, solanaNativeToken, tokenAccountOf, toSolanaWord } from "@geoswap/protocol";
+import {
+	accountRentLamports,
+	programAccountSizes,
+	type SolanaAddress,
+	solanaNativeToken,
+	tokenAccountOf,
+	toSolanaWord,
+} from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 import { type Account, readAccounts } from "./read-accounts.ts";
 
-/** Balances per asset, by its 32 bytes. An account that does not exist holds nothing. */
-export type Holdings = { slot: number; vault: Map<Hex, bigint>; escrow: Map<Hex, bigint> };
+/** The vault's balance of each asset, by its 32 bytes. An account that does not exist holds nothing. */
+export type Holdings = { slot: number; vault: Map<Hex, bigint> };
 
-/** Reads the balances of the vault and the escrow of each asset, at one slot. */
+/** Reads the vault's balance of each asset, all at one slot. */
 export async function readHoldings(
 	chain: SolanaChain,
 	{ commitment }: { commitment: SolanaCommitment },
 ): Promise<Holdings> {
-	const { vault, escrow, assets } = chain.deployment;
-	const tokens = assets.map((asset) => asset.address);
-	const addresses = await addressesOf(chain.deployment);
-	const { slot, accounts } = await readAccounts(chain, addresses, { commitment });
-	const held = (owner: SolanaAddress, from: number) =>
-		new Map(
-			tokens.map((token, i) => [toSolanaWord(token), heldIn(accounts[from + i], { owner, token })] as const),
-		);
-	return { slot, vault: held(vault, 0), escrow: held(escrow, tokens.length) };
+	const { program, assets } = chain.deployment;
+	const owner = program.vault;
+	const { slot, accounts } = await readAccounts(chain, await addressesOf(chain.deployment), { commitment });
+	const vault = new Map(
+		assets.map(({ address: token }, i) => [toSolanaWord(token), heldIn(accounts[i], { owner, token })]),
+	);
+	const native = toSolanaWord(solanaNativeToken);
+	// The rent of the vault's account is not inventory.
+	vault.set(native, (vault.get(native) ?? 0n) - accountRentLamports(programAccountSizes.vault));
+	return { slot, vault };
 }
 
 const knownAddresses = new WeakMap<SolanaChain["deployment"], Promise<SolanaAddress[]>>();
 
-/** Returns the accounts in which the vault, then the escrow, holds each asset: derived once, and read each second. */
+/** Returns the accounts in which the vault holds each asset: derived once, and read each second. */
 function addressesOf(deployment: SolanaChain["deployment"]): Promise<SolanaAddress[]> {
 	const known = knownAddresses.get(deployment);
 	if (known) return known;
-	const { vault, escrow, assets } = deployment;
+	const { program, assets } = deployment;
 	const addresses = Promise.all(
-		[vault, escrow].flatMap((owner) =>
-			assets.map(({ address }) => holdingAddress({ owner, token: address })),
-		),
+		assets.map(({ address: token }) => holdingAddress({ owner: program.vault, token })),
 	);
 	knownAddresses.set(deployment, addresses);
 	return addresses;

@@ -56,7 +56,7 @@ test("accounts from a lookup table are resolved, with their balances", async () 
 
 test("an account that was emptied and closed counts as having given all that it held", async () => {
 	const scene = await solanaOrderScene();
-	const owner = scene.escrow.address;
+	const owner = scene.stranger.address;
 	const account = await tokenAccountOf({ owner, token: mintsOfScene.usdc });
 	const landed = await read({
 		wire: lookingUp({ feePayer: scene.wallet.address, addresses: [account, owner] }),

@@ -29,6 +29,8 @@ export type Landed = {
 	signatures: Map<SolanaAddress, Hex>;
 	/** Only the transaction's own instructions, not those that programs called in turn. */
 	message: { feePayer: SolanaAddress; signers: SolanaAddress[]; instructions: LandedInstruction[] };
+	/** The lines that its programs logged, possibly cut at the end; undefined if the node keeps no logs. */
+	logs: readonly string[] | undefined;
 	/** The changes of every account that it named. */
 	lamports: Map<SolanaAddress, Change>;
 	/** The changes of every token account that it named, by the account's address. */
@@ -88,6 +90,7 @@ export async function readLanded(
 				}),
 			),
 		},
+		logs: meta.logMessages ?? undefined,
 		lamports: new Map(
 			addresses.map((address, i) => [
 				address,

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { limitedTransport } from "../../../../test/solana/limited-transport.ts";
 import { type SolanaChainScene, solanaChainScene } from "../../../../test/solana/solana-chain-scene.ts";
 import { connectSolana } from "../connect-solana.ts";
+import { signFill } from "../program/sign-fill.ts";
 import { signInstructions } from "../send/sign-instructions.ts";
-import { signPayout } from "../send/sign-payout.ts";
 import { readHoldings } from "./read-holdings.ts";
 import { readSolanaWallet } from "./read-solana-wallet.ts";
 
@@ -44,7 +44,7 @@ test("a new wallet reads as empty, and later with its balance, lamports and toke
 	});
 });
 
-test("a token account that a wallet gave away does not count as its own, and a payout to it fails", async () => {
+test("a token account that a wallet gave away does not count as its own, and a fill that pays it fails", async () => {
 	const wallet = await scene.newWallet();
 	const token = toSolanaWord(scene.tokens.usdc);
 	await scene.solana.admin.mintTo({ owner: wallet.address, token: scene.tokens.usdc, amount: 12n });
@@ -68,8 +68,8 @@ test("a token account that a wallet gave away does not count as its own, and a p
 		payProblem: expect.stringMatching("another owner"),
 	});
 	const order = scene.orderTo(wallet.address);
-	const payout = { order, amount: order.minOutput, createsAccount: !reading.hasAccount };
-	expect(await scene.land(await signPayout({ ...(await scene.parts()), ...payout }))).toMatchObject({
+	const fill = { order, amount: order.minOutput, createsAccount: !reading.hasAccount };
+	expect(await scene.land(await signFill({ ...(await scene.parts()), ...fill }))).toMatchObject({
 		isFailed: true,
 	});
 });
@@ -99,12 +99,12 @@ test("an account of any size that a caller names as recipient takes a small answ
 	expect(await read(scene.tokens.usdc)).toMatchObject({ lamports: 8_000_000_000n, hasAccount: false });
 });
 
-test("holdings of vault and escrow are read for every asset, at either commitment", async () => {
+test("the vault's holdings are read for every asset, at either commitment, without the rent of its account", async () => {
 	const assets = scene.chain.deployment.assets.map(({ address }) => toSolanaWord(address));
 	for (const commitment of ["confirmed", "finalized"] as const) {
 		const holdings = await readHoldings(scene.chain, { commitment });
 		expect([...holdings.vault.keys()]).toEqual(assets);
-		expect([...holdings.escrow.keys()]).toEqual(assets);
 		expect([...holdings.vault.values()].every((held) => held > 0n)).toBe(true);
+		expect(holdings.vault.get(toSolanaWord(solanaNativeToken))).toBe(20_000n * 1_000_000_000n);
 	}
 });

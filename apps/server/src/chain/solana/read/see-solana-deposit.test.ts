@@ -1,5 +1,5 @@
 import { type Liar, type LyingNode, startLyingNode } from "@geoswap/devnet";
-import { orderId, toSolanaWord } from "@geoswap/protocol";
+import { orderAddress, orderId, type SolanaAddress, toSolanaWord } from "@geoswap/protocol";
 import { zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { solanaOrderActions } from "../../../../test/follow/solana-order-actions.ts";
@@ -17,6 +17,8 @@ let scene: SolanaScene;
 let node: LyingNode;
 let second: SolanaChain;
 let told: ToldDeposit;
+/** The owner of the token account that has the order's input. */
+let orderAccount: SolanaAddress;
 
 beforeAll(async () => {
 	scene = await createSolanaScene();
@@ -30,6 +32,7 @@ beforeAll(async () => {
 	const blockNumber = await actions.landed(opened);
 	const place = { blockNumber, blockHash: zeroHash, transactionHash: opened.signature };
 	told = { orderId: orderId(order), order, ...place };
+	orderAccount = await orderAddress(deployment.program.address, told.orderId);
 });
 afterAll(async () => {
 	await node?.stop();
@@ -59,11 +62,11 @@ const transactionThat =
 	({ method }, result) =>
 		method === "getTransaction" ? { result: change(result as Transaction) } : undefined;
 
-/** Returns the transaction as if the escrow had received one unit less. */
+/** Returns the transaction as if the order had received one unit less. */
 function oneLess(transaction: Transaction): Transaction {
 	const { meta } = transaction;
 	const postTokenBalances = meta.postTokenBalances.map((balance) => {
-		if (balance.owner !== scene.chain.deployment.escrow) return balance;
+		if (balance.owner !== orderAccount) return balance;
 		const amount = String(BigInt(balance.uiTokenAmount.amount) - 1n);
 		return { ...balance, uiTokenAmount: { ...balance.uiTokenAmount, amount } };
 	});
@@ -110,7 +113,7 @@ test.each<[string, Liar, string]>([
 		transactionThat((landed) => ({ ...landed, meta: { ...landed.meta, err: "AccountInUse" } })),
 		"the transaction failed",
 	],
-	["saw less come into the escrow", transactionThat(oneLess), "received 9999999 of 10000000"],
+	["saw the order receive less", transactionThat(oneLess), "received 9999999 of 10000000"],
 ])("a provider that %s does not agree", async (_, liar, how) => {
 	node.liar = liar;
 	expect(await seeSolanaDeposit(second, told)).toEqual({

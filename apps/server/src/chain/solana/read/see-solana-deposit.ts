@@ -1,13 +1,40 @@
+import {
+	accountRentLamports,
+	fromSolanaWord,
+	greater,
+	inputAddress,
+	type Order,
+	orderAddress,
+	orderId,
+	programAccountSizes,
+	solanaNativeToken,
+} from "@geoswap/protocol";
 import type { DepositSight, ToldDeposit } from "../../deposit-sight.ts";
 import type { SolanaChain } from "../connect-solana.ts";
-import { readLanded } from "./read-landed.ts";
+import { type Landed, readLanded } from "./read-landed.ts";
 import { readSlots } from "./read-slots.ts";
 import { readUnknown } from "./read-unknown.ts";
-import { receivedBy } from "./received-by.ts";
+
+/** Returns how much of an order's input came to the order's own account in the program. */
+async function receivedFor(
+	{ deployment: { program } }: SolanaChain,
+	landed: Landed,
+	order: Order,
+): Promise<bigint> {
+	const isNative = fromSolanaWord(order.inputToken) === solanaNativeToken;
+	const addressOf = isNative ? orderAddress : inputAddress;
+	const change = (isNative ? landed.lamports : landed.tokens).get(
+		await addressOf(program.address, orderId(order)),
+	);
+	if (!change) return 0n;
+	// The rent of the account is paid in the same transaction, and is no part of the input.
+	const rent = isNative ? accountRentLamports(programAccountSizes.order) : 0n;
+	return greater(change.after - rent, 0n) - greater(change.before - rent, 0n);
+}
 
 /**
  * Asks this provider about a deposit that another one reported: it must have the same transaction in the same slot, and
- * the changed balances must show that the escrow has the input. Throws if it does not answer.
+ * the changed balances must show that the order has its input. Throws if it does not answer.
  */
 export async function seeSolanaDeposit(chain: SolanaChain, deposit: ToldDeposit): Promise<DepositSight> {
 	// The provider's slots are read first: a deposit that it has after that is at least as deep.
@@ -25,10 +52,10 @@ export async function seeSolanaDeposit(chain: SolanaChain, deposit: ToldDeposit)
 		return { verdict: "differs", how: `the transaction is in slot ${landed.slot}` };
 	}
 	if (landed.isFailed) return { verdict: "differs", how: "the transaction failed" };
-	const { inputToken, inputAmount } = deposit.order;
-	const received = await receivedBy(landed, { owner: chain.deployment.escrow, token: inputToken });
+	const { inputAmount } = deposit.order;
+	const received = await receivedFor(chain, landed, deposit.order);
 	if (received < inputAmount) {
-		return { verdict: "differs", how: `the escrow received ${received} of ${inputAmount}` };
+		return { verdict: "differs", how: `the order received ${received} of ${inputAmount}` };
 	}
 	return { verdict: "agrees", headNumber: confirmed.slot, finalizedNumber: finalized.slot };
 }

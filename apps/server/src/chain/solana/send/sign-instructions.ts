@@ -1,4 +1,3 @@
-import type { Order, SolanaDeployment } from "@geoswap/protocol";
 import {
 	appendTransactionMessageInstructions,
 	type Blockhash,
@@ -16,7 +15,6 @@ import {
 	getSetComputeUnitPriceInstruction,
 } from "@solana-program/compute-budget";
 import { bytesToHex, type Hex, slice } from "viem";
-import type { SolanaKeys } from "./solana-keys.ts";
 
 /** A transaction as it is sent, and the signature that identifies it. */
 export type SignedTransaction = { signature: Hex; raw: Hex };
@@ -29,9 +27,6 @@ export type SigningParts = {
 	/** In micro-lamports per compute unit. */
 	computePrice: bigint;
 };
-
-/** The parts of a transaction that decides an order. */
-export type OrderParts = SigningParts & { deployment: SolanaDeployment; keys: SolanaKeys; order: Order };
 
 // Limits of compute units are set per kind, for the Token program as it was before its last, much cheaper, version: a
 // transfer takes 6,500 units of it, an account 4,500, closing one 3,000, and an associated account some 25,000 and 1,500

@@ -1,5 +1,7 @@
 import {
-	orderTransaction,
+	accountRentLamports,
+	openTransaction,
+	programAccountSizes,
 	solanaNativeToken,
 	tokenAccountRentLamports,
 	toSolanaWord,
@@ -7,10 +9,10 @@ import {
 import { bytesToHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SolanaChainScene, solanaChainScene } from "../../../../test/solana/solana-chain-scene.ts";
+import { signFill } from "../program/sign-fill.ts";
+import { signVoid } from "../program/sign-void.ts";
 import { readSlots } from "../read/read-slots.ts";
 import { readSolanaWallet } from "../read/read-solana-wallet.ts";
-import { signPayout } from "./sign-payout.ts";
-import { signVoid } from "./sign-void.ts";
 import { simulateTransaction } from "./simulate-transaction.ts";
 
 let scene: SolanaChainScene;
@@ -29,29 +31,30 @@ test("a transaction that would fail simulates with the reason", async () => {
 	const reading = { wallet: scene.wallet.address, token: toSolanaWord(scene.tokens.usdc) };
 	const { balance } = await readSolanaWallet(scene.chain, reading);
 	const tooMuch = await simulateTransaction(scene.chain, await unsignedOrder(balance + 1n));
-	expect(tooMuch).toMatchObject({ ok: false, reason: "instruction 2: Custom 1" });
+	expect(tooMuch).toMatchObject({ ok: false, reason: "instruction 3: Custom 1" });
 	expect(!tooMuch.ok && tooMuch.logs.length).toBeGreaterThan(0);
 	const order = scene.orderTo((await scene.newWallet()).address);
 	await scene.land(await signVoid({ ...(await scene.parts()), order }));
 	const again = await signVoid({ ...(await scene.parts()), order });
 	expect(await simulateTransaction(scene.chain, again.raw)).toMatchObject({
 		ok: false,
-		reason: expect.stringMatching(/^instruction 3: /),
+		reason: expect.stringMatching(/^instruction 2: /),
 	});
 });
 
 test("an account that would be left with less than its rent is named", async () => {
 	const payer = await scene.newWallet();
-	const lamports = tokenAccountRentLamports + 100_000n;
+	const orderRent = accountRentLamports(programAccountSizes.order);
+	const lamports = orderRent + tokenAccountRentLamports + 100_000n;
 	await scene.solana.admin.airdrop({ address: payer.address, lamports });
-	const recipient = (await scene.newWallet()).address;
-	const order = scene.orderTo(recipient, { outputToken: toSolanaWord(solanaNativeToken), minOutput: 1n });
-	const left = await signVoid({ ...(await scene.parts()), feePayer: payer, order });
+	const left = await unsignedOrder(1_000_000n, payer.address);
 	const poor = { ok: false, reason: "InsufficientFundsForRent" };
 	await expect
-		.poll(() => simulateTransaction(scene.chain, left.raw))
+		.poll(() => simulateTransaction(scene.chain, left))
 		.toMatchObject({ ...poor, poorAccount: payer.address });
-	const paid = await signPayout({ ...(await scene.parts()), order, amount: 890_879n, createsAccount: false });
+	const recipient = (await scene.newWallet()).address;
+	const order = scene.orderTo(recipient, { outputToken: toSolanaWord(solanaNativeToken), minOutput: 1n });
+	const paid = await signFill({ ...(await scene.parts()), order, amount: 890_879n, createsAccount: false });
 	expect(await simulateTransaction(scene.chain, paid.raw)).toMatchObject({ ...poor, poorAccount: recipient });
 });
 
@@ -77,9 +80,9 @@ test("the final slot is behind the confirmed one, and both have a height and a t
 		.toBeGreaterThan(before.finalized.height);
 });
 
-async function unsignedOrder(inputAmount: bigint): Promise<Uint8Array> {
-	const { blockhash, deployment, feePayer } = await scene.parts();
-	const compute = { unitLimit: 100_000, microLamportsPerUnit: 1_000n };
-	const parts = { feePayer: feePayer.address, blockhash, compute };
-	return (await orderTransaction(deployment, scene.order({ inputAmount }), parts)).unsigned;
+async function unsignedOrder(inputAmount: bigint, feePayer = scene.feePayer.address): Promise<Uint8Array> {
+	const { blockhash, deployment } = await scene.parts();
+	const compute = { unitLimit: 80_000, microLamportsPerUnit: 1_000n };
+	const parts = { feePayer, blockhash, compute };
+	return (await openTransaction(deployment, scene.order({ inputAmount }), parts)).unsigned;
 }

@@ -1,5 +1,13 @@
 import { randomBytes } from "node:crypto";
-import { fromSwapKey, newSwapUuid, type Order, orderId, orderToJson, toSwapKey } from "@geoswap/protocol";
+import {
+	fromSwapKey,
+	newSwapUuid,
+	type Order,
+	orderId,
+	orderToJson,
+	type SolanaDeployment,
+	toSwapKey,
+} from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import {
@@ -8,7 +16,7 @@ import {
 	solanaOrderScene,
 } from "../../../test/order/solana-order-scene.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
-import { expectNamedKeys } from "./expect-named-keys.ts";
+import { expectNamedAccounts } from "./expect-named-accounts.ts";
 
 let database: TestDatabase;
 let scene: SolanaOrderScene;
@@ -33,9 +41,9 @@ async function insertSwap(changes: Partial<Order> = {}): Promise<void> {
 	);
 }
 
-/** Returns the outcome of a start with this escrow and vault. */
-const startWith = (changes: { escrow?: string; vault?: string } = {}) =>
-	expectNamedKeys(database.pool, { ...scene.deployment, ...changes } as typeof scene.deployment).then(
+/** Returns the outcome of a start with another program, vault or operator. */
+const startWith = (changes: Partial<SolanaDeployment["program"]> = {}) =>
+	expectNamedAccounts(database.pool, { program: { ...scene.deployment.program, ...changes } }).then(
 		() => "started",
 		(error: Error) => error.message,
 	);
@@ -52,26 +60,26 @@ const toSolana = (): Partial<Order> => {
 	};
 };
 
-test("keys that orders in flight name must be kept until the last of them has ended", async () => {
+test("a program and a vault that orders in flight name must be kept until the last of them has ended, and keys need not", async () => {
 	const other = scene.stranger.address;
-	const { escrow, vault } = scene.deployment;
-	expect(await startWith({ escrow: other, vault: other })).toBe("started");
+	const { address, vault } = scene.deployment.program;
+	expect(await startWith({ address: other, vault: other })).toBe("started");
 
 	await insertSwap();
 	await insertSwap();
-	expect(await startWith()).toBe("started");
-	expect(await startWith({ escrow: other })).toBe(
-		`the deployment's solana: its escrow is ${other}, but 2 orders under way name ${escrow}: keep that key until they have ended`,
+	expect(await startWith({ operator: other })).toBe("started");
+	expect(await startWith({ address: other })).toBe(
+		`the deployment's solana: its program is ${other}, but 2 orders under way name ${address}: keep that program until they have ended`,
 	);
 	expect(await startWith({ vault: other })).toContain(`2 orders under way name ${vault}`);
 	await database.pool.query("update swaps set ended_at = now()");
-	expect(await startWith({ escrow: other, vault: other })).toBe("started");
+	expect(await startWith({ address: other, vault: other })).toBe("started");
 });
 
-test("an order to Solana names the vault there, and no escrow", async () => {
+test("an order to Solana names the vault there, and no program", async () => {
 	const other = scene.stranger.address;
 	await insertSwap(toSolana());
 	expect(await startWith()).toBe("started");
-	expect(await startWith({ escrow: other })).toBe("started");
+	expect(await startWith({ address: other })).toBe("started");
 	expect(await startWith({ vault: other })).toContain("1 order under way names");
 });

@@ -1,0 +1,112 @@
+import type { SolanaAddress } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import { readOrders } from "../../chain/solana/program/read-orders.ts";
+import { readRecords } from "../../chain/solana/program/read-records.ts";
+import { accountsPerSweep, signSweep } from "../../chain/solana/program/sign-sweep.ts";
+import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
+import { simulateTransaction } from "../../chain/solana/send/simulate-transaction.ts";
+import { journalLease } from "../../job/journal/journal-lease.ts";
+import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
+import { postponeRents, type Rent, readDueRents } from "../../job/journal/rents.ts";
+import type { LaneView } from "../look-at-lane.ts";
+import type { SolanaLane } from "./solana-lane.ts";
+import { withoutSignatures } from "./without-signatures.ts";
+
+/** The number of accounts that are read to find those that can be closed: some are gone, or not paid yet. */
+const accountsRead = 100;
+
+/**
+ * Signs a transaction that closes accounts of the program, which returns their rent, if there are any. No swap depends on
+ * it, so a lane has at most one such transaction in flight. Returns the transactions to broadcast.
+ */
+export async function sweepRents(
+	lane: SolanaLane,
+	{ open, nextNonce }: Pick<LaneView, "open"> & { nextNonce: number },
+): Promise<LaneTransaction[]> {
+	const { id, pool } = lane;
+	if (open.some(({ kind }) => kind === "close")) return [];
+	const due = await readDueRents(pool, { chainId: id.chainId, limit: accountsRead });
+	if (due.length === 0) return [];
+	const closable = (await findClosable(lane, due)).slice(0, accountsPerSweep);
+	if (closable.length === 0) return [];
+	const signed = await sign(lane, closable);
+	if (!signed) {
+		await postponeFailing(lane, closable);
+		return [];
+	}
+	const transaction: LaneTransaction = {
+		nonce: nextNonce,
+		attempt: 0,
+		hash: signed.signature,
+		raw: signed.raw,
+		kind: "close",
+		jobs: [],
+		accounts: closable.map(({ address }) => address),
+		maxFeePerGas: 0n,
+		lastValidHeight: signed.lastValidHeight,
+		state: "signed",
+	};
+	// Without jobs it needs no lease: if another run of this lane has signed anything since, the nonce is not the next.
+	const content = { lease: 0, nonce: nextNonce, outcomes: [], transactions: [transaction] };
+	const journalled = await journalLease(pool, id, content);
+	const place = journalled.outcome === "journalled" ? journalled.nonces.get(transaction.hash) : undefined;
+	return place === undefined ? [] : [{ ...transaction, nonce: place }];
+}
+
+/** A rent whose account can be closed now. */
+type Closable = Rent & {
+	/** The account that paid the rent of an order. */
+	payer?: SolanaAddress;
+};
+
+/** Returns the accounts that exist and can be closed. One that is missing would make the transaction fail. */
+async function findClosable({ chain }: SolanaLane, due: readonly Rent[]): Promise<Closable[]> {
+	const ofOrders = due.filter(({ account }) => account === "order");
+	const ofRecords = due.filter(({ account }) => account === "record");
+	const idsOf = (some: readonly Rent[]) => some.map(({ orderId }) => orderId);
+	const [orders, records] = await Promise.all([
+		readOrders(chain, { orderIds: idsOf(ofOrders), commitment: "finalized" }),
+		readRecords(chain, { orderIds: idsOf(ofRecords), commitment: "finalized" }),
+	]);
+	return [
+		...ofOrders.flatMap((rent, i): Closable[] => {
+			const order = orders[i];
+			return order?.isPaid ? [{ ...rent, payer: order.payer }] : [];
+		}),
+		...ofRecords.filter((_, i) => records[i]?.record),
+	];
+}
+
+/**
+ * Postpones the accounts that cannot be closed, so that they do not hold up the others. For example, anyone can send SOL
+ * to the account of a paid order, which must then be paid again before it is closed.
+ */
+async function postponeFailing(lane: SolanaLane, closable: readonly Closable[]): Promise<void> {
+	const { id, pool, log } = lane;
+	const signed = await Promise.all(closable.map((one) => sign(lane, [one])));
+	const addresses = closable.filter((_, i) => !signed[i]).map(({ address }) => address);
+	if (addresses.length === 0) return;
+	log.error({ ...id, addresses }, "accounts cannot be closed; they are tried again in a day");
+	await postponeRents(pool, { chainId: id.chainId, addresses });
+}
+
+/** Signs a transaction that closes accounts, if it would succeed. */
+async function sign(
+	{ id, chain, feePayer, policy, log }: SolanaLane,
+	closable: readonly Closable[],
+): Promise<{ signature: Hex; raw: Hex; lastValidHeight: number } | undefined> {
+	const { deployment } = chain;
+	const { blockhash, lastValidBlockHeight } = await readBlockhash(chain);
+	const signed = await signSweep({
+		feePayer,
+		blockhash,
+		computePrice: BigInt(policy.computePriceMicroLamports),
+		deployment,
+		accounts: closable.map(({ orderId, payer }) => (payer ? { orderId, payer } : { orderId })),
+	});
+	const simulation = await simulateTransaction(chain, withoutSignatures(signed.raw));
+	if (simulation.ok) return { ...signed, lastValidHeight: Number(lastValidBlockHeight) };
+	const { reason, logs } = simulation;
+	log.warn({ ...id, reason, logs, accounts: closable.length }, "a transaction cannot close accounts");
+	return undefined;
+}
