@@ -120,7 +120,11 @@ function checkReplacements({ plan, record: { sent, restoredAtMs } }: Recorded): 
 		const isToldLate = plan.faults.some(
 			(fault) => fault.kind === "rpc" && fault.how === "stale" && fault.chain === chain,
 		);
-		if (!before || isCancel || isForgotten || isToldLate) continue;
+		// A process that dies between sending a transaction and writing that down leaves one that seems unsent.
+		const isUnwritten = plan.faults.some(
+			(fault) => fault.kind === "crash" && fault.at === "broadcast" && fault.process === before?.process,
+		);
+		if (!before || isCancel || isForgotten || isToldLate || isUnwritten) continue;
 		const waited = blockNumber - before.blockNumber;
 		if (waited < pace.evm.replaceAfterBlocks) violations.add(`${about} is replaced after ${waited} blocks`);
 	}
@@ -178,7 +182,7 @@ async function checkRefunds({ swaps, pool }: Recorded): Promise<string[]> {
 		const swap = swaps.find(({ uuid }) => uuid === swap_id);
 		if (!swap?.order || swap.plan.from === swap.plan.to) return [];
 		const { fillDeadline } = unpackDeadlines(swap.order.deadlines);
-		const isOpenToFill = swap.plan.to === "solana" || at.getTime() < Number(fillDeadline) * 1_000;
+		const isOpenToFill = at.getTime() < Number(fillDeadline) * 1_000;
 		return isOpenToFill ? [`I5: #${swap.index} is refunded, although it could still be filled`] : [];
 	});
 }

@@ -57,7 +57,7 @@ export type SwapPlan = {
 	recipient: "takes" | "refuses";
 };
 
-type WalletBehaviour =
+export type WalletBehaviour =
 	/** Signs and submits, on an EVM chain with an authorization if the wallet is not delegated yet. */
 	| "plain"
 	/**
@@ -66,7 +66,7 @@ type WalletBehaviour =
 	| "stale-authorization"
 	/** Submits, then sends its input tokens elsewhere before the order is opened. */
 	| "moves-tokens"
-	/** Submits, then opens the order by a transaction of its own. On Solana the same as plain. */
+	/** Submits, then opens the order by a transaction of its own. */
 	| "opens-itself"
 	/** Submits, and a stranger opens the signed order first. On Solana the same as plain. */
 	| "front-run"
@@ -80,7 +80,10 @@ type WalletBehaviour =
 	 * plain.
 	 */
 	| "delegates-elsewhere"
-	/** Opens the order on chain and never submits it: only the chain knows of it. On Solana the same as plain. */
+	/**
+	 * Opens the order on chain and never submits it: only the chain knows of it. On Solana the wallet takes its input back
+	 * by itself once the order's time is over.
+	 */
 	| "opens-unsubmitted";
 
 export type Fault =

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { auditAt } from "./audit-world.ts";
+import { isRentBack, rentBackByMs } from "./check-program.ts";
 import { checkRecord } from "./check-record.ts";
 import { checkWorld } from "./check-world.ts";
 import type { Plan } from "./plan.ts";
@@ -146,6 +147,8 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 	await scheduler.runUntil(() => false, quietMs);
 	const watched = watchEnds(world, plan.swaps.length);
 	await scheduler.runUntil(() => watched.isOver, quietMs + patienceMs);
+	const rent = watchRent(world);
+	await scheduler.runUntil(() => rent.isBack, Math.max(scheduler.nowMs(), rentBackByMs(world)));
 	const { violations, byStatus, lossUsdCents, isBrokenByChain } = await inWorld(
 		world,
 		checkWorld(world, { faultsApplied }),
@@ -215,6 +218,17 @@ async function inWorld<T>({ scheduler }: World, work: Promise<T>): Promise<T> {
 		throw new Error("the database was not given back");
 	}
 	return done;
+}
+
+/** Checks now and then whether the rent of all orders on Solana has come back to the fee payers. */
+function watchRent(world: World): { isBack: boolean } {
+	const watched = { isBack: false };
+	const look = async () => {
+		watched.isBack = await isRentBack(world);
+		if (!watched.isBack) world.scheduler.in(lookEveryMs, "look for rent", look);
+	};
+	world.scheduler.in(0, "look for rent", look);
+	return watched;
 }
 
 /** Checks now and then whether everything is done, and whether a final status has changed. */

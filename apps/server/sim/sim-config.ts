@@ -38,7 +38,6 @@ const solana = {
 	fillSeconds: 120,
 	refundSeconds: 60,
 	blockhashSeconds: { least: 45, most: 80 },
-	outflowCaps: { SOL: "100000" },
 	unfinalCapUsd: 20_000,
 	unreleasedCapUsd: 60_000,
 };

@@ -1,3 +1,4 @@
+import { programAccountSizes } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { RpcLog } from "./evm/rpc-format.ts";
 import type { SimSwap } from "./sim-swap.ts";
@@ -12,8 +13,8 @@ const askedAboveUsdCents = 700_00;
 export const honest: Lie = (_method, _params, truth) => truth;
 
 /**
- * A provider that hides events and transactions, or misreports them. Which ones follows from their names, so that it
- * says the same each time. Nobody acts on its word alone: it is the second of two, or one attester's own.
+ * A provider that hides events, transactions and accounts, or misreports them. Which ones follows from their names, so
+ * that it answers the same each time. Nobody acts on its word alone: it is the second of two, or one attester's own.
  */
 export function hideDeposits(kind: "evm" | "solana"): Lie {
 	if (kind === "evm") {
@@ -23,6 +24,15 @@ export function hideDeposits(kind: "evm" | "solana"): Lie {
 				: truth;
 	}
 	return (method, [asked], truth) => {
+		if (method === "getMultipleAccounts") {
+			const { context, value } = truth as { context: unknown; value: (RpcAccount | null)[] };
+			return {
+				context,
+				value: value.map((account, i) =>
+					misreported(account, { isHidden: isPicked((asked as string[])[i]) }),
+				),
+			};
+		}
 		if (method === "getSignatureStatuses") {
 			const { context, value } = truth as { context: unknown; value: unknown[] };
 			return { context, value: value.map((status, i) => (isPicked((asked as string[])[i]) ? null : status)) };
@@ -32,6 +42,20 @@ export function hideDeposits(kind: "evm" | "solana"): Lie {
 		const { meta, ...rest } = truth as { meta: object };
 		return { ...rest, meta: { ...meta, err: "AccountNotFound" } };
 	};
+}
+
+type RpcAccount = { data: [string, string] };
+
+/** Hides the account of an order or a record, or gives another state to it: a record of a fill says voided. */
+function misreported(account: RpcAccount | null, { isHidden }: { isHidden: boolean }): RpcAccount | null {
+	if (!account) return account;
+	const [text, encoding] = account.data;
+	const data = Buffer.from(text, "base64");
+	const { order, record } = programAccountSizes;
+	if (encoding !== "base64" || (data.length !== order && data.length !== record)) return account;
+	if (isHidden) return null;
+	data[1] = data.length === record ? 3 - (data[1] ?? 1) : 0;
+	return { ...account, data: [data.toString("base64"), encoding] };
 }
 
 /**

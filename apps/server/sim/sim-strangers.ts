@@ -1,15 +1,4 @@
-import {
-	geoEscrowAbi,
-	type Order,
-	orderTerms,
-	packDeadlines,
-	type SolanaAddress,
-	solanaNativeToken,
-	toSolanaWord,
-	toWord,
-} from "@geoswap/protocol";
-import type { KeyPairSigner } from "@solana/kit";
-import { AuthorityType, getSetAuthorityInstruction } from "@solana-program/token";
+import { geoEscrowAbi, type Order, orderTerms, packDeadlines, toWord } from "@geoswap/protocol";
 import {
 	type Address,
 	bytesToHex,
@@ -20,13 +9,11 @@ import {
 	zeroAddress,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { signInstructions } from "../src/chain/solana/send/sign-instructions.ts";
-import { transferInstructions } from "../src/chain/solana/send/transfer-instructions.ts";
 import type { SimEvmChain } from "./evm/create-sim-evm-chain.ts";
 import { hollowToken } from "./evm/place-contracts.ts";
 import type { rpcReceipt } from "./evm/rpc-format.ts";
 import type { Plan } from "./plan.ts";
-import { markerAddressOf, tokenAddressOf } from "./solana/account-address.ts";
+import { createSolanaStrangers, type SolanaAct, solanaActs } from "./sim-solana-strangers.ts";
 import type { World } from "./world.ts";
 
 /** Costs are in the smallest unit of each chain's own coin. */
@@ -44,7 +31,6 @@ export const lookEveryMs = 500;
 const floodSize = 25;
 
 const evmActs = ["hollow-token", "hollow-token-left", "own-order", "foreign-order", "gift", "flood"] as const;
-const solanaActs = ["gift", "dust", "marker-gift", "account-given-away", "flood"] as const;
 
 /** Schedules the acts of strangers, on any chain, with keys and money of their own. Returns how to read the figures. */
 export function watchWithStrangers(
@@ -57,7 +43,7 @@ export function watchWithStrangers(
 	const random = world.random.fork("strangers");
 	const acts: Record<string, number> = {};
 	const evmStrangers: { chain: SimEvmChain; address: Address }[] = [];
-	let lamports = 0n;
+	const onSolana = createSolanaStrangers(world, random.fork("Solana"));
 
 	for (let i = 0; i < count; i++) {
 		const name = random.pick(["east", "west", "solana"] as const);
@@ -65,7 +51,7 @@ export function watchWithStrangers(
 		const seed = random.fork(`act ${i}`);
 		scheduler.in(startsInMs + random.between(0, hostileMs), `a stranger: ${name} ${act}`, async () => {
 			try {
-				if (name === "solana") await actOnSolana(act as (typeof solanaActs)[number]);
+				if (name === "solana") await onSolana.act(act as SolanaAct);
 				else
 					await actOnEvm(
 						evm[name],
@@ -149,79 +135,6 @@ export function watchWithStrangers(
 		};
 	}
 
-	async function actOnSolana(act: (typeof solanaActs)[number]): Promise<void> {
-		const { deployment } = solana;
-		const stranger = await solana.newWallet();
-		const token = random.pick(deployment.assets).address;
-		solana.give(solanaNativeToken, stranger.address, 10n ** 10n);
-		if (token !== solanaNativeToken) solana.give(token, stranger.address, 10n ** 9n);
-		const give = (to: SolanaAddress, amount: bigint) =>
-			transferInstructions({ deployment, from: stranger, to, token: toSolanaWord(token), amount });
-		const giveLamports = (to: SolanaAddress, amount: bigint) =>
-			transferInstructions({
-				deployment,
-				from: stranger,
-				to,
-				token: toSolanaWord(solanaNativeToken),
-				amount,
-			});
-		const ours = [deployment.vault, deployment.escrow];
-		switch (act) {
-			case "gift":
-				return sendOnSolana(stranger, await give(random.pick(ours), 1_000n));
-			case "dust": {
-				const addresses = [
-					...ours,
-					...deployment.feePayers,
-					...deployment.assets
-						.filter(({ address }) => address !== solanaNativeToken)
-						.flatMap(({ address }) => ours.map((owner) => tokenAddressOf({ owner, token: address }))),
-				];
-				for (const address of addresses) await sendOnSolana(stranger, await giveLamports(address, 1n));
-				return;
-			}
-			case "marker-gift": {
-				const known = world.wallets.swaps.flatMap(({ orderId: id }) => id ?? []);
-				if (known.length === 0) return;
-				const base = random.pick(ours);
-				const marker = markerAddressOf({ base, orderId: random.pick(known) });
-				return sendOnSolana(stranger, await giveLamports(marker, 1_000_000n));
-			}
-			case "account-given-away": {
-				if (token === solanaNativeToken) return;
-				const owned = tokenAddressOf({ owner: stranger.address, token });
-				const newAuthority = random.pick(ours);
-				const authorityType = AuthorityType.AccountOwner;
-				return sendOnSolana(stranger, [
-					getSetAuthorityInstruction({ owned, owner: stranger, authorityType, newAuthority }),
-				]);
-			}
-			case "flood":
-				for (let i = 0; i < floodSize; i++) {
-					await sendOnSolana(stranger, await giveLamports(random.pick(ours), BigInt(i + 1)));
-				}
-		}
-	}
-
-	async function sendOnSolana(
-		feePayer: KeyPairSigner,
-		instructions: Parameters<typeof signInstructions>[0]["instructions"],
-	): Promise<void> {
-		const { value } = solana.request("getLatestBlockhash", [{ commitment: "confirmed" }]) as {
-			value: { blockhash: string };
-		};
-		const { raw } = await signInstructions({
-			feePayer,
-			blockhash: value.blockhash,
-			computePrice: 1_000n,
-			unitLimit: 60_000,
-			instructions,
-		});
-		const encoded = Buffer.from(raw.slice(2), "hex").toString("base64");
-		solana.request("sendTransaction", [encoded, { encoding: "base64", skipPreflight: true }]);
-		lamports += 5_000n + 60n;
-	}
-
 	const doneAtMs = new Map<string, number>();
 	const look = async () => {
 		const { rows } = await world.database.pool.query<{ id: string }>(
@@ -261,7 +174,7 @@ export function watchWithStrangers(
 				ours: { wei: spent(true), lamports: spent(false) },
 				theirs: {
 					wei: String(evmStrangers.reduce((sum, one) => sum + gasOf(one), 0n)),
-					lamports: String(lamports),
+					lamports: String(onSolana.spentLamports()),
 				},
 			},
 		};

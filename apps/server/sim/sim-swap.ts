@@ -1,5 +1,5 @@
 import type { Order, SwapUuid } from "@geoswap/protocol";
-import type { Address, Hex } from "viem";
+import type { Hex } from "viem";
 import type { DeskQuote } from "../src/desk/venue.ts";
 import type { SignedOp, SignedSolanaOp } from "../src/swap/facts/swap-record.ts";
 import type { SwapPlan } from "./plan.ts";
@@ -29,5 +29,5 @@ export type SimSwap = {
 	/** Deadline for a first submit. */
 	expiresAtMs?: number;
 	/** The address to which the wallet moves its tokens behind the service's back, if it does. */
-	sink?: Address;
+	sink?: string;
 };

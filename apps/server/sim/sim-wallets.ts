@@ -1,23 +1,23 @@
 import {
 	isSolana,
 	type Order,
+	openTransaction,
 	orderDigest,
 	orderId,
-	orderTransaction,
 	orderTypedData,
 	type SignatureKind,
 	type SolanaAddress,
 	solanaNativeToken,
 } from "@geoswap/protocol";
 import { type KeyPairSigner, signBytes } from "@solana/kit";
-import { type Address, bytesToHex, getAddress, type Hex, type PrivateKeyAccount, zeroAddress } from "viem";
+import { type Address, bytesToHex, getAddress, type PrivateKeyAccount, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { adoptSwap } from "../src/api/submit/adopt-swap.ts";
 import { type SubmitOutcome, submitSwap } from "../src/api/submit/submit-swap.ts";
 import type { EvmChain } from "../src/chain/evm/chain-client.ts";
 import { readWasOpened } from "../src/chain/evm/read/read-was-opened.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
-import { findDeposit } from "../src/chain/solana/read/find-deposit.ts";
+import { wasOpened } from "../src/chain/solana/program/was-opened.ts";
 import { readHeight } from "../src/chain/solana/read/read-height.ts";
 import { solanaChain } from "../src/config/chain-config.ts";
 import type { Config } from "../src/config/config.ts";
@@ -35,6 +35,7 @@ import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { createMisbehaviour } from "./sim-misbehaviour.ts";
 import { usdE18Of } from "./sim-prices.ts";
+import { createSolanaMisbehaviour, solanaMisbehaviours } from "./sim-solana-misbehaviour.ts";
 import type { SimSwap } from "./sim-swap.ts";
 import type { SimSolanaChain } from "./solana/create-sim-solana-chain.ts";
 
@@ -48,7 +49,7 @@ export type SimWallets = {
 	 * Solana only the caller knows the terms of a deposit.
 	 */
 	comeBack: () => void;
-	/** Returns true while a caller is about to resubmit. */
+	/** Returns true while a caller is about to resubmit, or a wallet waits until it may take its input back. */
 	isBusy: () => boolean;
 };
 
@@ -104,10 +105,18 @@ export function createSimWallets({
 	tell: (line: string) => void;
 }): SimWallets {
 	const swaps: SimSwap[] = [];
+	/** Callers that are about to resubmit, and wallets that wait for their input. */
+	let busy = 0;
 	const evmWallets = new Map<string, PrivateKeyAccount>();
 	const solanaWallets = new Map<string, KeyPairSigner>();
 	const keys = random.fork("wallets");
-	const misbehave = createMisbehaviour({ scheduler, random: random.fork("misbehaviour"), tell });
+	const misbehaveOnEvm = createMisbehaviour({ scheduler, random: random.fork("misbehaviour"), tell });
+	const misbehaveOnSolana = createSolanaMisbehaviour({
+		scheduler,
+		random: random.fork("misbehaviour on Solana"),
+		solana,
+		tell,
+	});
 	const recipients = random.fork("recipients");
 	const signing = random.fork("signing");
 
@@ -143,9 +152,24 @@ export function createSimWallets({
 		return (await solana.newWallet()).address;
 	}
 
+	function misbehave(swap: SimSwap, walletName: string): void {
+		const { from } = swap.plan;
+		if (from !== "solana") {
+			misbehaveOnEvm(swap, { wallet: evmWallet(walletName), chain: evm[from] });
+			return;
+		}
+		busy++;
+		void solanaWallet(walletName)
+			.then((wallet) => misbehaveOnSolana(swap, wallet))
+			.finally(() => {
+				busy--;
+			});
+	}
+
 	async function begin(given: SwapPlan, index: number): Promise<void> {
 		const plan = withoutRouter(given);
-		const isShared = plan.behaviour === "plain" || plan.from === "solana";
+		const isShared =
+			plan.behaviour === "plain" || (plan.from === "solana" && !solanaMisbehaviours.has(plan.behaviour));
 		const name = isShared ? `${plan.from} ${plan.wallet}` : `${plan.from} of #${index}`;
 		const wallet = plan.from === "solana" ? (await solanaWallet(name)).address : evmWallet(name).address;
 		const input = assetOf(plan.from, plan.input);
@@ -196,13 +220,13 @@ export function createSimWallets({
 		const expiresAtMs =
 			plan.from === "solana" ? Math.min(scheduler.nowMs() + blockhashMs, opExpiresAtMs) : opExpiresAtMs;
 		Object.assign(swap, { uuid, orderId: orderId(order), order, op, quote, expiresAtMs });
-		if (plan.behaviour === "opens-unsubmitted" && plan.from !== "solana") {
+		if (plan.behaviour === "opens-unsubmitted") {
 			swap.outcome = "unsubmitted";
-			misbehave(swap, { wallet: evmWallet(walletName), chain: evm[plan.from] });
+			misbehave(swap, walletName);
 			return undefined;
 		}
 		if (plan.behaviour === "stale-authorization" && plan.from !== "solana") {
-			misbehave(swap, { wallet: evmWallet(walletName), chain: evm[plan.from] });
+			misbehave(swap, walletName);
 			await scheduler.sleep(usedUpMs, `#${index} submits late`);
 		}
 		const result = await submit(swap, { isOpened: false });
@@ -213,9 +237,7 @@ export function createSimWallets({
 			`#${index} is submitted, ${plan.from} ${plan.input} to ${plan.to} ${plan.output}, ${plan.behaviour}`,
 		);
 		void engine.poke({ object: "round", key: "0" });
-		if (plan.from !== "solana" && plan.behaviour !== "stale-authorization") {
-			misbehave(swap, { wallet: evmWallet(walletName), chain: evm[plan.from] });
-		}
+		if (plan.from === "solana" || plan.behaviour !== "stale-authorization") misbehave(swap, walletName);
 		return undefined;
 	}
 
@@ -223,7 +245,7 @@ export function createSimWallets({
 		const { quote, op } = swap;
 		if (!quote || !op) throw new Error("what is not signed cannot be submitted");
 		const { order, uuid, output, valueUsdCents, feeMillibps, delivery } = quote;
-		const isAttested = order.originChainId !== order.destinationChainId && !isSolana(order.originChainId);
+		const isAttested = order.originChainId !== order.destinationChainId;
 		return submitSwap(pool, {
 			swap: { id: uuid, accountId, order, output, valueUsdCents, feeMillibps, delivery, op },
 			pairs: desk.volumes(quote),
@@ -242,7 +264,6 @@ export function createSimWallets({
 	}
 
 	const callers = random.fork("callers");
-	let busy = 0;
 	function comeBack(): void {
 		for (const swap of swaps) {
 			if (swap.plan.from !== "solana" && !callers.chance(resubmitChance)) continue;
@@ -279,7 +300,7 @@ export function createSimWallets({
 		}
 		const isOld = plan.from === "solana" || scheduler.nowMs() > expiresAtMs;
 		const isUndecided = op && "kind" in op && (await mayLand(op));
-		const wasOpened = await wasOpenedBefore(swap, order);
+		const wasOpened = await wasOpenedBefore(swap, order, op);
 		if (isUndecided && !wasOpened) return "it may still be executed";
 		if (isOld && !wasOpened) {
 			tell(`#${index} has expired, and nothing was executed`);
@@ -298,11 +319,16 @@ export function createSimWallets({
 	const mayLand = async ({ lastValidBlockHeight }: SignedSolanaOp) =>
 		(await readHeight(reached.solana, "finalized")) <= lastValidBlockHeight;
 
-	async function wasOpenedBefore({ plan, wallet, op }: SimSwap, order: Order): Promise<boolean> {
+	async function wasOpenedBefore(
+		{ plan }: SimSwap,
+		order: Order,
+		op: SignedOp | SignedSolanaOp | undefined,
+	): Promise<boolean> {
 		if (plan.from === "solana") {
-			const found = await findDeposit(reached.solana, { order, signature: op?.signature as Hex });
-			if (found === "none" || found === "this") return found === "this";
-			throw new Error(`the deposit of ${wallet} is by ${found}`);
+			const lastValidHeight = op && "kind" in op ? Number(op.lastValidBlockHeight) : 0;
+			const found = await wasOpened(reached.solana, { orderId: orderId(order), lastValidHeight });
+			if (found === "untold") throw new Error("the account of the order is closed");
+			return found === "opened";
 		}
 		const chain = reached.chains.find(({ chainId }) => BigInt(chainId) === order.originChainId);
 		if (!chain) throw new Error(`chain ${order.originChainId} is not of the world`);
@@ -326,7 +352,7 @@ export function createSimWallets({
 					microLamportsPerUnit: BigInt(solanaChain(config)?.computePriceMicroLamports ?? 0),
 				},
 			};
-			const { message } = await orderTransaction(solana.deployment, order, parts);
+			const { message } = await openTransaction(solana.deployment, order, parts);
 			const signature = bytesToHex(new Uint8Array(await signBytes(wallet.keyPair.privateKey, message)));
 			return {
 				kind: "solana",

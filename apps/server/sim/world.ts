@@ -159,6 +159,7 @@ export async function createWorld({
 			startMs: worldStartMs,
 			random: random.fork("solana"),
 			finalitySlots: pace.solana.finalitySlots,
+			attesterSet,
 		}),
 	);
 	const chains: Record<ChainName, SimChain> = { ...evm, solana };

@@ -223,9 +223,9 @@ import { makeBundle } from "./make-bundle.ts";
 		edits: [
 			{
 				file: "apps/server/src/swap/decide/evm-rules.ts",
-				find: "			origin.comparedTimestamp > openDeadline &&\n",
+				find: "		origin.comparedTimestamp > openDeadline &&\n",
 				replace:
-					"			origin.finalizedTimestamp > openDeadline ||\n			origin.comparedTimestamp > openDeadline &&\n",
+					"		origin.finalizedTimestamp > openDeadline ||\n		origin.comparedTimestamp > openDeadline &&\n",
 			},
 		],
 	},
@@ -294,6 +294,68 @@ import { makeBundle } from "./make-bundle.ts";
 				file: "apps/server/src/follow/evm/advance.ts",
 				find: "	const facts = await readBlockFacts({ chain, pool, block, isLasting: false, log });\n",
 				replace: "	const facts: BlockFacts = { events: [], mined: [], isComplete: log !== undefined };\n",
+			},
+		],
+	},
+	{
+		name: "refund-without-a-record",
+		why: "An order to Solana is refunded although it is neither voided nor late: service and attesters take the absence of a record for the end.",
+		edits: [
+			{
+				file: "apps/server/src/swap/decide/close-order.ts",
+				find: "if (view.isFillExpired || (Voided && isFinal(Voided, destination))) {",
+				replace: "if (view.isFillExpired || Voided || !view.isFillOut) {",
+			},
+			{
+				file: "apps/server/src/attester/check-solana-outcomes.ts",
+				find: 'return unixSeconds >= fillDeadline ? undefined : "not_expired";',
+				replace: "return undefined;",
+			},
+		],
+	},
+	{
+		name: "orders-not-compared",
+		why: "The accounts of orders on Solana are not compared: only what our own transactions did is known.",
+		strangers: 12,
+		edits: [
+			{
+				file: "apps/server/src/follow/solana/compare-solana-orders.ts",
+				find: "return neverOpened.has(one.orderId) ? [] : eventsOf(account);",
+				replace: "return [];",
+			},
+		],
+	},
+	{
+		name: "lost-transactions-twice",
+		why: "The lost transactions of an order within Solana are taken in once for each of its two sides.",
+		edits: [
+			{
+				file: "apps/server/src/follow/solana/compare-solana-orders.ts",
+				find: "orders.filter((order) => !isRead(order))",
+				replace: "orders.filter((order) => !isRead(order) || true)",
+			},
+		],
+	},
+	{
+		name: "rent-left-behind",
+		why: "The accounts of orders from Solana to other chains are never closed: the fee payer's rent stays there.",
+		edits: [
+			{
+				file: "apps/server/src/lane/solana/sweep-rents.ts",
+				find: "return order?.isPaid ? ",
+				replace: "return order?.isPaid && order.isLocal ? ",
+			},
+		],
+	},
+	{
+		name: "gift-taken-for-a-payment",
+		why: "Lamports that a stranger has paid out of a paid order count as its payment, which is too small.",
+		strangers: 12,
+		edits: [
+			{
+				file: "apps/server/src/audit/read/solana-events.ts",
+				find: "if (!opened.has(account) || (isNative && paid.has(account))) return;",
+				replace: "if (!opened.has(account)) return;",
 			},
 		],
 	},
