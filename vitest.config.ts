@@ -26,7 +26,7 @@ const mocking = [
 const long = [
 	"e2e/alone/{crowd,flood,greedy}.test.ts",
 	"e2e/chaos/{attester-rotation,attesters-gone,op-opens-nothing,reorg-past-finality,reorg-stories,reorgs,restore}.test.ts",
-	"e2e/chaos/{chain-added,contracts-replaced,faulty-providers,image,signers,solana-closing-recipient,worker-deploy}.test.ts",
+	"e2e/chaos/{chain-added,contracts-replaced,faulty-providers,image,signers,solana-closing-recipient,solana-storm,worker-deploy}.test.ts",
 ];
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 

@@ -7,12 +7,21 @@ const mostStreams = 10;
 const betweenTroublesMs = 3_000;
 
 /**
- * Makes swaps on all chains, while `trouble` is called again and again with the number of its round. Returns the swaps
+ * Makes swaps, on all chains unless told otherwise, while `trouble` is called again and again with the number of its round. Returns the swaps
  * once each has ended and the last trouble is over.
  */
 export async function swapWhileTroubled(
 	environment: Environment,
-	{ swapCount, trouble }: { swapCount: number; trouble: (round: number) => void | Promise<void> },
+	{
+		swapCount,
+		plan: planOf = planMixedSwap,
+		trouble,
+	}: {
+		swapCount: number;
+		/** Returns the n-th swap. */
+		plan?: typeof planMixedSwap;
+		trouble: (round: number) => void | Promise<void>;
+	},
 ): Promise<TimedSwap[]> {
 	const client = await environment.newClient();
 	let planned = 0;
@@ -20,7 +29,7 @@ export async function swapWhileTroubled(
 	const swapping = Array.from({ length: Math.min(swapCount, mostStreams) }, async () => {
 		const ended: TimedSwap[] = [];
 		while (planned < swapCount && !isOver) {
-			const plan = await planMixedSwap(environment, planned++);
+			const plan = await planOf(environment, planned++);
 			ended.push(await newWalletSwapsThrough(environment, client, plan));
 		}
 		return ended;

@@ -40,7 +40,7 @@ test.concurrent("the chains are those of the deployment file, are all live, and 
 		{
 			chainId: solanaChainId,
 			kind: "solana",
-			contracts: { escrow: deployment.solana?.escrow, vault: deployment.solana?.vault },
+			contracts: { escrow: deployment.solana?.program.address, vault: deployment.solana?.program.vault },
 			live: true,
 		},
 	]);

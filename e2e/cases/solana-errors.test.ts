@@ -176,9 +176,9 @@ test.concurrent("a transaction that the wallet changed is refused with what was 
 		["fee payer", (draft) => Object.assign(draft, { feePayer: account.address })],
 		// Changes that would take from someone else, give less, or leave the order out.
 		["fee payer", (draft) => Object.assign(draft, { feePayer: otherFeePayer ?? thief.address })],
-		["instructions", ({ instructions }) => changeData(instructions, 2, 1)],
-		["instructions", ({ instructions }) => changeData(instructions, 2, 8)],
-		["instructions", ({ instructions }) => changeData(instructions, 3, 2)],
+		["instructions", ({ instructions }) => changeData(instructions, 3, 1)],
+		["instructions", ({ instructions }) => changeData(instructions, 3, 8)],
+		["instructions", ({ instructions }) => changeData(instructions, 2, 100)],
 		["instructions", ({ instructions }) => instructions.pop()],
 		["instructions", ({ instructions }) => instructions.splice(0, 2)],
 		["instructions", ({ instructions }) => instructions.reverse()],
@@ -199,13 +199,14 @@ test.concurrent("a transaction that the wallet changed is refused with what was 
 		{ what: "bytes", message: message.slice(0, -1) },
 	];
 	const refused = changed.map(async ({ what, message: other }): Promise<Refused[]> => {
-		const signatures = [noSignature, await signMessage(account, other)].slice(-signerCount(other));
+		const others = Array.from({ length: signerCount(other) - 1 }, () => noSignature);
+		const signatures = [...others, await signMessage(account, other)];
 		const unsigned = signatures.map(() => noSignature);
 		// The change is reported before anything about the signature.
 		const both = [signatures, unsigned].map((given) => wireTransaction(other, given));
 		return both.map((signed) => ({ signed, details: { changed: what } }));
 	});
-	// This is another transaction of the service for the same wallet, which differs at least by its memo.
+	// This is another transaction of the service for the same wallet, which differs at least by its order.
 	const what = expect.stringMatching(/^(instructions|blockhash|fee payer)$/);
 	const ofOther = { signed: another.signed, details: { changed: what } };
 	const all = [...(await Promise.all(refused)).flat(), ofOther];
@@ -241,7 +242,7 @@ test.concurrent("a build has every part of its transaction, and any authorizatio
 		expect(bytes[129]).toBe(0x80);
 		expect(bytes.subarray(129).toString("base64")).toBe(geoOp.message);
 		expect(solana.deployment.feePayers).toContain(geoOp.feePayer);
-		expect(geoOp).toMatchObject({ chainId: solana.chainId, escrow: solana.deployment.escrow });
+		expect(geoOp).toMatchObject({ chainId: solana.chainId, escrow: solana.deployment.program.address });
 		expect(Date.parse(expiresAt)).toBeGreaterThan(before);
 		const { value: lives } = await solana.rpc.isBlockhashValid(geoOp.blockhash as never).send();
 		expect(lives).toBe(true);
@@ -324,7 +325,7 @@ test.concurrent("a transaction that would fail is 422 with its reason, and makes
 	// Nothing can be transferred from an address that holds data.
 	const instructions = [getAllocateInstruction({ newAccount: account, space: 8n })];
 	await sendSolana(solana, { feePayer: account, instructions });
-	const reason = expect.stringMatching(/^instruction 2: /);
+	const reason = expect.stringMatching(/^instruction 3: /);
 	expectRefusal(expect, await steps.submit(scene.built, scene.signed), "SIMULATION_FAILED", { reason });
 	expectRefusal(expect, await steps.build(scene.quote), "SIMULATION_FAILED", { reason });
 	expectRefusal(expect, await steps.status(scene.quote), "SWAP_NOT_FOUND");
@@ -384,9 +385,9 @@ function changeData(instructions: MessageDraft["instructions"], at: number, byte
 }
 
 function changeAccount(instructions: MessageDraft["instructions"], at: number, address: SolanaAddress): void {
-	const transfer = instructions[2];
+	const transfer = instructions[3];
 	const accounts = transfer?.accounts?.map((meta, i) => (i === at ? { ...meta, address } : meta));
-	if (transfer && accounts) instructions[2] = { ...transfer, accounts };
+	if (transfer && accounts) instructions[3] = { ...transfer, accounts };
 }
 
 async function moveUsdc(from: KeyPairSigner, to: KeyPairSigner, amount: bigint): Promise<void> {

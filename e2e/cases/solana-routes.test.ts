@@ -1,8 +1,11 @@
 import type { TestChain } from "@geoswap/devnet";
 import {
+	accountRentLamports,
+	programAccountSizes,
 	type QuoteRequestBody,
 	type QuoteResponse,
 	type SolanaAddress,
+	solanaNativeToken,
 	tokenAccountOf,
 	tokenAccountRentLamports,
 } from "@geoswap/protocol";
@@ -18,9 +21,9 @@ import { type AnyChain, holding, isSolanaChain } from "../chain/holding.ts";
 import type { Environment } from "../environment/environment.ts";
 import { expectBooksAgree } from "../expect/expect-books-agree.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
+import { isFilled, isReleased as isReleasedOnSolana, programState } from "../solana/program-state.ts";
 import { hasTokenAccount } from "../solana/solana-balance.ts";
 import { solanaChanges } from "../solana/solana-changes.ts";
-import { solanaMarker } from "../solana/solana-marker.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 
 /** Time for a delivery to be final, attested and paid out of escrow, on a busy machine. */
@@ -28,6 +31,8 @@ const decidedWithinMs = 60_000;
 
 const evmHash = /^0x[0-9a-f]{64}$/;
 const solanaHash = /^[1-9A-HJ-NP-Za-km-z]{64,88}$/;
+
+const recordRentLamports = accountRentLamports(programAccountSizes.record);
 
 /** An account costs 0.00203928 SOL, about 31 cents at the devnet's price. */
 const rentCents = { least: 25n, most: 32n };
@@ -147,8 +152,7 @@ test.concurrent.for<Route>([
 		});
 		const delivery = await solanaChanges(solana, swap.deliveryTxHash ?? "");
 		const input = assetAddress(solana, route.from);
-		expect(delivery.of(solana.deployment.escrow, input)).toBe(-amount);
-		expect(delivery.of(solana.deployment.vault, input)).toBe(amount);
+		expect(delivery.of(solana.deployment.program.vault, input)).toBe(amount);
 	},
 );
 
@@ -221,23 +225,25 @@ async function settleExactly(
 	expect(delivered).toBeGreaterThanOrEqual(BigInt(quote.minOutput));
 
 	if (isSolanaChain(to.chain)) {
-		const { vault } = to.chain.deployment;
+		const { vault } = to.chain.deployment.program;
 		const token = assetAddress(to.chain, to.token);
 		const changes = await solanaChanges(to.chain, swap.deliveryTxHash ?? "");
 		expect(changes.of(recipient as SolanaAddress, token)).toBe(delivered);
-		expect(changes.of(vault, token)).toBe(-delivered);
-		expect(await solanaMarker(to.chain, { side: "vault", orderId: swap.orderId })).toBe("vault");
+		const state = await programState(to.chain, swap.orderId);
+		// The vault also pays the rent of the order's record.
+		const rent = token === solanaNativeToken && state.record ? recordRentLamports : 0n;
+		expect(changes.of(vault, token)).toBe(-delivered - rent);
+		expect(isFilled(state)).toBe(true);
 	}
 	if (isSolanaChain(from.chain)) {
-		const { escrow, vault } = from.chain.deployment;
+		const { vault } = from.chain.deployment.program;
 		const token = assetAddress(from.chain, from.token);
 		const changes = await solanaChanges(from.chain, swap.originTxHash ?? "");
 		expect(changes.of(account.address as SolanaAddress, token)).toBe(-from.amount);
-		expect(changes.of(escrow, token)).toBe(from.amount);
 		expect(changes.of(vault, token)).toBe(0n);
 	}
 	await expect
-		.poll(() => isReleased({ from, to, orderId: swap.orderId }), { timeout: decidedWithinMs, interval: 500 })
+		.poll(() => isReleased({ from, orderId: swap.orderId }), { timeout: decidedWithinMs, interval: 500 })
 		.toBe(true);
 	return { quote, swap };
 }
@@ -254,15 +260,10 @@ async function swapFrom(
 	return { quote: signed.quote, swap };
 }
 
-/** Returns true if the vault has the input. On Solana alone the payout itself moves it, and its marker shows that. */
-async function isReleased({
-	from,
-	to,
-	orderId,
-}: Pick<Swap, "from" | "to"> & { orderId: string }): Promise<boolean> {
+/** Returns true if the vault has the input. */
+async function isReleased({ from, orderId }: Pick<Swap, "from"> & { orderId: string }): Promise<boolean> {
 	if (!isSolanaChain(from.chain)) return (await escrowState(from.chain, orderId)) === "Released";
-	const side = isSolanaChain(to.chain) ? "vault" : "escrow";
-	return (await solanaMarker(from.chain, { side, orderId })) === "vault";
+	return isReleasedOnSolana(await programState(from.chain, orderId));
 }
 
 function holdingOf(symbol: string, amount: bigint) {

@@ -44,8 +44,7 @@ const environmentOf = ownEnvironment({
 			),
 			solana: {
 				feePayers: feePayerNames.map((name) => kms.awsReference(name)),
-				escrow: kms.awsReference("escrow"),
-				vault: kms.gcpReference("vault"),
+				operator: kms.gcpReference("operator"),
 			},
 			pkcs11,
 			awskms: { endpoint: kms.url },

@@ -19,7 +19,7 @@ import { expectBooksExact } from "../expect/expect-books-exact.ts";
 import { expectExact } from "../expect/expect-exact.ts";
 import { type JournalledTransaction, solanaJournal } from "../expect/solana-journal.ts";
 import { ownEnvironment } from "../own-environment.ts";
-import { solanaMarker } from "../solana/solana-marker.ts";
+import { isFilled, programState } from "../solana/program-state.ts";
 import { signRivalPayout } from "../trouble/sign-rival-payout.ts";
 
 const isFull = Boolean(process.env.GEOSWAP_FULL);
@@ -165,9 +165,7 @@ test("a payout that the node denies until its blockhash has expired is not paid 
 	const { swap, ...started } = await startSwap();
 	const { orderId, signature } = await journalledFill(swap.swapId);
 	await solana.admin.setFaults({ lieAboutStatus: { signatures: [signature] } });
-	await expect
-		.poll(() => solanaMarker(solana, { side: "vault", orderId }), { timeout: reachedWithinMs })
-		.toBe("vault");
+	await expect.poll(() => isPaid({ orderId }), { timeout: reachedWithinMs }).toBe(true);
 	await solana.admin.warp({ slots: 200 });
 	// The service considers the payout lost.
 	const job = () =>
@@ -230,5 +228,5 @@ async function landed(signatures: Signature[]): Promise<string[]> {
 }
 
 async function isPaid({ orderId }: { orderId: string }): Promise<boolean> {
-	return (await solanaMarker(environment.solana, { side: "vault", orderId })) === "vault";
+	return isFilled(await programState(environment.solana, orderId));
 }

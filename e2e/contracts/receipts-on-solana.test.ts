@@ -1,19 +1,19 @@
 import { randomBytes } from "node:crypto";
 import { startTestSolana, type TestSolana } from "@geoswap/devnet";
 import {
-	markerAddress,
-	markerSeed,
-	memoProgramAddress,
+	expireOrder,
+	fillOrder,
+	fundOrder,
 	newSwapUuid,
 	type Order,
+	openOrder,
 	orderId,
 	packDeadlines,
+	payOrder,
+	prepareOrder,
 	solanaChainId,
-	tokenAccountRentLamports,
-	tokenAccountSize,
 	toSolanaWord,
 	toSwapKey,
-	transferInstruction,
 } from "@geoswap/protocol";
 import { ReceiptError, verifyReceipt } from "@geoswap/sdk/receipt";
 import {
@@ -24,9 +24,6 @@ import {
 	type Instruction,
 	type KeyPairSigner,
 } from "@solana/kit";
-import { getAllocateWithSeedInstruction, getTransferSolInstruction } from "@solana-program/system";
-import { getInitializeAccount3Instruction, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
-import { zeroHash } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { signSolana } from "../solana/sign-solana.ts";
@@ -34,70 +31,84 @@ import { type ReceiptClaim, signReceipt } from "../wallet/sign-receipt.ts";
 
 const key = privateKeyToAccount(generatePrivateKey());
 const amount = 5_000_000n;
-const wrappedSol = "So11111111111111111111111111111111111111112" as Address;
 
 let solana: TestSolana;
-let vault: KeyPairSigner;
-let escrow: KeyPairSigner;
+let operator: KeyPairSigner;
 let feePayer: KeyPairSigner;
 let wallet: KeyPairSigner;
 beforeAll(async () => {
 	solana = await startTestSolana({ slotMs: 100 });
 	const signer = (bytes: Uint8Array | undefined) => createKeyPairSignerFromBytes(bytes ?? new Uint8Array());
-	vault = await signer(solana.keys.vault);
-	escrow = await signer(solana.keys.escrow);
+	operator = await signer(solana.keys.operator);
 	feePayer = await signer(solana.keys.feePayers[0]);
 	wallet = await generateKeyPairSigner();
-	for (const { address: owner } of [wallet, vault, escrow]) {
-		await solana.admin.mintTo({ owner, token: usdc(), amount: 100_000_000n });
-	}
+	await solana.admin.mintTo({ owner: wallet.address, token: usdc(), amount: 100_000_000n });
 });
 afterAll(() => solana?.stop());
 
-test("a payment that makes the markers of two orders is shown for neither, and one that makes one is shown for it alone", async () => {
-	const [one, other] = [makeOrder(), makeOrder()];
-	const both = await land([await pay(vault), ...(await mark(one)), ...(await mark(other))]);
-	for (const order of [one, other]) expect(await settled(order, both)).toBe("deliveryTxHash");
-	const [paid, unpaid] = [makeOrder(), makeOrder()];
-	const honest = await land([await pay(vault), ...(await mark(paid))]);
-	expect(await settled(paid, honest)).toBe("verified");
-	expect(await settled(unpaid, honest)).toBe("deliveryTxHash");
+test("a payout is shown for the order that it fills, with its own amount, and for no other", async () => {
+	const [one, other, unpaid] = [await opened(), await opened(), await opened()];
+	const both = await land([await fill(one, amount), await fill(other, amount + 1n)]);
+	expect(await settled(one, both)).toBe("verified");
+	expect(await settled(other, both)).toBe("deliveredAmount");
+	expect(await settled(other, both, amount + 1n)).toBe("verified");
+	expect(await settled(unpaid, both)).toBe("deliveryTxHash");
+	expect(await settled(one, both, 2n * amount + 1n)).toBe("deliveredAmount");
 });
 
-test("a payment beside a marker that closes the order for its wallet is not its delivery", async () => {
-	const order = makeOrder();
-	const hash = await land([await pay(vault), ...(await mark(order, escrow.address))]);
-	expect(await settled(order, hash)).toBe("deliveryTxHash");
-});
-
-test("a deposit that names two orders is shown for neither", async () => {
-	const [one, other, honest] = [makeOrder(), makeOrder(), makeOrder()];
-	const deposit = await transferInstruction(solana.deployment, {
-		from: wallet,
-		to: escrow.address,
-		token: toSolanaWord(usdc()),
-		amount,
-	});
-	const both = await land([deposit, memo(one), memo(other)]);
-	for (const order of [one, other]) expect(await refunded(order, both)).toBe("originTxHash");
-	expect(await refunded(honest, await land([deposit, memo(honest)]))).toBe("verified");
+test("a deposit is shown for the order that it opened alone, and a refund for the order that it paid back", async () => {
+	const [one, other] = [await opened(), await opened()];
+	const refund = await land([
+		await expireOrder(program(), orderId(one), { vault: solana.deployment.program.vault, operator }),
+		await payOrder(program(), one, { to: "wallet" }),
+	]);
+	expect(await refunded(one, { originTxHash: openings.get(one), refundTxHash: refund })).toBe("verified");
+	expect(await refunded(one, { originTxHash: openings.get(other), refundTxHash: refund })).toBe(
+		"originTxHash",
+	);
+	expect(await refunded(other, { originTxHash: openings.get(other), refundTxHash: refund })).toBe(
+		"refundTxHash",
+	);
+	// A payment to the vault is no refund.
+	const release = await land([await fill(other, amount), await payOrder(program(), other, { to: "vault" })]);
+	expect(await refunded(other, { originTxHash: openings.get(other), refundTxHash: release })).toBe(
+		"refundTxHash",
+	);
 });
 
 function usdc(): Address {
 	return solana.deployment.settlementToken as Address;
 }
 
-/** Returns an order within Solana from the wallet to itself. */
+function program() {
+	return solana.deployment.program.address;
+}
+
+const openings = new Map<Order, string>();
+
+/** Opens an order within Solana from the wallet to itself. */
+async function opened(): Promise<Order> {
+	const order = makeOrder();
+	const hash = await land([
+		await prepareOrder(program(), order, feePayer),
+		await fundOrder(program(), order, { wallet, decimals: 6 }),
+		await openOrder(program(), order),
+	]);
+	openings.set(order, hash);
+	return order;
+}
+
 function makeOrder(): Order {
 	const now = BigInt(Math.floor(Date.now() / 1_000));
 	const token = toSolanaWord(usdc());
+	const { vault, attesterSet } = solana.deployment.program;
 	return {
 		originChainId: BigInt(solanaChainId),
 		destinationChainId: BigInt(solanaChainId),
-		escrow: toSolanaWord(escrow.address),
-		originVault: toSolanaWord(vault.address),
-		destinationVault: toSolanaWord(vault.address),
-		attesterSet: zeroHash,
+		escrow: toSolanaWord(program()),
+		originVault: toSolanaWord(vault),
+		destinationVault: toSolanaWord(vault),
+		attesterSet: attesterSet.hash,
 		wallet: toSolanaWord(wallet.address),
 		inputToken: token,
 		inputAmount: amount,
@@ -110,30 +121,8 @@ function makeOrder(): Order {
 	};
 }
 
-function pay(from: KeyPairSigner): Promise<Instruction> {
-	const token = toSolanaWord(usdc());
-	return transferInstruction(solana.deployment, { from, to: wallet.address, token, amount });
-}
-
-function memo(order: Order): Instruction {
-	return { programAddress: memoProgramAddress as Address, data: new TextEncoder().encode(orderId(order)) };
-}
-
-async function mark(order: Order, owner: Address = vault.address): Promise<Instruction[]> {
-	const id = orderId(order);
-	const marker = await markerAddress({ base: vault.address, orderId: id });
-	return [
-		getTransferSolInstruction({ source: feePayer, destination: marker, amount: tokenAccountRentLamports }),
-		getAllocateWithSeedInstruction({
-			newAccount: marker,
-			baseAccount: vault,
-			base: vault.address,
-			seed: markerSeed(id),
-			space: tokenAccountSize,
-			programAddress: TOKEN_PROGRAM_ADDRESS,
-		}),
-		getInitializeAccount3Instruction({ account: marker, mint: wrappedSol, owner }),
-	];
+function fill(order: Order, paid: bigint): Promise<Instruction> {
+	return fillOrder(program(), order, { operator, amount: paid });
 }
 
 async function land(instructions: Instruction[]): Promise<string> {
@@ -146,13 +135,20 @@ async function land(instructions: Instruction[]): Promise<string> {
 	return signature;
 }
 
-function settled(order: Order, deliveryTxHash: string): Promise<string> {
-	return verify(order, { status: "settled", deliveryTxHash, deliveredAmount: String(amount) });
+function settled(order: Order, deliveryTxHash: string, delivered = amount): Promise<string> {
+	const originTxHash = openings.get(order) ?? "";
+	return verify(order, {
+		status: "settled",
+		originTxHash,
+		deliveryTxHash,
+		deliveredAmount: String(delivered),
+	});
 }
 
-/** Verifies a receipt of a refund that is true, so that only the deposit can be wrong. */
-async function refunded(order: Order, originTxHash: string): Promise<string> {
-	const refundTxHash = await land([await pay(escrow), ...(await mark(order, escrow.address))]);
+function refunded(
+	order: Order,
+	{ originTxHash = "", refundTxHash }: { originTxHash: string | undefined; refundTxHash: string },
+): Promise<string> {
 	return verify(order, { status: "refunded", originTxHash, refundTxHash });
 }
 

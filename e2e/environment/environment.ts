@@ -21,7 +21,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { startOtlpCollector } from "../measure/otlp-collector.ts";
 import { type RpcCounts, readRpcCounts, startRpcCounter } from "../measure/rpc-counter.ts";
 import { connectSolanaChain, type SolanaTestChain } from "../solana/solana-chain.ts";
-import { solanaHoldings } from "../solana/solana-holdings.ts";
+import { type SolanaHoldings, solanaHoldings } from "../solana/solana-holdings.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 import { keepRefusals } from "./refusals.ts";
 
@@ -44,7 +44,7 @@ export type EnvironmentAddress = {
 		wsUrl: string;
 		counterUrl?: string | undefined;
 		/** Balances by symbol, before the first swap. */
-		heldAtStart: { vault: Record<string, string>; escrow: Record<string, string> };
+		heldAtStart: Pick<SolanaHoldings, "vault" | "escrow">;
 	};
 	/** Environment variables for the server's commands. */
 	serverEnvironment: Record<string, string>;
@@ -116,12 +116,12 @@ export async function startEnvironment({
 		startChains: async () => {
 			const evm = await startTestChains({ automine: false, ...rhythm });
 			const { origin, destination, keys } = evm;
-			const testSolana = await startTestSolana({ feeds: solanaFeeds(origin.deployment) }).catch(
-				async (error) => {
-					await evm.stop();
-					throw error;
-				},
-			);
+			const testSolana = await startTestSolana({
+				feeds: solanaFeeds(origin.deployment),
+			}).catch(async (error) => {
+				await evm.stop();
+				throw error;
+			});
 			const deployment = publish({ ...evm.deployment, solana: testSolana.deployment });
 			const providers = await Promise.all([origin, destination].map(startProvider));
 			const urls = [...providers.map(({ url }) => url), testSolana.rpcUrl];
@@ -140,7 +140,7 @@ export async function startEnvironment({
 				counterUrl: counterUrl(i),
 			}));
 			const { rpcUrl, wsUrl } = testSolana;
-			solana = { rpcUrl, wsUrl, counterUrl: counterUrl(2), heldAtStart: await solanaHoldings(testSolana) };
+			solana = { rpcUrl, wsUrl, counterUrl: counterUrl(2), heldAtStart: await heldBy(testSolana) };
 			return {
 				endpoints: chains.map(({ chainId }, i) => ({ chainId, ...urlsOf(i) })),
 				solana: {
@@ -228,4 +228,11 @@ export function joinEnvironment(address: EnvironmentAddress): Environment {
 			return readRpcCounts(counterUrl);
 		},
 	};
+}
+
+async function heldBy(
+	solana: Parameters<typeof solanaHoldings>[0],
+): Promise<Pick<SolanaHoldings, "vault" | "escrow">> {
+	const { vault, escrow } = await solanaHoldings(solana);
+	return { vault, escrow };
 }

@@ -32,7 +32,7 @@ export type RemoteSigning = {
 const cap = { perHour: String(10n ** 30n), perDay: String(10n ** 30n) };
 /** The pace of the stack's chains, as its configuration has it. */
 const evmPace = { finalitySeconds: 5 };
-const solanaPace = { finalitySeconds: 8, blockhashSeconds: 35 };
+const solanaPace = { finalitySeconds: 8 };
 const relayerNames = ["relayer-0", "relayer-1"];
 const attesterNames = ["attester-0", "attester-1", "attester-2"];
 
@@ -108,7 +108,6 @@ export async function prepareRemoteSigning({
 					solana: {
 						rpcUrl: solana.rpcUrl,
 						outflow: outflow(on.assets),
-						refunds: outflow(on.assets),
 						...solanaPace,
 					},
 				}),
@@ -133,8 +132,7 @@ export async function prepareRemoteSigning({
 						{ use: "solana-fee-payer", reference: hsm.reference(name), ...worker, feesLamports: cap },
 					]),
 				),
-				escrow: { use: "solana-escrow", reference: hsm.reference("escrow"), ...worker },
-				vault: { use: "solana-vault", reference: hsm.reference("vault"), ...worker },
+				operator: { use: "solana-operator", reference: hsm.reference("operator"), ...worker },
 			},
 			backends: { pkcs11: { module: hsm.module, pinFile: hsm.pinFile } },
 		};
@@ -162,8 +160,7 @@ export async function prepareRemoteSigning({
 			),
 			solana: {
 				feePayers: feePayerNames.map((name) => `remote:${name}`),
-				escrow: "remote:escrow",
-				vault: "remote:vault",
+				operator: "remote:operator",
 			},
 			remote: remoteFor("worker"),
 		}),

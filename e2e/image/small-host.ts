@@ -163,8 +163,7 @@ async function writeKeys(folder: string, { relayers, attesters, receipt }: Keys)
 	const files = {
 		"relayer-keys": [31337, 31338].flatMap((chainId) => two.map((key) => `${chainId}:${key}`)).join(","),
 		"solana-fee-payer-keys": solana.GEOSWAP_SOLANA_FEE_PAYER_KEYS,
-		"solana-escrow-key": solana.GEOSWAP_SOLANA_ESCROW_KEY,
-		"solana-vault-key": solana.GEOSWAP_SOLANA_VAULT_KEY,
+		"solana-operator-key": solana.GEOSWAP_SOLANA_OPERATOR_KEY,
 		"attester-key": attesters[0]?.privateKey,
 		"receipt-key": receipt.privateKey,
 	};

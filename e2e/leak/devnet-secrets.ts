@@ -14,8 +14,7 @@ export const evmSecrets: SecretKey[] = [
 /** The private halves of Solana's keys. */
 export const solanaSecrets: SecretKey[] = [
 	...solana.feePayers.map((key, i) => ({ name: `fee-payer-${i}`, bytes: key.slice(0, 32) })),
-	{ name: "escrow", bytes: solana.escrow.slice(0, 32) },
-	{ name: "vault", bytes: solana.vault.slice(0, 32) },
+	{ name: "operator", bytes: solana.operator.slice(0, 32) },
 ];
 
 /** The names of Solana's fee payers. */

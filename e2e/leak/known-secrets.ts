@@ -49,9 +49,8 @@ export function processSecrets({
 }
 
 function solanaKeys(variables: Record<string, string | undefined>): string[] {
-	return ["GEOSWAP_SOLANA_FEE_PAYER_KEYS", "GEOSWAP_SOLANA_ESCROW_KEY", "GEOSWAP_SOLANA_VAULT_KEY"].flatMap(
-		(name) => (variables[name] ?? "").split(",").filter(Boolean),
-	);
+	const names = ["FEE_PAYER_KEYS", "OPERATOR_KEY"];
+	return names.flatMap((name) => (variables[`GEOSWAP_SOLANA_${name}`] ?? "").split(",").filter(Boolean));
 }
 
 /** Returns the keys that node providers put into their URLs. */

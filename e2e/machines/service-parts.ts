@@ -57,8 +57,7 @@ export function workerParts(machines: readonly Machine[], setting: ServiceSettin
 				"WORKER_DATABASE_URL",
 				"GEOSWAP_RELAYER_KEYS",
 				"GEOSWAP_SOLANA_FEE_PAYER_KEYS",
-				"GEOSWAP_SOLANA_ESCROW_KEY",
-				"GEOSWAP_SOLANA_VAULT_KEY",
+				"GEOSWAP_SOLANA_OPERATOR_KEY",
 			],
 			isWell: () => isAnswered(`http://${machine.address}:${metrics.port}/metrics`),
 		});

@@ -1,16 +1,6 @@
 import { deriveSolanaDevnetKeys } from "@geoswap/devnet";
+import { createTokenAccount, fillOrder, fromSolanaWord, type Order } from "@geoswap/protocol";
 import {
-	fromSolanaWord,
-	markerAddress,
-	markerSeed,
-	type Order,
-	orderId,
-	tokenAccountOf,
-	tokenAccountRentLamports,
-	tokenAccountSize,
-} from "@geoswap/protocol";
-import {
-	type Address,
 	type Base64EncodedWireTransaction,
 	createKeyPairSignerFromBytes,
 	type KeyPairSigner,
@@ -20,20 +10,11 @@ import {
 	getSetComputeUnitLimitInstruction,
 	getSetComputeUnitPriceInstruction,
 } from "@solana-program/compute-budget";
-import { getAllocateWithSeedInstruction, getTransferSolInstruction } from "@solana-program/system";
-import {
-	getCreateAssociatedTokenIdempotentInstruction,
-	getInitializeAccount3Instruction,
-	getTransferCheckedInstruction,
-	TOKEN_PROGRAM_ADDRESS,
-} from "@solana-program/token";
 import { signSolana } from "../solana/sign-solana.ts";
 import type { SolanaTestChain } from "../solana/solana-chain.ts";
 
-const nativeMint = "So11111111111111111111111111111111111111112" as Address;
-
 /**
- * Signs a second payout of an order to a token on Solana with the vault's key, like a worker that has forgotten the
+ * Signs a second payout of an order to a token on Solana with the operator's key, like a worker that has forgotten the
  * first: nothing is wrong with it except that there are two.
  */
 export async function signRivalPayout(
@@ -51,43 +32,13 @@ export async function signRivalPayout(
 		computePrice: bigint;
 	},
 ): Promise<{ signature: Signature; wire: Base64EncodedWireTransaction }> {
-	const vault = await createKeyPairSignerFromBytes(deriveSolanaDevnetKeys().vault);
-	const mint = fromSolanaWord(order.outputToken);
-	const asset = chain.deployment.assets.find(({ address }) => address === mint);
-	if (!asset) throw new Error(`no asset ${mint} on Solana`);
-	const recipient = fromSolanaWord(order.recipient);
-	const [source, destination, marker] = await Promise.all([
-		tokenAccountOf({ owner: vault.address, token: mint }),
-		tokenAccountOf({ owner: recipient, token: mint }),
-		markerAddress({ base: vault.address, orderId: orderId(order) }),
-	]);
+	const operator = await createKeyPairSignerFromBytes(deriveSolanaDevnetKeys().operator);
+	const [owner, token] = [fromSolanaWord(order.recipient), fromSolanaWord(order.outputToken)];
 	const instructions = [
-		getSetComputeUnitLimitInstruction({ units: 100_000 }),
+		getSetComputeUnitLimitInstruction({ units: 120_000 }),
 		getSetComputeUnitPriceInstruction({ microLamports: computePrice }),
-		getCreateAssociatedTokenIdempotentInstruction({
-			payer: feePayer,
-			ata: destination,
-			owner: recipient,
-			mint,
-		}),
-		getTransferCheckedInstruction({
-			source,
-			mint,
-			destination,
-			authority: vault,
-			amount,
-			decimals: asset.decimals,
-		}),
-		getTransferSolInstruction({ source: feePayer, destination: marker, amount: tokenAccountRentLamports }),
-		getAllocateWithSeedInstruction({
-			newAccount: marker,
-			baseAccount: vault,
-			base: vault.address,
-			seed: markerSeed(orderId(order)),
-			space: tokenAccountSize,
-			programAddress: TOKEN_PROGRAM_ADDRESS,
-		}),
-		getInitializeAccount3Instruction({ account: marker, mint: nativeMint, owner: vault.address }),
+		await createTokenAccount({ payer: feePayer, owner, token }),
+		await fillOrder(chain.deployment.program.address, order, { operator, amount }),
 	];
 	return signSolana(chain, { feePayer, instructions });
 }
