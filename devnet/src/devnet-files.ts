@@ -93,8 +93,8 @@ function describeKeys(keys: DevnetKeys, solana: SolanaDevnetKeys) {
 		receipt: describe(keys.receipt),
 		solana: {
 			feePayers: solana.feePayers.map(describeSolana),
-			escrow: describeSolana(solana.escrow),
-			vault: describeSolana(solana.vault),
+			vaultOwner: describeSolana(solana.vaultOwner),
+			operator: describeSolana(solana.operator),
 			wallets: solana.wallets.map(describeSolana),
 			strangers: solana.strangers.map(describeSolana),
 		},

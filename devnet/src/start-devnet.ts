@@ -62,7 +62,10 @@ export async function startDevnet({
 		const [first] = chains;
 		if (!first) throw new Error("the devnet must have chains");
 		// Solana starts last: its deployment names the feeds of a chain that is set up.
-		const started = await startTestSolana({ port: solanaPort, feeds: solanaFeeds(first.deployment) });
+		const started = await startTestSolana({
+			port: solanaPort,
+			feeds: solanaFeeds(first.deployment),
+		});
 		solana = started;
 		onProgress(`${started.deployment.name}: listens on ${started.rpcUrl}`);
 		const deployment: Deployment = {

@@ -90,7 +90,7 @@ describe("a running devnet", () => {
 		expect(keys.length).toBeGreaterThan(10);
 		for (const key of keys) expect(text).not.toContain(key);
 		const { solana } = files(devnet.up).keys;
-		for (const { keypair } of [solana.escrow, solana.vault, ...solana.feePayers]) {
+		for (const { keypair } of [solana.operator, solana.vaultOwner, ...solana.feePayers]) {
 			expect(text).not.toContain(keypair);
 		}
 	});
@@ -134,14 +134,15 @@ describe("a running devnet", () => {
 			const account = await tokenAccountOf({ owner, token });
 			return BigInt((await rpc.getTokenAccountBalance(account).send()).value.amount);
 		};
-		expect([solana.escrow, solana.vault]).toEqual([keys.solana.escrow.address, keys.solana.vault.address]);
+		expect(solana.program.operator).toBe(keys.solana.operator.address);
 		expect(keys.solana.wallets.length).toBeGreaterThan(0);
 		for (const { address } of keys.solana.wallets) {
 			expect(await lamports(address)).toBe(0n);
 			expect(await balance(solana.settlementToken, address)).toBeGreaterThan(0n);
 		}
 		for (const address of solana.feePayers) expect(await lamports(address)).toBeGreaterThan(0n);
-		for (const { address } of solana.assets) expect(await balance(address, solana.vault)).toBeGreaterThan(0n);
+		for (const { address } of solana.assets)
+			expect(await balance(address, solana.program.vault)).toBeGreaterThan(0n);
 	});
 
 	test("prices Solana's assets with fresh feeds on the first chain", async () => {
@@ -246,7 +247,7 @@ function files(up: Up) {
 			"wallets" | "relayers",
 			{ address: Address }[]
 		> & {
-			solana: Record<"escrow" | "vault", SolanaKey> & Record<"feePayers" | "wallets", SolanaKey[]>;
+			solana: Record<"vaultOwner" | "operator", SolanaKey> & Record<"feePayers" | "wallets", SolanaKey[]>;
 		},
 	};
 }

@@ -28,10 +28,10 @@ export async function solanaClient({ rpcUrl, wsUrl, keys }: TestSolana) {
 	const rpcSubscriptions = createSolanaRpcSubscriptions(wsUrl);
 	const signerOf = (key: Uint8Array | undefined): Promise<KeyPairSigner> =>
 		createKeyPairSignerFromBytes(key ?? new Uint8Array());
-	const [payer, stranger, escrow, vault, wallet] = await Promise.all(
-		[keys.feePayers[0], keys.strangers[0], keys.escrow, keys.vault, keys.wallets[0]].map(signerOf),
+	const [payer, stranger, wallet] = await Promise.all(
+		[keys.feePayers[0], keys.strangers[0], keys.wallets[0]].map(signerOf),
 	);
-	if (!payer || !stranger || !escrow || !vault || !wallet) throw new Error("keys are missing");
+	if (!payer || !stranger || !wallet) throw new Error("keys are missing");
 
 	const latest = async (): Promise<Lifetime> =>
 		(await rpc.getLatestBlockhash({ commitment: "confirmed" }).send()).value;
@@ -71,8 +71,6 @@ export async function solanaClient({ rpcUrl, wsUrl, keys }: TestSolana) {
 		signerOf,
 		payer,
 		stranger,
-		escrow,
-		vault,
 		wallet,
 		latest,
 		sign,

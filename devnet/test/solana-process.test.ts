@@ -14,12 +14,13 @@ test("a test gets its own chain with a valid deployment and known development ke
 	try {
 		expect(solanaDeploymentSchema.parse(solana.deployment)).toEqual(solana.deployment);
 		expect(deploymentSchema.shape).toHaveProperty("solana");
-		const { feePayers, escrow, vault } = solana.deployment;
-		expect(developmentSolanaAddresses()).toEqual(expect.arrayContaining([...feePayers, escrow, vault]));
+		const { feePayers, program } = solana.deployment;
+		expect(developmentSolanaAddresses()).toEqual(
+			expect.arrayContaining([...feePayers, program.address, program.operator]),
+		);
 		expect(solanaKeyVariables(solana.keys)).toEqual({
 			GEOSWAP_SOLANA_FEE_PAYER_KEYS: expect.stringMatching(/^[1-9A-Za-z]+,[1-9A-Za-z]+$/),
-			GEOSWAP_SOLANA_ESCROW_KEY: expect.stringMatching(/^[1-9A-Za-z]+$/),
-			GEOSWAP_SOLANA_VAULT_KEY: expect.stringMatching(/^[1-9A-Za-z]+$/),
+			GEOSWAP_SOLANA_OPERATOR_KEY: expect.stringMatching(/^[1-9A-Za-z]+$/),
 		});
 	} finally {
 		await solana.stop();
@@ -73,7 +74,7 @@ test("a burst of 500 transactions lands before its blockhash expires", async () 
 					[
 						getTransferSolInstruction({
 							source: client.payer,
-							destination: client.vault.address,
+							destination: client.stranger.address,
 							amount: BigInt(index + 1),
 						}),
 					],

@@ -36,12 +36,11 @@ async function balanceOf(owner: Address, commitment: "processed" | "confirmed" |
 }
 
 test("a token transfer between two genesis accounts shows in their balances", async () => {
+	const { vault } = solana.deployment.program;
 	const [usdc] = solana.deployment.assets;
 	if (!usdc) throw new Error("there are assets");
 	const [source, destination] = await Promise.all(
-		[client.wallet, client.escrow].map((owner) =>
-			tokenAccountOf({ owner: owner.address, token: usdc.address }),
-		),
+		[client.wallet.address, vault].map((owner) => tokenAccountOf({ owner, token: usdc.address })),
 	);
 	if (!source || !destination) throw new Error("a transfer has two ends");
 	expect(await balanceOf(client.wallet.address)).toBe(0n);
@@ -55,7 +54,7 @@ test("a token transfer between two genesis accounts shows in their balances", as
 	});
 	const { signature } = await client.land([transfer]);
 	const { value } = await client.rpc.getTokenAccountBalance(destination, { commitment: "confirmed" }).send();
-	expect(value).toMatchObject({ amount: "25000000", decimals: 6, uiAmountString: "25" });
+	expect(value).toMatchObject({ amount: "5000025000000", decimals: 6, uiAmountString: "5000025" });
 
 	const landed = await client.rpc
 		.getTransaction(signature, {
@@ -65,22 +64,25 @@ test("a token transfer between two genesis accounts shows in their balances", as
 		})
 		.send();
 	expect(landed?.meta?.preTokenBalances).toMatchObject([
+		{ mint: usdc.address, owner: vault, uiTokenAmount: { amount: "5000000000000" } },
 		{ mint: usdc.address, owner: client.wallet.address, uiTokenAmount: { amount: "10000000000" } },
-		{ mint: usdc.address, owner: client.escrow.address, uiTokenAmount: { amount: "0" } },
 	]);
 	expect(landed?.meta?.postTokenBalances).toMatchObject([
+		{ owner: vault, uiTokenAmount: { amount: "5000025000000" } },
 		{ owner: client.wallet.address, uiTokenAmount: { amount: "9975000000" } },
-		{ owner: client.escrow.address, uiTokenAmount: { amount: "25000000" } },
 	]);
 	const held = await client.rpc
 		.getTokenAccountsByOwner(
-			client.escrow.address,
+			vault,
 			{ mint: usdc.address },
 			{ encoding: "jsonParsed", commitment: "confirmed" },
 		)
 		.send();
 	expect(held.value).toMatchObject([
-		{ pubkey: destination, account: { data: { parsed: { info: { tokenAmount: { amount: "25000000" } } } } } },
+		{
+			pubkey: destination,
+			account: { data: { parsed: { info: { tokenAmount: { amount: "5000025000000" } } } } },
+		},
 	]);
 });
 

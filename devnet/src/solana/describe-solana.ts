@@ -25,7 +25,7 @@ export function describeSolana({
 	genesisHash: string;
 	feeds?: SolanaFeeds;
 }): SolanaDeployment {
-	const { feePayers, operator, escrow, vault } = deriveSolanaDevnetKeys();
+	const { feePayers, operator } = deriveSolanaDevnetKeys();
 	const assets = solanaDevnetAssets.map(({ heartbeatSeconds, ...asset }, index) => ({
 		...asset,
 		feed: feeds[asset.symbol] ?? {
@@ -50,8 +50,6 @@ export function describeSolana({
 			code: programCode,
 			attesterSet: { ...attesterSet, hash: attesterSetHash(attesterSet) },
 		},
-		escrow: solanaAddressOfKey(escrow),
-		vault: solanaAddressOfKey(vault),
 		settlementToken: solanaAddressOfKey(deriveSolanaDevnetKeys().actors.usdc),
 		assets,
 	};

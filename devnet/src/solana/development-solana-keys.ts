@@ -5,8 +5,6 @@ import { getAddressDecoder } from "@solana/kit";
 /** Development key pairs of 64 bytes, private half first. Everyone can derive them. */
 export type SolanaDevnetKeys = {
 	feePayers: Uint8Array[];
-	escrow: Uint8Array;
-	vault: Uint8Array;
 	/** The keys that own the program's vault and pay orders from it. */
 	vaultOwner: Uint8Array;
 	operator: Uint8Array;
@@ -38,8 +36,6 @@ let derived: (SolanaDevnetKeys & { actors: SolanaDevnetActors }) | undefined;
 export function deriveSolanaDevnetKeys(): SolanaDevnetKeys & { actors: SolanaDevnetActors } {
 	derived ??= {
 		feePayers: several("fee payer", feePayerCount),
-		escrow: keyPair("escrow"),
-		vault: keyPair("vault"),
 		vaultOwner: keyPair("vault owner"),
 		operator: keyPair("operator"),
 		wallets: several("wallet", walletCount),

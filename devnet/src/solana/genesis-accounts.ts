@@ -1,7 +1,7 @@
 import type { EncodedAccount } from "@solana/kit";
 import { deriveSolanaDevnetKeys, solanaAddressOfKey } from "./development-solana-keys.ts";
 import { devnetVault } from "./devnet-program.ts";
-import { emptyRentLamports, mintAccount, systemAccount, systemProgram, tokenAccount } from "./new-account.ts";
+import { mintAccount, systemAccount, systemProgram, tokenAccount } from "./new-account.ts";
 import { solanaDevnetAssets } from "./solana-devnet-assets.ts";
 import { vaultAccount } from "./vault-account.ts";
 
@@ -16,11 +16,9 @@ export function genesisAccounts(): Promise<readonly EncodedAccount[]> {
 }
 
 async function makeGenesisAccounts(): Promise<EncodedAccount[]> {
-	const { feePayers, escrow, vault, wallets, strangers, actors } = deriveSolanaDevnetKeys();
+	const { feePayers, wallets, strangers, actors } = deriveSolanaDevnetKeys();
 	const holders = [
 		{ owner: devnetVault, whole: 5_000_000n },
-		{ owner: solanaAddressOfKey(vault), whole: 5_000_000n },
-		{ owner: solanaAddressOfKey(escrow), whole: 0n },
 		...wallets.map((key) => ({ owner: solanaAddressOfKey(key), whole: 10_000n })),
 	];
 	const authority = solanaAddressOfKey(actors.mintAuthority);
@@ -33,9 +31,6 @@ async function makeGenesisAccounts(): Promise<EncodedAccount[]> {
 	const wholeSupply = holders.reduce((sum, { whole }) => sum + whole, 0n);
 	return [
 		vaultAccount(20_000n * solLamports),
-		systemAccount(solanaAddressOfKey(vault), 20_000n * solLamports),
-		// An account that holds anything must hold this much: a smaller transfer to an empty one is refused.
-		systemAccount(solanaAddressOfKey(escrow), emptyRentLamports),
 		...[...feePayers, ...strangers].map((key) =>
 			systemAccount(solanaAddressOfKey(key), 1_000n * solLamports),
 		),

@@ -10,7 +10,6 @@ import {
 export const systemProgram = "11111111111111111111111111111111" as Address;
 
 /** Rent-exempt minimums of accounts of these sizes. */
-export const emptyRentLamports = 890_880n;
 const tokenRentLamports = 2_039_280n;
 const mintRentLamports = 1_461_600n;
 

@@ -5,14 +5,10 @@ import type { SolanaDevnetKeys } from "./development-solana-keys.ts";
 export function solanaKeyVariables({
 	feePayers,
 	operator,
-	escrow,
-	vault,
-}: Pick<SolanaDevnetKeys, "feePayers" | "operator" | "escrow" | "vault">) {
+}: Pick<SolanaDevnetKeys, "feePayers" | "operator">) {
 	const { decode } = getBase58Decoder();
 	return {
 		GEOSWAP_SOLANA_FEE_PAYER_KEYS: feePayers.map((key) => decode(key)).join(","),
 		GEOSWAP_SOLANA_OPERATOR_KEY: decode(operator),
-		GEOSWAP_SOLANA_ESCROW_KEY: decode(escrow),
-		GEOSWAP_SOLANA_VAULT_KEY: decode(vault),
 	};
 }

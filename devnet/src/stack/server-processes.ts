@@ -144,8 +144,7 @@ export function serverProcesses({
 const workerKeyNames = [
 	"GEOSWAP_RELAYER_KEYS",
 	"GEOSWAP_SOLANA_FEE_PAYER_KEYS",
-	"GEOSWAP_SOLANA_ESCROW_KEY",
-	"GEOSWAP_SOLANA_VAULT_KEY",
+	"GEOSWAP_SOLANA_OPERATOR_KEY",
 ];
 
 async function hasRoundService(adminUrl: string): Promise<boolean> {

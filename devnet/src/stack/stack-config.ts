@@ -33,7 +33,6 @@ const solanaPace = {
 	refundSeconds: 30,
 	blockhashSeconds: { least: 20, most: 35 },
 	// As for the other volatile assets, this is more than any test takes.
-	outflowCaps: { SOL: "100000" },
 };
 
 /**

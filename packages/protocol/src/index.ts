@@ -95,9 +95,6 @@ export {
 	type OrderTransaction,
 } from "./solana/compile-order-message.ts";
 export { createTokenAccount } from "./solana/create-token-account.ts";
-export { markerAddress, markerSeed } from "./solana/marker-address.ts";
-export { onlyMarkerOwner, type PlainInstruction } from "./solana/only-marker-owner.ts";
-export { memoProgramAddress, orderTransaction } from "./solana/order-transaction.ts";
 export {
 	decodeDecide,
 	decodeFill,

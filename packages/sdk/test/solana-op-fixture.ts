@@ -51,8 +51,6 @@ export function makePins(): Deployment {
 				code: { bytes: 1, sha256: numberToHex(1, { size: 32 }) },
 				attesterSet,
 			},
-			escrow,
-			vault,
 			settlementToken: usdc,
 			assets: [
 				{ symbol: "USDC", address: usdc, decimals: 6, kind: "stable", feed },

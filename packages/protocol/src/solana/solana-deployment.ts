@@ -40,14 +40,8 @@ export const plannedSolanaSchema = entrySchema.extend({ program: programDeployme
 
 /** The service's deployment on Solana. Its program holds the inputs of orders and the inventory. */
 export const solanaDeploymentSchema = entrySchema
-	.extend({
-		program: programDeploymentSchema,
-		/** The key that owns the accounts to which inputs are sent. */
-		escrow: solanaAddressSchema,
-		/** The key that owns the stock and the markers. */
-		vault: solanaAddressSchema,
-	})
-	.superRefine(({ assets, settlementToken, feePayers, program, escrow, vault }, context) => {
+	.extend({ program: programDeploymentSchema })
+	.superRefine(({ assets, settlementToken, feePayers, program }, context) => {
 		const settlement = assets.find((asset) => asset.address === settlementToken);
 		if (settlement?.kind !== "stable")
 			context.addIssue("the settlement token must be among the assets, with the kind stable");
@@ -59,7 +53,7 @@ export const solanaDeploymentSchema = entrySchema
 				context.addIssue(`two assets have the same ${key}`);
 		}
 		// The thief of a fee payer's key must not be able to pay from the vault.
-		const addresses = [...feePayers, program.operator, program.address, program.vault, escrow, vault];
+		const addresses = [...feePayers, program.operator, program.address, program.vault];
 		if (new Set(addresses).size < addresses.length)
 			context.addIssue("fee payers, operator, program and vault must all have different addresses");
 	});

@@ -21,8 +21,6 @@ function deploymentOf(): SolanaDeployment {
 		genesisHash: key(1),
 		feePayers: [key(2)],
 		program: testProgram({ address: key(3), vault: key(4), operator: key(5) }),
-		escrow: key(6),
-		vault: key(7),
 		settlementToken: key(11),
 		assets: [
 			{ symbol: "USDC", address: key(11), decimals: 6, kind: "stable", feed: feed(1, 21, 86_400) },

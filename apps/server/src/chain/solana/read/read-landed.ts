@@ -12,7 +12,7 @@ import { askChain } from "../../ask-chain.ts";
 import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 import { toSignature } from "./read-statuses.ts";
 
-export type LandedInstruction = { program: SolanaAddress; accounts: SolanaAddress[]; data: Uint8Array };
+type LandedInstruction = { program: SolanaAddress; accounts: SolanaAddress[]; data: Uint8Array };
 type Change = { before: bigint; after: bigint };
 type TokenChange = Change & { mint: SolanaAddress; owner: SolanaAddress };
 
