@@ -155,12 +155,12 @@ contract Handler is TroubleActions {
 
     /// @dev The credits that an escrow names are those that its events named.
     function creditsAreAsBooked() public view returns (bool) {
+        address[] memory all = _beneficiaries();
         for (uint256 chain = 0; chain < CHAINS; ++chain) {
             for (uint256 i = 0; i < tokens.length; ++i) {
-                uint256 sum = escrows[chain].credit(tokens[i], address(vaults[chain]))
-                    + escrows[chain].credit(tokens[i], stranger);
-                for (uint256 w = 0; w < wallets.length; ++w) {
-                    sum += escrows[chain].credit(tokens[i], wallets[w]);
+                uint256 sum = 0;
+                for (uint256 b = 0; b < all.length; ++b) {
+                    sum += escrows[chain].credit(tokens[i], all[b]);
                 }
                 if (sum != creditSum[address(escrows[chain])][tokens[i]]) return false;
             }
@@ -211,18 +211,31 @@ contract Handler is TroubleActions {
     }
 
     function _claimEverything() private {
+        address[] memory all = _beneficiaries();
         for (uint256 chain = 0; chain < CHAINS; ++chain) {
+            _goTo(chain);
             for (uint256 i = 0; i < tokens.length; ++i) {
-                for (uint256 w = 0; w < wallets.length + 2; ++w) {
-                    address who =
-                        w < wallets.length ? wallets[w] : w == wallets.length ? address(vaults[chain]) : stranger;
-                    if (creditOf[address(escrows[chain])][tokens[i]][who] == 0) continue;
-                    bytes memory data = abi.encodeCall(IGeoEscrow.claim, (tokens[i], who));
+                for (uint256 b = 0; b < all.length; ++b) {
+                    if (creditOf[address(escrows[chain])][tokens[i]][all[b]] == 0) continue;
+                    bytes memory data = abi.encodeCall(IGeoEscrow.claim, (tokens[i], all[b]));
                     bool ok = _call(stranger, address(escrows[chain]), data);
                     _check(ok, "I12: a credit could not be claimed");
                     _book(0);
                 }
             }
         }
+    }
+
+    /// @dev Everyone whom an order can name as its wallet or its origin vault. A mandate that was signed for one chain may
+    /// name the vault of the other, so that an escrow's credits can belong to either vault.
+    function _beneficiaries() private view returns (address[] memory list) {
+        list = new address[](wallets.length + CHAINS + 1);
+        for (uint256 w = 0; w < wallets.length; ++w) {
+            list[w] = wallets[w];
+        }
+        for (uint256 chain = 0; chain < CHAINS; ++chain) {
+            list[wallets.length + chain] = address(vaults[chain]);
+        }
+        list[wallets.length + CHAINS] = stranger;
     }
 }
