@@ -1,9 +1,10 @@
 import { afterAll, expect, inject, test } from "vitest";
 import type { ChainName, Fault, Plan, SwapPlan } from "./plan.ts";
-import { dropRunDatabases, runPlan } from "./run-plan.ts";
+import { startSimulationProcess } from "./simulation-process.ts";
 
-const databaseUrl = inject("postgresUrl");
-afterAll(dropRunDatabases);
+// Worlds run in a process of their own: they replace the signatures of libraries that other test files use, too.
+const { run, stop } = startSimulationProcess({ databaseUrl: inject("postgresUrl") });
+afterAll(stop);
 
 const swap: SwapPlan = {
 	atMs: 0,
@@ -31,7 +32,7 @@ function planOf(swaps: Partial<SwapPlan>[], faults: Fault[] = []): Plan {
 
 test("without faults a swap of each route settles, and no rule is violated", async () => {
 	const plan = planOf(routes.map(([from, to, input], wallet) => ({ from, to, input, wallet })));
-	const { violations, stats } = await runPlan(plan, { databaseUrl, keepTrace: false });
+	const { violations, stats } = await run(plan);
 	expect(violations).toEqual([]);
 	expect(stats.byStatus).toEqual({ settled: routes.length });
 });
@@ -47,8 +48,8 @@ test("with faults, a plan has no violations and gives the same trace each time",
 			{ kind: "database", process: "worker-1", how: "answer-lost", atMs: 8_000, statements: 5 },
 		],
 	);
-	const first = await runPlan(plan, { databaseUrl, keepTrace: true });
-	const second = await runPlan(plan, { databaseUrl, keepTrace: true });
+	const first = await run(plan, { keepTrace: true });
+	const second = await run(plan, { keepTrace: true });
 	expect(first.violations).toEqual([]);
 	expect(first.stats.faultsApplied).toEqual({ crash: 2, reorg: 1, pokes: 1, database: 1 });
 	expect(second.trace).toEqual(first.trace);
