@@ -18,6 +18,7 @@ Usage: pnpm sim [options]
   --seed <n>         run one seed
   --swaps <n>        swaps in each world (default 50)
   --faults <n>       faults in each world (default 3, plus one for every two swaps)
+  --strangers <n>    acts of strangers on the chains of each world (default none)
   --jobs <n>         processes to run at once (default 2)
   --trace            print every event; needs --seed
   --swap <k>         print what happened to swap #k, with the faults; needs --seed
@@ -180,6 +181,7 @@ function readOptions(args: string[]) {
 		sizes: {
 			swaps,
 			faults: values.faults === undefined ? undefined : readNatural("--faults", values.faults),
+			strangers: values.strangers === undefined ? undefined : readNatural("--strangers", values.strangers),
 		},
 		jobs: readNatural("--jobs", values.jobs, 1),
 		isTraced: values.trace,
@@ -202,6 +204,7 @@ function parse(args: string[]) {
 				seed: { type: "string" },
 				swaps: { type: "string", default: "50" },
 				faults: { type: "string" },
+				strangers: { type: "string" },
 				jobs: { type: "string", default: "2" },
 				trace: { type: "boolean", default: false },
 				swap: { type: "string" },

@@ -148,7 +148,12 @@ export type Fault =
 	/** Prices of volatile assets are off by this much for a while, in all books. */
 	| { kind: "price"; atMs: number; forMs: number; bps: number };
 
-export type PlanSizes = { swaps: number; faults?: number | undefined };
+export type PlanSizes = {
+	swaps: number;
+	faults?: number | undefined;
+	/** The number of acts of strangers, as in a plan. */
+	strangers?: number | undefined;
+};
 
 /** Returns the plan of a seed, which is always the same. */
 export function planOfSeed(seed: number, sizes: PlanSizes): Plan {
@@ -161,7 +166,7 @@ export function planOfSeed(seed: number, sizes: PlanSizes): Plan {
  * Returns plans for a seed. A failing plan shrinks by leaving out faults, then swaps, then by smaller numbers and
  * plainer kinds. Run with `unbiased: true`, its first value is `planOfSeed`.
  */
-export function planArbitrary(seed: number, { swaps, faults }: PlanSizes): fc.Arbitrary<Plan> {
+export function planArbitrary(seed: number, { swaps, faults, strangers }: PlanSizes): fc.Arbitrary<Plan> {
 	const hostileMs = 90_000 + 1_000 * swaps;
 	const bursts = Math.ceil(swaps / 30);
 	const faultCount = faults ?? 3 + Math.ceil(swaps / 2);
@@ -171,7 +176,7 @@ export function planArbitrary(seed: number, { swaps, faults }: PlanSizes): fc.Ar
 			// The last swaps are submitted while things still go wrong.
 			new ShrinkingList(swapArbitrary(hostileMs - 30_000, bursts), { length: swaps, least: 1 }),
 		)
-		.map(([faults, swaps]) => ({ seed, swaps, faults, hostileMs }));
+		.map(([faults, swaps]) => ({ seed, swaps, faults, hostileMs, ...(strangers && { strangers }) }));
 }
 
 /**

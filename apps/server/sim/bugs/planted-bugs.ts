@@ -342,8 +342,8 @@ import { makeBundle } from "./make-bundle.ts";
 		edits: [
 			{
 				file: "apps/server/src/lane/solana/sweep-rents.ts",
-				find: "return order?.isPaid ? ",
-				replace: "return order?.isPaid && order.isLocal ? ",
+				find: "if (!order?.isPaid) return [];",
+				replace: "if (!order?.isPaid || !order.isLocal) return [];",
 			},
 		],
 	},
@@ -354,8 +354,8 @@ import { makeBundle } from "./make-bundle.ts";
 		edits: [
 			{
 				file: "apps/server/src/audit/read/solana-events.ts",
-				find: "if (!opened.has(account) || (isNative && paid.has(account))) return;",
-				replace: "if (!opened.has(account)) return;",
+				find: "if (isNative && paid.has(account)) {",
+				replace: "if (left < 0n) {",
 			},
 		],
 	},

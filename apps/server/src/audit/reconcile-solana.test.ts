@@ -10,9 +10,11 @@ import {
 	openOrder,
 	orderAddress,
 	orderId,
+	payInput,
 	payOrder,
 	prepareOrder,
 	type SolanaAddress,
+	solanaNativeToken,
 	tokenAccountOf,
 	withdrawFromVault,
 } from "@geoswap/protocol";
@@ -387,6 +389,44 @@ test("fees of forgotten transactions pause nothing, and other spending of a fee 
 	expect((await find()).map(({ message }) => message)).toContain(
 		"1234567 lamports left fee payers on Solana by transactions that are not in the books",
 	);
+});
+
+test("SOL that arrives at a paid order is the vault's, whether our sweep pays it or a stranger", async () => {
+	const { on, actions, send, startFinding, solana } = scene;
+	const { address, vault } = program();
+	const owner = vault;
+	const [wallet] = on.wallets as [KeyPairSigner];
+	await solana.admin.airdrop({ address: wallet.address, lamports: 1_000_000_000n });
+	const orders: Order[] = [];
+	for (let i = 0; i < 2; i++) {
+		const order = await scene.fromSolana({ symbol: "SOL", inputAmount: 50_000_000n });
+		await scene.insertSwap(order, "settled", payout);
+		await scene.deposit(order);
+		await actions.fill(order, payout);
+		await scene.follow();
+		await send("release", order, await on.signRelease(order));
+		orders.push(order);
+	}
+	const find = await startFinding();
+	await scene.passTime(100_000);
+	const [ours, theirs] = orders as [Order, Order];
+	const endingOf = async (order: Order) => {
+		const account = await orderAddress(address, orderId(order));
+		await solana.admin.airdrop({ address: account, lamports: 1_000_000n });
+		return Promise.all([
+			payInput(address, { orderId: orderId(order), token: solanaNativeToken, owner }),
+			closeOrder(address, orderId(order), on.feePayer.address),
+		]);
+	};
+	const { signature } = await send("close", undefined, await on.sign(await endingOf(ours)));
+	expect(await readLanded(on.chain, signature)).toMatchObject({ isFailed: false });
+	expect(await find()).toEqual([]);
+	await landStrangers(...(await endingOf(theirs)));
+	await scene.database.owner.query(
+		"update rents set closable_at = now() - interval '1 hour' where order_id = $1",
+		[hexToBytes(orderId(theirs))],
+	);
+	expect(await find()).toEqual([]);
 });
 
 test("rent that comes back is in the books, no matter who closes the accounts", async () => {

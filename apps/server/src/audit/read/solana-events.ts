@@ -153,20 +153,25 @@ export async function solanaEvents(
 			case "pay": {
 				const token = fromSolanaWord(order.inputToken);
 				const isNative = token === solanaNativeToken;
-				// An order that was never opened goes back with what has arrived, and SOL that arrives later is paid again.
-				if (!opened.has(account) || (isNative && paid.has(account))) return;
-				paid.add(account);
+				// An order that was never opened goes back with what has arrived.
+				if (!opened.has(account)) return;
 				const isClosed = transaction.calls.some(
 					(call) => call.name === "close" && addressIn(call) === account,
 				);
 				const rent = isClosed ? accountRentLamports(programAccountSizes.order) : 0n;
 				const left = isNative ? -(lamports.get(account) ?? 0n) - rent : -(tokens.get(input ?? account) ?? 0n);
-				if (left < order.inputAmount) {
-					breach(transaction, "I4", `only ${left} of ${order.inputAmount} was paid`, orderId);
-				}
 				const inVault = await holdingOf(order.originVault, order.inputToken);
 				const isReleased = named[1] === inVault.address;
 				add(due, isReleased ? inVault : { address: named[1] as SolanaAddress, token }, left);
+				// SOL that arrives after the payment is paid again.
+				if (isNative && paid.has(account)) {
+					if (isReleased) found.unattributed.push({ token, slot, amount: left });
+					return;
+				}
+				paid.add(account);
+				if (left < order.inputAmount) {
+					breach(transaction, "I4", `only ${left} of ${order.inputAmount} was paid`, orderId);
+				}
 				found.events[isReleased ? "released" : "refunded"].push({ ...at, paid: true });
 				// Anyone can add to what an order's account holds.
 				if (isReleased && left > order.inputAmount) {

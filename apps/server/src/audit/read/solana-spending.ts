@@ -66,7 +66,7 @@ export function solanaSpending(
 			const held = locked.get(closed) ?? 0n;
 			locked.delete(closed);
 			spending.locked -= held;
-			spending.found += -change(closed) - held;
+			spending.found += returnedBy(transaction, { closed, held }) - held;
 		}
 		if (!feePayers.includes(transaction.feePayer)) continue;
 		spending.fees += transaction.fee;
@@ -90,6 +90,19 @@ export function solanaSpending(
 		}
 	}
 	return spending;
+
+	/** Returns the lamports that came back with an account, without those that the same transaction paid to an order's owner. */
+	function returnedBy(
+		transaction: SolanaTransaction,
+		{ closed, held }: { closed: SolanaAddress; held: bigint },
+	): bigint {
+		const change = (address: SolanaAddress) => changeOf(transaction, { address, token: solanaNativeToken });
+		const payment = transaction.calls.find(({ name, accounts }) => name === "pay" && accounts[0] === closed);
+		if (!payment) return -change(closed);
+		const [, , input] = payment.accounts;
+		// An order of SOL keeps its rent only. That of a token's account comes back by the order's own account.
+		return input ? -change(closed) - change(input) : held;
+	}
 
 	function lock(address: SolanaAddress, lamports: bigint): void {
 		locked.set(address, lamports);

@@ -206,7 +206,7 @@ async function describe({
 			const events = !work
 				? []
 				: work.kind === "close"
-					? closedEvents({ deployment, landed: transaction, rents })
+					? await closedEvents({ deployment, landed: transaction, rents })
 					: await landedEvents({ ...work, deployment, landed: transaction });
 			const told = { chainId, signature, slot, kind: work?.kind };
 			if (isFailed) log.warn(told, "a transaction failed");

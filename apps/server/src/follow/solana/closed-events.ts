@@ -1,11 +1,21 @@
-import { type SolanaDeployment, toSolanaWord, type Wei } from "@geoswap/protocol";
+import {
+	accountRentLamports,
+	inputAddress,
+	programAccountSizes,
+	type SolanaDeployment,
+	toSolanaWord,
+	type Wei,
+} from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Landed } from "../../chain/solana/read/read-landed.ts";
 import type { RentPaid } from "../../job/journal/rents.ts";
 import type { SlotEvent } from "./apply-slots.ts";
 
+/** The rent of an order whose input is SOL. An order of a token has a second account. */
+const nativeOrderRent = accountRentLamports(programAccountSizes.order);
+
 /** Returns an event for each known rent that a transaction returned: the chain does not keep accounts without lamports. */
-export function closedEvents({
+export async function closedEvents({
 	deployment: { program },
 	landed,
 	rents,
@@ -13,14 +23,27 @@ export function closedEvents({
 	deployment: SolanaDeployment;
 	landed: Landed;
 	rents: ReadonlyMap<Hex, RentPaid>;
-}): SlotEvent[] {
-	return closedAccounts(landed).flatMap(({ address, lamports }) => {
+}): Promise<SlotEvent[]> {
+	const events = closedAccounts(landed).map(async ({ address, lamports }): Promise<SlotEvent[]> => {
 		const rent = rents.get(address);
 		if (!rent) return [];
-		const { orderId, account } = rent;
-		const data = { address, account, lamports: String(lamports), booked: String(rent.lamports) };
+		const { orderId, account, lamports: booked } = rent;
+		const returned = account === "record" ? lamports : await returnedByOrder(orderId, { lamports, booked });
+		const data = { address, account, lamports: String(returned), booked: String(booked) };
 		return [{ name: "RentReturned", data, orderId, contract: toSolanaWord(program.vault) }];
 	});
+	return (await Promise.all(events)).flat();
+
+	/** Returns the lamports that came back. Anyone can have an order paid and closed in one transaction. */
+	async function returnedByOrder(
+		orderId: Hex,
+		{ lamports, booked }: { lamports: Wei; booked: Wei },
+	): Promise<Wei> {
+		// The program closes no account that holds SOL of the order's owner: the rest was paid.
+		if (booked === nativeOrderRent) return booked;
+		const input = landed.lamports.get(await inputAddress(program.address, orderId));
+		return input?.after === 0n ? lamports + input.before : lamports;
+	}
 }
 
 export function closedAccounts({ isFailed, lamports }: Landed): { address: Hex; lamports: Wei }[] {

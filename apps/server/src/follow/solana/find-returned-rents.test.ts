@@ -1,10 +1,13 @@
 import {
 	accountRentLamports,
+	closeOrder,
 	emptyAccountRentLamports,
+	expireOrder,
 	fromSolanaWord,
 	type Order,
 	orderAddress,
 	orderId,
+	payOrder,
 	recordAddress,
 	toSolanaWord,
 } from "@geoswap/protocol";
@@ -50,7 +53,7 @@ async function payerLamports(): Promise<bigint> {
 const lamportsIn = async (account: string) => (await scene.booked(account)).get(zeroHash) ?? 0n;
 
 /** Begins to compare the books with the chain. Whatever happened before does not count. */
-async function startComparing(): Promise<{ expectMatch: () => Promise<void> }> {
+async function startComparing(): Promise<{ expectMatch: (also?: { found: bigint }) => Promise<void> }> {
 	await scene.followToEnd();
 	const before = {
 		held: await payerLamports(),
@@ -58,14 +61,17 @@ async function startComparing(): Promise<{ expectMatch: () => Promise<void> }> {
 		unattributed: await lamportsIn("unattributed"),
 	};
 	return {
-		/** Expects that the books have each lamport of the fee payer, of the vault, and of accounts of the program. */
-		async expectMatch() {
+		/**
+		 * Expects that the books have each lamport of the fee payer, of the vault, and of accounts of the program. `found` were
+		 * given to them.
+		 */
+		async expectMatch({ found } = { found: 0n }) {
 			await scene.followToEnd();
 			// The rent that a lost transaction returned to the vault is booked as unattributed. The next look corrects that.
 			await scene.followToEnd();
 			await scene.expectBooksToMatch();
 			expect((await lamportsIn("relayer")) - before.relayer).toBe((await payerLamports()) - before.held);
-			expect(await lamportsIn("unattributed")).toBe(before.unattributed);
+			expect(await lamportsIn("unattributed")).toBe(before.unattributed - found);
 		},
 	};
 }
@@ -142,6 +148,33 @@ test("rent that a stranger's transaction returns is booked to who paid it, once,
 	expect(await gasPostings(closing)).toBe(0);
 	expect(await scene.transactionOf(closing)).toEqual({});
 });
+
+test.each(["USDC", "SOL"])(
+	"an order of %s that a stranger refunds, pays and closes in one transaction returns its rent and nothing else",
+	async (symbol) => {
+		await scene.admin.airdrop({ address: scene.wallet.address, lamports: 2_000_000_000n });
+		const order = scene.deposit(symbol === "SOL" ? { symbol, inputAmount: 1_000_000_000n } : { symbol });
+		await scene.actions.landed(await scene.actions.open(order, scene.wallet));
+		await scene.wait(order);
+		const { address: program } = scene.chain.deployment.program;
+		// The wallet gets it with its input.
+		await scene.admin.airdrop({ address: await orderAddress(program, orderId(order)), lamports: 1_000_000n });
+		const books = await startComparing();
+		await scene.passUntilClosable("record");
+		const ending = await Promise.all([
+			expireOrder(program, orderId(order)),
+			payOrder(program, order, { to: "wallet" }),
+			closeOrder(program, orderId(order), fromSolanaWord(scene.actions.relayer)),
+		]);
+		await scene.actions.landed(await scene.actions.sendForgotten(ending, stranger));
+		await scene.followToEnd();
+		// Of a token order, the fee payer gets what somebody sent to the order's account.
+		const found = symbol === "SOL" ? 0n : 1_000_000n;
+		await books.expectMatch({ found });
+		expect(await returnsOf(order)).toBe(1);
+		expect(await scene.namesOf(order)).toEqual(["Opened", "RentPaid", "Refunded", "RentReturned"]);
+	},
+);
 
 test("rent that our own transaction returned, and that the store has lost, is booked with the fee, once", async () => {
 	const orders = await refunded(2);

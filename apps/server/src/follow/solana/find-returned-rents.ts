@@ -67,7 +67,7 @@ export async function findReturnedRents({
 			chainId,
 			addresses: closedAccounts(landed).map(({ address }) => address),
 		});
-		const events = closedEvents({ deployment, landed, rents });
+		const events = await closedEvents({ deployment, landed, rents });
 		return { hash, slot, fee, events, feePayer: message.feePayer };
 	}
 }

@@ -5,7 +5,7 @@ import { queueWork } from "../../../test/lane/lane-scene.ts";
 import { followLanes, rememberRent } from "../../../test/lane/solana-lane-scene.ts";
 import { createSolanaLanes, errorLog, payout } from "../../../test/lane/solana-lanes.ts";
 
-import { accountsPerSweep } from "../../chain/solana/program/sign-sweep.ts";
+import { instructionsPerSweep } from "../../chain/solana/program/sign-sweep.ts";
 
 const lanes = await createSolanaLanes();
 const { pump, start, slots, clear, setFaults, passTime, queuePayout, queueSettlement, outcomeOf } = lanes;
@@ -80,7 +80,7 @@ test("accounts that are gone or not paid are skipped, however many they are", as
 	const { released } = await decideTwo();
 	const { order: unpaid } = await lanes.openByStranger();
 	const gone = [];
-	for (let i = 0; i < accountsPerSweep; i++) gone.push((await queuePayout()).order);
+	for (let i = 0; i < instructionsPerSweep; i++) gone.push((await queuePayout()).order);
 	await pool.query("delete from jobs");
 	await slots(40);
 	await remember(...gone.map((order) => [order, "record"] as const), [unpaid, "order"], [released, "order"]);
@@ -95,17 +95,35 @@ test("accounts that are gone or not paid are skipped, however many they are", as
 });
 
 test("an account that cannot be closed is reported, and does not hold up the others", async () => {
-	const { released: native, filled } = await decideTwo({ symbol: "SOL" });
-	await remember([native, "order"], [filled, "record"]);
-	// Anyone can send lamports to the account. They are the vault's, so that the order must be paid again.
-	const address = await orderAddress(chain.deployment.program.address, orderId(native));
-	await scene.solana.admin.airdrop({ address, lamports: 1_000_000n });
+	const { filled } = await decideTwo();
+	// The chain's clock has not reached the deadline of an order that is made now.
+	const { order: early } = await queueSettlement("release");
+	await pump();
+	await slots(40);
+	await remember([early, "order"], [filled, "record"]);
 	const { log, errors } = errorLog();
 	for (let run = 0; run < 3; run++) await pump({ log });
 	await slots(3);
 	expect(errors).toMatchObject([{ addresses: { length: 1 } }]);
 	expect(await outcomeOf(filled)).toBeUndefined();
-	expect(await outcomeOf(native)).toBe("released, paid");
+	expect(await outcomeOf(early)).toBe("released, paid");
+});
+
+test("SOL that arrived after the payment goes to the input's owner, and the account is closed all the same", async () => {
+	const { released, filled } = await decideTwo({ symbol: "SOL" });
+	await remember([released, "order"], [filled, "record"]);
+	const { program } = chain.deployment;
+	const address = await orderAddress(program.address, orderId(released));
+	await scene.solana.admin.airdrop({ address, lamports: 1n });
+	await slots(40);
+	const [payer, vault] = [lanes.stranger.address, program.vault];
+	const before = [await lanes.balance(payer, "SOL"), await lanes.balance(vault, "SOL")] as const;
+	await pump();
+	await slots(3);
+	expect(await outcomeOf(released)).toBeUndefined();
+	expect(await closes()).toMatchObject([{ jobs: [{}, {}] }]);
+	expect((await lanes.balance(payer, "SOL")) - before[0]).toBe(2_561_280n);
+	expect((await lanes.balance(vault, "SOL")) - before[1]).toBe(1_336_320n + 1n);
 });
 
 test("one transaction closes accounts at a time; one that was lost is signed again once it has expired", async () => {

@@ -1,8 +1,8 @@
-import type { SolanaAddress } from "@geoswap/protocol";
+import { solanaNativeToken } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { readOrders } from "../../chain/solana/program/read-orders.ts";
 import { readRecords } from "../../chain/solana/program/read-records.ts";
-import { accountsPerSweep, signSweep } from "../../chain/solana/program/sign-sweep.ts";
+import { instructionsPerSweep, type SweptAccount, signSweep } from "../../chain/solana/program/sign-sweep.ts";
 import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
 import { simulateTransaction } from "../../chain/solana/send/simulate-transaction.ts";
 import { journalLease } from "../../job/journal/journal-lease.ts";
@@ -27,7 +27,7 @@ export async function sweepRents(
 	if (open.some(({ kind }) => kind === "close")) return [];
 	const due = await readDueRents(pool, { chainId: id.chainId, limit: accountsRead });
 	if (due.length === 0) return [];
-	const closable = (await findClosable(lane, due)).slice(0, accountsPerSweep);
+	const closable = fitting(await findClosable(lane, due));
 	if (closable.length === 0) return [];
 	const signed = await sign(lane, closable);
 	if (!signed) {
@@ -54,10 +54,16 @@ export async function sweepRents(
 }
 
 /** A rent whose account can be closed now. */
-type Closable = Rent & {
-	/** The account that paid the rent of an order. */
-	payer?: SolanaAddress;
-};
+type Closable = Rent & SweptAccount;
+
+/** Returns the first of these accounts, as many as fit into one transaction. */
+function fitting(closable: readonly Closable[]): Closable[] {
+	let free = instructionsPerSweep;
+	return closable.filter(({ owner }) => {
+		free -= owner ? 2 : 1;
+		return free >= 0;
+	});
+}
 
 /** Returns the accounts that exist and can be closed. One that is missing would make the transaction fail. */
 async function findClosable({ chain }: SolanaLane, due: readonly Rent[]): Promise<Closable[]> {
@@ -71,15 +77,19 @@ async function findClosable({ chain }: SolanaLane, due: readonly Rent[]): Promis
 	return [
 		...ofOrders.flatMap((rent, i): Closable[] => {
 			const order = orders[i];
-			return order?.isPaid ? [{ ...rent, payer: order.payer }] : [];
+			if (!order?.isPaid) return [];
+			const { state, token, lamports, rent: kept, payer, vault, wallet } = order;
+			// Anyone can send SOL to the account after the payment.
+			const isPaidAgain = token === solanaNativeToken && lamports > kept;
+			return [{ ...rent, payer, ...(isPaidAgain && { owner: state === "released" ? vault : wallet }) }];
 		}),
 		...ofRecords.filter((_, i) => records[i]?.record),
 	];
 }
 
 /**
- * Postpones the accounts that cannot be closed, so that they do not hold up the others. For example, anyone can send SOL
- * to the account of a paid order, which must then be paid again before it is closed.
+ * Postpones the accounts that cannot be closed, so that they do not hold up the others. For example, anyone can send a
+ * few lamports to the account of a paid order, and an owner without any SOL cannot be paid less than the rent minimum.
  */
 async function postponeFailing(lane: SolanaLane, closable: readonly Closable[]): Promise<void> {
 	const { id, pool, log } = lane;
@@ -102,7 +112,7 @@ async function sign(
 		blockhash,
 		computePrice: BigInt(policy.computePriceMicroLamports),
 		deployment,
-		accounts: closable.map(({ orderId, payer }) => (payer ? { orderId, payer } : { orderId })),
+		accounts: closable,
 	});
 	const simulation = await simulateTransaction(chain, withoutSignatures(signed.raw));
 	if (simulation.ok) return { ...signed, lastValidHeight: Number(lastValidBlockHeight) };

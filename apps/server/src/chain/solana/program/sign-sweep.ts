@@ -1,14 +1,30 @@
-import { closeOrder, closeRecord, type SolanaAddress, type SolanaDeployment } from "@geoswap/protocol";
+import {
+	closeOrder,
+	closeRecord,
+	payInput,
+	type SolanaAddress,
+	type SolanaDeployment,
+	solanaNativeToken,
+} from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { type SignedTransaction, type SigningParts, signInstructions } from "../send/sign-instructions.ts";
 
-/** The number of accounts that surely fit into one transaction. */
-export const accountsPerSweep = 16;
+/** The number of instructions that surely fit into one transaction. */
+export const instructionsPerSweep = 16;
 
-const unitLimitPerAccount = 5_000;
+const unitLimitPerInstruction = 5_000;
 
-/** An account whose rent can be fetched: a paid order's, with who paid the rent, or a record. */
-export type SweptAccount = { orderId: Hex; payer: SolanaAddress } | { orderId: Hex; payer?: undefined };
+/** An account whose rent can be fetched: that of a record, or of a paid order. */
+export type SweptAccount = {
+	orderId: Hex;
+	/** The account that paid the rent of an order. Absent for a record. */
+	payer?: SolanaAddress;
+	/**
+	 * The owner of an order's input, if the account got SOL after the payment: the program pays the owner again before it
+	 * closes the account.
+	 */
+	owner?: SolanaAddress | undefined;
+};
 
 /** Closes accounts of the program. The rent of an order goes to who paid it, that of a record to the vault. */
 export async function signSweep({
@@ -19,16 +35,19 @@ export async function signSweep({
 	deployment: SolanaDeployment;
 	accounts: readonly SweptAccount[];
 }): Promise<SignedTransaction> {
-	if (accounts.length === 0 || accounts.length > accountsPerSweep) {
+	const { address: program, vault } = deployment.program;
+	const instructions = await Promise.all(
+		accounts.flatMap(({ orderId, payer, owner }) => [
+			...(owner ? [payInput(program, { orderId, token: solanaNativeToken, owner })] : []),
+			payer ? closeOrder(program, orderId, payer) : closeRecord(program, orderId, vault),
+		]),
+	);
+	if (instructions.length === 0 || instructions.length > instructionsPerSweep) {
 		throw new RangeError(`${accounts.length} accounts cannot be closed at once`);
 	}
-	const { address: program, vault } = deployment.program;
-	const instructions = accounts.map(({ orderId, payer }) =>
-		payer === undefined ? closeRecord(program, orderId, vault) : closeOrder(program, orderId, payer),
-	);
 	return signInstructions({
 		...parts,
-		unitLimit: unitLimitPerAccount * accounts.length,
-		instructions: await Promise.all(instructions),
+		unitLimit: unitLimitPerInstruction * instructions.length,
+		instructions,
 	});
 }

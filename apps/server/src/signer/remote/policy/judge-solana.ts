@@ -13,7 +13,7 @@ import {
 } from "@geoswap/protocol";
 import { keccak256 } from "viem";
 import { isWithinSolana } from "../../../chain/solana/program/program-order.ts";
-import { accountsPerSweep } from "../../../chain/solana/program/sign-sweep.ts";
+import { instructionsPerSweep } from "../../../chain/solana/program/sign-sweep.ts";
 import { expectAttested } from "./expect-attested.ts";
 import { expectOurOrder, type OrderRules } from "./expect-our-order.ts";
 import type { Charge, Judgement } from "./judgement.ts";
@@ -101,9 +101,9 @@ function expectAllowed(call: ProgramCall, { deployment, orders }: SolanaRules): 
 			return;
 		}
 		case "close":
-			if (call.accounts.length > accountsPerSweep)
+			if (call.accounts.length > instructionsPerSweep)
 				refuse("malformed", "too many accounts are closed at once");
-			if (call.accounts.some(({ isRecord, to }) => isRecord && to !== program.vault))
+			if (call.accounts.some(({ does, to }) => does === "closeRecord" && to !== program.vault))
 				refuse("not-ours", "the rent of a record does not go to our vault");
 	}
 }

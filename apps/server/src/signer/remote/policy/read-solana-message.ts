@@ -38,10 +38,13 @@ export type ProgramCall =
 	| { kind: "fill"; order: Order; amount: bigint; createsAccount: boolean }
 	| { kind: "void"; order: Order }
 	| { kind: "release" | "refund"; order: Order; decision: Decision; createsAccount: boolean }
-	| { kind: "close"; accounts: ClosedAccount[] };
+	| { kind: "close"; accounts: SweptAccount[] };
 
-/** An account of an order or a record, and the account that gets its rent. */
-type ClosedAccount = { account: SolanaAddress; to: SolanaAddress; isRecord: boolean };
+/**
+ * An account of an order or a record, and the account that gets its rent; or an order's account and the owner of its
+ * input, who gets the SOL that arrived after the payment.
+ */
+type SweptAccount = { account: SolanaAddress; to: SolanaAddress; does: "pay" | "close" | "closeRecord" };
 
 export type SolanaMessage = {
 	feePayer: SolanaAddress;
@@ -111,6 +114,8 @@ async function readCall(instructions: readonly Read[], { deployment, order }: So
 	);
 	const [first] = own;
 	if (!first) return refuse("not-ours", "the message does not call our program");
+	const isSweep = own.some(({ data }) => data[0] === numbers.close || data[0] === numbers.closeRecord);
+	if (isSweep) return { kind: "close", accounts: own.map(readSwept) };
 	switch (first.data[0]) {
 		case numbers.prepare:
 			return { kind: "open", order: decodePrepare(first, address) };
@@ -118,9 +123,6 @@ async function readCall(instructions: readonly Read[], { deployment, order }: So
 			return { kind: "fill", ...(await decodeFill(first, deployment)), createsAccount };
 		case numbers.void:
 			return { kind: "void", order: decodeVoid(first) };
-		case numbers.close:
-		case numbers.closeRecord:
-			return { kind: "close", accounts: own.map(readClosed) };
 		default: {
 			if (!order) return refuse("malformed", "the caller does not name the order that the message ends");
 			const toVault = (await payOrder(address, order, { to: "vault" })).accounts?.[1]?.address;
@@ -130,9 +132,10 @@ async function readCall(instructions: readonly Read[], { deployment, order }: So
 	}
 }
 
-function readClosed({ addresses: [account, to], data }: ProgramInstruction): ClosedAccount {
+function readSwept({ addresses: [account, to], data }: ProgramInstruction): SweptAccount {
 	if (!account || !to) return refuse("malformed", "an account is closed for nobody");
-	return { account, to, isRecord: data[0] === numbers.closeRecord };
+	const does = (["pay", "close", "closeRecord"] as const).find((name) => data[0] === numbers[name]);
+	return does ? { account, to, does } : refuse("malformed", "accounts are closed by other transactions");
 }
 
 function readDecision(first: ProgramInstruction): Decision {
@@ -177,10 +180,10 @@ async function instructionsOf(
 			return endingInstructions({ ...keys, ...call, to: call.kind === "release" ? "vault" : "wallet" });
 		case "close":
 			// The ids of the orders are in no message, so that the addresses of their accounts cannot be computed again.
-			return call.accounts.map(({ account, to, isRecord }) => ({
+			return call.accounts.map(({ account, to, does }) => ({
 				programAddress: address,
 				accounts: [account, to].map((one) => ({ address: one, role: AccountRole.WRITABLE })),
-				data: Uint8Array.of(isRecord ? numbers.closeRecord : numbers.close),
+				data: Uint8Array.of(numbers[does]),
 			}));
 	}
 }
