@@ -32,7 +32,6 @@ const solanaPace = {
 	fillSeconds: 60,
 	refundSeconds: 30,
 	blockhashSeconds: { least: 20, most: 35 },
-	// As for the other volatile assets, this is more than any test takes.
 };
 
 /**

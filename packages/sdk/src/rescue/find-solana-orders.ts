@@ -88,7 +88,7 @@ function placeOf({ state, isPaid }: OrderAccount, held: bigint): SolanaOrder["pl
 	return "escrow";
 }
 
-/** Returns the first second in which the program refunds an order to anyone who asks. */
+/** Returns the first second in which anyone may have the program refund an order. */
 function takeableFrom({ state, isLocal, openDeadline, fillDeadline, refundAfter }: OrderAccount): bigint {
 	// Its accounts were created, and the order was not opened: it can be opened until its deadline.
 	if (state === "prepared") return openDeadline + 1n;

@@ -116,8 +116,10 @@ const accountWords: Record<string, string> = {
 	treasury: "withdrawn by the operator",
 	gas: "paid to chains",
 	relayer: "spent by relayers",
-	marker: "lamports of open orders and records",
-	rent: "rent of accounts",
+	locked: "rent of open orders and records",
+	rent: "rent of accounts made for others",
+	unattributed: "moved for no order",
+	loss: "lost",
 	opening: "at the beginning",
 };
 
