@@ -8,7 +8,7 @@ import {
 import type { Address } from "viem";
 import * as z from "zod";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
-import { readAccountNonces } from "../../chain/evm/wallet/read-account-nonces.ts";
+import { readAccountNonce } from "../../chain/evm/wallet/read-account-nonces.ts";
 import { readDelegation } from "../../chain/evm/wallet/read-delegation.ts";
 import { readAccountEscrow, readEpoch } from "../../chain/evm/wallet/read-epoch.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
@@ -62,9 +62,9 @@ async function delegationOf(
 	chain: EvmChain,
 	wallet: Address,
 ): Promise<Omit<DelegationResponse, "chainId" | "walletAddress">> {
-	const [delegation, nonces, epoch] = await Promise.all([
+	const [delegation, accountNonce, epoch] = await Promise.all([
 		readDelegation(chain, wallet),
-		readAccountNonces(chain, wallet),
+		readAccountNonce(chain, wallet, "latest"),
 		readEpoch(chain, wallet),
 	]);
 	const { contracts } = chain.deployment;
@@ -76,7 +76,7 @@ async function delegationOf(
 				originReady: true,
 				delegatedTo: delegation.delegate,
 				accepts: delegation.delegate === contracts.typedDelegate ? ["typed"] : ["personal", "typed"],
-				accountNonce: nonces.latest,
+				accountNonce,
 				mandateEpoch,
 				mandateEscrow: contracts.escrow,
 			};
@@ -91,7 +91,7 @@ async function delegationOf(
 				}),
 				delegationTarget: contracts.delegate,
 				typedDelegationTarget: contracts.typedDelegate,
-				accountNonce: nonces.latest,
+				accountNonce,
 				mandateEpoch,
 			};
 		case "other":

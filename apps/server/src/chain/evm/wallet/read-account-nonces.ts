@@ -5,16 +5,19 @@ import type { EvmChain } from "../chain-client.ts";
 /** The wallet's next nonce at the newest block, and after its pending transactions. */
 export type AccountNonces = { latest: number; pending: number };
 
-export async function readAccountNonces(
+export async function readAccountNonces(chain: EvmChain, wallet: Address): Promise<AccountNonces> {
+	const [latest, pending] = await Promise.all([
+		readAccountNonce(chain, wallet, "latest"),
+		readAccountNonce(chain, wallet, "pending"),
+	]);
+	return { latest, pending };
+}
+
+/** Reads one of the two nonces. */
+export function readAccountNonce(
 	{ chainId, client }: EvmChain,
 	wallet: Address,
-): Promise<AccountNonces> {
-	const [latest, pending] = await askChain(
-		chainId,
-		Promise.all([
-			client.getTransactionCount({ address: wallet, blockTag: "latest" }),
-			client.getTransactionCount({ address: wallet, blockTag: "pending" }),
-		]),
-	);
-	return { latest, pending };
+	blockTag: keyof AccountNonces,
+): Promise<number> {
+	return askChain(chainId, client.getTransactionCount({ address: wallet, blockTag }));
 }
