@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { packDeadlines } from "@geoswap/protocol";
 import { type BenchRow, benchRow } from "./bench-row.ts";
-import { type Costs, costsBetween, countStatements, ownParts, readCosts } from "./read-costs.ts";
+import { type Costs, costsBetween, countCalls, countStatements, ownParts, readCosts } from "./read-costs.ts";
 import type { Bench } from "./start-bench.ts";
 
 const quietMs = 10_000;
@@ -22,7 +22,7 @@ export function idleRows(group: string, costs: Costs): BenchRow[] {
 		row("processor time a second, ours in all", "ms", ownMs / seconds),
 		...ownParts.map((part) => row(`  ${part}`, "ms", costs.processorMs[part] / seconds)),
 		row("statements a second", "", countStatements(costs) / seconds),
-		row("calls to nodes a second", "", costs.rpcCalls / seconds),
+		row("calls to nodes a second", "", countCalls(costs) / seconds),
 	];
 }
 

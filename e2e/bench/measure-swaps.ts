@@ -7,6 +7,7 @@ import {
 	addCosts,
 	type Costs,
 	costsBetween,
+	countCalls,
 	countStatements,
 	ownParts,
 	type Part,
@@ -25,6 +26,8 @@ export type StatementRow = { role: string; text: string; perSwap: number; msPerS
 const statisticsMs = 1_500;
 const bareIs = "only what cannot be avoided";
 const endTimeoutMs = 120_000;
+/** Methods that a swap calls less often have no row of their own. */
+const leastCallsShown = 0.1;
 
 /**
  * Measures the costs of swaps until no work is left for any of them, beside the bare twin. Swaps come in waves: an op
@@ -100,8 +103,13 @@ export async function measureCosts(
 		row("  less those without swaps", "", both.transactions / swapped - without(idle.transactions)),
 		row("calls of the engine to a worker per swap", "", both.engineRuns / swapped, bare.engineRuns / count),
 		row("records in the engine's log per swap", "", both.engineRecords / swapped, bare.engineRecords / count),
-		row("calls to nodes per swap", "", both.rpcCalls / swapped),
-		row("  less those without swaps", "", both.rpcCalls / swapped - without(idle.rpcCalls)),
+		row("calls to nodes per swap", "", countCalls(both) / swapped),
+		row("  less those without swaps", "", countCalls(both) / swapped - without(countCalls(idle))),
+		...Object.entries(both.rpcCalls)
+			.map(([method, count]) => ({ method, net: count / swapped - without(idle.rpcCalls[method] ?? 0) }))
+			.filter(({ net }) => net >= leastCallsShown)
+			.toSorted((a, b) => b.net - a.net)
+			.map(({ method, net }) => row(`    ${method}`, "", net)),
 		row("settled a second", "/s", percentile(rates, 50), settledPerSecond(bareResult)),
 		...latencyRows({ title, result, bareResult }),
 	];

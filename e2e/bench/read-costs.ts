@@ -32,8 +32,8 @@ export type Costs = {
 	engineRuns: number;
 	/** Number of records that the engine wrote to its log. */
 	engineRecords: number;
-	/** Calls of the services to the first providers. Each call of a batch counts. */
-	rpcCalls: number;
+	/** Calls of the services to the first providers, by method. Each call of a batch counts. */
+	rpcCalls: Record<string, number>;
 };
 
 /** Reads the processor time of all child processes so far, and the counters of PostgreSQL, the engine and the nodes. */
@@ -62,7 +62,7 @@ export async function readCosts(
 		transactions: row?.transactions ?? 0,
 		engineRuns: counterOf(engine, "restate_connection_pool_stream_opened_total"),
 		engineRecords: counterOf(engine, "restate_bifrost_sequencer_committed_records_total"),
-		rpcCalls: chains.flatMap((counts) => Object.values(counts)).reduce((sum, count) => sum + count, 0),
+		rpcCalls: chains.reduce((sum, counts) => addCounts(sum, counts, 1), {}),
 	};
 }
 
@@ -95,8 +95,22 @@ function combineCosts(a: Costs, b: Costs, sign: 1 | -1): Costs {
 		transactions: a.transactions + sign * b.transactions,
 		engineRuns: a.engineRuns + sign * b.engineRuns,
 		engineRecords: a.engineRecords + sign * b.engineRecords,
-		rpcCalls: a.rpcCalls + sign * b.rpcCalls,
+		rpcCalls: addCounts(a.rpcCalls, b.rpcCalls, sign),
 	};
+}
+
+function addCounts(
+	a: Record<string, number>,
+	b: Record<string, number>,
+	sign: 1 | -1,
+): Record<string, number> {
+	const sum = { ...a };
+	for (const [method, count] of Object.entries(b)) sum[method] = (sum[method] ?? 0) + sign * count;
+	return sum;
+}
+
+export function countCalls({ rpcCalls }: Costs): number {
+	return Object.values(rpcCalls).reduce((sum, count) => sum + count, 0);
 }
 
 /**
