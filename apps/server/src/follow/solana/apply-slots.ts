@@ -78,9 +78,9 @@ export async function applySlots(
 	const hash = slotHash(number, head.hash);
 	const finalizedNumber = Math.max(finalized?.slot ?? 0, head.finalizedNumber);
 	const bookedNumber = await bookedBefore(db, { chainId, head, landed });
-	// The holdings of a node that is behind are not compared: the books may be past its slot.
+	// The holdings of a node that is behind the books are not compared.
 	const { holdings } = applied;
-	const compared = holdings && holdings.slot >= head.finalizedNumber ? holdings : undefined;
+	const compared = holdings && holdings.slot >= head.bookedNumber ? holdings : undefined;
 	const bookUpTo = compared?.slot ?? head.bookedNumber;
 	await db.query(
 		`update chain_heads set number = $2, hash = $3, timestamp = greatest(timestamp, $4), base_fee = $5,
@@ -102,7 +102,14 @@ export async function applySlots(
 	// All of ours up to the final slot is known again.
 	if (finalized) await deleteUnreadBlocksAbove(db, { chainId, number: -1 });
 	const unbooked = finalized
-		? await book(db, { applied, finalizedNumber, after: bookedNumber, upTo: bookUpTo, compared })
+		? await book(db, {
+				applied,
+				finalizedNumber,
+				after: bookedNumber,
+				upTo: bookUpTo,
+				compared,
+				headHash: hash,
+			})
 		: [];
 
 	const orderIds = [
@@ -199,12 +206,14 @@ async function book(
 		after,
 		upTo,
 		compared,
+		headHash,
 	}: {
 		applied: AppliedSlots;
 		finalizedNumber: number;
 		after: number;
 		upTo: number;
 		compared: SlotHoldings | undefined;
+		headHash: Hash;
 	},
 ): Promise<string[]> {
 	const gas = await settleNonces(db, { chainId, finalizedNumber });
@@ -216,7 +225,7 @@ async function book(
 		booked.flatMap((posting) => posting.entries),
 	);
 	await saveRents(db, { chainId, after, upTo });
-	if (compared) await bookUnattributed(db, { chainId, holdings: compared });
+	if (compared) await bookUnattributed(db, { chainId, holdings: compared, headHash });
 	return unbooked;
 }
 

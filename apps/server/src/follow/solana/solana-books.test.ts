@@ -212,6 +212,30 @@ test("a payout that was believed lost is booked when it is found, and is then no
 	expect((await scene.booked("gas")).get(zeroHash)).toBe(gasBefore + fee);
 });
 
+test.each([
+	{ when: "its amount was booked as unattributed before", isBookedBefore: true, slots: 0 },
+	{ when: "its amount is booked as unattributed in the same look", isBookedBefore: false, slots: 0 },
+	{ when: "slots become final after the vault's balances are read", isBookedBefore: true, slots: 20 },
+])(
+	"the look that finds a payout late leaves no difference to the vault's balances if $when",
+	async ({ isBookedBefore, slots }) => {
+		await scene.followToEnd();
+		const order = scene.payout();
+		const transaction = await scene.actions.fill(order, 9_950_000n);
+		await scene.actions.landed(transaction);
+		await scene.pool.query("update lane_transactions set state = 'final' where hash = $1", [
+			hexToBytes(transaction.signature),
+		]);
+		await scene.actions.finalized();
+		if (isBookedBefore) await scene.followToEnd({ compares: false });
+		await scene.wait(order);
+		await scene.forgetLook();
+		await scene.follow({ before: { call: 1, happens: () => scene.admin.warp({ slots }) } });
+		expect(await scene.namesOf(order)).toEqual(["Filled", "RentPaid"]);
+		await scene.expectBooksToMatch();
+	},
+);
+
 test("a transaction that is found late, while another one cannot be read, is booked by the next complete read", async () => {
 	await scene.followToEnd();
 	const before = await scene.booked("unattributed");

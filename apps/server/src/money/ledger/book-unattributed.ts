@@ -1,4 +1,4 @@
-import { bytesToHex, type Hex, hexToBytes } from "viem";
+import { bytesToHex, type Hash, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
 import type { Entry } from "./event-entries.ts";
@@ -16,7 +16,16 @@ const account = "stock";
  */
 export async function bookUnattributed(
 	db: Database,
-	{ chainId, holdings }: { chainId: number; holdings: SlotHoldings },
+	{
+		chainId,
+		holdings,
+		headHash,
+	}: {
+		chainId: number;
+		holdings: SlotHoldings;
+		/** Differs each time: a delivery that is found late changes a difference that was booked at the same slot. */
+		headHash: Hash;
+	},
 ): Promise<Posting[]> {
 	const balances = await readLedgerBalances(db, chainId);
 	const postings = [...holdings.vault].flatMap(([token, amount]): Posting[] => {
@@ -24,7 +33,7 @@ export async function bookUnattributed(
 		if (difference === 0n) return [];
 		return [
 			{
-				key: `${chainId}:unattributed:${holdings.slot}:${account}:${token}`,
+				key: `${chainId}:unattributed:${headHash}:${account}:${token}`,
 				chainId,
 				blockNumber: holdings.slot,
 				name: "unattributed",
