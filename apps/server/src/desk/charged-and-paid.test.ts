@@ -31,8 +31,8 @@ import { type BlockPrices, readBlockPrices } from "../chain/evm/read/read-block-
 import { readReceipts } from "../chain/evm/read/read-receipts.ts";
 import { type NativeRecipient, readNativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
 import { evmChains } from "../config/chain-config.ts";
+import { laneKey } from "../durable/poke-targets.ts";
 import { createLane } from "../lane/evm/create-lane.ts";
-import { laneKey } from "../lane/lane-key.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createDesk } from "./desk.ts";

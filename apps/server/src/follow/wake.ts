@@ -1,6 +1,7 @@
 import type { Address } from "viem";
 import type { Database } from "../database/database.ts";
 import type { Engine } from "../durable/durable.ts";
+import { laneTarget, roundTarget } from "../durable/poke-targets.ts";
 import { readOpenWork } from "./open-work.ts";
 
 /** Pokes a round if swaps are due, and the lanes and attestations of the chain that have work. */
@@ -24,10 +25,10 @@ export async function wake({
 		: relayers.filter((relayer) => work.relayers.has(relayer.toLowerCase()));
 	await Promise.all([
 		// This poke has no name: during a run, a poke with the name of the one that started the run would be lost.
-		...(work.isDue ? [engine.poke({ object: "round", key: "0" })] : []),
+		...(work.isDue ? [engine.poke(roundTarget)] : []),
 		...busy.map((relayer) => {
-			const key = `${chainId}:${relayer.toLowerCase()}`;
-			return engine.poke({ object: "lane", key }, { dedupeKey: `${key}:${occasion}` });
+			const target = laneTarget({ chainId, relayer });
+			return engine.poke(target, { dedupeKey: `${target.key}:${occasion}` });
 		}),
 		...(work.hasUnattested
 			? [

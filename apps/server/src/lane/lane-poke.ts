@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { PreparedPoke } from "../durable/durable.ts";
-import { laneKey } from "./lane-key.ts";
+import { laneTarget } from "../durable/poke-targets.ts";
 
 /**
  * Returns the poke that asks a lane of the chain to take queued jobs, after the bundle window. All callers within one
@@ -23,8 +23,6 @@ export function lanePoke({
 	const window = Math.floor(nowMs / Math.max(bundleWindowMs, 1));
 	const relayer = relayers[window % relayers.length];
 	if (!relayer) return [];
-	const key = laneKey({ chainId, relayer });
-	return [
-		{ target: { object: "lane", key }, options: { delayMs: bundleWindowMs, dedupeKey: `${key}/${window}` } },
-	];
+	const target = laneTarget({ chainId, relayer });
+	return [{ target, options: { delayMs: bundleWindowMs, dedupeKey: `${target.key}/${window}` } }];
 }

@@ -25,9 +25,9 @@ import { laneDeps } from "../../test/lane/start-lane.ts";
 import { countingPool } from "../../test/service/counting-pool.ts";
 import type { EvmChain } from "../chain/evm/chain-client.ts";
 import type { Pump } from "../durable/durable.ts";
+import { laneKey } from "../durable/poke-targets.ts";
 import type { JobKind } from "../swap/facts/job.ts";
 import { createLane } from "./evm/create-lane.ts";
-import { laneKey } from "./lane-key.ts";
 import { lanesByChain } from "./lanes-by-chain.ts";
 
 const policy = { bundleSize: 20, replaceAfterBlocks: 5, minimumTipWei: "1000000", finalitySeconds: 5 };

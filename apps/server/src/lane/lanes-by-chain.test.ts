@@ -1,8 +1,8 @@
 import { solanaChainId, toSolanaWord } from "@geoswap/protocol";
 import { generateKeyPairSigner } from "@solana/kit";
 import { expect, test } from "vitest";
+import { laneKey } from "../durable/poke-targets.ts";
 import { createLog } from "../telemetry/log.ts";
-import { laneKey } from "./lane-key.ts";
 import { lanePoke } from "./lane-poke.ts";
 import { lanesByChain } from "./lanes-by-chain.ts";
 

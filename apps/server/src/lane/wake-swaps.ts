@@ -1,4 +1,5 @@
 import type { SwapUuid } from "@geoswap/protocol";
+import { roundTarget } from "../durable/poke-targets.ts";
 import type { LaneDeps } from "./evm/lane.ts";
 
 /** Pokes a round to look at swaps whose jobs changed. The code that changed the jobs has made the swaps due. */
@@ -8,7 +9,7 @@ export async function wakeSwaps(
 ): Promise<void> {
 	if (swapIds.length === 0) return;
 	// If the poke fails, the tick finds the swaps.
-	await engine.poke({ object: "round", key: "0" }).catch((err: unknown) => {
+	await engine.poke(roundTarget).catch((err: unknown) => {
 		log.warn({ swapIds, err }, "the round could not be poked");
 	});
 }

@@ -5,6 +5,7 @@ import type { RefundWorth } from "../desk/refund-worth.ts";
 import type { Desk } from "../desk/venue.ts";
 import type { Engine, PreparedPoke } from "../durable/durable.ts";
 import { pokeAtOnce } from "../durable/poke-at-once.ts";
+import { roundTarget } from "../durable/poke-targets.ts";
 import { skipOverdue } from "../durable/skip-overdue.ts";
 import { type TrackedPumps, trackPumps } from "../durable/track-pumps.ts";
 import type { LaneDeps } from "../lane/evm/lane.ts";
@@ -128,7 +129,7 @@ export function createPumps(options: PumpsOptions): WorkerPumps {
 				if (!ask) throw new Error(`chain ${chainId} is not configured`);
 				return ask(deposit, needed);
 			},
-			pokeRound: () => engine.poke({ object: "round", key: "0" }),
+			pokeRound: () => engine.poke(roundTarget),
 			metrics: metrics?.swaps,
 			nowMs,
 			log,

@@ -1,9 +1,9 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { PokeTarget } from "../durable/durable.ts";
+import { laneTarget, roundTarget } from "../durable/poke-targets.ts";
 import type { SkippingEngine } from "../durable/skip-overdue.ts";
 import type { TrackedPumps } from "../durable/track-pumps.ts";
-import { laneKey } from "../lane/lane-key.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Due, DueWork } from "./due-work.ts";
 
@@ -68,7 +68,7 @@ export function createTick({
 		const { round, chains } = await readDue();
 		/** Pumps that run here now are left out: they have more work than they can do, and do not hang. */
 		const overdue: PokeTarget[] = [];
-		see(round, { object: "round", key: "0" }, overdue);
+		see(round, roundTarget, overdue);
 		const now = nowMs();
 		const asked = chains.filter(({ hasQuestions }) => hasQuestions);
 		askedSince = new Map(asked.map(({ chainId }) => [chainId, askedSince.get(chainId) ?? now]));
@@ -82,7 +82,7 @@ export function createTick({
 			for (const [i, relayer] of relayers.entries()) {
 				const isAsked = !isAnyGood || i === turn % relayers.length;
 				const isStuck = stuckRelayers.includes(relayer.toLowerCase() as Hex) && turn % stuckEvery === 0;
-				const target: PokeTarget = { object: "lane", key: laneKey({ chainId, relayer }) };
+				const target = laneTarget({ chainId, relayer });
 				if (!isStuck) see(isAsked ? jobs : "no", target, overdue);
 				else if (!isRunning(target)) void runHere(target);
 			}

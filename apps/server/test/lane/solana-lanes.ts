@@ -29,8 +29,8 @@ import { readSolanaWallet } from "../../src/chain/solana/read/read-solana-wallet
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
+import { laneKey } from "../../src/durable/poke-targets.ts";
 import { storeAttestation } from "../../src/job/attestations.ts";
-import { laneKey } from "../../src/lane/lane-key.ts";
 import { createSolanaLane } from "../../src/lane/solana/create-solana-lane.ts";
 import type { SolanaLaneDeps } from "../../src/lane/solana/solana-lane.ts";
 import type { JobKind } from "../../src/swap/facts/job.ts";

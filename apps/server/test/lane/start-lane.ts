@@ -1,7 +1,7 @@
 import type { EvmChain } from "../../src/chain/evm/chain-client.ts";
+import { laneKey } from "../../src/durable/poke-targets.ts";
 import { createLane } from "../../src/lane/evm/create-lane.ts";
 import type { LaneChain, LaneDeps } from "../../src/lane/evm/lane.ts";
-import { laneKey } from "../../src/lane/lane-key.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 import type { LaneScene } from "./lane-scene.ts";
 import { plainPayments } from "./payment-facts.ts";

@@ -3,8 +3,8 @@ import { attestationMessage, attestationTypedData, type Order, orderId, toWord }
 import { bytesToHex, type Hex, type LocalAccount, parseTransaction, serializeTransaction } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
 import type { EvmChain } from "../../src/chain/evm/chain-client.ts";
+import { laneKey } from "../../src/durable/poke-targets.ts";
 import { createLane } from "../../src/lane/evm/create-lane.ts";
-import { laneKey } from "../../src/lane/lane-key.ts";
 import { lanesByChain } from "../../src/lane/lanes-by-chain.ts";
 import type { Delivery } from "../../src/swap/facts/swap-record.ts";
 import { createLog } from "../../src/telemetry/log.ts";

@@ -1,10 +1,12 @@
-import { isIPv4 } from "node:net";
 import type { Milliseconds } from "@geoswap/protocol";
+import { networkOf } from "./network-of.ts";
 
 /** Time for which a use of a key counts. */
 const windowMs = 3_600_000;
-/** Beyond this a key is told of: one agent, its replicas and a developer use fewer. */
+/** A key that is used from more networks than this is logged: one agent, its replicas and a developer use fewer. */
 const many = 5;
+/** The size of the networks that count once. */
+const sameOwner = { ipv4Bits: 24, ipv6Bits: 48 };
 /** Networks that are kept for one key, and keys that are kept: a flood must not fill the memory. */
 const mostNetworks = 256;
 const mostKeys = 10_000;
@@ -31,7 +33,7 @@ export function createKeyNetworks({
 	const keys = new Map<string, { usedAtMs: Map<string, Milliseconds>; toldAbove: number }>();
 	return {
 		used: (keyId, address) => {
-			const network = networkOf(address);
+			const network = networkOf(address, sameOwner);
 			const key = keys.get(keyId) ?? { usedAtMs: new Map<string, Milliseconds>(), toldAbove: many };
 			if (!keys.has(keyId)) {
 				if (keys.size >= mostKeys) return;
@@ -61,11 +63,4 @@ export function createKeyNetworks({
 
 function forget(usedAtMs: Map<string, Milliseconds>, beforeMs: Milliseconds): void {
 	for (const [network, atMs] of usedAtMs) if (atMs < beforeMs) usedAtMs.delete(network);
-}
-
-function networkOf(address: string): string {
-	const plain = address.replace(/^::ffff:/i, "");
-	if (isIPv4(plain)) return plain.slice(0, plain.lastIndexOf("."));
-	// Groups that `::` leaves out are at the end of a /48 in all but reserved addresses.
-	return plain.split(":").slice(0, 3).join(":");
 }

@@ -28,6 +28,7 @@ import { wasRestoredSince } from "../../database/restores.ts";
 import type { SealedQuote } from "../../desk/sealed-quote.ts";
 import type { Desk } from "../../desk/venue.ts";
 import type { Engine } from "../../durable/durable.ts";
+import { roundTarget } from "../../durable/poke-targets.ts";
 import { readUnsettledGas } from "../../money/unsettled-gas.ts";
 import { unfinalUpToUsdCents } from "../../swap/decide/deposit-depth.ts";
 import {
@@ -209,7 +210,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 			log.info({ swapId }, "swap submitted");
 			// The round tells the lanes about an op that was just submitted.
 			engine
-				.poke({ object: "round", key: "0" })
+				.poke(roundTarget)
 				.catch((err: unknown) => log.warn({ swapId, err }, "the round could not be poked"));
 		}
 	}

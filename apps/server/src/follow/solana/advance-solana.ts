@@ -8,6 +8,7 @@ import { readSlots } from "../../chain/solana/read/read-slots.ts";
 import { toSignature } from "../../chain/solana/read/read-statuses.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import type { Engine } from "../../durable/durable.ts";
+import { laneTarget } from "../../durable/poke-targets.ts";
 import { adoptFound } from "../../job/journal/adopt-found.ts";
 import { readRents } from "../../job/journal/rents.ts";
 import { readHead, slotHash } from "../../swap/due/chain-head.ts";
@@ -226,7 +227,7 @@ async function pokeForLeftovers(
 	const [relayer] = relayers;
 	if (!relayer) return;
 	if (!(await hasLeftovers(pool, { chainId, relayers }))) return;
-	const key = `${chainId}:${relayer.toLowerCase()}`;
-	const dedupeKey = `${key}:leftovers ${Math.floor(timestamp / leftoversEverySeconds)}`;
-	await engine.poke({ object: "lane", key }, { dedupeKey });
+	const target = laneTarget({ chainId, relayer });
+	const dedupeKey = `${target.key}:leftovers ${Math.floor(timestamp / leftoversEverySeconds)}`;
+	await engine.poke(target, { dedupeKey });
 }

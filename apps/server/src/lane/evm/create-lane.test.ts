@@ -41,11 +41,11 @@ import { answeringTraces } from "../../../test/telemetry/answering-traces.ts";
 import type { EvmChain } from "../../chain/evm/chain-client.ts";
 import { encodeBundle } from "../../chain/evm/send/encode-bundle.ts";
 import type { DatabasePool } from "../../database/database.ts";
+import { laneKey } from "../../durable/poke-targets.ts";
 import { SignerError } from "../../signer/signer-error.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
 import { createLog } from "../../telemetry/log.ts";
 import type { Tracer } from "../../telemetry/tracer.ts";
-import { laneKey } from "../lane-key.ts";
 import { lanesByChain } from "../lanes-by-chain.ts";
 import { createLane } from "./create-lane.ts";
 

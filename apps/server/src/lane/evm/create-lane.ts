@@ -1,5 +1,5 @@
 import type { Pump } from "../../durable/durable.ts";
-import { laneKey } from "../lane-key.ts";
+import { laneKey } from "../../durable/poke-targets.ts";
 import { createLeaseTime } from "../lease-time.ts";
 import { lookAtLane } from "../look-at-lane.ts";
 import { traceTransaction } from "../trace-transaction.ts";

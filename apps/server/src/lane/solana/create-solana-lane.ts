@@ -1,7 +1,7 @@
 import { toSolanaWord } from "@geoswap/protocol";
 import type { Pump } from "../../durable/durable.ts";
+import { laneKey } from "../../durable/poke-targets.ts";
 import { raiseNonce } from "../../job/journal/lane-transactions.ts";
-import { laneKey } from "../lane-key.ts";
 import { createLeaseTime } from "../lease-time.ts";
 import { lookAtLane } from "../look-at-lane.ts";
 import { traceTransaction } from "../trace-transaction.ts";

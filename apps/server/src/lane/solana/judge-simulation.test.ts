@@ -1,8 +1,7 @@
 import type { SolanaAddress } from "@geoswap/protocol";
 import { expect, test } from "vitest";
 import type { Job, JobKind } from "../../swap/facts/job.ts";
-import { judgeSimulation } from "./judge-simulation.ts";
-import { later } from "./later.ts";
+import { judgeSimulation, later } from "./judge-simulation.ts";
 
 const job = (kind: JobKind, strikes = 0) => ({ kind, strikes, alone: false }) as Job;
 const [feePayer, program, vault, recipient] = ["payer", "program", "vault", "recipient"].map(

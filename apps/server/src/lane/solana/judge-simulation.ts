@@ -4,7 +4,6 @@ import type { TransactionSimulation } from "../../chain/solana/send/simulate-tra
 import type { Job } from "../../swap/facts/job.ts";
 import { strike } from "../strike.ts";
 import type { Verdict } from "../verdict.ts";
-import { later } from "./later.ts";
 
 /** Errors of an order that was decided a moment ago: its record exists, or the transaction itself has landed. */
 const decided = /already in use|AlreadyProcessed/i;
@@ -17,6 +16,11 @@ type OwnAddresses = Pick<SolanaDeployment, "feePayers"> & {
 
 /** The number of slots that take about as long as a block of other chains. */
 const slotsPerBlock = 5;
+/** Slots after which the follower, or a node that is behind, has seen more of the chain. */
+const laterSlots = 10;
+
+/** The verdict on a job that cannot be signed at the moment, but may be later. */
+export const later: Extract<Verdict, { do: "postpone" }> = { do: "postpone", blocks: laterSlots };
 
 /** Returns the verdict on a job whose transaction would fail. */
 export function judgeSimulation(

@@ -22,8 +22,7 @@ import type { Job } from "../../swap/facts/job.ts";
 import { readAttestedBatch } from "../evm/read-attested-batch.ts";
 import { lateReason } from "../late-reason.ts";
 import type { Verdict } from "../verdict.ts";
-import { strikeInSlots } from "./judge-simulation.ts";
-import { later } from "./later.ts";
+import { later, strikeInSlots } from "./judge-simulation.ts";
 import { mostLamports } from "./most-lamports.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 

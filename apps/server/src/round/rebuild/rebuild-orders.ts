@@ -15,6 +15,7 @@ import type { DatabasePool } from "../../database/database.ts";
 import { wasRestoredSince } from "../../database/restores.ts";
 import type { RefundWorth } from "../../desk/refund-worth.ts";
 import type { Engine } from "../../durable/durable.ts";
+import { roundTarget } from "../../durable/poke-targets.ts";
 import {
 	decideUnknownOrder,
 	forgetLeftOrders,
@@ -193,7 +194,7 @@ async function rebuild(
 	log.warn(told, "a swap was rebuilt from its order on the chain");
 	// The swap is due: at worst the tick finds it.
 	await engine
-		.poke({ object: "round", key: "0" })
+		.poke(roundTarget)
 		.catch((err: unknown) => log.warn({ swapId, err }, "the round could not be poked"));
 	return "rebuilt";
 }

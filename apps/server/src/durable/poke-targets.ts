@@ -1,4 +1,13 @@
 import type { Address } from "viem";
+import type { PokeTarget } from "./durable.ts";
+
+/** The slot in which rounds begin. A round starts the next slot itself if it has more work than one can do. */
+export const roundTarget: PokeTarget = { object: "round", key: "0" };
+
+/** Returns the target of a lane: see `laneKey`. */
+export function laneTarget(lane: { chainId: number; relayer: Address }): PokeTarget {
+	return { object: "lane", key: laneKey(lane) };
+}
 
 /**
  * The key of a lane: one relayer on one chain. Two bundles with one nonce would replace each other, and nonces are
