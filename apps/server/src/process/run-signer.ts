@@ -5,13 +5,11 @@ import { readSignerConfig } from "../signer/remote/signer-config.ts";
 import { startRemoteSigner } from "../signer/remote/start-remote-signer.ts";
 import { createLog } from "../telemetry/log.ts";
 import { startMetrics } from "../telemetry/start-metrics.ts";
-import { catchHangups } from "./catch-hangups.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { warnOfPlainKeys } from "./warn-of-plain-keys.ts";
 
 /** Runs the remote signer, which holds keys for other processes and judges what they ask it to sign. */
 export async function runSigner(configPath: string): Promise<void> {
-	const hangups = catchHangups();
 	const config = readSignerConfig(configPath);
 	const { deployment, backends } = config;
 	if (deployment.solana) refuseSolanaDevelopmentKeys(deployment.solana);
@@ -24,14 +22,6 @@ export async function runSigner(configPath: string): Promise<void> {
 		meter: metrics?.meter,
 		nowMs: Date.now,
 		log,
-	});
-	hangups.listen(() => {
-		try {
-			signer.reloadCertificates();
-			log.info("the certificates were read again");
-		} catch (error) {
-			log.error({ err: error }, "the certificates could not be read again; the old ones stay in use");
-		}
 	});
 	log.info({ url: signer.url, ...(metrics && { metricsUrl: metrics.url }) }, "listening");
 	const stopping = new AbortController();

@@ -29,6 +29,7 @@ async function startStubborn({ drain }: { drain: string }) {
 	const exited = once(child, "exit");
 	await expect.poll(() => said, { timeout: 20_000 }).toContain("running");
 	return {
+		closeTerminal: () => child.kill("SIGHUP"),
 		/** Sends SIGTERM, and once more when it has printed a word. Returns its exit code. */
 		stopTwice: async (word: string): Promise<number> => {
 			child.kill("SIGTERM");
@@ -39,6 +40,12 @@ async function startStubborn({ drain }: { drain: string }) {
 		},
 	};
 }
+
+test("a process goes on when its terminal closes, and still ends on SIGTERM", async () => {
+	const running = await startStubborn({ drain: "" });
+	running.closeTerminal();
+	expect(await running.stopTwice("closing")).toBe(1);
+}, 60_000);
 
 test("a second signal exits at once with code 1, or with the drain's exit code once that is done", async () => {
 	const plain = await startStubborn({ drain: "" });

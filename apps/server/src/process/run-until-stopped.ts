@@ -23,6 +23,8 @@ export async function runUntilStopped({
 	const end = () => process.exit(process.exitCode ?? 1);
 	const stop = Promise.withResolvers<string>();
 	let isStopping = false;
+	// A process goes on when its terminal closes.
+	process.on("SIGHUP", () => {});
 	for (const signal of ["SIGINT", "SIGTERM"] as const) {
 		process.on(signal, () => {
 			if (isStopping) end();

@@ -10,7 +10,7 @@ import { createRemoteClient, type RemoteClient } from "../../src/signer/backend/
 import { evmSignerOf } from "../../src/signer/evm-signer-of.ts";
 import type { KeyOpener } from "../../src/signer/remote/open-signing-keys.ts";
 import { readSignerConfig } from "../../src/signer/remote/signer-config.ts";
-import { type RemoteSigner, startRemoteSigner } from "../../src/signer/remote/start-remote-signer.ts";
+import { startRemoteSigner } from "../../src/signer/remote/start-remote-signer.ts";
 import { solanaSignerOf } from "../../src/signer/solana-signer-of.ts";
 import { createLog } from "../../src/telemetry/log.ts";
 
@@ -19,7 +19,6 @@ export type TestSigner = {
 	url: string;
 	/** The lines of the audit log. */
 	lines: Record<string, unknown>[];
-	signer: () => RemoteSigner;
 	/** Connects with the certificate of this name. */
 	clientOf: (name: string, options?: { timeoutMs?: number; url?: string }) => RemoteClient;
 	backendOf: (name: string) => Backend;
@@ -74,7 +73,8 @@ export async function startTestSigner({
 		openSolana: async (reference) =>
 			solanaSignerOf(memoryMessageKey({ reference, backend: "env" }, bytesOf(reference))),
 	};
-	const start = () => startRemoteSigner({ config: readSignerConfig(path), opener, nowMs, log });
+	const start = () =>
+		startRemoteSigner({ config: readSignerConfig(path), opener, rereadCertificatesMs: 50, nowMs, log });
 	let running = await start();
 	const connections: RemoteClient[] = [];
 	const clientOf: TestSigner["clientOf"] = (name, { timeoutMs = 30_000, url = running.url } = {}) => {
@@ -93,7 +93,6 @@ export async function startTestSigner({
 			return running.url;
 		},
 		lines,
-		signer: () => running,
 		clientOf,
 		backendOf: (name) => openRemote(clientOf(name)),
 		restart: async () => {

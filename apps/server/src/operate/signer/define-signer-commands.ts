@@ -34,7 +34,7 @@ export function defineSignerCommands(
 		.action(async ({ out, certificate, json }) => {
 			const { revokeCertificate } = await import("./revoke-certificate.ts");
 			const result = await revokeCertificate({ folder: out, certificateFile: certificate });
-			const next = "Put it where tls.crlFile of the signer is, and send the signer SIGHUP.";
+			const next = "Put it where tls.crlFile of the signer is. The signer reads it within seconds.";
 			console.log(json ? JSON.stringify(result) : `${result.crlFile} has it. ${next}`);
 		});
 }

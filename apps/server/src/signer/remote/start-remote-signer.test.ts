@@ -122,7 +122,18 @@ test("a client tells a refusal, which is final, from a signer that is gone, whic
 	await expect(gone.get("/keys")).rejects.toThrow("ECONNREFUSED");
 });
 
-test("a revoked certificate is shut out after a reload, on a new connection and on one that was open", async () => {
+const wereUsed = "the certificates were read again";
+const wereRefused = "the certificates could not be read again; the old ones stay in use";
+/** Changes files of the signer, and waits until it has logged this about them. */
+async function expectNoticed(outcome: string, change: () => unknown): Promise<void> {
+	const logged = () =>
+		signer.lines.flatMap(({ msg }) => (msg === wereUsed || msg === wereRefused ? [msg] : []));
+	const before = logged().length;
+	await change();
+	await expect.poll(() => logged().slice(before).at(-1)).toBe(outcome);
+}
+
+test("a revoked certificate is shut out once the list has it, on a new connection and on one that was open", async () => {
 	const { folder } = signer;
 	const revoke = (name: string) =>
 		revokeCertificate({ folder, certificateFile: join(folder, `${name}.pem`) });
@@ -134,15 +145,13 @@ test("a revoked certificate is shut out after a reload, on a new connection and 
 	const [worker, attester] = [signer.clientOf("worker"), signer.clientOf("attester")];
 	expect((await worker.get("/health")).status).toBe(200);
 	await expect(signer.clientOf("other").get("/health")).rejects.toThrow();
-	await revoke("worker");
-	signer.signer().reloadCertificates();
+	await expectNoticed(wereUsed, () => revoke("worker"));
 	await expect(worker.get("/health")).rejects.toThrow();
 	await expect(signer.clientOf("worker").get("/health")).rejects.toThrow();
 	await expect(signer.clientOf("other").get("/health")).rejects.toThrow();
 	expect((await attester.get("/health")).status).toBe(200);
 	// A list that cannot be read changes nothing.
-	writeFileSync(join(folder, "crl.pem"), "not a list");
-	expect(() => signer.signer().reloadCertificates()).toThrow();
+	await expectNoticed(wereRefused, () => writeFileSync(join(folder, "crl.pem"), "not a list"));
 	await expect(signer.clientOf("worker").get("/health")).rejects.toThrow();
 	expect((await attester.get("/health")).status).toBe(200);
 	writeFileSync(path, JSON.stringify(file));
@@ -202,19 +211,21 @@ test("a restart keeps the count of signatures, and the same payload has the same
 	expect(signed).toBeLessThan(200);
 });
 
-test("new certificates are used after a reload, and a client of the old authority is shut out", async () => {
+test("new certificates are used as soon as all of them are there, and a client of the old authority is shut out", async () => {
 	const { folder } = signer;
 	const client = signer.clientOf("attester");
 	expect((await client.get("/health")).status).toBe(200);
-	for (const file of ["ca", "ca-key", "server", "server-key", "attester", "attester-key"]) {
-		renameSync(join(folder, `${file}.pem`), join(folder, `old-${file}.pem`));
-	}
-	writeFileSync(join(folder, "ca.pem"), "not a certificate");
-	expect(() => signer.signer().reloadCertificates()).toThrow();
+	await expectNoticed(wereRefused, () => {
+		for (const file of ["ca", "ca-key", "server", "server-key", "attester", "attester-key"]) {
+			renameSync(join(folder, `${file}.pem`), join(folder, `old-${file}.pem`));
+		}
+		writeFileSync(join(folder, "ca.pem"), "not a certificate");
+	});
 	expect((await client.get("/health")).status).toBe(200);
 	rmSync(join(folder, "ca.pem"));
-	await makeCertificates({ folder, servers: ["127.0.0.1"], clients: ["attester"], days: 1 });
-	signer.signer().reloadCertificates();
+	await expectNoticed(wereUsed, () =>
+		makeCertificates({ folder, servers: ["127.0.0.1"], clients: ["attester"], days: 1 }),
+	);
 	// The client reads its files again, since its old connection is gone.
 	expect((await client.get("/health")).status).toBe(200);
 	copyFileSync(join(folder, "old-attester.pem"), join(folder, "stale.pem"));

@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import { connectChain } from "../../chain/evm/chain-client.ts";
 import { connectSolana, type SolanaChain } from "../../chain/solana/connect-solana.ts";
 import type { Log } from "../../telemetry/log.ts";
@@ -8,6 +9,7 @@ import { createClosings } from "./proof/create-closings.ts";
 import { createFeedPrices } from "./proof/create-feed-prices.ts";
 import { createProofs } from "./proof/create-proofs.ts";
 import { remoteSignerMetrics } from "./remote-signer-metrics.ts";
+import { followCertificates } from "./server/follow-certificates.ts";
 import { readCertificates } from "./server/read-certificates.ts";
 import { type SignerServer, startSignerServer } from "./server/start-signer-server.ts";
 import type { SignerConfig } from "./signer-config.ts";
@@ -15,8 +17,6 @@ import { openSignerState } from "./state/open-signer-state.ts";
 
 export type RemoteSigner = {
 	url: string;
-	/** Reads the certificates again. Keeps the old ones, and throws, if the new ones cannot be used. */
-	reloadCertificates: () => void;
 	close: () => Promise<void>;
 };
 
@@ -28,6 +28,7 @@ export async function startRemoteSigner({
 	config,
 	opener,
 	meter,
+	rereadCertificatesMs = 2_000,
 	nowMs,
 	log,
 }: {
@@ -35,6 +36,7 @@ export async function startRemoteSigner({
 	opener: KeyOpener;
 	/** Undefined if nobody reads metrics. */
 	meter?: Meter | undefined;
+	rereadCertificatesMs?: Milliseconds;
 	nowMs: () => number;
 	log: Log;
 }): Promise<RemoteSigner> {
@@ -60,14 +62,20 @@ export async function startRemoteSigner({
 		const signing = createSigning({ keys, state, prove, readClosing, nowMs, metrics, log });
 		const server = await startSignerServer({ signing, certificates, host, port, nowMs, log });
 		clientExpiries = server.clientExpiries;
-		return {
-			url: server.url,
-			reloadCertificates: () => {
-				const fresh = readCertificates(config.tls);
-				server.reload(fresh);
+		const following = followCertificates({
+			first: certificates,
+			read: () => readCertificates(config.tls),
+			use: (fresh) => {
+				server.useCertificates(fresh);
 				certificates = fresh;
 			},
+			everyMs: rereadCertificatesMs,
+			log,
+		});
+		return {
+			url: server.url,
 			close: async () => {
+				following.stop();
 				await server.close();
 				state.close();
 			},

@@ -17,7 +17,7 @@ const requestTimeoutMs = 10_000;
 export type SignerServer = {
 	url: string;
 	/** Uses other certificates from now on. Clients connect again, and are checked by the new authority. */
-	reload: (certificates: Certificates) => void;
+	useCertificates: (certificates: Certificates) => void;
 	/** Returns when the certificates of the clients that have connected expire. */
 	clientExpiries: () => { name: string; expiresAtMs: number }[];
 	close: () => Promise<void>;
@@ -140,7 +140,7 @@ export async function startSignerServer({
 
 	return {
 		url: `https://${host}:${(server.address() as AddressInfo).port}`,
-		reload: ({ context }) => {
+		useCertificates: ({ context }) => {
 			server.setSecureContext({ ...context, minVersion: "TLSv1.3" });
 			// A connection of a client that the new authority does not know must not go on.
 			server.closeAllConnections();
