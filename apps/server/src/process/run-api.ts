@@ -19,6 +19,7 @@ import { type DatabasePool, openDatabase } from "../database/database.ts";
 import { connectEngine } from "../durable/connect-engine.ts";
 import { pokeAtOnce } from "../durable/poke-at-once.ts";
 import { expectDatabase } from "../operate/preflight/expect-database.ts";
+import { expectOpenSwaps } from "../operate/preflight/expect-open-swaps.ts";
 import { refuseDevelopmentKeys } from "../operate/preflight/refuse-development-keys.ts";
 import { countRefusals } from "../operate/watch/count-refusals.ts";
 import { watchClock } from "../operate/watch/watch-clock.ts";
@@ -94,7 +95,10 @@ export async function runApi(configPath: string): Promise<void> {
 		waitMs: sharePageWaitMs,
 		onRefusal,
 	});
-	const checkDatabase = () => expectDatabase(pool, "api", config.database.roles);
+	const checkDatabase = async () => {
+		await expectDatabase(pool, "api", config.database.roles);
+		await expectOpenSwaps(pool, config, { role: "api" });
+	};
 	const isChecked = await checkDatabase().then(
 		() => true,
 		(error: unknown) => {

@@ -1,6 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { atWorkerUrl } from "../config/at-worker-url.ts";
-import { solanaChain } from "../config/chain-config.ts";
 import { readConfig } from "../config/read-config.ts";
 import { readSecret, readWebhookKeys } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
@@ -14,7 +13,7 @@ import { connectEngineAdmin } from "../durable/engine-admin.ts";
 import { joinEngine } from "../durable/join-engine.ts";
 import { serveDurable } from "../durable/serve-durable.ts";
 import { expectDatabase } from "../operate/preflight/expect-database.ts";
-import { expectNamedAccounts } from "../operate/preflight/expect-named-accounts.ts";
+import { expectOpenSwaps } from "../operate/preflight/expect-open-swaps.ts";
 import { countRefusals } from "../operate/watch/count-refusals.ts";
 import { connectAttester } from "../round/attestation/attester-client.ts";
 import { openSigners } from "../signer/open-signers.ts";
@@ -77,8 +76,7 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 	const desk = createDesk({ config, book, nowMs, random: randomBytes });
 	if (meter && watching) watchWorker({ meter, config, chains, book, desk, db: watching, nowMs });
 	await expectDatabase(pool, "worker", config.database.roles);
-	const solana = solanaChain(config);
-	if (solana) await expectNamedAccounts(pool, solana.deployment);
+	await expectOpenSwaps(pool, config, { role: "worker" });
 	await ensurePartitions(pool, { nowMs: nowMs() });
 
 	const attesters = config.attesters.map(({ url }) => connectAttester({ url, timeoutMs: attesterTimeoutMs }));

@@ -1,24 +1,24 @@
-import type { SolanaDeployment } from "@geoswap/protocol";
 import { Redis } from "ioredis";
-import { solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { metricsUrlsOf } from "../../config/expect-console.ts";
 import { readOptionalSecret, type SecretName } from "../../config/secrets.ts";
 import { openDatabase } from "../../database/database.ts";
-import type { DatabaseRoles } from "../../database/roles/grant-roles.ts";
 import type { RoleName } from "../../database/roles/grants.ts";
 import { askEngine } from "../../durable/ask-engine.ts";
 import { connectEngineAdmin } from "../../durable/engine-admin.ts";
 import { expectDatabase, urlVariables } from "../preflight/expect-database.ts";
-import { expectNamedAccounts } from "../preflight/expect-named-accounts.ts";
+import { expectOpenSwaps } from "../preflight/expect-open-swaps.ts";
 import { check, type Finding, ok, warn } from "./finding.ts";
 
 /** Checks the services that these processes use. */
 export async function checkServices(
-	config: Pick<Config, "restate" | "chains" | "database" | "worker" | "audit" | "console">,
+	config: Pick<
+		Config,
+		"restate" | "chains" | "deployment" | "earlierAttesterSets" | "database" | "worker" | "audit" | "console"
+	>,
 	{ processes }: { processes: ReadonlySet<string> },
 ): Promise<Finding[]> {
-	const { restate, database } = config;
+	const { restate } = config;
 	const redisUrl = readAddress("REDIS_URL");
 	const hasEngine = processes.has("api") || processes.has("worker");
 	const logins: RoleName[] = [
@@ -31,12 +31,7 @@ export async function checkServices(
 		...logins.map((role) => {
 			const url = readAddress(urlVariables[role]);
 			if (!url) return [];
-			const asked = {
-				role,
-				roles: database.roles,
-				solana: role === "worker" ? solanaChain(config)?.deployment : undefined,
-			};
-			return check(`PostgreSQL as ${role}`, () => askDatabase(url, asked));
+			return check(`PostgreSQL as ${role}`, () => askDatabase(url, { role, config }));
 		}),
 		redisUrl && processes.has("api") ? check("Redis", () => askRedis(redisUrl)) : [],
 		hasEngine ? checkEngine(restate) : [],
@@ -96,12 +91,15 @@ async function checkWorkerMetrics({
 
 async function askDatabase(
 	url: string,
-	{ role, roles, solana }: { role: RoleName; roles: DatabaseRoles; solana: SolanaDeployment | undefined },
+	{
+		role,
+		config,
+	}: { role: RoleName; config: Pick<Config, "chains" | "deployment" | "earlierAttesterSets" | "database"> },
 ) {
 	const pool = openDatabase({ url, applicationName: "geoswapd config check", max: 1 });
 	try {
-		await expectDatabase(pool, role, roles);
-		if (solana) await expectNamedAccounts(pool, solana);
+		await expectDatabase(pool, role, config.database.roles);
+		if (role === "api" || role === "worker") await expectOpenSwaps(pool, config, { role });
 		return ok("answers, and its schema is up to date");
 	} finally {
 		await pool.end();
