@@ -15,32 +15,22 @@ export type ApiChains = {
 	chains: ReadonlyMap<number, EvmChain>;
 	/** Absent if Solana is not offered. */
 	solana: SolanaChain | undefined;
-	/** Ends subscriptions to blocks. */
-	end: () => void;
 };
 
 /** Connects all configured chains without a key. Throws if an endpoint is another chain's, or does not answer. */
 export async function connectApiChains(
 	config: Pick<Config, "chains">,
-	watched: Omit<NodeWatching, "signal">,
+	watching: NodeWatching,
 ): Promise<ApiChains> {
-	const ending = new AbortController();
-	const watching = { ...watched, signal: ending.signal };
 	const onSolana = solanaChain(config);
 	const chains = new Map(
 		evmChains(config).map((chain) => [chain.chainId, connectEvmNodes(chain, { ...watching, batchSize })]),
 	);
 	const solana = onSolana && connectSolanaNodes(onSolana, watching);
-	const end = () => ending.abort();
-	try {
-		await Promise.all([
-			expectChainIds([...chains.values()]),
-			solana && expectGenesisHash(solana),
-			...config.chains.map(refuseOtherChains),
-		]);
-	} catch (error) {
-		end();
-		throw error;
-	}
-	return { chains, solana, end };
+	await Promise.all([
+		expectChainIds([...chains.values()]),
+		solana && expectGenesisHash(solana),
+		...config.chains.map(refuseOtherChains),
+	]);
+	return { chains, solana };
 }

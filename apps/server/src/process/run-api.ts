@@ -1,26 +1,34 @@
+import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createEventFeed } from "../api/event/create-event-feed.ts";
 import { createApp } from "../api/http/create-app.ts";
-import { switchRoutes } from "../api/http/switch-routes.ts";
 import { createApiKeys } from "../api/key/api-keys.ts";
 import { createHeldCalls } from "../api/key/held-calls.ts";
 import { createKeyNetworks } from "../api/key/key-networks.ts";
 import { connectRedis } from "../api/key/prompt-redis.ts";
 import { createRateLimits } from "../api/key/rate-limits.ts";
+import { apiRoutes } from "../api/route/api-routes.ts";
 import { newStartup } from "../api/route/get-ready.ts";
+import { createRecipientAccounts } from "../api/route/recipient-accounts.ts";
 import { swapAnswer } from "../api/status/swap-answer.ts";
 import { createSwapListener } from "../api/status/swap-listener.ts";
-import { evmChains } from "../config/chain-config.ts";
+import { evmChains, solanaChain } from "../config/chain-config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { createExplorerPages } from "../config/explorer-pages.ts";
+import { finalitySecondsOf } from "../config/finality-seconds.ts";
+import { readConfig } from "../config/read-config.ts";
 import { readPepper, readSealKeys, readSecret, readWebhookKeys } from "../config/secrets.ts";
 import { type DatabasePool, openDatabase } from "../database/database.ts";
+import { createDesk } from "../desk/desk.ts";
+import { chainFeeDiscounts } from "../desk/discount/chain-fee-discounts.ts";
+import { keepPrices } from "../desk/price/keep-prices.ts";
 import { connectEngine } from "../durable/connect-engine.ts";
 import { pokeAtOnce } from "../durable/poke-at-once.ts";
 import { expectDatabase } from "../operate/preflight/expect-database.ts";
 import { expectOpenSwaps } from "../operate/preflight/expect-open-swaps.ts";
 import { refuseDevelopmentKeys } from "../operate/preflight/refuse-development-keys.ts";
+import { refuseSolanaDevelopmentKeys } from "../operate/preflight/refuse-solana-development-keys.ts";
 import { countRefusals } from "../operate/watch/count-refusals.ts";
 import { watchClock } from "../operate/watch/watch-clock.ts";
 import { watchConfig } from "../operate/watch/watch-config.ts";
@@ -38,12 +46,9 @@ import { requestMetrics } from "../telemetry/request-metrics.ts";
 import { rpcMetrics } from "../telemetry/rpc-metrics.ts";
 import { signerMetrics } from "../telemetry/signer-metrics.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
-import { catchHangups } from "./catch-hangups.ts";
 import { connectApiChains } from "./connect-api-chains.ts";
-import { createReloads } from "./create-reloads.ts";
-import { readApiConfig } from "./read-api-config.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
-import { type ProcessParts, startGeneration } from "./start-generation.ts";
+import { tellSimulators } from "./tell-simulators.ts";
 
 /**
  * Connections that may wait to be accepted. Beyond that, callers' systems back off: after a stall of 40 s, 5,000
@@ -59,9 +64,11 @@ const recheckMs = 1_000;
 
 /** Runs the process that answers callers. The only key that it may hold signs receipts, and can move nothing. */
 export async function runApi(configPath: string): Promise<void> {
-	const hangups = catchHangups();
-	const config = readApiConfig(configPath);
+	const config = readConfig(configPath);
+	const onSolana = solanaChain(config);
+	if (onSolana) refuseSolanaDevelopmentKeys(onSolana.deployment);
 	const nowMs = Date.now;
+	const loadedAtMs = nowMs();
 	const databaseUrl = readSecret("API_DATABASE_URL");
 	const sealKeys = readSealKeys({ openMs: config.api.retiredSealKeyDays * 86_400_000, nowMs });
 	const pepper = readPepper();
@@ -75,15 +82,17 @@ export async function runApi(configPath: string): Promise<void> {
 		log,
 	});
 	const { tracer, meter } = telemetry;
-	const watching = {
-		onCall: meter && rpcMetrics(meter),
-		nodeMetrics: meter && nodeMetrics(meter),
-		log,
-	};
-	const chains = await connectApiChains(config, watching);
-	// When told to stop, the process first goes on to serve; then `stopping` ends its loops.
+	// When told to stop, the process first goes on to serve; then `stopping` ends its loops. Requests in flight may need
+	// prices, so the loops that read the chains end after the last answer.
 	const told = new AbortController();
 	const stopping = new AbortController();
+	const answered = new AbortController();
+	const { chains, solana } = await connectApiChains(config, {
+		onCall: meter && rpcMetrics(meter),
+		nodeMetrics: meter && nodeMetrics(meter),
+		signal: answered.signal,
+		log,
+	});
 
 	const { unauthenticatedPerSecond, sharePages } = config.api;
 	const onRefusal = meter && countRefusals(meter);
@@ -112,13 +121,12 @@ export async function runApi(configPath: string): Promise<void> {
 		db: pool,
 		onError: (error) => log.warn({ err: error }, "the swap listener lost its connection; reconnecting"),
 	});
+	const finalitySeconds = finalitySecondsOf(config);
+	const answerParts = { finalitySeconds, explorers: createExplorerPages(config) };
 	const feedOf = (db: DatabasePool) =>
 		createEventFeed({
 			db,
-			statusOf: (swap) => {
-				const { config, finalitySeconds } = reloads.current();
-				return swapAnswer(swap, { finalitySeconds, explorers: createExplorerPages(config) });
-			},
+			statusOf: (swap) => swapAnswer(swap, answerParts),
 			onError: (error) => log.warn({ err: error }, "the database did not answer when events were read"),
 		});
 	const feed = feedOf(pool);
@@ -161,10 +169,23 @@ export async function runApi(configPath: string): Promise<void> {
 			[receiptKey.address],
 			evmChains(config).map(({ chainId }) => chainId),
 		);
-	const parts: ProcessParts = {
+	const evm = [...chains.values()];
+	const { book, want, kept } = keepPrices({ config, chains: evm, nowMs, signal: answered.signal, log });
+	tellSimulators(evm, log);
+	const desk = createDesk({ config, book, pauses, nowMs, random: randomBytes });
+	const routes = apiRoutes({
+		config,
+		chains,
+		solana,
 		pool,
 		listener,
+		finalitySeconds,
+		book,
+		wantPrices: want,
+		desk,
 		pauses,
+		feeDiscounts: chainFeeDiscounts({ config, chains, nowMs, log }),
+		recipients: createRecipientAccounts({ solana, chains, nowMs, log }),
 		engine: pokeAtOnce(connectEngine(config.restate), log),
 		sealKeys,
 		webhookKeys: readWebhookKeys({ nowMs }),
@@ -180,21 +201,7 @@ export async function runApi(configPath: string): Promise<void> {
 		shares,
 		rateLimits,
 		startup: newStartup(),
-		reloadProblem: () => reloads.problem(),
 		stopping: told.signal,
-	};
-	const first = startGeneration({ config, chains, parts, log });
-	const { routes, switchTo } = switchRoutes(first.routes);
-	const reloads = createReloads({
-		path: configPath,
-		first,
-		read: () => readApiConfig(configPath),
-		start: async (next, before) =>
-			startGeneration({ config: next, chains: await connectApiChains(next, watching), before, parts, log }),
-		switchTo: (next) => switchTo(next.routes),
-		nowMs,
-		signal: stopping.signal,
-		log,
 	});
 	const networks = createKeyNetworks({
 		nowMs,
@@ -203,13 +210,9 @@ export async function runApi(configPath: string): Promise<void> {
 	if (meter) {
 		watchKeys({ meter, networks, sealKeys, nowMs });
 		watchClock({ meter, db: pool, nowMs });
-		watchPrices({ meter, current: reloads.current, nowMs });
-		watchPauses({ meter, current: () => reloads.current().config, read: pauses.open });
-		watchConfig({
-			meter,
-			loadedAtMs: reloads.loadedAtMs,
-			isRefused: () => reloads.problem() !== undefined,
-		});
+		watchPrices({ meter, config, book, desk, nowMs });
+		watchPauses({ meter, config, read: pauses.open });
+		watchConfig({ meter, loadedAtMs });
 	}
 	const app = createApp({
 		routes,
@@ -226,7 +229,6 @@ export async function runApi(configPath: string): Promise<void> {
 	});
 	await app.listen({ host: config.api.host, port: config.api.port, backlog });
 	log.info({ port: (app.server.address() as AddressInfo).port }, "listening");
-	hangups.listen(reloads.reload);
 	const checked = isChecked ? undefined : keepChecking(checkDatabase, { signal: stopping.signal, log });
 	await runUntilStopped({
 		stopping,
@@ -236,7 +238,8 @@ export async function runApi(configPath: string): Promise<void> {
 		},
 		close: [
 			() => app.close(),
-			() => Promise.all([reloads.end(), checked]),
+			() => answered.abort(),
+			() => Promise.all([kept, checked]),
 			() => listener.close(),
 			() => feed.close(),
 			() => shares.feed.close(),

@@ -7,13 +7,11 @@ import { refuseSolanaDevelopmentKeys } from "../operate/preflight/refuse-solana-
 import { openAttesterKey } from "../signer/open-attester-key.ts";
 import { openSigners } from "../signer/open-signers.ts";
 import { createLog } from "../telemetry/log.ts";
-import { catchHangups } from "./catch-hangups.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { warnOfPlainKeys } from "./warn-of-plain-keys.ts";
 
 /** Runs the process that signs what it saw final. It has no database and no engine, and trusts nobody. */
 export async function runAttester(configPath: string): Promise<void> {
-	const hangups = catchHangups();
 	const config = readAttesterConfig(configPath);
 	if (config.solana) refuseSolanaDevelopmentKeys(config.solana.deployment);
 	const chainIds = config.chains.map((chain) => chain.chainId);
@@ -22,7 +20,6 @@ export async function runAttester(configPath: string): Promise<void> {
 	refuseDevelopmentKeys([signer.address], chainIds);
 	await Promise.all([expectChainIds(config.chains), config.solana && expectGenesisHash(config.solana)]);
 	const log = createLog({ level: config.logLevel, process: "attester" });
-	hangups.listen(() => log.warn("an attester does not reload its configuration; restart it"));
 	const attester = await startAttester({
 		config,
 		signer,

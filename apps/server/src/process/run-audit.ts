@@ -8,7 +8,6 @@ import { withAuditedNodes } from "../operate/reconcile/with-audited-nodes.ts";
 import { watchAudit } from "../operate/watch/watch-audit.ts";
 import { createLog } from "../telemetry/log.ts";
 import { startMetrics } from "../telemetry/start-metrics.ts";
-import { catchHangups } from "./catch-hangups.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 
 /** One connection holds the turn, one reads. */
@@ -19,11 +18,9 @@ const database = { applicationName: "geoswapd audit", max: 2 };
  * can give much to read, or that is taken over, must not be one that swaps need or that signs.
  */
 export async function runAudit(configPath: string): Promise<void> {
-	const hangups = catchHangups();
 	const config = readConfig(configPath);
 	const url = readSecret("AUDITOR_DATABASE_URL");
 	const log = createLog({ level: config.logLevel, process: "audit" });
-	hangups.listen(() => log.warn("an audit does not reload its configuration; restart it"));
 	const nowMs = Date.now;
 	const metrics = config.audit.metrics && (await startMetrics({ ...config.audit.metrics, nowMs, log }));
 	if (metrics) log.info({ url: metrics.url }, "metrics");

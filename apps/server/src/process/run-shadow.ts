@@ -95,10 +95,10 @@ async function runLive(plan: Plan): Promise<void> {
 		process: "shadow",
 		write: (line) => process.stderr.write(line),
 	});
-	const { chains, end } = await connectApiChains(config, { log });
-	const simulate = createFillSimulator(chains);
 	const stopping = new AbortController();
 	for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stopping.abort());
+	const { chains } = await connectApiChains(config, { signal: stopping.signal, log });
+	const simulate = createFillSimulator(chains);
 	const latest: LatestNews = new Map();
 	let onNews: ((news: PriceNews) => void) | undefined;
 	const { kept } = keepPrices({
@@ -128,7 +128,6 @@ async function runLive(plan: Plan): Promise<void> {
 		if (report) publish(report, options, day);
 	}
 	stopping.abort();
-	end();
 	await kept;
 }
 

@@ -22,7 +22,6 @@ import { nodeMetrics } from "../telemetry/node-metrics.ts";
 import { rpcMetrics } from "../telemetry/rpc-metrics.ts";
 import { signerMetrics } from "../telemetry/signer-metrics.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
-import { catchHangups } from "./catch-hangups.ts";
 import { connectWorkerChains } from "./connect-worker-chains.ts";
 import { createPumps } from "./create-pumps.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
@@ -43,12 +42,10 @@ const attesterTimeoutMs = 3_000;
 
 /** Runs the process that works on swaps: rounds, lanes, attestations, and a follower for each chain. */
 export async function runWorker(configPath: string, { url }: { url?: string } = {}): Promise<void> {
-	const hangups = catchHangups();
 	const file = readConfig(configPath);
 	const config = url ? atWorkerUrl(file, url) : file;
 	const databaseUrl = readSecret("WORKER_DATABASE_URL");
 	const log = createLog({ level: config.logLevel, process: "worker" });
-	hangups.listen(() => log.warn("a worker does not reload its configuration; start another one with it"));
 	const nowMs = Date.now;
 	const measured = { config: config.telemetry, metrics: config.worker.metrics };
 	const telemetry = await startTelemetry({ ...measured, service: "geoswapd worker", nowMs, log });

@@ -1,5 +1,6 @@
-import { execFile } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +19,7 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import { plainOrder } from "../../test/order/plain-order.ts";
 import { createTestDatabase } from "../../test/service/test-database.ts";
 
-test("neither an API nor a worker starts without the escrow and the attester set of an open swap, and each says what is missing", async () => {
+test("neither an API nor a worker starts without the escrow and the attester set of an open swap, and each says what is missing; once it has ended, the API starts and survives SIGHUP", async () => {
 	const [chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
 	onTestFinished(async () => {
 		await Promise.all([chains.stop(), database.drop()]);
@@ -81,18 +82,21 @@ test("neither an API nor a worker starts without the escrow and the attester set
 			GEOSWAP_RELAYER_KEYS: `${origin.chainId}:${keys.relayers[0]}`,
 		},
 	};
-	const start = (name: "api" | "worker") =>
-		new Promise((resolve) => {
-			const args = [join(import.meta.dirname, "../main.ts"), name, "--config", config];
-			const env = { PATH: process.env.PATH, ...secrets[name] };
-			const child = execFile(process.execPath, args, { env }, (_, __, stderr) =>
-				resolve({ code: child.exitCode, stderr }),
-			);
-			onTestFinished(() => {
-				child.kill("SIGKILL");
-			});
+	const start = (name: "api" | "worker") => {
+		const args = [join(import.meta.dirname, "../main.ts"), name, "--config", config];
+		const child = spawn(process.execPath, args, { env: { PATH: process.env.PATH, ...secrets[name] } });
+		onTestFinished(() => {
+			child.kill("SIGKILL");
 		});
-	for (const outcome of await Promise.all([start("api"), start("worker")])) {
+		const printed = { stdout: "", stderr: "" };
+		for (const stream of ["stdout", "stderr"] as const)
+			child[stream].on("data", (text) => {
+				printed[stream] += text;
+			});
+		const exited = once(child, "close").then(([code]) => ({ code, ...printed }));
+		return { child, printed, exited };
+	};
+	for (const outcome of await Promise.all([start("api").exited, start("worker").exited])) {
 		expect(outcome).toMatchObject({
 			code: 2,
 			stderr: expect.stringContaining(
@@ -105,4 +109,13 @@ test("neither an API nor a worker starts without the escrow and the attester set
 			),
 		});
 	}
+
+	await database.owner.query("update swaps set ended_at = now()");
+	const { child, printed, exited } = start("api");
+	await expect.poll(() => printed.stdout).toContain('"msg":"listening"');
+	child.kill("SIGHUP");
+	const [, port] = /"port":(\d+),"msg":"listening"/.exec(printed.stdout) ?? [];
+	expect((await fetch(`http://127.0.0.1:${port}/health`)).ok).toBe(true);
+	child.kill("SIGTERM");
+	expect(await exited).toMatchObject({ code: 0 });
 });

@@ -39,12 +39,12 @@ export function watchWorker({
 	db: DatabasePool;
 	nowMs: () => Milliseconds;
 }): void {
-	watchPrices({ meter, current: () => ({ config, book, desk }), nowMs });
+	watchPrices({ meter, config, book, desk, nowMs });
 	watchDatabase({ meter, config, db, nowMs });
 	watchRelayers({ meter, chains, db, nowMs });
 	watchSigningKeys({ meter, config, chains, db });
 	watchClock({ meter, db, nowMs });
-	watchPauses({ meter, current: () => config, read: () => readPauses(db), maxAgeMs: pausesMaxAgeMs });
+	watchPauses({ meter, config, read: () => readPauses(db), maxAgeMs: pausesMaxAgeMs });
 }
 
 /** Creates the counters of what a worker does. */

@@ -36,7 +36,6 @@ const partNames = [
 		"webhookKeys",
 		"pauses",
 		"startup",
-		"reloadProblem",
 		"stopping",
 	],
 ];

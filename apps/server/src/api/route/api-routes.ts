@@ -65,7 +65,6 @@ export type ApiParts = {
 	solana: SolanaChain | undefined;
 	pool: DatabasePool;
 	listener: SwapListener;
-	/** The finality of every chain that a swap may be on, including chains that are no longer offered. */
 	finalitySeconds: FinalitySeconds;
 	book: PriceBook;
 	/** Says that prices of these chains are wanted. */
@@ -91,8 +90,6 @@ export type ApiParts = {
 	receiptSigner: ReceiptSigner | undefined;
 	nowMs: () => Milliseconds;
 	startup: Startup;
-	/** Returns why the configuration in use is not the one that the process was last told to read. */
-	reloadProblem: () => string | undefined;
 	/** Aborted when the process is told to stop. */
 	stopping: AbortSignal;
 };
@@ -113,7 +110,6 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		rateLimits,
 		receiptSigner,
 		startup,
-		reloadProblem,
 		stopping,
 	} = parts;
 	const submitDeps = { solana, pool, sealKeys, desk, wantPrices, pauses, engine, config, nowMs };
@@ -168,7 +164,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		getStats({ stats }),
 		getHealth(),
 		getReady({
-			checks: readyChecks({ config, db: pool, redis, book, desk, pauses, reloadProblem, nowMs }),
+			checks: readyChecks({ config, db: pool, redis, book, desk, pauses, nowMs }),
 			startup,
 			stopping,
 			nowMs,

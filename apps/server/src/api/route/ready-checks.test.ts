@@ -34,7 +34,6 @@ const usual = () => ({
 	paused: new Set<Hex>(),
 	pausedChains: new Map<number, string>(),
 	redis: 1 as number | undefined,
-	reloadProblem: undefined as string | undefined,
 });
 let state = usual();
 beforeEach(async () => {
@@ -86,7 +85,6 @@ async function problems({ db = database.pool, engineUrl = urlOf(engine.address()
 			},
 		},
 		pauses: { reasonOf: (chainId) => state.pausedChains.get(chainId) },
-		reloadProblem: () => state.reloadProblem,
 		nowMs: Date.now,
 	});
 	const said = await Promise.all(
@@ -108,11 +106,6 @@ test("no problem is reported if everything works", async () => {
 test("a paused chain is reported with the reason", async () => {
 	state.pausedChains.set(1, "the books and the chain differ (I2)");
 	expect(await problems()).toEqual({ "pause of One (1)": "paused: the books and the chain differ (I2)" });
-});
-
-test("a reload that was refused is reported", async () => {
-	state.reloadProblem = "the last reload was refused";
-	expect(await problems()).toEqual({ configuration: "the last reload was refused" });
 });
 
 test("a database that is gone, and an engine that fails or is gone, are reported", async () => {

@@ -29,7 +29,6 @@ export function readyChecks({
 	book,
 	desk,
 	pauses,
-	reloadProblem,
 	nowMs,
 }: {
 	config: Pick<Config, "chains" | "restate">;
@@ -38,8 +37,6 @@ export function readyChecks({
 	book: Pick<PriceBook, "ageMs" | "isReady" | "blockSeconds">;
 	desk: Pick<Desk, "isLive" | "stopOf">;
 	pauses: Pick<PauseList, "reasonOf">;
-	/** Returns why the configuration in use is not the one that this process was last told to read. */
-	reloadProblem: () => string | undefined;
 	nowMs: () => Milliseconds;
 }): ReadyCheck[] {
 	return [
@@ -67,7 +64,6 @@ export function readyChecks({
 				return undefined;
 			},
 		},
-		{ name: "configuration", check: async () => reloadProblem() },
 		...watchedChains(config).flatMap((chain) => chainChecks(chain)),
 	];
 

@@ -8,13 +8,12 @@ const causes: readonly PauseCause[] = ["breach", "finality", "operator"];
 /** Publishes which chains are paused, and why. */
 export function watchPauses({
 	meter,
-	current,
+	config,
 	read,
 	maxAgeMs = 0,
 }: {
 	meter: Meter;
-	/** Returns the configuration in use. */
-	current: () => Pick<Config, "chains">;
+	config: Pick<Config, "chains">;
 	/** Returns the open pauses, or undefined if they are not known. */
 	read: () => readonly Pause[] | undefined | Promise<readonly Pause[]>;
 	maxAgeMs?: Milliseconds;
@@ -29,7 +28,7 @@ export function watchPauses({
 			const pauses = await read();
 			if (!pauses) return [];
 			// Every series is always there: to an alert, an absent series looks like a healthy one.
-			return current().chains.flatMap(({ chainId }) =>
+			return config.chains.flatMap(({ chainId }) =>
 				causes.map((cause) => {
 					const isPaused = pauses.some((pause) => pause.chainId === chainId && pause.cause === cause);
 					return sample("geoswap_chain_paused", isPaused ? 1 : 0, { chain: String(chainId), cause });

@@ -15,14 +15,12 @@ test("an asset counts as live if the desk quotes it, whatever its feed says", as
 	const referencesApartBps = ({ asset }: { asset: string }) => (asset === weth ? 12 : undefined);
 	watchPrices({
 		meter: { counter: unexpected, histogram: unexpected, reading: (reading) => readings.push(reading) },
-		current: () => ({
-			config: { chains: [{ kind: "evm", chainId: 1, deployment: { assets } }] } as unknown as Config,
-			book: { ageMs: () => 400, feedUpdatedAtUnixSeconds: () => 990, referencesApartBps },
-			desk: {
-				isLive: ({ chainId, token }) => chainId === 1 && token === weth,
-				stopOf: ({ token }) => (token === weth ? undefined : { reason: "pools-disagree", symbol: "USDC" }),
-			},
-		}),
+		config: { chains: [{ kind: "evm", chainId: 1, deployment: { assets } }] } as unknown as Config,
+		book: { ageMs: () => 400, feedUpdatedAtUnixSeconds: () => 990, referencesApartBps },
+		desk: {
+			isLive: ({ chainId, token }) => chainId === 1 && token === weth,
+			stopOf: ({ token }) => (token === weth ? undefined : { reason: "pools-disagree", symbol: "USDC" }),
+		},
 		nowMs: () => 1_000_000,
 	});
 	const labels = (token: string) => ({ chain: "1", token });

@@ -6,21 +6,18 @@ import { stopReasons } from "../../desk/price/price-stop.ts";
 import type { Desk } from "../../desk/venue.ts";
 import { type Meter, sample } from "../../telemetry/meter.ts";
 
-type PricedConfig = {
-	config: Pick<Config, "chains">;
-	book: Pick<PriceBook, "ageMs" | "feedUpdatedAtUnixSeconds" | "referencesApartBps">;
-	desk: Pick<Desk, "isLive" | "stopOf">;
-};
-
 /** Publishes how old this process's prices are, and which assets it quotes. */
 export function watchPrices({
 	meter,
-	current,
+	config,
+	book,
+	desk,
 	nowMs,
 }: {
 	meter: Meter;
-	/** Returns the configuration in use and its prices. */
-	current: () => PricedConfig;
+	config: Pick<Config, "chains">;
+	book: Pick<PriceBook, "ageMs" | "feedUpdatedAtUnixSeconds" | "referencesApartBps">;
+	desk: Pick<Desk, "isLive" | "stopOf">;
 	nowMs: () => Milliseconds;
 }): void {
 	meter.reading({
@@ -33,7 +30,6 @@ export function watchPrices({
 			geoswap_asset_stopped: "1 if quotes of the asset are refused for this reason",
 		},
 		read: () => {
-			const { config, book, desk } = current();
 			const assets = configuredAssets(config);
 			const chainIds = new Set(assets.map(({ chainId }) => chainId));
 			return [
