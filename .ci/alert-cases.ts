@@ -305,10 +305,6 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
 		...gauge('geoswap_redis_unanswered_total{instance="i"}', growing, still),
 		labels: { instance: "i" },
 	},
-	GeoswapReloadRefused: {
-		...gauge('geoswap_config_reload_refused{instance="i"}', "1x60", "0x60"),
-		labels: { instance: "i" },
-	},
 	GeoswapKeysGuessed: gauge('geoswap_http_requests_total{code="UNAUTHORIZED"}', "0+66x60", "0+54x60"),
 	GeoswapApiKeyShared: {
 		...gauge("geoswap_api_key_networks", "2x70 12x30", "6x70 12x30"),

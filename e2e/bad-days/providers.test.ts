@@ -134,7 +134,8 @@ async function useNodes(change: (nodes: ConfiguredNode[]) => ConfiguredNode[]): 
 	const chain = config.chains[environment.destination.chainId];
 	chain.nodes = change(chain.nodes);
 	writeFileSync(file, JSON.stringify(config, null, "\t"));
-	api.kill("SIGHUP");
-	await worker.stop();
-	await worker.start();
+	for (const process of [api, worker]) {
+		await process.stop();
+		await process.start();
+	}
 }

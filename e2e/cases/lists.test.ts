@@ -197,7 +197,7 @@ test.concurrent("the lists need a key; /ready answers without a key and names ev
 			(what) => `${what} ${deployment.name} (${chainId})`,
 		);
 	expect(names).toEqual([
-		...["database", "redis", "engine", "configuration"],
+		...["database", "redis", "engine"],
 		...[origin, destination, environment.solana].flatMap((chain) =>
 			ofChain({ chainId: chain.deployment.chainId, deployment: chain.deployment }),
 		),

@@ -92,7 +92,8 @@ test("an attester's key is replaced with orders in flight, as docs/secrets.md sa
 	await swapsPass();
 	await worker.start();
 	const deployment: Deployment = deploymentSchema.parse(JSON.parse(readFileSync(next, "utf8")));
-	if (api.pid !== undefined) process.kill(api.pid, "SIGHUP");
+	await api.stop();
+	await api.start();
 	await expect.poll(() => offeredSets(client), patience).toEqual(setsOf(deployment));
 	pins = deployment;
 	await swapsPass();

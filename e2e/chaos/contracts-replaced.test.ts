@@ -132,7 +132,8 @@ test("after the contracts of a chain are replaced, orders in flight end in the e
 		signSwap(unsubmittedBack, across(unsubmittedBack.account, [destination, origin])),
 	]);
 	const quote = await getQuote(client, across(quoted.account));
-	api.kill("SIGHUP");
+	await api.stop();
+	await api.start();
 	const offered = async () =>
 		(await getChains(client)).chains.find(({ chainId }) => chainId === origin.chainId)?.contracts;
 	await expect.poll(offered, patience).toMatchObject({ escrow: now.escrow, vault: now.vault });

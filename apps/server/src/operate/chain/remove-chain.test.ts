@@ -52,22 +52,22 @@ test("a chain is drained, waits for its last order and its last swap, and only t
 
 	expect(await remove()).toMatchObject({
 		state: "waiting",
-		lines: [expect.anything(), expect.stringContaining("135 s")],
+		lines: [expect.anything(), expect.stringContaining("255 s")],
 	});
 	expect(written()[chainId].onlyAccounts).toEqual([]);
 	// Nobody has looked for swaps yet: an order from before could still be opened.
-	expect(await remove({ afterSeconds: 134 })).toMatchObject({
+	expect(await remove({ afterSeconds: 254 })).toMatchObject({
 		state: "waiting",
 		lines: [expect.stringContaining("run again in 1 s")],
 	});
-	expect(await remove({ afterSeconds: 135, open: 2 })).toMatchObject({
+	expect(await remove({ afterSeconds: 255, open: 2 })).toMatchObject({
 		state: "waiting",
 		lines: [expect.stringContaining("2 swaps")],
 	});
-	expect(await remove({ afterSeconds: 135, isDryRun: true })).toMatchObject({ state: "would do" });
+	expect(await remove({ afterSeconds: 255, isDryRun: true })).toMatchObject({ state: "would do" });
 	expect(written()).toHaveProperty(String(chainId));
 
-	const removed = await remove({ afterSeconds: 135 });
+	const removed = await remove({ afterSeconds: 255 });
 	expect(removed.state).toBe("removed");
 	expect(removed.lines.join("\n")).toMatch(/holds 1000 USDC; a member of TREASURY takes it out/);
 	expect(Object.keys(written())).toEqual(["31337"]);

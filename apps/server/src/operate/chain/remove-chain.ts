@@ -6,8 +6,8 @@ import { checkedConfig, readConfigFile, readDeployment, writeWhole } from "./con
 
 type Removal = { state: "waiting" | "removed" | "would do" | "removed already"; lines: string[] };
 
-/** Time for every API to read the configuration again, beside the time in which an order can still be opened. */
-const reloadSeconds = 60;
+/** Time to restart every API in turn, beside the time in which an order can still be opened. */
+const restartSeconds = 180;
 
 /**
  * Takes a chain out of the service without losing a swap: first nobody is quoted, then every swap ends, then the chain
@@ -44,7 +44,7 @@ export async function removeChain({
 	const marker = join(dirname(configPath), "chains", `${chainId}.draining`);
 	const isDrained = terms.onlyAccounts?.length === 0 && existsSync(marker);
 	if (!isDrained) {
-		const line = `${chain.deployment.name} is quoted to nobody any more, once each API has reloaded its configuration; swaps under way go on`;
+		const line = `${chain.deployment.name} is quoted to nobody any more, once each API has been restarted; swaps under way go on`;
 		if (isDryRun) return { state: "would do", lines: [line, ...(await whatIsLeft())] };
 		const drained = { ...file, chains: { ...file.chains, [chainId]: { ...terms, onlyAccounts: [] } } };
 		checkedConfig(configPath, drained, deployment);
@@ -52,12 +52,15 @@ export async function removeChain({
 		writeWhole(marker, `${new Date(nowMs).toISOString()}\n`);
 		return {
 			state: "waiting",
-			lines: [line, `reload each API now, then run again in ${chain.openSeconds + reloadSeconds} s or later`],
+			lines: [
+				line,
+				`restart each API now, then run again in ${chain.openSeconds + restartSeconds} s or later`,
+			],
 		};
 	}
 
 	const sinceMs = Date.parse(readFileSync(marker, "utf8").trim());
-	const waitSeconds = Math.ceil((sinceMs - nowMs) / 1_000) + chain.openSeconds + reloadSeconds;
+	const waitSeconds = Math.ceil((sinceMs - nowMs) / 1_000) + chain.openSeconds + restartSeconds;
 	if (!(waitSeconds <= 0)) {
 		const line = `an order that was quoted before the chain was drained can still be opened: run again in ${waitSeconds} s`;
 		return { state: "waiting", lines: [line] };
@@ -74,7 +77,7 @@ export async function removeChain({
 		return { state: "would do", lines: [`no swap is open: ${configPath} would lose the chain`, ...left] };
 	writeWhole(configPath, `${JSON.stringify(without, null, "\t")}\n`);
 	rmSync(marker);
-	const line = "removed from the configuration: reload each API, restart workers and attesters";
+	const line = "removed from the configuration: restart each API, the workers and the attesters";
 	return { state: "removed", lines: [line, ...left] };
 
 	async function whatIsLeft(): Promise<string[]> {

@@ -8,7 +8,7 @@ export async function askService(adding: Adding): Promise<Outcome> {
 	const found = readConfigured(adding);
 	if (!found || isDryRun) return { state: "would do", lines: ["wait until the API lists the chain as live"] };
 	if (apiUrl === undefined || apiKey === undefined) {
-		const next = `restart the workers with the relayers' keys of chain ${chainId}, reload the API, then run again with --api, --account and GEOSWAP_CANARY_API_KEY`;
+		const next = `restart the workers with the relayers' keys of chain ${chainId}, restart the API, then run again with --api, --account and GEOSWAP_CANARY_API_KEY`;
 		return { state: "waiting", lines: [next] };
 	}
 	const listed = await getChains(createClient({ baseUrl: apiUrl, apiKey }))
@@ -22,6 +22,6 @@ export async function askService(adding: Adding): Promise<Outcome> {
 			: listed
 				? "the API lists the chain, but has no prices of it yet"
 				: "the API does not list the chain to this key";
-	const next = `restart the workers with the relayers' keys of chain ${chainId}, reload the API, then run again`;
+	const next = `restart the workers with the relayers' keys of chain ${chainId}, restart the API, then run again`;
 	return { state: "waiting", lines: [why, next] };
 }

@@ -15,6 +15,6 @@ export function offerChain(adding: Adding): Outcome {
 	writeConfig(adding, changed);
 	return {
 		state: "done",
-		lines: ["offered to all accounts, once each API has reloaded its configuration"],
+		lines: ["offered to all accounts, once each API has been restarted"],
 	};
 }

@@ -215,10 +215,11 @@ test.runIf(isFull)(
 				expect(unfunded.code).toBe(3);
 				await mintSettlement("base", addressOf("canary"), "20");
 			} else {
-				// The chain is now offered to the canary's account, once the API has read the file again.
+				// The chain is now offered to the canary's account, once the API has been restarted.
 				await add();
 			}
-			processes.api.kill("SIGHUP");
+			await processes.api.stop();
+			await processes.api.start();
 			let last: Run = { code: -1, output: "" };
 			await expect
 				.poll(

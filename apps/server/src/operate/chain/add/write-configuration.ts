@@ -13,7 +13,7 @@ export function writeConfiguration(adding: Adding): Outcome {
 	const { accountId } = options;
 	const existing = file.chains[chainId];
 	if (existing?.onlyAccounts && accountId !== undefined && !existing.onlyAccounts.includes(accountId)) {
-		const line = `offered to the account ${accountId} too, once each API has reloaded its configuration`;
+		const line = `offered to the account ${accountId} too, once each API has been restarted`;
 		if (isDryRun) return { state: "would do", lines: [line] };
 		const onlyAccounts = [...existing.onlyAccounts, accountId];
 		writeConfig(adding, { ...file, chains: { ...file.chains, [chainId]: { ...existing, onlyAccounts } } });
