@@ -60,7 +60,6 @@ shadow() {
 	wait "$shadow_pid"
 	trap - EXIT
 	cat "$work/report.md"
-	"${geoswapd[@]}" shadow verify "$work/shadow.jsonl"
 }
 
 swap() {

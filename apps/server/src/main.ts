@@ -27,7 +27,6 @@ swaps show, swaps explain: 1 if no swap is found.
 console operators remove: 1 if there is none of that name.
 signers check: 1 if a key does not sign.
 attesters sets: 3 if swaps under way need a retired set.
-shadow verify: 1 if a day's sums differ, 3 if it was not ended.
 keys scan: 1 if a usable key is found, 3 if that could not be checked.`,
 	)
 	.exitOverride();

@@ -1,9 +1,8 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { startTestChains, type TestChains } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -49,7 +48,7 @@ afterAll(async () => {
 	rmSync(folder, { recursive: true });
 });
 
-test("against real chains that nobody is offered yet, without a key or a service, it fills swaps on paper; told to stop, it reports what verifies", async () => {
+test("against real chains that nobody is offered yet, without a key or a service, it fills swaps on paper; told to stop, it reports, and its journal ends with the report", async () => {
 	const journal = join(folder, "day.jsonl");
 	const report = join(folder, "report.md");
 	const child = spawn(
@@ -92,12 +91,6 @@ test("against real chains that nobody is offered yet, without a key or a service
 	expect(succeeded + notSimulated).toBe(said.filled);
 	expect(said.source).toBe("Prices of live chains, requests made up from the seed 1, 14400 per hour.");
 	expect(readFileSync(report, "utf8")).toContain("Nothing was signed or sent");
-	const verify = promisify(execFile)(process.execPath, [main, "shadow", "verify", journal, "--json"], {
-		env,
-	});
-	expect(JSON.parse((await verify).stdout)).toMatchObject({
-		isEnded: true,
-		differences: [],
-		netE18: said.netE18,
-	});
+	const last = JSON.parse(readFileSync(journal, "utf8").trimEnd().split("\n").at(-1) ?? "");
+	expect(last).toMatchObject({ kind: "end", report: { netE18: `${said.netE18}n` } });
 }, 120_000);

@@ -23,7 +23,7 @@ export function defineShadowCommands(
 	program: Command,
 	{ run }: { run: (options: ShadowOptions) => Promise<void> },
 ): void {
-	const shadow = program
+	program
 		.command("shadow")
 		.description("play the service on paper against live chains: no key, no database, nothing is sent")
 		.option("--config <file>", "the configuration file", process.env.GEOSWAP_CONFIG ?? "geoswap.json")
@@ -56,19 +56,6 @@ export function defineShadowCommands(
 			"\nSIGINT or SIGTERM ends the day early, with its report.\nExit codes: 0 done, 1 failed, 2 wrong input. docs/shadow.md explains the report.",
 		)
 		.action(run);
-	shadow
-		.command("verify <journal>")
-		.description("recompute a day's sums from its recorded prices and compare them with its books")
-		.option("--json", "print the result as JSON")
-		.addHelpText(
-			"after",
-			"\nExit codes: 0 equal, 1 they differ, 3 the day was not ended, so it has no report.",
-		)
-		.action(async (journal, _, command: Command) => {
-			const { shadowVerifyCommand } = await import("./shadow-verify-command.ts");
-			// `--json` is an option of the parent too, which takes it wherever it stands.
-			process.exitCode = await shadowVerifyCommand(journal, command.optsWithGlobals());
-		});
 }
 
 function positive(text: string): number {

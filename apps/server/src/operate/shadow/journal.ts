@@ -1,8 +1,6 @@
-import type { Amount, ChainKind, Milliseconds, QuoteRequest, Wei } from "@geoswap/protocol";
+import type { Amount, Milliseconds, QuoteRequest } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { TransactionShape } from "../../chain/evm/fee/fee-model.ts";
 import type { PriceNews } from "../../desk/price/price-news.ts";
-import type { SwapStep } from "../../desk/step-cost.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
 import type { Entry } from "./paper-books.ts";
 import type { ShadowReport } from "./shadow-report.ts";
@@ -21,25 +19,8 @@ export type ShadowTerms = {
 	restockBps: number;
 };
 
-/** The parts of a chain that its numbers depend on, so that a journal can be checked without its configuration. */
-export type JournalChain = {
-	chainId: number;
-	name: string;
-	/** The rules of its fees, or Solana. */
-	kind: ChainKind | "solana";
-	nativeDecimals: number;
-	/** The asset whose price is that of the chain's fees. */
-	native: Hex;
-	settlementToken: Hex;
-	assets: { token: Hex; symbol: string; decimals: number; feed?: { chainId: number; address: Hex } }[];
-	/** Spread in basis points by token, on a chain that is priced by feeds alone. */
-	spreadBps?: Record<Hex, number>;
-	/** How long an answer of its quoter counts, and the charge below it in basis points by token. Absent without one. */
-	quoter?: { maxAgeMs: Milliseconds; marginBps: Record<Hex, number> };
-};
-
-/** An event of one swap. These lines are not made from the books, nor the books from these lines. */
-export type SwapLine =
+/** An event of one swap. */
+type SwapLine =
 	| {
 			kind: "quoted";
 			swap: number;
@@ -55,16 +36,7 @@ export type SwapLine =
 	| ({ kind: "simulated"; swap: number } & FillSimulation)
 	| { kind: "filled"; swap: number; delivery: Delivery }
 	| { kind: "released"; swap: number }
-	| { kind: "refunded"; swap: number; reason: string }
-	/** A transaction, with what it costs in the chain's unit of fees, and on an EVM chain its gas and size. */
-	| {
-			kind: "sent";
-			swap: number;
-			step: SwapStep;
-			chainId: number;
-			fee: Wei;
-			transaction?: TransactionShape;
-	  };
+	| { kind: "refunded"; swap: number; reason: string };
 
 /** One line of a journal. A number in `atMs` is never below that of an earlier line. */
 export type JournalLine = { atMs: Milliseconds } & (
@@ -75,15 +47,11 @@ export type JournalLine = { atMs: Milliseconds } & (
 			source: string;
 			seed: string;
 			terms: ShadowTerms;
-			feedMarginBps: number;
-			chains: JournalChain[];
 			stock: Holding[];
 	  }
 	| PriceNews
 	| { kind: "request"; swap: number; request: QuoteRequest }
 	| SwapLine
-	/** The vaults are brought back to where they started, as far as that pays. */
-	| { kind: "restocked" }
 	| ({ kind: "entry" } & Entry)
 	| { kind: "end"; report: ShadowReport }
 );

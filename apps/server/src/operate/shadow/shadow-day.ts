@@ -20,7 +20,6 @@ import type { Repriced } from "../../desk/venue.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
 import { hashedRandom } from "./hashed-random.ts";
 import type { Holding, JournalLine, ShadowTerms } from "./journal.ts";
-import { journalChains } from "./journal-chains.ts";
 import { createPaperBooks, type Entry, move } from "./paper-books.ts";
 import { createPaperStock } from "./paper-stock.ts";
 import { type PaperSwap, paidAmount, paidSide, paperSwap, volumeInFlight } from "./paper-swap.ts";
@@ -100,8 +99,6 @@ export function createShadowDay({
 		source,
 		seed,
 		terms,
-		feedMarginBps: config.price.feedMarginBps,
-		chains: journalChains(config),
 		stock: [...opening],
 	});
 	post({
@@ -353,17 +350,9 @@ export function createShadowDay({
 	/** Books the fee of a transaction at the fees and prices of now. */
 	function pay(swap: PaperSwap, step: SwapStep, side: Side): void {
 		const { chain } = side;
-		const { fee, transaction } = stepCost(book, side, { step, isSameChain: swap.isSameChain });
+		const fee = stepCost(book, side, { step, isSameChain: swap.isSameChain });
 		const valueE18 = feeValueE18(book, chain, fee);
 		swap.feesE18 += valueE18;
-		tell({
-			kind: "sent",
-			swap: swap.id,
-			step,
-			chainId: chain.chainId,
-			fee,
-			...(transaction && { transaction }),
-		});
 		const token = chain.native.address;
 		post({
 			memo: step,
@@ -393,7 +382,6 @@ export function createShadowDay({
 	}
 
 	function restock(): void {
-		tell({ kind: "restocked" });
 		for (const legs of restockEntries({ book, stock, chains, restockBps: terms.restockBps })) {
 			post({ memo: "restock", gainE18: 0n, legs } satisfies Entry);
 		}
