@@ -90,6 +90,7 @@ export function accountMethods(chain: SolanaChain): Methods {
 		getProgramAccounts: (params) => {
 			const program = addressAt(params, 0);
 			const config = configAt(params, 1);
+			headFor(chain, config);
 			const read = reader(config);
 			const filters = (Array.isArray(config.filters) ? config.filters : []) as AccountFilter[];
 			return chain.states.addressesOf(program).flatMap((pubkey) => {

@@ -15,3 +15,30 @@ export async function wasRestoredSince(db: Database, sinceMs: Milliseconds): Pro
 	});
 	return rows[0]?.was_restored ?? false;
 }
+
+/** A restore whose lost orders were not all found yet. */
+export type UnsearchedRestore = {
+	at: Date;
+	/** The chain's newest final block that was followed. */
+	finalizedNumber: number;
+	/** Its time in Unix seconds. */
+	finalizedTimestamp: number;
+};
+
+/** Returns the newest restore after which the orders on this chain are still to be searched. */
+export async function readUnsearchedRestore(
+	db: Database,
+	chainId: number,
+): Promise<UnsearchedRestore | undefined> {
+	const { rows } = await db.query<UnsearchedRestore>(
+		`select r.at, h.finalized_number as "finalizedNumber", h.finalized_timestamp as "finalizedTimestamp"
+		from restores r, chain_heads h where r.searched_at is null and h.chain_id = $1 order by r.at desc limit 1`,
+		[chainId],
+	);
+	return rows[0];
+}
+
+/** Records that nothing is left to search for this restore, and for earlier ones. */
+export async function markSearched(db: Database, { at }: Pick<UnsearchedRestore, "at">): Promise<void> {
+	await db.query("update restores set searched_at = now() where at <= $1 and searched_at is null", [at]);
+}

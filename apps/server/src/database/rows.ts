@@ -298,6 +298,7 @@ type Tables = {
 	};
 	restores: {
 		at: Date;
+		searched_at: Date | null;
 	};
 	sightings: {
 		chain_id: number;

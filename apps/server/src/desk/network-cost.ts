@@ -117,18 +117,32 @@ export function networkCost(
 export function refundCostE18(
 	book: PriceBook,
 	{
-		origin: { chainId, native, nativeDecimals },
+		origin,
 		isNative,
 	}: {
-		origin: DeskChain & { kind: "evm" };
+		origin: DeskChain;
 		/** True if the input is the chain's own coin. */
 		isNative: boolean;
 	},
 ): bigint {
-	const { gas, ...sizes } = evmTransactions.refund;
-	const transaction = { ...sizes, gas: gas + (isNative ? refusedRefundGas : 0n) };
+	const { chainId, native, nativeDecimals } = origin;
 	const { usdE18 } = book.reference({ chainId, asset: native.address });
-	return usdValueUp(book.transactionCost(chainId, transaction), { decimals: nativeDecimals, usdE18 });
+	return usdValueUp(refundFees(), { decimals: nativeDecimals, usdE18 });
+
+	function refundFees(): bigint {
+		if (origin.kind === "solana") return refundLamports(book, { chain: origin, isNative });
+		const { gas, ...sizes } = evmTransactions.refund;
+		const transaction = { ...sizes, gas: gas + (isNative ? refusedRefundGas : 0n) };
+		return book.transactionCost(chainId, transaction);
+	}
+}
+
+/** Returns the lamports of a refund. The wallet may have closed its token account, and we would create a new one. */
+function refundLamports(
+	book: PriceBook,
+	{ chain, isNative }: { chain: DeskChain & { kind: "solana" }; isNative: boolean },
+): bigint {
+	return lamportsOn(book, chain)(solanaTransactions.refund) + (isNative ? 0n : tokenAccountRentLamports);
 }
 
 type Sides = {
@@ -150,9 +164,8 @@ function costOnOrigin(side: Side, { book, isSameChain, isDelegated, mandate }: S
 		return cost(opening) + (isSameChain ? 0n : cost(release)) + shareOf(cost(refund));
 	}
 	const lamports = lamportsOn(book, chain);
-	const { open, release, refund } = solanaTransactions;
-	// The wallet may have closed its token account by then, and we would have to create a new one.
-	const refunded = lamports(refund) + accountLamports + (isLamports(side) ? 0n : tokenAccountRentLamports);
+	const { open, release } = solanaTransactions;
+	const refunded = refundLamports(book, { chain, isNative: isLamports(side) }) + accountLamports;
 	return lamports(open) + (isSameChain ? 0n : lamports(release) + accountLamports) + shareOf(refunded);
 }
 

@@ -1,4 +1,4 @@
-import { type Order, toWord } from "@geoswap/protocol";
+import { type Order, tokenAccountRentLamports, toWord } from "@geoswap/protocol";
 import { zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
@@ -10,6 +10,7 @@ import {
 	two,
 } from "../../test/desk/solana-desk-scene.ts";
 import { deskChains } from "./desk-chain.ts";
+import { lamportsOn, solanaTransactions } from "./network-cost.ts";
 import { refundWorth } from "./refund-worth.ts";
 
 let scene: SolanaDeskScene;
@@ -71,7 +72,25 @@ test("the refund of a native input is charged for a wallet that burns the gas it
 	expect(costOf(toWord(zeroAddress))).toBeGreaterThan(2n * usual);
 });
 
-test("an order without a price has no worth yet, and one from Solana never has", () => {
+test("an order from Solana is worth rebuilding above the cost of ten refunds, each with an account for a token", () => {
+	const { book, config, side } = scene;
+	const chain = deskChains(config).get(solana);
+	if (chain?.kind !== "solana") throw new Error("it is configured");
+	const fee = lamportsOn(book, chain)(solanaTransactions.refund);
+	const from = (symbol: string): Order => ({
+		...orderTo(two),
+		originChainId: BigInt(solana),
+		inputToken: side(solana, symbol).asset.address,
+	});
+	const tenRefunds = Number(inMicroDollars(solana, 10n * (fee + tokenAccountRentLamports)));
+	const least = Number(leastInput(from("USDC")));
+	expect(least).toBeGreaterThan(tenRefunds * 0.99);
+	expect(least).toBeLessThan(tenRefunds * 1.01 + 2);
+	// Lamports need no account.
+	expect(leastInput(from("SOL"))).toBe(10n * fee + 1n);
+});
+
+test("an order without a price has no worth yet", () => {
 	const order = orderTo(two);
 	expect(worthOf(order)?.valueUsdCents).toBeGreaterThanOrEqual(0n);
 	expect(worthOf(order, scene.nowMs + 86_400_000)).toBeUndefined();

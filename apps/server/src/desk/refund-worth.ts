@@ -18,13 +18,13 @@ export type RefundWorth = {
 	costMicroUsd: bigint;
 };
 
-/** Returns the worth of an order from an EVM chain. Undefined while its input or the fees have no price. */
+/** Returns the worth of an order's refund. Undefined while its input or the fees have no price. */
 export function refundWorth(
 	order: Order,
 	{ chains, book, nowMs }: { chains: ReadonlyMap<number, DeskChain>; book: PriceBook; nowMs: Milliseconds },
 ): RefundWorth | undefined {
 	const origin = chains.get(toChainId(order.originChainId));
-	if (origin?.kind !== "evm" || !chains.has(toChainId(order.destinationChainId))) return undefined;
+	if (!origin || !chains.has(toChainId(order.destinationChainId))) return undefined;
 	const asset = addressOfWord(order.originChainId, order.inputToken);
 	const { chainId, native } = origin;
 	// The order expires by time on the destination, so that no transaction is needed there.

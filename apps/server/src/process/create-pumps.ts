@@ -173,8 +173,13 @@ export function createPumps(options: PumpsOptions): WorkerPumps {
 				throw error;
 			}
 		},
-		rebuild: () =>
-			rebuildOrders({
+		rebuild: async () => {
+			for (const { chainId, findLostOrders } of chains) {
+				await findLostOrders?.({ pool, nowMs, log }).catch((err: unknown) =>
+					log.error({ chainId, err }, "orders that a restore has lost could not be searched; retrying"),
+				);
+			}
+			return rebuildOrders({
 				config,
 				pool,
 				engine,
@@ -182,6 +187,7 @@ export function createPumps(options: PumpsOptions): WorkerPumps {
 				...(readSolanaOutcomes && { readSolanaOutcomes }),
 				nowMs,
 				log,
-			}),
+			});
+		},
 	};
 }

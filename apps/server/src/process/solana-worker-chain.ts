@@ -8,6 +8,7 @@ import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
 import type { SolanaChainConfig } from "../config/chain-config.ts";
 import { solanaFollower } from "../follow/solana/solana-follower.ts";
 import { createSolanaLane } from "../lane/solana/create-solana-lane.ts";
+import { createLostOrderSearch } from "../round/rebuild/find-lost-orders.ts";
 import type { WorkerChain } from "./worker-chain.ts";
 
 /** Returns all that a worker runs for Solana. */
@@ -51,5 +52,6 @@ export function solanaWorkerChain({
 			const records = await readRecords(chain, { orderIds, commitment: "finalized" });
 			return records.map(({ record }) => record?.state ?? "none");
 		},
+		findLostOrders: createLostOrderSearch(chain),
 	};
 }

@@ -8,6 +8,7 @@ import type { DatabasePool } from "../database/database.ts";
 import type { Engine, Pump } from "../durable/durable.ts";
 import type { Follower } from "../follow/keep-following.ts";
 import type { LaneDeps } from "../lane/evm/lane.ts";
+import type { LostOrderSearch } from "../round/rebuild/find-lost-orders.ts";
 import type { SolanaOutcome } from "../round/rebuild/rebuild-orders.ts";
 import type { Log } from "../telemetry/log.ts";
 
@@ -38,4 +39,6 @@ export type WorkerChain = {
 	findProblems?: () => Promise<string[]>;
 	/** Reads what became of orders to Solana at a final slot. Absent on EVM chains, whose events show it. */
 	readSolanaOutcomes?: (orderIds: readonly Hex[]) => Promise<SolanaOutcome[]>;
+	/** Notes orders whose swaps a restore has lost. Absent on EVM chains, whose followers find all orders. */
+	findLostOrders?: LostOrderSearch;
 };

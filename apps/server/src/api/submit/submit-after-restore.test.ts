@@ -26,8 +26,11 @@ beforeEach(() => Promise.all([evm.reset(), solana.reset()]));
 type Quoted = Awaited<ReturnType<SubmitScene["signedOp"]>>["quote"];
 
 /** Inserts a swap as it is rebuilt from an order on its chain. */
-async function insertRebuilt({ uuid, terms }: Pick<Quoted, "uuid" | "terms">): Promise<void> {
-	await evm.database.owner.query(
+async function insertRebuilt(
+	{ uuid, terms }: Pick<Quoted, "uuid" | "terms">,
+	{ database }: Pick<SubmitScene, "database"> = evm,
+): Promise<void> {
+	await database.owner.query(
 		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery)
 		values ($1, $2, $3, 1, 1, '{"kind":"stock","amount":"1"}')`,
 		[uuid, hexToBytes(orderId(terms)), orderToJson(terms)],
@@ -151,6 +154,19 @@ test("an order from Solana whose row was lost becomes a swap again when its tran
 		accountId: solana.accountId,
 		op: { kind: "solana" },
 	});
+});
+
+test("a rebuilt swap from Solana is assigned to its account when its transaction is resubmitted, and nothing is sent", async () => {
+	const { quote, built, signed } = await solana.signedTransaction(await solana.newWallet());
+	await landOnSolana({ built, signed });
+	await insertRebuilt(quote, solana);
+	solana.clock.aheadMs = 3_600_000;
+	const { swapId } = await solana.submit(built, signed);
+	expect(fromSwapId(swapId)).toBe(quote.uuid);
+	expect(await readSwap(solana.database.pool, quote.uuid)).toMatchObject({ accountId: solana.accountId });
+	expect((await readSwap(solana.database.pool, quote.uuid))?.op).toBeUndefined();
+	expect(await solana.swapCount()).toBe(1);
+	expect(solana.poked()).toEqual([]);
 });
 
 test("an expired op is left to the operator if transactions succeeded that name its order, whoever sent them", async () => {

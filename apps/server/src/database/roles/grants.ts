@@ -67,7 +67,12 @@ export const grants: Record<string, Record<RoleName, string>> = {
 		auditor: "select",
 		console: "",
 	},
-	restores: { api: "select", worker: "select", auditor: "select", console: "" },
+	restores: {
+		api: "select",
+		worker: "select, update (searched_at)",
+		auditor: "select",
+		console: "",
+	},
 
 	// Chains, as their followers saw them.
 	chain_heads: { api: "select", worker: "select, insert, update", auditor: "select", console: "select" },

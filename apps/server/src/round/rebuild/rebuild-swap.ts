@@ -1,5 +1,6 @@
 import {
 	fromSwapKey,
+	isSolana,
 	type Milliseconds,
 	type Order,
 	orderToJson,
@@ -60,7 +61,7 @@ export async function rebuildSwap(
 		// If a submit takes the id at this moment, this throws, and the next look finds it.
 		await db.query(
 			`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, created_at)
-			values ($1, $2, $3, $4, $5, $6, to_timestamp($7::double precision / 1000))`,
+			values ($1, $2, $3, $4, $5, $6, coalesce(to_timestamp($7::double precision / 1000), now()))`,
 			[
 				id,
 				hexToBytes(orderId),
@@ -69,7 +70,9 @@ export async function rebuildSwap(
 				valueUsdCents,
 				// The promised output is not known, and nothing is delivered.
 				deliveryToJson({ kind: "stock", amount: order.minOutput }),
-				quotedAtMs,
+				// The follower of Solana writes the events of an order once its swap exists. A new swap has time until then before
+				// it counts as never opened.
+				isSolana(order.originChainId) ? null : quotedAtMs,
 			],
 		);
 		await db.query("insert into swap_events (swap_id, fact) values ($1, 'rebuilt')", [id]);

@@ -1,4 +1,5 @@
 import { orderSchema, unpackDeadlines } from "@geoswap/protocol";
+import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 
 /** Notes which of the orders that were opened in blocks that became final have no swap. */
@@ -15,7 +16,33 @@ export async function noteUnknownOrders(
 		)`,
 		[chainId, after, upTo],
 	);
-	if (rows.length === 0) return;
+	await insertUnknownOrders(db, {
+		chainId,
+		orders: rows.map(({ order_id, order_terms }) => ({ orderId: order_id, terms: order_terms })),
+	});
+}
+
+/** Returns those of these orders that have neither a swap nor an entry as unknown. */
+export async function withoutSwaps(db: Database, orderIds: readonly Hex[]): Promise<Set<Hex>> {
+	if (orderIds.length === 0) return new Set();
+	const { rows } = await db.query<{ order_id: Hex }>(
+		`select '0x' || encode(o.id, 'hex') as order_id from unnest($1::bytea[]) as o (id)
+		where not exists (select from swaps where order_id = o.id)
+			and not exists (select from unknown_orders where order_id = o.id)`,
+		[orderIds.map((orderId) => hexToBytes(orderId))],
+	);
+	return new Set(rows.map((row) => row.order_id));
+}
+
+/** Notes orders that have no swap. Those that are noted already stay as they are. */
+export async function insertUnknownOrders(
+	db: Database,
+	{
+		chainId,
+		orders,
+	}: { chainId: number; orders: readonly { orderId: Uint8Array /** As JSON. */; terms: unknown }[] },
+): Promise<void> {
+	if (orders.length === 0) return;
 	await db.query(
 		`insert into unknown_orders (order_id, chain_id, order_terms, open_deadline, is_filled)
 		select order_id, $1, order_terms, open_deadline,
@@ -24,9 +51,9 @@ export async function noteUnknownOrders(
 		on conflict do nothing`,
 		[
 			chainId,
-			rows.map((row) => row.order_id),
-			rows.map((row) => JSON.stringify(row.order_terms)),
-			rows.map((row) => unpackDeadlines(orderSchema.parse(row.order_terms).deadlines).openDeadline),
+			orders.map(({ orderId }) => orderId),
+			orders.map(({ terms }) => JSON.stringify(terms)),
+			orders.map(({ terms }) => unpackDeadlines(orderSchema.parse(terms).deadlines).openDeadline),
 		],
 	);
 }
