@@ -49,6 +49,11 @@ export async function checkProgram(
 	return violations;
 }
 
+/** Returns whether the program ever opened the order. */
+export async function wasOpened(world: World, order: Order): Promise<boolean> {
+	return (await eventsOf(world, order, orderAddress)).some(({ name }) => name === "opened");
+}
+
 /** Returns true if every order that a worker opened, and that is over, has given back its rent. */
 export async function isRentBack(world: World): Promise<boolean> {
 	for (const { order, plan } of world.wallets.swaps) {

@@ -10,7 +10,7 @@ import { type Address, bytesToHex, isAddress, zeroAddress } from "viem";
 import type { Breach } from "../src/audit/read/report.ts";
 import { chainOf } from "../src/config/chain-config.ts";
 import { auditWorld } from "./audit-world.ts";
-import { checkProgram } from "./check-program.ts";
+import { checkProgram, wasOpened } from "./check-program.ts";
 import type { rpcReceipt } from "./evm/rpc-format.ts";
 import { attesterNames, type ChainName } from "./plan.ts";
 import { usdE18Of } from "./sim-prices.ts";
@@ -78,13 +78,17 @@ export async function checkWorld(
 		if (isKeptOut) keptOut.add(row.id);
 		const status = isKeptOut ? "settled-refunded" : (row?.status ?? swap.outcome);
 		byStatus[status] = (byStatus[status] ?? 0) + 1;
-		const isGone = !row && isForgotten(world, swap, faultsApplied);
+		const isTaken = await wasTaken(world, swap);
+		// The chain dropped its deposit, and the service then forgot the whole swap with its op: only the caller has the bytes
+		// to make the deposit again. What was delivered is the service's loss, like any other by a reorg.
+		const isRestored = world.record.restoredAtMs.length > 0;
+		const isGone = !row && isRestored && (faultsApplied.reorg ?? 0) > 0 && isTaken === false;
 		const unknownLoss = isGone ? outputUsdCents(world, swap) : 0n;
 		addTo(losses, swap.plan.from, unknownLoss);
 		if (isGone) forgotten.push(swap);
 		const isLoss = unknownLoss > 0n || (swap.orderId !== undefined && lost.has(swap.orderId));
 		violations.push(
-			...checkSwap(world, { swap, row, isLoss, isKeptOut }).map((what) => `#${swap.index} ${what}`),
+			...checkSwap(world, { swap, row, isLoss, isKeptOut, isTaken }).map((what) => `#${swap.index} ${what}`),
 		);
 	}
 	violations.push(...checkWallets(world, { rows, lost, keptOut }));
@@ -117,23 +121,25 @@ function checkSwap(
 		row,
 		isLoss,
 		isKeptOut,
-	}: { swap: SimSwap; row: Row | undefined; isLoss: boolean; isKeptOut: boolean },
+		isTaken,
+	}: {
+		swap: SimSwap;
+		row: Row | undefined;
+		isLoss: boolean;
+		isKeptOut: boolean;
+		isTaken: boolean | undefined;
+	},
 ): string[] {
-	const { outcome, plan, order, orderId } = swap;
+	const { outcome, plan, order } = swap;
 	const received = balanceOf(world, plan.to, swap.outputToken, swap.recipient);
 	const violations: string[] = [];
 	if (outcome === "not-yet") violations.push("was never submitted");
 	if (!row || !order) {
 		if (received > 0n && !isLoss) violations.push(`has no row, although ${received} were delivered`);
 		if (outcome !== "submitted") return violations;
-		// A restore may erase a swap that was submitted and not opened: nothing was taken. An opened one is rebuilt; on
-		// Solana its caller asked again until it had a row, or was told that it expired.
-		const isForgotten = world.record.restoredAtMs.length > 0 && plan.from !== "solana";
-		const isNothingTaken =
-			plan.from !== "solana" &&
-			orderId !== undefined &&
-			world.evm[plan.from].escrowStateOf(orderId) === "none";
-		if (!isForgotten || !isNothingTaken) violations.push("has no row");
+		// A restore may erase a swap that was submitted and not opened: nothing was taken. An opened one is rebuilt.
+		const isForgotten = world.record.restoredAtMs.length > 0 && isTaken === false;
+		if (!isForgotten) violations.push("has no row");
 		return violations;
 	}
 	const { status, is_ended, stage, delivered_amount, last_fact } = row;
@@ -188,18 +194,12 @@ function isKeptOutByChain(
 	return !isInTime && isBack && isTriedAgain;
 }
 
-/**
- * Returns true if the swap's chain dropped its deposit, and the service then forgot the whole swap with its op: only the
- * caller has the bytes to make the deposit again. What was delivered is the service's loss, like any other by a reorg.
- */
-function isForgotten(
-	world: World,
-	{ plan, orderId }: SimSwap,
-	faults: Readonly<Record<string, number>>,
-): boolean {
-	const isPossible = world.record.restoredAtMs.length > 0 && (faults.reorg ?? 0) > 0;
-	if (!isPossible || plan.from === "solana" || orderId === undefined) return false;
-	return world.evm[plan.from].escrowStateOf(orderId) === "none";
+/** Returns whether the swap's chain has its deposit, or had it; undefined if it was never signed. */
+async function wasTaken(world: World, { plan, order, orderId }: SimSwap): Promise<boolean | undefined> {
+	if (!order || !orderId) return undefined;
+	return plan.from === "solana"
+		? wasOpened(world, order)
+		: world.evm[plan.from].escrowStateOf(orderId) !== "none";
 }
 
 /** Returns the value of what the swap's recipient has. */

@@ -63,6 +63,8 @@ const lookEveryMs = 5_000;
 /** Times of the audits before the one at the end, as shares of the hostile time. */
 const auditShares = [0.3, 0.6, 0.9];
 const seenWithinMs = 20_000;
+/** The same after a restore, if the service has lost the swap of the transaction. */
+const foundWithinMs = 60_000;
 
 /** Runs a plan's world to its end, and returns what does not hold. Only one can run at a time. */
 export async function runPlan(plan: Plan, options: RunOptions): Promise<RunResult> {
@@ -252,7 +254,8 @@ function watchEnds(world: World, swaps: number): { isOver: boolean; violations: 
 			world.wallets.swaps.every(({ outcome }) => outcome !== "not-yet") &&
 			!world.wallets.isBusy();
 		// Transactions still on their way to a chain are seen there within this time.
-		const isSeen = world.scheduler.nowMs() - sinceMs >= seenWithinMs;
+		const withinMs = world.record.restoredAtMs.length > 0 ? foundWithinMs : seenWithinMs;
+		const isSeen = world.scheduler.nowMs() - sinceMs >= withinMs;
 		const { rowCount: unknown } = await world.database.pool.query(
 			"select from unknown_orders where outcome is null limit 1",
 		);

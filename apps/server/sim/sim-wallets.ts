@@ -45,8 +45,7 @@ export type SimWallets = {
 	begin: (plan: SwapPlan, index: number) => Promise<void>;
 	/**
 	 * Called when the service came back with an old backup. Callers ask for their swaps, and resubmit those that it does
-	 * not know, as the API tells them to. Not all on EVM chains do: their opened orders are rebuilt without them. On
-	 * Solana only the caller knows the terms of a deposit.
+	 * not know, as the API tells them to. Not all do: their opened orders are rebuilt without them.
 	 */
 	comeBack: () => void;
 	/** Returns true while a caller is about to resubmit, or a wallet waits until it may take its input back. */
@@ -263,10 +262,12 @@ export function createSimWallets({
 		});
 	}
 
-	const callers = random.fork("callers");
+	const evmCallers = random.fork("callers");
+	const solanaCallers = random.fork("callers on Solana");
 	function comeBack(): void {
 		for (const swap of swaps) {
-			if (swap.plan.from !== "solana" && !callers.chance(resubmitChance)) continue;
+			const callers = swap.plan.from === "solana" ? solanaCallers : evmCallers;
+			if (!callers.chance(resubmitChance)) continue;
 			busy++;
 			const asksMs = callers.between(asksAfterMs.least, asksAfterMs.most);
 			scheduler.in(asksMs, `#${swap.index} asks`, () => {

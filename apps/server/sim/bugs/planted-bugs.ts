@@ -348,6 +348,28 @@ import { makeBundle } from "./make-bundle.ts";
 		],
 	},
 	{
+		name: "solana-orders-lost",
+		why: "After a restore nobody searches the program for orders whose swaps are lost.",
+		edits: [
+			{
+				file: "apps/server/src/round/rebuild/find-lost-orders.ts",
+				find: "if (!restore) return;",
+				replace: "if (!restore || restore.at) return;",
+			},
+		],
+	},
+	{
+		name: "rebuilt-swap-is-old",
+		why: "A swap that was rebuilt from an account on Solana counts as never opened before the follower has read its events.",
+		edits: [
+			{
+				file: "apps/server/src/round/rebuild/rebuild-swap.ts",
+				find: "isSolana(order.originChainId) ? null : quotedAtMs",
+				replace: "quotedAtMs",
+			},
+		],
+	},
+	{
 		name: "gift-taken-for-a-payment",
 		why: "Lamports that a stranger has paid out of a paid order count as its payment, which is too small.",
 		strangers: 12,
