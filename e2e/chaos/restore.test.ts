@@ -9,7 +9,6 @@ import {
 	type Submitted,
 	someDeposit,
 } from "../caller/submitted-swaps.ts";
-import { isSolanaChain } from "../chain/holding.ts";
 import { backUp, restore, stopAll } from "../environment/back-up.ts";
 import { expectBooksExact } from "../expect/expect-books-exact.ts";
 import { expectExact } from "../expect/expect-exact.ts";
@@ -61,8 +60,7 @@ async function runStory(what: "both" | "database" | "engine"): Promise<void> {
 	const forgotten = [...decided, ...early.flat(), ...late];
 	await restore(environment, backup, { what });
 
-	const fromEvm = forgotten.filter(({ from }) => !isSolanaChain(from.chain));
-	if (what !== "engine") await expectRebuilt(environment, client, fromEvm, { withinMs: decidedWithinMs });
+	if (what !== "engine") await expectRebuilt(environment, client, forgotten, { withinMs: decidedWithinMs });
 	const asked = await Promise.all([...underWay, ...forgotten].map(again));
 	for (const { told, swap } of asked as (EndedAnyPlan & Pick<Submitted, "told">)[]) {
 		if (told) expect(swap.status).toBe(told);

@@ -15,14 +15,23 @@ export async function expectRebuilt(
 	const database = await connectDatabase(databaseUrl);
 	try {
 		const read = () =>
-			database.query<{ outcome: string | null; account_id: string | null; has_op: boolean }>(
-				`select outcome, account_id, op is not null as has_op from unknown_orders u
+			database.query<{
+				chain_id: string;
+				outcome: string | null;
+				account_id: string | null;
+				has_op: boolean;
+			}>(
+				`select chain_id, outcome, account_id, op is not null as has_op from unknown_orders u
 				left join swaps s on s.order_id = u.order_id`,
 			);
-		const openedCount = await expect
-			.poll(async () => (await read()).length, { timeout: 60_000, interval: 1_000 })
-			.toBeGreaterThan(0)
-			.then(async () => (await read()).length);
+		const origins = swaps.map(({ from }) => from.chain.chainId);
+		await expect
+			.poll(async () => new Set((await read()).map(({ chain_id }) => Number(chain_id))), {
+				timeout: 60_000,
+				interval: 1_000,
+			})
+			.toEqual(new Set(origins));
+		const openedCount = (await read()).length;
 		await expect
 			.poll(async () => (await read()).filter(({ outcome }) => outcome === null), {
 				timeout: withinMs,
@@ -49,7 +58,7 @@ export async function expectRebuilt(
 
 /**
  * Lifts the pauses. To an audit, the service's transactions on Solana for forgotten orders look like a stolen key: one
- * that runs before the orders are submitted again pauses the chain. Once the books agree, an operator lifts that.
+ * that runs before the orders are rebuilt or submitted again pauses the chain. Once the books agree, an operator lifts that.
  */
 export async function liftPauses(
 	{ databaseUrl, serverEnvironment, solana }: Environment,
