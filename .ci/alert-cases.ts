@@ -88,38 +88,38 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
 		},
 		labels: { ...chain, problem: "wrong-order" },
 	},
-	GeoswapStockEmpty: {
+	GeoswapInventoryEmpty: {
 		fires: {
-			'geoswap_stock_tokens{chain="1",token="USDC"}': "100x60",
-			'geoswap_stock_reserved_tokens{chain="1",token="USDC"}': "100x60",
+			'geoswap_inventory_tokens{chain="1",token="USDC"}': "100x60",
+			'geoswap_inventory_reserved_tokens{chain="1",token="USDC"}': "100x60",
 			'geoswap_paid_out_tokens_total{chain="1",token="USDC"}': "5x60",
 		},
 		quiet: {
-			'geoswap_stock_tokens{chain="1",token="USDC"}': "100x60",
-			'geoswap_stock_reserved_tokens{chain="1",token="USDC"}': "0x60",
+			'geoswap_inventory_tokens{chain="1",token="USDC"}': "100x60",
+			'geoswap_inventory_reserved_tokens{chain="1",token="USDC"}': "0x60",
 			'geoswap_paid_out_tokens_total{chain="1",token="USDC"}': "0+6x60",
-			// A token that is bought when it is wanted needs no stock.
-			'geoswap_stock_tokens{chain="1",token="WETH"}': "0x60",
-			'geoswap_stock_reserved_tokens{chain="1",token="WETH"}': "0x60",
+			// A token that is bought when it is wanted needs no inventory.
+			'geoswap_inventory_tokens{chain="1",token="WETH"}': "0x60",
+			'geoswap_inventory_reserved_tokens{chain="1",token="WETH"}': "0x60",
 		},
 		labels: token,
 	},
-	GeoswapStockLow: {
+	GeoswapInventoryLow: {
 		fires: {
-			'geoswap_stock_tokens{chain="1",token="USDC"}': "100x60",
-			'geoswap_stock_reserved_tokens{chain="1",token="USDC"}': "10x60",
+			'geoswap_inventory_tokens{chain="1",token="USDC"}': "100x60",
+			'geoswap_inventory_reserved_tokens{chain="1",token="USDC"}': "10x60",
 			'geoswap_paid_out_tokens_total{chain="1",token="USDC"}': "0+4x60",
 		},
 		quiet: {
-			'geoswap_stock_tokens{chain="1",token="USDC"}': "100x60",
-			'geoswap_stock_reserved_tokens{chain="1",token="USDC"}': "10x60",
+			'geoswap_inventory_tokens{chain="1",token="USDC"}': "100x60",
+			'geoswap_inventory_reserved_tokens{chain="1",token="USDC"}': "10x60",
 			'geoswap_paid_out_tokens_total{chain="1",token="USDC"}': "0+1x60",
 		},
 		labels: token,
 		atMinutes: 50,
 	},
 	GeoswapOutflowNearCap: {
-		...gauge('geoswap_stock_outflow_tokens{chain="1",token="USDC"}', "1000x20 150x40", "1000x20 250x40"),
+		...gauge('geoswap_inventory_outflow_tokens{chain="1",token="USDC"}', "1000x20 150x40", "1000x20 250x40"),
 		labels: token,
 	},
 	GeoswapExposureFull: {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { errorDetailsSchema, errorExample } from "../apps/server/src/api/openapi/error-docs.ts";
+import { errorDetailsSchema, errorExample } from "../apps/server/src/api/openapi/error-schema.ts";
 import { errorBodySchema, errorCatalogue, errorCodes } from "../packages/protocol/src/index.ts";
 
 // Callers branch on what these pages say, and the service serves them.

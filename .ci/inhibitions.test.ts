@@ -67,12 +67,12 @@ const cases: { cause: Alert; silenced: Alert[]; heard: Alert[] }[] = [
 		heard: [{ alertname: "GeoswapChainPaused", chain: "5" }],
 	},
 	{
-		cause: { alertname: "GeoswapStockEmpty", chain: "6", token: "USDC" },
+		cause: { alertname: "GeoswapInventoryEmpty", chain: "6", token: "USDC" },
 		silenced: [
-			{ alertname: "GeoswapStockLow", chain: "6", token: "USDC" },
+			{ alertname: "GeoswapInventoryLow", chain: "6", token: "USDC" },
 			{ alertname: "GeoswapRefundsMany", chain: "6", destination: "6" },
 		],
-		heard: [{ alertname: "GeoswapStockLow", chain: "6", token: "USDT" }],
+		heard: [{ alertname: "GeoswapInventoryLow", chain: "6", token: "USDT" }],
 	},
 ];
 

@@ -4,8 +4,8 @@ import type { DeployedContracts } from "./deploy-steps.ts";
 
 /**
  * Throws if this run would deploy to other addresses than the file lists, because the deployer, the code or an address
- * in the config changed. The new vault would be empty: the stock, the tokens from which swaps are paid out, would stay
- * in the old one. A run with `--replace` does not call this.
+ * in the config changed. The new vault would be empty: the inventory, the tokens from which swaps are paid out, would
+ * stay in the old one. A run with `--replace` does not call this.
  */
 export function refuseReplacement(earlier: ChainDeployment, contracts: DeployedContracts): void {
 	const replaced = (["accessManager", "escrow", "vault"] as const).filter(

@@ -244,10 +244,10 @@ const money: Dashboard = {
 	title: "Geoswap: money",
 	rows: [
 		{
-			title: "Stock",
+			title: "Inventory",
 			panels: [
-				graph("Free stock", "Held and not reserved, in whole tokens", "short", [
-					"max by (chain, token) (geoswap_stock_tokens - geoswap_stock_reserved_tokens)",
+				graph("Free inventory", "Held and not reserved, in whole tokens", "short", [
+					"max by (chain, token) (geoswap_inventory_tokens - geoswap_inventory_reserved_tokens)",
 					"{{chain}} {{token}}",
 				]),
 				graph("Paid out within an hour", "In whole tokens", "short", [
@@ -255,11 +255,11 @@ const money: Dashboard = {
 					"{{chain}} {{token}}",
 				]),
 				graph("May still leave under the hourly cap", "In whole tokens", "short", [
-					"max by (chain, token) (geoswap_stock_outflow_tokens)",
+					"max by (chain, token) (geoswap_inventory_outflow_tokens)",
 					"{{chain}} {{token}}",
 				]),
 				graph("Reserved", "In whole tokens", "short", [
-					"max by (chain, token) (geoswap_stock_reserved_tokens)",
+					"max by (chain, token) (geoswap_inventory_reserved_tokens)",
 					"{{chain}} {{token}}",
 				]),
 			],

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { readArtifact } from "@geoswap/contracts";
 import { type Address, bytesToHex, encodeDeployData, type Hex } from "viem";
-import type { DevnetToken } from "./devnet-assets.ts";
+import type { DevnetToken } from "./devnet-tokens.ts";
 
 const require = createRequire(import.meta.url);
 

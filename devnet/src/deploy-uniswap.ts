@@ -10,8 +10,8 @@ import {
 	zeroAddress,
 } from "viem";
 import { deployCode } from "./deploy-code.ts";
-import { type DevnetPool, devnetPools, devnetToken, type PricedToken, unitsForUsd } from "./devnet-assets.ts";
 import type { DevnetChain } from "./devnet-chain.ts";
+import { type DevnetPool, devnetPools, devnetToken, type PricedToken, unitsForUsd } from "./devnet-tokens.ts";
 import { integerSqrt } from "./integer-sqrt.ts";
 import { sendAs } from "./send-as.ts";
 import { factoryAbi, positionManagerAbi } from "./uniswap-abi.ts";

@@ -1,6 +1,6 @@
 import { readArtifact } from "@geoswap/contracts";
 import { type Abi, encodeDeployData, type Hex, parseUnits } from "viem";
-import { feedDecimals } from "./devnet-assets.ts";
+import { feedDecimals } from "./devnet-tokens.ts";
 
 /** Returns the creation code of a devnet feed with this initial price. */
 export function feedInitCode({ name, usd }: { name: string; usd: string }): Hex {

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { Command, InvalidArgumentError } from "commander";
 import { describeDevnet } from "./describe-devnet.ts";
-import { devnetSol } from "./devnet-assets.ts";
 import { connectDevnetChain } from "./devnet-chain.ts";
 import { defaultDataDir, defaultPort, readRunningDevnet } from "./devnet-files.ts";
+import { devnetSol } from "./devnet-tokens.ts";
 import { movePrice, type PriceMove, parsePercent } from "./move-price.ts";
 import { moveSolPrice } from "./move-sol-price.ts";
 import { hasSolFeed } from "./solana-feeds.ts";

@@ -9,9 +9,9 @@ import {
 	zeroAddress,
 } from "viem";
 import { devFeedAbi } from "./dev-contract-abi.ts";
-import { feedDecimals } from "./devnet-assets.ts";
 import type { DevnetChain } from "./devnet-chain.ts";
 import { deriveDevnetKeys } from "./devnet-keys.ts";
+import { feedDecimals } from "./devnet-tokens.ts";
 import { integerSqrt } from "./integer-sqrt.ts";
 import { type Call, sendAllAs } from "./send-as.ts";
 import { factoryAbi, poolAbi, routerAbi } from "./uniswap-abi.ts";

@@ -1,8 +1,8 @@
 import { encodeFunctionData, formatUnits } from "viem";
 import { devFeedAbi } from "./dev-contract-abi.ts";
-import { devnetSol, feedDecimals } from "./devnet-assets.ts";
 import type { DevnetChain } from "./devnet-chain.ts";
 import { deriveDevnetKeys } from "./devnet-keys.ts";
+import { devnetSol, feedDecimals } from "./devnet-tokens.ts";
 import { type PriceMove, parsePercent } from "./move-price.ts";
 import { sendAs } from "./send-as.ts";
 import { hasSolFeed, solFeedAddress } from "./solana-feeds.ts";

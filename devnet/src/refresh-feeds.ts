@@ -2,9 +2,9 @@ import type { ChainDeployment } from "@geoswap/protocol";
 import { type Address, encodeFunctionData } from "viem";
 import { callMany } from "./call-many.ts";
 import { devFeedAbi } from "./dev-contract-abi.ts";
-import { devnetSol } from "./devnet-assets.ts";
 import type { DevnetChain } from "./devnet-chain.ts";
 import { deriveDevnetKeys } from "./devnet-keys.ts";
+import { devnetSol } from "./devnet-tokens.ts";
 import { hasSolFeed, solFeedAddress } from "./solana-feeds.ts";
 
 /** A feed's last answer and its age by the chain's clock. */

@@ -17,6 +17,8 @@ import { tokenInitCode } from "./contract-code.ts";
 import { deployCode } from "./deploy-code.ts";
 import { createPools, deployUniswap } from "./deploy-uniswap.ts";
 import { devTokenAbi, wrappedNativeAbi } from "./dev-contract-abi.ts";
+import type { DevnetChain } from "./devnet-chain.ts";
+import { deriveDevnetKeys } from "./devnet-keys.ts";
 import {
 	type DevnetToken,
 	deviationBps,
@@ -25,9 +27,7 @@ import {
 	devnetTokens,
 	settlementSymbol,
 	wrappedNativeSymbol,
-} from "./devnet-assets.ts";
-import type { DevnetChain } from "./devnet-chain.ts";
-import { deriveDevnetKeys } from "./devnet-keys.ts";
+} from "./devnet-tokens.ts";
 import { feedInitCode } from "./feed-init-code.ts";
 import { placePredeploys } from "./place-predeploys.ts";
 import { sendAs } from "./send-as.ts";
@@ -41,8 +41,8 @@ const relayerEther = parseEther("100");
 const marketTokens = "1000000000000";
 
 /**
- * Sets up an empty chain for swaps: assets, pools, feeds, our contracts, stock, wallets. Needs a chain that mines each
- * transaction at once.
+ * Sets up an empty chain for swaps: assets, pools, feeds, our contracts, inventory, wallets. Needs a chain that mines
+ * each transaction at once.
  */
 export async function setUpChain(
 	chain: DevnetChain,
@@ -167,7 +167,7 @@ export async function setUpChain(
 	const { vault } = deployment.contracts;
 	await callMany(chain, market, [
 		...minted.flatMap((token) => [
-			mint(tokenAddress(token.symbol), vault, parseUnits(token.stock, token.decimals)),
+			mint(tokenAddress(token.symbol), vault, parseUnits(token.inventory, token.decimals)),
 			...wallets.map((wallet) =>
 				mint(tokenAddress(token.symbol), wallet, parseUnits(token.perWallet, token.decimals)),
 			),
@@ -177,9 +177,9 @@ export async function setUpChain(
 			return amount === "0" ? [] : [mint(feeDiscountToken, wallet, parseEther(amount))];
 		}),
 	]);
-	await sendAs(chain, market, { to: vault, value: parseEther(devnetNative.stock) });
+	await sendAs(chain, market, { to: vault, value: parseEther(devnetNative.inventory) });
 	for (const [holder, amount] of [
-		[vault, wrapped.stock] as const,
+		[vault, wrapped.inventory] as const,
 		...wallets.map((wallet) => [wallet, wrapped.perWallet] as const),
 	]) {
 		await sendAs(chain, market, {

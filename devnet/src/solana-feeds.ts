@@ -1,8 +1,8 @@
 import { deterministicDeployment } from "@geoswap/contracts";
 import type { ChainDeployment, SolanaAssetDeployment } from "@geoswap/protocol";
 import type { Address } from "viem";
-import { deviationBps, devnetSol } from "./devnet-assets.ts";
 import { devnetChains } from "./devnet-chain.ts";
+import { deviationBps, devnetSol } from "./devnet-tokens.ts";
 import { feedInitCode } from "./feed-init-code.ts";
 
 /** Returns true for the first EVM chain, the only one with SOL's feed: one feed prices it, wherever it is delivered. */

@@ -95,7 +95,7 @@ describe("a running devnet", () => {
 		}
 	});
 
-	test("has wallets with tokens and 0 wei, relayers with gas, and a vault with stock of every asset", async () => {
+	test("has wallets with tokens and 0 wei, relayers with gas, and a vault with inventory of every asset", async () => {
 		const { deployment, keys } = files(devnet.up);
 		for (const chain of deployment.chains) {
 			const { publicClient } = connectDevnetChain(endpoint(devnet.up, chain.chainId));
@@ -121,7 +121,7 @@ describe("a running devnet", () => {
 		}
 	});
 
-	test("has a Solana with wallets that hold tokens and no lamport, fee payers with SOL, and a vault with stock of every asset", async () => {
+	test("has a Solana with wallets that hold tokens and no lamport, fee payers with SOL, and a vault with inventory of every asset", async () => {
 		const { deployment, keys } = files(devnet.up);
 		const { solana } = deployment;
 		if (!solana) throw new Error("no Solana");

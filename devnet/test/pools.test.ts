@@ -1,8 +1,8 @@
 import type { ChainDeployment } from "@geoswap/protocol";
 import { type Address, encodeFunctionData, encodePacked, erc20Abi, type Hex } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { devnetPools, devnetToken, unitsForUsd } from "../src/devnet-assets.ts";
 import { deriveDevnetKeys } from "../src/devnet-keys.ts";
+import { devnetPools, devnetToken, unitsForUsd } from "../src/devnet-tokens.ts";
 import { readFeeds, startTestChains, type TestChain, type TestChains } from "../src/index.ts";
 import { sendAs } from "../src/send-as.ts";
 import { factoryAbi, poolAbi, quoterAbi, routerAbi } from "../src/uniswap-abi.ts";

@@ -144,7 +144,7 @@ async function insertSwaps(
 	});
 	await database.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, ended_at)
-		select id, $2, sha256(id::text::bytea), $3, 7, 700, '{"kind": "stock", "amount": "7"}', now()
+		select id, $2, sha256(id::text::bytea), $3, 7, 700, '{"kind": "inventory", "amount": "7"}', now()
 		from unnest($1::uuid[]) id`,
 		[uuids, accountId, orderToJson(order)],
 	);

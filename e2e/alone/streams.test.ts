@@ -6,16 +6,16 @@ import { expect, test } from "vitest";
 /** As many as a process takes by default. Each is an open file on both sides. */
 const streamCount = process.env.GEOSWAP_FULL ? 10_000 : 1_000;
 /** docs/events.md says what was measured. With few streams, what the process needs in any case weighs more. */
-const mostBytesPerStream = process.env.GEOSWAP_FULL ? 40_000 : 80_000;
+const maxBytesPerStream = process.env.GEOSWAP_FULL ? 40_000 : 80_000;
 
 type Figures = { streams: number; residentMib: number; residentBytesPerStream: number };
 
-test(`a process keeps ${streamCount} streams of events open, in at most ${mostBytesPerStream} bytes each`, async () => {
+test(`a process keeps ${streamCount} streams of events open, in at most ${maxBytesPerStream} bytes each`, async () => {
 	const bench = join(import.meta.dirname, "../../apps/server/bench/event-streams.ts");
 	const args = ["--expose-gc", bench, "--streams", String(streamCount), "--json"];
 	const { stdout } = await promisify(execFile)(process.execPath, args);
 	const figures: Figures = JSON.parse(stdout);
 	console.log(figures);
 	expect(figures.streams).toBe(streamCount);
-	expect(figures.residentBytesPerStream).toBeLessThan(mostBytesPerStream);
+	expect(figures.residentBytesPerStream).toBeLessThan(maxBytesPerStream);
 });

@@ -46,7 +46,7 @@ test("relayers are empty: orders to the chain are refunded or wait, and gas ends
 	});
 });
 
-test("stock is empty: submits to the token are refused, and a transfer to the vault ends the day", async () => {
+test("inventory is empty: submits to the token are refused, and a transfer to the vault ends the day", async () => {
 	const stack = stackOf();
 	const { destination, keys } = stack.environment;
 	const token = assetAddress(destination, "USDC");
@@ -54,9 +54,9 @@ test("stock is empty: submits to the token are refused, and a transfer to the va
 	const treasury = privateKeyToAddress(keys.treasury);
 	let taken = 0n;
 	await liveThrough(stack, {
-		name: "Stock is empty",
+		name: "Inventory is empty",
 		how: "the treasury withdraws all USDC from a vault",
-		alert: "GeoswapStockEmpty",
+		alert: "GeoswapInventoryEmpty",
 		labels: { chain: String(destination.chainId), token: "USDC" },
 		break: async () => {
 			taken = await tokenBalance(destination, token, vault);

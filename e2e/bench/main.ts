@@ -65,7 +65,7 @@ const sizes: Record<"short" | "usual" | "full", BenchSize> = {
 		pending: [100, 10_000],
 	},
 };
-const mostOften = 40;
+const maxOften = 40;
 
 const { values } = parseArgs({
 	options: {
@@ -90,7 +90,7 @@ if (values.help) {
 	} else {
 		console.log(table(rows));
 		if (values.statements)
-			for (const { role, text, perSwap, msPerSwap } of statements.slice(0, mostOften))
+			for (const { role, text, perSwap, msPerSwap } of statements.slice(0, maxOften))
 				console.log(`${perSwap.toFixed(1)} (${msPerSwap.toFixed(2)} ms) ${role}: ${text.slice(0, 160)}`);
 	}
 	say("done");

@@ -210,7 +210,7 @@ async function measureFills(bench: Bench): Promise<GasRow[]> {
 	// written.
 	await fill(usdc, false);
 	await fill(volatile.address, true);
-	const fromStock = await fill(usdc, false);
+	const fromInventory = await fill(usdc, false);
 	const routed = await fill(volatile.address, true);
 	await fill(zeroAddress, true);
 	const native = await fill(zeroAddress, true);
@@ -254,8 +254,8 @@ async function measureFills(bench: Bench): Promise<GasRow[]> {
 	const bare = "a token transfer";
 	const bareRouted = { bare: "an account's own approve + exactInput", bareGas: bareSwap };
 	return [
-		{ what: "fill from stock", gas: fromStock, bare, bareGas: transfer },
-		{ what: "ten fills from stock, per fill", gas: many / BigInt(batch), bare, bareGas: transfer },
+		{ what: "fill from inventory", gas: fromInventory, bare, bareGas: transfer },
+		{ what: "ten fills from inventory, per fill", gas: many / BigInt(batch), bare, bareGas: transfer },
 		{ what: "fill through the router", gas: routed, ...bareRouted },
 		{ what: "fill of the native token through the router", gas: native, ...bareRouted },
 		{ what: "the same, to a new account", gas: nativeToNew, ...bareRouted },

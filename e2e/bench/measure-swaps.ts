@@ -27,7 +27,7 @@ const statisticsMs = 1_500;
 const bareIs = "only what cannot be avoided";
 const endTimeoutMs = 120_000;
 /** Methods that a swap calls less often have no row of their own. */
-const leastCallsShown = 0.1;
+const minCallsShown = 0.1;
 
 /**
  * Measures the costs of swaps until no work is left for any of them, beside the bare twin. Swaps come in waves: an op
@@ -107,7 +107,7 @@ export async function measureCosts(
 		row("  less those without swaps", "", countCalls(both) / swapped - without(countCalls(idle))),
 		...Object.entries(both.rpcCalls)
 			.map(([method, count]) => ({ method, net: count / swapped - without(idle.rpcCalls[method] ?? 0) }))
-			.filter(({ net }) => net >= leastCallsShown)
+			.filter(({ net }) => net >= minCallsShown)
 			.toSorted((a, b) => b.net - a.net)
 			.map(({ method, net }) => row(`    ${method}`, "", net)),
 		row("settled a second", "/s", percentile(rates, 50), settledPerSecond(bareResult)),

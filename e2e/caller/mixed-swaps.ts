@@ -30,7 +30,7 @@ export type EndedAnyPlan = AnyPlan & {
 
 type Kind = { from: string; amount: string; to: string; way: "there" | "back" | "here" };
 
-/** Kinds of swaps from stock and through the router, native and not, both ways and on one chain. */
+/** Kinds of swaps from inventory and through the router, native and not, both ways and on one chain. */
 const kinds: readonly Kind[] = [
 	{ from: "USDC", amount: "100", to: "USDC", way: "there" },
 	{ from: "USDC", amount: "50", to: "ORB", way: "there" },

@@ -3,12 +3,12 @@ import type { Environment } from "../environment/environment.ts";
 import { planMixedSwap } from "./mixed-swaps.ts";
 import { newWalletSwapsThrough, type TimedSwap } from "./swap-through.ts";
 
-const mostStreams = 10;
+const maxStreams = 10;
 const betweenTroublesMs = 3_000;
 
 /**
- * Makes swaps, on all chains unless told otherwise, while `trouble` is called again and again with the number of its round. Returns the swaps
- * once each has ended and the last trouble is over.
+ * Makes swaps, on all chains unless told otherwise, while `trouble` is called again and again with the number of its
+ * round. Returns the swaps once each has ended and the last trouble is over.
  */
 export async function swapWhileTroubled(
 	environment: Environment,
@@ -26,7 +26,7 @@ export async function swapWhileTroubled(
 	const client = await environment.newClient();
 	let planned = 0;
 	let isOver = false;
-	const swapping = Array.from({ length: Math.min(swapCount, mostStreams) }, async () => {
+	const swapping = Array.from({ length: Math.min(swapCount, maxStreams) }, async () => {
 		const ended: TimedSwap[] = [];
 		while (planned < swapCount && !isOver) {
 			const plan = await planOf(environment, planned++);

@@ -62,7 +62,7 @@ test.concurrent("a first swap needs no wei, delivers at least the minimum and de
 		token: output,
 		amount: String(delivered),
 	});
-	// From stock, the output is the quoted one or that of the price at submit, whichever is less.
+	// From inventory, the output is the quoted one or that of the price at submit, whichever is less.
 	expect(delivered).toBeGreaterThanOrEqual(BigInt(first.signed.quote.minOutput));
 	expect(delivered).toBeLessThanOrEqual(BigInt(first.signed.quote.output));
 

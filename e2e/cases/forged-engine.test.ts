@@ -40,10 +40,10 @@ afterAll(async () => {
 });
 
 const paths = [
-	"/invoke/round/pump",
-	"/invoke/lane/pump",
-	"/invoke/attestation/pump",
-	"/invoke/sighting/pump",
+	"/invoke/round/run",
+	"/invoke/lane/run",
+	"/invoke/attestation/run",
+	"/invoke/crossCheck/run",
 	"/discover",
 	"/serdes/round/decode/0",
 ];

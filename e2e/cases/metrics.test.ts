@@ -96,7 +96,7 @@ function expectEverything(
 	for (const chain of [origin, destination, solana]) {
 		const labels = { chain: String(chain.chainId) };
 		expect(total(worker, "geoswap_rpc_calls_total", { ...labels, outcome: "ok" })).toBeGreaterThan(0);
-		expect(total(worker, "geoswap_stock_tokens", { ...labels, token: "USDC" })).toBeGreaterThan(0);
+		expect(total(worker, "geoswap_inventory_tokens", { ...labels, token: "USDC" })).toBeGreaterThan(0);
 		expect(total(worker, "geoswap_relayer_balance_native", labels)).toBeGreaterThan(0);
 		expect(total(worker, "geoswap_follower_update_age_seconds", labels)).toBeLessThan(60);
 	}

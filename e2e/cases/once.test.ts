@@ -81,10 +81,10 @@ test("a thousand concurrent submits of one quote, with ten op tokens and two for
 	);
 	expect(swaps).toMatchObject([{ id: fromSwapId(quote.swapId), submits: 1 }]);
 	expect(swaps[0]?.reservations).toBeLessThanOrEqual(1);
-	// The reserved total of each stock must equal the sum of its reservations: none was counted twice. One statement
+	// The reserved total of each inventory must equal the sum of its reservations: none was counted twice. One statement
 	// reads both at the same moment.
 	const miscounted = await database.query(
-		`select chain_id, token, reserved from stock s where reserved <> (
+		`select chain_id, token, reserved from inventory s where reserved <> (
 			select coalesce(sum(amount), 0) from reservations r where (r.chain_id, r.token) = (s.chain_id, s.token)
 		)`,
 	);

@@ -65,7 +65,7 @@ test.concurrent.for([
 		const { orderId, order } = signed.build.geoOp;
 		const uuid = fromSwapId(swapId);
 		const reservations = () => database.query("select from reservations where swap_id = $1", [uuid]);
-		// The reservation is released long before it lapses: such swaps cannot keep others from the stock.
+		// The reservation is released long before it lapses: such swaps cannot keep others from the inventory.
 		await expect.poll(reservations, { timeout: 40_000, interval: 500 }).toEqual([]);
 		expect(await getStatus(client, swapId, { waitSeconds: 0 })).toMatchObject({
 			status: "pending",

@@ -31,7 +31,7 @@ type Way = "there" | "back" | "on one chain";
 type Route = { from: string; amount: string; to: string; what: string; way?: Way };
 
 test.concurrent.for<Route>([
-	{ from: "USDC", amount: "100", to: "USDC", what: "a stable to the same, from stock" },
+	{ from: "USDC", amount: "100", to: "USDC", what: "a stable to the same, from inventory" },
 	{ from: "USDC", amount: "100", to: "ORB", what: "6 decimals to 18, through the router" },
 	{ from: "USDC", amount: "300.000001", to: "WETH", what: "a stable to the wrapped native token" },
 	{ from: "USDC", amount: "250", to: "ETH", what: "a stable to the native token" },
@@ -45,7 +45,7 @@ test.concurrent.for<Route>([
 	{ from: "USDC", amount: "100", to: "USDC", what: "back", way: "back" },
 	{ from: "ORB", amount: "80", to: "WETH", what: "back, through the router", way: "back" },
 	{ from: "USDC", amount: "100", to: "ORB", what: "on one chain, through the router", way: "on one chain" },
-	{ from: "USDT", amount: "100", to: "USDC", what: "on one chain, from stock", way: "on one chain" },
+	{ from: "USDT", amount: "100", to: "USDC", what: "on one chain, from inventory", way: "on one chain" },
 	{ from: "ETH", amount: "0.05", to: "USDT", what: "on one chain, the native token", way: "on one chain" },
 ])(
 	"$amount $from to $to settles exactly: $what [I1-9, I3-4, D-conventions-4, D-conventions-6, D-conventions-7, D-quote-request-2, D-quote-request-5, D-status-12, D-status-14]",
@@ -55,7 +55,7 @@ test.concurrent.for<Route>([
 		const account = await environment.newWallet({ chain: origin, token: route.from, amount });
 		const { signed, swap } = await settleExactly(expect, { ...route, account, amount });
 		if (route.to === "USDC") {
-			// From stock, the output is the quoted one or that of the price at submit, whichever is less.
+			// From inventory, the output is the quoted one or that of the price at submit, whichever is less.
 			expect(BigInt(swap.funds.amount)).toBeLessThanOrEqual(BigInt(signed.quote.output));
 		}
 	},

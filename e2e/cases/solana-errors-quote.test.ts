@@ -24,7 +24,7 @@ const builtIn = [
 	"Vote111111111111111111111111111111111111111",
 ];
 /** The minimum of a swap, in USDC. */
-const leastUsd = 1_000_000n;
+const minUsd = 1_000_000n;
 
 let environment: Environment;
 let client: Environment["client"];
@@ -228,9 +228,9 @@ test.concurrent("the minimum amount of a refusal is within 1 % of the real minim
 }) => {
 	const { within } = routes();
 	const minimumAmount = detail(await quote(within, { amount: "1" }), "minimumAmount");
-	expect(BigInt(minimumAmount)).toBeGreaterThanOrEqual(leastUsd);
-	expect(BigInt(minimumAmount)).toBeLessThanOrEqual((leastUsd * 101n) / 100n);
-	const less = await quote(within, { amount: String(leastUsd - 1n) });
+	expect(BigInt(minimumAmount)).toBeGreaterThanOrEqual(minUsd);
+	expect(BigInt(minimumAmount)).toBeLessThanOrEqual((minUsd * 101n) / 100n);
+	const less = await quote(within, { amount: String(minUsd - 1n) });
 	expectRefusal(expect, less, "NEEDS_LARGER_SIZE", { minimumAmount });
 });
 

@@ -36,8 +36,8 @@ import { assetAddress } from "../wallet/make-order.ts";
 import { sendTransaction } from "../wallet/send-bundle.ts";
 
 const amount = parseUnits("100", 6);
-/** The stock that stays in the earlier vault for orders that name it. */
-const keptStock = parseUnits("1000", 6);
+/** The inventory that stays in the earlier vault for orders that name it. */
+const keptInventory = parseUnits("1000", 6);
 const patience = { timeout: 120_000, interval: 300 };
 
 /** The deployment takes a block for each of its steps. */
@@ -117,7 +117,7 @@ test("after the contracts of a chain are replaced, orders in flight end in the e
 		expect(await escrowState(origin, idOf(signed))).toBe("Opened");
 	expect(await escrowState(origin, idOf(secondSigned))).toBe("None");
 
-	const earlierStock = await tokenBalance(origin, usdcOf(origin), old.vault);
+	const earlierInventory = await tokenBalance(origin, usdcOf(origin), old.vault);
 
 	// Everyone who must know the later contracts when the first order names them comes before the API.
 	await Promise.all([worker.stop(), audit.stop()]);
@@ -125,7 +125,7 @@ test("after the contracts of a chain are replaced, orders in flight end in the e
 	writeFileSync(join(folder, "deployment.json"), formatDeployment(after));
 	await Promise.all([...attesters, worker, audit].map((process) => process.start()));
 	await Promise.all(held.map(({ release }) => release()));
-	const moved = await moveStock(environment, { from: old.vault, to: now.vault });
+	const moved = await moveInventory(environment, { from: old.vault, to: now.vault });
 	const [knownSigned, unsubmittedSigned, unsubmittedBackSigned] = await Promise.all([
 		signSwap(known, across(known.account)),
 		signSwap(unsubmitted, across(unsubmitted.account)),
@@ -185,7 +185,7 @@ test("after the contracts of a chain are replaced, orders in flight end in the e
 		});
 	await expect(swapPinned(known.account, before)).rejects.toBeInstanceOf(VerificationError);
 	expect(await codeOf(origin, known.account)).toBe(delegatedTo(old.delegate));
-	const stockBefore = await tokenBalance(origin, usdcOf(origin), now.vault);
+	const inventoryBefore = await tokenBalance(origin, usdcOf(origin), now.vault);
 	const ended = await Promise.all([
 		swapPinned(known.account),
 		swapPinned(unsubmitted.account),
@@ -219,9 +219,11 @@ test("after the contracts of a chain are replaced, orders in flight end in the e
 	// Each vault got the inputs of the orders that name it, and paid the output of one.
 	const [backPaid, laterPaid] = [await delivered(back), await delivered(unsubmittedBack)];
 	expect(await tokenBalance(origin, usdcOf(origin), old.vault)).toBe(
-		earlierStock - moved + 3n * amount - backPaid,
+		earlierInventory - moved + 3n * amount - backPaid,
 	);
-	expect(await tokenBalance(origin, usdcOf(origin), now.vault)).toBe(stockBefore + 2n * amount - laterPaid);
+	expect(await tokenBalance(origin, usdcOf(origin), now.vault)).toBe(
+		inventoryBefore + 2n * amount - laterPaid,
+	);
 	for (const escrow of [old.escrow, now.escrow])
 		expect(await tokenBalance(origin, usdcOf(origin), escrow)).toBe(0n);
 	await expectBooksAgree(expect, environment);
@@ -256,13 +258,13 @@ async function deployLater({ origin, keys }: OwnEnvironment): Promise<ChainDeplo
 	});
 }
 
-/** Moves the stock of USDC as the treasury, except for what orders in flight need. Returns how much it moved. */
-async function moveStock(
+/** Moves the inventory of USDC as the treasury, except for what orders in flight need. Returns how much it moved. */
+async function moveInventory(
 	{ origin: chain, keys }: OwnEnvironment,
 	{ from, to }: { from: Address; to: Address },
 ): Promise<bigint> {
 	const token = assetAddress<Address>(chain, "USDC");
-	const moved = (await tokenBalance(chain, token, from)) - keptStock;
+	const moved = (await tokenBalance(chain, token, from)) - keptInventory;
 	const args = [token, to, moved] as const;
 	const data = encodeFunctionData({ abi: geoVaultAbi, functionName: "withdraw", args });
 	const account = privateKeyToAccount(keys.treasury);

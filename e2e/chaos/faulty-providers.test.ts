@@ -164,7 +164,7 @@ async function blocksWithEvents(database: DatabaseConnection, chainId: number): 
 async function expectTwoAgreed(database: DatabaseConnection, swaps: readonly Done[]): Promise<void> {
 	const rows = await database.query<{ orderId: string; seenAt: Date; isBefore: boolean }>(
 		`select '0x' || encode(order_id, 'hex') as "orderId", seen_at as "seenAt", seen_at < (select min(created_at) from lane_transactions t, jsonb_array_elements(t.jobs) j
-				where t.kind = 'fill' and j->>'orderId' = '0x' || encode(s.order_id, 'hex')) as "isBefore" from sightings s`,
+				where t.kind = 'fill' and j->>'orderId' = '0x' || encode(s.order_id, 'hex')) as "isBefore" from cross_checks s`,
 	);
 	const delivered = swaps.filter((swap) => !isSmall(swap) && swap.swap.status === "settled");
 	const unseen = delivered.filter(({ swap }) => {

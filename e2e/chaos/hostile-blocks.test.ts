@@ -198,7 +198,7 @@ test.runIf(isFull)(
 		console.table(blocks);
 		console.log(
 			"largest answers in bytes",
-			providers.map(({ largestBytes }) => largestBytes),
+			providers.map(({ maxBytes }) => maxBytes),
 		);
 
 		expect(swaps.filter(({ swap }) => swap.status !== "settled")).toEqual([]);

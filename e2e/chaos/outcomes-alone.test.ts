@@ -36,9 +36,9 @@ beforeAll(() => {
 	client = environment.client;
 });
 
-/** Prices, stock and the token itself are shared: each of these tests changes a different one. */
+/** Prices, inventory and the token itself are shared: each of these tests changes a different one. */
 describe("changes during a swap", () => {
-	test.concurrent("if price or stock changes before delivery, a swap settles within its minimum or the wallet gets its whole input back [D-quote-response-5, D-status-20]", async ({
+	test.concurrent("if price or inventory changes before delivery, a swap settles within its minimum or the wallet gets its whole input back [D-quote-response-5, D-status-20]", async ({
 		expect,
 	}) => {
 		const { destination: from, origin: to } = environment;
@@ -51,7 +51,7 @@ describe("changes during a swap", () => {
 			sign({ ...large, client: await environment.newClient() }),
 		]);
 
-		// No deposit is mined, so nothing is delivered, until price and stock on the other chain have changed.
+		// No deposit is mined, so nothing is delivered, until price and inventory on the other chain have changed.
 		await from.testClient.setIntervalMining({ interval: 0 });
 		try {
 			await Promise.all([narrow, wide, short].map((swap) => submitSigned(swap, swap.signed)));
@@ -74,7 +74,7 @@ describe("changes during a swap", () => {
 
 		const later = await sign(large);
 		const answer = await submitSigned(later, later.signed).catch((error: unknown) => error);
-		await expectRefused(expect, { ...later, answer, reason: "stock" });
+		await expectRefused(expect, { ...later, answer, reason: "inventory" });
 	});
 
 	test.concurrent("if many swaps are submitted at once on one ladder, those that its depth covers settle, and the others are refused untouched", async ({
@@ -113,7 +113,7 @@ describe("changes during a swap", () => {
 		const { escrow, vault } = from.deployment.contracts;
 		const token = assetAddress(from, "USDT");
 		const amount = usdc("100");
-		const stockBefore = await tokenBalance(from, token, vault);
+		const inventoryBefore = await tokenBalance(from, token, vault);
 		const unfreeze = await freezeInToken(from, { token, holder: vault });
 
 		const swap = await sign({ from, to, input: "USDT", amount, output: "USDC" });
@@ -124,7 +124,7 @@ describe("changes during a swap", () => {
 			.poll(() => escrowState(from, orderId), { timeout: decidedWithinMs, interval: 500 })
 			.toBe("Released");
 		expect(await escrowCredit(from, token, vault)).toBe(amount);
-		expect(await tokenBalance(from, token, vault)).toBe(stockBefore);
+		expect(await tokenBalance(from, token, vault)).toBe(inventoryBefore);
 		await expectBooksAgree(expect, environment);
 
 		const order = orderSchema.parse(terms);
@@ -150,7 +150,7 @@ describe("changes during a swap", () => {
 		await unfreeze();
 		await claim(from, token, vault);
 		expect(await escrowCredit(from, token, vault)).toBe(0n);
-		expect(await tokenBalance(from, token, vault)).toBe(stockBefore + amount);
+		expect(await tokenBalance(from, token, vault)).toBe(inventoryBefore + amount);
 	});
 
 	test.concurrent("if the token freezes the wallet, a refund that is only a credit is not reported as refunded until it is claimed [D-status-20]", async ({
@@ -349,7 +349,7 @@ async function claim(chain: TestChain, token: Address, beneficiary: Address): Pr
 	return transactionHash;
 }
 
-/** Withdraws stock as the treasury, which may do so at any time. */
+/** Withdraws inventory as the treasury, which may do so at any time. */
 async function withdrawAllBut(chain: TestChain, left: bigint): Promise<void> {
 	const { vault } = chain.deployment.contracts;
 	const token: Address = assetAddress(chain, "USDC");

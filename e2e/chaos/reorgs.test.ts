@@ -82,7 +82,7 @@ test("repeated reorgs of both chains within finality cost no wallet anything, an
 	await storming;
 
 	await allEnded(database);
-	const mostUnfinal = await watch.stop();
+	const maxUnfinal = await watch.stop();
 	// A delivery that was dropped and made again is another transaction, which the status then names.
 	const swaps = await Promise.all(
 		first.map(async (plan) => ({
@@ -99,8 +99,8 @@ test("repeated reorgs of both chains within finality cost no wallet anything, an
 		describeStorm(storm, swaps),
 		{
 			lossUsd: Number(lossCents) / 100,
-			mostUnfinalUsd: Object.fromEntries(
-				[...mostUnfinal].map(([chain, cents]) => [chain, Number(cents) / 100]),
+			maxUnfinalUsd: Object.fromEntries(
+				[...maxUnfinal].map(([chain, cents]) => [chain, Number(cents) / 100]),
 			),
 		},
 	);
@@ -108,7 +108,7 @@ test("repeated reorgs of both chains within finality cost no wallet anything, an
 	console.log(printed);
 
 	expect(storm.reorgs.every(({ depth }) => depth <= finalityBlocks)).toBe(true);
-	for (const cents of mostUnfinal.values()) expect(cents).toBeLessThanOrEqual(BigInt(unfinalCapUsd * 100));
+	for (const cents of maxUnfinal.values()) expect(cents).toBeLessThanOrEqual(BigInt(unfinalCapUsd * 100));
 	expect(lossCents).toBeLessThanOrEqual(BigInt(unfinalCapUsd * 100));
 	expect(reincluded(storm, swaps)).not.toBe(0);
 	expect(redelivered(storm, swaps)).not.toBe(0);
@@ -150,7 +150,7 @@ async function allEnded(database: Awaited<ReturnType<typeof connectDatabase>>): 
 	const unended = () =>
 		database.query(
 			`select id, status, stage, giving_up,
-				(select jsonb_object_agg(kind, jsonb_build_object('state', state, 'strikes', strikes, 'reason', reason))
+				(select jsonb_object_agg(kind, jsonb_build_object('state', state, 'failures', failures, 'reason', reason))
 					from jobs where swap_id = id) as jobs,
 				(select fact from swap_events where swap_id = id order by seq desc limit 1) as fact
 			from swaps where ended_at is null`,

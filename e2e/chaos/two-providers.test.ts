@@ -83,10 +83,10 @@ test("a large deposit that only one provider sees is not delivered until both se
 		const said = samples.filter(({ labels }) => labels.chain === String(chainId) && labels.word !== "agrees");
 		return said.reduce((sum, { value }) => sum + value, 0);
 	}
-	const sightings = () =>
+	const crossChecks = () =>
 		database.query<{ seen_before: boolean }>(
 			`select seen_at < (select min(created_at) from lane_transactions t, jsonb_array_elements(t.jobs) j
-			where t.kind = 'fill' and j->>'orderId' = '0x' || encode(s.order_id, 'hex')) as seen_before from sightings s`,
+			where t.kind = 'fill' and j->>'orderId' = '0x' || encode(s.order_id, 'hex')) as seen_before from cross_checks s`,
 		);
 
 	const [largeOnes, smallOnes] = await Promise.all([
@@ -103,12 +103,12 @@ test("a large deposit that only one provider sees is not delivered until both se
 		expect(await getStatus(client, swapId)).toMatchObject({ status: "pending", stage: "deposited" });
 	}
 	expect(await database.query("select from jobs where kind = 'fill' and state <> 'done'")).toEqual([]);
-	expect(await sightings()).toEqual([]);
+	expect(await crossChecks()).toEqual([]);
 
 	for (const node of [second.evm, second.solana]) if (node) node.liar = undefined;
 	for (const swapId of largeOnes)
 		expect(await waitForSwap(client, swapId)).toMatchObject({ status: "settled" });
-	expect(await sightings()).toEqual([{ seen_before: true }, { seen_before: true }]);
+	expect(await crossChecks()).toEqual([{ seen_before: true }, { seen_before: true }]);
 	await database.end();
 	await expectBooksExact(environment, { withinMs: 60_000 });
 });

@@ -60,7 +60,7 @@ test("when a new worker takes over under load, and is then killed beside another
 	await swapsPass();
 	const thirdAddress = await newestWorker(adminUrl);
 	const killing = await watchStalls(databaseUrl);
-	// The worker dies in the middle of its pumps and never returns. The engine retries them there until another worker
+	// The worker dies in the middle of its handlers and never returns. The engine retries them there until another worker
 	// starts.
 	third.kill("SIGKILL");
 	await swapsPass();
@@ -70,7 +70,7 @@ test("when a new worker takes over under load, and is then killed beside another
 	console.log(
 		`${swaps.length} swaps; the first worker was gone after ${Math.round(tookMs)} ms;`,
 		`${told(upgradeStalls)} while a new version took over; ${told(killStalls)} after kill -9;`,
-		`${linesOf(second, "done by this worker's tick").length} pumps were run by the other worker's tick`,
+		`${linesOf(second, "done by this worker's tick").length} handlers were run by the other worker's tick`,
 	);
 	expect(how).toBe("exit code 0");
 	expect(linesOf(first, "this worker is no longer registered with the engine")).toHaveLength(1);

@@ -24,7 +24,7 @@ test("a delivered order is released to the vault, and can then no longer be refu
 	const order = await openOrder();
 	const output = assetAddress(destination, "USDC");
 	const { originVault, wallet } = addressesOf(order);
-	const stock = await tokenBalance(origin, assetAddress(origin, "USDC"), originVault);
+	const inventory = await tokenBalance(origin, assetAddress(origin, "USDC"), originVault);
 
 	await send(destination, destination.deployment.contracts.vault, fillData(order, 9_950_000n));
 	expect(await tokenBalance(destination, output, wallet)).toBe(9_950_000n);
@@ -36,7 +36,7 @@ test("a delivered order is released to the vault, and can then no longer be refu
 		encodeFunctionData({ abi: geoEscrowAbi, functionName: "release", args: [order, attestation] }),
 	);
 	expect(await tokenBalance(origin, assetAddress(origin, "USDC"), originVault)).toBe(
-		stock + order.inputAmount,
+		inventory + order.inputAmount,
 	);
 	await warpPast(origin, unpackDeadlines(order.deadlines).refundAfter);
 	expect(await escrowRefusal(refundData(order))).toBe("NotOpen");

@@ -46,7 +46,7 @@ test("a fill whose price moved below its minimum moves no tokens, alone or in a 
 	const order = await routedOrder("ORB", quoted);
 	await movePrice(destination, destination.deployment, { symbol: "ORB", percent: "+3" });
 	const { vault } = destination.deployment.contracts;
-	const stock = await usdcOf(vault);
+	const inventory = await usdcOf(vault);
 	const filling = destination.publicClient.call({
 		account: relayer(),
 		to: vault,
@@ -62,7 +62,7 @@ test("a fill whose price moved below its minimum moves no tokens, alone or in a 
 	const receipt = await sendTransaction({ chain: destination, account: relayer(), to: vault, data: batch });
 	expect(receipt.status).toBe("success");
 	expect(await received(order, "ORB")).toBe(0n);
-	expect(await usdcOf(vault)).toBe(stock);
+	expect(await usdcOf(vault)).toBe(inventory);
 	expect(await routerAllowance()).toBe(0n);
 });
 

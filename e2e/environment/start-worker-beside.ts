@@ -5,7 +5,7 @@ import type { Environment } from "./environment.ts";
 
 const freePort = portSource();
 
-/** Starts another version of the worker at its own address. Once it is up, new pumps begin on it. */
+/** Starts another version of the worker at its own address. Once it is up, new handlers begin on it. */
 export async function startWorkerBeside(
 	{ adminUrl, logDir, serverEnvironment }: Environment,
 	{ name }: { name: string },
@@ -35,7 +35,7 @@ export async function knownWorkers(adminUrl: string): Promise<string[]> {
 	return (await readDeployments(adminUrl)).map(({ uri }) => uri);
 }
 
-/** Returns the address of the worker on which pumps begin. */
+/** Returns the address of the worker on which handlers begin. */
 export async function newestWorker(adminUrl: string): Promise<string | undefined> {
 	const response = await fetch(new URL("/services/round", adminUrl));
 	const { deployment_id: newest } = (await response.json()) as { deployment_id?: string };

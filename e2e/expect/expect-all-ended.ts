@@ -13,7 +13,7 @@ export async function expectAllEnded(
 		for (;;) {
 			const unended = await database.query(
 				`select id, status, stage, giving_up,
-					(select jsonb_object_agg(kind, jsonb_build_object('state', state, 'strikes', strikes, 'reason', reason))
+					(select jsonb_object_agg(kind, jsonb_build_object('state', state, 'failures', failures, 'reason', reason))
 						from jobs where swap_id = id) as jobs,
 					(select fact from swap_events where swap_id = id order by seq desc limit 1) as fact
 				from swaps where ended_at is null`,
@@ -23,7 +23,7 @@ export async function expectAllEnded(
 			await sleep(500);
 		}
 		expect(await database.query("select * from reservations")).toEqual([]);
-		expect(await database.query("select * from stock where reserved <> 0")).toEqual([]);
+		expect(await database.query("select * from inventory where reserved <> 0")).toEqual([]);
 	} finally {
 		await database.end();
 	}

@@ -54,7 +54,7 @@ export async function swapThroughTrouble(
 	console.log(`${swaps.length} swaps in ${minutes.toFixed(1)} minutes:`, countStatuses(swaps), {
 		p50Ms: percentile(times, 50),
 		p95Ms: percentile(times, 95),
-		longestMs: Math.max(...times),
+		maxMs: Math.max(...times),
 		failures: swaps.flatMap(({ swap }) => swap.failure?.code ?? []),
 	});
 	console.table(await watch.stop());

@@ -17,7 +17,7 @@ export type CappingProvider = Pick<LyingNode, "url" | "stop"> & {
 	/** The number of refused questions, by method. */
 	refused: Record<string, number>;
 	/** The size of the largest answer so far, refused or not, by method. */
-	largestBytes: Record<string, number>;
+	maxBytes: Record<string, number>;
 };
 
 type Lie = Awaited<ReturnType<Liar>>;
@@ -34,14 +34,14 @@ const refusals = (maximum: number): readonly Lie[] => [
 export async function startCappingProvider({ targetUrl }: { targetUrl: string }): Promise<CappingProvider> {
 	const node = await startLyingNode({ targetUrl });
 	const refused: Record<string, number> = {};
-	const largestBytes: Record<string, number> = {};
+	const maxBytes: Record<string, number> = {};
 	let caps: Caps = {};
 	let unreadableHash: Hash | undefined;
 	let turn = 0;
 
 	node.liar = (call, result, answerBytes) => {
 		const { method } = call;
-		largestBytes[method] = Math.max(largestBytes[method] ?? 0, answerBytes);
+		maxBytes[method] = Math.max(maxBytes[method] ?? 0, answerBytes);
 		noteUnreadable(result);
 		const maximum = exceeded(call, result, answerBytes);
 		if (maximum === undefined) return undefined;
@@ -57,7 +57,7 @@ export async function startCappingProvider({ targetUrl }: { targetUrl: string })
 			unreadableHash = undefined;
 		},
 		refused,
-		largestBytes,
+		maxBytes,
 	};
 
 	/** Learns the hash of the unreadable block, by which its logs may be requested. */

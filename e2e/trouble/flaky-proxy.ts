@@ -15,16 +15,16 @@ export type FlakyProxy = {
 	stop: () => Promise<void>;
 };
 
-const mostDelayMs = 5_000;
+const maxDelayMs = 5_000;
 /** A copy may be as late as an op lives, and later. */
-const mostCopyDelayMs = 120_000;
+const maxCopyDelayMs = 120_000;
 
 /** Proxies calls to the API, and injects faults into a share of them. */
 export async function startFlakyProxy({
 	target,
 	share,
 	random,
-	copyDelayMs = mostCopyDelayMs,
+	copyDelayMs = maxCopyDelayMs,
 }: {
 	target: string;
 	/** Share of the calls, from 0 to 1. */
@@ -69,7 +69,7 @@ export async function startFlakyProxy({
 				const response = await forward();
 				const text = await response.text();
 				if (fault === "unanswered") return void incoming.socket.destroy();
-				if (fault === "late") await sleep(random.between(0, mostDelayMs));
+				if (fault === "late") await sleep(random.between(0, maxDelayMs));
 				const headers = Object.fromEntries(
 					["content-type", "retry-after", "x-request-id"].flatMap((name) => {
 						const value = response.headers.get(name);

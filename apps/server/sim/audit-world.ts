@@ -58,7 +58,11 @@ function surplusIn(chains: readonly ChainReport[]): Breach[] {
 				...(unbooked === "0"
 					? []
 					: [
-							{ ...about, invariant: "I2" as const, message: `${unbooked} ${symbol} in stock is not booked` },
+							{
+								...about,
+								invariant: "I2" as const,
+								message: `${unbooked} ${symbol} in inventory is not booked`,
+							},
 						]),
 			];
 		}),
@@ -94,8 +98,8 @@ async function look(world: World, audits: Audits): Promise<void> {
 
 /**
  * Returns true if a restore explains the breach: money on Solana that moved for no known order. The service knows these
- * orders again once they are rebuilt or submitted again, which is checked at the end of the world. Events on other chains
- * are read from them again, and a row in the books must be right at any time.
+ * orders again once they are rebuilt or submitted again, which is checked at the end of the world. Events on other
+ * chains are read from them again, and a row in the books must be right at any time.
  */
 function isForgotten({ record, solana }: World, { invariant, chainIds, swapId }: Breach): boolean {
 	const isOfSolana = swapId === undefined && chainIds.every((chainId) => chainId === solana.chainId);

@@ -15,12 +15,12 @@ const recoverMs = 10_000;
 const recoverBackupMs = 30_000;
 
 /** The deepest reorg that a plan contains. */
-const mostReorgDepth = 8;
+const maxReorgDepth = 8;
 /**
  * Least time from landing on Solana until finality: a reorg may put a transaction in the place of a block that is
- * `mostReorgDepth` slots old.
+ * `maxReorgDepth` slots old.
  */
-const leastFinalityMs = (pace.solana.finalitySlots - mostReorgDepth) * pace.solana.slotMs;
+const minFinalityMs = (pace.solana.finalitySlots - maxReorgDepth) * pace.solana.slotMs;
 
 export type Recorded = {
 	plan: Plan;
@@ -163,7 +163,7 @@ async function checkReleases({ record, swaps, pool }: Recorded, journal: Journal
 		if (swap?.plan.from !== "solana" || swap.plan.to === "solana" || block === undefined) continue;
 		const finalMs = (chain: ChainName, number: number) =>
 			record.finality.find((at) => at.chain === chain && at.finalized >= number)?.atMs;
-		const landedMs = (finalMs("solana", block_number) ?? Number.POSITIVE_INFINITY) - leastFinalityMs;
+		const landedMs = (finalMs("solana", block_number) ?? Number.POSITIVE_INFINITY) - minFinalityMs;
 		if (landedMs < (finalMs(swap.plan.to, block) ?? Number.POSITIVE_INFINITY))
 			violations.add(`I5: #${swap.index} is released before its delivery is final`);
 	}
@@ -253,7 +253,7 @@ type QueuedJob = { swap_id: string; kind: string; created_at: Date };
 async function readJobs(pool: Recorded["pool"]): Promise<QueuedJob[]> {
 	const { rows } = await pool.query<QueuedJob>(
 		`select swap_id, kind, created_at from jobs where kind in ('open', 'fill') and state = 'done'
-			and strikes = 0 and not_before_block = 0 order by swap_id, kind`,
+			and failures = 0 and not_before_block = 0 order by swap_id, kind`,
 	);
 	return rows;
 }
@@ -299,7 +299,7 @@ async function checkPromptness(
 }
 
 /** The number of transactions that nodes keep per account, less the places reserved for releases. */
-const mostUnderWay = 12;
+const maxUnderWay = 12;
 
 /** Returns true if each relayer of the chain has as many transactions in flight as it may have. */
 function areLanesFull({ sent, spent }: WorldRecord, chain: ChainName, atMs: number): boolean {
@@ -312,7 +312,7 @@ function areLanesFull({ sent, spent }: WorldRecord, chain: ChainName, atMs: numb
 		relayers.size === relayersPerChain &&
 		[...relayers].every(([from, signed]) => {
 			const known = spent.filter((one) => one.chain === chain && one.from === from && one.atMs <= atMs);
-			return signed - (known.at(-1)?.count ?? 0) >= mostUnderWay;
+			return signed - (known.at(-1)?.count ?? 0) >= maxUnderWay;
 		})
 	);
 }

@@ -11,7 +11,7 @@ import type { Breach } from "../src/audit/read/report.ts";
 import { chainOf } from "../src/config/chain-config.ts";
 import { auditWorld } from "./audit-world.ts";
 import { checkProgram, wasOpened } from "./check-program.ts";
-import type { rpcReceipt } from "./evm/rpc-format.ts";
+import type { rpcReceipt } from "./evm/rpc-block.ts";
 import { attesterNames, type ChainName } from "./plan.ts";
 import { usdE18Of } from "./sim-prices.ts";
 import type { SimSwap } from "./sim-swap.ts";
@@ -79,8 +79,8 @@ export async function checkWorld(
 		const status = isKeptOut ? "settled-refunded" : (row?.status ?? swap.outcome);
 		byStatus[status] = (byStatus[status] ?? 0) + 1;
 		const isTaken = await wasTaken(world, swap);
-		// The chain dropped its deposit, and the service then forgot the whole swap with its op: only the caller has the bytes
-		// to make the deposit again. What was delivered is the service's loss, like any other by a reorg.
+		// The chain dropped its deposit, and the service then forgot the whole swap with its op: only the caller has the
+		// bytes to make the deposit again. What was delivered is the service's loss, like any other by a reorg.
 		const isRestored = world.record.restoredAtMs.length > 0;
 		const isGone = !row && isRestored && (faultsApplied.reorg ?? 0) > 0 && isTaken === false;
 		const unknownLoss = isGone ? outputUsdCents(world, swap) : 0n;
@@ -158,7 +158,7 @@ function checkSwap(
 }
 
 /** The most by which a plan sets a worker's clock ahead. */
-const mostSkewMs = 5_000;
+const maxSkewMs = 5_000;
 
 /**
  * Returns true if a chain broke the promise of a settled swap. A delivery that settled at its depth and was dropped by
@@ -184,7 +184,7 @@ function isKeptOutByChain(
 	const marginSeconds = deadAfterSeconds || finalitySeconds;
 	const lastFillAt = Number(unpackDeadlines(order.deadlines).fillDeadline) - marginSeconds;
 	// The worker's clock may have been fast.
-	const isInTime = too_late_at.getTime() + mostSkewMs < lastFillAt * 1_000;
+	const isInTime = too_late_at.getTime() + maxSkewMs < lastFillAt * 1_000;
 	const isBack = plan.from === "solana" || world.evm[plan.from].escrowStateOf(orderId) === "refunded";
 	// The swap's ID is in the calldata. A single transaction means that the service did not try again.
 	const calls = world.record.sent.filter(
@@ -216,9 +216,9 @@ function outputUsdCents(world: World, { plan, outputToken, recipient }: SimSwap)
 const recordRent = accountRentLamports(programAccountSizes.record);
 
 /**
- * Removes the breaches that swaps explain which a restore made the service forget. On Solana these breaches are expected,
- * because a record does not contain the terms of its order. The auditor then finds that an output and a record's rent left
- * the vault without an order, and that an unknown order was filled or voided in the same slot.
+ * Removes the breaches that swaps explain which a restore made the service forget. On Solana these breaches are
+ * expected, because a record does not contain the terms of its order. The auditor then finds that an output and a
+ * record's rent left the vault without an order, and that an unknown order was filled or voided in the same slot.
  */
 async function withoutForgotten(
 	world: World,
@@ -323,7 +323,7 @@ function checkCalm(
 	});
 }
 
-/** Checks that no job is still waiting and no stock is still reserved. */
+/** Checks that no job is still waiting and no inventory is still reserved. */
 async function checkRest(world: World): Promise<string[]> {
 	const { pool } = world.database;
 	const { rows: jobs } = await pool.query<{ kind: string; state: string; swap_id: string }>(
@@ -332,12 +332,12 @@ async function checkRest(world: World): Promise<string[]> {
 	);
 	const { rows: held } = await pool.query<{ swap_id: string }>("select swap_id from reservations order by 1");
 	const { rows: reserved } = await pool.query<{ reserved: bigint }>(
-		"select reserved from stock where reserved <> 0 order by chain_id, token",
+		"select reserved from inventory where reserved <> 0 order by chain_id, token",
 	);
 	return [
 		...jobs.map(({ kind, state, swap_id }) => `${named(world, swap_id)}: its job ${kind} is still ${state}`),
-		...held.map(({ swap_id }) => `${named(world, swap_id)}: stock is still reserved for it`),
-		...reserved.map((row) => `${row.reserved} of stock is reserved for nobody`),
+		...held.map(({ swap_id }) => `${named(world, swap_id)}: inventory is still reserved for it`),
+		...reserved.map((row) => `${row.reserved} of inventory is reserved for nobody`),
 	];
 }
 

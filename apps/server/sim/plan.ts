@@ -34,7 +34,9 @@ export type ProcessName = WorkerName | AttesterName;
 /** A process has two endpoints per chain; the second is asked if the first fails, or if two must agree. */
 export type ProviderName = "first" | "second";
 
-/** The chain's settlement stablecoin; its own coin; another token whose price moves, of which the vault has stock. */
+/**
+ * The chain's settlement stablecoin; its own coin; another token whose price moves, of which the vault has inventory.
+ */
 export type AssetName = "stable" | "native" | "volatile";
 
 export type SwapPlan = {
@@ -89,8 +91,8 @@ export type WalletBehaviour =
 export type Fault =
 	/**
 	 * A worker dies at its n-th event after this time (an answer, a timer, a step), or right after a node took a
-	 * transaction from it, and comes back without its memory. The pumps that it ran block all others of their keys in the
-	 * engine until it is back; the other worker's tick does their work.
+	 * transaction from it, and comes back without its memory. The handlers that it ran block all others of their keys in
+	 * the engine until it is back; the other worker's tick does their work.
 	 */
 	| {
 			kind: "crash";

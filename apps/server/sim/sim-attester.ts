@@ -1,7 +1,7 @@
 import { attestationDigest, isSolana } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
 import { createAttester } from "../src/attester/create-attester.ts";
-import type { EvmChain } from "../src/chain/evm/chain-client.ts";
+import type { EvmChain } from "../src/chain/evm/connect-chain.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
 import type { AttesterClient } from "../src/round/attestation/attester-client.ts";
 import type { EvmSigner } from "../src/signer/signer.ts";

@@ -2,7 +2,7 @@ import { createHash, KeyObject, sign, verify, type webcrypto } from "node:crypto
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 import { type Hex, hexToBytes } from "viem";
-import { curve as serversCurve } from "../src/chain/evm/secp256k1.ts";
+import { curve as serversCurve } from "../src/chain/evm/recover-address.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 type Subtle = webcrypto.SubtleCrypto;
@@ -107,7 +107,10 @@ export async function rememberSigners(): Promise<void> {
 	};
 }
 
-/** Makes signatures of this hash real: the program on Solana recovers signers by itself, and nothing can be looked up there. */
+/**
+ * Makes signatures of this hash real: the program on Solana recovers signers by itself, and nothing can be looked up
+ * there.
+ */
 export function signForReal(hash: Hex): void {
 	signedForReal.add(hash.slice(2));
 }

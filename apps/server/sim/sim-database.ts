@@ -150,7 +150,7 @@ function enterWorld({
 	tables: readonly string[];
 	roles: DatabaseRoles;
 }): WorldDatabase {
-	const turns = createTurns();
+	const turns = createKeyedLimiter();
 	let sqlNowMs = Number.NaN;
 	/** The connection's current role; undefined if unknown. */
 	let current: RoleName | undefined;
@@ -418,7 +418,7 @@ async function tableNames(connection: SimConnection): Promise<string[]> {
 }
 
 /** Grants turns one at a time, in the order in which they were asked for. */
-function createTurns(): { take: () => Promise<() => void> } {
+function createKeyedLimiter(): { take: () => Promise<() => void> } {
 	const waiting: (() => void)[] = [];
 	let isTaken = false;
 	const giveBack = () => {

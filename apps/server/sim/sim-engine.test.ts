@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Pump } from "../src/durable/durable.ts";
+import type { Handler } from "../src/durable/engine.ts";
 import { createScheduler } from "./scheduler.ts";
 import { seededRandom } from "./seeded-random.ts";
 import { createSimEngine } from "./sim-engine.ts";
@@ -7,13 +7,13 @@ import { createSimProcess } from "./sim-process.ts";
 
 const lane = { object: "lane", key: "a" } as const;
 
-/** Creates an engine whose workers run this pump, and a client of it. */
-function scene(pump: Pump, options: { isDown?: () => boolean } = {}) {
+/** Creates an engine whose workers run this handler, and a client of it. */
+function scene(handler: Handler, options: { isDown?: () => boolean } = {}) {
 	const scheduler = createScheduler({ startMs: 0 });
 	const engine = createSimEngine({ scheduler, random: seededRandom(1), ...options });
 	const start = (name: string) => {
 		const process = createSimProcess({ name });
-		engine.serve(process, { round: pump, lane: pump, attestation: pump, sighting: pump });
+		engine.serve(process, { round: handler, lane: handler, attestation: handler, crossCheck: handler });
 		return process;
 	};
 	const client = engine.engineOf(createSimProcess({ name: "client" }));
@@ -21,7 +21,7 @@ function scene(pump: Pump, options: { isDown?: () => boolean } = {}) {
 	return { scheduler, engine, start, client, pass };
 }
 
-test("after a worker dies no pump runs until the next worker starts, and then all of them do", async () => {
+test("after a worker dies no handler runs until the next worker starts, and then all of them do", async () => {
 	const began: string[] = [];
 	const { start, client, pass, engine } = scene(async (key) => {
 		began.push(key);
@@ -42,7 +42,7 @@ test("after a worker dies no pump runs until the next worker starts, and then al
 	expect(engine.unfinished()).toEqual([]);
 });
 
-test("a pump that throws is retried with growing delays until it works", async () => {
+test("a handler that throws is retried with growing delays until it works", async () => {
 	const at: number[] = [];
 	const { start, client, pass, scheduler } = scene(async () => {
 		at.push(scheduler.nowMs());
@@ -56,7 +56,7 @@ test("a pump that throws is retried with growing delays until it works", async (
 	expect((at[11] ?? 0) - (at[10] ?? 0)).toBe(5_000);
 });
 
-test("pumps of one key run one at a time, and a dedupe key runs once until it expires", async () => {
+test("handlers of one key run one at a time, and a dedupe key runs once until it expires", async () => {
 	let running = 0;
 	const ran: string[] = [];
 	const { start, client, pass, scheduler } = scene(async (key) => {

@@ -1,5 +1,5 @@
-import type { Engine, PokeOptions, PokeTarget } from "../src/durable/durable.ts";
-import type { Pumps } from "../src/durable/track-pumps.ts";
+import type { Engine, PokeOptions, PokeTarget } from "../src/durable/engine.ts";
+import type { Handlers } from "../src/durable/track-handlers.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { never, type SimProcess } from "./sim-process.ts";
@@ -8,16 +8,16 @@ import { never, type SimProcess } from "./sim-process.ts";
 export type PokeFault = "lost" | "doubled" | "refused" | undefined;
 
 /**
- * The engine on the world's clock: objects that run one pump at a time per key, on one of the workers. A pump that
- * throws is retried, with growing delays. A pump whose worker died blocks all others of its key, as the real engine
- * retries it at an address where nobody answers, until the next worker that starts removes that address.
+ * The engine on the world's clock: objects that run one handler at a time per key, on one of the workers. A handler
+ * that throws is retried, with growing delays. A handler whose worker died blocks all others of its key, as the real
+ * engine retries it at an address where nobody answers, until the next worker that starts removes that address.
  */
 export type SimEngine = {
-	/** Registers a worker that runs pumps until it dies. Removes pumps that are stuck at a dead worker. */
-	serve: (process: SimProcess, pumps: Pumps) => void;
+	/** Registers a worker that runs handlers until it dies. Removes handlers that are stuck at a dead worker. */
+	serve: (process: SimProcess, handlers: Handlers) => void;
 	/** Returns the engine's client for a process. */
 	engineOf: (process: SimProcess) => Engine;
-	/** Returns pumps that have not ended, and pokes that are still to come. */
+	/** Returns handlers that have not ended, and pokes that are still to come. */
 	unfinished: () => string[];
 	/** Forgets everything, as if its data were lost or restored. */
 	wipe: () => void;
@@ -25,7 +25,7 @@ export type SimEngine = {
 
 type Invocation = { target: PokeTarget; failures: number; dedupeKey: string | undefined; isStuck: boolean };
 
-const retry = { leastMs: 50, mostMs: 5_000 };
+const retry = { minMs: 50, maxMs: 5_000 };
 const dedupeMs = 30_000;
 
 export function createSimEngine({
@@ -42,13 +42,13 @@ export function createSimEngine({
 	isDown?: () => boolean;
 	onRun?: (line: string) => void;
 }): SimEngine {
-	let workers: { process: SimProcess; pumps: Pumps }[] = [];
-	/** Queues of pumps by object and key; the first of each queue has its turn. */
+	let workers: { process: SimProcess; handlers: Handlers }[] = [];
+	/** Queues of handlers by object and key; the first of each queue has its turn. */
 	let queues = new Map<string, Invocation[]>();
 	/** Dedupe keys, and the time until which they count. */
 	let dedupe = new Map<string, number>();
 	let delayed = new Set<string>();
-	/** Counts how often everything was forgotten: the result of a pump of an earlier era is ignored. */
+	/** Counts how often everything was forgotten: the result of a handler of an earlier era is ignored. */
 	let era = 0;
 
 	function start(target: PokeTarget, dedupeKey: string | undefined): void {
@@ -68,7 +68,7 @@ export function createSimEngine({
 
 	function run(name: string, invocation: Invocation): void {
 		const again = () => {
-			const pauseMs = Math.min(retry.mostMs, retry.leastMs * 2 ** Math.min(invocation.failures++, 10));
+			const pauseMs = Math.min(retry.maxMs, retry.minMs * 2 ** Math.min(invocation.failures++, 10));
 			runFirst(name, pauseMs);
 		};
 		// The newest worker runs everything, if it is alive.
@@ -77,7 +77,7 @@ export function createSimEngine({
 			again();
 			return;
 		}
-		const { process, pumps } = newest;
+		const { process, handlers } = newest;
 		const now = era;
 		const { object, key } = invocation.target;
 		process.touch(`${object} begins`);
@@ -90,7 +90,7 @@ export function createSimEngine({
 			return;
 		}
 		const forget = process.onDeath(stick);
-		pumps[object](key).then(
+		handlers[object](key).then(
 			() => {
 				forget();
 				if (isOurs() && process.isAlive()) end(name, invocation);
@@ -115,7 +115,7 @@ export function createSimEngine({
 		const dedupeKey = given === undefined ? undefined : `${nameOf(target)}/${given}`;
 		if (dedupeKey !== undefined) {
 			if ((dedupe.get(dedupeKey) ?? 0) > scheduler.nowMs()) return;
-			// The key counts until the pump has run, and a while after.
+			// The key counts until the handler has run, and a while after.
 			dedupe.set(dedupeKey, Number.POSITIVE_INFINITY);
 		}
 		if (delayMs === 0) {
@@ -133,8 +133,8 @@ export function createSimEngine({
 	}
 
 	return {
-		serve: (process, pumps) => {
-			workers = [...workers.filter((worker) => worker.process.isAlive()), { process, pumps }];
+		serve: (process, handlers) => {
+			workers = [...workers.filter((worker) => worker.process.isAlive()), { process, handlers }];
 			for (const [name, [first]] of queues) if (first?.isStuck) end(name, first);
 		},
 		engineOf: (process) => ({

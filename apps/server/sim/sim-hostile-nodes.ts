@@ -1,7 +1,7 @@
-import type { RpcLog } from "./evm/rpc-format.ts";
+import type { RpcLog } from "./evm/rpc-block.ts";
+import type { Lie } from "./lie.ts";
 import type { HostileNodes } from "./plan.ts";
 import { RpcFailure } from "./sim-chain.ts";
-import type { Lie } from "./sim-lies.ts";
 
 type LogFilter = { blockHash?: string };
 

@@ -1,9 +1,9 @@
 import type { RpcTransport } from "@solana/kit";
 import { custom, HttpRequestError, RpcRequestError, type Transport } from "viem";
+import { honest, type Lie } from "./lie.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { RpcFailure, type SimChain } from "./sim-chain.ts";
-import { honest, type Lie } from "./sim-lies.ts";
 import { never, type SimProcess } from "./sim-process.ts";
 
 /** A fault between a process and the chain at this moment. */

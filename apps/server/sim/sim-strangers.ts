@@ -11,7 +11,7 @@ import {
 import { privateKeyToAccount } from "viem/accounts";
 import type { SimEvmChain } from "./evm/create-sim-evm-chain.ts";
 import { hollowToken } from "./evm/place-contracts.ts";
-import type { rpcReceipt } from "./evm/rpc-format.ts";
+import type { rpcReceipt } from "./evm/rpc-block.ts";
 import type { Plan } from "./plan.ts";
 import { createSolanaStrangers, type SolanaAct, solanaActs } from "./sim-solana-strangers.ts";
 import type { World } from "./world.ts";

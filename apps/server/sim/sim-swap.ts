@@ -1,6 +1,6 @@
 import type { Order, SwapUuid } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { DeskQuote } from "../src/desk/venue.ts";
+import type { DeskQuote } from "../src/desk/desk.ts";
 import type { SignedOp, SignedSolanaOp } from "../src/swap/facts/swap-record.ts";
 import type { SwapPlan } from "./plan.ts";
 

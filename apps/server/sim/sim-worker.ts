@@ -1,10 +1,10 @@
 import type { Order } from "@geoswap/protocol";
 import type { Config } from "../src/config/config.ts";
 import type { DatabasePool } from "../src/database/database.ts";
+import type { Desk } from "../src/desk/desk.ts";
 import type { RefundWorth } from "../src/desk/refund-worth.ts";
-import type { Desk } from "../src/desk/venue.ts";
 import { keepFollowing } from "../src/follow/keep-following.ts";
-import { createPumps } from "../src/process/create-pumps.ts";
+import { createHandlers } from "../src/process/create-handlers.ts";
 import type { WorkerChain } from "../src/process/worker-chain.ts";
 import type { AttesterClient } from "../src/round/attestation/attester-client.ts";
 import { pollHeartbeats } from "../src/round/attestation/poll-heartbeats.ts";
@@ -38,7 +38,7 @@ export type SimWorkerOptions = {
 /** Starts a worker that is wired by the service's own code, on the world's time. */
 export function startSimWorker(options: SimWorkerOptions): void {
 	const { process, config, chains, pool, attesters, scheduler, random, nowMs, log } = options;
-	const { pumps, engine, tick, rebuild } = createPumps({
+	const { handlers, engine, tick, rebuild } = createHandlers({
 		config,
 		chains,
 		pool,
@@ -50,7 +50,7 @@ export function startSimWorker(options: SimWorkerOptions): void {
 		newId: options.newId,
 		log,
 	});
-	options.engine.serve(process, pumps.pumps);
+	options.engine.serve(process, handlers.handlers);
 
 	for (const {
 		chainId,

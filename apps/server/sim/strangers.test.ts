@@ -8,7 +8,7 @@ const size = process.env.GEOSWAP_FULL
 	: { seeds: 3, swaps: 8, strangers: 12 };
 const processes = 2;
 /** Factor by which the acts of strangers may lengthen a caller's wait. */
-const mostTimes = 1.5;
+const maxTimes = 1.5;
 const tellEvery = 50;
 
 type Compared = { seed: number; violations: string[]; alone: StrangerFigures; among: StrangerFigures };
@@ -54,9 +54,9 @@ async function compare(simulation: SimulationProcess, seed: number): Promise<Com
 	const late = plan.swaps.flatMap((_, index) => {
 		const [before, with_] = [alone.figures.waitedMs[index], among.figures.waitedMs[index]];
 		// A caller polls, and may see the result one look later.
-		const mostMs = before === undefined ? undefined : before * mostTimes + lookEveryMs;
+		const maxMs = before === undefined ? undefined : before * maxTimes + lookEveryMs;
 		const isSame = (before === undefined) === (with_ === undefined);
-		if (isSame && (mostMs === undefined || (with_ ?? 0) <= mostMs)) return [];
+		if (isSame && (maxMs === undefined || (with_ ?? 0) <= maxMs)) return [];
 		return [`#${index} waited ${with_} ms among strangers, and ${before} ms without them`];
 	});
 	// Violations that also occur without strangers are left to the other runs of the simulator.

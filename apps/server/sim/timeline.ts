@@ -1,7 +1,7 @@
 import type { Plan, SwapPlan } from "./plan.ts";
 import type { RunResult } from "./run-plan.ts";
 
-const mostLines = 60;
+const maxLines = 60;
 
 /**
  * A line of a trace that says something: `<ms> <who>: <what>`, with `!` as who for a fault. Other lines are mere
@@ -36,7 +36,7 @@ export function timeline(
 	const moments = mergeRepeated(trace.flatMap((line) => readMoment(line, blamed)));
 	const told =
 		about === undefined
-			? heaviest(moments, Math.max(10, mostLines - head.length - tail.length))
+			? heaviest(moments, Math.max(10, maxLines - head.length - tail.length))
 			: moments.filter(({ weight }) => weight >= aboutWeight);
 	return [...head, ...told.map(tellMoment), ...tail];
 }

@@ -1,12 +1,12 @@
 import { attesterSetHash } from "@geoswap/protocol";
 import { bytesToHex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { connectChain } from "../src/chain/evm/chain-client.ts";
+import { connectChain } from "../src/chain/evm/connect-chain.ts";
 import { connectSolana } from "../src/chain/solana/connect-solana.ts";
 import { evmChains, solanaChain } from "../src/config/chain-config.ts";
-import { createDesk } from "../src/desk/desk.ts";
+import { createDesk } from "../src/desk/create-desk.ts";
 import { deskChains } from "../src/desk/desk-chain.ts";
-import { createPriceBook } from "../src/desk/price/price-book.ts";
+import { createPriceCache } from "../src/desk/price/price-cache.ts";
 import { refundWorth } from "../src/desk/refund-worth.ts";
 import { pokeAtOnce } from "../src/durable/poke-at-once.ts";
 import { evmWorkerChain } from "../src/process/evm-worker-chain.ts";
@@ -14,6 +14,7 @@ import { solanaWorkerChain } from "../src/process/solana-worker-chain.ts";
 import type { WorkerChain } from "../src/process/worker-chain.ts";
 import type { Log } from "../src/telemetry/log.ts";
 import { createSimEvmChain, type SimEvmChain } from "./evm/create-sim-evm-chain.ts";
+import { hideDeposits, honest, type Lie, misplaceDeposits } from "./lie.ts";
 import {
 	type AttesterName,
 	attesterNames,
@@ -32,7 +33,6 @@ import { pace, simConfig } from "./sim-config.ts";
 import { holdCrypto, rememberSigners } from "./sim-crypto.ts";
 import type { DatabaseFault, SimDatabase, WorldDatabase } from "./sim-database.ts";
 import { createSimEngine, type PokeFault, type SimEngine } from "./sim-engine.ts";
-import { hideDeposits, honest, type Lie, misplaceDeposits } from "./sim-lies.ts";
 import { createSimNode, type NodeFault, type SimNode } from "./sim-node.ts";
 import { simPrices } from "./sim-prices.ts";
 import { createSimProcess, type SimProcess } from "./sim-process.ts";
@@ -238,17 +238,22 @@ export async function createWorld({
 	});
 	const clockOf = (name: ProcessName) => () => scheduler.nowMs() + (troubles.skewMs.get(name) ?? 0);
 
-	const book = createPriceBook({
+	const priceCache = createPriceCache({
 		...config.price,
 		solana: solanaChain(config),
 		chains: evmChains(config).map(({ deployment }) => deployment),
 	});
 	const uuids = random.fork("uuids");
-	const desk = createDesk({ config, book, nowMs: scheduler.nowMs, random: (size) => uuids.bytes(size) });
+	const desk = createDesk({
+		config,
+		priceCache,
+		nowMs: scheduler.nowMs,
+		random: (size) => uuids.bytes(size),
+	});
 	const pricedChains = deskChains(config);
 	const updatePrices = () => {
 		for (const chain of Object.values(evm)) {
-			book.update(
+			priceCache.update(
 				simPrices({
 					deployment: chain.deployment,
 					solana: solana.deployment,
@@ -327,7 +332,7 @@ export async function createWorld({
 			pool: worldDatabase.poolOf(process, "worker"),
 			engine,
 			attesters: attesters.map((attester) => attester(process)),
-			worthOf: (order) => refundWorth(order, { chains: pricedChains, book, nowMs: scheduler.nowMs() }),
+			worthOf: (order) => refundWorth(order, { chains: pricedChains, priceCache, nowMs: scheduler.nowMs() }),
 			desk,
 			scheduler,
 			random: random.fork(`${name} ${starts++}`),

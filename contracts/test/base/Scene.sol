@@ -148,7 +148,7 @@ abstract contract Scene is World, Attesters {
         return _attest(escrow.refundDigest(_ids(order)));
     }
 
-    function _stockFill(Order memory order) internal pure returns (Fill memory) {
+    function _inventoryFill(Order memory order) internal pure returns (Fill memory) {
         return Fill({order: order, amount: order.minOutput, minOutput: 0, poolFee: 0, secondPoolFee: 0});
     }
 

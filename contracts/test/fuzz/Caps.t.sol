@@ -125,7 +125,7 @@ contract CapsFuzzTest is Moves {
         if (way.kind == CapKind.Trade) _trade(moveId, way.token, address(plain), amount, 0);
         else if (way.kind == CapKind.Send) _send(moveId, way.token, way.to, amount);
         else if (way.kind == CapKind.Bridge) _bridge(moveId, way.token, way.to, amount, FINAL);
-        else _fill(_stockFill(_orderOf(moveId, index == TOP_UP ? 1 : amount, index == TOP_UP ? amount : 0)));
+        else _fill(_inventoryFill(_orderOf(moveId, index == TOP_UP ? 1 : amount, index == TOP_UP ? amount : 0)));
     }
 
     function _orderOf(bytes32 key, uint256 amount, uint256 topUp) private view returns (Order memory order) {

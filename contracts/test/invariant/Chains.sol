@@ -20,7 +20,7 @@ import {Token} from "../mocks/Token.sol";
 /// revoke its mandates on one chain ends those of the other, too.
 abstract contract Chains is World, Attesters {
     uint256 internal constant CHAINS = 2;
-    uint256 internal constant STOCK = 1e30;
+    uint256 internal constant INVENTORY = 1e30;
     /// @dev Of the wallets, the first two are delegated: to the plain account, and to the one for typed data only.
     uint256 internal constant DELEGATED = 2;
 
@@ -105,28 +105,28 @@ abstract contract Chains is World, Attesters {
             );
             routes.push(route);
         }
-        _stock();
+        _inventory();
     }
 
-    function _stock() private {
-        vm.deal(address(this), STOCK);
-        wrapped.deposit{value: STOCK}();
-        wrapped.transfer(address(pools), STOCK);
+    function _inventory() private {
+        vm.deal(address(this), INVENTORY);
+        wrapped.deposit{value: INVENTORY}();
+        wrapped.transfer(address(pools), INVENTORY);
         for (uint256 i = 1; i < tokens.length; ++i) {
             Token token = Token(tokens[i]);
-            token.mint(address(pools), STOCK);
+            token.mint(address(pools), INVENTORY);
             for (uint256 chain = 0; chain < CHAINS; ++chain) {
-                token.mint(address(vaults[chain]), STOCK);
+                token.mint(address(vaults[chain]), INVENTORY);
             }
             for (uint256 w = 0; w < wallets.length; ++w) {
-                token.mint(wallets[w], STOCK);
+                token.mint(wallets[w], INVENTORY);
             }
         }
         for (uint256 chain = 0; chain < CHAINS; ++chain) {
-            vm.deal(address(vaults[chain]), STOCK);
+            vm.deal(address(vaults[chain]), INVENTORY);
         }
         for (uint256 w = 0; w < wallets.length; ++w) {
-            vm.deal(wallets[w], STOCK);
+            vm.deal(wallets[w], INVENTORY);
         }
     }
 

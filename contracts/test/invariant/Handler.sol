@@ -17,10 +17,10 @@ contract Handler is TroubleActions {
         vm.warp(1_800_000_000);
         _deployChains();
         for (uint256 i = 0; i < wallets.length; ++i) {
-            nativeOf[wallets[i]] = STOCK;
+            nativeOf[wallets[i]] = INVENTORY;
         }
         for (uint256 chain = 0; chain < CHAINS; ++chain) {
-            nativeOf[address(vaults[chain])] = STOCK;
+            nativeOf[address(vaults[chain])] = INVENTORY;
             _goTo(chain);
             vm.recordLogs();
             for (uint256 i = 0; i < tokens.length; ++i) {
@@ -187,7 +187,7 @@ contract Handler is TroubleActions {
             blocking.setBlocked(escrow, false);
             blocking.setBlocked(vault, false);
             // What a rebase took is nobody's debt: it is put back to see that nothing else is missing.
-            uint256 missing = STOCK;
+            uint256 missing = INVENTORY;
             rebasing.mint(escrow, missing);
             extra[escrow][address(rebasing)] += int256(missing);
         }

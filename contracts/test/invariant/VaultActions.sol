@@ -42,7 +42,7 @@ abstract contract VaultActions is DecideActions {
             secondPoolFee: _oneIn(2) ? 500 : 0
         });
         bool wasPaused = vaults[chain].paused();
-        // A router that lies is paid for with wrapped stock, so that there is some.
+        // A router that lies is paid for with wrapped inventory, so that there is some.
         wrapped.mint(address(vaults[chain]), router.lie());
         _call(operator, address(vaults[chain]), abi.encodeCall(IGeoVault.fill, (item)));
         _check(
@@ -113,7 +113,7 @@ abstract contract VaultActions is DecideActions {
         _end("setCap", IGeoVault.CapSet.selector);
     }
 
-    /// @dev Also to the escrow: stock that goes there is a donation.
+    /// @dev Also to the escrow: inventory that goes there is a donation.
     function _withdraw(uint256 chain) private {
         address token = _someToken();
         address to = _oneIn(3) && token != address(fee) ? address(escrows[_rand(CHAINS)]) : treasury;

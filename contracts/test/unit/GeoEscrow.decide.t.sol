@@ -38,12 +38,12 @@ contract GeoEscrowDecideTest is Scene {
         one.inputToken = 0;
         Order memory two = _order();
         (two.inputToken, two.swapKey) = (0, "two");
-        (uint256 before, uint256 stock) = (wallet.balance, address(vault).balance);
+        (uint256 before, uint256 inventory) = (wallet.balance, address(vault).balance);
         _open(one);
         _open(two);
         escrow.release(one, _releaseAttestation(one));
         escrow.refundEarly(two, _refundAttestation(two));
-        vm.assertEq(address(vault).balance - stock, one.inputAmount, "released");
+        vm.assertEq(address(vault).balance - inventory, one.inputAmount, "released");
         vm.assertEq(wallet.balance, before - one.inputAmount, "refunded");
     }
 

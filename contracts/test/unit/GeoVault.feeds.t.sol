@@ -191,7 +191,7 @@ contract GeoVaultFeedsTest is Moves {
         sequencer.setFailure(PriceFeed.Failure.Reverts);
         _tradeReverts(address(other), address(plain), AMOUNT, abi.encodeWithSelector(PriceFeed.NoData.selector));
         _send("send", address(other), relayer, 1);
-        _fill(_stockFill(_orderFromThere()));
+        _fill(_inventoryFill(_orderFromThere()));
     }
 
     /// @dev Puts a vault that reads a sequencer's feed in the place of the one that reads none.

@@ -13,9 +13,9 @@ import {vm} from "../base/Vm.sol";
 import {Intruder} from "../mocks/Intruder.sol";
 
 contract GeoVaultFillTest is Scene {
-    function test_aFillDeliversFromStock() public {
+    function test_aFillDeliversFromInventory() public {
         Order memory order = _orderFromThere();
-        Fill memory item = _stockFill(order);
+        Fill memory item = _inventoryFill(order);
         item.amount = order.minOutput + 5;
         vm.expectEmit(address(vault));
         emit IGeoVault.Filled(order.orderId(), item.amount, address(other), item.amount);
@@ -27,22 +27,22 @@ contract GeoVaultFillTest is Scene {
     function test_aFillDeliversTheNativeToken() public {
         Order memory order = _orderFromThere();
         order.outputToken = 0;
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
         vm.assertEq(recipient.balance, order.minOutput, "delivered");
     }
 
     function test_aTokenThatReturnsNothingIsDelivered() public {
         Order memory order = _orderFromThere();
         order.outputToken = word(address(noReturn));
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
         vm.assertEq(noReturn.balanceOf(recipient), order.minOutput, "delivered");
     }
 
     function test_anOrderIsFilledOnce() public {
         Order memory order = _orderFromThere();
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
         bytes memory reason = abi.encodeWithSelector(IGeoVault.AlreadyDecided.selector, order.orderId());
-        _fillReverts(_stockFill(order), reason);
+        _fillReverts(_inventoryFill(order), reason);
         vm.expectRevert(reason);
         vm.prank(operator);
         vault.void(order);
@@ -52,39 +52,39 @@ contract GeoVaultFillTest is Scene {
         Order memory order = _orderFromThere();
         vm.prank(operator);
         vault.void(order);
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(IGeoVault.AlreadyDecided.selector, order.orderId()));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(IGeoVault.AlreadyDecided.selector, order.orderId()));
     }
 
     function test_anOrderIsFilledUpToTheSecondBeforeItsFillDeadline() public {
         Order memory order = _orderFromThere();
         vm.warp(FILL_DEADLINE);
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(IGeoVault.FillExpired.selector, FILL_DEADLINE));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(IGeoVault.FillExpired.selector, FILL_DEADLINE));
         vm.warp(FILL_DEADLINE - 1);
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
     }
 
     function test_aVaultFillsItsOwnOrdersOnItsOwnChain() public {
         Order memory order = _orderFromThere();
         order.destinationVault = word(address(router));
         _fillReverts(
-            _stockFill(order), abi.encodeWithSelector(IGeoVault.WrongVault.selector, HERE, order.destinationVault)
+            _inventoryFill(order), abi.encodeWithSelector(IGeoVault.WrongVault.selector, HERE, order.destinationVault)
         );
         order = _orderFromThere();
         order.destinationChainId = THERE;
         _fillReverts(
-            _stockFill(order), abi.encodeWithSelector(IGeoVault.WrongVault.selector, THERE, order.destinationVault)
+            _inventoryFill(order), abi.encodeWithSelector(IGeoVault.WrongVault.selector, THERE, order.destinationVault)
         );
     }
 
     function test_aFillOfNothingIsRefused() public {
-        Fill memory item = _stockFill(_orderFromThere());
+        Fill memory item = _inventoryFill(_orderFromThere());
         item.amount = 0;
         _fillReverts(item, abi.encodeWithSelector(IGeoVault.ZeroAmount.selector));
     }
 
     function test_aRecipientGetsAtLeastTheMinimum() public {
         Order memory order = _orderFromThere();
-        Fill memory item = _stockFill(order);
+        Fill memory item = _inventoryFill(order);
         item.amount = order.minOutput - 1;
         _fillReverts(
             item, abi.encodeWithSelector(IGeoVault.TooLittleDelivered.selector, order.minOutput - 1, order.minOutput)
@@ -101,7 +101,7 @@ contract GeoVaultFillTest is Scene {
         order.outputToken = word(address(fee));
         fee.setFee(100);
         _fillReverts(
-            _stockFill(order),
+            _inventoryFill(order),
             abi.encodeWithSelector(IGeoVault.TooLittleDelivered.selector, order.minOutput * 99 / 100, order.minOutput)
         );
     }
@@ -109,7 +109,7 @@ contract GeoVaultFillTest is Scene {
     function test_aVaultThatPaysItselfDeliversNothing() public {
         Order memory order = _orderFromThere();
         (order.recipient, order.minOutput) = (word(address(vault)), 0);
-        Fill memory item = _stockFill(order);
+        Fill memory item = _inventoryFill(order);
         item.amount = 1;
         _fillReverts(item, abi.encodeWithSelector(IGeoVault.TooLittleDelivered.selector, 0, 1));
     }
@@ -117,10 +117,10 @@ contract GeoVaultFillTest is Scene {
     function test_aRecipientOrTokenThatIsNoAddressIsRefused() public {
         Order memory order = _orderFromThere();
         order.recipient = keccak256("a wallet on Solana");
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(NotAnAddress.selector, order.recipient));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(NotAnAddress.selector, order.recipient));
         order = _orderFromThere();
         order.outputToken = keccak256("a mint on Solana");
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(NotAnAddress.selector, order.outputToken));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(NotAnAddress.selector, order.outputToken));
     }
 
     function test_aRecipientThatRefusesOrBurnsFailsItsFillAlone() public {
@@ -129,7 +129,8 @@ contract GeoVaultFillTest is Scene {
         for (uint8 mode = 1; mode < 4; ++mode) {
             intruder.setOnReceive(Intruder.OnReceive(mode));
             _fillReverts(
-                _stockFill(order), abi.encodeWithSelector(IGeoVault.NativeTransferFailed.selector, address(intruder))
+                _inventoryFill(order),
+                abi.encodeWithSelector(IGeoVault.NativeTransferFailed.selector, address(intruder))
             );
         }
         _isState(order, VaultState.None);
@@ -141,7 +142,8 @@ contract GeoVaultFillTest is Scene {
         blocking.setBlocked(recipient, true);
         blocking.setQuiet(true);
         _fillReverts(
-            _stockFill(order), abi.encodeWithSelector(SafeERC20.SafeERC20FailedOperation.selector, address(blocking))
+            _inventoryFill(order),
+            abi.encodeWithSelector(SafeERC20.SafeERC20FailedOperation.selector, address(blocking))
         );
     }
 
@@ -150,7 +152,7 @@ contract GeoVaultFillTest is Scene {
         order.outputToken = 0;
         vm.expectRevert(IGeoVault.InsufficientGas.selector);
         vm.prank(operator);
-        vault.fill{gas: 120_000}(_stockFill(order));
+        vault.fill{gas: 120_000}(_inventoryFill(order));
     }
 
     function test_onOneChainDeliveryAndReleaseAreOne() public {
@@ -159,7 +161,7 @@ contract GeoVaultFillTest is Scene {
         uint256 before = plain.balanceOf(address(vault));
         vm.expectEmit(address(escrow));
         emit IGeoEscrow.Released(order.orderId(), true);
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
         vm.assertEq(other.balanceOf(recipient), order.minOutput, "delivered");
         vm.assertEq(plain.balanceOf(address(vault)) - before, order.inputAmount, "released");
         _isState(order, EscrowState.Released);
@@ -168,23 +170,25 @@ contract GeoVaultFillTest is Scene {
 
     function test_aSameChainOrderThatIsNotOpenIsNotFilled() public {
         Order memory order = _orderHere();
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(IGeoEscrow.NotOpen.selector, order.orderId()));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(IGeoEscrow.NotOpen.selector, order.orderId()));
         _open(order);
         escrow.refundEarly(order, _refundAttestation(order));
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(IGeoEscrow.NotOpen.selector, order.orderId()));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(IGeoEscrow.NotOpen.selector, order.orderId()));
     }
 
     function test_aSameChainOrderOfAnotherEscrowOrVaultIsNotFilled() public {
         Order memory order = _orderHere();
         order.escrow = word(address(_deployEscrow()));
         _fillReverts(
-            _stockFill(order), abi.encodeWithSelector(IGeoVault.WrongOrigin.selector, order.escrow, order.originVault)
+            _inventoryFill(order),
+            abi.encodeWithSelector(IGeoVault.WrongOrigin.selector, order.escrow, order.originVault)
         );
         order = _orderHere();
         order.originVault = word(stranger);
         _open(order);
         _fillReverts(
-            _stockFill(order), abi.encodeWithSelector(IGeoVault.WrongOrigin.selector, order.escrow, order.originVault)
+            _inventoryFill(order),
+            abi.encodeWithSelector(IGeoVault.WrongOrigin.selector, order.escrow, order.originVault)
         );
     }
 
@@ -196,9 +200,9 @@ contract GeoVaultFillTest is Scene {
         Order memory second = _orderFromThere();
         second.swapKey = "second";
         Intruder.Call[] memory calls = new Intruder.Call[](1);
-        calls[0] = Intruder.Call(address(vault), 0, abi.encodeCall(IGeoVault.fill, (_stockFill(second))));
+        calls[0] = Intruder.Call(address(vault), 0, abi.encodeCall(IGeoVault.fill, (_inventoryFill(second))));
         intruder.arm(calls);
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
         vm.assertEq(intruder.attempts(), 1, "tried");
         vm.assertEq(
             bytes32(bytes4(intruder.lastError())),
@@ -215,8 +219,8 @@ contract GeoVaultFillTest is Scene {
         Order memory elsewhere = _orderFromThere();
         (elsewhere.swapKey, elsewhere.destinationChainId) = ("elsewhere", THERE);
         Fill[] memory items = new Fill[](4);
-        (items[0], items[1]) = (_stockFill(expensive), _stockFill(good));
-        (items[2], items[3]) = (_stockFill(good), _stockFill(elsewhere));
+        (items[0], items[1]) = (_inventoryFill(expensive), _inventoryFill(good));
+        (items[2], items[3]) = (_inventoryFill(good), _inventoryFill(elsewhere));
 
         vm.expectEmit(address(vault));
         emit IGeoVault.Skipped(expensive.orderId(), CapExceeded.selector);
@@ -237,7 +241,7 @@ contract GeoVaultFillTest is Scene {
         order.outputToken = word(_actor("no token"));
         _cap(_actor("no token"), 1e24);
         Fill[] memory items = new Fill[](1);
-        items[0] = _stockFill(order);
+        items[0] = _inventoryFill(order);
         vm.expectEmit(address(vault));
         emit IGeoVault.Skipped(order.orderId(), 0);
         vm.prank(operator);
@@ -247,6 +251,6 @@ contract GeoVaultFillTest is Scene {
     function test_onlyTheVaultItselfFillsOneItem() public {
         vm.expectRevert(IGeoVault.OnlySelf.selector);
         vm.prank(operator);
-        vault.fillOne(_stockFill(_orderFromThere()));
+        vault.fillOne(_inventoryFill(_orderFromThere()));
     }
 }

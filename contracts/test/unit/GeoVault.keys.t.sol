@@ -17,7 +17,7 @@ contract GeoVaultKeysTest is Scene {
     function test_eachFunctionIsItsOwnRolesAlone() public {
         Order memory order = _orderFromThere();
         bytes[13] memory calls = [
-            abi.encodeCall(IGeoVault.fill, (_stockFill(order))),
+            abi.encodeCall(IGeoVault.fill, (_inventoryFill(order))),
             abi.encodeCall(IGeoVault.fillMany, (new Fill[](0))),
             abi.encodeCall(IGeoVault.void, (order)),
             abi.encodeCall(IGeoVault.voidMany, (new Order[](0))),
@@ -119,7 +119,7 @@ contract GeoVaultKeysTest is Scene {
         vm.prank(guardian);
         vault.pause();
         vm.assertTrue(vault.paused(), "paused");
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(Pausable.EnforcedPause.selector));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(Pausable.EnforcedPause.selector));
         vm.expectRevert(Pausable.EnforcedPause.selector);
         vm.prank(operator);
         vault.fillMany(new Fill[](0));
@@ -137,7 +137,7 @@ contract GeoVaultKeysTest is Scene {
         vm.prank(resume);
         vault.unpause();
         order.swapKey = "after the pause";
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
     }
 
     function test_theCapIsReachedAndDrainsWithinAnHour() public {
@@ -147,10 +147,10 @@ contract GeoVaultKeysTest is Scene {
         _cap(address(other), uint96(order.minOutput));
         (uint256 perHour,) = vault.capOf(CapKind.Fill, address(other), NATIVE);
         vm.assertEq(perHour, order.minOutput, "cap");
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
         vm.assertEq(_available(address(other)), 0, "available");
         order.swapKey = "second";
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(CapExceeded.selector, order.minOutput, 0));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(CapExceeded.selector, order.minOutput, 0));
         vm.warp(NOW + 30 minutes);
         vm.assertEq(_available(address(other)), order.minOutput / 2, "half an hour later");
         vm.warp(NOW + 1 hours);
@@ -159,7 +159,7 @@ contract GeoVaultKeysTest is Scene {
 
     function test_aLowerCapIsUsedUpAtMost() public {
         Order memory order = _orderFromThere();
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
         _cap(address(other), 100);
         vm.assertEq(_available(address(other)), 0, "used up");
         vm.warp(NOW + 1 hours);
@@ -169,10 +169,10 @@ contract GeoVaultKeysTest is Scene {
     function test_aTokenWithoutACapIsNotDelivered() public {
         Order memory order = _orderFromThere();
         _cap(address(other), 0);
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(CapExceeded.selector, order.minOutput, 0));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(CapExceeded.selector, order.minOutput, 0));
     }
 
-    function test_theTreasuryTakesStockOut() public {
+    function test_theTreasuryTakesInventoryOut() public {
         vm.expectEmit(address(vault));
         emit IGeoVault.Withdrawn(address(plain), treasury, 5);
         vm.prank(treasury);

@@ -75,7 +75,7 @@ contract GeoVaultRolesTest is Moves {
 
     function test_operatorGuardianResumeAndTreasurerActAtOnce() public {
         Order memory order = _orderFromThere();
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
         order.swapKey = "void";
         vm.prank(operator);
         vault.void(order);

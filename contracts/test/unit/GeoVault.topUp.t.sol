@@ -30,14 +30,14 @@ contract GeoVaultTopUpTest is Scene {
         emit IGeoVault.Filled(order.orderId(), order.minOutput, address(other), order.minOutput);
         vm.expectEmit(address(vault));
         emit IGeoVault.ToppedUp(order.orderId(), TOP_UP, true);
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
         vm.assertEq(other.balanceOf(recipient), order.minOutput, "delivered");
         vm.assertEq(recipient.balance, TOP_UP, "topped up");
     }
 
     function test_anOrderWithoutATopUpIsPaidNone() public {
         vm.recordLogs();
-        _fill(_stockFill(_orderFromThere()));
+        _fill(_inventoryFill(_orderFromThere()));
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
             vm.assertNotEq(logs[i].topics[0], IGeoVault.ToppedUp.selector, "topped up");
@@ -47,35 +47,35 @@ contract GeoVaultTopUpTest is Scene {
 
     function test_aTopUpIsPaidOnceAsItsFillIs() public {
         Order memory order = _orderWithTopUp();
-        _fill(_stockFill(order));
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(IGeoVault.AlreadyDecided.selector, order.orderId()));
+        _fill(_inventoryFill(order));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(IGeoVault.AlreadyDecided.selector, order.orderId()));
         vm.assertEq(recipient.balance, TOP_UP, "topped up");
     }
 
     function test_aTopUpCountsInTheCapOnFillsOfTheNativeToken() public {
         _cap(NATIVE, uint96(2 * TOP_UP - 1));
         Order memory order = _orderWithTopUp();
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
         vm.assertEq(_available(NATIVE), TOP_UP - 1, "available");
         vm.assertEq(_available(address(other)), 1e24 - order.minOutput, "available of the output");
         order.swapKey = "second";
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(CapExceeded.selector, TOP_UP, TOP_UP - 1));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(CapExceeded.selector, TOP_UP, TOP_UP - 1));
         _isState(order, VaultState.None);
         vm.assertEq(_available(address(other)), 1e24 - order.minOutput, "available of the output");
     }
 
     function test_withoutACapOnTheNativeTokenNothingIsToppedUp() public {
         _cap(NATIVE, 0);
-        _fillReverts(_stockFill(_orderWithTopUp()), abi.encodeWithSelector(CapExceeded.selector, TOP_UP, 0));
+        _fillReverts(_inventoryFill(_orderWithTopUp()), abi.encodeWithSelector(CapExceeded.selector, TOP_UP, 0));
     }
 
     function test_aNativeOutputAndItsTopUpAreBothPaidAndBothCounted() public {
         Order memory order = _orderWithTopUp();
         (order.outputToken, order.minOutput) = (0, 1 ether);
         _cap(NATIVE, uint96(1 ether + TOP_UP - 1));
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(CapExceeded.selector, TOP_UP, TOP_UP - 1));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(CapExceeded.selector, TOP_UP, TOP_UP - 1));
         _cap(NATIVE, uint96(1 ether + TOP_UP));
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
         vm.assertEq(recipient.balance, 1 ether + TOP_UP, "paid");
         vm.assertEq(_available(NATIVE), 0, "available");
     }
@@ -96,7 +96,7 @@ contract GeoVaultTopUpTest is Scene {
         Order memory order = _orderHere();
         order.topUp = TOP_UP;
         _open(order);
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
         vm.assertEq(recipient.balance, TOP_UP, "topped up");
     }
 
@@ -109,7 +109,7 @@ contract GeoVaultTopUpTest is Scene {
             uint256 available = _available(NATIVE);
             vm.expectEmit(address(vault));
             emit IGeoVault.ToppedUp(order.orderId(), TOP_UP, false);
-            _fill(_stockFill(order));
+            _fill(_inventoryFill(order));
             _isState(order, VaultState.Filled);
             vm.assertEq(other.balanceOf(address(intruder)), mode * order.minOutput, "delivered");
             vm.assertEq(address(vault).balance, before, "the vault paid");
@@ -122,7 +122,7 @@ contract GeoVaultTopUpTest is Scene {
         Order memory order = _orderWithTopUp();
         order.recipient = word(address(intruder));
         vm.prank(operator);
-        vault.fill{gas: 400_000}(_stockFill(order));
+        vault.fill{gas: 400_000}(_inventoryFill(order));
         _isState(order, VaultState.Filled);
     }
 
@@ -143,7 +143,7 @@ contract GeoVaultTopUpTest is Scene {
             vm.expectCall(address(vault), inner[i]);
             vm.expectEmit(address(vault));
             emit IGeoVault.ToppedUp(order.orderId(), TOP_UP, true);
-            _fill(_stockFill(order));
+            _fill(_inventoryFill(order));
             vm.assertEq(address(reenterer).balance, (i + 1) * TOP_UP, "topped up once");
         }
     }
@@ -151,11 +151,11 @@ contract GeoVaultTopUpTest is Scene {
     function test_aVaultWithoutTheTopUpDoesNotFill() public {
         Order memory order = _orderWithTopUp();
         vm.deal(address(vault), TOP_UP - 1);
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(IGeoVault.NoNative.selector, TOP_UP - 1, TOP_UP));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(IGeoVault.NoNative.selector, TOP_UP - 1, TOP_UP));
         _isState(order, VaultState.None);
         vm.assertEq(other.balanceOf(recipient), 0, "delivered");
         vm.deal(address(vault), TOP_UP);
-        _fill(_stockFill(order));
+        _fill(_inventoryFill(order));
         vm.assertEq(recipient.balance, TOP_UP, "topped up");
     }
 
@@ -163,7 +163,7 @@ contract GeoVaultTopUpTest is Scene {
         Order memory order = _orderWithTopUp();
         (order.outputToken, order.minOutput) = (0, 1 ether);
         vm.deal(address(vault), 1 ether + TOP_UP - 1);
-        _fillReverts(_stockFill(order), abi.encodeWithSelector(IGeoVault.NoNative.selector, TOP_UP - 1, TOP_UP));
+        _fillReverts(_inventoryFill(order), abi.encodeWithSelector(IGeoVault.NoNative.selector, TOP_UP - 1, TOP_UP));
         vm.assertEq(recipient.balance, 0, "paid");
     }
 
@@ -176,7 +176,7 @@ contract GeoVaultTopUpTest is Scene {
             (order.recipient, order.swapKey) = (word(hungry), bytes32(gas));
             vm.prank(operator);
             (bool ok, bytes memory answer) =
-                address(vault).call{gas: gas}(abi.encodeCall(IGeoVault.fill, (_stockFill(order))));
+                address(vault).call{gas: gas}(abi.encodeCall(IGeoVault.fill, (_inventoryFill(order))));
             if (ok) ++paid;
             else if (bytes4(answer) == IGeoVault.InsufficientGas.selector) ++starved;
             vm.assertEq(hungry.balance, ok ? TOP_UP : 0, "filled without the top-up");
@@ -193,7 +193,7 @@ contract GeoVaultTopUpTest is Scene {
             for (uint256 i = 0; i < items.length; ++i) {
                 Order memory order = _orderWithTopUp();
                 (order.recipient, order.swapKey) = (word(hungry[i]), bytes32(2 * gas + i));
-                items[i] = _stockFill(order);
+                items[i] = _inventoryFill(order);
             }
             vm.prank(operator);
             (bool ok,) = address(vault).call{gas: gas}(abi.encodeCall(IGeoVault.fillMany, (items)));

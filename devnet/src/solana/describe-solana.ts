@@ -6,8 +6,8 @@ import {
 	solanaChainId,
 } from "@geoswap/protocol";
 import { privateKeyToAddress } from "viem/accounts";
-import { deviationBps } from "../devnet-assets.ts";
 import { deriveDevnetKeys } from "../devnet-keys.ts";
+import { deviationBps } from "../devnet-tokens.ts";
 import { deriveSolanaDevnetKeys, solanaAddressOfKey } from "./development-solana-keys.ts";
 import { devnetProgram, devnetVault } from "./devnet-program.ts";
 import { type SolanaDevnetSymbol, solanaDevnetAssets } from "./solana-devnet-assets.ts";

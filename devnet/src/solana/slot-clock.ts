@@ -1,5 +1,5 @@
 /** Most slots to catch up on: a machine that slept does not make up for the whole night. */
-const mostAtOnce = 1_000;
+const maxAtOnce = 1_000;
 
 /**
  * Calls `tick` for each slot at its time, for as long as the process lives. A busy machine delays slots but never skips
@@ -12,7 +12,7 @@ export function slotClock({ slotMs, tick }: { slotMs: number; tick: () => void }
 		setTimeout(
 			() => {
 				const due = Math.floor((performance.now() - startedAt) / slotMs);
-				passed = Math.max(passed, due - mostAtOnce);
+				passed = Math.max(passed, due - maxAtOnce);
 				for (; passed < due; passed++) tick();
 				schedule();
 			},

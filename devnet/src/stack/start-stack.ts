@@ -216,11 +216,11 @@ export async function startStack({
 			api: started(processes.api),
 			key: creatingKey.then(() => ({ stop: async () => {} })),
 		});
-		step("waiting for prices and stock");
+		step("waiting for prices and inventory");
 		const baseUrl = `http://127.0.0.1:${ports.api}`;
 		await waitUntil(() => isEverythingReady(baseUrl), {
 			timeoutMs: firstBlocksTimeoutMs,
-			problem: () => `the service has no prices or no stock: see ${logDir}`,
+			problem: () => `the service has no prices or no inventory: see ${logDir}`,
 		});
 		step("up");
 

@@ -2,11 +2,11 @@ import { buildOp, GeoswapError, getDelegation, getQuote, stableFloor, verifyOp }
 import type { Address } from "viem";
 import { compareDelegation } from "./compare-delegation.ts";
 import type { Context } from "./context.ts";
-import { acceptanceLines, assetJson, costLines, getLines, giveLines, quoteJson } from "./describe-terms.ts";
+import { acceptanceLines, assetJson, costLines, getLines, giveLines, quoteJson } from "./cost-lines.ts";
 import { type ExitCode, exitCode } from "./exit-code.ts";
 import type { Intent } from "./intents.ts";
 import type { Line } from "./output.ts";
-import { belowMinOutput } from "./price-errors.ts";
+import { belowMinOutput } from "./price-not-accepted.ts";
 import type { Terms } from "./read-terms.ts";
 
 /** Does all of a swap but sign. The service's build is compared as it would be before signing. */

@@ -17,7 +17,7 @@ export type Output = {
 
 const labelWidth = 11;
 /** The least width to wrap lines to: a narrower terminal breaks them itself. */
-const leastColumns = 40;
+const minColumns = 40;
 
 export function createOutput(
 	{ env, stdout, stderr }: Pick<Io, "env" | "stdout" | "stderr">,
@@ -49,7 +49,7 @@ function render(line: Line, { columns }: Sink): string {
 	if (typeof line === "object" && "command" in line) {
 		return `${printable(line.label).padEnd(labelWidth - 1)} ${printable(line.command)}`;
 	}
-	const width = Math.max(leastColumns, columns() ?? Number.POSITIVE_INFINITY);
+	const width = Math.max(minColumns, columns() ?? Number.POSITIVE_INFINITY);
 	if (typeof line === "string") return wrap(printable(line), { width, indent: 0 });
 	// A long label stays apart from the text, and leaves it room.
 	const label = `${printable(line[0])} `.padEnd(labelWidth);

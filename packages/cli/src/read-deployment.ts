@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { CliError } from "./cli-error.ts";
 
-const mostBytes = 4_000_000;
+const maxBytes = 4_000_000;
 const timeoutMs = 20_000;
 
 /** Reads a deployment file's text, from the disk or from an address that is encrypted or on this machine. */
@@ -25,7 +25,7 @@ export async function readDeployment(source: string): Promise<string> {
 		});
 		if (!response.ok) throw new Error(`the server answered ${response.status}`);
 		const text = await response.text();
-		if (text.length > mostBytes) throw new Error("it is too large");
+		if (text.length > maxBytes) throw new Error("it is too large");
 		return text;
 	} catch (error) {
 		throw unreadable(source, (error as Error).message);

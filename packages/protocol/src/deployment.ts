@@ -67,7 +67,7 @@ export const chainDeploymentSchema = z
 			/** Retired escrows. Orders that were opened in one of them end there. */
 			earlierEscrows: z.array(contractAddressSchema),
 			vault: contractAddressSchema,
-			/** Retired vaults. Older orders name them, and they may hold stock. Each reports its own AccessManager. */
+			/** Retired vaults. Older orders name them, and they may hold inventory. Each reports its own AccessManager. */
 			earlierVaults: z.array(contractAddressSchema),
 			accessManager: contractAddressSchema,
 			permit2: contractAddressSchema.optional(),
@@ -113,7 +113,7 @@ const earlierLists = [
 
 /**
  * Returns the deployment with this chain's entry added or replaced. A contract that is no longer current stays
- * listed: wallets chose the delegate, orders name the escrow and the vault, and the vault holds stock.
+ * listed: wallets chose the delegate, orders name the escrow and the vault, and the vault holds inventory.
  */
 export function withChainDeployment(deployment: Deployment, chain: ChainDeployment): Deployment {
 	const before = deployment.chains.find((other) => other.chainId === chain.chainId);

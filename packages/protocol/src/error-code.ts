@@ -278,7 +278,7 @@ export type ErrorDetails = {
 	OUTSIDE_MANDATE: { reason: "input" | "output" | "recipient" | "amount"; maximumAmount?: string };
 	MANDATE_EXCEEDED: { available: string; required: string };
 	SIMULATION_FAILED: { reason: string };
-	LIQUIDITY_CHANGED: { reason: "price" | "stock" | "paused" };
+	LIQUIDITY_CHANGED: { reason: "price" | "inventory" | "paused" };
 	RATE_LIMITED: {
 		reason?: (typeof rateLimitReasons)[number];
 		retryAfterSeconds?: number;

@@ -101,7 +101,7 @@ export {
 	decodePrepare,
 	decodeVoid,
 	type ProgramInstruction,
-} from "./solana/program/decode-program-order.ts";
+} from "./solana/program/decode-prepare.ts";
 export {
 	closeOrder,
 	decideOrders,

@@ -12,7 +12,7 @@ export const failureCodes = [
 	"NOT_OPENED",
 	/** The output fell below the minimum before it could be delivered. */
 	"PRICE_MOVED",
-	/** There was too little stock, or too little of it was allowed to leave at once. */
+	/** There was too little inventory, or too little of it was allowed to leave at once. */
 	"NO_LIQUIDITY",
 	/** The recipient could not be paid. */
 	"RECIPIENT_REFUSED",

@@ -7,6 +7,7 @@ import {
 import { type Address, getAddress, isAddressEqual, type WalletClient } from "viem";
 import { buildOp } from "./build-op.ts";
 import type { EvmAccount } from "./evm-account.ts";
+import { refuse } from "./expect-same.ts";
 import { expectedTerms } from "./expected-order.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import type { OriginSigner } from "./origin-signer.ts";
@@ -15,7 +16,6 @@ import { type DelegateOption, signDelegation } from "./sign-delegation.ts";
 import { signOp } from "./sign-op.ts";
 import { sleep } from "./sleep.ts";
 import { type VerifiedOp, verifyOp } from "./verify-op.ts";
-import { refuse } from "./wire-value.ts";
 
 const attempts = 5;
 const pauseMs = 1_000;

@@ -13,11 +13,11 @@ import {
 	wordOfAddress,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import { at, isSame, natural, refuse } from "./expect-same.ts";
 import { pinnedChain } from "./pinned-chain.ts";
 import { pinnedSolana } from "./pinned-solana.ts";
 import { stableFloor } from "./stable-floor.ts";
 import { VerificationError } from "./verification-error.ts";
-import { at, isSame, natural, refuse } from "./wire-value.ts";
 
 export type Terms = {
 	/** The caller's request. */
@@ -120,9 +120,9 @@ function expectedMinimum({ intent, quote, pins, limits }: Required<Terms>): bigi
 	}
 	const output = natural("quote.output", quote.output);
 	const minOutput = natural("quote.minOutput", quote.minOutput);
-	const leastBySlippage = mulDivDown(output, 10_000n - BigInt(slippageBps), 10_000n);
+	const minBySlippage = mulDivDown(output, 10_000n - BigInt(slippageBps), 10_000n);
 	const accepted = limits.minOutput ?? stableFloor(pins, intent) ?? 0n;
-	const least = [1n, leastBySlippage, accepted].reduce((a, b) => (a > b ? a : b));
+	const least = [1n, minBySlippage, accepted].reduce((a, b) => (a > b ? a : b));
 	if (minOutput < least) refuse("quote.minOutput", `at least ${least}`, minOutput);
 	if (minOutput > output) refuse("quote.minOutput", `at most the output, ${output}`, minOutput);
 	return minOutput;

@@ -4,4 +4,4 @@ export {
 	RefundRefused,
 	type SolanaRefund,
 	sendSolanaRefund,
-} from "./rescue/refund-solana-order.ts";
+} from "./rescue/solana-refund.ts";

@@ -6,7 +6,7 @@ import { type SolanaWallet, toRemoteWallet } from "./solana-wallet.ts";
 import { verifySolanaOp } from "./verify-solana-op.ts";
 
 /** A transaction can land for 150 blocks after its blockhash, which the build has chosen: a minute or somewhat more. */
-const longestLifeMs = 120_000;
+const maxLifeMs = 120_000;
 
 /** Returns a signer for a wallet on Solana, to pass to `swap()`. */
 export async function solanaSigner(wallet: SolanaWallet): Promise<OriginSigner> {
@@ -20,7 +20,7 @@ export async function solanaSigner(wallet: SolanaWallet): Promise<OriginSigner> 
 			const { unsigned } = await verifySolanaOp({ intent, quote, build, pins, limits, wallet: address });
 			const signedTransaction = getBase64Decoder().decode(await signTransaction(unsigned, { signal }));
 			const { geoOpToken, expiresAt } = build;
-			const deadAt = new Date(Date.now() + longestLifeMs).toISOString();
+			const deadAt = new Date(Date.now() + maxLifeMs).toISOString();
 			return { path: "/swap/submit-solana", body: { geoOpToken, signedTransaction }, expiresAt, deadAt };
 		},
 	};

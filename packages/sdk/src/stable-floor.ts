@@ -1,10 +1,10 @@
 import { type Deployment, isSolana, mulDivUp, type QuoteRequestBody, rescaleUp } from "@geoswap/protocol";
-import { refuse } from "./wire-value.ts";
+import { refuse } from "./expect-same.ts";
 
 /** The most decimals that an asset in a deployment file may have. */
-const mostDecimals = 36;
+const maxDecimals = 36;
 /** The fee and spread between two stables cost a fraction of the remaining 3 %. */
-const leastStableBps = 9_700n;
+const minStableBps = 9_700n;
 
 /**
  * Returns the least output of a swap between two stables that is signed without asking the caller: 97 % of the input,
@@ -21,7 +21,7 @@ export function stableFloor(
 	const input = pinnedAsset(pins, Number(intent.originChain), intent.inputToken);
 	const output = pinnedAsset(pins, Number(intent.destinationChain), intent.outputToken);
 	if (input?.kind !== "stable" || output?.kind !== "stable") return undefined;
-	return mulDivUp(rescaleUp(BigInt(intent.amount), input.decimals, output.decimals), leastStableBps, 10_000n);
+	return mulDivUp(rescaleUp(BigInt(intent.amount), input.decimals, output.decimals), minStableBps, 10_000n);
 }
 
 function pinnedAsset({ chains, solana }: Deployment, chainId: number, token: string) {
@@ -30,7 +30,7 @@ function pinnedAsset({ chains, solana }: Deployment, chainId: number, token: str
 	const chain = solana?.chainId === chainId ? solana : chains.find((other) => other.chainId === chainId);
 	const asset = chain?.assets.find(({ address }) => spelled(address) === spelled(token));
 	// The pins may not have been parsed by their schema, and a power of ten with a wild exponent would never be computed.
-	if (asset && !(Number.isInteger(asset.decimals) && asset.decimals >= 0 && asset.decimals <= mostDecimals))
-		refuse(`pins.${chainId}.assets (${asset.symbol}).decimals`, `0 to ${mostDecimals}`, asset.decimals);
+	if (asset && !(Number.isInteger(asset.decimals) && asset.decimals >= 0 && asset.decimals <= maxDecimals))
+		refuse(`pins.${chainId}.assets (${asset.symbol}).decimals`, `0 to ${maxDecimals}`, asset.decimals);
 	return asset;
 }

@@ -17,7 +17,7 @@ export type SubmitOutcome =
 
 export const againMs = 3_000;
 /** Limit on the pause an answer asks for: the bytes may have been taken or have died long before its end. */
-export const longestPauseMs = 60_000;
+export const maxPauseMs = 60_000;
 
 /**
  * Sends the same bytes until the service has made a swap of them, or says that it never will. A refusal is not final:
@@ -93,7 +93,7 @@ export async function submitUntilKnown(
 				throw told;
 			}
 		}
-		await sleep(Math.min(pauseMs, longestPauseMs), signal);
+		await sleep(Math.min(pauseMs, maxPauseMs), signal);
 	}
 }
 

@@ -1,13 +1,13 @@
 import type { BudgetLedger, BudgetTerms, Reservation } from "./budget-ledger.ts";
 import type { Client } from "./create-client.ts";
 import { signerOf } from "./evm-signer.ts";
+import { isSame } from "./expect-same.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import type { OriginSigner } from "./origin-signer.ts";
 import { type SwapRequest, swap } from "./swap.ts";
 import { getSwapState } from "./swap-record.ts";
 import type { SwapStore } from "./swap-store.ts";
 import type { EndedSwap } from "./wait-for-swap.ts";
-import { isSame } from "./wire-value.ts";
 
 /** A swap whose terms are complete: a budget allows only what is known. */
 export type BudgetedSwap = Omit<SwapRequest, "onBeforeSign"> & {
@@ -21,8 +21,8 @@ export type BudgetedSwap = Omit<SwapRequest, "onBeforeSign"> & {
 
 /**
  * Swaps as `swap()` does, within a budget: the amount is reserved durably before the wallet signs anything. It is given
- * back only if nothing was taken: nothing that was signed can be executed any more, or the swap has ended with the whole
- * input back in the wallet.
+ * back only if nothing was taken: nothing that was signed can be executed any more, or the swap has ended with the
+ * whole input back in the wallet.
  */
 export async function swapWithinBudget(
 	client: Client,

@@ -10,6 +10,7 @@ import type { WalletClient } from "viem";
 import type { Client } from "./create-client.ts";
 import type { EvmAccount } from "./evm-account.ts";
 import { type EvmSignerOptions, signerOf } from "./evm-signer.ts";
+import { natural } from "./expect-same.ts";
 import { maxSecondsToOpen } from "./expected-order.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getQuote } from "./get-quote.ts";
@@ -17,12 +18,11 @@ import type { OriginSigner, Submission } from "./origin-signer.ts";
 import { sendAgain } from "./send-again.ts";
 import { sleep } from "./sleep.ts";
 import { stableFloor } from "./stable-floor.ts";
-import { againMs, longestPauseMs, submitUntilKnown } from "./submit-until-known.ts";
+import { againMs, maxPauseMs, submitUntilKnown } from "./submit-until-known.ts";
 import { expectSameIntent, readRecord, type SwapRecord, writeRecord } from "./swap-record.ts";
 import { memoryStore, type SwapStore } from "./swap-store.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 import { type EndedSwap, waitForSwap } from "./wait-for-swap.ts";
-import { natural } from "./wire-value.ts";
 
 export type SwapRequest = {
 	/**
@@ -98,9 +98,9 @@ export type SwapProgress =
 	| { step: "status"; swap: StatusResponse };
 
 /** Limit on quotes: after this many, something is wrong that another quote does not fix. */
-const mostQuotes = 5;
+const maxQuotes = 5;
 /** Upper bound on the life of a submission that has no `deadAt`. */
-const longestLifeMs = Number(maxSecondsToOpen) * 1_000;
+const maxLifeMs = Number(maxSecondsToOpen) * 1_000;
 
 /**
  * Swaps: quotes, verifies, signs, submits and waits. Returns the swap once it has ended: `settled`, or `refunded` or
@@ -177,7 +177,7 @@ async function swapLocked(
 				const deadAtMs = deadAtMsOf(record);
 				if (deadAtMs === undefined) {
 					// The time is stored before the bytes are sent: a caller that resumes does not wait from the start again.
-					const deadAt = new Date(Date.now() + longestLifeMs).toISOString();
+					const deadAt = new Date(Date.now() + maxLifeMs).toISOString();
 					record = { ...record, submission: { ...record.submission, deadAt } };
 					break;
 				}
@@ -196,7 +196,7 @@ async function swapLocked(
 			...record,
 			...(minOutput !== undefined && { minOutput: String(minOutput) }),
 		});
-		if (dead && (!isMendedByQuote(dead) || quotes >= mostQuotes))
+		if (dead && (!isMendedByQuote(dead) || quotes >= maxQuotes))
 			throw outcome(dead, { mayExecute: false, signal: request.signal });
 	}
 	return record.swap;
@@ -229,7 +229,7 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 			if (quoted < (context.minOutput ?? 0n)) throw tooLittle(quote, context.minOutput);
 			onProgress?.({ step: "quoted", quote });
 			const slippageBps = slippageToKeep(context.approved, { quote, quoted });
-			if (slippageBps !== undefined && quotes < mostQuotes) {
+			if (slippageBps !== undefined && quotes < maxQuotes) {
 				context.asked = { ...intent, slippageBps };
 				continue;
 			}
@@ -238,7 +238,7 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 			try {
 				return await signQuote(context, quote);
 			} catch (error) {
-				if (!(error instanceof GeoswapError) || !isMendedByQuote(error) || quotes === mostQuotes) throw error;
+				if (!(error instanceof GeoswapError) || !isMendedByQuote(error) || quotes === maxQuotes) throw error;
 				// The build has already asked for one authorization after the other.
 				if (error.next === "reauthorize") throw error;
 			}
@@ -369,7 +369,7 @@ async function waitForEnd(
 			if (ended.status === "settled" || livesMs < 0) return { intent, state: "ended", swap: ended };
 			if (!isWaiting) onProgress?.({ step: "waiting", swapId, until: new Date(deadAtMs).toISOString() });
 			isWaiting = true;
-			await sleep(Math.min(livesMs + 1, longestPauseMs), signal);
+			await sleep(Math.min(livesMs + 1, maxPauseMs), signal);
 		}
 	} catch (error) {
 		// A service that was restored from a backup has forgotten the swap, and finds it again by what was sent.

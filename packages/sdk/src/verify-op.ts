@@ -7,9 +7,9 @@ import {
 	orderTypedDataToJson,
 } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
+import { at, expectSame, isSame, refuse } from "./expect-same.ts";
 import { expectedOrder, type Terms } from "./expected-order.ts";
 import { pinnedChain } from "./pinned-chain.ts";
-import { at, expectSame, isSame, refuse } from "./wire-value.ts";
 
 export type OpToVerify = Terms & { build: BuildResponse };
 
@@ -23,8 +23,8 @@ export type VerifiedOp = {
 
 /**
  * Returns the order to sign. It is made here, from the caller's request, the pins and the quoted minimum; only its
- * deadlines are taken from the build, within bounds. Then the build must say exactly the same: any difference is refused
- * with the name of its field.
+ * deadlines are taken from the build, within bounds. Then the build must say exactly the same: any difference is
+ * refused with the name of its field.
  */
 export function verifyOp({ wallet, ...op }: OpToVerify & { wallet: Address }): VerifiedOp {
 	const { build, pins } = op;

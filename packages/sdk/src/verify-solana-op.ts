@@ -7,9 +7,9 @@ import {
 	solanaChainId,
 } from "@geoswap/protocol";
 import { getBase64Decoder, isBlockhash } from "@solana/kit";
+import { at, bounded, expectSame, isSame, natural, refuse } from "./expect-same.ts";
 import { expectedOrder, type Terms } from "./expected-order.ts";
 import { pinnedSolana } from "./pinned-solana.ts";
-import { at, bounded, expectSame, isSame, natural, refuse } from "./wire-value.ts";
 
 export type SolanaOpToVerify = Terms & { build: BuildSolanaResponse };
 

@@ -76,7 +76,7 @@ test("after a call that was not held, waitForSwap pauses for as long as the serv
 	const ended = await waitForSwap({ ...served.client, fetch: watched }, "swp_1", { onUpdate });
 	expect(ended).toEqual(swap({ status: "settled", stage: "delivered" }));
 	const pausesMs = arrivedMs.slice(1).map((atMs, i) => atMs - (arrivedMs[i] ?? 0));
-	for (const [i, leastMs] of [1_990, 990, 990].entries()) expect(pausesMs[i]).toBeGreaterThan(leastMs);
+	for (const [i, minMs] of [1_990, 990, 990].entries()) expect(pausesMs[i]).toBeGreaterThan(minMs);
 	// `held` is about the call, and no news of the swap.
 	expect(updates).toHaveLength(2);
 });

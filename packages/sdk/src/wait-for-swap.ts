@@ -3,7 +3,7 @@ import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getStatusWithPause } from "./get-status.ts";
-import { longestPauseMs, sendAgain } from "./send-again.ts";
+import { maxPauseMs, sendAgain } from "./send-again.ts";
 import { sleep } from "./sleep.ts";
 
 /** A swap that can no longer change. */
@@ -47,7 +47,7 @@ export async function waitForSwap(
 		const restMs =
 			pauseMs === undefined
 				? startedMs + shortestRoundMs - performance.now()
-				: Math.max(shortestRoundMs, Math.min(pauseMs, longestPauseMs));
+				: Math.max(shortestRoundMs, Math.min(pauseMs, maxPauseMs));
 		await sleep(Math.max(0, restMs), signal);
 	}
 }

@@ -35,7 +35,7 @@ const hour = 3_600n;
 type Outflow = { at: bigint; token: bigint; sol: bigint };
 
 /** Returns the most that left within an hour. */
-function mostInAnHour(outflows: readonly Outflow[], kind: "token" | "sol"): bigint {
+function maxInAnHour(outflows: readonly Outflow[], kind: "token" | "sol"): bigint {
 	let most = 0n;
 	for (const [i, { at }] of outflows.entries()) {
 		let sum = 0n;
@@ -216,7 +216,7 @@ test(`a thief with all keys of the worker takes no deposit and at most twice the
 		expect(await scene.tokens(scene.wallet.address), `seed ${seed + i}`).toBe(expected.tokens);
 		expect(scene.balance(scene.wallet.address), `seed ${seed + i}`).toBe(expected.sol);
 		for (const kind of ["token", "sol"] as const) {
-			const inAnHour = mostInAnHour(outflows, kind);
+			const inAnHour = maxInAnHour(outflows, kind);
 			if (inAnHour > most[kind]) most[kind] = inAnHour;
 			all[kind] += outflows.reduce((sum, outflow) => sum + outflow[kind], 0n);
 		}

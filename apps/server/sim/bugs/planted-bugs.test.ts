@@ -9,7 +9,7 @@ import { type PlantedBug, plantedBugs } from "./planted-bugs.ts";
 
 /** The plans are as in the main run, except for their size. */
 const sizes = { swaps: 8 };
-const mostSeeds = 500;
+const maxSeeds = 500;
 const processes = 2;
 
 const isFull = Boolean(process.env.GEOSWAP_FULL);
@@ -94,7 +94,7 @@ async function find(bug: PlantedBug, databaseUrl: string): Promise<Found | undef
 	const { name } = bug;
 	const simulation = startSimulationProcess({ databaseUrl, bug: name });
 	try {
-		const inOrder = Array.from({ length: mostSeeds }, (_, i) => i + 1);
+		const inOrder = Array.from({ length: maxSeeds }, (_, i) => i + 1);
 		let tried = 0;
 		for (const seed of new Set([...(isFull ? [] : [foundBefore[name]?.seed ?? 1]), ...inOrder])) {
 			const violation = await firstViolation(simulation, planOf(bug, seed));
@@ -122,5 +122,5 @@ async function firstViolation(simulation: SimulationProcess, plan: Plan): Promis
 function tell(found: Found | undefined): string {
 	return found
 		? `found at seed ${found.seed}, after ${found.swaps} swaps: ${found.violation}`
-		: `not found in ${mostSeeds} seeds`;
+		: `not found in ${maxSeeds} seeds`;
 }

@@ -66,7 +66,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "A deposit is known by its wallet: another order of the same wallet counts as this one's.",
 		edits: [
 			{
-				file: "apps/server/src/round/look-at-swaps.ts",
+				file: "apps/server/src/round/load-swap-facts.ts",
 				find: "where order_id = s.order_id and e.name = any($2)) as events",
 				replace: `where order_id in (select other.order_id from swaps other
 						where other.order_terms->>'wallet' = s.order_terms->>'wallet') and e.name = any($2)) as events`,
@@ -132,12 +132,12 @@ export const plantedBugs: readonly PlantedBug[] = [
 				replace: 'if (isPending && (!view.isReserved || swap.stage === "opening")) {',
 			},
 			{
-				file: "apps/server/src/money/stock/reservations.ts",
+				file: "apps/server/src/money/inventory/reservations.ts",
 				find: '	if (isThere) return "reserved";\n',
 				replace: '	if (isThere === null) return "reserved";\n',
 			},
 			{
-				file: "apps/server/src/money/stock/reservations.ts",
+				file: "apps/server/src/money/inventory/reservations.ts",
 				find: "values ($1, $2, $3, $4, $5, $6, $7, true, now())`",
 				replace:
 					"values ($1, $2, $3, $4, $5, $6, $7, true, now()) on conflict (swap_id) do update set opened = true`",
@@ -150,8 +150,8 @@ export const plantedBugs: readonly PlantedBug[] = [
 		edits: [
 			{
 				file: "apps/server/src/lane/evm/create-lane.ts",
-				find: "while (mayHaveWork && underWay !== undefined && underWay < maxUnderWay && undone < mostUndone) {",
-				replace: "while (mayHaveWork && underWay === 0 && undone < mostUndone) {",
+				find: "while (mayHaveWork && underWay !== undefined && underWay < maxUnderWay && undone < maxUndone) {",
+				replace: "while (mayHaveWork && underWay === 0 && undone < maxUndone) {",
 			},
 		],
 	},
@@ -196,19 +196,19 @@ import { makeBundle } from "./make-bundle.ts";
 		],
 	},
 	{
-		name: "stock-of-strangers",
-		why: "What anyone has released to the vault is booked as stock, and looked for there, whatever its token says.",
+		name: "inventory-of-strangers",
+		why: "What anyone has released to the vault is booked as inventory, and looked for there, whatever its token says.",
 		strangers: 12,
 		edits: [
 			{
 				file: "apps/server/src/money/ledger/event-entries.ts",
-				find: 'entry.account === "stock" && !isListed(entry.token)',
-				replace: 'entry.account === "stock" && !isListed && !entry.token',
+				find: 'entry.account === "inventory" && !isListed(entry.token)',
+				replace: 'entry.account === "inventory" && !isListed && !entry.token',
 			},
 			{
 				file: "apps/server/src/audit/check/check-balances.ts",
 				find: "	const [inEscrows, inVaults] = await Promise.all([\n",
-				replace: `	const ofChain = [...books.stock.keys()].map((key) => key.split(":"));
+				replace: `	const ofChain = [...books.inventory.keys()].map((key) => key.split(":"));
 	const booked = ofChain.flatMap(([id, token]) => (id === String(chainId) ? [getAddress(token as Hex)] : []));
 	tokens.push(...booked.filter((token) => !tokens.includes(token)));
 	const [inEscrows, inVaults] = await Promise.all([
@@ -262,7 +262,7 @@ import { makeBundle } from "./make-bundle.ts";
 `,
 			},
 			{
-				file: "apps/server/src/round/look-at-swaps.ts",
+				file: "apps/server/src/round/load-swap-facts.ts",
 				find: '= ["Opened", "Released",',
 				replace: '= ["NotOpened", "Opened", "Released",',
 			},

@@ -5,7 +5,7 @@ import type { BlockTerms, SimEvm } from "./create-evm.ts";
 import type { EvmBlock } from "./evm-blocks.ts";
 import { lower } from "./lower.ts";
 import { parseAuthorization, type RpcAuthorization } from "./parse-raw-transaction.ts";
-import { rpcBlock, rpcLogs, rpcReceipt, rpcTransaction } from "./rpc-format.ts";
+import { rpcBlock, rpcLogs, rpcReceipt, rpcTransaction } from "./rpc-block.ts";
 import { type RunnableCall, runCall, type TransactionOutcome } from "./run-transaction.ts";
 import { createStateOverlay, type StateOverlay, stateKey } from "./state-overlay.ts";
 import type { TransactionPool } from "./transaction-pool.ts";

@@ -7,9 +7,9 @@ import { type EvmBlock, mineBlock } from "./evm-blocks.ts";
 import { lower } from "./lower.ts";
 import { parseRawTransaction } from "./parse-raw-transaction.ts";
 import { placeContracts, type VaultRoles } from "./place-contracts.ts";
-import { firstStockOf, simEvmDeployment } from "./sim-evm-deployment.ts";
+import { firstInventoryOf, simEvmDeployment } from "./sim-evm-deployment.ts";
 import { stateKey } from "./state-overlay.ts";
-import { storageKeys } from "./storage-slots.ts";
+import { storageKeys } from "./storage-keys.ts";
 import { createTransactionPool } from "./transaction-pool.ts";
 import { createVersionedState } from "./versioned-state.ts";
 
@@ -192,9 +192,9 @@ export async function createSimEvmChain({
 
 	const { vault } = deployment.contracts;
 	for (const { address, symbol } of deployment.assets) {
-		const { stock } = firstStockOf(symbol);
-		chain.give(address, vault, stock);
-		if (symbol === "WETH") chain.give(zeroAddress, address, stock);
+		const { inventory } = firstInventoryOf(symbol);
+		chain.give(address, vault, inventory);
+		if (symbol === "WETH") chain.give(zeroAddress, address, inventory);
 	}
 	for (const relayer of relayers) chain.give(zeroAddress, relayer, parseEther("100"));
 	for (let i = 0; i < firstBlocks; i++) await chain.produce({ atMs: firstMs + i * blockMs, isEmpty: true });

@@ -22,8 +22,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { readBalances } from "../../src/chain/evm/read/read-balances.ts";
 import { readBlock } from "../../src/chain/evm/read/read-block.ts";
 import { readEvents } from "../../src/chain/evm/read/read-events.ts";
+import { readInventory } from "../../src/chain/evm/read/read-inventory.ts";
 import { readReceipts } from "../../src/chain/evm/read/read-receipts.ts";
-import { readStock } from "../../src/chain/evm/read/read-stock.ts";
 import { encodeBundle } from "../../src/chain/evm/send/encode-bundle.ts";
 import { simulateBundle } from "../../src/chain/evm/send/simulate-bundle.ts";
 import { readDelegation } from "../../src/chain/evm/wallet/read-delegation.ts";
@@ -490,7 +490,7 @@ export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: 
 			const at = (await readBlock(scene.chain, "latest")).number;
 			note(
 				"left",
-				await readStock(scene.chain, { blockNumber: at }).then((all) =>
+				await readInventory(scene.chain, { blockNumber: at }).then((all) =>
 					all.map((one) => one.outflowAvailable > 0n),
 				),
 			);

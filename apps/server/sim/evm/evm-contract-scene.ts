@@ -27,7 +27,7 @@ import {
 	zeroAddress,
 } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
-import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
+import { connectChain, type EvmChain } from "../../src/chain/evm/connect-chain.ts";
 import { type Bundle, encodeBundle, type Opening } from "../../src/chain/evm/send/encode-bundle.ts";
 import { type SendOutcome, sendRaw } from "../../src/chain/evm/send/send-raw.ts";
 import { RpcFailure } from "../sim-chain.ts";

@@ -30,12 +30,12 @@ export type EvmTransaction = {
 	authorizations: SignedAuthorization[];
 };
 
-const mostParsed = 5_000;
+const maxParsed = 5_000;
 const parsed = new Map<Hex, EvmTransaction | undefined>();
 
 /** Returns undefined if the bytes are not a signed transaction. */
 export function parseRawTransaction(raw: Hex): EvmTransaction | undefined {
-	if (parsed.size > mostParsed) parsed.clear();
+	if (parsed.size > maxParsed) parsed.clear();
 	if (!parsed.has(raw)) {
 		try {
 			parsed.set(raw, parse(raw));

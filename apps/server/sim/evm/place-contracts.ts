@@ -10,7 +10,7 @@ import { type ChainDeployment, geoAccountAbi, geoVaultAbi } from "@geoswap/proto
 import { type Address, encodeDeployData, encodeFunctionData, type Hex, keccak256, zeroAddress } from "viem";
 import { type BlockTerms, evmOf } from "./create-evm.ts";
 import { lower } from "./lower.ts";
-import { firstStockOf, tokenContractOf } from "./sim-evm-deployment.ts";
+import { firstInventoryOf, tokenContractOf } from "./sim-evm-deployment.ts";
 import { createStateOverlay, stateKey } from "./state-overlay.ts";
 import type { Value } from "./versioned-state.ts";
 
@@ -29,7 +29,9 @@ export const hollowToken: Address = "0x00000000000000000000000000000000000bad01"
 /** The code of an account on the tokens' blocklist, which receives nothing: it reverts, and costs no more than that. */
 export const blockedCode: Hex = "0x5f5ffd";
 
-/** Accounts of other providers, to which wallets may delegate. Each accepts the native token and never pays an escrow. */
+/**
+ * Accounts of other providers, to which wallets may delegate. Each accepts the native token and never pays an escrow.
+ */
 export const otherDelegates: readonly { address: Address; code: Hex }[] = [
 	// Returns from every call at once.
 	{ address: "0x00000000000000000000000000000000000bad02", code: "0x00" },
@@ -135,7 +137,7 @@ async function place({
 		}
 	}
 	for (const { address, symbol } of assets) {
-		const { outflowPerHour } = firstStockOf(symbol);
+		const { outflowPerHour } = firstInventoryOf(symbol);
 		const cap = { abi: geoVaultAbi, functionName: "setCap" } as const;
 		await ask(vault, encodeFunctionData({ ...cap, args: [fillCap, address, zeroAddress, outflowPerHour] }));
 	}

@@ -19,7 +19,7 @@ const requireOfViem = createRequire(createRequire(import.meta.url).resolve("viem
 const { secp256k1 } = requireOfViem("@noble/curves/secp256k1") as { secp256k1: Curve };
 
 const halfOfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
-const mostSigners = 20_000;
+const maxSigners = 20_000;
 const signers = new Map<string, Address | undefined>();
 
 /** Returns the signer of the hash, in lower case; undefined if the signature is invalid or has a high s. */
@@ -28,7 +28,7 @@ export function recoverSigner(
 	{ r, s, yParity }: { r: bigint; s: bigint; yParity: number },
 ): Address | undefined {
 	const key = `${hash}:${r}:${s}:${yParity}`;
-	if (signers.size > mostSigners) signers.clear();
+	if (signers.size > maxSigners) signers.clear();
 	if (!signers.has(key)) signers.set(key, recover(hash, { r, s, yParity }));
 	return signers.get(key);
 }

@@ -6,27 +6,27 @@ type SimAsset = {
 	decimals: number;
 	kind: "stable" | "volatile";
 	paths: number[][];
-	stock: string;
+	inventory: string;
 	outflowPerHour: string;
 };
 
-/** The devnet's assets, with the stock of its vaults in whole tokens. */
+/** The devnet's assets, with the inventory of its vaults in whole tokens. */
 const assets: readonly SimAsset[] = [
 	{
 		symbol: "ETH",
 		decimals: 18,
 		kind: "volatile",
 		paths: [[500]],
-		stock: "1000",
+		inventory: "1000",
 		outflowPerHour: "500",
 	},
-	{ symbol: "USDC", decimals: 6, kind: "stable", paths: [], stock: "5000000", outflowPerHour: "2000000" },
+	{ symbol: "USDC", decimals: 6, kind: "stable", paths: [], inventory: "5000000", outflowPerHour: "2000000" },
 	{
 		symbol: "USDT",
 		decimals: 6,
 		kind: "stable",
 		paths: [[100]],
-		stock: "5000000",
+		inventory: "5000000",
 		outflowPerHour: "2000000",
 	},
 	{
@@ -34,7 +34,7 @@ const assets: readonly SimAsset[] = [
 		decimals: 18,
 		kind: "volatile",
 		paths: [[500]],
-		stock: "1000",
+		inventory: "1000",
 		outflowPerHour: "500",
 	},
 	{
@@ -42,7 +42,7 @@ const assets: readonly SimAsset[] = [
 		decimals: 18,
 		kind: "volatile",
 		paths: [[3000], [500, 3000]],
-		stock: "1000000",
+		inventory: "1000000",
 		outflowPerHour: "500000",
 	},
 ];
@@ -102,12 +102,12 @@ export function tokenContractOf(symbol: string): "DevToken" | "DevTokenWithoutRe
 	return symbol === "WETH" ? "WETH9" : "DevToken";
 }
 
-/** Returns a vault's initial stock and its outflow limit per hour, by the asset's symbol. */
-export function firstStockOf(symbol: string): { stock: bigint; outflowPerHour: bigint } {
+/** Returns a vault's initial inventory and its outflow limit per hour, by the asset's symbol. */
+export function firstInventoryOf(symbol: string): { inventory: bigint; outflowPerHour: bigint } {
 	const asset = assets.find((candidate) => candidate.symbol === symbol);
-	if (!asset) return { stock: 0n, outflowPerHour: 0n };
+	if (!asset) return { inventory: 0n, outflowPerHour: 0n };
 	return {
-		stock: parseUnits(asset.stock, asset.decimals),
+		inventory: parseUnits(asset.inventory, asset.decimals),
 		outflowPerHour: parseUnits(asset.outflowPerHour, asset.decimals),
 	};
 }

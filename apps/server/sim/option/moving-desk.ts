@@ -6,9 +6,9 @@ import type { BlockPrices, Ladder } from "../../src/chain/evm/read/read-block-pr
 import { solanaChain } from "../../src/config/chain-config.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
 import { joinDeployment } from "../../src/config/join-deployment.ts";
-import { createDesk } from "../../src/desk/desk.ts";
-import { createPriceBook } from "../../src/desk/price/price-book.ts";
-import type { Desk } from "../../src/desk/venue.ts";
+import { createDesk } from "../../src/desk/create-desk.ts";
+import type { Desk } from "../../src/desk/desk.ts";
+import { createPriceCache } from "../../src/desk/price/price-cache.ts";
 import { testSolanaDeployment } from "../../test/order/test-solana-deployment.ts";
 import { simEvmDeployment } from "../evm/sim-evm-deployment.ts";
 
@@ -34,7 +34,7 @@ export type MovingDesk = {
 	move: (to: Market) => void;
 };
 
-/** Creates the real desk over a real price book, with a market that the caller moves. */
+/** Creates the real desk over a real price cache, with a market that the caller moves. */
 export function createMovingDesk({
 	optionCentibps,
 	volatilityPercent,
@@ -61,7 +61,7 @@ export function createMovingDesk({
 		price: { ...(optionCentibps && { optionCentibps }), ...(volatilityPercent && { volatilityPercent }) },
 	});
 	const config = joinDeployment("the desk", file, { chains: [east, west], solana: deployment });
-	const book = createPriceBook({ ...config.price, solana: solanaChain(config), chains: [east, west] });
+	const priceCache = createPriceCache({ ...config.price, solana: solanaChain(config), chains: [east, west] });
 	const solFeed = deployment.assets.find(({ symbol }) => symbol === "SOL")?.feed.address;
 	if (!solFeed) throw new Error("Solana has a native token");
 	let nowMs = startMs;
@@ -71,12 +71,12 @@ export function createMovingDesk({
 			nowMs += blockSeconds * 1_000;
 			blockNumber += 1;
 			for (const chain of [east, west]) {
-				book.update(blockPrices(chain, { market: to, solFeed, nowMs, blockNumber }), { nowMs });
+				priceCache.update(blockPrices(chain, { market: to, solFeed, nowMs, blockNumber }), { nowMs });
 			}
 		}
 	};
 	move(market);
-	const desk = createDesk({ config, book, nowMs: () => nowMs, random: (size) => new Uint8Array(size) });
+	const desk = createDesk({ config, priceCache, nowMs: () => nowMs, random: (size) => new Uint8Array(size) });
 	return { desk, chains: { east, west }, config, move };
 }
 

@@ -38,9 +38,9 @@ test.for(pairs)("a caller who always makes the best choice gains nothing from $f
 });
 
 test("the same caller gains if the delivery is fixed at submit and paid whatever prices do", () => {
-	const [fromStock] = pairs;
-	if (!fromStock) throw new Error("there are pairs");
-	const { gainBeforeBps } = run(fromStock, { volatilityPercent: 200, waitSeconds: finalSeconds });
+	const [fromInventory] = pairs;
+	if (!fromInventory) throw new Error("there are pairs");
+	const { gainBeforeBps } = run(fromInventory, { volatilityPercent: 200, waitSeconds: finalSeconds });
 	expect(gainBeforeBps).toBeGreaterThan(10);
 });
 
@@ -80,7 +80,7 @@ test("at any later price, a fill pays at most the quoted output and less than th
 			const now = desk.deliveryNow(quote);
 			if (now === "no-price") throw new Error("there is a price");
 			if (now === "below-minimum") return usd < market.ETH * 0.98;
-			if (now.kind !== "stock") throw new Error("the settlement token is paid from stock");
+			if (now.kind !== "inventory") throw new Error("the settlement token is paid from inventory");
 			return now.amount <= quote.output && now.amount >= quote.minOutput && Number(now.amount) / 1e6 < usd;
 		}),
 		{ numRuns: 50 },

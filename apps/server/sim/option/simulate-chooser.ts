@@ -1,6 +1,6 @@
 import { solanaChainId, solanaNativeToken } from "@geoswap/protocol";
 import { type Address, zeroAddress } from "viem";
-import type { DeskQuote } from "../../src/desk/venue.ts";
+import type { DeskQuote } from "../../src/desk/desk.ts";
 import type { Delivery } from "../../src/swap/facts/swap-record.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import { exchangeOption } from "./exchange-option.ts";
@@ -23,7 +23,7 @@ export type Pair = {
 	canRefuse: boolean;
 };
 
-/** One pair of each kind: from stock, bought as a token that can be refused, paid on Solana, stable. */
+/** One pair of each kind: from inventory, bought as a token that can be refused, paid on Solana, stable. */
 export const pairs: readonly Pair[] = [
 	{ from: "ETH", to: "USDC", landSeconds: 2 * blockSeconds, canRefuse: false },
 	{ from: "ETH", to: "ETH", landSeconds: 2 * blockSeconds, canRefuse: true },
@@ -151,7 +151,7 @@ function quote(
 /** Returns the USD value of a delivery. An output that the router buys costs the market price and the pool's fee. */
 function worth(delivery: Delivery, { to }: Pair, at: Market): number {
 	switch (delivery.kind) {
-		case "stock":
+		case "inventory":
 			return Number(delivery.amount) / 1e6;
 		case "router":
 			return (Number(delivery.budget) / 1e6) * 0.9995;

@@ -1,6 +1,6 @@
 import { seededRandom } from "../seeded-random.ts";
 import { createSimSolanaChain } from "./create-sim-solana-chain.ts";
-import { kitTransport } from "./kit-answer.ts";
+import { kitTransport } from "./kit-transport.ts";
 import { solanaChainContract } from "./solana-chain-contract.ts";
 import { subjectOptions } from "./solana-contract-scene.ts";
 

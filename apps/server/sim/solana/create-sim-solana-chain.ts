@@ -94,7 +94,7 @@ export async function createSimSolanaChain({
 	const program = deployment.program.address;
 	const keys = await serviceKeys();
 	/** Least price of a compute unit. */
-	let leastMicroLamports = 0n;
+	let minMicroLamports = 0n;
 	let isClosed = false;
 
 	const isReached = ({ block }: LandedTransaction, commitment: Commitment) =>
@@ -129,7 +129,7 @@ export async function createSimSolanaChain({
 			nowMs = atMs;
 			chain.tick({
 				isHeldBack: ({ signature, microLamportsPerUnit }) =>
-					isEmpty || microLamportsPerUnit < leastMicroLamports || (holdBack?.(signature) ?? false),
+					isEmpty || microLamportsPerUnit < minMicroLamports || (holdBack?.(signature) ?? false),
 			});
 		},
 		reorg: ({ depth, keep, pastFinality = false }) => {
@@ -145,7 +145,7 @@ export async function createSimSolanaChain({
 		stallFinality: chain.stallFinality,
 		setGasPrice: (multiple) => {
 			const hundredths = BigInt(Math.round(multiple * 100));
-			leastMicroLamports = multiple > 1 ? (usualMicroLamports * hundredths) / 100n : 0n;
+			minMicroLamports = multiple > 1 ? (usualMicroLamports * hundredths) / 100n : 0n;
 		},
 		heights: () => ({
 			latest: chain.head("processed").slot,

@@ -7,7 +7,7 @@ import { seededRandom } from "../seeded-random.ts";
 import { RpcFailure } from "../sim-chain.ts";
 import { tokenAddressOf } from "./account-address.ts";
 import { createSimSolanaChain, type SimSolanaChain } from "./create-sim-solana-chain.ts";
-import { kitTransport } from "./kit-answer.ts";
+import { kitTransport } from "./kit-transport.ts";
 import { solanaContractScene } from "./solana-contract-scene.ts";
 
 const startMs = 1_700_000_000_000;

@@ -7,11 +7,11 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import * as z from "zod";
-import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
+import { connectChain, type EvmChain } from "../chain/evm/connect-chain.ts";
 import type { EarlierImmutables } from "../chain/evm/read/find-code-problems.ts";
 import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { type AttesterKeys, attesterKeysSchema } from "../config/keys-config.ts";
+import { type AttesterKeys, attesterKeysSchema } from "../config/key-settings.ts";
 import { parseJsonFile } from "../config/parse-json-file.ts";
 import { urlSchema } from "../config/url-schema.ts";
 

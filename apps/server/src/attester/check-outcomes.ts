@@ -6,7 +6,7 @@ import {
 	orderId,
 	unpackDeadlines,
 } from "@geoswap/protocol";
-import type { EvmChain } from "../chain/evm/chain-client.ts";
+import type { EvmChain } from "../chain/evm/connect-chain.ts";
 import { readBlock } from "../chain/evm/read/read-block.ts";
 
 /** Reasons why the outcome to be signed is not true, or not yet. */

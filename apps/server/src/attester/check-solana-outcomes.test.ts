@@ -16,7 +16,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { orderActions } from "../../test/order/order-actions.ts";
 import { signerOfAccount } from "../../test/signer/signer-of-account.ts";
 import { type SolanaActions, solanaActions } from "../../test/solana/solana-actions.ts";
-import { connectChain } from "../chain/evm/chain-client.ts";
+import { connectChain } from "../chain/evm/connect-chain.ts";
 import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
 import { readLanded } from "../chain/solana/read/read-landed.ts";
 import { createLog } from "../telemetry/log.ts";

@@ -6,7 +6,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
 import { orderActions } from "../../test/order/order-actions.ts";
 import { signerOfAccount } from "../../test/signer/signer-of-account.ts";
-import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
+import { connectChain, type EvmChain } from "../chain/evm/connect-chain.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createCodeWatch } from "./create-code-watch.ts";
 import { startAttester } from "./start-attester.ts";

@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { EvmChain } from "../chain/evm/chain-client.ts";
+import type { EvmChain } from "../chain/evm/connect-chain.ts";
 import { type EarlierImmutables, findCodeProblems } from "../chain/evm/read/find-code-problems.ts";
 import type { Log } from "../telemetry/log.ts";
 

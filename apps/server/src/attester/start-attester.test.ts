@@ -15,7 +15,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { orderActions } from "../../test/order/order-actions.ts";
 import { signerOfAccount } from "../../test/signer/signer-of-account.ts";
-import { connectChain } from "../chain/evm/chain-client.ts";
+import { connectChain } from "../chain/evm/connect-chain.ts";
 import { createLog } from "../telemetry/log.ts";
 import type { Refusal } from "./create-attester.ts";
 import { startAttester } from "./start-attester.ts";

@@ -6,7 +6,7 @@ import { noteSigned } from "../../test/order/note-signed.ts";
 import { orderActions } from "../../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { insertWait } from "../../test/swap/insert-wait.ts";
-import { connectChain } from "../chain/evm/chain-client.ts";
+import { connectChain } from "../chain/evm/connect-chain.ts";
 import { advance } from "../follow/evm/advance.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createAuditMemory } from "./audit-memory.ts";
@@ -93,7 +93,7 @@ test("I6: a delivery on a deposit that was not deep enough, or that no second pr
 	expect([deep, shallow, unfinal, unseen, again].map((order) => foundIn(report, order))).toEqual([
 		...[[], ["I6"], ["I6"], ["I6"], ["I6"]],
 	]);
-	await database.owner.query("insert into sightings values ($1, $2, 100, $3, $3, 102, 90)", [
+	await database.owner.query("insert into cross_checks values ($1, $2, 100, $3, $3, 102, 90)", [
 		chains.origin.chainId,
 		hexToBytes(orderId(unseen)),
 		hexToBytes("0x01"),

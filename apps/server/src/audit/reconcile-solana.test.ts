@@ -223,7 +223,7 @@ test("gifts by strangers and the owner's withdrawals cause no breach, before and
 	const after = await audit();
 	expect(after.breaches).toEqual([]);
 	const held = ({ chains: reports }: Report) =>
-		reports[2]?.tokens.map(({ stockActual }) => BigInt(stockActual)) ?? [];
+		reports[2]?.tokens.map(({ inventoryActual }) => BigInt(inventoryActual)) ?? [];
 	const before = held(first);
 	expect(held(after).map((amount, i) => amount - (before[i] ?? 0n))).toEqual([11n, -12n, 1_000_000n]);
 	const extra = after.chains.flatMap(({ tokens }) =>

@@ -6,7 +6,7 @@ import { noteSigned } from "../../test/order/note-signed.ts";
 import { assetAddress, orderActions } from "../../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { insertWait } from "../../test/swap/insert-wait.ts";
-import { connectChain } from "../chain/evm/chain-client.ts";
+import { connectChain } from "../chain/evm/connect-chain.ts";
 import { advance } from "../follow/evm/advance.ts";
 import { createLog } from "../telemetry/log.ts";
 import { formatReport, type Report } from "./read/report.ts";
@@ -131,7 +131,7 @@ test("the books of correctly handled swaps reconcile with the chains", async () 
 	expect(report).toMatchObject({ ok: true, orders: 3, swaps: 4 });
 	const orb = report.chains[0]?.tokens.find((token) => token.symbol === "ORB");
 	expect(orb).toMatchObject({ escrowExpected: "10000000", escrowActual: "10000000", donated: "0" });
-	expect(orb?.stockActual).toBe(orb?.stockBooked);
+	expect(orb?.inventoryActual).toBe(orb?.inventoryBooked);
 	expect(formatReport(report)).toMatch(/ORB: escrow 10000000, .*\n3 orders, 4 swaps: all invariants hold$/s);
 });
 
@@ -173,7 +173,7 @@ const hollowToken: Hex = `0x${[
 	...["5b60015f5260205ff3", "5b600435545f5260205ff3", "5b602435805460443501905560185600"],
 ].join("")}`;
 
-test("a fake token that is released to our vault but never arrives is not booked as stock, and is no breach", async () => {
+test("a fake token that is released to our vault but never arrives is not booked as inventory, and is no breach", async () => {
 	const { origin } = chains;
 	const token: Address = "0x00000000000000000000000000000000000bad01";
 	await origin.testClient.setCode({ address: token, bytecode: hollowToken });

@@ -21,7 +21,7 @@ import { findOwed } from "./check/find-owed.ts";
 import { type AuditedChain, connectAuditedChain } from "./read/audited-chain.ts";
 import { type AuditedSolana, connectAuditedSolana, finalHoldings } from "./read/audited-solana.ts";
 import { CouldNotCheckError } from "./read/could-not-check-error.ts";
-import { inTurns } from "./read/in-turns.ts";
+import { mapConcurrently } from "./read/map-concurrently.ts";
 import { type OrderHistory, orderHistories } from "./read/order-history.ts";
 import { orderHoldings } from "./read/order-holdings.ts";
 import { type AuditedSwap, type Books, readBooks, readOrdersOfSwaps, readSigned } from "./read/read-books.ts";
@@ -55,7 +55,7 @@ export type ReconcileOptions = {
 	 * How many transactions on Solana to read at most. Anyone can make more: then the next audit with this memory
 	 * continues there, and Solana is unchecked until all are read.
 	 */
-	mostSolanaReads?: number | undefined;
+	maxSolanaReads?: number | undefined;
 	/** Known findings do not stop the memory from being updated. */
 	isKnown?: ((finding: Finding) => boolean) | undefined;
 	/** The time since which the configured depths and caps have applied to deliveries. */
@@ -76,7 +76,7 @@ export async function reconcile({
 	solana: solanaConfig,
 	earlierAttesterSets,
 	memory,
-	mostSolanaReads,
+	maxSolanaReads,
 	isKnown = () => false,
 	policySinceMs,
 	workingSinceMs = 0,
@@ -143,14 +143,14 @@ export async function reconcile({
 				return { chain, final, reading, block };
 			}),
 		),
-		solana && holdings && ofChain(solana, readHistory(solana, { books, memory, mostSolanaReads, nowMs })),
+		solana && holdings && ofChain(solana, readHistory(solana, { books, memory, maxSolanaReads, nowMs })),
 	]);
 	const isRead = ({ chain }: { chain: AuditedChain }) => !unchecked.has(chain.chainId);
 	for (const { chain, reading } of perChain) {
 		const orderIds = strangersToJudge(reading, { books, perChain, history: history || undefined });
 		await ofChain(
 			chain,
-			inTurns(orderIds, (id) => judgeStranger(chain, { reading, orderId: id })),
+			mapConcurrently(orderIds, (id) => judgeStranger(chain, { reading, orderId: id })),
 		);
 	}
 	const checked = Object.fromEntries(invariants.map((name) => [name, 0])) as Record<Invariant, number>;
@@ -297,7 +297,11 @@ export async function reconcile({
 		const origin = policies.find(({ chainId }) => BigInt(chainId) === swap.order.originChainId);
 		breaches.push(
 			...checkMoves(swap),
-			...checkDepositDepth(swap, { policy: origin?.policy ?? {}, sightings: books.sightings, policySinceMs }),
+			...checkDepositDepth(swap, {
+				policy: origin?.policy ?? {},
+				crossChecks: books.crossChecks,
+				policySinceMs,
+			}),
 		);
 		if (!isJudged(swap)) continue;
 		const destination = policies.find(({ chainId }) => BigInt(chainId) === swap.order.destinationChainId);
@@ -374,8 +378,8 @@ export async function reconcile({
 }
 
 /** Returns true if the ledger or the heads have the chain. Its first entries are written together with its head. */
-function isInLedger({ bookedBlocks, stock }: Books, chainId: number): boolean {
-	return bookedBlocks.has(chainId) || [...stock.keys()].some((key) => key.startsWith(`${chainId}:`));
+function isInLedger({ bookedBlocks, inventory }: Books, chainId: number): boolean {
+	return bookedBlocks.has(chainId) || [...inventory.keys()].some((key) => key.startsWith(`${chainId}:`));
 }
 
 /** Returns the history of Solana. Throws if it is not all read yet, or if the books are too old to be judged. */
@@ -384,18 +388,18 @@ async function readHistory(
 	{
 		books,
 		memory,
-		mostSolanaReads,
+		maxSolanaReads,
 		nowMs,
 	}: {
 		books: Books;
 		memory: AuditMemory | undefined;
-		mostSolanaReads: number | undefined;
+		maxSolanaReads: number | undefined;
 		nowMs: Milliseconds;
 	},
 ): Promise<SolanaHistory> {
 	const history = await readSolanaTransactions(solana, {
 		after: memory?.solana,
-		mostReads: mostSolanaReads,
+		maxReads: maxSolanaReads,
 		openingSlot: books.solana?.openingSlot,
 		isWritten: (signature) => books.solana?.written.has(signature) ?? false,
 	});
@@ -523,7 +527,7 @@ async function refundTimes(
 			: [];
 	});
 	const blocks = [...new Map(refunds.map((refund) => [refund.key, refund])).values()];
-	const times = await inTurns(
+	const times = await mapConcurrently(
 		blocks,
 		async ({ key, chain, block }): Promise<[string, bigint | undefined]> => {
 			const found = await ask(chain, chain.client.getBlock({ blockNumber: BigInt(block) }));

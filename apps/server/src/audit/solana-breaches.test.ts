@@ -67,7 +67,7 @@ test("books that differ from the chain are found", async () => {
 		for (const breach of fresh) expect(breach.token).toBe(fromSolanaWord(on.word(symbol)));
 		return linesOf(fresh);
 	};
-	expect((await found("wallet", "stock", "USDC"))[0]).toBe(
+	expect((await found("wallet", "inventory", "USDC"))[0]).toBe(
 		"I2 the vault on Solana holds 3 USDC less than the books say",
 	);
 	expect(await found("wallet", "escrow", "USDT")).toEqual([

@@ -4,7 +4,7 @@ import * as z from "zod";
 import type { ChainConfig } from "./chain-config.ts";
 import { evmTermsSchema, solanaTermsSchema } from "./chain-terms.ts";
 import { millisecondsSchema, secondsSchema } from "./duration-schemas.ts";
-import { receiptKeysSchema, workerKeysSchema } from "./keys-config.ts";
+import { receiptKeysSchema, workerKeysSchema } from "./key-settings.ts";
 import { urlSchema } from "./url-schema.ts";
 
 const portSchema = z.int().min(0).max(65_535);
@@ -77,7 +77,9 @@ const pythSchema = z.strictObject({
 	timeoutMs: millisecondsSchema.default(2_000),
 	/** Age above which a price is no reference. */
 	maxAgeSeconds: secondsSchema.default(30),
-	/** Half the width of the confidence interval, as a share of the price. A price that is less certain is no reference. */
+	/**
+	 * Half the width of the confidence interval, as a share of the price. A price that is less certain is no reference.
+	 */
 	maxConfidenceBps: z.int().positive().max(10_000).default(50),
 	/** How far feed and Pyth may be apart. Beyond that the asset is not quoted. */
 	deviationBps: z.int().positive().max(10_000).default(200),
@@ -267,9 +269,9 @@ export const configSchema = z.strictObject({
 	events: eventsSchema.prefault({}),
 	limits: z
 		.strictObject({
-			/** Most of the vault's stock of a token that is reserved for one account's swaps that are not opened yet. */
-			unopenedShareOfStock: z.number().positive().max(1).default(0.2),
-			/** Most value that is reserved for such swaps, whatever the stock is. Absent if the share alone limits it. */
+			/** Most of the vault's inventory of a token that is reserved for one account's swaps that are not opened yet. */
+			unopenedShareOfInventory: z.number().positive().max(1).default(0.2),
+			/** Most value that is reserved for such swaps, whatever the inventory is. Absent if the share alone limits it. */
 			unopenedUsdPerAccount: z.number().positive().exactOptional(),
 			/**
 			 * Most of a chain's `unreleasedCapUsd` and `unfinalCapUsd` that the swaps of one account take. With 1 they may
@@ -296,7 +298,9 @@ export const configSchema = z.strictObject({
 			unsettledGasUsdPerDay: z.number().positive().default(50),
 			/** Swaps of an account that may be refunded in a day because their recipients could not be paid. */
 			refusedRecipientsPerDay: z.int().positive().default(10),
-			/** Delegations that the service removes in a day for an account, at its own cost, and for all accounts on a chain. */
+			/**
+			 * Delegations that the service removes in a day for an account, at its own cost, and for all accounts on a chain.
+			 */
 			delegationRemovalsPerDay: z
 				.strictObject({
 					perAccount: z.int().nonnegative().default(20),
@@ -309,7 +313,7 @@ export const configSchema = z.strictObject({
 			 */
 			rebuiltRefundsUsdPerDay: z.number().nonnegative().max(1_000_000).default(50),
 			/** Most value of an asset that the vault takes in on a chain, including what it holds. */
-			exposureUsd: z
+			maxHoldingUsd: z
 				.strictObject({
 					perAsset: z.number().nonnegative().default(10_000_000),
 					/** Exceptions for single assets. */

@@ -54,7 +54,7 @@ function swapOf(story: Story): SeededSwap {
 }
 
 test("no route gives data to a person who is not logged in, unless it is the login itself", async () => {
-	const routes = consoleRoutes(scene.parts, { idleMs: 1, longestMs: 1 });
+	const routes = consoleRoutes(scene.parts, { idleMs: 1, maxMs: 1 });
 	expect(routes.length).toBeGreaterThan(15);
 	const open = routes.filter(({ access }) => access === "public").map(({ path }) => path);
 	expect(open).toEqual([

@@ -6,7 +6,7 @@ import type { ConsoleParts } from "./console-parts.ts";
 import { formTokenOf } from "./login/hash-token.ts";
 import { readSession, type SessionLimits } from "./login/sessions.ts";
 import { errorPage } from "./page/error-page.ts";
-import { type PageFrame, renderPage, renderPlain } from "./page/shell.ts";
+import { type PageFrame, renderPage, renderPlain } from "./page/page-frame.ts";
 import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from "./route/console-route.ts";
 import { consoleRoutes } from "./route/console-routes.ts";
 
@@ -35,7 +35,7 @@ export function createConsole(parts: ConsoleParts): FastifyInstance {
 	const isSecure = publicUrl.startsWith("https:");
 	const limits: SessionLimits = {
 		idleMs: config.console.idleMinutes * 60_000,
-		longestMs: config.console.sessionHours * 3_600_000,
+		maxMs: config.console.sessionHours * 3_600_000,
 	};
 	const { trustedProxies } = config.console;
 	const app = fastify({
@@ -144,7 +144,7 @@ export function createConsole(parts: ConsoleParts): FastifyInstance {
 
 	function cookieFor(token: string | null): string {
 		const secure = isSecure ? "; Secure" : "";
-		const age = token === null ? 0 : Math.floor(limits.longestMs / 1_000);
+		const age = token === null ? 0 : Math.floor(limits.maxMs / 1_000);
 		return `${cookieName}=${token ?? ""}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${age}${secure}`;
 	}
 

@@ -69,7 +69,9 @@ const refusals: Readonly<Record<string, RefusalKind>> = {
 	"57P03": "stopping",
 };
 
-/** Returns why the database refused something that it would do in another state, or undefined if that is not the error. */
+/**
+ * Returns why the database refused something that it would do in another state, or undefined if that is not the error.
+ */
 export function refusalOf(error: unknown): RefusalKind | undefined {
 	return error instanceof pg.DatabaseError ? refusals[error.code ?? ""] : undefined;
 }
@@ -95,7 +97,7 @@ function tellingClient(onRefusal: (kind: RefusalKind) => void): typeof PromptCli
 
 /**
  * A host that loses power does not close its connections. The server must find out soon, or the rows that it held in a
- * transaction, like the stock that all swaps to a token want, would be locked for hours. No transaction waits for
+ * transaction, like the inventory that all swaps to a token want, would be locked for hours. No transaction waits for
  * anything but the database.
  */
 const endOfTheLost = `-c idle_in_transaction_session_timeout=15s -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 \

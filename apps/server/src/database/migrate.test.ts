@@ -65,6 +65,6 @@ test("a posting that does not balance is refused", async () => {
 		"insert into postings (key, chain_id, block_number, name) values ('k', 1, 1, 'n') returning id",
 	);
 	await expect(
-		database.pool.query("insert into entries values ($1, 'stock', 1, '\\x00', 5)", [rows[0].id]),
+		database.pool.query("insert into entries values ($1, 'inventory', 1, '\\x00', 5)", [rows[0].id]),
 	).rejects.toThrow("does not balance");
 });

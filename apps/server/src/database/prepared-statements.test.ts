@@ -26,7 +26,7 @@ import { submitSwap, waitForSubmits } from "../api/submit/submit-swap.ts";
 import { parseSealKeys } from "../config/seal-keys.ts";
 import { applyBlock, applyQuietBlock } from "../follow/evm/apply-block.ts";
 import { readClaimedOrders } from "../follow/evm/read-claimed-orders.ts";
-import { readDemand } from "../follow/follow-pace.ts";
+import { readDemand } from "../follow/follow-pause.ts";
 import { isWatchNeeded } from "../follow/solana/watched-transactions.ts";
 import { storeAttestation } from "../job/attestations.ts";
 import { hasOpenJobs } from "../job/has-open-jobs.ts";
@@ -35,12 +35,12 @@ import { dropEnded, lockJobsAndWaits } from "../job/queue-jobs.ts";
 import { readPaymentFacts } from "../job/read-payment-facts.ts";
 import { readTraces } from "../lane/read-traces.ts";
 import { insertExposures, lockExposures } from "../money/exposure.ts";
+import { lockPairs } from "../money/inventory/lock-pairs.ts";
+import { markReservationsOpened, unreserveAll } from "../money/inventory/reservations.ts";
 import { post } from "../money/ledger/post.ts";
-import { lockPairs } from "../money/stock/lock-pairs.ts";
-import { markReservationsOpened, unreserveAll } from "../money/stock/reservations.ts";
 import { readUnsettledGas } from "../money/unsettled-gas.ts";
 import { readDueWork } from "../process/due-work.ts";
-import { lockSwaps, lookAtSwap, lookAtSwaps } from "../round/look-at-swaps.ts";
+import { loadSwapFacts, lockSwaps, lookAtSwap } from "../round/load-swap-facts.ts";
 import { recordFacts, writeSwaps } from "../round/write-swaps.ts";
 import { readDueSwaps } from "../swap/due/due-swaps.ts";
 import { markOrders, markSwaps } from "../swap/due/mark-swaps.ts";
@@ -80,7 +80,7 @@ beforeAll(async () => {
 	const id = hexToBytes(orderId(order));
 	await owner.query(
 		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery)
-		values ($1, $2, $3, 7, 700, '{"kind": "stock", "amount": "7"}')`,
+		values ($1, $2, $3, 7, 700, '{"kind": "inventory", "amount": "7"}')`,
 		[uuid, id, orderToJson(order)],
 	);
 	await owner.query("insert into waits (swap_id, order_id) values ($1, $2)", [uuid, id]);
@@ -95,7 +95,7 @@ beforeAll(async () => {
 		`insert into chain_events values ($1, 1, 1, '', '', '', $2, 'Refunded', '{"paid": false}')`,
 		[originId, id],
 	);
-	await owner.query("insert into stock values ($1, $2, 1000, 1000, 0, 1)", [
+	await owner.query("insert into inventory values ($1, $2, 1000, 1000, 0, 1)", [
 		destinationId,
 		hexToBytes(token),
 	]);
@@ -115,7 +115,7 @@ beforeAll(async () => {
 		expect((await readDueSwaps(one, { limit: 1, except: [] })).swapIds).toEqual([uuid]);
 		await readDueWork(one, { overdueMs: 0 });
 		expect(await lockSwaps(one, { swapIds: [uuid], lockTimeoutMs: 1_000 })).toEqual([uuid]);
-		const [seen] = await lookAtSwaps(one, { swapIds: [uuid], nowMs, attestersOf: () => nobody });
+		const [seen] = await loadSwapFacts(one, { swapIds: [uuid], nowMs, attestersOf: () => nobody });
 		await lookAtSwap(one, { swapId: uuid, nowMs, attestersOf: () => nobody });
 		expect(seen?.read()).toMatchObject({ swap: { id: uuid }, facts: { jobs: {} } });
 		const submitted = await submit(one, { accountId, nowMs });
@@ -204,7 +204,7 @@ const isOfSchema = /^database\/(roles|migrate\.ts)/;
 /** Columns whose statements leave out some values of the table, by their conditions. */
 const narrowed = [
 	'job/journal/lane-transactions.ts: state is "broadcast" | "final" | "mined" | "signed", not "broadcast" | "signed"',
-	'lane/look-at-lane.ts: state is "broadcast" | "final" | "mined" | "signed", not "broadcast" | "signed"',
+	'lane/load-lane-state.ts: state is "broadcast" | "final" | "mined" | "signed", not "broadcast" | "signed"',
 	"lane/read-traces.ts: trace is string | null, not string",
 	"money/ledger/book-known-fills.ts: order_id is Buffer<ArrayBufferLike> | null, not Buffer<ArrayBufferLike>",
 	"swap/pause/pauses.ts: liftedAt is Date | null, not Date",
@@ -292,7 +292,7 @@ function newOrder(uuid = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10
 
 function submit(pool: DatabasePool, { accountId, nowMs }: { accountId: string; nowMs: number }) {
 	const id = newSwapUuid({ nowMs, random: randomBytes(10) });
-	const delivery = { kind: "stock", amount: 7n } as const;
+	const delivery = { kind: "inventory", amount: 7n } as const;
 	return submitSwap(pool, {
 		swap: {
 			id,
@@ -318,7 +318,7 @@ function submit(pool: DatabasePool, { accountId, nowMs }: { accountId: string; n
 		isInTime: () => true,
 		admit: () => {},
 		countedOrders: [],
-		limits: { shareOfStock: 1, unopenedUsdCents: 1_000n, reservationSeconds: 60 },
+		limits: { shareOfInventory: 1, unopenedUsdCents: 1_000n, reservationSeconds: 60 },
 		exposure: { chainId: originId, token, amount: 10_000n },
 		attesters: { attesters: [], chainIds: [], heartbeatSeconds: 1, sightSeconds: 1, threshold: 0 },
 		nowMs,

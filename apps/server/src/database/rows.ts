@@ -3,7 +3,7 @@ import type { SwapUuid } from "@geoswap/protocol";
 
 /** The columns of each table, as node-postgres returns them. */
 type Tables = {
-	account_strikes: {
+	account_refusals: {
 		swap_id: SwapUuid;
 		account_id: string;
 		at: Date;
@@ -102,6 +102,16 @@ type Tables = {
 		created_at: Date;
 		last_seen_at: Date;
 	};
+	cross_checks: {
+		chain_id: number;
+		order_id: Buffer;
+		block_number: number;
+		block_hash: Buffer;
+		transaction_hash: Buffer;
+		head_number: number;
+		finalized_number: number;
+		seen_at: Date;
+	};
 	delegation_removals: {
 		id: string;
 		account_id: string;
@@ -176,6 +186,14 @@ type Tables = {
 		finalized_number: number;
 		signed_at: Date;
 	};
+	inventory: {
+		chain_id: number;
+		token: Buffer;
+		balance: bigint;
+		outflow_available: bigint;
+		reserved: bigint;
+		block_number: number;
+	};
 	jobs: {
 		swap_id: SwapUuid;
 		kind: "open" | "fill" | "void" | "release" | "refund";
@@ -186,7 +204,7 @@ type Tables = {
 		state: "unattested" | "queued" | "sent" | "done" | "refused";
 		priority: number;
 		alone: boolean;
-		strikes: number;
+		failures: number;
 		not_before_block: number;
 		reason: string | null;
 		attestation_id: string | null;
@@ -234,7 +252,7 @@ type Tables = {
 	};
 	ledger_balances: {
 		chain_id: number;
-		account: "escrow" | "stock";
+		account: "escrow" | "inventory";
 		token: Buffer;
 		balance: bigint;
 	};
@@ -300,27 +318,9 @@ type Tables = {
 		at: Date;
 		searched_at: Date | null;
 	};
-	sightings: {
-		chain_id: number;
-		order_id: Buffer;
-		block_number: number;
-		block_hash: Buffer;
-		transaction_hash: Buffer;
-		head_number: number;
-		finalized_number: number;
-		seen_at: Date;
-	};
 	signing_keys: {
 		address: string;
 		first_seen_at: Date;
-	};
-	stock: {
-		chain_id: number;
-		token: Buffer;
-		balance: bigint;
-		outflow_available: bigint;
-		reserved: bigint;
-		block_number: number;
 	};
 	swap_events: {
 		swap_id: SwapUuid;
@@ -403,7 +403,7 @@ type Tables = {
 		finalized_number: number | null;
 		fact: string | null;
 		idle_rounds: number;
-		failures: number;
+		failed_rounds: number;
 		ask_chain_id: number | null;
 		ask: unknown;
 		second_word: "agrees" | "behind" | "differs" | "silent" | null;

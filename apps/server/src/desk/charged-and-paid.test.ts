@@ -25,7 +25,7 @@ import {
 	signOp,
 } from "../../test/lane/lane-scene.ts";
 import { plainPayments } from "../../test/lane/payment-facts.ts";
-import { connectChain } from "../chain/evm/chain-client.ts";
+import { connectChain } from "../chain/evm/connect-chain.ts";
 import type { TipBounds } from "../chain/evm/fee/read-tip.ts";
 import { type BlockPrices, readBlockPrices } from "../chain/evm/read/read-block-prices.ts";
 import { readReceipts } from "../chain/evm/read/read-receipts.ts";
@@ -35,8 +35,8 @@ import { laneKey } from "../durable/poke-targets.ts";
 import { createLane } from "../lane/evm/create-lane.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import { createLog } from "../telemetry/log.ts";
-import { createDesk } from "./desk.ts";
-import { createPriceBook } from "./price/price-book.ts";
+import { createDesk } from "./create-desk.ts";
+import { createPriceCache } from "./price/price-cache.ts";
 
 // A swap's transactions are signed and sent by real lanes to anvils behind a model of the rollup that charges for the
 // data. No live chain was asked. At full size the fees move; otherwise they stand still.
@@ -171,8 +171,8 @@ test.each(nativeRecipients)(
 );
 
 /**
- * Measures this many swaps or a few more. So many of them are quoted at once, and their transactions are shared. They pay
- * USDC to their wallet, or the native token to a recipient that is prepared for each of them.
+ * Measures this many swaps or a few more. So many of them are quoted at once, and their transactions are shared. They
+ * pay USDC to their wallet, or the native token to a recipient that is prepared for each of them.
  */
 async function measure(
 	{ kind, l2, l1, amount, tips }: Market,
@@ -207,8 +207,8 @@ async function measure(
 		...config,
 		chains: evmChains(config).map((one) => ({ ...one, deployment: { ...one.deployment, kind } })),
 	};
-	const book = createPriceBook({ ...config.price, chains: sides.map(({ evm }) => evm.deployment) });
-	const desk = createDesk({ config: terms, book, nowMs, random: randomBytes });
+	const priceCache = createPriceCache({ ...config.price, chains: sides.map(({ evm }) => evm.deployment) });
+	const desk = createDesk({ config: terms, priceCache, nowMs, random: randomBytes });
 	const last = new Map<number, BlockPrices>();
 	const lanes = new Map(
 		sides.map(({ evm }) => [
@@ -390,7 +390,7 @@ async function measure(
 				previous: last.get(evm.chainId),
 			});
 			last.set(evm.chainId, prices);
-			book.update(prices, { nowMs: nowMs() });
+			priceCache.update(prices, { nowMs: nowMs() });
 		}
 	}
 
@@ -439,7 +439,7 @@ async function measure(
 		const wei = receipts[0]?.gasCost ?? 0n;
 		sums.booked += wei;
 		sums.missing += before - (await evm.client.getBalance({ address: relayer }));
-		const native = book.reference({ chainId: evm.chainId, asset: assetOf(chain, "ETH") });
+		const native = priceCache.reference({ chainId: evm.chainId, asset: assetOf(chain, "ETH") });
 		sums.paid += (wei * native.usdE18) / 10n ** 30n;
 		gasUsed.set(name, [...(gasUsed.get(name) ?? []), Number(receipt.gasUsed)]);
 		await pool.query("update jobs set state = 'done'");

@@ -23,27 +23,28 @@ import {
 	type Way,
 	within,
 } from "../../test/desk/solana-desk-scene.ts";
-import { createDesk } from "./desk.ts";
+import { createDesk } from "./create-desk.ts";
+import type { DeskQuote } from "./desk.ts";
 import { isSettlement } from "./desk-chain.ts";
 import { networkCost } from "./network-cost.ts";
 import { priceDelivery } from "./price-swap.ts";
-import type { DeskQuote } from "./venue.ts";
 
 let scene: SolanaDeskScene;
 let chains: SolanaDeskScene["chains"];
 let deployment: SolanaDeskScene["deployment"];
 let nowMs: SolanaDeskScene["nowMs"];
-let book: SolanaDeskScene["book"];
+let priceCache: SolanaDeskScene["priceCache"];
 let desk: SolanaDeskScene["desk"];
 let wallet: SolanaDeskScene["wallet"];
 let deskWith: SolanaDeskScene["deskWith"];
-let bookWith: SolanaDeskScene["bookWith"];
+let priceCacheWith: SolanaDeskScene["priceCacheWith"];
 let side: SolanaDeskScene["side"];
 let worth: SolanaDeskScene["worth"];
 let request: SolanaDeskScene["request"];
 beforeAll(async () => {
 	scene = await startSolanaDeskScene();
-	({ chains, deployment, nowMs, book, desk, wallet, deskWith, bookWith, side, worth, request } = scene);
+	({ chains, deployment, nowMs, priceCache, desk, wallet, deskWith, priceCacheWith, side, worth, request } =
+		scene);
 });
 afterAll(() => scene.stop());
 
@@ -87,7 +88,7 @@ describe("a quote fixes every term of its order", () => {
 		expect(quote).toMatchObject({
 			originKind: "solana",
 			recipient: evmWallet,
-			delivery: { kind: "stock", amount: quote.output },
+			delivery: { kind: "inventory", amount: quote.output },
 			valueUsdCents: 1_000n,
 			opExpiresAtMs: Number(seconds()) * 1_000 + 45_000,
 		});
@@ -117,7 +118,7 @@ describe("a quote fixes every term of its order", () => {
 				...config,
 				chains: config.chains.map((chain) => (chain.kind === "solana" ? { ...chain, depths } : chain)),
 			},
-			book,
+			priceCache,
 			nowMs: () => nowMs,
 			random: (size) => new Uint8Array(size),
 		});
@@ -167,7 +168,7 @@ test("for every pair and size, the payout is worth at most the input less fee an
 			}
 			const paid = quote.delivery.kind === "payout" ? quote.output + quote.delivery.unusedRent : quote.output;
 			const [input, output] = [origin, destination].map(({ chain, asset }) =>
-				book.reference({ chainId: chain.chainId, asset: asset.address }),
+				priceCache.reference({ chainId: chain.chainId, asset: asset.address }),
 			);
 			if (!input || !output) throw new Error("no reference");
 			expect(paid * output.usdE18 * 10n ** BigInt(input.decimals) * of).toBeLessThanOrEqual(
@@ -199,12 +200,12 @@ test("between settlement tokens, output, fee, option, network cost and rent add 
 	const { networkMarginBps: marginBps } = scene.config.price;
 	const network = {
 		outward: networkCost(
-			book,
+			priceCache,
 			{ origin: side(one, "USDC"), destination: side(solana, "USDC") },
 			{ marginBps },
 		),
 		inward: networkCost(
-			book,
+			priceCache,
 			{ origin: side(solana, "USDC"), destination: side(two, "USDC") },
 			{ marginBps },
 		),
@@ -226,7 +227,7 @@ describe("the rent of a recipient's account", () => {
 	test("is charged at its full value at any price, so that closing the account gains nothing", () => {
 		fc.assert(
 			fc.property(usdE18, usdE18, fc.bigInt(10n ** 12n, 10n ** 15n), (sol, usdt, budget) => {
-				const own = bookWith({ SOL: { usdE18: sol }, USDT: { usdE18: usdt } });
+				const own = priceCacheWith({ SOL: { usdE18: sol }, USDT: { usdE18: usdt } });
 				const destination = side(solana, "USDT");
 				const priced = priceDelivery(own, { destination, budget, hasAccount: false, inFlight: 0n });
 				const whole = own.buy({ chainId: solana, asset: destination.asset.address, budget })?.output ?? 0n;
@@ -274,7 +275,7 @@ describe("the rent of a recipient's account", () => {
 		const { config } = scene;
 		const cheapDesk = createDesk({
 			config: { ...config, price: { ...config.price, minimumUsd: 0.01 } },
-			book,
+			priceCache,
 			nowMs: () => nowMs,
 			random: (size) => new Uint8Array(size),
 		});
@@ -338,7 +339,7 @@ describe("sizes", () => {
 	test.each(natives)(
 		"$from to $to: no SOL amount below an empty account's rent is paid or refunded",
 		(way) => {
-			const own = bookWith(dear);
+			const own = priceCacheWith(dear);
 			const dearDesk = deskWith(own);
 			const slippageBps = 5_000;
 			const amount = worth(way.from, 8, own);
@@ -354,7 +355,7 @@ describe("sizes", () => {
 
 	test("an amount above what a token account can hold is refused, whatever it is worth", () => {
 		// A dollar is 10^18 of the token's smallest units.
-		const cheap = bookWith({ USDT: { usdE18: 10n ** 6n } });
+		const cheap = priceCacheWith({ USDT: { usdE18: 10n ** 6n } });
 		const most = 2n ** 64n - 1n;
 		const way: Way = { from: [solana, "USDT"], to: [one, "USDC"] };
 		const error = refusal(() => deskWith(cheap).quote(request({ ...way, amount: most + 1n })));
@@ -373,7 +374,7 @@ describe("a pair is paused", () => {
 	const evmOnly: Way = { from: [one, "USDC"], to: [two, "USDC"] };
 
 	test.each(["SOL", "USDC", "USDT"])("while the feed of %s that it needs is stale", (symbol) => {
-		const late = deskWith(bookWith({ [symbol]: old() }));
+		const late = deskWith(priceCacheWith({ [symbol]: old() }));
 		// Fees are paid in SOL, and every price goes through the settlement token.
 		const way: Way = symbol === "USDT" ? { from: [solana, "USDT"], to: [one, "USDC"] } : outward;
 		expect(refusal(() => late.quote(request(way)))).toMatchObject({
@@ -389,7 +390,7 @@ describe("a pair is paused", () => {
 });
 
 describe("after the quote", () => {
-	test("stock of the output token is reserved, including the rent in case no account is created", () => {
+	test("inventory of the output token is reserved, including the rent in case no account is created", () => {
 		const quote = desk.quote(request({ from: [one, "ETH"], to: [solana, "USDT"] }));
 		const { amount, unusedRent } = payout(quote);
 		expect(desk.reprice(quote, none)).toEqual({
@@ -408,7 +409,7 @@ describe("after the quote", () => {
 		const before = payout(quote);
 		fc.assert(
 			fc.property(fc.bigInt(10n ** 18n, 3_000n * 10n ** 18n), (sol) => {
-				const own = bookWith({ SOL: { usdE18: sol } });
+				const own = priceCacheWith({ SOL: { usdE18: sol } });
 				const now = deskWith(own).reprice(quote, none);
 				if (!now) {
 					expect(sol).toBeGreaterThan(1_000n * 10n ** 18n);
@@ -423,7 +424,9 @@ describe("after the quote", () => {
 			}),
 		);
 		const tight = desk.quote(request({ ...outward, slippageBps: 1 }));
-		expect(deskWith(bookWith({ SOL: { usdE18: 160n * 10n ** 18n } })).reprice(tight, none)).toBeUndefined();
+		expect(
+			deskWith(priceCacheWith({ SOL: { usdE18: 160n * 10n ** 18n } })).reprice(tight, none),
+		).toBeUndefined();
 	});
 
 	test("tokens sold to the vault on Solana count toward its exposure; deliveries on Solana move no ladder", () => {
@@ -458,6 +461,6 @@ describe("after the quote", () => {
 
 	test("a delivery of another kind than quoted has no price", () => {
 		const quote = desk.quote(request(outward));
-		expect(desk.reprice({ ...quote, delivery: { kind: "stock", amount: 1n } }, none)).toBeUndefined();
+		expect(desk.reprice({ ...quote, delivery: { kind: "inventory", amount: 1n } }, none)).toBeUndefined();
 	});
 });

@@ -1,442 +1,154 @@
-import {
-	type Amount,
-	addressOfWord,
-	emptyAccountRentLamports,
-	formatAddress,
-	greater,
-	lesser,
-	type Milliseconds,
-	mulDivDown,
-	newSwapUuid,
-	type Order,
-	type QuoteRequest,
-	SwapError,
-	toChainId,
-	unpackDeadlines,
-	type Wei,
+import type {
+	Amount,
+	Milliseconds,
+	Order,
+	QuoteRequest,
+	Seconds,
+	SwapUuid,
+	UsdCents,
+	Wei,
 } from "@geoswap/protocol";
-import { type Hex, zeroAddress } from "viem";
-import type { Config } from "../config/config.ts";
-import type { ExposureLimit } from "../swap/facts/reservation.ts";
-import type { PauseList } from "../swap/pause/pause-list.ts";
-import { describeQuote, formatUsd, priceImpactBps, usdCentsUp } from "./describe-quote.ts";
-import { deskChains, isLamports, isSettlement, type Side } from "./desk-chain.ts";
-import { deskOrder } from "./desk-order.ts";
-import { networkCost } from "./network-cost.ts";
-import { optionPrice } from "./option-price.ts";
-import { ownAddresses } from "./own-addresses.ts";
-import type { PriceBook } from "./price/price-book.ts";
-import { describeStop, type PriceStop } from "./price/price-stop.ts";
-import { amountWorthDown, amountWorthUp, usdValueDown, usdValueUp } from "./price/usd-value.ts";
-import {
-	assetId,
-	capDelivery,
-	leastOutput,
-	lesserDelivery,
-	mostPaid,
-	priceSwap,
-	type SwapPrice,
-} from "./price-swap.ts";
-import { noRoute, type ResolvedRequest, resolveRequest } from "./resolve-request.ts";
-import { secondsToDepth } from "./seconds-to-depth.ts";
-import { greatestPassing, leastNotTooSmall } from "./size-limits.ts";
-import type { Desk, DeskQuote, PricedOrder, Repriced } from "./venue.ts";
+import type { Hex } from "viem";
+import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
+import type { NativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
+import type { ExposureLimit, Reservation } from "../swap/facts/reservation.ts";
+import type { Delivery } from "../swap/facts/swap-record.ts";
+import type { DeskChain } from "./desk-chain.ts";
+import type { PriceStop } from "./price/price-stop.ts";
 
-const quoteLifeMs = 30_000;
-const opLifeMs = 90_000;
-/** Milliseconds before the open deadline at which an op expires: one submitted later may not be mined in time. */
-const inclusionMs = 30_000;
+/** Facts about a recipient. */
+export type KnownRecipient = {
+	/** True if it has an account for the output token on Solana; otherwise we would have to create one. */
+	hasAccount: boolean;
+	/** Present if the output is an EVM chain's native token. */
+	native?: NativeRecipient;
+	/** The reason why it cannot be paid the output token. */
+	payProblem: string | undefined;
+};
 
-/** The tolerance of a fill through the router below the fresh price. */
-const fillToleranceBps = 30n;
-const bps = 10_000n;
-/** Gas for each compressed byte of our transactions, at least. It bounds their data where only their gas is known. */
-const gasPerByte = 50n;
-/** If gas determines the minimum size, the minimum we report is one part in this many larger. */
-const gasRoom = 200n;
+export type DeskQuote = {
+	uuid: SwapUuid;
+	order: Order;
+	/** The kind of the origin chain, which determines the next build call. */
+	originKind: DeskChain["kind"];
+	/** The output we expect to deliver; on Solana at least that, unless the recipient is known to have its account. */
+	output: Amount;
+	minOutput: Amount;
+	/** The part of the output that pays for the recipient's account on Solana; zero if none has to be created. */
+	recipientAccountCost: bigint;
+	delivery: Delivery;
+	/** The charge for the transactions of the swap, in the destination's settlement token. It is part of the price. */
+	networkCost: Amount;
+	/** The recipient of an EVM chain's native token that the charge is for, if it was known. */
+	nativeRecipient: NativeRecipient | undefined;
+	/** The fee in thousandths of a basis point, as `reprice` needs it. */
+	feeMillibps: number;
+	feeBps: number;
+	/** The input's value, rounded up. It determines caps and confirmation depths. */
+	valueUsdCents: UsdCents;
+	inputUsd: string;
+	outputUsd: string;
+	/** Negative if the output is worth less than the input. Rounded toward worse. */
+	priceImpactBps: number;
+	warnings: { code: string; message: string }[];
+	/** The recipient in its chain's own notation. */
+	recipient: string;
+	slippageBps: number;
+	etaSeconds: Seconds;
+	summary: string;
+	issuedAtMs: Milliseconds;
+	expiresAtMs: Milliseconds;
+	opExpiresAtMs: Milliseconds;
+};
 
-export function createDesk({
-	config,
-	book,
-	pauses,
-	nowMs,
-	random,
-}: {
-	config: Pick<Config, "chains" | "price" | "limits">;
-	book: PriceBook;
-	/** Absent if the process quotes no new swaps. */
-	pauses?: Pick<PauseList, "reasonOf">;
-	nowMs: () => Milliseconds;
-	random: (size: number) => Uint8Array;
-}): Desk {
-	const chains = deskChains(config);
-	const refused = ownAddresses(config);
-	const baseFeeMillibps = Math.round(config.price.feeBps * 1_000);
+/** The amounts a swap takes from the vault and the ladders. On a ladder the native token counts as the wrapped one. */
+export type Repriced = Reservation & {
+	/** The output we now expect to deliver. */
+	output: Amount;
+};
 
-	return {
-		baseFeeMillibps,
-		isLive: (asset) => {
-			const side = sideOf(asset.chainId, asset.token);
-			return side !== undefined && stopOf(side, nowMs()) === undefined;
-		},
-		stopOf: ({ chainId, token }) => {
-			const side = sideOf(chainId, token);
-			return side && stopOf(side, nowMs());
-		},
-		quote,
-		reprice,
-		isPriceable,
-		valueUsdCents: (order) => {
-			const sides = sidesOf(order);
-			return sides && isLive(sides, nowMs()) ? inputUsdCents(sides.origin, order.inputAmount) : undefined;
-		},
-		gasUsdCents,
-		gasWei,
-		tipNow: book.tip,
-		worthE18,
-		exposureLimit,
-		volumes,
-		freshMinimum,
-		deliveryNow,
-	};
+/** The priced part of a quote that later steps need. */
+export type PricedOrder = { order: Order; delivery: Delivery };
 
-	function quote(
+/** Prices swaps that are delivered from the operator's own inventory. */
+export type Desk = {
+	/** Prices a request and fixes all terms of its order. Throws an error of the catalogue if the swap is not offered. */
+	quote: (
 		request: QuoteRequest,
-		{
-			feeMillibps = baseFeeMillibps,
-			recipient: known,
-			isDelegated,
-			mandate,
-			topUp = 0n,
-			accountId,
-		}: Parameters<Desk["quote"]>[1] = {},
-	): DeskQuote {
-		const issuedAtMs = nowMs();
-		const resolved = resolveRequest(request, { chains, ownAddresses: refused, accountId });
-		const { origin, destination, amount, recipient, slippageBps } = resolved;
-		for (const side of ["origin", "destination"] as const) {
-			const { chain, asset } = resolved[side];
-			const reason = pauses?.reasonOf(chain.chainId, asset.address);
-			if (reason !== undefined) {
-				const message = `${chain.name} is paused: ${reason}. Swaps under way go on. Choose another chain, or try again later.`;
-				throw noRoute("paused", message, { side });
-			}
-			const stop = stopOf(resolved[side], issuedAtMs);
-			if (stop) {
-				const message = `The price of ${asset.symbol} on ${chain.name} is uncertain at the moment: ${describeStop(stop)}. Try again in a minute.`;
-				throw noRoute("paused", message, { side });
-			}
-		}
-		if (known?.payProblem) {
-			const path = request.recipient === undefined ? "walletAddress" : "recipient";
-			throw new SwapError("INVALID_REQUEST", { issues: [{ path, message: known.payProblem }] });
-		}
-		const hasAccount = known?.hasAccount ?? false;
-		const { networkMarginBps: marginBps } = config.price;
-		const nativeRecipient = known?.native;
-		const { chain } = destination;
-		if (topUp > 0n && (chain.kind !== "evm" || !sideOf(chain.chainId, zeroAddress))) {
-			const message = `a recipient on ${chain.name} gets the output only`;
-			throw new SwapError("INVALID_REQUEST", { issues: [{ path: "topUp", message }] });
-		}
-		const charge = networkCost(book, resolved, { marginBps, isDelegated, mandate, nativeRecipient, topUp });
-		const options = { feeMillibps, hasAccount, networkCost: charge };
-		const { delivery, output, accountCost } = priceWithinLimits(resolved, options);
-
-		const uuid = newSwapUuid({ nowMs: issuedAtMs, random: random(10) });
-		const minOutput = leastOutput(output, slippageBps);
-		const order = deskOrder(resolved, { uuid, issuedAtMs, minOutput, topUp });
-		const inputE18 = usdValueDown(amount, book.reference(assetId(origin)));
-		const outputE18 = usdValueDown(output, book.reference(assetId(destination)));
-		const impactBps = priceImpactBps({ inputE18, outputE18 });
-		const valueUsdCents = inputUsdCents(origin, amount);
-		const openDeadlineMs = Number(unpackDeadlines(order.deadlines).openDeadline) * 1_000;
-		return {
-			uuid,
-			order,
-			originKind: origin.chain.kind,
-			output,
-			minOutput,
-			recipientAccountCost: accountCost,
-			delivery,
-			networkCost: charge,
-			nativeRecipient,
-			feeMillibps,
-			feeBps: feeMillibps / 1_000,
-			valueUsdCents,
-			inputUsd: formatUsd(inputE18),
-			outputUsd: formatUsd(outputE18),
-			priceImpactBps: impactBps,
-			warnings: warningsOf(impactBps),
-			recipient: formatAddress(destination.chain.chainId, recipient),
-			slippageBps,
-			etaSeconds: Math.ceil(
-				secondsToDepth(book, { chain: origin.chain, valueUsdCents }) +
-					secondsToDepth(book, { chain: destination.chain, valueUsdCents }),
-			),
-			summary: describeQuote({ origin, destination, amount, output, accountCost }),
-			issuedAtMs,
-			expiresAtMs: issuedAtMs + quoteLifeMs,
-			opExpiresAtMs: Math.min(issuedAtMs + opLifeMs, openDeadlineMs - inclusionMs),
-		};
-	}
-
-	function reprice(
-		{ order, delivery, feeMillibps, ...known }: Parameters<Desk["reprice"]>[0],
-		inFlight: { sell: bigint; buy: bigint },
-	): Repriced | undefined {
-		const sides = sidesOf(order);
-		if (!sides || !isLive(sides, nowMs())) return undefined;
-		// A quote that charged for an account has a minimum which the amount without the rent reaches.
-		const isCountedOn = delivery.kind === "payout" && delivery.amount < order.minOutput;
-		const hasAccount = known.hasAccount ?? isCountedOn;
-		// Within its margin, the quote's charge covers higher fees. Beyond it the output falls, down to the order's minimum.
-		const { isDelegated, mandate, nativeRecipient = "account" } = known;
-		const { topUp } = order;
-		const chargeNow = networkCost(book, sides, { isDelegated, mandate, nativeRecipient, topUp });
-		const charge = greater(known.networkCost ?? 0n, chargeNow);
-		const options = { feeMillibps, hasAccount, networkCost: charge, inFlight };
-		const now = price({ ...sides, amount: order.inputAmount }, options);
-		if (typeof now === "string") return undefined;
-		const { destination } = sides;
-		const repriced = lesserDelivery(book, {
-			destination,
-			quoted: delivery,
-			now: now.delivery,
-			hasAccount,
-			inFlight: inFlight.buy,
-		});
-		if (!repriced || repriced.output < order.minOutput) return undefined;
-		return {
-			...repriced,
-			chainId: destination.chain.chainId,
-			volumes: volumes({ order, delivery: repriced.delivery }),
-		};
-	}
-
-	function volumes({ order, delivery }: PricedOrder): Repriced["volumes"] {
-		const sides = sidesOf(order);
-		if (!sides) return [];
-		const { origin, destination } = sides;
-		const isSold = !isSettlement(origin);
-		return [
-			...(isSold ? [{ ...pairOf(origin), direction: "sell" as const, amount: order.inputAmount }] : []),
-			...(delivery.kind === "router"
-				? boughtOn(destination).map((pair) => ({
-						...pair,
-						direction: "buy" as const,
-						amount: delivery.budget,
-					}))
-				: []),
-		];
-	}
-
-	function isPriceable(order: Order): boolean {
-		const sides = sidesOf(order);
-		return sides !== undefined && isLive(sides, nowMs());
-	}
-
-	function inputUsdCents(origin: Side, amount: Amount): bigint {
-		return usdCentsUp(usdValueUp(amount, book.reference(assetId(origin))));
-	}
-
-	function gasUsdCents({ chainId, wei }: { chainId: number; wei: Wei }): bigint {
-		const chain = chains.get(chainId);
-		if (!chain || book.ageMs(chainId, { nowMs: nowMs() }) === undefined) return 0n;
-		const { usdE18 } = book.reference({ chainId, asset: chain.native.address });
-		return usdCentsUp(usdValueUp(wei, { decimals: chain.nativeDecimals, usdE18 }));
-	}
-
-	function gasWei({ chainId, gas }: { chainId: number; gas: bigint }): bigint {
-		const chain = chains.get(chainId);
-		if (chain?.kind !== "evm" || book.ageMs(chainId, { nowMs: nowMs() }) === undefined) return 0n;
-		const bytes = Number(gas / gasPerByte) + 1;
-		return book.transactionCost(chainId, { gas, fastLzBytes: bytes, brotliBytes: bytes });
-	}
-
-	function worthE18({
-		chainId,
-		token,
-		amount,
-	}: {
-		chainId: bigint;
-		token: Hex;
-		amount: Amount;
-	}): bigint | undefined {
-		const side = chainId <= BigInt(Number.MAX_SAFE_INTEGER) ? sideOf(Number(chainId), token) : undefined;
-		if (!side || book.feedUpdatedAtUnixSeconds(assetId(side)) === undefined) return undefined;
-		const reference = book.reference(assetId(side));
-		return reference.usdE18 > 0n ? usdValueUp(amount, reference) : undefined;
-	}
-
-	function exposureLimit(order: Order): ExposureLimit | undefined {
-		const origin = sidesOf(order)?.origin;
-		if (!origin) return undefined;
-		const { perAsset, bySymbol } = config.limits.exposureUsd;
-		const usd = bySymbol[origin.asset.symbol] ?? perAsset;
-		const { chainId, asset: token } = assetId(origin);
-		return {
-			chainId,
-			token,
-			amount: amountWorthDown(usdE18(usd), book.reference({ chainId, asset: token })),
-		};
-	}
-
-	function freshMinimum({ order, delivery, inFlight = 0n }: PricedOrder & { inFlight?: Amount }): bigint {
-		const destination = sidesOf(order)?.destination;
-		if (delivery.kind !== "router" || !destination) return order.minOutput;
-		if (!book.isLive(assetId(destination), { nowMs: nowMs() })) return order.minOutput;
-		const bought = book.buy({ ...assetId(destination), budget: delivery.budget, inFlight });
-		const fresh = mulDivDown(bought?.output ?? 0n, bps - fillToleranceBps, bps);
-		return greater(fresh, order.minOutput);
-	}
-
-	function deliveryNow({ order, delivery }: PricedOrder): ReturnType<Desk["deliveryNow"]> {
-		const sides = sidesOf(order);
-		if (!sides || !isLive(sides, nowMs())) return "no-price";
-		const { inputAmount: amount, topUp } = order;
-		const optionMillibps = optionOf(sides);
-		const { settlementSpreadBps } = config.price;
-		const options = { optionMillibps, settlementSpreadBps };
-		const capped = capDelivery(book, { ...sides, amount, delivery, topUp, ...options });
-		if (!capped) return "no-price";
-		// The vault itself enforces the minimum when it buys through the router.
-		const least = capped.kind === "router" ? 1n : order.minOutput;
-		return mostPaid(capped) < least ? "below-minimum" : capped;
-	}
-
-	function optionOf({ origin, destination }: { origin: Side; destination: Side }): number {
-		const blockSeconds = book.blockSeconds(destination.chain.chainId);
-		return optionPrice({ origin, destination, blockSeconds }, config.price);
-	}
-
-	function price(
-		swap: Pick<ResolvedRequest, "origin" | "destination" | "amount">,
-		options: {
-			feeMillibps: number;
-			hasAccount: boolean;
-			networkCost: Amount;
-			inFlight?: { sell: bigint; buy: bigint };
+		options?: {
+			feeMillibps?: number;
+			recipient?: KnownRecipient | undefined;
+			/** True if the wallet is known to be delegated on the origin chain: then the open costs less. */
+			isDelegated?: boolean | undefined;
+			/** The gas and bytes that a mandate adds to an open. Absent if the wallet itself will sign the order. */
+			mandate?: TransactionShape | undefined;
+			/** The destination's native token that the recipient gets beside the output, for its gas. */
+			topUp?: Amount;
+			/** The account that asks. Without it, chains that only some accounts may use are not offered. */
+			accountId?: string;
 		},
-	): SwapPrice {
-		const { settlementSpreadBps } = config.price;
-		return priceSwap(book, { ...swap, ...options, optionMillibps: optionOf(swap), settlementSpreadBps });
-	}
-
-	function priceWithinLimits(
-		resolved: ResolvedRequest,
-		options: { feeMillibps: number; hasAccount: boolean; networkCost: Amount },
-	): Exclude<SwapPrice, string> {
-		const { amount, origin } = resolved;
-		const reference = book.reference(assetId(origin));
-		const minimum = amountWorthUp(usdE18(config.price.minimumUsd), reference);
-		const maximum = amountWorthDown(usdE18(config.price.maximumUsd), reference);
-		const priceOf = (size: bigint): SwapPrice => {
-			if (size > maximum) return "too-large";
-			if (size < minimum) return "too-small";
-			const priced = price({ ...resolved, amount: size }, options);
-			return typeof priced === "string" || isKept(resolved, size, priced.output) ? priced : "too-small";
-		};
-		const passes = (size: bigint): boolean => typeof priceOf(size) !== "string";
-
-		const priced = priceOf(amount);
-		if (priced === "too-large") {
-			const largest = passes(maximum) ? maximum : greatestPassing(lesser(amount, maximum), passes);
-			if (largest === 0n) throw noRoute("capacity", "No amount of this pair can be priced now.");
-			throw noRoute("capacity", `The amount is too large. Send at most ${largest}.`, {
-				maximumAmount: String(largest),
-			});
-		}
-		if (priced === "too-small") {
-			// The search starts at the configured minimum, whatever the amount is, so that every request names one minimum.
-			// Rounding by a unit would otherwise let the result depend on the start.
-			const floor = leastNotTooSmall(minimum, (size) => priceOf(size) === "too-small");
-			if (floor === undefined || !passes(floor)) {
-				throw noRoute("pair", "No amount of this pair pays for its network costs now.");
-			}
-			// The configured minimum is constant, but gas costs may change before the caller asks again.
-			const roomy = floor === minimum && amount < minimum ? floor : floor + floor / gasRoom;
-			throw new SwapError("NEEDS_LARGER_SIZE", { minimumAmount: String(passes(roomy) ? roomy : floor) });
-		}
-		return priced;
-	}
-
+	) => DeskQuote;
+	/** The default fee of a quote, in thousandths of a basis point. */
+	baseFeeMillibps: number;
+	/** True if the asset can be quoted now: its price and its chain's fees are fresh and certain. */
+	isLive: (asset: { chainId: number; token: Hex }) => boolean;
+	/** Returns why the asset cannot be quoted now; undefined if it can, or if it is not offered. */
+	stopOf: (asset: { chainId: number; token: Hex }) => PriceStop | undefined;
 	/**
-	 * Returns false if a SOL amount is below the rent of an empty account: a wallet that holds nothing else could receive
-	 * neither the output nor a refund.
+	 * Prices the order again, given the volume that other swaps have in flight on its two ladders. Never returns more
+	 * than was quoted; undefined if that is below the order's minimum, or cannot be priced now. `hasAccount`: whether the
+	 * recipient has its token account on Solana. If not given, it is taken to have one if the quote relied on that: the
+	 * payer checks again. `networkCost` is the quote's charge. It stays as it is, unless the transactions would cost more
+	 * by now. If not given, they are charged for at the fees of now.
 	 */
-	function isKept(
-		{ origin, destination, slippageBps }: ResolvedRequest,
-		input: Amount,
-		output: Amount,
-	): boolean {
-		const paid = [
-			...(isLamports(origin) ? [input] : []),
-			...(isLamports(destination) ? [leastOutput(output, slippageBps)] : []),
-		];
-		return paid.every((lamports) => lamports >= emptyAccountRentLamports);
-	}
-
-	function isLive(
-		{ origin, destination }: { origin: Side; destination: Side },
-		nowMs: Milliseconds,
-	): boolean {
-		return [origin, destination].every((side) => stopOf(side, nowMs) === undefined);
-	}
-
-	/** Returns why the side cannot be priced: the asset, or the native token in which its chain's fees are paid. */
-	function stopOf({ chain: { chainId, native }, asset }: Side, nowMs: Milliseconds): PriceStop | undefined {
-		return (
-			book.stopOf({ chainId, asset: asset.address }, { nowMs }) ??
-			book.referenceStopOf({ chainId, asset: native.address }, { nowMs })
-		);
-	}
-
-	function warningsOf(impactBps: number): DeskQuote["warnings"] {
-		if (impactBps > config.price.highImpactBps) return [];
-		const percent = (-impactBps / 100).toFixed(2);
-		return [
-			{
-				code: "HIGH_PRICE_IMPACT",
-				message: `The output is worth ${percent} % less than the input, all costs included.`,
-			},
-		];
-	}
-
-	/** Returns both sides of an order, or undefined if one is no longer offered. */
-	function sidesOf(order: Order): { origin: Side; destination: Side } | undefined {
-		const { originChainId: from, destinationChainId: to } = order;
-		const origin = sideOf(toChainId(from), addressOfWord(from, order.inputToken));
-		const destination = sideOf(toChainId(to), addressOfWord(to, order.outputToken));
-		return origin && destination && { origin, destination };
-	}
-
-	function sideOf(chainId: number, token: Hex): Side | undefined {
-		const chain = chains.get(chainId);
-		const asset = chain?.assets.find(({ address }) => address === token);
-		return chain && asset && { chain, asset };
-	}
-}
-
-/** Returns the token whose pools are used: the wrapped token for the native one, so that their volumes add up. */
-function pairOf({ chain, asset }: Side): { chainId: number; token: Hex } {
-	const isWrapped = chain.kind === "evm" && asset.address === zeroAddress;
-	return { chainId: chain.chainId, token: isWrapped ? chain.wrappedNative : asset.address };
-}
-
-/**
- * Returns the tokens that may be bought. A route of two pools buys the wrapped native token first; the route may still
- * change before the fill.
- */
-function boughtOn(side: Side): { chainId: number; token: Hex }[] {
-	const { chain, asset } = side;
-	const isByWayOfNative = chain.kind === "evm" && asset.paths.some((fees) => fees.length > 1);
-	return isByWayOfNative
-		? [pairOf(side), { chainId: chain.chainId, token: chain.wrappedNative }]
-		: [pairOf(side)];
-}
-
-/** Converts a number from the config, to the millionth. */
-function usdE18(usd: number): bigint {
-	return BigInt(Math.round(usd * 1e6)) * 10n ** 12n;
-}
+	reprice: (
+		priced: PricedOrder & {
+			feeMillibps: number;
+			hasAccount?: boolean | undefined;
+			networkCost?: Amount | undefined;
+			/** True if the op needs no authorization. */
+			isDelegated?: boolean | undefined;
+			/** As in the quote. */
+			mandate?: TransactionShape | undefined;
+			/** The one of the quote. If not given, only the quote's own charge covers what a recipient may use. */
+			nativeRecipient?: NativeRecipient | undefined;
+		},
+		inFlight: { sell: bigint; buy: bigint },
+	) => Repriced | undefined;
+	/** True if the order can be priced now: prices are fresh and certain. */
+	isPriceable: (order: Order) => boolean;
+	/** Returns the value of the order's input now, rounded up; undefined if it cannot be priced. */
+	valueUsdCents: (order: Order) => bigint | undefined;
+	/** Converts a cost of gas, in the chain's smallest unit, at the newest price, rounded up. */
+	gasUsdCents: (spent: { chainId: number; wei: Wei }) => bigint;
+	/**
+	 * Returns what that much gas may cost on an EVM chain now, with the fees of the chain below it, generously; zero if no
+	 * price is known.
+	 */
+	gasWei: (spent: { chainId: number; gas: bigint }) => Wei;
+	/** Returns the tip per unit of gas that recent blocks took; undefined if not known yet. */
+	tipNow: (chainId: number) => Wei | undefined;
+	/**
+	 * Returns the value of an amount in USD, with 18 decimals, at its feed's newest price, however old. Undefined if this
+	 * process has not seen a price since it started.
+	 */
+	worthE18: (asset: { chainId: bigint; token: Hex; amount: Amount }) => bigint | undefined;
+	/** Returns how much of the order's input token the vault may hold, if limited. The order must be priceable. */
+	exposureLimit: (order: Order) => ExposureLimit | undefined;
+	/**
+	 * Returns the ladders on which the swap puts volume: the token it sells, the one it buys, and the wrapped native
+	 * token if the route may buy it on the way. Where feeds alone give the price, volume does not move it; a sale there
+	 * counts all the same, since the vault takes in only a limited amount.
+	 */
+	volumes: (priced: PricedOrder) => Reservation["volumes"];
+	/**
+	 * Returns the least that a fill must deliver now: the order's minimum, or more if the fresh price less a tolerance is
+	 * higher. `inFlight` was spent on the same token just before.
+	 */
+	freshMinimum: (priced: PricedOrder & { inFlight?: Amount }) => bigint;
+	/**
+	 * Returns the delivery that may be signed now: never more than promised, nor more than the input's value now less the
+	 * option. So a recipient who can refuse a delivery until it is signed gains nothing by waiting for prices to move.
+	 */
+	deliveryNow: (priced: PricedOrder) => Delivery | "below-minimum" | "no-price";
+};

@@ -13,18 +13,18 @@ import { networkCost, solanaTransactions } from "./network-cost.ts";
 
 let scene: SolanaDeskScene;
 let config: SolanaDeskScene["config"];
-let book: SolanaDeskScene["book"];
-let bookWith: SolanaDeskScene["bookWith"];
+let priceCache: SolanaDeskScene["priceCache"];
+let priceCacheWith: SolanaDeskScene["priceCacheWith"];
 let side: SolanaDeskScene["side"];
 beforeAll(async () => {
 	scene = await startSolanaDeskScene();
-	({ config, book, bookWith, side } = scene);
+	({ config, priceCache, priceCacheWith, side } = scene);
 });
 afterAll(() => scene.stop());
 
 test("the network cost includes every signature, compute unit and account left behind, and a share of refunds", () => {
 	const cost = (from: [number, string], to: [number, string]) =>
-		networkCost(book, { origin: side(...from), destination: side(...to) });
+		networkCost(priceCache, { origin: side(...from), destination: side(...to) });
 	const inMicroUsd = (lamports: bigint) => mulDivUp(lamports, 150n, 1_000n);
 	const account = 1_000n;
 	const [open, release, fill] = [14_000n, 12_500n, 16_000n];
@@ -46,16 +46,16 @@ test("the network cost includes every signature, compute unit and account left b
 
 test("a higher compute price or SOL price raises the cost on both sides", () => {
 	const pair = { origin: side(solana, "USDC"), destination: side(solana, "USDT") };
-	const cost = networkCost(book, pair);
-	expect(networkCost(bookWith({ SOL: { usdE18: parseUnits("300", 18) } }), pair)).toBeGreaterThanOrEqual(
-		2n * cost - 2n,
-	);
+	const cost = networkCost(priceCache, pair);
+	expect(
+		networkCost(priceCacheWith({ SOL: { usdE18: parseUnits("300", 18) } }), pair),
+	).toBeGreaterThanOrEqual(2n * cost - 2n);
 	const busy = config.chains.map((terms) =>
 		terms.kind === "solana" ? { ...terms, computePriceMicroLamports: "1000000" } : terms,
 	);
 	const chain = deskChains({ chains: busy }).get(solana);
 	if (!chain) throw new Error("no Solana");
-	const dear = networkCost(book, {
+	const dear = networkCost(priceCache, {
 		origin: { ...pair.origin, chain },
 		destination: { ...pair.destination, chain },
 	});

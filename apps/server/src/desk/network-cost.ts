@@ -3,7 +3,7 @@ import { zeroAddress } from "viem";
 import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
 import type { NativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
 import { type DeskChain, isLamports, isSettlement, type Side } from "./desk-chain.ts";
-import type { PriceBook } from "./price/price-book.ts";
+import type { PriceCache } from "./price/price-cache.ts";
 import { convertUp, usdValueUp } from "./price/usd-value.ts";
 
 /** Gas of a recipient's first balance of a token. A quote does not know whether the recipient has one. */
@@ -11,8 +11,8 @@ const newBalanceGas = 17_100n;
 
 /**
  * Gas of a fill in the native token beyond that of a fill in another token: it is unwrapped and sent, and the recipient
- * may use gas (docs/gas.md; lanes send a batch of one, which costs 2,000 more). The vault hands a contract 50,000 gas and the 2,300 of the payment, and a contract can use
- * all of it at any time, whatever it used in a simulation.
+ * may use gas (docs/gas.md; lanes send a batch of one, which costs 2,000 more). The vault hands a contract 50,000 gas
+ * and the 2,300 of the payment, and a contract can use all of it at any time, whatever it used in a simulation.
  */
 const nativePaymentGas: Record<NativeRecipient, bigint> = {
 	/** With the code of our own delegate, which is looked up and takes the payment. */
@@ -32,7 +32,7 @@ export const evmTransactions = {
 	/** With the delegation of a new address. */
 	open: { gas: 97_918n + 12_500n, fastLzBytes: 565, brotliBytes: 648 },
 	laterOpen: { gas: 87_906n, fastLzBytes: 471, brotliBytes: 529 },
-	fillFromStock: { gas: 92_302n, fastLzBytes: 397, brotliBytes: 480 },
+	fillFromInventory: { gas: 92_302n, fastLzBytes: 397, brotliBytes: 480 },
 	fillThroughRouter: { gas: 163_400n, fastLzBytes: 488, brotliBytes: 567 },
 	release: { gas: 67_592n, fastLzBytes: 656, brotliBytes: 718 },
 	refund: { gas: 67_708n, fastLzBytes: 656, brotliBytes: 718 },
@@ -52,8 +52,8 @@ const sameChainReleaseGas = 30_000n;
 type SolanaTransaction = { signatures: bigint; units: bigint };
 
 /**
- * The transactions of a swap on Solana. The fee payer signs, and the wallet or the vault's operator. A decision has up to
- * three attesters' signatures, whose check takes most of its units.
+ * The transactions of a swap on Solana. The fee payer signs, and the wallet or the vault's operator. A decision has up
+ * to three attesters' signatures, whose check takes most of its units.
  */
 export const solanaTransactions = {
 	open: { signatures: 2n, units: 80_000n },
@@ -75,7 +75,7 @@ const refundedBps = 200n;
  * sent, and the native token's price with them.
  */
 export function networkCost(
-	book: PriceBook,
+	priceCache: PriceCache,
 	{ origin, destination }: { origin: Side; destination: Side },
 	{
 		marginBps = 0,
@@ -96,7 +96,7 @@ export function networkCost(
 	} = {},
 ): bigint {
 	const isSameChain = origin.chain.chainId === destination.chain.chainId;
-	const sides = { book, isSameChain, isDelegated, mandate, nativeRecipient, topUp };
+	const sides = { priceCache, isSameChain, isDelegated, mandate, nativeRecipient, topUp };
 	return (
 		inSettlement(origin.chain, costOnOrigin(origin, sides)) +
 		inSettlement(destination.chain, costOnDestination(destination, sides))
@@ -107,15 +107,15 @@ export function networkCost(
 		const charged = kind === "evm" ? mulDivUp(fees, BigInt(10_000 + marginBps), 10_000n) : fees;
 		return convertUp(
 			charged,
-			{ ...book.reference({ chainId, asset: native.address }), decimals: nativeDecimals },
-			book.reference({ chainId: chain.chainId, asset: chain.settlementToken }),
+			{ ...priceCache.reference({ chainId, asset: native.address }), decimals: nativeDecimals },
+			priceCache.reference({ chainId: chain.chainId, asset: chain.settlementToken }),
 		);
 	}
 }
 
 /** Returns the maximum cost of refunding an order that was not submitted, in USD with 18 decimals, rounded up. */
 export function refundCostE18(
-	book: PriceBook,
+	priceCache: PriceCache,
 	{
 		origin,
 		isNative,
@@ -126,27 +126,29 @@ export function refundCostE18(
 	},
 ): bigint {
 	const { chainId, native, nativeDecimals } = origin;
-	const { usdE18 } = book.reference({ chainId, asset: native.address });
+	const { usdE18 } = priceCache.reference({ chainId, asset: native.address });
 	return usdValueUp(refundFees(), { decimals: nativeDecimals, usdE18 });
 
 	function refundFees(): bigint {
-		if (origin.kind === "solana") return refundLamports(book, { chain: origin, isNative });
+		if (origin.kind === "solana") return refundLamports(priceCache, { chain: origin, isNative });
 		const { gas, ...sizes } = evmTransactions.refund;
 		const transaction = { ...sizes, gas: gas + (isNative ? refusedRefundGas : 0n) };
-		return book.transactionCost(chainId, transaction);
+		return priceCache.transactionCost(chainId, transaction);
 	}
 }
 
 /** Returns the lamports of a refund. The wallet may have closed its token account, and we would create a new one. */
 function refundLamports(
-	book: PriceBook,
+	priceCache: PriceCache,
 	{ chain, isNative }: { chain: DeskChain & { kind: "solana" }; isNative: boolean },
 ): bigint {
-	return lamportsOn(book, chain)(solanaTransactions.refund) + (isNative ? 0n : tokenAccountRentLamports);
+	return (
+		lamportsOn(priceCache, chain)(solanaTransactions.refund) + (isNative ? 0n : tokenAccountRentLamports)
+	);
 }
 
 type Sides = {
-	book: PriceBook;
+	priceCache: PriceCache;
 	isSameChain: boolean;
 	isDelegated: boolean;
 	mandate: TransactionShape | undefined;
@@ -155,17 +157,17 @@ type Sides = {
 };
 
 /** Returns the cost of open, release and a share of refunds, in the chain's own unit of fees. */
-function costOnOrigin(side: Side, { book, isSameChain, isDelegated, mandate }: Sides): bigint {
+function costOnOrigin(side: Side, { priceCache, isSameChain, isDelegated, mandate }: Sides): bigint {
 	const { chain } = side;
 	if (chain.kind === "evm") {
-		const cost = (transaction: TransactionShape) => book.transactionCost(chain.chainId, transaction);
+		const cost = (transaction: TransactionShape) => priceCache.transactionCost(chain.chainId, transaction);
 		const { open, laterOpen, release, refund } = evmTransactions;
 		const opening = withMandate(isDelegated ? laterOpen : open, mandate);
 		return cost(opening) + (isSameChain ? 0n : cost(release)) + shareOf(cost(refund));
 	}
-	const lamports = lamportsOn(book, chain);
+	const lamports = lamportsOn(priceCache, chain);
 	const { open, release } = solanaTransactions;
-	const refunded = refundLamports(book, { chain, isNative: isLamports(side) }) + accountLamports;
+	const refunded = refundLamports(priceCache, { chain, isNative: isLamports(side) }) + accountLamports;
 	return lamports(open) + (isSameChain ? 0n : lamports(release) + accountLamports) + shareOf(refunded);
 }
 
@@ -179,22 +181,22 @@ function withMandate(open: TransactionShape, mandate: TransactionShape | undefin
 }
 
 /**
- * Returns the cost of the fill with its top-up and of a share of voids. `pricePayout` charges for the recipient's account
- * on Solana.
+ * Returns the cost of the fill with its top-up and of a share of voids. `pricePayout` charges for the recipient's
+ * account on Solana.
  */
-function costOnDestination(side: Side, { book, isSameChain, nativeRecipient, topUp }: Sides): bigint {
+function costOnDestination(side: Side, { priceCache, isSameChain, nativeRecipient, topUp }: Sides): bigint {
 	const { chain } = side;
 	if (chain.kind === "evm") {
-		const cost = (transaction: TransactionShape) => book.transactionCost(chain.chainId, transaction);
+		const cost = (transaction: TransactionShape) => priceCache.transactionCost(chain.chainId, transaction);
 		const fill = evmFill(side, { isSameChain, nativeRecipient, hasTopUp: topUp > 0n });
 		return cost(fill) + topUp + shareOf(cost(evmTransactions.void));
 	}
-	const lamports = lamportsOn(book, chain);
+	const lamports = lamportsOn(priceCache, chain);
 	return lamports(solanaTransactions.fill) + accountLamports + shareOf(lamports(solanaTransactions.void));
 }
 
 /**
- * Returns the fill of an order: from stock, or through the router and its pools. An unknown recipient of the native
+ * Returns the fill of an order: from inventory, or through the router and its pools. An unknown recipient of the native
  * token counts as a contract, which may use the most gas.
  */
 export function evmFill(
@@ -205,8 +207,8 @@ export function evmFill(
 		hasTopUp = false,
 	}: { isSameChain: boolean; nativeRecipient?: NativeRecipient | undefined; hasTopUp?: boolean },
 ): TransactionShape {
-	const { fillFromStock, fillThroughRouter } = evmTransactions;
-	const fill = isSettlement(side) ? fillFromStock : fillThroughRouter;
+	const { fillFromInventory, fillThroughRouter } = evmTransactions;
+	const fill = isSettlement(side) ? fillFromInventory : fillThroughRouter;
 	const isNative = side.asset.address === zeroAddress;
 	const paymentGas = isNative ? nativePaymentGas[nativeRecipient] : newBalanceGas;
 	const hasSecondPool = side.asset.paths.some((fees) => fees.length > 1);
@@ -223,11 +225,11 @@ export function evmFill(
 
 /** Returns the function that says what a transaction on Solana costs. */
 export function lamportsOn(
-	book: PriceBook,
+	priceCache: PriceCache,
 	{ chainId, computePriceMicroLamports }: DeskChain & { kind: "solana" },
 ) {
 	return ({ signatures, units }: SolanaTransaction): bigint =>
-		signatures * book.baseFee(chainId) + mulDivUp(units, computePriceMicroLamports, 1_000_000n);
+		signatures * priceCache.baseFee(chainId) + mulDivUp(units, computePriceMicroLamports, 1_000_000n);
 }
 
 function shareOf(cost: bigint): bigint {

@@ -13,7 +13,7 @@ const yearSeconds = 365.25 * 86_400;
 const millibpsOfAll = 10_000_000;
 /** A newly signed fill usually lands in one of the next two blocks of its chain. */
 const blocksToLand = 2;
-const leastSecondsToLand = 5;
+const minSecondsToLand = 5;
 
 /**
  * Returns the price of the caller's option, in thousandths of a basis point of the value: the configured price of the
@@ -27,7 +27,7 @@ export function optionPrice(
 	const configured = 10 * (areStable ? optionCentibps.stable : optionCentibps.volatile);
 	if (!canRefuse(destination)) return configured;
 	const volatility = Math.hypot(volatilityOf(origin.asset), volatilityPaid(destination)) / 100;
-	const seconds = Math.max(leastSecondsToLand, blocksToLand * blockSeconds);
+	const seconds = Math.max(minSecondsToLand, blocksToLand * blockSeconds);
 	const share = deviations * volatility * Math.sqrt(seconds / yearSeconds);
 	return Math.max(configured, Math.ceil(share * millibpsOfAll));
 

@@ -10,14 +10,14 @@ import {
 import type { Hex } from "viem";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import { isLamports, isSettlement, type Side, settlementSymbol } from "./desk-chain.ts";
-import type { PriceBook } from "./price/price-book.ts";
+import type { PriceCache } from "./price/price-cache.ts";
 import { convertDown, convertUp } from "./price/usd-value.ts";
 
 /** Thousandths of a basis point in the whole. */
 const millibpsOfAll = 10_000_000n;
 
 /** The maximum amount of any token in one Solana account. */
-const mostOnSolana = 2n ** 64n - 1n;
+const maxOnSolana = 2n ** 64n - 1n;
 
 export type SwapPrice =
 	| {
@@ -36,7 +36,7 @@ export type SwapPrice =
  * step rounds against the caller, by less than a unit.
  */
 export function priceSwap(
-	book: PriceBook,
+	priceCache: PriceCache,
 	{
 		origin,
 		destination,
@@ -62,20 +62,20 @@ export function priceSwap(
 		inFlight?: { sell: bigint; buy: bigint };
 	},
 ): SwapPrice {
-	if (origin.chain.kind === "solana" && amount > mostOnSolana) return "too-large";
-	const sold = book.sell({ ...assetId(origin), amount, inFlight: inFlight.sell });
+	if (origin.chain.kind === "solana" && amount > maxOnSolana) return "too-large";
+	const sold = priceCache.sell({ ...assetId(origin), amount, inFlight: inFlight.sell });
 	if (sold === undefined) return "too-large";
-	const value = acrossSettlement(book, { sold, origin, destination, settlementSpreadBps });
+	const value = acrossSettlement(priceCache, { sold, origin, destination, settlementSpreadBps });
 	// Fee and option are rounded up separately, so their sum is never too low.
 	const fee = mulDivUp(value, BigInt(feeMillibps), millibpsOfAll);
 	const option = mulDivUp(value, BigInt(optionMillibps), millibpsOfAll);
 	const budget = value - fee - option - networkCost;
-	return priceDelivery(book, { destination, budget, hasAccount, inFlight: inFlight.buy });
+	return priceDelivery(priceCache, { destination, budget, hasAccount, inFlight: inFlight.buy });
 }
 
 /** Returns what the recipient gets for a budget of the destination's settlement token, and how it is delivered. */
 export function priceDelivery(
-	book: PriceBook,
+	priceCache: PriceCache,
 	{
 		destination,
 		budget,
@@ -84,11 +84,12 @@ export function priceDelivery(
 	}: { destination: Side; budget: Amount; hasAccount: boolean; inFlight: Amount },
 ): SwapPrice {
 	if (budget <= 0n) return "too-small";
-	if (destination.chain.kind === "solana") return pricePayout(book, { destination, budget, hasAccount });
+	if (destination.chain.kind === "solana")
+		return pricePayout(priceCache, { destination, budget, hasAccount });
 	if (isSettlement(destination)) {
-		return { delivery: { kind: "stock", amount: budget }, output: budget, accountCost: 0n };
+		return { delivery: { kind: "inventory", amount: budget }, output: budget, accountCost: 0n };
 	}
-	const bought = book.buy({ ...assetId(destination), budget, inFlight });
+	const bought = priceCache.buy({ ...assetId(destination), budget, inFlight });
 	if (!bought) return "too-large";
 	if (bought.output === 0n) return "too-small";
 	const { output, fees } = bought;
@@ -96,21 +97,22 @@ export function priceDelivery(
 }
 
 /**
- * Prices a payout from stock, less the rent of an account for the recipient. The recipient owns the account we create:
- * whoever closes it has paid for the rent that comes back. `unusedRent` is at most a unit less than the account cost.
+ * Prices a payout from inventory, less the rent of an account for the recipient. The recipient owns the account we
+ * create: whoever closes it has paid for the rent that comes back. `unusedRent` is at most a unit less than the account
+ * cost.
  */
 function pricePayout(
-	book: PriceBook,
+	priceCache: PriceCache,
 	{ destination, budget, hasAccount }: { destination: Side; budget: Amount; hasAccount: boolean },
 ): SwapPrice {
 	const { chain } = destination;
 	const bought = isSettlement(destination)
 		? budget
-		: (book.buy({ ...assetId(destination), budget })?.output ?? 0n);
+		: (priceCache.buy({ ...assetId(destination), budget })?.output ?? 0n);
 	const rent = isLamports(destination) ? 0n : tokenAccountRentLamports;
 	const [native, own] = [
-		book.reference({ chainId: chain.chainId, asset: chain.native.address }),
-		book.reference(assetId(destination)),
+		priceCache.reference({ chainId: chain.chainId, asset: chain.native.address }),
+		priceCache.reference(assetId(destination)),
 	];
 	const accountCost = convertUp(rent, native, own);
 	// If the output is worth less than an account, nothing remains should an account be needed after all.
@@ -118,7 +120,7 @@ function pricePayout(
 	const unusedRent = lesser(convertDown(rent, native, own), bought - amount);
 	const output = hasAccount ? amount + unusedRent : amount;
 	if (output <= 0n) return "too-small";
-	if (amount + unusedRent > mostOnSolana) return "too-large";
+	if (amount + unusedRent > maxOnSolana) return "too-large";
 	return {
 		delivery: { kind: "payout", amount, unusedRent },
 		output,
@@ -128,7 +130,7 @@ function pricePayout(
 
 /** Returns the lesser of the quoted delivery and the one priced now, with the token and amount it takes. */
 export function lesserDelivery(
-	book: PriceBook,
+	priceCache: PriceCache,
 	{
 		destination,
 		quoted,
@@ -151,19 +153,19 @@ export function lesserDelivery(
 		};
 	}
 	const budget = lesser(budgetOf(quoted), budgetOf(now));
-	const priced = priceDelivery(book, { destination, budget, hasAccount, inFlight });
+	const priced = priceDelivery(priceCache, { destination, budget, hasAccount, inFlight });
 	if (typeof priced === "string") return undefined;
 	const { delivery, output } = priced;
 	return { delivery, output, token: chain.settlementToken, amount: budget };
 }
 
 /**
- * Returns the delivery, capped at the input's value now less the option and the top-up; undefined if the input is beyond
- * a ladder. Fee and network cost are not deducted again: the quote already deducted them, so a small price move changes
- * nothing for the caller.
+ * Returns the delivery, capped at the input's value now less the option and the top-up; undefined if the input is
+ * beyond a ladder. Fee and network cost are not deducted again: the quote already deducted them, so a small price move
+ * changes nothing for the caller.
  */
 export function capDelivery(
-	book: PriceBook,
+	priceCache: PriceCache,
 	{
 		origin,
 		destination,
@@ -183,25 +185,25 @@ export function capDelivery(
 		settlementSpreadBps: number;
 	},
 ): Delivery | undefined {
-	const sold = book.sell({ ...assetId(origin), amount });
+	const sold = priceCache.sell({ ...assetId(origin), amount });
 	if (sold === undefined) return undefined;
-	const value = acrossSettlement(book, { sold, origin, destination, settlementSpreadBps });
+	const value = acrossSettlement(priceCache, { sold, origin, destination, settlementSpreadBps });
 	const { chainId, native, nativeDecimals, settlementToken } = destination.chain;
 	const toppedUp = convertUp(
 		topUp,
-		{ ...book.reference({ chainId, asset: native.address }), decimals: nativeDecimals },
-		book.reference({ chainId, asset: settlementToken }),
+		{ ...priceCache.reference({ chainId, asset: native.address }), decimals: nativeDecimals },
+		priceCache.reference({ chainId, asset: settlementToken }),
 	);
 	const budget = greater(value - mulDivUp(value, BigInt(optionMillibps), millibpsOfAll) - toppedUp, 0n);
 	switch (delivery.kind) {
-		case "stock":
+		case "inventory":
 			return { ...delivery, amount: lesser(delivery.amount, budget) };
 		case "router":
 			return { ...delivery, budget: lesser(delivery.budget, budget) };
 		case "payout": {
 			const most = isSettlement(destination)
 				? budget
-				: (book.buy({ ...assetId(destination), budget })?.output ?? 0n);
+				: (priceCache.buy({ ...assetId(destination), budget })?.output ?? 0n);
 			const surplus = greater(delivery.amount + delivery.unusedRent - most, 0n);
 			return { ...delivery, amount: delivery.amount - surplus };
 		}
@@ -209,7 +211,7 @@ export function capDelivery(
 }
 
 /** Returns the most that a delivery takes from the vault, in the token in which it is paid. */
-export function mostPaid(delivery: Delivery): bigint {
+export function maxPaid(delivery: Delivery): bigint {
 	return delivery.kind === "payout" ? delivery.amount + delivery.unusedRent : budgetOf(delivery);
 }
 
@@ -227,7 +229,7 @@ export function assetId({ chain, asset }: Side): { chainId: number; asset: Hex }
  * spread is deducted, since each feed may lag the market; with the same token the feed's error cancels out.
  */
 function acrossSettlement(
-	book: PriceBook,
+	priceCache: PriceCache,
 	{
 		sold,
 		origin,
@@ -236,7 +238,7 @@ function acrossSettlement(
 	}: { sold: bigint; origin: Side; destination: Side; settlementSpreadBps: number },
 ): bigint {
 	const [from, to] = [origin, destination].map(({ chain }) =>
-		book.reference({ chainId: chain.chainId, asset: chain.settlementToken }),
+		priceCache.reference({ chainId: chain.chainId, asset: chain.settlementToken }),
 	);
 	if (!from || !to) throw new RangeError("a swap has two sides");
 	const atPar = rescaleDown(sold, from.decimals, to.decimals);
@@ -246,7 +248,7 @@ function acrossSettlement(
 }
 
 /** Returns the least output that the caller's slippage allows, at least one unit. */
-export function leastOutput(output: Amount, slippageBps: number): bigint {
+export function minOutputAfterSlippage(output: Amount, slippageBps: number): bigint {
 	const least = mulDivDown(output, BigInt(10_000 - slippageBps), 10_000n);
 	return greater(least, 1n);
 }

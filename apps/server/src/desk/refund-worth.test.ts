@@ -30,11 +30,11 @@ function orderTo(destination: number): Order {
 }
 
 function worthOf(order: Order, nowMs = scene.nowMs) {
-	return refundWorth(order, { chains: deskChains(scene.config), book: scene.book, nowMs });
+	return refundWorth(order, { chains: deskChains(scene.config), priceCache: scene.priceCache, nowMs });
 }
 
 /** Returns the least input, in units of the settlement token, that is worth refunding. */
-function leastInput(order: Order): bigint {
+function minInput(order: Order): bigint {
 	let [less, enough] = [0n, 10n ** 12n];
 	while (enough - less > 1n) {
 		const inputAmount = (less + enough) / 2n;
@@ -48,24 +48,24 @@ function leastInput(order: Order): bigint {
 function inMicroDollars(chainId: number, fees: bigint): bigint {
 	const chain = deskChains(scene.config).get(chainId);
 	if (!chain) throw new Error("it is configured");
-	const { usdE18 } = scene.book.reference({ chainId, asset: chain.native.address });
+	const { usdE18 } = scene.priceCache.reference({ chainId, asset: chain.native.address });
 	return (fees * usdE18) / 10n ** BigInt(chain.nativeDecimals) / 10n ** 12n;
 }
 
 test("an order is worth rebuilding above the cost of ten refunds, whichever chain it goes to", () => {
-	const { book } = scene;
-	const gasPrice = book.baseFee(one) + (book.tip(one) ?? 0n);
+	const { priceCache } = scene;
+	const gasPrice = priceCache.baseFee(one) + (priceCache.tip(one) ?? 0n);
 	const tenRefunds = inMicroDollars(one, 10n * 67_708n * gasPrice);
-	const least = leastInput(orderTo(two));
+	const least = minInput(orderTo(two));
 	// The feed's price of the settlement token may be slightly above or below a dollar.
 	expect(Number(least)).toBeGreaterThan(Number(tenRefunds) * 0.99);
 	expect(Number(least)).toBeLessThan(Number(tenRefunds) * 1.01 + 2);
-	expect(leastInput(orderTo(solana))).toBe(least);
+	expect(minInput(orderTo(solana))).toBe(least);
 });
 
 test("the refund of a native input is charged for a wallet that burns the gas it is paid with", () => {
 	const order = orderTo(two);
-	const gasPrice = scene.book.baseFee(one) + (scene.book.tip(one) ?? 0n);
+	const gasPrice = scene.priceCache.baseFee(one) + (scene.priceCache.tip(one) ?? 0n);
 	const costOf = (inputToken: Order["inputToken"]) => worthOf({ ...order, inputToken })?.costMicroUsd ?? 0n;
 	const usual = costOf(order.inputToken);
 	expect(usual).toBeGreaterThanOrEqual(inMicroDollars(one, 67_708n * gasPrice));
@@ -73,21 +73,21 @@ test("the refund of a native input is charged for a wallet that burns the gas it
 });
 
 test("an order from Solana is worth rebuilding above the cost of ten refunds, each with an account for a token", () => {
-	const { book, config, side } = scene;
+	const { priceCache, config, side } = scene;
 	const chain = deskChains(config).get(solana);
 	if (chain?.kind !== "solana") throw new Error("it is configured");
-	const fee = lamportsOn(book, chain)(solanaTransactions.refund);
+	const fee = lamportsOn(priceCache, chain)(solanaTransactions.refund);
 	const from = (symbol: string): Order => ({
 		...orderTo(two),
 		originChainId: BigInt(solana),
 		inputToken: side(solana, symbol).asset.address,
 	});
 	const tenRefunds = Number(inMicroDollars(solana, 10n * (fee + tokenAccountRentLamports)));
-	const least = Number(leastInput(from("USDC")));
+	const least = Number(minInput(from("USDC")));
 	expect(least).toBeGreaterThan(tenRefunds * 0.99);
 	expect(least).toBeLessThan(tenRefunds * 1.01 + 2);
 	// Lamports need no account.
-	expect(leastInput(from("SOL"))).toBe(10n * fee + 1n);
+	expect(minInput(from("SOL"))).toBe(10n * fee + 1n);
 });
 
 test("an order without a price has no worth yet", () => {
@@ -99,10 +99,10 @@ test("an order without a price has no worth yet", () => {
 
 test("an order needs no price of its destination's token", () => {
 	const worthWithout = (chainId: number, order: Order) => {
-		const isLive: typeof scene.book.isReferenceLive = (asset, at) =>
-			asset.chainId !== chainId && scene.book.isReferenceLive(asset, at);
-		const book = { ...scene.book, isReferenceLive: isLive };
-		return refundWorth(order, { chains: deskChains(scene.config), book, nowMs: scene.nowMs });
+		const isLive: typeof scene.priceCache.isReferenceLive = (asset, at) =>
+			asset.chainId !== chainId && scene.priceCache.isReferenceLive(asset, at);
+		const priceCache = { ...scene.priceCache, isReferenceLive: isLive };
+		return refundWorth(order, { chains: deskChains(scene.config), priceCache, nowMs: scene.nowMs });
 	};
 	for (const destination of [two, solana]) {
 		const order = orderTo(destination);

@@ -2,11 +2,11 @@ import { addressOfWord, type Milliseconds, type Order, toChainId, type UsdCents 
 import { usdCentsUp } from "./describe-quote.ts";
 import type { DeskChain } from "./desk-chain.ts";
 import { refundCostE18 } from "./network-cost.ts";
-import type { PriceBook } from "./price/price-book.ts";
+import type { PriceCache } from "./price/price-cache.ts";
 import { usdValueDown, usdValueUp } from "./price/usd-value.ts";
 
 /** An input worth less than this many times its refund cost is not worth refunding, to its wallet or to us. */
-const leastCosts = 10n;
+const minCosts = 10n;
 const microUsdE18 = 10n ** 12n;
 
 export type RefundWorth = {
@@ -21,7 +21,11 @@ export type RefundWorth = {
 /** Returns the worth of an order's refund. Undefined while its input or the fees have no price. */
 export function refundWorth(
 	order: Order,
-	{ chains, book, nowMs }: { chains: ReadonlyMap<number, DeskChain>; book: PriceBook; nowMs: Milliseconds },
+	{
+		chains,
+		priceCache,
+		nowMs,
+	}: { chains: ReadonlyMap<number, DeskChain>; priceCache: PriceCache; nowMs: Milliseconds },
 ): RefundWorth | undefined {
 	const origin = chains.get(toChainId(order.originChainId));
 	if (!origin || !chains.has(toChainId(order.destinationChainId))) return undefined;
@@ -29,15 +33,15 @@ export function refundWorth(
 	const { chainId, native } = origin;
 	// The order expires by time on the destination, so that no transaction is needed there.
 	const isPriced = [asset, native.address].every((one) =>
-		book.isReferenceLive({ chainId, asset: one }, { nowMs }),
+		priceCache.isReferenceLive({ chainId, asset: one }, { nowMs }),
 	);
 	if (!isPriced) return undefined;
-	const input = book.reference({ chainId, asset });
+	const input = priceCache.reference({ chainId, asset });
 	const isNative = BigInt(order.inputToken) === 0n;
-	const cost = refundCostE18(book, { origin, isNative });
+	const cost = refundCostE18(priceCache, { origin, isNative });
 	return {
 		valueUsdCents: usdCentsUp(usdValueUp(order.inputAmount, input)),
-		isWorth: usdValueDown(order.inputAmount, input) > leastCosts * cost,
+		isWorth: usdValueDown(order.inputAmount, input) > minCosts * cost,
 		costMicroUsd: cost / microUsdE18 + 1n,
 	};
 }

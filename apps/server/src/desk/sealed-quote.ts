@@ -4,7 +4,7 @@ import type { Hex } from "viem";
 import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
 import type { NativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
-import type { DeskQuote } from "./venue.ts";
+import type { DeskQuote } from "./desk.ts";
 
 /** The parts of a mandate that later steps need, and the gas and bytes that it adds to the transaction of an open. */
 export type SealedMandate = TransactionShape & {

@@ -1,13 +1,13 @@
 import { type Seconds, type UsdCents, usdCents } from "@geoswap/protocol";
 import type { DeskChain } from "./desk-chain.ts";
-import type { PriceBook } from "./price/price-book.ts";
+import type { PriceCache } from "./price/price-cache.ts";
 
 /** Returns the seconds until a transaction sent now has the depth that its value requires. */
 export function secondsToDepth(
-	book: Pick<PriceBook, "blockSeconds">,
+	priceCache: Pick<PriceCache, "blockSeconds">,
 	{ chain, valueUsdCents }: { chain: DeskChain; valueUsdCents: UsdCents },
 ): Seconds {
-	const blockSeconds = book.blockSeconds(chain.chainId);
+	const blockSeconds = priceCache.blockSeconds(chain.chainId);
 	const depth = chain.depths
 		.filter(({ upToUsd }) => valueUsdCents <= usdCents(upToUsd))
 		.map(({ blocks }) => blocks);

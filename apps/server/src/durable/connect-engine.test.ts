@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { coalesce } from "./connect-engine.ts";
-import type { PokeTarget } from "./durable.ts";
+import type { PokeTarget } from "./engine.ts";
 
 const round: PokeTarget = { object: "round", key: "0" };
 

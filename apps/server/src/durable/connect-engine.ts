@@ -1,4 +1,4 @@
-import type { Engine, PokeOptions, PokeTarget } from "./durable.ts";
+import type { Engine, PokeOptions, PokeTarget } from "./engine.ts";
 
 const timeoutMs = 2_000;
 
@@ -6,7 +6,7 @@ const timeoutMs = 2_000;
 export function connectEngine({ ingressUrl }: { ingressUrl: string }): Engine {
 	return {
 		poke: coalesce(async ({ object, key }, { delayMs, dedupeKey } = {}) => {
-			const path = `/${object}/${encodeURIComponent(key)}/pump/send${delayMs ? `?delay=${delayMs}ms` : ""}`;
+			const path = `/${object}/${encodeURIComponent(key)}/run/send${delayMs ? `?delay=${delayMs}ms` : ""}`;
 			const response = await fetch(new URL(path, ingressUrl), {
 				method: "POST",
 				headers: dedupeKey === undefined ? {} : { "idempotency-key": dedupeKey },
@@ -20,9 +20,9 @@ export function connectEngine({ ingressUrl }: { ingressUrl: string }): Engine {
 }
 
 /**
- * Sends plain pokes of one pump one at a time: all that are requested while one is in flight become one more after it.
- * The pump that the first one starts may have looked for work before they were requested; the one more looks after. A
- * dedupe key would not work: the engine drops pokes with the key of a pump that has already run.
+ * Sends plain pokes of one handler one at a time: all that are requested while one is in flight become one more after
+ * it. The handler that the first one starts may have looked for work before they were requested; the one more looks
+ * after. A dedupe key would not work: the engine drops pokes with the key of a handler that has already run.
  */
 export function coalesce(send: Engine["poke"]): Engine["poke"] {
 	const inFlight = new Map<string, { sending: Promise<void>; next?: Promise<void> }>();

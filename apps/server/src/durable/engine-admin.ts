@@ -13,7 +13,7 @@ const invocationsSchema = z.object({ rows: z.array(z.object({ id: z.string() }))
 export type EngineAdmin = {
 	/** Returns every deployment that the engine knows, and its address. */
 	readDeployments: () => Promise<{ id: string; url: string }[]>;
-	/** Returns the deployment on which new pumps start. */
+	/** Returns the deployment on which new handlers start. */
 	newestDeployment: () => Promise<string | undefined>;
 	/** Makes the deployment at this address the newest. The engine asks it again which services it has. */
 	register: (url: string) => Promise<string>;
@@ -21,7 +21,7 @@ export type EngineAdmin = {
 	unfinishedOn: (deploymentId: string) => Promise<string[]>;
 	/** Returns the ids of unfinished invocations of services that this version does not have any more. */
 	unfinishedOfRetiredServices: () => Promise<string[]>;
-	/** Kills an invocation, unless it has ended. A pump that a process runs for it is not stopped. */
+	/** Kills an invocation, unless it has ended. A handler that a process runs for it is not stopped. */
 	kill: (invocationId: string) => Promise<void>;
 	/** Removes a deployment. Its unfinished invocations would be stuck for good. */
 	removeDeployment: (deploymentId: string) => Promise<void>;

@@ -16,7 +16,7 @@ export type Membership = {
 	leave: () => Promise<void>;
 };
 
-/** Registers this worker's pumps with the engine, without waiting for it: ticks do what is due until then. */
+/** Registers this worker's handlers with the engine, without waiting for it: ticks do what is due until then. */
 export function joinEngine({
 	admin,
 	url,

@@ -1,5 +1,5 @@
 import type { Log } from "../telemetry/log.ts";
-import type { Engine } from "./durable.ts";
+import type { Engine } from "./engine.ts";
 
 /**
  * Returns an engine whose pokes are not waited for and never throw: an engine that is down or hangs must not hold up a

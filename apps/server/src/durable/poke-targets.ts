@@ -1,5 +1,5 @@
 import type { Address } from "viem";
-import type { PokeTarget } from "./durable.ts";
+import type { PokeTarget } from "./engine.ts";
 
 /** The slot in which rounds begin. A round starts the next slot itself if it has more work than one can do. */
 export const roundTarget: PokeTarget = { object: "round", key: "0" };

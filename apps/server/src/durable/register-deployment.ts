@@ -5,7 +5,7 @@ import { forgetDeployment, killAll } from "./forget-deployment.ts";
 /** The address of our code, as registered with the engine. */
 export type Deployment = {
 	id: string;
-	/** True if new pumps start on a newer one. */
+	/** True if new handlers start on a newer one. */
 	isSuperseded: boolean;
 };
 
@@ -14,9 +14,9 @@ export type Deployment = {
  * order.
  *
  * First removes the deployments that do not answer: the engine retries their invocations at that address only, and a
- * pump that waits behind one would never start. A new address is a new version, on which all pumps start from now on.
- * The newest address is registered again: the code there may be newer. An older one is left as it is, or a worker that
- * restarts would take over from its successor.
+ * handler that waits behind one would never start. A new address is a new version, on which all handlers start from now
+ * on. The newest address is registered again: the code there may be newer. An older one is left as it is, or a worker
+ * that restarts would take over from its successor.
  */
 export async function registerDeployment({
 	admin,
@@ -78,7 +78,7 @@ export async function keepRegistered({
 	return { id: await admin.register(url), isSuperseded: false };
 }
 
-/** Returns whether new pumps start on another deployment. */
+/** Returns whether new handlers start on another deployment. */
 export async function isSuperseded(
 	admin: Pick<EngineAdmin, "newestDeployment">,
 	deploymentId: string,

@@ -9,21 +9,21 @@ const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const identityKey = identityKeyOf(publicKey);
 const stranger = generateKeyPairSync("ed25519");
 const uuid = randomUUID();
-const invocation = "/invoke/round/pump";
+const invocation = "/invoke/round/run";
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
 	for (const close of closing.splice(0)) await close();
 });
 
-/** Starts a worker. Returns what its pumps have done, and a connection to it. */
+/** Starts a worker. Returns what its handlers have done, and a connection to it. */
 async function serve(identityKeys: string[]): Promise<{ done: unknown[]; session: ClientHttp2Session }> {
 	const done: unknown[] = [];
-	const pump = async (key: string) => {
+	const handler = async (key: string) => {
 		done.push(key);
 	};
 	const server = await serveDurable({
-		pumps: { round: pump, lane: pump, attestation: pump, sighting: pump },
+		handlers: { round: handler, lane: handler, attestation: handler, crossCheck: handler },
 		host: "127.0.0.1",
 		port: 0,
 		identityKeys,
@@ -53,8 +53,8 @@ test.each<[string, string, Record<string, string>]>([
 	],
 	["signed by none", invocation, forgedIdentity({ path: invocation, identityKey, algorithm: "none" })],
 	["signed for another path", invocation, forgedIdentity({ path: "/discover", identityKey, privateKey })],
-	["a lane, unsigned", "/invoke/lane/pump", {}],
-	["an attestation, unsigned", "/invoke/attestation/pump", {}],
+	["a lane, unsigned", "/invoke/lane/run", {}],
+	["an attestation, unsigned", "/invoke/attestation/run", {}],
 	["a discovery, unsigned", "/discover", {}],
 	["a serializer's preview, unsigned", "/serdes/round/decode/any", {}],
 ])("a call that the engine did not sign is refused and runs nothing: %s", async (_, path, headers) => {

@@ -3,41 +3,41 @@ import type { AddressInfo } from "node:net";
 import type { Milliseconds } from "@geoswap/protocol";
 import {
 	createEndpointHandler,
-	handlers,
 	type LoggerTransport,
 	type ObjectContext,
 	object,
 	type RetryPolicy,
+	handlers as restate,
 	serde,
 } from "@restatedev/restate-sdk";
 import type { Log } from "../telemetry/log.ts";
-import type { PokeTarget } from "./durable.ts";
+import type { PokeTarget } from "./engine.ts";
 import { quietError } from "./quiet-error.ts";
-import type { Pumps } from "./track-pumps.ts";
+import type { Handlers } from "./track-handlers.ts";
 
 const noArgument = { input: serde.empty, output: serde.empty };
-const objects: readonly PokeTarget["object"][] = ["round", "lane", "attestation", "sighting"];
+const objects: readonly PokeTarget["object"][] = ["round", "lane", "attestation", "crossCheck"];
 
 export type DurableServer = { url: string; close: () => Promise<void> };
 
 /**
- * Serves the objects that the engine calls. Each key of an object runs one `pump` at a time. Nothing is journalled: a
- * pump that throws, or whose process dies, is run again from the store.
+ * Serves the objects that the engine calls. Each key of an object runs one handler at a time. Nothing is journalled: a
+ * handler that throws, or whose process dies, is run again from the store.
  */
 export async function serveDurable({
-	pumps,
+	handlers,
 	host,
 	port,
 	identityKeys,
 	retryMaxMs,
 	log,
 }: {
-	pumps: Pumps;
+	handlers: Handlers;
 	host: string;
 	port: number;
 	/**
-	 * Public keys of the engine, `publickeyv1_…`. Every request but `/health` must be signed by one of them, or is answered
-	 * with 401. With none, anyone who reaches the port can run our pumps.
+	 * Public keys of the engine, `publickeyv1_…`. Every request but `/health` must be signed by one of them, or is
+	 * answered with 401. With none, anyone who reaches the port can run our handlers.
 	 */
 	identityKeys: readonly string[];
 	/** The longest pause between two tries of something that fails. */
@@ -54,12 +54,12 @@ export async function serveDurable({
 		idempotencyRetention: { seconds: 30 },
 	};
 	const services = objects.map((name) => {
-		const pump = handlers.object.exclusive(noArgument, (ctx: ObjectContext) =>
-			pumps[name](ctx.key).catch((error: unknown) => {
+		const run = restate.object.exclusive(noArgument, (ctx: ObjectContext) =>
+			handlers[name](ctx.key).catch((error: unknown) => {
 				throw quietError(error);
 			}),
 		);
-		return object({ name, handlers: { pump }, options });
+		return object({ name, handlers: { run }, options });
 	});
 	const server = createServer(
 		createEndpointHandler({ services, identityKeys: [...identityKeys], logger: toLog(log) }),

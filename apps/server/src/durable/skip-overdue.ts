@@ -1,18 +1,18 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { Engine, PokeTarget } from "./durable.ts";
+import type { Engine, PokeTarget } from "./engine.ts";
 
 export type SkippingEngine = Engine & {
-	/** Replaces the pumps that are known to be overdue. */
+	/** Replaces the handlers that are known to be overdue. */
 	setOverdue: (targets: readonly PokeTarget[]) => void;
 	isOverdue: (target: PokeTarget) => boolean;
 };
 
-/** Milliseconds after which pumps are poked again: if the next tick hangs or fails, nobody here would run them. */
+/** Milliseconds after which handlers are poked again: if the next tick hangs or fails, nobody here would run them. */
 const believedMs = 2_000;
 
 /**
- * Returns an engine that skips pokes of pumps that the last tick found overdue. A pump that hangs holds back every
- * later one of its key, and each poke would add one more; the tick runs such a pump itself.
+ * Returns an engine that skips pokes of handlers that the last tick found overdue. A handler that hangs holds back
+ * every later one of its key, and each poke would add one more; the tick runs such a handler itself.
  */
 export function skipOverdue(engine: Engine, { nowMs }: { nowMs: () => Milliseconds }): SkippingEngine {
 	let overdue = new Set<string>();

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
 import type { Database } from "../database/database.ts";
-import type { Engine } from "../durable/durable.ts";
+import type { Engine } from "../durable/engine.ts";
 import { laneTarget, roundTarget } from "../durable/poke-targets.ts";
 import { readOpenWork } from "./open-work.ts";
 

@@ -62,16 +62,16 @@ test.each<[JobState, boolean]>([
 	["done", true],
 	["refused", true],
 ])(
-	"a job that is %s is queued again: %s, only on request, and with its strikes reset",
+	"a job that is %s is queued again: %s, only on request, and with its failures reset",
 	async (state, moves) => {
-		await database.pool.query("update jobs set state = $1, strikes = 2, nonce = 7, reason = 'price'", [
+		await database.pool.query("update jobs set state = $1, failures = 2, nonce = 7, reason = 'price'", [
 			state,
 		]);
 		await queueJob(database.pool, job);
-		expect(await read()).toMatchObject({ state, strikes: 2, nonce: 7 });
+		expect(await read()).toMatchObject({ state, failures: 2, nonce: 7 });
 		await queueJob(database.pool, { ...job, again: true });
-		const again = { state: "queued", nonce: null, reason: undefined, strikes: 0 };
-		expect(await read()).toMatchObject(moves ? again : { state, nonce: 7, strikes: 2 });
+		const again = { state: "queued", nonce: null, reason: undefined, failures: 0 };
+		expect(await read()).toMatchObject(moves ? again : { state, nonce: 7, failures: 2 });
 	},
 );
 
@@ -131,7 +131,7 @@ test("opens of one wallet are taken together; those of another escrow or with an
 test("a postponed job is not taken before its block, unless no block comes for half a minute", async () => {
 	await database.owner.query("truncate jobs");
 	await queueJob(database.pool, job);
-	await putBack(await takeNext(), { notBeforeBlock: 2, alone: true, strikes: 0 });
+	await putBack(await takeNext(), { notBeforeBlock: 2, alone: true, failures: 0 });
 	expect(await takeNext()).toBeUndefined();
 	await database.pool.query("update jobs set updated_at = now() - interval '31 seconds'");
 	expect((await takeNext())?.jobs).toMatchObject([{ swapId: job.swapId, alone: true }]);
@@ -147,17 +147,17 @@ test("refunds that Solana refuses block no other job: the least refused jobs go 
 			swapId: `019a0000-0000-7000-8000-00000000010${i}`,
 		} as NewJob);
 	for (let i = 0; i < 4; i++) await queue(i, {});
-	const stuck = await takeSolanaJobs({ change: { notBeforeBlock: 1, strikes: 1 } });
+	const stuck = await takeSolanaJobs({ change: { notBeforeBlock: 1, failures: 1 } });
 	expect(stuck).toHaveLength(3);
 	await queue(4, { kind: "void", payload: {} });
 	await queue(5, { kind: "fill", payload: job.payload } as Partial<NewJob>);
-	expect((await takeSolanaJobs()).map(({ kind, strikes }) => [kind, strikes])).toEqual([
+	expect((await takeSolanaJobs()).map(({ kind, failures }) => [kind, failures])).toEqual([
 		["refund", 0],
 		["void", 0],
 		["fill", 0],
 	]);
-	// The struck jobs have their turn once all others are done.
-	await database.pool.query("update jobs set state = 'done' where strikes = 0");
+	// The failed jobs have their turn once all others are done.
+	await database.pool.query("update jobs set state = 'done' where failures = 0");
 	expect((await takeSolanaJobs()).map(({ swapId }) => swapId)).toEqual(stuck.map(({ swapId }) => swapId));
 });
 
@@ -170,11 +170,11 @@ test("on Solana too releases go before all other jobs, even a release that was r
 			swapId: `019a0000-0000-7000-8000-00000000020${i}`,
 		} as NewJob);
 	await queue(0, { kind: "release", payload: {} });
-	await takeSolanaJobs({ change: { notBeforeBlock: 1, strikes: 1 } });
+	await takeSolanaJobs({ change: { notBeforeBlock: 1, failures: 1 } });
 	await queue(1, { kind: "void", payload: {} });
 	await queue(2, { kind: "refund", payload: { attested: false } });
 	await queue(3, { kind: "release", payload: {} });
-	expect((await takeSolanaJobs()).map(({ kind, strikes }) => [kind, strikes])).toEqual([
+	expect((await takeSolanaJobs()).map(({ kind, failures }) => [kind, failures])).toEqual([
 		["release", 0],
 		["release", 1],
 		["refund", 0],
@@ -187,7 +187,7 @@ test("a job that Solana refused waits for its slot however long, and a merely po
 	await takeSolanaJobs({ change: { notBeforeBlock: 2 } });
 	await database.pool.query("update jobs set updated_at = now() - interval '31 seconds'");
 	expect(await takeSolanaJobs()).toHaveLength(1);
-	await database.pool.query("update jobs set strikes = 1");
+	await database.pool.query("update jobs set failures = 1");
 	expect(await takeSolanaJobs()).toEqual([]);
 	// On a chain that may make no blocks at all, the job does not wait.
 	await putBack(await takeNext(), {});

@@ -36,7 +36,7 @@ export type JobRow = Row<"jobs", Named<typeof jobColumns>> & {
 
 /** The columns of a JobRow, for prepared statements: with `*` they fail once a later version has added a column. */
 export const jobColumns =
-	"swap_id, kind, chain_id, order_id, order_terms, payload, state, alone, strikes, reason, attestation_id";
+	"swap_id, kind, chain_id, order_id, order_terms, payload, state, alone, failures, reason, attestation_id";
 
 export function jobFromRow(row: JobRow): Job {
 	return {
@@ -48,7 +48,7 @@ export function jobFromRow(row: JobRow): Job {
 		payload: payloadFromJson(row),
 		state: row.state,
 		alone: row.alone,
-		strikes: row.strikes,
+		failures: row.failures,
 		reason: row.reason ?? undefined,
 		attestationId: row.attestation_id ?? undefined,
 	} as Job;

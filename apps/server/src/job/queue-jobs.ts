@@ -5,7 +5,7 @@ import { jobPriority } from "../swap/facts/job.ts";
 import { type JobKey, type NewJob, payloadToJson } from "./jobs.ts";
 
 /**
- * Locks the jobs of some swaps, then the waits of some, until the transaction ends: for a round that locks stock or
+ * Locks the jobs of some swaps, then the waits of some, until the transaction ends: for a round that locks inventory or
  * exposures before it writes them. Each table is locked in one order.
  */
 export async function lockJobsAndWaits(
@@ -63,7 +63,7 @@ async function insertJobs(db: Database, some: readonly QueuedJob[], onConflict: 
 	);
 }
 
-const requeue = `do update set payload = excluded.payload, state = excluded.state, alone = false, strikes = 0,
+const requeue = `do update set payload = excluded.payload, state = excluded.state, alone = false, failures = 0,
 	reason = null, attestation_id = null, relayer = null, nonce = null, lease = null, leased_until = null, not_before_block = 0, updated_at = now()
 	where jobs.state in ('done', 'refused', 'unattested')`;
 

@@ -1,15 +1,15 @@
 import type { Amount, SwapUuid, UsdCents } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
-import type { Sighting } from "../swap/facts/facts.ts";
+import type { CrossCheck } from "../swap/facts/facts.ts";
 import type { Job } from "../swap/facts/job.ts";
 
 /** Facts that justify a payment to or from an order's swap, from rows that only followers, submits and lanes write. */
 export type PaymentFacts = {
 	/** The block in which the follower has seen the order opened; absent if it has not. */
 	opened?: { blockNumber: number };
-	/** The second provider's sighting of the deposit in its present block; absent if it does not have it there. */
-	sighting?: Sighting;
+	/** The second provider's cross-check of the deposit in its present block; absent if it does not have it there. */
+	crossCheck?: CrossCheck;
 	/** The follower's head and final block of the order's origin; absent if it does not follow that chain. */
 	origin?: { number: number; finalizedNumber: number };
 	/** The amount of a token that was reserved for the swap, and the native token for its top-up. */
@@ -56,7 +56,7 @@ function selectPaymentFacts(first: number): string {
 				where order_id = job.order_id and chain_id = job.origin_chain_id and name = 'Opened'
 				order by block_number desc limit 1
 			) opened on true
-			left join sightings seen
+			left join cross_checks seen
 				on (seen.order_id, seen.chain_id, seen.block_number, seen.block_hash, seen.transaction_hash)
 				= (opened.order_id, opened.chain_id, opened.block_number, opened.block_hash, opened.transaction_hash)
 		) facts`;
@@ -118,7 +118,7 @@ function factsFromRow(row: Row): PaymentFacts {
 	};
 	if (row.block_number !== null) facts.opened = { blockNumber: row.block_number };
 	if (row.seen_number !== null && row.seen_finalized !== null) {
-		facts.sighting = { headNumber: row.seen_number, finalizedNumber: row.seen_finalized };
+		facts.crossCheck = { headNumber: row.seen_number, finalizedNumber: row.seen_finalized };
 	}
 	if (row.origin_number !== null && row.origin_finalized !== null) {
 		facts.origin = { number: row.origin_number, finalizedNumber: row.origin_finalized };

@@ -107,7 +107,7 @@ async function queue({
 
 async function stateOf(swapId: string) {
 	const { rows } = await database.owner.query(
-		`select state, reason, strikes, leased_until is not null as is_leased, mark, due_at <= now() as is_due
+		`select state, reason, failures, leased_until is not null as is_leased, mark, due_at <= now() as is_due
 		from jobs join waits using (swap_id) where swap_id = $1`,
 		[swapId],
 	);
@@ -164,7 +164,7 @@ test("an unreadable payment is not refused but waits, and blocks no other job", 
 		taken.push(...(leased?.jobs.map(({ swapId }) => swapId) ?? []));
 	}
 	expect(taken).toEqual([good]);
-	expect(await stateOf(bad)).toMatchObject({ state: "queued", strikes: 1, is_leased: false });
+	expect(await stateOf(bad)).toMatchObject({ state: "queued", failures: 1, is_leased: false });
 });
 
 test("an op of an unknown fee payer is refused once it is expired or unreadable, and its swap is due", async () => {

@@ -47,7 +47,7 @@ export const isFree = "(leased_until is null or leased_until <= now())";
 const isNext = `chain_id = $1 and ${isRipe("$3")} and ${isFree}`;
 
 /** The order within a priority: opens that the chain refused go last, the others in the turns of their accounts. */
-const inTurn = "case kind when 'open' then strikes else 0 end, turn, created_at";
+const inTurn = "case kind when 'open' then failures else 0 end, turn, created_at";
 
 /** SQL for whether a job's op brings an authorization. As a path, the planner does not take it for a rare null. */
 const isAuthorized = "payload @? '$.op.authorization'";
@@ -115,7 +115,7 @@ export async function takeBundle(
 		), ${leasePicked}
 		select leased.*, lane.*, ${hasMore}
 		from leased cross join lane
-		order by case leased.kind when 'open' then strikes else 0 end, turn, created_at`,
+		order by case leased.kind when 'open' then failures else 0 end, turn, created_at`,
 		lane,
 		[headNumber, leaseMs, jobPriority[releasesOnly ? "release" : "refund"], releasesOnly, limit],
 	);
@@ -144,12 +144,12 @@ export async function takeSingleJobs(
 	return take(
 		db,
 		`with ${nextLease}, picked as (
-			select swap_id, kind from jobs where ${isNext} and (not_before_block <= $3 or strikes = 0)
+			select swap_id, kind from jobs where ${isNext} and (not_before_block <= $3 or failures = 0)
 				and (kind <> 'open' and not $6 or payload->'op'->>'feePayer' = $5)
-			order by kind <> 'release', strikes, priority, turn, created_at limit $7 for update skip locked
+			order by kind <> 'release', failures, priority, turn, created_at limit $7 for update skip locked
 		), ${leasePicked}
 		select leased.*, lane.*, false as has_more from leased cross join lane
-		order by kind <> 'release', strikes, priority, turn, created_at`,
+		order by kind <> 'release', failures, priority, turn, created_at`,
 		lane,
 		[headNumber, leaseMs, feePayer, isOpensOnly, limit],
 	);
@@ -202,7 +202,7 @@ async function setAside(
 ): Promise<void> {
 	const outcomes = malformed.map((job): LeasedOutcome => {
 		if (job.kind === "open") return { job, change: { refuse: "reverted" } };
-		return { job, change: { notBeforeBlock: headNumber + malformedBlocks, strikes: 1 } };
+		return { job, change: { notBeforeBlock: headNumber + malformedBlocks, failures: 1 } };
 	});
 	await journalLease(db, lane, { lease, nonce, outcomes, transactions: [] });
 }

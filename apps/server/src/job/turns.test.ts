@@ -29,9 +29,9 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-	await database.owner.query("truncate swaps, swap_events, reservations, stock, jobs");
+	await database.owner.query("truncate swaps, swap_events, reservations, inventory, jobs");
 	await database.owner.query(
-		"insert into stock (chain_id, token, balance, outflow_available, block_number) values (2, $1, 1e9, 1e9, 1)",
+		"insert into inventory (chain_id, token, balance, outflow_available, block_number) values (2, $1, 1e9, 1e9, 1)",
 		[hexToBytes(usdc)],
 	);
 });
@@ -56,8 +56,8 @@ test("concurrent submits of one account get different turns", async () => {
 
 test("an open that the chain refused goes behind opens that it did not refuse", async () => {
 	const [first, second] = [randomUUID(), randomUUID()];
-	const struck = await submit(first);
-	await database.owner.query("update jobs set strikes = 1 where swap_id = $1", [struck]);
+	const failed = await submit(first);
+	await database.owner.query("update jobs set failures = 1 where swap_id = $1", [failed]);
 	await submit(second);
 	expect(await serve()).toBe(second);
 	expect(await serve()).toBe(first);
@@ -113,12 +113,12 @@ async function submit(accountId: string): Promise<SwapUuid> {
 			output: 1n,
 			valueUsdCents: 1n,
 			feeMillibps: 0,
-			delivery: { kind: "stock", amount: 1n },
+			delivery: { kind: "inventory", amount: 1n },
 			op,
 		},
 		pairs: [],
 		reserve: () => ({
-			delivery: { kind: "stock", amount: 1n },
+			delivery: { kind: "inventory", amount: 1n },
 			chainId: 2,
 			token: usdc,
 			amount: 1n,
@@ -128,7 +128,7 @@ async function submit(accountId: string): Promise<SwapUuid> {
 		isInTime: () => true,
 		admit: () => {},
 		countedOrders: [],
-		limits: { shareOfStock: 1, unopenedUsdCents: undefined, reservationSeconds: 60 },
+		limits: { shareOfInventory: 1, unopenedUsdCents: undefined, reservationSeconds: 60 },
 		nowMs: Date.now(),
 	});
 	expect(outcome).toBe("created");

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene.stop());
 
-async function pump({ relayer = 0 }: { relayer?: number } = {}): Promise<void> {
+async function runLane({ relayer = 0 }: { relayer?: number } = {}): Promise<void> {
 	await followHead(scene.pool, scene.destination);
 	const run = startLane(scene, scene.destination, {
 		policy: { bundleSize: 8, replaceAfterBlocks: 5 },
@@ -68,13 +68,13 @@ const tamperings = {
 			"update reservations set token = decode('00000000000000000000000000000000000000aa', 'hex') where swap_id = $1",
 			id,
 		),
-	"another chain's stock reserved": (id: string) =>
+	"another chain's inventory reserved": (id: string) =>
 		change("update reservations set chain_id = 7 where swap_id = $1", id),
 	"no swap": (id: string) => change("delete from swaps where id = $1", id),
 	"a swap of another order": (id: string) => change("update swaps set order_id = 'other' where id = $1", id),
 	"more in the job": (id: string) =>
 		change(
-			`update jobs set payload = '{"delivery": {"kind": "stock", "amount": "200000000000"}}' where swap_id = $1`,
+			`update jobs set payload = '{"delivery": {"kind": "inventory", "amount": "200000000000"}}' where swap_id = $1`,
 			id,
 		),
 	"more in the job and reserved": async (id: string) => {
@@ -122,7 +122,7 @@ test("whatever happens to jobs, reservations and events, a fill is signed only i
 				const fills = [];
 				for (const name of names) fills.push({ name, ...(await queueFill(scene, { amount })) });
 				for (const { name, swapId } of fills) await tamperings[name](swapId);
-				await pump();
+				await runLane();
 				const honest = names.filter((name) => name === "none").length;
 				await expect.poll(() => usdcOf(vault)).toBe(before - BigInt(honest) * amount);
 				for (const { name, order, swapId } of fills) {
@@ -145,9 +145,9 @@ test("a fill without a deposit is held, and is signed once the follower has seen
 	const { pool, owner } = scene;
 	await owner.query("truncate jobs");
 	const order = await newOrder(scene, { wallet: toWord(privateKeyToAddress(generatePrivateKey())) });
-	const work = { kind: "fill", payload: { delivery: { kind: "stock", amount } } } as const;
+	const work = { kind: "fill", payload: { delivery: { kind: "inventory", amount } } } as const;
 	const swapId = await queueWork(pool, order, work, { isJustified: false });
-	await pump();
+	await runLane();
 	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "refused", reason: "liquidity" });
 	await owner.query("truncate jobs");
 	await queueWork(pool, order, work);
@@ -155,14 +155,14 @@ test("a fill without a deposit is held, and is signed once the follower has seen
 		hexToBytes((await readJob(pool, swapId, "fill")).orderId),
 		Buffer.alloc(32),
 	]);
-	await pump();
-	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+	await runLane();
+	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", failures: 0 });
 	await owner.query(
 		"update chain_events set order_id = (select order_id from swaps where id = $1) where order_id = $2",
 		[swapId, Buffer.alloc(32)],
 	);
 	await scene.chains.destination.testClient.mine({ blocks: 1 });
-	await pump();
+	await runLane();
 	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent" });
 });
 
@@ -172,7 +172,7 @@ test("a settled fill that a reorg dropped is delivered again, even if its deposi
 	await owner.query("truncate jobs");
 	const { order, swapId } = await queueFill(scene, { amount });
 	const snapshot = await testClient.snapshot();
-	await pump();
+	await runLane();
 	await expect.poll(() => usdcOf(fromWord(order.recipient))).toBe(amount);
 	await owner.query("update swaps set status = 'settled' where id = $1", [swapId]);
 
@@ -185,6 +185,6 @@ test("a settled fill that a reorg dropped is delivered again, even if its deposi
 	await owner.query("update lane_transactions set state = 'final' where chain_id = $1", [
 		destination.chainId,
 	]);
-	await pump({ relayer: 1 });
+	await runLane({ relayer: 1 });
 	await expect.poll(() => usdcOf(fromWord(order.recipient))).toBe(amount);
 });

@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Address } from "viem";
-import type { PreparedPoke } from "../durable/durable.ts";
+import type { PreparedPoke } from "../durable/engine.ts";
 import { laneTarget } from "../durable/poke-targets.ts";
 
 /**

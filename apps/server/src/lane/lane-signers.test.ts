@@ -12,7 +12,7 @@ import {
 } from "../../test/lane/lane-scene.ts";
 import { startLane } from "../../test/lane/start-lane.ts";
 import { noCap, startTestSigner } from "../../test/signer/start-test-signer.ts";
-import { keySettingsSchema } from "../config/keys-config.ts";
+import { keySettingsSchema } from "../config/key-settings.ts";
 import { accountOfSigner } from "../signer/account-of-signer.ts";
 import { guardSigner } from "../signer/guard-signer.ts";
 import { openSigners } from "../signer/open-signers.ts";
@@ -174,9 +174,9 @@ test("payments above the remote signer's cap wait, and do not keep the chain's o
 	expect(signer.lines.filter(({ msg }) => msg === "refused")).toEqual(
 		Array.from({ length: 3 }, () => expect.objectContaining({ reason: "above-cap" })),
 	);
-	// Waiting costs a job nothing: it is not struck, and is tried again later.
+	// Waiting costs a job nothing: it counts no failure, and is tried again later.
 	for (const { swapId } of capped)
-		expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ strikes: 0 });
+		expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ failures: 0 });
 });
 
 test("a relayer's key is replaced with orders in flight: each is paid once, and what the old key left behind is done when it is back", async () => {

@@ -23,8 +23,8 @@ import {
 } from "../../test/lane/lane-scene.ts";
 import { laneDeps } from "../../test/lane/start-lane.ts";
 import { countingPool } from "../../test/service/counting-pool.ts";
-import type { EvmChain } from "../chain/evm/chain-client.ts";
-import type { Pump } from "../durable/durable.ts";
+import type { EvmChain } from "../chain/evm/connect-chain.ts";
+import type { Handler } from "../durable/engine.ts";
 import { laneKey } from "../durable/poke-targets.ts";
 import type { JobKind } from "../swap/facts/job.ts";
 import { createLane } from "./evm/create-lane.ts";
@@ -34,23 +34,23 @@ const policy = { bundleSize: 20, replaceAfterBlocks: 5, minimumTipWei: "1000000"
 
 let scene: LaneScene;
 let counted: ReturnType<typeof countingPool>;
-let run: Pump;
+let run: Handler;
 beforeAll(async () => {
 	scene = await createLaneScene();
 	counted = countingPool(scene.pool);
 	const deps = laneDeps(counted);
-	const lanes = [scene.origin, scene.destination].map((chain): [number, Pump] => [
+	const lanes = [scene.origin, scene.destination].map((chain): [number, Handler] => [
 		chain.chainId,
 		createLane({ ...deps, chain, policy, accounts: scene.relayers }),
 	]);
 	run = lanesByChain(new Map(lanes), deps);
 	// The first run of a process asks the chain for the nonce.
-	for (const chain of [scene.origin, scene.destination]) await pump(chain);
+	for (const chain of [scene.origin, scene.destination]) await runLane(chain);
 });
 afterAll(() => scene.stop());
 
 test("a run without work is one statement", async () => {
-	expect(await pump(scene.origin)).toHaveLength(1);
+	expect(await runLane(scene.origin)).toHaveLength(1);
 });
 
 test("a run that opens five orders takes four statements, and one that releases them five without a transaction", async () => {
@@ -66,13 +66,13 @@ test("a run that opens five orders takes four statements, and one that releases 
 		orders.push(order);
 		swapIds.push(await queueWork(pool, order, { kind: "open", payload: { op } }));
 	}
-	expect(await pump(origin)).toHaveLength(4);
+	expect(await runLane(origin)).toHaveLength(4);
 	expect(await statesOf(swapIds, "open")).toEqual(["sent", "sent", "sent", "sent", "sent"]);
 
 	await expect.poll(() => Promise.all(orders.map(escrowState)), { timeout: 10_000 }).toEqual([1, 1, 1, 1, 1]);
 	for (const order of orders) await queueWork(pool, order, { kind: "release", payload: {} });
 	await attest(orders);
-	const statements = await pump(origin);
+	const statements = await runLane(origin);
 	expect(statements).toHaveLength(5);
 	expect(statements).not.toContain("begin");
 	expect(await statesOf(swapIds, "release")).toEqual(["sent", "sent", "sent", "sent", "sent"]);
@@ -83,10 +83,10 @@ test("a run that fills five orders takes five statements, without a transaction"
 	for (let i = 0; i < 5; i++) {
 		const { address } = await newWallet(scene);
 		const order = await newOrder(scene, { wallet: toWord(address) });
-		const payload = { delivery: { kind: "stock", amount: 9_950_000n } } as const;
+		const payload = { delivery: { kind: "inventory", amount: 9_950_000n } } as const;
 		swapIds.push(await queueWork(scene.pool, order, { kind: "fill", payload }));
 	}
-	const statements = await pump(scene.destination);
+	const statements = await runLane(scene.destination);
 	expect(statements).toHaveLength(5);
 	expect(statements).not.toContain("begin");
 	expect(await statesOf(swapIds, "fill")).toEqual(["sent", "sent", "sent", "sent", "sent"]);
@@ -128,7 +128,7 @@ function statesOf(swapIds: readonly string[], kind: JobKind): Promise<string[]> 
 }
 
 /** Returns the statements of a run. */
-async function pump(chain: EvmChain): Promise<string[]> {
+async function runLane(chain: EvmChain): Promise<string[]> {
 	await followHead(scene.pool, chain);
 	counted.statements.length = 0;
 	await run(laneKey({ chainId: chain.chainId, relayer: scene.relayers[0]?.address ?? "0x" }));

@@ -11,7 +11,7 @@ export type LeaseTime = {
 
 const shortestMs = 2_000;
 /** About the longest time that all calls to a node for one bundle take until they time out. */
-const longestMs = 64_000;
+const maxMs = 64_000;
 
 export function createLeaseTime(): LeaseTime {
 	let nextMs = shortestMs;
@@ -19,7 +19,7 @@ export function createLeaseTime(): LeaseTime {
 		ms: () => nextMs,
 		ended: ({ outcome, tookMs }) => {
 			const wantedMs = outcome === "lost" ? nextMs * 2 : tookMs * 3;
-			nextMs = Math.min(Math.max(wantedMs, shortestMs), longestMs);
+			nextMs = Math.min(Math.max(wantedMs, shortestMs), maxMs);
 		},
 	};
 }

@@ -10,7 +10,7 @@ import {
 	readJob,
 } from "../../test/lane/lane-scene.ts";
 import { startLane } from "../../test/lane/start-lane.ts";
-import type { EvmChain } from "../chain/evm/chain-client.ts";
+import type { EvmChain } from "../chain/evm/connect-chain.ts";
 import type { DatabasePool } from "../database/database.ts";
 import { withdrawJobs } from "../job/queue-jobs.ts";
 
@@ -111,7 +111,7 @@ test(
 							await followHead(scene.pool, scene.destination);
 							for (const relayer of [0, 1]) await startLanes()(relayer);
 							const { rows: unsigned } = await scene.owner.query(
-								"select swap_id, state, reason, strikes, alone, not_before_block, lease from jobs where state <> 'sent'",
+								"select swap_id, state, reason, failures, alone, not_before_block, lease from jobs where state <> 'sent'",
 							);
 							return unsigned;
 						})

@@ -13,7 +13,9 @@ const swapId = "01890000-0000-7000-8000-000000000000";
 const e12 = 10n ** 12n;
 const runs = process.env.GEOSWAP_FULL ? 200_000 : 2_000;
 
-/** USDC of six decimals is worth a dollar, ORB of six decimals two, the native token 2,000. Nothing else has a price. */
+/**
+ * USDC of six decimals is worth a dollar, ORB of six decimals two, the native token 2,000. Nothing else has a price.
+ */
 const weiPrice = 2_000n;
 const prices = new Map<Hex, bigint>([
 	[usdc, e12],
@@ -72,7 +74,7 @@ function fillOf(order: Order, delivery: Delivery): Job<"fill"> {
 		payload: { delivery },
 		state: "queued",
 		alone: false,
-		strikes: 0,
+		failures: 0,
 		reason: undefined,
 		attestationId: undefined,
 	};
@@ -98,7 +100,7 @@ const paths = fc.constantFrom<number[]>(
 	[1, 2, 3],
 );
 const deliveries: fc.Arbitrary<Delivery> = fc.oneof(
-	fc.record({ kind: fc.constant("stock" as const), amount: amounts }),
+	fc.record({ kind: fc.constant("inventory" as const), amount: amounts }),
 	fc.record({ kind: fc.constant("router" as const), budget: amounts, fees: paths }),
 	fc.record({ kind: fc.constant("payout" as const), amount: amounts, unusedRent: fc.bigInt(0n, 300_000n) }),
 );
@@ -110,7 +112,7 @@ const facts: fc.Arbitrary<PaymentFacts> = fc
 	.record(
 		{
 			opened: fc.record({ blockNumber: heights }),
-			sighting: progress.map(({ number, finalizedNumber }) => ({ headNumber: number, finalizedNumber })),
+			crossCheck: progress.map(({ number, finalizedNumber }) => ({ headNumber: number, finalizedNumber })),
 			origin: progress,
 			reserved: fc.record({
 				chainId: fc.constantFrom(1, 2, 2, 2, 3),
@@ -162,7 +164,7 @@ test("whatever a job and the store say, a fill is allowed only with a deep depos
 				expect([[3_000], [500, 3_000]]).toContainEqual(delivery.fees);
 			}
 			expect(delivery.kind).not.toBe("payout");
-			const { opened, origin, sighting, reserved, swap, wasSigned } = given;
+			const { opened, origin, crossCheck, reserved, swap, wasSigned } = given;
 			const { token, amount } = spentBy(order, delivery);
 			const isOwed = swap?.isSettled && wasSigned && order.originChainId !== order.destinationChainId;
 			if (reserved) {
@@ -187,8 +189,10 @@ test("whatever a job and the store say, a fill is allowed only with a deep depos
 			if (isAbove(1_000n)) expect(depth(origin)).toBe(Number.POSITIVE_INFINITY);
 			const isAsked = (swap?.valueUsdCents ?? 0n) > 50_000n;
 			if (isAbove(500n) && (isAsked || depth(origin) !== Number.POSITIVE_INFINITY)) {
-				expect(sighting).toBeDefined();
-				expect(depth(sighting && { ...sighting, number: sighting.headNumber })).toBeGreaterThanOrEqual(5);
+				expect(crossCheck).toBeDefined();
+				expect(depth(crossCheck && { ...crossCheck, number: crossCheck.headNumber })).toBeGreaterThanOrEqual(
+					5,
+				);
 			}
 			expect(order.originChainId).not.toBe(4n);
 		}),
@@ -204,7 +208,7 @@ const honest: PaymentFacts = {
 	swap: { valueUsdCents: 10_000n, isSettled: false },
 	wasSigned: false,
 };
-const stock: Delivery = { kind: "stock", amount: 99_000_000n };
+const inventory: Delivery = { kind: "inventory", amount: 99_000_000n };
 const { opened: _, ...unopened } = honest;
 const { reserved: __, ...unreserved } = honest;
 const settled = { valueUsdCents: 10_000n, isSettled: true };
@@ -219,9 +223,9 @@ test.each<[string, string | undefined, PaymentFacts, Delivery?]>([
 	],
 	["never opened", "not-opened", unopened],
 	["a block too early", "not-deep", { ...honest, origin: { number: 11, finalizedNumber: 3 } }],
-	["one unit more than is reserved", "not-reserved", honest, { ...stock, amount: 99_000_001n }],
+	["one unit more than is reserved", "not-reserved", honest, { ...inventory, amount: 99_000_001n }],
 	[
-		"of another chain's stock",
+		"of another chain's inventory",
 		"not-reserved",
 		{ ...honest, reserved: { chainId: 3, token: usdc, amount: 10n ** 9n, topUp: 0n } },
 	],
@@ -235,7 +239,7 @@ test.each<[string, string | undefined, PaymentFacts, Delivery?]>([
 		"worth more than the deposit and the margin, whatever is reserved",
 		"above-deposit",
 		{ ...honest, reserved: { chainId: 2, token: usdc, amount: 10n ** 12n, topUp: 0n } },
-		{ kind: "stock", amount: 105_000_001n },
+		{ kind: "inventory", amount: 105_000_001n },
 	],
 	[
 		"a value far below what the deposit is worth, for less depth",
@@ -252,20 +256,20 @@ test.each<[string, string | undefined, PaymentFacts, Delivery?]>([
 		"settled, and more than is reserved",
 		"not-reserved",
 		{ ...honest, swap: settled, wasSigned: true },
-		{ kind: "stock", amount: 99_000_001n },
+		{ kind: "inventory", amount: 99_000_001n },
 	],
 	[
 		"settled and final, and dropped nevertheless",
 		undefined,
 		{ ...unreserved, swap: settled, wasSigned: true },
 	],
-])("a fill has the expected verdict: %s", (_title, problem, given, delivery = stock) => {
+])("a fill has the expected verdict: %s", (_title, problem, given, delivery = inventory) => {
 	const inputAmount = _title.startsWith("a value far below") ? 101_000_000n : 100_000_000n;
 	expect(paymentProblem(fillOf(orderOf({ inputAmount }), delivery), given, rules)).toBe(problem);
 });
 
 test("a fill with a top-up needs a reservation of both, and a deposit worth both", () => {
-	const fill = fillOf(orderOf({ topUp: 2n * 10n ** 15n }), stock);
+	const fill = fillOf(orderOf({ topUp: 2n * 10n ** 15n }), inventory);
 	const reserved = (topUp: bigint): PaymentFacts => ({
 		...honest,
 		reserved: { chainId: 2, token: usdc, amount: 99_000_000n, topUp },
@@ -273,7 +277,7 @@ test("a fill with a top-up needs a reservation of both, and a deposit worth both
 	expect(paymentProblem(fill, reserved(2n * 10n ** 15n - 1n), rules)).toBe("not-reserved");
 	// The deposit is worth 100 USD and the margin 5; 99 and 4 are paid, then 99 and 6.1.
 	expect(paymentProblem(fill, reserved(2n * 10n ** 15n), rules)).toBeUndefined();
-	const dear = fillOf(orderOf({ topUp: 305n * 10n ** 13n }), stock);
+	const dear = fillOf(orderOf({ topUp: 305n * 10n ** 13n }), inventory);
 	expect(paymentProblem(dear, reserved(10n ** 18n), rules)).toBe("above-deposit");
 	const unpriced: PaymentRules["worthE18"] = (asset) =>
 		asset.token === zeroAddress ? undefined : rules.worthE18(asset);
@@ -287,19 +291,19 @@ test("a deposit that needs a second provider waits until that has it equally dee
 		origin: { number: 15, finalizedNumber: 3 },
 		swap: { valueUsdCents: 60_000n, isSettled: false },
 	};
-	const seen = (headNumber: number) => ({ ...deep, sighting: { headNumber, finalizedNumber: 3 } });
-	expect(paymentProblem(fillOf(order, stock), deep, rules)).toBe("unseen");
-	expect(paymentProblem(fillOf(order, stock), seen(14), rules)).toBe("unseen");
-	expect(paymentProblem(fillOf(order, stock), seen(15), rules)).toBeUndefined();
+	const seen = (headNumber: number) => ({ ...deep, crossCheck: { headNumber, finalizedNumber: 3 } });
+	expect(paymentProblem(fillOf(order, inventory), deep, rules)).toBe("unseen");
+	expect(paymentProblem(fillOf(order, inventory), seen(14), rules)).toBe("unseen");
+	expect(paymentProblem(fillOf(order, inventory), seen(15), rules)).toBeUndefined();
 	// The deposit's price rose after the submit, so nobody asked the second provider.
 	const risen = { ...deep, swap: { valueUsdCents: 49_000n, isSettled: false } };
-	expect(paymentProblem(fillOf(order, stock), risen, rules)).toBe("unseen");
+	expect(paymentProblem(fillOf(order, inventory), risen, rules)).toBe("unseen");
 	const final = { ...risen, origin: { number: 15, finalizedNumber: 10 } };
-	expect(paymentProblem(fillOf(order, stock), final, rules)).toBeUndefined();
+	expect(paymentProblem(fillOf(order, inventory), final, rules)).toBeUndefined();
 });
 
 test("a fill without any price waits, and terms of another order or chain are refused", () => {
-	const job = fillOf(orderOf({}), stock);
+	const job = fillOf(orderOf({}), inventory);
 	expect(paymentProblem(job, honest, { ...rules, worthE18: () => undefined })).toBe("no-price");
 	expect(paymentProblem({ ...job, order: { ...job.order, minOutput: 2n } }, honest, rules)).toBe(
 		"wrong-order",
@@ -320,7 +324,7 @@ test("a payout is allowed on Solana only; a refund needs only the terms that its
 	const solana: PaymentRules = { ...rules, depositPolicyOf: () => ({ depths: [] }), worthE18: () => e12 };
 	const fill = fillOf(order, { kind: "payout", amount: 99_000_000n, unusedRent: 0n });
 	expect(paymentProblem(fill, given, solana)).toBeUndefined();
-	expect(paymentProblem(fillOf(order, stock), given, solana)).toBe("wrong-order");
+	expect(paymentProblem(fillOf(order, inventory), given, solana)).toBe("wrong-order");
 
 	const refund: Job<"refund"> = { ...fill, kind: "refund", payload: { attested: false } };
 	expect(paymentProblem(refund, unopened, solana)).toBeUndefined();

@@ -16,7 +16,7 @@ import {
 	isDeepAt,
 	isFinalAt,
 	needsSecondProvider,
-} from "../swap/decide/deposit-depth.ts";
+} from "../swap/decide/deposit-policy.ts";
 import type { Job } from "../swap/facts/job.ts";
 
 /** The reason why a payment is not signed. */
@@ -95,7 +95,7 @@ export function paymentProblem(
 
 function depositProblem(
 	order: Order,
-	{ opened, origin, sighting, swap }: PaymentFacts,
+	{ opened, origin, crossCheck, swap }: PaymentFacts,
 	{ depositPolicyOf, inputE18, ...rules }: PaymentRules & { inputE18: UsdE18 },
 ): PaymentProblem | undefined {
 	const policy = depositPolicyOf(order.originChainId);
@@ -107,7 +107,7 @@ function depositProblem(
 	if (!needsSecondProvider(policy, value)) return undefined;
 	// Rounds ask the second provider by the written value alone. If nobody asks, the deposit counts when it is final.
 	if (!needsSecondProvider(policy, swap.valueUsdCents) && isFinalAt(blockNumber, origin)) return undefined;
-	const seen = sighting && { number: sighting.headNumber, finalizedNumber: sighting.finalizedNumber };
+	const seen = crossCheck && { number: crossCheck.headNumber, finalizedNumber: crossCheck.finalizedNumber };
 	return seen && isDeepAt(blockNumber, seen, blocks) ? undefined : "unseen";
 }
 
@@ -138,10 +138,10 @@ function paidBy(
 	const output = addressOfWord(order.destinationChainId, order.outputToken);
 	if ((delivery.kind === "payout") !== isSolana(order.destinationChainId)) return undefined;
 	switch (delivery.kind) {
-		case "stock":
+		case "inventory":
 			return { token: output, amount: delivery.amount };
 		case "router":
-			// Without a pool the vault would take the budget as an amount of the output, and pay that from its stock.
+			// Without a pool the vault would take the budget as an amount of the output, and pay that from its inventory.
 			if (!settlementToken || !isPath(delivery.fees)) return undefined;
 			return { token: settlementToken, amount: delivery.budget };
 		case "payout":

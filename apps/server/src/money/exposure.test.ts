@@ -120,7 +120,7 @@ test("a swap's value stays at risk while its fill may be out, and is freed once 
 		chainId: 2,
 		orderId: orderId(order),
 		order,
-		payload: { delivery: { kind: "stock", amount: 1n } },
+		payload: { delivery: { kind: "inventory", amount: 1n } },
 		state: "queued",
 	});
 	expect(await take(swapOf(1), caps)).toBe(true);

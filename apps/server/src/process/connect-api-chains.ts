@@ -1,4 +1,4 @@
-import type { EvmChain } from "../chain/evm/chain-client.ts";
+import type { EvmChain } from "../chain/evm/connect-chain.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { evmChains, solanaChain } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";

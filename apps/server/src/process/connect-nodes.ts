@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
+import { connectChain, type EvmChain } from "../chain/evm/connect-chain.ts";
 import { evmNodePool } from "../chain/evm/evm-node-pool.ts";
 import type { OnNodeChange } from "../chain/node-pool/create-node-pool.ts";
 import { watchHeads } from "../chain/node-pool/watch-heads.ts";

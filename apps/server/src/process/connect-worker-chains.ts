@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { connectChain, type EvmChain } from "../chain/evm/chain-client.ts";
+import { connectChain, type EvmChain } from "../chain/evm/connect-chain.ts";
 import { connectSolana } from "../chain/solana/connect-solana.ts";
 import { type EvmChainConfig, hostsThatAgree, type SolanaChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";

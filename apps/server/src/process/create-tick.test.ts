@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { skipOverdue } from "../durable/skip-overdue.ts";
-import { type Pumps, trackPumps } from "../durable/track-pumps.ts";
+import { type Handlers, trackHandlers } from "../durable/track-handlers.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createTick } from "./create-tick.ts";
 import type { DueOfChain, DueWork } from "./due-work.ts";
@@ -16,19 +16,19 @@ function chain(chainId: number, due: Partial<DueOfChain>): DueOfChain {
 	return { chainId, jobs: "no", attestations: "no", hasQuestions: false, stuckRelayers: [], ...due };
 }
 
-function scene({ pump }: { pump?: () => Promise<void> } = {}) {
+function scene({ handler }: { handler?: () => Promise<void> } = {}) {
 	const poked: string[] = [];
 	const ran: string[] = [];
 	let nowMs = 0;
-	const pumpOf = (object: string) => async (key: string) => {
+	const handlerOf = (object: string) => async (key: string) => {
 		ran.push(`${object}/${key}`);
-		await pump?.();
+		await handler?.();
 	};
-	const pumps: Pumps = {
-		round: pumpOf("round"),
-		lane: pumpOf("lane"),
-		attestation: pumpOf("attestation"),
-		sighting: pumpOf("sighting"),
+	const handlers: Handlers = {
+		round: handlerOf("round"),
+		lane: handlerOf("lane"),
+		attestation: handlerOf("attestation"),
+		crossCheck: handlerOf("crossCheck"),
 	};
 	let due: DueWork = { round: "no", chains: [] };
 	let isDown = false;
@@ -43,7 +43,7 @@ function scene({ pump }: { pump?: () => Promise<void> } = {}) {
 		},
 		lanes,
 		engine,
-		pumps: trackPumps(pumps),
+		handlers: trackHandlers(handlers),
 		nowMs: () => nowMs,
 		log,
 	});
@@ -114,8 +114,8 @@ test("a lane that runs because of an unmined transaction is still poked", async 
 	expect(poked).toEqual(["lane/1:0x0a"]);
 });
 
-test("a pump that runs here for long is still poked, since it does not hang in the engine", async () => {
-	const { tick, engine, poked } = scene({ pump: () => new Promise<void>(() => {}) });
+test("a handler that runs here for long is still poked, since it does not hang in the engine", async () => {
+	const { tick, engine, poked } = scene({ handler: () => new Promise<void>(() => {}) });
 	await tick({ round: "overdue" });
 	await tick({ round: "overdue" });
 	await engine.poke({ object: "round", key: "0" });
@@ -143,22 +143,22 @@ test("a lane whose transaction is not mined is run every few seconds", async () 
 test("a second provider that has not been asked for two seconds is asked here", async () => {
 	const { tick } = scene();
 	const chains = [chain(1, { hasQuestions: true })];
-	expect(await tick({ chains })).toEqual({ poked: ["sighting/1"], ran: [] });
-	expect(await tick({ chains })).toEqual({ poked: ["sighting/1"], ran: [] });
-	expect(await tick({ chains })).toEqual({ poked: [], ran: ["sighting/1"] });
+	expect(await tick({ chains })).toEqual({ poked: ["crossCheck/1"], ran: [] });
+	expect(await tick({ chains })).toEqual({ poked: ["crossCheck/1"], ran: [] });
+	expect(await tick({ chains })).toEqual({ poked: [], ran: ["crossCheck/1"] });
 	await tick({});
-	expect(await tick({ chains })).toEqual({ poked: ["sighting/1"], ran: [] });
+	expect(await tick({ chains })).toEqual({ poked: ["crossCheck/1"], ran: [] });
 });
 
-test("a pump never runs twice at a time in this process, and one that hangs delays no other", async () => {
-	const { tick } = scene({ pump: () => new Promise<void>(() => {}) });
+test("a handler never runs twice at a time in this process, and one that hangs delays no other", async () => {
+	const { tick } = scene({ handler: () => new Promise<void>(() => {}) });
 	const chains = [chain(1, { attestations: "overdue" })];
 	expect((await tick({ chains })).ran).toEqual(["attestation/1"]);
 	expect((await tick({ round: "overdue", chains })).ran).toEqual(["round/0"]);
 });
 
-test("a pump that fails here is retried at the next tick", async () => {
-	const { tick } = scene({ pump: () => Promise.reject(new Error("no node")) });
+test("a handler that fails here is retried at the next tick", async () => {
+	const { tick } = scene({ handler: () => Promise.reject(new Error("no node")) });
 	expect((await tick({ round: "overdue" })).ran).toEqual(["round/0"]);
 	expect((await tick({ round: "overdue" })).ran).toEqual(["round/0"]);
 });

@@ -1,9 +1,9 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { PokeTarget } from "../durable/durable.ts";
+import type { PokeTarget } from "../durable/engine.ts";
 import { laneTarget, roundTarget } from "../durable/poke-targets.ts";
 import type { SkippingEngine } from "../durable/skip-overdue.ts";
-import type { TrackedPumps } from "../durable/track-pumps.ts";
+import type { TrackedHandlers } from "../durable/track-handlers.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Due, DueWork } from "./due-work.ts";
 
@@ -17,15 +17,15 @@ export type ChainLanes = { chainId: number; relayers: readonly Hex[]; isAnyGood:
 
 /**
  * Creates the tick, the one repair path: for a lost poke, an engine that does not answer, and a worker that died in the
- * middle of a pump, behind which the engine holds back every other pump of that key. Each call pokes what is due, and
- * runs here what has been due for two seconds, or is due again after it had been. Several workers may run the same pump
- * at once, beside the engine: rows of the store fence what pumps write.
+ * middle of a handler, behind which the engine holds back every other handler of that key. Each call pokes what is due,
+ * and runs here what has been due for two seconds, or is due again after it had been. Several workers may run the same
+ * handler at once, beside the engine: rows of the store fence what handlers write.
  */
 export function createTick({
 	readDue,
 	lanes,
 	engine,
-	pumps: { pumps, isRunning },
+	handlers: { handlers, isRunning },
 	onRunHere,
 	nowMs,
 	log,
@@ -34,7 +34,7 @@ export function createTick({
 	lanes: readonly ChainLanes[];
 	/** Its pokes must not throw. */
 	engine: SkippingEngine;
-	pumps: Pick<TrackedPumps, "pumps" | "isRunning">;
+	handlers: Pick<TrackedHandlers, "handlers" | "isRunning">;
 	onRunHere?: ((object: PokeTarget["object"]) => void) | undefined;
 	nowMs: () => Milliseconds;
 	log: Log;
@@ -46,14 +46,14 @@ export function createTick({
 	async function runHere(target: PokeTarget): Promise<void> {
 		onRunHere?.(target.object);
 		try {
-			await pumps[target.object](target.key);
+			await handlers[target.object](target.key);
 			log.info(target, "overdue work was done by this worker's tick");
 		} catch (error) {
 			log.warn({ ...target, err: error }, "overdue work failed in this worker's tick; retrying");
 		}
 	}
 
-	/** Pokes or runs a pump without waiting: one that hangs must not keep the next tick from the others. */
+	/** Pokes or runs a handler without waiting: one that hangs must not keep the next tick from the others. */
 	function see(due: Due, target: PokeTarget, overdue: PokeTarget[]): void {
 		if (due === "no") return;
 		if (due === "due" && !engine.isOverdue(target)) void engine.poke(target);
@@ -66,14 +66,14 @@ export function createTick({
 	return async () => {
 		turn++;
 		const { round, chains } = await readDue();
-		/** Pumps that run here now are left out: they have more work than they can do, and do not hang. */
+		/** Handlers that run here now are left out: they have more work than they can do, and do not hang. */
 		const overdue: PokeTarget[] = [];
 		see(round, roundTarget, overdue);
 		const now = nowMs();
 		const asked = chains.filter(({ hasQuestions }) => hasQuestions);
 		askedSince = new Map(asked.map(({ chainId }) => [chainId, askedSince.get(chainId) ?? now]));
 		for (const [chainId, since] of askedSince) {
-			const target: PokeTarget = { object: "sighting", key: String(chainId) };
+			const target: PokeTarget = { object: "crossCheck", key: String(chainId) };
 			see(now - since < overdueMs ? "due" : "overdue", target, overdue);
 		}
 		for (const { chainId, jobs, attestations, stuckRelayers } of chains) {

@@ -131,9 +131,9 @@ test("a job that waits for a block is due by time if the chain stalls, unless So
 		return chains.filter((chain) => chain.jobs === "overdue").map(({ chainId }) => chainId);
 	};
 	const waiting = { not_before_block: 200, updated_at: secondsAgo(40) };
-	await insertJob({ ...waiting, chain_id: solanaChainId, strikes: 1 });
+	await insertJob({ ...waiting, chain_id: solanaChainId, failures: 1 });
 	expect(await jobs()).toEqual([]);
-	await insertJob({ ...waiting, strikes: 1 });
+	await insertJob({ ...waiting, failures: 1 });
 	expect(await jobs()).toEqual([1]);
 	await insertJob({ ...waiting, chain_id: solanaChainId });
 	expect((await jobs()).toSorted()).toEqual([1, solanaChainId]);

@@ -73,7 +73,7 @@ export async function readDueWork(
 
 /** The lanes' own condition: only a job that Solana refused waits for its slot, however long. */
 const isRipe = `j.chain_id = h.chain_id and j.state = 'queued' and (j.not_before_block <= h.number
-	or (j.strikes = 0 or h.chain_id <> ${solanaChainId}) and j.updated_at < now() - interval '30 seconds')
+	or (j.failures = 0 or h.chain_id <> ${solanaChainId}) and j.updated_at < now() - interval '30 seconds')
 	and ${isFree}`;
 
 const laneWork = `select j.updated_at as since from jobs j where ${isRipe}

@@ -1,8 +1,8 @@
 import { formatAddress, geoVaultAbi } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
-import { askTwoHosts } from "../chain/ask-two-hosts.ts";
-import type { EvmChain } from "../chain/evm/chain-client.ts";
-import { seeDeposit } from "../chain/evm/read/see-deposit.ts";
+import type { EvmChain } from "../chain/evm/connect-chain.ts";
+import { readDeposit } from "../chain/evm/read/read-deposit.ts";
+import { requestTwoHosts } from "../chain/request-two-hosts.ts";
 import type { EvmChainConfig } from "../config/chain-config.ts";
 import { evmFollower } from "../follow/evm/evm-follower.ts";
 import { createLane } from "../lane/evm/create-lane.ts";
@@ -33,8 +33,8 @@ export function evmWorkerChain({
 		createLanes: (deps) => createLane({ ...deps, chain, policy: config, accounts }),
 		createFollower: (deps) => evmFollower({ ...deps, chain, relayers }),
 		askSecondProvider: (deposit, needed) =>
-			askTwoHosts(
-				agreeing.map(({ host, chain: at }) => ({ host, see: (asked) => seeDeposit(at, asked) })),
+			requestTwoHosts(
+				agreeing.map(({ host, chain: at }) => ({ host, see: (asked) => readDeposit(at, asked) })),
 				deposit,
 				needed,
 			),

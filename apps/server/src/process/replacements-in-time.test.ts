@@ -12,7 +12,7 @@ import {
 	signOp,
 } from "../../test/lane/lane-scene.ts";
 import { startLane } from "../../test/lane/start-lane.ts";
-import type { EvmChain } from "../chain/evm/chain-client.ts";
+import type { EvmChain } from "../chain/evm/connect-chain.ts";
 import { readEpoch } from "../chain/evm/wallet/read-epoch.ts";
 import { advance } from "../follow/evm/advance.ts";
 import { createLog } from "../telemetry/log.ts";
@@ -28,8 +28,8 @@ const paces = [
 ];
 
 /**
- * The head that ages are counted from: the chain's, read after each send, or the one in the store. The second is the rule
- * of a lane that does not read the chain's head.
+ * The head that ages are counted from: the chain's, read after each send, or the one in the store. The second is the
+ * rule of a lane that does not read the chain's head.
  */
 type Rule = "chain's head" | "stored head";
 /** On an idle chain the follower has missed more blocks than a transaction may wait when one is sent. */

@@ -20,7 +20,7 @@ import { finalitySecondsOf } from "../config/finality-seconds.ts";
 import { readConfig } from "../config/read-config.ts";
 import { readPepper, readSealKeys, readSecret, readWebhookKeys } from "../config/secrets.ts";
 import { type DatabasePool, openDatabase } from "../database/database.ts";
-import { createDesk } from "../desk/desk.ts";
+import { createDesk } from "../desk/create-desk.ts";
 import { chainFeeDiscounts } from "../desk/discount/chain-fee-discounts.ts";
 import { keepPrices } from "../desk/price/keep-prices.ts";
 import { connectEngine } from "../durable/connect-engine.ts";
@@ -47,8 +47,8 @@ import { rpcMetrics } from "../telemetry/rpc-metrics.ts";
 import { signerMetrics } from "../telemetry/signer-metrics.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { connectApiChains } from "./connect-api-chains.ts";
+import { logSimulationMethods } from "./log-simulation-methods.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
-import { tellSimulators } from "./tell-simulators.ts";
 
 /**
  * Connections that may wait to be accepted. Beyond that, callers' systems back off: after a stall of 40 s, 5,000
@@ -170,9 +170,9 @@ export async function runApi(configPath: string): Promise<void> {
 			evmChains(config).map(({ chainId }) => chainId),
 		);
 	const evm = [...chains.values()];
-	const { book, want, kept } = keepPrices({ config, chains: evm, nowMs, signal: answered.signal, log });
-	tellSimulators(evm, log);
-	const desk = createDesk({ config, book, pauses, nowMs, random: randomBytes });
+	const { priceCache, want, kept } = keepPrices({ config, chains: evm, nowMs, signal: answered.signal, log });
+	logSimulationMethods(evm, log);
+	const desk = createDesk({ config, priceCache, pauses, nowMs, random: randomBytes });
 	const routes = apiRoutes({
 		config,
 		chains,
@@ -180,7 +180,7 @@ export async function runApi(configPath: string): Promise<void> {
 		pool,
 		listener,
 		finalitySeconds,
-		book,
+		priceCache,
 		wantPrices: want,
 		desk,
 		pauses,
@@ -210,7 +210,7 @@ export async function runApi(configPath: string): Promise<void> {
 	if (meter) {
 		watchKeys({ meter, networks, sealKeys, nowMs });
 		watchClock({ meter, db: pool, nowMs });
-		watchPrices({ meter, config, book, desk, nowMs });
+		watchPrices({ meter, config, priceCache, desk, nowMs });
 		watchPauses({ meter, config, read: pauses.open });
 		watchConfig({ meter, loadedAtMs });
 	}

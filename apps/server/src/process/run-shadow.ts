@@ -7,7 +7,7 @@ import { evmChains } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { readConfig } from "../config/read-config.ts";
-import { configBook } from "../desk/price/config-book.ts";
+import { configPriceCache } from "../desk/price/config-price-cache.ts";
 import { keepPrices } from "../desk/price/keep-prices.ts";
 import type { PriceNews } from "../desk/price/price-news.ts";
 import type { ShadowOptions } from "../operate/shadow/define-shadow-commands.ts";
@@ -15,7 +15,7 @@ import { formatReport, reportToJson } from "../operate/shadow/format-report.ts";
 import { generateRequests, type TimedRequest } from "../operate/shadow/generate-requests.ts";
 import type { Holding, JournalLine, ShadowTerms } from "../operate/shadow/journal.ts";
 import { createJournalFile, readJournal } from "../operate/shadow/journal-file.ts";
-import { equalStock, readStock } from "../operate/shadow/opening-stock.ts";
+import { equalInventory, readInventory } from "../operate/shadow/opening-inventory.ts";
 import { readRequests } from "../operate/shadow/read-requests.ts";
 import { runRecordedDay } from "../operate/shadow/run-recorded-day.ts";
 import { createShadowDay } from "../operate/shadow/shadow-day.ts";
@@ -50,8 +50,8 @@ function offeredToAll(config: Config): Config {
 
 type Plan = { config: Config; options: ShadowOptions; seed: string; terms: ShadowTerms };
 
-function termsOf({ acceptSeconds, restockHours, restockBps }: ShadowOptions): ShadowTerms {
-	return { acceptMs: acceptSeconds * 1_000, restockEveryMs: restockHours * 3_600_000, restockBps };
+function termsOf({ acceptSeconds, replenishHours, replenishBps }: ShadowOptions): ShadowTerms {
+	return { acceptMs: acceptSeconds * 1_000, replenishEveryMs: replenishHours * 3_600_000, replenishBps };
 }
 
 /** Plays a recorded day again, under the present configuration. */
@@ -74,7 +74,7 @@ async function replay(path: string, { config, options, seed, terms }: Plan): Pro
 				config,
 				prices,
 				requests,
-				stock: openingOf({ config, options, latest: firstBlocks(prices) }),
+				inventory: openingOf({ config, options, latest: firstBlocks(prices) }),
 				terms,
 				seed,
 				source: `Prices recorded in ${path}, ${isRecorded ? "and its requests" : wordsFor(options, seed)}.`,
@@ -163,7 +163,7 @@ async function runLiveDay(
 	const asked = new Set<Promise<void>>();
 	const shadow = createShadowDay({
 		config,
-		stock: openingOf({ config, options, latest: firstBlocks([...latest.values()]) }),
+		inventory: openingOf({ config, options, latest: firstBlocks([...latest.values()]) }),
 		terms,
 		seed: `${seed}/${day}`,
 		source: `Prices of live chains, ${wordsFor(options, seed)}.`,
@@ -185,7 +185,7 @@ async function runLiveDay(
 	while (!signal.aborted && Date.now() < startMs + lastsMs) {
 		const nowMs = Date.now();
 		for (; !next.done && next.value.atMs <= nowMs; next = requests.next()) {
-			shadow.request(next.value.request(shadow.book), nowMs);
+			shadow.request(next.value.request(shadow.priceCache), nowMs);
 		}
 		shadow.advance(nowMs);
 		await pause(signal);
@@ -219,10 +219,10 @@ function openingOf({
 	options,
 	latest,
 }: Pick<Plan, "config" | "options"> & { latest: readonly BlockPrices[] }): Holding[] {
-	if (options.stock !== undefined) return readStock(options.stock, config);
-	const { book } = configBook(config, { nowMs: Date.now });
-	for (const prices of latest) book.update(prices, { nowMs: prices.timestampUnixSeconds * 1_000 });
-	return equalStock(options.stockUsd, { config, book });
+	if (options.inventory !== undefined) return readInventory(options.inventory, config);
+	const { priceCache } = configPriceCache(config, { nowMs: Date.now });
+	for (const prices of latest) priceCache.update(prices, { nowMs: prices.timestampUnixSeconds * 1_000 });
+	return equalInventory(options.inventoryUsd, { config, priceCache });
 }
 
 /** The last news of each source. */

@@ -3,7 +3,7 @@ import type { Milliseconds } from "@geoswap/protocol";
 import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
 import { ensurePartitions } from "../database/ensure-partitions.ts";
-import { followPause } from "../follow/follow-pace.ts";
+import { followPause } from "../follow/follow-pause.ts";
 import { keepFollowing } from "../follow/keep-following.ts";
 import { hasOpenJobs } from "../job/has-open-jobs.ts";
 import type { AttesterClient } from "../round/attestation/attester-client.ts";
@@ -11,7 +11,7 @@ import { pollHeartbeats } from "../round/attestation/poll-heartbeats.ts";
 import type { FollowerMetrics } from "../telemetry/follower-metrics.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Deliverer } from "../webhook/create-deliverer.ts";
-import type { WorkerPumps } from "./create-pumps.ts";
+import type { WorkerHandlers } from "./create-handlers.ts";
 import { keepEvents } from "./keep-events.ts";
 import type { WorkerChain } from "./worker-chain.ts";
 
@@ -45,7 +45,7 @@ export function runWorkerLoops({
 	config: Config;
 	chains: readonly WorkerChain[];
 	pool: DatabasePool;
-	worker: Pick<WorkerPumps, "engine" | "tick" | "rebuild">;
+	worker: Pick<WorkerHandlers, "engine" | "tick" | "rebuild">;
 	/** Says that prices of these chains are wanted. */
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	attesters: readonly AttesterClient[];

@@ -4,7 +4,7 @@ import { readConfig } from "../config/read-config.ts";
 import { readSecret, readWebhookKeys } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
 import { ensurePartitions } from "../database/ensure-partitions.ts";
-import { createDesk } from "../desk/desk.ts";
+import { createDesk } from "../desk/create-desk.ts";
 import { deskChains } from "../desk/desk-chain.ts";
 import { keepPrices } from "../desk/price/keep-prices.ts";
 import { refundWorth } from "../desk/refund-worth.ts";
@@ -23,16 +23,16 @@ import { rpcMetrics } from "../telemetry/rpc-metrics.ts";
 import { signerMetrics } from "../telemetry/signer-metrics.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
 import { connectWorkerChains } from "./connect-worker-chains.ts";
-import { createPumps } from "./create-pumps.ts";
+import { createHandlers } from "./create-handlers.ts";
+import { logSimulationMethods } from "./log-simulation-methods.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { runWorkerLoops } from "./run-worker-loops.ts";
 import { serveWebhooks } from "./serve-webhooks.ts";
-import { tellSimulators } from "./tell-simulators.ts";
 import { warnOfPlainKeys } from "./warn-of-plain-keys.ts";
 import { watchWorker, workerMetrics } from "./watch-worker.ts";
 
 const retryMaxMs = 5_000;
-/** Milliseconds that running pumps may take to end when the worker is told to stop. */
+/** Milliseconds that running handlers may take to end when the worker is told to stop. */
 const finishWithinMs = 10_000;
 /** Database connections for all that a worker does at once. */
 const workConnections = 30;
@@ -69,35 +69,42 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 	const onRefusal = meter && countRefusals(meter);
 	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd worker", max, onRefusal });
 	const watching = meter && openDatabase({ url: databaseUrl, ...watchingDatabase });
-	const { book, want, kept } = keepPrices({ config, chains: evm, nowMs, signal, log });
-	const desk = createDesk({ config, book, nowMs, random: randomBytes });
-	if (meter && watching) watchWorker({ meter, config, chains, book, desk, db: watching, nowMs });
+	const { priceCache, want, kept } = keepPrices({ config, chains: evm, nowMs, signal, log });
+	const desk = createDesk({ config, priceCache, nowMs, random: randomBytes });
+	if (meter && watching) watchWorker({ meter, config, chains, priceCache, desk, db: watching, nowMs });
 	await expectDatabase(pool, "worker", config.database.roles);
 	await expectOpenSwaps(pool, config, { role: "worker" });
 	await ensurePartitions(pool, { nowMs: nowMs() });
 
 	const attesters = config.attesters.map(({ url }) => connectAttester({ url, timeoutMs: attesterTimeoutMs }));
 	const pricedChains = deskChains(config);
-	const worker = createPumps({
+	const worker = createHandlers({
 		config,
 		chains,
 		pool,
 		engine: connectEngine(config.restate),
 		desk,
 		attesters,
-		worthOf: (order) => refundWorth(order, { chains: pricedChains, book, nowMs: nowMs() }),
+		worthOf: (order) => refundWorth(order, { chains: pricedChains, priceCache, nowMs: nowMs() }),
 		tracer,
 		metrics,
 		nowMs,
 		newId: randomUUID,
 		log,
 	});
-	tellSimulators(evm, log);
+	logSimulationMethods(evm, log);
 	const webhooks = serveWebhooks({ config, pool, keys: readWebhookKeys({ nowMs }), meter, nowMs, log });
-	const { pumps } = worker;
+	const { handlers } = worker;
 	const { host, port, publicUrl } = config.worker;
 	const { identityKeys } = config.restate;
-	const server = await serveDurable({ pumps: pumps.pumps, host, port, identityKeys, retryMaxMs, log });
+	const server = await serveDurable({
+		handlers: handlers.handlers,
+		host,
+		port,
+		identityKeys,
+		retryMaxMs,
+		log,
+	});
 	log.info({ url: server.url }, "listening");
 	const admin = connectEngineAdmin(config.restate);
 	const { joined, stay, leave } = joinEngine({ admin, url: publicUrl ?? server.url, signal, log });
@@ -119,7 +126,7 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 	await runUntilStopped({
 		stopping,
 		close: [
-			() => Promise.all([pumps.finish(finishWithinMs), kept, joined, ...loops]),
+			() => Promise.all([handlers.finish(finishWithinMs), kept, joined, ...loops]),
 			leave,
 			() => webhooks?.sender.close(),
 			() => server.close(),

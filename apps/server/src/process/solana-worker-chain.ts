@@ -1,9 +1,9 @@
 import { toSolanaWord } from "@geoswap/protocol";
-import { askTwoHosts } from "../chain/ask-two-hosts.ts";
+import { requestTwoHosts } from "../chain/request-two-hosts.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { readRecords } from "../chain/solana/program/read-records.ts";
 import { checkOwnAccounts } from "../chain/solana/read/check-own-accounts.ts";
-import { seeSolanaDeposit } from "../chain/solana/read/see-solana-deposit.ts";
+import { readSolanaDeposit } from "../chain/solana/read/read-solana-deposit.ts";
 import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
 import type { SolanaChainConfig } from "../config/chain-config.ts";
 import { solanaFollower } from "../follow/solana/solana-follower.ts";
@@ -35,8 +35,8 @@ export function solanaWorkerChain({
 		createLanes: (deps) => createSolanaLane({ ...deps, chain, keys, policy: config }),
 		createFollower: (deps) => solanaFollower({ ...deps, chain, relayers }),
 		askSecondProvider: (deposit, needed) =>
-			askTwoHosts(
-				agreeing.map(({ host, chain: at }) => ({ host, see: (asked) => seeSolanaDeposit(at, asked) })),
+			requestTwoHosts(
+				agreeing.map(({ host, chain: at }) => ({ host, see: (asked) => readSolanaDeposit(at, asked) })),
 				deposit,
 				needed,
 			),

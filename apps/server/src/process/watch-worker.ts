@@ -2,8 +2,8 @@ import type { Milliseconds } from "@geoswap/protocol";
 import type { Config } from "../config/config.ts";
 import { configuredAssets } from "../config/configured-assets.ts";
 import type { DatabasePool } from "../database/database.ts";
-import type { PriceBook } from "../desk/price/price-book.ts";
-import type { Desk } from "../desk/venue.ts";
+import type { Desk } from "../desk/desk.ts";
+import type { PriceCache } from "../desk/price/price-cache.ts";
 import { watchClock } from "../operate/watch/watch-clock.ts";
 import { watchDatabase } from "../operate/watch/watch-database.ts";
 import { watchPauses } from "../operate/watch/watch-pauses.ts";
@@ -25,7 +25,7 @@ export function watchWorker({
 	meter,
 	config,
 	chains,
-	book,
+	priceCache,
 	desk,
 	db,
 	nowMs,
@@ -33,13 +33,13 @@ export function watchWorker({
 	meter: Meter;
 	config: Config;
 	chains: readonly WorkerChain[];
-	book: PriceBook;
+	priceCache: PriceCache;
 	desk: Desk;
 	/** A pool apart from the one that swaps use. */
 	db: DatabasePool;
 	nowMs: () => Milliseconds;
 }): void {
-	watchPrices({ meter, config, book, desk, nowMs });
+	watchPrices({ meter, config, priceCache, desk, nowMs });
 	watchDatabase({ meter, config, db, nowMs });
 	watchRelayers({ meter, chains, db, nowMs });
 	watchSigningKeys({ meter, config, chains, db });
@@ -61,7 +61,7 @@ export function workerMetrics(meter: Meter, { chains }: Pick<Config, "chains">) 
 	};
 }
 
-/** Returns the tokens of which vaults need stock: on an EVM chain its settlement token buys all others. */
+/** Returns the tokens of which vaults need inventory: on an EVM chain its settlement token buys all others. */
 function payoutTokensOf({ chains }: Pick<Config, "chains">): PayoutToken[] {
 	return configuredAssets({ chains }).flatMap((asset): PayoutToken[] => {
 		const chain = chains.find(({ chainId }) => chainId === asset.chainId);

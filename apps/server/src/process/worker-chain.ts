@@ -1,18 +1,21 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { NeededDepth } from "../chain/ask-two-hosts.ts";
 import type { DepositSight, ToldDeposit } from "../chain/deposit-sight.ts";
 import type { HeadNews } from "../chain/node-pool/watch-heads.ts";
+import type { NeededDepth } from "../chain/request-two-hosts.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { DatabasePool } from "../database/database.ts";
-import type { Engine, Pump } from "../durable/durable.ts";
+import type { Engine, Handler } from "../durable/engine.ts";
 import type { Follower } from "../follow/keep-following.ts";
 import type { LaneDeps } from "../lane/evm/lane.ts";
 import type { LostOrderSearch } from "../round/rebuild/find-lost-orders.ts";
 import type { SolanaOutcome } from "../round/rebuild/rebuild-orders.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** All that a worker runs for one chain. Lanes and followers differ by the kind of chain; whoever runs them need not ask. */
+/**
+ * All that a worker runs for one chain. Lanes and followers differ by the kind of chain; whoever runs them need not
+ * ask.
+ */
 export type WorkerChain = {
 	chainId: number;
 	config: ChainConfig;
@@ -22,7 +25,7 @@ export type WorkerChain = {
 	isAnyLaneGood: boolean;
 	/** News of the chain's blocks. Absent if no node is subscribed to. */
 	news?: HeadNews | undefined;
-	createLanes: (deps: LaneDeps) => Pump;
+	createLanes: (deps: LaneDeps) => Handler;
 	createFollower: (deps: {
 		pool: DatabasePool;
 		engine: Engine;

@@ -1,6 +1,6 @@
 import { type FailureCode, type Milliseconds, toChainId } from "@geoswap/protocol";
 import type { Database } from "../database/database.ts";
-import type { Desk } from "../desk/venue.ts";
+import type { Desk } from "../desk/desk.ts";
 import { dropEnded, lockJobsAndWaits, queueJobs, withdrawJobs } from "../job/queue-jobs.ts";
 import {
 	dropExposures,
@@ -9,14 +9,14 @@ import {
 	markExposuresFinal,
 	putAtRisk,
 } from "../money/exposure.ts";
+import { markReservationsOpened, reserveAgain, unreserveAll } from "../money/inventory/reservations.ts";
 import { bookLoss } from "../money/ledger/book-loss.ts";
-import { markReservationsOpened, reserveAgain, unreserveAll } from "../money/stock/reservations.ts";
 import { recordUnsettledGas } from "../money/unsettled-gas.ts";
 import type { Decision, Hold } from "../swap/decide/decision.ts";
 import { writeWaits } from "../swap/due/write-waits.ts";
 import type { Move } from "../swap/facts/swap-notes.ts";
 import type { SwapRecord } from "../swap/facts/swap-record.ts";
-import { strikeAccount } from "../swap/record/strike-account.ts";
+import { recordRefusal } from "../swap/record/record-refusal.ts";
 import { type Plan, planChanges } from "./plan-changes.ts";
 import { recordFacts, writeSwaps } from "./write-swaps.ts";
 
@@ -44,10 +44,11 @@ export type Applied = {
 /**
  * Writes what was decided about many swaps, all or nothing, a table at a time. The swaps must be held.
  *
- * Locks are taken in one order everywhere: swaps, jobs, books, waits, ladders, stock, exposure; of each table in the
- * order of its key. All swaps to a token want its stock, and all blocks of a chain want the jobs and waits of its
- * swaps, so nobody may hold the one and wait for the other. A follower takes jobs, books, then waits, then stock. Only
- * `submitSwap` comes to the swap after the stock: it inserts a new row, which nobody else can hold.
+ * Locks are taken in one order everywhere: swaps, jobs, books, waits, ladders, inventory, exposure; of each table in
+ * the order of its key. All swaps to a token want its inventory, and all blocks of a chain want the jobs and waits of
+ * its swaps, so nobody may hold the one and wait for the other. A follower takes jobs, books, then waits, then
+ * inventory. Only
+ * `submitSwap` comes to the swap after the inventory: it inserts a new row, which nobody else can hold.
  */
 export async function applyPlans(
 	db: Database,
@@ -208,7 +209,7 @@ function isNowFinal(plan: Plan): boolean {
 	return plan.decided.isUnfinalExposed && isDepositFinal(plan);
 }
 
-/** Writes strikes, one swap at a time since they are rare, and the gas of swaps that ended unsettled. */
+/** Writes refusals, one swap at a time since they are rare, and the gas of swaps that ended unsettled. */
 async function applySeldom(
 	db: Database,
 	plans: readonly Plan[],
@@ -216,7 +217,7 @@ async function applySeldom(
 ): Promise<void> {
 	for (const plan of plans) {
 		const { swap } = plan.decided;
-		if (plan.strike) await strikeAccount(db, { swapId: swap.id, reason: plan.strike, nowMs });
+		if (plan.refusal) await recordRefusal(db, { swapId: swap.id, reason: plan.refusal, nowMs });
 	}
 	const unsettled = plans.filter((plan) => isEnding(plan) && plan.change?.status !== "settled");
 	await recordUnsettledGas(db, { swapIds: unsettled.map(({ decided: { swap } }) => swap.id), nowMs });

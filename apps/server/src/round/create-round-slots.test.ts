@@ -5,7 +5,7 @@ function scene({ slots, backlog, roundMs = 0 }: { slots: number; backlog: number
 	const poked: string[] = [];
 	let rounds = 0;
 	let nowMs = 0;
-	const pump = createRoundSlots({
+	const runLane = createRoundSlots({
 		runRound: async () => {
 			nowMs += roundMs;
 			return { ran: 60, hasMore: ++rounds < backlog };
@@ -14,23 +14,23 @@ function scene({ slots, backlog, roundMs = 0 }: { slots: number; backlog: number
 		engine: { poke: async ({ object, key }) => void poked.push(`${object}/${key}`) },
 		nowMs: () => nowMs,
 	});
-	return { pump, poked, rounds: () => rounds };
+	return { runLane, poked, rounds: () => rounds };
 }
 
 test("a slot runs rounds until nothing is due, and pokes the next slot meanwhile", async () => {
-	const { pump, poked, rounds } = scene({ slots: 2, backlog: 3 });
-	await pump("0");
+	const { runLane, poked, rounds } = scene({ slots: 2, backlog: 3 });
+	await runLane("0");
 	expect({ poked, rounds: rounds() }).toEqual({ poked: ["round/1", "round/1"], rounds: 3 });
 });
 
 test("the last slot pokes nobody", async () => {
-	const { pump, poked, rounds } = scene({ slots: 2, backlog: 3 });
-	await pump("1");
+	const { runLane, poked, rounds } = scene({ slots: 2, backlog: 3 });
+	await runLane("1");
 	expect({ poked, rounds: rounds() }).toEqual({ poked: [], rounds: 3 });
 });
 
 test("a slot that never finishes stops in time and pokes itself again", async () => {
-	const { pump, poked, rounds } = scene({ slots: 1, backlog: 1_000, roundMs: 5_000 });
-	await pump("0");
+	const { runLane, poked, rounds } = scene({ slots: 1, backlog: 1_000, roundMs: 5_000 });
+	await runLane("0");
 	expect({ poked, rounds: rounds() }).toEqual({ poked: ["round/0"], rounds: 4 });
 });

@@ -1,9 +1,9 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { Engine, Pump } from "../durable/durable.ts";
+import type { Engine, Handler } from "../durable/engine.ts";
 import type { RoundRun } from "./run-round.ts";
 
-/** Longest run of the pump: the engine takes it away from a worker that it has not heard from for a minute. */
-const longestMs = 20_000;
+/** Longest run of the handler: the engine takes it away from a worker that it has not heard from for a minute. */
+const maxMs = 20_000;
 
 /**
  * Key: a slot, from 0 on. A round takes whichever swaps are due, so slots share nothing and need no rule: the locks of
@@ -20,9 +20,9 @@ export function createRoundSlots({
 	slots: number;
 	engine: Engine;
 	nowMs: () => Milliseconds;
-}): Pump {
+}): Handler {
 	return async (key) => {
-		const endsAtMs = nowMs() + longestMs;
+		const endsAtMs = nowMs() + maxMs;
 		while ((await runRound()).hasMore) {
 			const next = Number(key) + 1;
 			if (next < slots) await engine.poke({ object: "round", key: String(next) });

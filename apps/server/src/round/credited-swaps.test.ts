@@ -12,7 +12,7 @@ let database: TestDatabase;
 
 beforeAll(async () => {
 	database = await createTestDatabase({ as: "owner" });
-	await database.pool.query("insert into stock values ($1, $2, 1000, 1000, 0, 1)", [
+	await database.pool.query("insert into inventory values ($1, $2, 1000, 1000, 0, 1)", [
 		destinationId,
 		hexToBytes(token),
 	]);

@@ -4,11 +4,11 @@ import type { QueuedJob } from "../job/queue-jobs.ts";
 import type { Action, Decision, DepositToSee, Hold, QueueAction } from "../swap/decide/decision.ts";
 import type { NextWait } from "../swap/due/write-waits.ts";
 import type { ExposureCaps } from "../swap/facts/exposure-caps.ts";
-import type { StrikeReason } from "../swap/facts/strike-reason.ts";
+import type { RefusalReason } from "../swap/facts/refusal-reason.ts";
 import type { SwapRecord } from "../swap/facts/swap-record.ts";
 import type { WaitFor } from "../swap/facts/wait-for.ts";
-import { movedTo } from "./advance-swap.ts";
-import type { LookedAt, WaitBefore } from "./look-at-swaps.ts";
+import { applyTransition } from "./apply-transition.ts";
+import type { LookedAt, WaitBefore } from "./load-swap-facts.ts";
 import type { SwapChange } from "./write-swaps.ts";
 
 /** A swap, the facts about it, and the decision. */
@@ -27,7 +27,7 @@ export type Plan = {
 	unreserves: boolean;
 	/** True if its order is open. */
 	isOpened: boolean;
-	strike: StrikeReason | undefined;
+	refusal: RefusalReason | undefined;
 	/** True if a fill is queued for a swap that is not settled: only a settled one is owed whatever happens. */
 	isFilling: boolean;
 	/** The most that the queued fill may put at risk. */
@@ -42,10 +42,10 @@ export type Plan = {
 
 /** Time until the next look at a swap that nothing wakes. It doubles each time. */
 const unwokenMs = 60_000;
-const longestWaitMs = 600_000;
+const maxWaitMs = 600_000;
 /** Time until the next look at a held swap: nobody wakes it when there is room again, or a price. */
 const heldMs = 2_000;
-/** Time after which an unanswered question is asked again, by poking its pump. */
+/** Time after which an unanswered question is asked again, by poking its handler. */
 const unansweredMs = 30_000;
 
 /** Returns what to write for a decision. Pure. Throws if the swap cannot make a move. */
@@ -63,7 +63,7 @@ export function planChanges(decided: Decided, heldBy?: Hold): Plan {
 		reserves: false,
 		unreserves: isEnd,
 		isOpened: false,
-		strike: undefined,
+		refusal: undefined,
 		isFilling: false,
 		caps: undefined,
 		isExposing: decision.isAtRisk === true && !isEnd && !isExposed,
@@ -86,7 +86,7 @@ export function planChanges(decided: Decided, heldBy?: Hold): Plan {
 				if (action.path.includes("deposited")) plan.isOpened = true;
 				break;
 			case "give-up":
-				plan.strike = action.strike;
+				plan.refusal = action.refusal;
 				break;
 			case "reserve":
 				plan.reserves = true;
@@ -143,7 +143,7 @@ function changeOf(swap: SwapRecord, { actions, isEnd }: Decision): SwapChange | 
 		} else if (action.do === "give-up") {
 			change = { ...change, givingUp: change.givingUp ?? action.code, isVisible: true };
 		} else if (action.do === "advance") {
-			const moved = movedTo(swap, action.path);
+			const moved = applyTransition(swap, action.path);
 			if (!moved) continue;
 			// A refund in the same round gets the reason too.
 			const reason = swap.givingUp ?? change.givingUp;
@@ -222,7 +222,7 @@ function patienceOf({ timeoutMs }: Decision, idleRounds: number): number {
 		timeoutMs === undefined
 			? unwokenMs * 2 ** Math.min(idleRounds, 10)
 			: timeoutMs * (1 + Math.floor(idleRounds / 10));
-	return Math.min(longestWaitMs, ms);
+	return Math.min(maxWaitMs, ms);
 }
 
 /** Removes heights that were already reached when the facts were read: the decision has taken them into account. */

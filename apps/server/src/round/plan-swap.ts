@@ -1,7 +1,7 @@
 import { decide } from "../swap/decide/decide.ts";
 import type { Decision } from "../swap/decide/decision.ts";
 import { type PolicyConfig, swapPolicy } from "../swap/decide/swap-policy.ts";
-import type { Look } from "./look-at-swaps.ts";
+import type { Look } from "./load-swap-facts.ts";
 import { type Plan, planChanges } from "./plan-changes.ts";
 
 /** Time until the next round if one of the swap's chains is not followed yet, or not configured. */

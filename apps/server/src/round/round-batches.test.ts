@@ -18,8 +18,8 @@ test.each([11, 23, 37, 53])(
 		const worlds = await Promise.all(
 			databases.map(async ({ owner, pool }, i) => {
 				await owner.query(
-					`truncate swaps, swap_events, waits, jobs, chain_events, reservations, exposures, stock, pair_volume, chain_heads,
-					heartbeats, account_strikes, unsettled_gas, postings, entries`,
+					`truncate swaps, swap_events, waits, jobs, chain_events, reservations, exposures, inventory, pair_volume, chain_heads,
+					heartbeats, account_refusals, unsettled_gas, postings, entries`,
 				);
 				await insertRandomWorld(owner, { nowMs });
 				const ids = await insertRandomSwaps(owner, { count: 60, nowMs, random: sequence(seed) });
@@ -40,7 +40,7 @@ test.each([11, 23, 37, 53])(
 				});
 				while ((await runRound()).hasMore);
 				const { rows } = await pool.query(
-					`select swap_id, fact, idle_rounds, failures, head_chain_id, head_number, finalized_chain_id, finalized_number
+					`select swap_id, fact, idle_rounds, failed_rounds, head_chain_id, head_number, finalized_chain_id, finalized_number
 					from waits order by swap_id`,
 				);
 				return { world: await readRandomWorld(owner), waits: rows };
@@ -51,6 +51,6 @@ test.each([11, 23, 37, 53])(
 		const facts = new Set((together.world.swap_events as { fact: string }[]).map(({ fact }) => fact));
 		// All kinds of swaps are among them.
 		expect(facts.size).toBeGreaterThan(10);
-		expect(together.waits.filter(({ failures }) => failures > 0)).toEqual([]);
+		expect(together.waits.filter(({ failed_rounds }) => failed_rounds > 0)).toEqual([]);
 	},
 );

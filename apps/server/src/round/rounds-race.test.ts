@@ -13,7 +13,7 @@ import { submitSwap } from "../api/submit/submit-swap.ts";
 import { inTransaction } from "../database/database.ts";
 import { finishJobs } from "../job/finish-jobs.ts";
 import { markDepositsFinal } from "../money/exposure.ts";
-import { saveStock } from "../money/stock/stock-balance.ts";
+import { saveInventory } from "../money/inventory/inventory-balance.ts";
 import { markOrders, markSwaps } from "../swap/due/mark-swaps.ts";
 import { createRound } from "./run-round.ts";
 
@@ -51,7 +51,7 @@ async function submit(i: number): Promise<void> {
 			refundAfter: BigInt(now + 900),
 		}),
 	};
-	const delivery = { kind: "stock", amount: 4n } as const;
+	const delivery = { kind: "inventory", amount: 4n } as const;
 	const pairs = ([token, other] as const).map((one) => ({
 		chainId: destinationId,
 		token: one,
@@ -85,7 +85,7 @@ async function submit(i: number): Promise<void> {
 		isInTime: () => true,
 		admit: () => {},
 		countedOrders: [],
-		limits: { shareOfStock: 1, unopenedUsdCents: undefined, reservationSeconds: 60 },
+		limits: { shareOfInventory: 1, unopenedUsdCents: undefined, reservationSeconds: 60 },
 		nowMs,
 	});
 	expect(result.outcome).toBe("created");
@@ -99,7 +99,9 @@ const eventOf = {
 	refund: "Refunded",
 } as const;
 
-/** Makes a block of a chain: all jobs that lanes have sent are done, in one transaction, as `applyBlock` writes them. */
+/**
+ * Makes a block of a chain: all jobs that lanes have sent are done, in one transaction, as `applyBlock` writes them.
+ */
 async function makeBlock(chainId: number): Promise<void> {
 	await inTransaction(database.pool, async (db) => {
 		const { rows: heads } = await db.query<{ number: number }>(
@@ -131,12 +133,12 @@ async function makeBlock(chainId: number): Promise<void> {
 			db,
 			events.map((event) => event.orderId),
 		);
-		const stock = [other, token].map((one) => ({
+		const inventory = [other, token].map((one) => ({
 			token: one as Hex,
 			balance: 10n ** 9n,
 			outflowAvailable: 10n ** 9n,
 		}));
-		if (chainId === destinationId) await saveStock(db, { chainId, blockNumber: number, stock });
+		if (chainId === destinationId) await saveInventory(db, { chainId, blockNumber: number, inventory });
 		await markDepositsFinal(db, { chainId, after: number - 3, upTo: number - 2 });
 	});
 }
@@ -170,11 +172,11 @@ async function runLane(): Promise<void> {
 
 test("rounds, submits, followers and lanes run concurrently without a deadlock, and every swap ends", async () => {
 	await insertRandomWorld(database.owner, { nowMs: Date.now() });
-	await database.owner.query("insert into stock values ($1, $2, 1000000000, 1000000000, 0, 1)", [
+	await database.owner.query("insert into inventory values ($1, $2, 1000000000, 1000000000, 0, 1)", [
 		destinationId,
 		hexToBytes(other),
 	]);
-	await database.owner.query("update stock set balance = 1000000000");
+	await database.owner.query("update inventory set balance = 1000000000");
 	const lines: { msg: string }[] = [];
 	const log = pino({ level: "info" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
 	const clock = {
@@ -233,7 +235,7 @@ test("rounds, submits, followers and lanes run concurrently without a deadlock, 
 	const { rows } = await database.pool.query(
 		`select (select count(*) from swaps) as swaps, (select count(*) from waits) as waits, (select count(*) from jobs) as jobs,
 			(select count(*) from exposures) as exposures, (select count(*) from reservations) as reservations,
-			(select sum(reserved) from stock) as reserved, (select sum(in_flight) from pair_volume) as in_flight`,
+			(select sum(reserved) from inventory) as reserved, (select sum(in_flight) from pair_volume) as in_flight`,
 	);
 	const nothing = { waits: 0, jobs: 0, exposures: 0, reservations: 0, reserved: 0n, in_flight: 0n };
 	expect(rows).toEqual([{ swaps: submitted, ...nothing }]);

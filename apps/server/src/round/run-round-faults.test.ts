@@ -21,7 +21,7 @@ let database: TestDatabase;
 beforeAll(async () => {
 	database = await createTestDatabase();
 	const { pool } = database;
-	await pool.query("insert into stock values ($1, $2, 100000, 100000, 0, 1)", [
+	await pool.query("insert into inventory values ($1, $2, 100000, 100000, 0, 1)", [
 		destinationId,
 		hexToBytes(token),
 	]);
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterEach(() =>
 	database.owner.query(
-		`truncate jobs, exposures, waits, reservations, chain_events; update stock set reserved = 0;
+		`truncate jobs, exposures, waits, reservations, chain_events; update inventory set reserved = 0;
 		update pair_volume set in_flight = 0`,
 	),
 );
@@ -143,7 +143,7 @@ test("a round whose process dies before it commits has done nothing", async () =
 	});
 	await expect(round(scene, { pool })()).rejects.toThrow("terminating connection");
 	expect(await scene.jobs()).toEqual({});
-	expect(await waitOf(scene)).toMatchObject({ failures: 0, fact: null });
+	expect(await waitOf(scene)).toMatchObject({ failed_rounds: 0, fact: null });
 	expect(await round(scene)()).toMatchObject({ ran: 1 });
 	expect(await scene.jobs()).toEqual({ open: "queued" });
 });
@@ -169,7 +169,7 @@ test("a swap that cannot be read blocks no other, and is retried less and less o
 	const log = pino({}, { write: (line) => lines.push(JSON.parse(line)) });
 	await round(first, { log })();
 	for (const one of [first, last]) expect(await one.jobs()).toEqual({ open: "queued" });
-	expect(await waitOf(poison)).toMatchObject({ failures: 1, due_in: 10 });
+	expect(await waitOf(poison)).toMatchObject({ failed_rounds: 1, due_in: 10 });
 	expect(lines.filter(({ level }) => level >= 50)).toMatchObject([{ swapId: poison.uuid }]);
 	for (const due_in of [20, 40, 80]) {
 		await makeDue(poison);
@@ -182,7 +182,7 @@ test("a swap that cannot be read blocks no other, and is retried less and less o
 	);
 	await makeDue(poison);
 	await round(first)();
-	expect(await waitOf(poison)).toMatchObject({ failures: 0 });
+	expect(await waitOf(poison)).toMatchObject({ failed_rounds: 0 });
 });
 
 test("if the database refuses the writes for one swap, the others of the batch are done one by one", async () => {
@@ -204,10 +204,10 @@ test("if the database refuses the writes for one swap, the others of the batch a
 	}
 	for (const one of [first, last]) {
 		expect(await one.jobs()).toEqual({ open: "queued" });
-		expect(await waitOf(one)).toMatchObject({ failures: 0, fact: "opening" });
+		expect(await waitOf(one)).toMatchObject({ failed_rounds: 0, fact: "opening" });
 	}
 	expect(await poison.jobs()).toEqual({});
-	expect(await waitOf(poison)).toMatchObject({ failures: 1, fact: null });
+	expect(await waitOf(poison)).toMatchObject({ failed_rounds: 1, fact: null });
 });
 
 test("a swap whose statements time out is postponed, and blocks no other of its batch", async () => {
@@ -236,7 +236,7 @@ test("a swap whose statements time out is postponed, and blocks no other of its 
 	for (const limit of limits) expect(limit).toMatchObject({ rows: [{ ended_after: "10s" }] });
 	for (const one of [first, ...others]) expect(await one.jobs()).toEqual({ open: "queued" });
 	expect(await slow.jobs()).toEqual({});
-	expect(await waitOf(slow)).toMatchObject({ failures: 1, due_in: 10 });
+	expect(await waitOf(slow)).toMatchObject({ failed_rounds: 1, due_in: 10 });
 });
 
 test("if every swap times out a run ends soon, and the next run starts with other swaps", async () => {
@@ -269,7 +269,7 @@ test("a deadlock is retried and counts against no swap", async () => {
 		},
 	});
 	expect(await round(scene, { pool })()).toEqual({ ran: 1, hasMore: false });
-	expect(await waitOf(scene)).toMatchObject({ failures: 0, fact: "opening" });
+	expect(await waitOf(scene)).toMatchObject({ failed_rounds: 0, fact: "opening" });
 });
 
 test("the exposure of all fills of a batch is counted together, with what is already at risk", async () => {
@@ -356,20 +356,20 @@ test("nothing is filled on a chain that is paused for broken finality, even if t
 	for (const one of [cross, within]) expect(await one.jobs()).toMatchObject({ fill: "queued" });
 });
 
-test("stock that two late opens of one batch need is given to only one of them", async () => {
+test("inventory that two late opens of one batch need is given to only one of them", async () => {
 	const scenes = [
 		await createSwapScene(database.pool, { isReserved: false }),
 		await createSwapScene(database.pool, { isReserved: false }),
 	] as const;
 	const [scene] = scenes;
-	await database.pool.query("update stock set balance = 700");
+	await database.pool.query("update inventory set balance = 700");
 	for (const one of scenes) await one.emit("Opened", originId);
 	await scene.moveHeads(1);
 	await round(scene)();
 	const jobs = await Promise.all(scenes.map((one) => one.jobs()));
 	expect(jobs.map((one) => Object.keys(one)[0]).toSorted()).toEqual(["fill", "void"]);
-	expect((await database.pool.query("select reserved from stock")).rows).toEqual([{ reserved: 400n }]);
-	await database.pool.query("update stock set balance = 100000");
+	expect((await database.pool.query("select reserved from inventory")).rows).toEqual([{ reserved: 400n }]);
+	await database.pool.query("update inventory set balance = 100000");
 });
 
 test("late opens without a price are held in one transaction, however many there are", async () => {

@@ -21,7 +21,7 @@ let database: TestDatabase;
 beforeAll(async () => {
 	database = await createTestDatabase();
 	const { pool } = database;
-	await pool.query("insert into stock values ($1, $2, 100000, 100000, 0, 1)", [
+	await pool.query("insert into inventory values ($1, $2, 100000, 100000, 0, 1)", [
 		destinationId,
 		hexToBytes(token),
 	]);
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterEach(() =>
 	database.owner.query(
-		`truncate jobs, exposures, waits, reservations, chain_events; update stock set reserved = 0;
+		`truncate jobs, exposures, waits, reservations, chain_events; update inventory set reserved = 0;
 		update pair_volume set in_flight = 0`,
 	),
 );
@@ -70,13 +70,13 @@ async function refusing(
 
 test("a locked row delays only the swaps that need it, and no follower", async () => {
 	const [held, free] = [await createSwapScene(database.pool), await createSwapScene(database.pool)];
-	// The delivery is final, so its reservation goes back to the stock.
+	// The delivery is final, so its reservation goes back to the inventory.
 	await held.emit("Opened", originId);
 	await held.emit("Filled", destinationId, filled);
 	await held.moveHeads(5);
 	const [holder, follower] = [await database.pool.connect(), await database.pool.connect()];
 	try {
-		await holder.query("begin; select from stock for update");
+		await holder.query("begin; select from inventory for update");
 		const running = round(held)();
 		await someoneWaits(database.pool);
 		await follower.query("begin; set local lock_timeout = 3000");
@@ -84,8 +84,8 @@ test("a locked row delays only the swaps that need it, and no follower", async (
 		await follower.query("commit");
 		await running;
 		expect(await free.jobs()).toEqual({ open: "queued" });
-		expect(await waitOf(free)).toMatchObject({ failures: 0, fact: "opening" });
-		expect(await waitOf(held)).toMatchObject({ failures: 0, fact: null });
+		expect(await waitOf(free)).toMatchObject({ failed_rounds: 0, fact: "opening" });
+		expect(await waitOf(held)).toMatchObject({ failed_rounds: 0, fact: null });
 		expect((await waitOf(held)).due_in).toBeLessThanOrEqual(2);
 	} finally {
 		await holder.query("rollback");
@@ -94,7 +94,7 @@ test("a locked row delays only the swaps that need it, and no follower", async (
 	}
 	await held.moveHeads(2);
 	await round(held)();
-	expect(await waitOf(held)).toMatchObject({ failures: 0, fact: "delivery-final" });
+	expect(await waitOf(held)).toMatchObject({ failed_rounds: 0, fact: "delivery-final" });
 }, 20_000);
 
 test("a wait is not deleted while its swap is being reopened", async () => {
@@ -127,8 +127,8 @@ test.each(["25P03", "42501", "42P01", "EPIPE"])(
 		});
 		await expect(round(scenes[0], { pool })()).rejects.toMatchObject({ code });
 		for (const scene of scenes) {
-			const { failures, due_in } = await waitOf(scene);
-			expect(failures).toBe(0);
+			const { failed_rounds, due_in } = await waitOf(scene);
+			expect(failed_rounds).toBe(0);
 			expect(due_in).toBeLessThanOrEqual(0);
 		}
 	},
@@ -140,8 +140,8 @@ test("an error with which the database refuses every swap counts against none of
 		await expect(round(scenes[0])()).rejects.toMatchObject({ code: "23514" });
 	});
 	for (const scene of scenes) {
-		const { failures, due_in } = await waitOf(scene);
-		expect(failures).toBe(0);
+		const { failed_rounds, due_in } = await waitOf(scene);
+		expect(failed_rounds).toBe(0);
 		expect(due_in).toBeLessThanOrEqual(2);
 	}
 	await scenes[0].moveHeads(2);
@@ -167,8 +167,8 @@ test.each(["cannot be read", "is refused"])(
 			expect(await round(scene, { pool })()).toMatchObject({ ran: 2, hasMore: false });
 		});
 		expect(looks).toBe(2 * marked);
-		const { mark, failures, due_in } = await waitOf(scene);
-		expect({ mark, failures }).toEqual({ mark: 1, failures: 1 });
+		const { mark, failed_rounds, due_in } = await waitOf(scene);
+		expect({ mark, failed_rounds }).toEqual({ mark: 1, failed_rounds: 1 });
 		expect(due_in).toBeGreaterThan(5);
 	},
 );
@@ -181,7 +181,7 @@ test("lanes are poked for what a round has committed, even if it fails afterward
 			const value = Reflect.get(target, key);
 			if (key !== "query") return typeof value === "function" ? value.bind(target) : value;
 			return async (statement: unknown, values?: unknown[]) => {
-				if (typeof statement === "string" && statement.includes("failures = "))
+				if (typeof statement === "string" && statement.includes("failed_rounds = "))
 					throw new Error("connection lost");
 				return (value as (...query: unknown[]) => unknown).call(target, statement, values);
 			};

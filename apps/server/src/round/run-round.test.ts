@@ -22,10 +22,10 @@ let database: TestDatabase;
 beforeAll(async () => {
 	database = await createTestDatabase();
 	const { pool } = database;
-	await pool.query("insert into stock values ($1, $2, 1000, 1000, 0, 1), ($1, '\\xbb', 1000, 1000, 0, 1)", [
-		destinationId,
-		hexToBytes(token),
-	]);
+	await pool.query(
+		"insert into inventory values ($1, $2, 1000, 1000, 0, 1), ($1, '\\xbb', 1000, 1000, 0, 1)",
+		[destinationId, hexToBytes(token)],
+	);
 	await pool.query("insert into pair_volume values ($1, $2, 'buy', 0)", [destinationId, hexToBytes(token)]);
 });
 afterAll(() => database.drop());
@@ -54,9 +54,9 @@ async function factsOf(swapId: string): Promise<string[]> {
 	return rows.map((row) => row.fact);
 }
 
-async function reserved(): Promise<{ stock: bigint; volume: bigint }> {
+async function reserved(): Promise<{ inventory: bigint; volume: bigint }> {
 	const { rows } = await database.pool.query(
-		"select (select sum(reserved) from stock) as stock, (select sum(in_flight) from pair_volume) as volume",
+		"select (select sum(reserved) from inventory) as inventory, (select sum(in_flight) from pair_volume) as volume",
 	);
 	return rows[0];
 }
@@ -64,7 +64,7 @@ async function reserved(): Promise<{ stock: bigint; volume: bigint }> {
 /** Clears the tables: swaps that a test leaves unfinished must not come up in the next one. */
 async function clear(): Promise<void> {
 	await database.owner.query(
-		"truncate jobs, exposures, waits, reservations; update stock set reserved = 0; update pair_volume set in_flight = 0",
+		"truncate jobs, exposures, waits, reservations; update inventory set reserved = 0; update pair_volume set in_flight = 0",
 	);
 }
 
@@ -91,7 +91,7 @@ test("a swap is settled at depth, and ends once its release is final, with nothi
 		},
 		async ({ uuid }) => {
 			expect(await readSwap(database.pool, uuid)).toMatchObject({ status: "settled", stage: "delivered" });
-			expect(await reserved()).toEqual({ stock: 400n, volume: 7n });
+			expect(await reserved()).toEqual({ inventory: 400n, volume: 7n });
 			expect(await atRisk(uuid)).toBe(1);
 		},
 		pass,
@@ -110,7 +110,7 @@ test("a swap is settled at depth, and ends once its release is final, with nothi
 	expect(swap?.originTxHash).toBeDefined();
 	expect(swap?.deliveryTxHash).toBeDefined();
 	expect(await scene.jobs()).toEqual({});
-	expect(await reserved()).toEqual({ stock: 0n, volume: 0n });
+	expect(await reserved()).toEqual({ inventory: 0n, volume: 0n });
 	expect(await atRisk(scene.uuid)).toBe(0);
 	expect((await database.pool.query("select from waits where swap_id = $1", [scene.uuid])).rowCount).toBe(0);
 });
@@ -126,7 +126,7 @@ test("a refused fill is voided and then refunded, and the reason is recorded", a
 				stage: "refunding",
 				givingUp: "PRICE_MOVED",
 			});
-			expect(await reserved()).toEqual({ stock: 0n, volume: 0n });
+			expect(await reserved()).toEqual({ inventory: 0n, volume: 0n });
 			await emit("Voided", destinationId);
 		},
 		pass,
@@ -151,7 +151,7 @@ test("an order that is never opened fails only once that is final, and its reser
 	await run(scene, [
 		({ moveHeads }) => moveHeads(60),
 		async ({ moveHeads }) => {
-			expect(await reserved()).toEqual({ stock: 0n, volume: 0n });
+			expect(await reserved()).toEqual({ inventory: 0n, volume: 0n });
 			await moveHeads(14);
 		},
 		async ({ uuid }) => {
@@ -166,20 +166,20 @@ test("an order that is never opened fails only once that is final, and its reser
 	});
 });
 
-test("a late open reserves again, or is given up if there is no stock", async () => {
+test("a late open reserves again, or is given up if there is no inventory", async () => {
 	const scene = await createSwapScene(database.pool, { isReserved: false });
 	const poor = await createSwapScene(database.pool, { isReserved: false });
 	const stop = () => Promise.reject(new Error("seen enough"));
 	await expect(run(scene, [({ emit }) => emit("Opened", originId), stop])).rejects.toThrow("seen enough");
 	expect(await scene.jobs()).toMatchObject({ fill: "queued" });
-	expect(await reserved()).toEqual({ stock: 400n, volume: 0n });
+	expect(await reserved()).toEqual({ inventory: 400n, volume: 0n });
 
-	await database.pool.query("update stock set balance = 700");
+	await database.pool.query("update inventory set balance = 700");
 	await expect(run(poor, [({ emit }) => emit("Opened", originId), stop])).rejects.toThrow("seen enough");
 	expect(await poor.jobs()).toMatchObject({ void: "queued" });
 	expect(await readSwap(database.pool, poor.uuid)).toMatchObject({ givingUp: "NO_LIQUIDITY" });
-	expect(await reserved()).toEqual({ stock: 400n, volume: 0n });
-	await database.pool.query("update stock set balance = 1000");
+	expect(await reserved()).toEqual({ inventory: 400n, volume: 0n });
+	await database.pool.query("update inventory set balance = 1000");
 	await clear();
 });
 
@@ -193,7 +193,7 @@ test("a late open is repriced: it gets the lower of both prices, or is given up 
 		reprice: ({ feeMillibps }, inFlight) => {
 			expect({ feeMillibps, inFlight }).toEqual({ feeMillibps: 12_500, inFlight: { sell: 0n, buy: 5n } });
 			const amount = 390n;
-			const delivery = { kind: "stock" as const, amount };
+			const delivery = { kind: "inventory" as const, amount };
 			return { delivery, output: amount, chainId: destinationId, token, amount, volumes };
 		},
 	};
@@ -204,9 +204,9 @@ test("a late open is repriced: it gets the lower of both prices, or is given up 
 		"select payload from jobs where swap_id = $1 and kind = 'fill'",
 		[scene.uuid],
 	);
-	expect(rows).toEqual([{ payload: { delivery: { kind: "stock", amount: "390" } } }]);
-	expect((await readSwap(database.pool, scene.uuid))?.delivery).toEqual({ kind: "stock", amount: 390n });
-	expect(await reserved()).toEqual({ stock: 390n, volume: 14n });
+	expect(rows).toEqual([{ payload: { delivery: { kind: "inventory", amount: "390" } } }]);
+	expect((await readSwap(database.pool, scene.uuid))?.delivery).toEqual({ kind: "inventory", amount: 390n });
+	expect(await reserved()).toEqual({ inventory: 390n, volume: 14n });
 
 	const gone = await createSwapScene(database.pool, { isReserved: false });
 	const moved: DecisionDesk = { ...sameAsBefore, reprice: () => undefined };

@@ -3,13 +3,13 @@ import { type Database, type DatabasePool, inTransaction } from "../database/dat
 import type { Decision, Fact } from "../swap/decide/decision.ts";
 import { attestersWanted, type PolicyConfig } from "../swap/decide/swap-policy.ts";
 import { readDueSwaps } from "../swap/due/due-swaps.ts";
-import { dropStrayWaits, putOffBlameless, putOffFailed, type SeenSwap } from "../swap/due/write-waits.ts";
+import { dropStrayWaits, putOffFailed, retrySoon, type SeenSwap } from "../swap/due/write-waits.ts";
 import type { Log } from "../telemetry/log.ts";
 import { type Applied, applyPlans, type DecisionDesk, type RoundPoke } from "./apply-plans.ts";
-import { type Look, lockSwaps, lookAtSwaps } from "./look-at-swaps.ts";
+import { type Look, loadSwapFacts, lockSwaps } from "./load-swap-facts.ts";
 import { type Plan, planChanges } from "./plan-changes.ts";
 import { planSwap } from "./plan-swap.ts";
-import { type SwapObserver, tellApplied } from "./tell-applied.ts";
+import { recordDecisions, type SwapObserver } from "./record-decisions.ts";
 
 export type RoundOptions = SwapObserver & {
 	config: PolicyConfig;
@@ -28,7 +28,7 @@ export type RoundRun = { ran: number; hasMore: boolean };
 
 const defaultBatchSize = 60;
 /** Number of batches after which a run ends: its caller waits for the result, and others wait for their turn. */
-const mostBatches = 50;
+const maxBatches = 50;
 /**
  * Lock timeout of a batch: somebody may hold a row that one of its swaps wants, while others, like a chain's follower,
  * wait for rows that the batch holds. It is longer than PostgreSQL takes to find a deadlock.
@@ -37,9 +37,9 @@ const batchLockMs = 1_500;
 /** Lock timeout after that, when each swap is tried alone: those that nobody blocks must not wait for the others. */
 const aloneLockMs = 100;
 /** Most retries of a batch that PostgreSQL aborted to resolve a deadlock. */
-const mostDeadlocks = 5;
+const maxDeadlocks = 5;
 /** Number of slow swaps in a row after which the rest are not tried one by one: the next run begins with others. */
-const mostTimeouts = 2;
+const maxTimeouts = 2;
 
 /**
  * Looks at the swaps that are due, decides and writes, until a look that began after the last write finds none. All it
@@ -57,7 +57,7 @@ export function createRound(options: RoundOptions): () => Promise<RoundRun> {
 		let ran = 0;
 		let hasMore = true;
 		try {
-			for (let batches = 0; hasMore && batches < mostBatches; batches++) {
+			for (let batches = 0; hasMore && batches < maxBatches; batches++) {
 				const { swapIds, openChainIds } = await readDueSwaps(pool, { limit: batchSize, except: [...others] });
 				for (const chainId of openChainIds) note({ who: "lanes", chainId });
 				hasMore = swapIds.length > 0;
@@ -112,7 +112,7 @@ async function runSwaps(
 		} catch (error) {
 			if (!isOfOneSwap(error)) throw error;
 			failures.push({ swapId, mark: marks.get(swapId), error });
-			if (ran === ranTogether && failures.filter(isSlow).length >= mostTimeouts) break;
+			if (ran === ranTogether && failures.filter(isSlow).length >= maxTimeouts) break;
 		}
 	}
 	const locked = failures.filter(({ error }) => isLockTimeout(error));
@@ -120,11 +120,11 @@ async function runSwaps(
 	for (const { swapId, error } of locked) {
 		log.warn({ swapId, err: error }, "a swap's rows are locked; retrying soon");
 	}
-	await putOffBlameless(pool, locked);
+	await retrySoon(pool, locked);
 	const [first] = faulty;
 	if (first && ran === ranTogether && areAllAlike(faulty)) {
 		// They are put off all the same: if they were more than a batch, no other swap would ever have its turn.
-		await putOffBlameless(pool, faulty);
+		await retrySoon(pool, faulty);
 		throw first.error;
 	}
 	for (const { swapId, error } of faulty) {
@@ -170,7 +170,7 @@ async function runBatch(
 				alone,
 			};
 		} catch (error) {
-			if (!isDeadlock(error) || deadlocks >= mostDeadlocks) throw error;
+			if (!isDeadlock(error) || deadlocks >= maxDeadlocks) throw error;
 			options.log.info({ err: error }, "a round was rolled back by a deadlock; retrying");
 		}
 	}
@@ -186,7 +186,7 @@ async function applyBatch(
 	const held = await lockSwaps(db, { swapIds, lockTimeoutMs });
 	if (held.length === 0) return { held, plans: [], failed: [], alone: [], applied: [] };
 	const nowMs = options.nowMs();
-	const looks = await lookAtSwaps(db, {
+	const looks = await loadSwapFacts(db, {
 		swapIds: held,
 		attestersOf: (order) => attestersWanted(config, order),
 		nowMs,
@@ -238,7 +238,7 @@ function tell(
 		isNews,
 		refused,
 	} = applied;
-	tellApplied(options, { applied, ...times });
+	recordDecisions(options, { applied, ...times });
 	const actions = decision.actions.map((action) => action.do);
 	const givingUp = decision.actions.find((action) => action.do === "give-up")?.code;
 	if (!isNews && !decision.isEnd && actions.length === 0) return;
@@ -250,8 +250,8 @@ function tell(
 }
 
 /**
- * Returns whether a person must look: the output was delivered and the input is not ours, a chain is not configured, or an
- * input was released without a delivery.
+ * Returns whether a person must look: the output was delivered and the input is not ours, a chain is not configured, or
+ * an input was released without a delivery.
  */
 function isForPerson({ fact, isEnd }: Decision): boolean {
 	return alarms.has(fact) || (alarmsAtEnd.has(fact) && isEnd);

@@ -82,7 +82,7 @@ async function submit(
 			refundAfter: BigInt(now + openSeconds + 1_200),
 		}),
 	};
-	const delivery = { kind: "stock", amount: 4n } as const;
+	const delivery = { kind: "inventory", amount: 4n } as const;
 	const result = await submitSwap(database.pools.api, {
 		swap: {
 			id,
@@ -100,7 +100,7 @@ async function submit(
 		isInTime: () => true,
 		admit: () => {},
 		countedOrders: [],
-		limits: { shareOfStock: 1, unopenedUsdCents: undefined, reservationSeconds },
+		limits: { shareOfInventory: 1, unopenedUsdCents: undefined, reservationSeconds },
 		nowMs,
 	});
 	expect(result.outcome).toBe("created");
@@ -125,12 +125,12 @@ function runRound(): Promise<unknown> {
 
 async function stateOf(id: SwapUuid) {
 	const { rows: jobs } = await database.owner.query(
-		`select kind, chain_id, order_id, order_terms, payload, state, priority, alone, strikes, reason, turn, not_before_block,
+		`select kind, chain_id, order_id, order_terms, payload, state, priority, alone, failures, reason, turn, not_before_block,
 			attestation_id, relayer, nonce from jobs where swap_id = $1`,
 		[id],
 	);
 	const { rows: waits } = await database.owner.query(
-		"select order_id, fact, idle_rounds, failures, ask_chain_id from waits where swap_id = $1",
+		"select order_id, fact, idle_rounds, failed_rounds, ask_chain_id from waits where swap_id = $1",
 		[id],
 	);
 	const { rows: facts } = await database.owner.query(

@@ -1,6 +1,6 @@
 import { hexToBytes, numberToHex } from "viem";
 import { publicKeyToAddress } from "viem/accounts";
-import { recoverAddress } from "../chain/evm/secp256k1.ts";
+import { recoverAddress } from "../chain/evm/recover-address.ts";
 import type { DigestKey } from "./digest-key.ts";
 import { digestOfPayload } from "./digest-of-payload.ts";
 import { hexOfSignature } from "./hex-of-signature.ts";
@@ -11,8 +11,8 @@ import { SignerError } from "./signer-error.ts";
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
 /**
- * Makes a signer of a key that signs digests. Each signature is checked against the key's address before it is returned:
- * a device that answers nonsense must never get a broken transaction into the journal.
+ * Makes a signer of a key that signs digests. Each signature is checked against the key's address before it is
+ * returned: a device that answers nonsense must never get a broken transaction into the journal.
  */
 export function evmSignerOf(key: DigestKey): EvmSigner {
 	const address = publicKeyToAddress(key.publicKey);

@@ -22,7 +22,7 @@ export type Guard = {
 
 /** How long a signer that failed is not asked: twice as long after each further failure. */
 const firstPauseMs = 250;
-const longestPauseMs = 5_000;
+const maxPauseMs = 5_000;
 
 /**
  * Returns the signer with a limit on how long it may take. After a failure it is left alone for a moment, so that a
@@ -40,7 +40,7 @@ function guarded<Payload, Signature>(
 ) {
 	let failures = 0;
 	let failedAtMs = Number.NEGATIVE_INFINITY;
-	const pauseMs = () => Math.min(firstPauseMs * 2 ** (failures - 1), longestPauseMs);
+	const pauseMs = () => Math.min(firstPauseMs * 2 ** (failures - 1), maxPauseMs);
 	return async (payload: Payload, { signal, order }: SignOptions = {}): Promise<Signature> => {
 		const startMs = nowMs();
 		const told = (outcome: SignerCall["outcome"]) =>

@@ -1,5 +1,5 @@
 import { isDevelopmentChain } from "../chain/is-development-chain.ts";
-import type { AttesterKeys } from "../config/keys-config.ts";
+import type { AttesterKeys } from "../config/key-settings.ts";
 import { readSecret } from "../config/secrets.ts";
 import type { Signers } from "./open-signers.ts";
 import { parseEvmKey } from "./parse-keys.ts";

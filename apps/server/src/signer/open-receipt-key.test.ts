@@ -2,7 +2,7 @@ import { type ReceiptMessage, receiptTypedData } from "@geoswap/protocol";
 import { recoverTypedDataAddress, zeroHash } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { expect, test } from "vitest";
-import { receiptKeysSchema } from "../config/keys-config.ts";
+import { receiptKeysSchema } from "../config/key-settings.ts";
 import { hexOfSignature } from "./hex-of-signature.ts";
 import { openReceiptKey } from "./open-receipt-key.ts";
 import { openSigners } from "./open-signers.ts";

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { isDevelopmentChain } from "../chain/is-development-chain.ts";
 import { ConfigError } from "../config/config-error.ts";
-import type { ReceiptKeys } from "../config/keys-config.ts";
+import type { ReceiptKeys } from "../config/key-settings.ts";
 import { readOptionalSecret } from "../config/secrets.ts";
 import type { Signers } from "./open-signers.ts";
 import { parseEvmKey } from "./parse-keys.ts";
@@ -14,8 +14,8 @@ export function receiptField({ key }: Pick<ReceiptKeys, "key">): string {
 }
 
 /**
- * Opens the key that receipts are signed with; undefined if none is configured. Throws a message that a person can act on,
- * also if the deployment file does not name the key: nobody could verify its receipts.
+ * Opens the key that receipts are signed with; undefined if none is configured. Throws a message that a person can act
+ * on, also if the deployment file does not name the key: nobody could verify its receipts.
  */
 export async function openReceiptKey({
 	keys,

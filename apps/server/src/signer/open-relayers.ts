@@ -1,6 +1,6 @@
 import { isDevelopmentChain } from "../chain/is-development-chain.ts";
 import { ConfigError } from "../config/config-error.ts";
-import type { WorkerKeys } from "../config/keys-config.ts";
+import type { WorkerKeys } from "../config/key-settings.ts";
 import { readSecret } from "../config/secrets.ts";
 import type { Signers } from "./open-signers.ts";
 import { parseRelayerKeys } from "./parse-keys.ts";

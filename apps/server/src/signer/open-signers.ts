@@ -1,7 +1,7 @@
 import { ConfigError } from "../config/config-error.ts";
 import type { KeyBackend, KeyReference } from "../config/key-reference.ts";
 import { parseKeyReference } from "../config/key-reference.ts";
-import type { KeySettings } from "../config/keys-config.ts";
+import type { KeySettings } from "../config/key-settings.ts";
 import type { Backend, KeyToOpen } from "./backend/backend.ts";
 import { memoryDigestKey, memoryMessageKey } from "./backend/memory-key.ts";
 import { evmSignerOf } from "./evm-signer-of.ts";

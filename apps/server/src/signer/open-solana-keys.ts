@@ -2,7 +2,7 @@ import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
 import { isDevelopmentCluster } from "../chain/is-development-chain.ts";
 import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
 import { ConfigError } from "../config/config-error.ts";
-import type { WorkerKeys } from "../config/keys-config.ts";
+import type { WorkerKeys } from "../config/key-settings.ts";
 import { readSecret } from "../config/secrets.ts";
 import { kitSignerOf } from "./kit-signer-of.ts";
 import type { Signers } from "./open-signers.ts";

@@ -1,5 +1,5 @@
 import { ConfigError } from "../config/config-error.ts";
-import type { KeySettings } from "../config/keys-config.ts";
+import type { KeySettings } from "../config/key-settings.ts";
 import type { Signers } from "./open-signers.ts";
 import type { EvmSigner, SolanaSigner } from "./signer.ts";
 

@@ -1,11 +1,11 @@
 import type { Meter } from "./meter.ts";
 
-const objects = ["round", "lane", "attestation", "sighting"] as const;
+const objects = ["round", "lane", "attestation", "crossCheck"] as const;
 
 export type TickMetrics = {
 	/** A tick looked for due work, or could not. */
 	ticked: (outcome: "done" | "failed") => void;
-	/** A tick ran a pump itself, since the engine had not. */
+	/** A tick ran a handler itself, since the engine had not. */
 	ranHere: (object: (typeof objects)[number]) => void;
 };
 

@@ -30,7 +30,7 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import type { Route, RouteRequest } from "../../src/api/http/route.ts";
 import { sealToken } from "../../src/api/seal/seal-token.ts";
-import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
+import { connectChain, type EvmChain } from "../../src/chain/evm/connect-chain.ts";
 import { parseSealKeys, type SealPurpose } from "../../src/config/seal-keys.ts";
 import type { SealedQuote } from "../../src/desk/sealed-quote.ts";
 import { createTestDatabase } from "../service/test-database.ts";
@@ -262,7 +262,7 @@ function newQuote({
 		terms,
 		order: orderToJson(terms),
 		output: 9_950_000n,
-		delivery: { kind: "stock", amount: 9_950_000n },
+		delivery: { kind: "inventory", amount: 9_950_000n },
 		feeMillibps: 12_500,
 		networkCost: 0n,
 		valueUsdCents: 1_000n,

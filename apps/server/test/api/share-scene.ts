@@ -16,7 +16,7 @@ import { postShare } from "../../src/api/route/post-share.ts";
 import { createReceipts } from "../../src/api/status/create-receipts.ts";
 import { swapAnswer } from "../../src/api/status/swap-answer.ts";
 import { createSwapListener } from "../../src/api/status/swap-listener.ts";
-import { createChainBook } from "../../src/config/chain-book.ts";
+import { createChainNames } from "../../src/config/chain-names.ts";
 import { createExplorerPages } from "../../src/config/explorer-pages.ts";
 import { finalitySecondsOf } from "../../src/config/finality-seconds.ts";
 import { openDatabase } from "../../src/database/database.ts";
@@ -28,8 +28,8 @@ const rates = { quote: 1, build: 1, submit: 1, delegation: 1, status: 1_000, lis
 const noRedis = { run: async () => undefined, close: () => {} };
 
 /**
- * Creates a database with swaps in every state, and an API over it, with the API's own rights, that serves shared pages.
- * Each API key is the id of its account.
+ * Creates a database with swaps in every state, and an API over it, with the API's own rights, that serves shared
+ * pages. Each API key is the id of its account.
  */
 export async function createShareScene({
 	perKey = 100,
@@ -68,7 +68,7 @@ export async function createShareScene({
 			deleteShare({ db }),
 			getSharePage({
 				db: shareDb,
-				book: createChainBook(config),
+				chainNames: createChainNames(config),
 				paces: chainPaces(config),
 				hasReceipts: true,
 				...answerParts,

@@ -32,7 +32,7 @@ import { configSchema } from "../../src/config/config.ts";
 import { joinDeployment } from "../../src/config/join-deployment.ts";
 import { parseSealKeys, type SealPurpose } from "../../src/config/seal-keys.ts";
 import type { SealedQuote } from "../../src/desk/sealed-quote.ts";
-import type { PokeTarget } from "../../src/durable/durable.ts";
+import type { PokeTarget } from "../../src/durable/engine.ts";
 import { createTestDatabase } from "../service/test-database.ts";
 import { startStubSolanaRpc } from "../solana/stub-solana-rpc.ts";
 import { callRoute } from "./origin-scene.ts";
@@ -97,7 +97,7 @@ export async function startSolanaSubmitScene() {
 		gasWei: () => 0n,
 		exposureLimit: () => undefined,
 		reprice: ({ delivery }) => {
-			if (knobs.isPriceGone || delivery.kind !== "stock") return undefined;
+			if (knobs.isPriceGone || delivery.kind !== "inventory") return undefined;
 			const { amount } = delivery;
 			return {
 				delivery,
@@ -176,9 +176,9 @@ export async function startSolanaSubmitScene() {
 		return { chain: { ...chain, rpc: simulating }, stop: node.stop };
 	}
 
-	async function setStock(amount: bigint): Promise<void> {
+	async function setInventory(amount: bigint): Promise<void> {
 		await owner.query(
-			`insert into stock (chain_id, token, balance, outflow_available, block_number) values ($1, $2, $3, $3, 1)
+			`insert into inventory (chain_id, token, balance, outflow_available, block_number) values ($1, $2, $3, $3, 1)
 			on conflict (chain_id, token) do update set balance = $3, outflow_available = $3, reserved = 0`,
 			[destinationId, hexToBytes(destinationToken), amount],
 		);
@@ -218,7 +218,7 @@ export async function startSolanaSubmitScene() {
 		seal,
 		build,
 		newWallet,
-		setStock,
+		setInventory,
 		setAttesters,
 		newQuote: (wallet: SolanaAddress, options: SolanaQuoteOptions = {}) =>
 			newQuote({ deployment, wallet, nowMs: nowMs(), ...options }),
@@ -238,13 +238,13 @@ export async function startSolanaSubmitScene() {
 			const { rows } = await owner.query("select count(*) as count from swaps");
 			return rows[0].count;
 		},
-		/** Removes all swaps, refills the stock, and makes everything work again. */
+		/** Removes all swaps, refills the inventory, and makes everything work again. */
 		reset: async () => {
 			clock.aheadMs = 0;
 			poked = [];
 			Object.assign(knobs, usual());
 			await owner.query("truncate swaps, swap_events, reservations, unsettled_gas");
-			await setStock(10n ** 12n);
+			await setInventory(10n ** 12n);
 			await setAttesters(deployment.program.attesterSet.attesters.length);
 		},
 		stop: async () => {
@@ -311,7 +311,7 @@ function newQuote({
 		terms,
 		order: orderToJson(terms),
 		output: 9_950_000n,
-		delivery: { kind: "stock", amount: 9_950_000n },
+		delivery: { kind: "inventory", amount: 9_950_000n },
 		feeMillibps: 12_500,
 		networkCost: 0n,
 		valueUsdCents: 1_000n,

@@ -20,10 +20,10 @@ import { createDelegatedWallets } from "../../src/api/origin/delegated-wallets.t
 import { postBuildGeoOp } from "../../src/api/route/post-build-geo-op.ts";
 import { postSubmit } from "../../src/api/route/post-submit.ts";
 import type { SubmitDeps } from "../../src/api/submit/submit-route.ts";
-import type { EvmChain } from "../../src/chain/evm/chain-client.ts";
+import type { EvmChain } from "../../src/chain/evm/connect-chain.ts";
 import type { SolanaChain } from "../../src/chain/solana/connect-solana.ts";
 import type { SealedQuote } from "../../src/desk/sealed-quote.ts";
-import type { PokeTarget } from "../../src/durable/durable.ts";
+import type { PokeTarget } from "../../src/durable/engine.ts";
 import { testConfig } from "../desk/test-prices.ts";
 import { startOriginScene } from "./origin-scene.ts";
 
@@ -63,7 +63,7 @@ export async function startSubmitScene() {
 	});
 	const knobs = usual();
 
-	/** Delivers USDC from stock as quoted, or nothing once the price is gone. */
+	/** Delivers USDC from inventory as quoted, or nothing once the price is gone. */
 	const desk: SubmitDeps["desk"] = {
 		isPriceable: () => true,
 		valueUsdCents: () => knobs.valueUsdCents,
@@ -75,7 +75,7 @@ export async function startSubmitScene() {
 				: { chainId: Number(originChainId), token: fromWord(inputToken), amount: knobs.exposure },
 		reprice: ({ delivery, feeMillibps }) => {
 			repricedFees.push(feeMillibps);
-			if (knobs.isPriceGone || delivery.kind !== "stock") return undefined;
+			if (knobs.isPriceGone || delivery.kind !== "inventory") return undefined;
 			const { chainId, deployment } = testChains.destination;
 			const { amount } = delivery;
 			return { delivery, output: amount, chainId, token: deployment.settlementToken, amount, volumes: [] };
@@ -126,10 +126,10 @@ export async function startSubmitScene() {
 		return scene.call<BuildResponse>(buildRoute, { geoQuoteToken, authorization });
 	}
 
-	async function setStock(amount: bigint): Promise<void> {
+	async function setInventory(amount: bigint): Promise<void> {
 		const { chainId, deployment } = testChains.destination;
 		await database.owner.query(
-			`insert into stock (chain_id, token, balance, outflow_available, block_number) values ($1, $2, $3, $3, 1)
+			`insert into inventory (chain_id, token, balance, outflow_available, block_number) values ($1, $2, $3, $3, 1)
 			on conflict (chain_id, token) do update set balance = $3, outflow_available = $3, reserved = 0`,
 			[chainId, hexToBytes(deployment.settlementToken), amount],
 		);
@@ -172,7 +172,7 @@ export async function startSubmitScene() {
 		poked: () => poked,
 		repricedFees,
 		build,
-		setStock,
+		setInventory,
 		submitRoute,
 		submit: (
 			{ geoOpToken }: BuildResponse,
@@ -216,13 +216,13 @@ export async function startSubmitScene() {
 			const { rows } = await database.owner.query("select count(*) as count from swaps");
 			return rows[0].count;
 		},
-		/** Removes all swaps, refills the stock and makes everything work again. */
+		/** Removes all swaps, refills the inventory and makes everything work again. */
 		reset: async () => {
 			scene.clock.aheadMs = 0;
 			poked = [];
 			Object.assign(knobs, usual());
 			await database.owner.query("truncate swaps, swap_events, reservations, exposures, unsettled_gas");
-			await setStock(10n ** 12n);
+			await setInventory(10n ** 12n);
 			await setAttesters(2);
 		},
 	};

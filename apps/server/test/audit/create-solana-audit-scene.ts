@@ -3,7 +3,7 @@ import { fromSwapKey, type Order, orderId, orderToJson, toSolanaWord } from "@ge
 import { hexToBytes } from "viem";
 import type { Breach, Report } from "../../src/audit/read/report.ts";
 import { type ReconcileOptions, reconcile } from "../../src/audit/reconcile.ts";
-import { connectChain } from "../../src/chain/evm/chain-client.ts";
+import { connectChain } from "../../src/chain/evm/connect-chain.ts";
 import type { SignedTransaction } from "../../src/chain/solana/send/sign-instructions.ts";
 import { advance } from "../../src/follow/evm/advance.ts";
 import { advanceSolana } from "../../src/follow/solana/advance-solana.ts";

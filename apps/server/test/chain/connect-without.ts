@@ -1,5 +1,5 @@
 import { startLyingNode, type TestChain } from "@geoswap/devnet";
-import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
+import { connectChain, type EvmChain } from "../../src/chain/evm/connect-chain.ts";
 
 /** An ability that not every node has. */
 export type Ability = "eth_simulateV1" | "overrides in eth_call" | "debug_traceCall";

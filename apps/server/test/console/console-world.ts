@@ -53,12 +53,12 @@ export async function moveChains(
 	}
 }
 
-/** Writes the vaults' stock: enough for every swap of a day, and part of it free under the hourly cap. */
+/** Writes the vaults' inventory: enough for every swap of a day, and part of it free under the hourly cap. */
 export async function fillVaults(owner: DatabasePool, config: ConsoleConfig): Promise<void> {
 	for (const { chainId, token, decimals, kind } of configuredAssets(config)) {
 		const whole = kind === "stable" ? 412_500n : 118n;
 		const unit = 10n ** BigInt(decimals);
-		await owner.query("insert into stock values ($1, $2, $3, $4, 0, 1) on conflict do nothing", [
+		await owner.query("insert into inventory values ($1, $2, $3, $4, 0, 1) on conflict do nothing", [
 			chainId,
 			hexToBytes(token),
 			whole * unit,

@@ -209,7 +209,7 @@ async function submit({ owner, accountIds, random }: Seeding, swaps: readonly Se
 	await inTransaction(owner, async (db) => {
 		for (const { id, order, orderId } of swaps) {
 			const output = (order.minOutput * 1_005n) / 1_000n;
-			const delivery = { kind: "stock", amount: output } as const;
+			const delivery = { kind: "inventory", amount: output } as const;
 			const op = {
 				delegate: "0x00000000000000000000000000000000000000d1",
 				gas: 1n,
@@ -243,7 +243,7 @@ async function submit({ owner, accountIds, random }: Seeding, swaps: readonly Se
 				output,
 				cents,
 			]);
-			await db.query("update stock set reserved = reserved + $3 where chain_id = $1 and token = $2", [
+			await db.query("update inventory set reserved = reserved + $3 where chain_id = $1 and token = $2", [
 				chainId,
 				token,
 				output,

@@ -2,12 +2,12 @@ import { startTestChains } from "@geoswap/devnet";
 import { fromSolanaWord, type QuoteRequest, SwapError, solanaChainId } from "@geoswap/protocol";
 import { createKeyPairSignerFromPrivateKeyBytes } from "@solana/kit";
 import type { FeedAnswer } from "../../src/chain/evm/read/light-call.ts";
-import { createDesk } from "../../src/desk/desk.ts";
+import { createDesk } from "../../src/desk/create-desk.ts";
+import type { Desk } from "../../src/desk/desk.ts";
 import { deskChains, type Side } from "../../src/desk/desk-chain.ts";
-import type { PriceBook } from "../../src/desk/price/price-book.ts";
-import type { Desk } from "../../src/desk/venue.ts";
+import type { PriceCache } from "../../src/desk/price/price-cache.ts";
 import { testSolanaDeployment } from "../order/test-solana-deployment.ts";
-import { readTestPrices, testBook, testConfig, withSolana } from "./test-prices.ts";
+import { readTestPrices, testConfig, testPriceCache, withSolana } from "./test-prices.ts";
 
 export const evmWallet = "0x1111111111111111111111111111111111111111";
 export const [one, two, solana] = [31337, 31338, solanaChainId];
@@ -29,7 +29,7 @@ export async function startSolanaDeskScene() {
 		[chains.origin, chains.destination].map((chain) => readTestPrices(chain, deployment)),
 	);
 	const nowMs = Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000 + 250;
-	const book = testBook(config, prices, { nowMs });
+	const priceCache = testPriceCache(config, prices, { nowMs });
 	const { address: wallet } = await createKeyPairSignerFromPrivateKeyBytes(new Uint8Array(32).fill(5));
 
 	return {
@@ -37,29 +37,29 @@ export async function startSolanaDeskScene() {
 		deployment,
 		config,
 		nowMs,
-		book,
-		desk: deskWith(book),
+		priceCache,
+		desk: deskWith(priceCache),
 		/** A wallet on Solana. */
 		wallet,
 		deskWith,
-		bookWith,
+		priceCacheWith,
 		side,
 		worth,
 		request,
 		stop: chains.stop,
 	};
 
-	function deskWith(own: PriceBook): Desk {
+	function deskWith(own: PriceCache): Desk {
 		return createDesk({
 			config,
-			book: own,
+			priceCache: own,
 			nowMs: () => nowMs,
 			random: (size) => new Uint8Array(size).fill(7),
 		});
 	}
 
-	/** Returns the book that would result from these answers of the feeds of Solana's assets. */
-	function bookWith(answers: Record<string, Partial<FeedAnswer>>): PriceBook {
+	/** Returns the price cache that would result from these answers of the feeds of Solana's assets. */
+	function priceCacheWith(answers: Record<string, Partial<FeedAnswer>>): PriceCache {
 		const changed = prices.map((block) => {
 			const feeds = new Map(block.feeds);
 			for (const { symbol, feed } of deployment.assets) {
@@ -68,7 +68,7 @@ export async function startSolanaDeskScene() {
 			}
 			return { ...block, feeds };
 		});
-		return testBook(config, changed, { nowMs });
+		return testPriceCache(config, changed, { nowMs });
 	}
 
 	function side(chainId: number, symbol: string): Side {
@@ -83,7 +83,7 @@ export async function startSolanaDeskScene() {
 		return chainId === solana ? fromSolanaWord(address) : address;
 	}
 
-	function worth([chainId, symbol]: [number, string], usd: number, own = book): bigint {
+	function worth([chainId, symbol]: [number, string], usd: number, own = priceCache): bigint {
 		const { usdE18, decimals } = own.reference({ chainId, asset: side(chainId, symbol).asset.address });
 		return (BigInt(usd) * 10n ** BigInt(18 + decimals)) / usdE18;
 	}

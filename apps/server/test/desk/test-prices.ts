@@ -1,12 +1,12 @@
 import type { TestChain, TestChains } from "@geoswap/devnet";
 import type { SolanaDeployment } from "@geoswap/protocol";
-import { connectChain } from "../../src/chain/evm/chain-client.ts";
+import { connectChain } from "../../src/chain/evm/connect-chain.ts";
 import { type BlockPrices, readBlockPrices } from "../../src/chain/evm/read/read-block-prices.ts";
 import { evmChains, solanaChain, solanaChainConfig } from "../../src/config/chain-config.ts";
 import { solanaTermsSchema } from "../../src/config/chain-terms.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
 import { joinDeployment } from "../../src/config/join-deployment.ts";
-import { createPriceBook, type PriceBook } from "../../src/desk/price/price-book.ts";
+import { createPriceCache, type PriceCache } from "../../src/desk/price/price-cache.ts";
 
 /** Returns the devnet's configuration, on the test's own chains. */
 export function testConfig({ origin, destination, deployment }: TestChains): Config {
@@ -62,17 +62,17 @@ export async function readTestPrices(
 	});
 }
 
-/** Creates a book with these prices only. */
-export function testBook(
+/** Creates a price cache with these prices only. */
+export function testPriceCache(
 	config: Config,
 	prices: readonly BlockPrices[],
 	{ nowMs }: { nowMs: number },
-): PriceBook {
-	const book = createPriceBook({
+): PriceCache {
+	const priceCache = createPriceCache({
 		...config.price,
 		solana: solanaChain(config),
 		chains: evmChains(config).map(({ deployment }) => deployment),
 	});
-	for (const block of prices) book.update(block, { nowMs });
-	return book;
+	for (const block of prices) priceCache.update(block, { nowMs });
+	return priceCache;
 }

@@ -198,7 +198,7 @@ export async function createSolanaFollowScene() {
 
 		async jobOf(order: Order, kind: string): Promise<Record<string, unknown> | undefined> {
 			const { rows } = await pool.query(
-				"select state, strikes, reason from jobs where swap_id = $1 and kind = $2",
+				"select state, failures, reason from jobs where swap_id = $1 and kind = $2",
 				[fromSwapKey(order.swapKey), kind],
 			);
 			return rows[0];
@@ -229,12 +229,12 @@ export async function createSolanaFollowScene() {
 		 */
 		async expectBooksToMatch(): Promise<void> {
 			const { vault } = await readHoldings(chain, { commitment: "finalized" });
-			const stock = await booked("stock");
-			for (const [token, amount] of vault) expect(stock.get(token) ?? 0n).toBe(amount);
+			const inventory = await booked("inventory");
+			for (const [token, amount] of vault) expect(inventory.get(token) ?? 0n).toBe(amount);
 			const { rows } = await pool.query<{ token: Buffer; balance: bigint }>(
 				"select token, balance from ledger_balances where balance <> 0",
 			);
-			expect(new Map(rows.map(({ token, balance }) => [bytesToHex(token), balance]))).toEqual(stock);
+			expect(new Map(rows.map(({ token, balance }) => [bytesToHex(token), balance]))).toEqual(inventory);
 			const { inputs, lamports } = await readAccountsOfOrders();
 			expect(await booked("escrow")).toEqual(inputs);
 			expect((await booked("locked")).get(zeroHash) ?? 0n).toBe(lamports);

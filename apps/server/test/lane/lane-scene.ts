@@ -27,7 +27,7 @@ import {
 	privateKeyToAccount,
 	privateKeyToAddress,
 } from "viem/accounts";
-import { connectChain, type EvmChain } from "../../src/chain/evm/chain-client.ts";
+import { connectChain, type EvmChain } from "../../src/chain/evm/connect-chain.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
 import { type JobRow, jobFromRow, type NewJob } from "../../src/job/jobs.ts";
 import type { Job } from "../../src/swap/facts/job.ts";
@@ -48,8 +48,8 @@ export type LaneScene = {
 };
 
 /**
- * Creates two chains, and a database that nobody else writes to. The chains mine each transaction at once, or make a block
- * every `blockMs`.
+ * Creates two chains, and a database that nobody else writes to. The chains mine each transaction at once, or make a
+ * block every `blockMs`.
  */
 export async function createLaneScene({ blockMs }: { blockMs?: number } = {}): Promise<LaneScene> {
 	const rhythm = blockMs === undefined ? { automine: true } : { automine: false, blockMs };
@@ -153,14 +153,14 @@ export async function newOrder(
 	};
 }
 
-/** Queues the delivery of a new order from stock, for a new wallet. */
+/** Queues the delivery of a new order from inventory, for a new wallet. */
 export async function queueFill(
 	scene: Pick<LaneScene, "chains" | "pool">,
 	{ amount, ...terms }: { amount: bigint } & Omit<Parameters<typeof newOrder>[1], "wallet">,
 ): Promise<{ order: Order; swapId: SwapUuid }> {
 	const wallet = toWord(privateKeyToAddress(generatePrivateKey()));
 	const order = await newOrder(scene, { wallet, ...terms });
-	const delivery = { kind: "stock", amount } as const;
+	const delivery = { kind: "inventory", amount } as const;
 	return { order, swapId: await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } }) };
 }
 
@@ -208,7 +208,7 @@ export async function queueWork(
 	const swapId = fromSwapKey(order.swapKey);
 	if (isJustified && (work.kind === "fill" || work.kind === "refund")) {
 		const delivery: Delivery =
-			work.kind === "fill" ? work.payload.delivery : { kind: "stock", amount: order.minOutput };
+			work.kind === "fill" ? work.payload.delivery : { kind: "inventory", amount: order.minOutput };
 		await justifyPayment(pool, order, { delivery, spends });
 	}
 	await queueJob(pool, {

@@ -56,7 +56,7 @@ export async function justifyPayment(
 
 function takenBy(delivery: Delivery): bigint {
 	switch (delivery.kind) {
-		case "stock":
+		case "inventory":
 			return delivery.amount;
 		case "router":
 			return delivery.budget;

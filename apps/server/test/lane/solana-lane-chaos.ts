@@ -9,7 +9,7 @@ import type { SolanaLanes } from "./solana-lanes.ts";
  * order that the seed decides. Expects each order decided once and paid once.
  */
 export async function payThroughFaults(lanes: SolanaLanes, seed: number): Promise<void> {
-	const { pump, follow, start, slots, setFaults, states, balance, outcomeOf, changesOf, owner } = lanes;
+	const { runLane, follow, start, slots, setFaults, states, balance, outcomeOf, changesOf, owner } = lanes;
 	const random = randomOf(seed);
 	const paid = await lanes.queuePayout();
 	const filled = await lanes.queueWithin("fill");
@@ -17,8 +17,8 @@ export async function payThroughFaults(lanes: SolanaLanes, seed: number): Promis
 	const refunded = await lanes.queueSettlement("refund");
 	const inVault = await balance(lanes.chain.deployment.program.vault);
 	const anything = [
-		() => pump({ lane: random(2) }),
-		() => pump({ lane: random(2) }),
+		() => runLane({ lane: random(2) }),
+		() => runLane({ lane: random(2) }),
 		async () => {
 			await follow();
 			await Promise.all([0, 1, random(2)].map((lane) => start({ bundleSize: 1 + random(3) })(lane)));
@@ -50,12 +50,12 @@ export async function payThroughFaults(lanes: SolanaLanes, seed: number): Promis
 	const done = ["done", "done", "done", "done"];
 	for (let round = 0; round < 40; round++) {
 		await slots(20);
-		await pump({ lane: round % 2 });
+		await runLane({ lane: round % 2 });
 		if ((await jobStates()).every((state) => state === "done")) break;
 	}
 	// No transaction that is still in flight lands after that.
 	await slots(200);
-	await pump();
+	await runLane();
 	await slots(40);
 	expect(await jobStates()).toEqual(done);
 	expect(await outcomeOf(paid.order)).toBe("filled");

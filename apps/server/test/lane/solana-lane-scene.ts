@@ -27,7 +27,7 @@ import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
 import { advanceSolana } from "../../src/follow/solana/advance-solana.ts";
-import { strikeJobs } from "../../src/job/strike-jobs.ts";
+import { countFailures } from "../../src/job/count-failures.ts";
 import { slotHash } from "../../src/swap/due/chain-head.ts";
 import type { SignedSolanaOp } from "../../src/swap/facts/swap-record.ts";
 import { createLog } from "../../src/telemetry/log.ts";
@@ -116,7 +116,7 @@ export async function followLanes(scene: SolanaScene): Promise<void> {
 			[chain.chainId, relayer, nonce],
 		);
 	}
-	await strikeJobs(pool, { chainId: chain.chainId, headNumber: head.slot });
+	await countFailures(pool, { chainId: chain.chainId, headNumber: head.slot });
 }
 
 /** Runs the real follower once, which writes whatever it sees. */

@@ -79,9 +79,9 @@ type Terms = Partial<Order> & { symbol?: string };
 export type SolanaLanes = Awaited<ReturnType<typeof createSolanaLanes>>;
 
 /**
- * Creates lanes on a Solana chain whose slots pass when a test says so, and work for them. The simple follower takes over
- * whatever a node returns about the lanes' transactions, and always moves the head. Only the real one compares orders with
- * their accounts.
+ * Creates lanes on a Solana chain whose slots pass when a test says so, and work for them. The simple follower takes
+ * over whatever a node returns about the lanes' transactions, and always moves the head. Only the real one compares
+ * orders with their accounts.
  */
 export async function createSolanaLanes({ follower = "simple" }: { follower?: "simple" | "real" } = {}) {
 	const scene = await createSolanaScene({ slotMs: 3_600_000 });
@@ -147,7 +147,7 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 	const saveSwap = async (order: Order): Promise<void> => {
 		await pool.query(
 			`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery)
-			values ($1, $2, $3, 1, 1000, '{"kind":"stock","amount":"1"}') on conflict do nothing`,
+			values ($1, $2, $3, 1, 1000, '{"kind":"inventory","amount":"1"}') on conflict do nothing`,
 			[fromSwapKey(order.swapKey), hexToBytes(orderId(order)), orderToJson(order)],
 		);
 		await waitForOrder(pool, order);
@@ -221,7 +221,7 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 		attest,
 		queueAttested,
 		/** Runs a lane as if it was poked after the follower has seen everything. */
-		pump: async (options: StartOptions & { lane?: number } = {}) => {
+		runLane: async (options: StartOptions & { lane?: number } = {}) => {
 			const { lane, ...started } = options;
 			await follow();
 			await start(started)(lane);

@@ -1,4 +1,4 @@
-import type { EvmChain } from "../../src/chain/evm/chain-client.ts";
+import type { EvmChain } from "../../src/chain/evm/connect-chain.ts";
 import { laneKey } from "../../src/durable/poke-targets.ts";
 import { createLane } from "../../src/lane/evm/create-lane.ts";
 import type { LaneChain, LaneDeps } from "../../src/lane/evm/lane.ts";

@@ -105,7 +105,7 @@ export function orderActions(chains: TestChains) {
 			return openApproved(order);
 		},
 
-		/** Fills from stock, or through the router if a pool's fee is given. */
+		/** Fills from inventory, or through the router if a pool's fee is given. */
 		async fill(
 			order: Order,
 			amount: bigint,

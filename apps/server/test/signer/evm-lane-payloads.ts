@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { attestationMessage, attestationTypedData, type Order, orderId, toWord } from "@geoswap/protocol";
 import { bytesToHex, type Hex, type LocalAccount, parseTransaction, serializeTransaction } from "viem";
 import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from "viem/accounts";
-import type { EvmChain } from "../../src/chain/evm/chain-client.ts";
+import type { EvmChain } from "../../src/chain/evm/connect-chain.ts";
 import { laneKey } from "../../src/durable/poke-targets.ts";
 import { createLane } from "../../src/lane/evm/create-lane.ts";
 import { lanesByChain } from "../../src/lane/lanes-by-chain.ts";
@@ -72,16 +72,16 @@ export async function recordEvmLanes(
 	const unopened = await newOrder(scene, { wallet: randomWord() });
 	const orb = toWord(assetOf(chains.destination, "ORB"));
 	const eth = toWord(assetOf(chains.destination, "ETH"));
-	const stock: Delivery = { kind: "stock", amount: 9_950_000n };
+	const inventory: Delivery = { kind: "inventory", amount: 9_950_000n };
 	const fills: [Partial<Order>, Delivery][] = [
-		[{}, stock],
+		[{}, inventory],
 		[
 			{ outputToken: orb, minOutput: 1n },
 			{ kind: "router", budget: 10_000_000n, fees: [3000] },
 		],
 		[
 			{ outputToken: eth, minOutput: 1n },
-			{ kind: "stock", amount: 10n ** 15n },
+			{ kind: "inventory", amount: 10n ** 15n },
 		],
 	];
 	for (const [terms, delivery] of fills) {
@@ -94,7 +94,7 @@ export async function recordEvmLanes(
 
 	const stuck = await open();
 	await chains.destination.testClient.setAutomine(false);
-	await queueWork(pool, stuck, { kind: "fill", payload: { delivery: stock } });
+	await queueWork(pool, stuck, { kind: "fill", payload: { delivery: inventory } });
 	await run(destination);
 	await run(destination, { blocksAhead: 5 });
 	await run(destination, { blocksAhead: 10, lateMs: 10_000_000 });

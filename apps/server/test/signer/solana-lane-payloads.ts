@@ -89,7 +89,7 @@ export async function recordSolanaLanes(
 		nowMs,
 		log: quietLog,
 	});
-	const pump = async () => {
+	const runLane = async () => {
 		await followReally(scene);
 		await lane(laneKey({ chainId: chain.chainId, relayer: toSolanaWord(feePayer) }));
 		for (const slots of [3, 40]) {
@@ -106,7 +106,7 @@ export async function recordSolanaLanes(
 		orders.push(order);
 		await pool.query(
 			`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery)
-			values ($1, $2, $3, 1, 1000, '{"kind":"stock","amount":"1"}') on conflict do nothing`,
+			values ($1, $2, $3, 1, 1000, '{"kind":"inventory","amount":"1"}') on conflict do nothing`,
 			[fromSwapKey(order.swapKey), hexToBytes(orderId(order)), orderToJson(order)],
 		);
 		await waitForOrder(pool, order);
@@ -129,7 +129,7 @@ export async function recordSolanaLanes(
 		);
 		const op = await signSolanaOp(scene, { order, wallet, feePayer });
 		await queueWork(pool, order, { kind: "open", payload: { op } });
-		await pump();
+		await runLane();
 		return order;
 	};
 	const toSolana = async (terms: Partial<Order> & { symbol?: string } = {}): Promise<Order> =>
@@ -201,10 +201,10 @@ export async function recordSolanaLanes(
 	const sol = await toSolana({ outputToken: toSolanaWord(solanaNativeToken), minOutput: 1n });
 	await fill(sol, { kind: "payout", amount: 5_000_000n, unusedRent: 0n });
 	await queueWork(pool, await toSolana(), { kind: "void", payload: {} });
-	await pump();
+	await runLane();
 	await later(4_001);
 	await end("refund", late, "others");
-	await pump();
+	await runLane();
 	await pool.query("update swaps set ended_at = now(), status = 'settled'");
 	await pool.query("update rents set closable_at = now() - interval '2 minutes'");
 	await later(90_000);
@@ -213,8 +213,8 @@ export async function recordSolanaLanes(
 	await solana.admin.airdrop({ address: paidLate, lamports: 1n });
 	await later(0);
 	// The second run sends what the first one could not.
-	await pump();
-	await pump();
+	await runLane();
+	await runLane();
 
 	const { rows } = await pool.query<{ kind: string; raw: Buffer; jobs: { orderId?: Hex }[] }>(
 		"select kind, raw, jobs from lane_transactions where length(raw) > 0 order by created_at, nonce",

@@ -13,7 +13,7 @@ export async function insertTestSwap(
 	const order = plainOrder({ swapKey: toSwapKey(uuid), inputAmount: 9n });
 	await db.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery)
-		values ($1, $2, $3, $4, 7, 700, '{"kind": "stock", "amount": "7"}')`,
+		values ($1, $2, $3, $4, 7, 700, '{"kind": "inventory", "amount": "7"}')`,
 		[uuid, accountId, hexToBytes(orderId(order)), orderToJson(order)],
 	);
 	return uuid;

@@ -28,7 +28,7 @@ export const modelDeadlines = { open: startsAt + 75, fill: startsAt + 120, refun
 
 /** Number of blocks for which a Solana transaction can land; one in four slots may have no block. */
 const lifeBlocks = 15;
-export const mostLifeSeconds = 20;
+export const maxLifeSeconds = 20;
 
 const pace = {
 	depths: [{ upToUsd: 1_000, blocks: 1 }],
@@ -38,7 +38,7 @@ const pace = {
 };
 const chainPolicies: Record<ChainPolicy["kind"], ChainPolicy> = {
 	evm: { ...pace, kind: "evm", deadAfterSeconds: 0 },
-	solana: { ...pace, kind: "solana", deadAfterSeconds: mostLifeSeconds },
+	solana: { ...pace, kind: "solana", deadAfterSeconds: maxLifeSeconds },
 };
 
 const evmOp: SignedOp = {
@@ -116,7 +116,7 @@ export class ModelWorld {
 				valueUsdCents: this.chance(0.8) ? 5_000n : 500_000n,
 				feeMillibps: 0,
 				networkCost: undefined,
-				delivery: { kind: "stock", amount: 100n },
+				delivery: { kind: "inventory", amount: 100n },
 				op: options.origin === "evm" ? evmOp : solanaOp,
 				status: "pending",
 				stage: "opening",
@@ -171,7 +171,7 @@ export class ModelWorld {
 
 	/** Lands everything that was signed on Solana and still can land, though nobody sends it any more. */
 	landLeftovers(): void {
-		for (let second = 0; second < 3 * mostLifeSeconds; second++) {
+		for (let second = 0; second < 3 * maxLifeSeconds; second++) {
 			this.passSecond();
 			for (const kind of this.lastHeights.keys()) if (this.isAlive(kind)) this.land(kind);
 		}

@@ -65,7 +65,7 @@ export async function insertRandomSwaps(
 		await db.query(
 			`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op, fee_millibps, stage,
 				status, giving_up, turn, created_at)
-			values ($1, $2, $3, $4, 400, $5, '{"kind": "stock", "amount": "400"}', $6, 12500, $7, $8, $9, $10,
+			values ($1, $2, $3, $4, 400, $5, '{"kind": "inventory", "amount": "400"}', $6, 12500, $7, $8, $9, $10,
 				to_timestamp($11::double precision / 1000))`,
 			[
 				uuid,
@@ -90,7 +90,7 @@ export async function insertRandomSwaps(
 				hexToBytes(token),
 				JSON.stringify(volumes),
 			]);
-			await db.query("update stock set reserved = reserved + 400");
+			await db.query("update inventory set reserved = reserved + 400");
 			await db.query("update pair_volume set in_flight = in_flight + 7");
 		}
 		if (chance(0.2)) {
@@ -116,7 +116,7 @@ export async function insertRandomSwaps(
 				kind === "open"
 					? { op }
 					: kind === "fill"
-						? { delivery: { kind: "stock", amount: "400" } }
+						? { delivery: { kind: "inventory", amount: "400" } }
 						: kind === "refund"
 							? { attested: isAttested }
 							: {};
@@ -165,7 +165,7 @@ export async function insertRandomSwaps(
 	return ids;
 }
 
-/** Writes the chains and the stock that those swaps need. */
+/** Writes the chains and the inventory that those swaps need. */
 export async function insertRandomWorld(db: Database, { nowMs }: { nowMs: number }): Promise<void> {
 	const time = Math.floor(nowMs / 1_000);
 	for (const chainId of [originId, destinationId]) {
@@ -183,7 +183,7 @@ export async function insertRandomWorld(db: Database, { nowMs }: { nowMs: number
 			]);
 		}
 	}
-	await db.query("insert into stock values ($1, $2, 1000000000, 1000000000, 0, 1)", [
+	await db.query("insert into inventory values ($1, $2, 1000000000, 1000000000, 0, 1)", [
 		destinationId,
 		hexToBytes(token),
 	]);
@@ -196,14 +196,14 @@ export async function readRandomWorld(db: Database): Promise<Record<string, unkn
 		swaps: `select id, status, stage, moves, failure, giving_up, origin_tx_hash, delivery_tx_hash, refund_tx_hash,
 			delivered_amount, delivery, ended_at is not null as is_ended from swaps order by id`,
 		swap_events: "select swap_id, fact, data from swap_events order by swap_id, seq",
-		jobs: `select swap_id, kind, chain_id, payload, order_terms, state, priority, alone, strikes, reason, turn
+		jobs: `select swap_id, kind, chain_id, payload, order_terms, state, priority, alone, failures, reason, turn
 			from jobs order by swap_id, kind`,
 		reservations: "select swap_id, amount, volumes, opened from reservations order by swap_id",
 		exposures:
 			"select swap_id, order_id, origin_chain_id, attester_set, value_usd_cents, is_final from exposures order by swap_id",
-		stock: "select chain_id, token, reserved from stock order by 1, 2",
+		inventory: "select chain_id, token, reserved from inventory order by 1, 2",
 		pair_volume: "select chain_id, token, direction, in_flight from pair_volume order by 1, 2, 3",
-		account_strikes: "select swap_id, account_id, reason from account_strikes order by swap_id",
+		account_refusals: "select swap_id, account_id, reason from account_refusals order by swap_id",
 		unsettled_gas: "select swap_id, chain_id, wei from unsettled_gas order by 1, 2",
 		postings: "select key, name from postings order by key",
 	};

@@ -54,7 +54,7 @@ export async function createSwapScene(
 		}),
 	};
 	const id = hexToBytes(orderId(order));
-	const delivery = { kind: "stock", amount: 400n } as const;
+	const delivery = { kind: "inventory", amount: 400n } as const;
 	const op = {
 		delegate: token,
 		gas: 1n,
@@ -68,7 +68,7 @@ export async function createSwapScene(
 	);
 	await pool.query("insert into waits (swap_id, order_id) values ($1, $2)", [uuid, id]);
 	if (isReserved) {
-		await pool.query("update stock set reserved = reserved + 400 where token = $1", [hexToBytes(token)]);
+		await pool.query("update inventory set reserved = reserved + 400 where token = $1", [hexToBytes(token)]);
 		await pool.query("update pair_volume set in_flight = in_flight + 7");
 		const volumes = [{ chainId: destinationId, token, direction: "buy", amount: "7" }];
 		await pool.query("insert into reservations values ($1, null, $2, $3, 400, 4000, $4, false, now())", [
@@ -170,7 +170,7 @@ export function roundOptions(
 			} as unknown as RoundOptions["config"]["deployment"],
 			earlierAttesterSets: [],
 			limits: {
-				unopenedShareOfStock: 1,
+				unopenedShareOfInventory: 1,
 				accountShareOfCaps: 1,
 				unopenedUsdPerAccount: 1,
 				unopenedSwaps: { perWallet: 1, perAccount: 1 },
@@ -180,7 +180,7 @@ export function roundOptions(
 				refusedRecipientsPerDay: 10,
 				delegationRemovalsPerDay: { perAccount: 20, perChain: 200 },
 				rebuiltRefundsUsdPerDay: 50,
-				exposureUsd: { perAsset: 1, bySymbol: {} },
+				maxHoldingUsd: { perAsset: 1, bySymbol: {} },
 			},
 			heartbeatSeconds: 10,
 		},

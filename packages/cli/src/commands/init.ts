@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { askConfirm, askSecret, askText } from "../ask-accept.ts";
 import { askKeys } from "../ask-keys.ts";
 import { CliError } from "../cli-error.ts";
 import {
@@ -15,7 +16,6 @@ import type { Call } from "../context.ts";
 import { exitCode } from "../exit-code.ts";
 import { openKeychain } from "../keychain.ts";
 import { pinnedChains } from "../pinned-assets.ts";
-import { askConfirm, askSecret, askText } from "../prompts.ts";
 import { addressOf, readDeployment } from "../read-deployment.ts";
 import { readEndpoints } from "../read-endpoints.ts";
 

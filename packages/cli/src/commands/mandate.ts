@@ -166,7 +166,7 @@ function readRecipient({ pins }: Config, text: string): { chainId: number; addre
 }
 
 /** The longest time that is read: a date must still be one that can be written. */
-const longestSeconds = 2 ** 32 - 1;
+const maxSeconds = 2 ** 32 - 1;
 const units: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /** Reads a duration such as 12h or 30d. */
@@ -175,7 +175,7 @@ function seconds(option: string, text: string): number {
 	if (number === undefined)
 		throw usage(`${option} must be a number with s, m, h or d, such as 12h or 30d, not "${text}".`);
 	const length = Number(number) * (units[unit] ?? 0);
-	if (length > longestSeconds) throw usage(`${option} is too long. Write at most 49710d.`);
+	if (length > maxSeconds) throw usage(`${option} is too long. Write at most 49710d.`);
 	return length;
 }
 

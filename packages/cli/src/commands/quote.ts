@@ -1,7 +1,7 @@
 import { getQuote, stableFloor } from "@geoswap/sdk";
 import { type Call, openContext } from "../context.ts";
-import { acceptanceLines, assetJson, costLines, getLines, giveLines, quoteJson } from "../describe-terms.ts";
-import { belowMinOutput } from "../price-errors.ts";
+import { acceptanceLines, assetJson, costLines, getLines, giveLines, quoteJson } from "../cost-lines.ts";
+import { belowMinOutput } from "../price-not-accepted.ts";
 import {
 	expectWithinMaxSpend,
 	readAmount,

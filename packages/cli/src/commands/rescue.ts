@@ -62,7 +62,7 @@ async function look(
 	{ output }: Call,
 	{ config, search, client }: { config: LoadedConfig; search: Search; client: PublicClient },
 ): Promise<Found[]> {
-	const { claimCall, findCredits, findOrders, lookAtOrder, refundCall } = await import("@geoswap/sdk/rescue");
+	const { claimCall, findCredits, findOrders, locateOrder, refundCall } = await import("@geoswap/sdk/rescue");
 	const { wallet, sinceMs, swap } = search;
 	const chain = config.pins.chains.find(({ chainId }) => chainId === search.chain.chainId);
 	if (!chain) throw rescueUsage(`${search.chain.name} is not an EVM chain of the deployment file.`);
@@ -75,7 +75,7 @@ async function look(
 		const { order, escrow } = opened;
 		const { destinationChainId: to } = order;
 		if (!destinations.has(to)) destinations.set(to, await openDestination(config, to));
-		const ask = (destination?: PublicClient) => lookAtOrder(client, { order, destination });
+		const ask = (destination?: PublicClient) => locateOrder(client, { order, destination });
 		const state = (await destinations.get(to)?.(ask)) ?? (await ask());
 		found.push({
 			what: "order",

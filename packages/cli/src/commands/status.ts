@@ -34,7 +34,7 @@ export async function showSwap(call: Call, { id: text, ask }: { id: string; ask:
 	const ended = id === undefined ? undefined : await intents.findEnd(id);
 	try {
 		const { config } = await openConfig(call);
-		const swap = ended ?? (await askService(call, { swapId, ask }));
+		const swap = ended ?? (await requestService(call, { swapId, ask }));
 		await call.output.result({ ...(id !== undefined && { id }), swap }, swapLines(config.pins, swap));
 		if (swap.status === "pending") return exitCode.mayExecute;
 		return swap.status === "settled" ? exitCode.done : exitCode.notSettled;
@@ -50,7 +50,7 @@ export async function showSwap(call: Call, { id: text, ask }: { id: string; ask:
 	}
 }
 
-async function askService(
+async function requestService(
 	call: Call,
 	{ swapId, ask }: { swapId: string; ask: Ask },
 ): Promise<StatusResponse> {

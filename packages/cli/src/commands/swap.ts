@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { isSolana } from "@geoswap/protocol";
 import { GeoswapError, type OriginSigner, type SwapProgress, stableFloor, swap } from "@geoswap/sdk";
+import { askAccept } from "../ask-accept.ts";
 import { CliError } from "../cli-error.ts";
 import { homeOf } from "../config.ts";
 import { type Call, type Context, openContext } from "../context.ts";
+import { assetJson, giveLines } from "../cost-lines.ts";
 import { FailedSwap } from "../describe-error.ts";
-import { assetJson, giveLines } from "../describe-terms.ts";
 import { dryRun } from "../dry-run.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
 import { expectSame } from "../expect-same.ts";
@@ -24,8 +25,7 @@ import { openPage } from "../open-page.ts";
 import type { Output } from "../output.ts";
 import { parseAmount } from "../parse-amount.ts";
 import { type Asset, findAsset } from "../pinned-assets.ts";
-import { belowMinOutput, priceNotAccepted, reasonToAsk } from "../price-errors.ts";
-import { askAccept } from "../prompts.ts";
+import { belowMinOutput, priceNotAccepted, reasonToAsk } from "../price-not-accepted.ts";
 import { readMandate } from "../read-mandate.ts";
 import {
 	expectWithinMaxSpend,

@@ -6,7 +6,7 @@ import type { Line } from "../output.ts";
 import { findChain } from "../pinned-assets.ts";
 import { readDeployment } from "../read-deployment.ts";
 
-const mostBytes = 100_000;
+const maxBytes = 100_000;
 
 /** Checks a receipt with the pinned deployment file and nodes alone. The service is not asked. */
 export async function verifyReceiptCommand(
@@ -49,7 +49,7 @@ async function readReceipt(file: string): Promise<unknown> {
 			`${file} cannot be read: ${error.code === "ENOENT" ? "there is no such file" : error.message}.`,
 		);
 	});
-	const parsed = text.length > mostBytes ? undefined : parseJson(text);
+	const parsed = text.length > maxBytes ? undefined : parseJson(text);
 	if (parsed === undefined)
 		throw wrong(`${file} is not a receipt: it must hold the JSON that the service returned.`);
 	return parsed;

@@ -22,7 +22,7 @@ export type Approvals = ReturnType<typeof openApprovals>;
 /** The time in which a person may answer. */
 export const approvalSeconds = 15 * 60;
 /** The most questions that may wait for an answer. Beyond them the oldest one is forgotten. */
-const mostOpen = 1_000;
+const maxOpen = 1_000;
 
 /**
  * Opens the questions of this process. The key exists in this process only: state of an earlier one is refused, so
@@ -40,7 +40,7 @@ export function openApprovals(nowMs: () => number = Date.now) {
 		verify: codec.verify,
 		/** Returns the state to send with a question about these terms. */
 		ask: async (args: unknown, terms: ApprovedTerms, ctx: ServerContext): Promise<string> => {
-			for (const [nonce, untilMs] of open) if (untilMs < nowMs() || open.size >= mostOpen) open.delete(nonce);
+			for (const [nonce, untilMs] of open) if (untilMs < nowMs() || open.size >= maxOpen) open.delete(nonce);
 			const nonce = randomUUID();
 			const state = await codec.mint({ nonce, args: hashOfArgs(args), terms }, ctx);
 			open.set(nonce, nowMs() + approvalSeconds * 1_000);

@@ -12,7 +12,7 @@ import { CliError } from "../cli-error.ts";
 const path = "/mcp";
 const shortestToken = 32;
 /** No call needs more. */
-const mostBodyBytes = 100_000;
+const maxBodyBytes = 100_000;
 
 /** Returns the token that clients must send: the one that was given, or a random one. */
 export function tokenOf(given: string | undefined): string {
@@ -33,8 +33,8 @@ export async function serveHttp(
 	factory: McpServerFactory,
 	{ port, token }: { port: number; token: string },
 ): Promise<{ url: string; close: () => Promise<void> }> {
-	const handler = createMcpHandler(factory, { maxRequestBodySize: mostBodyBytes });
-	const serve = toNodeHandler(handler, { maxRequestBodySize: mostBodyBytes });
+	const handler = createMcpHandler(factory, { maxRequestBodySize: maxBodyBytes });
+	const serve = toNodeHandler(handler, { maxRequestBodySize: maxBodyBytes });
 	const isHost = localhostHostValidation();
 	const isOrigin = localhostOriginValidation();
 	const expected = Buffer.from(`Bearer ${token}`);

@@ -45,11 +45,11 @@ export async function tokenAccountOf({
 	const known = tokenAccounts.get(key);
 	if (known) return known;
 	const [address] = await findAssociatedTokenPda({ owner, mint: token, tokenProgram: TOKEN_PROGRAM_ADDRESS });
-	if (tokenAccounts.size >= mostTokenAccounts) tokenAccounts.clear();
+	if (tokenAccounts.size >= maxTokenAccounts) tokenAccounts.clear();
 	tokenAccounts.set(key, address);
 	return address;
 }
 
 /** Cache of derived addresses: deriving one is slow trial and error, and the service's own are needed repeatedly. */
 const tokenAccounts = new Map<string, SolanaAddress>();
-const mostTokenAccounts = 1_000;
+const maxTokenAccounts = 1_000;

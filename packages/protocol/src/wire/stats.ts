@@ -14,7 +14,7 @@ export const statsResponseSchema = z.object({
 		"When the figures were computed. They are computed at most every few minutes.",
 	),
 	days: z.int().describe("The number of days that the figures cover."),
-	leastSwaps: z
+	minSwaps: z
 		.int()
 		.describe("Routes with fewer settled swaps are left out, so that nobody's swap can be told."),
 	routes: z

@@ -23,7 +23,7 @@ const escrow = chain.contracts.escrow;
 
 test("orders are found newest first, in ranges that a strict endpoint accepts", async () => {
 	const orders = [40_000, 20_000, 49_999].map(orderAt);
-	const node = fakeNode({ orders, mostBlocks: 700 });
+	const node = fakeNode({ orders, maxBlocks: 700 });
 	const found = await findOrders(node.client, { chain, wallet, sinceMs: timeOf(19_000) });
 	expect(found.map(({ blockNumber }) => Number(blockNumber))).toEqual([49_999, 40_000, 20_000]);
 	expect(Math.min(...node.ranges.map(([from]) => from))).toBe(19_000);
@@ -32,21 +32,21 @@ test("orders are found newest first, in ranges that a strict endpoint accepts", 
 
 test("blocks that an endpoint refuses for their logs make the reading of all others no slower", async () => {
 	const orders = [49_001, 49_000].map(orderAt);
-	const node = fakeNode({ orders, mostBlocks: 10_000, mostLogs: 1 });
+	const node = fakeNode({ orders, maxBlocks: 10_000, maxLogs: 1 });
 	const found = await findOrders(node.client, { chain, wallet, sinceMs: timeOf(1) });
 	expect(found.map(({ blockNumber }) => Number(blockNumber))).toEqual([49_001, 49_000]);
 	expect(node.ranges.length).toBeLessThan(30);
 });
 
 test("an order that does not have the id of its event is refused", async () => {
-	const node = fakeNode({ orders: [{ ...orderAt(40_000), orderId: zeroHash }], mostBlocks: 10_000 });
+	const node = fakeNode({ orders: [{ ...orderAt(40_000), orderId: zeroHash }], maxBlocks: 10_000 });
 	await expect(findOrders(node.client, { chain, wallet, sinceMs: timeOf(39_000) })).rejects.toThrow(
 		"does not have this id",
 	);
 });
 
 test("an endpoint that refuses even one block is not asked forever", async () => {
-	const node = fakeNode({ orders: [], mostBlocks: 0 });
+	const node = fakeNode({ orders: [], maxBlocks: 0 });
 	await expect(findOrders(node.client, { chain, wallet, sinceMs: timeOf(39_000) })).rejects.toThrow(
 		"too many blocks",
 	);
@@ -83,12 +83,12 @@ function timeOf(block: number): number {
 /** A node that refuses to search more than so many blocks at once, or to return more than so many logs. */
 function fakeNode({
 	orders,
-	mostBlocks,
-	mostLogs = orders.length,
+	maxBlocks,
+	maxLogs = orders.length,
 }: {
 	orders: Opened[];
-	mostBlocks: number;
-	mostLogs?: number;
+	maxBlocks: number;
+	maxLogs?: number;
 }) {
 	const ranges: [number, number][] = [];
 	const request = async ({ method, params }: { method: string; params?: unknown }) => {
@@ -103,9 +103,9 @@ function fakeNode({
 		}
 		const { fromBlock, toBlock } = first as { fromBlock: Hex; toBlock: Hex };
 		const [from, to] = [hexToNumber(fromBlock), hexToNumber(toBlock)];
-		if (to - from + 1 > mostBlocks) throw Object.assign(new Error("too many blocks"), { code: -32_600 });
+		if (to - from + 1 > maxBlocks) throw Object.assign(new Error("too many blocks"), { code: -32_600 });
 		const found = orders.filter(({ block }) => block >= from && block <= to);
-		if (found.length > mostLogs) throw Object.assign(new Error("too many logs"), { code: -32_600 });
+		if (found.length > maxLogs) throw Object.assign(new Error("too many logs"), { code: -32_600 });
 		ranges.push([from, to]);
 		return found.sort((a, b) => a.block - b.block).map(toLog);
 	};

@@ -37,12 +37,13 @@ export type OpenedOrder = {
 };
 
 /** Most public endpoints answer for this many blocks at once. */
-const mostBlocks = 10_000n;
+const maxBlocks = 10_000n;
 
 /**
  * Finds the orders that a wallet opened on a chain since a moment, newest first, with nothing but the chain's own
  * events. Every order is computed again from its event: an endpoint that invents one is noticed. Only this one event of
- * this wallet is requested, so strangers cannot make an answer too large; a range that is refused all the same is halved.
+ * this wallet is requested, so strangers cannot make an answer too large; a range that is refused all the same is
+ * halved.
  */
 export async function findOrders(
 	client: PublicClient,
@@ -64,7 +65,7 @@ export async function findOrders(
 	const first = await firstBlockSince(client, { sinceMs, from: BigInt(deployedAtBlock), to: last });
 	const escrows = [contracts.escrow, ...contracts.earlierEscrows];
 	const found: OpenedOrder[] = [];
-	let size = mostBlocks;
+	let size = maxBlocks;
 	while (last >= first) {
 		onProgress(last - first + 1n);
 		const from = greater(last - size + 1n, first);
@@ -85,7 +86,7 @@ export async function findOrders(
 			(one, other) => Number(other.blockNumber - one.blockNumber) || other.logIndex - one.logIndex,
 		);
 		found.push(...byPlace.map((log) => readOrder(log, { chainId, wallet })));
-		size = longest === last - from + 1n ? lesser(2n * size, mostBlocks) : longest;
+		size = longest === last - from + 1n ? lesser(2n * size, maxBlocks) : longest;
 		last = from - 1n;
 	}
 	return found;

@@ -11,7 +11,7 @@ import {
 } from "../../swap/event/read-events.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import type { EventSink } from "../http/route.ts";
-import { createTurns } from "../status/take-turns.ts";
+import { createKeyedLimiter } from "../status/keyed-limiter.ts";
 import { type EventCursor, formatCursor } from "./event-cursor.ts";
 
 /** The events that a stream tells: of an account, or of one of its swaps. */
@@ -78,7 +78,7 @@ export function createEventFeed({
 	let starting: Promise<EventHead> | undefined;
 	let isPolling = false;
 	let isClosed = false;
-	const inTurn = createTurns({ atOnce: 4, waitMs: turnMs, upstream: "database" });
+	const inTurn = createKeyedLimiter({ atOnce: 4, waitMs: turnMs, upstream: "database" });
 
 	/** Returns how far the loop is, and begins it if there is none. */
 	async function started(): Promise<EventHead> {

@@ -4,10 +4,10 @@ import type { HeldCalls } from "../key/held-calls.ts";
 import type { EventFeed, Followed } from "./create-event-feed.ts";
 
 /**
- * How long a stream lasts, before a random part of a tenth is taken off. Its caller then comes again: with a key that may
- * have been revoked, and through a balancer that may know more processes by now.
+ * How long a stream lasts, before a random part of a tenth is taken off. Its caller then comes again: with a key that
+ * may have been revoked, and through a balancer that may know more processes by now.
  */
-const longestSeconds = 900;
+const maxSeconds = 900;
 /** Seconds after which a caller that has too many streams may try again. */
 const retryAfterSeconds = 5;
 
@@ -33,7 +33,7 @@ export async function openStream(
 	{ feed, heldStreams, limits, random }: StreamParts,
 ): Promise<EventStream> {
 	if (feed.size() >= limits.perProcess) throw new SwapError("UPSTREAM_UNAVAILABLE", { upstream: "streams" });
-	const seconds = Math.round(longestSeconds * (1 - random() / 10));
+	const seconds = Math.round(maxSeconds * (1 - random() / 10));
 	const release = await heldStreams.take(heldBy, { limit: limits.perKey, seconds });
 	if (!release) throw new SwapError("RATE_LIMITED", { reason: "event_streams", retryAfterSeconds });
 	return (sink) => {

@@ -8,8 +8,8 @@ const many = 5;
 /** The size of the networks that count once. */
 const sameOwner = { ipv4Bits: 24, ipv6Bits: 48 };
 /** Networks that are kept for one key, and keys that are kept: a flood must not fill the memory. */
-const mostNetworks = 256;
-const mostKeys = 10_000;
+const maxNetworks = 256;
+const maxKeys = 10_000;
 
 export type KeyNetworks = {
 	/** Notes that a valid key was used from an address. */
@@ -36,12 +36,12 @@ export function createKeyNetworks({
 			const network = networkOf(address, sameOwner);
 			const key = keys.get(keyId) ?? { usedAtMs: new Map<string, Milliseconds>(), toldAbove: many };
 			if (!keys.has(keyId)) {
-				if (keys.size >= mostKeys) return;
+				if (keys.size >= maxKeys) return;
 				keys.set(keyId, key);
 			}
 			const { usedAtMs } = key;
 			const isNew = !usedAtMs.has(network);
-			if (isNew && usedAtMs.size >= mostNetworks) return;
+			if (isNew && usedAtMs.size >= maxNetworks) return;
 			usedAtMs.set(network, nowMs());
 			if (!isNew || usedAtMs.size <= key.toldAbove) return;
 			forget(usedAtMs, nowMs() - windowMs);

@@ -74,7 +74,7 @@ export function connectRedis({
 		});
 	}
 
-	function fallSilent(error: unknown): void {
+	function openBreaker(error: unknown): void {
 		if (isSilent) return;
 		isSilent = true;
 		onError(error);
@@ -113,7 +113,7 @@ export function connectRedis({
 					timer = setTimeout(() => {
 						// This process may have been busy: timers run before data that has arrived meanwhile.
 						lastLook = setImmediate(() => {
-							fallSilent(new Error(`Redis did not answer within ${timeoutMs} ms`));
+							openBreaker(new Error(`Redis did not answer within ${timeoutMs} ms`));
 							resolve(undefined);
 						});
 					}, timeoutMs);

@@ -29,7 +29,7 @@ import {
 	exampleSignature,
 	exampleWallet,
 } from "./endpoints/example-swap.ts";
-import { errorExample, errorSchema } from "./error-docs.ts";
+import { errorExample, errorSchema } from "./error-schema.ts";
 import type { Answer, Operation } from "./openapi-document.ts";
 
 const routes = routesWithoutParts();

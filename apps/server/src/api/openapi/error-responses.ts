@@ -1,5 +1,5 @@
 import { type ErrorCode, errorCatalogue, errorCodes } from "@geoswap/protocol";
-import { errorExample, errorSchema, errorSchemaName, otherErrorSchema } from "./error-docs.ts";
+import { errorExample, errorSchema, errorSchemaName, otherErrorSchema } from "./error-schema.ts";
 import { type JsonSchema, responseJsonSchema } from "./json-schema.ts";
 import type { Answer, OpenapiDocument, Reference } from "./openapi-document.ts";
 

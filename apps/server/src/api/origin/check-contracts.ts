@@ -4,8 +4,8 @@ type Contracts = Pick<ChainDeployment["contracts"], "escrow" | "vault">;
 
 /**
  * Throws if the order names contracts that were replaced since its quote. An order that is open ends in the contracts
- * that it names. No further order is opened there, because the earlier delegates are not offered any more, and because a
- * submit reserves stock of the current vault.
+ * that it names. No further order is opened there, because the earlier delegates are not offered any more, and because
+ * a submit reserves inventory of the current vault.
  */
 export function checkContracts(
 	order: Order,

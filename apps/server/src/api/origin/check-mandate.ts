@@ -12,7 +12,7 @@ import {
 	SwapError,
 } from "@geoswap/protocol";
 import { type Address, type Hex, isAddressEqual } from "viem";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import type { TransactionShape } from "../../chain/evm/fee/fee-model.ts";
 import { isSignedBy } from "../../chain/evm/wallet/is-signed-by.ts";
 import { readMandateUse } from "../../chain/evm/wallet/read-mandate-use.ts";
@@ -37,8 +37,9 @@ const problems = {
 } satisfies Record<MandateProblem, (maximumAmount?: bigint) => SwapError>;
 
 /**
- * Returns the digest of a mandate that its owner signed, and whose terms allow the order. Throws otherwise. Whether it was
- * revoked, and how much of its cap is used, is for `checkMandateUse` and for the simulation of the order with its proof.
+ * Returns the digest of a mandate that its owner signed, and whose terms allow the order. Throws otherwise. Whether it
+ * was revoked, and how much of its cap is used, is for `checkMandateUse` and for the simulation of the order with its
+ * proof.
  */
 export function checkMandate(signed: SignedMandate, order: Order): Hex {
 	const { mandate, signature } = signed;
@@ -65,8 +66,8 @@ export function sealedMandate(
 }
 
 /**
- * Throws if the mandate was revoked, or if its cap leaves too little for the order beside the orders within it that are not
- * known to be open yet. A caller who learns that before the order is signed need not wait until the order is dead.
+ * Throws if the mandate was revoked, or if its cap leaves too little for the order beside the orders within it that are
+ * not known to be open yet. A caller who learns that before the order is signed need not wait until the order is dead.
  */
 export async function checkMandateUse(
 	chain: EvmChain,

@@ -1,5 +1,5 @@
 import { type Authorization, fromWord, type Order, SwapError, toChainId } from "@geoswap/protocol";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { type AccountNonces, readAccountNonces } from "../../chain/evm/wallet/read-account-nonces.ts";
 import { readWallet, type UnopenedOrder, type WalletReading } from "../../chain/evm/wallet/read-wallet.ts";
 

@@ -1,5 +1,5 @@
 import { addressOfWord, type Order } from "@geoswap/protocol";
-import type { ChainBook } from "../../config/chain-book.ts";
+import type { ChainNames } from "../../config/chain-names.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { decimal } from "./format.ts";
 
@@ -16,13 +16,13 @@ export type SwapAmounts = {
 
 export function swapAmounts(
 	{ order, output, deliveredAmount }: Pick<SwapRecord, "order" | "output" | "deliveredAmount">,
-	book: ChainBook,
+	chainNames: ChainNames,
 	{ decimals = 6 }: { decimals?: number } = {},
 ): SwapAmounts {
 	const { originChainId, destinationChainId } = order;
 	return {
-		origin: book.name(Number(originChainId)),
-		destination: book.name(Number(destinationChainId)),
+		origin: chainNames.name(Number(originChainId)),
+		destination: chainNames.name(Number(destinationChainId)),
 		input: shown(originChainId, order.inputToken, order.inputAmount),
 		output: shown(destinationChainId, order.outputToken, deliveredAmount ?? output),
 		quotedOutput: shown(destinationChainId, order.outputToken, output),
@@ -30,7 +30,7 @@ export function swapAmounts(
 	};
 
 	function shown(chainId: bigint, word: Order["inputToken"], units: bigint): string {
-		const { amount, symbol } = book.tokens(Number(chainId), addressOfWord(chainId, word), units);
+		const { amount, symbol } = chainNames.tokens(Number(chainId), addressOfWord(chainId, word), units);
 		return `${decimal(amount, decimals)} ${symbol}`;
 	}
 }

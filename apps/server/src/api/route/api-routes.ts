@@ -1,19 +1,19 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import type { Milliseconds } from "@geoswap/protocol";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import { createChainBook } from "../../config/chain-book.ts";
 import { chainOf, evmChains } from "../../config/chain-config.ts";
+import { createChainNames } from "../../config/chain-names.ts";
 import type { Config } from "../../config/config.ts";
 import { createExplorerPages } from "../../config/explorer-pages.ts";
 import type { FinalitySeconds } from "../../config/finality-seconds.ts";
 import { isDevnet } from "../../config/is-devnet.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
 import type { Database, DatabasePool } from "../../database/database.ts";
+import type { Desk } from "../../desk/desk.ts";
 import type { FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
-import type { PriceBook } from "../../desk/price/price-book.ts";
-import type { Desk } from "../../desk/venue.ts";
-import type { Engine } from "../../durable/durable.ts";
+import type { PriceCache } from "../../desk/price/price-cache.ts";
+import type { Engine } from "../../durable/engine.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import { chainPaces } from "../../swap/record/stuck-swaps.ts";
 import type { EventFeed } from "../event/create-event-feed.ts";
@@ -66,7 +66,7 @@ export type ApiParts = {
 	pool: DatabasePool;
 	listener: SwapListener;
 	finalitySeconds: FinalitySeconds;
-	book: PriceBook;
+	priceCache: PriceCache;
 	/** Says that prices of these chains are wanted. */
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	desk: Desk;
@@ -96,7 +96,7 @@ export type ApiParts = {
 
 /** Returns every endpoint of the service. */
 export function apiRoutes(parts: ApiParts): Route[] {
-	const { config, chains, solana, pool, listener, book, desk, pauses, engine, sealKeys, nowMs } = parts;
+	const { config, chains, solana, pool, listener, priceCache, desk, pauses, engine, sealKeys, nowMs } = parts;
 	const {
 		finalitySeconds,
 		wantPrices,
@@ -152,7 +152,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		deleteShare({ db: pool }),
 		getSharePage({
 			db: shares.db,
-			book: createChainBook(config),
+			chainNames: createChainNames(config),
 			paces: chainPaces(config),
 			hasReceipts: receipts.isOffered,
 			finalitySeconds,
@@ -164,7 +164,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		getStats({ stats }),
 		getHealth(),
 		getReady({
-			checks: readyChecks({ config, db: pool, redis, book, desk, pauses, nowMs }),
+			checks: readyChecks({ config, db: pool, redis, priceCache, desk, pauses, nowMs }),
 			startup,
 			stopping,
 			nowMs,

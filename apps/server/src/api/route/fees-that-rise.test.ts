@@ -6,11 +6,11 @@ import { type Hex, parseGwei } from "viem";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { type SubmitScene, startSubmitScene } from "../../../test/api/submit-scene.ts";
 import { testConfig } from "../../../test/desk/test-prices.ts";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { evmChains } from "../../config/chain-config.ts";
-import { createDesk } from "../../desk/desk.ts";
-import { createPriceBook } from "../../desk/price/price-book.ts";
+import { createDesk } from "../../desk/create-desk.ts";
+import { createPriceCache } from "../../desk/price/price-cache.ts";
 import { createApp } from "../http/create-app.ts";
 import { createDelegatedWallets } from "../origin/delegated-wallets.ts";
 import { postBuildGeoOp } from "./post-build-geo-op.ts";
@@ -36,7 +36,9 @@ afterAll(() => scene.stop());
 let stopService = async () => {};
 afterEach(() => stopService());
 
-/** Starts the API of a service whose chains are of one kind. Returns how to call it, and how to set the chains' fees. */
+/**
+ * Starts the API of a service whose chains are of one kind. Returns how to call it, and how to set the chains' fees.
+ */
 async function startService(kind: ChainKind) {
 	const { testChains, database, sealKeys, nowMs, accountId } = scene;
 	const nodes: { chain: TestChain; node: RollupNode }[] = [];
@@ -52,8 +54,8 @@ async function startService(kind: ChainKind) {
 		...parsed,
 		chains: evmChains(parsed).map((one) => ({ ...one, deployment: { ...one.deployment, kind } })),
 	};
-	const book = createPriceBook({ ...config.price, chains: sides.map(({ deployment }) => deployment) });
-	const desk = createDesk({ config, book, nowMs, random: randomBytes });
+	const priceCache = createPriceCache({ ...config.price, chains: sides.map(({ deployment }) => deployment) });
+	const desk = createDesk({ config, priceCache, nowMs, random: randomBytes });
 	const [db, delegated] = [database.pool, createDelegatedWallets()];
 	const app = createApp({
 		routes: [
@@ -110,7 +112,7 @@ async function startService(kind: ChainKind) {
 			}
 			for (const side of sides) {
 				const block = await side.client.getBlock();
-				book.update(await readBlockPrices(side, { block, topUsd: 500_000 }), { nowMs: nowMs() });
+				priceCache.update(await readBlockPrices(side, { block, topUsd: 500_000 }), { nowMs: nowMs() });
 			}
 		},
 	};

@@ -10,9 +10,9 @@ import {
 import { zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { callRoute } from "../../../test/api/origin-scene.ts";
-import { readTestPrices, testBook, testConfig, withSolana } from "../../../test/desk/test-prices.ts";
+import { readTestPrices, testConfig, testPriceCache, withSolana } from "../../../test/desk/test-prices.ts";
 import { testSolanaDeployment } from "../../../test/order/test-solana-deployment.ts";
-import { createDesk } from "../../desk/desk.ts";
+import { createDesk } from "../../desk/create-desk.ts";
 import { getChains } from "./get-chains.ts";
 import { getTokens } from "./get-tokens.ts";
 
@@ -35,8 +35,13 @@ beforeAll(async () => {
 	const stopped = orb && prices[0]?.assets.get(orb.address);
 	if (!stopped) throw new Error("the devnet has no ORB");
 	stopped.feed.updatedAtUnixSeconds = 1;
-	const book = testBook(config, prices, clock);
-	const desk = createDesk({ config, book, nowMs: () => clock.nowMs, random: (size) => randomBytes(size) });
+	const priceCache = testPriceCache(config, prices, clock);
+	const desk = createDesk({
+		config,
+		priceCache,
+		nowMs: () => clock.nowMs,
+		random: (size) => randomBytes(size),
+	});
 	const pauses = { reasonOf: (chainId: number) => paused.get(chainId) };
 	routes = { chains: getChains({ config, desk, pauses }), tokens: getTokens({ config, desk, pauses }) };
 	await testChains.stop();

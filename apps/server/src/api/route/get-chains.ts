@@ -4,7 +4,7 @@ import { zeroAddress } from "viem";
 import { type EvmChainConfig, isOfferedTo, type SolanaChainConfig } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
-import type { Desk } from "../../desk/venue.ts";
+import type { Desk } from "../../desk/desk.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import type { Route } from "../http/route.ts";
 import { getChainsDoc } from "../openapi/endpoints/get-chains.ts";

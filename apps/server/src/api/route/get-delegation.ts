@@ -7,7 +7,7 @@ import {
 } from "@geoswap/protocol";
 import type { Address } from "viem";
 import * as z from "zod";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { readAccountNonce } from "../../chain/evm/wallet/read-account-nonces.ts";
 import { readDelegation } from "../../chain/evm/wallet/read-delegation.ts";
 import { readAccountEscrow, readEpoch } from "../../chain/evm/wallet/read-epoch.ts";

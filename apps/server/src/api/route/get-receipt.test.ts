@@ -48,7 +48,7 @@ async function insertSwap(set: string): Promise<string> {
 	const order = plainOrder({ swapKey: toSwapKey(uuid) });
 	await database.owner.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, fee_millibps, delivery)
-		values ($1, $2, $3, $4, 7, 700, 9375, '{"kind": "stock", "amount": "7"}')`,
+		values ($1, $2, $3, $4, 7, 700, 9375, '{"kind": "inventory", "amount": "7"}')`,
 		[uuid, accountId, hexToBytes(orderId(order)), orderToJson(order)],
 	);
 	await database.owner.query(`update swaps set ${set} where id = $1`, [uuid]);

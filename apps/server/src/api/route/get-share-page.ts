@@ -1,5 +1,5 @@
 import { isTerminal, type Milliseconds, type SwapUuid } from "@geoswap/protocol";
-import type { ChainBook } from "../../config/chain-book.ts";
+import type { ChainNames } from "../../config/chain-names.ts";
 import type { Database } from "../../database/database.ts";
 import type { Fact } from "../../swap/decide/decision.ts";
 import { type ChainPace, isStuckSwap } from "../../swap/record/stuck-swaps.ts";
@@ -14,14 +14,14 @@ import { type AnswerParts, swapAnswer } from "../status/swap-answer.ts";
 /** GET /s/{share}: the page of a swap, for whoever has the link. */
 export function getSharePage({
 	db,
-	book,
+	chainNames,
 	paces,
 	hasReceipts,
 	nowMs,
 	...answerParts
 }: AnswerParts & {
 	db: Database;
-	book: ChainBook;
+	chainNames: ChainNames;
 	/** How long the chains take, to tell a swap that is late. */
 	paces: readonly ChainPace[];
 	/** True if the service signs receipts. */
@@ -45,7 +45,7 @@ export function getSharePage({
 			const isLate = !isOver && (await isStuckSwap(db, { id: swap.id, paces, nowMs: now }));
 			const fact = isOver ? undefined : await readFact(db, swap.id);
 			const answer = swapAnswer(swap, answerParts);
-			return sharePage({ swap, answer, isLate, fact, token, hasReceipts, nowMs: now }, book);
+			return sharePage({ swap, answer, isLate, fact, token, hasReceipts, nowMs: now }, chainNames);
 		},
 	};
 }

@@ -88,7 +88,7 @@ const op: SignedOp = {
 };
 
 async function insertSwap({
-	delivery = { kind: "stock", amount: 7n } as Delivery,
+	delivery = { kind: "inventory", amount: 7n } as Delivery,
 	change = {} as Partial<Order>,
 	signed = op as SignedOp | SignedSolanaOp,
 } = {}) {

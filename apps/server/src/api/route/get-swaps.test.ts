@@ -76,7 +76,7 @@ async function insertSwap(
 	};
 	await database.owner.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, status)
-		values ($1, $2, $3, $4, 7, 700, '{"kind": "stock", "amount": "7"}', $5)`,
+		values ($1, $2, $3, $4, 7, 700, '{"kind": "inventory", "amount": "7"}', $5)`,
 		[uuid, accountId, hexToBytes(orderId(order)), orderToJson(order), status],
 	);
 	return toSwapId(uuid);

@@ -17,9 +17,9 @@ import type { Route } from "../http/route.ts";
 import { getSwapsDoc } from "../openapi/endpoints/get-swaps.ts";
 import { openToken } from "../seal/open-token.ts";
 import { sealToken } from "../seal/seal-token.ts";
+import { createKeyedLimiter } from "../status/keyed-limiter.ts";
 import { listSwaps } from "../status/list-swaps.ts";
 import { type AnswerParts, swapAnswer } from "../status/swap-answer.ts";
-import { createTurns } from "../status/take-turns.ts";
 import { anyCaseAddressSchema } from "./any-case-address-schema.ts";
 
 const defaultLimit = 20;
@@ -50,7 +50,7 @@ export function getSwaps({
 	nowMs: () => Milliseconds;
 }): Route {
 	// Each list reads months of partitions at worst: submits and status calls come first for the connections.
-	const inTurn = createTurns({ atOnce: 2, waitMs: 2_000, upstream: "database" });
+	const inTurn = createKeyedLimiter({ atOnce: 2, waitMs: 2_000, upstream: "database" });
 	return {
 		method: "GET",
 		path: "/swaps",

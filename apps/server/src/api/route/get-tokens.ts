@@ -9,7 +9,7 @@ import type { Hex } from "viem";
 import { isOfferedTo } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
-import type { Desk } from "../../desk/venue.ts";
+import type { Desk } from "../../desk/desk.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";

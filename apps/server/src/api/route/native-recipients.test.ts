@@ -2,7 +2,7 @@ import { startTestChains, type TestChains } from "@geoswap/devnet";
 import { type Address, concatHex, zeroAddress } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { createRecipientAccounts } from "./recipient-accounts.ts";
 

@@ -15,7 +15,7 @@ import {
 	toChainId,
 } from "@geoswap/protocol";
 import * as z from "zod";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { openGas } from "../../chain/evm/wallet/open-gas.ts";
 import { simulateUnsigned } from "../../chain/evm/wallet/simulate-open.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";

@@ -81,12 +81,12 @@ test.each(["USDC", "USDT", "SOL"])(
 test("a build expires when its blockhash may die or the quote's op expires, whichever comes first", async () => {
 	const wallet = await scene.newWallet();
 	const quote = scene.newQuote(wallet.address);
-	const leastMs = scene.policy.blockhashSeconds.least * 1_000;
-	const earliest = scene.nowMs() + leastMs;
+	const minMs = scene.policy.blockhashSeconds.least * 1_000;
+	const earliest = scene.nowMs() + minMs;
 	const { expiresAt } = await scene.build(quote);
 	// A few blocks may come between the two reads.
-	expect(Date.parse(expiresAt)).toBeGreaterThanOrEqual(earliest - (leastMs * 5) / 150);
-	expect(Date.parse(expiresAt)).toBeLessThanOrEqual(scene.nowMs() + leastMs);
+	expect(Date.parse(expiresAt)).toBeGreaterThanOrEqual(earliest - (minMs * 5) / 150);
+	expect(Date.parse(expiresAt)).toBeLessThanOrEqual(scene.nowMs() + minMs);
 	scene.clock.aheadMs = 29_000;
 	const late = await scene.build(quote);
 	expect(late.expiresAt).toBe(new Date(quote.opExpiresAtMs).toISOString());
@@ -105,10 +105,10 @@ test("a build whose blockhash comes from a lagging node expires correspondingly 
 	const { expiresAt } = await scene.build(scene.newQuote(wallet.address), {
 		route: scene.buildRoute({ ...chain, rpc }),
 	});
-	const leastMs = scene.policy.blockhashSeconds.least * 1_000;
+	const minMs = scene.policy.blockhashSeconds.least * 1_000;
 	const lifeMs = Date.parse(expiresAt) - startMs;
-	expect(lifeMs).toBeLessThan((leastMs * 2) / 3);
-	expect(lifeMs).toBeGreaterThan(leastMs / 4);
+	expect(lifeMs).toBeLessThan((minMs * 2) / 3);
+	expect(lifeMs).toBeGreaterThan(minMs / 4);
 });
 
 test("every build of a quote has the same fee payer, and all fee payers are used across quotes", async () => {

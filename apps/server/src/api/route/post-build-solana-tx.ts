@@ -89,7 +89,7 @@ export function postBuildSolanaTx({
 					microLamportsPerUnit: BigInt(computePriceMicroLamports),
 				},
 				expiresAtMs: Math.min(
-					builtAtMs + lifeMs({ ...recent, height, leastMs: blockhashSeconds.least * 1_000 }),
+					builtAtMs + lifeMs({ ...recent, height, minMs: blockhashSeconds.least * 1_000 }),
 					quote.opExpiresAtMs,
 				),
 			};
@@ -116,18 +116,16 @@ const blockhashBlocks = 150n;
 function lifeMs({
 	lastValidBlockHeight,
 	height,
-	leastMs,
+	minMs,
 }: {
 	lastValidBlockHeight: bigint;
 	height: bigint;
 	/** The least time that all its blocks take. */
-	leastMs: Milliseconds;
+	minMs: Milliseconds;
 }): number {
 	const blocks = lastValidBlockHeight - height;
 	if (blocks <= 0n) return 0;
-	return blocks < blockhashBlocks
-		? Math.floor((leastMs * Number(blocks)) / Number(blockhashBlocks))
-		: leastMs;
+	return blocks < blockhashBlocks ? Math.floor((minMs * Number(blocks)) / Number(blockhashBlocks)) : minMs;
 }
 
 /** Returns the same fee payer for every build of a quote, and gives each about the same share of swaps. */

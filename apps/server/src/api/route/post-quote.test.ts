@@ -9,13 +9,13 @@ import {
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readTestPrices, testBook, testConfig, withSolana } from "../../../test/desk/test-prices.ts";
+import { readTestPrices, testConfig, testPriceCache, withSolana } from "../../../test/desk/test-prices.ts";
 import { testSolanaDeployment } from "../../../test/order/test-solana-deployment.ts";
 import { parseSealKeys } from "../../config/seal-keys.ts";
-import { createDesk } from "../../desk/desk.ts";
+import { createDesk } from "../../desk/create-desk.ts";
+import type { Desk } from "../../desk/desk.ts";
 import { createFeeDiscounts, type FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
 import type { SealedQuote } from "../../desk/sealed-quote.ts";
-import type { Desk } from "../../desk/venue.ts";
 import { createLog } from "../../telemetry/log.ts";
 import type { RouteRequest } from "../http/route.ts";
 import { createDelegatedWallets } from "../origin/delegated-wallets.ts";
@@ -44,10 +44,10 @@ beforeAll(async () => {
 	);
 	const nowMs = Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000;
 	const config = withSolana(testConfig(chains), { deployment: solana });
-	const book = testBook(config, prices, { nowMs });
+	const priceCache = testPriceCache(config, prices, { nowMs });
 	// Any other call of a quote to a chain would now fail.
 	await chains.stop();
-	desk = createDesk({ config, book, nowMs: () => nowMs, random: (size) => randomBytes(size) });
+	desk = createDesk({ config, priceCache, nowMs: () => nowMs, random: (size) => randomBytes(size) });
 	quote = (body, feeDiscounts) => {
 		const { handle } = postQuote({
 			desk,
@@ -93,7 +93,7 @@ test("a quote needs neither a chain nor a database, and its token holds the quot
 	const order = orderSchema.parse(sealed.order);
 	expect(sealed.uuid).toBe(fromSwapId(response.swapId));
 	expect(String(sealed.output)).toBe(response.output);
-	expect(sealed.delivery).toEqual({ kind: "stock", amount: sealed.output });
+	expect(sealed.delivery).toEqual({ kind: "inventory", amount: sealed.output });
 	expect(String(order.minOutput)).toBe(response.minOutput);
 	expect(new Date(sealed.expiresAtMs).toISOString()).toBe(response.expiresAt);
 	expect(sealed.expiresAtMs - sealed.issuedAtMs).toBe(30_000);

@@ -1,10 +1,10 @@
 import { type QuoteResponse, quoteRequestSchema, toSwapId } from "@geoswap/protocol";
 import { mandateShape } from "../../chain/evm/wallet/mandate-shape.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
+import type { Desk } from "../../desk/desk.ts";
 import type { FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
 import { discountedFee } from "../../desk/discount/fee-tier.ts";
 import { sealedQuote } from "../../desk/sealed-quote.ts";
-import type { Desk } from "../../desk/venue.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { postQuoteDoc } from "../openapi/endpoints/post-quote.ts";

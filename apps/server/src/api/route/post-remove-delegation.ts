@@ -9,8 +9,8 @@ import {
 } from "@geoswap/protocol";
 import { type Address, type Hex, hashTypedData, zeroAddress } from "viem";
 import * as z from "zod";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
-import { recoverAddress } from "../../chain/evm/secp256k1.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
+import { recoverAddress } from "../../chain/evm/recover-address.ts";
 import { authorizationProblem } from "../../chain/evm/wallet/check-delegation.ts";
 import { isSignedBy } from "../../chain/evm/wallet/is-signed-by.ts";
 import { normalizeSignature } from "../../chain/evm/wallet/normalize-signature.ts";

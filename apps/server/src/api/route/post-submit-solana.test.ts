@@ -291,10 +291,10 @@ test("swaps that may have to be refunded use up the account's gas budget before 
 test("a swap that can no longer be delivered as quoted, or exceeds a limit, is refused and not created", async () => {
 	const wallet = await scene.newWallet();
 	const { built, signed } = await scene.signedTransaction(wallet);
-	await scene.setStock(9_949_999n);
+	await scene.setInventory(9_949_999n);
 	expect(await refusalOf(scene.submit(built, signed))).toEqual({
 		code: "LIQUIDITY_CHANGED",
-		details: { reason: "stock" },
+		details: { reason: "inventory" },
 	});
 	scene.knobs.isPriceGone = true;
 	expect(await refusalOf(scene.submit(built, signed))).toEqual({
@@ -302,7 +302,7 @@ test("a swap that can no longer be delivered as quoted, or exceeds a limit, is r
 		details: { reason: "price" },
 	});
 	scene.knobs.isPriceGone = false;
-	await scene.setStock(10n ** 12n);
+	await scene.setInventory(10n ** 12n);
 	scene.knobs.unopenedUsdPerAccount = 9.99;
 	expect(await refusalOf(scene.submit(built, signed))).toMatchObject({
 		code: "RATE_LIMITED",

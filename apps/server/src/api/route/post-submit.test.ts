@@ -330,18 +330,22 @@ test("a quote from before its chain was paused creates no swap, and a swap that 
 test("a swap that can no longer be delivered as quoted, or exceeds a limit, is refused and not created", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
-	await scene.setStock(10n ** 12n);
-	await scene.database.owner.query("update stock set reserved = balance - 9949999");
+	await scene.setInventory(10n ** 12n);
+	await scene.database.owner.query("update inventory set reserved = balance - 9949999");
 	const taken = await scene.submit(built, signature).catch((error: unknown) => error);
-	expect(taken).toMatchObject({ code: "LIQUIDITY_CHANGED", next: "requote", details: { reason: "stock" } });
+	expect(taken).toMatchObject({
+		code: "LIQUIDITY_CHANGED",
+		next: "requote",
+		details: { reason: "inventory" },
+	});
 	// Here nothing has changed: a fresh quote for as much would be refused too.
-	await scene.setStock(9_950_000n * 5n - 1n);
+	await scene.setInventory(9_950_000n * 5n - 1n);
 	const tooMuch = await scene.submit(built, signature).catch((error: unknown) => error);
 	expect(tooMuch).toMatchObject({
 		code: "LIQUIDITY_CHANGED",
 		next: "fix_request",
 		message: expect.stringMatching(/smaller amount, or ask the operator/),
-		details: { reason: "stock" },
+		details: { reason: "inventory" },
 	});
 	scene.knobs.isPriceGone = true;
 	expect(await refusalOf(scene.submit(built, signature))).toEqual({
@@ -349,7 +353,7 @@ test("a swap that can no longer be delivered as quoted, or exceeds a limit, is r
 		details: { reason: "price" },
 	});
 	scene.knobs.isPriceGone = false;
-	await scene.setStock(10n ** 12n);
+	await scene.setInventory(10n ** 12n);
 	scene.knobs.unopenedUsdPerAccount = 9.99;
 	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({
 		code: "RATE_LIMITED",
@@ -404,12 +408,12 @@ test("an account with ten recipients that refused within a day is refused, and t
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	const hourAgo = new Date(Date.now() - 3_600_000);
-	const strike = (account: string, at: Date) =>
+	const countRefusal = (account: string, at: Date) =>
 		scene.database.owner.query(
-			"insert into account_strikes values (gen_random_uuid(), $1, $2, 'recipient_refused')",
+			"insert into account_refusals values (gen_random_uuid(), $1, $2, 'recipient_refused')",
 			[account, at],
 		);
-	for (let i = 0; i < 10; i++) await strike(scene.accountId, hourAgo);
+	for (let i = 0; i < 10; i++) await countRefusal(scene.accountId, hourAgo);
 	const refusal = await refusalOf(scene.submit(built, signature));
 	expect(refusal).toMatchObject({ code: "RATE_LIMITED", details: { reason: "recipients_refused" } });
 	const { retryAfterSeconds } = refusal.details as { retryAfterSeconds: number };
@@ -417,23 +421,23 @@ test("an account with ten recipients that refused within a day is refused, and t
 	expect(retryAfterSeconds).toBeLessThanOrEqual(23 * 3_600);
 	expect(await scene.swapCount()).toBe(0);
 
-	await scene.database.owner.query("truncate account_strikes");
-	for (let i = 0; i < 9; i++) await strike(scene.accountId, hourAgo);
-	await strike(scene.accountId, new Date(Date.now() - 25 * 3_600_000));
-	await strike(crypto.randomUUID(), hourAgo);
+	await scene.database.owner.query("truncate account_refusals");
+	for (let i = 0; i < 9; i++) await countRefusal(scene.accountId, hourAgo);
+	await countRefusal(scene.accountId, new Date(Date.now() - 25 * 3_600_000));
+	await countRefusal(crypto.randomUUID(), hourAgo);
 	await scene.submit(built, signature);
 });
 
 test("an input is accepted up to its exposure limit, which includes what the vault holds", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
-	await scene.database.owner.query("insert into stock values (31337, $1, 5000000, 0, 0, 1)", [
+	await scene.database.owner.query("insert into inventory values (31337, $1, 5000000, 0, 0, 1)", [
 		hexToBytes(scene.assetOf("USDC")),
 	]);
 	scene.knobs.exposure = 14_999_999n;
 	expect(await refusalOf(scene.submit(built, signature))).toEqual({
 		code: "LIQUIDITY_CHANGED",
-		details: { reason: "stock" },
+		details: { reason: "inventory" },
 	});
 	expect(await scene.swapCount()).toBe(0);
 	scene.knobs.exposure = 15_000_000n;
@@ -454,12 +458,12 @@ test("while too few attesters are alive or up to date a submit is refused, and t
 	await scene.submit(built, signature);
 });
 
-test("an op that someone else sent first becomes a swap, which is to be refunded if there is no stock", async () => {
-	for (const [stock, givingUp] of [
+test("an op that someone else sent first becomes a swap, which is to be refunded if there is no inventory", async () => {
+	for (const [inventory, givingUp] of [
 		[10n ** 12n, undefined],
 		[0n, "NO_LIQUIDITY"],
 	] as const) {
-		await scene.setStock(stock);
+		await scene.setInventory(inventory);
 		const wallet = await scene.newWallet({ isDelegated: true });
 		const { quote, built, signature } = await scene.signedOp(wallet);
 		await scene.land(signature, { quote });

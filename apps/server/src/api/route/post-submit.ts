@@ -10,13 +10,13 @@ import {
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import { isAddressEqual } from "viem";
-import { askChain } from "../../chain/ask-chain.ts";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { readWasOpened } from "../../chain/evm/read/read-was-opened.ts";
 import { checkOpSignature } from "../../chain/evm/wallet/check-op-signature.ts";
 import { normalizeSignature } from "../../chain/evm/wallet/normalize-signature.ts";
 import { signedAuthorization } from "../../chain/evm/wallet/signed-authorization.ts";
 import { simulateSigned } from "../../chain/evm/wallet/simulate-open.ts";
+import { requestChain } from "../../chain/request-chain.ts";
 import type { SignedOp } from "../../swap/facts/swap-record.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
@@ -77,7 +77,7 @@ export function postSubmit({
 			(await readWasOpened(originChain(chains, order), order)) ? "opened" : "never",
 		async mayLand(_, order) {
 			const { chainId, client } = originChain(chains, order);
-			const { timestamp } = await askChain(chainId, client.getBlock({ blockTag: "finalized" }));
+			const { timestamp } = await requestChain(chainId, client.getBlock({ blockTag: "finalized" }));
 			return timestamp <= unpackDeadlines(order.deadlines).openDeadline;
 		},
 		async look({ quote, delegate, authorization }, order, signed, unopened) {

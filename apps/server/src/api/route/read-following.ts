@@ -5,10 +5,10 @@ import type { Database } from "../../database/database.ts";
 export async function readFollowing(
 	db: Database,
 	chainId: number,
-): Promise<{ ageSeconds: Seconds; hasStock: boolean } | undefined> {
-	const { rows } = await db.query<{ ageSeconds: Seconds; hasStock: boolean }>(
+): Promise<{ ageSeconds: Seconds; hasInventory: boolean } | undefined> {
+	const { rows } = await db.query<{ ageSeconds: Seconds; hasInventory: boolean }>(
 		`select extract(epoch from clock_timestamp() - updated_at)::float8 as "ageSeconds",
-			exists (select from stock where chain_id = $1) as "hasStock"
+			exists (select from inventory where chain_id = $1) as "hasInventory"
 		from chain_heads where chain_id = $1`,
 		[chainId],
 	);

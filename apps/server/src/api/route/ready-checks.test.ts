@@ -39,12 +39,15 @@ let state = usual();
 beforeEach(async () => {
 	state = usual();
 	engineStatus = 200;
-	await database.owner.query("truncate chain_heads, stock");
+	await database.owner.query("truncate chain_heads, inventory");
 	for (const chainId of [1, solanaChainId]) {
 		await database.owner.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
 			chainId,
 		]);
-		await database.owner.query("insert into stock values ($1, $2, 1, 1, 0, 1)", [chainId, hexToBytes(usdc)]);
+		await database.owner.query("insert into inventory values ($1, $2, 1, 1, 0, 1)", [
+			chainId,
+			hexToBytes(usdc),
+		]);
 	}
 });
 
@@ -71,7 +74,7 @@ async function problems({ db = database.pool, engineUrl = urlOf(engine.address()
 		config,
 		db,
 		redis: { run: async () => state.redis },
-		book: {
+		priceCache: {
 			ageMs: () => state.ageMs,
 			isReady: () => state.isFresh,
 			blockSeconds: () => 1,
@@ -159,7 +162,7 @@ test("a chain that no worker follows, or whose vault no worker has seen, is repo
 		"update chain_heads set updated_at = now() - interval '29 s' where chain_id = 1",
 	);
 	expect(await problems()).toEqual({});
-	await database.owner.query("delete from stock where chain_id = 1");
+	await database.owner.query("delete from inventory where chain_id = 1");
 	expect(await problems()).toEqual({ "worker on One (1)": "no worker has seen the vault yet" });
 	await database.owner.query("delete from chain_heads where chain_id = 1");
 	expect(await problems()).toEqual({ "worker on One (1)": "no worker has followed the chain yet" });

@@ -3,10 +3,10 @@ import type { Hex } from "viem";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Database } from "../../database/database.ts";
-import type { PriceBook } from "../../desk/price/price-book.ts";
+import type { Desk } from "../../desk/desk.ts";
+import type { PriceCache } from "../../desk/price/price-cache.ts";
 import { describeStop } from "../../desk/price/price-stop.ts";
-import type { Desk } from "../../desk/venue.ts";
-import { askEngine } from "../../durable/ask-engine.ts";
+import { requestEngine } from "../../durable/request-engine.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import type { PromptRedis } from "../key/prompt-redis.ts";
 import type { ReadyCheck } from "./get-ready.ts";
@@ -26,7 +26,7 @@ export function readyChecks({
 	config,
 	db,
 	redis,
-	book,
+	priceCache,
 	desk,
 	pauses,
 	nowMs,
@@ -34,7 +34,7 @@ export function readyChecks({
 	config: Pick<Config, "chains" | "restate">;
 	db: Database;
 	redis: Pick<PromptRedis, "run">;
-	book: Pick<PriceBook, "ageMs" | "isReady" | "blockSeconds">;
+	priceCache: Pick<PriceCache, "ageMs" | "isReady" | "blockSeconds">;
 	desk: Pick<Desk, "isLive" | "stopOf">;
 	pauses: Pick<PauseList, "reasonOf">;
 	nowMs: () => Milliseconds;
@@ -60,7 +60,7 @@ export function readyChecks({
 		{
 			name: "engine",
 			check: async () => {
-				await askEngine(config.restate);
+				await requestEngine(config.restate);
 				return undefined;
 			},
 		},
@@ -79,9 +79,9 @@ export function readyChecks({
 
 	function priceProblem(chain: WatchedChain): string | undefined {
 		const { chainId, assets } = chain;
-		const ageMs = book.ageMs(chainId, { nowMs: nowMs() });
+		const ageMs = priceCache.ageMs(chainId, { nowMs: nowMs() });
 		if (ageMs === undefined) return "no prices were read yet";
-		if (!book.isReady(chainId, { nowMs: nowMs() })) {
+		if (!priceCache.isReady(chainId, { nowMs: nowMs() })) {
 			return `the newest prices are ${Math.round(ageMs / 1_000)} s old`;
 		}
 		const isAnyLive = assets.some(({ token }) => desk.isLive({ chainId, token }));
@@ -109,8 +109,8 @@ export function readyChecks({
 	async function followProblem({ chainId }: WatchedChain): Promise<string | undefined> {
 		const following = await readFollowing(db, chainId);
 		if (!following) return "no worker has followed the chain yet";
-		if (!following.hasStock) return "no worker has seen the vault yet";
-		const limit = Math.max(followedWithinSeconds, followedWithinBlocks * book.blockSeconds(chainId));
+		if (!following.hasInventory) return "no worker has seen the vault yet";
+		const limit = Math.max(followedWithinSeconds, followedWithinBlocks * priceCache.blockSeconds(chainId));
 		return following.ageSeconds > limit
 			? `no worker has followed the chain for ${Math.round(following.ageSeconds)} s`
 			: undefined;

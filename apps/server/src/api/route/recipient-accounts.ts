@@ -1,22 +1,22 @@
 import { fromSolanaWord, type Milliseconds, parseAddress, type QuoteRequest } from "@geoswap/protocol";
 import { type Address, type Hex, zeroAddress } from "viem";
-import { createBoundedReadings } from "../../chain/bounded-readings.ts";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { readNativeRecipient } from "../../chain/evm/wallet/read-native-recipient.ts";
+import { createReadThroughCache } from "../../chain/read-through-cache.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { isListed } from "../../chain/solana/is-listed.ts";
 import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
-import type { KnownRecipient } from "../../desk/venue.ts";
+import type { KnownRecipient } from "../../desk/desk.ts";
 import type { Log } from "../../telemetry/log.ts";
 
 /**
- * Recipients on Solana, and of the native token on EVM chains, that are known from memory or can be read within a moment:
- * see `BoundedReadings`.
+ * Recipients on Solana, and of the native token on EVM chains, that are known from memory or can be read within a
+ * moment: see `BoundedReadings`.
  */
 export type RecipientAccounts = {
 	/**
-	 * Returns undefined if nothing is known that improves or refuses the quote, or if the output is another token of an EVM
-	 * chain. Never rejects, whatever the request names.
+	 * Returns undefined if nothing is known that improves or refuses the quote, or if the output is another token of an
+	 * EVM chain. Never rejects, whatever the request names.
 	 */
 	recipientOf: (
 		request: Pick<QuoteRequest, "destinationChain" | "outputToken" | "recipient" | "walletAddress">,
@@ -53,7 +53,7 @@ export function createRecipientAccounts({
 
 function onEvm(chain: EvmChain, { nowMs, log }: Deps): RecipientAccounts {
 	const { chainId } = chain;
-	const readings = createBoundedReadings<Address, KnownRecipient>({
+	const readings = createReadThroughCache<Address, KnownRecipient>({
 		cacheSeconds,
 		timeoutMs,
 		nowMs,
@@ -75,7 +75,7 @@ function onEvm(chain: EvmChain, { nowMs, log }: Deps): RecipientAccounts {
 
 function onSolana(solana: SolanaChain, { nowMs, log }: Deps): RecipientAccounts {
 	const { chainId, deployment } = solana;
-	const readings = createBoundedReadings<`${Hex} ${Hex}`, KnownRecipient>({
+	const readings = createReadThroughCache<`${Hex} ${Hex}`, KnownRecipient>({
 		cacheSeconds,
 		timeoutMs,
 		nowMs,

@@ -4,7 +4,7 @@ import { maxTokenBytes, type SealKey, type SealKeys, type SealPurpose } from "..
 import { tokenFromJson } from "./token-json.ts";
 
 /** Milliseconds after sealing by which no quote or op can be used for the first time any more. */
-const longestUseMs = 300_000;
+const maxUseMs = 300_000;
 
 /**
  * Returns the sealed payload. Only the exact bytes issued open, and only for their endpoint and account; anything else
@@ -27,7 +27,7 @@ export async function openTokenWithAge<Payload>(
 	const content = decrypt(keys, token);
 	if (content.purpose !== purpose) throw wrongEndpoint(endpointOf[content.purpose]);
 	if (content.accountId !== accountId) throw new SwapError("INVALID_TOKEN", { reason: "other_account" });
-	return { payload: content.payload as Payload, isOld: keys.nowMs() - content.sealedAtMs > longestUseMs };
+	return { payload: content.payload as Payload, isOld: keys.nowMs() - content.sealedAtMs > maxUseMs };
 }
 
 type Content = { purpose: SealPurpose; accountId: string; payload: unknown; sealedAtMs: Milliseconds };
@@ -100,7 +100,7 @@ function mayHaveSealed(
 	nowMs: Milliseconds,
 ): boolean {
 	if (!(sealedAtMs < retiredAtMs)) return false;
-	return !purpose.startsWith("quote:") || nowMs <= retiredAtMs + longestUseMs;
+	return !purpose.startsWith("quote:") || nowMs <= retiredAtMs + maxUseMs;
 }
 
 /**

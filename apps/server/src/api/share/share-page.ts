@@ -1,5 +1,5 @@
 import { isTerminal, type Milliseconds, type StatusResponse } from "@geoswap/protocol";
-import type { ChainBook } from "../../config/chain-book.ts";
+import type { ChainNames } from "../../config/chain-names.ts";
 import { moment, short } from "../page/format.ts";
 import { type Content, html } from "../page/html.ts";
 import { type SwapAmounts, swapAmounts } from "../page/swap-amounts.ts";
@@ -15,17 +15,17 @@ type Page = SharedSwap & {
 };
 
 /** Returns the page of a shared swap: what is happening, where the money is, what was agreed and what was proved. */
-export function sharePage(page: Page, book: ChainBook): string {
+export function sharePage(page: Page, chainNames: ChainNames): string {
 	const { swap, answer, token } = page;
-	const amounts = swapAmounts(swap, book);
-	const words = shareWords(page, { exact: amounts, brief: swapAmounts(swap, book, { decimals: 2 }) });
+	const amounts = swapAmounts(swap, chainNames);
+	const words = shareWords(page, { exact: amounts, brief: swapAmounts(swap, chainNames, { decimals: 2 }) });
 	const isOver = isTerminal(answer.status);
 	const path = `/s/${token}`;
 	const main = html`<header class="top">Geoswap <span>A swap from ${amounts.origin} to ${amounts.destination}</span></header>
 		${summary(words, page)}
 		${section("money", "Where the money is", html`<p class="amount">${words.money.amount}</p><p>${words.money.where}</p>`)}
 		${section("steps", "Step by step", html`<ol class="steps">${words.steps.map(step)}</ol>`)}
-		${terms(answer, { amounts, book })}
+		${terms(answer, { amounts, chainNames })}
 		${proof(page, { amounts, path })}
 		<footer>
 			<p class="live">${isOver ? "The swap is over. This page stays as it is." : "This page updates itself."}</p>
@@ -72,7 +72,7 @@ function step({ text, at, state }: Step): Content {
 
 function terms(
 	answer: StatusResponse,
-	{ amounts, book }: { amounts: SwapAmounts; book: ChainBook },
+	{ amounts, chainNames }: { amounts: SwapAmounts; chainNames: ChainNames },
 ): Content {
 	const { terms, deliveredAmount, swapId, status } = answer;
 	const isBack = status === "refunded" || status === "failed";
@@ -83,8 +83,8 @@ function terms(
 		["At least", html`${minOutput}, or everything goes back`],
 		...(deliveredAmount === undefined ? [] : [["Delivered", output] as [string, Content]]),
 		["Fee", isBack ? "none" : `${percent(terms.feeBps)}, already taken off what was promised`],
-		["From", address(terms.walletAddress, book.addressUrl(terms.originChain, terms.walletAddress))],
-		["To", address(terms.recipient, book.addressUrl(terms.destinationChain, terms.recipient))],
+		["From", address(terms.walletAddress, chainNames.addressUrl(terms.originChain, terms.walletAddress))],
+		["To", address(terms.recipient, chainNames.addressUrl(terms.destinationChain, terms.recipient))],
 		["Swap", html`<code>${swapId}</code>`],
 	];
 	return section(

@@ -13,11 +13,13 @@ import type { Address, Hex } from "viem";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { termsOf } from "./swap-answer.ts";
 
-/** The key that signs receipts. `sign` returns 65 bytes with a low `s`, and rejects if the key's place does not answer. */
+/**
+ * The key that signs receipts. `sign` returns 65 bytes with a low `s`, and rejects if the key's place does not answer.
+ */
 export type ReceiptSigner = { address: Address; sign: (message: ReceiptMessage) => Promise<Hex> };
 
 /** Signatures that are kept, so that a receipt that is asked for again costs no signature. */
-const mostKept = 1_000;
+const maxKept = 1_000;
 
 /** Makes the receipts of ended swaps. */
 export type Receipts = {
@@ -39,7 +41,7 @@ export function createReceipts(signer: ReceiptSigner | undefined): Receipts {
 			throw new SwapError("UPSTREAM_UNAVAILABLE", { upstream: "the receipt key" }, { cause });
 		});
 		const [oldest] = kept.keys();
-		if (kept.size >= mostKept && oldest !== undefined) kept.delete(oldest);
+		if (kept.size >= maxKept && oldest !== undefined) kept.delete(oldest);
 		kept.set(text, signature);
 		return signature;
 	}

@@ -22,7 +22,10 @@ const dayMs = 86_400_000;
 const days = 420;
 /** The number of most recent days, in which everyone swaps. */
 const busyDays = 40;
-/** Noon: the planner's choice depends on the number of rows in the partition of today, which must not depend on the hour. */
+/**
+ * Noon: the planner's choice depends on the number of rows in the partition of today, which must not depend on the
+ * hour.
+ */
 const nowMs = Math.floor(Date.now() / dayMs) * dayMs + dayMs / 2;
 const createdMs = nowMs - 730 * dayMs;
 const address: Address = "0x00000000000000000000000000000000000000a1";
@@ -48,14 +51,14 @@ beforeAll(async () => {
 		select (lpad(to_hex($1::bigint - i * $2::bigint), 12, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid,
 			case when i % 100 = 0 then $3::uuid else $4::uuid end,
 			decode(lpad(to_hex(i), 64, '0'), 'hex'),
-			case when i % 1000 = 7 then jsonb_set($5, '{wallet}', to_jsonb($6::text)) else $5::jsonb end, 7, 700, '{"kind": "stock", "amount": "7"}',
+			case when i % 1000 = 7 then jsonb_set($5, '{wallet}', to_jsonb($6::text)) else $5::jsonb end, 7, 700, '{"kind": "inventory", "amount": "7"}',
 			case when i % 10000 = 1 then 'failed' when i % 400 < 200 then 'settled' else 'pending' end
 		from generate_series(0, 39999) i`,
 		[nowMs, (busyDays * dayMs) / 40_000, small, large, orderToJson(order), rareWallet],
 	);
 	await owner.query(
 		`insert into swaps (${columns})
-		select id, $2, sha256(id::text::bytea), $3, 7, 700, '{"kind": "stock", "amount": "7"}', 'settled'
+		select id, $2, sha256(id::text::bytea), $3, 7, 700, '{"kind": "inventory", "amount": "7"}', 'settled'
 		from unnest($1::uuid[]) id`,
 		[
 			oldDays.map((ago) => newSwapUuid({ nowMs: nowMs - ago * dayMs, random: randomBytes(10) })),
@@ -125,8 +128,8 @@ test.each<[string, FirstQuery]>([
 
 const limit = 21;
 test.each([
-	// If nearly all swaps are of one wallet, the primary key is estimated to be as good as the index of wallets. It is worse
-	// where swaps of one status come in a row, by the length of the row: here up to 200.
+	// If nearly all swaps are of one wallet, the primary key is estimated to be as good as the index of wallets. It is
+	// worse where swaps of one status come in a row, by the length of the row: here up to 200.
 	["the usual wallet reads at most three pages of each status", usual, 3 * swapStatuses.length * limit],
 	["a rare wallet reads at most two pages, by the index of wallets", rareWallet, 2 * limit],
 ])("a page by %s", async (_, wallet, most) => {

@@ -30,7 +30,7 @@ async function insertSwaps(
 	await database.owner.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery, status, created_at,
 			decided_at, ended_at, delivered_amount)
-		select id, $2, sha256(id::text::bytea), $3, 10000, 700, '{"kind": "stock", "amount": "7"}', $4,
+		select id, $2, sha256(id::text::bytea), $3, 10000, 700, '{"kind": "inventory", "amount": "7"}', $4,
 			now() - interval '1 minute', now() - interval '1 minute' + i * interval '100 milliseconds', now(),
 			10000 - i % 100
 		from unnest($1::uuid[]) with ordinality as x (id, i)`,

@@ -6,12 +6,12 @@ import type { Database } from "../../database/database.ts";
 const dayMs = 86_400_000;
 const days = 7;
 /** Settled swaps that are read at most: the newest ones, by the index of swaps that have ended. */
-const mostSwaps = 20_000;
+const maxSwaps = 20_000;
 /**
- * The least swaps of a route that is published. With fewer, a percentile could be one caller's swap; with this many, five
- * swaps are beyond the last percentile.
+ * The least swaps of a route that is published. With fewer, a percentile could be one caller's swap; with this many,
+ * five swaps are beyond the last percentile.
  */
-const leastSwaps = 100;
+const minSwaps = 100;
 const freshMs = 300_000;
 /** How long after a failure the database is asked again. */
 const retryMs = 10_000;
@@ -46,7 +46,7 @@ export function createRouteStats({
 		const stats: StatsResponse = {
 			computedAt: new Date(atMs).toISOString(),
 			days,
-			leastSwaps,
+			minSwaps,
 			routes: rows
 				.filter(({ origin, destination }) => publicChains.has(origin) && publicChains.has(destination))
 				.map(routeOf),
@@ -108,8 +108,8 @@ export function routeStatsQuery({ nowMs }: { nowMs: Milliseconds }): { text: str
 			// A swap that was quoted earlier may have ended within the days.
 			firstSwapUuidAt(nowMs - (days + 1) * dayMs),
 			new Date(nowMs - days * dayMs),
-			mostSwaps,
-			leastSwaps,
+			maxSwaps,
+			minSwaps,
 		],
 	};
 }

@@ -1,5 +1,5 @@
 import { SwapError } from "@geoswap/protocol";
-import type { KnownRecipient } from "../../desk/venue.ts";
+import type { KnownRecipient } from "../../desk/desk.ts";
 
 /** Throws if the swap could only be refunded. */
 export function checkRecipient({ payProblem }: Pick<KnownRecipient, "payProblem">): void {

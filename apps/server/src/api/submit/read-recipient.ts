@@ -1,7 +1,7 @@
 import { addressOfWord, fromSolanaWord, isSolana, type Order } from "@geoswap/protocol";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
-import type { KnownRecipient } from "../../desk/venue.ts";
+import type { KnownRecipient } from "../../desk/desk.ts";
 import { servedSolana } from "../origin/served-solana.ts";
 
 /**

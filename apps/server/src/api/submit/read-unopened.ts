@@ -32,7 +32,7 @@ const text = `select "ofWallet", "ofAccount", claimed, greatest(last_turn + 1, f
 	) account, (
 		select coalesce(min(turn), 0) as first_turn from jobs
 		where chain_id = $5::bigint and state = 'queued' and priority = $8
-			and case kind when 'open' then strikes else 0 end = 0
+			and case kind when 'open' then failures else 0 end = 0
 	) queue`;
 
 /**

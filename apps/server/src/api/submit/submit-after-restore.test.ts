@@ -32,7 +32,7 @@ async function insertRebuilt(
 ): Promise<void> {
 	await database.owner.query(
 		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery)
-		values ($1, $2, $3, 1, 1, '{"kind":"stock","amount":"1"}')`,
+		values ($1, $2, $3, 1, 1, '{"kind":"inventory","amount":"1"}')`,
 		[uuid, hexToBytes(orderId(terms)), orderToJson(terms)],
 	);
 }
@@ -264,7 +264,7 @@ test("a swap of another order with the quote's id is neither returned nor assign
 	expect((await readSwap(evm.database.pool, quote.uuid))?.accountId).toBeUndefined();
 });
 
-test("an order that its wallet opens while a chain is paused is to be refunded, and reserves no stock", async () => {
+test("an order that its wallet opens while a chain is paused is to be refunded, and reserves no inventory", async () => {
 	for (const { chainId } of [evm.testChains.origin, evm.testChains.destination]) {
 		const wallet = await evm.newWallet({ isDelegated: true });
 		const { quote, built, signature } = await evm.signedOp(wallet);

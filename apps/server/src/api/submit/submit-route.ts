@@ -25,12 +25,12 @@ import type { SealKeys, SealPurpose } from "../../config/seal-keys.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import { ensurePartitions } from "../../database/ensure-partitions.ts";
 import { wasRestoredSince } from "../../database/restores.ts";
+import type { Desk } from "../../desk/desk.ts";
 import type { SealedQuote } from "../../desk/sealed-quote.ts";
-import type { Desk } from "../../desk/venue.ts";
-import type { Engine } from "../../durable/durable.ts";
+import type { Engine } from "../../durable/engine.ts";
 import { roundTarget } from "../../durable/poke-targets.ts";
 import { readUnsettledGas } from "../../money/unsettled-gas.ts";
-import { unfinalUpToUsdCents } from "../../swap/decide/deposit-depth.ts";
+import { unfinalUpToUsdCents } from "../../swap/decide/deposit-policy.ts";
 import {
 	attestersWanted,
 	exposureCaps,
@@ -42,7 +42,7 @@ import {
 import type { NetworkCost, SignedOp, SignedSolanaOp, SwapRecord } from "../../swap/facts/swap-record.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
-import type { AccountStrikes } from "../../swap/record/strike-account.ts";
+import type { AccountRefusals } from "../../swap/record/record-refusal.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Span } from "../../telemetry/tracer.ts";
 import type { Route } from "../http/route.ts";
@@ -50,7 +50,7 @@ import type { RouteDoc } from "../openapi/route-doc.ts";
 import { checkContracts } from "../origin/check-contracts.ts";
 import type { WalletUnopened } from "../origin/wallet-unopened.ts";
 import { openTokenWithAge } from "../seal/open-token.ts";
-import { createTurns } from "../status/take-turns.ts";
+import { createKeyedLimiter } from "../status/keyed-limiter.ts";
 import { adoptSwap } from "./adopt-swap.ts";
 import { checkRecipient } from "./check-recipient.ts";
 import { type BeforeSubmit, readBeforeSubmit } from "./read-before-submit.ts";
@@ -128,7 +128,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 	const { limits } = config;
 	// Submits of one account wait for each other's lock in the database. They queue here instead, so that a caller who
 	// sends many at once does not hold all connections while waiting for itself.
-	const inTurn = createTurns({ atOnce: 8, waitMs: 15_000, upstream: "database" });
+	const inTurn = createKeyedLimiter({ atOnce: 8, waitMs: 15_000, upstream: "database" });
 	// A caller that repeats a submit before it has an answer shares that answer at no further cost.
 	const underWay = new Map<string, Promise<SubmitResponse>>();
 	/** Accounts whose last submit was refused because of the gas budget. */
@@ -221,7 +221,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		isOldToken,
 		order,
 		signed,
-		before: { strikes, unopened },
+		before: { refusals, unopened },
 		trace,
 	}: {
 		accountId: string;
@@ -306,7 +306,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 			unfinalUpToUsdCents: policy && unfinalUpToUsdCents(policy.origin),
 			admit: ({ gas, atRisk, unopened }) => {
 				checkGasBudget(accountId, gas);
-				checkStrikes(strikes, { isOpened });
+				checkRefusals(refusals, { isOpened });
 				if (isOpened) return;
 				checkUnopened(unopened);
 				if (policy && isCrossChain) checkShareOfCaps(atRisk, { policy, valueUsdCents });
@@ -422,15 +422,15 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		);
 	}
 
-	function checkStrikes(
-		{ count, retryAfterSeconds }: AccountStrikes,
+	function checkRefusals(
+		{ count, retryAfterSeconds }: AccountRefusals,
 		{ isOpened }: { isOpened: boolean },
 	): void {
 		if (count < limits.refusedRecipientsPerDay) return;
 		throw new SwapError(
 			"RATE_LIMITED",
 			{ reason: "recipients_refused", retryAfterSeconds },
-			{ message: isOpened ? openedAfterStrikes : struckOut },
+			{ message: isOpened ? openedAfterRefusals : tooManyRefusals },
 		);
 	}
 }
@@ -438,9 +438,9 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 /** The approximate time until an order is open. */
 const openedSeconds = 15;
 
-const struckOut =
+const tooManyRefusals =
 	"Too many swaps of this account were refunded in the last day because their recipients could not be paid. Send the request again later, for a recipient that accepts the output token.";
-const openedAfterStrikes =
+const openedAfterRefusals =
 	"The order is open on its chain, but too many swaps of this account were refunded in the last day because their recipients could not be paid. Send the request again later. An order that is not submitted in time is refunded after its deadline.";
 
 function expired(expiresAtMs: Milliseconds, found: "never" | "untold"): SwapError {
@@ -492,17 +492,17 @@ function refusal(
 ): SwapError {
 	switch (outcome) {
 		case "price":
-		case "stock":
+		case "inventory":
 			return new SwapError("LIQUIDITY_CHANGED", { reason: outcome });
 		case "share":
 			return new SwapError(
 				"LIQUIDITY_CHANGED",
-				{ reason: "stock" },
+				{ reason: "inventory" },
 				{
-					// A quote does not know the stock: it would offer the same amount again.
+					// A quote does not know the inventory: it would offer the same amount again.
 					next: "fix_request",
 					message:
-						"The swap needs a larger share of the vault's stock than one swap may take. Nothing was executed, and the same amount would be refused again. Request a quote for a smaller amount, or ask the operator for more stock.",
+						"The swap needs a larger share of the vault's inventory than one swap may take. Nothing was executed, and the same amount would be refused again. Request a quote for a smaller amount, or ask the operator for more inventory.",
 				},
 			);
 		case "attesters":

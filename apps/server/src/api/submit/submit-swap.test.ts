@@ -4,7 +4,7 @@ import { type Address, type Hex, hexToBytes, zeroAddress, zeroHash } from "viem"
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { inTransaction, openDatabase } from "../../database/database.ts";
-import { unreserveAll } from "../../money/stock/reservations.ts";
+import { unreserveAll } from "../../money/inventory/reservations.ts";
 import type { Reservation } from "../../swap/facts/reservation.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 import { walletUnopened } from "../origin/wallet-unopened.ts";
@@ -14,7 +14,7 @@ const usdc: Address = "0x00000000000000000000000000000000000000c1";
 const weth: Address = "0x00000000000000000000000000000000000000e2";
 const wallet: Address = "0x00000000000000000000000000000000000000a1";
 const limits = {
-	shareOfStock: 1,
+	shareOfInventory: 1,
 	unopenedUsdCents: 1_000_000n as bigint | undefined,
 	reservationSeconds: 60,
 };
@@ -25,8 +25,8 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 beforeEach(async () => {
-	await database.owner.query("truncate swaps, swap_events, waits, reservations, stock, pair_volume");
-	await setStock(1_000n);
+	await database.owner.query("truncate swaps, swap_events, waits, reservations, inventory, pair_volume");
+	await setInventory(1_000n);
 });
 
 test("1,000 concurrent submits of one quote create one row and one reservation, and the others get the existing swap", async () => {
@@ -47,18 +47,18 @@ test("1,000 concurrent submits of one quote create one row and one reservation, 
 	expect(await books()).toEqual({ swaps: 1, events: 2, reservations: 1, reserved: 600n });
 });
 
-test("of 50 concurrent swaps for a stock that fits 10, exactly 10 are created", async () => {
+test("of 50 concurrent swaps for an inventory that fits 10, exactly 10 are created", async () => {
 	const outcomes = await Promise.all(
 		Array.from({ length: 50 }, () => submit(newSwap({ accountId: randomUUID() }), { amount: 100n })),
 	);
 	expect(outcomes.filter(({ outcome }) => outcome === "created")).toHaveLength(10);
-	expect(outcomes.filter(({ outcome }) => outcome === "stock")).toHaveLength(40);
+	expect(outcomes.filter(({ outcome }) => outcome === "inventory")).toHaveLength(40);
 	expect(await books()).toEqual({ swaps: 10, events: 20, reservations: 10, reserved: 1_000n });
 });
 
 test("no more is reserved than the vault's outflow limit allows, however much it holds", async () => {
-	await setStock(1_000n, 99n);
-	expect(await submit(newSwap(), { amount: 100n })).toEqual({ outcome: "stock" });
+	await setInventory(1_000n, 99n);
+	expect(await submit(newSwap(), { amount: 100n })).toEqual({ outcome: "inventory" });
 	expect(await submit(newSwap(), { amount: 99n })).toMatchObject({ outcome: "created" });
 });
 
@@ -141,9 +141,9 @@ test("concurrent swaps of one account stay under its cap of unopened value", asy
 	expect(await submit(newSwap({ accountId }), { amount: 1n })).toMatchObject({ outcome: "created" });
 });
 
-test("an account can reserve at most its share of the stock unopened, and no swap can be larger than that", async () => {
+test("an account can reserve at most its share of the inventory unopened, and no swap can be larger than that", async () => {
 	const accountId = randomUUID();
-	const within = { ...limits, shareOfStock: 0.2, unopenedUsdCents: undefined };
+	const within = { ...limits, shareOfInventory: 0.2, unopenedUsdCents: undefined };
 	const take = (amount: bigint, as = accountId) =>
 		submit(newSwap({ accountId: as }), { amount, limits: within });
 	const outcomes = await Promise.all(Array.from({ length: 30 }, () => take(10n)));
@@ -173,14 +173,14 @@ test("a swap whose order is open is marked for refund if nothing can be reserved
 });
 
 test("a top-up is reserved with the output or not at all, and both are given back together", async () => {
-	await setStock(1_000n);
-	await setStock(100n, 100n, zeroAddress);
+	await setInventory(1_000n);
+	await setInventory(100n, 100n, zeroAddress);
 	const order = { topUp: 10n };
 	const outcomes = await Promise.all(
 		Array.from({ length: 30 }, () => submit(newSwap({ accountId: randomUUID(), order }), { amount: 40n })),
 	);
 	expect(outcomes.filter(({ outcome }) => outcome === "created")).toHaveLength(10);
-	expect(outcomes.filter(({ outcome }) => outcome === "stock")).toHaveLength(20);
+	expect(outcomes.filter(({ outcome }) => outcome === "inventory")).toHaveLength(20);
 	expect(await reservedOf(usdc)).toBe(400n);
 	expect(await reservedOf(zeroAddress)).toBe(100n);
 	// There is no more of it for an order that is open either: it is refunded.
@@ -195,14 +195,14 @@ test("a top-up is reserved with the output or not at all, and both are given bac
 });
 
 test("an account can reserve at most its share of the native token for top-ups that are not open yet", async () => {
-	await setStock(100n, 100n, zeroAddress);
+	await setInventory(100n, 100n, zeroAddress);
 	const accountId = randomUUID();
-	const within = { ...limits, shareOfStock: 0.2 };
+	const within = { ...limits, shareOfInventory: 0.2 };
 	const take = (topUp: bigint) =>
 		submit(newSwap({ accountId, order: { topUp } }), { amount: 1n, limits: within });
-	expect(await take(21n)).toEqual({ outcome: "stock" });
+	expect(await take(21n)).toEqual({ outcome: "inventory" });
 	expect(await take(15n)).toMatchObject({ outcome: "created" });
-	expect(await take(6n)).toEqual({ outcome: "stock" });
+	expect(await take(6n)).toEqual({ outcome: "inventory" });
 	await database.owner.query("update reservations set opened = true");
 	expect(await take(6n)).toMatchObject({ outcome: "created" });
 });
@@ -212,7 +212,7 @@ test("a submit returns the swap as it was given, with the delivery that was pric
 	const result = await submit(swap, { amount: 5n });
 	expect(result).toMatchObject({
 		outcome: "created",
-		swap: { ...swap, delivery: { kind: "stock", amount: 5n }, stage: "opening", givingUp: undefined },
+		swap: { ...swap, delivery: { kind: "inventory", amount: 5n }, stage: "opening", givingUp: undefined },
 	});
 });
 
@@ -232,7 +232,7 @@ test("a wallet's unopened swaps are those of the same wallet, token and chain, w
 });
 
 test("an expired op creates no swap, and reporting the expiry waits for submits that are in progress", async () => {
-	await setStock(100n);
+	await setInventory(100n);
 	const { accountId } = newSwap();
 	// This submit is in time, and has not written yet.
 	const slow = await database.pool.connect();
@@ -284,19 +284,19 @@ function submit(
 }
 
 function reservation(amount: bigint, volumes: Reservation["volumes"] = []): Reservation {
-	return { delivery: { kind: "stock", amount }, chainId: 2, token: usdc, amount, volumes };
+	return { delivery: { kind: "inventory", amount }, chainId: 2, token: usdc, amount, volumes };
 }
 
 async function reservedOf(token: Hex): Promise<bigint> {
-	const { rows } = await database.owner.query("select reserved from stock where token = $1", [
+	const { rows } = await database.owner.query("select reserved from inventory where token = $1", [
 		hexToBytes(token),
 	]);
 	return rows[0].reserved;
 }
 
-async function setStock(balance: bigint, outflow = balance, token: Hex = usdc): Promise<void> {
+async function setInventory(balance: bigint, outflow = balance, token: Hex = usdc): Promise<void> {
 	await database.owner.query(
-		`insert into stock (chain_id, token, balance, outflow_available, block_number) values (2, $1, $2, $3, 1)
+		`insert into inventory (chain_id, token, balance, outflow_available, block_number) values (2, $1, $2, $3, 1)
 		on conflict (chain_id, token) do update set balance = $2, outflow_available = $3`,
 		[hexToBytes(token), balance, outflow],
 	);
@@ -305,7 +305,7 @@ async function setStock(balance: bigint, outflow = balance, token: Hex = usdc): 
 async function books() {
 	const { rows } = await database.owner.query(
 		`select (select count(*) from swaps) as swaps, (select count(*) from swap_events) as events,
-			(select count(*) from reservations) as reservations, (select sum(reserved) from stock) as reserved`,
+			(select count(*) from reservations) as reservations, (select sum(reserved) from inventory) as reserved`,
 	);
 	return rows[0];
 }
@@ -345,7 +345,7 @@ function newSwap({
 		output: 76n,
 		valueUsdCents,
 		feeMillibps: 12_500,
-		delivery: { kind: "stock", amount: 76n },
+		delivery: { kind: "inventory", amount: 76n },
 		op: {
 			delegate: "0x00000000000000000000000000000000000000D1",
 			gas: 1n,

@@ -22,8 +22,8 @@ import {
 	lockedPairs,
 	pairColumns,
 	type VolumeRow,
-} from "../../money/stock/lock-pairs.ts";
-import { giveBack, takeTopUp } from "../../money/stock/reservations.ts";
+} from "../../money/inventory/lock-pairs.ts";
+import { giveBack, takeTopUp } from "../../money/inventory/reservations.ts";
 import {
 	type AccountAtRisk,
 	atRiskFromRows,
@@ -69,13 +69,13 @@ export type NewSwap = {
 export type SubmitOutcome =
 	| { outcome: "created" | "existing"; swap: SwapRecord }
 	/**
-	 * In the order of `Refusal`: the price fell below the order's minimum; there is too little stock, or too much of the
-	 * input; the swap is a larger share of the stock than one may take; the account has too much unopened; too few of the
-	 * attesters that would decide the order are alive; the op expired during the submit.
+	 * In the order of `Refusal`: the price fell below the order's minimum; there is too little inventory, or too much of
+	 * the input; the swap is a larger share of the inventory than one may take; the account has too much unopened; too few
+	 * of the attesters that would decide the order are alive; the op expired during the submit.
 	 */
 	| { outcome: Refusal };
 
-type Refusal = "price" | "stock" | "share" | "unopened" | "attesters" | "expired";
+type Refusal = "price" | "inventory" | "share" | "unopened" | "attesters" | "expired";
 
 /** The unsettled gas, value at risk and unopened swaps that the account and wallet of a swap have besides it. */
 export type Standing = { gas: UnsettledGas; atRisk: AccountAtRisk; unopened: Unopened };
@@ -109,10 +109,10 @@ type Submission = {
  * would have been otherwise. A swap whose order is open on chain is inserted even if nothing can be reserved: it will
  * be refunded.
  *
- * Locks are taken in one order everywhere: account, wallet, ladders by (chain, token, direction), stock. The swap comes
- * last here and first in `applyPlans`, and both are right: this only inserts a new id, which no decision can hold. A
- * second submit of the id waits for the account's lock before it holds anything, and a swap that was rebuilt in the
- * meantime has nothing reserved, so its decisions do not wait for stock.
+ * Locks are taken in one order everywhere: account, wallet, ladders by (chain, token, direction), inventory. The swap
+ * comes last here and first in `applyPlans`, and both are right: this only inserts a new id, which no decision can
+ * hold. A second submit of the id waits for the account's lock before it holds anything, and a swap that was rebuilt in
+ * the meantime has nothing reserved, so its decisions do not wait for inventory.
  */
 export async function submitSwap(pool: DatabasePool, submission: Submission): Promise<SubmitOutcome> {
 	const { swap, isOpened, attesters } = submission;
@@ -130,7 +130,7 @@ export async function submitSwap(pool: DatabasePool, submission: Submission): Pr
 				const reservation = submission.reserve(inFlight);
 				if (!reservation && !isOpened) throw new NothingWritten("price");
 				const isToppedUp = reservation !== undefined && (await reserveTopUp(db, submission, reservation));
-				if (reservation && !isToppedUp && !isOpened) throw new NothingWritten("stock");
+				if (reservation && !isToppedUp && !isOpened) throw new NothingWritten("inventory");
 				const { has_room, is_reserved, is_over_share, ...row } = await insertSwap(db, {
 					...submission,
 					reservation: isToppedUp ? reservation : undefined,
@@ -144,13 +144,13 @@ export async function submitSwap(pool: DatabasePool, submission: Submission): Pr
 					return { outcome: "created", swap: swapFromRow(row as SwapRow) };
 				}
 				if (is_reserved || isOpened) throw new NothingWritten("existing");
-				throw new NothingWritten(is_over_share ? "share" : has_room ? "stock" : "unopened");
+				throw new NothingWritten(is_over_share ? "share" : has_room ? "inventory" : "unopened");
 			},
 			{ first: lockAccountAndWallet(swap) },
 		);
 	} catch (error) {
 		if (!(error instanceof NothingWritten)) throw error;
-		// A concurrent submit may have taken the last of the stock for this very swap.
+		// A concurrent submit may have taken the last of the inventory for this very swap.
 		const existing = await readSwap(pool, swap.id);
 		if (existing) return { outcome: "existing", swap: existing };
 		if (error.why === "existing") throw error;
@@ -177,9 +177,9 @@ async function reserveTopUp(
 ): Promise<boolean> {
 	const { topUp: amount } = order;
 	if (amount === 0n) return true;
-	// An order that is open is owed its top-up, however much of the stock that is.
-	const shareOfStock = isOpened ? 1 : limits.shareOfStock;
-	return takeTopUp(db, { chainId, amount, accountId, shareOfStock });
+	// An order that is open is owed its top-up, however much of the inventory that is.
+	const shareOfInventory = isOpened ? 1 : limits.shareOfInventory;
+	return takeTopUp(db, { chainId, amount, accountId, shareOfInventory });
 }
 
 /** Gives the top-up of an open order back, which is refunded because there is too little of its output. */
@@ -284,7 +284,8 @@ type InsertRow = { has_room: boolean; is_reserved: boolean; is_over_share: boole
 );
 
 /**
- * Inserts the swap in one statement: the row of the stock, which all swaps to that token want, is held only briefly.
+ * Inserts the swap in one statement: the row of the inventory, which all swaps to that token want, is held only
+ * briefly.
  */
 async function insertSwap(
 	db: Database,
@@ -311,22 +312,22 @@ async function insertSwap(
 	const { rows } = await db.query<InsertRow>({
 		name: "insert-swap",
 		text: `with share as (
-				select floor(balance * $25::numeric) as amount from stock where chain_id = $11 and token = $12
+				select floor(balance * $25::numeric) as amount from inventory where chain_id = $11 and token = $12
 			), unopened as (
 				select coalesce(sum(value_usd_cents), 0) as usd_cents,
 					coalesce(sum(amount) filter (where chain_id = $11 and token = $12), 0) as amount
 				from reservations where account_id = $4 and not opened
 			), room as (
-				-- What is more than the share by itself waits for stock, not for the account's other swaps.
+				-- What is more than the share by itself waits for inventory, not for the account's other swaps.
 				select $2::boolean or ($3::bigint is null or usd_cents + $7 <= $3) and
 					(unopened.amount + $13 <= share.amount or $13 > share.amount) is not false as has_room
 				from unopened left join share on true
 			), taken as (
-				update stock set reserved = reserved + $13
+				update inventory set reserved = reserved + $13
 				from room
 				where chain_id = $11 and token = $12 and least(balance, outflow_available) - reserved >= $13 and has_room
 					and ($21::numeric is null or $21 >= $26::numeric + coalesce(
-						(select balance from stock where chain_id = $27::bigint and token = $28::bytea), 0))
+						(select balance from inventory where chain_id = $27::bigint and token = $28::bytea), 0))
 					and ($2 or $13 <= floor(balance * $25))
 				returning 1
 			), created as (
@@ -376,7 +377,7 @@ async function insertSwap(
 			swap.feeMillibps,
 			swap.trace,
 			turn,
-			limits.shareOfStock,
+			limits.shareOfInventory,
 			sold,
 			exposure?.chainId,
 			exposure && hexToBytes(exposure.token),

@@ -1,14 +1,14 @@
 import { type Amount, toWord } from "@geoswap/protocol";
 import { getAddress } from "viem";
 import { type AuditedChain, balancesAt } from "../read/audited-chain.ts";
-import { type Books, stockKey } from "../read/read-books.ts";
+import { type Books, inventoryKey } from "../read/read-books.ts";
 import { type ChainReading, holdingKey } from "../read/read-chain-events.ts";
 import type { Finding, TokenReport } from "../read/report.ts";
 
 /**
  * I1 and I2: the balances of escrows match the orders at the last block that was read, and those of vaults the books at
- * the block up to which the chain is booked. Checks only tokens of the deployment: anyone may open an order with a token
- * of their own, which can report any balance.
+ * the block up to which the chain is booked. Checks only tokens of the deployment: anyone may open an order with a
+ * token of their own, which can report any balance.
  */
 export async function checkBalances(
 	chain: AuditedChain,
@@ -35,11 +35,11 @@ export async function checkBalances(
 				breaches.push({ invariant: "I1", message, chainIds: [chainId], token, amount: String(-surplus) });
 			}
 		});
-		const stockBooked = books.stock.get(stockKey(chainId, token)) ?? 0n;
-		const stockActual = sum(inVaults[i] ?? []);
-		if (stockActual < stockBooked) {
-			const message = `the vaults on chain ${chainId} hold ${stockBooked - stockActual} ${symbol} less than the books say`;
-			const amount = String(stockBooked - stockActual);
+		const inventoryBooked = books.inventory.get(inventoryKey(chainId, token)) ?? 0n;
+		const inventoryActual = sum(inVaults[i] ?? []);
+		if (inventoryActual < inventoryBooked) {
+			const message = `the vaults on chain ${chainId} hold ${inventoryBooked - inventoryActual} ${symbol} less than the books say`;
+			const amount = String(inventoryBooked - inventoryActual);
 			breaches.push({ invariant: "I2", message, chainIds: [chainId], token, amount });
 		}
 		return {
@@ -47,10 +47,10 @@ export async function checkBalances(
 			symbol,
 			escrowExpected: String(sum(owed)),
 			escrowActual: String(sum(held)),
-			stockBooked: String(stockBooked),
-			stockActual: String(stockActual),
+			inventoryBooked: String(inventoryBooked),
+			inventoryActual: String(inventoryActual),
 			donated: String(donated),
-			unbooked: String(stockActual > stockBooked ? stockActual - stockBooked : 0n),
+			unbooked: String(inventoryActual > inventoryBooked ? inventoryActual - inventoryBooked : 0n),
 		};
 	});
 	return { tokens: reports, breaches };

@@ -1,6 +1,6 @@
 import type { Milliseconds, UsdCents } from "@geoswap/protocol";
 import type { AuditedPolicy } from "../read/audited-chain.ts";
-import { type AuditedSwap, sightingKey } from "../read/read-books.ts";
+import { type AuditedSwap, crossCheckKey } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
 
 /**
@@ -12,9 +12,9 @@ export function checkDepositDepth(
 	{ id, orderId, order, valueUsdCents, decisions }: AuditedSwap,
 	{
 		policy,
-		sightings,
+		crossChecks,
 		policySinceMs,
-	}: { policy: AuditedPolicy; sightings: ReadonlySet<string>; policySinceMs: Milliseconds | undefined },
+	}: { policy: AuditedPolicy; crossChecks: ReadonlySet<string>; policySinceMs: Milliseconds | undefined },
 ): Finding[] {
 	return decisions.flatMap((decidedOn) => {
 		const { blockNumber, headNumber, finalizedNumber, blocksNeeded, agreeAboveUsd, atMs } = decidedOn;
@@ -36,7 +36,7 @@ export function checkDepositDepth(
 		}
 		const needsAgreement =
 			agreeAboveUsd !== undefined && valueUsdCents > BigInt(Math.floor(agreeAboveUsd * 100));
-		if (needsAgreement && !sightings.has(sightingKey({ orderId, blockNumber }))) {
+		if (needsAgreement && !crossChecks.has(crossCheckKey({ orderId, blockNumber }))) {
 			findings.push(finding("that no second provider was found to have"));
 		}
 		return findings;

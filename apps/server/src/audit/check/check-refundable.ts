@@ -5,7 +5,7 @@ import type { OrderHistory } from "../read/order-history.ts";
 import type { Finding } from "../read/report.ts";
 
 /** The most orders to check: more than a healthy service ever has. */
-const mostAtOnce = 500;
+const maxAtOnce = 500;
 
 /**
  * I12: anyone can refund an order that nobody has decided by `refundAfter`. The chain simulates the call, with the
@@ -33,7 +33,7 @@ export async function checkRefundable(
 		return block.timestamp > unpackDeadlines(order.deadlines).refundAfter ? [{ orderId, order }] : [];
 	});
 	const { yes = [], no = [] } = Object.groupBy(due, ({ orderId }) => (known.has(orderId) ? "yes" : "no"));
-	const asked = [...yes, ...no].slice(0, mostAtOnce);
+	const asked = [...yes, ...no].slice(0, maxAtOnce);
 	if (asked.length === 0) return { checked: 0, breaches: [] };
 	const answers = await chain.client.multicall({
 		allowFailure: true,

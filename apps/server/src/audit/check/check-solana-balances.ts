@@ -63,10 +63,10 @@ export function checkSolanaBalances(
 
 	const tokens = deployment.assets.map(({ address: token, symbol }): TokenReport => {
 		const owed = owedAt(events, { token, slot });
-		const stockActual = heldAt(chain, reading, { token, slot });
+		const inventoryActual = heldAt(chain, reading, { token, slot });
 		const bookedIn = (account: string) => bookedAs(books, { account, token });
-		const stockBooked = bookedIn("stock");
-		const unbooked = stockActual - stockBooked;
+		const inventoryBooked = bookedIn("inventory");
+		const unbooked = inventoryActual - inventoryBooked;
 		if (unbooked < 0n) {
 			breach(token, `the vault on Solana holds ${-unbooked} ${symbol} less than the books say`);
 		}
@@ -88,8 +88,8 @@ export function checkSolanaBalances(
 			symbol,
 			escrowExpected: String(owed),
 			escrowActual: String(owed),
-			stockBooked: String(stockBooked),
-			stockActual: String(stockActual),
+			inventoryBooked: String(inventoryBooked),
+			inventoryActual: String(inventoryActual),
 			donated: "0",
 			unbooked: String(greater(unbooked, 0n)),
 		};

@@ -2,7 +2,7 @@ import type { Milliseconds } from "@geoswap/protocol";
 import type { AuditedChain } from "../read/audited-chain.ts";
 import type { ChainEvents } from "../read/read-chain-events.ts";
 import type { Finding } from "../read/report.ts";
-import { theftsOf } from "./thefts-of.ts";
+import { findUnauthorizedFills } from "./find-unauthorized-fills.ts";
 
 /** Within this time after a fill its deposit is final. */
 const finalWithinMs = 3_600_000;
@@ -27,7 +27,7 @@ export function checkUnknownFills(
 	},
 ): Promise<Finding[]> {
 	const isRestored = restoredAtMs !== undefined && nowMs < restoredAtMs + finalWithinMs;
-	return theftsOf(chain, {
+	return findUnauthorizedFills(chain, {
 		fills,
 		how: "for an order that nobody knows",
 		isForgiven: isRestored ? (atMs) => nowMs < atMs + finalWithinMs : undefined,

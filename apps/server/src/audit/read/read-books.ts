@@ -22,7 +22,7 @@ export type Books = {
 	/** The time at which the database was last restored from a backup. */
 	restoredAtMs: Milliseconds | undefined;
 	/** Keyed by `${chainId}:${token}`, the token in lower case. */
-	stock: Map<string, bigint>;
+	inventory: Map<string, bigint>;
 	/** On Solana every account of the ledger has a counterpart on the chain. Undefined if the books lack it. */
 	solana: SolanaBooks | undefined;
 	/** The number of postings that were checked to add up, and those that do not, with their chains. */
@@ -32,7 +32,7 @@ export type Books = {
 	/** Orders of swaps that have not ended: those that are delivered, and those that are decided, in any block. */
 	events: { filled: Set<Hex>; decided: Set<Hex> };
 	/** Deposits that a second provider has confirmed, by order and block. */
-	sightings: Set<string>;
+	crossChecks: Set<string>;
 	/** Orders with more than one swap. */
 	doubled: { orderId: Hex; swapIds: string[] }[];
 	nonces: { checked: number; wrong: WrongNonce[] };
@@ -116,9 +116,9 @@ export async function readBooks(
 		const restores = await client.query<{ at_ms: string | null }>(
 			"select floor(extract(epoch from max(at)) * 1000)::text as at_ms from restores",
 		);
-		const stock = await client.query<{ chain: string; token: string; sum: string }>(
+		const inventory = await client.query<{ chain: string; token: string; sum: string }>(
 			`select chain_id::text as chain, encode(token, 'hex') as token, sum(amount)::text as sum
-			from entries where account = 'stock' group by 1, 2`,
+			from entries where account = 'inventory' group by 1, 2`,
 		);
 		const opening = await client.query<{ slot: string }>(
 			"select block_number::text as slot from postings where chain_id = $1 and name = 'opening'",
@@ -176,9 +176,9 @@ export async function readBooks(
 			where e.fact = 'delivering' and e.data ? 'deposit' and ${isAudited} order by seq`,
 			since,
 		);
-		const sightings = await client.query<{ order_id: string; block: string }>(
+		const crossChecks = await client.query<{ order_id: string; block: string }>(
 			`select encode(g.order_id, 'hex') as order_id, g.block_number::text as block
-			from sightings g join swaps s on s.order_id = g.order_id where ${isAudited}`,
+			from cross_checks g join swaps s on s.order_id = g.order_id where ${isAudited}`,
 			since,
 		);
 		const events = await client.query<{ order_id: string; name: string }>(
@@ -211,8 +211,11 @@ export async function readBooks(
 			bookedBlocks: new Map(heads.rows.map(({ chain, block }) => [Number(chain), Number(block)])),
 			bookedAt: new Map(heads.rows.map(({ chain, at }) => [Number(chain), BigInt(at)])),
 			restoredAtMs: typeof restoredAtMs === "string" ? Number(restoredAtMs) : undefined,
-			stock: new Map(
-				stock.rows.map(({ chain, token, sum }) => [stockKey(Number(chain), `0x${token}`), BigInt(sum)]),
+			inventory: new Map(
+				inventory.rows.map(({ chain, token, sum }) => [
+					inventoryKey(Number(chain), `0x${token}`),
+					BigInt(sum),
+				]),
 			),
 			solana: opening.rows[0] && {
 				openingSlot: Number(opening.rows[0].slot),
@@ -232,9 +235,9 @@ export async function readBooks(
 				filled: new Set(events.rows.filter(({ name }) => name === "Filled").map(orderIdOfRow)),
 				decided: new Set(events.rows.filter(({ name }) => name !== "Filled").map(orderIdOfRow)),
 			},
-			sightings: new Set(
-				sightings.rows.map((row) =>
-					sightingKey({ orderId: orderIdOfRow(row), blockNumber: Number(row.block) }),
+			crossChecks: new Set(
+				crossChecks.rows.map((row) =>
+					crossCheckKey({ orderId: orderIdOfRow(row), blockNumber: Number(row.block) }),
 				),
 			),
 			doubled: doubled.rows.map((row) => ({ orderId: orderIdOfRow(row), swapIds: row.ids })),
@@ -340,11 +343,11 @@ function orderIdOfRow({ order_id }: { order_id: string }): Hex {
 	return `0x${order_id}`;
 }
 
-export function stockKey(chainId: number, token: Address): string {
+export function inventoryKey(chainId: number, token: Address): string {
 	return `${chainId}:${token.toLowerCase()}`;
 }
 
-/** Returns the key of a deposit in `sightings`. */
-export function sightingKey({ orderId, blockNumber }: { orderId: string; blockNumber: number }): string {
+/** Returns the key of a deposit in `cross_checks`. */
+export function crossCheckKey({ orderId, blockNumber }: { orderId: string; blockNumber: number }): string {
 	return `${orderId}:${blockNumber}`;
 }

@@ -19,7 +19,7 @@ import {
 	type RpcLog,
 } from "viem";
 import type { AuditedChain } from "./audited-chain.ts";
-import { inTurns } from "./in-turns.ts";
+import { mapConcurrently } from "./map-concurrently.ts";
 import { createStrangerOrders, type StrangerOrders } from "./stranger-orders.ts";
 
 /**
@@ -319,7 +319,7 @@ async function addLogs(
 		({ eventName, blockTimestamp }) => eventName === "Refunded" && typeof blockTimestamp !== "bigint",
 	);
 	const times = new Map(
-		await inTurns(
+		await mapConcurrently(
 			[...new Set(untimed.map(({ blockNumber }) => blockNumber))],
 			async (blockNumber) => [blockNumber, (await chain.client.getBlock({ blockNumber })).timestamp] as const,
 		),
@@ -331,7 +331,7 @@ async function addLogs(
 				Number(blockTimestamp ?? times.get(blockNumber) ?? 0n) < refundableOf(args.orderId),
 		)
 		.map(({ args }) => args.orderId);
-	await inTurns(
+	await mapConcurrently(
 		toJudge.filter((orderId) => !openedHere.has(orderId)),
 		(orderId) => judgeStranger(chain, { reading, orderId }),
 	);

@@ -124,7 +124,7 @@ test("only the new part of a known history is listed and read, in parts if there
 	let history: SolanaHistory | undefined = first;
 	let parts = 0;
 	do {
-		history = await readSolanaTransactions(chain, { after: history, pageSize: 1, mostReads: 2 });
+		history = await readSolanaTransactions(chain, { after: history, pageSize: 1, maxReads: 2 });
 		parts++;
 	} while (history.unread.size > 0);
 	expect(parts).toBeGreaterThan(1);

@@ -32,22 +32,22 @@ type StrangersTransaction = { slot: number; given: ReadonlyMap<SolanaAddress, bi
 type Read = { ours: SolanaTransaction } | StrangersTransaction | "undecodable";
 
 /**
- * Reads the final transactions that name one of our keys or accounts, page by page. If `mostReads` is reached or the
- * node fails, the history says what is unread, and the next call with it continues there. Anyone can name our addresses:
- * a page that the node refuses is requested smaller, and no transaction of a stranger ends the reading.
+ * Reads the final transactions that name one of our keys or accounts, page by page. If `maxReads` is reached or the
+ * node fails, the history says what is unread, and the next call with it continues there. Anyone can name our
+ * addresses: a page that the node refuses is requested smaller, and no transaction of a stranger ends the reading.
  */
 export async function readSolanaTransactions(
 	chain: AuditedSolana,
 	{
 		pageSize = maxPageSize,
-		mostReads = Number.POSITIVE_INFINITY,
+		maxReads = Number.POSITIVE_INFINITY,
 		openingSlot = 0,
 		isWritten = () => false,
 		after,
 	}: {
 		pageSize?: number;
 		/** How many transactions to read at most, rounded up to a page. */
-		mostReads?: number | undefined;
+		maxReads?: number | undefined;
 		/** Gifts up to this slot are already in the balances with which the books began. */
 		openingSlot?: number | undefined;
 		/** Returns whether a lane has recorded the transaction. If so, it must be decodable. */
@@ -99,7 +99,7 @@ export async function readSolanaTransactions(
 		{ before: start, until }: { before?: Signature; until: Signature | undefined },
 	): Promise<boolean> {
 		for (let before = start, limit = pageSize; ; ) {
-			if (before && reads >= mostReads) return false;
+			if (before && reads >= maxReads) return false;
 			const page = await listPage(chain, { address, limit, before, until });
 			// A node may return fewer than requested although there are more, and will do so again.
 			limit = page.length;
@@ -162,7 +162,9 @@ function strangersOf({ accounts }: AuditedSolana, transaction: SolanaTransaction
 	return { slot: transaction.slot, given: new Map(changes.filter(([, amount]) => amount !== 0n)) };
 }
 
-/** Returns whether a transaction has to be judged: it is ours, it may concern an order, or it took something from us. */
+/**
+ * Returns whether a transaction has to be judged: it is ours, it may concern an order, or it took something from us.
+ */
 function isKept(chain: AuditedSolana, transaction: SolanaTransaction): boolean {
 	return (
 		chain.feePayers.includes(transaction.feePayer) ||

@@ -29,7 +29,7 @@ export type Breach = Finding & { next: string };
 
 const nextSteps: Record<Invariant, string> = {
 	I1: "find the transfer that took tokens from the escrow; stop releases through the guardian until the cause is known",
-	I2: "compare the vault's transfers with the postings since the last clean audit; move stock only through the books",
+	I2: "compare the vault's transfers with the postings since the last clean audit; move inventory only through the books",
 	I3: "read the fills of the order on its destination; revoke the filler role if a key was used outside of the service",
 	I4: "read what the escrow paid for the order",
 	I5: "attesters decided it, or it was refunded late: compare what each attester signed, and book the loss",
@@ -60,9 +60,9 @@ export type TokenReport = {
 	 */
 	escrowExpected: string;
 	escrowActual: string;
-	/** The stock by the ledger. */
-	stockBooked: string;
-	stockActual: string;
+	/** The inventory by the ledger. */
+	inventoryBooked: string;
+	inventoryActual: string;
 	/** The surplus in escrows, and in vaults (`unbooked`): no event of ours sent it there. */
 	donated: string;
 	unbooked: string;
@@ -156,7 +156,7 @@ export function formatReport(report: Report): string {
 				token.unbooked === "0" ? [] : [`${token.unbooked} in vaults and not in the books`],
 			].flat();
 			const note = extra.length > 0 ? ` (${extra.join(", ")})` : "";
-			return `  ${token.symbol}: escrow ${token.escrowActual}, stock ${token.stockActual}${note}`;
+			return `  ${token.symbol}: escrow ${token.escrowActual}, inventory ${token.inventoryActual}${note}`;
 		}),
 		...(lamports
 			? [`  lamports: fees ${lamports.fees}, locked ${lamports.locked}, rent ${lamports.rent}`]

@@ -20,8 +20,8 @@ import { evmCallTraits } from "../node-pool/evm-call-traits.ts";
 import type { AskNode, NodeAnswer, NodeCall } from "../node-pool/node-call.ts";
 import type { NodeRole } from "../node-pool/node-state.ts";
 import { retryAfterMs } from "../node-pool/retry-after.ts";
-import { maxAnswerBytes } from "./chain-client.ts";
-import { isKnownOrSpent } from "./send/send-answers.ts";
+import { maxAnswerBytes } from "./connect-chain.ts";
+import { isKnownOrSpent } from "./send/is-known-or-spent.ts";
 
 /** Creates the pool of an EVM chain's nodes, and a transport through it. */
 export function evmNodePool({

@@ -1,7 +1,7 @@
 import { geoEscrowAbi } from "@geoswap/protocol";
 import { encodeAbiParameters, encodeEventTopics, type Hex, pad } from "viem";
 import { expect, test } from "vitest";
-import { maxAnswerBytes } from "./chain-client.ts";
+import { maxAnswerBytes } from "./connect-chain.ts";
 
 /**
  * The cheapest ways to emit each event that anyone can emit, by the EVM's gas schedule alone, which leaves out most of

@@ -67,12 +67,12 @@ const catchUpMs = 250;
 /** If no node has reached the head that was seen for so long, the chain itself went back. */
 const forgetHeadMs = 30_000;
 /** A head is not believed if it is beyond the last one by more than this, and by so much more for each second since. */
-const mostLeap = { blocks: 10_000, perSecond: 50 };
+const maxLeap = { blocks: 10_000, perSecond: 50 };
 /** The share of reads that may be asked twice, and how many of them at once. */
 const hedges = { perCall: 0.1, atOnce: 10 };
 /** Every so many polls, another node than the usual one is asked for the head: one that lags all the time shows. */
 const comparedPolls = 16;
-const mostTries = 8;
+const maxTries = 8;
 /** How long other nodes may take to confirm what one has told: less if all of them are known to be in trouble. */
 const secondOpinionMs = { least: 750, most: 3_000 };
 const headersKept = 256;
@@ -155,7 +155,7 @@ export function createNodePool({
 	async function read(call: NodeCall, traits: CallTraits): Promise<unknown> {
 		const deadlineMs = nowMs() + timeoutMs;
 		let last: Judged | undefined;
-		for (let tries = 0; tries < mostTries; tries++) {
+		for (let tries = 0; tries < maxTries; tries++) {
 			const judged = await readOnce(call, traits, candidatesFor(call, traits));
 			const good = judged.find(({ verdict }) => verdict === "good");
 			if (good) return given(await completed(call, traits, good));
@@ -214,7 +214,7 @@ export function createNodePool({
 			const next = await Promise.race([...[...running.values()].map(({ judging }) => judging), ...isLate]);
 			if (!next) {
 				for (const [node, { sinceMs }] of running) {
-					if (isHanging(node, { method: call.method, waitedMs: nowMs() - sinceMs })) letRest(node, "slow");
+					if (isHanging(node, { method: call.method, waitedMs: nowMs() - sinceMs })) backOff(node, "slow");
 				}
 				if (takeHedge([...running.keys()])) start();
 				continue;
@@ -223,7 +223,7 @@ export function createNodePool({
 			running.delete(next.node);
 			judged.push(next);
 			if (next.verdict === "good") {
-				for (const node of overtaken) loseHedge(node);
+				for (const node of overtaken) recordLostHedge(node);
 				lastUsed = next.node;
 				return judged;
 			}
@@ -261,7 +261,7 @@ export function createNodePool({
 			const other = { node: second.node, answer: second.answer };
 			others = others.filter((node) => judged.every((one) => one.node !== node));
 			const more = tells(other.answer.result, header) - tells(best.answer.result, header);
-			if (more !== 0) letRest(more > 0 ? best.node : other.node, "contradicts");
+			if (more !== 0) backOff(more > 0 ? best.node : other.node, "contradicts");
 			if (more > 0) best = other;
 		} while (others.length > 0 && seemsToLack?.(best.answer.result, header));
 		return best.answer;
@@ -310,7 +310,10 @@ export function createNodePool({
 		return askAndJudge(node, call, before);
 	}
 
-	/** Asks a node for its head, once for all calls of the same millisecond: an earlier answer may be of before it went back. */
+	/**
+	 * Asks a node for its head, once for all calls of the same millisecond: an earlier answer may be of before it went
+	 * back.
+	 */
 	function showHead(node: NodeState): Promise<Judged> {
 		const known = showings.get(node);
 		if (known && nowMs() - known.sinceMs < 1) return known.showing;
@@ -326,7 +329,7 @@ export function createNodePool({
 			const shown = await askOne(node, kind.identity.call);
 			if (shown.kind !== "result") return shown;
 			if (!kind.identity.isOurs(shown.result)) {
-				letRest(node, "other chain");
+				backOff(node, "other chain");
 				const error = new Error(`${node.host} belongs to another chain: remove it from the nodes`);
 				return { kind: "failed", isLimited: false, error };
 			}
@@ -363,7 +366,7 @@ export function createNodePool({
 		const { head, final, processed, block } = traits.shows(answer.result);
 		const height = head ?? final ?? processed ?? 0;
 		if (isLeap(height)) {
-			letRest(node, "contradicts");
+			backOff(node, "contradicts");
 			const error = new Error(`${node.host} tells of block ${height}, far beyond block ${seen.head}`);
 			return { node, verdict: "failed", answer: { kind: "failed", isLimited: false, error }, height: 0 };
 		}
@@ -384,7 +387,7 @@ export function createNodePool({
 			traits.isLacking(answer.result);
 		if (isBehind && !isAlone) {
 			const isBack = head !== undefined && head < before.ownHead;
-			if (head !== undefined) letRest(node, isBack ? "steps back" : "behind");
+			if (head !== undefined) backOff(node, isBack ? "steps back" : "behind");
 			return { node, verdict: "stale", answer, height };
 		}
 		if (head !== undefined && head >= seen.head) leader = node;
@@ -393,11 +396,13 @@ export function createNodePool({
 		return { node, verdict: "good", answer, height };
 	}
 
-	/** Returns true if no chain can have come so far since the last block: the others would look as if they were behind. */
+	/**
+	 * Returns true if no chain can have come so far since the last block: the others would look as if they were behind.
+	 */
 	function isLeap(height: number): boolean {
 		if (isAlone || seen.head === 0) return false;
 		const seconds = (nowMs() - seen.atMs) / 1_000;
-		return height > seen.head + mostLeap.blocks + mostLeap.perSecond * seconds;
+		return height > seen.head + maxLeap.blocks + maxLeap.perSecond * seconds;
 	}
 
 	function notePoll(head: number): void {
@@ -427,7 +432,7 @@ export function createNodePool({
 		if (isFailed) {
 			node.failures++;
 			const { retryAfterMs } = answer.kind === "failed" ? answer : {};
-			letRest(node, isFull ? "limits" : "fails", retryAfterMs);
+			backOff(node, isFull ? "limits" : "fails", retryAfterMs);
 		} else {
 			const wasAway = isAway(node);
 			const now = nowMs();
@@ -438,16 +443,16 @@ export function createNodePool({
 		return answer;
 	}
 
-	function letRest(node: NodeState, reason: RestReason, retryAfterMs?: Milliseconds): void {
+	function backOff(node: NodeState, reason: RestReason, retryAfterMs?: Milliseconds): void {
 		const now = nowMs();
 		const isNew = rest(node, { reason, nowMs: now, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) });
 		if (isNew && reason !== "behind") onChange({ host: node.host, reason, restMs: node.restsUntilMs - now });
 	}
 
 	/** Another node answered although it was asked later. Once may be chance. */
-	function loseHedge(node: NodeState): void {
+	function recordLostHedge(node: NodeState): void {
 		node.lostHedges++;
-		if (node.lostHedges >= 2) letRest(node, "slow");
+		if (node.lostHedges >= 2) backOff(node, "slow");
 	}
 
 	/** Takes the highest of the answers: the chain itself has gone back. */
@@ -471,7 +476,9 @@ export function createNodePool({
 	}
 }
 
-/** Returns the judgement of a node that was not asked for what the caller wants: only its failure can be handed over. */
+/**
+ * Returns the judgement of a node that was not asked for what the caller wants: only its failure can be handed over.
+ */
 function unfit(shown: Judged): Judged {
 	const isFailed = shown.verdict === "failed";
 	return { ...shown, verdict: isFailed ? "failed" : "stale", answer: isFailed ? shown.answer : undefined };

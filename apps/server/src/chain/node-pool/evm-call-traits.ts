@@ -1,4 +1,4 @@
-import { isSparse, mayHold } from "./logs-bloom.ts";
+import { bloomMayHold, isBloomSparse } from "./logs-bloom.ts";
 import type { CallTraits, NodeCall, ShownBlock, ShownHeights } from "./node-call.ts";
 
 /** The place of the block among the parameters, by method. */
@@ -43,7 +43,7 @@ export function evmCallTraits({ method, params }: NodeCall): CallTraits {
 				needsBlockHash: filter.blockHash,
 				mayLack: (result, { logsBloom }) => (result as unknown[]).length > 0 || mayHoldAny(filter, logsBloom),
 				seemsToLack: (result, { logsBloom }) =>
-					(result as unknown[]).length === 0 && isSparse(logsBloom) && mayHoldAny(filter, logsBloom),
+					(result as unknown[]).length === 0 && isBloomSparse(logsBloom) && mayHoldAny(filter, logsBloom),
 				tells: logsTold,
 			};
 		}
@@ -85,7 +85,7 @@ export function evmCallTraits({ method, params }: NodeCall): CallTraits {
 function logsTold(result: unknown, { logsBloom }: ShownBlock): number {
 	const logs = result as { address: string; topics: string[] }[];
 	const isInBlock = logs.every(({ address, topics }) =>
-		[address, ...topics].every((word) => mayHold(logsBloom, word)),
+		[address, ...topics].every((word) => bloomMayHold(logsBloom, word)),
 	);
 	return isInBlock ? logs.length : -1;
 }
@@ -106,7 +106,7 @@ type LogFilter = {
 function mayHoldAny({ address = [], topics = [] }: LogFilter, logsBloom: string | undefined): boolean {
 	return [address, ...topics]
 		.filter((words) => words !== null)
-		.every((words) => [words].flat().some((word) => mayHold(logsBloom, word)));
+		.every((words) => [words].flat().some((word) => bloomMayHold(logsBloom, word)));
 }
 
 function heightOf(block: unknown): CallTraits["needs"] {

@@ -42,13 +42,13 @@ export type NodeState = {
 
 const hashesKept = 256;
 const shortestRestMs = 1_000;
-const longestRestMs = 60_000;
+const maxRestMs = 60_000;
 /** A provider whose quota of the day is used up asks for hours, and may be given more before. */
-const longestLimitMs = 600_000;
+const maxLimitMs = 600_000;
 /** A provider may upgrade its nodes. */
 const missingForMs = 600_000;
 const shortestHedgeMs = 150;
-const longestHedgeMs = 1_500;
+const maxHedgeMs = 1_500;
 /** Before the first answers, nobody knows how long a call takes. */
 const firstHedgeMs = 750;
 
@@ -82,15 +82,17 @@ export function isResting({ restsUntilMs }: NodeState, nowMs: Milliseconds): boo
 	return nowMs < restsUntilMs;
 }
 
-/** Lets a node rest: as long as it asked for, else twice as long as the last time. Returns whether it was not resting. */
+/**
+ * Lets a node rest: as long as it asked for, else twice as long as the last time. Returns whether it was not resting.
+ */
 export function rest(
 	node: NodeState,
 	{ reason, retryAfterMs, nowMs }: { reason: RestReason; retryAfterMs?: Milliseconds; nowMs: Milliseconds },
 ): boolean {
 	const wasResting = isResting(node, nowMs);
-	const own = Math.min(longestRestMs, shortestRestMs * 2 ** node.rests);
+	const own = Math.min(maxRestMs, shortestRestMs * 2 ** node.rests);
 	if (!wasResting) node.rests = Math.min(node.rests + 1, 10);
-	const restMs = retryAfterMs === undefined ? own : Math.min(retryAfterMs, longestLimitMs);
+	const restMs = retryAfterMs === undefined ? own : Math.min(retryAfterMs, maxLimitMs);
 	node.restsUntilMs = Math.max(node.restsUntilMs, nowMs + restMs);
 	node.restReason = reason;
 	node.lostHedges = 0;
@@ -108,7 +110,7 @@ export function noteAnswer(
 	node.latencyMs.set(method, { mean, deviation });
 	// An answer that is late, or to a call of before the node asked to be left alone, is no sign of health.
 	const isLimiting = node.restReason === "limits" && isResting(node, nowMs);
-	if (tookMs > longestHedgeMs || isLimiting) return false;
+	if (tookMs > maxHedgeMs || isLimiting) return false;
 	const hadRested = node.rests > 0;
 	node.rests = 0;
 	node.lostHedges = 0;
@@ -126,7 +128,7 @@ export function hedgeAfterMs({ latencyMs }: NodeState, method: string): Millisec
 		({ mean, deviation }) => 1.5 * (mean + 3 * deviation),
 	);
 	if (expected.length === 0) return firstHedgeMs;
-	return Math.min(Math.max(...expected, shortestHedgeMs), longestHedgeMs);
+	return Math.min(Math.max(...expected, shortestHedgeMs), maxHedgeMs);
 }
 
 /** Returns whether the node has taken so long for this call that it cannot be by chance. */
@@ -134,7 +136,7 @@ export function isHanging(
 	{ latencyMs }: NodeState,
 	{ method, waitedMs }: { method: string; waitedMs: Milliseconds },
 ): boolean {
-	return waitedMs >= Math.max(longestHedgeMs, 4 * (latencyMs.get(method)?.mean ?? 0));
+	return waitedMs >= Math.max(maxHedgeMs, 4 * (latencyMs.get(method)?.mean ?? 0));
 }
 
 export function hasMethod({ missingMethods }: NodeState, method: string, nowMs: Milliseconds): boolean {

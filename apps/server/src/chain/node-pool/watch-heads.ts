@@ -9,7 +9,7 @@ export type HeadNews = {
 };
 
 const shortestRetryMs = 1_000;
-const longestRetryMs = 60_000;
+const maxRetryMs = 60_000;
 /** A connection that lasted for so long was a good one. */
 const steadyMs = 60_000;
 /** A subscription counts as broken after this many usual intervals without a block, within these bounds. */
@@ -97,7 +97,7 @@ function watchNode(
 			// A provider that takes connections and drops them soon is not asked ever and ever again.
 			if (nowMs() - startedMs > steadyMs) retryMs = shortestRetryMs;
 			setTimeout(connect, retryMs).unref();
-			retryMs = Math.min(2 * retryMs, longestRetryMs);
+			retryMs = Math.min(2 * retryMs, maxRetryMs);
 		}
 	}
 }

@@ -4,7 +4,7 @@ import { hashToken } from "./hash-token.ts";
 import type { Operator } from "./operators.ts";
 
 /** How long a session lasts: without a request, and at most. */
-export type SessionLimits = { idleMs: Milliseconds; longestMs: Milliseconds };
+export type SessionLimits = { idleMs: Milliseconds; maxMs: Milliseconds };
 
 /** A session that is used every second need not be written every second. */
 const touchEveryMs = 60_000;
@@ -21,7 +21,7 @@ export async function beginSession(
 ): Promise<void> {
 	await db.query(
 		"delete from console_sessions where created_at <= to_timestamp($1::double precision / 1000)",
-		[nowMs - limits.longestMs],
+		[nowMs - limits.maxMs],
 	);
 	await db.query(
 		`insert into console_sessions (token_hash, operator_id, created_at, last_seen_at)
@@ -51,7 +51,7 @@ export async function readSession(
 	const [session] = rows;
 	if (!session) return undefined;
 	const idleMs = nowMs - session.lastSeenAt.getTime();
-	if (idleMs >= limits.idleMs || nowMs - session.createdAt.getTime() >= limits.longestMs) return undefined;
+	if (idleMs >= limits.idleMs || nowMs - session.createdAt.getTime() >= limits.maxMs) return undefined;
 	if (!isRefresh && idleMs >= Math.min(touchEveryMs, limits.idleMs / 2)) {
 		await db.query(
 			"update console_sessions set last_seen_at = to_timestamp($2::double precision / 1000) where token_hash = $1",

@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import { ago, count, decimal, duration, usd } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
-import type { ChainBook } from "../../config/chain-book.ts";
+import type { ChainNames } from "../../config/chain-names.ts";
 import type { ConsoleConfig } from "../../config/expect-console.ts";
 import type { Overview } from "../read/read-overview.ts";
 import type { LedgerSum } from "../read/read-today.ts";
@@ -9,7 +9,7 @@ import { type MetricSample, samplesOf } from "../read/worker-metrics.ts";
 import type { Page } from "../route/console-route.ts";
 import { pill, section, table } from "./parts.ts";
 
-type Context = { config: ConsoleConfig; book: ChainBook; nowMs: Milliseconds };
+type Context = { config: ConsoleConfig; chainNames: ChainNames; nowMs: Milliseconds };
 
 /** Returns the page of the books: the last audit, breaches, losses, and what was booked today. */
 export function booksPage(
@@ -26,7 +26,7 @@ export function booksPage(
 	return { title: "Books · Geoswap console", menu: "/books", body };
 }
 
-function audit({ metrics }: Overview, { config, book }: Context): Content {
+function audit({ metrics }: Overview, { config, chainNames }: Context): Content {
 	const ages = samplesOf(metrics, "geoswap_audit_age_seconds");
 	const [took] = samplesOf(metrics, "geoswap_audit_duration_seconds");
 	const ofChain = (name: string, chainId: number) => samplesOf(metrics, name, { chain: String(chainId) });
@@ -35,7 +35,7 @@ function audit({ metrics }: Overview, { config, book }: Context): Content {
 		const found = ofChain("geoswap_audit_breaches", chainId).filter(({ value }) => value > 0);
 		const notices = sum(ofChain("geoswap_audit_notices", chainId));
 		return [
-			book.name(chainId),
+			chainNames.name(chainId),
 			age === undefined ? html`<span class="quiet">not known</span>` : `${duration(age)} ago`,
 			age === undefined
 				? "–"
@@ -74,9 +74,9 @@ function sum(samples: readonly MetricSample[]): number {
 	return samples.reduce((total, { value }) => total + value, 0);
 }
 
-function breaches({ pauses }: Overview, { book, nowMs }: Context): Content {
+function breaches({ pauses }: Overview, { chainNames, nowMs }: Context): Content {
 	const rows = pauses.flatMap(({ chainId, breaches, since }) =>
-		breaches.map((breach) => [book.name(chainId), ago(since, nowMs), breach]),
+		breaches.map((breach) => [chainNames.name(chainId), ago(since, nowMs), breach]),
 	);
 	return section(
 		{ id: "breaches", title: "Breaches that pause a chain", isLive: true },
@@ -89,15 +89,15 @@ function breaches({ pauses }: Overview, { book, nowMs }: Context): Content {
 	);
 }
 
-function losses({ vitals }: Overview, { book }: Context): Content {
+function losses({ vitals }: Overview, { chainNames }: Context): Content {
 	return section(
 		{ id: "losses", title: "Losses", note: "all that were ever booked", isLive: true },
 		table({
 			label: "Losses",
 			columns: [{ title: "Chain" }, { title: "Lost", isNumber: true }],
 			rows: vitals.losses.map(({ chainId, token, amount }) => {
-				const { amount: shown, symbol } = book.tokens(chainId, token, amount);
-				return [book.name(chainId), `${decimal(shown)} ${symbol}`];
+				const { amount: shown, symbol } = chainNames.tokens(chainId, token, amount);
+				return [chainNames.name(chainId), `${decimal(shown)} ${symbol}`];
 			}),
 			none: "Nothing was lost.",
 		}),
@@ -108,7 +108,7 @@ const accountWords: Record<string, string> = {
 	escrow: "inputs of open orders",
 	"credit:vault": "credits of the vault",
 	"credit:wallet": "credits of wallets",
-	stock: "in the vaults",
+	inventory: "in the vaults",
 	unlisted: "tokens that are not offered",
 	trading: "bought and sold on pools",
 	recipient: "outputs paid",
@@ -123,7 +123,7 @@ const accountWords: Record<string, string> = {
 	opening: "at the beginning",
 };
 
-function ledger(sums: readonly LedgerSum[], { book }: Context): Content {
+function ledger(sums: readonly LedgerSum[], { chainNames }: Context): Content {
 	return section(
 		{ id: "ledger", title: "Booked today", note: "since 00:00 UTC; a debit is what an account got" },
 		table({
@@ -139,11 +139,11 @@ function ledger(sums: readonly LedgerSum[], { book }: Context): Content {
 			rows: sums.map(({ account, chainId, token, debit, credit }) => {
 				const isNative = account === "gas" || account === "relayer";
 				const shown = (amount: bigint) =>
-					isNative ? book.nativeAmount(chainId, amount) : book.tokens(chainId, token, amount);
+					isNative ? chainNames.nativeAmount(chainId, amount) : chainNames.tokens(chainId, token, amount);
 				const change = debit - credit;
 				const sign = change < 0n ? "−" : "+";
 				return [
-					book.name(chainId),
+					chainNames.name(chainId),
 					html`${account} <small class="quiet">${accountWords[account] ?? ""}</small>`,
 					shown(0n).symbol,
 					decimal(shown(debit).amount),

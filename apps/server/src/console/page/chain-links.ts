@@ -1,14 +1,14 @@
 import { short } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
-import type { ChainBook } from "../../config/chain-book.ts";
+import type { ChainNames } from "../../config/chain-names.ts";
 
 /** Shows a transaction's hash, with a link if the chain has an explorer. */
-export function transactionLink(book: ChainBook, chainId: number, hash: string): Content {
-	return linked(book.transactionUrl(chainId, hash), hash);
+export function transactionLink(chainNames: ChainNames, chainId: number, hash: string): Content {
+	return linked(chainNames.transactionUrl(chainId, hash), hash);
 }
 
-export function addressLink(book: ChainBook, chainId: number, address: string): Content {
-	return linked(book.addressUrl(chainId, address), address);
+export function addressLink(chainNames: ChainNames, chainId: number, address: string): Content {
+	return linked(chainNames.addressUrl(chainId, address), address);
 }
 
 function linked(url: string | undefined, text: string): Content {

@@ -1,8 +1,8 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import { ago, count, decimal, duration } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
-import type { ChainBook } from "../../config/chain-book.ts";
 import type { ChainConfig } from "../../config/chain-config.ts";
+import type { ChainNames } from "../../config/chain-names.ts";
 import type { ConsoleConfig } from "../../config/expect-console.ts";
 import type { LiftedPause, Pause } from "../../swap/pause/pauses.ts";
 import { attestersOf } from "../read/attesters-of.ts";
@@ -12,14 +12,14 @@ import type { Page } from "../route/console-route.ts";
 import { addressLink } from "./chain-links.ts";
 import { facts, pill, section, table } from "./parts.ts";
 
-type Context = { config: ConsoleConfig; book: ChainBook; nowMs: Milliseconds };
+type Context = { config: ConsoleConfig; chainNames: ChainNames; nowMs: Milliseconds };
 
 /** Returns the page of the chains: how far they are followed, their nodes, relayers, attesters and pauses. */
 export function chainsPage(
 	{ overview, lifted }: { overview: Overview; lifted: readonly LiftedPause[] },
 	context: Context,
 ): Page {
-	const { config, book, nowMs } = context;
+	const { config, chainNames, nowMs } = context;
 	const { problems } = overview.metrics;
 	const body = html`
 		<h1>Chains</h1>
@@ -44,7 +44,7 @@ export function chainsPage(
 					{ title: "Why" },
 				],
 				rows: lifted.map((pause) => [
-					book.name(pause.chainId),
+					chainNames.name(pause.chainId),
 					pause.cause,
 					ago(pause.since, nowMs),
 					pause.setBy,
@@ -61,13 +61,13 @@ export function chainsPage(
 
 function chainSection(chain: ChainConfig, overview: Overview, context: Context): Content {
 	const { chainId } = chain;
-	const { book } = context;
+	const { chainNames } = context;
 	const { vitals } = overview;
 	const pauses = overview.pauses.filter((pause) => pause.chainId === chainId);
 	const head = vitals.heads.find((one) => one.chainId === chainId);
 	const isPausedByOperator = pauses.some(({ cause }) => cause === "operator");
 	return section(
-		{ id: `chain-${chainId}`, title: book.name(chainId), note: `chain ${chainId}` },
+		{ id: `chain-${chainId}`, title: chainNames.name(chainId), note: `chain ${chainId}` },
 		html`<div id=${`state-${chainId}`} data-live>
 			${pauses.map((pause) => pauseNote(pause, context))}
 			${facts([
@@ -87,13 +87,13 @@ function chainSection(chain: ChainConfig, overview: Overview, context: Context):
 		</div>`,
 		isPausedByOperator
 			? null
-			: html`<p class="do"><a class="button" href=${`/chains/${chainId}/pause`}>Pause ${book.name(chainId)}…</a></p>`,
+			: html`<p class="do"><a class="button" href=${`/chains/${chainId}/pause`}>Pause ${chainNames.name(chainId)}…</a></p>`,
 	);
 }
 
 function pauseNote(
 	{ chainId, cause, reason, setBy, since, breaches }: Pause,
-	{ book, nowMs }: Context,
+	{ chainNames, nowMs }: Context,
 ): Content {
 	const command = `geoswapd pauses lift ${chainId} --cause ${cause} --by NAME --reason TEXT`;
 	return html`<div class="paused">
@@ -101,7 +101,7 @@ function pauseNote(
 		${breaches.length > 0 ? html`<ul>${breaches.map((breach) => html`<li>${breach}</li>`)}</ul>` : null}
 		${
 			cause === "operator"
-				? html`<p><a class="button" href=${`/chains/${chainId}/lift`}>Lift the pause of ${book.name(chainId)}…</a></p>`
+				? html`<p><a class="button" href=${`/chains/${chainId}/lift`}>Lift the pause of ${chainNames.name(chainId)}…</a></p>`
 				: html`<p class="quiet">${
 						cause === "breach"
 							? "Lifting it accepts the breaches, after an audit that needs the chains' nodes:"
@@ -136,15 +136,15 @@ function nodes({ chainId }: ChainConfig, { metrics }: Overview): Content {
 	})}</div>`;
 }
 
-function attesters(chain: ChainConfig, { vitals }: Overview, { config, book }: Context): Content {
+function attesters(chain: ChainConfig, { vitals }: Overview, { config, chainNames }: Context): Content {
 	const found = attestersOf(chain, { vitals, config });
 	if (!found)
 		return html`<div><h3>Attesters</h3><p class="none">None are needed for inputs from here.</p></div>`;
 	return html`<div><h3>Attesters, ${found.threshold} needed</h3>${table({
-		label: `Attesters of ${book.name(chain.chainId)}`,
+		label: `Attesters of ${chainNames.name(chain.chainId)}`,
 		columns: [{ title: "Attester" }, { title: "State" }, { title: "Last signed", isNumber: true }],
 		rows: found.all.map(({ attester, secondsAgo, isAlive }) => [
-			addressLink(book, chain.chainId, attester),
+			addressLink(chainNames, chain.chainId, attester),
 			isAlive ? pill("alive", "good") : pill("silent", "bad"),
 			secondsAgo === undefined ? "never" : `${duration(Math.max(0, secondsAgo))} ago`,
 		]),
@@ -152,19 +152,23 @@ function attesters(chain: ChainConfig, { vitals }: Overview, { config, book }: C
 	})}</div>`;
 }
 
-function relayers({ chainId }: ChainConfig, { metrics, today }: Overview, { book, nowMs }: Context): Content {
+function relayers(
+	{ chainId }: ChainConfig,
+	{ metrics, today }: Overview,
+	{ chainNames, nowMs }: Context,
+): Content {
 	const balances = samplesOf(metrics, "geoswap_relayer_balance_native", { chain: String(chainId) });
 	if (balances.length === 0) return null;
-	const { symbol, amount } = book.nativeAmount(
+	const { symbol, amount } = chainNames.nativeAmount(
 		chainId,
 		today.gas.find((one) => one.chainId === chainId)?.wei ?? 0n,
 	);
 	const hours = Math.max(1, (nowMs % 86_400_000) / 3_600_000);
 	return html`<h3>Relayers</h3>${table({
-		label: `Relayers of ${book.name(chainId)}`,
+		label: `Relayers of ${chainNames.name(chainId)}`,
 		columns: [{ title: "Relayer" }, { title: "Gas left", isNumber: true }],
 		rows: balances.map(({ labels, value }) => [
-			addressLink(book, chainId, labels.relayer ?? ""),
+			addressLink(chainNames, chainId, labels.relayer ?? ""),
 			`${decimal(value.toFixed(6), 6)} ${symbol}`,
 		]),
 		none: "",

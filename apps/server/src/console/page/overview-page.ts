@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import { count, decimal, duration, plural, usd } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
-import type { ChainBook } from "../../config/chain-book.ts";
+import type { ChainNames } from "../../config/chain-names.ts";
 import type { ConsoleConfig } from "../../config/expect-console.ts";
 import { attestersOf } from "../read/attesters-of.ts";
 import type { Problem } from "../read/find-problems.ts";
@@ -17,14 +17,14 @@ const stepsADay = 48;
 /** Returns the page that says in ten seconds whether the service is healthy, and why not. */
 export function overviewPage(
 	overview: Overview,
-	{ config, book, nowMs }: { config: ConsoleConfig; book: ChainBook; nowMs: Milliseconds },
+	{ config, chainNames, nowMs }: { config: ConsoleConfig; chainNames: ChainNames; nowMs: Milliseconds },
 ): Page {
 	const body = html`
 		<h1 class="visually-hidden">Overview</h1>
 		${verdict(overview.problems)}
-		${figures(overview, book)}
+		${figures(overview, chainNames)}
 		${plots(overview.traffic, nowMs)}
-		<div class="two">${underWay(overview, book)}${chains(overview, { config, book })}</div>`;
+		<div class="two">${underWay(overview, chainNames)}${chains(overview, { config, chainNames })}</div>`;
 	return { title: titleOf(overview.problems), menu: "/", body };
 }
 
@@ -60,13 +60,13 @@ function code(text: string): Content {
 	return text.split("`").map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part));
 }
 
-function figures({ traffic, today, recent }: Overview, book: ChainBook): Content {
+function figures({ traffic, today, recent }: Overview, chainNames: ChainNames): Content {
 	const day = traffic.find(({ at }) => at === null);
 	const seconds = (value: number | null | undefined) =>
 		value === null || value === undefined ? "–" : duration(value);
 	const gas = today.gas.map(({ chainId, wei }) => {
-		const { amount, symbol } = book.nativeAmount(chainId, wei);
-		return html`<span class="line">${decimal(amount)} ${symbol} <small>${book.name(chainId)}</small></span>`;
+		const { amount, symbol } = chainNames.nativeAmount(chainId, wei);
+		return html`<span class="line">${decimal(amount)} ${symbol} <small>${chainNames.name(chainId)}</small></span>`;
 	});
 	return html`<section id="figures" data-live aria-label="Figures"><dl class="tiles">
 		${tile({ title: "Swaps a minute", value: (recent / 5).toFixed(1), note: `${count(day?.submitted ?? 0)} in 24 h` })}
@@ -134,12 +134,12 @@ const stageWords: Record<string, string> = {
 	unreleased: "Decided: the input is not released yet",
 };
 
-function underWay({ unended }: Overview, book: ChainBook): Content {
+function underWay({ unended }: Overview, chainNames: ChainNames): Content {
 	const rows = unended
 		.toSorted((a, b) => b.stuck - a.stuck || b.count - a.count)
 		.map(({ stage, origin, destination, count: number, stuck }) => [
 			stageWords[stage] ?? stage,
-			html`<a href=${`/swaps?show=under-way&from=${origin}&to=${destination}`}>${book.name(Number(origin))} → ${book.name(Number(destination))}</a>`,
+			html`<a href=${`/swaps?show=under-way&from=${origin}&to=${destination}`}>${chainNames.name(Number(origin))} → ${chainNames.name(Number(destination))}</a>`,
 			count(number),
 			stuck > 0 ? pill(plural(stuck, "stuck", "stuck"), "bad") : html`<span class="quiet">–</span>`,
 		]);
@@ -161,7 +161,7 @@ function underWay({ unended }: Overview, book: ChainBook): Content {
 
 function chains(
 	{ vitals, pauses }: Overview,
-	{ config, book }: { config: ConsoleConfig; book: ChainBook },
+	{ config, chainNames }: { config: ConsoleConfig; chainNames: ChainNames },
 ): Content {
 	const rows = config.chains.map((chain) => {
 		const { chainId } = chain;
@@ -169,7 +169,7 @@ function chains(
 		const isPaused = pauses.some((pause) => pause.chainId === chainId);
 		const attesters = attestersOf(chain, { vitals, config });
 		return [
-			html`<a href=${`/chains#chain-${chainId}`}>${book.name(chainId)}</a>`,
+			html`<a href=${`/chains#chain-${chainId}`}>${chainNames.name(chainId)}</a>`,
 			isPaused ? pill("paused", "bad") : pill("open", "good"),
 			head ? `${duration(Math.max(0, head.blockSecondsAgo))} old` : "not followed",
 			head ? count(head.unfinalBlocks) : "–",

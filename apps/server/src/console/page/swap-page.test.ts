@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleScene, createConsoleScene } from "../../../test/console/console-scene.ts";
 import { render } from "../../api/page/html.ts";
-import { createChainBook } from "../../config/chain-book.ts";
+import { createChainNames } from "../../config/chain-names.ts";
 import { type Explanation, explainSwap } from "../../operate/swaps/explain-swap.ts";
 import { readHistory, type SwapHistory } from "../../operate/swaps/read-history.ts";
 import type { Fact } from "../../swap/decide/decision.ts";
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => scene?.stop());
 
 function textOf(explanation: Explanation, { isStuck }: { isStuck: boolean }): string {
-	const context = { config: scene.config, book: createChainBook(scene.config), nowMs };
+	const context = { config: scene.config, chainNames: createChainNames(scene.config), nowMs };
 	return unescaped(
 		render(swapPage({ ...shown, explanation, isStuck }, context).body).replace(/<[^>]+>/g, " "),
 	);
@@ -69,7 +69,7 @@ test("whatever a stranger can write into a swap is text on the page", () => {
 	const failure = { code: "PRICE_MOVED" as const, message: evil };
 	const swap = { ...shown.explanation.swap, failure };
 	const history = { ...shown.history, transactions: transaction ? [{ ...transaction, hash: evil }] : [] };
-	const context = { config: scene.config, book: createChainBook(scene.config), nowMs };
+	const context = { config: scene.config, chainNames: createChainNames(scene.config), nowMs };
 	const explanation = { ...shown.explanation, swap };
 	const { body } = swapPage({ ...shown, explanation, history, isStuck: false }, context);
 	expect(render(body)).not.toContain("<img");

@@ -2,7 +2,7 @@ import { type Milliseconds, toSwapId } from "@geoswap/protocol";
 import { ago, duration, moment, usd } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
 import { swapAmounts } from "../../api/page/swap-amounts.ts";
-import type { ChainBook } from "../../config/chain-book.ts";
+import type { ChainNames } from "../../config/chain-names.ts";
 import type { ConsoleConfig } from "../../config/expect-console.ts";
 import { describePause } from "../../operate/pause/pauses-list-command.ts";
 import type { Explanation } from "../../operate/swaps/explain-swap.ts";
@@ -16,7 +16,7 @@ import type { Page } from "../route/console-route.ts";
 import { addressLink, transactionLink } from "./chain-links.ts";
 import { facts, pill, section, statusPill, table } from "./parts.ts";
 
-type Context = { config: ConsoleConfig; book: ChainBook; nowMs: Milliseconds };
+type Context = { config: ConsoleConfig; chainNames: ChainNames; nowMs: Milliseconds };
 
 /** Returns the page of one swap: where the money is, what it waits for, and everything that happened. */
 export function swapPage(
@@ -37,7 +37,7 @@ export function swapPage(
 	context: Context,
 ): Page {
 	const id = toSwapId(swap.id);
-	const { origin, destination, input, output } = swapAmounts(swap, context.book);
+	const { origin, destination, input, output } = swapAmounts(swap, context.chainNames);
 	const body = html`
 		<p class="crumb"><a href="/swaps">Swaps</a> / <span class="mono">${id}</span></p>
 		<div id="swap" data-live>
@@ -63,37 +63,40 @@ const holders: Record<string, string> = {
 	recipient: "with the recipient",
 };
 
-function money({ swap }: Explanation, { config, book }: Context): Content {
+function money({ swap }: Explanation, { config, chainNames }: Context): Content {
 	const { funds, failure } = swap;
 	return section(
 		{ id: "money", title: "Where the money is" },
 		html`<p class="big">${showTokens(config.deployment, funds)}</p>
-		<p>${holders[funds.holder] ?? funds.holder}, on ${book.name(funds.chainId)}</p>
+		<p>${holders[funds.holder] ?? funds.holder}, on ${chainNames.name(funds.chainId)}</p>
 		${failure ? html`<p class="why">${pill(failure.code, "warn")} ${failure.message}</p>` : null}`,
 	);
 }
 
-function state(explanation: Explanation, { book, nowMs, isStuck }: Context & { isStuck: boolean }): Content {
+function state(
+	explanation: Explanation,
+	{ chainNames, nowMs, isStuck }: Context & { isStuck: boolean },
+): Content {
 	const { fact, means, waitsFor, actions, pauses } = explanation;
 	const isOver = fact === "ended";
 	return section(
 		{ id: "state", title: isOver ? "How it ended" : "What it is at" },
 		html`<p>${pill(fact, toneOf(explanation))} ${means}</p>`,
-		isOver ? null : nextSteps(explanation, { book, isStuck }),
-		list("A round would now", actions, book),
-		list("It waits for", waitsFor, book),
+		isOver ? null : nextSteps(explanation, { chainNames, isStuck }),
+		list("A round would now", actions, chainNames),
+		list("It waits for", waitsFor, chainNames),
 		list(
 			"Pauses of its chains",
 			pauses.map((pause) => {
 				const effect = pause.holdsUp ? "holds this swap up" : "stops new swaps only; this one goes on";
 				return `${describePause(pause)} (${effect})`;
 			}),
-			book,
+			chainNames,
 		),
 		isOver
 			? null
 			: html`<details><summary>The facts that decide</summary><ul>${explanation.facts.map(
-					(text) => html`<li>${book.withNames(text)}</li>`,
+					(text) => html`<li>${chainNames.withNames(text)}</li>`,
 				)}</ul><p class="quiet">as of ${moment(new Date(nowMs))} UTC</p></details>`,
 	);
 }
@@ -107,7 +110,7 @@ function toneOf({ fact, todo }: Explanation) {
 /** Every state has a next step, also if that is to wait. Nobody waits for a swap that is stuck. */
 function nextSteps(
 	{ todo, swap }: Explanation,
-	{ book, isStuck }: { book: ChainBook; isStuck: boolean },
+	{ chainNames, isStuck }: { chainNames: ChainNames; isStuck: boolean },
 ): Content {
 	const stuck: Todo = {
 		what: `It made no progress for longer than its chains should take. Search the workers' log for ${swap.uuid}, and see docs/runbooks/GeoswapSwapsStuck.md.`,
@@ -118,17 +121,17 @@ function nextSteps(
 		${
 			steps.length === 0
 				? html`<p>Nothing: the service goes on by itself.</p>`
-				: html`<ol>${steps.map((step) => html`<li>${describeTodo(step, book)}</li>`)}</ol>`
+				: html`<ol>${steps.map((step) => html`<li>${describeTodo(step, chainNames)}</li>`)}</ol>`
 		}</div>`;
 }
 
-function describeTodo({ what, command }: Todo, book: ChainBook): Content {
-	return [book.withNames(what), command ? html`<pre><code>${command}</code></pre>` : null];
+function describeTodo({ what, command }: Todo, chainNames: ChainNames): Content {
+	return [chainNames.withNames(what), command ? html`<pre><code>${command}</code></pre>` : null];
 }
 
-function list(title: string, lines: readonly string[], book: ChainBook): Content {
+function list(title: string, lines: readonly string[], chainNames: ChainNames): Content {
 	if (lines.length === 0) return null;
-	return html`<h3>${title}</h3><ul>${lines.map((line) => html`<li>${book.withNames(line)}</li>`)}</ul>`;
+	return html`<h3>${title}</h3><ul>${lines.map((line) => html`<li>${chainNames.withNames(line)}</li>`)}</ul>`;
 }
 
 function timeline(
@@ -151,7 +154,7 @@ function timeline(
 	);
 }
 
-function describe(one: Moment, { book }: Context): Content {
+function describe(one: Moment, { chainNames }: Context): Content {
 	switch (one.kind) {
 		case "fact": {
 			const words = factWords[one.fact as Fact] as { means: string } | undefined;
@@ -161,15 +164,15 @@ function describe(one: Moment, { book }: Context): Content {
 			const { kind, chainId, hash, relayer, nonce, attempt, state, blockNumber } = one.transaction;
 			const where = blockNumber === null ? state : `${state} in block ${blockNumber}`;
 			const again = attempt > 0 ? `, attempt ${attempt + 1}` : "";
-			return html`<b>${kind} sent on ${book.name(chainId)}</b> ${transactionLink(book, chainId, hash)}
-				<p>${where}; relayer ${addressLink(book, chainId, relayer)}, nonce ${nonce}${again}</p>`;
+			return html`<b>${kind} sent on ${chainNames.name(chainId)}</b> ${transactionLink(chainNames, chainId, hash)}
+				<p>${where}; relayer ${addressLink(chainNames, chainId, relayer)}, nonce ${nonce}${again}</p>`;
 		}
 		case "end":
 			return html`<b>ended</b><p>Everything is final, and nothing is left to do.</p>`;
 	}
 }
 
-function terms(swap: SwapRecord, { swap: view }: Explanation, { config, book }: Context): Content {
+function terms(swap: SwapRecord, { swap: view }: Explanation, { config, chainNames }: Context): Content {
 	const { terms, orderId, originTxHash, deliveryTxHash, refundTxHash } = view;
 	const [originId, destinationId] = [terms.input.chainId, terms.output.chainId];
 	const time = (text: string) => (Number.isNaN(Date.parse(text)) ? text : moment(new Date(text)));
@@ -178,16 +181,19 @@ function terms(swap: SwapRecord, { swap: view }: Explanation, { config, book }: 
 		facts([
 			["Swap", html`<span class="mono">${view.swapId}</span> <small class="mono quiet">${view.uuid}</small>`],
 			["Order", html`<span class="mono">${orderId}</span>`],
-			["Wallet", addressLink(book, originId, terms.wallet)],
-			["Recipient", addressLink(book, destinationId, terms.recipient)],
+			["Wallet", addressLink(chainNames, originId, terms.wallet)],
+			["Recipient", addressLink(chainNames, destinationId, terms.recipient)],
 			["Input", showTokens(config.deployment, terms.input)],
 			["Quoted output", showTokens(config.deployment, terms.output)],
 			["At least", showTokens(config.deployment, terms.minOutput)],
 			["Fee", `${terms.feeBps} bps`],
 			["Account", swap.accountId ?? "none: the row was rebuilt from the chain"],
-			originTxHash !== undefined && ["Deposit", transactionLink(book, originId, originTxHash)],
-			deliveryTxHash !== undefined && ["Delivery", transactionLink(book, destinationId, deliveryTxHash)],
-			refundTxHash !== undefined && ["Refund", transactionLink(book, originId, refundTxHash)],
+			originTxHash !== undefined && ["Deposit", transactionLink(chainNames, originId, originTxHash)],
+			deliveryTxHash !== undefined && [
+				"Delivery",
+				transactionLink(chainNames, destinationId, deliveryTxHash),
+			],
+			refundTxHash !== undefined && ["Refund", transactionLink(chainNames, originId, refundTxHash)],
 			["Open until", time(terms.openDeadline)],
 			["Fill until", time(terms.fillDeadline)],
 			["Anyone may refund from", time(terms.refundAfter)],
@@ -195,7 +201,7 @@ function terms(swap: SwapRecord, { swap: view }: Explanation, { config, book }: 
 	);
 }
 
-function onChains({ events }: SwapHistory, { book }: Context): Content {
+function onChains({ events }: SwapHistory, { chainNames }: Context): Content {
 	return section(
 		{ id: "events", title: "On the chains" },
 		table({
@@ -209,17 +215,17 @@ function onChains({ events }: SwapHistory, { book }: Context): Content {
 			],
 			rows: events.map(({ name, cause, chainId, blockNumber, isFinal, transactionHash }) => [
 				cause ? `${name} (${cause})` : name,
-				book.name(chainId),
+				chainNames.name(chainId),
 				String(blockNumber),
 				isFinal ? pill("final", "good") : pill("not final", "busy"),
-				transactionLink(book, chainId, transactionHash),
+				transactionLink(chainNames, chainId, transactionHash),
 			]),
 			none: "Nothing of this order is on a chain.",
 		}),
 	);
 }
 
-function jobs({ jobs }: Explanation, { book, nowMs }: Context): Content {
+function jobs({ jobs }: Explanation, { chainNames, nowMs }: Context): Content {
 	if (jobs.length === 0) return null;
 	return section(
 		{ id: "jobs", title: "Jobs" },
@@ -231,16 +237,16 @@ function jobs({ jobs }: Explanation, { book, nowMs }: Context): Content {
 				{ title: "State" },
 				{ title: "Since" },
 				{ title: "Lane" },
-				{ title: "Strikes", isNumber: true },
+				{ title: "Failures", isNumber: true },
 				{ title: "Why" },
 			],
-			rows: jobs.map(({ kind, chainId, state, updatedAt, relayer, nonce, strikes, reason, lastError }) => [
+			rows: jobs.map(({ kind, chainId, state, updatedAt, relayer, nonce, failures, reason, lastError }) => [
 				kind,
-				book.name(chainId),
+				chainNames.name(chainId),
 				pill(state, state === "done" ? "good" : state === "refused" ? "bad" : "busy"),
 				ago(updatedAt, nowMs),
-				relayer ? [addressLink(book, chainId, relayer), nonce === null ? "" : ` nonce ${nonce}`] : "–",
-				strikes,
+				relayer ? [addressLink(chainNames, chainId, relayer), nonce === null ? "" : ` nonce ${nonce}`] : "–",
+				failures,
 				reason ?? lastError ?? "–",
 			]),
 			none: "",

@@ -2,7 +2,7 @@ import { type Milliseconds, type SwapUuid, swapStatuses, toSwapId } from "@geosw
 import { ago, duration, short, usd } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
 import { swapAmounts } from "../../api/page/swap-amounts.ts";
-import type { ChainBook } from "../../config/chain-book.ts";
+import type { ChainNames } from "../../config/chain-names.ts";
 import type { ConsoleConfig } from "../../config/expect-console.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import type { Page } from "../route/console-route.ts";
@@ -25,7 +25,7 @@ export function swapsPage({
 	next,
 	note,
 	config,
-	book,
+	chainNames,
 	nowMs,
 }: {
 	swaps: readonly SwapRecord[];
@@ -39,7 +39,7 @@ export function swapsPage({
 	/** Words about the list, or why it is empty. */
 	note?: string | undefined;
 	config: ConsoleConfig;
-	book: ChainBook;
+	chainNames: ChainNames;
 	nowMs: Milliseconds;
 }): Page {
 	const accountName = query.account ? (accounts.get(query.account) ?? query.account) : undefined;
@@ -50,7 +50,7 @@ export function swapsPage({
 			: "Swaps";
 	const body = html`
 		<h1>${title}</h1>
-		${query.q ? null : filters(query, { config, book })}
+		${query.q ? null : filters(query, { config, chainNames })}
 		${note ? html`<p class="note">${note}</p>` : null}
 		${section(
 			{ id: "swaps", title: "Newest first", isLive: query.before === undefined },
@@ -67,7 +67,7 @@ export function swapsPage({
 					{ title: "Took", isNumber: true },
 					{ title: "Account", isShort: true },
 				],
-				rows: swaps.map((swap) => row(swap, { facts, accounts, book, nowMs })),
+				rows: swaps.map((swap) => row(swap, { facts, accounts, chainNames, nowMs })),
 				none: "No swap is here.",
 			}),
 			html`<nav class="pages" aria-label="Pages of the list">
@@ -83,16 +83,16 @@ function row(
 	{
 		facts,
 		accounts,
-		book,
+		chainNames,
 		nowMs,
 	}: {
 		facts: ReadonlyMap<SwapUuid, string>;
 		accounts: ReadonlyMap<string, string>;
-		book: ChainBook;
+		chainNames: ChainNames;
 		nowMs: Milliseconds;
 	},
 ): Content[] {
-	const { origin, destination, input, output } = swapAmounts(swap, book, { decimals: 2 });
+	const { origin, destination, input, output } = swapAmounts(swap, chainNames, { decimals: 2 });
 	const id = toSwapId(swap.id);
 	const fact = facts.get(swap.id);
 	const isDone = swap.status !== "pending";
@@ -112,8 +112,11 @@ function row(
 	];
 }
 
-function filters(query: SwapsQuery, { config, book }: { config: ConsoleConfig; book: ChainBook }): Content {
-	const chains = config.chains.map(({ chainId }) => [String(chainId), book.name(chainId)] as const);
+function filters(
+	query: SwapsQuery,
+	{ config, chainNames }: { config: ConsoleConfig; chainNames: ChainNames },
+): Content {
+	const chains = config.chains.map(({ chainId }) => [String(chainId), chainNames.name(chainId)] as const);
 	const options = (name: "from" | "to") =>
 		[["", "any chain"] as const, ...chains].map(
 			([id, text]) => html`<option value=${id} selected=${id === (query[name] ?? "")}>${text}</option>`,

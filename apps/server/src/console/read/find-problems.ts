@@ -1,6 +1,6 @@
 import { lesser, type Milliseconds } from "@geoswap/protocol";
 import { duration, plural } from "../../api/page/format.ts";
-import type { ChainBook } from "../../config/chain-book.ts";
+import type { ChainNames } from "../../config/chain-names.ts";
 import type { Config } from "../../config/config.ts";
 import type { UnendedCount } from "../../operate/watch/count-unended.ts";
 import type { Vitals } from "../../operate/watch/read-vitals.ts";
@@ -24,7 +24,7 @@ export type Problem = {
 /** The service's state, as it was read. */
 export type Vital = {
 	config: Pick<Config, "chains" | "heartbeatSeconds" | "audit">;
-	book: ChainBook;
+	chainNames: ChainNames;
 	pauses: readonly Pause[];
 	unended: readonly UnendedCount[];
 	vitals: Vitals;
@@ -51,7 +51,7 @@ export function findProblems(vital: Vital): Problem[] {
 		...attesterProblems(vital),
 		...bookProblems(vital),
 		...laneProblems(vital),
-		...stockProblems(vital),
+		...inventoryProblems(vital),
 		...exposureProblems(vital),
 	];
 	return found.toSorted((a, b) => Number(a.tone === "warn") - Number(b.tone === "warn"));
@@ -71,11 +71,11 @@ const pauseSteps: Record<Pause["cause"], string> = {
 	operator: "Lift it on Chains once its reason is gone.",
 };
 
-function pauseProblems({ pauses, book }: Vital): Problem[] {
+function pauseProblems({ pauses, chainNames }: Vital): Problem[] {
 	return pauses.map(({ chainId, cause, reason }) =>
 		bad(
 			cause === "finality" ? "GeoswapFinalityBroken" : "GeoswapChainPaused",
-			`${book.name(chainId)} is paused (${cause}): ${reason}`,
+			`${chainNames.name(chainId)} is paused (${cause}): ${reason}`,
 			pauseSteps[cause],
 			"/chains",
 		),
@@ -109,9 +109,9 @@ function swapProblems({ unended, vitals }: Vital): Problem[] {
 	];
 }
 
-function chainProblems({ config, vitals, book, metrics }: Vital): Problem[] {
+function chainProblems({ config, vitals, chainNames, metrics }: Vital): Problem[] {
 	return config.chains.flatMap(({ chainId }) => {
-		const name = book.name(chainId);
+		const name = chainNames.name(chainId);
 		const head = vitals.heads.find((one) => one.chainId === chainId);
 		const next = "See that a worker runs and that its node answers: `geoswapd config check`.";
 		if (!head) return [bad("GeoswapFollowerBehind", `No worker has followed ${name} yet`, next, "/chains")];
@@ -143,12 +143,12 @@ function chainProblems({ config, vitals, book, metrics }: Vital): Problem[] {
 	});
 }
 
-function attesterProblems({ config, vitals, book }: Vital): Problem[] {
+function attesterProblems({ config, vitals, chainNames }: Vital): Problem[] {
 	return config.chains.flatMap((chain) => {
 		const attesters = attestersOf(chain, { vitals, config });
 		const silent = attesters?.all.filter(({ isAlive }) => !isAlive) ?? [];
 		if (!attesters || silent.length === 0) return [];
-		const what = `${plural(silent.length, "attester")} of ${attesters.all.length} did not sign for ${book.name(chain.chainId)} lately; ${attesters.threshold} are needed`;
+		const what = `${plural(silent.length, "attester")} of ${attesters.all.length} did not sign for ${chainNames.name(chain.chainId)} lately; ${attesters.threshold} are needed`;
 		const next = `See that these run and that their nodes answer: ${silent.map(({ attester }) => attester).join(", ")}.`;
 		return [
 			attesters.alive < attesters.threshold
@@ -158,7 +158,7 @@ function attesterProblems({ config, vitals, book }: Vital): Problem[] {
 	});
 }
 
-function bookProblems({ config, metrics, book }: Vital): Problem[] {
+function bookProblems({ config, metrics, chainNames }: Vital): Problem[] {
 	if (metrics.problems.length > 0) {
 		return [
 			warn(
@@ -175,13 +175,13 @@ function bookProblems({ config, metrics, book }: Vital): Problem[] {
 	const ages = samplesOf(metrics, "geoswap_audit_age_seconds");
 	const late = config.chains.flatMap(({ chainId }) => {
 		const ofChain = ages.filter(({ labels }) => labels.chain === String(chainId)).map(({ value }) => value);
-		return ofChain.length > 0 && Math.min(...ofChain) > auditAgeSeconds ? [book.name(chainId)] : [];
+		return ofChain.length > 0 && Math.min(...ofChain) > auditAgeSeconds ? [chainNames.name(chainId)] : [];
 	});
 	return [
 		...breaches.map(({ labels }) =>
 			bad(
 				"GeoswapBooksBreached",
-				`${labels.invariant} does not hold on ${book.name(Number(labels.chain))}`,
+				`${labels.invariant} does not hold on ${chainNames.name(Number(labels.chain))}`,
 				"`geoswapd reconcile` names each breach and what to do.",
 				"/books",
 			),
@@ -209,13 +209,13 @@ function bookProblems({ config, metrics, book }: Vital): Problem[] {
 	];
 }
 
-function laneProblems({ config, vitals, metrics, today, book, nowMs }: Vital): Problem[] {
+function laneProblems({ config, vitals, metrics, today, chainNames, nowMs }: Vital): Problem[] {
 	const waiting = vitals.jobs
 		.filter(({ state, oldestSeconds }) => state === "queued" && oldestSeconds > queuedSeconds)
 		.map(({ kind, chainId, oldestSeconds }) =>
 			warn(
 				"GeoswapTransactionsWait",
-				`The oldest ${kind} has waited ${duration(oldestSeconds)} for a lane of ${book.name(chainId)}`,
+				`The oldest ${kind} has waited ${duration(oldestSeconds)} for a lane of ${chainNames.name(chainId)}`,
 				"See that a worker has the relayers' keys and that they can pay for gas.",
 				"/chains",
 			),
@@ -228,7 +228,7 @@ function laneProblems({ config, vitals, metrics, today, book, nowMs }: Vital): P
 		const left = balances.reduce((sum, { value }) => sum + value, 0);
 		if (balances.length === 0 || perHour === 0 || left / perHour > gasHours.warn) return [];
 		const hours = left / perHour;
-		const what = `The relayers of ${book.name(chainId)} can pay for gas for ${duration(hours * 3_600)} more, at today's pace`;
+		const what = `The relayers of ${chainNames.name(chainId)} can pay for gas for ${duration(hours * 3_600)} more, at today's pace`;
 		const next = "Send them more of the native token.";
 		return [
 			hours < gasHours.bad
@@ -239,9 +239,9 @@ function laneProblems({ config, vitals, metrics, today, book, nowMs }: Vital): P
 	return [...waiting, ...gas];
 }
 
-function stockProblems({ vitals, book, config }: Vital): Problem[] {
-	return vitals.stock.flatMap(({ chainId, token, balance, outflowAvailable, reserved }) => {
-		const { symbol } = book.tokens(chainId, token, 0n);
+function inventoryProblems({ vitals, chainNames, config }: Vital): Problem[] {
+	return vitals.inventory.flatMap(({ chainId, token, balance, outflowAvailable, reserved }) => {
+		const { symbol } = chainNames.tokens(chainId, token, 0n);
 		const isOffered = config.chains.some((chain) => chain.chainId === chainId) && !symbol.startsWith("units");
 		const limit = lesser(balance, outflowAvailable);
 		if (!isOffered || limit > reserved) return [];
@@ -249,16 +249,16 @@ function stockProblems({ vitals, book, config }: Vital): Problem[] {
 			balance <= outflowAvailable ? "the vault holds none that is free" : "the hourly cap is used up";
 		return [
 			warn(
-				balance <= outflowAvailable ? "GeoswapStockEmpty" : "GeoswapOutflowNearCap",
-				`No more ${symbol} can be sold on ${book.name(chainId)}: ${why}`,
+				balance <= outflowAvailable ? "GeoswapInventoryEmpty" : "GeoswapOutflowNearCap",
+				`No more ${symbol} can be sold on ${chainNames.name(chainId)}: ${why}`,
 				balance <= outflowAvailable ? "Refill the vault: docs/capital.md." : "Wait, or raise the cap.",
-				"/stock",
+				"/inventory",
 			),
 		];
 	});
 }
 
-function exposureProblems({ config, vitals, book }: Vital): Problem[] {
+function exposureProblems({ config, vitals, chainNames }: Vital): Problem[] {
 	return config.chains.flatMap(({ chainId, unreleasedCapUsd, unfinalCapUsd }) => {
 		const exposure = vitals.exposure.find((one) => one.chainId === chainId);
 		const shares = [
@@ -270,9 +270,9 @@ function exposureProblems({ config, vitals, book }: Vital): Problem[] {
 			.map(([kind, share]) =>
 				warn(
 					"GeoswapExposureFull",
-					`${Math.round(share * 100)} % of the ${kind} cap of ${book.name(chainId)} is used`,
+					`${Math.round(share * 100)} % of the ${kind} cap of ${chainNames.name(chainId)} is used`,
 					"Above it deliveries wait. See that attesters answer, or raise the cap.",
-					"/stock",
+					"/inventory",
 				),
 			);
 	});

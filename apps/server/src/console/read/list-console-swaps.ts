@@ -22,7 +22,7 @@ export type SwapFilter = {
 };
 
 /** Each query locks every partition that it may read, so that none looks further back. */
-const mostDays = 30;
+const maxDays = 30;
 const dayMs = 86_400_000;
 
 /** Returns swaps, newest first. */
@@ -40,7 +40,7 @@ export async function listConsoleSwaps(
 			and ($7::uuid is null or account_id = $7)
 		order by id desc limit $8`,
 		[
-			firstSwapUuidAt(Math.max(0, nowMs - mostDays * dayMs)),
+			firstSwapUuidAt(Math.max(0, nowMs - maxDays * dayMs)),
 			filter.before ?? firstSwapUuidAt(nowMs + dayMs),
 			filter.status ?? null,
 			filter.isUnderWay ?? false,
@@ -80,7 +80,7 @@ export async function listStuckSwaps(
 		select s.id from ${swapsWithPaceSql}
 		where s.ended_at is null and s.id > $6 and ${isStuckSql}
 		order by s.id limit $7`,
-		[...paceValues(paces, nowMs), after ?? firstSwapUuidAt(Math.max(0, nowMs - mostDays * dayMs)), limit],
+		[...paceValues(paces, nowMs), after ?? firstSwapUuidAt(Math.max(0, nowMs - maxDays * dayMs)), limit],
 	);
 	return rows.map(({ id }) => id);
 }

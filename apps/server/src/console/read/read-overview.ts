@@ -1,13 +1,13 @@
-import type { ChainBook } from "../../config/chain-book.ts";
+import type { ChainNames } from "../../config/chain-names.ts";
 import { createUnendedCounts, type UnendedCount } from "../../operate/watch/count-unended.ts";
 import { readVitals, type Vitals } from "../../operate/watch/read-vitals.ts";
 import { type Pause, readPauses } from "../../swap/pause/pauses.ts";
 import { chainPaces } from "../../swap/record/stuck-swaps.ts";
 import type { ConsoleParts } from "../console-parts.ts";
+import { cacheFor } from "./cache-for.ts";
 import { findProblems, type Problem } from "./find-problems.ts";
 import { readToday, type Today } from "./read-today.ts";
 import { countRecent, readTraffic, type Traffic } from "./read-traffic.ts";
-import { remember } from "./remember.ts";
 import type { WorkerMetrics } from "./worker-metrics.ts";
 
 export type Overview = {
@@ -30,17 +30,17 @@ const maxAgeMs = 1_000;
 /** Returns a function that reads the state of the service as its first page shows it. */
 export function createOverview(
 	{ pool, config, readMetrics, nowMs }: Pick<ConsoleParts, "pool" | "config" | "readMetrics" | "nowMs">,
-	book: ChainBook,
+	chainNames: ChainNames,
 ): () => Promise<Overview> {
 	const unendedCounts = createUnendedCounts({ db: pool, paces: chainPaces(config) });
-	const readDay = remember(
+	const readDay = cacheFor(
 		async () => ({
 			traffic: await readTraffic(pool, { nowMs: nowMs() }),
 			today: await readToday(pool, { nowMs: nowMs() }),
 		}),
 		{ maxAgeMs: dayMaxAgeMs, nowMs },
 	);
-	return remember(
+	return cacheFor(
 		async () => {
 			const at = nowMs();
 			const [pauses, unended, vitals, metrics, { traffic, today }, recent] = await Promise.all([
@@ -51,7 +51,16 @@ export function createOverview(
 				readDay(),
 				countRecent(pool, { minutes: 5, nowMs: at }),
 			]);
-			const problems = findProblems({ config, book, pauses, unended, vitals, metrics, today, nowMs: at });
+			const problems = findProblems({
+				config,
+				chainNames,
+				pauses,
+				unended,
+				vitals,
+				metrics,
+				today,
+				nowMs: at,
+			});
 			return { problems, pauses, unended, vitals, metrics, today, traffic, recent };
 		},
 		{ maxAgeMs, nowMs },

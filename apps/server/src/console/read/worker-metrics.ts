@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import { remember } from "./remember.ts";
+import { cacheFor } from "./cache-for.ts";
 
 export type MetricSample = { name: string; labels: Record<string, string>; value: number };
 
@@ -14,7 +14,7 @@ const timeoutMs = 2_000;
 /** Pages that are opened shortly after each other share an answer. */
 const maxAgeMs = 5_000;
 /** No process has nearly as many series. */
-const mostBytes = 8_000_000;
+const maxBytes = 8_000_000;
 
 /** Returns a function that reads the metrics of all workers and the audit, in the text format of Prometheus. */
 export function createWorkerMetrics({
@@ -26,7 +26,7 @@ export function createWorkerMetrics({
 	nowMs: () => Milliseconds;
 	fetchText?: (url: string) => Promise<string>;
 }): () => Promise<WorkerMetrics> {
-	return remember(read, { maxAgeMs, nowMs });
+	return cacheFor(read, { maxAgeMs, nowMs });
 
 	async function read(): Promise<WorkerMetrics> {
 		if (urls.length === 0) {
@@ -45,7 +45,7 @@ export function createWorkerMetrics({
 async function fetchMetrics(url: string): Promise<string> {
 	const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMs) });
 	if (!response.ok) throw new Error(`${response.status}`);
-	return (await response.text()).slice(0, mostBytes);
+	return (await response.text()).slice(0, maxBytes);
 }
 
 /** Parses lines like `name{label="value"} 1.5`. Lines that are none are skipped. */

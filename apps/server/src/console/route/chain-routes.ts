@@ -1,4 +1,4 @@
-import type { ChainBook } from "../../config/chain-book.ts";
+import type { ChainNames } from "../../config/chain-names.ts";
 import { inTransaction } from "../../database/database.ts";
 import { liftPauses, pauseChain, readLiftedPauses } from "../../swap/pause/pauses.ts";
 import type { ConsoleParts } from "../console-parts.ts";
@@ -8,13 +8,13 @@ import { errorPage } from "../page/error-page.ts";
 import type { Overview } from "../read/read-overview.ts";
 import { type ConsoleAnswer, type ConsoleRoute, type OperatorRequest, page } from "./console-route.ts";
 
-const mostLifted = 20;
+const maxLifted = 20;
 const longestReason = 300;
 
 /** Returns the routes that show chains, pause them and lift the pauses that operators set. */
 export function chainRoutes(
 	{ pool, config, nowMs }: ConsoleParts,
-	{ book, readOverview }: { book: ChainBook; readOverview: () => Promise<Overview> },
+	{ chainNames, readOverview }: { chainNames: ChainNames; readOverview: () => Promise<Overview> },
 ): ConsoleRoute[] {
 	const ask =
 		(action: "pause" | "lift") =>
@@ -29,9 +29,9 @@ export function chainRoutes(
 			handle: async () => {
 				const [overview, lifted] = await Promise.all([
 					readOverview(),
-					readLiftedPauses(pool, { limit: mostLifted }),
+					readLiftedPauses(pool, { limit: maxLifted }),
 				]);
-				return page(chainsPage({ overview, lifted }, { config, book, nowMs: nowMs() }));
+				return page(chainsPage({ overview, lifted }, { config, chainNames, nowMs: nowMs() }));
 			},
 		},
 		{ method: "GET", path: "/chains/:chainId/pause", handle: ask("pause") },
@@ -42,7 +42,7 @@ export function chainRoutes(
 
 	function chainOf(text: string | undefined): { chainId: number; name: string } | undefined {
 		const chain = config.chains.find(({ chainId }) => String(chainId) === text);
-		return chain && { chainId: chain.chainId, name: book.name(chain.chainId) };
+		return chain && { chainId: chain.chainId, name: chainNames.name(chain.chainId) };
 	}
 
 	async function act(action: "pause" | "lift", request: OperatorRequest): Promise<ConsoleAnswer> {

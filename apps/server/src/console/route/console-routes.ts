@@ -1,18 +1,18 @@
-import { createChainBook } from "../../config/chain-book.ts";
+import { createChainNames } from "../../config/chain-names.ts";
 import { findAsset } from "../asset/read-assets.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { readConsoleLog } from "../login/console-log.ts";
 import type { SessionLimits } from "../login/sessions.ts";
 import { booksPage } from "../page/books-page.ts";
 import { errorPage } from "../page/error-page.ts";
+import { inventoryPage } from "../page/inventory-page.ts";
 import { keysPage } from "../page/keys-page.ts";
 import { logPage } from "../page/log-page.ts";
 import { overviewPage } from "../page/overview-page.ts";
-import { stockPage } from "../page/stock-page.ts";
+import { cacheFor } from "../read/cache-for.ts";
 import { readAccountKeys } from "../read/read-keys.ts";
 import { createOverview } from "../read/read-overview.ts";
 import { midnightMs, readLedgerSums } from "../read/read-today.ts";
-import { remember } from "../read/remember.ts";
 import { chainRoutes } from "./chain-routes.ts";
 import { type ConsoleAnswer, type ConsoleRoute, type OperatorRequest, page } from "./console-route.ts";
 import { loginRoutes } from "./login-routes.ts";
@@ -23,9 +23,9 @@ const logSize = 50;
 /** Returns every route of the console. */
 export function consoleRoutes(parts: ConsoleParts, limits: SessionLimits): ConsoleRoute[] {
 	const { pool, config, nowMs } = parts;
-	const book = createChainBook(config);
-	const readOverview = createOverview(parts, book);
-	const readSums = remember(() => readLedgerSums(pool, { sinceMs: midnightMs(nowMs()) }), {
+	const chainNames = createChainNames(config);
+	const readOverview = createOverview(parts, chainNames);
+	const readSums = cacheFor(() => readLedgerSums(pool, { sinceMs: midnightMs(nowMs()) }), {
 		maxAgeMs: 15_000,
 		nowMs,
 	});
@@ -33,21 +33,21 @@ export function consoleRoutes(parts: ConsoleParts, limits: SessionLimits): Conso
 		{
 			method: "GET",
 			path: "/",
-			handle: async () => page(overviewPage(await readOverview(), { config, book, nowMs: nowMs() })),
+			handle: async () => page(overviewPage(await readOverview(), { config, chainNames, nowMs: nowMs() })),
 		},
-		...swapRoutes(parts, book),
+		...swapRoutes(parts, chainNames),
 		{
 			method: "GET",
-			path: "/stock",
-			handle: async () => page(stockPage(await readOverview(), { config, book })),
+			path: "/inventory",
+			handle: async () => page(inventoryPage(await readOverview(), { config, chainNames })),
 		},
-		...chainRoutes(parts, { book, readOverview }),
+		...chainRoutes(parts, { chainNames, readOverview }),
 		{
 			method: "GET",
 			path: "/books",
 			handle: async () => {
 				const [overview, sums] = await Promise.all([readOverview(), readSums()]);
-				return page(booksPage({ overview, sums }, { config, book, nowMs: nowMs() }));
+				return page(booksPage({ overview, sums }, { config, chainNames, nowMs: nowMs() }));
 			},
 		},
 		{

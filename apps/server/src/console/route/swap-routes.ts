@@ -1,6 +1,6 @@
 import { fromSwapId, type SwapStatus, type SwapUuid, swapStatuses, toSwapId } from "@geoswap/protocol";
 import { html } from "../../api/page/html.ts";
-import type { ChainBook } from "../../config/chain-book.ts";
+import type { ChainNames } from "../../config/chain-names.ts";
 import { type Database, inTransaction } from "../../database/database.ts";
 import { explainSwap } from "../../operate/swaps/explain-swap.ts";
 import { readHistory } from "../../operate/swaps/read-history.ts";
@@ -19,7 +19,7 @@ const pageSize = 50;
 const readOnly = "set transaction isolation level repeatable read, read only";
 
 /** Returns the routes that find and show swaps. */
-export function swapRoutes(parts: ConsoleParts, book: ChainBook): ConsoleRoute[] {
+export function swapRoutes(parts: ConsoleParts, chainNames: ChainNames): ConsoleRoute[] {
 	const { pool, config, nowMs } = parts;
 	return [
 		{ method: "GET", path: "/swaps", handle: listSwaps },
@@ -88,7 +88,7 @@ export function swapRoutes(parts: ConsoleParts, book: ChainBook): ConsoleRoute[]
 				swaps.map(({ id }) => id),
 			),
 		]);
-		return page(swapsPage({ swaps, facts, accounts, query, next, note, config, book, nowMs: nowMs() }));
+		return page(swapsPage({ swaps, facts, accounts, query, next, note, config, chainNames, nowMs: nowMs() }));
 	}
 
 	async function showSwap({ params }: OperatorRequest): Promise<ConsoleAnswer> {
@@ -98,7 +98,7 @@ export function swapRoutes(parts: ConsoleParts, book: ChainBook): ConsoleRoute[]
 			const body = html`<h1>No such swap</h1><p>No swap has the id <code>${params.id}</code>.</p>`;
 			return page({ title: "No such swap · Geoswap console", menu: "/swaps", body, status: 404 });
 		}
-		return page(swapPage(shown, { config, book, nowMs: nowMs() }));
+		return page(swapPage(shown, { config, chainNames, nowMs: nowMs() }));
 
 		async function readOne(db: Database, id: SwapUuid) {
 			const swap = await readSwap(db, id);

@@ -235,7 +235,7 @@ create table chain_events (
 create index chain_events_by_order on chain_events (order_id);
 -- Deposits that a chain's second provider has, asked itself: each by the block that it has it in. One whose block was
 -- dropped stays, and counts for nothing: it tells what was known when something was delivered.
-create table sightings (
+create table cross_checks (
 	chain_id bigint not null,
 	order_id bytea not null,
 	block_number bigint not null,
@@ -279,7 +279,7 @@ create table jobs (
 	priority smallint not null,
 	-- Travels in a transaction of its own.
 	alone boolean not null default false,
-	strikes integer not null default 0,
+	failures integer not null default 0,
 	-- Not tried again before the chain is here.
 	not_before_block bigint not null default 0,
 	reason text,
@@ -359,7 +359,7 @@ create table markers (
 create index markers_open on markers (chain_id, made_at) where closed_at is null;
 
 -- What the vaults hold and may let out, as of a block, and what is promised of it.
-create table stock (
+create table inventory (
 	chain_id bigint not null,
 	token bytea not null,
 	balance numeric(78, 0) not null,
@@ -451,7 +451,7 @@ create constraint trigger entries_balance after insert on entries
 -- On Solana: what the accounts that are compared with the chain come to, so that nobody has to add up all entries.
 create table ledger_balances (
 	chain_id bigint not null,
-	account text not null check (account in ('escrow', 'stock')),
+	account text not null check (account in ('escrow', 'inventory')),
 	token bytea not null,
 	balance numeric(78, 0) not null,
 	primary key (chain_id, account, token)

@@ -6,7 +6,7 @@ alter table jobs add column turn bigint not null default 0;
 -- An open that the chain refused goes behind the others: a wallet can see to it that its ops never succeed.
 drop index jobs_queued;
 create index jobs_queued on jobs
-	(chain_id, priority, (case kind when 'open' then strikes else 0 end), turn, created_at) where state = 'queued';
+	(chain_id, priority, (case kind when 'open' then failures else 0 end), turn, created_at) where state = 'queued';
 -- A wallet's ops that are not open yet: one that has another in flight does not share a bundle.
 create index jobs_opens_by_wallet on jobs (chain_id, (order_terms->>'wallet'))
 	where kind = 'open' and state in ('queued', 'sent');

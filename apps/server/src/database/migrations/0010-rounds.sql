@@ -17,7 +17,7 @@ create table waits (
 	fact text,
 	idle_rounds integer not null default 0,
 	-- Rounds in a row that failed over this swap.
-	failures integer not null default 0,
+	failed_rounds integer not null default 0,
 	-- The deposit that the second provider of a chain is asked for. The chain is null once it has answered.
 	ask_chain_id bigint,
 	ask jsonb,

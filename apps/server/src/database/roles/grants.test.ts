@@ -124,11 +124,11 @@ test.each([
 		values (gen_random_uuid(), 'fill', 1, '', '{}', 'queued', 1)`,
 	],
 	["turns a queued open into a fill", "update jobs set kind = 'fill'"],
-	["raises the balance of the stock", "update stock set balance = balance + 1"],
-	["raises what may leave the vault", "update stock set outflow_available = outflow_available + 1"],
+	["raises the balance of the inventory", "update inventory set balance = balance + 1"],
+	["raises what may leave the vault", "update inventory set outflow_available = outflow_available + 1"],
 	["makes up a deposit", "insert into chain_events values (1, 1, 0, '', '', '', '', 'Opened', '{}')"],
 	["makes up a signed transaction", "update lane_transactions set state = 'final'"],
-	["writes in the ledger", "insert into entries values (1, 'stock', 1, '', 1)"],
+	["writes in the ledger", "insert into entries values (1, 'inventory', 1, '', 1)"],
 	["ends a swap", "update swaps set status = 'settled'"],
 	[
 		"adds a swap that is deposited already",
@@ -153,10 +153,10 @@ test("the auditor can pause a chain and add to a pause, and cannot lift it", asy
 
 test("a right granted by hand is revoked by the next migration", async () => {
 	const { owner, roles } = database;
-	await owner.query(`grant insert, update on jobs to ${roles.api}; grant update on stock to public`);
-	expect(await mayRun("api", "update stock set balance = 1")).toBe(true);
+	await owner.query(`grant insert, update on jobs to ${roles.api}; grant update on inventory to public`);
+	expect(await mayRun("api", "update inventory set balance = 1")).toBe(true);
 	await migrate(owner, { roles });
-	expect(await mayRun("api", "update stock set balance = 1")).toBe(false);
+	expect(await mayRun("api", "update inventory set balance = 1")).toBe(false);
 	expect(await mayRun("api", "insert into jobs (swap_id) values (default)")).toBe(false);
-	expect(await mayRun("api", "update stock set reserved = 1")).toBe(true);
+	expect(await mayRun("api", "update inventory set reserved = 1")).toBe(true);
 });

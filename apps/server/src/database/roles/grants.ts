@@ -6,10 +6,10 @@ export type RoleName = (typeof roleNames)[number];
  * Every right that a role has on a table, in the words of PostgreSQL's `grant`. Nothing else is granted, and
  * `geoswapd migrate` takes back what is not here. A new table needs a line, and a new statement the rights it uses.
  *
- * The API is the process that strangers reach. It may add a swap at its first stage and reserve stock for it. It may not
- * write what lanes, followers and the ledger rely on. The auditor reads everything and writes only pauses: an advisory
- * lock decides who audits, which needs no right. The console reads what its pages show, sets and lifts pauses, and writes
- * its own tables. Nobody may create, change or drop a table.
+ * The API is the process that strangers reach. It may add a swap at its first stage and reserve inventory for it. It
+ * may not write what lanes, followers and the ledger rely on. The auditor reads everything and writes only pauses: an
+ * advisory lock decides who audits, which needs no right. The console reads what its pages show, sets and lifts pauses,
+ * and writes its own tables. Nobody may create, change or drop a table.
  */
 export const grants: Record<string, Record<RoleName, string>> = {
 	// Customers and their keys. The commands of the operator write them, as the owner.
@@ -84,7 +84,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 		auditor: "select",
 		console: "select",
 	},
-	sightings: { api: "", worker: "select, insert, update", auditor: "select", console: "select" },
+	cross_checks: { api: "", worker: "select, insert, update", auditor: "select", console: "select" },
 	unknown_orders: { api: "", worker: "select, insert, update, delete", auditor: "select", console: "select" },
 	refund_budgets: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
 	rents: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
@@ -111,7 +111,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	},
 
 	// Promises and their limits.
-	stock: {
+	inventory: {
 		api: "select, update (reserved)",
 		worker: "select, insert, update",
 		auditor: "select",
@@ -136,7 +136,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 		console: "select",
 	},
 	unsettled_gas: { api: "select", worker: "select, insert", auditor: "select", console: "select" },
-	account_strikes: { api: "select", worker: "select, insert, delete", auditor: "select", console: "" },
+	account_refusals: { api: "select", worker: "select, insert, delete", auditor: "select", console: "" },
 
 	// The ledger. A posting and its entries are never changed; a reversed posting gives its key to its replacement.
 	postings: { api: "", worker: "select, insert, update (key)", auditor: "select", console: "select" },

@@ -3,7 +3,7 @@ import { pino } from "pino";
 import { parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { chainFeeDiscounts } from "./chain-fee-discounts.ts";
 
 const log = pino({ level: "silent" });

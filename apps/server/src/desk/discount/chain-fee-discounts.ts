@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { readTokenBalance } from "../../chain/evm/read/read-token-balance.ts";
 import type { Config } from "../../config/config.ts";
 import type { Log } from "../../telemetry/log.ts";

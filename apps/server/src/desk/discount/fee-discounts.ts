@@ -1,6 +1,6 @@
 import { isSolana, type Milliseconds, type Seconds } from "@geoswap/protocol";
 import type { Address } from "viem";
-import { createBoundedReadings } from "../../chain/bounded-readings.ts";
+import { createReadThroughCache } from "../../chain/read-through-cache.ts";
 import { earnedTier, type FeeTier } from "./fee-tier.ts";
 
 /** The fee discounts of wallets. */
@@ -36,7 +36,7 @@ export function createFeeDiscounts({
 	nowMs: () => Milliseconds;
 	onError?: (error: unknown) => void;
 }): FeeDiscounts {
-	const readings = createBoundedReadings<Address, FeeTier>({
+	const readings = createReadThroughCache<Address, FeeTier>({
 		...reading,
 		read: async (wallet, signal) =>
 			earnedTier(tiers, { balance: await readBalance(wallet, signal), decimals }),

@@ -10,7 +10,7 @@ import {
 } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
-import { interpolate } from "./ladder.ts";
+import { interpolate } from "./interpolate.ts";
 import type { LadderPricing } from "./ladder-pricing.ts";
 import { priceDeviationBps } from "./price-deviation.ts";
 import type { PriceStop } from "./price-stop.ts";
@@ -29,8 +29,8 @@ const slotSeconds = 0.4;
 export type SpreadBps = Record<SolanaAssetDeployment["kind"], number>;
 
 /**
- * Prices assets by feeds, which are on other chains: the feed's price less a spread, at any size, or what a quoter pays if
- * there is one. The desk has to limit the size, since no pool does.
+ * Prices assets by feeds, which are on other chains: the feed's price less a spread, at any size, or what a quoter pays
+ * if there is one. The desk has to limit the size, since no pool does.
  */
 export function createFeedPricing({
 	deployment,
@@ -112,7 +112,7 @@ export function createFeedPricing({
 	function reference(address: Address): PricedToken {
 		const asset = assets.get(address);
 		const answer = asset && answerOf(asset);
-		if (!answer) throw new RangeError(`the book has no price of ${address} on ${deployment.name}`);
+		if (!answer) throw new RangeError(`the price cache has no price of ${address} on ${deployment.name}`);
 		return { decimals: asset.decimals, usdE18: answer.usdE18 };
 	}
 

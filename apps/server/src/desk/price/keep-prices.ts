@@ -1,30 +1,30 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Address, Hash } from "viem";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
 import { assetsPricedOn, evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { readOptionalSecret } from "../../config/secrets.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { configBook } from "./config-book.ts";
-import { keepBook } from "./keep-book.ts";
+import { configPriceCache } from "./config-price-cache.ts";
 import { keepPyth } from "./keep-pyth.ts";
 import { keepQuoter } from "./keep-quoter.ts";
-import type { PriceBook } from "./price-book.ts";
+import { logStoppedAssets } from "./log-stopped-assets.ts";
+import { pollPrices } from "./poll-prices.ts";
+import type { PriceCache } from "./price-cache.ts";
 import type { PriceNews } from "./price-news.ts";
 import { createPriceTurns, type PriceTurns } from "./price-turns.ts";
 import type { PythPrice, PythPrices } from "./pyth-prices.ts";
-import { tellStops } from "./tell-stops.ts";
 
 export type KeptPrices = {
-	book: PriceBook;
+	priceCache: PriceCache;
 	/** Says that prices of these chains are wanted. If nobody wanted them for a while, waits for a read, but not long. */
 	want: (chainIds: readonly number[]) => Promise<void>;
 	/** Settles when reading ends. */
 	kept: Promise<unknown>;
 };
 
-/** Returns the book of all configured chains, kept fresh until the signal aborts. */
+/** Returns the price cache of all configured chains, kept fresh until the signal aborts. */
 export function keepPrices({
 	config,
 	chains,
@@ -38,12 +38,12 @@ export function keepPrices({
 	nowMs: () => Milliseconds;
 	signal: AbortSignal;
 	log: Log;
-	/** Receives all new prices after the book has them. Prices are then always wanted. */
+	/** Receives all new prices after the price cache has them. Prices are then always wanted. */
 	record?: (news: PriceNews) => void;
 }): KeptPrices {
 	const { price } = config;
 	const solana = solanaChain(config);
-	const { book, learn, pythPrices } = configBook(config, { nowMs });
+	const { priceCache, learn, pythPrices } = configPriceCache(config, { nowMs });
 	const tell = (news: PriceNews) => {
 		learn(news);
 		record?.(news);
@@ -54,9 +54,9 @@ export function keepPrices({
 		turns.set(chainId, ofChain);
 		const chain = chains.find((candidate) => candidate.chainId === chainId);
 		if (!chain) throw new Error(`chain ${chainId} is not connected`);
-		return keepBook({
+		return pollPrices({
 			chain,
-			book: { update: (prices) => tell({ kind: "prices", prices }) },
+			priceCache: { update: (prices) => tell({ kind: "prices", prices }) },
 			topUsd: price.ladderTopUsd,
 			tips: { minimum: BigInt(minimumTipWei), maximum: BigInt(maximumTipWei) },
 			feedsForOthers: assetsPricedOn(chainId, config).map(({ feed }) => feed.address),
@@ -79,7 +79,7 @@ export function keepPrices({
 				key: readOptionalSecret("GEOSWAP_QUOTER_KEY"),
 				deployment: solana.deployment,
 				topUsd: price.maximumUsd,
-				book,
+				priceCache,
 				ladders: {
 					update: (asset, direction, ladder) => tell({ kind: "quoter", asset, direction, ...ladder }),
 				},
@@ -89,9 +89,9 @@ export function keepPrices({
 			}),
 		);
 	}
-	loops.push(tellStops({ config, book, nowMs, signal, log }));
+	loops.push(logStoppedAssets({ config, priceCache, nowMs, signal, log }));
 	return {
-		book,
+		priceCache,
 		want: async (chainIds) => {
 			const solanaId = solanaChain(config)?.chainId;
 			// Solana's assets are priced by feeds on other chains.

@@ -10,7 +10,7 @@ import {
 import type { Rung } from "../../chain/evm/read/read-block-prices.ts";
 import type { SolanaTerms } from "../../config/chain-terms.ts";
 import type { Log } from "../../telemetry/log.ts";
-import type { PriceBook } from "./price-book.ts";
+import type { PriceCache } from "./price-cache.ts";
 import type { Direction, QuoterLadders } from "./quoter-ladders.ts";
 import { QuoterBusyError, readQuoter } from "./read-quoter.ts";
 import { amountWorthUp } from "./usd-value.ts";
@@ -21,7 +21,7 @@ const wrappedSol = "So11111111111111111111111111111111111111112" as SolanaAddres
 const rungDivisors = [250n, 10n, 1n];
 /** The pause after a failure, and the longest that the quoter may ask for. */
 const failedMs = 5_000;
-const longestWaitMs = 60_000;
+const maxWaitMs = 60_000;
 
 /**
  * Asks the quoter for the ladders of all assets in turn until the signal aborts, never for two at once and never faster
@@ -32,7 +32,7 @@ export async function keepQuoter({
 	key,
 	deployment,
 	topUsd,
-	book,
+	priceCache,
 	ladders,
 	nowMs,
 	signal,
@@ -43,7 +43,7 @@ export async function keepQuoter({
 	deployment: SolanaDeployment;
 	/** The size of the top rung. */
 	topUsd: number;
-	book: Pick<PriceBook, "isReferenceLive" | "reference">;
+	priceCache: Pick<PriceCache, "isReferenceLive" | "reference">;
 	ladders: Pick<QuoterLadders, "update">;
 	nowMs: () => Milliseconds;
 	signal: AbortSignal;
@@ -100,8 +100,7 @@ export async function keepQuoter({
 			if (!isDown)
 				log.warn({ chainId, err: error }, "the quoter does not answer; the spread is charged instead");
 			isDown = true;
-			waitMs =
-				error instanceof QuoterBusyError ? Math.min(error.waitMs ?? failedMs, longestWaitMs) : failedMs;
+			waitMs = error instanceof QuoterBusyError ? Math.min(error.waitMs ?? failedMs, maxWaitMs) : failedMs;
 		}
 		if (rungs.length > 0) ladders.update(toSolanaWord(asset), direction, { rungs, askedAtMs });
 		if (waitMs > 0) await pause(waitMs);
@@ -110,8 +109,8 @@ export async function keepQuoter({
 	/** Returns the amount that is worth the top size; undefined without a price. */
 	function topOf(address: SolanaAddress): Amount | undefined {
 		const id = { chainId, asset: toSolanaWord(address) };
-		if (!book.isReferenceLive(id, { nowMs: nowMs() })) return undefined;
-		return amountWorthUp(BigInt(Math.ceil(topUsd)) * 10n ** 18n, book.reference(id));
+		if (!priceCache.isReferenceLive(id, { nowMs: nowMs() })) return undefined;
+		return amountWorthUp(BigInt(Math.ceil(topUsd)) * 10n ** 18n, priceCache.reference(id));
 	}
 }
 

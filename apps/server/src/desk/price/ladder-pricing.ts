@@ -11,7 +11,7 @@ import type { Address } from "viem";
 import type { TransactionShape } from "../../chain/evm/fee/fee-model.ts";
 import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
 import type { AssetPrices, BlockPrices, Ladder } from "../../chain/evm/read/read-block-prices.ts";
-import { interpolateBest } from "./ladder.ts";
+import { interpolateBest } from "./interpolate.ts";
 import { priceDeviationBps } from "./price-deviation.ts";
 import type { PriceStop } from "./price-stop.ts";
 import type { Pricing } from "./pricing.ts";
@@ -111,7 +111,7 @@ export function createLadderPricing({
 		baseFee: () => page.blocks[0]?.fees.baseFee ?? 0n,
 		transactionCost: (transaction) => {
 			const { fees } = page.blocks[0] ?? {};
-			if (!fees) throw new RangeError(`the book has no fees of chain ${deployment.chainId}`);
+			if (!fees) throw new RangeError(`the price cache has no fees of chain ${deployment.chainId}`);
 			return cost(fees, transaction);
 		},
 		blockSeconds: () => blockSeconds(page),
@@ -180,7 +180,7 @@ function referenceOf(page: Page, asset: Address): PricedToken {
 	const prices = page.blocks[0]?.assets.get(asset);
 	const decimals = page.assets.get(asset)?.decimals;
 	if (!prices || decimals === undefined) {
-		throw new RangeError(`the book has no price of ${asset} on chain ${page.deployment.chainId}`);
+		throw new RangeError(`the price cache has no price of ${asset} on chain ${page.deployment.chainId}`);
 	}
 	return { decimals, usdE18: prices.feed.usdE18 };
 }

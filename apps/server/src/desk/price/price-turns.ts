@@ -5,7 +5,7 @@ const idleMs = 10_000;
 /** A quote lives for 30 s, and its caller may then ask for another. */
 const wantedForMs = 60_000;
 /** The longest that a caller waits for a read. */
-const longestWaitMs = 1_000;
+const maxWaitMs = 1_000;
 
 /** Decides when a chain's prices are read: with each poll while somebody wants them, and rarely otherwise. */
 export type PriceTurns = {
@@ -58,7 +58,7 @@ export function createPriceTurns({
 			}
 			if (!waking) return;
 			const late = new AbortController();
-			await Promise.race([waking.promise, wait(longestWaitMs, late.signal)]);
+			await Promise.race([waking.promise, wait(maxWaitMs, late.signal)]);
 			late.abort();
 		},
 	};

@@ -161,14 +161,14 @@ test.each([14_690n, 15_310n])(
 let server: Server;
 let url: string;
 let requests: IncomingMessage[] = [];
-let [atOnce, mostAtOnce] = [0, 0];
+let [atOnce, maxAtOnce] = [0, 0];
 let answer: (query: URLSearchParams) => { status: number; body?: object; retryAfter?: string };
 beforeAll(async () => {
 	server = createServer((request, response) => {
 		requests.push(request);
 		const { status, body = {}, retryAfter } = answer(new URL(request.url ?? "", "http://model").searchParams);
 		if (status === 0) return;
-		mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+		maxAtOnce = Math.max(maxAtOnce, ++atOnce);
 		response.writeHead(status, {
 			"content-type": "application/json",
 			location: "/elsewhere",
@@ -254,7 +254,7 @@ test("ladders are kept for both directions, one request at a time; a quoter that
 		key: undefined,
 		deployment,
 		topUsd: 250_000,
-		book: {
+		priceCache: {
 			isReferenceLive: () => true,
 			reference: ({ asset }: { asset: Address }) => feeds.reference(asset),
 		},
@@ -268,7 +268,7 @@ test("ladders are kept for both directions, one request at a time; a quoter that
 		[1_000n, 25_000n, 250_000n].map((usd) => usd * 10n ** 6n),
 	);
 	expect(kept.rungsOf(sol, "sell")?.at(-1)).toEqual({ input: 1_666_666_666_667n, output: 250_000_000_000n });
-	expect(mostAtOnce).toBe(1);
+	expect(maxAtOnce).toBe(1);
 	answer = () => ({ status: 429, retryAfter: "0.05" });
 	const before = requests.length;
 	await vi.waitFor(() => expect(requests.length).toBeGreaterThan(before + 2), { timeout: 10_000 });

@@ -9,11 +9,11 @@ import type { FeedAnswer, SequencerStatus } from "../../chain/evm/read/light-cal
 import type { Config } from "../../config/config.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { keepPyth } from "./keep-pyth.ts";
-import { createPriceBook } from "./price-book.ts";
+import { createStopTeller } from "./log-stopped-assets.ts";
+import { createPriceCache } from "./price-cache.ts";
 import { describeStop } from "./price-stop.ts";
 import { createPythPrices } from "./pyth-prices.ts";
 import { readPyth } from "./read-pyth.ts";
-import { createStopTeller } from "./tell-stops.ts";
 
 const now = 1_800_000_000;
 const nowMs = now * 1_000;
@@ -47,8 +47,8 @@ function feed(n: number) {
 	return { address: at(n), heartbeatSeconds: 3_600 };
 }
 
-/** Creates a book with one block, in which all pools agree with the references. */
-function bookOf({
+/** Creates a price cache with one block, in which all pools agree with the references. */
+function priceCacheOf({
 	pyth = createPythPrices(terms, { nowMs: () => nowMs }),
 	usd = { weth: 2_000n, gem: 5n },
 	...block
@@ -57,7 +57,7 @@ function bookOf({
 	usd?: { weth: bigint; gem: bigint };
 	sequencer?: SequencerStatus;
 } = {}) {
-	const book = createPriceBook({
+	const priceCache = createPriceCache({
 		chains: [deployment],
 		feedMarginBps: 10,
 		feedDeviationBps: 300,
@@ -70,7 +70,7 @@ function bookOf({
 		buy: [{ fees: [500], rungs: [{ input: 10n ** 9n, output: (1_000n * e18) / price }] }],
 		sell: [{ fees: [500], rungs: [{ input: e18, output: price * 10n ** 6n }] }],
 	});
-	book.update(
+	priceCache.update(
 		{
 			chainId: 10,
 			blockHash: zeroHash,
@@ -88,11 +88,15 @@ function bookOf({
 		},
 		{ nowMs },
 	);
-	return book;
+	return priceCache;
 }
 
-function stopOf(book: ReturnType<typeof bookOf>, asset: Address, atMs = nowMs): string | undefined {
-	const stop = book.stopOf({ chainId: 10, asset }, { nowMs: atMs });
+function stopOf(
+	priceCache: ReturnType<typeof priceCacheOf>,
+	asset: Address,
+	atMs = nowMs,
+): string | undefined {
+	const stop = priceCache.stopOf({ chainId: 10, asset }, { nowMs: atMs });
 	return stop && describeStop(stop);
 }
 
@@ -106,21 +110,21 @@ describe("two references", () => {
 	test("that differ by more than the bound stop the asset by name, and by no more do not", () => {
 		fc.assert(
 			fc.property(fc.bigInt(1_000n, 4_000n), fc.bigInt(1_000n, 4_000n), (feedUsd, pythUsd) => {
-				const book = bookOf({
+				const priceCache = priceCacheOf({
 					pyth: pythWith([[2, { usdE18: pythUsd * e18 }]]),
 					usd: { weth: feedUsd, gem: 5n },
 				});
 				const apart = feedUsd > pythUsd ? feedUsd - pythUsd : pythUsd - feedUsd;
 				const differ = apart * 10_000n > 200n * feedUsd;
-				expect(stopOf(book, weth)).toBe(differ ? "two reference prices of WETH differ" : undefined);
-				expect(stopOf(book, usdc)).toBeUndefined();
+				expect(stopOf(priceCache, weth)).toBe(differ ? "two reference prices of WETH differ" : undefined);
+				expect(stopOf(priceCache, usdc)).toBeUndefined();
 			}),
 		);
 	});
 
 	test("are compared only while the second is fresh and certain; without it the feed alone counts", () => {
 		const wrong = { usdE18: 1_000n * e18 };
-		expect(stopOf(bookOf({ pyth: pythWith([[2, wrong]]) }), weth)).toBe(
+		expect(stopOf(priceCacheOf({ pyth: pythWith([[2, wrong]]) }), weth)).toBe(
 			"two reference prices of WETH differ",
 		);
 		const none = [
@@ -130,27 +134,31 @@ describe("two references", () => {
 		];
 		for (const useless of none) {
 			const pyth = (changes = {}) => pythWith([[2, { ...wrong, ...useless }]], changes);
-			expect(stopOf(bookOf({ pyth: pyth() }), weth)).toBeUndefined();
-			expect(stopOf(bookOf({ pyth: pyth({ isRequired: true }) }), weth)).toBe(
+			expect(stopOf(priceCacheOf({ pyth: pyth() }), weth)).toBeUndefined();
+			expect(stopOf(priceCacheOf({ pyth: pyth({ isRequired: true }) }), weth)).toBe(
 				"the second reference price of WETH is missing",
 			);
 		}
 	});
 
 	test("are as far apart as the metric says, rounded up", () => {
-		const book = bookOf({ pyth: pythWith([[2, { usdE18: 2_001n * e18 + 1n }]]) });
-		expect(book.referencesApartBps({ chainId: 10, asset: weth }, { nowMs })).toBe(6);
-		expect(book.referencesApartBps({ chainId: 10, asset: gem }, { nowMs })).toBeUndefined();
-		expect(book.referencesApartBps({ chainId: 10, asset: weth }, { nowMs: nowMs + 60_000 })).toBeUndefined();
+		const priceCache = priceCacheOf({ pyth: pythWith([[2, { usdE18: 2_001n * e18 + 1n }]]) });
+		expect(priceCache.referencesApartBps({ chainId: 10, asset: weth }, { nowMs })).toBe(6);
+		expect(priceCache.referencesApartBps({ chainId: 10, asset: gem }, { nowMs })).toBeUndefined();
+		expect(
+			priceCache.referencesApartBps({ chainId: 10, asset: weth }, { nowMs: nowMs + 60_000 }),
+		).toBeUndefined();
 	});
 });
 
 test("an asset without a feed has Pyth's price, until that is old", () => {
-	const book = bookOf({ pyth: pythWith([[3, { usdE18: 5n * e18 }]]) });
-	expect(stopOf(book, gem)).toBeUndefined();
-	expect(book.reference({ chainId: 10, asset: gem }).usdE18).toBe(5n * e18);
-	expect(stopOf(bookOf(), gem)).toBe("the feed of GEM is stale");
-	const older = bookOf({ pyth: pythWith([[3, { usdE18: 5n * e18, publishedAtUnixSeconds: now - 25 }]]) });
+	const priceCache = priceCacheOf({ pyth: pythWith([[3, { usdE18: 5n * e18 }]]) });
+	expect(stopOf(priceCache, gem)).toBeUndefined();
+	expect(priceCache.reference({ chainId: 10, asset: gem }).usdE18).toBe(5n * e18);
+	expect(stopOf(priceCacheOf(), gem)).toBe("the feed of GEM is stale");
+	const older = priceCacheOf({
+		pyth: pythWith([[3, { usdE18: 5n * e18, publishedAtUnixSeconds: now - 25 }]]),
+	});
 	expect(stopOf(older, gem)).toBeUndefined();
 	expect(stopOf(older, gem, nowMs + 6_000)).toBe("the feed of GEM is stale");
 });
@@ -166,8 +174,8 @@ test("a price that is uncertain, older or of the future does not replace a good 
 
 describe("a rollup's assets are stopped", () => {
 	const all = (sequencer: SequencerStatus) => {
-		const book = bookOf({ pyth: pythWith([[3, { usdE18: 5n * e18 }]]), sequencer });
-		return [...new Set([usdc, weth, gem].map((asset) => stopOf(book, asset)))];
+		const priceCache = priceCacheOf({ pyth: pythWith([[3, { usdE18: 5n * e18 }]]), sequencer });
+		return [...new Set([usdc, weth, gem].map((asset) => stopOf(priceCache, asset)))];
 	};
 
 	test("while its sequencer is down, and for an hour after it is up again", () => {
@@ -190,7 +198,7 @@ test("an asset that stops is logged once with the reason, and once more when it 
 		[3, { usdE18: 5n * e18 }],
 	]);
 	const config = { chains: [{ kind: "evm", chainId: 10, deployment }] } as unknown as Config;
-	const tell = createStopTeller({ config, book: bookOf({ pyth }), log: log as never });
+	const tell = createStopTeller({ config, priceCache: priceCacheOf({ pyth }), log: log as never });
 	tell(nowMs);
 	tell(nowMs + 1_000);
 	expect(lines).toEqual([

@@ -19,7 +19,7 @@ import { orderActions } from "../../../test/order/order-actions.ts";
 import { someoneWaits } from "../../../test/service/someone-waits.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { takeDue, waitForOrder } from "../../../test/swap/due-orders.ts";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { readBalances } from "../../chain/evm/read/read-balances.ts";
 import { inTransaction } from "../../database/database.ts";
 import { readHead } from "../../swap/due/chain-head.ts";
@@ -101,7 +101,7 @@ async function queueJob(order: Order, { kind, chain }: { kind: string; chain: Te
 
 async function jobOf(order: Order): Promise<Record<string, unknown> | undefined> {
 	const { rows } = await database.pool.query(
-		"select state, alone, strikes, reason from jobs where swap_id = $1",
+		"select state, alone, failures, reason from jobs where swap_id = $1",
 		[fromSwapKey(order.swapKey)],
 	);
 	return rows[0];
@@ -226,13 +226,13 @@ test("a poke that failed is made up for at the next block", async () => {
 	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(order)]);
 });
 
-test("a mined transaction that did not do its job is a strike one block later, and after three strikes the job is refused", async () => {
+test("a mined transaction that did not do its job is a failure one block later, and after three failures the job is refused", async () => {
 	const { destination } = chains;
 	const order = await actions.makeOrder();
 	await queueJob(order, { kind: "fill", chain: destination });
 	// The vault skips it: it is more than may leave the vault at once.
 	const skipped = () => actions.fill(order, parseUnits("3000000", 6));
-	for (const [strikes, state, reason] of [
+	for (const [failures, state, reason] of [
 		[1, "queued", null],
 		[2, "queued", null],
 		[3, "refused", "liquidity"],
@@ -243,11 +243,11 @@ test("a mined transaction that did not do its job is a strike one block later, a
 		expect(await jobOf(order)).toMatchObject({ state: "sent" });
 		await destination.testClient.mine({ blocks: 1 });
 		await follow(destination);
-		expect(await jobOf(order)).toEqual({ state, alone: true, strikes, reason });
+		expect(await jobOf(order)).toEqual({ state, alone: true, failures, reason });
 	}
 });
 
-test("a transaction that is already final when it is first seen counts as a strike too", async () => {
+test("a transaction that is already final when it is first seen counts as a failure too", async () => {
 	const { destination } = chains;
 	await follow(destination);
 	const order = await actions.makeOrder();
@@ -256,10 +256,10 @@ test("a transaction that is already final when it is first seen counts as a stri
 	await database.owner.query("delete from lane_transactions where hash = ''");
 	await actions.finalize();
 	await follow(destination);
-	expect(await jobOf(order)).toMatchObject({ state: "queued", strikes: 1 });
+	expect(await jobOf(order)).toMatchObject({ state: "queued", failures: 1 });
 });
 
-test("a follower that waits for a locked swap does not hold the lock on the stock", async () => {
+test("a follower that waits for a locked swap does not hold the lock on the inventory", async () => {
 	const { origin } = chains;
 	const order = await actions.makeOrder();
 	await waitForOrder(database.pool, order);
@@ -271,7 +271,7 @@ test("a follower that waits for a locked swap does not hold the lock on the stoc
 		await someoneWaits(database.owner);
 		await inTransaction(database.pool, async (submit) => {
 			await submit.query("set local lock_timeout = 2000");
-			await submit.query("update stock set reserved = reserved");
+			await submit.query("update inventory set reserved = reserved");
 		});
 	});
 	await following;
@@ -355,20 +355,20 @@ test("at a final block the ledger equals the holdings of vaults and escrow, to t
 		const { escrow, vault } = chain.deployment.contracts;
 		for (const [account, holder] of [
 			["escrow", escrow],
-			["stock", vault],
+			["inventory", vault],
 		] as const) {
 			const held = await readBalances(evm, { holders: [holder], tokens, blockNumber });
 			expect(await booked(chain, account)).toEqual(
 				Object.fromEntries(tokens.map((token, i) => [token.toLowerCase(), held[i]]).filter(([, sum]) => sum)),
 			);
 		}
-		const { rows: stock } = await database.pool.query<{ balance: bigint; outflow_available: bigint }>(
-			"select balance, outflow_available from stock where chain_id = $1 and token = $2",
+		const { rows: inventory } = await database.pool.query<{ balance: bigint; outflow_available: bigint }>(
+			"select balance, outflow_available from inventory where chain_id = $1 and token = $2",
 			[chain.chainId, hexToBytes(chain.deployment.settlementToken)],
 		);
 		const held = await tokenBalance(chain, { token: chain.deployment.settlementToken, holder: vault });
-		expect(stock[0]?.balance).toBe(held);
-		expect(stock[0]?.outflow_available).toBeGreaterThan(0n);
+		expect(inventory[0]?.balance).toBe(held);
+		expect(inventory[0]?.outflow_available).toBeGreaterThan(0n);
 		const { rows } = await database.pool.query(
 			"select from postings where chain_id = $1 and order_id = any($2)",
 			[chain.chainId, orders.map((order) => hexToBytes(orderId(order)))],
@@ -418,12 +418,12 @@ async function forgetWork(): Promise<void> {
 	await database.owner.query("delete from waits; delete from lane_transactions; delete from jobs");
 }
 
-test("blocks without anything of ours are skipped, and the stock is that of the last one skipped", async () => {
+test("blocks without anything of ours are skipped, and the inventory is that of the last one skipped", async () => {
 	const { origin } = chains;
 	await forgetWork();
 	await follow(origin);
 	// A balance that has changed is written again.
-	await database.owner.query("update stock set balance = balance + 1");
+	await database.owner.query("update inventory set balance = balance + 1");
 	await origin.testClient.mine({ blocks: 40, interval: 1 });
 	const latest = Number(await origin.publicClient.getBlockNumber());
 	const asked = await statementsOf(() => follow(origin));
@@ -431,7 +431,7 @@ test("blocks without anything of ours are skipped, and the stock is that of the 
 	const { hash } = await origin.publicClient.getBlock({ blockNumber: BigInt(latest - 15) });
 	expect(await readHead(database.pool, origin.chainId)).toMatchObject({ number: latest - 15, hash });
 	const { rows } = await database.pool.query(
-		"select distinct block_number::int as at from stock where chain_id = $1",
+		"select distinct block_number::int as at from inventory where chain_id = $1",
 		[origin.chainId],
 	);
 	expect(rows).toEqual([{ at: latest - 15 }]);

@@ -1,12 +1,12 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Address, Hash, Hex } from "viem";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { ourContracts } from "../../chain/evm/our-contracts.ts";
 import { type Block, readBlock } from "../../chain/evm/read/read-block.ts";
 import { readEvents } from "../../chain/evm/read/read-events.ts";
-import { readStock } from "../../chain/evm/read/read-stock.ts";
+import { readInventory } from "../../chain/evm/read/read-inventory.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
-import type { Engine } from "../../durable/durable.ts";
+import type { Engine } from "../../durable/engine.ts";
 import { type FollowedHead, lockHead, readBlockHash, readHead } from "../../swap/due/chain-head.ts";
 import {
 	deleteUnreadBlock,
@@ -18,7 +18,7 @@ import {
 } from "../../swap/due/unread-blocks.ts";
 import { readFinalityBreak } from "../../swap/pause/finality-breaks.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { readDemand } from "../follow-pace.ts";
+import { readDemand } from "../follow-pause.ts";
 import { pauseOnBrokenFinality } from "../pause-on-broken-finality.ts";
 import { wake } from "../wake.ts";
 import { applyBlock, applyQuietBlock } from "./apply-block.ts";
@@ -33,7 +33,7 @@ import { FinalityBrokenError, undoFork } from "./undo-fork.ts";
 /** Blocks to request at once if the follower is behind. Each answer can have `maxAnswerBytes`. */
 const blocksAtOnce = 5;
 /** The fewest blocks that are skipped at once if nothing of ours is in them. */
-const fewestSkipped = 5;
+const minSkipped = 5;
 /** Blocks that are skipped at once at most: to skip them, all their events are requested. */
 const maxSkipped = 2_000;
 /** The newest blocks are not skipped: at least so many, and all that are younger than this. */
@@ -97,11 +97,11 @@ export async function advance(following: Following): Promise<boolean> {
 	if (latest.number <= head.number) return false;
 	const skipped = await findSkip({ chain, pool, head, latest });
 	if (skipped) {
-		const stock = await readStock(chain, { blockNumber: skipped.number });
+		const inventory = await readInventory(chain, { blockNumber: skipped.number });
 		const still = await readBlock(chain, head.number);
 		if (still.hash !== head.hash) return undo();
 		const facts = { events: [], mined: [], isComplete: true };
-		await take({ following, block: { ...skipped, parentHash: head.hash }, facts, finalized, stock });
+		await take({ following, block: { ...skipped, parentHash: head.hash }, facts, finalized, inventory });
 		await lookBack(skipped.number);
 		await wake({ ...following, chainId, occasion: skipped.hash });
 		// The newest blocks can wait for the next look, unless a swap may be waiting for them.
@@ -124,8 +124,9 @@ export async function advance(following: Following): Promise<boolean> {
 	for (const { block, facts } of blocks) {
 		if (block.parentHash !== parent.hash) return undo();
 		if (facts.error !== undefined) await bePatient(block, facts.error);
-		const stock = block === latest ? await readStock(chain, { blockNumber: block.number }) : undefined;
-		await take({ following, block, facts, finalized, stock });
+		const inventory =
+			block === latest ? await readInventory(chain, { blockNumber: block.number }) : undefined;
+		await take({ following, block, facts, finalized, inventory });
 		parent = block;
 	}
 	memory.failing?.clear();
@@ -133,7 +134,9 @@ export async function advance(following: Following): Promise<boolean> {
 	await wake({ ...following, chainId, occasion: parent.hash });
 	return true;
 
-	/** Throws the error until the block has been requested for long enough, unless others of the chain are unread already. */
+	/**
+	 * Throws the error until the block has been requested for long enough, unless others of the chain are unread already.
+	 */
 	async function bePatient(block: Block, error: unknown): Promise<void> {
 		const { number } = block;
 		const isOver = failingMs(block) >= patienceMs;
@@ -249,9 +252,9 @@ async function isForked({
 
 /**
  * Returns a block up to which nothing of ours is in the blocks after the head, or undefined if they must be read one by
- * one. If nobody waits, there may be many blocks, and a few questions are enough: our relayers have mined nothing since,
- * and the contracts have no events in that range. The newest blocks are never asked for like this: a provider's backend
- * that is behind would answer as if they were empty, and they may still be dropped.
+ * one. If nobody waits, there may be many blocks, and a few questions are enough: our relayers have mined nothing
+ * since, and the contracts have no events in that range. The newest blocks are never asked for like this: a provider's
+ * backend that is behind would answer as if they were empty, and they may still be dropped.
  */
 async function findSkip({
 	chain,
@@ -268,7 +271,7 @@ async function findSkip({
 	const gapSeconds = Math.max(1, latest.timestamp - head.timestamp);
 	const left = Math.max(neverSkipped.blocks, Math.ceil((neverSkipped.seconds * gap) / gapSeconds));
 	const to = Math.min(latest.number - left, head.number + maxSkipped);
-	if (to - head.number < fewestSkipped) return;
+	if (to - head.number < minSkipped) return;
 	// It is read before the questions: if the chain drops it meanwhile, the next look finds out by its hash.
 	const target = await readBlock(chain, to);
 	const mined = await Promise.all(
@@ -288,18 +291,27 @@ async function take({
 	block,
 	facts: { events, mined, error, isComplete },
 	finalized,
-	stock,
+	inventory,
 }: {
 	following: Following;
 	block: Block;
 	facts: BlockFacts;
 	finalized: Block;
-	stock: Awaited<ReturnType<typeof readStock>> | undefined;
+	inventory: Awaited<ReturnType<typeof readInventory>> | undefined;
 }): Promise<void> {
 	const { chainId } = chain;
 	const { vaults } = ourContracts(chain.deployment);
 	const assets = chain.deployment.assets.map(({ address }) => address);
-	const applied = { chainId, block, events, mined, finalized, vaults, assets, ...(stock && { stock }) };
+	const applied = {
+		chainId,
+		block,
+		events,
+		mined,
+		finalized,
+		vaults,
+		assets,
+		...(inventory && { inventory }),
+	};
 	if (isComplete && error === undefined && (await applyQuietBlock(pool, applied))) return;
 	const { unbooked } = await inTransaction(pool, async (db) => {
 		const unread = unreadOf(block, { error, isComplete });

@@ -1,12 +1,12 @@
 import type { Wei } from "@geoswap/protocol";
 import { type Address, type Hash, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
+import { countFailures } from "../../job/count-failures.ts";
 import { doneJobs } from "../../job/finish-jobs.ts";
 import { settleNonces } from "../../job/journal/settle-nonces.ts";
-import { strikeJobs } from "../../job/strike-jobs.ts";
 import { markDepositsFinal } from "../../money/exposure.ts";
+import { type InventoryBalance, saveInventory } from "../../money/inventory/inventory-balance.ts";
 import { bookFinal } from "../../money/ledger/book-final.ts";
-import { type StockBalance, saveStock } from "../../money/stock/stock-balance.ts";
 import type { BlockHeader } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { noteUnknownOrders } from "../../swap/record/note-unknown-orders.ts";
@@ -33,19 +33,19 @@ export type AppliedBlock = {
 	vaults: readonly Address[];
 	/** The tokens that the service offers on the chain. */
 	assets: readonly Address[];
-	/** The vault's stock, read at this block; absent if it is not the newest. */
-	stock?: readonly StockBalance[];
+	/** The vault's inventory, read at this block; absent if it is not the newest. */
+	inventory?: readonly InventoryBalance[];
 };
 
 /**
  * Takes in a block in which nothing of ours happened, with one statement. Does nothing and returns false if more must
- * be written: something became final, a job was not done, the stock changed, or the head is not the block's parent.
+ * be written: something became final, a job was not done, the inventory changed, or the head is not the block's parent.
  */
 export async function applyQuietBlock(db: Database, applied: AppliedBlock): Promise<boolean> {
 	if (applied.events.length + applied.mined.length > 0) return false;
 	const { rowCount } = await db.query({
 		name: "apply-quiet-block",
-		text: blockStatement("and not (isStruck or hasFinal or hasMinedFinal or isOtherStock)"),
+		text: blockStatement("and not (hasFailed or hasFinal or hasMinedFinal or isOtherInventory)"),
 		values: blockValues(applied),
 	});
 	return rowCount === 1;
@@ -56,7 +56,7 @@ export async function applyQuietBlock(db: Database, applied: AppliedBlock): Prom
  * the final events that the ledger could not book, because their order is not known.
  */
 export async function applyBlock(db: Database, applied: AppliedBlock): Promise<{ unbooked: string[] }> {
-	const { chainId, block, events, vaults, assets, stock = [] } = applied;
+	const { chainId, block, events, vaults, assets, inventory = [] } = applied;
 	const { rows } = await db.query<BlockRow>({
 		name: "apply-block",
 		text: blockStatement(""),
@@ -65,7 +65,7 @@ export async function applyBlock(db: Database, applied: AppliedBlock): Promise<{
 	const [row] = rows;
 	// Another follower was faster, or took this one's place.
 	if (!row) throw new Error(`block ${block.number} does not follow the head`);
-	const struck = row.isStruck ? await strikeJobs(db, { chainId, headNumber: block.number }) : [];
+	const failed = row.hasFailed ? await countFailures(db, { chainId, headNumber: block.number }) : [];
 	let unbooked: string[] = [];
 	// The events of a block that is final already are final with it.
 	const isFinal = block.number <= row.finalized;
@@ -84,10 +84,10 @@ export async function applyBlock(db: Database, applied: AppliedBlock): Promise<{
 		}));
 	}
 	const claimed = await readClaimedOrders(db, { chainId, events });
-	const orderIds = [...new Set([...events.flatMap((event) => event.orderId ?? []), ...struck, ...claimed])];
+	const orderIds = [...new Set([...events.flatMap((event) => event.orderId ?? []), ...failed, ...claimed])];
 	await markOrders(db, orderIds);
 	// Last: every submit to a token of this chain waits for these rows.
-	if (row.isOtherStock) await saveStock(db, { chainId, blockNumber: block.number, stock });
+	if (row.isOtherInventory) await saveInventory(db, { chainId, blockNumber: block.number, inventory });
 	if (row.hasFinal || isFinal) {
 		const after = Math.min(row.finalizedBefore, block.number - 1);
 		await markDepositsFinal(db, { chainId, after, upTo: row.finalized });
@@ -99,10 +99,10 @@ type BlockRow = {
 	finalized: number;
 	finalizedBefore: number;
 	bookedBefore: number;
-	isStruck: boolean;
+	hasFailed: boolean;
 	hasFinal: boolean;
 	hasMinedFinal: boolean;
-	isOtherStock: boolean;
+	isOtherInventory: boolean;
 };
 
 /**
@@ -110,15 +110,15 @@ type BlockRow = {
  * unless it is final already.
  */
 const left: Record<Exclude<keyof BlockRow, "finalized" | "finalizedBefore" | "bookedBefore">, string> = {
-	isStruck: `exists (select from jobs j join lane_transactions t using (chain_id, relayer, nonce)
+	hasFailed: `exists (select from jobs j join lane_transactions t using (chain_id, relayer, nonce)
 		where chain_id = $1 and j.state = 'sent' and t.state in ('mined', 'final') and t.block_number < $2)`,
 	hasFinal: `exists (select from chain_events where chain_id = $1
 		and block_number > least(old.booked_number, old.finalized_number)
 		and block_number <= greatest(old.finalized_number, $7))`,
 	hasMinedFinal: `exists (select from lane_transactions
 		where chain_id = $1 and state = 'mined' and block_number <= greatest(old.finalized_number, $7))`,
-	isOtherStock: `exists (select from unnest($9::bytea[], $10::numeric[], $11::numeric[]) as n (token, balance, available)
-		left join stock s on s.chain_id = $1 and s.token = n.token
+	isOtherInventory: `exists (select from unnest($9::bytea[], $10::numeric[], $11::numeric[]) as n (token, balance, available)
+		left join inventory s on s.chain_id = $1 and s.token = n.token
 		where (s.balance, s.outflow_available) is distinct from (n.balance, n.available))`,
 };
 
@@ -168,7 +168,7 @@ function blockStatement(condition: string): string {
 		from head old`;
 }
 
-function blockValues({ chainId, block, events, mined, finalized, stock = [] }: AppliedBlock): unknown[] {
+function blockValues({ chainId, block, events, mined, finalized, inventory = [] }: AppliedBlock): unknown[] {
 	// A block that was not taken in yet may hold an event: nothing beyond this follower's block counts as final.
 	const { number: finalizedNumber, hash, timestamp } = finalized.number > block.number ? block : finalized;
 	const done = doneJobs(events);
@@ -181,9 +181,9 @@ function blockValues({ chainId, block, events, mined, finalized, stock = [] }: A
 		block.baseFee,
 		finalizedNumber,
 		timestamp,
-		stock.map(({ token }) => hexToBytes(token)),
-		stock.map(({ balance }) => balance),
-		stock.map(({ outflowAvailable }) => outflowAvailable),
+		inventory.map(({ token }) => hexToBytes(token)),
+		inventory.map(({ balance }) => balance),
+		inventory.map(({ outflowAvailable }) => outflowAvailable),
 		events.map((event) => event.logIndex),
 		events.map((event) => hexToBytes(event.transactionHash)),
 		events.map((event) => hexToBytes(event.contract)),

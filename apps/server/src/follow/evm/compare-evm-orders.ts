@@ -1,5 +1,5 @@
 import { fromWord, geoEscrowAbi, geoVaultAbi, moneyEventTopics, swapUuidTimeMs } from "@geoswap/protocol";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { type EventInBlock, readEvents } from "../../chain/evm/read/read-events.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";

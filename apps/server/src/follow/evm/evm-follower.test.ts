@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startTestChains, type TestChains } from "@geoswap/devnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { keepFollowing } from "../keep-following.ts";
 import { evmFollower } from "./evm-follower.ts";

@@ -4,7 +4,7 @@ import { bytesToHex, hexToBytes } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { orderActions } from "../../../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { readBalances } from "../../chain/evm/read/read-balances.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { inTransaction } from "../../database/database.ts";
@@ -44,7 +44,7 @@ async function follow(chain: TestChain, pool = database.pool): Promise<void> {
 async function endedSwap(order: Order): Promise<void> {
 	await database.pool.query(
 		`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, status, stage, ended_at)
-		values ($1, $2, $3, 0, 1000, '{"kind": "stock", "amount": "0"}', 'settled', 'delivered', now())`,
+		values ($1, $2, $3, 0, 1000, '{"kind": "inventory", "amount": "0"}', 'settled', 'delivered', now())`,
 		[fromSwapKey(order.swapKey), hexToBytes(orderId(order)), orderToJson(order)],
 	);
 }
@@ -63,7 +63,7 @@ async function expectBooksAsHeld(chain: TestChain): Promise<void> {
 	const blockNumber = (await readHead(database.pool, chain.chainId))?.bookedNumber ?? 0;
 	for (const [account, holder] of [
 		["escrow", escrow],
-		["stock", vault],
+		["inventory", vault],
 	] as const) {
 		const held = await readBalances(connectChain(chain), { holders: [holder], tokens, blockNumber });
 		const { rows } = await database.pool.query<{ token: Buffer; sum: bigint }>(

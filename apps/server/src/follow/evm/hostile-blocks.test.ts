@@ -30,7 +30,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { orderActions } from "../../../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { readHead } from "../../swap/due/chain-head.ts";
 import { readFollowed } from "../../swap/due/read-followed.ts";
 import { readUnreadBlocks } from "../../swap/due/unread-blocks.ts";
@@ -120,7 +120,7 @@ async function insertSwap(order: Order): Promise<void> {
 	const [id, order_id] = [fromSwapKey(order.swapKey), hexToBytes(orderId(order))];
 	await database.owner.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery)
-		values ($1, $2, $3, $4, 1, 1000, '{"kind":"stock","amount":"1"}')`,
+		values ($1, $2, $3, $4, 1, 1000, '{"kind":"inventory","amount":"1"}')`,
 		[id, randomUUID(), order_id, orderToJson(order)],
 	);
 	await database.owner.query("insert into waits (swap_id, order_id, due_at) values ($1, $2, 'infinity')", [

@@ -1,6 +1,6 @@
 import type { Wei } from "@geoswap/protocol";
 import { BaseError, type Hash, RpcRequestError } from "viem";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { isTooLarge } from "../../chain/evm/evm-node-pool.ts";
 import type { ContractEvent } from "../../chain/evm/read/decode-events.ts";
 import { readEvents } from "../../chain/evm/read/read-events.ts";
@@ -25,8 +25,8 @@ export type BlockFacts = {
  * so that a block whose logs no node returns still shows what our transactions did: a delivery must be seen, and its
  * input released, whatever a stranger put into the same block.
  *
- * Logs are requested in parts if the node refuses them. An outage of a node is no refusal, and ends sooner or later: then
- * they are requested in parts only if it lasts.
+ * Logs are requested in parts if the node refuses them. An outage of a node is no refusal, and ends sooner or later:
+ * then they are requested in parts only if it lasts.
  */
 export async function readBlockFacts({
 	chain,

@@ -1,4 +1,4 @@
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { ourContracts } from "../../chain/evm/our-contracts.ts";
 import { readBalances } from "../../chain/evm/read/read-balances.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
@@ -7,7 +7,7 @@ import { postOpening } from "../../money/ledger/post-opening.ts";
 import { insertBlock, insertHead } from "../../swap/due/chain-head.ts";
 
 /** A deployment younger than this is followed from its first block; an older one from the block that is final now. */
-const mostBlocksBack = 5_000;
+const maxBlocksBack = 5_000;
 
 /**
  * Creates the chain's cursor if there is none. The books begin at the block that is final now, with the balances of the
@@ -24,7 +24,7 @@ export async function startFollowing({
 	const finalized = await readBlock(chain, "finalized");
 	const firstNumber = Math.max(deployment.deployedAtBlock - 1, 0);
 	if (finalized.number < deployment.deployedAtBlock) return false;
-	const isYoung = finalized.number - firstNumber < mostBlocksBack;
+	const isYoung = finalized.number - firstNumber < maxBlocksBack;
 	const block = isYoung ? await readBlock(chain, firstNumber) : finalized;
 
 	const { escrows, vaults } = ourContracts(deployment);
@@ -42,7 +42,7 @@ export async function startFollowing({
 			blockNumber: finalized.number,
 			balances: tokens.flatMap((token, i) => [
 				{ account: "escrow", token, amount: inEscrows[i] ?? 0n },
-				{ account: "stock", token, amount: inVaults[i] ?? 0n },
+				{ account: "inventory", token, amount: inVaults[i] ?? 0n },
 			]),
 		});
 	});

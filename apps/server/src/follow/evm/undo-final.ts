@@ -1,4 +1,4 @@
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { type Block, readBlock } from "../../chain/evm/read/read-block.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import { readOpeningNumber } from "../../money/ledger/post-opening.ts";

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import { type FollowedHead, readBlockHashes } from "../../swap/due/chain-head.ts";

@@ -101,22 +101,22 @@ test("each transaction becomes the event that a contract would emit, finishes it
 	}
 });
 
-test("a failed transaction costs its fee and a strike, and a failed deposit is refused at once", async () => {
+test("a failed transaction costs its fee and a failure, and a failed deposit is refused at once", async () => {
 	await scene.admin.setFaults({ stallFinality: true });
 	const order = scene.payout();
 	await scene.actions.landed(await scene.actions.fill(order, 9_950_000n));
 	await scene.follow();
 	await scene.pool.query("update jobs set state = 'queued' where swap_id = $1", [fromSwapKey(order.swapKey)]);
 	// The record exists, so every further fill fails.
-	for (const [strikes, state] of [
+	for (const [failures, state] of [
 		[1, "queued"],
 		[2, "queued"],
 		[3, "refused"],
 	]) {
-		const second = await scene.actions.fill(order, 9_950_000n + BigInt(Number(strikes)));
+		const second = await scene.actions.fill(order, 9_950_000n + BigInt(Number(failures)));
 		await scene.actions.landed(second);
 		await scene.follow();
-		expect(await scene.jobOf(order, "fill")).toMatchObject({ state, strikes });
+		expect(await scene.jobOf(order, "fill")).toMatchObject({ state, failures });
 		const { fee } = (await readLanded(scene.chain, second.signature)) ?? {};
 		expect(await scene.transactionOf(second)).toMatchObject({ state: "mined", gas_cost: fee });
 	}
@@ -126,7 +126,7 @@ test("a failed transaction costs its fee and a strike, and a failed deposit is r
 	const unfunded = scene.deposit({ wallet: toSolanaWord(poor.address) });
 	await scene.actions.landed(await scene.actions.open(unfunded, poor));
 	await scene.follow();
-	expect(await scene.jobOf(unfunded, "open")).toEqual({ state: "refused", strikes: 1, reason: "reverted" });
+	expect(await scene.jobOf(unfunded, "open")).toEqual({ state: "refused", failures: 1, reason: "reverted" });
 	expect(await scene.namesOf(unfunded)).toEqual([]);
 	expect(scene.poked.map(({ key }) => key)).toContain(`${scene.chain.chainId}:${scene.actions.relayer}`);
 });
@@ -356,7 +356,7 @@ test("what left the vault counts against its cap for an hour", async () => {
 		await scene.forgetLook();
 		await scene.follow();
 		const { rows } = await scene.pool.query<{ balance: bigint; outflow_available: bigint }>(
-			"select balance, outflow_available from stock where token = $1",
+			"select balance, outflow_available from inventory where token = $1",
 			[hexToBytes(toSolanaWord(token))],
 		);
 		return rows[0];
@@ -378,9 +378,10 @@ test("the vault's SOL is inventory only above the rent of its own account", asyn
 	await scene.follow();
 	const { vault } = scene.chain.deployment.program;
 	const { value: lamports } = await scene.chain.rpc.getBalance(vault, { commitment: "confirmed" }).send();
-	const { rows } = await scene.pool.query<{ balance: bigint }>("select balance from stock where token = $1", [
-		hexToBytes(toSolanaWord(solanaNativeToken)),
-	]);
+	const { rows } = await scene.pool.query<{ balance: bigint }>(
+		"select balance from inventory where token = $1",
+		[hexToBytes(toSolanaWord(solanaNativeToken))],
+	);
 	expect(rows[0]?.balance).toBe(lamports - accountRentLamports(programAccountSizes.vault));
 });
 

@@ -7,7 +7,7 @@ import type { Landed } from "../../chain/solana/read/read-landed.ts";
 import { readSlots } from "../../chain/solana/read/read-slots.ts";
 import { toSignature } from "../../chain/solana/read/read-statuses.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
-import type { Engine } from "../../durable/durable.ts";
+import type { Engine } from "../../durable/engine.ts";
 import { laneTarget } from "../../durable/poke-targets.ts";
 import { adoptFound } from "../../job/journal/adopt-found.ts";
 import { readRents } from "../../job/journal/rents.ts";
@@ -22,7 +22,7 @@ import { compareSolanaOrders, type LateTransaction } from "./compare-solana-orde
 import { findReturnedRents } from "./find-returned-rents.ts";
 import { hasLeftovers } from "./has-leftovers.ts";
 import { landedEvents } from "./landed-events.ts";
-import { seeTransactions } from "./see-transactions.ts";
+import { readTransactionOutcomes } from "./read-transaction-outcomes.ts";
 import { startFollowingSolana } from "./start-following-solana.ts";
 import { readFinalWitness, readWatched, readWatchedOrders, readWatchedWork } from "./watched-transactions.ts";
 
@@ -48,8 +48,9 @@ const leftoversEverySeconds = 5;
 const compareEveryMs = 5_000;
 
 /**
- * Takes in what the chain reports about our transactions. There is no scan of blocks: what others do to orders is found by
- * comparing undecided orders with their accounts. Returns whether something was written. Whatever it throws, it can be called again.
+ * Takes in what the chain reports about our transactions. There is no scan of blocks: what others do to orders is found
+ * by comparing undecided orders with their accounts. Returns whether something was written. Whatever it throws, it can
+ * be called again.
  */
 export async function advanceSolana(following: FollowingSolana): Promise<boolean> {
 	const { chain, pool, log } = following;
@@ -70,8 +71,8 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	}
 	if (!finalized.timestamp || !confirmed.timestamp)
 		throw new Error(`chain ${chainId} returned no block time`);
-	const [stock, watched, witness] = await Promise.all([
-		readStock(chain),
+	const [inventory, watched, witness] = await Promise.all([
+		readInventory(chain),
 		readWatched(pool, chainId),
 		readFinalWitness(pool, {
 			chainId,
@@ -79,7 +80,7 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 			upTo: head.finalizedNumber,
 		}),
 	]);
-	const seen = await seeTransactions({ chain, watched, witness, finalized, confirmed });
+	const seen = await readTransactionOutcomes({ chain, watched, witness, finalized, confirmed });
 	const { vanished, isComplete } = seen;
 	if (!isComplete)
 		log.warn({ chainId, slot: finalized.slot }, "the node does not return all final transactions");
@@ -126,7 +127,7 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 		landed: await describe({ following, landed: seen.landed }),
 		vanished,
 		dueOrderIds: await readWatchedOrders(pool, { chainId, hashes: expired }),
-		stock,
+		inventory,
 		vault: toSolanaWord(deployment.program.vault),
 		...(isComplete && { finalized }),
 		...(isComplete && holdings.slot <= finalized.slot && { holdings }),
@@ -180,7 +181,7 @@ async function compare(
 }
 
 /** Reads what the vault holds, and what may leave it. */
-async function readStock(chain: SolanaChain): Promise<AppliedSlots["stock"]> {
+async function readInventory(chain: SolanaChain): Promise<AppliedSlots["inventory"]> {
 	const { balances, payable } = await readVault(chain, { commitment: "confirmed" });
 	return [...balances].map(([token, balance]) => ({ token, balance, payable: payable.get(token) ?? 0n }));
 }
@@ -218,7 +219,8 @@ async function describe({
 }
 
 /**
- * Pokes a lane if rents can be fetched or transactions of a removed fee payer are left. No job is for them: any lane does it.
+ * Pokes a lane if rents can be fetched or transactions of a removed fee payer are left. No job is for them: any lane
+ * does it.
  */
 async function pokeForLeftovers(
 	{ chain: { chainId }, pool, engine, relayers }: FollowingSolana,

@@ -2,12 +2,13 @@ import { type Amount, greater } from "@geoswap/protocol";
 import { type Hash, type Hex, hexToBytes, zeroHash } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
+import { countFailures } from "../../job/count-failures.ts";
 import { finishJobs } from "../../job/finish-jobs.ts";
 import { saveRents } from "../../job/journal/rents.ts";
 import { settleNonces } from "../../job/journal/settle-nonces.ts";
-import { strikeJobs } from "../../job/strike-jobs.ts";
 import { undoJobs } from "../../job/undo-jobs.ts";
 import { markDepositsFinal } from "../../money/exposure.ts";
+import { saveInventory } from "../../money/inventory/inventory-balance.ts";
 import { bookFinal } from "../../money/ledger/book-final.ts";
 import {
 	addToLedgerBalances,
@@ -15,7 +16,6 @@ import {
 	type SlotHoldings,
 } from "../../money/ledger/book-unattributed.ts";
 import { readOpeningNumber } from "../../money/ledger/post-opening.ts";
-import { saveStock } from "../../money/stock/stock-balance.ts";
 import { type FollowedHead, lockHead, slotHash } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { deleteUnreadBlocksAbove } from "../../swap/due/unread-blocks.ts";
@@ -42,7 +42,7 @@ export type AppliedSlots = {
 	/** Holdings at a slot up to which all our transactions are known. */
 	holdings?: SlotHoldings;
 	/** The vault's current balances, and what the program lets leave it now. */
-	stock: readonly { token: Hex; balance: bigint; payable: Amount }[];
+	inventory: readonly { token: Hex; balance: bigint; payable: Amount }[];
 	vault: Hex;
 };
 
@@ -69,9 +69,9 @@ export async function applySlots(
 	if (filled.length > 0) await takeUpUnknownOrders(db, filled);
 	await finishJobs(db, { chainId, events });
 	await markLanded(db, applied);
-	// A confirmed transaction stays, as far as anyone has seen, so jobs get their strike without further confirmations.
-	const struck = landed.some((transaction) => transaction.events.length === 0)
-		? await strikeJobs(db, { chainId, headNumber: Number.MAX_SAFE_INTEGER })
+	// A confirmed transaction stays, as far as anyone has seen, so jobs count their failure without further confirmations.
+	const failed = landed.some((transaction) => transaction.events.length === 0)
+		? await countFailures(db, { chainId, headNumber: Number.MAX_SAFE_INTEGER })
 		: [];
 
 	const number = Math.max(confirmed.slot, head.number);
@@ -115,22 +115,25 @@ export async function applySlots(
 	const orderIds = [
 		...new Set([
 			...events.flatMap((event) => event.orderId ?? []),
-			...struck,
+			...failed,
 			...undone,
 			...applied.dueOrderIds,
 		]),
 	];
 	await markOrders(db, orderIds);
 	// Last: every submit to a token of this chain waits for these rows.
-	await saveStock(db, {
+	await saveInventory(db, {
 		chainId,
 		blockNumber: number,
-		stock: applied.stock.map(({ payable, ...held }) => ({ ...held, outflowAvailable: greater(payable, 0n) })),
+		inventory: applied.inventory.map(({ payable, ...held }) => ({
+			...held,
+			outflowAvailable: greater(payable, 0n),
+		})),
 	});
 	// A deposit may be found only after its slot was final.
 	const after = Math.min(head.finalizedNumber, ...landed.map(({ slot }) => slot - 1));
 	await markDepositsFinal(db, { chainId, after, upTo: finalizedNumber });
-	return { hasRequeued: struck.length + undone.length > 0, hash, unbooked };
+	return { hasRequeued: failed.length + undone.length > 0, hash, unbooked };
 }
 
 /** Deletes the events of dropped transactions. Their bytes may land again: their lanes go on sending them. */
@@ -201,7 +204,7 @@ async function markLanded(db: Database, { chainId, landed }: AppliedSlots): Prom
 async function book(
 	db: Database,
 	{
-		applied: { chainId, vault, stock },
+		applied: { chainId, vault, inventory },
 		finalizedNumber,
 		after,
 		upTo,
@@ -217,7 +220,7 @@ async function book(
 	},
 ): Promise<string[]> {
 	const gas = await settleNonces(db, { chainId, finalizedNumber });
-	const assets = stock.map(({ token }) => token);
+	const assets = inventory.map(({ token }) => token);
 	const { unbooked, booked } = await bookFinal(db, { chainId, after, upTo, gas, vaults: [vault], assets });
 	await addToLedgerBalances(
 		db,

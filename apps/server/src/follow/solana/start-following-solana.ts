@@ -30,7 +30,7 @@ export async function startFollowingSolana({
 		const opening = await postOpening(db, {
 			chainId,
 			blockNumber: holdings.slot,
-			balances: [...holdings.vault].map(([token, amount]) => ({ account: "stock", token, amount })),
+			balances: [...holdings.vault].map(([token, amount]) => ({ account: "inventory", token, amount })),
 		});
 		await addToLedgerBalances(
 			db,

@@ -20,7 +20,7 @@ export type JobChange = {
 	notBeforeBlock?: number;
 	/** True if it travels alone from now on. */
 	alone?: boolean;
-	strikes?: 0 | 1;
+	failures?: 0 | 1;
 };
 
 /** A leased job with its signed transaction, or with a change if it has none. */
@@ -84,7 +84,7 @@ export async function journalLease(
 			select next_nonce from lanes where chain_id = $1 and relayer = $2 for update
 		), change as materialized (
 			select * from unnest($4::uuid[], $5::text[], $6::bytea[], $7::text[], $8::bigint[], $9::boolean[], $10::int[])
-				as change (swap_id, kind, hash, reason, not_before_block, alone, strikes)
+				as change (swap_id, kind, hash, reason, not_before_block, alone, failures)
 		), held as materialized (
 			select jobs.swap_id, jobs.kind from jobs join lane on true
 			where jobs.chain_id = $1 and jobs.relayer = $2 and jobs.lease = $3 and jobs.state = 'queued'
@@ -111,11 +111,11 @@ export async function journalLease(
 				not_before_block = case when sent.hash is not null or is_kept then jobs.not_before_block
 					else coalesce(change.not_before_block, jobs.not_before_block) end,
 				alone = jobs.alone or (sent.hash is null and not is_kept and change.alone),
-				strikes = jobs.strikes + case when sent.hash is null and not is_kept then change.strikes else 0 end,
+				failures = jobs.failures + case when sent.hash is null and not is_kept then change.failures else 0 end,
 				updated_at = case when sent.hash is null and (is_kept or change.is_empty) then jobs.updated_at else now() end
 			from (
 				select change.*, change.hash is not null and not exists (select from fit) as is_kept,
-					reason is null and not_before_block is null and not alone and strikes = 0 as is_empty
+					reason is null and not_before_block is null and not alone and failures = 0 as is_empty
 				from change join held using (swap_id, kind)
 			) change
 			left join journalled sent on sent.hash = change.hash and sent.state not in ('mined', 'final')
@@ -135,7 +135,7 @@ export async function journalLease(
 			outcomes.map(({ change }) => change.refuse ?? null),
 			outcomes.map(({ change }) => change.notBeforeBlock ?? null),
 			outcomes.map(({ change }) => change.alone ?? false),
-			outcomes.map(({ change }) => change.strikes ?? 0),
+			outcomes.map(({ change }) => change.failures ?? 0),
 			nonce,
 			...transactionColumns(transactions),
 			...(proven.length > 0

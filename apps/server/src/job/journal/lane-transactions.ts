@@ -91,10 +91,12 @@ export async function insertAttempts(
 	lane: LaneId,
 	transactions: readonly LaneTransaction[],
 	{
-		strikesJobs = false,
+		countsFailures = false,
 	}: {
-		/** True if the call is given up because of its jobs: they are struck, and stay with the nonce until it is spent. */
-		strikesJobs?: boolean;
+		/**
+		 * True if the call is given up because of its jobs: each counts a failure and stays with the nonce until it is spent.
+		 */
+		countsFailures?: boolean;
 	} = {},
 ): Promise<LaneTransaction[]> {
 	const { rows } = await db.query<{ nonce: number }>(
@@ -104,12 +106,12 @@ export async function insertAttempts(
 				select from lane_transactions settled where settled.chain_id = $1 and settled.relayer = $2
 					and settled.nonce = t.nonce and settled.state in ('mined', 'final')
 			) on conflict do nothing returning nonce
-		), struck as (
-			update jobs set strikes = strikes + 1, alone = true, updated_at = now()
+		), failed as (
+			update jobs set failures = failures + 1, alone = true, updated_at = now()
 			where $13 and chain_id = $1 and relayer = $2 and state = 'sent' and nonce in (select nonce from inserted)
 		)
 		select nonce from inserted`,
-		[...laneColumns(lane), ...transactionColumns(transactions), strikesJobs],
+		[...laneColumns(lane), ...transactionColumns(transactions), countsFailures],
 	);
 	return transactions.filter(({ nonce }) => rows.some((row) => row.nonce === nonce));
 }

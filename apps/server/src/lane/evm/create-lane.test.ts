@@ -38,7 +38,7 @@ import {
 import { plainPayments } from "../../../test/lane/payment-facts.ts";
 import { takeDue, waitForOrder } from "../../../test/swap/due-orders.ts";
 import { answeringTraces } from "../../../test/telemetry/answering-traces.ts";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { encodeBundle } from "../../chain/evm/send/encode-bundle.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import { laneKey } from "../../durable/poke-targets.ts";
@@ -50,7 +50,7 @@ import { lanesByChain } from "../lanes-by-chain.ts";
 import { createLane } from "./create-lane.ts";
 
 const policy = { bundleSize: 20, replaceAfterBlocks: 5, minimumTipWei: "1000000", finalitySeconds: 5 };
-const stock: Delivery = { kind: "stock", amount: 9_950_000n };
+const inventory: Delivery = { kind: "inventory", amount: 9_950_000n };
 
 let scene: LaneScene;
 beforeAll(async () => {
@@ -107,7 +107,7 @@ function startLanes({
 }
 
 /** Runs a lane as if it were poked after the follower has seen the newest block. */
-async function pump(chain: EvmChain, options: Parameters<typeof startLanes>[0] = {}): Promise<void> {
+async function runLane(chain: EvmChain, options: Parameters<typeof startLanes>[0] = {}): Promise<void> {
 	await followHead(scene.pool, chain);
 	await startLanes(options)(chain);
 }
@@ -126,7 +126,7 @@ test("ops share one transaction; one with an authorization is sent alone, and th
 	await expect
 		.poll(
 			async () => {
-				await pump(scene.origin);
+				await runLane(scene.origin);
 				return nonces(activating.map((order) => order.swapId));
 			},
 			{ timeout: 10_000 },
@@ -137,7 +137,7 @@ test("ops share one transaction; one with an authorization is sent alone, and th
 	await scene.pool.query("update jobs set state = 'done' where kind = 'open'");
 
 	const later = [await open(first, false), await open(second, false), await open(second, true)];
-	await pump(scene.origin);
+	await runLane(scene.origin);
 	const jobs = await Promise.all(later.map(({ swapId }) => readJob(scene.pool, swapId, "open")));
 	await expect.poll(() => states(later.map(({ order }) => order))).toEqual([1, 1, 1]);
 	expect(jobs[0]?.nonce).toBe(jobs[1]?.nonce);
@@ -161,11 +161,11 @@ test("orders of one wallet share a transaction; if its balance pays for one of t
 		await open(poor, false, { inputAmount: 60_000_000n }),
 		await open(honest, false),
 	];
-	await pump(scene.origin);
+	await runLane(scene.origin);
 	await expect.poll(() => states(opens.map(({ order }) => order))).toEqual([1, 1, 1, 1, 0, 1]);
 	expect(await bundlesOf(opens)).toEqual([[0, 1, 2, 3, 5]]);
 	const jobs = await Promise.all(opens.map(({ swapId }) => readJob(scene.pool, swapId, "open")));
-	expect(jobs.map(({ state, strikes }) => [state, strikes])).toEqual(
+	expect(jobs.map(({ state, failures }) => [state, failures])).toEqual(
 		opens.map((_, i) => (i === 4 ? ["queued", 1] : ["sent", 0])),
 	);
 });
@@ -181,7 +181,7 @@ test("an order whose wallet spends its input just before the block fails no othe
 	});
 	const spend = () =>
 		sendAsAnyone(chains.origin, { to: assetOf(chains.origin, "USDC"), data: transfer }, hostile);
-	await pump(origin, { origin: sendingAfter(origin, spend) });
+	await runLane(origin, { origin: sendingAfter(origin, spend) });
 	await expect.poll(() => states(opens.map(({ order }) => order))).toEqual([1, 0, 1]);
 	expect(await bundlesOf(opens)).toEqual([[0, 1, 2]]);
 });
@@ -194,7 +194,7 @@ test("orders of different escrows share no transaction", async () => {
 		"update jobs set order_terms = order_terms || jsonb_build_object('escrow', $2::text) where swap_id = $1",
 		[opens[1]?.swapId, randomWord()],
 	);
-	await pump(scene.origin);
+	await runLane(scene.origin);
 	expect(await bundlesOf(opens)).toEqual([[0, 2]]);
 	await expect.poll(() => states([0, 2].flatMap((i) => opens[i]?.order ?? []))).toEqual([1, 1]);
 });
@@ -202,7 +202,7 @@ test("orders of different escrows share no transaction", async () => {
 test("an op that the chain refuses fails no other op, gets three tries, and wakes its swap", async () => {
 	const [honest, other] = await Promise.all([newWallet(scene), newWallet(scene)]);
 	await Promise.all([open(honest, true), open(other, true)]);
-	await pump(scene.origin);
+	await runLane(scene.origin);
 
 	const poor = await open(other, false, { inputAmount: 10n ** 12n });
 	const forged = await open(other, false);
@@ -215,10 +215,10 @@ test("an op that the chain refuses fails no other op, gets three tries, and wake
 	for (let block = 0; block < 3; block++) {
 		if (block > 0) {
 			for (const { swapId } of [poor, forged]) {
-				expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "queued", strikes: block });
+				expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "queued", failures: block });
 			}
 		}
-		await pump(scene.origin);
+		await runLane(scene.origin);
 		await scene.chains.origin.testClient.mine({ blocks: 1 });
 	}
 	await expect.poll(() => states([good.order, poor.order, forged.order])).toEqual([1, 0, 0]);
@@ -259,7 +259,7 @@ test("an open that gives no valid transaction is refused and its swap is due, an
 		unfit.push(swapId);
 	}
 	const good = await open(wallet, true);
-	await pump(scene.origin);
+	await runLane(scene.origin);
 	await expect.poll(() => states([good.order])).toEqual([1]);
 	const { rows } = await pool.query("select reason from jobs where state = 'refused'");
 	expect(rows).toEqual(unfit.map(() => ({ reason: "reverted" })));
@@ -274,26 +274,26 @@ test("fills share one transaction without those that would fail, which are refus
 	const refusing = toWord(destination.deployment.contracts.escrow);
 	const router: Delivery = { kind: "router", budget: 10_000_000n, fees: [3000] };
 	const cases = [
-		{ delivery: stock, terms: {}, ends: { state: "sent" } },
-		{ delivery: stock, terms: {}, ends: { state: "sent" } },
+		{ delivery: inventory, terms: {}, ends: { state: "sent" } },
+		{ delivery: inventory, terms: {}, ends: { state: "sent" } },
 		{ delivery: router, terms: { outputToken: orb, minOutput: 1n }, ends: { state: "sent" } },
 		{
-			delivery: { kind: "stock", amount: 10n ** 15n },
+			delivery: { kind: "inventory", amount: 10n ** 15n },
 			terms: { outputToken: eth, minOutput: 1n },
 			ends: { state: "sent" },
 		},
 		{
 			delivery: router,
 			terms: { outputToken: orb, minOutput: 10n ** 30n },
-			ends: { state: "queued", alone: true, strikes: 1 },
+			ends: { state: "queued", alone: true, failures: 1 },
 		},
 		{
-			delivery: { kind: "stock", amount: 10n ** 15n },
+			delivery: { kind: "inventory", amount: 10n ** 15n },
 			terms: {},
 			ends: { state: "refused", reason: "liquidity" },
 		},
 		{
-			delivery: { kind: "stock", amount: 10n ** 15n },
+			delivery: { kind: "inventory", amount: 10n ** 15n },
 			terms: { outputToken: eth, minOutput: 1n, recipient: refusing },
 			ends: { state: "refused", reason: "recipient" },
 		},
@@ -303,7 +303,7 @@ test("fills share one transaction without those that would fail, which are refus
 		const order = await newOrder(scene, { wallet: randomWord(), ...terms });
 		swapIds.push(await queueFillOf(order, { ...delivery } as Delivery));
 	}
-	await pump(destination);
+	await runLane(destination);
 	const jobs = await Promise.all(swapIds.map((swapId) => readJob(pool, swapId, "fill")));
 	expect(jobs).toMatchObject(cases.map(({ ends }) => ends));
 	const sent = jobs.filter((job) => job.state === "sent");
@@ -314,9 +314,9 @@ test("fills share one transaction without those that would fail, which are refus
 test("a fill of the native token that is sent alone has enough gas for its payment", async () => {
 	const outputToken = toWord(assetOf(scene.chains.destination, "ETH"));
 	const order = await newOrder(scene, { wallet: randomWord(), outputToken, minOutput: 1n });
-	const delivery: Delivery = { kind: "stock", amount: 10n ** 15n };
+	const delivery: Delivery = { kind: "inventory", amount: 10n ** 15n };
 	await queueWork(scene.pool, order, { kind: "fill", payload: { delivery } });
-	await pump(scene.destination);
+	await runLane(scene.destination);
 	await expect.poll(() => vaultState(orderId(order))).toBe(1);
 });
 
@@ -327,7 +327,7 @@ test("a fill through the router is refused if it would deliver less than the fre
 	const swapId = await queueFillOf(order, delivery);
 	for (let block = 0; block < 3; block++) {
 		expect((await readJob(scene.pool, swapId, "fill")).state).toBe("queued");
-		await pump(scene.destination, { freshMinimum: () => 10n ** 30n });
+		await runLane(scene.destination, { freshMinimum: () => 10n ** 30n });
 		await scene.chains.destination.testClient.mine({ blocks: 1 });
 	}
 	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "refused", reason: "price" });
@@ -337,13 +337,13 @@ test("a fill through the router is refused if it would deliver less than the fre
 test("a fill pays the amount that may be delivered at signing, and waits while there is no price", async () => {
 	const { pool, chains, destination } = scene;
 	const order = await newOrder(scene, { wallet: randomWord() });
-	const swapId = await queueWork(pool, order, { kind: "fill", payload: { delivery: stock } });
-	await pump(destination, { deliveryNow: () => "no-price" });
-	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+	const swapId = await queueWork(pool, order, { kind: "fill", payload: { delivery: inventory } });
+	await runLane(destination, { deliveryNow: () => "no-price" });
+	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", failures: 0 });
 	expect(await vaultState(orderId(order))).toBe(0);
 
 	await chains.destination.testClient.mine({ blocks: 1 });
-	await pump(destination, { deliveryNow: () => ({ kind: "stock", amount: 9_910_000n }) });
+	await runLane(destination, { deliveryNow: () => ({ kind: "inventory", amount: 9_910_000n }) });
 	await expect.poll(() => vaultState(orderId(order))).toBe(1);
 	const paid = await chains.destination.publicClient.readContract({
 		abi: erc20Abi,
@@ -362,10 +362,10 @@ test("a fill is refused once its input is worth less than the minimum, unless it
 	];
 	const swapIds: string[] = [];
 	for (const order of orders) {
-		swapIds.push(await queueWork(pool, order, { kind: "fill", payload: { delivery: stock } }));
+		swapIds.push(await queueWork(pool, order, { kind: "fill", payload: { delivery: inventory } }));
 	}
 	await pool.query("update swaps set status = 'settled' where id = $1", [swapIds[0]]);
-	await pump(destination, { deliveryNow: () => "below-minimum" });
+	await runLane(destination, { deliveryNow: () => "below-minimum" });
 	const jobs = await Promise.all(swapIds.map((id) => readJob(pool, id, "fill")));
 	expect(jobs).toMatchObject([{ state: "sent" }, { state: "refused", reason: "price" }]);
 	await expect.poll(() => Promise.all(orders.map((order) => vaultState(orderId(order))))).toEqual([1, 0]);
@@ -384,8 +384,8 @@ test("a fill whose bundle leaves it too little is retried alone in the next bloc
 	const read = () => Promise.all(swapIds.map((swapId) => readJob(pool, swapId, "fill")));
 	await followHead(pool, destination);
 	await startLanes({ freshMinimum })(destination);
-	expect(await read()).toMatchObject([{ state: "sent" }, { state: "queued", alone: true, strikes: 1 }]);
-	await pump(destination, { freshMinimum });
+	expect(await read()).toMatchObject([{ state: "sent" }, { state: "queued", alone: true, failures: 1 }]);
+	await runLane(destination, { freshMinimum });
 	expect(await read()).toMatchObject([{ state: "sent" }, { state: "sent" }]);
 });
 
@@ -393,9 +393,9 @@ test("nothing is signed for an order that is past its deadline", async () => {
 	const wallet = await newWallet(scene);
 	const expired = await open(wallet, true);
 	const order = await newOrder(scene, { wallet: randomWord() });
-	const late = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: stock } });
-	await pump(scene.origin, { nowMs: () => Date.now() + 61_000 });
-	await pump(scene.destination, { nowMs: () => Date.now() + 116_000 });
+	const late = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: inventory } });
+	await runLane(scene.origin, { nowMs: () => Date.now() + 61_000 });
+	await runLane(scene.destination, { nowMs: () => Date.now() + 116_000 });
 	expect(await readJob(scene.pool, expired.swapId, "open")).toMatchObject({
 		state: "refused",
 		reason: "expired",
@@ -407,7 +407,7 @@ test("releases go before all other jobs, and are sent as the whole attested list
 	const { pool, origin, chains } = scene;
 	const wallet = await newWallet(scene);
 	const opened = [await open(wallet, true), await open(wallet, true), await open(wallet, true)];
-	await pump(origin);
+	await runLane(origin);
 	const another = await open(wallet, false);
 	const orders = opened.map(({ order }) => order);
 	const attestationId = await attested("Release", orders);
@@ -415,7 +415,7 @@ test("releases go before all other jobs, and are sent as the whole attested list
 	await pool.query("update jobs set attestation_id = $1 where kind = 'release'", [attestationId]);
 	// Someone else released one of them meanwhile: the others are still released.
 	await sendAsAnyone(chains.origin, await releaseOne(orders.slice(1, 2)));
-	await pump(origin, { bundleSize: 1 });
+	await runLane(origin, { bundleSize: 1 });
 	await expect.poll(() => states(orders)).toEqual([2, 2, 2]);
 	const jobs = await Promise.all(opened.map(({ swapId }) => readJob(pool, swapId, "release")));
 	expect(jobs).toMatchObject([{ state: "sent" }, { state: "queued" }, { state: "sent" }]);
@@ -427,17 +427,17 @@ test("voids close orders, and a refund without attesters waits until the escrow 
 	const { pool, origin, destination } = scene;
 	const wallet = await newWallet(scene);
 	const { order, swapId } = await open(wallet, true);
-	await pump(origin);
+	await runLane(origin);
 	await queueWork(pool, order, { kind: "void", payload: {} });
 	await queueWork(pool, order, { kind: "refund", payload: { attested: false } });
-	await pump(destination);
-	await pump(origin);
+	await runLane(destination);
+	await runLane(origin);
 	await expect.poll(() => vaultState(orderId(order))).toBe(2);
 	await expect.poll(() => states([order])).toEqual([1]);
-	expect(await readJob(pool, swapId, "refund")).toMatchObject({ state: "queued", strikes: 1 });
+	expect(await readJob(pool, swapId, "refund")).toMatchObject({ state: "queued", failures: 1 });
 });
 
-test("a fill that the signer refuses for good gets strikes and is refused, and holds up no other", async () => {
+test("a fill that the signer refuses for good gets failures and is refused, and holds up no other", async () => {
 	const { pool, destination, chains } = scene;
 	const [bad, good] = [await queueFill(), await queueFill()];
 	const accounts = scene.relayers.map((account): LocalAccount => {
@@ -452,7 +452,7 @@ test("a fill that the signer refuses for good gets strikes and is refused, and h
 	});
 	await expect
 		.poll(async () => {
-			await pump(destination, { accounts });
+			await runLane(destination, { accounts });
 			await chains.destination.testClient.mine({ blocks: 1 });
 			return (await readJob(pool, bad.swapId, "fill")).state;
 		})
@@ -464,12 +464,12 @@ test("a fill that the signer refuses for good gets strikes and is refused, and h
 test("a journalled transaction that was not sent is sent later, byte for byte, and nothing is signed until then", async () => {
 	const { pool, destination } = scene;
 	const [first, second] = [await queueFill(), await queueFill()];
-	await pump(destination, { destination: unableToSend(destination), bundleSize: 1 });
+	await runLane(destination, { destination: unableToSend(destination), bundleSize: 1 });
 	const { rows: before } = await openTransactions(destination);
 	expect(before).toMatchObject([{ state: "signed" }]);
 	expect((await readJob(pool, second.swapId, "fill")).state).toBe("queued");
 
-	await pump(destination, { bundleSize: 1 });
+	await runLane(destination, { bundleSize: 1 });
 	await expect.poll(() => vaultState(orderId(first.order))).toBe(1);
 	await expect.poll(() => vaultState(orderId(second.order))).toBe(1);
 	const { rows: after } = await openTransactions(destination);
@@ -482,7 +482,7 @@ test("a stuck transaction is replaced by the same call at a 25 % higher fee, and
 	await testClient.setAutomine(false);
 	try {
 		const kept = await queueFill();
-		await pump(destination, { bundleSize: 1 });
+		await runLane(destination, { bundleSize: 1 });
 		await followHead(pool, destination, { blocksAhead: 5 });
 		await startLanes()(destination);
 		const { rows } = await openTransactions(destination);
@@ -495,7 +495,7 @@ test("a stuck transaction is replaced by the same call at a 25 % higher fee, and
 		await settleAll();
 
 		const late = await queueFill();
-		await pump(destination);
+		await runLane(destination);
 		await followHead(pool, destination, { blocksAhead: 5 });
 		await startLanes({ nowMs: () => Date.now() + 116_000 })(destination);
 		await testClient.mine({ blocks: 1 });
@@ -531,28 +531,30 @@ test("a transaction whose fee the chain refuses is signed again with a higher fe
 test("a transaction that was not sent is cancelled if its fill is too late by then", async () => {
 	const { pool, destination } = scene;
 	const { order } = await queueFill();
-	await pump(destination, { destination: unableToSend(destination) });
+	await runLane(destination, { destination: unableToSend(destination) });
 	await followHead(pool, destination, { blocksAhead: 5 });
 	await startLanes({ nowMs: () => Date.now() + 116_000 })(destination);
 	expect(await vaultState(orderId(order))).toBe(0);
 	expect(await journal(destination)).toEqual(["fill signed", "cancel broadcast"]);
 });
 
-test("an op whose authorization the chain refuses is cancelled at once and gets a strike, and the others go on", async () => {
+test("an op whose authorization the chain refuses is cancelled at once and counts a failure, and the others go on", async () => {
 	const { pool, origin } = scene;
 	const other = await newWallet(scene);
 	await open(other, true);
-	await pump(origin);
+	await runLane(origin);
 	await settleAll();
 
 	const refused = await open(await newWallet(scene), true);
 	const behind = await open(other, false);
-	await pump(origin, { origin: refusing(origin, { message: "authority already reserved", prefix: "0x04" }) });
+	await runLane(origin, {
+		origin: refusing(origin, { message: "authority already reserved", prefix: "0x04" }),
+	});
 	expect(await journal(origin)).toEqual(["open signed", "cancel broadcast", "open broadcast"]);
 	await expect.poll(() => states([refused.order, behind.order])).toEqual([0, 1]);
 	expect(await readJob(pool, refused.swapId, "open")).toMatchObject({
 		state: "sent",
-		strikes: 1,
+		failures: 1,
 		alone: true,
 	});
 });
@@ -560,7 +562,9 @@ test("an op whose authorization the chain refuses is cancelled at once and gets 
 test("an op is not cancelled because of a rate limit or a fee that is too low", async () => {
 	const { pool, origin } = scene;
 	const { order, swapId } = await open(await newWallet(scene), true);
-	await pump(origin, { origin: refusing(origin, { message: "max fee per gas less than block base fee" }) });
+	await runLane(origin, {
+		origin: refusing(origin, { message: "max fee per gas less than block base fee" }),
+	});
 	expect(await journal(origin)).toEqual(["open signed"]);
 	const answers = [
 		{ code: -32_005, message: "daily request count exceeded, request rate limited" },
@@ -571,8 +575,8 @@ test("an op is not cancelled because of a rate limit or a fee that is too low", 
 		await startLanes({ origin: refusing(origin, answer) })(origin);
 		expect(await journal(origin)).toEqual(["open signed"]);
 	}
-	expect(await readJob(pool, swapId, "open")).toMatchObject({ state: "sent", strikes: 0 });
-	await pump(origin);
+	expect(await readJob(pool, swapId, "open")).toMatchObject({ state: "sent", failures: 0 });
+	await runLane(origin);
 	await expect.poll(() => states([order])).toEqual([1]);
 });
 
@@ -588,8 +592,8 @@ test("a refused call with a high enough fee is cancelled, and a refused cancel s
 		await startLanes(refuseAll)(destination);
 		expect(await journal(destination)).toEqual(["fill signed", "cancel signed"]);
 	}
-	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent", strikes: 1 });
-	await pump(destination);
+	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent", failures: 1 });
+	await runLane(destination);
 	expect(await journal(destination)).toEqual(["fill signed", "cancel broadcast"]);
 });
 
@@ -597,7 +601,7 @@ test("a fill is sent even if the lookup of traces never answers", async () => {
 	const { pool, destination } = scene;
 	const { order } = await queueFill();
 	const never = answeringTraces(pool, () => new Promise(() => {}));
-	await pump(destination, { pool: never, tracer: { begin: unexpected, record: unexpected } });
+	await runLane(destination, { pool: never, tracer: { begin: unexpected, record: unexpected } });
 	await expect.poll(() => vaultState(orderId(order))).toBe(1);
 });
 
@@ -614,9 +618,9 @@ test("a transaction that cannot be sent is traced once, however often it is trie
 		},
 	};
 	for (let run = 0; run < 4; run++) {
-		await pump(destination, { ...traced, destination: unableToSend(destination) });
+		await runLane(destination, { ...traced, destination: unableToSend(destination) });
 	}
-	await pump(destination, traced);
+	await runLane(destination, traced);
 	await vi.waitFor(() =>
 		expect(told).toEqual(["transaction signed 0", "transaction sent 0 unsent", "transaction sent 0 sent"]),
 	);
@@ -628,7 +632,7 @@ test("a relayer without funds signs nothing more, gives its jobs to others, and 
 	const value = await destination.client.getBalance({ address });
 	await chains.destination.testClient.setBalance({ address, value: 0n });
 	const first = await queueFill();
-	await pump(destination);
+	await runLane(destination);
 	const second = await queueFill();
 	await followHead(pool, destination, { blocksAhead: 4 });
 	await startLanes()(destination);
@@ -644,7 +648,7 @@ test("a relayer without funds signs nothing more, gives its jobs to others, and 
 
 	await chains.destination.testClient.setBalance({ address, value });
 	const third = await queueFill();
-	await pump(destination);
+	await runLane(destination);
 	await expect.poll(() => vaultState(orderId(third.order))).toBe(1);
 	const { rows } = await openTransactions(destination);
 	const ownRows = rows.filter(({ relayer }) => toHex(relayer) === address.toLowerCase());
@@ -660,7 +664,7 @@ test("a stuck transaction is replaced even if the node has no old state", async 
 	await chains.destination.testClient.setAutomine(false);
 	try {
 		await queueFill();
-		await pump(destination);
+		await runLane(destination);
 		await followHead(pool, destination, { blocksAhead: 5 });
 		await startLanes({ destination: forgetful(destination) })(destination);
 		expect((await openTransactions(destination)).rows).toHaveLength(2);
@@ -673,7 +677,7 @@ test("a stuck transaction is replaced even if the node has no old state", async 
 test("a transaction in a block that the follower has not seen yet is not replaced, however far behind it is", async () => {
 	const { pool, destination } = scene;
 	const { order } = await queueFill();
-	await pump(destination);
+	await runLane(destination);
 	await expect.poll(() => vaultState(orderId(order))).toBe(1);
 	await followHead(pool, destination, { blocksAhead: 5 });
 	await startLanes()(destination);
@@ -687,7 +691,7 @@ test("a replacement keeps the authorization that its op needs", async () => {
 	const { order } = await open(await newWallet(scene), true);
 	await chains.origin.testClient.setAutomine(false);
 	try {
-		await pump(origin);
+		await runLane(origin);
 		await followHead(pool, origin, { blocksAhead: 5 });
 		await startLanes()(origin);
 		await chains.origin.testClient.mine({ blocks: 1 });
@@ -794,7 +798,7 @@ function queueFillOf(order: Order, delivery: Delivery): Promise<string> {
 
 async function queueFill(): Promise<{ order: Order; swapId: string }> {
 	const order = await newOrder(scene, { wallet: randomWord() });
-	const swapId = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: stock } });
+	const swapId = await queueWork(scene.pool, order, { kind: "fill", payload: { delivery: inventory } });
 	return { order, swapId };
 }
 

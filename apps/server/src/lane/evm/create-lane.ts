@@ -1,7 +1,7 @@
-import type { Pump } from "../../durable/durable.ts";
+import type { Handler } from "../../durable/engine.ts";
 import { laneKey } from "../../durable/poke-targets.ts";
 import { createLeaseTime } from "../lease-time.ts";
-import { lookAtLane } from "../look-at-lane.ts";
+import { loadLaneState } from "../load-lane-state.ts";
 import { traceTransaction } from "../trace-transaction.ts";
 import { wakeSwaps } from "../wake-swaps.ts";
 import { catchUpNonce } from "./catch-up-nonce.ts";
@@ -16,13 +16,14 @@ const maxUnderWay = 16;
 /** Places among these that are kept for releases: a release that comes too late is a double payment. */
 const placesForReleases = 4;
 /** Number of discarded bundles after which a run leaves the rest of the jobs to the next run. */
-const mostUndone = 5;
+const maxUndone = 5;
 
 /**
- * Creates the lanes of a chain, each the only writer of its relayer's nonces. A run sends stuck transactions, then takes jobs
- * until none is left, and waits for nothing. All its state is in the store, so it can be repeated from any point.
+ * Creates the lanes of a chain, each the only writer of its relayer's nonces. A run sends stuck transactions, then
+ * takes jobs until none is left, and waits for nothing. All its state is in the store, so it can be repeated from any
+ * point.
  */
-export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & LaneChain): Pump {
+export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & LaneChain): Handler {
 	const lanes = new Map(
 		accounts.map((account): [string, Lane] => {
 			const id = { chainId: chain.chainId, relayer: account.address };
@@ -34,7 +35,7 @@ export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & Lane
 	const knowsNonce = new Set<string>();
 
 	async function run(key: string, lane: Lane): Promise<void> {
-		const view = await lookAtLane(lane.pool, lane.id, { relayers });
+		const view = await loadLaneState(lane.pool, lane.id, { relayers });
 		if (!view) return;
 		const { head, hasWork, hasRemovals } = view;
 		if (!knowsNonce.has(key) || view.nextNonce === undefined) {
@@ -46,7 +47,7 @@ export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & Lane
 		const isGivenBack = view.hasOrphans && (await endOrphans(lane, { relayers, head }));
 		let mayHaveWork = hasWork || pushed.isRequeued || isGivenBack;
 		let undone = 0;
-		while (mayHaveWork && underWay !== undefined && underWay < maxUnderWay && undone < mostUndone) {
+		while (mayHaveWork && underWay !== undefined && underWay < maxUnderWay && undone < maxUndone) {
 			const startMs = lane.nowMs();
 			const releasesOnly = underWay >= maxUnderWay - placesForReleases;
 			const { hasMore, transaction, refused, isUndone } = await signNextBundle(lane, head, { releasesOnly });

@@ -5,7 +5,7 @@ import { firstCancel, signCancel } from "./sign-cancel.ts";
 import { freshFees } from "./transaction-fees.ts";
 
 /** The number of pending transactions that nodes keep of one account. */
-const mostAtOnce = 16;
+const maxAtOnce = 16;
 
 /**
  * Signs cancels for nonces below ours that no transaction of ours spends: a restored store has lost the transactions
@@ -21,7 +21,7 @@ export async function fillNonceGap(
 	// A node that is behind returns a nonce that is spent already: the store knows the transaction that spent it.
 	const known = await noncesKnown(pool, id, { from, to });
 	const cancels: LaneTransaction[] = [];
-	for (let nonce = from; nonce < to && cancels.length < mostAtOnce; nonce++) {
+	for (let nonce = from; nonce < to && cancels.length < maxAtOnce; nonce++) {
 		if (known.has(nonce)) continue;
 		const raw = await signCancel(lane, { nonce, fees });
 		cancels.push(firstCancel(raw, { nonce, fees }));

@@ -20,7 +20,7 @@ const scenes = fc
 		kind: fc.constantFrom(...kinds),
 		items: fc.array(
 			fc.record({
-				strikes: fc.nat(6),
+				failures: fc.nat(6),
 				alone: fc.boolean(),
 				routed: fc.boolean(),
 				outcome: fc.constantFrom("done", "skipped", "silent"),
@@ -68,33 +68,33 @@ test("each round makes progress, so that a lane never retries the same jobs fore
 	);
 });
 
-test("an order that would not be opened is the only one that gets a strike, and the others are sent", () => {
-	const jobs = [0, 1, 2].map((i) => jobOf("open", i, { strikes: 0, alone: false, routed: false }));
+test("an order that would not be opened is the only one that counts a failure, and the others are sent", () => {
+	const jobs = [0, 1, 2].map((i) => jobOf("open", i, { failures: 0, alone: false, routed: false }));
 	const outcomes = outcomesOf(
 		jobs.map((_, i) => ({ outcome: i === 1 ? "silent" : "done", selector: "0x00000000" })),
 	);
 	expect(judgeJobs(jobs, { succeeds: true, gasUsed: 1n, ...outcomes })).toEqual([
 		{ do: "send" },
-		{ do: "postpone", blocks: 1, alone: true, strikes: 1 },
+		{ do: "postpone", blocks: 1, alone: true, failures: 1 },
 		{ do: "send" },
 	]);
 });
 
-test("opens whose bundle would revert as a whole are tried alone, without a strike", () => {
-	const jobs = [0, 1].map((i) => jobOf("open", i, { strikes: 0, alone: false, routed: false }));
-	const alone = { do: "postpone", blocks: 0, alone: true, strikes: 0 };
+test("opens whose bundle would revert as a whole are tried alone, without a failure", () => {
+	const jobs = [0, 1].map((i) => jobOf("open", i, { failures: 0, alone: false, routed: false }));
+	const alone = { do: "postpone", blocks: 0, alone: true, failures: 0 };
 	expect(judgeJobs(jobs, { succeeds: false, reason: "reverted" })).toEqual([alone, alone]);
 });
 
 test("a fill below its minimum is refused only if it is alone and at its third try", () => {
-	const skip = (count: number, strikes: number) => {
+	const skip = (count: number, failures: number) => {
 		const jobs = Array.from({ length: count }, (_, i) =>
-			jobOf("fill", i, { strikes, alone: false, routed: true }),
+			jobOf("fill", i, { failures, alone: false, routed: true }),
 		);
 		const outcomes = outcomesOf(jobs.map(() => ({ outcome: "skipped", selector: "0x08c379a0" })));
 		return judgeJobs(jobs, { succeeds: true, gasUsed: 1n, ...outcomes })[0];
 	};
-	const later = { do: "postpone", blocks: 1, alone: true, strikes: 1 };
+	const later = { do: "postpone", blocks: 1, alone: true, failures: 1 };
 	expect([skip(2, 0), skip(2, 2), skip(1, 0), skip(1, 1)]).toEqual([later, later, later, later]);
 	expect(skip(1, 2)).toEqual({ do: "refuse", reason: "price" });
 });
@@ -102,9 +102,9 @@ test("a fill below its minimum is refused only if it is alone and at its third t
 function jobOf(
 	kind: JobKind,
 	i: number,
-	{ strikes, alone, routed }: { strikes: number; alone: boolean; routed: boolean },
+	{ failures, alone, routed }: { failures: number; alone: boolean; routed: boolean },
 ): Job {
-	const delivery = routed ? { kind: "router", budget: 1n, fees: [500] } : { kind: "stock", amount: 1n };
+	const delivery = routed ? { kind: "router", budget: 1n, fees: [500] } : { kind: "inventory", amount: 1n };
 	return {
 		swapId: String(i),
 		kind,
@@ -114,7 +114,7 @@ function jobOf(
 		payload: { delivery },
 		state: "queued",
 		alone,
-		strikes,
+		failures,
 		reason: undefined,
 		attestationId: kind === "release" ? "attestation" : undefined,
 		relayer: undefined,

@@ -1,9 +1,9 @@
 import type { Hex } from "viem";
 import type { BundleSimulation } from "../../chain/evm/send/simulate-bundle.ts";
 import { skipCause } from "../../job/skip-cause.ts";
-import { type Job, maxStrikes } from "../../swap/facts/job.ts";
-import { strike } from "../strike.ts";
+import { type Job, maxFailures } from "../../swap/facts/job.ts";
 import type { Verdict } from "../verdict.ts";
+import { verdictOnFailure } from "../verdict-on-failure.ts";
 
 /** Blocks to wait if the vault or the chain may recover by itself, or the follower has yet to see something. */
 const laterBlocks = 5;
@@ -16,10 +16,10 @@ export function judgeJobs(jobs: readonly Job[], simulation: BundleSimulation): V
 	const [first] = jobs;
 	if (first?.kind === "fill" || first?.kind === "void") {
 		// Batches skip items that fail: a vault that refuses the whole batch is paused, or does not know the relayer.
-		return jobs.map(() => ({ do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 }));
+		return jobs.map(() => ({ do: "postpone", blocks: laterBlocks, alone: false, failures: 0 }));
 	}
-	if (jobs.length === 1 || first?.attestationId !== undefined) return jobs.map(strike);
-	return jobs.map(() => ({ do: "postpone", blocks: 0, alone: true, strikes: 0 }));
+	if (jobs.length === 1 || first?.attestationId !== undefined) return jobs.map(verdictOnFailure);
+	return jobs.map(() => ({ do: "postpone", blocks: 0, alone: true, failures: 0 }));
 }
 
 type Outcomes = Pick<Extract<BundleSimulation, { succeeds: true }>, "done" | "skips">;
@@ -28,8 +28,8 @@ function judgeItem(job: Job, { done, skips }: Outcomes, { isAlone }: { isAlone: 
 	if (done.has(job.orderId)) return { do: "send" };
 	if (job.kind === "fill") return judgeSkippedFill(job, skips.get(job.orderId), { isAlone });
 	// The order is decided already: its event is on the chain, and the follower or a round has yet to see it.
-	if (job.kind === "void") return { do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 };
-	return strike(job);
+	if (job.kind === "void") return { do: "postpone", blocks: laterBlocks, alone: false, failures: 0 };
+	return verdictOnFailure(job);
 }
 
 function judgeSkippedFill(
@@ -43,20 +43,20 @@ function judgeSkippedFill(
 	switch (cause) {
 		case "price":
 			// The fills before it in the bundle moved the pool's price, or someone else did for a block.
-			return isAlone && job.strikes + 1 >= maxStrikes
+			return isAlone && job.failures + 1 >= maxFailures
 				? { do: "refuse", reason: cause }
-				: { do: "postpone", blocks: 1, alone: true, strikes: 1 };
+				: { do: "postpone", blocks: 1, alone: true, failures: 1 };
 		case "liquidity":
 		case "recipient":
 		case "too_late":
 			return { do: "refuse", reason: cause };
 		case "decided":
-			return { do: "postpone", blocks: laterBlocks, alone: false, strikes: 0 };
+			return { do: "postpone", blocks: laterBlocks, alone: false, failures: 0 };
 		case "not_open":
-			return { do: "postpone", blocks: 1, alone: false, strikes: 0 };
+			return { do: "postpone", blocks: 1, alone: false, failures: 0 };
 		case "gas":
-			return job.alone ? strike(job) : { do: "postpone", blocks: 0, alone: true, strikes: 0 };
+			return job.alone ? verdictOnFailure(job) : { do: "postpone", blocks: 0, alone: true, failures: 0 };
 		case "other":
-			return strike(job);
+			return verdictOnFailure(job);
 	}
 }

@@ -23,8 +23,8 @@ import {
 	signOp,
 } from "../../../test/lane/lane-scene.ts";
 import { startLane } from "../../../test/lane/start-lane.ts";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
-import { strikeJobs } from "../../job/strike-jobs.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
+import { countFailures } from "../../job/count-failures.ts";
 
 const replaceAfterBlocks = 5;
 const amount = 9_950_000n;
@@ -42,7 +42,7 @@ afterAll(() => scene.stop());
 type Changes = { nowMs?: () => number; bundleSize?: number; accounts?: LaneScene["relayers"] };
 
 /** A process that was just started, and is poked once. The store's head is as it is. */
-function pump(chain: EvmChain, changes?: Changes): Promise<void> {
+function runLane(chain: EvmChain, changes?: Changes): Promise<void> {
 	return startProcess(chain, changes)();
 }
 
@@ -78,7 +78,7 @@ async function seeMined({ chainId, client }: EvmChain, { hash }: Row): Promise<v
 		"update lane_transactions set state = 'mined', block_number = $3 where chain_id = $1 and hash = $2",
 		[chainId, hexToBytes(hash), number],
 	);
-	await strikeJobs(scene.pool, { chainId, headNumber: number + 1 });
+	await countFailures(scene.pool, { chainId, headNumber: number + 1 });
 }
 
 function received({ outputToken, recipient }: Order): Promise<bigint> {
@@ -106,11 +106,11 @@ test("a replacement has the nonce and the jobs of the original; a cancel has its
 	try {
 		const { swapId } = await queueFill(scene, { amount });
 		await followHead(pool, destination);
-		await pump(destination);
+		await runLane(destination);
 		await followHead(pool, destination, { blocksAhead: 5 });
-		await pump(destination);
+		await runLane(destination);
 		await followHead(pool, destination, { blocksAhead: 10 });
-		await pump(destination, { nowMs: late });
+		await runLane(destination, { nowMs: late });
 		const rows = await transactions(destination);
 		expect(rows.map(({ kind, attempt, nonce, jobs }) => [kind, attempt, nonce, jobs[0]?.swapId])).toEqual([
 			["fill", 0, rows[0]?.nonce, swapId],
@@ -126,7 +126,7 @@ test("a replacement has the nonce and the jobs of the original; a cancel has its
 		});
 		expect(cancel?.data).toBeUndefined();
 		// The job is in no other transaction until the nonce is spent, however often the lane runs.
-		await pump(destination);
+		await runLane(destination);
 		expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent", nonce: rows[0]?.nonce });
 		expect(await transactions(destination)).toHaveLength(3);
 	} finally {
@@ -142,18 +142,18 @@ test("a fill whose cancel was mined is signed again, and is paid once even if a 
 	try {
 		const { order, swapId } = await queueFill(scene, { amount });
 		await followHead(pool, destination);
-		await pump(destination);
+		await runLane(destination);
 		await followHead(pool, destination, { blocksAhead: 5 });
-		await pump(destination, { nowMs: late });
+		await runLane(destination, { nowMs: late });
 		const snapshot = await testClient.snapshot();
 		await testClient.mine({ blocks: 1 });
 		const [fill, cancel] = await transactions(destination);
 		if (!fill || !cancel) throw new Error("there are a fill and its cancel");
 		expect((await destination.client.getBlock()).transactions).toEqual([cancel.hash]);
 		await seeMined(destination, cancel);
-		expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+		expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", failures: 0 });
 		await followHead(pool, destination);
-		await pump(destination);
+		await runLane(destination);
 		const again = (await transactions(destination)).at(-1);
 		expect(again).toMatchObject({ kind: "fill", nonce: fill.nonce + 1 });
 		await testClient.mine({ blocks: 1 });
@@ -179,7 +179,7 @@ test("a lane with an outdated store starts at the chain's nonce, and does not re
 	const address = relayers[0]?.address ?? "0x";
 	const { order, swapId } = await queueFill(scene, { amount });
 	await followHead(pool, destination);
-	await pump(destination);
+	await runLane(destination);
 	expect(await received(order)).toBe(amount);
 	// The store is now like an older backup: the job waits, and nobody knows of a transaction.
 	const nonce = await destination.client.getTransactionCount({ address });
@@ -197,11 +197,11 @@ test("a lane with an outdated store starts at the chain's nonce, and does not re
 	]);
 	const fresh = await queueFill(scene, { amount });
 	await followHead(pool, destination);
-	await pump(destination);
+	await runLane(destination);
 	expect(await received(order)).toBe(amount);
 	expect(await received(fresh.order)).toBe(amount);
 	// The job waits for the follower to see what is on the chain.
-	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", failures: 0 });
 	expect(await readJob(pool, fresh.swapId, "fill")).toMatchObject({ state: "sent", nonce });
 });
 
@@ -257,11 +257,11 @@ test("nonces that a restored store forgot and the chain dropped are filled with 
 		columns,
 	);
 	const { order } = await queueFill(scene, { amount });
-	await pump(destination);
+	await runLane(destination);
 	expect(await received(order)).toBe(0n);
 	await scene.chains.destination.testClient.mine({ blocks: replaceAfterBlocks });
 	await followHead(pool, destination);
-	await pump(destination);
+	await runLane(destination);
 	expect((await transactions(destination)).map(({ kind, attempt }) => [kind, attempt])).toEqual([
 		["cancel", 0],
 		["cancel", 0],
@@ -296,7 +296,7 @@ test("a fill whose nonce is taken by a better paid transaction that a restored s
 		await destination.client.sendRawTransaction({ serializedTransaction: forgotten });
 		for (let blocksAhead = 0; blocksAhead <= 20; blocksAhead += 5) {
 			await followHead(pool, destination, { blocksAhead });
-			await pump(destination);
+			await runLane(destination);
 		}
 		expect(await destination.client.getTransactionCount({ address: relayer.address })).toBe(nonce);
 		await testClient.mine({ blocks: 1 });
@@ -305,7 +305,7 @@ test("a fill whose nonce is taken by a better paid transaction that a restored s
 		for (let round = 0; round < 3; round++) {
 			await testClient.mine({ blocks: 100 });
 			await followHead(pool, destination);
-			await pump(destination);
+			await runLane(destination);
 			await testClient.mine({ blocks: 1 });
 		}
 		expect(await received(order)).toBe(amount);
@@ -324,7 +324,7 @@ test("a fill whose relayer's key is gone, and whose nonce a thief has spent, is 
 		const { order } = await queueFill(scene, { amount });
 		const nonce = await destination.client.getTransactionCount({ address: stolen.address });
 		await followHead(pool, destination);
-		await pump(destination);
+		await runLane(destination);
 		expect(await transactions(destination)).toMatchObject([{ kind: "fill", state: "broadcast", nonce }]);
 		const theft = await stolen.signTransaction({
 			chainId: destination.chainId,
@@ -339,12 +339,12 @@ test("a fill whose relayer's key is gone, and whose nonce a thief has spent, is 
 		await testClient.mine({ blocks: 1 });
 		// The spent nonce is not final yet.
 		await followHead(pool, destination, { blocksAhead: 20 });
-		await pump(destination, { accounts: others });
+		await runLane(destination, { accounts: others });
 		expect(await transactions(destination)).toMatchObject([{ kind: "fill", nonce }]);
 		for (let round = 0; round < 2; round++) {
 			await testClient.mine({ blocks: 100 });
 			await followHead(pool, destination);
-			await pump(destination, { accounts: others });
+			await runLane(destination, { accounts: others });
 			await testClient.mine({ blocks: 1 });
 		}
 		expect(await received(order)).toBe(amount);
@@ -361,9 +361,9 @@ test("a fill that was journalled and never sent is cancelled late in its window,
 		if (call.method === "eth_sendRawTransaction") throw new Error("connection refused");
 		return destination.client.request(call as never);
 	};
-	await pump({ ...destination, client: { ...destination.client, request } as typeof destination.client });
+	await runLane({ ...destination, client: { ...destination.client, request } as typeof destination.client });
 	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent" });
-	await pump(destination, { nowMs: late });
+	await runLane(destination, { nowMs: late });
 	expect(await vaultState(order)).toBe(0);
 	expect((await transactions(destination)).map(({ kind, state }) => `${kind} ${state}`)).toEqual([
 		"fill signed",
@@ -381,7 +381,7 @@ test("a lane that is full of other work still has room for a release", async () 
 	};
 	await open(released, true);
 	await followHead(pool, origin);
-	await pump(origin);
+	await runLane(origin);
 	await scene.owner.query("truncate jobs");
 	await pool.query("update lane_transactions set state = 'final'");
 	await chains.origin.testClient.setAutomine(false);
@@ -396,13 +396,13 @@ test("a lane that is full of other work still has room for a release", async () 
 			others.push(await open(order, false));
 		}
 		await followHead(pool, origin);
-		await pump(origin);
+		await runLane(origin);
 		const sent = async () => (await transactions(origin)).map(({ kind }) => kind);
 		expect(await sent()).toEqual(Array.from({ length: 12 }, () => "open"));
 
 		const swapId = await queueWork(pool, released, { kind: "release", payload: {} });
 		await attest(released);
-		await pump(origin);
+		await runLane(origin);
 		expect(await sent()).toEqual([...Array.from({ length: 12 }, () => "open"), "release"]);
 		expect(await readJob(pool, swapId, "release")).toMatchObject({ state: "sent" });
 		const waiting = await Promise.all(others.map((id) => readJob(pool, id, "open")));

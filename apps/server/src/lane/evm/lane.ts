@@ -1,9 +1,9 @@
 import type { Amount, Milliseconds, Order, Wei } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import type { EvmChainConfig } from "../../config/chain-config.ts";
 import type { DatabasePool } from "../../database/database.ts";
-import type { Engine } from "../../durable/durable.ts";
+import type { Engine } from "../../durable/engine.ts";
 import type { LaneId } from "../../job/journal/lane-transactions.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
 import type { LaneMetrics } from "../../telemetry/lane-metrics.ts";

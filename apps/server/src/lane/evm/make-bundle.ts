@@ -72,7 +72,7 @@ function fillsOf({ freshMinimum, chain }: Lane, jobs: readonly Job<"fill">[]): F
 	const spentOn = new Map<Address, bigint>();
 	return jobs.map(({ order, payload: { delivery } }) => {
 		if (delivery.kind === "payout") throw new Error("a payout is made on Solana");
-		if (delivery.kind === "stock") {
+		if (delivery.kind === "inventory") {
 			return { order, amount: delivery.amount, minOutput: 0n, poolFee: 0, secondPoolFee: 0 };
 		}
 		// The native token is traded in the pools of the wrapped one.

@@ -13,7 +13,7 @@ import {
 import { SignerError } from "../../signer/signer-error.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import { lateReason } from "../late-reason.ts";
-import type { LaneView } from "../look-at-lane.ts";
+import type { LaneView } from "../load-lane-state.ts";
 import { traceTransaction } from "../trace-transaction.ts";
 import { catchUpNonce } from "./catch-up-nonce.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
@@ -170,14 +170,15 @@ async function offerUntraced(lane: Lane, { transaction, head }: Offer): Promise<
 }
 
 /**
- * How far the chain may be ahead of the follower, in multiples of the time after which a transaction is replaced. A node
- * that returns more is not believed: the transaction would never be replaced.
+ * How far the chain may be ahead of the follower, in multiples of the time after which a transaction is replaced. A
+ * node that returns more is not believed: the transaction would never be replaced.
  */
-const mostAhead = 100;
+const maxAhead = 100;
 
 /**
- * Returns the chain's newest block. Called after a transaction was sent, so that its age is not counted from the head in
- * the store: on a quiet chain the follower reads that seldom, and it may be older than the transaction by many blocks.
+ * Returns the chain's newest block. Called after a transaction was sent, so that its age is not counted from the head
+ * in the store: on a quiet chain the follower reads that seldom, and it may be older than the transaction by many
+ * blocks.
  */
 async function readNewestBlock(
 	{ chain: { client }, policy }: Pick<Lane, "chain" | "policy">,
@@ -185,7 +186,7 @@ async function readNewestBlock(
 ): Promise<number> {
 	// The client's own method may return an answer that was requested before the transaction was sent.
 	const newest = hexToNumber(await client.request({ method: "eth_blockNumber" }));
-	return Math.min(Math.max(newest, followed), followed + mostAhead * policy.replaceAfterBlocks);
+	return Math.min(Math.max(newest, followed), followed + maxAhead * policy.replaceAfterBlocks);
 }
 
 /** Returns how many nonces are spent in final blocks that the follower has seen, and how many in any block. */
@@ -202,7 +203,7 @@ export async function readSpentNonces(
 
 /**
  * Signs the same call again for a higher fee, or a cancel if its jobs must not or need not be done now. A call that the
- * chain refuses even then is cancelled to make room for others: its jobs get a strike, and are sent alone once the
+ * chain refuses even then is cancelled to make room for others: its jobs count a failure, and are sent alone once the
  * nonce is spent. A call that was not sent yet stays as it is while its jobs can be done. Returns what to send now.
  */
 async function replace(
@@ -254,7 +255,7 @@ async function replace(
 		maxFeePerGas: fees.maxFeePerGas,
 		state: "signed",
 	};
-	const [signed] = await insertAttempts(pool, id, [replacement], { strikesJobs: isHopeless });
+	const [signed] = await insertAttempts(pool, id, [replacement], { countsFailures: isHopeless });
 	// The nonce was settled meanwhile, or another run replaced the transaction. The replacement must not be sent; sending
 	// the old transaction again does no harm.
 	if (!signed) return transaction;

@@ -11,7 +11,7 @@ import {
 	queueWork,
 } from "../../../test/lane/lane-scene.ts";
 import { startLane } from "../../../test/lane/start-lane.ts";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
 import { readFeeRates } from "../../chain/evm/fee/read-fee-rates.ts";
 import { evmTransactions } from "../../desk/network-cost.ts";
@@ -54,12 +54,12 @@ test("on the OP stack, a transaction waits until its relayer also holds the fees
 	const order = await newOrder(scene, { wallet });
 	await queueWork(pool, order, {
 		kind: "fill",
-		payload: { delivery: { kind: "stock", amount: 9_950_000n } },
+		payload: { delivery: { kind: "inventory", amount: 9_950_000n } },
 	});
 	const { state, gas, maxFeePerGas } = await runWith(1n);
 	expect(state).toBe("signed");
 	const rates = await readFeeRates(chain, { tip: BigInt(minimumTipWei) });
-	const { fastLzBytes, brotliBytes } = evmTransactions.fillFromStock;
+	const { fastLzBytes, brotliBytes } = evmTransactions.fillFromInventory;
 	const { mustHold } = feeModelOf(chain.deployment);
 	const needed = mustHold(rates, { gas, fastLzBytes, brotliBytes });
 	for (const tooLittle of [gas * maxFeePerGas, (needed * 9n) / 10n]) {

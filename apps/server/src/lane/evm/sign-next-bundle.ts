@@ -11,12 +11,12 @@ import { type LeasedJobs, takeBundle } from "../../job/take-jobs.ts";
 import { isDeferredBySigner, isRefusedBySigner, type SignerError } from "../../signer/signer-error.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Job } from "../../swap/facts/job.ts";
-import { changeOf } from "../change-of.ts";
 import { checkPayments } from "../check-payments.ts";
 import { lateReason } from "../late-reason.ts";
-import { strike } from "../strike.ts";
-import { tellMalformed } from "../tell-malformed.ts";
+import { logMalformedJobs } from "../log-malformed-jobs.ts";
+import { toJobChange } from "../to-job-change.ts";
 import type { Verdict } from "../verdict.ts";
+import { verdictOnFailure } from "../verdict-on-failure.ts";
 import { bundleGas, opensGas } from "./bundle-gas.ts";
 import { openingOf } from "./evm-op.ts";
 import { judgeJobs } from "./judge-jobs.ts";
@@ -55,7 +55,7 @@ export async function signNextBundle(
 	});
 	if (!leased) return { hasMore: false, refused: [], isUndone: false };
 	const { lease, nonce, jobs, malformed } = leased;
-	tellMalformed(lane, malformed);
+	logMalformedJobs(lane, malformed);
 	if (jobs.length === 0) return { hasMore: true, refused: swapIdsOf(malformed), isUndone: false };
 	const plan = await planBundle(lane, { leased, head }).catch(async (error: unknown): Promise<BundlePlan> => {
 		const verdicts =
@@ -70,7 +70,7 @@ export async function signNextBundle(
 	const { transaction, verdicts, proofs, spentList } = plan;
 	const outcomes = jobs.map((job): LeasedOutcome => {
 		const verdict = verdicts.get(job.swapId) ?? { do: "leave" };
-		if (verdict.do !== "send" || !transaction) return { job, change: changeOf(verdict, head) };
+		if (verdict.do !== "send" || !transaction) return { job, change: toJobChange(verdict, head) };
 		return { job, hash: transaction.hash, change: {}, proof: proofs.get(job.swapId) };
 	});
 	const transactions = transaction ? [transaction] : [];
@@ -120,7 +120,7 @@ function refuseUnmakable({ id, log }: Lane, jobs: readonly Job[]): Map<SwapUuid,
 }
 
 /**
- * Judges the jobs of a transaction that the signer does not sign: a single one gets a strike, or waits if the signer
+ * Judges the jobs of a transaction that the signer does not sign: a single one counts a failure, or waits if the signer
  * may sign it later. Several are sent alone, so that only the one that the signer does not sign is held up. Orders that
  * attesters signed as a list stay together.
  */
@@ -129,7 +129,7 @@ function judgeUnsigned({ id, log }: Lane, jobs: readonly Job[], error: SignerErr
 	if (error.isDeferred) log.warn(about, "the signer does not sign the transaction for now");
 	else log.error(about, "the signer refused the transaction");
 	const isWhole = jobs.length === 1 || jobs[0]?.attestationId !== undefined;
-	const judge = error.isDeferred ? () => deferred : strike;
+	const judge = error.isDeferred ? () => deferred : verdictOnFailure;
 	return new Map(jobs.map((job) => [job.swapId, isWhole ? judge(job) : apart]));
 }
 

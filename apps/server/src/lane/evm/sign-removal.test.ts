@@ -15,12 +15,12 @@ afterAll(() => scene.stop());
 test("a lane sends the removal that a wallet has signed, once: its mandates are revoked, and it is delegated no longer", async () => {
 	const wallet = await delegatedWallet(scene.chains.origin);
 	await queueSignedRemoval(scene.owner, scene.origin, { wallet });
-	await pump();
+	await runLane();
 	expect(await codeOf(wallet)).toBeUndefined();
 	expect(await epochOf(wallet)).toBe(1n);
 	expect(await states()).toEqual(["sent"]);
 	const before = await sentByRelayer();
-	await pump();
+	await runLane();
 	expect(await sentByRelayer()).toBe(before);
 });
 
@@ -28,7 +28,7 @@ test("a removal whose nonce has passed costs no transaction", async () => {
 	const wallet = await delegatedWallet(scene.chains.origin);
 	await queueSignedRemoval(scene.owner, scene.origin, { wallet, nonce: 5 });
 	const before = await sentByRelayer();
-	await pump();
+	await runLane();
 	expect(await states()).toEqual(["refused"]);
 	expect(await sentByRelayer()).toBe(before);
 	expect(await codeOf(wallet)).toBeDefined();
@@ -39,7 +39,7 @@ test("two lanes that see the same removal send it once", async () => {
 	await queueSignedRemoval(scene.owner, scene.origin, { wallet });
 	const counts = () => Promise.all([sentByRelayer(0), sentByRelayer(1)]);
 	const before = await counts();
-	await Promise.all([pump(0), pump(1)]);
+	await Promise.all([runLane(0), runLane(1)]);
 	const after = await counts();
 	// The revocation and the removal.
 	expect(after.reduce((a, b) => a + b)).toBe(before.reduce((a, b) => a + b) + 2);
@@ -47,7 +47,7 @@ test("two lanes that see the same removal send it once", async () => {
 });
 
 /** A process that was just started, and is poked once. */
-async function pump(lane = 0): Promise<void> {
+async function runLane(lane = 0): Promise<void> {
 	await followHead(scene.pool, scene.origin);
 	await startLane(scene, scene.origin, { policy: { replaceAfterBlocks: 5 } })(lane);
 }

@@ -22,7 +22,7 @@ import {
 	signOp,
 } from "../../../test/lane/lane-scene.ts";
 import { startLane } from "../../../test/lane/start-lane.ts";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 
 let scene: LaneScene;
 const stops: (() => Promise<void>)[] = [];
@@ -51,15 +51,15 @@ for (const [name, lacks] of Object.entries(lackings)) {
 		const wallet = await newWallet(scene);
 		const other = await newWallet(scene);
 		const first = await open(wallet, { authorize: true });
-		await pump(origin);
+		await runLane(origin);
 		await expect.poll(() => escrowState(first.order)).toBe(1);
 		await pool.query("update jobs set state = 'done' where kind = 'open'");
 
 		const poor = await open(other, { authorize: true, terms: { inputAmount: 10n ** 12n } });
 		const second = await open(wallet, { authorize: false });
-		await pump(origin);
+		await runLane(origin);
 		await expect.poll(() => escrowState(second.order)).toBe(1);
-		expect(await readJob(pool, poor.swapId, "open")).toMatchObject({ state: "queued", strikes: 1 });
+		expect(await readJob(pool, poor.swapId, "open")).toMatchObject({ state: "queued", failures: 1 });
 
 		const { escrow } = chains.destination.deployment.contracts;
 		const lost = await newOrder(scene, {
@@ -70,7 +70,7 @@ for (const [name, lacks] of Object.entries(lackings)) {
 		});
 		for (const order of [first.order, second.order]) await fill(order, 9_950_000n);
 		await fill(lost, 10n ** 15n);
-		await pump(destination);
+		await runLane(destination);
 		await expect.poll(() => vaultState(first.order)).toBe(1);
 		expect(await vaultState(second.order)).toBe(1);
 		const jobs = await Promise.all([first.order, second.order, lost].map((order) => jobOf(order, "fill")));
@@ -84,7 +84,7 @@ for (const [name, lacks] of Object.entries(lackings)) {
 		const attestationId = await attested(orders);
 		for (const order of orders) await queueWork(pool, order, { kind: "release", payload: {} });
 		await pool.query("update jobs set attestation_id = $1 where kind = 'release'", [attestationId]);
-		await pump(origin);
+		await runLane(origin);
 		await expect.poll(() => Promise.all(orders.map(escrowState))).toEqual([2, 2]);
 	});
 }
@@ -96,7 +96,7 @@ async function connect(side: "origin" | "destination", lacks: Ability[]): Promis
 }
 
 /** Runs the chain's first lane as if it were poked after the follower has seen the newest block. */
-async function pump(chain: EvmChain): Promise<void> {
+async function runLane(chain: EvmChain): Promise<void> {
 	await followHead(scene.pool, chain);
 	await startLane(scene, chain, { policy: { bundleSize: 20, replaceAfterBlocks: 5 } })();
 }
@@ -113,7 +113,7 @@ async function open(
 const swapIds = new Map<Order, string>();
 
 async function fill(order: Order, amount: bigint): Promise<void> {
-	const work = { kind: "fill", payload: { delivery: { kind: "stock", amount } } } as const;
+	const work = { kind: "fill", payload: { delivery: { kind: "inventory", amount } } } as const;
 	swapIds.set(order, await queueWork(scene.pool, order, work));
 }
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { delegatedWallet, queueSignedRemoval } from "../../../test/lane/delegation-removal.ts";
 import { createLaneScene, followHead, type LaneScene, queueFill } from "../../../test/lane/lane-scene.ts";
 import { startLane } from "../../../test/lane/start-lane.ts";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 
 const replaceAfterBlocks = 5;
 /** More blocks than a transaction may wait. */

@@ -7,7 +7,8 @@ import { withLamports } from "../../../test/solana/with-lamports.ts";
 import { answeringTraces } from "../../../test/telemetry/answering-traces.ts";
 
 const lanes = await createSolanaLanes();
-const { pump, slots, clear, queuePayout, balance, changesOf, transactions, start, scene, feePayerOf } = lanes;
+const { runLane, slots, clear, queuePayout, balance, changesOf, transactions, start, scene, feePayerOf } =
+	lanes;
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
 
@@ -27,9 +28,9 @@ test("concurrent runs, of one lane and of two, pay each order once", async () =>
 });
 
 test("a run without work is three statements", async () => {
-	await pump();
+	await runLane();
 	const counted = countingPool(scene.pool);
-	await pump({ pool: counted.pool });
+	await runLane({ pool: counted.pool });
 	expect(counted.statements).toHaveLength(3);
 });
 
@@ -38,7 +39,7 @@ test("a payout is sent even if the lookup of traces never answers", async () => 
 	const unexpected = () => {
 		throw new Error("unexpected");
 	};
-	await pump({
+	await runLane({
 		pool: answeringTraces(scene.pool, () => new Promise(() => {})),
 		tracer: { begin: unexpected, record: unexpected },
 	});
@@ -48,15 +49,15 @@ test("a payout is sent even if the lookup of traces never answers", async () => 
 
 test("a payout pays the amount that may be delivered at signing, waits without a price, and is refused below its minimum", async () => {
 	const waiting = await queuePayout();
-	await pump({ deliveryNow: () => "no-price" });
-	expect(await readJob(scene.pool, waiting.swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+	await runLane({ deliveryNow: () => "no-price" });
+	expect(await readJob(scene.pool, waiting.swapId, "fill")).toMatchObject({ state: "queued", failures: 0 });
 	await slots(11);
-	await pump({ deliveryNow: () => ({ kind: "payout", amount: 9_910_000n, unusedRent: 0n }) });
+	await runLane({ deliveryNow: () => ({ kind: "payout", amount: 9_910_000n, unusedRent: 0n }) });
 	await slots(3);
 	expect(await balance(waiting.recipient)).toBe(9_910_000n);
 
 	const fallen = await queuePayout();
-	await pump({ deliveryNow: () => "below-minimum" });
+	await runLane({ deliveryNow: () => "below-minimum" });
 	expect(await readJob(scene.pool, fallen.swapId, "fill")).toMatchObject({
 		state: "refused",
 		reason: "price",

@@ -1,9 +1,9 @@
 import { toSolanaWord } from "@geoswap/protocol";
-import type { Pump } from "../../durable/durable.ts";
+import type { Handler } from "../../durable/engine.ts";
 import { laneKey } from "../../durable/poke-targets.ts";
 import { raiseNonce } from "../../job/journal/lane-transactions.ts";
 import { createLeaseTime } from "../lease-time.ts";
-import { lookAtLane } from "../look-at-lane.ts";
+import { loadLaneState } from "../load-lane-state.ts";
 import { traceTransaction } from "../trace-transaction.ts";
 import { wakeSwaps } from "../wake-swaps.ts";
 import { pushOrphans } from "./push-orphans.ts";
@@ -14,14 +14,14 @@ import { sweepRents } from "./sweep-rents.ts";
 import { type FeePayerFunds, watchFeePayer } from "./watch-fee-payer.ts";
 
 /** Number of attempts, if the signed transactions were discarded, before the rest is left to the next poke. */
-const mostRuns = 5;
+const maxRuns = 5;
 
 /**
  * Creates the lanes of Solana: one for each fee payer, so that no two runs sign for the same job, or send for the same
  * payer at once (except one that the engine gave up). A run sends transactions that were not seen to land, leases jobs,
  * each for its own transaction, and waits for nothing. Its state is in the store: it can be repeated from any point.
  */
-export function createSolanaLane(deps: SolanaLaneDeps): Pump {
+export function createSolanaLane(deps: SolanaLaneDeps): Handler {
 	const { chainId } = deps.chain;
 	const lanes = new Map<string, SolanaLane & { readFunds: () => Promise<FeePayerFunds> }>(
 		deps.keys.feePayers.map((feePayer) => {
@@ -35,8 +35,8 @@ export function createSolanaLane(deps: SolanaLaneDeps): Pump {
 		readFunds,
 		...lane
 	}: SolanaLane & { readFunds: () => Promise<FeePayerFunds> }): Promise<void> {
-		for (let run = 0; run < mostRuns; run++) {
-			const view = await lookAtLane(lane.pool, lane.id);
+		for (let run = 0; run < maxRuns; run++) {
+			const view = await loadLaneState(lane.pool, lane.id);
 			if (!view) return;
 			const { head, nextNonce = 0 } = view;
 			if (view.nextNonce === undefined) await raiseNonce(lane.pool, lane.id, nextNonce);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Job, JobKind } from "../../swap/facts/job.ts";
 import { judgeSimulation, later } from "./judge-simulation.ts";
 
-const job = (kind: JobKind, strikes = 0) => ({ kind, strikes, alone: false }) as Job;
+const job = (kind: JobKind, failures = 0) => ({ kind, failures, alone: false }) as Job;
 const [feePayer, program, vault, recipient] = ["payer", "program", "vault", "recipient"].map(
 	(name) => name as SolanaAddress,
 ) as [SolanaAddress, SolanaAddress, SolanaAddress, SolanaAddress];
@@ -19,7 +19,7 @@ test.each([
 	"AccountNotFound",
 	"InsufficientFundsForFee",
 	"WouldExceedMaxBlockCostLimit",
-])("a temporary failure costs a job no strike: %s", (reason) => {
+])("a temporary failure costs a job no failure: %s", (reason) => {
 	expect(judgeSimulation(job("fill", 2), failing(reason), rich)).toEqual(later);
 	expect(judgeSimulation(job("open", 2), failing(reason), rich)).toEqual(later);
 });
@@ -60,7 +60,7 @@ test("only the account that would be left with less than its rent is blamed for 
 test("a job that is refused repeatedly is given up, unless it is a void, release or refund", () => {
 	const told = failing("instruction 2: InvalidAccountData");
 	for (const kind of ["open", "fill"] as const) {
-		expect(judgeSimulation(job(kind, 1), told, rich)).toMatchObject({ do: "postpone", strikes: 1 });
+		expect(judgeSimulation(job(kind, 1), told, rich)).toMatchObject({ do: "postpone", failures: 1 });
 		expect(judgeSimulation(job(kind, 2), told, rich)).toEqual({ do: "refuse", reason: "reverted" });
 	}
 	for (const kind of ["void", "release", "refund"] as const) {
@@ -85,9 +85,9 @@ test("a refusal of the program is judged by its number, and only if the program 
 		expect(judgeSimulation(job("fill"), failed("program", code), rich)).toEqual(liquidity);
 		expect(judgeSimulation(job("void", 2), failed("program", code), rich)).toEqual(later);
 	}
-	expect(judgeSimulation(job("release"), failed("program", 99), rich)).toMatchObject({ strikes: 1 });
-	expect(judgeSimulation(job("fill", 1), failed("token", 19), rich)).toMatchObject({ strikes: 1 });
+	expect(judgeSimulation(job("release"), failed("program", 99), rich)).toMatchObject({ failures: 1 });
+	expect(judgeSimulation(job("fill", 1), failed("token", 19), rich)).toMatchObject({ failures: 1 });
 	const inner = failed("token", 17).logs;
 	const outer = { ...failed("program", 17), logs: [...inner, ...failed("program", 19).logs] };
-	expect(judgeSimulation(job("fill", 1), outer, rich)).toMatchObject({ strikes: 1 });
+	expect(judgeSimulation(job("fill", 1), outer, rich)).toMatchObject({ failures: 1 });
 });

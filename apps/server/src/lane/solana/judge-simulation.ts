@@ -2,8 +2,8 @@ import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
 import { isPassingFailure } from "../../chain/solana/send/is-passing-failure.ts";
 import type { TransactionSimulation } from "../../chain/solana/send/simulate-transaction.ts";
 import type { Job } from "../../swap/facts/job.ts";
-import { strike } from "../strike.ts";
 import type { Verdict } from "../verdict.ts";
+import { verdictOnFailure } from "../verdict-on-failure.ts";
 
 /** Errors of an order that was decided a moment ago: its record exists, or the transaction itself has landed. */
 const decided = /already in use|AlreadyProcessed/i;
@@ -42,7 +42,7 @@ export function judgeSimulation(
 		// and not the recipient.
 		if (frozen.test(told) || tooLittle.test(told)) return { do: "refuse", reason: "liquidity" };
 	}
-	return strikeInSlots(job);
+	return verdictOnFailureInSlots(job);
 }
 
 /** Errors of the program, by its own numbers. */
@@ -82,12 +82,12 @@ function judgeProgramError(job: Job, error: ProgramError): Verdict {
 		case "no-inventory":
 			return job.kind === "fill" ? { do: "refuse", reason: "liquidity" } : later;
 		case "other":
-			return strikeInSlots(job);
+			return verdictOnFailureInSlots(job);
 	}
 }
 
-/** Returns the verdict of `strike`, with its wait in slots. */
-export function strikeInSlots(job: Job): ReturnType<typeof strike> {
-	const struck = strike(job);
-	return struck.do === "postpone" ? { ...struck, blocks: struck.blocks * slotsPerBlock } : struck;
+/** Returns the verdict of `verdictOnFailure`, with its wait in slots. */
+export function verdictOnFailureInSlots(job: Job): ReturnType<typeof verdictOnFailure> {
+	const verdict = verdictOnFailure(job);
+	return verdict.do === "postpone" ? { ...verdict, blocks: verdict.blocks * slotsPerBlock } : verdict;
 }

@@ -5,26 +5,26 @@ import { createSolanaLanes, payout } from "../../../test/lane/solana-lanes.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 
 const lanes = await createSolanaLanes();
-const { pump, slots, clear, queuePayout, queueSettlement, outcomeOf, states, transactions, scene } = lanes;
+const { runLane, slots, clear, queuePayout, queueSettlement, outcomeOf, states, transactions, scene } = lanes;
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
 
 test("a job whose recipient cannot be read waits, and blocks no other job", async () => {
 	const bad = await queuePayout();
 	const good = await queuePayout();
-	await pump({ chain: silentAbout(bad.recipient) });
+	await runLane({ chain: silentAbout(bad.recipient) });
 	expect(await states([good.order], "fill")).toEqual(["sent"]);
-	expect(await readJob(scene.pool, bad.swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+	expect(await readJob(scene.pool, bad.swapId, "fill")).toMatchObject({ state: "queued", failures: 0 });
 });
 
 test("a voided order is never paid, and a paid order is never voided", async () => {
 	const [voided, paid] = [await lanes.queueVoid(), await queuePayout()];
-	await pump();
+	await runLane();
 	await slots(3);
 	await scene.owner.query("truncate jobs, lane_transactions");
 	await queueWork(scene.pool, voided.order, { kind: "fill", payload: { delivery: payout } });
 	await queueWork(scene.pool, paid.order, { kind: "void", payload: {} });
-	await pump();
+	await runLane();
 	const refused = { state: "refused", reason: "too_late" };
 	expect(await readJob(scene.pool, voided.swapId, "fill")).toMatchObject(refused);
 	// The void is left for the swap to take back, once it is known to be paid.
@@ -37,21 +37,21 @@ test("a voided order is never paid, and a paid order is never voided", async () 
 test("a settlement whose signatures are gone is not signed, and is tried again with longer waits", async () => {
 	const { order, swapId } = await queueSettlement("release");
 	await scene.pool.query("update jobs set attestation_id = null");
-	for (const strikes of [1, 2]) {
-		await pump();
-		expect(await readJob(scene.pool, swapId, "release")).toMatchObject({ state: "queued", strikes });
+	for (const failures of [1, 2]) {
+		await runLane();
+		expect(await readJob(scene.pool, swapId, "release")).toMatchObject({ state: "queued", failures });
 		await slots(10);
 	}
 	await scene.pool.query("delete from jobs");
 	await lanes.queueAttested("release", order);
-	await pump();
+	await runLane();
 	await slots(3);
 	expect(await outcomeOf(order)).toBe("released, paid");
 });
 
 test("nothing is signed for an order that is decided against the job, not opened yet, or paid already", async () => {
 	const { order: released } = await queueSettlement("release");
-	await pump();
+	await runLane();
 	await slots(3);
 	await scene.owner.query("truncate jobs, lane_transactions");
 	const { order: unopened } = await lanes.queueOpen();
@@ -63,12 +63,12 @@ test("nothing is signed for an order that is decided against the job, not opened
 	];
 	for (const [order, kind] of jobs) {
 		const swapId = await lanes.queueAttested(kind, order);
-		await pump();
-		expect(await readJob(scene.pool, swapId, kind)).toMatchObject({ state: "queued", strikes: 0 });
+		await runLane();
+		expect(await readJob(scene.pool, swapId, kind)).toMatchObject({ state: "queued", failures: 0 });
 	}
 	const again = await lanes.queueAttested("release", released);
-	await pump();
-	expect(await readJob(scene.pool, again, "release")).toMatchObject({ state: "queued", strikes: 0 });
+	await runLane();
+	expect(await readJob(scene.pool, again, "release")).toMatchObject({ state: "queued", failures: 0 });
 	expect(await transactions()).toEqual([]);
 });
 

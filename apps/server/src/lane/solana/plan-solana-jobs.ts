@@ -11,7 +11,7 @@ import {
 	type Wei,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { isWithinSolana } from "../../chain/solana/program/program-order.ts";
+import { isWithinSolana } from "../../chain/solana/program/expect-origin.ts";
 import { readOrders } from "../../chain/solana/program/read-orders.ts";
 import { readRecords } from "../../chain/solana/program/read-records.ts";
 import { readVault } from "../../chain/solana/program/read-vault.ts";
@@ -22,8 +22,8 @@ import type { Job } from "../../swap/facts/job.ts";
 import { readAttestedBatch } from "../evm/read-attested-batch.ts";
 import { lateReason } from "../late-reason.ts";
 import type { Verdict } from "../verdict.ts";
-import { later, strikeInSlots } from "./judge-simulation.ts";
-import { mostLamports } from "./most-lamports.ts";
+import { later, verdictOnFailureInSlots } from "./judge-simulation.ts";
+import { maxLamports } from "./max-lamports.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 
 /** The parameters of a job's transaction, beside its order. */
@@ -56,9 +56,9 @@ type Found = {
 };
 
 /**
- * Plans each of the jobs from the current state of the program, as far as the fee payer's lamports go. A job that cannot
- * be planned does not stop the others. A job of an order that was decided already is postponed until the follower has read
- * the events from the chain.
+ * Plans each of the jobs from the current state of the program, as far as the fee payer's lamports go. A job that
+ * cannot be planned does not stop the others. A job of an order that was decided already is postponed until the
+ * follower has read the events from the chain.
  */
 export async function planSolanaJobs(
 	lane: SolanaLane,
@@ -75,10 +75,10 @@ export async function planSolanaJobs(
 		lamports: Wei;
 	},
 ): Promise<SolanaPlan[]> {
-	const [found, receivers, stock, decisions] = await Promise.all([
+	const [found, receivers, inventory, decisions] = await Promise.all([
 		readFound(lane, jobs),
 		Promise.allSettled(jobs.map((job) => readReceiver(lane, job))),
-		jobs.some(({ kind }) => kind === "fill") ? readStock(lane) : new Map<Hex, bigint>(),
+		jobs.some(({ kind }) => kind === "fill") ? readInventory(lane) : new Map<Hex, bigint>(),
 		Promise.allSettled(jobs.map((job) => readDecision(lane, job))),
 	]);
 	let left = lamports;
@@ -97,15 +97,15 @@ export async function planSolanaJobs(
 			return later;
 		}
 		// Each transaction is simulated alone. Together they must not take more lamports than there are.
-		if (left < mostLamports(job.kind) && !isExpiredOpen(job, head)) return { do: "leave" };
+		if (left < maxLamports(job.kind) && !isExpiredOpen(job, head)) return { do: "leave" };
 		const plan = planJob(lane, {
 			job,
 			found: found.get(job) ?? { order: undefined, record: undefined },
 			receiver: (receiver?.status === "fulfilled" && receiver.value) || payable,
 			decision: decision?.status === "fulfilled" ? decision.value : undefined,
-			stock,
+			inventory,
 		});
-		if (plan.do === "sign") left -= mostLamports(job.kind);
+		if (plan.do === "sign") left -= maxLamports(job.kind);
 		return plan;
 	});
 }
@@ -117,13 +117,13 @@ function planJob(
 		found: { order, record },
 		receiver,
 		decision,
-		stock,
+		inventory,
 	}: {
 		job: Job;
 		found: Found;
 		receiver: Receiver;
 		decision: Decision | undefined;
-		stock: Map<Hex, bigint>;
+		inventory: Map<Hex, bigint>;
 	},
 ): SolanaPlan {
 	switch (job.kind) {
@@ -133,7 +133,7 @@ function planJob(
 			const isClosed = record?.state === "voided" || order?.state === "refunded";
 			if (isClosed) return { do: "refuse", reason: "too_late" };
 			const isDue = isWithinSolana(job.order) ? order?.state === "opened" : !record;
-			return isDue ? planPayout(job, { receiver, stock }) : later;
+			return isDue ? planPayout(job, { receiver, inventory }) : later;
 		}
 		case "void":
 			return record ? later : { do: "sign", draft: { kind: "void", job } };
@@ -144,19 +144,19 @@ function planJob(
 			if (!isDecided && order.state !== "opened") return later;
 			const ended: Decision | undefined = isDecided ? { by: "earlier" } : decision;
 			// The attesters' signatures are gone, with another order of their list.
-			if (!ended) return strikeInSlots(job);
+			if (!ended) return verdictOnFailureInSlots(job);
 			if (job.kind === "release") return { do: "sign", draft: { kind: "release", job, decision: ended } };
 			const createsAccount = !receiver.hasAccount;
-			if (createsAccount && !isWorthAccount(lane, job)) return strikeInSlots(job);
+			if (createsAccount && !isWorthAccount(lane, job)) return verdictOnFailureInSlots(job);
 			return { do: "sign", draft: { kind: "refund", job, createsAccount, decision: ended } };
 		}
 	}
 }
 
-/** Plans a payout and takes it out of the stock, so that the payouts after it count on the rest only. */
+/** Plans a payout and takes it out of the inventory, so that the payouts after it count on the rest only. */
 function planPayout(
 	job: Job<"fill">,
-	{ receiver, stock }: { receiver: Receiver; stock: Map<Hex, bigint> },
+	{ receiver, inventory }: { receiver: Receiver; inventory: Map<Hex, bigint> },
 ): SolanaPlan {
 	const { order } = job;
 	const { delivery } = job.payload;
@@ -175,9 +175,9 @@ function planPayout(
 	// Checked here because a simulation would not blame the recipient: lamports can be paid to an account of any program,
 	// and a failure does not say whose account was frozen or given away.
 	if (receiver.payProblem || (token === native && isTooLittle)) return { do: "refuse", reason: "recipient" };
-	const available = stock.get(token) ?? 0n;
+	const available = inventory.get(token) ?? 0n;
 	if (available < amount) return { do: "refuse", reason: "liquidity" };
-	stock.set(token, available - amount);
+	inventory.set(token, available - amount);
 	return { do: "sign", draft: { kind: "fill", job, amount, createsAccount } };
 }
 
@@ -213,9 +213,9 @@ async function readDecision({ pool }: SolanaLane, job: Job): Promise<Decision | 
 }
 
 /** Reads the amounts that may leave the vault now. */
-async function readStock({ chain }: SolanaLane): Promise<Map<Hex, bigint>> {
-	const { payable: stock } = await readVault(chain, { commitment: "confirmed" });
-	return new Map(stock);
+async function readInventory({ chain }: SolanaLane): Promise<Map<Hex, bigint>> {
+	const { payable: inventory } = await readVault(chain, { commitment: "confirmed" });
+	return new Map(inventory);
 }
 
 async function readFound({ chain }: SolanaLane, jobs: readonly Job[]): Promise<Map<Job, Found>> {

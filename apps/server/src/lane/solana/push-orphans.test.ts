@@ -4,8 +4,19 @@ import { followSlots } from "../../../test/lane/solana-lane-scene.ts";
 import { createSolanaLanes, errorLog } from "../../../test/lane/solana-lanes.ts";
 
 const lanes = await createSolanaLanes();
-const { pump, start, slots, setFaults, clear, queuePayout, queueOpen, balance, states, transactions, scene } =
-	lanes;
+const {
+	runLane,
+	start,
+	slots,
+	setFaults,
+	clear,
+	queuePayout,
+	queueOpen,
+	balance,
+	states,
+	transactions,
+	scene,
+} = lanes;
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
 
@@ -21,13 +32,13 @@ async function runAlone(): Promise<void> {
 test("a transaction of a removed fee payer is sent as it is, and paid once", async () => {
 	const { order, recipient } = await queuePayout();
 	await setFaults({ dropSends: true });
-	await pump({ lane: 1 });
+	await runLane({ lane: 1 });
 	await setFaults({});
 	await slots(6);
 	await followSlots(scene);
 	await runAlone();
 	await slots(3);
-	await pump();
+	await runLane();
 	expect(await states([order], "fill")).toEqual(["done"]);
 	expect(await balance(recipient)).toBe(9_950_000n);
 	expect(await transactions()).toHaveLength(1);
@@ -37,14 +48,14 @@ test("a transaction of a removed fee payer that never landed is given up: a payo
 	const { order, recipient } = await queuePayout();
 	const { swapId } = await queueOpen({ feePayer: 1 });
 	await setFaults({ dropSends: true });
-	await pump({ lane: 1 });
+	await runLane({ lane: 1 });
 	await setFaults({});
 	await slots(200);
 	await followSlots(scene);
 	await runAlone();
 	expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "refused", reason: "expired" });
 	await slots(3);
-	await pump();
+	await runLane();
 	expect(await states([order], "fill")).toEqual(["done"]);
 	expect(await balance(recipient)).toBe(9_950_000n);
 });

@@ -9,7 +9,7 @@ import { toSignature } from "../../chain/solana/read/read-statuses.ts";
 
 const lanes = await createSolanaLanes();
 const {
-	pump,
+	runLane,
 	slots,
 	setFaults,
 	clear,
@@ -41,14 +41,14 @@ test("a journalled transaction that was never sent is sent as it is, once, by th
 					: Reflect.get(rpc, name, receiver),
 		}),
 	};
-	await pump({ chain: dying });
+	await runLane({ chain: dying });
 	const [journalled] = await transactions();
 	expect(journalled).toMatchObject({ state: "signed", kind: "fill" });
 	expect(await states([order], "fill")).toEqual(["sent"]);
 	await slots(3);
 	expect(await balance(recipient)).toBe(0n);
 
-	await pump();
+	await runLane();
 	await slots(3);
 	expect(await balance(recipient)).toBe(9_950_000n);
 	const [sent, ...others] = await transactions();
@@ -59,13 +59,13 @@ test("a journalled transaction that was never sent is sent as it is, once, by th
 test("a transaction that a node dropped is sent again after some slots, and only then", async () => {
 	const { recipient } = await queuePayout();
 	await setFaults({ dropSends: true });
-	await pump();
+	await runLane();
 	await setFaults({});
 	await slots(2);
-	await pump();
+	await runLane();
 	await slots(3);
 	expect(await balance(recipient)).toBe(0n);
-	await pump();
+	await runLane();
 	await slots(3);
 	expect(await balance(recipient)).toBe(9_950_000n);
 	expect(await transactions()).toHaveLength(1);
@@ -74,7 +74,7 @@ test("a transaction that a node dropped is sent again after some slots, and only
 test("lost answers of the node cause no second payout", async () => {
 	const { order, recipient } = await queuePayout();
 	await setFaults({ dropAnswers: { methods: ["sendTransaction"] } });
-	await pump();
+	await runLane();
 	expect(await transactions()).toMatchObject([{ state: "signed" }]);
 	await slots(3);
 	await setFaults({
@@ -87,7 +87,7 @@ test("lost answers of the node cause no second payout", async () => {
 	expect(await states([second.order], "fill")).toEqual(["queued"]);
 	await setFaults({});
 	await slots(10);
-	await pump();
+	await runLane();
 	await slots(3);
 	expect(await balance(recipient)).toBe(9_950_000n);
 	expect(await balance(second.recipient)).toBe(9_950_000n);
@@ -96,20 +96,20 @@ test("lost answers of the node cause no second payout", async () => {
 test("a payout is signed again only once its blockhash is expired at finality and the transaction is unknown", async () => {
 	const { order, swapId, recipient } = await queuePayout();
 	await setFaults({ dropSends: true, stallFinality: true });
-	await pump();
+	await runLane();
 	// The blockhash has expired at the newest block, and not yet at the newest final one.
 	await slots(200);
-	await pump();
+	await runLane();
 	expect(await states([order], "fill")).toEqual(["sent"]);
 	expect(await transactions()).toHaveLength(1);
 
 	await setFaults({});
 	await slots(40);
-	await pump();
+	await runLane();
 	expect(await transactions()).toMatchObject([{ state: "final" }, { state: "broadcast" }]);
 	expect(await woken()).toEqual([swapId]);
 	await slots(3);
-	await pump();
+	await runLane();
 	expect(await states([order], "fill")).toEqual(["done"]);
 	expect(await balance(recipient)).toBe(9_950_000n);
 });
@@ -117,17 +117,17 @@ test("a payout is signed again only once its blockhash is expired at finality an
 test("a transaction whose status cannot be read is not given up", async () => {
 	const { order } = await queuePayout();
 	await setFaults({ dropSends: true });
-	await pump();
+	await runLane();
 	await slots(200);
 	await setFaults({ dropAnswers: { methods: ["getTransaction"] } });
-	await pump();
+	await runLane();
 	expect(await states([order], "fill")).toEqual(["sent"]);
 	expect(await transactions()).toMatchObject([{ state: "broadcast" }]);
 });
 
 test("a node that denies a landed payout causes no second payout", async () => {
 	const { order, recipient } = await queuePayout();
-	await pump();
+	await runLane();
 	await setFaults({ lieAboutStatus: "unknown" });
 	await slots(200);
 	await followSlots(scene);
@@ -145,13 +145,13 @@ test("a node that denies a landed payout causes no second payout", async () => {
 test("an op that never landed is refused once it is expired at finality, and is not signed again", async () => {
 	const { order, swapId } = await queueOpen();
 	await setFaults({ dropSends: true, stallFinality: true });
-	await pump();
+	await runLane();
 	await slots(200);
-	await pump();
+	await runLane();
 	expect(await states([order], "open")).toEqual(["sent"]);
 	await setFaults({});
 	await slots(40);
-	await pump();
+	await runLane();
 	expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "refused", reason: "expired" });
 	expect(await woken()).toEqual([swapId]);
 	expect(await transactions()).toMatchObject([{ state: "final" }]);
@@ -162,20 +162,20 @@ test.each([
 	{ node: "has forgotten its blocks", passing: 600, hides: (slot: number) => ({ first: slot + 100 }) },
 ])("a landed deposit is not given up because of a node that $node", async ({ passing, hides }) => {
 	const { order } = await queueOpen();
-	await pump();
+	await runLane();
 	const { slot } = await followSlots(scene);
 	await slots(passing);
 	await followSlots(scene);
 	await start({ chain: laggingSolana(scene.chain, hides(slot)) })();
 	expect(await states([order], "open")).toEqual(["sent"]);
-	await pump();
+	await runLane();
 	expect(await states([order], "open")).toEqual(["done"]);
 });
 
 test("a deposit that the chain dropped is sent again unchanged", async () => {
 	const { order, wallet } = await queueOpen();
 	const before = await balance(wallet);
-	await pump();
+	await runLane();
 	await slots(3);
 	await followLanes(scene);
 	const [sent] = await transactions();
@@ -188,7 +188,7 @@ test("a deposit that the chain dropped is sent again unchanged", async () => {
 	await followSlots(scene);
 	await start()();
 	await slots(3);
-	await pump();
+	await runLane();
 	expect(await states([order], "open")).toEqual(["done"]);
 	expect(await outcomeOf(order)).toBe("opened");
 	expect(await balance(wallet)).toBe(before - order.inputAmount);
@@ -198,12 +198,12 @@ test("a deposit that the chain dropped is sent again unchanged", async () => {
 test("a release whose transaction was lost is signed again, with the same attesters' signatures", async () => {
 	const { order } = await queueSettlement("release");
 	await setFaults({ dropSends: true });
-	await pump();
+	await runLane();
 	await setFaults({});
 	await slots(200);
-	await pump();
+	await runLane();
 	await slots(3);
-	await pump();
+	await runLane();
 	expect(await transactions()).toMatchObject([{ state: "final" }, { state: "mined" }]);
 	expect(await states([order], "release")).toEqual(["done"]);
 	expect(await outcomeOf(order)).toBe("released, paid");

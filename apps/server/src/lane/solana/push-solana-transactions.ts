@@ -7,7 +7,7 @@ import {
 	markBroadcast,
 } from "../../job/journal/lane-transactions.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
-import type { LaneView } from "../look-at-lane.ts";
+import type { LaneView } from "../load-lane-state.ts";
 import { traceTransaction } from "../trace-transaction.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 

@@ -10,7 +10,7 @@ import { readVault } from "../../chain/solana/program/read-vault.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
 
 const lanes = await createSolanaLanes();
-const { pump, slots, setFaults, clear, forget, woken, queuePayout, queueOpen, queueWithin } = lanes;
+const { runLane, slots, setFaults, clear, forget, woken, queuePayout, queueOpen, queueWithin } = lanes;
 const { balance, outcomeOf, states, transactions, scene, feePayerOf } = lanes;
 const { vault } = scene.chain.deployment.program;
 const lamports: Delivery = { kind: "payout", amount: 10_000_000n, unusedRent: 0n };
@@ -21,12 +21,12 @@ test("a payout creates the recipient's account if it is missing, or pays out the
 	const rich = toSolanaWord((await newSolanaWallet(scene, [{ symbol: "USDC", amount: 1n }])).address);
 	const [first, second] = [await queuePayout(), await queuePayout({ recipient: rich })];
 	const third = await queuePayout({ symbol: "SOL" }, lamports);
-	await pump();
+	await runLane();
 	await slots(3);
 	expect(await balance(first.recipient)).toBe(9_950_000n);
 	expect(await balance(second.recipient)).toBe(10_250_001n);
 	expect(await balance(third.recipient, "SOL")).toBe(10_000_000n);
-	await pump();
+	await runLane();
 	for (const { order } of [first, second, third]) {
 		expect(await states([order], "fill")).toEqual(["done"]);
 		expect(await outcomeOf(order)).toBe("filled");
@@ -37,7 +37,7 @@ test("a payout creates the recipient's account if it is missing, or pays out the
 test("a payout that needs a closed account to reach its minimum is refused as account_gone; one above its minimum is paid less the rent", async () => {
 	const counted = await queuePayout({ minOutput: 10_000_000n });
 	const above = await queuePayout({ minOutput: 9_950_000n });
-	await pump();
+	await runLane();
 	await slots(3);
 	const refused = { state: "refused", reason: "account_gone" };
 	expect(await readJob(scene.pool, counted.swapId, "fill")).toMatchObject(refused);
@@ -50,14 +50,14 @@ test("a recipient that gave its token account away is blamed at the first try", 
 	const token = mintOf(scene.chain, "USDC");
 	await giveAccountAway(scene.solana, { token, from: recipient, slots: () => slots(3) });
 	const { swapId } = await queuePayout({ recipient: toSolanaWord(recipient.address) });
-	await pump();
+	await runLane();
 	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "refused", reason: "recipient" });
 });
 
 test("within Solana the payout takes the input in the same transaction", async () => {
 	const { order, recipient } = await queueWithin("fill");
 	const before = { USDC: await balance(vault), USDT: await balance(vault, "USDT") };
-	await pump();
+	await runLane();
 	await slots(3);
 	expect(await balance(recipient, "USDT")).toBe(9_950_000n);
 	expect(await balance(vault)).toBe(before.USDC + 10_000_000n);
@@ -70,7 +70,7 @@ test("a payout of lamports to an account that a program owns is refused as the r
 	const token = mintOf(scene.chain, "USDC");
 	const { address } = await makeKeyedAccount(scene.solana, { token, slots: () => slots(3) });
 	const { swapId } = await queuePayout({ recipient: toSolanaWord(address), symbol: "SOL" }, lamports);
-	await pump();
+	await runLane();
 	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "refused", reason: "recipient" });
 });
 
@@ -81,9 +81,9 @@ test("a payout that cannot be made is refused with the reason, and blocks no oth
 		fillDeadline: nowSeconds + 19n,
 		refundAfter: nowSeconds + 1_000n,
 	});
-	const stock = await balance(vault);
+	const inventory = await balance(vault);
 	const cases = [
-		{ reason: "liquidity", delivery: { ...payout, amount: stock + 1n } },
+		{ reason: "liquidity", delivery: { ...payout, amount: inventory + 1n } },
 		{ reason: "price", delivery: { ...payout, amount: 9_599_999n } },
 		{ reason: "too_late", terms: { deadlines } },
 		{
@@ -91,7 +91,7 @@ test("a payout that cannot be made is refused with the reason, and blocks no oth
 			terms: { symbol: "SOL", minOutput: 1n },
 			delivery: { kind: "payout", amount: 890_879n, unusedRent: 0n },
 		},
-		{ reason: "reverted", delivery: { kind: "stock", amount: 9_950_000n } },
+		{ reason: "reverted", delivery: { kind: "inventory", amount: 9_950_000n } },
 	] as const;
 	const swapIds: string[] = [];
 	for (const one of cases) {
@@ -99,7 +99,7 @@ test("a payout that cannot be made is refused with the reason, and blocks no oth
 		swapIds.push((await queuePayout("terms" in one ? one.terms : {}, delivery)).swapId);
 	}
 	const good = await queuePayout();
-	await pump();
+	await runLane();
 	for (const [i, { reason }] of cases.entries()) {
 		expect(await readJob(scene.pool, swapIds[i] ?? "", "fill")).toMatchObject({ state: "refused", reason });
 	}
@@ -115,7 +115,7 @@ test("several payouts in one run share what may leave the vault", async () => {
 	const delivery: Delivery = { kind: "payout", amount: half, unusedRent: 0n };
 	const orders = [(await queuePayout({}, delivery)).order, (await queuePayout({}, delivery)).order];
 	await setFaults({ dropSends: true });
-	await pump();
+	await runLane();
 	expect((await states(orders, "fill")).sort()).toEqual(["refused", "sent"]);
 });
 
@@ -123,8 +123,8 @@ test("an order of a foreign vault is never signed, and blocks no other", async (
 	const { address } = await newSolanaWallet(scene);
 	const { swapId } = await queuePayout({ destinationVault: toSolanaWord(address) });
 	const good = await queuePayout();
-	for (let strike = 0; strike < 3; strike++) {
-		await pump();
+	for (let failure = 0; failure < 3; failure++) {
+		await runLane();
 		await slots(6);
 	}
 	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "refused", reason: "reverted" });
@@ -134,13 +134,13 @@ test("an order of a foreign vault is never signed, and blocks no other", async (
 test("an op is co-signed once, by the fee payer that it names, and the order gets the input", async () => {
 	const { order, wallet } = await queueOpen({ feePayer: 1 });
 	const before = await balance(wallet);
-	await pump({ lane: 0 });
+	await runLane({ lane: 0 });
 	expect(await states([order], "open")).toEqual(["queued"]);
-	await pump({ lane: 1 });
+	await runLane({ lane: 1 });
 	await slots(3);
 	expect(await balance(wallet)).toBe(before - order.inputAmount);
 	expect(await outcomeOf(order)).toBe("opened");
-	await pump({ lane: 1 });
+	await runLane({ lane: 1 });
 	expect(await states([order], "open")).toEqual(["done"]);
 
 	// The op is lost from the store and taken again: its signature is the same, whether it can still land or not.
@@ -148,12 +148,12 @@ test("an op is co-signed once, by the fee payer that it names, and the order get
 	for (const passing of [0, 200]) {
 		await slots(passing);
 		await forget();
-		await pump({ lane: 1 });
+		await runLane({ lane: 1 });
 		const [again, ...others] = await transactions();
 		expect(others).toEqual([]);
 		expect(again?.hash).toEqual(first?.hash);
 		await slots(3);
-		await pump({ lane: 1 });
+		await runLane({ lane: 1 });
 		expect(await states([order], "open")).toEqual(["done"]);
 	}
 	expect(await balance(wallet)).toBe(before - order.inputAmount);
@@ -173,7 +173,7 @@ test("an op that expired before a lane saw it, or that its wallet did not sign, 
 		"update jobs set payload = jsonb_set(payload, '{op,signature}', to_jsonb($2::text)) where swap_id = $1",
 		[forged.swapId, other.signature],
 	);
-	await pump();
+	await runLane();
 	expect(await readJob(scene.pool, dead.swapId, "open")).toMatchObject({
 		state: "refused",
 		reason: "expired",
@@ -187,22 +187,22 @@ test("an op that expired before a lane saw it, or that its wallet did not sign, 
 
 test("an op that was sent before the store was restored is not refused because of a lagging node", async () => {
 	const { order } = await queueOpen();
-	await pump();
+	await runLane();
 	const { slot } = await followSlots(scene);
 	await slots(200);
 	await forget();
-	await pump({ chain: laggingSolana(scene.chain, { asOf: slot }) });
+	await runLane({ chain: laggingSolana(scene.chain, { asOf: slot }) });
 	expect(await states([order], "open")).toEqual(["queued"]);
 	await slots(20);
-	await pump();
-	await pump();
+	await runLane();
+	await runLane();
 	expect(await states([order], "open")).toEqual(["done"]);
 });
 
 test("an op that its wallet cannot pay for is refused after three tries, and nothing is sent", async () => {
 	const { swapId } = await queueOpen({ inputAmount: 10n ** 15n });
-	for (let strike = 0; strike < 3; strike++) {
-		await pump();
+	for (let failure = 0; failure < 3; failure++) {
+		await runLane();
 		await slots(6);
 	}
 	expect(await readJob(scene.pool, swapId, "open")).toMatchObject({ state: "refused", reason: "reverted" });
@@ -212,8 +212,8 @@ test("an op that its wallet cannot pay for is refused after three tries, and not
 test("no payout is signed for a deposit that was never seen", async () => {
 	const { swapId } = await queuePayout();
 	await scene.pool.query("delete from chain_events");
-	await pump();
-	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+	await runLane();
+	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "queued", failures: 0 });
 	expect(await transactions()).toEqual([]);
 });
 
@@ -224,15 +224,15 @@ test("a payout that exceeds the vault's cap when it lands moves nothing, and is 
 	await scene.solana.admin.mintTo({ owner: vault, token, amount: cap });
 	const large = { kind: "payout", amount: (cap * 3n) / 4n, unusedRent: 0n } as const;
 	const first = await queuePayout({}, large);
-	await pump();
+	await runLane();
 	// The first is in no block yet.
 	const second = await queuePayout({}, large);
-	await pump({ lane: 1 });
+	await runLane({ lane: 1 });
 	expect(await states([first.order, second.order], "fill")).toEqual(["sent", "sent"]);
 	await slots(3);
-	await pump();
+	await runLane();
 	await slots(20);
-	await pump();
+	await runLane();
 	expect(await balance(first.recipient)).toBe(large.amount);
 	expect(await balance(second.recipient)).toBe(0n);
 	const refused = { state: "refused", reason: "liquidity" };

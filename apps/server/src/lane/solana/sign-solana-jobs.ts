@@ -22,19 +22,19 @@ import { isRefusedBySigner } from "../../signer/signer-error.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import type { SignedSolanaOp } from "../../swap/facts/swap-record.ts";
-import { changeOf } from "../change-of.ts";
 import { checkPayments } from "../check-payments.ts";
-import type { LaneView } from "../look-at-lane.ts";
-import { tellMalformed } from "../tell-malformed.ts";
+import type { LaneView } from "../load-lane-state.ts";
+import { logMalformedJobs } from "../log-malformed-jobs.ts";
+import { toJobChange } from "../to-job-change.ts";
 import type { Verdict } from "../verdict.ts";
 import { countLostAttempts } from "./count-lost-attempts.ts";
-import { judgeSimulation, later, strikeInSlots } from "./judge-simulation.ts";
-import { mostLamports } from "./most-lamports.ts";
+import { judgeSimulation, later, verdictOnFailureInSlots } from "./judge-simulation.ts";
+import { maxLamports } from "./max-lamports.ts";
 import { planSolanaJobs, type SolanaDraft, type SolanaPlan } from "./plan-solana-jobs.ts";
 import { signDraft } from "./sign-draft.ts";
 import type { SolanaLane } from "./solana-lane.ts";
+import { stripSignatures } from "./strip-signatures.ts";
 import type { FeePayerFunds } from "./watch-fee-payer.ts";
-import { withoutSignatures } from "./without-signatures.ts";
 
 export type SignedJobs = {
 	/** True if there was anything to do. */
@@ -74,7 +74,7 @@ export async function signSolanaJobs(
 	// Read after the transactions in flight: one that lands in between is subtracted twice, and not left out.
 	const funds = await readFunds();
 	const lamports =
-		funds.lamports - emptyAccountRentLamports - open.reduce((sum, { kind }) => sum + mostLamports(kind), 0n);
+		funds.lamports - emptyAccountRentLamports - open.reduce((sum, { kind }) => sum + maxLamports(kind), 0n);
 	const startMs = nowMs();
 	const leased = hasWork
 		? await takeSingleJobs(pool, id, {
@@ -82,11 +82,11 @@ export async function signSolanaJobs(
 				leaseMs: leaseTime.ms(),
 				limit: policy.bundleSize,
 				feePayer: feePayer.address,
-				isOpensOnly: lamports < mostLamports("fill"),
+				isOpensOnly: lamports < maxLamports("fill"),
 			})
 		: undefined;
 	if (!leased) return { found: false, transactions: [], refused: [], isUndone: false };
-	tellMalformed(lane, leased.malformed);
+	logMalformedJobs(lane, leased.malformed);
 	const malformed = leased.malformed.map(({ swapId }) => swapId);
 	if (leased.jobs.length === 0) return { found: true, transactions: [], refused: malformed, isUndone: true };
 	const attempts = await attemptAll(lane, {
@@ -166,7 +166,7 @@ async function carryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verd
 		lane.log.error({ ...lane.id, swapId, kind, err }, "the job could not be signed");
 		// Signing throws a RangeError for orders that are not ours, and a signer may refuse what it is given. Any other error
 		// may pass.
-		return err instanceof RangeError || isRefusedBySigner(err) ? strikeInSlots(attempt.job) : later;
+		return err instanceof RangeError || isRefusedBySigner(err) ? verdictOnFailureInSlots(attempt.job) : later;
 	}
 }
 
@@ -242,7 +242,7 @@ async function simulated(
 	{ job, isPayerPoor }: Attempt,
 	done: Done,
 ): Promise<Done | Verdict> {
-	const simulation = await simulateTransaction(chain, withoutSignatures(done.raw));
+	const simulation = await simulateTransaction(chain, stripSignatures(done.raw));
 	if (simulation.ok) return done;
 	const { reason, logs, poorAccount } = simulation;
 	const { deployment } = chain;
@@ -268,7 +268,7 @@ async function journal(
 	const refused: SwapUuid[] = [];
 	const outcomes = attempts.map(({ job, outcome, proof }): LeasedOutcome => {
 		if (outcome.do === "refuse") refused.push(job.swapId);
-		if (outcome.do !== "journal") return { job, change: changeOf(outcome, head) };
+		if (outcome.do !== "journal") return { job, change: toJobChange(outcome, head) };
 		const { hash, raw, lastValidHeight } = outcome;
 		const { swapId, kind, orderId } = job;
 		signed.push({
@@ -282,7 +282,7 @@ async function journal(
 			lastValidHeight,
 			state: "signed",
 		});
-		return { job, hash, change: changeOf(later, head), proof };
+		return { job, hash, change: toJobChange(later, head), proof };
 	});
 	const journalled = await journalLease(pool, id, { lease, nonce, outcomes, transactions: signed });
 	const { outcome } = journalled;

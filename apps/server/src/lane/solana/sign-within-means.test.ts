@@ -6,10 +6,11 @@ import { readJob } from "../../../test/lane/lane-scene.ts";
 import { newSolanaWallet } from "../../../test/lane/solana-lane-scene.ts";
 import { createSolanaLanes } from "../../../test/lane/solana-lanes.ts";
 import { withLamports } from "../../../test/solana/with-lamports.ts";
-import { mostLamports } from "./most-lamports.ts";
+import { maxLamports } from "./max-lamports.ts";
 
 const lanes = await createSolanaLanes();
-const { pump, start, slots, setFaults, clear, follow, queuePayout, queueOpen, states, transactions } = lanes;
+const { runLane, start, slots, setFaults, clear, follow, queuePayout, queueOpen, states, transactions } =
+	lanes;
 const { scene, feePayerOf } = lanes;
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
@@ -17,15 +18,15 @@ afterAll(() => lanes.stop());
 test("transactions that are signed or in flight never cost more than the fee payer has", async () => {
 	const orders = [];
 	for (let i = 0; i < 3; i++) orders.push((await queuePayout()).order);
-	const lamports = emptyAccountRentLamports + 2n * mostLamports("fill");
+	const lamports = emptyAccountRentLamports + 2n * maxLamports("fill");
 	const chain = withLamports(scene.chain, { address: feePayerOf(0), lamports });
 	await setFaults({ dropSends: true });
 	for (let run = 0; run < 2; run++) {
-		await pump({ chain });
+		await runLane({ chain });
 		expect(await states(orders, "fill")).toEqual(["sent", "sent", "queued"]);
 	}
 	// Another lane has enough.
-	await pump({ lane: 1 });
+	await runLane({ lane: 1 });
 	expect(await states(orders, "fill")).toEqual(["sent", "sent", "sent"]);
 });
 
@@ -33,18 +34,18 @@ test("a fee payer that cannot afford an op leaves it, and other jobs to other la
 	const others = [];
 	for (let i = 0; i < 2; i++) others.push((await queuePayout()).order);
 	const [funded, expired] = [await queueOpen(), await queueOpen({ wallet: 1 })];
-	const lamports = emptyAccountRentLamports + mostLamports("fill") - 1n;
+	const lamports = emptyAccountRentLamports + maxLamports("fill") - 1n;
 	const chain = withLamports(scene.chain, { address: feePayerOf(0), lamports });
-	await pump({ chain, bundleSize: 2 });
+	await runLane({ chain, bundleSize: 2 });
 	expect(await states([funded.order, expired.order], "open")).toEqual(["queued", "queued"]);
 	expect(await states(others, "fill")).toEqual(["queued", "queued"]);
-	await pump({ lane: 1 });
+	await runLane({ lane: 1 });
 	expect(await states(others, "fill")).toEqual(["sent", "sent"]);
-	await pump({ bundleSize: 1 });
+	await runLane({ bundleSize: 1 });
 	expect(await states([funded.order], "open")).toEqual(["sent"]);
 
 	await slots(200);
-	await pump({ chain });
+	await runLane({ chain });
 	const refused = { state: "refused", reason: "expired" };
 	expect(await readJob(scene.pool, expired.swapId, "open")).toMatchObject(refused);
 });
@@ -64,7 +65,7 @@ test("a payout that would leave the fee payer below its rent is not blamed on th
 		{ address: feePayer.address, lamports: 10n ** 9n },
 	);
 	await start({ chain, keys: { ...scene.keys, feePayers: [feePayer] } })();
-	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 0 });
+	expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ state: "queued", failures: 0 });
 	expect(await transactions()).toEqual([]);
 });
 
@@ -72,7 +73,7 @@ test("a transaction that keeps getting lost is signed with a higher compute pric
 	await queuePayout();
 	await setFaults({ dropSends: true });
 	for (let lost = 0; lost < 9; lost++) {
-		await pump();
+		await runLane();
 		await slots(200);
 	}
 	const prices = (await transactions()).map(({ raw }) => computePrice(raw));

@@ -9,8 +9,8 @@ import { limitedTransport } from "../../../test/solana/limited-transport.ts";
 import { checkSolanaOutcomes } from "../../attester/check-solana-outcomes.ts";
 import type { ToldDeposit } from "../../chain/deposit-sight.ts";
 import { connectSolana } from "../../chain/solana/connect-solana.ts";
+import { readSolanaDeposit } from "../../chain/solana/read/read-solana-deposit.ts";
 import { toSignature } from "../../chain/solana/read/read-statuses.ts";
-import { seeSolanaDeposit } from "../../chain/solana/read/see-solana-deposit.ts";
 import { readUnreadBlocks } from "../../swap/due/unread-blocks.ts";
 
 const flood = process.env.GEOSWAP_FULL ? 5_000 : 100;
@@ -59,7 +59,7 @@ test("deposits, payouts, releases and refunds go on during a flood, and no addre
 	const deliveries = new Map([[filled.orderId, filled.transactionHash]]);
 	const outcomes = { kind: "Release", orders: [payout.order], deliveries } as const;
 	expect(await checkSolanaOutcomes(chain, outcomes)).toEqual([undefined]);
-	const sight = await seeSolanaDeposit(chain, await seen(deposit.order, "Opened"));
+	const sight = await readSolanaDeposit(chain, await seen(deposit.order, "Opened"));
 	expect(sight).toMatchObject({ verdict: "agrees" });
 	expect(calls.get("getSignaturesForAddress")).toBeUndefined();
 });

@@ -23,8 +23,20 @@ import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
 // The lanes and the follower, as they work together.
 
 const lanes = await createSolanaLanes({ follower: "real" });
-const { pump, start, follow, slots, clear, forget, passTime, land, saveSwap, states, eventsOf, outcomeOf } =
-	lanes;
+const {
+	runLane,
+	start,
+	follow,
+	slots,
+	clear,
+	forget,
+	passTime,
+	land,
+	saveSwap,
+	states,
+	eventsOf,
+	outcomeOf,
+} = lanes;
 const { queuePayout, queueVoid, queueSettlement, queueWithin, queueOpen, queueAttested, changesOf } = lanes;
 const { transactions, balance, scene, chain, pool } = lanes;
 const { program } = chain.deployment;
@@ -37,7 +49,7 @@ afterAll(() => lanes.stop());
 
 /** Runs a lane, lands what it sent, and follows until that is final. */
 async function finish(): Promise<void> {
-	await pump();
+	await runLane();
 	await slots(3);
 	await follow();
 	await slots(40);
@@ -73,7 +85,7 @@ test("every kind of job is done and recorded by its events; the books follow to 
 	expect(await balance(jobs[6][2].wallet.address)).toBe(10_000_000n);
 	expect((await booked("relayer")) - inBooks).toBe((await balance(payer, "SOL")) - held);
 	const { vault } = await readHoldings(chain, { commitment: "finalized" });
-	for (const [token, amount] of vault) expect(await booked("stock", token)).toBe(amount);
+	for (const [token, amount] of vault) expect(await booked("inventory", token)).toBe(amount);
 	expect((await pool.query("select from postings where name = 'unattributed'")).rows).toEqual([]);
 });
 
@@ -83,7 +95,7 @@ test("a refund without attesters' signatures waits until the order's refundAfter
 	const swapId = await queueWork(pool, order, work, { isJustified: false });
 	await finish();
 	expect(await outcomeOf(order)).toBe("opened");
-	expect(await readJob(pool, swapId, "refund")).toMatchObject({ state: "queued", strikes: 0 });
+	expect(await readJob(pool, swapId, "refund")).toMatchObject({ state: "queued", failures: 0 });
 	await passTime(4_001);
 	await finish();
 	expect(await eventsOf(order)).toEqual(["Opened", "Refunded"]);
@@ -96,19 +108,19 @@ test("a wallet's closed account is made again only for a refund worth ten times 
 		const account = await tokenAccountOf({ owner: wallet.address, token: mintOf(chain, "USDC") });
 		const destination = lanes.stranger.address;
 		await land(getCloseAccountInstruction({ account, destination, owner: wallet }));
-		await pump({ payments });
+		await runLane({ payments });
 		await slots(3);
 		await follow();
 		const isWorth = inputAmount === 30_000_000n;
 		expect(await balance(wallet.address)).toBe(isWorth ? inputAmount : 0n);
-		const job = isWorth ? { state: "done" } : { state: "queued", strikes: 1 };
+		const job = isWorth ? { state: "done" } : { state: "queued", failures: 1 };
 		expect(await readJob(pool, swapId, "refund")).toMatchObject(job);
 		if (isWorth) continue;
 		// The wallet is paid once it has an account again.
 		const token = mintOf(chain, "USDC");
 		await land(await createTokenAccount({ payer: lanes.stranger, owner: wallet.address, token }));
 		await slots(20);
-		await pump({ payments });
+		await runLane({ payments });
 		await slots(3);
 		expect(await balance(wallet.address)).toBe(inputAmount);
 		expect(await outcomeOf(order)).toBe("refunded, paid");
@@ -178,7 +190,7 @@ test.each([
 	["refund", () => queueSettlement("refund"), "Refunded"],
 ] as const)("a restored backup that has forgotten a %s does not repeat it", async (kind, queue, name) => {
 	const { order } = await queue();
-	await pump();
+	await runLane();
 	await slots(3);
 	const [sent] = await transactions();
 	const [outcome, changes] = [await outcomeOf(order), await changesOf(order)];
@@ -200,13 +212,13 @@ test.each([
 
 test("a second payout in flight fails at the record, and the job is done once", async () => {
 	const { order, swapId, recipient } = await queuePayout();
-	await pump();
+	await runLane();
 	// An older backup is restored while the payout is in flight.
 	await forget();
 	await start()(1);
 	await slots(4);
 	await follow();
-	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", strikes: 1 });
+	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", failures: 1 });
 	await slots(40);
 	await follow();
 	expect(await states([order], "fill")).toEqual(["done"]);
@@ -216,7 +228,7 @@ test("a second payout in flight fails at the record, and the job is done once", 
 
 test("a restored store records transactions that it forgot, whatever its jobs request", async () => {
 	const [paid, voided] = [await queuePayout(), await queueVoid()];
-	await pump();
+	await runLane();
 	await slots(40);
 	await forget();
 	// The jobs are those of a store so old that it requests the opposite.
@@ -249,7 +261,7 @@ test.each([
 			);
 		for (const kind of kinds) {
 			await queue(kind);
-			await pump();
+			await runLane();
 			expect(await states([order], kind)).toEqual(["sent"]);
 			await scene.owner.query("truncate jobs, lane_transactions");
 		}
@@ -271,7 +283,7 @@ test.each([
 
 test("an op that landed unseen is recorded, however late the lane looks", async () => {
 	const { order } = await queueOpen();
-	await pump();
+	await runLane();
 	await slots(3);
 	await forget();
 	await slots(250);

@@ -8,7 +8,7 @@ import { createSolanaLanes, errorLog, payout } from "../../../test/lane/solana-l
 import { instructionsPerSweep } from "../../chain/solana/program/sign-sweep.ts";
 
 const lanes = await createSolanaLanes();
-const { pump, start, slots, clear, setFaults, passTime, queuePayout, queueSettlement, outcomeOf } = lanes;
+const { runLane, start, slots, clear, setFaults, passTime, queuePayout, queueSettlement, outcomeOf } = lanes;
 const { scene, pool, chain } = lanes;
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
@@ -31,7 +31,7 @@ async function decideTwo(terms: { symbol?: string } = {}) {
 		await queueSettlement("release", terms),
 		await queuePayout(),
 	];
-	await pump();
+	await runLane();
 	await slots(3);
 	await passTime(4_001 + 86_400);
 	await followLanes(scene);
@@ -47,7 +47,7 @@ test("due accounts of orders and records are closed by one transaction, and the 
 	await remember([released, "order"], [filled, "record"]);
 	const [payer, vault] = [lanes.stranger.address, chain.deployment.program.vault];
 	const before = [await lanes.balance(payer, "SOL"), await lanes.balance(vault, "SOL")] as const;
-	await pump();
+	await runLane();
 	await slots(3);
 	expect(await outcomeOf(released)).toBeUndefined();
 	expect(await outcomeOf(filled)).toBeUndefined();
@@ -62,17 +62,17 @@ test("nothing is closed before it is due, while its swap is open, while a job of
 	const soon = new Date(Date.now() - 30_000);
 	await pool.query("update rents set closable_at = $1 where account = 'order'", [soon]);
 	await pool.query("update swaps set ended_at = null where order_id = $1", [hexToBytes(orderId(filled))]);
-	await pump();
+	await runLane();
 	await pool.query("update rents set closable_at = $1", [past]);
 	await pool.query("update swaps set ended_at = now()");
 	await pool.query("update jobs set state = 'sent'");
 	await start()();
 	await pool.query("update jobs set state = 'done'");
 	const { order: next } = await queuePayout();
-	await pump();
+	await runLane();
 	expect(await lanes.states([next], "fill")).toEqual(["sent"]);
 	expect(await closes()).toEqual([]);
-	await pump();
+	await runLane();
 	expect(await closes()).toMatchObject([{ jobs: [{}, {}] }]);
 });
 
@@ -87,7 +87,7 @@ test("accounts that are gone or not paid are skipped, however many they are", as
 	await pool.query("update rents set closable_at = closable_at - interval '1 day' where order_id <> $1", [
 		hexToBytes(orderId(released)),
 	]);
-	await pump();
+	await runLane();
 	await slots(3);
 	expect(await closes()).toMatchObject([{ jobs: [{}] }]);
 	expect(await outcomeOf(released)).toBeUndefined();
@@ -98,11 +98,11 @@ test("an account that cannot be closed is reported, and does not hold up the oth
 	const { filled } = await decideTwo();
 	// The chain's clock has not reached the deadline of an order that is made now.
 	const { order: early } = await queueSettlement("release");
-	await pump();
+	await runLane();
 	await slots(40);
 	await remember([early, "order"], [filled, "record"]);
 	const { log, errors } = errorLog();
-	for (let run = 0; run < 3; run++) await pump({ log });
+	for (let run = 0; run < 3; run++) await runLane({ log });
 	await slots(3);
 	expect(errors).toMatchObject([{ addresses: { length: 1 } }]);
 	expect(await outcomeOf(filled)).toBeUndefined();
@@ -118,7 +118,7 @@ test("SOL that arrived after the payment goes to the input's owner, and the acco
 	await slots(40);
 	const [payer, vault] = [lanes.stranger.address, program.vault];
 	const before = [await lanes.balance(payer, "SOL"), await lanes.balance(vault, "SOL")] as const;
-	await pump();
+	await runLane();
 	await slots(3);
 	expect(await outcomeOf(released)).toBeUndefined();
 	expect(await closes()).toMatchObject([{ jobs: [{}, {}] }]);
@@ -130,19 +130,19 @@ test("one transaction closes accounts at a time; one that was lost is signed aga
 	const { released, filled } = await decideTwo();
 	await remember([released, "order"]);
 	await setFaults({ dropSends: true });
-	await pump();
+	await runLane();
 	await remember([filled, "record"]);
-	await pump();
+	await runLane();
 	expect(await closes()).toMatchObject([{ jobs: [{}] }]);
 	// Another lane may close what is in no transaction.
 	await slots(200);
 	await setFaults({});
-	await pump({ lane: 1 });
+	await runLane({ lane: 1 });
 	expect(await closes()).toMatchObject([{ jobs: [{}] }, { jobs: [{}] }]);
 	await slots(3);
 	expect(await outcomeOf(filled)).toBeUndefined();
 	expect(await outcomeOf(released)).toBe("released, paid");
-	await pump();
+	await runLane();
 	await slots(3);
 	expect(await outcomeOf(released)).toBeUndefined();
 	expect(await closes()).toMatchObject([{ state: "final" }, {}, { state: "broadcast" }]);
@@ -150,15 +150,15 @@ test("one transaction closes accounts at a time; one that was lost is signed aga
 
 test("a voided order's record is closed, and a fill of the order can then no longer be signed", async () => {
 	const { order } = await lanes.queueVoid();
-	await pump();
+	await runLane();
 	await slots(3);
 	await passTime(4_001 + 86_400);
 	await followLanes(scene);
 	await remember([order, "record"]);
-	await pump();
+	await runLane();
 	await slots(3);
 	expect(await outcomeOf(order)).toBeUndefined();
 	await queueWork(pool, order, { kind: "fill", payload: { delivery: payout } });
-	await pump();
+	await runLane();
 	expect(await lanes.states([order], "fill")).toEqual(["refused"]);
 });

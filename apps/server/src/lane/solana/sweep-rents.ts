@@ -8,16 +8,16 @@ import { simulateTransaction } from "../../chain/solana/send/simulate-transactio
 import { journalLease } from "../../job/journal/journal-lease.ts";
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
 import { postponeRents, type Rent, readDueRents } from "../../job/journal/rents.ts";
-import type { LaneView } from "../look-at-lane.ts";
+import type { LaneView } from "../load-lane-state.ts";
 import type { SolanaLane } from "./solana-lane.ts";
-import { withoutSignatures } from "./without-signatures.ts";
+import { stripSignatures } from "./strip-signatures.ts";
 
 /** The number of accounts that are read to find those that can be closed: some are gone, or not paid yet. */
 const accountsRead = 100;
 
 /**
- * Signs a transaction that closes accounts of the program, which returns their rent, if there are any. No swap depends on
- * it, so a lane has at most one such transaction in flight. Returns the transactions to broadcast.
+ * Signs a transaction that closes accounts of the program, which returns their rent, if there are any. No swap depends
+ * on it, so a lane has at most one such transaction in flight. Returns the transactions to broadcast.
  */
 export async function sweepRents(
 	lane: SolanaLane,
@@ -114,7 +114,7 @@ async function sign(
 		deployment,
 		accounts: closable,
 	});
-	const simulation = await simulateTransaction(chain, withoutSignatures(signed.raw));
+	const simulation = await simulateTransaction(chain, stripSignatures(signed.raw));
 	if (simulation.ok) return { ...signed, lastValidHeight: Number(lastValidBlockHeight) };
 	const { reason, logs } = simulation;
 	log.warn({ ...id, reason, logs, accounts: closable.length }, "a transaction cannot close accounts");

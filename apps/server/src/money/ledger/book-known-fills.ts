@@ -9,7 +9,8 @@ type FillRow = Row<"postings", "key" | "chain_id" | "block_number"> & { order_id
 
 /**
  * Books the rest of deliveries that were booked while their order was unknown: a follower that catches up, as after a
- * restore, may see a delivery before the deposit on another chain. What left the stock was then booked to `trading`.
+ * restore, may see a delivery before the deposit on another chain. What left the inventory was then booked to
+ * `trading`.
  */
 export async function bookKnownFills(db: Database, orders: readonly Order[]): Promise<void> {
 	if (orders.length === 0) return;
@@ -21,7 +22,7 @@ export async function bookKnownFills(db: Database, orders: readonly Order[]): Pr
 			and not exists (select from entries where posting_id = p.id and account = 'recipient')`,
 		[[...known.keys()].map((id) => hexToBytes(id))],
 	);
-	// The amount that left the stock is the same on both sides, and cancels out under any account.
+	// The amount that left the inventory is the same on both sides, and cancels out under any account.
 	const context = { vaults: [], assets: [], isDelivered: true };
 	await post(
 		db,

@@ -8,7 +8,7 @@ import { type Posting, post } from "./post.ts";
 export type SlotHoldings = { slot: number; vault: ReadonlyMap<Hex, bigint> };
 
 /** The ledger's account that is compared with the chain. */
-const account = "stock";
+const account = "inventory";
 
 /**
  * Books amounts that entered or left the vault by no transaction of ours. To be called when everything of ours up

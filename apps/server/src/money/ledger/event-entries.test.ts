@@ -100,13 +100,13 @@ test("the entries of every event add up to zero for each token", () => {
 	);
 });
 
-test("a top-up leaves the stock if its recipient took it, and nothing is booked if it did not", () => {
+test("a top-up leaves the inventory if its recipient took it, and nothing is booked if it did not", () => {
 	const context = { order: undefined, vaults: [vault], assets: listed, isDelivered: true };
 	const toppedUp = (paid: boolean) =>
 		eventEntries({ name: "ToppedUp", data: { amount: "7", paid } }, context);
 	expect(toppedUp(true)).toEqual([
 		{ account: "recipient", token: zeroAddress, amount: 7n },
-		{ account: "stock", token: zeroAddress, amount: -7n },
+		{ account: "inventory", token: zeroAddress, amount: -7n },
 	]);
 	expect(toppedUp(false)).toEqual([]);
 });
@@ -130,7 +130,7 @@ test("an order's input leaves the escrow completely wherever it goes, and a refu
 				expect(sumOf("loss")).toBe(name === "Refunded" && isDelivered ? order.inputAmount : 0n);
 				const isOurs = name === "Released" && order.originVault === toWord(vault);
 				const isListed = listed.map(toWord).includes(order.inputToken);
-				expect(sumOf("stock")).toBe(isOurs && paid && isListed ? order.inputAmount : 0n);
+				expect(sumOf("inventory")).toBe(isOurs && paid && isListed ? order.inputAmount : 0n);
 				expect(sumOf("unlisted")).toBe(isOurs && paid && !isListed ? order.inputAmount : 0n);
 				// The credit holds what a later claim takes.
 				const credited = sumOf("credit:vault") + sumOf("credit:wallet");
@@ -158,10 +158,10 @@ test("on Solana tokens and vaults are compared by all 32 bytes", () => {
 			const filled = { delivered: "5", spentToken: zeroHash, spent: "5" };
 			expect(eventEntries({ name: "Filled", data: filled }, context)).toEqual([
 				{ account: "recipient", token: zeroHash, amount: 5n },
-				{ account: "stock", token: zeroHash, amount: -5n },
+				{ account: "inventory", token: zeroHash, amount: -5n },
 			]);
 			expect(eventEntries({ name: "Released", data: { paid: true } }, context)).toEqual([
-				{ account: "stock", token: word, amount: order.inputAmount },
+				{ account: "inventory", token: word, amount: order.inputAmount },
 				{ account: "escrow", token: word, amount: -order.inputAmount },
 			]);
 		}),
@@ -170,7 +170,7 @@ test("on Solana tokens and vaults are compared by all 32 bytes", () => {
 
 test.each([
 	{ account: "order", payer: "relayer" },
-	{ account: "record", payer: "stock" },
+	{ account: "record", payer: "inventory" },
 ] as const)(
 	"the rent of the account of one $account is booked from and to the account $payer, and what strangers sent there as unattributed",
 	({ account, payer }) => {

@@ -8,7 +8,7 @@ type Account =
 	| "escrow"
 	| "credit:vault"
 	| "credit:wallet"
-	| "stock"
+	| "inventory"
 	| "unlisted"
 	| "trading"
 	| "recipient"
@@ -56,7 +56,7 @@ type EventContext = {
 	order: Order | undefined;
 	/** All our vaults on the event's chain. */
 	vaults: readonly Hex[];
-	/** The tokens that the service holds stock of on the event's chain. */
+	/** The tokens that the service holds inventory of on the event's chain. */
 	assets: readonly Hex[];
 	/** Whether the order's output was delivered. */
 	isDelivered: boolean;
@@ -66,9 +66,9 @@ type EventContext = {
 export function eventEntries(event: BookedEvent, context: EventContext): Entry[] | undefined {
 	const isListed = (token: Hex) => context.assets.some((asset) => isSame(asset, token));
 	// Anyone can have a token of their own released to our vault, and such a token can say that it was paid when it was
-	// not. So only the tokens that we offer are stock.
+	// not. So only the tokens that we offer are inventory.
 	return movements(event, context)?.map((entry) =>
-		entry.account === "stock" && !isListed(entry.token) ? { ...entry, account: "unlisted" } : entry,
+		entry.account === "inventory" && !isListed(entry.token) ? { ...entry, account: "unlisted" } : entry,
 	);
 }
 
@@ -79,14 +79,14 @@ function movements(
 	const isVault = (address: Hex) => vaults.some((vault) => isSame(vault, address));
 	if (name === "Claimed") {
 		const from = isVault(data.beneficiary) ? "credit:vault" : "credit:wallet";
-		return move(data.token, BigInt(data.amount), { from, to: isVault(data.to) ? "stock" : "wallet" });
+		return move(data.token, BigInt(data.amount), { from, to: isVault(data.to) ? "inventory" : "wallet" });
 	}
 	if (name === "Withdrawn") {
-		const to = isVault(data.to) ? "stock" : "treasury";
-		return move(data.token, BigInt(data.amount), { from: "stock", to });
+		const to = isVault(data.to) ? "inventory" : "treasury";
+		return move(data.token, BigInt(data.amount), { from: "inventory", to });
 	}
 	if (name === "ToppedUp") {
-		return data.paid ? move(zeroAddress, BigInt(data.amount), { from: "stock", to: "recipient" }) : [];
+		return data.paid ? move(zeroAddress, BigInt(data.amount), { from: "inventory", to: "recipient" }) : [];
 	}
 	if (name === "AccountMade") return move(zeroHash, BigInt(data.lamports), { from: "relayer", to: "rent" });
 	if (name === "RentPaid")
@@ -103,10 +103,10 @@ function movements(
 		const spent = BigInt(data.spent);
 		const output = order && addressOfWord(order.destinationChainId, order.outputToken);
 		if (output && isSame(output, data.spentToken)) {
-			return move(data.spentToken, spent, { from: "stock", to: "recipient" });
+			return move(data.spentToken, spent, { from: "inventory", to: "recipient" });
 		}
 		return [
-			...move(data.spentToken, spent, { from: "stock", to: "trading" }),
+			...move(data.spentToken, spent, { from: "inventory", to: "trading" }),
 			...(output ? move(output, BigInt(data.delivered), { from: "trading", to: "recipient" }) : []),
 		];
 	}
@@ -124,13 +124,13 @@ function movements(
 			name === "Released" &&
 			order !== undefined &&
 			isVault(addressOfWord(order.originChainId, order.originVault));
-		if (isOurs) return paid ? "stock" : "credit:vault";
+		if (isOurs) return paid ? "inventory" : "credit:vault";
 		return paid ? "wallet" : "credit:wallet";
 	}
 }
 
 function payerOf({ account }: RentData): Account {
-	return account === "record" ? "stock" : "relayer";
+	return account === "record" ? "inventory" : "relayer";
 }
 
 function move(token: Hex, amount: Amount, { from, to }: { from: Account; to: Account }): Entry[] {

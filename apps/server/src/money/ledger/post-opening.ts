@@ -13,7 +13,7 @@ export function postOpening(
 	}: {
 		chainId: number;
 		blockNumber: number;
-		balances: readonly { account: "stock" | "escrow"; token: Hex; amount: Amount }[];
+		balances: readonly { account: "inventory" | "escrow"; token: Hex; amount: Amount }[];
 	},
 ): Promise<Posting[]> {
 	return post(db, [

@@ -15,7 +15,7 @@ type Options = {
 	deployer?: string;
 	account?: string;
 	api?: string;
-	stockUsd: string;
+	inventoryUsd: string;
 	set?: string[];
 	without?: string[];
 	dryRun?: boolean;
@@ -45,7 +45,7 @@ export async function chainAddCommand(options: Options): Promise<number> {
 			apiUrl: api,
 			apiKey: GEOSWAP_CANARY_API_KEY,
 			walletKey: key("GEOSWAP_CANARY_PRIVATE_KEY", GEOSWAP_CANARY_PRIVATE_KEY),
-			stockUsd: Number(options.stockUsd),
+			inventoryUsd: Number(options.inventoryUsd),
 			isDryRun: options.dryRun ?? false,
 			pollingIntervalMs: 250,
 			nowMs: Date.now,

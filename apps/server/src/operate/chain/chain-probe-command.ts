@@ -1,5 +1,5 @@
 import type { Finding } from "../check/finding.ts";
-import { judgeFeeModel, judgeMethods } from "../probe/judge-endpoint.ts";
+import { judgeFeeModel, judgeMethods } from "../probe/judge-methods.ts";
 import { type EndpointFacts, probeEndpoint } from "../probe/probe-endpoint.ts";
 import { expectEvm } from "./apply-settings.ts";
 import { readPreset } from "./read-presets.ts";

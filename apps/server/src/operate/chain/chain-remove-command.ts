@@ -1,5 +1,5 @@
 import { formatUnits } from "viem";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { readBalances } from "../../chain/evm/read/read-balances.ts";
 import { type EvmChainConfig, firstUrl } from "../../config/chain-config.ts";
 import { createUnendedCounts } from "../watch/count-unended.ts";
@@ -28,7 +28,7 @@ export async function chainRemoveCommand({
 		configPath: config,
 		chainId,
 		countOpen: () => countOpen(chainId, nowMs),
-		readStock,
+		readInventory,
 		isDryRun: dryRun,
 		nowMs,
 	});
@@ -46,7 +46,7 @@ function countOpen(chainId: number, nowMs: number): Promise<number> {
 	});
 }
 
-async function readStock(config: EvmChainConfig): Promise<string[]> {
+async function readInventory(config: EvmChainConfig): Promise<string[]> {
 	const chain = connectChain({ ...config, rpcUrl: firstUrl(config) });
 	const { assets, contracts } = config.deployment;
 	const blockNumber = Number(await chain.client.getBlockNumber());

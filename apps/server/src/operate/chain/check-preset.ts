@@ -10,7 +10,7 @@ import {
 	toFunctionSelector,
 } from "viem";
 import { getChainId, getCode, readContract } from "viem/actions";
-import { multicall3Address } from "../../chain/evm/chain-client.ts";
+import { multicall3Address } from "../../chain/evm/connect-chain.ts";
 import { check, type Finding, type Found, fail, ok, warn } from "../check/finding.ts";
 import { checkFeeContract, type FeeContractName } from "./check-fee-contract.ts";
 import { checkFeed } from "./check-feed.ts";

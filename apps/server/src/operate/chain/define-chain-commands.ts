@@ -50,7 +50,7 @@ export function defineChainCommands(program: Command): void {
 		.option("--deployer <address>", "the deployer, if its key is not here: its contracts are looked for")
 		.option("--account <id>", "the canary's account, which the chain is offered to first")
 		.option("--api <url>", "the API, for the canary")
-		.option("--stock-usd <usd>", "USD of the settlement token that the vault needs at least", "100")
+		.option("--inventory-usd <usd>", "USD of the settlement token that the vault needs at least", "100")
 		.option(...settings)
 		.option(...without)
 		.option("--dry-run", "say what would be done; change nothing")

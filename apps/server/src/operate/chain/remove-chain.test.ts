@@ -39,7 +39,7 @@ function remove({ afterSeconds = 0, open = 0, isDryRun = false } = {}) {
 		configPath,
 		chainId,
 		countOpen: async () => open,
-		readStock: async () => ["1000 USDC"],
+		readInventory: async () => ["1000 USDC"],
 		isDryRun,
 		nowMs: startMs + afterSeconds * 1_000,
 	});

@@ -17,7 +17,7 @@ export async function removeChain({
 	configPath,
 	chainId,
 	countOpen,
-	readStock,
+	readInventory,
 	isDryRun,
 	nowMs,
 }: {
@@ -26,7 +26,7 @@ export async function removeChain({
 	/** Counts the swaps from or to the chain that have not ended. */
 	countOpen: () => Promise<number>;
 	/** Reads what the vault holds, as text. */
-	readStock: (chain: EvmChainConfig) => Promise<string[]>;
+	readInventory: (chain: EvmChainConfig) => Promise<string[]>;
 	isDryRun: boolean;
 	nowMs: number;
 }): Promise<Removal> {
@@ -82,9 +82,9 @@ export async function removeChain({
 
 	async function whatIsLeft(): Promise<string[]> {
 		const { contracts } = chain?.deployment ?? {};
-		const stock = await (chain ? readStock(chain) : []);
+		const inventory = await (chain ? readInventory(chain) : []);
 		return [
-			`the vault ${contracts?.vault} holds ${stock.length > 0 ? stock.join(", ") : "nothing"}; a member of TREASURY takes it out with withdraw(token, to, amount)`,
+			`the vault ${contracts?.vault} holds ${inventory.length > 0 ? inventory.join(", ") : "nothing"}; a member of TREASURY takes it out with withdraw(token, to, amount)`,
 			"the deployment file keeps the chain: callers pin it, and old orders name its contracts",
 			"relayers keep their gas: send it on with their keys",
 		];

@@ -1,6 +1,6 @@
 import type { ChainDeployment } from "@geoswap/protocol";
 import { type Address, createPublicClient, formatEther, http, parseAbi, zeroAddress } from "viem";
-import { connectChain, type EvmChain } from "../../chain/evm/chain-client.ts";
+import { connectChain, type EvmChain } from "../../chain/evm/connect-chain.ts";
 import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
 import { readFeeRates } from "../../chain/evm/fee/read-fee-rates.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
@@ -12,7 +12,7 @@ import { evmTransactions } from "../../desk/network-cost.ts";
 import { isFeedFresh } from "../../desk/price/is-feed-fresh.ts";
 import { expectChainIds } from "../preflight/expect-chain-ids.ts";
 import { measure } from "../probe/fact.ts";
-import { judgeFeeModel, judgeFinality, judgeMethods } from "../probe/judge-endpoint.ts";
+import { judgeFeeModel, judgeFinality, judgeMethods } from "../probe/judge-methods.ts";
 import { measureFinality } from "../probe/measure-blocks.ts";
 import { measureFeeModel } from "../probe/measure-fee-model.ts";
 import { probeMethods } from "../probe/probe-methods.ts";
@@ -86,7 +86,9 @@ export async function checkEndpoint(chain: EvmChain): Promise<Found> {
 	return ok(`answers as chain ${chain.chainId}`);
 }
 
-/** A private chain may have any id, so two nodes must also have the same block. An endpoint that only sends has none. */
+/**
+ * A private chain may have any id, so two nodes must also have the same block. An endpoint that only sends has none.
+ */
 async function checkOtherNode(
 	chain: EvmChain,
 	other: EvmChain,

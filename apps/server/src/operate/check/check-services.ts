@@ -4,8 +4,8 @@ import { metricsUrlsOf } from "../../config/expect-console.ts";
 import { readOptionalSecret, type SecretName } from "../../config/secrets.ts";
 import { openDatabase } from "../../database/database.ts";
 import type { RoleName } from "../../database/roles/grants.ts";
-import { askEngine } from "../../durable/ask-engine.ts";
 import { connectEngineAdmin } from "../../durable/engine-admin.ts";
+import { requestEngine } from "../../durable/request-engine.ts";
 import { expectDatabase, urlVariables } from "../preflight/expect-database.ts";
 import { expectOpenSwaps } from "../preflight/expect-open-swaps.ts";
 import { check, type Finding, ok, warn } from "./finding.ts";
@@ -52,7 +52,7 @@ function readAddress(name: SecretName): string | undefined {
 async function checkEngine(restate: Config["restate"]): Promise<Finding[]> {
 	const findings = await Promise.all([
 		check("Restate ingress", async () => {
-			await askEngine(restate);
+			await requestEngine(restate);
 			return ok("answers");
 		}),
 		check("Restate admin", async () => {

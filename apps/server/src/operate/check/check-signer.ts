@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { dirname } from "node:path";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { connectSolana } from "../../chain/solana/connect-solana.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { openSigners } from "../../signer/open-signers.ts";

@@ -13,7 +13,7 @@ import { readFirstProcess } from "./read-first-process.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "geoswap-health-"));
 const identityKeys = ["publickeyv1_US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx"];
-const pump = async () => {};
+const handler = async () => {};
 
 beforeAll(async () => {
 	const { deployment, stop } = await startTestChains();
@@ -48,7 +48,7 @@ async function health(options: Parameters<typeof healthCommand>[0]) {
 
 test("a worker that answers is well, at its configured address and at its --url", async () => {
 	const worker = await serveDurable({
-		pumps: { round: pump, lane: pump, attestation: pump, sighting: pump },
+		handlers: { round: handler, lane: handler, attestation: handler, crossCheck: handler },
 		host: "127.0.0.1",
 		port: 0,
 		identityKeys,

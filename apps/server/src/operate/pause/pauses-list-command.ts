@@ -1,13 +1,13 @@
 import { type Pause, readLiftedPauses, readPauses } from "../../swap/pause/pauses.ts";
 import { withDatabase } from "../with-database.ts";
 
-const mostLifted = 20;
+const maxLifted = 20;
 
 /** Returns the exit code: 0 if no chain is paused, 1 if one is. */
 export async function listPausesCommand({ json }: { json?: boolean }): Promise<number> {
 	const { open, lifted } = await withDatabase(async (pool) => ({
 		open: await readPauses(pool),
-		lifted: await readLiftedPauses(pool, { limit: mostLifted }),
+		lifted: await readLiftedPauses(pool, { limit: maxLifted }),
 	}));
 	if (json) console.log(JSON.stringify({ open, lifted }));
 	else {

@@ -1,6 +1,6 @@
 import { startTestChains, type TestChains } from "@geoswap/devnet";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import type { EvmChainConfig } from "../../config/chain-config.ts";
 import { expectChainIds } from "./expect-chain-ids.ts";
 import { refuseOtherChains } from "./refuse-other-chains.ts";

@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import { askUntil } from "./ask-until.ts";
+import { retryUntil } from "./retry-until.ts";
 
 /**
  * Throws if an endpoint belongs to another chain than the configuration says: its data would be taken for the truth. An
@@ -14,7 +14,7 @@ export async function expectChainIds(
 	const deadlineMs = performance.now() + patienceMs;
 	await Promise.all(
 		chains.map(async ({ chainId, client }) => {
-			const actual = await askUntil(() => client.getChainId(), deadlineMs);
+			const actual = await retryUntil(() => client.getChainId(), deadlineMs);
 			if (actual === chainId) return;
 			// The address may hold a key, and its origin is enough to find it.
 			const { origin } = new URL(client.transport.url ?? "");

@@ -1,7 +1,7 @@
 import type { Address } from "viem";
 import { bytesToHex } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
-import { addressOfKey } from "../../chain/evm/secp256k1.ts";
+import { addressOfKey } from "../../chain/evm/recover-address.ts";
 import { isDevelopmentChain } from "../../chain/is-development-chain.ts";
 import { ConfigError } from "../../config/config-error.ts";
 

@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { connectSolana } from "../../chain/solana/connect-solana.ts";
 import type { ChainConfig } from "../../config/chain-config.ts";
 import { ConfigError } from "../../config/config-error.ts";

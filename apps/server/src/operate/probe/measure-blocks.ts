@@ -3,12 +3,12 @@ import type { PublicClient } from "viem";
 import type { Fact } from "./fact.ts";
 
 /** Blocks over which the block time is averaged: timestamps are whole seconds. */
-const mostBlocks = 1_000n;
+const maxBlocks = 1_000n;
 
 /** Measures the average time between blocks. */
 export async function measureBlockSeconds(client: PublicClient): Promise<Fact<Seconds>> {
 	const newest = await client.getBlock({ blockTag: "latest" });
-	const blocks = newest.number < mostBlocks ? newest.number : mostBlocks;
+	const blocks = newest.number < maxBlocks ? newest.number : maxBlocks;
 	if (blocks === 0n) throw new Error("the chain has one block");
 	const before = await client.getBlock({ blockNumber: newest.number - blocks });
 	const value = Number(newest.timestamp - before.timestamp) / Number(blocks);

@@ -20,9 +20,9 @@ export type FeeModelMeasurement = {
 /** Receipts that are wanted. */
 const wanted = 3;
 /** Blocks that are searched, from the newest down: nodes without an archive have the balances of about 128. */
-const mostBlocks = 30n;
+const maxBlocks = 30n;
 /** Transactions that are looked at before we give up. */
-const mostCandidates = 20;
+const maxCandidates = 20;
 
 /** Fields that only receipts of this kind of chain have. The formulas of two kinds may agree on a receipt. */
 const marks: Record<ChainKind, string | undefined> = {
@@ -37,12 +37,12 @@ const marks: Record<ChainKind, string | undefined> = {
  */
 export async function measureFeeModel(client: PublicClient): Promise<FeeModelMeasurement> {
 	const newest = await client.getBlockNumber({ cacheTime: 0 });
-	const oldest = newest > mostBlocks ? newest - mostBlocks : 0n;
+	const oldest = newest > maxBlocks ? newest - maxBlocks : 0n;
 	const receipts: MeasuredReceipt[] = [];
 	let candidates = 0;
 	for (let number = newest; number > oldest && receipts.length < wanted; number--) {
 		for (const hash of await findCandidates(client, number)) {
-			if (receipts.length >= wanted || candidates >= mostCandidates) break;
+			if (receipts.length >= wanted || candidates >= maxCandidates) break;
 			candidates++;
 			const measured = await measureReceipt(client, hash, number);
 			// Otherwise the sender also received something, and its balance tells nothing.

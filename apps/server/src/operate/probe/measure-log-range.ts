@@ -3,14 +3,14 @@ import { sayWhy } from "../check/finding.ts";
 import type { Fact } from "./fact.ts";
 
 /** The largest range that is tried: no reader of ours asks for more at once. */
-const mostBlocks = 10_000n;
+const maxBlocks = 10_000n;
 /** An address without logs: limits on the number of results do not matter. */
 const nobody: Address = "0x000000000000000000000000000000000000dEaD";
 
 /** Finds the largest range of `eth_getLogs` that the node takes, by halving. */
 export async function measureLogRange(client: PublicClient): Promise<Fact<number>> {
 	const head = await client.getBlockNumber({ cacheTime: 0 });
-	let blocks = head + 1n < mostBlocks ? head + 1n : mostBlocks;
+	let blocks = head + 1n < maxBlocks ? head + 1n : maxBlocks;
 	let refusal = "";
 	for (; blocks >= 1n; blocks /= 2n) {
 		const [fromBlock, toBlock] = [head - blocks + 1n, head].map((number) => numberToHex(number));

@@ -10,7 +10,7 @@ import {
 } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { judgeFeeModel, judgeFinality, judgeMethods } from "./judge-endpoint.ts";
+import { judgeFeeModel, judgeFinality, judgeMethods } from "./judge-methods.ts";
 import { measureFeeModel } from "./measure-fee-model.ts";
 import { measureLogRange } from "./measure-log-range.ts";
 import { probeEndpoint } from "./probe-endpoint.ts";

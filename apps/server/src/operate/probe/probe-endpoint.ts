@@ -6,7 +6,7 @@ import { type FeeModelMeasurement, measureFeeModel } from "./measure-fee-model.t
 import { measureLatency } from "./measure-latency.ts";
 import { measureLogRange } from "./measure-log-range.ts";
 import { type MethodFacts, probeMethods, type SimulationFact } from "./probe-methods.ts";
-import { seeNewHeads } from "./see-new-heads.ts";
+import { readNewHeads } from "./read-new-heads.ts";
 
 type Maybe<T> = Fact<T | undefined>;
 
@@ -62,7 +62,7 @@ export async function probeEndpoint({
 		blockSeconds,
 		finality: await measure(() => measureFinality(client)),
 		newHeads: webSocketUrl
-			? await seeNewHeads(webSocketUrl, { timeoutMs: timeoutMs + 3_000 * (blockSeconds.value ?? 0) })
+			? await readNewHeads(webSocketUrl, { timeoutMs: timeoutMs + 3_000 * (blockSeconds.value ?? 0) })
 			: { value: undefined, how: "no websocket URL was given" },
 		feeModel: await measure(() => measureFeeModel(client)),
 	};

@@ -1,5 +1,5 @@
 import { createPublicClient, http, type PublicClient } from "viem";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import {
 	probeSimulation,
 	type SimulationMethod,

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { assetAddress, orderActions } from "../../../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { insertWait } from "../../../test/swap/insert-wait.ts";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { advance } from "../../follow/evm/advance.ts";
 import { liftPauses, readPauses } from "../../swap/pause/pauses.ts";
 import { createLog } from "../../telemetry/log.ts";
@@ -156,7 +156,7 @@ test("a breach on an EVM chain pauses it, however many transactions strangers se
 		earlierWorkersSeconds: 0,
 		books: { chains: [origin, destination], solana: { ...solana, transport }, earlierAttesterSets: [] },
 		pool: database.pool,
-		mostSolanaReads: 10,
+		maxSolanaReads: 10,
 		onFailure: (what) => failures.push(what),
 		nowMs: Date.now,
 		signal: stopping.signal,

@@ -19,7 +19,7 @@ const takeOverMs = 10_000;
  * our addresses in as many transactions as they pay for. Only an audit that has to confirm a breach on Solana reads all
  * that came within two hours.
  */
-const defaultMostSolanaReads = 20_000;
+const defaultMaxSolanaReads = 20_000;
 /** Time within which a person or a supervisor starts a new version and then stops the one before. */
 const defaultEarlierWorkersSeconds = 300;
 
@@ -38,7 +38,7 @@ export async function keepAudited({
 	config: { audit: settings },
 	books,
 	pool,
-	mostSolanaReads = defaultMostSolanaReads,
+	maxSolanaReads = defaultMaxSolanaReads,
 	earlierWorkersSeconds = defaultEarlierWorkersSeconds,
 	onRun = () => {},
 	onFailure = () => {},
@@ -50,7 +50,7 @@ export async function keepAudited({
 	books: Pick<ReconcileOptions, "chains" | "solana" | "earlierAttesterSets">;
 	pool: DatabasePool;
 	/** How many transactions on Solana an audit reads at most. */
-	mostSolanaReads?: number;
+	maxSolanaReads?: number;
 	/** How long workers of an earlier version may still decide by their own configuration. */
 	earlierWorkersSeconds?: Seconds;
 	/** Called with undefined once another process audits. */
@@ -103,7 +103,7 @@ export async function keepAudited({
 		const isNew = (breach: Breach) => breach.pauses !== false && !isKnown(breach);
 		const isWhole = wholeAtMs === undefined || nowMs() - wholeAtMs >= wholeEverySeconds * 1_000;
 		if (isWhole) memory = createAuditMemory(memory);
-		const first = await run({ isKnown, isWhole, mostSolanaReads });
+		const first = await run({ isKnown, isWhole, maxSolanaReads });
 		if (isWhole) wholeAtMs = first.endedAtMs;
 		if (!first.report.breaches.some(isNew)) return onRun(first);
 
@@ -118,7 +118,7 @@ export async function keepAudited({
 		const second = await run({
 			isKnown,
 			isWhole: true,
-			mostSolanaReads: isOnSolana ? undefined : mostSolanaReads,
+			maxSolanaReads: isOnSolana ? undefined : maxSolanaReads,
 		});
 		wholeAtMs = second.endedAtMs;
 		onRun(second);
@@ -142,11 +142,11 @@ export async function keepAudited({
 	async function run({
 		isKnown,
 		isWhole,
-		mostSolanaReads: mostReads,
+		maxSolanaReads: maxReads,
 	}: {
 		isKnown: (finding: Finding) => boolean;
 		isWhole: boolean;
-		mostSolanaReads: number | undefined;
+		maxSolanaReads: number | undefined;
 	}): Promise<AuditRun> {
 		const startedAtMs = nowMs();
 		const since = { policySinceMs, workingSinceMs };
@@ -156,7 +156,7 @@ export async function keepAudited({
 			pool,
 			memory,
 			isKnown,
-			mostSolanaReads: mostReads,
+			maxSolanaReads: maxReads,
 			nowMs: startedAtMs,
 		});
 		for (const { chainId, why } of report.unchecked) {

@@ -8,11 +8,11 @@ export type ShadowOptions = {
 	perHour: number;
 	prices?: string;
 	days: number;
-	stock?: string;
-	stockUsd: number;
+	inventory?: string;
+	inventoryUsd: number;
 	acceptSeconds: number;
-	restockHours: number;
-	restockBps: number;
+	replenishHours: number;
+	replenishBps: number;
 	journal: string;
 	report?: string;
 	json?: boolean;
@@ -35,16 +35,21 @@ export function defineShadowCommands(
 			"take prices, and requests if none are given, from a journal instead of chains",
 		)
 		.option("--days <n>", "days to run, each with a journal and a report of its own", positive, 1)
-		.option("--stock <file>", "stock to start with: whole tokens by chain and symbol")
+		.option("--inventory <file>", "inventory to start with: whole tokens by chain and symbol")
 		.option(
-			"--stock-usd <usd>",
-			"without a file, value of each token that is delivered from stock",
+			"--inventory-usd <usd>",
+			"without a file, value of each token that is delivered from inventory",
 			positive,
 			100_000,
 		)
 		.option("--accept-seconds <s>", "seconds after its quote at which each swap is submitted", natural, 10)
-		.option("--restock-hours <h>", "hours after which inputs are sold and stock is moved back", positive, 24)
-		.option("--restock-bps <bps>", "cost of moving stock between chains", natural, 10)
+		.option(
+			"--replenish-hours <h>",
+			"hours after which inputs are sold and inventory is moved back",
+			positive,
+			24,
+		)
+		.option("--replenish-bps <bps>", "cost of moving inventory between chains", natural, 10)
 		.option("--journal <file>", "where to record prices, requests and books", "shadow.jsonl")
 		.option(
 			"--report <file>",

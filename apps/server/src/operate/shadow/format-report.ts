@@ -17,11 +17,11 @@ export function formatReport(report: ShadowReport): string {
 			["", "USD"],
 			[
 				["Earned at the prices of each fill, after network fees", usd(report.earnedE18)],
-				["Inputs held until they were sold, and restocking", usd(report.heldAndRestockedE18)],
+				["Inputs held until they were sold, and replenishing", usd(report.heldAndReplenishedE18)],
 				["**Net**", `**${usd(report.netE18)}**`],
 				["Volume", usd(report.volumeE18)],
 				["Network fees", usd(report.feesE18)],
-				["Stock that would have sufficed", usd(report.neededE18)],
+				["Inventory that would have sufficed", usd(report.neededE18)],
 			],
 		),
 		"",
@@ -54,16 +54,16 @@ export function formatReport(report: ShadowReport): string {
 			? [`\n${report.pairs.length - pairsListed} more pairs are in the JSON report.`]
 			: []),
 		"",
-		"## Stock",
+		"## Inventory",
 		"",
 		...table(
 			["Chain", "Token", "Start", "Least free", "Most held", "In escrow", "End", "Would have sufficed"],
-			report.stock.map((of) => {
+			report.inventory.map((of) => {
 				const amount = (units: bigint) => round(formatUnits(units, of.decimals), 4);
 				return [
 					of.chain,
 					of.symbol,
-					...[of.start, of.leastFree, of.most, of.inEscrow, of.end, of.needed].map(amount),
+					...[of.start, of.minFree, of.most, of.inEscrow, of.end, of.needed].map(amount),
 				];
 			}),
 		),

@@ -3,13 +3,13 @@ import { isOffCurveAddress } from "@solana/kit";
 import { type Address, getAddress, toHex } from "viem";
 import type { Config } from "../../config/config.ts";
 import { type DeskChain, deskChains, type Side } from "../../desk/desk-chain.ts";
-import type { PriceBook } from "../../desk/price/price-book.ts";
+import type { PriceCache } from "../../desk/price/price-cache.ts";
 import { amountWorthDown } from "../../desk/price/usd-value.ts";
 import { assetId } from "../../desk/price-swap.ts";
 import { type HashedRandom, hashedRandom } from "./hashed-random.ts";
 
 /** A request of a shadow day. Its amount may depend on the prices when it is made. */
-export type TimedRequest = { atMs: Milliseconds; request: (book: PriceBook) => QuoteRequest };
+export type TimedRequest = { atMs: Milliseconds; request: (priceCache: PriceCache) => QuoteRequest };
 
 /** Relative weights of the assets: a stable token is chosen three times as often as a volatile one. */
 const weights = { stable: 3, volatile: 1 } as const;
@@ -49,12 +49,15 @@ export function* generateRequests({
 		const usd = Math.min(Math.max(sized, minimumUsd), maximumUsd);
 		const [wallet, recipient] = [origin, destination].map(({ chain }) => holderOn(chain, random));
 		if (!wallet || !recipient) throw new RangeError("a swap has two sides");
-		yield { atMs, request: (book) => requestOf(book, { origin, destination, usd, wallet, recipient }) };
+		yield {
+			atMs,
+			request: (priceCache) => requestOf(priceCache, { origin, destination, usd, wallet, recipient }),
+		};
 	}
 }
 
 function requestOf(
-	book: PriceBook,
+	priceCache: PriceCache,
 	{
 		origin,
 		destination,
@@ -65,8 +68,8 @@ function requestOf(
 ): QuoteRequest {
 	const { chainId, asset } = assetId(origin);
 	// Without a price any amount will do: the request is refused for that reason.
-	const isPriced = book.feedUpdatedAtUnixSeconds({ chainId, asset }) !== undefined;
-	const reference = isPriced ? book.reference({ chainId, asset }) : undefined;
+	const isPriced = priceCache.feedUpdatedAtUnixSeconds({ chainId, asset }) !== undefined;
+	const reference = isPriced ? priceCache.reference({ chainId, asset }) : undefined;
 	const amount =
 		reference && reference.usdE18 > 0n
 			? amountWorthDown(BigInt(Math.round(usd * 1e6)) * 10n ** 12n, reference)

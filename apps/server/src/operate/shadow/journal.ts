@@ -2,7 +2,7 @@ import type { Amount, Milliseconds, QuoteRequest } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { PriceNews } from "../../desk/price/price-news.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
-import type { Entry } from "./paper-books.ts";
+import type { Entry } from "./paper-ledger.ts";
 import type { ShadowReport } from "./shadow-report.ts";
 import type { FillSimulation } from "./simulate-fill.ts";
 
@@ -13,10 +13,10 @@ export type Holding = { chainId: number; token: Hex; amount: Amount };
 export type ShadowTerms = {
 	/** How long after its quote each swap is submitted. */
 	acceptMs: Milliseconds;
-	/** How often sold inputs and moved stock bring the vaults back to where they started. */
-	restockEveryMs: Milliseconds;
-	/** Cost of moving stock between chains, and of buying stock that no pool sells. */
-	restockBps: number;
+	/** How often sold inputs and moved inventory bring the vaults back to where they started. */
+	replenishEveryMs: Milliseconds;
+	/** Cost of moving inventory between chains, and of buying inventory that no pool sells. */
+	replenishBps: number;
 };
 
 /** An event of one swap. */
@@ -47,7 +47,7 @@ export type JournalLine = { atMs: Milliseconds } & (
 			source: string;
 			seed: string;
 			terms: ShadowTerms;
-			stock: Holding[];
+			inventory: Holding[];
 	  }
 	| PriceNews
 	| { kind: "request"; swap: number; request: QuoteRequest }

@@ -1,7 +1,7 @@
 import { type Amount, addressOfWord, type Milliseconds, toChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import type { DeskQuote, Repriced } from "../../desk/desk.ts";
 import type { DeskChain, Side } from "../../desk/desk-chain.ts";
-import type { DeskQuote, Repriced } from "../../desk/venue.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
 import type { FillSimulation } from "./simulate-fill.ts";
 
@@ -50,7 +50,9 @@ export function paperSwap(id: number, quote: DeskQuote, chains: ReadonlyMap<numb
 	}
 }
 
-/** Returns the token that leaves the vault: on Solana the output, elsewhere the settlement token, which buys the output. */
+/**
+ * Returns the token that leaves the vault: on Solana the output, elsewhere the settlement token, which buys the output.
+ */
 export function paidSide({ destination }: PaperSwap): Side {
 	const { chain } = destination;
 	if (chain.kind === "solana") return destination;

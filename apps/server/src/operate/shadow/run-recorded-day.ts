@@ -11,7 +11,7 @@ export type RecordedDay = {
 	config: Pick<Config, "chains" | "price" | "limits">;
 	prices: Iterable<PriceNews & { atMs: Milliseconds }>;
 	requests: Iterable<TimedRequest>;
-	stock: readonly Holding[];
+	inventory: readonly Holding[];
 	terms: ShadowTerms;
 	seed: string;
 	source: string;
@@ -29,16 +29,16 @@ export function runRecordedDay(
 	let next = asking.next();
 	for (const { atMs, ...news } of prices) {
 		if (atMs > endMs) break;
-		askUntil(atMs);
+		retryUntil(atMs);
 		shadow.learn(news, atMs);
 	}
-	askUntil(endMs + 1);
+	retryUntil(endMs + 1);
 	asking.return?.();
 	return shadow.end(endMs);
 
-	function askUntil(atMs: Milliseconds): void {
+	function retryUntil(atMs: Milliseconds): void {
 		while (!next.done && next.value.atMs < atMs) {
-			shadow.request(next.value.request(shadow.book), next.value.atMs);
+			shadow.request(next.value.request(shadow.priceCache), next.value.atMs);
 			next = asking.next();
 		}
 	}

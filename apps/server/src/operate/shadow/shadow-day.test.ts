@@ -8,14 +8,14 @@ import { expect, test } from "vitest";
 import { generatedConfig, generatedPrices } from "../../../test/shadow/generated-day.ts";
 import { solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
-import { configBook } from "../../desk/price/config-book.ts";
+import { configPriceCache } from "../../desk/price/config-price-cache.ts";
 import type { PriceNews } from "../../desk/price/price-news.ts";
 import { formatReport, reportToJson } from "./format-report.ts";
 import { generateRequests } from "./generate-requests.ts";
 import type { Holding, JournalLine, ShadowTerms } from "./journal.ts";
 import { createJournalFile, readJournal } from "./journal-file.ts";
-import { equalStock } from "./opening-stock.ts";
-import type { PaperAccount } from "./paper-books.ts";
+import { equalInventory } from "./opening-inventory.ts";
+import type { PaperAccount } from "./paper-ledger.ts";
 import { type RecordedDay, runRecordedDay } from "./run-recorded-day.ts";
 import { createShadowDay } from "./shadow-day.ts";
 import type { ShadowReport } from "./shadow-report.ts";
@@ -25,30 +25,30 @@ import type { FillSimulation } from "./simulate-fill.ts";
 
 const startMs = Date.UTC(2027, 0, 4);
 const config = generatedConfig();
-const terms: ShadowTerms = { acceptMs: 10_000, restockEveryMs: 6 * 3_600_000, restockBps: 10 };
+const terms: ShadowTerms = { acceptMs: 10_000, replenishEveryMs: 6 * 3_600_000, replenishBps: 10 };
 /** Block time of the generated chains. Prices older than a minute are stale. */
 const everySeconds = process.env.GEOSWAP_FULL ? 12 : 50;
 
-function stockWorth(usd: number): Holding[] {
-	const { book } = configBook(config, { nowMs: () => startMs });
-	for (const { prices, atMs } of generatedPrices({ seed: "stock", startMs, hours: 0.02, everySeconds })) {
-		book.update(prices, { nowMs: atMs });
+function inventoryWorth(usd: number): Holding[] {
+	const { priceCache } = configPriceCache(config, { nowMs: () => startMs });
+	for (const { prices, atMs } of generatedPrices({ seed: "inventory", startMs, hours: 0.02, everySeconds })) {
+		priceCache.update(prices, { nowMs: atMs });
 	}
-	return equalStock(usd, { config, book });
+	return equalInventory(usd, { config, priceCache });
 }
 
 function generatedDay({
 	seed,
 	hours,
 	perHour = 30,
-	stock = stockWorth(100_000),
+	inventory = inventoryWorth(100_000),
 	crash,
 	...own
 }: {
 	seed: string;
 	hours: number;
 	perHour?: number;
-	stock?: Holding[];
+	inventory?: Holding[];
 	crash?: { atMs: number; factor: number };
 	terms?: ShadowTerms;
 }): RecordedDay {
@@ -56,7 +56,7 @@ function generatedDay({
 		config,
 		prices: generatedPrices({ seed, startMs, hours, everySeconds, ...(crash && { crash }) }),
 		requests: generateRequests({ config, seed, perHour, startMs }),
-		stock,
+		inventory,
 		terms: own.terms ?? terms,
 		seed,
 		source: `Prices and requests generated from the seed ${seed}.`,
@@ -89,12 +89,12 @@ function expectSumsOfJournal(report: ShadowReport, lines: readonly JournalLine[]
 	);
 	for (const { pair, earnedE18 } of report.pairs)
 		expect(earnedE18).toBe(gains(entries.filter((entry) => entry.pair === pair)));
-	for (const { chainId, token, end, inEscrow } of report.stock) {
+	for (const { chainId, token, end, inEscrow } of report.inventory) {
 		const held = (account: PaperAccount) =>
 			legs
 				.filter((leg) => leg.account === account && leg.chainId === chainId && leg.token === token)
 				.reduce((sum, { amount }) => sum + amount, 0n);
-		expect([held("stock"), held("escrow")]).toEqual([end, inEscrow]);
+		expect([held("inventory"), held("escrow")]).toEqual([end, inEscrow]);
 	}
 }
 
@@ -113,29 +113,29 @@ test("the sums of a recorded day are those of its journal", () => {
 	);
 });
 
-test("for any seed, stock, restocking and crash, the sums are those of the journal, and no stock is used twice", () => {
+test("for any seed, inventory, replenishing and crash, the sums are those of the journal, and no inventory is used twice", () => {
 	const days = fc.record({
 		seed: fc.string({ minLength: 1, maxLength: 8 }),
-		stockUsd: fc.constantFrom(2_000, 20_000, 500_000),
-		restockMinutes: fc.integer({ min: 5, max: 120 }),
-		restockBps: fc.integer({ min: 0, max: 200 }),
+		inventoryUsd: fc.constantFrom(2_000, 20_000, 500_000),
+		replenishMinutes: fc.integer({ min: 5, max: 120 }),
+		replenishBps: fc.integer({ min: 0, max: 200 }),
 		factor: fc.constantFrom(0.9, 0.98, 1, 1.05),
 	});
 	fc.assert(
-		fc.property(days, ({ seed, stockUsd, restockMinutes, restockBps, factor }) => {
+		fc.property(days, ({ seed, inventoryUsd, replenishMinutes, replenishBps, factor }) => {
 			const { report, lines } = run(
 				generatedDay({
 					seed,
 					hours: 0.5,
 					perHour: 200,
-					stock: stockWorth(stockUsd),
-					terms: { acceptMs: 5_000, restockEveryMs: restockMinutes * 60_000, restockBps },
+					inventory: inventoryWorth(inventoryUsd),
+					terms: { acceptMs: 5_000, replenishEveryMs: replenishMinutes * 60_000, replenishBps },
 					crash: { atMs: startMs + 900_000, factor },
 				}),
 			);
 			expect(report.requests).toBeGreaterThan(50);
 			expectSumsOfJournal(report, lines);
-			for (const { leastFree } of report.stock) expect(leastFree).toBeGreaterThanOrEqual(0n);
+			for (const { minFree } of report.inventory) expect(minFree).toBeGreaterThanOrEqual(0n);
 		}),
 		// A day takes too long to be made smaller again and again.
 		{ numRuns: process.env.GEOSWAP_FULL ? 100 : 6, endOnFailure: true },
@@ -154,8 +154,8 @@ test("a swap whose fill fails in its simulation is refunded, and the others are 
 	const asked: number[] = [];
 	const shadow = createShadowDay({
 		...day,
-		simulateFill: (swap, { stock, minOutput }) => {
-			expect(stock).toBeGreaterThan(0n);
+		simulateFill: (swap, { inventory, minOutput }) => {
+			expect(inventory).toBeGreaterThan(0n);
 			expect(minOutput).toBeGreaterThan(0n);
 			asked.push(swap);
 		},
@@ -165,7 +165,7 @@ test("a swap whose fill fails in its simulation is refunded, and the others are 
 	let next = requests.next();
 	for (const { atMs, ...news } of day.prices) {
 		for (; !next.done && next.value.atMs < atMs; next = requests.next()) {
-			shadow.request(next.value.request(shadow.book), next.value.atMs);
+			shadow.request(next.value.request(shadow.priceCache), next.value.atMs);
 		}
 		shadow.learn(news, atMs);
 		// Answers come later than they are asked for, in any order.
@@ -217,7 +217,9 @@ function withOtherSources(): Config {
 
 const pythId: Hash = `0x${"11".repeat(32)}`;
 
-/** Adds answers of a quoter and of Pyth to the readings of chains. For a third of the day Pyth differs from the feed. */
+/**
+ * Adds answers of a quoter and of Pyth to the readings of chains. For a third of the day Pyth differs from the feed.
+ */
 function* withOtherAnswers(
 	prices: Iterable<PriceNews & { atMs: number }>,
 	{ chains }: Config,
@@ -299,12 +301,12 @@ test("a crash between submit and fill refunds swaps or pays them less, and lists
 	expect(report.losses.atFill.sumE18).toBeGreaterThan(-100n * 10n ** 18n);
 });
 
-test("a swap for which there is too little stock is refused, and the report says how much would have sufficed", () => {
+test("a swap for which there is too little inventory is refused, and the report says how much would have sufficed", () => {
 	const day = (usd: number) =>
-		run(generatedDay({ seed: "5", hours: 1, perHour: 100, stock: stockWorth(usd) })).report;
+		run(generatedDay({ seed: "5", hours: 1, perHour: 100, inventory: inventoryWorth(usd) })).report;
 	const [poor, rich] = [day(500), day(1_000_000)];
-	expect(poor.refusals["submit: too little stock"]).toBeGreaterThan(0);
-	expect(rich.refusals["submit: too little stock"]).toBeUndefined();
+	expect(poor.refusals["submit: too little inventory"]).toBeGreaterThan(0);
+	expect(rich.refusals["submit: too little inventory"]).toBeUndefined();
 	expect(rich.filled).toBeGreaterThan(poor.filled);
 	expect(rich.neededE18).toBeGreaterThan(poor.neededE18);
 });

@@ -8,23 +8,23 @@ import {
 } from "@geoswap/protocol";
 import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import type { Config } from "../../config/config.ts";
-import { createDesk } from "../../desk/desk.ts";
+import { createDesk } from "../../desk/create-desk.ts";
+import type { Repriced } from "../../desk/desk.ts";
 import { deskChains, type Side } from "../../desk/desk-chain.ts";
-import { configBook } from "../../desk/price/config-book.ts";
-import type { PriceBook } from "../../desk/price/price-book.ts";
+import { configPriceCache } from "../../desk/price/config-price-cache.ts";
+import type { PriceCache } from "../../desk/price/price-cache.ts";
 import type { PriceNews } from "../../desk/price/price-news.ts";
 import { assetId } from "../../desk/price-swap.ts";
 import { secondsToDepth } from "../../desk/seconds-to-depth.ts";
 import { type SwapStep, stepCost } from "../../desk/step-cost.ts";
-import type { Repriced } from "../../desk/venue.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
 import { hashedRandom } from "./hashed-random.ts";
 import type { Holding, JournalLine, ShadowTerms } from "./journal.ts";
-import { createPaperBooks, type Entry, move } from "./paper-books.ts";
-import { createPaperStock } from "./paper-stock.ts";
+import { createPaperInventory } from "./paper-inventory.ts";
+import { createPaperLedger, type Entry, move } from "./paper-ledger.ts";
 import { type PaperSwap, paidAmount, paidSide, paperSwap, volumeInFlight } from "./paper-swap.ts";
 import { feeValueE18, valueGivenE18, valueReceivedE18 } from "./paper-value.ts";
-import { restockEntries } from "./restock.ts";
+import { replenishEntries } from "./replenish.ts";
 import type { ShadowReport } from "./shadow-report.ts";
 import type { FillSimulation, PaperFill } from "./simulate-fill.ts";
 import { sumUp } from "./sum-up.ts";
@@ -38,8 +38,8 @@ type PricedFill = { delivery: Delivery; output: Amount };
 type Told<Line = JournalLine> = Line extends JournalLine ? Omit<Line, "atMs"> : never;
 
 export type ShadowDay = {
-	book: PriceBook;
-	/** Puts new prices into the book. */
+	priceCache: PriceCache;
+	/** Puts new prices into the price cache. */
 	learn: (news: PriceNews, atMs: Milliseconds) => void;
 	/** Answers a request as the service would, and begins its swap. */
 	request: (request: QuoteRequest, atMs: Milliseconds) => void;
@@ -47,20 +47,20 @@ export type ShadowDay = {
 	simulated: (swap: number, simulation: FillSimulation, atMs: Milliseconds) => void;
 	/** Does everything that is due until then. */
 	advance: (atMs: Milliseconds) => void;
-	/** Restocks, and returns the result. Nothing may follow. */
+	/** Replenishes, and returns the result. Nothing may follow. */
 	end: (atMs: Milliseconds) => ShadowReport;
 	/** Swaps that were filled until now. */
 	filled: () => number;
 };
 
 /**
- * Plays the service on paper: the real desk quotes over the real price book, and each quote is submitted, opened, filled
- * and released at the times and prices at which the service would do so. It is a function of its calls alone: the same
- * prices and requests at the same times give the same day.
+ * Plays the service on paper: the real desk quotes over the real price cache, and each quote is submitted, opened,
+ * filled and released at the times and prices at which the service would do so. It is a function of its calls alone:
+ * the same prices and requests at the same times give the same day.
  */
 export function createShadowDay({
 	config,
-	stock: opening,
+	inventory: opening,
 	terms,
 	seed,
 	source,
@@ -69,7 +69,7 @@ export function createShadowDay({
 	write,
 }: {
 	config: Pick<Config, "chains" | "price" | "limits">;
-	stock: readonly Holding[];
+	inventory: readonly Holding[];
 	terms: ShadowTerms;
 	seed: string;
 	source: string;
@@ -81,17 +81,17 @@ export function createShadowDay({
 	let clockMs = startMs;
 	const chains = deskChains(config);
 	const random = hashedRandom(`${seed}/quotes`);
-	const { book, learn } = configBook(config, { nowMs: () => clockMs });
-	const desk = createDesk({ config, book, nowMs: () => clockMs, random: random.bytes });
+	const { priceCache, learn } = configPriceCache(config, { nowMs: () => clockMs });
+	const desk = createDesk({ config, priceCache, nowMs: () => clockMs, random: random.bytes });
 	const tell = (line: Told) => write({ ...line, atMs: clockMs } as JournalLine);
-	const books = createPaperBooks({ write: (entry) => tell({ kind: "entry", ...entry }) });
+	const books = createPaperLedger({ write: (entry) => tell({ kind: "entry", ...entry }) });
 	const swaps = new Map<number, PaperSwap>();
 	/** Requests that became no swap, by reason. */
 	const refusals = new Map<string, number>();
 	let requests = 0;
 	const simulating = new Map<number, PricedFill>();
 	const due: { atMs: Milliseconds; run: () => void }[] = [];
-	const { stock, post } = createPaperStock({ books, opening });
+	const { inventory, post } = createPaperInventory({ books, opening });
 
 	tell({
 		kind: "start",
@@ -99,21 +99,21 @@ export function createShadowDay({
 		source,
 		seed,
 		terms,
-		stock: [...opening],
+		inventory: [...opening],
 	});
 	post({
-		memo: "opening stock",
+		memo: "opening inventory",
 		gainE18: 0n,
-		legs: opening.flatMap(({ amount, ...of }) => move(amount, { ...of, from: "market", to: "stock" })),
+		legs: opening.flatMap(({ amount, ...of }) => move(amount, { ...of, from: "market", to: "inventory" })),
 	});
-	const restockEvery = () => {
-		restock();
-		schedule(clockMs + terms.restockEveryMs, restockEvery);
+	const replenishEvery = () => {
+		replenish();
+		schedule(clockMs + terms.replenishEveryMs, replenishEvery);
 	};
-	schedule(startMs + terms.restockEveryMs, restockEvery);
+	schedule(startMs + terms.replenishEveryMs, replenishEvery);
 
 	return {
-		book,
+		priceCache,
 		learn: (news, atMs) => {
 			advance(atMs);
 			const recorded = news.kind === "prices" ? { ...news, prices: withoutReading(news.prices) } : news;
@@ -125,11 +125,11 @@ export function createShadowDay({
 		advance,
 		end: (atMs) => {
 			advance(atMs);
-			restock();
+			replenish();
 			const report = sumUp({
-				book,
+				priceCache,
 				books,
-				stock,
+				inventory,
 				chains,
 				swaps,
 				requests,
@@ -200,9 +200,9 @@ export function createShadowDay({
 		}
 		swap.state = "submitted";
 		swap.reserved = repriced;
-		stock.reserve(repriced, repriced.amount);
+		inventory.reserve(repriced, repriced.amount);
 		tell({ kind: "submitted", swap: swap.id, delivery: repriced.delivery });
-		schedule(clockMs + 1_000 * book.blockSeconds(swap.origin.chain.chainId), () => open(swap));
+		schedule(clockMs + 1_000 * priceCache.blockSeconds(swap.origin.chain.chainId), () => open(swap));
 	}
 
 	/** Returns why a priced swap is refused at its submit; undefined if it is not. */
@@ -210,9 +210,9 @@ export function createShadowDay({
 		{ quote: { order } }: PaperSwap,
 		{ reserve, sold }: { reserve: Repriced; sold: bigint },
 	): string | undefined {
-		if (stock.free(reserve) < reserve.amount) return "too little stock";
+		if (inventory.free(reserve) < reserve.amount) return "too little inventory";
 		const limit = desk.exposureLimit(order);
-		const isOver = limit && stock.held(limit) + sold + order.inputAmount > limit.amount;
+		const isOver = limit && inventory.held(limit) + sold + order.inputAmount > limit.amount;
 		return isOver ? "too much of the input is held" : undefined;
 	}
 
@@ -229,7 +229,8 @@ export function createShadowDay({
 		const { valueUsdCents } = swap.quote;
 		// It has been mined already: its depth remains.
 		const seconds =
-			secondsToDepth(book, { chain: origin.chain, valueUsdCents }) - book.blockSeconds(origin.chain.chainId);
+			secondsToDepth(priceCache, { chain: origin.chain, valueUsdCents }) -
+			priceCache.blockSeconds(origin.chain.chainId);
 		schedule(clockMs + 1_000 * seconds, () => fill(swap));
 	}
 
@@ -253,7 +254,7 @@ export function createShadowDay({
 		simulating.set(swap.id, priced);
 		const { delivery } = priced;
 		const minOutput = desk.freshMinimum({ order, delivery });
-		simulateFill(swap.id, { order, delivery, minOutput, stock: stock.held(idOf(paidSide(swap))) });
+		simulateFill(swap.id, { order, delivery, minOutput, inventory: inventory.held(idOf(paidSide(swap))) });
 	}
 
 	function simulated(id: number, simulation: FillSimulation, atMs: Milliseconds): void {
@@ -273,16 +274,16 @@ export function createShadowDay({
 		const { reserved } = swap;
 		if (!reserved) throw new RangeError(`swap ${swap.id} is filled before its submit`);
 		swap.state = "filled";
-		stock.reserve(reserved, -reserved.amount);
+		inventory.reserve(reserved, -reserved.amount);
 		tell({ kind: "filled", swap: swap.id, delivery });
 		const paid = paidSide(swap);
 		const given = paidAmount(delivery);
-		const receivedE18 = valueReceivedE18(book, swap.origin, order.inputAmount);
-		const givenE18 = valueGivenE18(book, paid, given);
+		const receivedE18 = valueReceivedE18(priceCache, swap.origin, order.inputAmount);
+		const givenE18 = valueGivenE18(priceCache, paid, given);
 		swap.filled = {
 			receivedE18,
 			givenE18,
-			promisedE18: valueGivenE18(book, swap.destination, swap.quote.output),
+			promisedE18: valueGivenE18(priceCache, swap.destination, swap.quote.output),
 		};
 		const isBought = delivery.kind === "router";
 		post({
@@ -291,7 +292,7 @@ export function createShadowDay({
 			pair: swap.pair,
 			gainE18: receivedE18 - givenE18,
 			legs: [
-				...move(given, { ...idOf(paid), from: "stock", to: isBought ? "market" : "callers" }),
+				...move(given, { ...idOf(paid), from: "inventory", to: isBought ? "market" : "callers" }),
 				...(isBought ? move(output, { ...idOf(swap.destination), from: "market", to: "callers" }) : []),
 				...move(order.inputAmount, { ...idOf(swap.origin), from: "callers", to: "escrow" }),
 			],
@@ -302,7 +303,7 @@ export function createShadowDay({
 			return;
 		}
 		const { chainId, finalitySeconds } = swap.destination.chain;
-		schedule(clockMs + 1_000 * (book.blockSeconds(chainId) + finalitySeconds), () => release(swap));
+		schedule(clockMs + 1_000 * (priceCache.blockSeconds(chainId) + finalitySeconds), () => release(swap));
 	}
 
 	/** Prices the fill as the lane does that would sign it now. Returns the reason if it is given up. */
@@ -324,7 +325,7 @@ export function createShadowDay({
 	/** Returns what the recipient gets; undefined if the pools cannot be priced. */
 	function outputOf(swap: PaperSwap, delivery: Delivery): bigint | undefined {
 		if (delivery.kind !== "router") return paidAmount(delivery);
-		return book.buy({ ...assetId(swap.destination), budget: delivery.budget })?.output;
+		return priceCache.buy({ ...assetId(swap.destination), budget: delivery.budget })?.output;
 	}
 
 	function release(swap: PaperSwap): void {
@@ -334,14 +335,14 @@ export function createShadowDay({
 			memo: "release",
 			swap: swap.id,
 			gainE18: 0n,
-			legs: move(swap.quote.order.inputAmount, { ...idOf(swap.origin), from: "escrow", to: "stock" }),
+			legs: move(swap.quote.order.inputAmount, { ...idOf(swap.origin), from: "escrow", to: "inventory" }),
 		});
 		if (!swap.isSameChain) pay(swap, "release", swap.origin);
 	}
 
 	function refund(swap: PaperSwap, reason: string): void {
 		swap.state = "refunded";
-		if (swap.reserved) stock.reserve(swap.reserved, -swap.reserved.amount);
+		if (swap.reserved) inventory.reserve(swap.reserved, -swap.reserved.amount);
 		tell({ kind: "refunded", swap: swap.id, reason });
 		pay(swap, "void", swap.destination);
 		pay(swap, "refund", swap.origin);
@@ -350,8 +351,8 @@ export function createShadowDay({
 	/** Books the fee of a transaction at the fees and prices of now. */
 	function pay(swap: PaperSwap, step: SwapStep, side: Side): void {
 		const { chain } = side;
-		const fee = stepCost(book, side, { step, isSameChain: swap.isSameChain });
-		const valueE18 = feeValueE18(book, chain, fee);
+		const fee = stepCost(priceCache, side, { step, isSameChain: swap.isSameChain });
+		const valueE18 = feeValueE18(priceCache, chain, fee);
 		swap.feesE18 += valueE18;
 		const token = chain.native.address;
 		post({
@@ -381,9 +382,14 @@ export function createShadowDay({
 		);
 	}
 
-	function restock(): void {
-		for (const legs of restockEntries({ book, stock, chains, restockBps: terms.restockBps })) {
-			post({ memo: "restock", gainE18: 0n, legs } satisfies Entry);
+	function replenish(): void {
+		for (const legs of replenishEntries({
+			priceCache,
+			inventory,
+			chains,
+			replenishBps: terms.replenishBps,
+		})) {
+			post({ memo: "replenish", gainE18: 0n, legs } satisfies Entry);
 		}
 	}
 }

@@ -17,7 +17,7 @@ export type Loss = { swap: number; pair: string; gainE18: UsdE18 };
 
 export type Losses = { count: number; sumE18: UsdE18; worst: Loss[] };
 
-export type StockReport = {
+export type InventoryReport = {
 	chainId: number;
 	chain: string;
 	token: Hex;
@@ -25,12 +25,12 @@ export type StockReport = {
 	decimals: number;
 	start: Amount;
 	/** The lowest amount that was free for another swap, and the highest amount held. */
-	leastFree: Amount;
+	minFree: Amount;
 	most: Amount;
 	/** Inputs that are ours, but not released yet. */
 	inEscrow: Amount;
 	end: Amount;
-	/** Stock that would have sufficed, and its value at the end. */
+	/** Inventory that would have sufficed, and its value at the end. */
 	needed: Amount;
 	neededE18: UsdE18;
 };
@@ -62,15 +62,15 @@ export type ShadowReport = {
 	volumeE18: UsdE18;
 	/** The sum of all pairs: each swap at the prices of its fill. */
 	earnedE18: UsdE18;
-	/** The rest: prices of inputs that moved until they were sold, and what restocking cost. */
-	heldAndRestockedE18: UsdE18;
+	/** The rest: prices of inputs that moved until they were sold, and what replenishing cost. */
+	heldAndReplenishedE18: UsdE18;
 	/** All holdings at the end less those at the start, at the prices of the end, less all fees. */
 	netE18: UsdE18;
 	feesE18: UsdE18;
-	/** Value of the stock that would have sufficed. */
+	/** Value of the inventory that would have sufficed. */
 	neededE18: UsdE18;
 	pairs: PairReport[];
-	stock: StockReport[];
+	inventory: InventoryReport[];
 	fees: FeeReport[];
 	losses: {
 		/** Swaps that lost at the prices of their own fill. Refunds are among them. */

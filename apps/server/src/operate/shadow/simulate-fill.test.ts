@@ -10,13 +10,13 @@ import {
 	newOrder,
 	sendAsAnyone,
 } from "../../../test/lane/lane-scene.ts";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { findBalanceSlot } from "../../chain/evm/simulate/find-balance-slot.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
 import { createFillSimulator, type PaperFill } from "./simulate-fill.ts";
 
 const recipient = toWord("0x1111111111111111111111111111111111111111");
-const stock = parseUnits("1000", 6);
+const inventory = parseUnits("1000", 6);
 
 let scene: LaneScene;
 beforeAll(async () => {
@@ -39,14 +39,20 @@ function simulatorOf(chain: EvmChain): ReturnType<typeof createFillSimulator> {
 async function fillOf({ symbol = "USDC", ...change }: Partial<PaperFill> & { symbol?: string } = {}) {
 	const outputToken = toWord(assetOf(scene.chains.destination, symbol));
 	const order = await newOrder(scene, { wallet: recipient, outputToken, minOutput: 1n });
-	return { order, delivery: { kind: "stock", amount: 9_950_000n }, minOutput: 0n, stock, ...change } as const;
+	return {
+		order,
+		delivery: { kind: "inventory", amount: 9_950_000n },
+		minOutput: 0n,
+		inventory,
+		...change,
+	} as const;
 }
 
 test.each<{ by: string; lacks: Ability[] }>([
 	{ by: "eth_simulateV1", lacks: [] },
 	{ by: "eth_call", lacks: ["eth_simulateV1"] },
 ])(
-	"by $by, a fill from the paper's stock or through the router succeeds, and one of more than the stock fails",
+	"by $by, a fill from the paper's inventory or through the router succeeds, and one of more than the inventory fails",
 	async ({ lacks }) => {
 		const { chain, stop } = await connectWithout(scene.chains.destination, lacks);
 		try {
@@ -56,7 +62,7 @@ test.each<{ by: string; lacks: Ability[] }>([
 			const router: Delivery = { kind: "router", budget: 9_950_000n, fees: [500] };
 			const bought = await simulate(await fillOf({ symbol: "WETH", delivery: router }));
 			expect(bought).toEqual({ outcome: "succeeded", gasUsed: expect.any(BigInt) });
-			const tooMuch = await simulate(await fillOf({ stock: 9_949_999n }));
+			const tooMuch = await simulate(await fillOf({ inventory: 9_949_999n }));
 			expect(tooMuch).toEqual({ outcome: "failed", reason: expect.stringMatching(/./) });
 		} finally {
 			await stop();
@@ -94,7 +100,7 @@ test("where there is no vault, no EVM chain, no open or no answer, nothing is si
 		outcome: "not simulated",
 		reason: "the fill of a swap within one chain needs its open",
 	});
-	// A node that takes no overrides in eth_call cannot say where the vault's stock is.
+	// A node that takes no overrides in eth_call cannot say where the vault's inventory is.
 	const { chain, stop } = await connectWithout(scene.chains.destination, [
 		"eth_simulateV1",
 		"overrides in eth_call",

@@ -1,6 +1,6 @@
 import { type Amount, fromWord, geoVaultAbi, type Order, orderId } from "@geoswap/protocol";
 import { type Address, BaseError, type Hex, numberToHex, toFunctionSelector } from "viem";
-import type { EvmChain } from "../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { simulateBundle } from "../../chain/evm/send/simulate-bundle.ts";
 import { findBalanceSlot } from "../../chain/evm/simulate/find-balance-slot.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
@@ -12,7 +12,7 @@ export type PaperFill = {
 	/** The least that a fill through the router must deliver. */
 	minOutput: Amount;
 	/** The vault's balance of its settlement token on paper. */
-	stock: Amount;
+	inventory: Amount;
 };
 
 /** Whether a chain would have done the fill. Where that cannot be said, the reason. */
@@ -27,8 +27,8 @@ const relayer: Address = "0x00000000000000000000000067656f73776170f1";
 const permitsAll: Hex = "0x600160005260406000f3";
 
 /**
- * Returns a function that simulates a fill's transaction on its chain as it is now. The vault has the paper's stock and
- * takes the sender for an operator; everything else is as on the chain. The function does not throw.
+ * Returns a function that simulates a fill's transaction on its chain as it is now. The vault has the paper's inventory
+ * and takes the sender for an operator; everything else is as on the chain. The function does not throw.
  */
 export function createFillSimulator(
 	chains: ReadonlyMap<number, EvmChain>,
@@ -62,17 +62,18 @@ export function createFillSimulator(
 		const { vault } = chain.deployment.contracts;
 		if (!(await chain.client.getCode({ address: vault }))) return { reason: "the vault is not deployed" };
 		const slot = await findBalanceSlot(chain, { token: chain.deployment.settlementToken, holder: vault });
-		return slot ? { slot } : { reason: "the place of the vault's stock in its token is not known" };
+		return slot ? { slot } : { reason: "the place of the vault's inventory in its token is not known" };
 	}
 }
 
 async function simulate(
 	chain: EvmChain,
-	{ order, delivery, minOutput, stock }: PaperFill,
+	{ order, delivery, minOutput, inventory }: PaperFill,
 	slot: Hex,
 ): Promise<FillSimulation> {
 	if (delivery.kind === "payout") throw new RangeError("a payout is made on Solana");
-	const [amount, fees] = delivery.kind === "stock" ? [delivery.amount, []] : [delivery.budget, delivery.fees];
+	const [amount, fees] =
+		delivery.kind === "inventory" ? [delivery.amount, []] : [delivery.budget, delivery.fees];
 	const [poolFee = 0, secondPoolFee = 0] = fees;
 	const id = orderId(order);
 	const { settlementToken, contracts } = chain.deployment;
@@ -82,12 +83,12 @@ async function simulate(
 			kind: "fill",
 			vault: fromWord(order.destinationVault),
 			fills: [
-				{ order, amount, minOutput: delivery.kind === "stock" ? 0n : minOutput, poolFee, secondPoolFee },
+				{ order, amount, minOutput: delivery.kind === "inventory" ? 0n : minOutput, poolFee, secondPoolFee },
 			],
 		},
 		orders: [{ order, orderId: id }],
 		codes: [{ address: contracts.accessManager, code: permitsAll }],
-		slots: [{ address: settlementToken, slot, value: numberToHex(stock, { size: 32 }) }],
+		slots: [{ address: settlementToken, slot, value: numberToHex(inventory, { size: 32 }) }],
 	});
 	if (!simulation.succeeds) return { outcome: "failed", reason: simulation.reason };
 	if (simulation.done.has(id)) return { outcome: "succeeded", gasUsed: simulation.gasUsed };

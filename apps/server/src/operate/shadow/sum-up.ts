@@ -1,24 +1,26 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { DeskChain, Side } from "../../desk/desk-chain.ts";
-import type { PriceBook } from "../../desk/price/price-book.ts";
-import type { PaperBooks } from "./paper-books.ts";
-import type { PaperStock } from "./paper-stock.ts";
+import type { PriceCache } from "../../desk/price/price-cache.ts";
+import type { PaperInventory } from "./paper-inventory.ts";
+import type { PaperLedger } from "./paper-ledger.ts";
 import type { PaperSwap } from "./paper-swap.ts";
 import { valueGivenE18, valueReceivedE18 } from "./paper-value.ts";
 import {
 	type FeeReport,
+	type InventoryReport,
 	type Loss,
 	lossesOf,
 	type PairReport,
 	type ShadowReport,
-	type StockReport,
 } from "./shadow-report.ts";
 
-/** Makes the report of a day from its books. Sums of money come from the books; the swaps only say how many and which. */
+/**
+ * Makes the report of a day from its books. Sums of money come from the books; the swaps only say how many and which.
+ */
 export function sumUp({
-	book,
+	priceCache,
 	books,
-	stock,
+	inventory,
 	chains,
 	swaps: all,
 	requests,
@@ -27,9 +29,9 @@ export function sumUp({
 	fromMs,
 	toMs,
 }: {
-	book: PriceBook;
-	books: PaperBooks;
-	stock: PaperStock;
+	priceCache: PriceCache;
+	books: PaperLedger;
+	inventory: PaperInventory;
 	chains: ReadonlyMap<number, DeskChain>;
 	swaps: ReadonlyMap<number, PaperSwap>;
 	requests: number;
@@ -44,8 +46,8 @@ export function sumUp({
 	);
 	const pairs = pairReports();
 	const fees = feeReports();
-	const stocks = sides
-		.map(stockReport)
+	const inventories = sides
+		.map(inventoryReport)
 		.filter(({ start, most, inEscrow }) => start > 0n || most > 0n || inEscrow > 0n);
 	const earnedE18 = sum(pairs.map((pair) => pair.earnedE18));
 	const feesE18 = sum(fees.map(({ valueE18 }) => valueE18));
@@ -69,12 +71,12 @@ export function sumUp({
 		},
 		volumeE18: sum(pairs.map((pair) => pair.volumeE18)),
 		earnedE18,
-		heldAndRestockedE18: netE18 - earnedE18,
+		heldAndReplenishedE18: netE18 - earnedE18,
 		netE18,
 		feesE18,
-		neededE18: sum(stocks.map((of) => of.neededE18)),
+		neededE18: sum(inventories.map((of) => of.neededE18)),
 		pairs,
-		stock: stocks,
+		inventory: inventories,
 		fees,
 		losses: {
 			atFill: lossesOf(ended.map((swap) => lossOf(swap, gainAtFill(swap)))),
@@ -85,7 +87,7 @@ export function sumUp({
 				filled.map((swap) =>
 					lossOf(
 						swap,
-						valueReceivedE18(book, swap.origin, swap.quote.order.inputAmount) -
+						valueReceivedE18(priceCache, swap.origin, swap.quote.order.inputAmount) -
 							(swap.filled?.givenE18 ?? 0n) -
 							swap.feesE18,
 					),
@@ -122,32 +124,34 @@ export function sumUp({
 		}));
 	}
 
-	function stockReport(side: Side): StockReport {
+	function inventoryReport(side: Side): InventoryReport {
 		const { chain, asset } = side;
 		const of = { chainId: chain.chainId, token: asset.address };
-		const start = stock.start(of);
-		const leastFree = stock.leastFree(of);
-		const needed = start > leastFree ? start - leastFree : 0n;
+		const start = inventory.start(of);
+		const minFree = inventory.minFree(of);
+		const needed = start > minFree ? start - minFree : 0n;
 		return {
 			...of,
 			chain: chain.name,
 			symbol: asset.symbol,
 			decimals: asset.decimals,
 			start,
-			leastFree,
-			most: stock.most(of),
-			inEscrow: stock.inEscrow(of),
-			end: stock.held(of),
+			minFree,
+			most: inventory.most(of),
+			inEscrow: inventory.inEscrow(of),
+			end: inventory.held(of),
 			needed,
-			neededE18: valueGivenE18(book, side, needed),
+			neededE18: valueGivenE18(priceCache, side, needed),
 		};
 	}
 
 	/** Returns what a holding gained over the day, at the prices of now. */
 	function changeE18(side: Side): bigint {
 		const of = { chainId: side.chain.chainId, token: side.asset.address };
-		const change = stock.held(of) + stock.inEscrow(of) - stock.start(of);
-		return change >= 0n ? valueReceivedE18(book, side, change) : -valueGivenE18(book, side, -change);
+		const change = inventory.held(of) + inventory.inEscrow(of) - inventory.start(of);
+		return change >= 0n
+			? valueReceivedE18(priceCache, side, change)
+			: -valueGivenE18(priceCache, side, -change);
 	}
 }
 

@@ -4,7 +4,7 @@ import * as tiny from "tiny-secp256k1";
 import { ConfigError } from "../../config/config-error.ts";
 import { memoryDigestKey, memoryMessageKey } from "../../signer/backend/memory-key.ts";
 import { evmSignerOf } from "../../signer/evm-signer-of.ts";
-import { encryptKeystore } from "../../signer/keystore-file.ts";
+import { encryptKeystore } from "../../signer/keystore.ts";
 import { parseEvmKey, parseSolanaKey } from "../../signer/parse-keys.ts";
 import { readLine } from "../../signer/read-line.ts";
 import { solanaSignerOf } from "../../signer/solana-signer-of.ts";

@@ -1,7 +1,7 @@
 import { readAttesterConfig } from "../../attester/attester-config.ts";
 import { evmChains, solanaChain } from "../../config/chain-config.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import type { KeySettings } from "../../config/keys-config.ts";
+import type { KeySettings } from "../../config/key-settings.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { openAttesterKey } from "../../signer/open-attester-key.ts";
 import { openReceiptKey } from "../../signer/open-receipt-key.ts";

@@ -33,11 +33,11 @@ export function describeFacts(
 			? [`confirmations that a deposit of this value needs: ${needed ?? "it must be final"}`]
 			: [`no deposit is on chain ${origin.chainId}`]),
 		...(needsAgreement(view)
-			? [`second provider: ${facts.sighting ? "has the deposit" : (wait.second?.word ?? "no answer yet")}`]
+			? [`second provider: ${facts.crossCheck ? "has the deposit" : (wait.second?.word ?? "no answer yet")}`]
 			: []),
 		...(facts.events.Filled
 			? []
-			: [`stock for the output: ${facts.isReserved ? "reserved" : "not reserved"}`]),
+			: [`inventory for the output: ${facts.isReserved ? "reserved" : "not reserved"}`]),
 		...(view.isCrossChain
 			? [`attesters alive: ${facts.attestersAlive}, needed: ${policy.attesterThreshold}`]
 			: []),

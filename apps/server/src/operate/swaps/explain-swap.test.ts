@@ -32,9 +32,9 @@ afterAll(async () => {
 beforeEach(async () => {
 	const { owner } = database;
 	await owner.query(
-		"truncate jobs, exposures, waits, reservations, stock, pair_volume, chain_heads, heartbeats",
+		"truncate jobs, exposures, waits, reservations, inventory, pair_volume, chain_heads, heartbeats",
 	);
-	await owner.query("insert into stock values ($1, $2, 1000, 1000, 0, 1)", [
+	await owner.query("insert into inventory values ($1, $2, 1000, 1000, 0, 1)", [
 		destinationId,
 		hexToBytes(token),
 	]);
@@ -102,13 +102,13 @@ test("a fill in flight: its lane, its transaction, and whom to look at if no blo
 	await runRound(scene);
 	const relayer = "0x00000000000000000000000000000000000000A5";
 	await database.owner.query(
-		"update jobs set state = 'sent', relayer = $2, nonce = 3, strikes = 1 where swap_id = $1 and kind = 'fill'",
+		"update jobs set state = 'sent', relayer = $2, nonce = 3, failures = 1 where swap_id = $1 and kind = 'fill'",
 		[scene.uuid, hexToBytes(relayer)],
 	);
 	const inFlight = await explain(scene);
 	expect(inFlight).toMatchObject({ fact: "delivering", actions: [], todo: [] });
 	expect(inFlight.jobs).toContainEqual(
-		expect.objectContaining({ kind: "fill", state: "sent", relayer, nonce: 3, strikes: 1 }),
+		expect.objectContaining({ kind: "fill", state: "sent", relayer, nonce: 3, failures: 1 }),
 	);
 	expect(inFlight.waitsFor).toContain(`its job fill on chain ${destinationId}, which is sent`);
 
@@ -205,7 +205,7 @@ test("a swap that has ended, with the reason; one that no round looks at; one th
 test("the step that is explained is the one that the next round finds, in whatever state swaps are", async () => {
 	const { owner, pool } = database;
 	const clock = { nowMs: Date.now() };
-	await owner.query("truncate swaps, swap_events, chain_events, stock, pair_volume");
+	await owner.query("truncate swaps, swap_events, chain_events, inventory, pair_volume");
 	await insertRandomWorld(owner, clock);
 	const ids = await insertRandomSwaps(owner, { count: 60, nowMs: clock.nowMs, random: sequence(11) });
 	await markAllDue(owner);

@@ -2,7 +2,7 @@ import { toChainId } from "@geoswap/protocol";
 import { followedWithinSeconds } from "../../api/route/ready-checks.ts";
 import type { Database } from "../../database/database.ts";
 import type { Named, Row } from "../../database/rows.ts";
-import { type Look, lookAtSwap } from "../../round/look-at-swaps.ts";
+import { type Look, lookAtSwap } from "../../round/load-swap-facts.ts";
 import { type Plan, planChanges } from "../../round/plan-changes.ts";
 import { planSwap } from "../../round/plan-swap.ts";
 import type { Action, Fact, Hold } from "../../swap/decide/decision.ts";
@@ -40,7 +40,9 @@ export type Explanation = {
 
 type Context = { config: PolicyConfig; nowMs: number };
 
-/** Times after which something is wrong: a round or a lane that runs has looked, and a block has taken what was sent. */
+/**
+ * Times after which something is wrong: a round or a lane that runs has looked, and a block has taken what was sent.
+ */
 const roundLateMs = 15_000;
 const laneLateMs = 15_000;
 const blockLateMs = 60_000;
@@ -136,7 +138,8 @@ function planWithHolds(
 
 type WaitRow = { dueAt: Date; wait: WaitFor; failures: number };
 
-const nextLookColumns = "due_at, head_chain_id, head_number, finalized_chain_id, finalized_number, failures";
+const nextLookColumns =
+	"due_at, head_chain_id, head_number, finalized_chain_id, finalized_number, failed_rounds";
 
 function blockOf(name: "head" | "finalized", chainId: number | null, number: number | null): WaitFor {
 	return chainId === null || number === null ? {} : { [name]: { chainId, number } };
@@ -152,7 +155,7 @@ async function readWait(db: Database, swapId: string): Promise<WaitRow | undefin
 	if (!row) return undefined;
 	return {
 		dueAt: row.due_at,
-		failures: row.failures,
+		failures: row.failed_rounds,
 		wait: {
 			...blockOf("head", row.head_chain_id, row.head_number),
 			...blockOf("finalized", row.finalized_chain_id, row.finalized_number),
@@ -283,8 +286,8 @@ function describeAction(action: Action): string {
 		case "withdraw":
 			return `withdraws the job ${action.kind}`;
 		case "reserve":
-			return "reserves stock at the current price, or gives up";
+			return "reserves inventory at the current price, or gives up";
 		case "unreserve":
-			return "gives back the reserved stock";
+			return "gives back the reserved inventory";
 	}
 }

@@ -21,7 +21,7 @@ export type HistoryJob = {
 	kind: JobKind;
 	chainId: number;
 	state: JobState;
-	strikes: number;
+	failures: number;
 	/** Why it is refused. */
 	reason: JobReason | null;
 	/** Why the vault skipped it when it was last sent. */
@@ -75,7 +75,7 @@ export async function readHistory(db: Database, swap: SwapRecord): Promise<SwapH
 	const { rows: jobs } = await db.query<
 		Omit<HistoryJob, "relayer" | "lastError"> & { relayer: Buffer | null }
 	>(
-		`select kind, chain_id as "chainId", state, strikes, reason, relayer, nonce, not_before_block as "notBeforeBlock",
+		`select kind, chain_id as "chainId", state, failures, reason, relayer, nonce, not_before_block as "notBeforeBlock",
 			created_at as "createdAt", updated_at as "updatedAt"
 		from jobs where swap_id = $1 order by created_at, kind`,
 		[swap.id],

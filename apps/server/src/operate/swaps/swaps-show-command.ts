@@ -126,11 +126,11 @@ function describeMoment(moment: Moment): string {
 
 /** Describes a job: its state, who has it, and what went wrong. */
 export function describeJob(job: SwapHistory["jobs"][number]): string {
-	const { kind, chainId, state, strikes, reason, lastError, relayer, nonce, updatedAt } = job;
+	const { kind, chainId, state, failures, reason, lastError, relayer, nonce, updatedAt } = job;
 	return [
 		`${kind} on chain ${chainId}: ${state} since ${updatedAt.toISOString()}`,
 		...(relayer ? [`lane ${relayer}${nonce === null ? "" : `, nonce ${nonce}`}`] : []),
-		...(strikes > 0 ? [`strikes ${strikes}`] : []),
+		...(failures > 0 ? [`failures ${failures}`] : []),
 		...(reason ? [`refused: ${reason}`] : []),
 		...(lastError ? [`last error: ${lastError}`] : []),
 	].join(", ");

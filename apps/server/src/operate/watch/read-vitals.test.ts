@@ -11,11 +11,11 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("stock, value at risk, heads, heartbeats, jobs and gas are read as they were written", async () => {
+test("inventory, value at risk, heads, heartbeats, jobs and gas are read as they were written", async () => {
 	const { pool } = database;
 	const { uuid, orderId, clock } = await createSwapScene(pool, { isReserved: false });
 	const nowMs = Date.now();
-	await pool.query("insert into stock values ($1, $2, 1000, 900, 100, 1)", [
+	await pool.query("insert into inventory values ($1, $2, 1000, 900, 100, 1)", [
 		destinationId,
 		hexToBytes(token),
 	]);
@@ -43,7 +43,7 @@ test("stock, value at risk, heads, heartbeats, jobs and gas are read as they wer
 		[destinationId, hexToBytes(token)],
 	);
 	const vitals = await readVitals(pool, { nowMs });
-	expect(vitals.stock).toEqual([
+	expect(vitals.inventory).toEqual([
 		{ chainId: destinationId, token, balance: 1_000n, outflowAvailable: 900n, reserved: 100n },
 	]);
 	expect(vitals.exposure).toEqual([
@@ -64,7 +64,7 @@ test("a blocked database is an error after the statement timeout", async () => {
 	const blocker = await database.owner.connect();
 	const impatient = openDatabase({ url: database.url, applicationName: "test", statementTimeoutMs: 300 });
 	try {
-		await blocker.query("begin; lock table stock in access exclusive mode");
+		await blocker.query("begin; lock table inventory in access exclusive mode");
 		await expect(readVitals(impatient, { nowMs: Date.now() })).rejects.toThrow("statement timeout");
 	} finally {
 		await blocker.query("rollback");

@@ -5,7 +5,7 @@ import type { JobKind } from "../../swap/facts/job.ts";
 
 /** The figures that an operator asks for first, as the database has them. */
 export type Vitals = {
-	stock: { chainId: number; token: Hex; balance: bigint; outflowAvailable: Amount; reserved: Amount }[];
+	inventory: { chainId: number; token: Hex; balance: bigint; outflowAvailable: Amount; reserved: Amount }[];
 	/** Value delivered, or about to be, against inputs from a chain that are not ours yet. */
 	exposure: { chainId: number; unreleasedUsdCents: UsdCents; unfinalUsdCents: UsdCents }[];
 	heads: {
@@ -33,9 +33,9 @@ export type Vitals = {
 
 /** Reads all of it in a few queries, each by itself: nothing is locked from one to the next. */
 export async function readVitals(db: Database, { nowMs }: { nowMs: Milliseconds }): Promise<Vitals> {
-	const { rows: stock } = await db.query<Vitals["stock"][number]>(
+	const { rows: inventory } = await db.query<Vitals["inventory"][number]>(
 		`select chain_id as "chainId", '0x' || encode(token, 'hex') as token, balance,
-			outflow_available as "outflowAvailable", reserved from stock`,
+			outflow_available as "outflowAvailable", reserved from inventory`,
 	);
 	const { rows: exposure } = await db.query<Vitals["exposure"][number]>(
 		`select origin_chain_id as "chainId", sum(value_usd_cents) as "unreleasedUsdCents",
@@ -83,7 +83,7 @@ export async function readVitals(db: Database, { nowMs }: { nowMs: Milliseconds 
 		[nowMs],
 	);
 	const overdueSeconds = overdue[0]?.seconds ?? 0;
-	return { stock, exposure, heads, heartbeats, jobs, transactions, overdueSeconds, losses, unsettledGas };
+	return { inventory, exposure, heads, heartbeats, jobs, transactions, overdueSeconds, losses, unsettledGas };
 }
 
 function secondsSince(time: string): string {

@@ -18,9 +18,11 @@ const gauges = {
 	geoswap_swaps_stuck:
 		"Swaps that have not ended and have made no progress for longer than their chains should take",
 	geoswap_swap_overdue_seconds: "How long the swap that has been due longest has been due",
-	geoswap_stock_tokens: "Balance of the vault, from which swaps are paid out, in whole tokens",
-	geoswap_stock_reserved_tokens: "Part of the vault's balance that is reserved for swaps, in whole tokens",
-	geoswap_stock_outflow_tokens: "Amount that may leave the vault now under its hourly cap, in whole tokens",
+	geoswap_inventory_tokens: "Balance of the vault, from which swaps are paid out, in whole tokens",
+	geoswap_inventory_reserved_tokens:
+		"Part of the vault's balance that is reserved for swaps, in whole tokens",
+	geoswap_inventory_outflow_tokens:
+		"Amount that may leave the vault now under its hourly cap, in whole tokens",
 	geoswap_exposure_usd:
 		"Value of inputs from the chain whose outputs are delivered or about to be, and that are not released to the vault (unreleased); the part whose deposit is not final (unfinal)",
 	geoswap_exposure_cap_usd:
@@ -113,7 +115,7 @@ function samplesOf(
 ): NamedSample[] {
 	return [
 		sample("geoswap_swap_overdue_seconds", vitals.overdueSeconds),
-		...stockSamples(vitals, chains),
+		...inventorySamples(vitals, chains),
 		...chains.flatMap((chain) => exposureSamples(vitals, chain)),
 		...lossSamples(vitals, chains),
 		...chains.flatMap((chain) => attesterSamples(vitals, chain, { heartbeatSeconds })),
@@ -160,17 +162,17 @@ function swapSamples(swaps: readonly UnendedCount[]): NamedSample[] {
 	];
 }
 
-function stockSamples({ stock }: Vitals, chains: readonly WatchedChain[]): NamedSample[] {
-	return stock.flatMap(({ chainId, token, balance, reserved, outflowAvailable }) => {
+function inventorySamples({ inventory }: Vitals, chains: readonly WatchedChain[]): NamedSample[] {
+	return inventory.flatMap(({ chainId, token, balance, reserved, outflowAvailable }) => {
 		const assets = chains.find((chain) => chain.chainId === chainId)?.assets ?? [];
 		const asset = assets.find((candidate) => candidate.token === token);
 		// The token is no longer an asset of the deployment, so no swap is paid out in it.
 		if (!asset) return [];
 		const labels = { chain: String(chainId), token: asset.symbol };
 		return [
-			sample("geoswap_stock_tokens", whole(balance, asset.decimals), labels),
-			sample("geoswap_stock_reserved_tokens", whole(reserved, asset.decimals), labels),
-			sample("geoswap_stock_outflow_tokens", whole(outflowAvailable, asset.decimals), labels),
+			sample("geoswap_inventory_tokens", whole(balance, asset.decimals), labels),
+			sample("geoswap_inventory_reserved_tokens", whole(reserved, asset.decimals), labels),
+			sample("geoswap_inventory_outflow_tokens", whole(outflowAvailable, asset.decimals), labels),
 		];
 	});
 }

@@ -16,7 +16,7 @@ test("an asset counts as live if the desk quotes it, whatever its feed says", as
 	watchPrices({
 		meter: { counter: unexpected, histogram: unexpected, reading: (reading) => readings.push(reading) },
 		config: { chains: [{ kind: "evm", chainId: 1, deployment: { assets } }] } as unknown as Config,
-		book: { ageMs: () => 400, feedUpdatedAtUnixSeconds: () => 990, referencesApartBps },
+		priceCache: { ageMs: () => 400, feedUpdatedAtUnixSeconds: () => 990, referencesApartBps },
 		desk: {
 			isLive: ({ chainId, token }) => chainId === 1 && token === weth,
 			stopOf: ({ token }) => (token === weth ? undefined : { reason: "pools-disagree", symbol: "USDC" }),

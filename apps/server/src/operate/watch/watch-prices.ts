@@ -1,22 +1,22 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
-import type { PriceBook } from "../../desk/price/price-book.ts";
+import type { Desk } from "../../desk/desk.ts";
+import type { PriceCache } from "../../desk/price/price-cache.ts";
 import { stopReasons } from "../../desk/price/price-stop.ts";
-import type { Desk } from "../../desk/venue.ts";
 import { type Meter, sample } from "../../telemetry/meter.ts";
 
 /** Publishes how old this process's prices are, and which assets it quotes. */
 export function watchPrices({
 	meter,
 	config,
-	book,
+	priceCache,
 	desk,
 	nowMs,
 }: {
 	meter: Meter;
 	config: Pick<Config, "chains">;
-	book: Pick<PriceBook, "ageMs" | "feedUpdatedAtUnixSeconds" | "referencesApartBps">;
+	priceCache: Pick<PriceCache, "ageMs" | "feedUpdatedAtUnixSeconds" | "referencesApartBps">;
 	desk: Pick<Desk, "isLive" | "stopOf">;
 	nowMs: () => Milliseconds;
 }): void {
@@ -34,15 +34,15 @@ export function watchPrices({
 			const chainIds = new Set(assets.map(({ chainId }) => chainId));
 			return [
 				...[...chainIds].flatMap((chainId) => {
-					const ageMs = book.ageMs(chainId, { nowMs: nowMs() });
+					const ageMs = priceCache.ageMs(chainId, { nowMs: nowMs() });
 					return ageMs === undefined
 						? []
 						: sample("geoswap_price_age_seconds", ageMs / 1_000, { chain: String(chainId) });
 				}),
 				...assets.flatMap(({ chainId, symbol, token }) => {
 					const labels = { chain: String(chainId), token: symbol };
-					const apartBps = book.referencesApartBps({ chainId, asset: token }, { nowMs: nowMs() });
-					const updatedAt = book.feedUpdatedAtUnixSeconds({ chainId, asset: token });
+					const apartBps = priceCache.referencesApartBps({ chainId, asset: token }, { nowMs: nowMs() });
+					const updatedAt = priceCache.feedUpdatedAtUnixSeconds({ chainId, asset: token });
 					const stop = desk.stopOf({ chainId, token });
 					return [
 						sample("geoswap_asset_live", desk.isLive({ chainId, token }) ? 1 : 0, labels),

@@ -7,7 +7,7 @@ import {
 	orderId,
 } from "@geoswap/protocol";
 import { type Address, type Hex, hashTypedData, zeroAddress } from "viem";
-import { recoverAddress } from "../../chain/evm/secp256k1.ts";
+import { recoverAddress } from "../../chain/evm/recover-address.ts";
 import { normalizeSignature } from "../../chain/evm/wallet/normalize-signature.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { AttesterClient } from "./attester-client.ts";
@@ -37,7 +37,9 @@ export async function gatherSignatures(question: Question): Promise<Gathered | u
 	for (let round = 0; round < question.attesters.length + 2 && orders.length > 0; round++) {
 		const { signatures, refusals } = await askAll({ ...question, attesters, orders });
 		if (signatures.length >= set.threshold) return { orders, signatures };
-		const fickle = attesters.filter((attester) => isFickle(before.get(attester), refusals.get(attester)));
+		const fickle = attesters.filter((attester) =>
+			isInconsistent(before.get(attester), refusals.get(attester)),
+		);
 		attesters = attesters.filter((attester) => !fickle.includes(attester));
 		// An attester that refuses everything must not hold up the others: listen to those that refuse least.
 		const willing = attesters
@@ -54,7 +56,7 @@ export async function gatherSignatures(question: Question): Promise<Gathered | u
 }
 
 /** Returns whether an attester refuses an order that it accepted before: one by one, it could hold up all of them. */
-function isFickle(before: ReadonlySet<Hex> | undefined, now: ReadonlySet<Hex> | undefined): boolean {
+function isInconsistent(before: ReadonlySet<Hex> | undefined, now: ReadonlySet<Hex> | undefined): boolean {
 	return before !== undefined && now !== undefined && [...now].some((id) => !before.has(id));
 }
 

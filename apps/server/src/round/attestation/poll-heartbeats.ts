@@ -1,6 +1,6 @@
 import { heartbeatTypedData, type Milliseconds } from "@geoswap/protocol";
 import { type Address, hashTypedData } from "viem";
-import { recoverAddress } from "../../chain/evm/secp256k1.ts";
+import { recoverAddress } from "../../chain/evm/recover-address.ts";
 import type { Config } from "../../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import { storeHeartbeats } from "../../job/heartbeats.ts";

@@ -30,7 +30,7 @@ import { laggingSolana } from "../../../test/solana/lagging-solana.ts";
 import { sameAsBefore } from "../../../test/swap/swap-scene.ts";
 import { adoptSwap } from "../../api/submit/adopt-swap.ts";
 import { reconcile } from "../../audit/reconcile.ts";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { sendRaw } from "../../chain/solana/send/send-raw.ts";
 import { coSignOrder } from "../../chain/solana/wallet/co-sign-order.ts";
@@ -125,7 +125,7 @@ async function runRounds(): Promise<void> {
 async function work(): Promise<void> {
 	await followAll();
 	await runRounds();
-	await lanes.pump();
+	await lanes.runLane();
 	await lanes.slots(3);
 	await followAll();
 	await runRounds();
@@ -221,7 +221,7 @@ async function rentsOf(order: Order): Promise<unknown[]> {
 /** Has the worker fetch all rents, as if enough time had passed on the clock of the database too. */
 async function sweep(): Promise<void> {
 	await lanes.owner.query("update rents set closable_at = now() - interval '2 minutes'");
-	await lanes.pump();
+	await lanes.runLane();
 	await lanes.slots(3);
 	await followAll();
 }
@@ -397,7 +397,7 @@ test("an order that is submitted again before it is rebuilt gets no second swap,
 	const accountId = randomUUID();
 	await lanes.owner.query(
 		`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery)
-		values ($1, $2, $3, $4, 1, 1000, '{"kind":"stock","amount":"1"}')`,
+		values ($1, $2, $3, $4, 1, 1000, '{"kind":"inventory","amount":"1"}')`,
 		[fromSwapKey(submitted.swapKey), accountId, hexToBytes(orderId(submitted)), orderToJson(submitted)],
 	);
 	await passTime(301);

@@ -16,16 +16,16 @@ import {
 import { pino } from "pino";
 import { type Address, hexToBytes, pad } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { readTestPrices, testBook, testConfig, withSolana } from "../../../test/desk/test-prices.ts";
+import { readTestPrices, testConfig, testPriceCache, withSolana } from "../../../test/desk/test-prices.ts";
 import { orderActions } from "../../../test/order/order-actions.ts";
 import { testSolanaDeployment } from "../../../test/order/test-solana-deployment.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { type EvmChainConfig, evmChains } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { noteRestore } from "../../database/restores.ts";
 import { deskChains } from "../../desk/desk-chain.ts";
-import type { PriceBook } from "../../desk/price/price-book.ts";
+import type { PriceCache } from "../../desk/price/price-cache.ts";
 import { type RefundWorth, refundWorth } from "../../desk/refund-worth.ts";
 import { advance } from "../../follow/evm/advance.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
@@ -39,7 +39,7 @@ let chains: TestChains;
 let actions: ReturnType<typeof orderActions>;
 let database: TestDatabase;
 let config: Config;
-let book: PriceBook;
+let priceCache: PriceCache;
 let pricedAtMs = 0;
 let hasPrices = true;
 /** The orders with a record on Solana; undefined while its node does not answer. */
@@ -53,7 +53,7 @@ beforeAll(async () => {
 	config = testConfig(chains);
 	const prices = await Promise.all([chains.origin, chains.destination].map((chain) => readTestPrices(chain)));
 	pricedAtMs = Date.now();
-	book = testBook(config, prices, { nowMs: pricedAtMs });
+	priceCache = testPriceCache(config, prices, { nowMs: pricedAtMs });
 });
 afterAll(async () => {
 	await database?.drop();
@@ -80,7 +80,7 @@ async function followAll(): Promise<void> {
 
 function worthNow(order: Order): RefundWorth | undefined {
 	if (!hasPrices) return undefined;
-	return refundWorth(order, { chains: deskChains(config), book, nowMs: pricedAtMs });
+	return refundWorth(order, { chains: deskChains(config), priceCache, nowMs: pricedAtMs });
 }
 
 function rebuild({ worthOf = worthNow } = {}): Promise<number> {
@@ -182,7 +182,7 @@ test("an order with a row is not recorded as unknown, and one submitted since th
 	const insert = (order: Order) =>
 		database.pool.query(
 			`insert into swaps (id, account_id, order_id, order_terms, output, value_usd_cents, delivery)
-			values ($1, gen_random_uuid(), $2, $3, 1, 1, '{"kind":"stock","amount":"1"}')`,
+			values ($1, gen_random_uuid(), $2, $3, 1, 1, '{"kind":"inventory","amount":"1"}')`,
 			[fromSwapKey(order.swapKey), hexToBytes(orderId(order)), orderToJson(order)],
 		);
 	await insert(known);
@@ -501,20 +501,20 @@ test("a delivery that was booked before its deposit was known is booked to its r
 	);
 	const delivered = BigInt(rows[0].data.delivered);
 	expect(delivered).toBeGreaterThan(0n);
-	expect(await sums(routed)).toEqual({ recipient: delivered, stock: -9_000_000n });
-	expect(await sums(order)).toEqual({ recipient: 0n, stock: 0n });
+	expect(await sums(routed)).toEqual({ recipient: delivered, inventory: -9_000_000n });
+	expect(await sums(order)).toEqual({ recipient: 0n, inventory: 0n });
 	const { rows: unbalanced } = await database.pool.query(
 		"select posting_id from entries group by posting_id, token having sum(amount) <> 0",
 	);
 	expect(unbalanced).toEqual([]);
 });
 
-async function sums(order: Order): Promise<{ recipient: bigint; stock: bigint }> {
+async function sums(order: Order): Promise<{ recipient: bigint; inventory: bigint }> {
 	const { rows } = await database.pool.query<{ account: string; amount: bigint }>(
 		`select account, sum(amount) as amount from entries join postings on id = posting_id
-		where order_id = $1 and account in ('recipient', 'stock') group by account`,
+		where order_id = $1 and account in ('recipient', 'inventory') group by account`,
 		[hexToBytes(orderId(order))],
 	);
 	const of = (account: string) => rows.find((row) => row.account === account)?.amount ?? 0n;
-	return { recipient: of("recipient"), stock: of("stock") };
+	return { recipient: of("recipient"), inventory: of("inventory") };
 }

@@ -14,7 +14,7 @@ import type { Config } from "../../config/config.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import { wasRestoredSince } from "../../database/restores.ts";
 import type { RefundWorth } from "../../desk/refund-worth.ts";
-import type { Engine } from "../../durable/durable.ts";
+import type { Engine } from "../../durable/engine.ts";
 import { roundTarget } from "../../durable/poke-targets.ts";
 import {
 	decideUnknownOrder,
@@ -76,7 +76,9 @@ export async function rebuildOrders(options: RebuildOptions): Promise<number> {
 
 type Handled = { rebuilt: number /** The chains whose budget is used up. */; heldChainIds: Set<bigint> };
 
-/** Handles orders one by one. Without `refunds`, those that cost us a refund get their value and wait for their turn. */
+/**
+ * Handles orders one by one. Without `refunds`, those that cost us a refund get their value and wait for their turn.
+ */
 async function handle(
 	options: RebuildOptions,
 	orders: readonly UnknownOrder[],

@@ -69,7 +69,7 @@ export async function rebuildSwap(
 				order.minOutput,
 				valueUsdCents,
 				// The promised output is not known, and nothing is delivered.
-				deliveryToJson({ kind: "stock", amount: order.minOutput }),
+				deliveryToJson({ kind: "inventory", amount: order.minOutput }),
 				// The follower of Solana writes the events of an order once its swap exists. A new swap has time until then before
 				// it counts as never opened.
 				isSolana(order.originChainId) ? null : quotedAtMs,

@@ -13,11 +13,11 @@ import {
 import { pino } from "pino";
 import { hexToBytes, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readTestPrices, testBook, testConfig } from "../../../test/desk/test-prices.ts";
+import { readTestPrices, testConfig, testPriceCache } from "../../../test/desk/test-prices.ts";
 import { orderActions } from "../../../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { sameAsBefore } from "../../../test/swap/swap-scene.ts";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import type { Config } from "../../config/config.ts";
 import { noteRestore } from "../../database/restores.ts";
 import { deskChains } from "../../desk/desk-chain.ts";
@@ -47,8 +47,8 @@ beforeAll(async () => {
 	config = testConfig(chains);
 	const prices = await Promise.all([chains.origin, chains.destination].map((chain) => readTestPrices(chain)));
 	const pricedAtMs = Date.now();
-	const book = testBook(config, prices, { nowMs: pricedAtMs });
-	worthOf = (order) => refundWorth(order, { chains: deskChains(config), book, nowMs: pricedAtMs });
+	const priceCache = testPriceCache(config, prices, { nowMs: pricedAtMs });
+	worthOf = (order) => refundWorth(order, { chains: deskChains(config), priceCache, nowMs: pricedAtMs });
 });
 afterAll(async () => {
 	await database?.drop();

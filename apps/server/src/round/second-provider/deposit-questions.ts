@@ -4,8 +4,8 @@ import { type Database, type DatabasePool, inTransaction } from "../../database/
 import type { Row } from "../../database/rows.ts";
 import { markSwaps } from "../../swap/due/mark-swaps.ts";
 import type { DepositPlace } from "../../swap/facts/deposit-place.ts";
-import type { SecondAnswer, Sighting } from "../../swap/facts/facts.ts";
-import { saveSighting } from "./save-sighting.ts";
+import type { CrossCheck, SecondAnswer } from "../../swap/facts/facts.ts";
+import { saveCrossCheck } from "./save-cross-check.ts";
 
 /** A deposit that a chain's second provider is to be asked for. */
 export type Question<Deposit extends DepositPlace = DepositPlace> = {
@@ -54,18 +54,18 @@ export async function answerQuestion(
 	{
 		question: { swapId, orderId, deposit },
 		answer: { word, sinceMs, isAlarmed },
-		sighting,
+		crossCheck,
 	}: {
 		question: Question;
 		answer: SecondAnswer;
 		/** The provider's head and final block, if it has the deposit. */
-		sighting: Sighting | undefined;
+		crossCheck: CrossCheck | undefined;
 	},
 ): Promise<void> {
 	const { chainId, blockNumber, blockHash, transactionHash } = deposit;
 	await inTransaction(pool, async (db) => {
-		if (sighting) {
-			await saveSighting(db, { chainId, orderId, blockNumber, blockHash, transactionHash, ...sighting });
+		if (crossCheck) {
+			await saveCrossCheck(db, { chainId, orderId, blockNumber, blockHash, transactionHash, ...crossCheck });
 		}
 		await db.query(
 			`update waits set ask_chain_id = null, second_word = $3, second_at = now(), second_since = $4, second_alarmed = $5

@@ -1,11 +1,11 @@
 import { GetPublicKeyCommand, KMSClient, SignCommand, type SignCommandInput } from "@aws-sdk/client-kms";
 import { ConfigError } from "../../config/config-error.ts";
-import type { KeySettings } from "../../config/keys-config.ts";
+import type { KeySettings } from "../../config/key-settings.ts";
 import { evmSignerOf } from "../evm-signer-of.ts";
 import { parseDerSignature } from "../parse-der-signature.ts";
+import { ed25519OfSpki, pointOfSpki } from "../point-of-spki.ts";
 import { type KeyName, SignerError } from "../signer-error.ts";
 import { solanaSignerOf } from "../solana-signer-of.ts";
-import { ed25519OfSpki, pointOfSpki } from "../spki-public-key.ts";
 import type { Backend } from "./backend.ts";
 
 /** Errors that the same call would meet again: a person must change the key, its policy or the credentials. */

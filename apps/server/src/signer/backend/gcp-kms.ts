@@ -1,14 +1,14 @@
 import { GoogleAuth } from "google-auth-library";
 import * as z from "zod";
 import { ConfigError } from "../../config/config-error.ts";
-import type { KeySettings } from "../../config/keys-config.ts";
+import type { KeySettings } from "../../config/key-settings.ts";
 import { crc32c } from "../crc32c.ts";
 import { evmSignerOf } from "../evm-signer-of.ts";
 import { parseDerSignature } from "../parse-der-signature.ts";
+import { ed25519OfSpki, pointOfSpki } from "../point-of-spki.ts";
 import type { SignOptions } from "../signer.ts";
 import { type KeyName, SignerError } from "../signer-error.ts";
 import { solanaSignerOf } from "../solana-signer-of.ts";
-import { ed25519OfSpki, pointOfSpki } from "../spki-public-key.ts";
 import type { Backend } from "./backend.ts";
 
 const publicKeySchema = z.object({ pem: z.string(), pemCrc32c: z.string(), name: z.string() });

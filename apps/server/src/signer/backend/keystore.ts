@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { ConfigError } from "../../config/config-error.ts";
-import type { KeySettings } from "../../config/keys-config.ts";
+import type { KeySettings } from "../../config/key-settings.ts";
 import { evmSignerOf } from "../evm-signer-of.ts";
-import { decryptKeystore } from "../keystore-file.ts";
+import { decryptKeystore } from "../keystore.ts";
 import { readLine } from "../read-line.ts";
 import { solanaSignerOf } from "../solana-signer-of.ts";
 import type { Backend } from "./backend.ts";

@@ -4,7 +4,7 @@ import { createKeyPairSignerFromPrivateKeyBytes } from "@solana/kit";
 import { hexToBytes } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { keySettingsSchema } from "../../config/keys-config.ts";
+import { keySettingsSchema } from "../../config/key-settings.ts";
 import { openSigners } from "../open-signers.ts";
 import { SignerError } from "../signer-error.ts";
 

@@ -1,7 +1,7 @@
 import { sign } from "node:crypto";
 import * as tiny from "tiny-secp256k1";
 import { bytesToHex, hexToBigInt } from "viem";
-import { curve } from "../../chain/evm/secp256k1.ts";
+import { curve } from "../../chain/evm/recover-address.ts";
 import type { DigestKey, MessageKey } from "../digest-key.ts";
 import { privateKeyOfSeed, publicKeyOfSeed } from "../parse-keys.ts";
 import type { KeyName } from "../signer-error.ts";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { ConfigError } from "../../config/config-error.ts";
-import type { KeySettings } from "../../config/keys-config.ts";
+import type { KeySettings } from "../../config/key-settings.ts";
 
 type RemoteAnswer = { status: number; body: unknown };
 

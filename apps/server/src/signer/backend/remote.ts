@@ -2,7 +2,7 @@ import { orderToJson } from "@geoswap/protocol";
 import { getAddressEncoder, isAddress as isSolanaAddress } from "@solana/kit";
 import { type Address, isAddress } from "viem";
 import * as z from "zod";
-import { recoverAddress } from "../../chain/evm/secp256k1.ts";
+import { recoverAddress } from "../../chain/evm/recover-address.ts";
 import { digestOfPayload } from "../digest-of-payload.ts";
 import { hexOfSignature } from "../hex-of-signature.ts";
 import {

@@ -14,7 +14,7 @@ import { maxTransactionGas } from "../../chain/evm/send/simulate-bundle.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { secondsSchema } from "../../config/duration-schemas.ts";
 import { keyReferenceSchema, parseKeyReference } from "../../config/key-reference.ts";
-import { keySettingsSchema } from "../../config/keys-config.ts";
+import { keySettingsSchema } from "../../config/key-settings.ts";
 import { parseJsonFile } from "../../config/parse-json-file.ts";
 import { urlSchema } from "../../config/url-schema.ts";
 import { feeMeter, outflowMeter, signatureMeter, unprovenMeter } from "./policy/meters.ts";
@@ -31,7 +31,9 @@ const outflowSchema = capSchema.extend({
 });
 
 const chainSchema = z.strictObject({
-	/** The signer's own node, by which it sees deposits and prices. Without one, no payout of a deposit there is proven. */
+	/**
+	 * The signer's own node, by which it sees deposits and prices. Without one, no payout of a deposit there is proven.
+	 */
 	rpcUrl: urlSchema.exactOptional(),
 	/** Caps by token, for what leaves the chain's vaults by all relayers together. A token without a cap is never paid. */
 	outflow: z.record(evmAddressSchema, outflowSchema).default({}),

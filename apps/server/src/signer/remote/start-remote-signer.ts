@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import { connectChain } from "../../chain/evm/chain-client.ts";
+import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { connectSolana, type SolanaChain } from "../../chain/solana/connect-solana.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Meter } from "../../telemetry/meter.ts";

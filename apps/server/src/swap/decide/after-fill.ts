@@ -19,7 +19,7 @@ export function afterFill(view: SwapView, filled: OrderEvent<"Filled">): Decisio
 	if (!isFillFinal) {
 		return makeDecision(view, "delivered", { actions, ...untilDeep(view, filled, destination) });
 	}
-	// The stock stayed reserved until now, so that the output could be delivered again.
+	// The inventory stayed reserved until now, so that the output could be delivered again.
 	if (view.isReserved) actions.push({ do: "unreserve" });
 	if (!view.isCrossChain) return makeDecision(view, "delivery-final", { actions, isEnd: true });
 

@@ -1,10 +1,13 @@
-import type { OrderEvent, Sighting } from "../facts/facts.ts";
+import type { CrossCheck, OrderEvent } from "../facts/facts.ts";
 import type { Decision } from "./decision.ts";
-import { needsSecondProvider } from "./deposit-depth.ts";
+import { needsSecondProvider } from "./deposit-policy.ts";
 import { depthBlocks, isDeepInTime } from "./depth.ts";
 import type { SwapView } from "./swap-view.ts";
 
-/** Milliseconds until the next look at a swap that waits for a second provider: nothing wakes it when that has caught up. */
+/**
+ * Milliseconds until the next look at a swap that waits for a second provider: nothing wakes it when that has caught
+ * up.
+ */
 export const secondSightMs = 2_000;
 
 /** Returns whether the swap's value requires a second provider's word. */
@@ -14,18 +17,18 @@ export function needsAgreement({ swap, policy: { origin } }: SwapView): boolean 
 
 /** Returns whether the second provider, by its own head, has the deposit as deep as the first one must. */
 function isAgreed(view: SwapView, opened: OrderEvent<"Opened">): boolean {
-	const { sighting } = view;
-	if (!sighting) return false;
+	const { crossCheck } = view;
+	if (!crossCheck) return false;
 	const { headNumber, finalizedNumber } = sightToAskFor(view, opened);
-	const isFarEnough = headNumber !== undefined && sighting.headNumber >= headNumber;
-	return isFarEnough || sighting.finalizedNumber >= finalizedNumber;
+	const isFarEnough = headNumber !== undefined && crossCheck.headNumber >= headNumber;
+	return isFarEnough || crossCheck.finalizedNumber >= finalizedNumber;
 }
 
 /** Returns how far the second provider must be: with its final block, or, if that is enough, with its head. */
 function sightToAskFor(
 	view: SwapView,
 	opened: OrderEvent<"Opened">,
-): Partial<Sighting> & Pick<Sighting, "finalizedNumber"> {
+): Partial<CrossCheck> & Pick<CrossCheck, "finalizedNumber"> {
 	const { blockNumber } = opened;
 	const blocks = isDeepInTime(view, opened) ? depthBlocks(view, view.origin) : undefined;
 	return { finalizedNumber: blockNumber, ...(blocks !== undefined && { headNumber: blockNumber + blocks }) };

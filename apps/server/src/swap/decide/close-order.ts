@@ -1,6 +1,6 @@
 import type { FailureCode } from "@geoswap/protocol";
 import type { JobReason } from "../facts/job.ts";
-import type { StrikeReason } from "../facts/strike-reason.ts";
+import type { RefusalReason } from "../facts/refusal-reason.ts";
 import { advance, noteHashes, queueOnce } from "./actions.ts";
 import type { Action, Decision, QueueAction } from "./decision.ts";
 import { isFinal } from "./depth.ts";
@@ -22,7 +22,7 @@ const failureOfReason: Record<JobReason, FailureCode> = {
  * Reasons that only a recipient can cause. A fill can also be `reverted` through no fault of the caller: a token that
  * its issuer has paused refuses everybody.
  */
-const strikeOfReason: Partial<Record<JobReason, StrikeReason>> = {
+const refusalOfReason: Partial<Record<JobReason, RefusalReason>> = {
 	recipient: "recipient_refused",
 	account_gone: "recipient_account_gone",
 };
@@ -43,8 +43,8 @@ export function closeOrder(view: SwapView, code: FailureCode): Decision {
 	const { swap, jobs, destination, isPending, originRules } = view;
 	const { Opened, Voided } = view.events;
 	const actions: Action[] = noteHashes(view);
-	const strike = jobs.fill?.state === "refused" && jobs.fill.reason && strikeOfReason[jobs.fill.reason];
-	if (!swap.givingUp) actions.push({ do: "give-up", code, ...(strike && { strike }) });
+	const refusal = jobs.fill?.state === "refused" && jobs.fill.reason && refusalOfReason[jobs.fill.reason];
+	if (!swap.givingUp) actions.push({ do: "give-up", code, ...(refusal && { refusal }) });
 	if (isPending) advance(view, actions, "refunding");
 	if (jobs.fill?.state === "queued") {
 		actions.push({ do: "withdraw", kind: "fill" });

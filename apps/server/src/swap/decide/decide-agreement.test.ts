@@ -2,19 +2,19 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type ModelOptions, ModelWorld, modelDeadlines } from "../../../test/swap/model-world.ts";
 import { sequence } from "../../../test/swap/sequence.ts";
-import type { OrderEvent, Sighting } from "../facts/facts.ts";
+import type { CrossCheck, OrderEvent } from "../facts/facts.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 
 /** Returns the second provider's answer when it is asked; undefined if it does not agree. */
-type Second = (world: ModelWorld, deposit: NonNullable<Decision["depositToSee"]>) => Sighting | undefined;
+type Second = (world: ModelWorld, deposit: NonNullable<Decision["depositToSee"]>) => CrossCheck | undefined;
 
 /** A world in which a deposit of more than 100 dollars needs a second provider's word. */
 class TwoProviders {
 	readonly world: ModelWorld;
 	readonly second: Second;
 	readonly asked: NonNullable<Decision["depositToSee"]>[] = [];
-	private readonly sightings = new Map<string, Sighting>();
+	private readonly crossChecks = new Map<string, CrossCheck>();
 
 	constructor(second: Second, options: Partial<ModelOptions> & { seed?: number; cents?: bigint } = {}) {
 		const { seed = 1, cents = 50_000n, ...rest } = options;
@@ -34,9 +34,9 @@ class TwoProviders {
 	decide(): Decision {
 		const { facts, policy, nowSeconds } = this.world;
 		const { Opened } = facts.events;
-		const sighting = Opened && this.sightings.get(placeOf(Opened));
-		if (sighting) facts.sighting = sighting;
-		else delete facts.sighting;
+		const crossCheck = Opened && this.crossChecks.get(placeOf(Opened));
+		if (crossCheck) facts.crossCheck = crossCheck;
+		else delete facts.crossCheck;
 		return decide(facts, policy, nowSeconds * 1_000);
 	}
 
@@ -49,9 +49,9 @@ class TwoProviders {
 			const { depositToSee: deposit } = decision;
 			if (deposit) {
 				this.asked.push(deposit);
-				const sighting = this.second(this.world, deposit);
-				if (sighting) {
-					this.sightings.set(placeOf(deposit), sighting);
+				const crossCheck = this.second(this.world, deposit);
+				if (crossCheck) {
+					this.crossChecks.set(placeOf(deposit), crossCheck);
 					continue;
 				}
 			}
@@ -248,7 +248,7 @@ test.each(Object.entries(ways))(
 						const isFilling = actions.some((action) => action.do === "queue" && action.kind === "fill");
 						const { facts } = two.world;
 						if (!isFilling || facts.swap.status !== "pending") return;
-						expect(facts.sighting?.headNumber).toBeGreaterThan(facts.events.Opened?.blockNumber ?? 0);
+						expect(facts.crossCheck?.headNumber).toBeGreaterThan(facts.events.Opened?.blockNumber ?? 0);
 					});
 					expect(two.world.facts.swap.status).not.toBe("pending");
 				},

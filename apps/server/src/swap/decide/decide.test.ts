@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import {
 	type ModelOptions,
 	ModelWorld,
+	maxLifeSeconds,
 	modelDeadlines,
-	mostLifeSeconds,
 } from "../../../test/swap/model-world.ts";
 import { sequence } from "../../../test/swap/sequence.ts";
 import { decide } from "./decide.ts";
@@ -125,13 +125,13 @@ test("a refund that is only credited is not reported as refunded until it is cla
 });
 
 test.each([
-	{ reason: "account_gone", strike: { strike: "recipient_account_gone" } },
-	{ reason: "recipient", strike: { strike: "recipient_refused" } },
+	{ reason: "account_gone", refusal: { refusal: "recipient_account_gone" } },
+	{ reason: "recipient", refusal: { refusal: "recipient_refused" } },
 	// A token that is paused refuses everybody.
-	{ reason: "reverted", strike: {} },
+	{ reason: "reverted", refusal: {} },
 ])(
-	"a swap that could not be paid strikes its account only if the recipient is to blame: $reason",
-	({ reason, strike }) => {
+	"a swap that could not be paid counts a refusal for its account only if the recipient is to blame: $reason",
+	({ reason, refusal }) => {
 		const world = newWorld({ destination: "solana" });
 		while (!world.facts.jobs.fill) {
 			settleRounds(world);
@@ -139,7 +139,7 @@ test.each([
 		}
 		Object.assign(world.facts.jobs.fill, { state: "refused", reason });
 		const { actions } = decide(world.facts, world.policy, world.nowSeconds * 1_000);
-		expect(actions).toContainEqual({ do: "give-up", code: "RECIPIENT_REFUSED", ...strike });
+		expect(actions).toContainEqual({ do: "give-up", code: "RECIPIENT_REFUSED", ...refusal });
 	},
 );
 
@@ -190,7 +190,7 @@ test("a Solana payment is settled before it is final only while there is time to
 	world.facts.swap.valueUsdCents = 5_000n;
 	world.facts.destination.number++;
 	const { finalitySeconds } = world.policy.destination;
-	const lastMoment = modelDeadlines.fill - 2 * finalitySeconds - mostLifeSeconds;
+	const lastMoment = modelDeadlines.fill - 2 * finalitySeconds - maxLifeSeconds;
 	const settlesAt = (seconds: number) =>
 		decide(world.facts, world.policy, seconds * 1_000).actions.some(
 			(action) => action.do === "advance" && action.path.includes("settled"),

@@ -1,7 +1,7 @@
 import type { FailureCode, Milliseconds } from "@geoswap/protocol";
 import type { DepositPlace } from "../facts/deposit-place.ts";
 import type { ExposureCaps } from "../facts/exposure-caps.ts";
-import type { StrikeReason } from "../facts/strike-reason.ts";
+import type { RefusalReason } from "../facts/refusal-reason.ts";
 import type { Move, Notes } from "../facts/swap-notes.ts";
 import type { Delivery } from "../facts/swap-record.ts";
 import type { WaitFor } from "../facts/wait-for.ts";
@@ -36,14 +36,16 @@ export type Action =
 	/** Moves the swap along this path, each step as in the transition table. */
 	| { do: "advance"; path: Move[] }
 	| { do: "note"; notes: Notes }
-	/** Stops delivering the output, from now on. `strike`: the recipient is to blame, and the account is struck. */
-	| { do: "give-up"; code: FailureCode; strike?: StrikeReason }
+	/**
+	 * Stops delivering the output, from now on. `refusal`: the recipient is to blame, and the account counts a refusal.
+	 */
+	| { do: "give-up"; code: FailureCode; refusal?: RefusalReason }
 	| QueueAction
 	/** Takes a job back, if it is in no transaction yet. */
 	| { do: "withdraw"; kind: "open" | "fill" | "void" }
 	/**
 	 * Reserves what the delivery takes, at the current price if that is worse. Gives up if the output is below its
-	 * minimum or the stock is too small.
+	 * minimum or the inventory is too small.
 	 */
 	| { do: "reserve" }
 	| { do: "unreserve" };
@@ -73,7 +75,7 @@ export type Fact =
 	| "deposit-moved"
 	| "deposit-unseen"
 	| "deposited"
-	| "stock-not-reserved"
+	| "inventory-not-reserved"
 	// After the delivery.
 	| "delivered"
 	| "delivered-and-refunded"

@@ -23,7 +23,7 @@ export function deliver(view: SwapView): Decision {
 	const unseen = isPending && Opened ? depositToSee(view, Opened) : {};
 	const isFilling = jobs.fill && jobs.fill.state !== "refused";
 	// The chain dropped the deposit for which the fill was queued, and has it again in another place.
-	const isUnseen = needsAgreement(view) && !view.sighting;
+	const isUnseen = needsAgreement(view) && !view.crossCheck;
 	const isMoved = isPending && Opened && (!isDeep(view, Opened, origin) || isUnseen);
 	if (isMoved && jobs.fill?.state === "queued") {
 		actions.push({ do: "withdraw", kind: "fill" });
@@ -39,7 +39,7 @@ export function deliver(view: SwapView): Decision {
 	}
 	if (isPending && !view.isReserved) {
 		actions.push({ do: "reserve" });
-		return makeDecision(view, "stock-not-reserved", { actions, timeoutMs: 0 });
+		return makeDecision(view, "inventory-not-reserved", { actions, timeoutMs: 0 });
 	}
 	if (isPending && Opened && !isDeposited(view, Opened)) {
 		return makeDecision(view, "deposited", { actions, ...untilDeep(view, Opened, origin), momentsMs });

@@ -1,6 +1,6 @@
 import type { ChainHead, OrderEvent } from "../facts/facts.ts";
 import type { WaitFor } from "../facts/wait-for.ts";
-import { blocksNeeded, isDeepAt, isFinalAt } from "./deposit-depth.ts";
+import { blocksNeeded, isDeepAt, isFinalAt } from "./deposit-policy.ts";
 import { lastFillAt, type SwapView } from "./swap-view.ts";
 import { untilFinalEvent } from "./until.ts";
 
@@ -41,7 +41,9 @@ export function isDeepInTime(view: SwapView, opened: OrderEvent): boolean {
 	return isDeep(view, opened, view.origin) && view.originRules.canBringBack(view);
 }
 
-/** Returns whether the delivery is final, or deep enough for its value with time and stock to repeat it if dropped. */
+/**
+ * Returns whether the delivery is final, or deep enough for its value with time and inventory to repeat it if dropped.
+ */
 export function isDelivered(view: SwapView, filled: OrderEvent): boolean {
 	if (isFinal(filled, view.destination)) return true;
 	// A swap that was given up when its row was recreated, with its order open, is closed if this delivery is dropped.

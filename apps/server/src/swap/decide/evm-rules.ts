@@ -2,7 +2,7 @@ import type { ChainRules } from "./chain-rules.ts";
 import { untilFinal } from "./until.ts";
 
 /** Seconds within which a dropped op is noticed, sent again and mined. */
-const mostSecondsToBringBack = 60;
+const maxSecondsToBringBack = 60;
 
 /** Maximum time from a swap's creation time until other transactions can read its row. */
 const maxSubmitMs = 20_000;
@@ -26,7 +26,7 @@ export const evmRules: ChainRules = {
 	},
 	canBringBack: ({ origin, openDeadline, nowMs, policy }) => {
 		const secondsLeft = openDeadline - Math.max(origin.timestamp, nowMs / 1_000);
-		return secondsLeft >= Math.min(mostSecondsToBringBack, policy.origin.finalitySeconds);
+		return secondsLeft >= Math.min(maxSecondsToBringBack, policy.origin.finalitySeconds);
 	},
 	refundCloses: false,
 };

@@ -66,9 +66,9 @@ export const factWords: Record<Fact, Words> = {
 	"deposit-moved": {
 		means: "A reorg put the deposit into another block. The fill that was queued for the first is withdrawn.",
 	},
-	"stock-not-reserved": {
+	"inventory-not-reserved": {
 		means:
-			"The input is in escrow, but the reservation of the output has lapsed. The next round prices the order again: it reserves stock, or gives up and refunds.",
+			"The input is in escrow, but the reservation of the output has lapsed. The next round prices the order again: it reserves inventory, or gives up and refunds.",
 		told: "The service must price the payout again before it can send it.",
 	},
 	"price-unknown": {

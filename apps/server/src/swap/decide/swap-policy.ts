@@ -5,7 +5,7 @@ import type { Config } from "../../config/config.ts";
 import type { AttestersWanted } from "../facts/attesters-wanted.ts";
 import type { ExposureCaps } from "../facts/exposure-caps.ts";
 import type { UnopenedLimits } from "../facts/reservation.ts";
-import type { DepositPolicy } from "./deposit-depth.ts";
+import type { DepositPolicy } from "./deposit-policy.ts";
 
 export type ChainPolicy = DepositPolicy & {
 	kind: "evm" | "solana";
@@ -48,9 +48,9 @@ export function swapPolicy(config: PolicyConfig, order: Order): SwapPolicy | und
 
 /** Returns how much may be reserved for an account's swaps that are not open yet. */
 export function unopenedLimits({ limits }: Pick<Config, "limits">): UnopenedLimits {
-	const { unopenedShareOfStock: shareOfStock, unopenedUsdPerAccount: usd } = limits;
+	const { unopenedShareOfInventory: shareOfInventory, unopenedUsdPerAccount: usd } = limits;
 	const unopenedUsdCents = usd === undefined ? undefined : usdCents(usd);
-	return { shareOfStock, unopenedUsdCents };
+	return { shareOfInventory, unopenedUsdCents };
 }
 
 /** Returns the attester set that an order names by its hash; undefined if it is unknown. */

@@ -26,7 +26,7 @@ export async function readDueSwaps(
 			) as swap_ids,
 			array(select h.chain_id from chain_heads h where exists (
 				select from jobs j where j.chain_id = h.chain_id and j.state = 'queued' and j.kind = 'open'
-					and j.priority = 4 and j.strikes = 0 and j.created_at > now() - interval '${newOpen}'
+					and j.priority = 4 and j.failures = 0 and j.created_at > now() - interval '${newOpen}'
 			)) as open_chain_ids`,
 		values: [limit, except],
 	});

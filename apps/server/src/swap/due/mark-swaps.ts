@@ -4,8 +4,8 @@ import type { Database } from "../../database/database.ts";
 
 /**
  * Makes swaps due and raises their marks: a round that has looked at one before this is committed leaves it due. To be
- * called in the transaction that changes the swaps' facts, after their jobs are written, or once that is committed. Does
- * nothing for swaps that have ended.
+ * called in the transaction that changes the swaps' facts, after their jobs are written, or once that is committed.
+ * Does nothing for swaps that have ended.
  */
 export async function markOrders(db: Database, orderIds: readonly Hex[]): Promise<void> {
 	if (orderIds.length === 0) return;
@@ -32,7 +32,7 @@ export async function markSwaps(db: Database, swapIds: readonly SwapUuid[]): Pro
 export async function markAllDue(db: Database): Promise<number> {
 	const { rowCount } = await db.query(
 		`insert into waits (swap_id, order_id) select id, order_id from swaps where ended_at is null order by id
-		on conflict (swap_id) do update set mark = waits.mark + 1, due_at = least(waits.due_at, now()), failures = 0`,
+		on conflict (swap_id) do update set mark = waits.mark + 1, due_at = least(waits.due_at, now()), failed_rounds = 0`,
 	);
 	return rowCount ?? 0;
 }

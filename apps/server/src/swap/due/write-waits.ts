@@ -38,7 +38,7 @@ export async function writeWaits(db: Database, waits: readonly NextWait[]): Prom
 					when x.in_case then date_bin('${togetherSeconds} seconds',
 						now() + x.due_ms * interval '1 millisecond' + interval '${togetherSeconds} seconds', 'epoch')
 					else now() + x.due_ms * interval '1 millisecond' end,
-				fact = x.fact, idle_rounds = x.idle_rounds, failures = 0,
+				fact = x.fact, idle_rounds = x.idle_rounds, failed_rounds = 0,
 				ask_chain_id = x.ask_chain_id, ask = coalesce(x.ask, w.ask)
 			from held join unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
 				$7::double precision[], $8::boolean[], $9::text[], $10::integer[], $11::bigint[], $12::jsonb[])
@@ -67,28 +67,30 @@ export type SeenSwap = { swapId: SwapUuid; mark: number | undefined };
 
 /** A swap over which rounds fail is tried again after 10 s, then less and less often. */
 const failureMs = 10_000;
-const mostFailureMs = 600_000;
+const maxFailureMs = 600_000;
 /** A swap that is not at fault is tried again soon. */
 const blamelessMs = 2_000;
 
 /** Puts off swaps over which a round failed, each time for longer. */
 export async function putOffFailed(db: Database, swaps: readonly SeenSwap[]): Promise<void> {
 	await putOff(db, swaps, {
-		failures: "w.failures + 1",
-		ms: `least(${failureMs} * 2 ^ least(w.failures, 10), ${mostFailureMs})`,
+		failedRounds: "w.failed_rounds + 1",
+		ms: `least(${failureMs} * 2 ^ least(w.failed_rounds, 10), ${maxFailureMs})`,
 	});
 }
 
-/** Puts off swaps that a round could not finish through no fault of their own: for a moment, and without counting it. */
-export async function putOffBlameless(db: Database, swaps: readonly SeenSwap[]): Promise<void> {
-	await putOff(db, swaps, { failures: "w.failures", ms: String(blamelessMs) });
+/**
+ * Puts off swaps that a round could not finish through no fault of their own: for a moment, and without counting it.
+ */
+export async function retrySoon(db: Database, swaps: readonly SeenSwap[]): Promise<void> {
+	await putOff(db, swaps, { failedRounds: "w.failed_rounds", ms: String(blamelessMs) });
 }
 
 /** Postpones swaps, unless marked since their facts were read. Skips a locked wait: its holder may be marking it. */
 async function putOff(
 	db: Database,
 	swaps: readonly SeenSwap[],
-	{ failures, ms }: { failures: string; ms: string },
+	{ failedRounds, ms }: { failedRounds: string; ms: string },
 ): Promise<void> {
 	if (swaps.length === 0) return;
 	await db.query(
@@ -97,7 +99,7 @@ async function putOff(
 				on x.swap_id = w.swap_id and (x.mark is null or x.mark = w.mark)
 			where w.swap_id = any($1) order by w.swap_id for update of w skip locked
 		)
-		update waits w set failures = ${failures}, head_chain_id = null, head_number = null,
+		update waits w set failed_rounds = ${failedRounds}, head_chain_id = null, head_number = null,
 			finalized_chain_id = null, finalized_number = null, due_at = now() + ${ms} * interval '1 millisecond'
 		from held where w.swap_id = held.swap_id`,
 		[swaps.map(({ swapId }) => swapId), swaps.map(({ mark }) => mark ?? null)],

@@ -44,7 +44,7 @@ export type OrderEventData = {
 };
 
 /** The second provider's head and final block when it was asked for a deposit and had it in the same block. */
-export type Sighting = { headNumber: number; finalizedNumber: number };
+export type CrossCheck = { headNumber: number; finalizedNumber: number };
 
 /** A second provider's answer about a deposit; `silent` if it did not answer. */
 export type SecondWord = "agrees" | "behind" | "differs" | "silent";
@@ -64,12 +64,14 @@ export type Facts = {
 	origin: ChainHead;
 	destination: ChainHead;
 	events: { [Name in OrderEventName]?: OrderEvent<Name> };
-	/** The sighting of the deposit in its present block; absent if the second provider was not found to have it there. */
-	sighting?: Sighting;
+	/**
+	 * The cross-check of the deposit in its present block; absent if the second provider was not found to have it there.
+	 */
+	crossCheck?: CrossCheck;
 	/** The claim that paid out the refund, if that became a credit. */
 	claimed?: Pick<OrderEvent, "blockNumber" | "transactionHash">;
 	jobs: { [Kind in JobKind]?: FactJob };
-	/** True if stock is reserved for it. */
+	/** True if inventory is reserved for it. */
 	isReserved: boolean;
 	/** Number of attesters of its set with a recent heartbeat on both its chains. */
 	attestersAlive: number;

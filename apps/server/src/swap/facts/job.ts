@@ -54,7 +54,7 @@ export type Job<Kind extends JobKind = JobKind> = {
 		payload: JobPayload[K];
 		state: JobState;
 		alone: boolean;
-		strikes: number;
+		failures: number;
 		reason: JobReason | undefined;
 		attestationId: string | undefined;
 	};
@@ -64,4 +64,4 @@ export type Job<Kind extends JobKind = JobKind> = {
 export const jobPriority: Record<JobKind, number> = { release: 0, refund: 1, void: 2, fill: 3, open: 4 };
 
 /** Number of refusals by a chain after which a job is refused for good. */
-export const maxStrikes = 3;
+export const maxFailures = 3;

@@ -17,12 +17,12 @@ import type { Address, Hex } from "viem";
  * may lower it to what the input is worth then.
  */
 export type Delivery =
-	/** Exactly this much of the output token, from stock. */
-	| { kind: "stock"; amount: Amount }
+	/** Exactly this much of the output token, from inventory. */
+	| { kind: "inventory"; amount: Amount }
 	/** The output that this much of the settlement token buys on these pools (fee tiers: one, or two). */
 	| { kind: "router"; budget: Amount; fees: number[] }
 	/**
-	 * On Solana: this much of the output token from stock. `unusedRent` is added if the recipient has a token account:
+	 * On Solana: this much of the output token from inventory. `unusedRent` is added if the recipient has a token account:
 	 * its rent was charged in case we must create it.
 	 */
 	| { kind: "payout"; amount: Amount; unusedRent: Wei };
@@ -42,7 +42,9 @@ export type SignedOp = {
 	authorization?: SignedAuthorization;
 };
 
-/** A Solana wallet's op: the message that we built and the wallet signed. One such message per swap is ever co-signed. */
+/**
+ * A Solana wallet's op: the message that we built and the wallet signed. One such message per swap is ever co-signed.
+ */
 export type SignedSolanaOp = {
 	kind: "solana";
 	feePayer: SolanaAddress;
@@ -90,7 +92,9 @@ export type SwapRecord = {
 	deliveredAmount: Amount | undefined;
 	createdAt: Date;
 	updatedAt: Date;
-	/** The times at which a round found the deposit and the delivery on chain, and the status became terminal; if recorded. */
+	/**
+	 * The times at which a round found the deposit and the delivery on chain, and the status became terminal; if recorded.
+	 */
 	openedAt: Date | undefined;
 	deliveredAt: Date | undefined;
 	decidedAt: Date | undefined;

@@ -14,15 +14,18 @@ afterAll(() => database.drop());
 const token = "0x00000000000000000000000000000000000000Ab";
 const other = "0x00000000000000000000000000000000000000cd";
 beforeEach(async () => {
-	await database.owner.query("truncate chain_heads, stock");
+	await database.owner.query("truncate chain_heads, inventory");
 	for (const chainId of [1, 2]) {
 		await follow(chainId);
-		await seeStock(chainId, other);
+		await seeInventory(chainId, other);
 	}
 });
 
-async function seeStock(chainId: number, seen: Hex): Promise<void> {
-	await database.owner.query("insert into stock values ($1, $2, 0, 0, 0, 1)", [chainId, hexToBytes(seen)]);
+async function seeInventory(chainId: number, seen: Hex): Promise<void> {
+	await database.owner.query("insert into inventory values ($1, $2, 0, 0, 0, 1)", [
+		chainId,
+		hexToBytes(seen),
+	]);
 }
 
 async function follow(chainId: number, ageSeconds = 0): Promise<void> {
@@ -69,21 +72,21 @@ test("a chain or a token that no worker follows is not sold, until one does", as
 	expect(list.reasonOf(3)).toBe("no worker has followed the chain yet");
 	expect(list.reasonOf(1, token)).toBe("no worker has followed this token yet");
 	await follow(3, 200);
-	await seeStock(3, other);
+	await seeInventory(3, other);
 	await vi.waitUntil(() => list.reasonOf(3) === "no worker has followed the chain for 200 s");
 	await database.owner.query("update chain_heads set updated_at = now() where chain_id = 3");
 	await vi.waitUntil(() => list.reasonOf(3) === undefined);
-	await seeStock(1, token);
+	await seeInventory(1, token);
 	await vi.waitUntil(() => list.reasonOf(1, token) === undefined);
 	expect(list.reasonOf(3, token)).toBe("no worker has followed this token yet");
 	await list.close();
 });
 
-test("a chain of which no worker has read the stock is not sold", async () => {
+test("a chain of which no worker has read the inventory is not sold", async () => {
 	await follow(3);
 	const list = await createPauseList({ db: database.pool, everyMs: 10 });
 	expect(list.reasonOf(3)).toBe("no worker has followed the chain yet");
-	await seeStock(3, token);
+	await seeInventory(3, token);
 	await vi.waitUntil(() => list.reasonOf(3) === undefined);
 	await list.close();
 });

@@ -70,7 +70,7 @@ export async function createPauseList({
 
 /** A swap that no worker works on would only expire: a worker may be configured later than the API, or not at all. */
 function unfollowedReason(chain: FollowedChain | undefined, token: Hex | undefined): string | undefined {
-	// A worker that has just begun to follow a chain has not read the vault's stock yet.
+	// A worker that has just begun to follow a chain has not read the vault's inventory yet.
 	if (!chain || chain.tokens.length === 0) return "no worker has followed the chain yet";
 	if (chain.ageSeconds > unfollowedSeconds) {
 		return `no worker has followed the chain for ${Math.round(chain.ageSeconds)} s`;

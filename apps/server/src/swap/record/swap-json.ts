@@ -14,7 +14,7 @@ const hexSchema = z
 	.transform((text) => text as Hex);
 
 const deliverySchema = z.discriminatedUnion("kind", [
-	z.strictObject({ kind: z.literal("stock"), amount: uintSchema }),
+	z.strictObject({ kind: z.literal("inventory"), amount: uintSchema }),
 	z.strictObject({ kind: z.literal("router"), budget: uintSchema, fees: z.array(z.int()) }),
 	z.strictObject({ kind: z.literal("payout"), amount: uintSchema, unusedRent: uintSchema }),
 ]);
@@ -61,8 +61,8 @@ export type SignedOpJson = z.input<typeof signedOpSchema>;
 /** Returns the JSON of the `delivery` column and of a fill's payload: amounts are decimal strings. */
 export function deliveryToJson(delivery: Delivery): DeliveryJson {
 	switch (delivery.kind) {
-		case "stock":
-			return { kind: "stock", amount: String(delivery.amount) };
+		case "inventory":
+			return { kind: "inventory", amount: String(delivery.amount) };
 		case "router":
 			return { kind: "router", budget: String(delivery.budget), fees: delivery.fees };
 		case "payout":

@@ -7,14 +7,14 @@ export const getStatsDoc: RouteDoc = {
 	summary: "How swaps went lately",
 	description: `Returns percentiles of settled swaps by route: the time from submit to \`settled\`, and what was delivered compared with what
 was quoted. The figures are about the newest 20,000 settled swaps of the last seven days whose transactions are final. A route with
-fewer than \`leastSwaps\` of them is left out.`,
+fewer than \`minSwaps\` of them is left out.`,
 	response: statsResponseSchema,
 	errors: [],
 	example: {
 		response: {
 			computedAt: "2026-06-01T12:00:00.000Z",
 			days: 7,
-			leastSwaps: 100,
+			minSwaps: 100,
 			routes: [
 				{
 					originChain: exampleIntent.originChain,

@@ -8,7 +8,7 @@ const route = {
 	secondsToSettled: { p50: 6.4, p90: 9.8, p95: 12.1 },
 	deliveredBps: { p50: 10_000, p90: 9_999, p95: 9_950 },
 };
-const stats = { computedAt: "2026-06-01T12:00:00.000Z", days: 7, leastSwaps: 100, routes: [route] };
+const stats = { computedAt: "2026-06-01T12:00:00.000Z", days: 7, minSwaps: 100, routes: [route] };
 const nameOf = (chainId: number) => `<Chain ${chainId}>`;
 
 test("the docs page shows each route's figures, with the chains' names escaped", () => {

@@ -11,7 +11,7 @@ export function figuresSection(
 ): string {
 	const title = '<h2 id="figures">How swaps went lately</h2>';
 	if (!stats || stats.routes.length === 0) {
-		return `${title}<p class="lead">There are no figures yet: a route is shown once it has ${stats?.leastSwaps ?? 100} settled swaps in a week.</p>`;
+		return `${title}<p class="lead">There are no figures yet: a route is shown once it has ${stats?.minSwaps ?? 100} settled swaps in a week.</p>`;
 	}
 	const rows = stats.routes.map(
 		({ originChain, destinationChain, swaps, secondsToSettled, deliveredBps }) => {

@@ -1,6 +1,6 @@
 import type { Wei } from "@geoswap/protocol";
 import type { Address, Hex, RpcTransactionReceipt } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import type { View } from "../read/call-multicall.ts";
 
 /** A transaction as far as its cost depends on it. */

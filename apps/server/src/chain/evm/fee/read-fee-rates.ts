@@ -1,5 +1,5 @@
 import type { Wei } from "@geoswap/protocol";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { callViews, wordsOf } from "../read/call-views.ts";
 import type { FeeRates } from "./fee-model.ts";
 import { feeModelOf } from "./fee-model-of.ts";

@@ -1,6 +1,6 @@
 import { parseGwei } from "viem";
 import { expect, test } from "vitest";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { readTipAt } from "./read-tip.ts";
 
 const bounds = { minimum: parseGwei("0.001"), maximum: parseGwei("5") };

@@ -1,5 +1,5 @@
 import { greater, lesser, type Seconds, type Wei } from "@geoswap/protocol";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 
 /** The bounds of the tip that our transactions offer. */
 export type TipBounds = { minimum: Wei; maximum: Wei };

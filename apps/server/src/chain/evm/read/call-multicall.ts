@@ -6,7 +6,7 @@ import {
 	multicall3Abi,
 	prepareEncodeFunctionData,
 } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 
 /** A read-only call. */
 export type View = { target: Address; callData: Hex };

@@ -1,5 +1,5 @@
 import { decodeFunctionResult, type Hex, hexToBigInt, multicall3Abi, size, slice } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { callMulticall, encodeViews, type View } from "./call-multicall.ts";
 
 /** The outcome of one of many calls. */

@@ -12,7 +12,7 @@ import {
 	stringToHex,
 	zeroAddress,
 } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 
 /** A contract of the deployment file, and the words that each of its immutables may be. */
 type Expected = {
@@ -29,9 +29,9 @@ export type EarlierImmutables = {
 };
 
 /**
- * Compares the code and the immutables of each escrow and vault at the newest final block with what is published and with
- * the deployment file. Returns a sentence for each contract that is not what it should be. Throws if the chain does not
- * answer.
+ * Compares the code and the immutables of each escrow and vault at the newest final block with what is published and
+ * with the deployment file. Returns a sentence for each contract that is not what it should be. Throws if the chain
+ * does not answer.
  */
 export async function findCodeProblems(
 	{ chainId, client, deployment }: EvmChain,
@@ -99,7 +99,9 @@ function vaultsOf(
 	});
 }
 
-/** Returns how a contract's code differs from every published version of it, or its immutables from what they may be. */
+/**
+ * Returns how a contract's code differs from every published version of it, or its immutables from what they may be.
+ */
 function codeProblem(
 	code: Hex | undefined,
 	{ codes, immutables }: Pick<Expected, "codes" | "immutables">,

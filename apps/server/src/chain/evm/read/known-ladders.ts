@@ -1,10 +1,17 @@
 import { greater, type Seconds } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { EvmChain } from "../chain-client.ts";
-import { askQuotes, leastCallGas, type Quote, type QuoteQuestion, quoteGas, quoteKey } from "./ask-quotes.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { type LadderQuestion, poolsOnPath } from "./ladder-questions.ts";
 import type { LightAnswer, LightCall } from "./light-call.ts";
 import { poolKey } from "./pool-states.ts";
+import {
+	minCallGas,
+	type Quote,
+	type QuoteQuestion,
+	quoteGas,
+	quoteKey,
+	requestQuotes,
+} from "./request-quotes.ts";
 
 /** A path's quotes, and the state of its pools when they were asked for. */
 export type KnownLadder = {
@@ -84,7 +91,7 @@ export async function readLadders(
 			if (!isAnswered) stale.push(question);
 		}
 	}
-	const asked = await askQuotes(chain, {
+	const asked = await requestQuotes(chain, {
 		blockNumber,
 		questions: stale.flatMap(({ path, inputs }) => sizesToAsk(before, { path, inputs })),
 		callGas,
@@ -99,7 +106,7 @@ export async function readLadders(
 		const quotes = inputs.map((input) => asked.quotes.get(quoteKey({ path, input })));
 		ladders.set(path, { ...ladder, quotes });
 	}
-	return { ladders, callGas: hadTooLittle ? greater(asked.callGas / 2n, leastCallGas) : asked.callGas };
+	return { ladders, callGas: hadTooLittle ? greater(asked.callGas / 2n, minCallGas) : asked.callGas };
 }
 
 /** Returns the quotes of ladders whose pools keep changing, as many as one call can take beside the rest. */

@@ -1,12 +1,12 @@
 import { rescaleDown, type Seconds, type UsdE18 } from "@geoswap/protocol";
 import { type Address, encodeFunctionData, type Hex, parseAbi } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import type { L1Rates } from "../fee/fee-model.ts";
 import { feeModelOf } from "../fee/fee-model-of.ts";
-import { decodeQuote, type Quote, type QuoteQuestion, quoteKey, quoteView } from "./ask-quotes.ts";
 import { encodeViews } from "./call-multicall.ts";
 import { type ViewResult, wordsOf } from "./call-views.ts";
 import { type Pool, poolKey, stateText, stateViews, viewsPerPool } from "./pool-states.ts";
+import { decodeQuote, type Quote, type QuoteQuestion, quoteKey, quoteView } from "./request-quotes.ts";
 
 /** A feed's answer with 18 decimals, and when it was given, by the chain's clock. Zero if it gave no price. */
 export type FeedAnswer = { usdE18: UsdE18; updatedAtUnixSeconds: Seconds };
@@ -14,7 +14,9 @@ export type FeedAnswer = { usdE18: UsdE18; updatedAtUnixSeconds: Seconds };
 /** The answer of a rollup's uptime feed. A feed that does not answer counts as down. */
 export type SequencerStatus = { isUp: boolean; sinceUnixSeconds: Seconds };
 
-/** The call that is made at every block: the feeds, the state of every pool, and ladders of pools that keep changing. */
+/**
+ * The call that is made at every block: the feeds, the state of every pool, and ladders of pools that keep changing.
+ */
 export type LightCall = {
 	feeds: readonly Address[];
 	sequencerFeed: Address | undefined;

@@ -8,7 +8,7 @@ import {
 	prepareEncodeFunctionData,
 	zeroAddress,
 } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import type { View } from "./call-multicall.ts";
 import { callViews, type ViewResult, wordsOf } from "./call-views.ts";
 import type { PoolId } from "./ladder-questions.ts";
@@ -52,8 +52,8 @@ export async function findPools(
 
 /**
  * Returns the calls that show whether a pool has changed. A swap changes the price in `slot0`. Liquidity that is added
- * or removed away from the price changes neither `slot0` nor `liquidity`, but the pool's balances: on adding at once, on
- * removing when it is collected, which is usual in the same transaction.
+ * or removed away from the price changes neither `slot0` nor `liquidity`, but the pool's balances: on adding at once,
+ * on removing when it is collected, which is usual in the same transaction.
  */
 export function stateViews({ address, tokens }: Pool): View[] {
 	const callData = encodeFunctionData({ ...balanceOf, args: [address] });

@@ -1,5 +1,5 @@
 import { type Address, erc20Abi, getChainContractAddress, multicall3Abi, zeroAddress } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 
 /** Reads the holders' total balance of each token, at one block. The zero address is the native token. */
 export async function readBalances(

@@ -19,7 +19,7 @@ import {
 	parseAbi,
 } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
-import { connectChain, type EvmChain } from "../chain-client.ts";
+import { connectChain, type EvmChain } from "../connect-chain.ts";
 import { ladderMaxAgeSeconds } from "./known-ladders.ts";
 import { type BlockPrices, readBlockPrices } from "./read-block-prices.ts";
 

@@ -1,9 +1,8 @@
 import { type Amount, type AssetDeployment, greater, type Seconds } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import type { FeeRates } from "../fee/fee-model.ts";
 import { readTipAt, type TipBounds } from "../fee/read-tip.ts";
-import { defaultCallGas, isOutOfGas, leastCallGas, type QuoteQuestion, quoteKey } from "./ask-quotes.ts";
 import { callEncoded, decodeViews } from "./call-views.ts";
 import { isAnyDue, type KnownLadder, type KnownLadders, movingQuotes, readLadders } from "./known-ladders.ts";
 import { type LadderQuestion, ladderQuestions, poolsOnPath } from "./ladder-questions.ts";
@@ -16,6 +15,7 @@ import {
 	type SequencerStatus,
 } from "./light-call.ts";
 import { findPools, type Pool, poolKey } from "./pool-states.ts";
+import { defaultCallGas, isOutOfGas, minCallGas, type QuoteQuestion, quoteKey } from "./request-quotes.ts";
 
 /** The output that a path of pools pays for one size of input. */
 export type Rung = { input: Amount; output: Amount };
@@ -175,7 +175,7 @@ export async function readBlockPrices(
 			return await readLightWith(moving);
 		} catch (error) {
 			if (moving.length === 0 || !isOutOfGas(error)) throw error;
-			callGas = greater(callGas / 2n, leastCallGas);
+			callGas = greater(callGas / 2n, minCallGas);
 			return readLightWith([]);
 		}
 	}

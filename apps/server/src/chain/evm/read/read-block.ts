@@ -1,6 +1,6 @@
 import type { Wei } from "@geoswap/protocol";
 import type { Hash } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 
 export type Block = {
 	number: number;

@@ -1,10 +1,12 @@
 import { type LogPart, moneyEventTopics, readLogs, type SubjectsOf } from "@geoswap/protocol";
 import { formatLog, type Hash, type Hex, type Log, numberToHex, type RpcLog } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { ourContracts } from "../our-contracts.ts";
 import { type ContractEvent, decodeEvents } from "./decode-events.ts";
 
-/** Blocks of which events are read: one, by its hash, since a number could be answered from another fork, or final ones. */
+/**
+ * Blocks of which events are read: one, by its hash, since a number could be answered from another fork, or final ones.
+ */
 type Blocks = { blockHash: Hash } | { fromBlock: number; toBlock: number };
 
 /**

@@ -1,6 +1,6 @@
 import type { Wei } from "@geoswap/protocol";
 import { formatLog, type Hash, type Log } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { feeModelOf } from "../fee/fee-model-of.ts";
 import { type ContractEvent, decodeEvents } from "./decode-events.ts";
 

@@ -1,5 +1,5 @@
 import { type Address, decodeFunctionResult, encodeFunctionData, erc20Abi } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 
 /** Reads the holder's current balance of a token. Stops waiting once the signal aborts. */
 export async function readTokenBalance(

@@ -9,8 +9,8 @@ import {
 	slice,
 	zeroAddress,
 } from "viem";
-import { askChain } from "../../ask-chain.ts";
-import type { EvmChain } from "../chain-client.ts";
+import { requestChain } from "../../request-chain.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { callMulticall, encodeViews, multicallAddress, type View } from "./call-multicall.ts";
 
 // viem hashes function names at each call: these are hashed once.
@@ -19,7 +19,7 @@ const balanceOf = prepareEncodeFunctionData({ abi: erc20Abi, functionName: "bala
 
 /** Reads all views in one call, at one block. Each must answer with a number. */
 export async function readViews(chain: EvmChain, views: readonly View[]): Promise<bigint[]> {
-	const data = await askChain(
+	const data = await requestChain(
 		chain.chainId,
 		callMulticall(chain, encodeViews(views, { allowFailure: false })),
 	);

@@ -1,10 +1,10 @@
 import { fromWord, geoEscrowAbi, type Order, orderId } from "@geoswap/protocol";
-import { askChain } from "../../ask-chain.ts";
-import type { EvmChain } from "../chain-client.ts";
+import { requestChain } from "../../request-chain.ts";
+import type { EvmChain } from "../connect-chain.ts";
 
 /** Returns whether the order was ever opened, whatever became of it. */
 export async function readWasOpened({ chainId, client }: EvmChain, order: Order): Promise<boolean> {
-	const state = await askChain(
+	const state = await requestChain(
 		chainId,
 		client.readContract({
 			address: fromWord(order.escrow),

@@ -1,6 +1,6 @@
 import { BaseError, type Hex, RpcRequestError } from "viem";
-import type { EvmChain } from "../chain-client.ts";
-import { isKnown, isSpent } from "./send-answers.ts";
+import type { EvmChain } from "../connect-chain.ts";
+import { isKnown, isSpent } from "./is-known-or-spent.ts";
 
 export type SendOutcome =
 	| { outcome: "accepted" }

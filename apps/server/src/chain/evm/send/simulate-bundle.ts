@@ -9,7 +9,7 @@ import {
 	size,
 	slice,
 } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { decodeEvents } from "../read/decode-events.ts";
 import { simulate } from "../simulate/simulate.ts";
 import type { SimulatedCall, StateChange, WatchedOrder } from "../simulate/simulation.ts";

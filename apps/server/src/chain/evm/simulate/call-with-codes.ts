@@ -1,10 +1,13 @@
 import { type Address, type Hex, numberToHex } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import type { AccountCode, AccountSlot, SimulatedCall } from "./simulation.ts";
 
 type AccountOverride = { code?: Hex; stateDiff?: Record<Hex, Hex> };
 
-/** Makes an `eth_call` while accounts have other code and storage. Unlike viem's `call`, throws the node's error as it is. */
+/**
+ * Makes an `eth_call` while accounts have other code and storage. Unlike viem's `call`, throws the node's error as it
+ * is.
+ */
 export function callWithCodes(
 	{ client }: Pick<EvmChain, "client">,
 	{ from, to, data, gas, slots = [] }: Pick<SimulatedCall, "from" | "to" | "data" | "gas" | "slots">,

@@ -10,10 +10,13 @@ import {
 	numberToHex,
 	zeroAddress,
 } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { callWithCodes } from "./call-with-codes.ts";
 
-/** Tokens keep balances in a mapping at one of their first storage slots: 0 in most, 9 in USDC, up to 51 in upgradeable ones. */
+/**
+ * Tokens keep balances in a mapping at one of their first storage slots: 0 in most, 9 in USDC, up to 51 in upgradeable
+ * ones.
+ */
 const slotsTried = 64n;
 /** The place of the balances in OpenZeppelin's upgradeable tokens since version 5 (ERC-7201). */
 const namespaced = hexToBigInt("0x52c63247e1f47db19d5ce0460030c497f067ca4cebf71ba98eeadabe20bace00");

@@ -11,7 +11,7 @@ import {
 	zeroAddress,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { delegationPrefix } from "../wallet/wallet-delegation.ts";
 import { callWithCodes } from "./call-with-codes.ts";
 import { simulateByCall } from "./simulate-by-call.ts";
@@ -62,7 +62,10 @@ export async function probeSimulation(node: Node, method: SimulationMethod): Pro
 	}
 }
 
-/** Code that returns and logs the word 42: PUSH1 42, PUSH1 0, MSTORE, PUSH1 32, PUSH1 0, LOG0, PUSH1 32, PUSH1 0, RETURN. */
+/**
+ * Code that returns and logs the word 42: PUSH1 42, PUSH1 0, MSTORE, PUSH1 32, PUSH1 0, LOG0, PUSH1 32, PUSH1 0,
+ * RETURN.
+ */
 const answeringCode: Hex = "0x602a60005260206000a060206000f3";
 const answer = numberToHex(42, { size: 32 });
 /** Accounts that nobody uses: the code is set at one, and the other is delegated to it. */
@@ -126,8 +129,8 @@ function isLogged(logs: readonly Log[] | undefined): boolean {
 const limitCodes = [-32_005, 429];
 
 /**
- * Rethrows errors that say nothing about a method: the node is busy or away. Some nodes break the connection at a method
- * that they cannot do, so one that answers another call right afterwards counts as having refused.
+ * Rethrows errors that say nothing about a method: the node is busy or away. Some nodes break the connection at a
+ * method that they cannot do, so one that answers another call right afterwards counts as having refused.
  */
 async function rethrowUnlessRefused({ client }: Node, error: unknown): Promise<void> {
 	if (!(error instanceof BaseError)) return;

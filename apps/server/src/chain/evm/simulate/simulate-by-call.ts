@@ -11,7 +11,7 @@ import {
 	slice,
 	toBytes,
 } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { delegationPrefix } from "../wallet/wallet-delegation.ts";
 import { callWithCodes } from "./call-with-codes.ts";
 import { intrinsicGas } from "./intrinsic-gas.ts";

@@ -1,5 +1,5 @@
 import type { Address, Hex, Log, StateOverride } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { overridesOf } from "./call-with-codes.ts";
 import type { AccountCode, AccountSlot, Simulate } from "./simulation.ts";
 

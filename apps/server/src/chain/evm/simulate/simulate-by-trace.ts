@@ -1,6 +1,6 @@
 import { type Address, type Hex, type Log, numberToHex, type RpcLog } from "viem";
 import { formatLog } from "viem/utils";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { overridesOf } from "./call-with-codes.ts";
 import type { Simulate } from "./simulation.ts";
 

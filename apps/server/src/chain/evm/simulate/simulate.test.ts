@@ -19,7 +19,7 @@ import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from 
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Ability, connectWithout } from "../../../../test/chain/connect-without.ts";
 import { assetOf, newOrder, newWallet, sendAsAnyone } from "../../../../test/lane/lane-scene.ts";
-import { connectChain, type EvmChain } from "../chain-client.ts";
+import { connectChain, type EvmChain } from "../connect-chain.ts";
 import { type Bundle, encodeBundle, type Fill, type Opening } from "../send/encode-bundle.ts";
 import { simulateBundle } from "../send/simulate-bundle.ts";
 import { simulateSigned, simulateUnsigned } from "../wallet/simulate-open.ts";
@@ -270,31 +270,31 @@ test("a bundle of fills shows which would be skipped, and each for the reason at
 	const make = (terms: Partial<Order> = {}) =>
 		newOrder({ chains }, { wallet: toWord(privateKeyToAccount(generatePrivateKey()).address), ...terms });
 	const past = packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n });
-	const stock = { amount: 9_950_000n, minOutput: 0n, poolFee: 0, secondPoolFee: 0 };
-	const routed = { ...stock, amount: 10_000_000n, poolFee: 3000 };
-	const decided = { ...stock, order: await make() };
+	const inventory = { amount: 9_950_000n, minOutput: 0n, poolFee: 0, secondPoolFee: 0 };
+	const routed = { ...inventory, amount: 10_000_000n, poolFee: 3000 };
+	const decided = { ...inventory, order: await make() };
 	const relayer = privateKeyToAccount(keys.relayers[0] as Hex);
 	await land(destination, { kind: "fill", vault, fills: [decided] }, decided.order, relayer);
 	const fills: Record<string, Fill> = {
-		fine: { ...stock, order: await make() },
+		fine: { ...inventory, order: await make() },
 		decided,
-		expired: { ...stock, order: await make({ deadlines: past }) },
-		"too little": { ...stock, order: await make({ minOutput: 10_000_000n }) },
+		expired: { ...inventory, order: await make({ deadlines: past }) },
+		"too little": { ...inventory, order: await make({ minOutput: 10_000_000n }) },
 		routed: { ...routed, order: await make({ outputToken: orb, minOutput: 1n }) },
 		"price moved": {
 			...routed,
 			minOutput: 10n ** 30n,
 			order: await make({ outputToken: orb, minOutput: 1n }),
 		},
-		"above the cap": { ...stock, amount: 10n ** 15n, order: await make() },
-		native: { ...stock, amount: 10n ** 15n, order: await make({ outputToken: eth, minOutput: 1n }) },
+		"above the cap": { ...inventory, amount: 10n ** 15n, order: await make() },
+		native: { ...inventory, amount: 10n ** 15n, order: await make({ outputToken: eth, minOutput: 1n }) },
 		"frozen recipient": {
-			...stock,
+			...inventory,
 			amount: 10n ** 15n,
 			order: await make({ outputToken: eth, minOutput: 1n, recipient: toWord(escrow) }),
 		},
-		"other vault": { ...stock, order: await make({ destinationVault: toWord(escrow) }) },
-		"fine too": { ...stock, order: await make() },
+		"other vault": { ...inventory, order: await make({ destinationVault: toWord(escrow) }) },
+		"fine too": { ...inventory, order: await make() },
 	};
 	const bundle: Bundle = { kind: "fill", vault, fills: Object.values(fills) };
 	const orders = Object.values(fills).map(({ order }) => order);
@@ -355,8 +355,8 @@ test("a bundle of fills shows which would be skipped, and each for the reason at
 	});
 	const [, available = 0n] = room ?? [];
 	const most = [
-		{ ...stock, amount: available - 1n, order: await make() },
-		{ ...stock, order: await make() },
+		{ ...inventory, amount: available - 1n, order: await make() },
+		{ ...inventory, order: await make() },
 	];
 	const capped = await askBundle(destinations, {
 		from,

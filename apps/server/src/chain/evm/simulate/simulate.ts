@@ -1,5 +1,5 @@
 import { BaseError, MethodNotFoundRpcError, MethodNotSupportedRpcError } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { findSimulator, type Simulator } from "./find-simulator.ts";
 import type { SimulatedCall, Simulation } from "./simulation.ts";
 

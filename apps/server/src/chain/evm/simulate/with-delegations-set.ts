@@ -1,5 +1,5 @@
 import { concat, type SignedAuthorization } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { authorizationSigner } from "../wallet/authorization-signer.ts";
 import { delegationPrefix } from "../wallet/wallet-delegation.ts";
 import type { AccountCode, Simulate } from "./simulation.ts";
@@ -26,7 +26,9 @@ export function withDelegationsSet(node: Node, simulate: Simulate): Simulate {
 	};
 }
 
-/** Checks what a chain checks: an authorization for another chain, or with a spent nonce or a bad signature, sets none. */
+/**
+ * Checks what a chain checks: an authorization for another chain, or with a spent nonce or a bad signature, sets none.
+ */
 async function delegatedCodes(
 	{ chainId, client }: Node,
 	authorizations: readonly SignedAuthorization[],

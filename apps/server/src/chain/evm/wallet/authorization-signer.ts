@@ -1,6 +1,6 @@
 import { type Address, concat, type Hex, numberToHex } from "viem";
 import { hashAuthorization } from "viem/utils";
-import { recoverAddress } from "../secp256k1.ts";
+import { recoverAddress } from "../recover-address.ts";
 import { isLowS } from "./normalize-signature.ts";
 
 /** Returns the account that signed an authorization, or undefined if a chain would skip it as nobody's. */

@@ -2,7 +2,7 @@ import { type Authorization, authorizationSchema } from "@geoswap/protocol";
 import { type Address, getAddress, type PrivateKeyAccount } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OriginScene, refusalOf, startOriginScene } from "../../../../test/api/origin-scene.ts";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { checkDelegation } from "./check-delegation.ts";
 import { readAccountNonces } from "./read-account-nonces.ts";
 import { readDelegation } from "./read-delegation.ts";

@@ -1,6 +1,6 @@
 import { type Authorization, SwapError } from "@geoswap/protocol";
 import { type Address, isAddressEqual } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { authorizationSigner } from "./authorization-signer.ts";
 import type { AccountNonces } from "./read-account-nonces.ts";
 import { readDelegation } from "./read-delegation.ts";

@@ -1,8 +1,10 @@
 import { type Address, type Hex, isAddressEqual, size, slice } from "viem";
-import { recoverAddress } from "../secp256k1.ts";
+import { recoverAddress } from "../recover-address.ts";
 import { isLowS } from "./normalize-signature.ts";
 
-/** Returns whether contracts accept the signature of a hash as this signer's: in its normal form, 65 bytes and low s. */
+/**
+ * Returns whether contracts accept the signature of a hash as this signer's: in its normal form, 65 bytes and low s.
+ */
 export function isSignedBy(signer: Address, { hash, signature }: { hash: Hex; signature: Hex }): boolean {
 	if (size(signature) !== 65 || !isLowS(slice(signature, 32, 64))) return false;
 	if (![27, 28].includes(Number(slice(signature, 64)))) return false;

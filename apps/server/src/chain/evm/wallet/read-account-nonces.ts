@@ -1,6 +1,6 @@
 import type { Address } from "viem";
-import { askChain } from "../../ask-chain.ts";
-import type { EvmChain } from "../chain-client.ts";
+import { requestChain } from "../../request-chain.ts";
+import type { EvmChain } from "../connect-chain.ts";
 
 /** The wallet's next nonce at the newest block, and after its pending transactions. */
 export type AccountNonces = { latest: number; pending: number };
@@ -19,5 +19,5 @@ export function readAccountNonce(
 	wallet: Address,
 	blockTag: keyof AccountNonces,
 ): Promise<number> {
-	return askChain(chainId, client.getTransactionCount({ address: wallet, blockTag }));
+	return requestChain(chainId, client.getTransactionCount({ address: wallet, blockTag }));
 }

@@ -1,6 +1,6 @@
 import type { Address } from "viem";
-import { askChain } from "../../ask-chain.ts";
-import type { EvmChain } from "../chain-client.ts";
+import { requestChain } from "../../request-chain.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { type WalletDelegation, walletDelegation } from "./wallet-delegation.ts";
 
 /** Reads to whom the wallet is delegated on this chain. */
@@ -8,6 +8,6 @@ export async function readDelegation(
 	{ chainId, client, deployment }: EvmChain,
 	wallet: Address,
 ): Promise<WalletDelegation> {
-	const code = await askChain(chainId, client.getCode({ address: wallet }));
+	const code = await requestChain(chainId, client.getCode({ address: wallet }));
 	return walletDelegation(code, deployment.contracts);
 }

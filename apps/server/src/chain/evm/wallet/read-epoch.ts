@@ -1,17 +1,19 @@
 import { accountSlot, geoAccountAbi } from "@geoswap/protocol";
 import { type Address, hexToBigInt } from "viem";
-import { askChain } from "../../ask-chain.ts";
-import type { EvmChain } from "../chain-client.ts";
+import { requestChain } from "../../request-chain.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import type { WalletDelegation } from "./wallet-delegation.ts";
 
 const uint64 = (1n << 64n) - 1n;
 
-/** Reads how often the wallet's mandates were revoked on this chain. It is known whatever the wallet is delegated to. */
+/**
+ * Reads how often the wallet's mandates were revoked on this chain. It is known whatever the wallet is delegated to.
+ */
 export async function readEpoch(
 	{ chainId, client }: Pick<EvmChain, "chainId" | "client">,
 	wallet: Address,
 ): Promise<bigint> {
-	const word = await askChain(chainId, client.getStorageAt({ address: wallet, slot: accountSlot }));
+	const word = await requestChain(chainId, client.getStorageAt({ address: wallet, slot: accountSlot }));
 	return hexToBigInt(word ?? "0x0") & uint64;
 }
 
@@ -24,5 +26,5 @@ export async function readAccountEscrow(
 	if (kind === "ours") return deployment.contracts.escrow;
 	// An earlier account pays an earlier escrow.
 	const call = { address: wallet, abi: geoAccountAbi, functionName: "ESCROW" } as const;
-	return askChain(chainId, client.readContract(call));
+	return requestChain(chainId, client.readContract(call));
 }

@@ -1,7 +1,7 @@
 import { type Amount, greater, type Milliseconds } from "@geoswap/protocol";
 import { type Address, type Hex, hexToBigInt } from "viem";
-import { askChain } from "../../ask-chain.ts";
-import type { EvmChain } from "../chain-client.ts";
+import { requestChain } from "../../request-chain.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { readEpoch } from "./read-epoch.ts";
 
 const uint64 = (1n << 64n) - 1n;
@@ -20,7 +20,7 @@ export async function readMandateUse(
 ): Promise<{ epoch: bigint; available: bigint }> {
 	const [epoch, word] = await Promise.all([
 		readEpoch(chain, wallet),
-		askChain(chain.chainId, chain.client.getStorageAt({ address: wallet, slot })),
+		requestChain(chain.chainId, chain.client.getStorageAt({ address: wallet, slot })),
 	]);
 	const spent = hexToBigInt(word ?? "0x0");
 	const [used, updatedAt] = [spent & uint128, (spent >> 128n) & uint64];

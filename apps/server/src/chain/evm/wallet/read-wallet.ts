@@ -1,6 +1,6 @@
 import { type Amount, fromWord, geoEscrowAbi, type Order, orderId } from "@geoswap/protocol";
 import { type Address, encodeFunctionData, type Hex, prepareEncodeFunctionData } from "viem";
-import type { EvmChain } from "../chain-client.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import type { View } from "../read/call-multicall.ts";
 import { balanceView, readViews } from "../read/read-views.ts";
 import { readDelegation } from "./read-delegation.ts";

@@ -14,8 +14,8 @@ import {
 	parseAbi,
 	prepareEncodeFunctionData,
 } from "viem";
-import { askChain } from "../../ask-chain.ts";
-import type { EvmChain } from "../chain-client.ts";
+import { requestChain } from "../../request-chain.ts";
+import type { EvmChain } from "../connect-chain.ts";
 import { maxTransactionGas } from "../send/simulate-bundle.ts";
 import { simulate } from "../simulate/simulate.ts";
 import { simulatedPayer } from "../simulate/simulated-payer.ts";
@@ -67,7 +67,7 @@ async function simulateOpen(
 	order: Order,
 	{ proof, ...call }: { proof: Hex } & Pick<SimulatedCall, "codes" | "authorizationList">,
 ): Promise<OpenSimulation> {
-	const simulation = await askChain(
+	const simulation = await requestChain(
 		chain.chainId,
 		simulate(chain, {
 			...call,

@@ -1,6 +1,6 @@
 import { decodeOrderAccount, type OrderAccount, programAccountSizes } from "@geoswap/protocol";
 import { type Base58EncodedBytes, getBase64Encoder } from "@solana/kit";
-import { askChain } from "../../ask-chain.ts";
+import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain } from "../connect-solana.ts";
 
 /** The place of the vault in an order's account. */
@@ -15,7 +15,7 @@ export async function findVaultOrders(
 	{ minSlot }: { minSlot: number },
 ): Promise<OrderAccount[]> {
 	const vault = program.vault as string as Base58EncodedBytes;
-	const found = await askChain(
+	const found = await requestChain(
 		chainId,
 		rpc
 			.getProgramAccounts(program.address, {

@@ -17,7 +17,7 @@ import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 import { readWholeAccounts, type WholeAccount } from "../read/read-whole-accounts.ts";
 
 /** The vault's inventory, by the 32 bytes of each asset. */
-export type VaultStock = {
+export type VaultInventory = {
 	vault: VaultAccount;
 	/** The balances of the vault, without the rent of its own account. */
 	balances: Map<Hex, bigint>;
@@ -29,7 +29,7 @@ export type VaultStock = {
 export async function readVault(
 	chain: SolanaChain,
 	{ commitment }: { commitment: SolanaCommitment },
-): Promise<VaultStock> {
+): Promise<VaultInventory> {
 	const { assets, program } = chain.deployment;
 	const tokens = assets.map(({ address }) => address).filter((token) => token !== solanaNativeToken);
 	const holdings = await Promise.all(tokens.map((token) => tokenAccountOf({ owner: program.vault, token })));

@@ -10,7 +10,7 @@ import {
 } from "@geoswap/protocol";
 import type { Instruction, TransactionPartialSigner } from "@solana/kit";
 import { type SignedTransaction, type SigningParts, signInstructions } from "../send/sign-instructions.ts";
-import { expectDestination, expectOrigin, isWithinSolana } from "./program-order.ts";
+import { expectDestination, expectOrigin, isWithinSolana } from "./expect-origin.ts";
 
 const unitLimit = { fill: 60_000, account: 60_000 };
 
@@ -25,8 +25,8 @@ type Filling = Pick<SigningParts, "feePayer"> & {
 };
 
 /**
- * Pays an order's output from the vault, which the program allows once. If the input is on Solana too, the fill releases
- * it, and the same transaction takes it to the vault.
+ * Pays an order's output from the vault, which the program allows once. If the input is on Solana too, the fill
+ * releases it, and the same transaction takes it to the vault.
  */
 export async function signFill({
 	deployment,

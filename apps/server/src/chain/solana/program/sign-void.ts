@@ -1,7 +1,7 @@
 import { type Order, type SolanaDeployment, voidOrder } from "@geoswap/protocol";
 import type { Instruction, TransactionPartialSigner } from "@solana/kit";
 import { type SignedTransaction, type SigningParts, signInstructions } from "../send/sign-instructions.ts";
-import { expectVault, isWithinSolana } from "./program-order.ts";
+import { expectVault, isWithinSolana } from "./expect-origin.ts";
 
 const unitLimit = 40_000;
 

@@ -1,7 +1,7 @@
 import { orderAddress } from "@geoswap/protocol";
 import type { Signature } from "@solana/kit";
 import type { Hex } from "viem";
-import { askChain } from "../../ask-chain.ts";
+import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain } from "../connect-solana.ts";
 import { listSignatures } from "../read/list-signatures.ts";
 import { readSlots } from "../read/read-slots.ts";
@@ -12,8 +12,8 @@ import { readOrders } from "./read-orders.ts";
 const listed = 50;
 
 /**
- * Returns whether an order was ever opened in the program. `untold` if its account is closed, and transactions that name
- * its address succeeded or cannot be listed: they may be a stranger's.
+ * Returns whether an order was ever opened in the program. `untold` if its account is closed, and transactions that
+ * name its address succeeded or cannot be listed: they may be a stranger's.
  */
 export async function wasOpened(
 	chain: SolanaChain,
@@ -29,7 +29,7 @@ export async function wasOpened(
 	const [order] = await readOrders(chain, { orderIds: [orderId], commitment: "confirmed" });
 	if (order) return order.state === "prepared" ? "never" : "opened";
 	const { confirmed } = await readSlots(chain);
-	const firstSlot = Number(await askChain(chain.chainId, chain.rpc.getFirstAvailableBlock().send()));
+	const firstSlot = Number(await requestChain(chain.chainId, chain.rpc.getFirstAvailableBlock().send()));
 	// The node may have pruned the transactions of an order that is closed.
 	if (firstSlot > Math.max(0, earliestSlot({ lastValidHeight }, confirmed))) return "untold";
 	const address = await orderAddress(chain.deployment.program.address, orderId);

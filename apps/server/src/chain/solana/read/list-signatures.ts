@@ -1,7 +1,7 @@
 import type { SolanaAddress } from "@geoswap/protocol";
 import { getBase58Encoder, type Signature } from "@solana/kit";
 import { bytesToHex, type Hex } from "viem";
-import { askChain } from "../../ask-chain.ts";
+import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 
 /** A page that the node refuses is requested again with a tenth of its entries, down to one. */
@@ -38,7 +38,7 @@ export async function listSignatures(
 				limit: size,
 				...(before ? { before } : {}),
 			});
-			const page = await askChain(chainId, asking.send());
+			const page = await requestChain(chainId, asking.send());
 			return page.map(({ signature, err, memo, blockTime }) => ({
 				signature,
 				isFailed: err !== null,

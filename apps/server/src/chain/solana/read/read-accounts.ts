@@ -1,7 +1,7 @@
 import { type SolanaAddress, tokenAccountSize, type Wei } from "@geoswap/protocol";
 import { getBase64Encoder } from "@solana/kit";
 import { AccountState, getTokenDecoder, TOKEN_PROGRAM_ADDRESS, type Token } from "@solana-program/token";
-import { askChain } from "../../ask-chain.ts";
+import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 
 /** The most accounts that a node answers for at once. */
@@ -29,7 +29,7 @@ export async function readAccounts(
 	let slot = 0;
 	for (let start = 0; start < addresses.length; start += accountsPerRequest) {
 		const some = addresses.slice(start, start + accountsPerRequest);
-		const { context, value } = await askChain(
+		const { context, value } = await requestChain(
 			chainId,
 			rpc
 				.getMultipleAccounts(some, { commitment, encoding: "base64", dataSlice })

@@ -1,4 +1,4 @@
-import { askChain } from "../../ask-chain.ts";
+import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain } from "../connect-solana.ts";
 
 export type RecentBlockhash = {
@@ -8,6 +8,6 @@ export type RecentBlockhash = {
 };
 
 export async function readBlockhash({ chainId, rpc }: SolanaChain): Promise<RecentBlockhash> {
-	const { value } = await askChain(chainId, rpc.getLatestBlockhash({ commitment: "confirmed" }).send());
+	const { value } = await requestChain(chainId, rpc.getLatestBlockhash({ commitment: "confirmed" }).send());
 	return { blockhash: value.blockhash, lastValidBlockHeight: value.lastValidBlockHeight };
 }

@@ -1,4 +1,4 @@
-import { askChain } from "../../ask-chain.ts";
+import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain } from "../connect-solana.ts";
 
 /** Reads the block height, by which transactions expire. */
@@ -6,5 +6,5 @@ export function readHeight(
 	{ chainId, rpc }: SolanaChain,
 	commitment: "confirmed" | "finalized" = "confirmed",
 ): Promise<bigint> {
-	return askChain(chainId, rpc.getBlockHeight({ commitment }).send());
+	return requestChain(chainId, rpc.getBlockHeight({ commitment }).send());
 }

@@ -8,7 +8,7 @@ import {
 	type TokenBalance,
 } from "@solana/kit";
 import { bytesToHex, type Hex } from "viem";
-import { askChain } from "../../ask-chain.ts";
+import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 import { toSignature } from "./read-statuses.ts";
 
@@ -43,7 +43,7 @@ export async function readLanded(
 	signature: Hex,
 	commitment: SolanaCommitment = "confirmed",
 ): Promise<Landed | undefined> {
-	const found = await askChain(
+	const found = await requestChain(
 		chainId,
 		rpc
 			.getTransaction(toSignature(signature), {

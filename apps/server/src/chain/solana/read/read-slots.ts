@@ -1,4 +1,4 @@
-import { askChain } from "../../ask-chain.ts";
+import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 
 /** A slot that has a block, how many blocks there are up to it, and its time in seconds. */
@@ -15,8 +15,8 @@ export async function readSlots(chain: SolanaChain): Promise<{ finalized: Slot; 
 }
 
 async function readSlot({ chainId, rpc }: SolanaChain, commitment: SolanaCommitment): Promise<Slot> {
-	const { absoluteSlot, blockHeight } = await askChain(chainId, rpc.getEpochInfo({ commitment }).send());
-	const timestamp: bigint | null = await askChain(chainId, rpc.getBlockTime(absoluteSlot).send());
+	const { absoluteSlot, blockHeight } = await requestChain(chainId, rpc.getEpochInfo({ commitment }).send());
+	const timestamp: bigint | null = await requestChain(chainId, rpc.getBlockTime(absoluteSlot).send());
 	if (timestamp === null) throw new Error(`the chain has no time for slot ${absoluteSlot}`);
 	return { slot: Number(absoluteSlot), height: Number(blockHeight), timestamp: Number(timestamp) };
 }

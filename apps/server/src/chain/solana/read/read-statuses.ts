@@ -1,6 +1,6 @@
 import { getBase58Decoder, type Signature } from "@solana/kit";
 import { type Hex, hexToBytes } from "viem";
-import { askChain } from "../../ask-chain.ts";
+import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain } from "../connect-solana.ts";
 
 /** The most signatures that a node answers for at once. */
@@ -34,7 +34,7 @@ export async function askStatuses(
 	const answers: StatusAnswer[] = [];
 	for (let start = 0; start < signatures.length; start += statusesPerRequest) {
 		const some = signatures.slice(start, start + statusesPerRequest).map(toSignature);
-		const { context, value } = await askChain(
+		const { context, value } = await requestChain(
 			chainId,
 			rpc.getSignatureStatuses(some, { searchTransactionHistory: true }).send(),
 		);

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { askChain } from "../../ask-chain.ts";
+import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain } from "../connect-solana.ts";
 import { readLanded } from "./read-landed.ts";
 import { askStatuses } from "./read-statuses.ts";
@@ -36,7 +36,7 @@ export async function readUnknown(
 		chain,
 		transactions.map(({ hash }) => hash),
 	);
-	const firstSlot = Number(await askChain(chain.chainId, chain.rpc.getFirstAvailableBlock().send()));
+	const firstSlot = Number(await requestChain(chain.chainId, chain.rpc.getFirstAvailableBlock().send()));
 	const silent = transactions.filter((transaction, i) => {
 		const answer = answers[i];
 		const isWhole = firstSlot <= Math.max(0, earliestSlot(transaction, asOf));

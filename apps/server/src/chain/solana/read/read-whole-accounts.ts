@@ -1,6 +1,6 @@
 import type { SolanaAddress, Wei } from "@geoswap/protocol";
 import { getBase64Encoder } from "@solana/kit";
-import { askChain } from "../../ask-chain.ts";
+import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 
 /** An account that exists, with all its bytes. `program` owns it. */
@@ -19,7 +19,7 @@ export async function readWholeAccounts(
 	addresses: readonly SolanaAddress[],
 	{ commitment, minSlot }: ReadAt,
 ): Promise<(WholeAccount | undefined)[]> {
-	const { value } = await askChain(
+	const { value } = await requestChain(
 		chainId,
 		rpc
 			.getMultipleAccounts([...addresses], {

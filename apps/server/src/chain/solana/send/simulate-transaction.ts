@@ -5,7 +5,7 @@ import {
 	getTransactionDecoder,
 } from "@solana/kit";
 import { type Hex, hexToBytes } from "viem";
-import { askChain } from "../../ask-chain.ts";
+import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain } from "../connect-solana.ts";
 
 export type TransactionSimulation =
@@ -23,7 +23,7 @@ export async function simulateTransaction(
 	{ chainId, rpc }: SolanaChain,
 	raw: Hex | Uint8Array,
 ): Promise<TransactionSimulation> {
-	const { value } = await askChain(
+	const { value } = await requestChain(
 		chainId,
 		rpc
 			.simulateTransaction(toBase64(raw), {

@@ -81,7 +81,7 @@ async function add(
 			apiUrl: undefined,
 			apiKey: undefined,
 			walletKey: undefined,
-			stockUsd: 100,
+			inventoryUsd: 100,
 			isDryRun: false,
 			pollingIntervalMs: 5,
 			nowMs: () => 0,

@@ -2,12 +2,12 @@ import { DeployError } from "@geoswap/contracts";
 import { ConfigError } from "../../../config/config-error.ts";
 import type { EvmPreset } from "../preset-schema.ts";
 import { type Adding, type AddOptions, type Outcome, startAdding } from "./adding.ts";
-import { askAttesters } from "./ask-attesters.ts";
-import { askService } from "./ask-service.ts";
 import { checkFunding } from "./check-funding.ts";
 import { makeContracts } from "./make-contracts.ts";
 import { offerChain } from "./offer-chain.ts";
 import { probeEndpoints } from "./probe-endpoints.ts";
+import { requestAttesters } from "./request-attesters.ts";
+import { requestService } from "./request-service.ts";
 import { sendCanary } from "./send-canary.ts";
 import { verifyPreset } from "./verify-preset.ts";
 import { writeConfiguration } from "./write-configuration.ts";
@@ -18,9 +18,9 @@ const steps = {
 	preset: verifyPreset,
 	contracts: makeContracts,
 	configuration: writeConfiguration,
-	attesters: askAttesters,
+	attesters: requestAttesters,
 	funding: checkFunding,
-	service: askService,
+	service: requestService,
 	canary: sendCanary,
 	offer: offerChain,
 } satisfies Record<string, (adding: Adding) => Outcome | Promise<Outcome>>;

@@ -27,7 +27,7 @@ export type AddOptions = {
 	apiUrl: string | undefined;
 	apiKey: string | undefined;
 	walletKey: Hex | undefined;
-	stockUsd: number;
+	inventoryUsd: number;
 	isDryRun: boolean;
 	/** How often the chain is asked whether a transaction was mined. */
 	pollingIntervalMs: number;

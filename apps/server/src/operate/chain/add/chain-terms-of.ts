@@ -8,12 +8,12 @@ export type Reason = { field: string; value: string; why: string };
 
 /** A tip below which no source says that transactions are refused: what the service gives by default. */
 const usualTipWei = 1_000_000n;
-const usualMostTipWei = 5_000_000_000n;
+const usualMaxTipWei = 5_000_000_000n;
 /** Deposits above this value count once two hosts have them. */
 const agreeAboveUsd = 1_000;
 /** How often a block is asked for: about twice a block, but no more often than twice a second. */
-const leastPollMs = 500;
-const mostPollMs = 4_000;
+const minPollMs = 500;
+const maxPollMs = 4_000;
 
 /** Returns the chain's entry of the configuration, with a reason for each number. */
 export function chainTermsOf(
@@ -73,20 +73,20 @@ export function chainTermsOf(
 	return { terms, reasons };
 
 	function pollMs(): number {
-		return Math.min(Math.max(leastPollMs, (blockTimeMs.value ?? mostPollMs) / 2), mostPollMs);
+		return Math.min(Math.max(minPollMs, (blockTimeMs.value ?? maxPollMs) / 2), maxPollMs);
 	}
 
 	function pollReason(): string {
 		return blockTimeMs.value === null
 			? "No source says how long a block takes: a few seconds, which is seldom too late and costs few calls."
-			: `Half a block of ${blockTimeMs.value} ms, within ${leastPollMs} and ${mostPollMs} ms: each question costs a call.`;
+			: `Half a block of ${blockTimeMs.value} ms, within ${minPollMs} and ${maxPollMs} ms: each question costs a call.`;
 	}
 
 	function tips(): Pick<Terms, "minimumTipWei" | "maximumTipWei"> {
 		const known = fees.minimumPriorityFeeWei.value;
 		const minimum = known === null ? usualTipWei : BigInt(known);
 		// A chain that takes no tips needs no look at those of others.
-		const maximum = minimum === 0n ? 0n : minimum * 4n > usualMostTipWei ? minimum * 4n : usualMostTipWei;
+		const maximum = minimum === 0n ? 0n : minimum * 4n > usualMaxTipWei ? minimum * 4n : usualMaxTipWei;
 		const sources = fees.minimumPriorityFeeWei.sources.map((key) => preset.sources[key] ?? key).join("; ");
 		return {
 			minimumTipWei: say(

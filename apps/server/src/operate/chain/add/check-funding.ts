@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Address, createPublicClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { connectChain } from "../../../chain/evm/chain-client.ts";
+import { connectChain } from "../../../chain/evm/connect-chain.ts";
 import { firstUrl } from "../../../config/chain-config.ts";
 import { parseJsonFile } from "../../../config/parse-json-file.ts";
 import { type Adding, endsOf, hasCanaryReturned, type Outcome, readConfigured } from "./adding.ts";
@@ -20,7 +20,7 @@ export async function checkFunding(adding: Adding): Promise<Outcome> {
 	const { operators } = parseJsonFile(ownersSchema, options.ownersPath);
 	const listed = await readFunding(connectChain({ ...found.chain, rpcUrl: firstUrl(found.chain) }), {
 		relayers: operators as Address[],
-		stockUsd: options.stockUsd,
+		inventoryUsd: options.inventoryUsd,
 		tip: BigInt(found.chain.minimumTipWei),
 	});
 	// A canary on its way has its money elsewhere.

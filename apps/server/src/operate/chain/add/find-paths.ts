@@ -10,7 +10,7 @@ const quoterAbi = parseAbi([
 ]);
 
 /** More paths cost a quote each block and rarely a better price. */
-const mostPaths = 2;
+const maxPaths = 2;
 
 /**
  * Finds pools on the chain, as no source says where a token has liquidity: tries each fee tier, and two through the
@@ -56,7 +56,7 @@ export async function findPaths(
 	return quoted
 		.filter(({ output }) => output >= expected - tolerance && output <= expected + tolerance)
 		.sort((one, other) => (one.output > other.output ? -1 : 1))
-		.slice(0, mostPaths)
+		.slice(0, maxPaths)
 		.map(({ fees }) => fees);
 
 	async function feesOfPools(one: Address, other: Address): Promise<number[]> {

@@ -1,9 +1,11 @@
 import { maskUrl } from "../../../config/mask-url.ts";
-import { judgeFeeModel, judgeMethods } from "../../probe/judge-endpoint.ts";
+import { judgeFeeModel, judgeMethods } from "../../probe/judge-methods.ts";
 import { type EndpointFacts, probeEndpoint } from "../../probe/probe-endpoint.ts";
 import type { Adding, Outcome } from "./adding.ts";
 
-/** Measures each endpoint. Fails if the service cannot use one, or if the chain charges otherwise than the preset says. */
+/**
+ * Measures each endpoint. Fails if the service cannot use one, or if the chain charges otherwise than the preset says.
+ */
 export async function probeEndpoints(adding: Adding): Promise<Outcome> {
 	const { preset, options } = adding;
 	const { rpcUrls } = options;

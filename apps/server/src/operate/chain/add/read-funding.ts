@@ -1,7 +1,7 @@
 import type { Wei } from "@geoswap/protocol";
 import { type Address, type Client, erc20Abi, formatUnits } from "viem";
 import { readContract } from "viem/actions";
-import type { EvmChain } from "../../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../../chain/evm/connect-chain.ts";
 import { feeModelOf } from "../../../chain/evm/fee/fee-model-of.ts";
 import { readFeeRates } from "../../../chain/evm/fee/read-fee-rates.ts";
 import { evmTransactions } from "../../../desk/network-cost.ts";
@@ -23,7 +23,7 @@ const transactions = 200n;
 /** Returns what the relayers and the vault need, and what they have. */
 export async function readFunding(
 	chain: EvmChain,
-	{ relayers, stockUsd, tip }: { relayers: readonly Address[]; stockUsd: number; tip: Wei },
+	{ relayers, inventoryUsd, tip }: { relayers: readonly Address[]; inventoryUsd: number; tip: Wei },
 ): Promise<Funding[]> {
 	const { client, deployment } = chain;
 	const { assets, settlementToken, contracts } = deployment;
@@ -38,8 +38,8 @@ export async function readFunding(
 		const balance = await client.getBalance({ address });
 		funding.push(entry("gas of a relayer", { address, symbol: native, decimals: 18 }, gasNeeded, balance));
 	}
-	const stock = { what: "stock of the vault", holder: contracts.vault, usd: stockUsd };
-	funding.push(await readStableFunding(client, { ...stock, token: settlement }));
+	const inventory = { what: "inventory of the vault", holder: contracts.vault, usd: inventoryUsd };
+	funding.push(await readStableFunding(client, { ...inventory, token: settlement }));
 	return funding;
 }
 

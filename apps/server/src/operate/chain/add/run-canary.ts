@@ -20,8 +20,8 @@ export type CanaryLeg = { from: CanaryEnd; to: CanaryEnd; swap: EndedSwap; wasDo
 const multiplesPercent = [125n, 200n, 400n, 800n] as const;
 
 /**
- * Returns where the canary begins and turns: it comes from another chain if there is one, else it changes the chain's own
- * settlement token into the native one.
+ * Returns where the canary begins and turns: it comes from another chain if there is one, else it changes the chain's
+ * own settlement token into the native one.
  */
 export function canaryEnds(
 	chain: ChainDeployment,
@@ -103,7 +103,7 @@ export async function runCanary({
 
 	/** Returns the smallest amount with which both ways are quoted. */
 	async function findAmount(): Promise<bigint> {
-		const minimum = await leastAmount();
+		const minimum = await minAmount();
 		let last: unknown;
 		for (const percent of multiplesPercent) {
 			const amount = (minimum * percent) / 100n;
@@ -120,7 +120,7 @@ export async function runCanary({
 	}
 
 	/** Returns the service's minimum in the token, which the service itself tells. */
-	async function leastAmount(): Promise<bigint> {
+	async function minAmount(): Promise<bigint> {
 		try {
 			await ask(start, end, 1n);
 		} catch (error) {

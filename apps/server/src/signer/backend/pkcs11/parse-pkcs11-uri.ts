@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { ConfigError } from "../../../config/config-error.ts";
-import type { KeySettings } from "../../../config/keys-config.ts";
+import type { KeySettings } from "../../../config/key-settings.ts";
 
 /** A key in a token, and how to get to it. */
 export type Pkcs11Key = {

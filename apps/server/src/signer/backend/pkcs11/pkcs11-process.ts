@@ -1,5 +1,5 @@
 import { readLine } from "../../read-line.ts";
-import type { Answer, Curve, Request, TokenPath } from "./pkcs11-messages.ts";
+import type { Answer, Curve, Request, TokenPath } from "./pkcs11-request.ts";
 import {
 	attributes,
 	classes,
@@ -8,7 +8,7 @@ import {
 	Pkcs11Error,
 	type Pkcs11Session,
 	wrongPinCodes,
-} from "./pkcs11-module.ts";
+} from "./pkcs11-session.ts";
 
 // A device's library is foreign code whose calls block and may crash. It runs here, in a process of its own that its
 // parent can end. The PIN is read here and nowhere else.

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ConfigError } from "../../../config/config-error.ts";
 import { secretNames } from "../../../config/secrets.ts";
 import { type KeyName, SignerError } from "../../signer-error.ts";
-import type { Answer, Request, TokenPath } from "./pkcs11-messages.ts";
+import type { Answer, Request, TokenPath } from "./pkcs11-request.ts";
 
 type Waiting = {
 	name: KeyName;

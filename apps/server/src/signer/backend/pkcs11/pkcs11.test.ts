@@ -9,7 +9,7 @@ import { createKeyPairSignerFromPrivateKeyBytes } from "@solana/kit";
 import { hexToBytes } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { keySettingsSchema } from "../../../config/keys-config.ts";
+import { keySettingsSchema } from "../../../config/key-settings.ts";
 import { openSigners } from "../../open-signers.ts";
 
 let folder: string;

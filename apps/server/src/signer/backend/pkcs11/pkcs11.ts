@@ -1,10 +1,10 @@
 import { bytesToHex } from "viem";
-import type { KeySettings } from "../../../config/keys-config.ts";
+import type { KeySettings } from "../../../config/key-settings.ts";
 import { evmSignerOf } from "../../evm-signer-of.ts";
 import { solanaSignerOf } from "../../solana-signer-of.ts";
 import type { Backend, KeyToOpen } from "../backend.ts";
 import { parsePkcs11Uri } from "./parse-pkcs11-uri.ts";
-import type { Curve } from "./pkcs11-messages.ts";
+import type { Curve } from "./pkcs11-request.ts";
 import { openPkcs11Token, type Pkcs11Token } from "./pkcs11-token.ts";
 
 /** How long a device may take to say which key it has, when a process starts. */

@@ -1,6 +1,6 @@
 import { attestationDigest, attestationMessage, attesterSetHash } from "@geoswap/protocol";
 import { type Hex, isHex, size, slice } from "viem";
-import { recoverAddress } from "../../../chain/evm/secp256k1.ts";
+import { recoverAddress } from "../../../chain/evm/recover-address.ts";
 import type { Bundle } from "../../../chain/evm/send/encode-bundle.ts";
 import { isLowS } from "../../../chain/evm/wallet/normalize-signature.ts";
 import { refuse } from "./refusal.ts";

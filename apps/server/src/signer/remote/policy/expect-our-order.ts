@@ -13,7 +13,7 @@ import { ourContracts } from "../../../chain/evm/our-contracts.ts";
 import { refuse } from "./refusal.ts";
 
 /** No escrow keeps an input for longer than this, so that no order can be filled later either. */
-const longestOrderSeconds = 3n * 24n * 3_600n;
+const maxOrderSeconds = 3n * 24n * 3_600n;
 
 /** The parts of the signer's own files that say which orders are ours. */
 export type OrderRules = {
@@ -50,8 +50,8 @@ export function expectOurOrder(
 	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
 	if (openDeadline >= fillDeadline || fillDeadline >= refundAfter)
 		refuse("malformed", "an order's deadlines are not in order");
-	// Without it, the wallet could have its input back before attesters can sign the release. A chain that the signer's file
-	// does not have adds nothing here, and proves nothing either.
+	// Without it, the wallet could have its input back before attesters can sign the release. A chain that the signer's
+	// file does not have adds nothing here, and proves nothing either.
 	const seconds = [order.originChainId, order.destinationChainId].map(
 		(chainId) => finalitySeconds.get(Number(chainId)) ?? 0,
 	);
@@ -62,7 +62,7 @@ export function expectOurOrder(
 			`an order's deadlines are not those of a quote: between two of them are not more than ${bothFinal} s, in which both chains are final`,
 		);
 	// A fill that is signed now and kept for later must expire before a day's caps have been renewed many times.
-	if (refundAfter > BigInt(Math.floor(nowMs() / 1_000)) + longestOrderSeconds)
+	if (refundAfter > BigInt(Math.floor(nowMs() / 1_000)) + maxOrderSeconds)
 		refuse("malformed", "an order lasts for longer than any escrow accepts");
 }
 

@@ -6,7 +6,7 @@ import type { Judgement } from "./judgement.ts";
 import { refuse } from "./refusal.ts";
 
 /** The most orders that an attester is asked about at once. */
-const mostOrders = 50;
+const maxOrders = 50;
 
 /** The rules for an attester's key. */
 export type AttesterRules = {
@@ -22,8 +22,8 @@ export function judgeAttestation(
 	if (!escrowsOn(deployment, originChainId).includes(escrow.toLowerCase())) {
 		refuse("not-ours", `${escrow} is not our escrow on chain ${originChainId}`);
 	}
-	if (orderIds.length > mostOrders)
-		refuse("malformed", `${orderIds.length} orders are more than ${mostOrders}`);
+	if (orderIds.length > maxOrders)
+		refuse("malformed", `${orderIds.length} orders are more than ${maxOrders}`);
 	return {
 		kind: "attestation",
 		charges: [],

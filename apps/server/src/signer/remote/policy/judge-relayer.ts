@@ -209,7 +209,7 @@ function judgeFill(
 	addressIn(order.recipient);
 	if (poolFee === 0) {
 		if (secondPoolFee !== 0 || minOutput !== 0n)
-			refuse("malformed", "a fill from the stock names a pool or a minimum");
+			refuse("malformed", "a fill from the inventory names a pool or a minimum");
 		if (amount < order.minOutput) refuse("malformed", "a fill is below its order's minimum");
 	} else {
 		const fees = secondPoolFee === 0 ? [poolFee] : [poolFee, secondPoolFee];

@@ -12,7 +12,7 @@ import {
 	toSolanaWord,
 } from "@geoswap/protocol";
 import { keccak256 } from "viem";
-import { isWithinSolana } from "../../../chain/solana/program/program-order.ts";
+import { isWithinSolana } from "../../../chain/solana/program/expect-origin.ts";
 import { instructionsPerSweep } from "../../../chain/solana/program/sign-sweep.ts";
 import { expectAttested } from "./expect-attested.ts";
 import { expectOurOrder, type OrderRules } from "./expect-our-order.ts";

@@ -1,6 +1,6 @@
 import { fromWord, geoVaultAbi, isSolana } from "@geoswap/protocol";
 import { multicall3Abi } from "viem";
-import { type EvmChain, multicall3Address } from "../../../chain/evm/chain-client.ts";
+import { type EvmChain, multicall3Address } from "../../../chain/evm/connect-chain.ts";
 import type { SolanaChain } from "../../../chain/solana/connect-solana.ts";
 import { readRecords } from "../../../chain/solana/program/read-records.ts";
 import type { Closing } from "../policy/expect-one-end.ts";
@@ -16,8 +16,8 @@ const vaultState = { none: 0, filled: 1, voided: 2 } as const;
 const recordMarginSeconds = 86_400;
 
 /**
- * Creates the check whether no delivery can land any more, from the signer's own nodes and at finality, as attesters check
- * it. Each answer has one size, whatever a block contains.
+ * Creates the check whether no delivery can land any more, from the signer's own nodes and at finality, as attesters
+ * check it. Each answer has one size, whatever a block contains.
  */
 export function createClosings({
 	chains,

@@ -1,6 +1,6 @@
 import { type Deployment, isSolana, rescaleDown, toSolanaWord, toWord } from "@geoswap/protocol";
 import { type Address, type Hex, parseAbi } from "viem";
-import type { EvmChain } from "../../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../../chain/evm/connect-chain.ts";
 
 const feedAbi = parseAbi([
 	"function decimals() view returns (uint8)",

@@ -2,7 +2,7 @@ import { toWord } from "@geoswap/protocol";
 import { type Hex, zeroAddress } from "viem";
 import { expect, test } from "vitest";
 import { plainOrder } from "../../../../test/order/plain-order.ts";
-import type { EvmChain } from "../../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../../chain/evm/connect-chain.ts";
 import { createProofs } from "./create-proofs.ts";
 
 const usdc: Hex = "0x00000000000000000000000000000000000000a1";

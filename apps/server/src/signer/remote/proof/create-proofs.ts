@@ -8,9 +8,9 @@ import {
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { EvmChain } from "../../../chain/evm/chain-client.ts";
+import type { EvmChain } from "../../../chain/evm/connect-chain.ts";
 import type { SolanaChain } from "../../../chain/solana/connect-solana.ts";
-import { isWithinSolana } from "../../../chain/solana/program/program-order.ts";
+import { isWithinSolana } from "../../../chain/solana/program/expect-origin.ts";
 import { readOrders } from "../../../chain/solana/program/read-orders.ts";
 import type { Payout } from "../policy/judgement.ts";
 import { shortMessage } from "./create-closings.ts";

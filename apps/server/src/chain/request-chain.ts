@@ -1,0 +1,10 @@
+import { SwapError } from "@geoswap/protocol";
+
+/** Returns a chain's answer. Throws if it gives none: the caller may then send the same request again. */
+export async function requestChain<T>(chainId: number, asking: Promise<T>): Promise<T> {
+	try {
+		return await asking;
+	} catch (cause) {
+		throw new SwapError("UPSTREAM_UNAVAILABLE", { upstream: `chain ${chainId}` }, { cause });
+	}
+}

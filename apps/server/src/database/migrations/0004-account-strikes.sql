@@ -1,8 +1,0 @@
--- Swaps that were given up because the recipient could not be paid. An account with many of them in a day waits.
-create table account_strikes (
-	swap_id uuid primary key,
-	account_id uuid not null,
-	at timestamptz not null,
-	reason text not null check (reason in ('recipient_refused', 'recipient_account_gone'))
-);
-create index account_strikes_by_account on account_strikes (account_id, at);

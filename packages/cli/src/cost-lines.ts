@@ -1,0 +1,65 @@
+import type { QuoteResponse } from "@geoswap/protocol";
+import { formatAmount } from "./format-amount.ts";
+import type { Line } from "./output.ts";
+import type { Asset } from "./pinned-assets.ts";
+import { reasonToAsk } from "./price-not-accepted.ts";
+
+/** Returns one side of a swap for JSON output. */
+export function assetJson({ chain, symbol, address, decimals }: Asset) {
+	return { chainId: chain.chainId, chain: chain.name, symbol, token: address, decimals };
+}
+
+/** Returns what is given and by whom, for a person. The address is what counts, so it is always shown. */
+export function giveLines({ from, amount, wallet }: { from: Asset; amount: bigint; wallet: string }): Line[] {
+	return [
+		["give", `${formatAmount(amount, from.decimals)} ${from.symbol} on ${from.chain.name}`],
+		["", `token ${from.address}`],
+		["", `wallet ${wallet}`],
+	];
+}
+
+export function getLines({ to, quote }: { to: Asset; quote: QuoteResponse }): Line[] {
+	const shown = (units: string) => `${formatAmount(units, to.decimals)} ${to.symbol}`;
+	return [
+		["get", `about ${shown(quote.output)} on ${to.chain.name}`],
+		["", `at least ${shown(quote.minOutput)} (slippage ${quote.slippageBps} bps), or all back`],
+		["", `token ${to.address}`],
+		["", `recipient ${quote.recipient}`],
+	];
+}
+
+export function costLines(quote: QuoteResponse): Line[] {
+	const { inputUsd, outputUsd, priceImpactBps, warnings = [] } = quote;
+	const usd =
+		inputUsd === undefined || outputUsd === undefined ? "" : `; ${inputUsd} USD in, ${outputUsd} USD out`;
+	const impact = priceImpactBps === undefined ? "" : `, ${priceImpactBps} bps with all costs`;
+	return [
+		["fee", `${quote.feeBps} bps${usd}${impact}`],
+		["takes", `about ${quote.etaSeconds} s`],
+		...warnings.map(({ code, message }): Line => ["warning", `${code}: ${message}`]),
+	];
+}
+
+/** Returns what a swap at this price needs, if its minimum is not signed without asking. */
+export function acceptanceLines({
+	to,
+	quote,
+	floor,
+	minOutput,
+}: {
+	to: Asset;
+	quote: QuoteResponse;
+	floor: bigint | undefined;
+	minOutput: bigint | undefined;
+}): Line[] {
+	if (minOutput !== undefined || (floor !== undefined && BigInt(quote.minOutput) >= floor)) return [];
+	return [
+		["to sign", `geoswap swap asks you on a terminal: ${reasonToAsk(to, floor?.toString())}`],
+		["", "elsewhere it needs --min-out or --accept-any-price"],
+	];
+}
+
+/** Returns a quote without its sealed token, which is of no use here. */
+export function quoteJson({ geoQuoteToken: _, ...quote }: QuoteResponse) {
+	return quote;
+}

@@ -1,0 +1,44 @@
+import { type Order, unpackDeadlines } from "@geoswap/protocol";
+import type { PublicClient } from "viem";
+import { getBlock } from "viem/actions";
+import { readEscrowState, readVaultState } from "../read-order-state.ts";
+
+/** The place of an order's money, by what the chains say. */
+export type Whereabouts =
+	/** The recipient has the output, and the service has the input. */
+	| { place: "delivered" }
+	/** The wallet was given its input back. If the token refused the payment, the escrow owes it: see `findCredits`. */
+	| { place: "refunded" }
+	/** The escrow has the input. From `takeableAt` on, in unix seconds, anyone may send it back to the wallet. */
+	| { place: "escrow"; takeableAt: bigint; isTakeable: boolean }
+	/**
+	 * The recipient has the output, but the service has not taken the input yet. The input is not the wallet's any more.
+	 */
+	| { place: "delivered-not-released" }
+	/** The order is not open in this escrow. */
+	| { place: "never-opened" };
+
+/**
+ * Says where an order's money is. With a client of the destination it also knows of a delivery that the escrow does not
+ * know of yet; without one, such an order looks as if it could be taken back.
+ */
+export async function locateOrder(
+	client: PublicClient,
+	{ order, destination }: { order: Order; destination?: PublicClient | undefined },
+): Promise<Whereabouts> {
+	const { timestamp, number: blockNumber } = await getBlock(client, { blockTag: "latest" });
+	const state = await readEscrowState(client, order, { blockNumber });
+	if (state === "released") return { place: "delivered" };
+	if (state === "refunded") return { place: "refunded" };
+	if (state !== "opened") return { place: "never-opened" };
+
+	const isOneChain = order.destinationChainId === order.originChainId;
+	const vaultClient = isOneChain ? client : destination;
+	const vault = vaultClient && (await readVaultState(vaultClient, order));
+	if (vault === "filled") return { place: "delivered-not-released" };
+	const { fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
+	// On one chain the escrow asks the vault itself, and refunds as soon as the vault cannot deliver any more.
+	const voided = vault === "voided" ? timestamp : fillDeadline;
+	const takeableAt = isOneChain && voided < refundAfter ? voided : refundAfter;
+	return { place: "escrow", takeableAt, isTakeable: timestamp >= takeableAt };
+}
