@@ -256,7 +256,7 @@ export function createSimWallets({
 			admit: () => {},
 			countedOrders: [],
 			limits: { ...unopenedLimits(config), reservationSeconds: config.limits.reservationSeconds },
-			exposure: desk.isPriceable(order) ? desk.exposureLimit(order) : undefined,
+			holdingLimit: desk.isPriceable(order) ? desk.holdingLimit(order) : undefined,
 			attesters: isAttested ? attestersWanted(config, order) : undefined,
 			nowMs: scheduler.nowMs(),
 		});

@@ -319,7 +319,7 @@ function submit(pool: DatabasePool, { accountId, nowMs }: { accountId: string; n
 		admit: () => {},
 		countedOrders: [],
 		limits: { shareOfInventory: 1, unopenedUsdCents: 1_000n, reservationSeconds: 60 },
-		exposure: { chainId: originId, token, amount: 10_000n },
+		holdingLimit: { chainId: originId, token, amount: 10_000n },
 		attesters: { attesters: [], chainIds: [], heartbeatSeconds: 1, sightSeconds: 1, threshold: 0 },
 		nowMs,
 	});

@@ -465,12 +465,12 @@ describe("after the quote", () => {
 
 	test("the exposure limit of an input is the configured value in that token, also for the settlement token", () => {
 		const { order } = desk.quote(request({ from: "WETH", amount: 10n ** 18n }));
-		expect(desk.exposureLimit(order)).toEqual({
+		expect(desk.holdingLimit(order)).toEqual({
 			chainId: one,
 			token: assetOf(one, "WETH").asset.address,
 			amount: worth(one, "WETH", 10_000_000),
 		});
-		expect(desk.exposureLimit(desk.quote(request()).order)).toEqual({
+		expect(desk.holdingLimit(desk.quote(request()).order)).toEqual({
 			chainId: one,
 			token: assetOf(one, "USDC").asset.address,
 			amount: worth(one, "USDC", 10_000_000),

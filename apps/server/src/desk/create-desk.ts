@@ -17,7 +17,7 @@ import {
 } from "@geoswap/protocol";
 import { type Hex, zeroAddress } from "viem";
 import type { Config } from "../config/config.ts";
-import type { ExposureLimit } from "../swap/facts/reservation.ts";
+import type { HoldingLimit } from "../swap/facts/reservation.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
 import { describeQuote, formatUsd, priceImpactBps, usdCentsUp } from "./describe-quote.ts";
 import type { Desk, DeskQuote, PricedOrder, Repriced } from "./desk.ts";
@@ -94,7 +94,7 @@ export function createDesk({
 		gasWei,
 		tipNow: priceCache.tip,
 		worthE18,
-		exposureLimit,
+		holdingLimit,
 		volumes,
 		freshMinimum,
 		deliveryNow,
@@ -275,7 +275,7 @@ export function createDesk({
 		return reference.usdE18 > 0n ? usdValueUp(amount, reference) : undefined;
 	}
 
-	function exposureLimit(order: Order): ExposureLimit | undefined {
+	function holdingLimit(order: Order): HoldingLimit | undefined {
 		const origin = sidesOf(order)?.origin;
 		if (!origin) return undefined;
 		const { perAsset, bySymbol } = config.limits.maxHoldingUsd;

@@ -444,14 +444,14 @@ describe("after the quote", () => {
 		expect(desk.volumes(desk.quote(request({ from: [one, "ETH"], to: [solana, "SOL"] })))).toMatchObject([
 			{ chainId: one, direction: "sell" },
 		]);
-		expect(desk.exposureLimit(quote.order)).toEqual({
+		expect(desk.holdingLimit(quote.order)).toEqual({
 			chainId: solana,
 			token: sol,
 			amount: worth([solana, "SOL"], 10_000_000),
 		});
 		const stable = desk.quote(request({ from: [solana, "USDT"], to: [one, "USDC"] }));
-		expect(desk.exposureLimit(stable.order)).toMatchObject({ chainId: solana, token: usdt });
-		expect(desk.exposureLimit(desk.quote(request(inward)).order)).toMatchObject({ chainId: solana });
+		expect(desk.holdingLimit(stable.order)).toMatchObject({ chainId: solana, token: usdt });
+		expect(desk.holdingLimit(desk.quote(request(inward)).order)).toMatchObject({ chainId: solana });
 	});
 
 	test("fees are valued at the price of SOL", () => {

@@ -11,7 +11,7 @@ import type {
 import type { Hex } from "viem";
 import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
 import type { NativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
-import type { ExposureLimit, Reservation } from "../swap/facts/reservation.ts";
+import type { HoldingLimit, Reservation } from "../swap/facts/reservation.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import type { DeskChain } from "./desk-chain.ts";
 import type { PriceStop } from "./price/price-stop.ts";
@@ -134,7 +134,7 @@ export type Desk = {
 	 */
 	worthE18: (asset: { chainId: bigint; token: Hex; amount: Amount }) => bigint | undefined;
 	/** Returns how much of the order's input token the vault may hold, if limited. The order must be priceable. */
-	exposureLimit: (order: Order) => ExposureLimit | undefined;
+	holdingLimit: (order: Order) => HoldingLimit | undefined;
 	/**
 	 * Returns the ladders on which the swap puts volume: the token it sells, the one it buys, and the wrapped native
 	 * token if the route may buy it on the way. Where feeds alone give the price, volume does not move it; a sale there

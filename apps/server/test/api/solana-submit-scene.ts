@@ -95,7 +95,7 @@ export async function startSolanaSubmitScene() {
 		gasUsdCents: ({ wei }) =>
 			knobs.lamportsPerUsdCent === undefined ? wei * knobs.gasUsdCents : wei / knobs.lamportsPerUsdCent,
 		gasWei: () => 0n,
-		exposureLimit: () => undefined,
+		holdingLimit: () => undefined,
 		reprice: ({ delivery }) => {
 			if (knobs.isPriceGone || delivery.kind !== "inventory") return undefined;
 			const { amount } = delivery;

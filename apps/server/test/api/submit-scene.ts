@@ -69,7 +69,7 @@ export async function startSubmitScene() {
 		valueUsdCents: () => knobs.valueUsdCents,
 		gasUsdCents: ({ wei }) => wei * knobs.gasUsdCents,
 		gasWei: ({ gas }) => gas * knobs.feePerGas,
-		exposureLimit: ({ originChainId, inputToken }) =>
+		holdingLimit: ({ originChainId, inputToken }) =>
 			knobs.exposure === undefined
 				? undefined
 				: { chainId: Number(originChainId), token: fromWord(inputToken), amount: knobs.exposure },

@@ -64,7 +64,7 @@ export type SubmitDeps = {
 	sealKeys: SealKeys;
 	desk: Pick<
 		Desk,
-		"reprice" | "volumes" | "isPriceable" | "valueUsdCents" | "gasUsdCents" | "gasWei" | "exposureLimit"
+		"reprice" | "volumes" | "isPriceable" | "valueUsdCents" | "gasUsdCents" | "gasWei" | "holdingLimit"
 	>;
 	/** Says that prices of these chains are wanted, and waits a moment if they are old because nobody wanted them. */
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
@@ -316,7 +316,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 			countedOrders: unopened.map((other) => other.orderId),
 			limits: { ...unopenedLimits(config), reservationSeconds: limits.reservationSeconds },
 			// An order without a price is refused for that reason.
-			exposure: desk.isPriceable(order) ? desk.exposureLimit(order) : undefined,
+			holdingLimit: desk.isPriceable(order) ? desk.holdingLimit(order) : undefined,
 			attesters: isCrossChain ? attestersWanted(config, order) : undefined,
 			nowMs: nowMs(),
 		};

@@ -33,7 +33,7 @@ import {
 	type UnsettledGas,
 } from "../../money/unsettled-gas.ts";
 import type { AttestersWanted } from "../../swap/facts/attesters-wanted.ts";
-import type { ExposureLimit, Pair, Reservation, UnopenedLimits } from "../../swap/facts/reservation.ts";
+import type { HoldingLimit, Pair, Reservation, UnopenedLimits } from "../../swap/facts/reservation.ts";
 import type {
 	Delivery,
 	NetworkCost,
@@ -95,8 +95,8 @@ type Submission = {
 	/** Orders of the wallet that were already subtracted from its balance. */
 	countedOrders: readonly Hex[];
 	limits: UnopenedLimits & { reservationSeconds: Seconds };
-	/** Set if exposure to the input token is limited. */
-	exposure?: ExposureLimit | undefined;
+	/** Set if the amount of the input token that the vault may hold is limited. */
+	holdingLimit?: HoldingLimit | undefined;
 	/** The value up to which a deposit on the swap's origin need not be final for its delivery. Absent if all must be. */
 	unfinalUpToUsdCents?: UsdCents | undefined;
 	/** Set if attesters decide the order. */
@@ -297,7 +297,7 @@ async function insertSwap(
 		turn,
 		isOpened,
 		limits,
-		exposure,
+		holdingLimit,
 		nowMs,
 	}: Submission & {
 		reservation: Reservation | undefined;
@@ -373,14 +373,14 @@ async function insertSwap(
 			new Date(nowMs + limits.reservationSeconds * 1000),
 			...pairColumns(volumes),
 			volumes.map((volume) => volume.amount),
-			exposure?.amount,
+			holdingLimit?.amount,
 			swap.feeMillibps,
 			swap.trace,
 			turn,
 			limits.shareOfInventory,
 			sold,
-			exposure?.chainId,
-			exposure && hexToBytes(exposure.token),
+			holdingLimit?.chainId,
+			holdingLimit && hexToBytes(holdingLimit.token),
 			swap.networkCost && JSON.stringify(networkCostToJson(swap.networkCost)),
 			swap.order.topUp,
 		],

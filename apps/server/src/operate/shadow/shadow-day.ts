@@ -211,7 +211,7 @@ export function createShadowDay({
 		{ reserve, sold }: { reserve: Repriced; sold: bigint },
 	): string | undefined {
 		if (inventory.free(reserve) < reserve.amount) return "too little inventory";
-		const limit = desk.exposureLimit(order);
+		const limit = desk.holdingLimit(order);
 		const isOver = limit && inventory.held(limit) + sold + order.inputAmount > limit.amount;
 		return isOver ? "too much of the input is held" : undefined;
 	}

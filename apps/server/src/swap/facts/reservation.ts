@@ -15,7 +15,7 @@ export type Reservation = {
 };
 
 /** The most of a token that the vault takes in. */
-export type ExposureLimit = { chainId: number; token: Hex; amount: Amount };
+export type HoldingLimit = { chainId: number; token: Hex; amount: Amount };
 
 /** Limits on what may be reserved for an account's swaps that are not open yet. */
 export type UnopenedLimits = {
