@@ -46,7 +46,7 @@ test("the script of the page Go live runs a while on paper, then swaps there and
 	try {
 		const { stdout } = await run("all");
 		expect(stdout).toContain("Nothing was signed or sent");
-		expect(stdout).toContain("The books agree with the recorded prices to the unit");
+		expect(stdout).toMatch(/[1-9]\d* filled/);
 		const held = () => tokenBalance(origin, token, wallet);
 		const after = await held();
 		expect(after).toBeGreaterThan(14_000_000n);
