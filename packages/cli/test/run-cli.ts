@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { formatDeployment } from "@geoswap/protocol";
+import { afterAll } from "vitest";
 import type { Io } from "../src/io.ts";
 import { run } from "../src/run.ts";
 import { evmKey, pins, solanaKey } from "./fake-service.ts";
@@ -51,7 +52,7 @@ export async function runCli(
 }
 
 const roots: string[] = [];
-process.once("exit", () => {
+afterAll(() => {
 	for (const root of roots) rmSync(root, { recursive: true, force: true });
 });
 
