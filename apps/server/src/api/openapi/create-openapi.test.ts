@@ -17,19 +17,19 @@ import { routesWithoutParts } from "../../../test/api/routes-without-parts.ts";
 import { decodeWireTransaction } from "../../chain/solana/wallet/decode-wire-transaction.ts";
 import { verifyWalletSignature } from "../../chain/solana/wallet/verify-wallet-signature.ts";
 import { createOpenapi } from "./create-openapi.ts";
+import { errorExample, errorSchema } from "./error-schema.ts";
 import {
 	exampleSignedTransaction,
 	exampleSolanaOp,
 	exampleUnsignedTransaction,
-} from "./endpoints/example-solana-swap.ts";
+} from "./examples/example-solana-swap.ts";
 import {
 	exampleAuthorization,
 	exampleGeoOp,
 	exampleGeoOpHash,
 	exampleSignature,
 	exampleWallet,
-} from "./endpoints/example-swap.ts";
-import { errorExample, errorSchema } from "./error-schema.ts";
+} from "./examples/example-swap.ts";
 import type { Answer, Operation } from "./openapi-document.ts";
 
 const routes = routesWithoutParts();

@@ -1,7 +1,8 @@
-import type { RemovedWebhook } from "@geoswap/protocol";
+import { type RemovedWebhook, removedWebhookSchema } from "@geoswap/protocol";
 import { deleteWebhook as deleteRow } from "../../webhook/webhooks.ts";
 import type { Route } from "../http/route.ts";
-import { deleteWebhookDoc } from "../openapi/endpoints/delete-webhook.ts";
+import { exampleWebhookId } from "../openapi/examples/example-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import type { WebhookParts } from "./post-webhook.ts";
 import { fromWebhookId, noWebhook, toWebhookId } from "./webhook-id.ts";
 
@@ -19,3 +20,13 @@ export function deleteWebhook({ db }: Pick<WebhookParts, "db">): Route {
 		},
 	};
 }
+
+const deleteWebhookDoc: RouteDoc = {
+	id: "removeWebhook",
+	summary: "Remove a webhook",
+	description: "Nothing more is sent to it, not even events that wait for a retry.",
+	params: { webhookId: "The id of the webhook." },
+	response: removedWebhookSchema,
+	errors: ["NOT_FOUND"],
+	example: { params: { webhookId: exampleWebhookId }, response: { webhookId: exampleWebhookId } },
+};

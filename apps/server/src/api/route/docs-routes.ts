@@ -1,3 +1,5 @@
+import { SwapError } from "@geoswap/protocol";
+import * as z from "zod";
 import type { Route } from "../http/route.ts";
 import { createOpenapi } from "../openapi/create-openapi.ts";
 import { interfaceVersion } from "../openapi/interface-version.ts";
@@ -5,13 +7,9 @@ import { docsPage, errorPage, guidePage } from "../openapi/page/docs-page.ts";
 import { figuresPlace } from "../openapi/page/figures-section.ts";
 import { llmsFullText, llmsText } from "../openapi/page/llms-text.ts";
 import { type OwnExample, withOwnExamples } from "../openapi/page/own-examples.ts";
-import { readDocsFiles } from "../openapi/page/read-docs-files.ts";
-import { getAgentFiles } from "./get-agent-files.ts";
-import { getDocs } from "./get-docs.ts";
-import { getDocsPage } from "./get-docs-page.ts";
-import { getErrorPage } from "./get-error-page.ts";
-import { getOpenapi } from "./get-openapi.ts";
-import { getRoot } from "./get-root.ts";
+import { pageHeaders } from "../openapi/page/page-shell.ts";
+import { guidePages, readDocsFiles } from "../openapi/page/read-docs-files.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 
 /** Returns the endpoints that describe the interface: these routes, and themselves. All is created here, once. */
 export function docsRoutes(
@@ -32,14 +30,14 @@ export function docsRoutes(
 	const pages = [...errors].map(
 		([code, markdown]) => [code, errorPage({ code, markdown, version })] as const,
 	);
-	const guidePages = [...others].map(
+	const otherPages = [...others].map(
 		([name, markdown]) => [name, guidePage({ name, markdown, version })] as const,
 	);
 	const own: Route[] = [
 		getRoot(),
 		getOpenapi({ text: () => text }),
 		getDocs({ page: () => page.replace(figuresPlace, figures) }),
-		getDocsPage({ pages: new Map(guidePages) }),
+		getDocsPage({ pages: new Map(otherPages) }),
 		getErrorPage({ pages: new Map(pages) }),
 		...getAgentFiles({ skill, llms: llmsText(files), llmsFull: llmsFullText(files) }),
 	];
@@ -49,3 +47,201 @@ export function docsRoutes(
 	const page = example ? withOwnExamples(described, example) : described;
 	return own;
 }
+
+/** GET /SKILL.md, GET /llms.txt, GET /llms-full.txt: where agents and their models look first. */
+function getAgentFiles(texts: { skill: string; llms: string; llmsFull: string }): Route[] {
+	return [
+		route("/SKILL.md", { doc: getSkillDoc, contentType: "text/markdown; charset=utf-8", text: texts.skill }),
+		route("/llms.txt", { doc: getLlmsDoc, contentType: "text/plain; charset=utf-8", text: texts.llms }),
+		route("/llms-full.txt", {
+			doc: getLlmsFullDoc,
+			contentType: "text/plain; charset=utf-8",
+			text: texts.llmsFull,
+		}),
+	];
+}
+
+function route(
+	path: string,
+	{ doc, contentType, text }: { doc: RouteDoc; contentType: string; text: string },
+): Route {
+	return {
+		method: "GET",
+		path,
+		operation: undefined,
+		doc,
+		contentType,
+		headers: { "cache-control": "public, max-age=300" },
+		handle: async () => text,
+	};
+}
+
+const getSkillDoc: RouteDoc = {
+	id: "getSkill",
+	summary: "How to swap, as a skill for agents",
+	description:
+		"A file in the form of Agent Skills. Its commands, run one after the other, go from nothing to a settled swap.",
+	response: { contentType: "text/markdown", description: "The skill." },
+	errors: [],
+	example: { response: "---\nname: geoswap\n" },
+};
+
+const getLlmsDoc: RouteDoc = {
+	id: "getLlms",
+	summary: "Contents of the docs, for models",
+	description: "A list of the pages that this service serves, in the form of `llms.txt`.",
+	response: { contentType: "text/plain", description: "The list." },
+	errors: [],
+	example: { response: "# Geoswap\n" },
+};
+
+const getLlmsFullDoc: RouteDoc = {
+	id: "getLlmsFull",
+	summary: "The docs in one file, for models",
+	description: "The skill and all pages for writers of agents, as Markdown, without `conformance`.",
+	response: { contentType: "text/plain", description: "The pages." },
+	errors: [],
+	example: { response: "Page: /SKILL.md\n" },
+};
+
+/** GET /docs. */
+function getDocs({ page }: { page: () => string }): Route {
+	return {
+		method: "GET",
+		path: "/docs",
+		operation: undefined,
+		doc: getDocsDoc,
+		contentType: "text/html; charset=utf-8",
+		headers: pageHeaders,
+		handle: async () => page(),
+	};
+}
+
+const getDocsDoc: RouteDoc = {
+	id: "getDocs",
+	summary: "This interface, for people",
+	description: "An HTML page without scripts.",
+	response: { contentType: "text/html", description: "The page." },
+	errors: [],
+	example: { response: "<!doctype html>" },
+};
+
+/** GET /docs/{page}: the pages that the guide links to. */
+function getDocsPage({ pages }: { pages: ReadonlyMap<string, string> }): Route {
+	return {
+		method: "GET",
+		path: "/docs/:page",
+		operation: undefined,
+		doc: getDocsPageDoc,
+		contentType: "text/html; charset=utf-8",
+		headers: pageHeaders,
+		async handle({ params }) {
+			const page = pages.get(params.page ?? "");
+			if (page === undefined) throw new SwapError("NOT_FOUND", undefined);
+			return page;
+		},
+	};
+}
+
+const getDocsPageDoc: RouteDoc = {
+	id: "getDocsPage",
+	summary: "More about this interface",
+	description: `An HTML page of the docs. \`agents\` lists the ways to use this service; \`signing\` explains how to compute what a wallet signs, so that nobody signs blindly;
+\`conformance\` lists every rule of this interface with the tests that prove it.`,
+	params: { page: `One of ${guidePages.map((page) => `\`${page}\``).join(", ")}.` },
+	response: { contentType: "text/html", description: "The page." },
+	errors: ["NOT_FOUND"],
+	example: { params: { page: "signing" }, response: "<!doctype html>" },
+};
+
+/** GET /docs/errors/{code}. */
+function getErrorPage({ pages }: { pages: ReadonlyMap<string, string> }): Route {
+	return {
+		method: "GET",
+		path: "/docs/errors/:code",
+		operation: undefined,
+		doc: getErrorPageDoc,
+		contentType: "text/html; charset=utf-8",
+		headers: pageHeaders,
+		async handle({ params }) {
+			const page = pages.get(params.code ?? "");
+			if (page === undefined) throw new SwapError("NOT_FOUND", undefined);
+			return page;
+		},
+	};
+}
+
+const getErrorPageDoc: RouteDoc = {
+	id: "getErrorPage",
+	summary: "What an error means",
+	description: "An HTML page: what happened, why it happens, and what to do.",
+	params: { code: "The `code` of an error." },
+	response: { contentType: "text/html", description: "The page." },
+	errors: ["NOT_FOUND"],
+	example: { params: { code: "NO_ROUTE" }, response: "<!doctype html>" },
+};
+
+/** GET /openapi.json. */
+function getOpenapi({ text }: { text: () => string }): Route {
+	return {
+		method: "GET",
+		path: "/openapi.json",
+		operation: undefined,
+		doc: getOpenapiDoc,
+		contentType: "application/json; charset=utf-8",
+		headers: { "cache-control": "public, max-age=300" },
+		handle: async () => text(),
+	};
+}
+
+const getOpenapiDoc: RouteDoc = {
+	id: "getOpenapi",
+	summary: "This interface, for programs",
+	description: "The OpenAPI 3.1 document, from which clients and tests can be generated.",
+	response: z.looseObject({
+		openapi: z.string().describe("The version of OpenAPI."),
+		info: z
+			.looseObject({
+				title: z.string().describe("The interface's name."),
+				version: z.string().describe("The interface's version."),
+			})
+			.describe("About the interface."),
+		paths: z.looseObject({}).describe("Every endpoint, by path."),
+	}),
+	errors: [],
+	example: {
+		response: { openapi: "3.1.0", info: { title: "Geoswap", version: interfaceVersion }, paths: {} },
+	},
+};
+
+/** A browser is redirected to the docs; a person with curl reads where they are. */
+const rootPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta http-equiv="refresh" content="0; url=/docs">
+<title>Geoswap</title>
+<p>This is a Geoswap service. Its interface is described at <a href="/docs">/docs</a>, for a machine at <a href="/openapi.json">/openapi.json</a>, for an agent at <a href="/SKILL.md">/SKILL.md</a> and <a href="/llms.txt">/llms.txt</a>.</p>
+</html>
+`;
+
+/** GET /. */
+function getRoot(): Route {
+	return {
+		method: "GET",
+		path: "/",
+		operation: undefined,
+		doc: getRootDoc,
+		contentType: "text/html; charset=utf-8",
+		headers: pageHeaders,
+		handle: async () => rootPage,
+	};
+}
+
+const getRootDoc: RouteDoc = {
+	id: "getRoot",
+	summary: "Redirect to the docs",
+	description: "An HTML page that sends a browser to `/docs`.",
+	response: { contentType: "text/html", description: "The page." },
+	errors: [],
+	example: { response: "<!doctype html>" },
+};

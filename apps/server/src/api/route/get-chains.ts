@@ -1,5 +1,9 @@
-import type { ChainEntry, ChainsResponse } from "@geoswap/protocol";
-import { solanaNativeToken } from "@geoswap/protocol";
+import {
+	type ChainEntry,
+	type ChainsResponse,
+	chainsResponseSchema,
+	solanaNativeToken,
+} from "@geoswap/protocol";
 import { zeroAddress } from "viem";
 import { type EvmChainConfig, isOfferedTo, type SolanaChainConfig } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
@@ -7,7 +11,8 @@ import { configuredAssets } from "../../config/configured-assets.ts";
 import type { Desk } from "../../desk/desk.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import type { Route } from "../http/route.ts";
-import { getChainsDoc } from "../openapi/endpoints/get-chains.ts";
+import { exampleGeoOp, exampleIntent, exampleTypedDelegate } from "../openapi/examples/example-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 
 /** GET /chains: the chains on which swaps begin and end, and what is deployed there. */
 export function getChains({
@@ -85,3 +90,49 @@ export function getChains({
 		return { live: assets.some((asset) => asset.chainId === chainId && desk.isLive(asset)) };
 	}
 }
+
+const getChainsDoc: RouteDoc = {
+	id: "getChains",
+	summary: "List chains",
+	description:
+		"Every chain that swaps can start or end on. `live` is false while the chain's prices are missing or uncertain; a quote is then refused with `NO_ROUTE` and the reason `paused`. Compare the contracts with the published deployment file, and pin that file. Pinning this answer would protect you from nothing, since it comes from the server itself.",
+	response: chainsResponseSchema,
+	errors: [],
+	example: {
+		response: {
+			chains: [
+				{
+					chainId: exampleIntent.originChain,
+					name: "Base",
+					kind: "evm",
+					nativeToken: "0x0000000000000000000000000000000000000000",
+					settlementToken: exampleIntent.inputToken,
+					contracts: {
+						delegate: exampleGeoOp.delegate,
+						typedDelegate: exampleTypedDelegate,
+						escrow: "0xEC31031E3E13a87D889F0b6Dbcf000FB8c099AE9",
+						vault: "0x4491B5017B969acE7C359d286403E9ca5921A201",
+						attesterSet: exampleGeoOp.order.attesterSet,
+					},
+					openSeconds: 300,
+					finalitySeconds: 1200,
+					live: true,
+				},
+				{
+					chainId: 792703809,
+					name: "Solana",
+					kind: "solana",
+					nativeToken: "11111111111111111111111111111111",
+					settlementToken: "EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGkZwyTDt1v",
+					contracts: {
+						escrow: "5CPddNSuBnwDqUjPwf2yeFBoYv5prWJAL6er4fA6Au77",
+						vault: "ESSsj9MDeVHg23SUt2aAdD8cMPc1Vnkwpt4jUhcNHa8j",
+					},
+					openSeconds: 180,
+					finalitySeconds: 20,
+					live: true,
+				},
+			],
+		},
+	},
+};

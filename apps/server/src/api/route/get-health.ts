@@ -1,5 +1,6 @@
+import * as z from "zod";
 import type { Route } from "../http/route.ts";
-import { getHealthDoc } from "../openapi/endpoints/get-health.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 
 /** GET /health: tells that the process answers. It does not report dependencies: a restart would not fix those. */
 export function getHealth(): Route {
@@ -12,3 +13,13 @@ export function getHealth(): Route {
 		handle: async () => ({ status: "ok" }),
 	};
 }
+
+const getHealthDoc: RouteDoc = {
+	id: "getHealth",
+	summary: "Whether the process answers",
+	description: `For a supervisor that restarts processes. The answer does not depend on other services, since a restart would not fix
+those: see [ready](#getReady).`,
+	response: z.object({ status: z.literal("ok").describe("The process answers.") }),
+	errors: [],
+	example: { response: { status: "ok" } },
+};

@@ -1,8 +1,8 @@
-import { type Milliseconds, type ReadyResponse, SwapError } from "@geoswap/protocol";
+import { type Milliseconds, type ReadyResponse, readyResponseSchema, SwapError } from "@geoswap/protocol";
 import type { Log } from "../../telemetry/log.ts";
 import { within } from "../../telemetry/within.ts";
 import type { Route } from "../http/route.ts";
-import { getReadyDoc } from "../openapi/endpoints/get-ready.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 
 /** A dependency that requests may need. */
 export type ReadyCheck = {
@@ -136,3 +136,31 @@ function notReadyError(notReady: Problem[]): SwapError<"UPSTREAM_UNAVAILABLE"> {
 		},
 	);
 }
+
+const getReadyDoc: RouteDoc = {
+	id: "getReady",
+	summary: "Whether requests should be sent here",
+	description: `For a load balancer, and for people who want to know what does not work. \`503 UPSTREAM_UNAVAILABLE\` means that this
+process should get no requests: it is stopping, or it has just started and has not yet reached its database or priced a chain.
+\`details.notReady\` names what it waits for. Once the process is up, it answers 200 until it stops. If a part does not work, the
+status is \`degraded\`, and the checks say which part. Results are up to 250 ms old.`,
+	response: readyResponseSchema,
+	errors: ["UPSTREAM_UNAVAILABLE"],
+	example: {
+		response: {
+			status: "degraded",
+			checks: [
+				{ name: "database", ready: true },
+				{ name: "redis", ready: true },
+				{ name: "engine", ready: true },
+				{ name: "prices of Base (8453)", ready: true },
+				{
+					name: "assets of Base (8453)",
+					ready: false,
+					problem: "not quoted: ETH, because the feed of ETH is stale",
+				},
+				{ name: "worker on Base (8453)", ready: true },
+			],
+		},
+	},
+};

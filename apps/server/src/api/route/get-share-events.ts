@@ -3,8 +3,10 @@ import type { Database } from "../../database/database.ts";
 import { parseCursor } from "../event/event-cursor.ts";
 import { openStream, type StreamParts } from "../event/open-stream.ts";
 import type { EventStream, Route } from "../http/route.ts";
-import { getShareEventsDoc } from "../openapi/endpoints/get-share-events.ts";
+import { exampleShare } from "../openapi/examples/example-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { readSharedSwap } from "../share/shares.ts";
+import { shareParams } from "./get-share-page.ts";
 
 /**
  * GET /s/{share}/events: tells the page that it has changed. All viewers of an account's swaps together have as many
@@ -36,3 +38,20 @@ export function getShareEvents({ db, ...parts }: StreamParts & { db: Database })
 function withoutData(text: string): string {
 	return text.replace(/^data: .*$/m, "data: {}");
 }
+
+const getShareEventsDoc: RouteDoc = {
+	id: "getShareEvents",
+	summary: "Learn when a shared swap changes",
+	description: `A stream of server-sent events: one whenever the swap has changed, and \`end\` when it has ended. The events say nothing else. Read the
+page again.`,
+	params: shareParams,
+	response: {
+		contentType: "text/event-stream",
+		description: "The events, until the swap or the stream ends.",
+	},
+	errors: ["NOT_FOUND", "UPSTREAM_UNAVAILABLE"],
+	example: {
+		params: { share: exampleShare },
+		response: "id: 0-41\ndata: {}\n\nevent: end\ndata: {}\n\n",
+	},
+};

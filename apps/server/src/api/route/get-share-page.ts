@@ -4,7 +4,8 @@ import type { Database } from "../../database/database.ts";
 import type { Fact } from "../../swap/decide/decision.ts";
 import { type ChainPace, isStuckSwap } from "../../swap/record/stuck-swaps.ts";
 import type { Route } from "../http/route.ts";
-import { getSharePageDoc } from "../openapi/endpoints/get-share-page.ts";
+import { exampleShare } from "../openapi/examples/example-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { shareErrorPage } from "../share/share-error-page.ts";
 import { sharePage } from "../share/share-page.ts";
 import { shareHeaders } from "../share/share-shell.ts";
@@ -55,3 +56,16 @@ async function readFact(db: Database, id: SwapUuid): Promise<Fact | undefined> {
 	const { rows } = await db.query<{ fact: Fact | null }>("select fact from waits where swap_id = $1", [id]);
 	return rows[0]?.fact ?? undefined;
 }
+
+export const shareParams = { share: "The `token` that the creation of the link returned." };
+
+const getSharePageDoc: RouteDoc = {
+	id: "getSharePage",
+	summary: "The page of a shared swap",
+	description: `An HTML page about one swap, for whoever has the link: how it is doing, where the money is, what was agreed, and what was
+proved. It updates itself. A link that was revoked, and one that never existed, are 404.`,
+	params: shareParams,
+	response: { contentType: "text/html", description: "The page." },
+	errors: ["NOT_FOUND", "UPSTREAM_UNAVAILABLE"],
+	example: { params: { share: exampleShare }, response: "<!doctype html>" },
+};

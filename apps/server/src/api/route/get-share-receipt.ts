@@ -1,8 +1,12 @@
+import { receiptResponseSchema } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import type { Route } from "../http/route.ts";
-import { getShareReceiptDoc } from "../openapi/endpoints/get-share-receipt.ts";
+import { exampleShare } from "../openapi/examples/example-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { readSharedSwap } from "../share/shares.ts";
 import type { Receipts } from "../status/create-receipts.ts";
+import { getReceiptDoc } from "./get-receipt.ts";
+import { shareParams } from "./get-share-page.ts";
 
 /** GET /s/{share}/receipt: the swap's signed receipt, for whoever has the link. */
 export function getShareReceipt({ db, receipts }: { db: Database; receipts: Pick<Receipts, "of"> }): Route {
@@ -16,3 +20,13 @@ export function getShareReceipt({ db, receipts }: { db: Database; receipts: Pick
 		handle: async ({ params }) => receipts.of(await readSharedSwap(db, params.share ?? "")),
 	};
 }
+
+const getShareReceiptDoc: RouteDoc = {
+	id: "getShareReceipt",
+	summary: "Get the signed receipt of a shared swap",
+	description: "The same receipt as `GET /swaps/{swapId}/receipt` returns, for whoever has the link.",
+	params: shareParams,
+	response: receiptResponseSchema,
+	errors: ["NOT_FOUND", "RECEIPTS_NOT_OFFERED", "SWAP_NOT_ENDED", "UPSTREAM_UNAVAILABLE"],
+	example: { params: { share: exampleShare }, response: getReceiptDoc.example.response },
+};

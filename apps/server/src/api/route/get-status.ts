@@ -5,6 +5,7 @@ import {
 	SwapError,
 	type SwapUuid,
 	statusQuerySchema,
+	statusResponseSchema,
 } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
@@ -14,7 +15,8 @@ import type { Route } from "../http/route.ts";
 import type { Account } from "../key/api-keys.ts";
 import type { HeldCalls } from "../key/held-calls.ts";
 import type { RateLimits } from "../key/rate-limits.ts";
-import { getStatusDoc } from "../openapi/endpoints/get-status.ts";
+import { exampleStatus, exampleSwapId } from "../openapi/examples/example-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { type AnswerParts, swapAnswer } from "../status/swap-answer.ts";
 import type { SwapListener } from "../status/swap-listener.ts";
 import { createSwapReader } from "../status/swap-reader.ts";
@@ -99,3 +101,30 @@ export function getStatus({
 		},
 	};
 }
+
+const getStatusDoc: RouteDoc = {
+	id: "getStatus",
+	summary: "Follow a swap",
+	description: `Returns how far the swap is, and where the money is. The call is held until the status is terminal or \`wait\` seconds
+have passed; then it answers with the latest known state. Ask again as soon as it answers: there is no need to sleep in between.
+
+| \`status\` | means |
+|---|---|
+| \`pending\` | the swap is under way |
+| \`settled\` | the recipient has what was promised |
+| \`failed\` | nothing was taken, and nothing can be |
+| \`refunded\` | the whole input is back in the wallet, same token, same amount |
+
+A terminal status never changes. A key can hold only a limited number of calls at once. A call above the limit is answered at
+once, with \`held: false\` and the header \`Retry-After: 1\`: wait that many seconds before you ask again.`,
+	params: { swapId: "The id that submit returned." },
+	query: statusQuerySchema,
+	response: statusResponseSchema,
+	mayAskToWait: true,
+	errors: ["SWAP_NOT_FOUND"],
+	example: {
+		params: { swapId: exampleSwapId },
+		query: { wait: "15" },
+		response: exampleStatus,
+	},
+};

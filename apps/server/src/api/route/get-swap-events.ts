@@ -3,7 +3,8 @@ import type { Database } from "../../database/database.ts";
 import { parseCursor } from "../event/event-cursor.ts";
 import { openStream, type StreamParts } from "../event/open-stream.ts";
 import type { Route } from "../http/route.ts";
-import { getSwapEventsDoc } from "../openapi/endpoints/get-swap-events.ts";
+import { exampleEventStream, exampleStatus, exampleSwapId } from "../openapi/examples/example-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { createSwapReader } from "../status/swap-reader.ts";
 
 /** GET /swaps/{swapId}/events: what happens to one swap, from its submit to its end, as server-sent events. */
@@ -26,3 +27,21 @@ export function getSwapEvents({ db, ...parts }: StreamParts & { db: Database }):
 		},
 	};
 }
+
+const getSwapEventsDoc: RouteDoc = {
+	id: "getSwapEvents",
+	summary: "Follow a swap without polling",
+	description: `A stream of server-sent events like \`GET /events\`, about one swap. It begins with the swap's first event, or after the event in
+\`Last-Event-ID\`. After the last event of a swap that has ended, the stream has an event \`end\`, whose data is the swap's final
+status, and ends. Do not open it again then.`,
+	params: { swapId: "The id that submit returned." },
+	response: {
+		contentType: "text/event-stream",
+		description: "The events, until the swap or the stream ends.",
+	},
+	errors: ["SWAP_NOT_FOUND"],
+	example: {
+		params: { swapId: exampleSwapId },
+		response: `${exampleEventStream}event: end\ndata: ${JSON.stringify(exampleStatus)}\n\n`,
+	},
+};

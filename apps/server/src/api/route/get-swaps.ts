@@ -7,6 +7,7 @@ import {
 	type SwapUuid,
 	solanaChainId,
 	swapsQuerySchema,
+	swapsResponseSchema,
 	toWord,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
@@ -14,7 +15,8 @@ import type { SealKeys } from "../../config/seal-keys.ts";
 import type { Database } from "../../database/database.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
-import { getSwapsDoc } from "../openapi/endpoints/get-swaps.ts";
+import { exampleStatus, exampleWallet } from "../openapi/examples/example-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { openToken } from "../seal/open-token.ts";
 import { sealToken } from "../seal/seal-token.ts";
 import { createKeyedLimiter } from "../status/keyed-limiter.ts";
@@ -121,3 +123,20 @@ function walletWord(text: string | undefined): Hex | undefined {
 	const message = "must be an EVM address with the right checksum, or a Solana address";
 	throw new SwapError("INVALID_REQUEST", { issues: [{ path: "wallet", message }] });
 }
+
+const getSwapsDoc: RouteDoc = {
+	id: "listSwaps",
+	summary: "List the account's swaps",
+	description:
+		"All swaps of the key's account, most recently quoted first. Ask again with `nextCursor` until a page has none. A page may have fewer than `limit` swaps, or none, because one call looks back over about half a year; only the last page has no `nextCursor`. Every swap that existed when the first page was requested is listed exactly once, even if others are submitted meanwhile; a newer swap may or may not be listed. With `status`, a page has the swaps that have this status when the page is requested; `wallet`, `from` and `to` narrow it to one wallet and to swaps quoted in a time. A cursor that was altered, or that belongs to another account or to other filters, is `INVALID_REQUEST`. This call is never held: wait for a swap with `GET /swap/status/{swapId}`.",
+	query: swapsQuerySchema,
+	response: swapsResponseSchema,
+	errors: ["INVALID_REQUEST"],
+	example: {
+		query: { limit: "1", status: "settled", wallet: exampleWallet, from: "2026-06-01T00:00:00.000Z" },
+		response: {
+			swaps: [exampleStatus],
+			nextCursor: "eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0..c2VhbGVk.Y3Vyc29y",
+		},
+	},
+};

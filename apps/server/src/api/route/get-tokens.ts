@@ -4,6 +4,7 @@ import {
 	type TokenEntry,
 	type TokensResponse,
 	tokensQuerySchema,
+	tokensResponseSchema,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { isOfferedTo } from "../../config/chain-config.ts";
@@ -13,7 +14,8 @@ import type { Desk } from "../../desk/desk.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
-import { getTokensDoc } from "../openapi/endpoints/get-tokens.ts";
+import { exampleIntent } from "../openapi/examples/example-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 
 /** GET /tokens?chainId=: the tokens that can be swapped, on one chain or on all. */
 export function getTokens({
@@ -64,3 +66,42 @@ export function getTokens({
 function formatUsd(usd: number): string {
 	return usd.toFixed(6).replace(/0{1,4}$/, "");
 }
+
+const getTokensDoc: RouteDoc = {
+	id: "getTokens",
+	summary: "List tokens",
+	description:
+		"The tokens of one chain or of all chains. Each token that is `live` can be swapped into every other one that is. `POST /swap/quote` takes `address` as `inputToken` and `outputToken`. A `chainId` that is not offered is `INVALID_REQUEST`, which lists the chains that are.",
+	query: tokensQuerySchema,
+	response: tokensResponseSchema,
+	errors: ["INVALID_REQUEST"],
+	example: {
+		query: { chainId: String(exampleIntent.originChain) },
+		response: {
+			tokens: [
+				{
+					chainId: exampleIntent.originChain,
+					symbol: "USDC",
+					decimals: 6,
+					kind: "stable",
+					native: false,
+					address: exampleIntent.inputToken,
+					live: true,
+					minimumUsd: "1.00",
+					maximumUsd: "250000.00",
+				},
+				{
+					chainId: exampleIntent.originChain,
+					symbol: "ETH",
+					decimals: 18,
+					kind: "volatile",
+					native: true,
+					address: "0x0000000000000000000000000000000000000000",
+					live: true,
+					minimumUsd: "1.00",
+					maximumUsd: "250000.00",
+				},
+			],
+		},
+	},
+};

@@ -2,8 +2,10 @@ import {
 	authorizationSchema,
 	type BuildResponse,
 	buildRequestSchema,
+	buildResponseSchema,
 	fromWord,
 	type GeoOp,
+	geoOpSchema,
 	type Milliseconds,
 	type Order,
 	orderDigest,
@@ -23,7 +25,15 @@ import type { Database } from "../../database/database.ts";
 import type { SealedQuote } from "../../desk/sealed-quote.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
-import { postBuildGeoOpDoc } from "../openapi/endpoints/post-build-geo-op.ts";
+import {
+	exampleAuthorization,
+	exampleGeoOp,
+	exampleGeoOpHash,
+	exampleOpToken,
+	exampleQuoteToken,
+} from "../openapi/examples/example-swap.ts";
+import { orderFieldsSchema } from "../openapi/order-fields.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { checkContracts } from "../origin/check-contracts.ts";
 import { checkMandateUse } from "../origin/check-mandate.ts";
 import { checkOrigin } from "../origin/check-origin.ts";
@@ -113,3 +123,43 @@ function readableOp(order: Order, { delegate }: Pick<SealedOp, "delegate">): Geo
 		typedData: orderTypedDataToJson(order),
 	};
 }
+
+const postBuildGeoOpDoc: RouteDoc = {
+	id: "buildGeoOp",
+	summary: "Build a swap from an EVM chain",
+	description: `Turns a quote into the 32 bytes to sign. The service reads the wallet and simulates the op. An op that would fail
+is refused here, before anything is signed.
+
+\`geoOp\` holds everything that the hash is computed from. The SDK's \`verifyAndSign\` computes the hash
+again, and compares the order with what you asked for.
+
+**Next:** sign \`geoOp.typedData\` with \`eth_signTypedData_v4\`, or \`geoOpHash\` with \`personal_sign\` over its raw 32 bytes, and
+[submit](#submit) the signature before \`expiresAt\`. A wallet that signs typed data can show what it signs.
+After \`NEEDS_DELEGATION\` or \`INVALID_AUTHORIZATION\` the same quote can be built again until it expires.`,
+	body: buildRequestSchema.extend({
+		authorization: authorizationSchema
+			.nullish()
+			.describe(
+				"A signed EIP-7702 authorization, for a wallet that is not delegated yet, or that is to be delegated to the other of our two contracts. Ignored if the wallet has that delegation. Numbers may be JSON numbers, or decimal or `0x` strings. Other fields, such as `v`, are ignored.",
+			),
+	}),
+	response: buildResponseSchema.extend({
+		geoOp: geoOpSchema
+			.extend({ order: orderFieldsSchema })
+			.describe("Everything that the hash is computed from. Check it before signing."),
+	}),
+	errors: [
+		...(["INVALID_TOKEN", "QUOTE_EXPIRED", "UNSUPPORTED_DELEGATION", "NEEDS_DELEGATION"] as const),
+		...(["INVALID_AUTHORIZATION", "INSUFFICIENT_BALANCE", "SIMULATION_FAILED", "NO_ROUTE"] as const),
+		...(["MANDATE_ENDED", "MANDATE_EXCEEDED"] as const),
+	],
+	example: {
+		body: { geoQuoteToken: exampleQuoteToken, authorization: exampleAuthorization },
+		response: {
+			geoOpHash: exampleGeoOpHash,
+			geoOpToken: exampleOpToken,
+			expiresAt: "2026-06-01T12:01:30.000Z",
+			geoOp: exampleGeoOp,
+		},
+	},
+};

@@ -1,6 +1,7 @@
 import {
 	type BuildSolanaResponse,
 	buildRequestSchema,
+	buildSolanaResponseSchema,
 	fromSolanaWord,
 	type Milliseconds,
 	type Order,
@@ -13,7 +14,9 @@ import {
 	type SolanaOp,
 	SwapError,
 	type SwapUuid,
+	solanaOpSchema,
 } from "@geoswap/protocol";
+import * as z from "zod";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
 import { readHeight } from "../../chain/solana/read/read-height.ts";
@@ -26,7 +29,14 @@ import { solanaTransactions } from "../../desk/network-cost.ts";
 import type { SealedQuote } from "../../desk/sealed-quote.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
-import { postBuildSolanaTxDoc } from "../openapi/endpoints/post-build-solana-tx.ts";
+import {
+	exampleSolanaOp,
+	exampleSolanaOpToken,
+	exampleSolanaQuoteToken,
+	exampleUnsignedTransaction,
+} from "../openapi/examples/example-solana-swap.ts";
+import { orderFieldsSchema } from "../openapi/order-fields.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { checkSimulation } from "../origin/check-simulation.ts";
 import { checkSolanaBalance } from "../origin/check-solana-balance.ts";
 import { readSolanaAvailable } from "../origin/read-solana-available.ts";
@@ -152,3 +162,34 @@ function readableOp(order: Order, op: SealedSolanaOp, message: Uint8Array): Sola
 		message: toBase64(message),
 	};
 }
+
+const postBuildSolanaTxDoc: RouteDoc = {
+	id: "buildSolanaTx",
+	summary: "Build a swap from Solana",
+	description: `Turns a quote into an unsigned v0 transaction. The service pays its fee and signs it first; the wallet is its
+second signer. There is nothing to delegate on Solana.
+
+\`geoOp\` holds everything that the transaction is built from. The SDK's \`verifyAndSignSolana\` rebuilds its bytes before it
+signs.
+
+**Next:** sign the bytes unchanged with the wallet's key, and [submit-solana](#submitSolana) the transaction
+before \`expiresAt\`: a blockhash lives about a minute.`,
+	body: buildRequestSchema.extend({
+		authorization: z.unknown().optional().describe("Ignored."),
+	}),
+	response: buildSolanaResponseSchema.extend({
+		geoOp: solanaOpSchema
+			.extend({ order: orderFieldsSchema })
+			.describe("Everything that the transaction is built from. Check it before signing."),
+	}),
+	errors: ["INVALID_TOKEN", "QUOTE_EXPIRED", "INSUFFICIENT_BALANCE", "SIMULATION_FAILED", "NO_ROUTE"],
+	example: {
+		body: { geoQuoteToken: exampleSolanaQuoteToken },
+		response: {
+			unsignedTransaction: exampleUnsignedTransaction,
+			geoOpToken: exampleSolanaOpToken,
+			expiresAt: "2026-06-01T12:00:52.310Z",
+			geoOp: exampleSolanaOp,
+		},
+	},
+};

@@ -1,4 +1,4 @@
-import { type QuoteResponse, quoteRequestSchema, toSwapId } from "@geoswap/protocol";
+import { type QuoteResponse, quoteRequestSchema, quoteResponseSchema, toSwapId } from "@geoswap/protocol";
 import { mandateShape } from "../../chain/evm/wallet/mandate-shape.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
 import type { Desk } from "../../desk/desk.ts";
@@ -7,7 +7,13 @@ import { discountedFee } from "../../desk/discount/fee-tier.ts";
 import { sealedQuote } from "../../desk/sealed-quote.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
-import { postQuoteDoc } from "../openapi/endpoints/post-quote.ts";
+import {
+	exampleIntent,
+	exampleQuoteToken,
+	exampleSwapId,
+	exampleWallet,
+} from "../openapi/examples/example-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { checkMandate, sealedMandate } from "../origin/check-mandate.ts";
 import type { DelegatedWallets } from "../origin/delegated-wallets.ts";
 import { sealToken } from "../seal/seal-token.ts";
@@ -94,3 +100,37 @@ export function postQuote({
 		},
 	};
 }
+
+const postQuoteDoc: RouteDoc = {
+	id: "quote",
+	summary: "Price a swap",
+	description: `Prices a swap and seals all of its terms into \`geoQuoteToken\`. Nothing is reserved and no chain is asked: the
+build call is the first to read the wallet's balance.
+
+A quote expires after 30 seconds. Build it at once, and do not cache quotes: request a new one. Unknown fields are refused,
+since a misspelt field could cost money.
+
+**Next:** the build call that \`origin\` names: [build-geo-op](#buildGeoOp) or [build-solana-tx](#buildSolanaTx).`,
+	body: quoteRequestSchema,
+	response: quoteResponseSchema,
+	errors: ["NO_ROUTE", "NEEDS_LARGER_SIZE", "INVALID_MANDATE", "MANDATE_ENDED", "OUTSIDE_MANDATE"],
+	example: {
+		body: exampleIntent,
+		response: {
+			geoQuoteToken: exampleQuoteToken,
+			expiresAt: "2026-06-01T12:00:30.000Z",
+			origin: "evm",
+			output: "9980998",
+			minOutput: "9931093",
+			feeBps: 12.5,
+			inputUsd: "10.00",
+			outputUsd: "9.98",
+			priceImpactBps: -20,
+			swapId: exampleSwapId,
+			recipient: exampleWallet,
+			slippageBps: 50,
+			etaSeconds: 16,
+			summary: "10 USDC on Base -> about 9.98099 USDC on Optimism",
+		},
+	},
+};

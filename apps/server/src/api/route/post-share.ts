@@ -1,8 +1,17 @@
-import { fromSwapId, type ShareResponse, SwapError, type SwapUuid, toSwapId } from "@geoswap/protocol";
+import {
+	fromSwapId,
+	type ShareResponse,
+	SwapError,
+	type SwapUuid,
+	shareResponseSchema,
+	toSwapId,
+} from "@geoswap/protocol";
+import * as z from "zod";
 import type { Database, DatabasePool } from "../../database/database.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 import type { Route, RouteRequest } from "../http/route.ts";
-import { postShareDoc } from "../openapi/endpoints/post-share.ts";
+import { exampleShare, exampleSwapId } from "../openapi/examples/example-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { newShareToken } from "../share/share-token.ts";
 import { insertShare } from "../share/shares.ts";
 
@@ -46,3 +55,24 @@ export async function readOwnSwapId(
 	if (swap?.accountId !== accountId) throw new SwapError("SWAP_NOT_FOUND", undefined);
 	return swap.id;
 }
+
+const postShareDoc: RouteDoc = {
+	id: "shareSwap",
+	summary: "Create a link to a page of a swap",
+	description: `Returns the address of a page for people: it shows what is happening with the money, live, and what was proved. Whoever has the
+address sees the page, without a key. Each call makes another link, because the service stores only a hash of it. A swap can have
+20 links; one more replaces the oldest. \`DELETE /swaps/{swapId}/share\` revokes them. The body is an empty object.`,
+	params: { swapId: "The id that submit returned." },
+	body: z.object({}),
+	response: shareResponseSchema,
+	errors: ["SWAP_NOT_FOUND"],
+	example: {
+		params: { swapId: exampleSwapId },
+		body: {},
+		response: {
+			swapId: exampleSwapId,
+			url: `https://swaps.example/s/${exampleShare}`,
+			token: exampleShare,
+		},
+	},
+};

@@ -1,11 +1,16 @@
-import { openTransaction, orderId, submitSolanaRequestSchema } from "@geoswap/protocol";
+import { openTransaction, orderId, submitResponseSchema, submitSolanaRequestSchema } from "@geoswap/protocol";
 import { wasOpened } from "../../chain/solana/program/was-opened.ts";
 import { readHeight } from "../../chain/solana/read/read-height.ts";
 import { simulateTransaction } from "../../chain/solana/send/simulate-transaction.ts";
 import { checkSignedTransaction } from "../../chain/solana/wallet/check-signed-transaction.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
-import { postSubmitSolanaDoc } from "../openapi/endpoints/post-submit-solana.ts";
+import {
+	exampleSignedTransaction,
+	exampleSolanaOpToken,
+	exampleSolanaSwapId,
+} from "../openapi/examples/example-solana-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { checkSimulation } from "../origin/check-simulation.ts";
 import { checkSolanaBalance } from "../origin/check-solana-balance.ts";
 import { readSolanaAvailable } from "../origin/read-solana-available.ts";
@@ -72,3 +77,24 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 	};
 	return submitRoute(origin, deps);
 }
+
+const postSubmitSolanaDoc: RouteDoc = {
+	id: "submitSolana",
+	summary: "Submit a swap from Solana",
+	description: `Takes the transaction that the wallet signed, adds the fee payer's signature, and sends it. It must be the
+transaction that was built, byte for byte: a wallet that changes what it signs cannot be used.
+
+**Once per quote**, as with [submit](#submit): sending the same request again returns the existing swap.
+
+**Next:** [poll the status](#getStatus) until it is terminal.`,
+	body: submitSolanaRequestSchema,
+	response: submitResponseSchema,
+	errors: [
+		...(["INVALID_SIGNATURE", "TRANSACTION_CHANGED", "INVALID_TOKEN", "OP_EXPIRED"] as const),
+		...(["INSUFFICIENT_BALANCE", "SIMULATION_FAILED", "LIQUIDITY_CHANGED", "NO_ROUTE"] as const),
+	],
+	example: {
+		body: { geoOpToken: exampleSolanaOpToken, signedTransaction: exampleSignedTransaction },
+		response: { swapId: exampleSolanaSwapId, status: "pending" },
+	},
+};

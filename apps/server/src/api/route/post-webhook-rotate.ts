@@ -1,8 +1,10 @@
-import { type Milliseconds, type RotatedWebhook, SwapError } from "@geoswap/protocol";
+import { type Milliseconds, type RotatedWebhook, rotatedWebhookSchema, SwapError } from "@geoswap/protocol";
+import * as z from "zod";
 import { newWebhookSecret, sealSecret } from "../../webhook/webhook-secret.ts";
 import { rotateWebhook } from "../../webhook/webhooks.ts";
 import type { Route } from "../http/route.ts";
-import { postWebhookRotateDoc } from "../openapi/endpoints/post-webhook-rotate.ts";
+import { exampleWebhookId, exampleWebhookSecret } from "../openapi/examples/example-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { expectWebhookKeys, type WebhookParts } from "./post-webhook.ts";
 import { fromWebhookId, noWebhook, toWebhookId } from "./webhook-id.ts";
 
@@ -44,3 +46,24 @@ export function postWebhookRotate({
 		},
 	};
 }
+
+const postWebhookRotateDoc: RouteDoc = {
+	id: "rotateWebhook",
+	summary: "Replace a webhook's secret",
+	description: `Returns a new signing secret. Each secret before also signs events for a day after it was replaced, so that your receiver accepts
+them before and after it learns the new one. If no answer arrives, send the request again: the secret that your receiver knows stays
+valid. At most 10 secrets are valid at the same time. The body is an empty object.`,
+	params: { webhookId: "The id of the webhook." },
+	body: z.object({}),
+	response: rotatedWebhookSchema,
+	errors: ["NOT_FOUND"],
+	example: {
+		params: { webhookId: exampleWebhookId },
+		body: {},
+		response: {
+			webhookId: exampleWebhookId,
+			secret: exampleWebhookSecret,
+			previousUntil: "2026-06-02T12:00:00.000Z",
+		},
+	},
+};

@@ -1,4 +1,9 @@
-import { SwapError, type WebhookResponse, webhookRequestSchema } from "@geoswap/protocol";
+import {
+	SwapError,
+	type WebhookResponse,
+	webhookRequestSchema,
+	webhookResponseSchema,
+} from "@geoswap/protocol";
 import type { SealKeys } from "../../config/seal-keys.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import { newWebhookSecret, sealSecret } from "../../webhook/webhook-secret.ts";
@@ -6,7 +11,12 @@ import { webhookUrlProblem } from "../../webhook/webhook-url.ts";
 import { insertWebhook } from "../../webhook/webhooks.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
-import { postWebhookDoc } from "../openapi/endpoints/post-webhook.ts";
+import {
+	exampleWebhookId,
+	exampleWebhookSecret,
+	exampleWebhookUrl,
+} from "../openapi/examples/example-swap.ts";
+import type { RouteDoc } from "../openapi/route-doc.ts";
 import { toWebhookId } from "./webhook-id.ts";
 
 /** Webhooks that an account may have. */
@@ -56,3 +66,20 @@ export function expectWebhookKeys(keys: SealKeys | undefined): SealKeys {
 function wrongUrl(message: string): SwapError {
 	return new SwapError("INVALID_REQUEST", { issues: [{ path: "url", message }] });
 }
+
+const postWebhookDoc: RouteDoc = {
+	id: "addWebhook",
+	summary: "Add a webhook",
+	description: `Sends each event of the account's swaps, from now on, to an address of yours. Events are the same as in \`GET /events\`, as the body
+of a POST that is signed by [Standard Webhooks](https://www.standardwebhooks.com): verify it with one of its libraries and the
+\`secret\` of this answer, which is shown only once. Answer with any 2xx within 10 seconds. Otherwise the event is sent again, with
+growing pauses, for a day. Events of one swap come in order, at least once: ignore a \`webhook-id\` that you have handled. An
+account can have 10 webhooks. If the operator has not set webhooks up, the answer is 404.`,
+	body: webhookRequestSchema,
+	response: webhookResponseSchema,
+	errors: ["NOT_FOUND"],
+	example: {
+		body: { url: exampleWebhookUrl },
+		response: { webhookId: exampleWebhookId, url: exampleWebhookUrl, secret: exampleWebhookSecret },
+	},
+};

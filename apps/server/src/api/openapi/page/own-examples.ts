@@ -1,4 +1,4 @@
-import { exampleIntent } from "../endpoints/example-swap.ts";
+import { exampleIntent } from "../examples/example-swap.ts";
 
 /** Two assets on two chains that a service offers. */
 export type OwnExample = Record<"origin" | "destination", { chainId: number; token: string }>;

@@ -194,3 +194,20 @@ export const exampleStatus = {
 			"https://optimistic.etherscan.io/tx/0x55d712c2c685f54a07a107f9cf8114ee196432bc1d42f9517c2ca7f8a430faca",
 	},
 };
+
+/** The secret part of an example link. */
+export const exampleShare = "Yk3xwT9vQmZ2r0aLc8NfUe1B";
+
+const exampleEvent = {
+	id: `evt_${exampleSwapId.slice("swp_".length)}_4_settled`,
+	type: "swap.settled",
+	timestamp: exampleStatus.updatedAt,
+	data: exampleStatus,
+};
+
+export const exampleEventStream = `retry: 2171\n\nid: 0-4711\ndata: ${JSON.stringify(exampleEvent)}\n\n`;
+
+export const exampleWebhookId = "wh_0198f3a1c2d47e5f8a9b0c1d2e3f4a5b";
+export const exampleWebhookUrl = "https://agent.example/geoswap";
+/** The secret of an example, which signs nothing. */
+export const exampleWebhookSecret = "whsec_ERERERERERERERERERERERERERERERERERERERERERE=";
