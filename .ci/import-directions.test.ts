@@ -59,10 +59,14 @@ const refused: Import[] = [
 /** The rooms that each room of the server may import beside itself and protocol, as its README says. */
 const roomsOf: Record<string, string[]> = {
 	process: words(
-		"api attester audit chain config console database desk durable follow job lane operate round signer swap telemetry webhook",
+		"api attester audit chain config console database desk durable follow job lane operate preflight round signer swap telemetry watch webhook",
 	),
-	operate: words("api attester audit chain config database desk durable job round signer swap telemetry"),
-	console: words("api config database operate swap telemetry"),
+	operate: words(
+		"api attester audit chain config database desk durable job preflight round signer swap telemetry watch",
+	),
+	console: words("api config database operate swap telemetry watch"),
+	watch: words("api audit config database desk swap telemetry"),
+	preflight: words("chain config database signer swap"),
 	api: words("chain config database desk durable job money swap telemetry webhook"),
 	round: words("chain config database desk durable job money swap telemetry"),
 	lane: words("chain config database durable job money signer swap telemetry"),

@@ -7,7 +7,7 @@ import { migrate, SchemaError } from "../database/migrate.ts";
 import type { DatabaseRoles } from "../database/roles/grant-roles.ts";
 import { roleNames } from "../database/roles/grants.ts";
 import { setPassword } from "../database/roles/set-password.ts";
-import { urlVariables } from "./preflight/expect-database.ts";
+import { urlVariables } from "../preflight/expect-database.ts";
 
 export async function migrateCommand({
 	config,

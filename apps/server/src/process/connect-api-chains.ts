@@ -2,9 +2,9 @@ import type { EvmChain } from "../chain/evm/connect-chain.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { evmChains, solanaChain } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
-import { expectChainIds } from "../operate/preflight/expect-chain-ids.ts";
-import { expectGenesisHash } from "../operate/preflight/expect-genesis-hash.ts";
-import { refuseOtherChains } from "../operate/preflight/refuse-other-chains.ts";
+import { expectChainIds } from "../preflight/expect-chain-ids.ts";
+import { expectGenesisHash } from "../preflight/expect-genesis-hash.ts";
+import { refuseOtherChains } from "../preflight/refuse-other-chains.ts";
 import { connectEvmNodes, connectSolanaNodes, type NodeWatching } from "./connect-nodes.ts";
 
 /** Calls to a node per request. A build and a submit make three at once, and providers take batches of this size. */

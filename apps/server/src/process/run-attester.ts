@@ -1,9 +1,9 @@
 import { readAttesterConfig } from "../attester/attester-config.ts";
 import { startAttester } from "../attester/start-attester.ts";
-import { expectChainIds } from "../operate/preflight/expect-chain-ids.ts";
-import { expectGenesisHash } from "../operate/preflight/expect-genesis-hash.ts";
-import { refuseDevelopmentKeys } from "../operate/preflight/refuse-development-keys.ts";
-import { refuseSolanaDevelopmentKeys } from "../operate/preflight/refuse-solana-development-keys.ts";
+import { expectChainIds } from "../preflight/expect-chain-ids.ts";
+import { expectGenesisHash } from "../preflight/expect-genesis-hash.ts";
+import { refuseDevelopmentKeys } from "../preflight/refuse-development-keys.ts";
+import { refuseSolanaDevelopmentKeys } from "../preflight/refuse-solana-development-keys.ts";
 import { openAttesterKey } from "../signer/open-attester-key.ts";
 import { openSigners } from "../signer/open-signers.ts";
 import { createLog } from "../telemetry/log.ts";

@@ -2,12 +2,12 @@ import { evmChains, solanaChain } from "../config/chain-config.ts";
 import { readConfig } from "../config/read-config.ts";
 import { readSecret } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
-import { expectDatabase } from "../operate/preflight/expect-database.ts";
-import { keepAudited } from "../operate/reconcile/keep-audited.ts";
 import { withAuditedNodes } from "../operate/reconcile/with-audited-nodes.ts";
-import { watchAudit } from "../operate/watch/watch-audit.ts";
+import { expectDatabase } from "../preflight/expect-database.ts";
 import { createLog } from "../telemetry/log.ts";
 import { startMetrics } from "../telemetry/start-metrics.ts";
+import { keepAudited } from "../watch/keep-audited.ts";
+import { watchAudit } from "../watch/watch-audit.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 
 /** One connection holds the turn, one reads. */

@@ -7,7 +7,7 @@ import { readSecret } from "../config/secrets.ts";
 import { createConsole } from "../console/create-console.ts";
 import { createWorkerMetrics } from "../console/read/worker-metrics.ts";
 import { openDatabase } from "../database/database.ts";
-import { expectDatabase } from "../operate/preflight/expect-database.ts";
+import { expectDatabase } from "../preflight/expect-database.ts";
 import { createLog } from "../telemetry/log.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 

@@ -1,5 +1,5 @@
-import { createKeyOpener } from "../operate/preflight/create-key-opener.ts";
-import { refuseSolanaDevelopmentKeys } from "../operate/preflight/refuse-solana-development-keys.ts";
+import { createKeyOpener } from "../preflight/create-key-opener.ts";
+import { refuseSolanaDevelopmentKeys } from "../preflight/refuse-solana-development-keys.ts";
 import { openSigners } from "../signer/open-signers.ts";
 import { readSignerConfig } from "../signer/remote/signer-config.ts";
 import { startRemoteSigner } from "../signer/remote/start-remote-signer.ts";

@@ -1,7 +1,7 @@
 import { formatAddress, type Seconds } from "@geoswap/protocol";
 import { attesterSetOfChain, type ChainConfig } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
-import type { Vitals } from "../../operate/watch/read-vitals.ts";
+import type { Vitals } from "../../watch/read-vitals.ts";
 
 type AttesterState = {
 	attester: string;

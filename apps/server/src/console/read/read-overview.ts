@@ -1,8 +1,8 @@
 import type { ChainNames } from "../../config/chain-names.ts";
-import { createUnendedCounts, type UnendedCount } from "../../operate/watch/count-unended.ts";
-import { readVitals, type Vitals } from "../../operate/watch/read-vitals.ts";
 import { type Pause, readPauses } from "../../swap/pause/pauses.ts";
 import { chainPaces } from "../../swap/record/stuck-swaps.ts";
+import { createUnendedCounts, type UnendedCount } from "../../watch/count-unended.ts";
+import { readVitals, type Vitals } from "../../watch/read-vitals.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { cacheFor } from "./cache-for.ts";
 import { findProblems, type Problem } from "./find-problems.ts";

@@ -2,7 +2,7 @@ import { formatUnits } from "viem";
 import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { readBalances } from "../../chain/evm/read/read-balances.ts";
 import { type EvmChainConfig, firstUrl } from "../../config/chain-config.ts";
-import { createUnendedCounts } from "../watch/count-unended.ts";
+import { createUnendedCounts } from "../../watch/count-unended.ts";
 import { withDatabase } from "../with-database.ts";
 import { expectEvm } from "./apply-settings.ts";
 import { readPreset } from "./read-presets.ts";

@@ -1,8 +1,8 @@
 import { readAttesterConfig } from "../../attester/attester-config.ts";
 import { findCodeProblems } from "../../chain/evm/read/find-code-problems.ts";
+import { refuseDevelopmentKeys } from "../../preflight/refuse-development-keys.ts";
 import { attesterField, openAttesterKey } from "../../signer/open-attester-key.ts";
 import { openSigners } from "../../signer/open-signers.ts";
-import { refuseDevelopmentKeys } from "../preflight/refuse-development-keys.ts";
 import { checkEndpoint } from "./check-evm-chain.ts";
 import { checkSolanaKeys } from "./check-secrets.ts";
 import { checkSolanaEndpoint } from "./check-solana.ts";

@@ -10,7 +10,7 @@ import { assetsPricedOn, type EvmChainConfig, firstUrl, nodesFor } from "../../c
 import type { Config } from "../../config/config.ts";
 import { evmTransactions } from "../../desk/network-cost.ts";
 import { isFeedFresh } from "../../desk/price/is-feed-fresh.ts";
-import { expectChainIds } from "../preflight/expect-chain-ids.ts";
+import { expectChainIds } from "../../preflight/expect-chain-ids.ts";
 import { measure } from "../probe/fact.ts";
 import { judgeFeeModel, judgeFinality, judgeMethods } from "../probe/judge-methods.ts";
 import { measureFinality } from "../probe/measure-blocks.ts";

@@ -10,13 +10,13 @@ import {
 	readWebhookKeys,
 	type SecretName,
 } from "../../config/secrets.ts";
+import { refuseDevelopmentKeys } from "../../preflight/refuse-development-keys.ts";
+import { refuseSolanaDevelopmentKeys } from "../../preflight/refuse-solana-development-keys.ts";
 import { openReceiptKey, receiptField } from "../../signer/open-receipt-key.ts";
 import { openRelayers, relayersField } from "../../signer/open-relayers.ts";
 import { openSigners, type Signers } from "../../signer/open-signers.ts";
 import { openSolanaRole, solanaField, solanaRoleNames } from "../../signer/open-solana-keys.ts";
 import { SignerError } from "../../signer/signer-error.ts";
-import { refuseDevelopmentKeys } from "../preflight/refuse-development-keys.ts";
-import { refuseSolanaDevelopmentKeys } from "../preflight/refuse-solana-development-keys.ts";
 import { check, type Finding, ok } from "./finding.ts";
 
 /** Checks the secrets of the processes, each in the way that the process does when it starts. */

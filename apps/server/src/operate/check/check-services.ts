@@ -6,8 +6,8 @@ import { openDatabase } from "../../database/database.ts";
 import type { RoleName } from "../../database/roles/grants.ts";
 import { connectEngineAdmin } from "../../durable/engine-admin.ts";
 import { requestEngine } from "../../durable/request-engine.ts";
-import { expectDatabase, urlVariables } from "../preflight/expect-database.ts";
-import { expectOpenSwaps } from "../preflight/expect-open-swaps.ts";
+import { expectDatabase, urlVariables } from "../../preflight/expect-database.ts";
+import { expectOpenSwaps } from "../../preflight/expect-open-swaps.ts";
 import { check, type Finding, ok, warn } from "./finding.ts";
 
 /** Checks the services that these processes use. */

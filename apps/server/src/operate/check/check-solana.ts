@@ -1,7 +1,7 @@
 import { connectSolana, type SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { checkOwnAccounts } from "../../chain/solana/read/check-own-accounts.ts";
 import { firstUrl, type SolanaChainConfig } from "../../config/chain-config.ts";
-import { expectGenesisHash } from "../preflight/expect-genesis-hash.ts";
+import { expectGenesisHash } from "../../preflight/expect-genesis-hash.ts";
 import { check, type Finding, type Found, fail, ok, warn } from "./finding.ts";
 
 /** Below this balance, a lane reports that its fee payer runs out. */

@@ -1,9 +1,9 @@
+import { breachKey } from "../../audit/breach-key.ts";
 import type { Breach } from "../../audit/read/report.ts";
 import { liftPauses, type Pause, type PauseCause, readPauses } from "../../swap/pause/pauses.ts";
 import { describeError } from "../../telemetry/log.ts";
 import { checkName } from "../check-name.ts";
 import { auditBooks } from "../reconcile/audit-books.ts";
-import { breachKey } from "../reconcile/breach-key.ts";
 import { withDatabase } from "../with-database.ts";
 import { parseChainId } from "./parse-chain-id.ts";
 import { describePause } from "./pauses-list-command.ts";

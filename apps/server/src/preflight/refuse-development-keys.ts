@@ -1,0 +1,35 @@
+import type { Address } from "viem";
+import { bytesToHex } from "viem";
+import { mnemonicToAccount } from "viem/accounts";
+import { addressOfKey } from "../chain/evm/recover-address.ts";
+import { isDevelopmentChain } from "../chain/is-development-chain.ts";
+import { ConfigError } from "../config/config-error.ts";
+
+/** The mnemonics of the devnet and of anvil and hardhat. Anyone can take what their keys hold on a real network. */
+const publicMnemonics = [
+	"public test key never use this swap only inside laptop develop machine",
+	"test test test test test test test test test test test junk",
+];
+const checkedKeysPerMnemonic = 50;
+
+/** Throws if an address whose key is publicly known would be used on a chain that exists not only on this machine. */
+export function refuseDevelopmentKeys(addresses: readonly Address[], chainIds: readonly number[]): void {
+	const realChainId = chainIds.find((chainId) => !isDevelopmentChain(chainId));
+	if (realChainId === undefined) return;
+	const known = new Set(publicMnemonics.flatMap(addressesOf));
+	const used = addresses.find((address) => known.has(address));
+	if (used) {
+		throw new ConfigError(
+			`the key of ${used}`,
+			`is a development key, which is public: use a key of your own on chain ${realChainId}`,
+		);
+	}
+}
+
+function addressesOf(mnemonic: string): Address[] {
+	// All keys share one parent: stretching the mnemonic is the slow part.
+	const parent = mnemonicToAccount(mnemonic, { path: "m/44'/60'/0'/0" }).getHdKey();
+	return Array.from({ length: checkedKeysPerMnemonic }, (_, index) =>
+		addressOfKey(bytesToHex(parent.deriveChild(index).privateKey ?? new Uint8Array())),
+	);
+}
