@@ -1,9 +1,15 @@
-import { type Amount, formatAddress, parseAddress, type QuoteRequest, SwapError } from "@geoswap/protocol";
-import type { Hex } from "viem";
+import {
+	type Amount,
+	formatAddress,
+	fromSolanaWord,
+	parseAddress,
+	type QuoteRequest,
+	SwapError,
+} from "@geoswap/protocol";
+import { isOffCurveAddress } from "@solana/kit";
+import { type Address, getAddress, type Hex, zeroAddress, zeroHash } from "viem";
 import { isOfferedTo } from "../config/chain-config.ts";
 import type { DeskAsset, DeskChain, Side } from "./desk-chain.ts";
-import { evmAddress } from "./evm-address.ts";
-import { holderProblem } from "./holder-problem.ts";
 
 export type ResolvedRequest = {
 	origin: Side;
@@ -132,4 +138,52 @@ function assetOf(side: SideName, { chainId, name, assets }: DeskChain, address: 
 		throw noRoute("token", message, { side, accepted });
 	}
 	return asset;
+}
+
+/**
+ * Parses an address in any case and returns it with its checksum. Undefined if it is not an address, or has mixed case
+ * and a wrong checksum.
+ */
+function evmAddress(text: string): Address | undefined {
+	if (!/^0x[0-9a-fA-F]{40}$/.test(text)) return undefined;
+	const address = getAddress(text.toLowerCase());
+	const digits = text.slice(2);
+	const hasChecksum = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
+	return hasChecksum && text !== address ? undefined : address;
+}
+
+/** The last address of the range in which precompiles and the system contracts of chains are. */
+const lastReservedAddress = 0xffffn;
+
+/** Addresses of Solana's built-in programs and sysvars end like this. No key is known for such an address. */
+const builtIn = /1{8}$/;
+
+/** Returns why nobody can hold funds at this address or sign for it; undefined if someone may. */
+function holderProblem(
+	{ kind }: DeskChain,
+	address: Hex,
+	ownAddresses: ReadonlySet<Hex>,
+): string | undefined {
+	return kind === "evm" ? evmProblem(address, ownAddresses) : solanaProblem(address, ownAddresses);
+}
+
+function evmProblem(address: Hex, ownAddresses: ReadonlySet<Hex>): string | undefined {
+	if (address === zeroAddress) return "is the zero address: name an address that someone holds";
+	if (BigInt(address) <= lastReservedAddress) return "is a precompile: name an address that someone holds";
+	if (ownAddresses.has(address)) {
+		return "is a token or a contract of this service: name an address that someone holds";
+	}
+	return undefined;
+}
+
+function solanaProblem(address: Hex, ownAddresses: ReadonlySet<Hex>): string | undefined {
+	if (address === zeroHash) return "is the native token's id: name the address of a wallet";
+	if (ownAddresses.has(address)) {
+		return "is a token, a program or a key of this service: name the address of a wallet";
+	}
+	const text = fromSolanaWord(address);
+	if (builtIn.test(text)) return "is a program or a sysvar: name the address of a wallet";
+	// Associated token accounts and program-derived addresses are off the curve, so no key exists for them.
+	if (isOffCurveAddress(text)) return "has no key: name the wallet itself, not its token account";
+	return undefined;
 }

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
+import type { Duplex } from "node:stream";
 import { fastifySSE as fastifySse } from "@fastify/sse";
-import type { Milliseconds } from "@geoswap/protocol";
+import { type Milliseconds, SwapError } from "@geoswap/protocol";
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from "fastify";
 import * as z from "zod";
 import type { Log } from "../../telemetry/log.ts";
@@ -12,13 +13,10 @@ import type { RequestLimits } from "../key/rate-limits.ts";
 import { createAdmission, rateHeaders } from "./admission.ts";
 import { answerWithStream } from "./answer-with-stream.ts";
 import { cleanUrl } from "./clean-url.ts";
-import { answerCors } from "./cors.ts";
 import { endQuietConnections } from "./end-quiet-connections.ts";
-import { endWithAnswer } from "./end-with-answer.ts";
 import { errorAnswer, rawErrorAnswer } from "./error-answer.ts";
 import { HandledRequest } from "./handled-request.ts";
 import { createHolds } from "./holds.ts";
-import { noRoute } from "./no-route.ts";
 import { observeRequests } from "./observe-requests.ts";
 import { parseBody } from "./parse-body.ts";
 import { parseRequest } from "./parse-request.ts";
@@ -252,4 +250,65 @@ function withHeaders(
 	if (headers) reply.headers(headers);
 	if (headersFor) reply.headers(headersFor(body));
 	return body;
+}
+
+/** Milliseconds that a caller has to read the answer. */
+const lingerMs = 1_000;
+
+/**
+ * Ends a connection with these bytes. Data that still arrives is read and dropped, since closing on it could cost the
+ * caller the answer; but only for a moment, or a caller who never closes would keep the connection.
+ */
+function endWithAnswer(socket: Duplex, answer: string): void {
+	// No other listener is left, and an unhandled error event would end the process.
+	socket.on("error", () => socket.destroy());
+	socket.end(answer);
+	socket.resume();
+	const timer = setTimeout(() => socket.destroy(), lingerMs);
+	socket.once("close", () => clearTimeout(timer));
+}
+
+/** Returns the error for a request that no route takes: the path is wrong, or only the method. */
+function noRoute(routes: readonly Route[], { url }: { url: string }): SwapError {
+	const segments = url.replace(/\?.*$/, "").split("/");
+	const allow = routes
+		.filter(({ path }) => {
+			const pattern = path.split("/");
+			return (
+				pattern.length === segments.length &&
+				pattern.every((part, i) => (part.startsWith(":") ? segments[i] !== "" : part === segments[i]))
+			);
+		})
+		.flatMap(({ method, isStream }) => (method === "GET" && !isStream ? ["GET", "HEAD"] : [method]));
+	return allow.length > 0
+		? new SwapError("METHOD_NOT_ALLOWED", { allow })
+		: new SwapError("NOT_FOUND", undefined);
+}
+
+/**
+ * Sets the CORS headers that let web pages of the configured origins read the answer. Returns true if the request is a
+ * preflight of such a page, which asks only for these headers: the caller then sends the reply without a body, and no
+ * route runs.
+ */
+function answerCors(
+	request: FastifyRequest,
+	reply: FastifyReply,
+	{ origins }: { origins: readonly string[] },
+): boolean {
+	const { origin } = request.headers;
+	if (origins.length === 0 || origin === undefined) return false;
+	reply.header("vary", "origin");
+	if (!origins.includes(origin)) return false;
+	reply.header("access-control-allow-origin", origin);
+	reply.header(
+		"access-control-expose-headers",
+		"x-request-id, retry-after, ratelimit-limit, ratelimit-remaining, ratelimit-reset",
+	);
+	if (request.method !== "OPTIONS" || !request.headers["access-control-request-method"]) return false;
+	reply.headers({
+		"access-control-allow-methods": "GET, POST, DELETE",
+		"access-control-allow-headers": "content-type, x-api-key, last-event-id",
+		"access-control-max-age": "600",
+	});
+	return true;
 }

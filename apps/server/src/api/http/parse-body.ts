@@ -1,5 +1,4 @@
 import { SwapError } from "@geoswap/protocol";
-import { findDuplicateKey } from "./find-duplicate-key.ts";
 import { shortened } from "./parse-request.ts";
 import { refuseUnstorable } from "./unstorable-text.ts";
 
@@ -33,4 +32,44 @@ export function parseBody(bytes: unknown): Record<string, unknown> {
 
 function invalid(message: string): SwapError {
 	return new SwapError("INVALID_REQUEST", { issues: [{ path: "", message }] });
+}
+
+/** Matches a string, or a character that opens, closes or separates. All else in JSON is between two of these. */
+const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],]/gs;
+
+/**
+ * Returns a key that occurs twice in one object of a JSON text, however it is escaped. `JSON.parse` silently keeps the
+ * last one, while a proxy or a log may have read the first. `value` is the parsed text.
+ */
+function findDuplicateKey(json: string, value: object): string | undefined {
+	// Each key in the text has a colon. If there are no more colons than keys in the value, no key was dropped.
+	if (json.split(":").length - 1 === countKeys(value)) return undefined;
+	/** The keys of each open object; undefined for an array. */
+	const open: (Set<string> | undefined)[] = [];
+	let before = "";
+	for (const [token] of json.matchAll(tokens)) {
+		const keys = open.at(-1);
+		if (token === "{") open.push(new Set());
+		else if (token === "[") open.push(undefined);
+		else if (token === "}" || token === "]") open.pop();
+		else if (token !== "," && keys && (before === "{" || before === ",")) {
+			const key = JSON.parse(token) as string;
+			if (keys.has(key)) return key;
+			keys.add(key);
+		}
+		before = token;
+	}
+	return undefined;
+}
+
+/** Counts without recursion: a small body can nest deeper than the stack allows. */
+function countKeys(value: object): number {
+	let count = 0;
+	const open = [value];
+	for (let next = open.pop(); next; next = open.pop()) {
+		const items: unknown[] = Object.values(next);
+		if (!Array.isArray(next)) count += items.length;
+		for (const item of items) if (typeof item === "object" && item !== null) open.push(item);
+	}
+	return count;
 }

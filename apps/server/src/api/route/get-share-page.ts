@@ -1,4 +1,4 @@
-import { isTerminal, type Milliseconds, type SwapUuid } from "@geoswap/protocol";
+import { type ErrorBody, isTerminal, type Milliseconds, type SwapUuid } from "@geoswap/protocol";
 import type { ChainNames } from "../../config/chain-names.ts";
 import type { Database } from "../../database/database.ts";
 import type { Fact } from "../../swap/decide/decision.ts";
@@ -6,9 +6,9 @@ import { type ChainPace, isStuckSwap } from "../../swap/record/stuck-swaps.ts";
 import type { Route } from "../http/route.ts";
 import { exampleShare } from "../openapi/examples/example-swap.ts";
 import type { RouteDoc } from "../openapi/route-doc.ts";
-import { shareErrorPage } from "../share/share-error-page.ts";
+import { html } from "../page/html.ts";
 import { sharePage } from "../share/share-page.ts";
-import { shareHeaders } from "../share/share-shell.ts";
+import { shareHeaders, shareShell } from "../share/share-shell.ts";
 import { readSharedSwap } from "../share/shares.ts";
 import { type AnswerParts, swapAnswer } from "../status/swap-answer.ts";
 
@@ -69,3 +69,16 @@ proved. It updates itself. A link that was revoked, and one that never existed, 
 	errors: ["NOT_FOUND", "UPSTREAM_UNAVAILABLE"],
 	example: { params: { share: exampleShare }, response: "<!doctype html>" },
 };
+
+/** Returns the page for a link that shows nothing, or nothing at this moment. */
+function shareErrorPage({ code, message, requestId }: ErrorBody): string {
+	const isGone = code === "NOT_FOUND";
+	const headline = isGone ? "Nothing to see here" : "Not now";
+	const main = html`<header class="top">Geoswap</header>
+		<section class="card back" aria-labelledby="headline">
+			<h1 id="headline">${headline}</h1>
+			<p>${isGone ? message : "The page could not be made at this moment. Nothing happened to the money. Open it again in a minute."}</p>
+			${isGone ? null : html`<p class="quiet">If it persists, tell the operator: <code>${requestId}</code></p>`}
+		</section>`;
+	return shareShell({ title: `${headline} · Geoswap`, main });
+}

@@ -7,6 +7,10 @@ import {
 	removeDelegationResponseSchema,
 	revocationTypedData,
 	SwapError,
+	type SwapId,
+	type SwapUuid,
+	toSwapId,
+	toWord,
 } from "@geoswap/protocol";
 import { type Address, type Hex, hashTypedData, zeroAddress } from "viem";
 import * as z from "zod";
@@ -19,13 +23,13 @@ import { readAccountNonces } from "../../chain/evm/wallet/read-account-nonces.ts
 import { readDelegation } from "../../chain/evm/wallet/read-delegation.ts";
 import { readAccountEscrow, readEpoch } from "../../chain/evm/wallet/read-epoch.ts";
 import type { Config } from "../../config/config.ts";
-import type { DatabasePool } from "../../database/database.ts";
+import type { Database, DatabasePool } from "../../database/database.ts";
 import { queueRemoval } from "../../job/delegation-removals.ts";
+import { recentSwapIds } from "../../swap/record/recent-swap-ids.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { exampleAuthorization, exampleSignature, exampleWallet } from "../openapi/examples/example-swap.ts";
 import type { RouteDoc } from "../openapi/route-doc.ts";
-import { unendedSwaps } from "../origin/unended-swaps.ts";
 import { anyCaseAddressSchema } from "./any-case-address-schema.ts";
 
 const removalSchema = z.object({
@@ -156,3 +160,31 @@ Without the service, a transaction of any wallet that carries the same authoriza
 		response: { chainId: 8453, walletAddress: exampleWallet, removal: "queued" },
 	},
 };
+
+/**
+ * Returns whether a wallet has swaps from a chain that have not ended: those of the account, by their ids, and whether
+ * there is one of anybody that is not open yet. That one needs the wallet's delegation.
+ */
+async function unendedSwaps(
+	db: Database,
+	{
+		accountId,
+		chainId,
+		wallet,
+		nowMs,
+	}: { accountId: string; chainId: number; wallet: Address; nowMs: Milliseconds },
+): Promise<{ own: SwapId[]; hasUnopened: boolean }> {
+	const [first, last] = recentSwapIds(nowMs);
+	const { rows } = await db.query<{ own: SwapUuid[]; has_unopened: boolean }>(
+		`select array(
+				select id from swaps where account_id = $1 and order_terms->>'wallet' = $2 and status = 'pending'
+					and order_terms->>'originChainId' = $3 order by id desc limit 10
+			) as own, exists (
+				select from swaps where order_terms->>'wallet' = $2 and status = 'pending' and stage = 'opening'
+					and id between $4 and $5 and order_terms->>'originChainId' = $3
+			) as has_unopened`,
+		[accountId, toWord(wallet), String(chainId), first, last],
+	);
+	const [row] = rows;
+	return { own: (row?.own ?? []).map(toSwapId), hasUnopened: row?.has_unopened ?? false };
+}

@@ -1,4 +1,4 @@
-import type { Milliseconds } from "@geoswap/protocol";
+import type { Milliseconds, Seconds } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Config } from "../../config/config.ts";
 import { configuredAssets } from "../../config/configured-assets.ts";
@@ -10,7 +10,6 @@ import { requestEngine } from "../../durable/request-engine.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import type { PromptRedis } from "../key/prompt-redis.ts";
 import type { ReadyCheck } from "./get-ready.ts";
-import { readFollowing } from "./read-following.ts";
 
 /** A live worker processes a block about as soon as there is one. */
 export const followedWithinSeconds = 30;
@@ -124,4 +123,18 @@ function watchedChains(config: Pick<Config, "chains">): WatchedChain[] {
 		name,
 		assets: assets.filter((asset) => asset.chainId === chainId),
 	}));
+}
+
+/** Reads how long ago, by the database's clock, a worker last processed data of the chain, and if it saw the vault. */
+async function readFollowing(
+	db: Database,
+	chainId: number,
+): Promise<{ ageSeconds: Seconds; hasInventory: boolean } | undefined> {
+	const { rows } = await db.query<{ ageSeconds: Seconds; hasInventory: boolean }>(
+		`select extract(epoch from clock_timestamp() - updated_at)::float8 as "ageSeconds",
+			exists (select from inventory where chain_id = $1) as "hasInventory"
+		from chain_heads where chain_id = $1`,
+		[chainId],
+	);
+	return rows[0];
 }

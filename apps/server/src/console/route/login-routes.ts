@@ -1,3 +1,4 @@
+import type { Milliseconds } from "@geoswap/protocol";
 import {
 	type AuthenticationResponseJSON,
 	generateAuthenticationOptions,
@@ -12,7 +13,6 @@ import type { Bucket } from "../../api/key/token-bucket.ts";
 import { type Database, inTransaction } from "../../database/database.ts";
 import { describeError } from "../../telemetry/log.ts";
 import type { ConsoleParts } from "../console-parts.ts";
-import { createChallenges } from "../login/challenges.ts";
 import { writeConsoleLog } from "../login/console-log.ts";
 import { hashToken } from "../login/hash-token.ts";
 import { findInvite, type Operator, useInvite } from "../login/operators.ts";
@@ -188,4 +188,35 @@ export function loginRoutes(parts: ConsoleParts, limits: SessionLimits): Console
 
 function problem(status: number, why: string): ConsoleAnswer {
 	return { kind: "json", status, body: { problem: why } };
+}
+
+/** The random numbers that authenticators are asked to sign. Each is used once, within a few minutes. */
+type Challenges = {
+	add(challenge: string): void;
+	/** Uses a challenge up. Returns false if it is unknown, used or too old. */
+	take(challenge: string): boolean;
+};
+
+/** Time that a person has to touch the authenticator. */
+const lifetimeMs = 5 * 60_000;
+/** Anyone who reaches the login page can ask for challenges: beyond this the oldest is forgotten. */
+const maxChallenges = 1_000;
+
+/** Keeps challenges in memory: after a restart, a person who was about to log in clicks again. */
+function createChallenges({ nowMs }: { nowMs: () => Milliseconds }): Challenges {
+	const addedAtMs = new Map<string, Milliseconds>();
+	return {
+		add(challenge) {
+			addedAtMs.set(challenge, nowMs());
+			for (const oldest of addedAtMs.keys()) {
+				if (addedAtMs.size <= maxChallenges) break;
+				addedAtMs.delete(oldest);
+			}
+		},
+		take(challenge) {
+			const at = addedAtMs.get(challenge);
+			addedAtMs.delete(challenge);
+			return at !== undefined && nowMs() - at < lifetimeMs;
+		},
+	};
 }

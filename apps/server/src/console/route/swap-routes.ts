@@ -10,7 +10,6 @@ import { chainPaces, isStuckSwap } from "../../swap/record/stuck-swaps.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { swapPage } from "../page/swap-page.ts";
 import { type SwapsQuery, swapsPage } from "../page/swaps-page.ts";
-import { readAccountNames } from "../read/account-names.ts";
 import { addressDays, findAnything } from "../read/find-anything.ts";
 import { listConsoleSwaps, listStuckSwaps, readLastFacts, readSwaps } from "../read/list-console-swaps.ts";
 import { type ConsoleAnswer, type ConsoleRoute, type OperatorRequest, page } from "./console-route.ts";
@@ -126,4 +125,16 @@ function uuidOf(text: string | undefined): SwapUuid | undefined {
 
 function chainIdOf(text: string | undefined): string | undefined {
 	return text && /^[1-9]\d{0,14}$/.test(text) ? text : undefined;
+}
+
+/** Returns the names of accounts, by id. */
+async function readAccountNames(
+	db: Database,
+	ids: readonly (string | undefined)[],
+): Promise<Map<string, string>> {
+	const { rows } = await db.query<{ id: string; name: string }>(
+		"select id, name from accounts where id = any($1::uuid[])",
+		[[...new Set(ids.filter((id) => id !== undefined))]],
+	);
+	return new Map(rows.map(({ id, name }) => [id, name]));
 }

@@ -1,12 +1,13 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { Address, Hash, Hex } from "viem";
+import { type Address, bytesToHex, type Hash, type Hex } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { ourContracts } from "../../chain/evm/our-contracts.ts";
 import { type Block, readBlock } from "../../chain/evm/read/read-block.ts";
 import { readEvents } from "../../chain/evm/read/read-events.ts";
 import { readInventory } from "../../chain/evm/read/read-inventory.ts";
-import { type DatabasePool, inTransaction } from "../../database/database.ts";
+import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
 import type { Engine } from "../../durable/engine.ts";
+import { isInNoBlock } from "../../job/journal/lane-transactions.ts";
 import { type FollowedHead, lockHead, readBlockHash, readHead } from "../../swap/due/chain-head.ts";
 import {
 	deleteUnreadBlock,
@@ -24,7 +25,6 @@ import { wake } from "../wake.ts";
 import { applyBlock, applyQuietBlock } from "./apply-block.ts";
 import { applyLateEvents } from "./apply-late-events.ts";
 import { compareEvmOrders } from "./compare-evm-orders.ts";
-import { readOpenNonces } from "./open-nonces.ts";
 import { type BlockFacts, readBlockFacts, shortReason } from "./read-block-facts.ts";
 import { startFollowing } from "./start-following.ts";
 import { undoFinal } from "./undo-final.ts";
@@ -356,4 +356,14 @@ async function readUnread({ chain, pool, log }: Following, { number, hash }: Unr
 		return true;
 	});
 	if (isWritten && !unread) log.info({ chainId, blockNumber: number }, "an unread block was read");
+}
+
+/** Returns the lowest nonce of each relayer that has a transaction on its way, none of whose attempts is in a block. */
+async function readOpenNonces(db: Database, chainId: number): Promise<{ relayer: Address; nonce: number }[]> {
+	const { rows } = await db.query<{ relayer: Buffer; nonce: number }>(
+		`select relayer, min(nonce)::float8 as nonce from lane_transactions as open
+			where chain_id = $1 and state in ('signed', 'broadcast') and ${isInNoBlock} group by relayer`,
+		[chainId],
+	);
+	return rows.map(({ relayer, nonce }) => ({ relayer: bytesToHex(relayer), nonce }));
 }

@@ -1,14 +1,12 @@
-import type { Wei } from "@geoswap/protocol";
-import { BaseError, type Hash, RpcRequestError } from "viem";
+import { moneyEventTopics, type SubjectsOf, type Wei } from "@geoswap/protocol";
+import { BaseError, bytesToHex, type Hash, type Hex, hexToBytes, pad, RpcRequestError } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { isTooLarge } from "../../chain/evm/evm-node-pool.ts";
 import type { ContractEvent } from "../../chain/evm/read/decode-events.ts";
 import { readEvents } from "../../chain/evm/read/read-events.ts";
 import { readReceipts } from "../../chain/evm/read/read-receipts.ts";
-import type { DatabasePool } from "../../database/database.ts";
+import type { Database, DatabasePool } from "../../database/database.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { knownSubjects } from "./known-subjects.ts";
-import { laneHashesAmong } from "./lane-hashes.ts";
 
 /** The events of a block, and our own transactions in it. */
 export type BlockFacts = {
@@ -92,4 +90,43 @@ function missingFrom(logs: readonly ContractEvent[], receipts: readonly Contract
 export function shortReason(error: unknown): string {
 	if (error instanceof BaseError) return `${error.shortMessage} ${error.details ?? ""}`.trim().slice(0, 300);
 	return String(error instanceof Error ? error.message : error).slice(0, 300);
+}
+
+/**
+ * Returns the subjects of events that matter to swaps which have not ended: their orders, and the wallets that are owed
+ * a credit. Only the operator can withdraw from a vault, so all withdrawals are read.
+ */
+function knownSubjects(db: Database, chainId: number): SubjectsOf {
+	const { Claimed, Withdrawn } = moneyEventTopics();
+	return async (topic) => {
+		if (topic === Withdrawn) return undefined;
+		return topic === Claimed ? readCreditors(db, chainId) : readUndecidedOrders(db);
+	};
+}
+
+async function readUndecidedOrders(db: Database): Promise<Hex[]> {
+	const { rows } = await db.query<{ order_id: Buffer }>("select order_id from waits order by swap_id");
+	return rows.map((row) => bytesToHex(row.order_id));
+}
+
+async function readCreditors(db: Database, chainId: number): Promise<Hex[]> {
+	const { rows } = await db.query<{ beneficiary: Hex }>(
+		`select distinct e.data->>'beneficiary' as beneficiary from chain_events e join waits using (order_id)
+		where e.chain_id = $1 and e.name = 'Credited'`,
+		[chainId],
+	);
+	return rows.map((row) => pad(row.beneficiary));
+}
+
+/** Returns the hashes that are transactions of our lanes. */
+async function laneHashesAmong(
+	db: Database,
+	{ chainId, hashes }: { chainId: number; hashes: readonly Hash[] },
+): Promise<Hash[]> {
+	if (hashes.length === 0) return [];
+	const { rows } = await db.query<{ hash: Buffer }>(
+		"select hash from lane_transactions where chain_id = $1 and hash = any($2)",
+		[chainId, hashes.map((hash) => hexToBytes(hash))],
+	);
+	return rows.map((row) => bytesToHex(row.hash));
 }

@@ -1,29 +1,29 @@
 import { type Milliseconds, toSolanaWord } from "@geoswap/protocol";
-import type { Hex } from "viem";
+import { type Hex, hexToBytes } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { readVault } from "../../chain/solana/program/read-vault.ts";
 import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
 import type { Landed } from "../../chain/solana/read/read-landed.ts";
 import { readSlots } from "../../chain/solana/read/read-slots.ts";
 import { toSignature } from "../../chain/solana/read/read-statuses.ts";
-import { type DatabasePool, inTransaction } from "../../database/database.ts";
+import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
 import type { Engine } from "../../durable/engine.ts";
 import { laneTarget } from "../../durable/poke-targets.ts";
 import { adoptFound } from "../../job/journal/adopt-found.ts";
-import { readRents } from "../../job/journal/rents.ts";
-import { readHead, slotHash } from "../../swap/due/chain-head.ts";
+import { isClosable, readRents } from "../../job/journal/rents.ts";
+import { addToLedgerBalances } from "../../money/ledger/book-unattributed.ts";
+import { postOpening } from "../../money/ledger/post-opening.ts";
+import { insertHead, readHead, slotHash } from "../../swap/due/chain-head.ts";
 import { isHeadWanted } from "../../swap/due/due-swaps.ts";
 import { saveUnreadBlock } from "../../swap/due/unread-blocks.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { wake } from "../wake.ts";
-import { type AppliedSlots, applySlots } from "./apply-slots.ts";
+import { type AppliedSlots, applySlots, lamportsPerSignature } from "./apply-slots.ts";
 import { closedAccounts, closedEvents } from "./closed-events.ts";
 import { compareSolanaOrders, type LateTransaction } from "./compare-solana-orders.ts";
 import { findReturnedRents } from "./find-returned-rents.ts";
-import { hasLeftovers } from "./has-leftovers.ts";
 import { landedEvents } from "./landed-events.ts";
 import { readTransactionOutcomes } from "./read-transaction-outcomes.ts";
-import { startFollowingSolana } from "./start-following-solana.ts";
 import { readFinalWitness, readWatched, readWatchedOrders, readWatchedWork } from "./watched-transactions.ts";
 
 /** Number of slots for which every node surely keeps a final transaction. */
@@ -232,4 +232,52 @@ async function pokeForLeftovers(
 	const target = laneTarget({ chainId, relayer });
 	const dedupeKey = `${target.key}:leftovers ${Math.floor(timestamp / leftoversEverySeconds)}`;
 	await engine.poke(target, { dedupeKey });
+}
+
+/** Returns whether there are rents to fetch, or transactions in no block from relayers other than these. */
+async function hasLeftovers(
+	db: Database,
+	{ chainId, relayers }: { chainId: number; relayers: readonly Hex[] },
+): Promise<boolean> {
+	const { rows } = await db.query<{ found: boolean }>(
+		`select exists (select from rents where chain_id = $1 and returned_at is null and ${isClosable})
+			or exists (select from lane_transactions
+				where chain_id = $1 and state in ('signed', 'broadcast') and relayer <> all($2)) as found`,
+		[chainId, relayers.map((relayer) => hexToBytes(relayer))],
+	);
+	return rows[0]?.found ?? false;
+}
+
+/** Creates the chain's cursor if there is none. The books begin with what the vault holds at a final slot. */
+async function startFollowingSolana({
+	chain,
+	pool,
+}: {
+	chain: SolanaChain;
+	pool: DatabasePool;
+}): Promise<boolean> {
+	const { chainId } = chain;
+	const holdings = await readHoldings(chain, { commitment: "finalized" });
+	const { finalized } = await readSlots(chain);
+	if (holdings.slot > finalized.slot) return false;
+	const { slot, timestamp, height } = finalized;
+	await inTransaction(pool, async (db) => {
+		await insertHead(db, {
+			chainId,
+			block: { number: slot, hash: slotHash(slot), timestamp, baseFee: lamportsPerSignature },
+			bookedNumber: holdings.slot,
+			finalizedHeight: height,
+		});
+		const opening = await postOpening(db, {
+			chainId,
+			blockNumber: holdings.slot,
+			balances: [...holdings.vault].map(([token, amount]) => ({ account: "inventory", token, amount })),
+		});
+		await addToLedgerBalances(
+			db,
+			chainId,
+			opening.flatMap((posting) => posting.entries),
+		);
+	});
+	return true;
 }

@@ -1,13 +1,15 @@
+import { bytesToHex, hexToBytes } from "viem";
 import type { Handler } from "../../durable/engine.ts";
 import { laneKey } from "../../durable/poke-targets.ts";
+import { endLaneTransaction, openLaneTransactions } from "../../job/journal/lane-transactions.ts";
+import type { ChainHead } from "../../swap/facts/facts.ts";
 import { createLeaseTime } from "../lease-time.ts";
 import { loadLaneState } from "../load-lane-state.ts";
 import { traceTransaction } from "../trace-transaction.ts";
 import { wakeSwaps } from "../wake-swaps.ts";
 import { catchUpNonce } from "./catch-up-nonce.ts";
-import { endOrphans } from "./end-orphans.ts";
 import type { Lane, LaneChain, LaneDeps } from "./lane.ts";
-import { broadcast, pushTransactions } from "./push-transactions.ts";
+import { broadcast, findStuck, pushTransactions, readSpentNonces } from "./push-transactions.ts";
 import { signNextBundle } from "./sign-next-bundle.ts";
 import { signRemoval } from "./sign-removal.ts";
 
@@ -73,4 +75,36 @@ export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & Lane
 		}
 		await run(key, lane);
 	};
+}
+
+/**
+ * Ends the transactions of relayers whose keys are not here, if other transactions have spent their nonces for good:
+ * after a theft the key is taken out, and the thief may have used the nonces of a release. Their jobs go back to the
+ * queue. Any lane of the chain does this. Returns whether jobs went back.
+ */
+async function endOrphans(
+	lane: Lane,
+	{ relayers, head }: { relayers: readonly Lane["id"]["relayer"][]; head: ChainHead },
+): Promise<boolean> {
+	const { pool, chain, policy, log } = lane;
+	const { chainId } = chain;
+	const { rows } = await pool.query<{ relayer: Buffer }>(
+		`select distinct relayer from lane_transactions
+		where chain_id = $1 and state in ('signed', 'broadcast') and relayer <> all($2)`,
+		[chainId, relayers.map((relayer) => hexToBytes(relayer))],
+	);
+	let isRequeued = false;
+	for (const { relayer } of rows) {
+		const id = { chainId, relayer: bytesToHex(relayer) };
+		const open = await openLaneTransactions(pool, id);
+		const stuck = findStuck({ policy }, { open, head });
+		if (stuck.length === 0) continue;
+		const spent = await readSpentNonces({ chain, id }, { stuck, head });
+		for (const { nonce, hash } of stuck.filter((transaction) => transaction.nonce < spent.finally)) {
+			if (!(await endLaneTransaction(pool, id, nonce))) continue;
+			isRequeued = true;
+			log.error({ ...id, nonce, hash }, "nonce was spent by another transaction");
+		}
+	}
+	return isRequeued;
 }

@@ -8,6 +8,7 @@ import {
 	jobsOfNonce,
 	type LaneTransaction,
 	markBroadcast,
+	noncesKnown,
 	noteRefused,
 } from "../../job/journal/lane-transactions.ts";
 import { SignerError } from "../../signer/signer-error.ts";
@@ -16,9 +17,8 @@ import { lateReason } from "../late-reason.ts";
 import type { LaneView } from "../load-lane-state.ts";
 import { traceTransaction } from "../trace-transaction.ts";
 import { catchUpNonce } from "./catch-up-nonce.ts";
-import { fillNonceGap } from "./fill-nonce-gap.ts";
 import type { Lane } from "./lane.ts";
-import { signCancel } from "./sign-cancel.ts";
+import { firstCancel, signCancel } from "./sign-cancel.ts";
 import { freshFees, replacementFees } from "./transaction-fees.ts";
 
 /**
@@ -270,4 +270,32 @@ async function gasAgain(
 ): Promise<bigint> {
 	if (!to) return gas;
 	return gas + (await feeModelOf(chain.deployment).readExtraGas(chain, { to, data }));
+}
+
+/** The number of pending transactions that nodes keep of one account. */
+const maxAtOnce = 16;
+
+/**
+ * Signs cancels for nonces below ours that no transaction of ours spends: a restored store has lost the transactions
+ * that spent them, and then the chain dropped those. Transactions with higher nonces would wait forever.
+ */
+async function fillNonceGap(
+	lane: Lane,
+	{ from, to, head }: { /** The chain's next nonce. */ from: number; to: number; head: ChainHead },
+): Promise<LaneTransaction[]> {
+	if (from >= to) return [];
+	const { id, pool, log } = lane;
+	const fees = freshFees(lane, head);
+	// A node that is behind returns a nonce that is spent already: the store knows the transaction that spent it.
+	const known = await noncesKnown(pool, id, { from, to });
+	const cancels: LaneTransaction[] = [];
+	for (let nonce = from; nonce < to && cancels.length < maxAtOnce; nonce++) {
+		if (known.has(nonce)) continue;
+		const raw = await signCancel(lane, { nonce, fees });
+		cancels.push(firstCancel(raw, { nonce, fees }));
+	}
+	if (cancels.length === 0) return [];
+	const inserted = await insertAttempts(pool, id, cancels);
+	log.warn({ ...id, nonces: inserted.map(({ nonce }) => nonce) }, "unused nonces are cancelled");
+	return inserted;
 }

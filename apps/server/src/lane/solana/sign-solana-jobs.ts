@@ -1,14 +1,21 @@
-import { emptyAccountRentLamports, type SwapUuid, type Wei } from "@geoswap/protocol";
+import { emptyAccountRentLamports, type SolanaDeployment, type SwapUuid, type Wei } from "@geoswap/protocol";
 import type { Hex } from "viem";
+import { signEnding } from "../../chain/solana/program/sign-ending.ts";
+import { signFill } from "../../chain/solana/program/sign-fill.ts";
+import { signVoid } from "../../chain/solana/program/sign-void.ts";
 import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
 import { readLanded } from "../../chain/solana/read/read-landed.ts";
 import { readUnknown } from "../../chain/solana/read/read-unknown.ts";
+import type { SignedTransaction, SigningParts } from "../../chain/solana/send/sign-instructions.ts";
 import { simulateTransaction } from "../../chain/solana/send/simulate-transaction.ts";
+import type { SolanaKeys } from "../../chain/solana/send/solana-keys.ts";
 import {
 	CoSignError,
 	coSignOrder,
 	maximumMicroLamportsPerUnit,
 } from "../../chain/solana/wallet/co-sign-order.ts";
+import type { Database } from "../../database/database.ts";
+import type { JobKey } from "../../job/jobs.ts";
 import {
 	endLease,
 	type Journalled,
@@ -27,11 +34,9 @@ import type { LaneView } from "../load-lane-state.ts";
 import { logMalformedJobs } from "../log-malformed-jobs.ts";
 import { toJobChange } from "../to-job-change.ts";
 import type { Verdict } from "../verdict.ts";
-import { countLostAttempts } from "./count-lost-attempts.ts";
 import { judgeSimulation, later, verdictOnFailureInSlots } from "./judge-simulation.ts";
 import { maxLamports } from "./max-lamports.ts";
 import { planSolanaJobs, type SolanaDraft, type SolanaPlan } from "./plan-solana-jobs.ts";
-import { signDraft } from "./sign-draft.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 import { stripSignatures } from "./strip-signatures.ts";
 import type { FeePayerFunds } from "./watch-fee-payer.ts";
@@ -292,4 +297,45 @@ async function journal(
 		return place === undefined ? [] : [{ ...transaction, nonce: place }];
 	});
 	return { outcome, refused, transactions };
+}
+
+/** Returns, for each of the jobs, how many transactions that were signed for it ended in no block. */
+async function countLostAttempts(
+	db: Database,
+	{ chainId, jobs }: { chainId: number; jobs: readonly JobKey[] },
+): Promise<number[]> {
+	const { rows } = await db.query<{ lost: number }>(
+		`select (
+			select count(*)::int from lane_transactions
+			where chain_id = $1 and state = 'final' and block_number is null
+				and jobs @> jsonb_build_array(jsonb_build_object('swapId', j.swap_id, 'kind', j.kind))
+		) as lost
+		from unnest($2::uuid[], $3::text[]) with ordinality as j (swap_id, kind, seq) order by seq`,
+		[chainId, jobs.map(({ swapId }) => swapId), jobs.map(({ kind }) => kind)],
+	);
+	return rows.map(({ lost }) => lost);
+}
+
+/** Signs the transaction of a job in the program. */
+function signDraft(
+	draft: Exclude<SolanaDraft, { kind: "open" }>,
+	{ keys: { operator }, ...parts }: SigningParts & { deployment: SolanaDeployment; keys: SolanaKeys },
+): Promise<SignedTransaction> {
+	const { order } = draft.job;
+	const common = { ...parts, operator, order };
+	switch (draft.kind) {
+		case "fill":
+			return signFill({ ...common, amount: draft.amount, createsAccount: draft.createsAccount });
+		case "void":
+			return signVoid(common);
+		case "release":
+			return signEnding({ ...common, to: "vault", decision: draft.decision });
+		case "refund":
+			return signEnding({
+				...common,
+				to: "wallet",
+				decision: draft.decision,
+				createsAccount: draft.createsAccount,
+			});
+	}
 }

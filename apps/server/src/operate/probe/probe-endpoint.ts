@@ -1,12 +1,11 @@
 import type { Milliseconds, Seconds } from "@geoswap/protocol";
-import { createPublicClient, http } from "viem";
+import { createPublicClient, http, type PublicClient, webSocket } from "viem";
+import { sayWhy } from "../check/finding.ts";
 import { type Fact, measure } from "./fact.ts";
 import { measureBlockSeconds, measureFinality } from "./measure-blocks.ts";
 import { type FeeModelMeasurement, measureFeeModel } from "./measure-fee-model.ts";
-import { measureLatency } from "./measure-latency.ts";
 import { measureLogRange } from "./measure-log-range.ts";
 import { type MethodFacts, probeMethods, type SimulationFact } from "./probe-methods.ts";
-import { readNewHeads } from "./read-new-heads.ts";
 
 type Maybe<T> = Fact<T | undefined>;
 
@@ -66,4 +65,57 @@ export async function probeEndpoint({
 			: { value: undefined, how: "no websocket URL was given" },
 		feeModel: await measure(() => measureFeeModel(client)),
 	};
+}
+
+const calls = 20;
+
+/** Measures how long the node takes to return its newest block, one call after the other. */
+async function measureLatency(
+	client: PublicClient,
+	nowMs: () => Milliseconds,
+): Promise<Fact<{ p50: Milliseconds; p95: Milliseconds }>> {
+	const tookMs: number[] = [];
+	for (let i = 0; i < calls; i++) {
+		const startMs = nowMs();
+		await client.getBlock({ blockTag: "latest" });
+		tookMs.push(nowMs() - startMs);
+	}
+	tookMs.sort((a, b) => a - b);
+	const at = (share: number) => Math.round(tookMs[Math.ceil(share * calls) - 1] ?? 0);
+	return {
+		value: { p50: at(0.5), p95: at(0.95) },
+		how: `${calls} calls of eth_getBlockByNumber, one after the other`,
+	};
+}
+
+/** Subscribes to new blocks by websocket and waits for one. */
+async function readNewHeads(
+	webSocketUrl: string,
+	{ timeoutMs }: { timeoutMs: Milliseconds },
+): Promise<Fact<boolean>> {
+	const client = createPublicClient({
+		transport: webSocket(webSocketUrl, { reconnect: false, retryCount: 0, timeout: timeoutMs }),
+	});
+	let timer: NodeJS.Timeout | undefined;
+	try {
+		const number = await new Promise<bigint>((resolve, reject) => {
+			timer = setTimeout(() => reject(new Error(`no block within ${timeoutMs / 1_000} s`)), timeoutMs);
+			client.transport
+				.subscribe({
+					params: ["newHeads"],
+					onData: ({ result }) => resolve(BigInt(result.number)),
+					onError: reject,
+				})
+				.catch(reject);
+		});
+		return { value: true, how: `eth_subscribe to newHeads gave block ${number}` };
+	} catch (error) {
+		return { value: false, how: sayWhy(error) };
+	} finally {
+		clearTimeout(timer);
+		await client.transport
+			.getRpcClient()
+			.then((rpc) => rpc.close())
+			.catch(() => {});
+	}
 }

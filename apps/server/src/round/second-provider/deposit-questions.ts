@@ -1,11 +1,10 @@
 import { type Order, orderSchema, type SwapUuid } from "@geoswap/protocol";
-import { bytesToHex, type Hex } from "viem";
+import { bytesToHex, type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
 import { markSwaps } from "../../swap/due/mark-swaps.ts";
 import type { DepositPlace } from "../../swap/facts/deposit-place.ts";
 import type { CrossCheck, SecondAnswer } from "../../swap/facts/facts.ts";
-import { saveCrossCheck } from "./save-cross-check.ts";
 
 /** A deposit that a chain's second provider is to be asked for. */
 export type Question<Deposit extends DepositPlace = DepositPlace> = {
@@ -74,4 +73,42 @@ export async function answerQuestion(
 		);
 		await markSwaps(db, [swapId]);
 	});
+}
+
+/** Stores that a second provider has the deposit too, in this block. Asked again, the provider is further. */
+async function saveCrossCheck(
+	db: Database,
+	{
+		chainId,
+		orderId,
+		blockNumber,
+		blockHash,
+		transactionHash,
+		headNumber,
+		finalizedNumber,
+	}: CrossCheck & {
+		chainId: number;
+		orderId: Hex;
+		blockNumber: number;
+		blockHash: Hex;
+		transactionHash: Hex;
+	},
+): Promise<void> {
+	await db.query(
+		`insert into cross_checks as known
+			(chain_id, order_id, block_number, block_hash, transaction_hash, head_number, finalized_number)
+		values ($1, $2, $3, $4, $5, $6, $7)
+		on conflict (order_id, chain_id, block_number, block_hash, transaction_hash) do update set
+			head_number = greatest(known.head_number, excluded.head_number),
+			finalized_number = greatest(known.finalized_number, excluded.finalized_number)`,
+		[
+			chainId,
+			hexToBytes(orderId),
+			blockNumber,
+			hexToBytes(blockHash),
+			hexToBytes(transactionHash),
+			headNumber,
+			finalizedNumber,
+		],
+	);
 }

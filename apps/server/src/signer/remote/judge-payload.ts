@@ -1,6 +1,6 @@
+import type { ReceiptMessage } from "@geoswap/protocol";
 import type { Payload } from "./payload.ts";
 import { judgeAttestation, judgeHeartbeat } from "./policy/judge-attester.ts";
-import { judgeReceipt } from "./policy/judge-receipt.ts";
 import { judgeRelayer } from "./policy/judge-relayer.ts";
 import { judgeSolana } from "./policy/judge-solana.ts";
 import type { Judgement } from "./policy/judgement.ts";
@@ -19,4 +19,12 @@ export async function judgePayload(key: SigningKey, payload: Payload): Promise<J
 	if (key.use === "solana" && payload.kind === "message")
 		return judgeSolana({ message: Buffer.from(payload.message, "base64"), order: payload.order }, key.rules);
 	return refuse("wrong-kind", `the key ${key.name} signs no ${payload.kind}`);
+}
+
+/**
+ * Returns what a receipt says. The signer does not compare it with the chains: whoever verifies a receipt does, and refuses
+ * one that they contradict.
+ */
+function judgeReceipt({ swapId, status, orderId }: ReceiptMessage): Judgement {
+	return { kind: "receipt", charges: [], payouts: [], about: { swapId, status, orderId } };
 }

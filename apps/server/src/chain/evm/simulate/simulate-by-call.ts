@@ -5,6 +5,7 @@ import {
 	encodeFunctionData,
 	getAddress,
 	type Hex,
+	hexToBytes,
 	isAddressEqual,
 	keccak256,
 	size,
@@ -14,7 +15,6 @@ import {
 import type { EvmChain } from "../connect-chain.ts";
 import { delegationPrefix } from "../wallet/wallet-delegation.ts";
 import { callWithCodes } from "./call-with-codes.ts";
-import { intrinsicGas } from "./intrinsic-gas.ts";
 import { simulatedTarget } from "./simulated-target.ts";
 import type { AccountCall, AccountCode, Simulate, SimulatedCall, StateChange } from "./simulation.ts";
 
@@ -115,4 +115,11 @@ async function explainUnchanged(
 			? { ...change, revertData }
 			: change;
 	});
+}
+
+/** Returns the gas that a transaction with this data and no authorizations pays before its first instruction. */
+function intrinsicGas(data: Hex): bigint {
+	let tokens = 0n;
+	for (const byte of hexToBytes(data)) tokens += byte === 0 ? 1n : 4n;
+	return 21_000n + 4n * tokens;
 }

@@ -13,7 +13,6 @@ import {
 } from "@geoswap/protocol";
 import type { Instruction, TransactionPartialSigner } from "@solana/kit";
 import type { Hex } from "viem";
-import { forOrder } from "../send/for-order.ts";
 import { type SignedTransaction, type SigningParts, signInstructions } from "../send/sign-instructions.ts";
 import { expectOrigin, isWithinSolana } from "./expect-origin.ts";
 
@@ -104,4 +103,12 @@ export async function endingInstructions({
 		if (!isWithinSolana(order)) throw new RangeError("the operator decides orders within Solana only");
 		return [await expireOrder(program, id, { vault, operator })];
 	}
+}
+
+/** A signer that can pass on which order it signs for. A remote signer checks the order before it pays. */
+type OrderAware<Signer> = Signer & { forOrder?: (order: Order) => Signer };
+
+/** Returns the signer for one order, or the signer itself if it does not need to know the order. */
+function forOrder<Signer extends object>(signer: OrderAware<Signer>, order: Order): Signer {
+	return signer.forOrder?.(order) ?? signer;
 }

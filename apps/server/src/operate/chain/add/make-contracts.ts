@@ -1,7 +1,8 @@
 import { type DeployConfig, parseDeployConfig, type StepReport } from "@geoswap/contracts";
-import { formatDeployment, withChainDeployment } from "@geoswap/protocol";
-import type { Account, Address } from "viem";
+import { type ChainDeployment, formatDeployment, geoVaultAbi, withChainDeployment } from "@geoswap/protocol";
+import { type Account, type Address, type Client, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { readContract } from "viem/actions";
 import { ConfigError } from "../../../config/config-error.ts";
 import { parseJsonFile } from "../../../config/parse-json-file.ts";
 import { readConfigFile, readDeployment, writeWhole } from "../config-file.ts";
@@ -10,7 +11,6 @@ import { ownerCalls } from "./owner-calls.ts";
 import { ownersSchema } from "./owners.ts";
 import { placeContracts } from "./place-contracts.ts";
 import { type AssetPlan, planAssets } from "./plan-assets.ts";
-import { readKeptCaps } from "./read-kept-caps.ts";
 import { safeBatch } from "./safe-batch.ts";
 
 type DeployStep = StepReport["step"];
@@ -152,4 +152,30 @@ function deployConfigOf(
 		},
 		`the preset with ${ownersPath}`,
 	);
+}
+
+/** The kind of a cap on fills, as the vault numbers the kinds. */
+const fillCap = 0;
+
+/** A cap is left alone if it is this near to what the price of now gives: the owners should not sign for each move. */
+const tolerancePercent = 25n;
+
+/** Returns the vault's caps that stay as they are, by symbol. */
+async function readKeptCaps(
+	client: Client,
+	{ deployment, wanted }: { deployment: ChainDeployment; wanted: Readonly<Record<string, string>> },
+): Promise<Record<string, string>> {
+	const kept: Record<string, string> = {};
+	for (const { symbol, address } of deployment.assets) {
+		const [cap] = await readContract(client, {
+			address: deployment.contracts.vault,
+			abi: geoVaultAbi,
+			functionName: "capOf",
+			args: [fillCap, address, zeroAddress],
+		});
+		const now = BigInt(wanted[symbol] ?? 0);
+		const difference = cap > now ? cap - now : now - cap;
+		if (now > 0n && difference * 100n <= now * tolerancePercent) kept[symbol] = String(cap);
+	}
+	return kept;
 }

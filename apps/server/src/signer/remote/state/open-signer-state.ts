@@ -6,7 +6,6 @@ import type { Charge, Decision, OrderDecision } from "../policy/judgement.ts";
 import { isKeyMeter, isUnprovenMeter } from "../policy/meters.ts";
 import { type RefusalReason, refuse } from "../policy/refusal.ts";
 import type { Cap, Caps } from "./cap.ts";
-import { createSpending, exceededWindow, type Spending } from "./spending.ts";
 
 /** A payload, identified by its key and its hash. */
 export type PayloadId = { key: string; digest: string };
@@ -213,4 +212,44 @@ function openDatabase(path: string): DatabaseSync {
 			isBusy ? "another signer uses this file: stop it first, or give this one a file of its own" : message,
 		);
 	}
+}
+
+const hourMinutes = 60;
+const dayMinutes = 24 * 60;
+
+/** The amounts of one meter by minute. */
+type Spending = {
+	/** Returns the sums of the last hour and the last day. */
+	sums: (minute: number) => { hour: bigint; day: bigint };
+	add: (minute: number, amount: bigint) => void;
+};
+
+/**
+ * Creates the sums of one meter. A window is made of whole minutes and the current one, so that it is up to a minute
+ * longer than an hour or a day, never shorter.
+ */
+function createSpending(known: Iterable<readonly [minute: number, amount: bigint]> = []): Spending {
+	const minutes = new Map(known);
+	const sum = (from: number, now: number) => {
+		let total = 0n;
+		// Minutes ahead of a clock that was set back count too.
+		for (const [minute, amount] of minutes) if (minute >= from || minute > now) total += amount;
+		return total;
+	};
+	return {
+		sums: (now) => ({ hour: sum(now - hourMinutes, now), day: sum(now - dayMinutes, now) }),
+		add: (minute, amount) => {
+			minutes.set(minute, (minutes.get(minute) ?? 0n) + amount);
+			for (const old of minutes.keys()) if (old < minute - dayMinutes) minutes.delete(old);
+		},
+	};
+}
+
+/** Returns which window an amount would exceed; undefined if it fits. */
+function exceededWindow(
+	{ hour, day }: { hour: bigint; day: bigint },
+	{ amount, cap }: { amount: bigint; cap: Cap },
+): "hour" | "day" | undefined {
+	if (hour + amount > cap.perHour) return "hour";
+	return day + amount > cap.perDay ? "day" : undefined;
 }
