@@ -65,7 +65,7 @@ async function play(history: History) {
 		tokens: await scene.tokens(scene.wallet.address),
 		sol: scene.balance(scene.wallet.address),
 	};
-	const recordsBefore = scene.balance(vault);
+	const payerBefore = scene.balance(payer.address);
 	const outflows: Outflow[] = [];
 	/** A hasty thief fills as much as it can within an hour. */
 	const isHasty = any(2) === 0;
@@ -181,18 +181,24 @@ async function play(history: History) {
 			sol: lost(before.sol, after.sol),
 		});
 	}
-	return { honest, invented, walletBefore, recordsBefore, outflows };
+	let rentOfRecords = 0n;
+	for (const order of [...honest, ...invented])
+		rentOfRecords += scene.balance(await recordAddress(program, orderId(order)));
+	const paid = payerBefore - scene.balance(payer.address);
+	return { honest, walletBefore, outflows, rentOfRecords, paid };
 }
 
 test(`a thief with all keys of the worker takes no deposit and at most twice the caps in an hour, in ${count} histories`, {
 	timeout: 3_600_000,
 }, async () => {
 	const most = { token: 0n, sol: 0n };
-	const all = { token: 0n, sol: 0n, deposits: 0, filled: 0 };
+	const all = { token: 0n, sol: 0n, rentOfRecords: 0n, paid: 0n, deposits: 0, filled: 0 };
 	for (let i = 0; i < count; i++) {
 		const history = await createHistory(seed + i);
 		const { scene } = history;
-		const { honest, walletBefore, outflows } = await play(history);
+		const { honest, walletBefore, outflows, rentOfRecords, paid } = await play(history);
+		all.rentOfRecords += rentOfRecords;
+		all.paid += paid;
 		// Every deposit is where it was, with its wallet, or with the vault that delivered its output.
 		const expected = { tokens: walletBefore.tokens, sol: walletBefore.sol };
 		for (const order of honest) {
@@ -222,7 +228,7 @@ test(`a thief with all keys of the worker takes no deposit and at most twice the
 		}
 	}
 	console.log(
-		`${count} histories of ${transactions} transactions: ${all.deposits} deposits, ${all.filled} of them delivered, none taken; left the vaults in all ${all.token} units and ${all.sol} lamports, in one hour at most ${most.token} of a cap of ${caps.token} and ${most.sol} of ${caps.sol}`,
+		`${count} histories of ${transactions} transactions: ${all.deposits} deposits, ${all.filled} of them delivered, none taken; left the vaults in all ${all.token} units and ${all.sol} lamports, in one hour at most ${most.token} of a cap of ${caps.token} and ${most.sol} of ${caps.sol}. The lamports contain ${all.rentOfRecords} of rent in records, which come back. The fee payer paid ${all.paid} lamports for fees and the rent of orders`,
 	);
 	expect(most.token).toBeLessThanOrEqual(2n * caps.token);
 	expect(most.sol).toBeLessThanOrEqual(2n * caps.sol);
