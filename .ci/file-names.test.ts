@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { expect, test } from "vitest";
 
@@ -30,7 +30,9 @@ test("a file is named for an export of its own: an export has all words of the f
 	});
 	const unnamed = files
 		.split("\n")
-		.filter((path) => path && !/\.(test|d)\.ts$|\/index\.ts$/.test(path) && !kinds.includes(basename(path)))
+		// A file that was just deleted is still listed.
+		.filter((path) => existsSync(path))
+		.filter((path) => !/\.(test|d)\.ts$|\/index\.ts$/.test(path) && !kinds.includes(basename(path)))
 		.filter((path) => {
 			const exports = exportsOf(readFileSync(path, "utf8"));
 			const name = wordsOf(basename(path, ".ts"));

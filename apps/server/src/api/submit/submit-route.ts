@@ -1,5 +1,7 @@
 import {
 	type Amount,
+	addressOfWord,
+	fromSolanaWord,
 	greater,
 	isSolana,
 	type Milliseconds,
@@ -7,55 +9,47 @@ import {
 	orderId,
 	orderSchema,
 	parseAddress,
-	type Seconds,
 	type SubmitResponse,
 	SwapError,
 	type SwapUuid,
-	swapUuidTimeMs,
 	toChainId,
 	toSwapId,
-	type UsdCents,
-	usdCents,
-	type Wei,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
 import { chainOf } from "../../config/chain-config.ts";
 import type { SealKeys, SealPurpose } from "../../config/seal-keys.ts";
 import type { DatabasePool } from "../../database/database.ts";
-import { ensurePartitions } from "../../database/ensure-partitions.ts";
-import { wasRestoredSince } from "../../database/restores.ts";
-import type { Desk } from "../../desk/desk.ts";
+import type { Desk, KnownRecipient } from "../../desk/desk.ts";
 import type { SealedQuote } from "../../desk/sealed-quote.ts";
 import type { Engine } from "../../durable/engine.ts";
 import { roundTarget } from "../../durable/poke-targets.ts";
-import { readUnsettledGas } from "../../money/unsettled-gas.ts";
 import { unfinalUpToUsdCents } from "../../swap/decide/deposit-policy.ts";
 import {
 	attestersWanted,
-	exposureCaps,
 	type PolicyConfig,
-	type SwapPolicy,
 	swapPolicy,
 	unopenedLimits,
 } from "../../swap/decide/swap-policy.ts";
 import type { NetworkCost, SignedOp, SignedSolanaOp, SwapRecord } from "../../swap/facts/swap-record.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
-import type { AccountRefusals } from "../../swap/record/record-refusal.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Span } from "../../telemetry/tracer.ts";
 import type { Route } from "../http/route.ts";
 import type { RouteDoc } from "../openapi/route-doc.ts";
 import { checkContracts } from "../origin/check-contracts.ts";
+import { servedSolana } from "../origin/served-solana.ts";
 import type { WalletUnopened } from "../origin/wallet-unopened.ts";
 import { openTokenWithAge } from "../seal/open-token.ts";
 import { createKeyedLimiter } from "../status/keyed-limiter.ts";
+import { createAccountLimits } from "./account-limits.ts";
 import { adoptSwap } from "./adopt-swap.ts";
-import { checkRecipient } from "./check-recipient.ts";
+import { isLateOrderOpen } from "./is-late-order-open.ts";
 import { type BeforeSubmit, readBeforeSubmit } from "./read-before-submit.ts";
-import { readRecipient } from "./read-recipient.ts";
-import { type Standing, type SubmitOutcome, submitSwap, waitForSubmits } from "./submit-swap.ts";
+import { expired, refusal } from "./submit-errors.ts";
+import { submitSwap } from "./submit-swap.ts";
 
 /** The dependencies of every submit. */
 export type SubmitDeps = {
@@ -131,8 +125,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 	const inTurn = createKeyedLimiter({ atOnce: 8, waitMs: 15_000, upstream: "database" });
 	// A caller that repeats a submit before it has an answer shares that answer at no further cost.
 	const underWay = new Map<string, Promise<SubmitResponse>>();
-	/** Accounts whose last submit was refused because of the gas budget. */
-	const overBudget = new Set<string>();
+	const accountLimits = createAccountLimits({ pool, desk, limits, nowMs });
 	return {
 		method: "POST",
 		path: origin.path,
@@ -233,37 +226,22 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		trace: string | undefined;
 	}): Promise<FirstSubmit> {
 		const expiresAtMs = origin.expiresAtMs(op);
-		const isExpired = isOldToken || nowMs() > expiresAtMs;
-		const quotedAtMs = swapUuidTimeMs(op.quote.uuid);
-		// On an EVM chain the same op opens the same order, and only once: only there may it be sent as if it were new.
-		const isForgettable = isExpired || isSolana(order.originChainId);
-		const mayBeForgotten = isForgettable && (await wasRestoredSince(pool, quotedAtMs));
-		const isOld = isExpired || mayBeForgotten;
-		// An open order was submitted before, to a database that has been restored since: no caller may be told that
-		// nothing was executed, by this op or by another of the same quote.
-		if (isOld) {
-			// `mayLand` is asked first, so that `wasOpened` finds a transaction that lands in between.
-			const isUndecided = mayBeForgotten && (await origin.mayLand(op, order));
-			const found = await origin.wasOpened(op, order, signed);
-			if (found === "never" && isUndecided) throw notToldYet(order);
-			if (found !== "opened") {
-				// A copy of this submit that came in time may be about to create the swap in another process.
-				await waitForSubmits(pool, accountId);
-				throw expired(expiresAtMs, found);
-			}
-			// The swap's day may be older than any partition of a database that was just restored.
-			await ensurePartitions(pool, { nowMs: quotedAtMs, daysAhead: 0 });
-		}
-		// Checked again under the account's lock. This check saves the chain calls that an account over its budget causes.
-		if (overBudget.has(accountId)) {
-			checkGasBudget(accountId, await readUnsettledGas(pool, { accountId, nowMs: nowMs() }));
-		}
+		const isKnownOpen = await isLateOrderOpen(pool, {
+			accountId,
+			uuid: op.quote.uuid,
+			order,
+			isExpired: isOldToken || nowMs() > expiresAtMs,
+			expiresAtMs,
+			mayLand: () => origin.mayLand(op, order),
+			wasOpened: () => origin.wasOpened(op, order, signed),
+		});
+		await accountLimits.expectWithinBudget(accountId);
 		const recipient = readRecipient(solana, order);
 		// Nobody awaits it if the order is open.
 		recipient.catch(() => {});
 		// The quote may be minutes old, and of another process: here, nobody may have wanted these prices since.
 		const priced = wantPrices([Number(order.originChainId), Number(order.destinationChainId)]);
-		const look = isOld ? alreadyOpened : await origin.look(op, order, signed, unopened);
+		const look = isKnownOpen ? alreadyOpened : await origin.look(op, order, signed, unopened);
 		const { isOpened } = look;
 		const paused = pausedChain(order);
 		// Anyone may have sent the op: then the wallet has paid its input, and its remaining balance does not matter.
@@ -302,16 +280,13 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 			reserve: (inFlight) =>
 				paused ? undefined : desk.reprice({ ...promised, hasAccount, isDelegated }, inFlight),
 			isOpened,
-			isInTime: () => isOld || nowMs() <= expiresAtMs,
+			isInTime: () => isKnownOpen || nowMs() <= expiresAtMs,
 			unfinalUpToUsdCents: policy && unfinalUpToUsdCents(policy.origin),
-			admit: ({ gas, atRisk, unopened }) => {
-				checkGasBudget(accountId, gas);
-				checkRefusals(refusals, { isOpened });
-				if (isOpened) return;
-				checkUnopened(unopened);
-				if (policy && isCrossChain) checkShareOfCaps(atRisk, { policy, valueUsdCents });
+			admit: (standing) => {
+				const risk = policy && isCrossChain ? { policy, valueUsdCents } : undefined;
+				accountLimits.check({ accountId, isOpened, refusals, risk }, standing);
 				// Other swaps of the wallet may have been submitted since its balance was read.
-				look.checkBalance(unopened.claimed);
+				if (!isOpened) look.checkBalance(standing.unopened.claimed);
 			},
 			countedOrders: unopened.map((other) => other.orderId),
 			limits: { ...unopenedLimits(config), reservationSeconds: limits.reservationSeconds },
@@ -352,116 +327,6 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		}
 		return undefined;
 	}
-
-	/** Throws if the account's unsettled swaps have used up the day's budget, or may yet do so. */
-	function checkGasBudget(accountId: string, { ended, undecided }: Standing["gas"]): void {
-		const costOf = (spent: { chainId: number; wei: Wei }[]) =>
-			spent.reduce((sum, gas) => sum + desk.gasUsdCents(gas), 0n);
-		const inFlight = undecided.inFlight.map(({ chainId, gas }) => ({
-			chainId,
-			wei: desk.gasWei({ chainId, gas }),
-		}));
-		const budget = usdCents(limits.unsettledGasUsdPerDay);
-		const endedUsdCents = costOf(ended.spent);
-		overBudget.delete(accountId);
-		if (endedUsdCents + costOf(undecided.spent) + costOf(inFlight) < budget) return;
-		overBudget.add(accountId);
-		const { retryAfterSeconds } = endedUsdCents < budget ? undecided : ended;
-		throw new SwapError(
-			"RATE_LIMITED",
-			{ reason: "gas_budget", retryAfterSeconds },
-			{
-				message:
-					"Swaps of this account that did not settle have used up its daily gas budget, or may use it up. Send the request again later. An order that is already open and is not submitted in time is refunded after its deadline.",
-			},
-		);
-	}
-
-	function checkUnopened({ ofWallet, ofAccount }: Standing["unopened"]): void {
-		const { perWallet, perAccount } = limits.unopenedSwaps;
-		const whose = ofWallet >= perWallet ? "wallet" : ofAccount >= perAccount ? "account" : undefined;
-		if (!whose) return;
-		const most = whose === "wallet" ? perWallet : perAccount;
-		throw new SwapError(
-			"RATE_LIMITED",
-			{ reason: "unopened_swaps", retryAfterSeconds: openedSeconds },
-			{
-				message: `This ${whose} has ${most} swaps whose orders are not open yet, which is the maximum. Send the request again once one of them is open.`,
-			},
-		);
-	}
-
-	/** Throws if the swap would wait for other swaps of its account, although the chain's caps may have room. */
-	function checkShareOfCaps(
-		{ unreleasedUsdCents, unfinalUsdCents }: Standing["atRisk"],
-		{ policy, valueUsdCents }: { policy: SwapPolicy; valueUsdCents: UsdCents },
-	): void {
-		if (limits.accountShareOfCaps === 1) return;
-		const { ofAccount } = exposureCaps(policy);
-		const { origin, destination } = policy;
-		// The same exceptions as when the value is put at risk: an only swap, and a deposit that must become final.
-		const isUnreleasedFull =
-			unreleasedUsdCents > 0n && unreleasedUsdCents + valueUsdCents > ofAccount.unreleasedUsdCents;
-		const isUnfinalFull =
-			valueUsdCents <= unfinalUpToUsdCents(origin) &&
-			valueUsdCents <= ofAccount.unfinalUsdCents &&
-			unfinalUsdCents + valueUsdCents > ofAccount.unfinalUsdCents;
-		if (!isUnreleasedFull && !isUnfinalFull) return;
-		const until = isUnreleasedFull
-			? "the inputs of some of them are released, after their deliveries are final"
-			: "the deposits of some of them are final";
-		throw new SwapError(
-			"RATE_LIMITED",
-			{
-				reason: "cap_share",
-				retryAfterSeconds: Math.max(1, (isUnreleasedFull ? destination : origin).finalitySeconds),
-			},
-			{
-				message: `Swaps of this account use up its share of the value that may be in flight from this chain. Nothing was executed. Send the request again once ${until}.`,
-			},
-		);
-	}
-
-	function checkRefusals(
-		{ count, retryAfterSeconds }: AccountRefusals,
-		{ isOpened }: { isOpened: boolean },
-	): void {
-		if (count < limits.refusedRecipientsPerDay) return;
-		throw new SwapError(
-			"RATE_LIMITED",
-			{ reason: "recipients_refused", retryAfterSeconds },
-			{ message: isOpened ? openedAfterRefusals : tooManyRefusals },
-		);
-	}
-}
-
-/** The approximate time until an order is open. */
-const openedSeconds = 15;
-
-const tooManyRefusals =
-	"Too many swaps of this account were refunded in the last day because their recipients could not be paid. Send the request again later, for a recipient that accepts the output token.";
-const openedAfterRefusals =
-	"The order is open on its chain, but too many swaps of this account were refunded in the last day because their recipients could not be paid. Send the request again later. An order that is not submitted in time is refunded after its deadline.";
-
-function expired(expiresAtMs: Milliseconds, found: "never" | "untold"): SwapError {
-	const details = { expiredAt: new Date(expiresAtMs).toISOString() };
-	if (found === "never") return new SwapError("OP_EXPIRED", details);
-	return new SwapError("OP_EXPIRED", details, {
-		next: "contact_operator",
-		message:
-			"The operation has expired, and the chain can no longer tell whether it was executed. Give the operator the wallet and the requestId.",
-	});
-}
-
-function notToldYet({ originChainId }: Order): SwapError {
-	return new SwapError(
-		"UPSTREAM_UNAVAILABLE",
-		{ upstream: `chain ${originChainId}` },
-		{
-			message:
-				"The service was restored from a backup, and it is not known yet whether the transaction was executed before. Send the same request again in a moment; sign nothing else for this swap until then.",
-		},
-	);
 }
 
 const alreadyOpened: OriginLook = {
@@ -485,43 +350,30 @@ function answer({ id, status }: SwapRecord): SubmitResponse {
 	return { swapId: toSwapId(id), status };
 }
 
-/** Returns the caller's error for a submit that wrote nothing. */
-function refusal(
-	outcome: Exclude<SubmitOutcome["outcome"], "created" | "existing" | "expired">,
-	{ reservationSeconds }: { reservationSeconds: Seconds },
-): SwapError {
-	switch (outcome) {
-		case "price":
-		case "inventory":
-			return new SwapError("LIQUIDITY_CHANGED", { reason: outcome });
-		case "share":
-			return new SwapError(
-				"LIQUIDITY_CHANGED",
-				{ reason: "inventory" },
-				{
-					// A quote does not know the inventory: it would offer the same amount again.
-					next: "fix_request",
-					message:
-						"The swap needs a larger share of the vault's inventory than one swap may take. Nothing was executed, and the same amount would be refused again. Request a quote for a smaller amount, or ask the operator for more inventory.",
-				},
-			);
-		case "attesters":
-			return new SwapError(
-				"UPSTREAM_UNAVAILABLE",
-				{ upstream: "attesters" },
-				{
-					message:
-						"Too few attesters of this swap answer now, and nothing was executed. Send the same request again in a moment.",
-				},
-			);
-		case "unopened":
-			return new SwapError(
-				"RATE_LIMITED",
-				{ reason: "reserved_value", retryAfterSeconds: reservationSeconds },
-				{
-					message:
-						"Too much is reserved for swaps of this account that are not open yet. Send the request again later.",
-				},
-			);
-	}
+/** Throws if the swap could only be refunded. */
+function checkRecipient({ payProblem }: Pick<KnownRecipient, "payProblem">): void {
+	if (!payProblem) return;
+	throw new SwapError(
+		"SIMULATION_FAILED",
+		{ reason: payProblem },
+		{
+			message:
+				"The recipient cannot be paid on the destination chain, and nothing was sent. See details.reason, and request a quote for another recipient.",
+		},
+	);
+}
+
+/**
+ * Reads whether the recipient can be paid the order's output and has an account for it. Only on Solana is that known
+ * beforehand.
+ */
+async function readRecipient(
+	solana: SolanaChain | undefined,
+	{ destinationChainId, outputToken, recipient }: Order,
+): Promise<KnownRecipient> {
+	if (!isSolana(destinationChainId)) return { hasAccount: true, payProblem: undefined };
+	return readSolanaWallet(servedSolana(solana, outputToken), {
+		wallet: fromSolanaWord(recipient),
+		token: addressOfWord(destinationChainId, outputToken),
+	});
 }
