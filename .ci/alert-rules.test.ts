@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
+import { shownAlerts } from "../apps/server/src/watch/shown-alerts.ts";
 import { alertCases } from "./alert-cases.ts";
 
 // The rules are tried by Prometheus' own tools: an alert that cannot fire looks exactly like a healthy service.
@@ -24,6 +25,16 @@ test("every rule has a case, and every case a rule", () => {
 	expect(Object.keys(alertCases).toSorted()).toEqual([...severities.keys()].toSorted());
 	expect([...severities.values()].filter((severity) => !["page", "ticket"].includes(severity))).toEqual([]);
 });
+
+test.each(Object.entries(shownAlerts))(
+	"the console and the rule of %s have one severity and one limit",
+	(name, shown) => {
+		expect(severities.get(name)).toBe(shown.severity);
+		const expression = rules.split(`- alert: ${name}\n`)[1]?.split(/^\s*(?:for|labels):/m)[0] ?? "";
+		if ("limit" in shown)
+			expect(expression.match(/(?<![\w.])[\d.]+(?![\w.])/g)).toContain(String(shown.limit));
+	},
+);
 
 test("every alert fires on its cause, with its labels, and does not in the nearest state that is none", async () => {
 	const states = Object.entries(alertCases).flatMap(([name, { fires, quiet, ...rest }]) => [

@@ -5,6 +5,7 @@ import type { Config } from "../../config/config.ts";
 import type { Pause } from "../../swap/pause/pauses.ts";
 import type { UnendedCount } from "../../watch/count-unended.ts";
 import type { Vitals } from "../../watch/read-vitals.ts";
+import { type ShownAlert, shownAlerts } from "../../watch/shown-alerts.ts";
 import { attestersOf } from "./attesters-of.ts";
 import type { Today } from "./read-today.ts";
 import { samplesOf, type WorkerMetrics } from "./worker-metrics.ts";
@@ -15,8 +16,8 @@ export type Problem = {
 	what: string;
 	/** The next step. */
 	next: string;
-	/** The name of the alert, whose page in docs/runbooks says more. */
-	runbook: string;
+	/** The name of the alert, which has a page in docs/runbooks. */
+	runbook: ShownAlert;
 	/** The page that shows more. */
 	href: string;
 };
@@ -33,15 +34,6 @@ export type Vital = {
 	nowMs: Milliseconds;
 };
 
-// The same limits as in deploy/alerts.yml, so that page and pager agree.
-const overdueSeconds = 10;
-const blockAgeSeconds = 120;
-const queuedSeconds = 120;
-const auditAgeSeconds = 900;
-const exposureShare = 0.8;
-/** A relayer that can pay for less than this, at today's pace, needs gas now; or soon. */
-const gasHours = { bad: 4, warn: 24 };
-
 /** Returns what is wrong, worst first. Nothing if the service is healthy. */
 export function findProblems(vital: Vital): Problem[] {
 	const found = [
@@ -57,12 +49,10 @@ export function findProblems(vital: Vital): Problem[] {
 	return found.toSorted((a, b) => Number(a.tone === "warn") - Number(b.tone === "warn"));
 }
 
-function bad(runbook: string, what: string, next: string, href: string): Problem {
-	return { tone: "bad", what, next, runbook, href };
-}
-
-function warn(runbook: string, what: string, next: string, href: string): Problem {
-	return { tone: "warn", what, next, runbook, href };
+/** Returns a problem that is as urgent as its alert. */
+function problem(runbook: ShownAlert, what: string, next: string, href: string): Problem {
+	const { severity } = shownAlerts[runbook];
+	return { tone: severity === "page" ? "bad" : "warn", what, next, runbook, href };
 }
 
 const pauseSteps: Record<Pause["cause"], string> = {
@@ -73,7 +63,7 @@ const pauseSteps: Record<Pause["cause"], string> = {
 
 function pauseProblems({ pauses, chainNames }: Vital): Problem[] {
 	return pauses.map(({ chainId, cause, reason }) =>
-		bad(
+		problem(
 			cause === "finality" ? "GeoswapFinalityBroken" : "GeoswapChainPaused",
 			`${chainNames.name(chainId)} is paused (${cause}): ${reason}`,
 			pauseSteps[cause],
@@ -88,7 +78,7 @@ function swapProblems({ unended, vitals }: Vital): Problem[] {
 	return [
 		...(stuck > 0
 			? [
-					bad(
+					problem(
 						"GeoswapSwapsStuck",
 						`${plural(stuck, "swap")} made no progress for longer than ${stuck === 1 ? "its" : "their"} chains should take`,
 						"Open one: its page names the cause and the next step.",
@@ -96,9 +86,9 @@ function swapProblems({ unended, vitals }: Vital): Problem[] {
 					),
 				]
 			: []),
-		...(overdue > overdueSeconds
+		...(overdue > shownAlerts.GeoswapSwapsOverdue.limit
 			? [
-					bad(
+					problem(
 						"GeoswapSwapsOverdue",
 						`A swap has been due for ${duration(overdue)}, and no worker looks at it`,
 						"See that a worker runs, and what its log says.",
@@ -114,10 +104,11 @@ function chainProblems({ config, vitals, chainNames, metrics }: Vital): Problem[
 		const name = chainNames.name(chainId);
 		const head = vitals.heads.find((one) => one.chainId === chainId);
 		const next = "See that a worker runs and that its node answers: `geoswapd config check`.";
-		if (!head) return [bad("GeoswapFollowerBehind", `No worker has followed ${name} yet`, next, "/chains")];
-		if (head.blockSecondsAgo > blockAgeSeconds) {
+		if (!head)
+			return [problem("GeoswapFollowerBehind", `No worker has followed ${name} yet`, next, "/chains")];
+		if (head.blockSecondsAgo > shownAlerts.GeoswapFollowerBehind.limit) {
 			return [
-				bad(
+				problem(
 					"GeoswapFollowerBehind",
 					`The newest block of ${name} is ${duration(head.blockSecondsAgo)} old`,
 					next,
@@ -127,7 +118,7 @@ function chainProblems({ config, vitals, chainNames, metrics }: Vital): Problem[
 		}
 		if (head.unreadNumber > 0) {
 			return [
-				bad(
+				problem(
 					"GeoswapBlockUnread",
 					`No node returns all events of block ${head.unreadNumber} of ${name}, which takes no new swaps`,
 					"Add a node of another provider.",
@@ -139,7 +130,7 @@ function chainProblems({ config, vitals, chainNames, metrics }: Vital): Problem[
 		const isUsed = nodes.length === 0 || nodes.some(({ value }) => value === 1);
 		return isUsed
 			? []
-			: [warn("GeoswapNodesDown", `No node of ${name} has answered the last read`, next, "/chains")];
+			: [problem("GeoswapNodesDown", `No node of ${name} has answered the last read`, next, "/chains")];
 	});
 }
 
@@ -152,8 +143,8 @@ function attesterProblems({ config, vitals, chainNames }: Vital): Problem[] {
 		const next = `See that these run and that their nodes answer: ${silent.map(({ attester }) => attester).join(", ")}.`;
 		return [
 			attesters.alive < attesters.threshold
-				? bad("GeoswapAttestersTooFew", what, next, "/chains")
-				: warn("GeoswapAttesterSilent", what, next, "/chains"),
+				? problem("GeoswapAttestersTooFew", what, next, "/chains")
+				: problem("GeoswapAttesterSilent", what, next, "/chains"),
 		];
 	});
 }
@@ -161,7 +152,7 @@ function attesterProblems({ config, vitals, chainNames }: Vital): Problem[] {
 function bookProblems({ config, metrics, chainNames }: Vital): Problem[] {
 	if (metrics.problems.length > 0) {
 		return [
-			warn(
+			problem(
 				"GeoswapMetricsUnread",
 				`The workers' figures are not known: ${metrics.problems.join("; ")}`,
 				"See that a worker runs and that console.workerMetricsUrls names it. Nodes, gas and audits are not shown.",
@@ -175,11 +166,13 @@ function bookProblems({ config, metrics, chainNames }: Vital): Problem[] {
 	const ages = samplesOf(metrics, "geoswap_audit_age_seconds");
 	const late = config.chains.flatMap(({ chainId }) => {
 		const ofChain = ages.filter(({ labels }) => labels.chain === String(chainId)).map(({ value }) => value);
-		return ofChain.length > 0 && Math.min(...ofChain) > auditAgeSeconds ? [chainNames.name(chainId)] : [];
+		return ofChain.length > 0 && Math.min(...ofChain) > shownAlerts.GeoswapNotAudited.limit
+			? [chainNames.name(chainId)]
+			: [];
 	});
 	return [
 		...breaches.map(({ labels }) =>
-			bad(
+			problem(
 				"GeoswapBooksBreached",
 				`${labels.invariant} does not hold on ${chainNames.name(Number(labels.chain))}`,
 				"`geoswapd reconcile` names each breach and what to do.",
@@ -188,19 +181,23 @@ function bookProblems({ config, metrics, chainNames }: Vital): Problem[] {
 		),
 		...(ages.length === 0
 			? [
-					warn(
-						"GeoswapNotAudited",
-						"No worker has audited the books yet",
-						"The first audit comes minutes after a start.",
-						"/books",
-					),
+					// The alert waits five minutes, in which the first audit ends.
+					{
+						...problem(
+							"GeoswapNotAudited",
+							"No worker has audited the books yet",
+							"The first audit comes minutes after a start.",
+							"/books",
+						),
+						tone: "warn" as const,
+					},
 				]
 			: []),
 		...(late.length > 0
 			? [
-					bad(
+					problem(
 						"GeoswapNotAudited",
-						`${late.join(", ")} was not audited for more than ${duration(auditAgeSeconds)}`,
+						`${late.join(", ")} was not audited for more than ${duration(shownAlerts.GeoswapNotAudited.limit)}`,
 						"See in the worker's log why the audit fails.",
 						"/books",
 					),
@@ -211,9 +208,12 @@ function bookProblems({ config, metrics, chainNames }: Vital): Problem[] {
 
 function laneProblems({ config, vitals, metrics, today, chainNames, nowMs }: Vital): Problem[] {
 	const waiting = vitals.jobs
-		.filter(({ state, oldestSeconds }) => state === "queued" && oldestSeconds > queuedSeconds)
+		.filter(
+			({ state, oldestSeconds }) =>
+				state === "queued" && oldestSeconds > shownAlerts.GeoswapTransactionsWait.limit,
+		)
 		.map(({ kind, chainId, oldestSeconds }) =>
-			warn(
+			problem(
 				"GeoswapTransactionsWait",
 				`The oldest ${kind} has waited ${duration(oldestSeconds)} for a lane of ${chainNames.name(chainId)}`,
 				"See that a worker has the relayers' keys and that they can pay for gas.",
@@ -226,14 +226,19 @@ function laneProblems({ config, vitals, metrics, today, chainNames, nowMs }: Vit
 		const spent = Number(today.gas.find((one) => one.chainId === chainId)?.wei ?? 0n) / 10 ** nativeDecimals;
 		const perHour = spent / hoursToday;
 		const left = balances.reduce((sum, { value }) => sum + value, 0);
-		if (balances.length === 0 || perHour === 0 || left / perHour > gasHours.warn) return [];
+		if (
+			balances.length === 0 ||
+			perHour === 0 ||
+			left / perHour > 24 * shownAlerts.GeoswapRelayerGasLow.limit
+		)
+			return [];
 		const hours = left / perHour;
 		const what = `The relayers of ${chainNames.name(chainId)} can pay for gas for ${duration(hours * 3_600)} more, at today's pace`;
 		const next = "Send them more of the native token.";
 		return [
-			hours < gasHours.bad
-				? bad("GeoswapRelayerEmpty", what, next, "/chains")
-				: warn("GeoswapRelayerGasLow", what, next, "/chains"),
+			hours < 24 / shownAlerts.GeoswapRelayerEmpty.limit
+				? problem("GeoswapRelayerEmpty", what, next, "/chains")
+				: problem("GeoswapRelayerGasLow", what, next, "/chains"),
 		];
 	});
 	return [...waiting, ...gas];
@@ -248,7 +253,7 @@ function inventoryProblems({ vitals, chainNames, config }: Vital): Problem[] {
 		const why =
 			balance <= outflowAvailable ? "the vault holds none that is free" : "the hourly cap is used up";
 		return [
-			warn(
+			problem(
 				balance <= outflowAvailable ? "GeoswapInventoryEmpty" : "GeoswapOutflowNearCap",
 				`No more ${symbol} can be sold on ${chainNames.name(chainId)}: ${why}`,
 				balance <= outflowAvailable ? "Refill the vault: docs/capital.md." : "Wait, or raise the cap.",
@@ -266,9 +271,9 @@ function exposureProblems({ config, vitals, chainNames }: Vital): Problem[] {
 			["unfinal", Number(exposure?.unfinalUsdCents ?? 0n) / 100 / unfinalCapUsd],
 		] as const;
 		return shares
-			.filter(([, share]) => share > exposureShare)
+			.filter(([, share]) => share > shownAlerts.GeoswapExposureFull.limit)
 			.map(([kind, share]) =>
-				warn(
+				problem(
 					"GeoswapExposureFull",
 					`${Math.round(share * 100)} % of the ${kind} cap of ${chainNames.name(chainId)} is used`,
 					"Above it deliveries wait. See that attesters answer, or raise the cap.",
