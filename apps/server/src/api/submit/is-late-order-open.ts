@@ -2,7 +2,7 @@ import { isSolana, type Milliseconds, type Order, type SwapUuid, swapUuidTimeMs 
 import type { DatabasePool } from "../../database/database.ts";
 import { ensurePartitions } from "../../database/ensure-partitions.ts";
 import { wasRestoredSince } from "../../database/restores.ts";
-import { expired, notToldYet } from "./submit-errors.ts";
+import { expiredError, undecidedError } from "./submit-errors.ts";
 import { waitForSubmits } from "./submit-swap.ts";
 
 type LateOrder = {
@@ -34,11 +34,11 @@ export async function isLateOrderOpen(
 	// `mayLand` is called first, so that `wasOpened` finds a transaction that lands in between.
 	const isUndecided = mayBeForgotten && (await mayLand());
 	const found = await wasOpened();
-	if (found === "never" && isUndecided) throw notToldYet(order);
+	if (found === "never" && isUndecided) throw undecidedError(order);
 	if (found !== "opened") {
 		// A copy of this submit that came in time may be about to create the swap in another process.
 		await waitForSubmits(pool, accountId);
-		throw expired(expiresAtMs, found);
+		throw expiredError(expiresAtMs, found);
 	}
 	// The swap's day may be older than any partition of a database that was just restored.
 	await ensurePartitions(pool, { nowMs: quotedAtMs, daysAhead: 0 });

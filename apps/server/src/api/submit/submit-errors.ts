@@ -2,7 +2,7 @@ import { type Milliseconds, type Order, type Seconds, SwapError } from "@geoswap
 import type { SubmitOutcome } from "./submit-swap.ts";
 
 /** Returns the error for an op that came after its deadline. */
-export function expired(expiresAtMs: Milliseconds, found: "never" | "untold"): SwapError {
+export function expiredError(expiresAtMs: Milliseconds, found: "never" | "untold"): SwapError {
 	const details = { expiredAt: new Date(expiresAtMs).toISOString() };
 	if (found === "never") return new SwapError("OP_EXPIRED", details);
 	return new SwapError("OP_EXPIRED", details, {
@@ -13,7 +13,7 @@ export function expired(expiresAtMs: Milliseconds, found: "never" | "untold"): S
 }
 
 /** Returns the error while it is not known whether the op landed before a restore. */
-export function notToldYet({ originChainId }: Order): SwapError {
+export function undecidedError({ originChainId }: Order): SwapError {
 	return new SwapError(
 		"UPSTREAM_UNAVAILABLE",
 		{ upstream: `chain ${originChainId}` },
@@ -25,7 +25,7 @@ export function notToldYet({ originChainId }: Order): SwapError {
 }
 
 /** Returns the caller's error for a submit that wrote nothing. */
-export function refusal(
+export function refusalError(
 	outcome: Exclude<SubmitOutcome["outcome"], "created" | "existing" | "expired">,
 	{ reservationSeconds }: { reservationSeconds: Seconds },
 ): SwapError {

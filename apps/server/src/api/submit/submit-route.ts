@@ -48,7 +48,7 @@ import { createAccountLimits } from "./account-limits.ts";
 import { adoptSwap } from "./adopt-swap.ts";
 import { isLateOrderOpen } from "./is-late-order-open.ts";
 import { type BeforeSubmit, readBeforeSubmit } from "./read-before-submit.ts";
-import { expired, refusal } from "./submit-errors.ts";
+import { expiredError, refusalError } from "./submit-errors.ts";
 import { submitSwap } from "./submit-swap.ts";
 
 /** The dependencies of every submit. */
@@ -299,8 +299,8 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		if (result.outcome === "created" || result.outcome === "existing") {
 			return { outcome: result.outcome, swap: result.swap, isOpened };
 		}
-		if (result.outcome === "expired") throw expired(expiresAtMs, "never");
-		throw refusal(result.outcome, limits);
+		if (result.outcome === "expired") throw expiredError(expiresAtMs, "never");
+		throw refusalError(result.outcome, limits);
 	}
 
 	/** Returns the quote's charge for transactions with its token; undefined if one of them is not known. */
