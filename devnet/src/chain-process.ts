@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:net";
 
 export type ChainProcess = {
-	/** The address on which it listens: 127.0.0.1 and its port. */
+	/** The address on which it listens, which is 127.0.0.1 and its port. */
 	address: string;
 	pid: number;
 	/** Settles when the process is gone, no matter who ended it. */
@@ -12,7 +12,8 @@ export type ChainProcess = {
 
 /**
  * The shell becomes the chain (`exec`, same process) and leaves a reader behind, which ends the chain when the pipe on
- * its descriptor 3 closes. The pipe's other end is ours alone: the system closes it however we die, kill -9 included.
+ * its descriptor 3 closes. Only this process holds the pipe's other end, which the system closes however this process
+ * ends, kill -9 included.
  */
 const withWatchdog = '(cat; kill "$$") <&3 >/dev/null 2>&1 & exec "$0" "$@" 3<&-';
 
@@ -21,7 +22,7 @@ process.once("exit", () => {
 	for (const child of running) child.kill("SIGKILL");
 });
 
-/** Starts a chain in a process of its own, and waits until it says where it listens. */
+/** Starts a chain in its own process, and waits until it reports where it listens. */
 export async function startChainProcess({
 	name,
 	port,
@@ -36,7 +37,7 @@ export async function startChainProcess({
 	if (port !== 0) await expectFreePort(port);
 	const child = spawn("/bin/sh", ["-c", withWatchdog, program, ...args], {
 		stdio: ["ignore", "pipe", "pipe", "pipe"],
-		// Detached from the terminal: this process handles Ctrl-C and stops its children in its own order.
+		// Detached from the terminal, because this process handles Ctrl-C and stops its children in its own order.
 		detached: true,
 	});
 	running.add(child);
@@ -69,7 +70,7 @@ function listeningAddress(child: ChildProcess, name: string): Promise<string> {
 			const address = /Listening on (127\.0\.0\.1:\d+)/.exec(output)?.[1];
 			if (!address) return;
 			child.off("exit", fail);
-			// The output is drained: a full pipe would stop the process.
+			// The output is still read, because a full pipe would stop the process.
 			for (const stream of [child.stdout, child.stderr]) stream?.off("data", read).resume();
 			resolve(address);
 		};
@@ -81,7 +82,9 @@ function listeningAddress(child: ChildProcess, name: string): Promise<string> {
 	});
 }
 
-/** Throws before anything is started: a chain's own error does not say what to do. */
+/**
+ * Throws if the port is taken. Called before anything is started, since a chain's own error does not say what to do.
+ */
 export function expectFreePort(port: number): Promise<void> {
 	return new Promise((resolve, reject) => {
 		const server = createServer();

@@ -83,8 +83,8 @@ async function build(folder: string): Promise<void> {
 }
 
 async function buildChain(folder: string, chainId: number): Promise<ChainDeployment> {
-	// A node that loads the state has that of its last block only. A follower skips blocks older than some seconds: if
-	// these were young, it would request the state of one in between.
+	// A node that loads a state has the state of the last block only. A follower skips blocks older than some seconds. If
+	// the blocks were young, it would request the state of an earlier one.
 	const anvil = await startAnvil({
 		chainId,
 		startsAtUnixSeconds: Math.floor(Date.now() / 1_000) - ageSeconds,

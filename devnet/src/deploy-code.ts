@@ -3,7 +3,7 @@ import type { Address, Hex } from "viem";
 import type { DevnetChain } from "./devnet-chain.ts";
 import { sendAs } from "./send-as.ts";
 
-/** Deploys with CREATE2: the address depends on the code and the salt, not on earlier transactions. */
+/** Deploys with CREATE2, so that the address depends on the code and the salt, not on earlier transactions. */
 export async function deployCode(
 	chain: DevnetChain,
 	from: Address,

@@ -30,7 +30,7 @@ export async function deployUniswap(
 ): Promise<Uniswap> {
 	const nonce = await chain.publicClient.getTransactionCount({ address: owner });
 	const factory = getContractAddress({ from: owner, nonce: BigInt(nonce) });
-	// CREATE2 is not used: the factory's deployer owns it, and its owner enables the lowest fee.
+	// CREATE2 is not used, because the factory's deployer owns it, and its owner enables the lowest fee.
 	await sendAs(chain, owner, { data: uniswapInitCode.factory() });
 	await enableLowestFee(chain, owner, factory);
 	const make = (code: Hex) => deployCode(chain, owner, code);
@@ -40,7 +40,7 @@ export async function deployUniswap(
 	return { factory, router, quoterV2, positionManager };
 }
 
-/** Lets the factory create pools with the lowest fee, which it does not from the start. */
+/** Lets the factory create pools with the lowest fee, which is not enabled by default. */
 export async function enableLowestFee(chain: DevnetChain, owner: Address, factory: Address): Promise<void> {
 	const data = encodeFunctionData({ abi: factoryAbi, functionName: "enableFeeAmount", args: [100, 1] });
 	await sendAs(chain, owner, { to: factory, data });
@@ -50,7 +50,7 @@ export async function enableLowestFee(chain: DevnetChain, owner: Address, factor
 export const uniswapInitCode = {
 	factory: () =>
 		initCode(require("@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json"), []),
-	// The descriptor is left out: it would draw the positions' pictures, which nobody looks at.
+	// The descriptor is left out. It would draw pictures of the positions, which are unused here.
 	positionManager: (factory: Address, wrappedNative: Address) =>
 		initCode(
 			require("@uniswap/v3-periphery/artifacts/contracts/NonfungiblePositionManager.sol/NonfungiblePositionManager.json"),

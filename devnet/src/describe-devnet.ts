@@ -5,7 +5,7 @@ import type { SolanaEndpoint } from "./devnet-files.ts";
 import { type SolanaDevnetKeys, solanaAddressOfKey } from "./solana/development-solana-keys.ts";
 import type { Devnet } from "./start-devnet.ts";
 
-/** Describes the devnet's endpoints, contracts and keys for a person. */
+/** Describes the devnet's endpoints, contracts and keys for the terminal. */
 export function describeDevnet({ running, deployment, keys, solanaKeys, files }: Devnet): string {
 	const lines: string[] = [];
 	const columns = deployment.chains.map((chain) => ({

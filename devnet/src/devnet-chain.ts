@@ -36,7 +36,7 @@ export function connectDevnetChain({ chainId, rpcUrl }: { chainId: number; rpcUr
 		contracts: { multicall3: { address: multicall3Address } },
 		testnet: true,
 	});
-	// The chain is on this machine: asking often is cheap, an answer from a cache is confusing.
+	// The chain is on this machine, so frequent polling is cheap, and cached responses would be confusing.
 	const options = { chain, transport: http(rpcUrl), pollingInterval: 50, cacheTime: 0 };
 	return {
 		chainId,

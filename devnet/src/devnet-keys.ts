@@ -17,8 +17,8 @@ export type DevnetKeys = {
 };
 
 /**
- * The market trades against the pools and provides their liquidity; the feed keeper posts to the feeds. Nobody signs as
- * them.
+ * The market trades against the pools and provides their liquidity; the feed keeper posts to the feeds. Their calls are
+ * sent without a signature.
  */
 export type DevnetActors = { market: Address; feedKeeper: Address };
 

@@ -3,7 +3,7 @@ import { parseUnits } from "viem";
 /** Feeds have eight decimals, as Chainlink's have. */
 export const feedDecimals = 8;
 
-/** A token of the devnet: what it is, what it costs, who holds how much of it. */
+/** A token of the devnet, with its price and the amounts that vaults and wallets hold. */
 export type DevnetToken = {
 	symbol: string;
 	name: string;
@@ -93,7 +93,7 @@ export const deviationBps: Record<"stable" | "volatile", number> = { stable: 5, 
 /** Solana's native token. The EVM chains have only its price. */
 export const devnetSol = { symbol: "SOL", usd: "150", heartbeatSeconds: hour } as const;
 
-/** The token whose holders pay lower fees. Not quoted: it has no pool and no feed. */
+/** The token whose holders pay lower fees. It is not quoted, since it has no pool and no feed. */
 export const devnetFeeDiscountToken = {
 	symbol: "GEO",
 	name: "Devnet Geo",

@@ -9,7 +9,7 @@ import { type Call, sendAs } from "./send-as.ts";
 
 const retryMs = 200;
 
-/** Gives a wallet this amount of a token out of nothing. The zero address is the native token. */
+/** Creates this amount of a token in a wallet. The zero address is the native token. */
 export async function fundWallet(
 	chain: DevnetChain,
 	{
@@ -25,7 +25,7 @@ export async function fundWallet(
 		await testClient.setBalance({ address: wallet, value: balance + amount });
 		return;
 	}
-	// Each call has its own sender: many may run at once, and none should wait for another's nonce.
+	// Each call has its own sender, because many calls may run concurrently, and none should wait for another's nonce.
 	const sender = privateKeyToAddress(generatePrivateKey());
 	const isWrapped = token === deployment.wrappedNative;
 	const ether = parseEther("1") + (isWrapped ? amount : 0n);
@@ -41,8 +41,8 @@ export async function fundWallet(
 }
 
 /**
- * Sends the call, setting the sender's balance again on each try: a balance set while the node makes a block can be
- * lost.
+ * Sends the call. Sets the sender's balance again on each try, because a balance set while the node makes a block can
+ * be lost.
  */
 async function sendWithEther(
 	chain: DevnetChain,

@@ -5,7 +5,7 @@ import { readFeeds, refreshFeeds } from "./refresh-feeds.ts";
 
 const pollMs = 500;
 
-/** Low enough that a feed is never stale, except in the moment after someone moved the chain's clock. */
+/** Low enough that a feed is never stale, except in the moment after the chain's clock was moved. */
 const refreshAtFractionOfHeartbeat = 0.25;
 
 /**
@@ -28,7 +28,7 @@ export function keepFeedsFresh(chain: DevnetChain, deployment: ChainDeployment):
 				);
 				if (isOld) await refreshFeeds(chain, deployment);
 			} catch {
-				// The chain may be reset, paused or about to stop: the next round tries again.
+				// The chain may be reset, paused or about to stop. The next iteration tries again.
 			}
 			await sleep(pollMs, undefined, { signal: stopping.signal }).catch(() => {});
 		}

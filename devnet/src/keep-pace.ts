@@ -16,7 +16,7 @@ export function keepPace(chain: DevnetChain, blockMs: number): () => Promise<voi
 	async function keep(): Promise<void> {
 		let nextAt = performance.now();
 		while (!stopping.signal.aborted) {
-			// The chain may be about to stop: the next round tries again.
+			// The chain may be about to stop. The next iteration tries again.
 			await withoutBlocks(chain, () => chain.testClient.mine({ blocks: 1 })).catch(() => {});
 			const now = performance.now();
 			nextAt = Math.max(nextAt + blockMs, now);
@@ -26,8 +26,8 @@ export function keepPace(chain: DevnetChain, blockMs: number): () => Promise<voi
 }
 
 /**
- * Runs `work` while the chain makes no block. A node that is told to drop blocks while it makes one ends up with events
- * that its state does not have.
+ * Runs `work` while the chain makes no block. A node that receives a request to drop blocks while it makes one keeps
+ * events that its state does not have.
  */
 export async function withoutBlocks<T>({ rpcUrl }: DevnetChain, work: () => Promise<T>): Promise<T> {
 	const before = turns.get(rpcUrl) ?? Promise.resolve();

@@ -4,7 +4,10 @@ import { type AddressInfo, connect, type Socket } from "node:net";
 
 export type LyingNodeCall = { method: string; params: unknown[] };
 
-/** A node's false answer: another result, an error, another HTTP status, or no answer for as long as the caller waits. */
+/**
+ * A node's false response, which is another result, an error, another HTTP status, or no response until the caller's
+ * timeout.
+ */
 type Lie =
 	| { result: unknown }
 	| { error: { code: number; message: string } }
@@ -12,8 +15,8 @@ type Lie =
 	| "nothing";
 
 /**
- * Maps a call and its true result to a lie; undefined to tell the truth. May take its time. `answerBytes` is the size of
- * the node's whole answer, to all calls of the request.
+ * Maps a call and its true result to a lie, or to undefined for the true result. May be slow. `answerBytes` is the size
+ * of the node's whole response to all calls of the request.
  */
 export type Liar = (
 	call: LyingNodeCall,
@@ -25,9 +28,9 @@ export type Liar = (
 export type LyingNode = {
 	url: string;
 	calls: LyingNodeCall[];
-	/** The node that knows the truth. */
+	/** The node behind the proxy, whose responses are true. */
 	targetUrl: string;
-	/** Undefined if the node tells the truth. */
+	/** Undefined if the proxy returns true responses only. */
 	liar: Liar | undefined;
 	/** True if the node breaks every connection. */
 	isDown: boolean;
@@ -47,7 +50,7 @@ export async function startLyingNode({ targetUrl = "" } = {}): Promise<LyingNode
 	const sockets = new Set<Socket>();
 	const server = createServer((request, response) => {
 		if (node.isDown) return void request.socket.destroy();
-		// The caller should see a broken connection, as it would without the proxy.
+		// The caller gets a broken connection, as it would without the proxy.
 		answer(node, request, response).catch(() => response.destroy());
 	});
 	server.on("upgrade", (request, socket: Socket) => {
@@ -94,7 +97,7 @@ async function answer(node: LyingNode, request: IncomingMessage, response: Serve
 	const all = [asked].flat();
 	for (const { id: _, ...call } of all) node.calls.push(call);
 	const truth = await fetch(node.targetUrl, { method: "POST", headers, body });
-	// A true answer is passed on as text: its numbers may exceed JavaScript's.
+	// A true response is passed on as text, since its numbers may exceed JavaScript's.
 	const text = await truth.text();
 	const told = [JSON.parse(text)].flat() as { id: unknown; result?: unknown }[];
 	const lies = await Promise.all(

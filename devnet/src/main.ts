@@ -52,7 +52,7 @@ try {
 async function start(options: Options): Promise<void> {
 	const startedAt = performance.now();
 	const say = options.json ? console.error : console.log;
-	// Before the chains are up there is nothing to stop: exiting ends them.
+	// Before the chains are up there is nothing to stop, since exiting ends them.
 	let stop = async () => {};
 	let isStopping = false;
 	const end = async () => {

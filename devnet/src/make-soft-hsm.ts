@@ -14,7 +14,7 @@ const pkcs8Prefix = Buffer.from("302e020100300506032b657004220420", "hex");
 
 type Curve = "secp256k1" | "ed25519";
 
-/** A token of SoftHSM: a security module made of files, with the interface of real ones. */
+/** A token of SoftHSM, a security module made of files, with the interface of real ones. */
 export type SoftHsm = {
 	module: string;
 	pinFile: string;
@@ -23,7 +23,7 @@ export type SoftHsm = {
 	reference: (label: string) => `pkcs11:${string}`;
 	/** Makes a key inside the token, which never leaves it. */
 	generate: (label: string, curve: Curve) => Promise<void>;
-	/** Brings a key into the token, from which it cannot be read again. */
+	/** Imports a key into the token, from which it cannot be read again. */
 	bring: (label: string, key: { curve: Curve; secret: Uint8Array }) => Promise<void>;
 };
 

@@ -153,7 +153,7 @@ async function poolsOf(
 	}
 }
 
-/** Returns the moved price. A pool's price is that of token 0 in token 1: for token 1 it moves the other way. */
+/** Returns the moved price. A pool's price is that of token 0 in token 1, so for token 1 it moves the other way. */
 function targetSqrtPrice(sqrtPrice: bigint, isToken0: boolean, { numerator, denominator }: Fraction): bigint {
 	const square = sqrtPrice * sqrtPrice;
 	return integerSqrt(isToken0 ? (square * numerator) / denominator : (square * denominator) / numerator);

@@ -7,7 +7,7 @@ import { type PriceMove, parsePercent } from "./move-price.ts";
 import { sendAs } from "./send-as.ts";
 import { hasSolFeed, solFeedAddress } from "./solana-feeds.ts";
 
-/** Moves SOL's price by a percentage, in its feed only: it has no pool here. */
+/** Moves SOL's price by a percentage, in its feed only, because it has no pool here. */
 export async function moveSolPrice(chain: DevnetChain, { percent }: { percent: string }): Promise<PriceMove> {
 	const { symbol } = devnetSol;
 	if (!hasSolFeed(chain)) throw new RangeError(`${symbol} has no feed on chain ${chain.chainId}`);

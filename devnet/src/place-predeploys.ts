@@ -10,7 +10,7 @@ const permit2Salt: Hex = "0x0000000000000000000000000000000000000000d3af2663da51
 /** Places the contracts that every real chain has at a known address: Permit2 and Multicall3. */
 export async function placePredeploys(chain: DevnetChain, from: Address): Promise<{ permit2: Address }> {
 	const { testClient, publicClient } = chain;
-	// The file is creation code: placed as it is, Permit2 would accept any signature.
+	// The file is creation code. If it were placed as it is, Permit2 would accept any signature.
 	const permit2 = await deployCode(chain, from, readPredeploy(permit2Address), permit2Salt);
 	if (permit2 !== permit2Address)
 		throw new Error(`Permit2 was deployed to the unexpected address ${permit2}`);

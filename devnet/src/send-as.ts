@@ -3,7 +3,7 @@ import type { DevnetChain } from "./devnet-chain.ts";
 
 export type Call = { to?: Address; data?: Hex; value?: bigint };
 
-/** More than any of our calls uses. Given a limit, the node does not search for one by running the call many times. */
+/** More than any call here uses. With a limit, the node does not search for one by running the call many times. */
 const gasOfOne = 20_000_000;
 
 /** Low enough that several calls fit into one block. */
@@ -15,7 +15,7 @@ export async function sendAs(chain: DevnetChain, from: Address, call: Call): Pro
 	return send(chain, { from, gas: gasOfOne, ...call });
 }
 
-/** Sends all calls at once, in this order, into as few blocks as possible. */
+/** Sends all calls together, in this order, into as few blocks as possible. */
 export async function sendAllAs(
 	chain: DevnetChain,
 	from: Address,

@@ -33,16 +33,16 @@ import { placePredeploys } from "./place-predeploys.ts";
 import { sendAs } from "./send-as.ts";
 import { hasSolFeed, solFeedInitCode } from "./solana-feeds.ts";
 
-/** Ether for the market maker: practically endless. */
+/** The market maker's ether, which is practically endless. */
 const marketEther = parseEther("1000000000");
 const relayerEther = parseEther("100");
 
-/** Whole tokens for the market: more than the pools and the wallets get. */
+/** Whole tokens for the market, more than the pools and the wallets get. */
 const marketTokens = "1000000000000";
 
 /**
- * Sets up an empty chain for swaps: assets, pools, feeds, our contracts, inventory, wallets. Needs a chain that mines
- * each transaction at once.
+ * Sets up an empty chain for swaps with assets, pools, feeds, the service's contracts, inventory and wallets. Needs a
+ * chain that mines each transaction immediately.
  */
 export async function setUpChain(
 	chain: DevnetChain,
@@ -202,7 +202,7 @@ function mint(token: Address, to: Address, amount: bigint): { to: Address; data:
 	};
 }
 
-/** Returns a salt that differs per chain, so that using one chain's address on the other fails at once. */
+/** Returns a salt that differs per chain, so that using one chain's address on the other fails immediately. */
 function assetSalt({ chainId }: DevnetChain): Hex {
 	return numberToHex(chainId, { size: 32 });
 }

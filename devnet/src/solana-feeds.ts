@@ -5,7 +5,7 @@ import { devnetChains } from "./devnet-chain.ts";
 import { deviationBps, devnetSol } from "./devnet-tokens.ts";
 import { feedInitCode } from "./feed-init-code.ts";
 
-/** Returns true for the first EVM chain, the only one with SOL's feed: one feed prices it, wherever it is delivered. */
+/** Returns true for the first EVM chain, the only one with SOL's feed. This feed prices SOL on every chain. */
 export function hasSolFeed({ chainId }: { chainId: number }): boolean {
 	return chainId === devnetChains[0].chainId;
 }

@@ -26,7 +26,7 @@ export async function startAnvil({
 		["--chain-id", String(chainId)],
 		["--hardfork", "prague"],
 		["--slots-in-an-epoch", String(slotsInAnEpoch)],
-		// The well-known accounts get nothing here: what works on the devnet works with its own keys.
+		// The well-known accounts get nothing here, so that everything works with the devnet's own keys.
 		["--accounts", "0"],
 		...(stateFile ? [["--load-state", stateFile]] : []),
 		...(startsAtUnixSeconds === undefined ? [] : [["--timestamp", String(startsAtUnixSeconds)]]),

@@ -54,14 +54,14 @@ export async function startDevnet({
 				return { chain, deployment };
 			}),
 		);
-		// A failure is thrown only now: a chain that was still starting when the other failed would be left running.
+		// A failure is thrown only now, because a chain that was still starting when the other failed would be left running.
 		const chains = starting.map((one) => {
 			if (one.status === "rejected") throw one.reason;
 			return one.value;
 		});
 		const [first] = chains;
 		if (!first) throw new Error("the devnet must have chains");
-		// Solana starts last: its deployment names the feeds of a chain that is set up.
+		// Solana starts last, because its deployment refers to the feeds of a chain that is set up.
 		const started = await startTestSolana({
 			port: solanaPort,
 			feeds: solanaFeeds(first.deployment),

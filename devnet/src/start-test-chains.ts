@@ -28,7 +28,7 @@ export type ChainRhythm = {
 };
 
 /**
- * Starts two chains of the caller's own, set up like the devnet's, on free ports. They end with `stop`, or with the
+ * Starts two chains for the caller alone, set up like the devnet's, on free ports. They end with `stop`, or with the
  * process. With automine, each transaction gets a block and there are no others; a caller that moves the clock
  * refreshes the feeds. Otherwise there is a block each second, or every `blockMs`, and the feeds are kept fresh.
  */
@@ -65,7 +65,7 @@ async function startChain(
 	const anvil = await startAnvil({ chainId, stateFile, slotsInAnEpoch });
 	const chain: TestChain = { ...connectDevnetChain({ chainId, rpcUrl: anvil.url }), deployment };
 	try {
-		// The state is as old as the cache, but the clock is today's.
+		// The state is as old as the cache, but the clock shows the current time.
 		await refreshFeeds(chain, deployment);
 		// Enough blocks that this process has the state of `safe` and `finalized`.
 		await chain.testClient.mine({ blocks: 2 * slotsInAnEpoch + 1 });
@@ -78,8 +78,8 @@ async function startChain(
 }
 
 /**
- * Starts one more chain of the caller's own, set up like the devnet's, with a block each second. No state of it is
- * kept, so that its set-up takes some seconds each time.
+ * Starts one more chain for the caller alone, set up like the devnet's, with a block each second. Its state is not
+ * cached, so its set-up takes some seconds each time.
  */
 export async function startAddedChain(
 	chainId: number,

@@ -56,7 +56,7 @@ test("a deployment gives each role its functions and members, and leaves the dep
 	expect(await allowed(roles.guardians[0])).toEqual(["pause"]);
 	expect(await allowed(roles.treasurers[0])).toEqual(["trade", "send", "bridge"]);
 	expect(await allowed(roles.resumers[0])).toEqual(["unpause"]);
-	// These wait for the delay of their role, and the admin has no function at all.
+	// These roles wait for the delay of their role, and the admin has no function at all.
 	expect(await allowed(roles.treasuries[0])).toEqual([]);
 	expect(await allowed(roles.configurers[0])).toEqual([]);
 	expect(await allowed(roles.admin)).toEqual([]);
@@ -97,7 +97,7 @@ test("a dry run sends nothing and reports the steps that a run would do", async 
 	expect(created).toHaveLength(5);
 });
 
-/** At landing a run is stopped after each fourth step; a complete test takes minutes. */
+/** By default, a run is stopped after each fourth step, because a complete test takes minutes. */
 const stride = process.env.GEOSWAP_FULL === "1" ? 1 : 4;
 
 test("a run stopped after any step and run again gives the same result", async () => {
@@ -180,7 +180,7 @@ test("a run does not finish before its last transaction has its confirmations", 
 	});
 	await last;
 	await chain.testClient.mine({ blocks: 1 });
-	// This is long enough to ask for the block many times.
+	// This is long enough to request the block many times.
 	await sleep(100);
 	expect(isFinished).toBe(false);
 	await chain.testClient.mine({ blocks: 1 });

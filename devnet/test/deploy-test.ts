@@ -1,4 +1,4 @@
-// Set-up that the tests of deployments share. Each test starts on a chain without our contracts.
+// Set-up that the tests of deployments share. Each test starts on a chain without the service's contracts.
 import {
 	type DeployConfigInput,
 	parseDeployConfig,
@@ -36,7 +36,7 @@ export function onChainsOfItsOwn(): void {
 		chain = chains.origin;
 		config = deployConfigFor(chain.deployment, roles);
 		const { delegate, typedDelegate, escrow } = chain.deployment.contracts;
-		// These have one address for all deployers: without them the chain has none of our contracts.
+		// These have the same address for every deployer. Without them the chain has none of the service's contracts.
 		for (const address of [delegate, typedDelegate, escrow]) {
 			await chain.testClient.setCode({ address, bytecode: "0x" });
 			await chain.testClient.setNonce({ address, nonce: 0 });

@@ -13,7 +13,7 @@ import {
 } from "../src/index.ts";
 import { parsePercent } from "../src/move-price.ts";
 
-/** A pool stores its price with 96 fractional bits: the rounding error is far below a millionth. */
+/** A pool stores its price with 96 fractional bits, so the rounding error is far below a millionth. */
 const tolerance = 1e-6;
 
 let chains: TestChains;
@@ -74,7 +74,7 @@ test("a price that is set while a refresh is in flight is kept", async () => {
 	const { testClient, deployment } = origin;
 	const [target] = await readFeeds(origin, deployment);
 	if (!target) throw new Error("no feeds");
-	// Both transactions wait for one block; the price was posted first, but the refresh could not see it yet.
+	// Both transactions wait for one block. The price was posted first, but the refresh could not read it yet.
 	await testClient.setAutomine(false);
 	const set = encodeFunctionData({ abi: devFeedAbi, functionName: "setAnswer", args: [target.answer * 2n] });
 	const { market } = deriveDevnetKeys().actors;

@@ -89,7 +89,7 @@ function orderOf(terms: Partial<Order> = {}): Order {
 	};
 }
 
-/** Opens an order as a client of the interface does: the wallet signs the built bytes, then the fee payer. */
+/** Opens an order as a client of the interface does. The wallet signs the built bytes, then the fee payer signs. */
 async function open(order: Order): Promise<Uint8Array> {
 	const { blockhash } = await client.latest();
 	const { unsigned } = await openTransaction(solana.deployment, order, {

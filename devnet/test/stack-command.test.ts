@@ -13,7 +13,7 @@ const { folder, command } = commandsInFolder(join(import.meta.dirname, "../src/s
 /** Returns the processes with the folder or one of the ports in their command line, watchdog readers included. */
 function processesOf({ dataDir, port }: { dataDir: string; port: number }): string[] {
 	const ports = Array.from({ length: 15 }, (_, i) => String(port + i));
-	// Process ids are left out: any of them could equal a port.
+	// Process ids are left out, because any of them could equal a port.
 	const all = execFileSync("ps", ["-axo", "args="], { encoding: "utf8" }).split("\n");
 	return all.filter(
 		(line) => line.includes(dataDir) || ports.some((one) => line.split(/[\s:]/).includes(one)),

@@ -32,8 +32,8 @@ const marketTokens = "1000000000000";
 const poolFee = 500;
 
 /**
- * Dresses an empty chain as a real one: the devnet's tokens, feeds and Uniswap at the addresses that the real chain has
- * them. A model: the code at those addresses is not the real chain's.
+ * Makes an empty chain look like a real one, with the devnet's tokens, feeds and Uniswap at the addresses of the real
+ * chain. It is a model, because the code at those addresses is not the real chain's.
  */
 export async function dressChain(chain: DevnetChain, costume: Costume): Promise<void> {
 	const { market } = deriveDevnetKeys().actors;
@@ -57,7 +57,7 @@ export async function dressChain(chain: DevnetChain, costume: Costume): Promise<
 	for (const { factory, router, quoterV2 } of venues) {
 		await place(factory, uniswapInitCode.factory());
 		await enableLowestFee(chain, market, factory);
-		// No preset names the position manager, so any address serves.
+		// No preset contains the position manager, so any address serves.
 		const manager: Address = `0x${(BigInt(factory) ^ 1n).toString(16).padStart(40, "0")}`;
 		managers.push(manager);
 		await place(manager, uniswapInitCode.positionManager(factory, wrappedNative));

@@ -55,7 +55,9 @@ function problem(code: number, status: string, message: string): KmsAnswer {
 	return { status: code, body: { error: { code, message, status } } };
 }
 
-/** CRC-32C, bit by bit: written apart from the service's, so that a mistake in one is found by the other. */
+/**
+ * CRC-32C, bit by bit. It is written apart from the service's implementation, so that tests find a mistake in either.
+ */
 function checksum(bytes: Uint8Array): number {
 	let rest = ~0;
 	for (const byte of bytes) {

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, sign as signBytes } from "node:crypt
 import { bytesToHex, hexToBytes } from "viem";
 import { privateKeyToAccount, sign } from "viem/accounts";
 
-/** A key of the stand-in. */
+/** A key of the KMS stand-in. */
 export type KmsKey = {
 	name: string;
 	curve: "secp256k1" | "ed25519";
@@ -29,7 +29,7 @@ export function spkiOf({ curve, secret }: KmsKey): Buffer {
 	return Buffer.concat([spkiPrefix.ed25519, Buffer.from(x, "base64url")]);
 }
 
-/** Signs 32 bytes. As with the real services, `s` may be the high one; here it always is. */
+/** Signs 32 bytes. The real services may return the high `s`; this stand-in always does. */
 export async function signDigest({ secret }: KmsKey, digest: Uint8Array): Promise<Buffer> {
 	const { r, s } = await sign({ hash: bytesToHex(digest), privateKey: bytesToHex(secret) });
 	const high = BigInt(s) > curveOrder / 2n ? BigInt(s) : curveOrder - BigInt(s);

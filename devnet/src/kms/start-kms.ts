@@ -12,13 +12,15 @@ export type KmsMood = "fine" | "hung" | "failing" | "lying" | { slowMs: number }
 export type Kms = {
 	url: string;
 	mood: KmsMood;
-	/** Number of signatures that were asked for. */
+	/** Number of requests for a signature. */
 	signed: number;
 	awsReference: (name: string) => `awskms:${string}`;
 	gcpReference: (name: string) => `gcpkms:${string}`;
 	/** Variables with which AWS's client signs its requests. */
 	awsEnvironment: Record<string, string>;
-	/** Variables with which Google's client asks the stand-in for a token, as a machine of Google asks its host. */
+	/**
+	 * Variables with which Google's client requests a token from the stand-in, as it would from a Google machine's host.
+	 */
 	gcpEnvironment: Record<string, string>;
 	stop: () => Promise<void>;
 };
@@ -42,7 +44,7 @@ export async function startKms({ keys, port = 0 }: { keys: readonly KmsKey[]; po
 				await new Promise((resolve) => setTimeout(resolve, slowMs));
 			}
 		}
-		// A service that lies signs with another key than the one that was asked for.
+		// A service that lies signs with another key than the requested one.
 		const used =
 			kms.mood === "lying" ? keys.map((key) => ({ ...key, secret: key.secret.toReversed() })) : keys;
 		if (target) return answerAws(used, { target, authorization: String(headers.authorization ?? ""), body });

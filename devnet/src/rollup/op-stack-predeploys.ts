@@ -8,7 +8,7 @@ export type Predeploy = { address: Address; code: Hex; storage: { index: Hex; va
 
 /** Reads GasPriceOracle and L1Block as OP-stack chains have them since Isthmus, from the package of Hardhat's node. */
 export function opStackPredeploys(): Predeploy[] {
-	// The package is a native module of many megabytes: only a test that needs it loads it.
+	// The package is a native module of many megabytes, so only a test that needs it loads it.
 	const { opGenesisState, OpHardfork } = createRequire(import.meta.url)(
 		"@nomicfoundation/edr",
 	) as typeof import("@nomicfoundation/edr");

@@ -36,7 +36,7 @@ const nodeInterfaceAbi = parseAbi([
 ]);
 const arbGasInfoAddress: Address = "0x000000000000000000000000000000000000006C";
 
-/** Base's scalars in 2024, and an operator fee that a test can see. */
+/** Base's scalars in 2024, and an operator fee large enough for tests to measure. */
 const opStackTerms = {
 	baseFeeScalar: 2_269n,
 	blobBaseFeeScalar: 1_055_762n,
@@ -49,10 +49,10 @@ type Call = { method: string; params: readonly unknown[] };
 /** The charge for a transaction beside the gas that anvil counted. */
 type Charge = { receipt: Record<string, Hex>; wei: bigint };
 
-/** A node of a rollup: anvil, and the fees for data that the rollup would charge. */
+/** A node of a rollup, which is anvil plus the fees for data that the rollup would charge. */
 export type RollupNode = {
 	url: string;
-	/** Sets the fee of the chain below for the next block: Ethereum's base fee, in wei. */
+	/** Sets the base fee of Ethereum for the next block, in wei. */
 	setL1BaseFee: (wei: bigint) => Promise<void>;
 	/** Transactions that would have run out of gas on the rollup. */
 	outOfGas: Hex[];
@@ -60,10 +60,10 @@ export type RollupNode = {
 };
 
 /**
- * Starts a node in front of a chain that mines each transaction at once. It is a model of a rollup: it takes the fee for
- * a transaction's data from the sender's balance when the transaction is mined, shows it in receipts as the rollup would,
- * and refuses a sender that could not pay it. The GasPriceOracle of the OP stack is the real one. NodeInterface and
- * ArbGasInfo are stubs.
+ * Starts a node in front of a chain that mines each transaction immediately. It is a model of a rollup: it takes the
+ * fee for a transaction's data from the sender's balance when the transaction is mined, shows it in receipts as the
+ * rollup would, and refuses a sender that could not pay it. The GasPriceOracle of the OP stack is the real one.
+ * NodeInterface and ArbGasInfo are stubs.
  */
 export async function startRollupNode({
 	kind,
@@ -103,7 +103,7 @@ export async function startRollupNode({
 			await setL1Block(3, (baseFeeScalar << 96n) | (blobBaseFeeScalar << 64n));
 			await setL1Block(8, (operatorFeeScalar << 64n) | operatorFeeConstant);
 		}
-		// Returns its first six storage slots, whatever is asked.
+		// Returns its first six storage slots to every call.
 		const slots = Array.from({ length: 6 }, (_, i) =>
 			concatHex(["0x60", byte(i), "0x5460", byte(32 * i), "0x52"]),
 		);
@@ -158,7 +158,7 @@ export async function startRollupNode({
 		if (call.method === "eth_sendRawTransaction") {
 			const raw = first as Hex;
 			const hash = keccak256(raw);
-			// A caller that waited too long for the answer sends it again, and is charged once.
+			// A caller that timed out sends the transaction again, and is charged only once.
 			const charging = charges.get(hash) ?? send(raw);
 			charges.set(hash, charging);
 			charging.catch(() => charges.delete(hash));
@@ -188,7 +188,7 @@ export async function startRollupNode({
 		const { baseFeePerGas } = await publicClient.getBlock();
 		const baseFee = baseFeePerGas ?? 1n;
 		const gas = (perL1Byte * brotliBytes(args[2])) / baseFee;
-		// The node adds a tenth, and leaves out what is not part of the call's data.
+		// The node adds a tenth, and counts only the call's data.
 		return encodeFunctionResult({
 			abi: nodeInterfaceAbi,
 			result: [(gas * 11n) / 10n, baseFee, perL1Byte / 16n],
@@ -228,7 +228,8 @@ export async function startRollupNode({
 			const { gasUsed, effectiveGasPrice, blockNumber } = receipt;
 			const { baseFeePerGas } = await publicClient.getBlock({ blockNumber });
 			const posterGas = (perL1Byte * brotliBytes(raw)) / (baseFeePerGas ?? 1n);
-			// On the rollup, the call has only the gas that the data leaves. It must do the same with that.
+			// On the rollup, the call has only the gas that remains after the charge for data. It must emit as many events with
+			// that gas.
 			const [block] = await publicClient.simulateBlocks({
 				blockNumber: blockNumber - 1n,
 				blocks: [
@@ -256,7 +257,7 @@ export async function startRollupNode({
 		}
 	}
 
-	/** Asks the real oracle about the real transaction, with its 7702 list: it adds the signature's size itself. */
+	/** Calls the real oracle with the real transaction and its 7702 list. The oracle adds the signature's size itself. */
 	function readL1Fee(raw: Hex): Promise<bigint> {
 		const { r: _, s: __, v: ___, yParity: ____, ...unsigned } = parseTransaction(raw);
 		return publicClient.readContract({
@@ -278,7 +279,7 @@ export async function startRollupNode({
 	}
 }
 
-/** Waits for the receipt. viem's own wait looks again only when there is a new block, and here none comes by itself. */
+/** Waits for the receipt. viem's own wait polls only when there is a new block, and here no block comes by itself. */
 async function minedReceipt({ publicClient }: TestChain, hash: Hex): Promise<TransactionReceipt> {
 	for (;;) {
 		const receipt = await publicClient.getTransactionReceipt({ hash }).catch(() => undefined);
@@ -287,7 +288,7 @@ async function minedReceipt({ publicClient }: TestChain, hash: Hex): Promise<Tra
 	}
 }
 
-/** Returns a size as Nitro measures it: compressed fast, not well. */
+/** Returns a size as Nitro measures it, with the fastest compression. */
 function brotliBytes(data: Hex): bigint {
 	if (size(data) === 0) return 0n;
 	const params = { [constants.BROTLI_PARAM_QUALITY]: 1 };

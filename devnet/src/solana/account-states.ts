@@ -58,14 +58,14 @@ export function accountStates(svm: LiteSVM) {
 			return true;
 		},
 		/**
-		 * Changes the account in all slots, as if it had always been so: changes outside the chain's own history have no
-		 * slot.
+		 * Changes the account in all slots, as if it had always been so, because changes outside the chain's own history have
+		 * no slot.
 		 */
 		amend: (address: Address, change: (account: AccountState) => AccountState) => {
 			for (const version of versions.get(address) ?? []) version.account = change(version.account);
 			write(address, change(read(address)));
 		},
-		/** Drops the versions before that slot, which nobody asks for any more. */
+		/** Drops the versions before that slot, which can no longer be requested. */
 		forgetBefore: (address: Address, slot: number) => {
 			const past = versions.get(address);
 			if (!past) return;
@@ -103,7 +103,7 @@ export function accountStates(svm: LiteSVM) {
 				for (const { address, is } of past) write(address, is);
 			}
 		},
-		/** Returns the program's addresses, and all that changed in a slot that was not final. */
+		/** Returns the program's addresses, and those of all accounts that changed in a slot that is not final. */
 		addressesOf: (program: Address): Address[] => [
 			...new Set([...svm.getProgramAccounts(program).map(({ address }) => address), ...versions.keys()]),
 		],

@@ -8,8 +8,8 @@ import type { SolanaChain } from "./solana-chain.ts";
 import { readMint } from "./token-balance.ts";
 
 /**
- * Returns the RPC methods that only our local test chain has, not a real cluster such as Solana's public devnet. A mint
- * or an airdrop adds to the balance in all past slots too, so that it is final at once and no slot shows a change.
+ * Returns the RPC methods that only the local test chain has, not a real cluster such as Solana's public devnet. A mint
+ * or an airdrop adds to the balance in all past slots too, so that it is final immediately and no slot shows a change.
  */
 export function adminMethods(chain: SolanaChain, faults: Faults): Methods {
 	return {

@@ -5,7 +5,7 @@ export const clockAddress = "SysvarC1ock11111111111111111111111111111111" as Add
 
 const clockRentLamports = 1_169_280n;
 
-/** Returns the clock's account as of a block. The machine itself knows the newest block's time only. */
+/** Returns the clock's account as of a block. The machine itself has the newest block's time only. */
 export function clockAccount({ slot, unixSeconds }: { slot: number; unixSeconds: number }): EncodedAccount {
 	// The slot, three numbers of epochs that stay zero here, and the time.
 	const data = new Uint8Array(40);

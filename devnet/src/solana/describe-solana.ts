@@ -15,8 +15,8 @@ import { type SolanaDevnetSymbol, solanaDevnetAssets } from "./solana-devnet-ass
 export type SolanaFeeds = Partial<Record<SolanaDevnetSymbol, SolanaAssetDeployment["feed"]>>;
 
 /**
- * Returns the service's deployment on the devnet's Solana. An asset without a given feed gets one where nothing
- * answers.
+ * Returns the service's deployment on the devnet's Solana. An asset without a given feed gets an address without a
+ * feed.
  */
 export function describeSolana({
 	genesisHash,

@@ -10,7 +10,7 @@ export type SolanaDevnetKeys = {
 	operator: Uint8Array;
 	/** Wallets that hold tokens and not one lamport. */
 	wallets: Uint8Array[];
-	/** Keys outside the service: they hold SOL, for tests that act as a stranger to it. */
+	/** Keys outside the service. They hold SOL, for tests that act as a third party. */
 	strangers: Uint8Array[];
 };
 
@@ -24,7 +24,7 @@ export type SolanaDevnetActors = {
 	program: Uint8Array;
 };
 
-/** The seed of all keys. It is public: anyone can take what they hold on a real cluster. */
+/** The seed of all keys. It is public, so anyone can take what the keys hold on a real cluster. */
 const developmentSeed = "geoswap devnet: public development keys, never use them on a cluster";
 
 const feePayerCount = 2;
@@ -51,7 +51,7 @@ export function deriveSolanaDevnetKeys(): SolanaDevnetKeys & { actors: SolanaDev
 	return derived;
 }
 
-/** Returns the addresses of all these keys: a server must refuse them on any cluster but the devnet's. */
+/** Returns the addresses of all these keys, which a server must refuse on any cluster but the devnet's. */
 export function developmentSolanaAddresses(): SolanaAddress[] {
 	const { feePayers, wallets, strangers, actors, ...single } = deriveSolanaDevnetKeys();
 	const several = [feePayers, wallets, strangers, Object.values(actors), Object.values(single)];

@@ -1,17 +1,17 @@
-/** The calls that a fault affects: all of them, unless limited here. */
+/** Limits a fault to some calls. Without limits, it affects all of them. */
 type FaultLimits = {
 	methods?: readonly string[];
 	/** Number of calls, from now on, that are affected. */
 	next?: number;
 };
 
-/** The faults to inject. A fault that is not named ends. */
+/** The faults to inject. A fault that is left out ends. */
 export type SolanaFaults = {
-	/** A transaction is accepted, answered with its signature, and never lands. */
+	/** A transaction is accepted, its signature is returned, and it never lands. */
 	dropSends?: boolean | FaultLimits;
 	/** A transaction is accepted, and waits this long before it goes to the next slot. */
 	delaySendMs?: number | (FaultLimits & { ms: number });
-	/** The call is executed; instead of an answer the connection breaks. */
+	/** The call is executed, and then the connection breaks without a response. */
 	dropAnswers?: boolean | FaultLimits;
 	delayAnswersMs?: number | (FaultLimits & { ms: number });
 	/** The finalized slot stops advancing. */

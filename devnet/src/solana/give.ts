@@ -5,7 +5,7 @@ import { systemAccount } from "./new-account.ts";
 import type { SolanaChain } from "./solana-chain.ts";
 import { readMint, readTokenAccount } from "./token-balance.ts";
 
-// Balances that are given count as always there: no slot shows a change.
+// A given balance counts as always there, so no slot shows a change.
 
 /** Adds the balance of a new account to the one at its address, or creates it. */
 export function giveTokens(chain: SolanaChain, made: EncodedAccount): void {

@@ -4,7 +4,7 @@ import { rpcServer } from "./rpc-server.ts";
 import { slotClock } from "./slot-clock.ts";
 import { solanaNode } from "./solana-node.ts";
 
-// Only types are imported from protocol: its code would double the time that the process takes to start.
+// Only types are imported from protocol, because its code would double the time that the process takes to start.
 const { values } = parseArgs({
 	options: {
 		port: { type: "string", default: "0" },

@@ -1,4 +1,4 @@
-/** Writes 64-bit integers as bare digits, however large, as a cluster does. */
+/** Writes 64-bit integers of any size as bare digits, as a cluster does. */
 export function toRawJson(value: unknown): string {
 	return JSON.stringify(value, (_, part) => (typeof part === "bigint" ? rawJson(String(part)) : part));
 }

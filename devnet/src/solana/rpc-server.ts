@@ -11,7 +11,7 @@ import { subscriptions } from "./subscriptions.ts";
 type Request = { id?: unknown; method: string; params: Params };
 type Call = (request: Request) => unknown;
 
-/** Stands for an answer that is not sent. */
+/** Stands for a response that is not sent. */
 const dropped = Symbol("dropped");
 
 /** Serves JSON-RPC over HTTP and, on the same port, over WebSocket with subscriptions. */
@@ -60,7 +60,7 @@ export function rpcServer({
 		// The client may go away while it is sending.
 		handle(request, response).catch(() => request.socket.destroy());
 	});
-	// No idle timeout: closing a connection at the moment a busy client uses it is an error to the client.
+	// No idle timeout, because closing a connection at the moment a busy client uses it is an error to the client.
 	server.keepAliveTimeout = 0;
 	server.headersTimeout = 0;
 	server.requestTimeout = 0;
@@ -78,7 +78,7 @@ export function rpcServer({
 		socket.on("error", () => socket.terminate());
 		const hear = async (text: string) => {
 			const body = parsed(text);
-			// A message without an id wants no answer: clients send these to keep the connection open.
+			// A message without an id expects no response. Clients send these to keep the connection open.
 			if (!readRequest(body) || (body as Request).id === undefined) return;
 			const result = await answer(
 				body,

@@ -1,9 +1,9 @@
-/** Most slots to catch up on: a machine that slept does not make up for the whole night. */
+/** Maximum number of slots to catch up on, so that a machine that slept does not make up for the whole night. */
 const maxAtOnce = 1_000;
 
 /**
  * Calls `tick` for each slot at its time, for as long as the process lives. A busy machine delays slots but never skips
- * them: the lifetime of a blockhash in seconds must not depend on the machine's load.
+ * them, because the lifetime of a blockhash in seconds must not depend on the machine's load.
  */
 export function slotClock({ slotMs, tick }: { slotMs: number; tick: () => void }): void {
 	const startedAt = performance.now();

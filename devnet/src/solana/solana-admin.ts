@@ -1,7 +1,7 @@
 import type { SolanaAddress } from "@geoswap/protocol";
 import type { SolanaFaults } from "./faults.ts";
 
-/** The calls that only our local Solana test chain has, not a real cluster such as Solana's public devnet. */
+/** The calls that only the local Solana test chain has, not a real cluster such as Solana's public devnet. */
 export type SolanaAdmin = {
 	/**
 	 * Adds tokens to the owner's token account, and creates the account if it is missing. Returns its address. Visible at
@@ -10,11 +10,11 @@ export type SolanaAdmin = {
 	mintTo: (gift: { owner: SolanaAddress; token: SolanaAddress; amount: bigint }) => Promise<SolanaAddress>;
 	/** Adds lamports. Visible at processed, confirmed and finalized immediately. */
 	airdrop: (gift: { address: SolanaAddress; lamports: bigint }) => Promise<void>;
-	/** Produces this many slots at once, with pending transactions, without advancing the clock. */
+	/** Produces this many slots immediately, with pending transactions, without advancing the clock. */
 	warp: (by: { slots: number }) => Promise<void>;
 	/** Moves the chain's clock, and produces a slot that has the new time. */
 	passTime: (by: { seconds: number }) => Promise<void>;
-	/** Replaces all faults: a fault that is not named ends. */
+	/** Replaces all faults. A fault that is left out ends. */
 	setFaults: (faults: SolanaFaults) => Promise<void>;
 	/** Removes a transaction that is not final, as if a fork without it had won. */
 	dropTransaction: (dropped: { signature: string }) => Promise<void>;

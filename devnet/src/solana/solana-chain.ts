@@ -12,7 +12,7 @@ export type Commitment = "processed" | "confirmed" | "finalized";
 
 export type Block = {
 	slot: number;
-	/** Number of blocks before it: less than the slot, since not every slot has a block. */
+	/** Number of blocks before it. Smaller than the slot, since not every slot has a block. */
 	height: number;
 	parentSlot: number;
 	blockhash: string;
@@ -44,7 +44,7 @@ export type SolanaChainOptions = {
 	/** Every `skipEvery`th slot has no block. */
 	skipEvery: number | undefined;
 	now: () => number;
-	/** A machine that nobody else uses while the chain does. */
+	/** A virtual machine that is not shared while the chain uses it. */
 	svm?: LiteSVM;
 	/** The seed of the blockhashes. Without it no two chains have the same. */
 	run?: Uint8Array;
@@ -57,7 +57,7 @@ type SlotOptions = {
 
 /** The greatest age of a transaction's blockhash, in blocks. */
 const blockhashAge = 150;
-/** The chain starts at this slot, so that nobody mistakes a height for a slot. */
+/** The chain starts at this slot, so that heights and slots are easy to tell apart. */
 const firstSlot = 1_000;
 
 const base58 = getBase58Decoder();
@@ -74,7 +74,7 @@ export function solanaChain({
 	finalitySlots,
 	skipEvery,
 	now,
-	// A random seed: otherwise transactions signed for a chain that ended would be valid on the next one.
+	// The seed is random. Otherwise transactions signed for a chain that ended would be valid on the next one.
 	run = randomBytes(16),
 	svm = solanaMachine(),
 }: SolanaChainOptions) {
@@ -118,7 +118,10 @@ export function solanaChain({
 		}
 	};
 
-	/** Returns true if a node whose newest blockhash has this height accepts it. A new block's newest is its parent's. */
+	/**
+	 * Returns true if a node whose newest blockhash has this height accepts it. While a block is produced, the newest
+	 * blockhash is its parent's.
+	 */
 	const isBlockhashKnown = (blockhash: string, newestHeight: number): boolean => {
 		const height = heightByBlockhash.get(blockhash);
 		return height !== undefined && height <= newestHeight && newestHeight - height <= blockhashAge;
@@ -136,7 +139,7 @@ export function solanaChain({
 		!bySignature.has(wire.signature) && isBlockhashKnown(wire.blockhash, block.height - 1);
 
 	const land = (wire: WireTransaction, block: Block) => {
-		// A transaction that does not land fails silently: nobody is told why.
+		// A transaction that does not land fails silently, without a notification.
 		if (!isLandable(wire, block)) return;
 		const before = snapshot(wire.keys);
 		const result = attempt(() => svm.sendTransaction(wire.transaction));
@@ -258,9 +261,9 @@ export function solanaChain({
 	};
 
 	/**
-	 * Lets another fork win: the newest blocks, at most those that are not final, are replaced by empty ones in the same
-	 * slots and of the same age. So their confirmations were in vain, and their blockhashes are invalid. The transactions
-	 * that are kept wait for a slot, the others are gone.
+	 * Lets another fork win. The newest blocks, at most those that are not final, are replaced by empty ones in the same
+	 * slots and of the same age, so confirmations of the old blocks no longer count, and their blockhashes are invalid.
+	 * The transactions that are kept wait for a slot; the others are gone.
 	 */
 	const fork = ({ depth, isKept }: { depth: number; isKept: (signature: string) => boolean }) => {
 		const gone = blocks.splice(Math.max(blocks.length - depth, places.finalized + 1));
@@ -280,8 +283,8 @@ export function solanaChain({
 	};
 
 	/**
-	 * Lets another fork win that lacks only this transaction. Its bytes are forgotten: if they are sent again, they land
-	 * in a later slot.
+	 * Lets another fork win that lacks only this transaction. Its bytes are forgotten, so if they are sent again, they
+	 * land in a later slot.
 	 */
 	const dropTransaction = (signature: string) => {
 		const dropped = bySignature.get(signature);

@@ -20,8 +20,8 @@ export type TestSolana = {
 };
 
 /**
- * Starts a Solana chain of the caller's own, on a free port if none is given. It ends with `stop`, or with the process.
- * The prices of its assets are on an EVM chain: a caller that needs them passes the feeds.
+ * Starts a Solana chain for the caller alone, on a free port if none is given. It ends with `stop`, or with the
+ * process. The prices of its assets are on an EVM chain, so a caller that needs them passes the feeds.
  */
 export async function startTestSolana({
 	feeds = {},

@@ -75,7 +75,7 @@ export function subscriptions(chain: SolanaChain, send: (message: object) => voi
 				send({ jsonrpc: "2.0", method: name, params: { result, subscription: id } });
 			});
 			watches.set(id, watch);
-			// A condition that already holds is notified at once, but after the answer.
+			// A condition that already holds is notified immediately, but after the response.
 			setImmediate(() => watches.get(id) === watch && check(id, watch));
 			return id;
 		},

@@ -8,15 +8,15 @@ import { solanaDevnetAssets } from "./solana-devnet-assets.ts";
 const vaultBytes = 1_160;
 const vaultRentLamports = 8_964_480n;
 
-/** More than any test takes in an hour. Of a real vault the caps are a small part of its inventory. */
+/** More than any test takes in an hour. The caps of a real vault are a small part of its inventory. */
 const wholePerHour = { stable: 1_000_000n, volatile: 10_000n };
 
-/** The first second in which the program takes empty places for new caps. */
+/** The earliest time at which the program accepts a cap in an empty place of the vault. */
 const capsSetAt = 3_600n;
 
 /**
- * Returns the service's vault as the program would have written it, with caps for all assets. The chain begins with it:
- * creating it by transactions would take time in each of the many tests that start a chain.
+ * Returns the service's vault as the program would have written it, with caps for all assets. The chain begins with it,
+ * because creating it by transactions would take time in each of the many tests that start a chain.
  */
 export function vaultAccount(lamports: bigint): EncodedAccount {
 	const { vaultOwner, operator } = deriveSolanaDevnetKeys();
@@ -26,7 +26,7 @@ export function vaultAccount(lamports: bigint): EncodedAccount {
 	data.set([2, 0, devnetVaultBump, 0]);
 	data.set(owner, 8);
 	data.set(owner, 40);
-	// The places between stay empty: there is no pending owner, and no guardian.
+	// The fields in between stay zero, since there is no pending owner and no guardian.
 	data.set(keyOf(solanaAddressOfKey(operator)), 136);
 	const view = new DataView(data.buffer);
 	for (const [i, { address, decimals, kind }] of solanaDevnetAssets.entries()) {

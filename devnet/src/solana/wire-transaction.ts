@@ -82,7 +82,10 @@ export function readMessage(bytes: Uint8Array): ReadMessage {
 const lamportsPerSignature = 5_000n;
 const computeBudgetProgram = "ComputeBudget111111111111111111111111111111";
 const maxUnits = 1_400_000n;
-/** Compute units per instruction if the transaction sets no limit: of a program built into the node, and of others. */
+/**
+ * Default compute units per instruction if the transaction sets no limit, for programs built into the node and for
+ * others.
+ */
 const builtinUnits = 3_000n;
 const programUnits = 200_000n;
 const builtins = new Set([computeBudgetProgram, "11111111111111111111111111111111"]);

@@ -4,7 +4,7 @@ import { defaultDataDir, defaultPort } from "../devnet-files.ts";
 
 const marker = ".geoswap-stack";
 
-/** Claims a folder for the stack, which removes its files on each start. Throws if it may hold someone else's files. */
+/** Claims a folder for the stack, which removes its files on each start. Throws if the folder may hold other files. */
 export function claimFolder(folder: string): void {
 	mkdirSync(folder, { recursive: true });
 	const isOurs = existsSync(join(folder, marker)) || isInDefaultFolder(folder);

@@ -8,7 +8,10 @@ const folders = [
 	"/usr/local/opt/postgresql*/bin",
 ];
 
-/** Returns the path of a program on this machine, the newest version if there are several; undefined if it has none. */
+/**
+ * Returns the path of a program on this machine, or undefined if it is not installed. If there are several versions,
+ * returns the newest one.
+ */
 export function findBinary(name: string): string | undefined {
 	const onPath = (process.env.PATH ?? "").split(delimiter).filter(Boolean);
 	const elsewhere = folders

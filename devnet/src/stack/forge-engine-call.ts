@@ -2,8 +2,8 @@ import { generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:cryp
 import type { ClientHttp2Session } from "node:http2";
 
 /**
- * Sends a worker a call in Restate's protocol, which only its engine should send. Returns the status of the answer, and
- * everything received before the answer ends or times out.
+ * Calls a worker in Restate's protocol, which only its engine should do. Returns the status of the response, and
+ * everything received before the response ends or times out.
  */
 export function forgeEngineCall(
 	session: ClientHttp2Session,
@@ -54,7 +54,9 @@ export function forgedInvocation({ key }: { key: string }): Buffer {
 	]);
 }
 
-/** Makes the headers that identify an engine, as a stranger would who knows the public key but not the private one. */
+/**
+ * Makes the headers that identify an engine, as a third party could that has the public key but not the private one.
+ */
 export function forgedIdentity({
 	path,
 	identityKey,

@@ -57,7 +57,8 @@ try {
 async function start(options: Options): Promise<void> {
 	const say = options.json ? console.error : console.log;
 	const dataDir = options.dataDir ? resolve(options.dataDir) : stackDataDir(options.port);
-	// The first process of every container has the same id: a file with our own is one that a killed stack left behind.
+	// The first process of every container has the same id, so a file with this process's id was left behind by a killed
+	// stack.
 	const other = readStackFile(dataDir);
 	if (other && other.pid !== process.pid) {
 		throw new Error(
@@ -85,7 +86,7 @@ async function start(options: Options): Promise<void> {
 			startChains: (nextPort) => startChains(dataDir, nextPort),
 			configure: (config) => listenOn(config, options.host),
 			onProgress: say,
-			// Code that is being changed may crash; the next change starts it again. Nothing restarts a database that ends.
+			// Code that is being changed may crash, and the next change starts it again. A database that ends is not restarted.
 			onUnexpectedExit: options.watch ? say : failure.resolve,
 			signal: ending.signal,
 		});

@@ -29,9 +29,9 @@ function portsFrom(base: number): () => Promise<number> {
 }
 
 /**
- * Returns free ports from blocks of its own. Anyone can take a port between its choice and its use, and many stacks
- * start at once, in processes that do not know of each other: a source owns a block as long as it holds the block's
- * first port.
+ * Returns free ports from blocks that this source has claimed. Any process can take a port between its choice and its
+ * use, and many stacks start concurrently in independent processes. A source owns a block as long as it holds the
+ * block's first port.
  */
 function freePorts(): () => Promise<number> {
 	let left: number[] = [];

@@ -6,7 +6,8 @@ const quietMs = 300;
 
 /**
  * Restarts processes once the source files in these folders have changed and then stayed the same for a moment. A
- * change during a restart causes another one. A process that does not start is told, and tried again at the next change.
+ * change during a restart causes another one. A process that does not start is logged, and tried again at the next
+ * change.
  */
 export function restartOnChange({
 	folders,

@@ -5,8 +5,8 @@ import { promisify } from "node:util";
 export const serverMain = join(import.meta.dirname, "../../../apps/server/src/main.ts");
 
 /**
- * Returns the environment of every server process. Six load the same code: with a compile cache they start twice as
- * fast.
+ * Returns the environment of every server process. Six processes load the same code, and with a compile cache they
+ * start twice as fast.
  */
 export function baseEnvironment(): Record<string, string> {
 	return {

@@ -8,11 +8,11 @@ import { baseEnvironment, serverMain } from "./server-command.ts";
 import { type ServiceProcess, serviceProcess } from "./service-process.ts";
 import { attesterConfig, type StackEndpoint, type StackSolanaEndpoint } from "./stack-config.ts";
 
-/** The places that hold the keys of worker and attesters, if not their environment. */
+/** Where the keys of the worker and the attesters are held, if not in their environment. */
 export type StackSigning = {
 	/** The field `keys` of an attester's file. */
 	attesterKeys: (index: number) => object;
-	/** Variables that the worker needs to reach its keys. Its references are in the configuration. */
+	/** Variables that the worker needs to reach its keys. The references to the keys are in the configuration. */
 	workerEnvironment: Record<string, string>;
 	attesterEnvironment: Record<string, string>;
 	/** Starts a process that holds keys, before those that use them. */

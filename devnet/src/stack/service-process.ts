@@ -12,7 +12,7 @@ export type ServiceProcess = {
 	start: () => Promise<void>;
 	/** Lets the process finish, and resolves once it is gone. */
 	stop: () => Promise<void>;
-	/** Only sends the signal: `exited` tells when it had its effect. */
+	/** Only sends the signal. `exited` settles when the process is gone. */
 	kill: (signal: NodeJS.Signals) => void;
 	/** Settles when the current process is gone, with how it ended. */
 	exited: () => Promise<string | undefined>;
@@ -26,20 +26,23 @@ export type ServiceOptions = {
 	env: Record<string, string | undefined>;
 	logFile: string;
 	isReady: () => Promise<boolean>;
-	/** The user that the process runs as, if not ours. */
+	/** The user that the process runs as, if not the current one. */
 	user?: { uid: number; gid: number } | undefined;
 	stopSignal?: NodeJS.Signals;
 	/** Called when the process ended without being stopped from here. */
 	onUnexpectedExit?: ((message: string) => void) | undefined;
 };
 
-/** For a process that hangs while other work may take the whole machine: one that exits is noticed at once. */
+/**
+ * For a process that hangs while other work may take the whole machine. A process that exits is noticed immediately.
+ */
 const readyTimeoutMs = 300_000;
 const graceMs = 5_000;
 
 /**
  * The shell becomes the service (`exec`, same process) and leaves a reader behind, which ends the service when the pipe
- * on its descriptor 3 closes. The pipe's other end is ours alone: the system closes it however we die, kill -9 included.
+ * on its descriptor 3 closes. Only this process holds the pipe's other end, which the system closes however this
+ * process ends, kill -9 included.
  */
 const guard = (signal: NodeJS.Signals) => {
 	const end = `kill -s ${signal.slice(3)} "$$" && for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.5; kill -0 "$$" || exit; done && kill -s KILL "$$"`;
@@ -69,12 +72,12 @@ export function serviceProcess({
 		mkdirSync(dirname(logFile), { recursive: true });
 		const log = openSync(logFile, "a");
 		const child = spawn("/bin/sh", ["-c", guard(stopSignal), command, ...args], {
-			// A file takes all output: the service does not depend on anybody here reading it.
+			// A file takes all output, so the service does not depend on this process reading it.
 			stdio: ["ignore", log, log, "pipe"],
 			env,
-			// Detached from the terminal: this process handles Ctrl-C and stops its children in its own order.
+			// Detached from the terminal, because this process handles Ctrl-C and stops its children in its own order.
 			detached: true,
-			// Another user may be unable to read the clone or our folder.
+			// Another user may be unable to read the clone or this user's folder.
 			...(user ? { ...user, cwd: "/" } : {}),
 		});
 		closeSync(log);
@@ -144,6 +147,6 @@ export function serviceProcess({
 
 function lastLine(path: string): string {
 	const lines = readFileSync(path, "utf8").trim().split("\n");
-	// A thrown error ends with its stack: its message is further up.
+	// A thrown error ends with its stack, so its message is further up.
 	return lines.findLast((line) => /error|fatal/i.test(line)) ?? lines.at(-1) ?? "";
 }

@@ -117,7 +117,9 @@ export function attesterConfig({
 	};
 }
 
-/** Returns two relayers on each chain; the devnet's others are left to tests that act as a stranger with gas. */
+/**
+ * Returns two relayers on each chain. The devnet's other relayers are left to tests that act as a third party with gas.
+ */
 export function relayerKeys(endpoints: readonly StackEndpoint[], keys: DevnetKeys): string {
 	const ours: Hex[] = keys.relayers.slice(0, 2);
 	return endpoints.flatMap(({ chainId }) => ours.map((key) => `${chainId}:${key}`)).join(",");

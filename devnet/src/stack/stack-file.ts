@@ -54,7 +54,7 @@ export function readServerEnvironment(dataDir: string): NodeJS.Dict<string> | un
 	return parseEnv(readFileSync(join(dataDir, environmentFile), "utf8"));
 }
 
-/** Removes the files that say how to reach a stack: it ends. */
+/** Removes the files that another terminal needs to reach a stack, because it ends. */
 export function removeStackFiles(dataDir: string): void {
 	rmSync(stackFile(dataDir), { force: true });
 	rmSync(join(dataDir, environmentFile), { force: true });

@@ -9,7 +9,7 @@ export function startOrder(): {
 } {
 	const started: Stoppable[] = [];
 	return {
-		/** If one fails, the others are awaited: a process that is still starting cannot be stopped. */
+		/** If one fails, the others are awaited, because a process that is still starting cannot be stopped. */
 		together: async (starting) => {
 			const names = Object.keys(starting);
 			const settled = await Promise.allSettled(Object.values(starting));

@@ -14,7 +14,7 @@ export type StackPostgres = {
 	url: string;
 	/** The roles' names, unique on that server. */
 	roles: DatabaseRoles;
-	/** Undefined if the server is not ours. */
+	/** Undefined if the stack did not start the server. */
 	process?: ServiceProcess;
 	stop: () => Promise<void>;
 };
@@ -79,7 +79,7 @@ export async function startPostgres({
 	port: number;
 	/** Server settings, as `name=value`. */
 	settings?: readonly string[];
-	/** The folder of the server's data folder if it cannot run as our user. */
+	/** The parent of the server's data folder if the server cannot run as the current user. */
 	parentDir?: string;
 	onUnexpectedExit?: ((message: string) => void) | undefined;
 }): Promise<StackPostgres> {
@@ -102,7 +102,7 @@ export async function startPostgres({
 			["-D", clusterFolder, "-U", "geoswap", "--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync"],
 			{ env, cwd: "/", ...user },
 		);
-		// The server never asks for the password: it is there so that tests can search for it in places that must not have
+		// The server never requires the password. It is there so that tests can search for it in places that must not have
 		// it.
 		const url = `postgres://geoswap:${randomBytes(18).toString("base64url")}@127.0.0.1:${port}/postgres`;
 		const server = serviceProcess({
@@ -170,7 +170,7 @@ function dataFolder(
 		mkdirSync(folder, { recursive: true, mode: 0o700 });
 		return folder;
 	}
-	// A folder of root's may be closed to others. The name has our process id, for `removeAbandoned`.
+	// A folder of root's may be closed to others. Its name has this process's id, for `removeAbandoned`.
 	removeAbandoned();
 	const folder = mkdtempSync(join(parentDir, `${folderPrefix}${process.pid}-`));
 	chownSync(folder, user.uid, user.gid);

@@ -4,12 +4,12 @@ import { type ServiceProcess, serviceProcess } from "./service-process.ts";
 
 export type StackRedis = {
 	url: string;
-	/** Undefined if the server is not ours. */
+	/** Undefined if the stack did not start the server. */
 	process?: ServiceProcess;
 	stop: () => Promise<void>;
 };
 
-/** Starts a new Redis without persistence: it counts requests, and a count matters for seconds only. */
+/** Starts a new Redis without persistence, since it counts requests, and a count matters for seconds only. */
 export async function startRedis({
 	logFile,
 	port,

@@ -11,7 +11,7 @@ export type StackRestate = {
 	adminUrl: string;
 	/** The engine's own metrics, in Prometheus' format. */
 	metricsUrl: string;
-	/** The public key of the engine's signing key, as a worker's configuration names it. */
+	/** The public key of the engine's signing key, as a worker's configuration contains it. */
 	identityKey: string;
 	process: ServiceProcess;
 	stop: () => Promise<void>;

@@ -66,7 +66,7 @@ export type Stack = {
 /** Long, because other work may take the whole machine meanwhile. */
 const firstBlocksTimeoutMs = 300_000;
 
-/** Starts chains, database, engine and every process of the service, all on 127.0.0.1, and waits until they answer. */
+/** Starts chains, database, engine and every process of the service, all on 127.0.0.1, and waits until they respond. */
 export async function startStack({
 	dataDir,
 	port,
@@ -81,7 +81,7 @@ export async function startStack({
 	onUnexpectedExit,
 	signal,
 }: {
-	/** Folder for configuration, logs and data: new, empty, or of an earlier run, which is removed. */
+	/** Folder for configuration, logs and data. It is new, empty, or from an earlier run, whose files are removed. */
 	dataDir: string;
 	/** Port of the API; the others are the next ones. Undefined for free ports. */
 	port?: number;
@@ -258,7 +258,7 @@ export async function startStack({
 	}
 }
 
-/** Returns keys as after a rotation a minute ago: the first one seals, the other one is retired. */
+/** Returns keys as after a rotation a minute ago. The first one seals; the other one is retired. */
 export function rotatedSealKeys(): string {
 	const [dev, before] = ["dev", "before"].map((kid) => `${kid}:${randomBytes(32).toString("base64url")}`);
 	const since = `${new Date(Date.now() - 60_000).toISOString().slice(0, 19)}Z`;
