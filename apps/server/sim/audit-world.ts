@@ -6,7 +6,10 @@ import { withAuditedNodes } from "../src/operate/reconcile/with-audited-nodes.ts
 import type { SimSwap } from "./sim-swap.ts";
 import type { World } from "./world.ts";
 
-/** Milliseconds between the two looks of an audit: whatever was in motion at the first look has settled by then. */
+/**
+ * Milliseconds between the two passes of an audit, enough for everything that was in motion at the first pass to
+ * settle.
+ */
 const secondLookMs = 30_000;
 
 /** Runs the auditor against the chains as they really are, and returns its findings. */
@@ -28,8 +31,9 @@ export async function auditWorld(world: World): Promise<Breach[]> {
 	const surplus = world.hasStrangers ? [] : surplusIn(chains);
 	return [...breaches, ...surplus].filter(({ invariant, message, pauses }) => {
 		if (invariant === "I13") return !own.some((wallet) => message.includes(wallet));
-		// A restored database does not know earlier failed attempts, and nobody asks for them: the auditor reports their
-		// fees, but pauses nothing. It does not know what was signed either; an operator would tell it of the restore.
+		// A restored database has lost earlier failed attempts, which nothing looks up again. The auditor reports their fees,
+		// but pauses nothing. The database has also lost what was signed. An operator would record the restore for the
+		// auditor.
 		const isForgotten =
 			(invariant === "I2" && pauses === false && message.includes("not in the books")) ||
 			(invariant === "I6" && message.includes("did not sign"));
@@ -44,8 +48,8 @@ function isHalfOpened({ evm }: World, { plan, wallet }: SimSwap): boolean {
 }
 
 /**
- * Returns a breach for each surplus in an escrow or a vault: nobody donates here, so it belongs to someone. The auditor
- * itself tolerates it.
+ * Returns a breach for each surplus in an escrow or a vault. There are no donations here, so each surplus belongs to an
+ * account. The auditor itself tolerates it.
  */
 function surplusIn(chains: readonly ChainReport[]): Breach[] {
 	return chains.flatMap(({ chainId, tokens }) =>
@@ -70,8 +74,8 @@ function surplusIn(chains: readonly ChainReport[]): Breach[] {
 }
 
 /**
- * Audits the world at these times, while things happen. A breach found at both looks, half a minute apart, is a
- * violation: the service would have paused a chain for it.
+ * Audits the world at these times, while things happen. A breach found at both passes, half a minute apart, is a
+ * violation, because the service would have paused a chain for it.
  */
 export function auditAt(world: World, inMs: readonly number[]): Audits {
 	const audits: Audits = { breaches: [], count: 0 };
@@ -79,7 +83,7 @@ export function auditAt(world: World, inMs: readonly number[]): Audits {
 	return audits;
 }
 
-/** The breaches found at both looks, with the time of the first. */
+/** The breaches found at both passes, with the time of the first. */
 type Audits = { breaches: (Breach & { atSeconds: number })[]; count: number };
 
 async function look(world: World, audits: Audits): Promise<void> {
@@ -97,16 +101,16 @@ async function look(world: World, audits: Audits): Promise<void> {
 }
 
 /**
- * Returns true if a restore explains the breach: money on Solana that moved for no known order. The service knows these
- * orders again once they are rebuilt or submitted again, which is checked at the end of the world. Events on other
- * chains are read from them again, and a row in the books must be right at any time.
+ * Returns true if a restore explains the breach, which is then money on Solana that moved for no known order. The
+ * service has these orders again once they are rebuilt or submitted again, which is checked at the end of the world.
+ * Events on other chains are read from them again, and a row in the books must be right at any time.
  */
 function isForgotten({ record, solana }: World, { invariant, chainIds, swapId }: Breach): boolean {
 	const isOfSolana = swapId === undefined && chainIds.every((chainId) => chainId === solana.chainId);
 	return record.restoredAtMs.length > 0 && isOfSolana && ["I1", "I2", "I3"].includes(invariant);
 }
 
-/** Returns a key that is the same for the same breach, whatever the current amounts. */
+/** Returns a key that is the same for the same breach, regardless of the current amounts. */
 function sameKey({ invariant, chainIds, orderId, swapId, token }: Breach): string {
 	return [invariant, chainIds.join(), orderId ?? "", swapId ?? "", token ?? ""].join(" ");
 }

@@ -18,15 +18,15 @@ import type { World } from "./world.ts";
 type Told = { status: string; delivered_amount: bigint | null } | undefined;
 
 /**
- * Milliseconds from an order's `openDeadline` until its rent must have come back: a worker waits for a minute, closes
- * eight accounts at a time, and each time until that is final.
+ * Milliseconds from an order's `openDeadline` until its rent must have come back. A worker waits for a minute, closes
+ * eight accounts at a time, and waits each time until that is final.
  */
 const rentWithinMs = 300_000;
 
 /**
- * Checks what the program has done with each order of the world: it was opened and decided once, its input was paid once
- * and to the right owner, its record was made once, and all agrees with the books. `keptOut` has the swaps whose
- * delivery a chain dropped for good.
+ * Checks what the program has done with each order of the world: it was opened and decided once, its input was paid
+ * once and to the right owner, its record was made once, and all agrees with the books. `keptOut` has the swaps whose
+ * delivery a chain dropped permanently.
  */
 export async function checkProgram(
 	world: World,
@@ -130,7 +130,9 @@ async function checkFill(world: World, { order, told }: { order: Order; told: To
 	return violations;
 }
 
-/** Returns the program's events about an order, oldest first, of the transactions that name one of its accounts. */
+/**
+ * Returns the program's events about an order, oldest first, from the transactions that contain one of its accounts.
+ */
 async function eventsOf({ solana }: World, order: Order, addressOf: typeof orderAddress) {
 	const { address: program } = solana.deployment.program;
 	const id = orderId(order);

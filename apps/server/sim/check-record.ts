@@ -11,13 +11,13 @@ import type { SentTransaction, WorldRecord } from "./world-record.ts";
 const promptMs = 10_000;
 /** Milliseconds that delayed work may take to resume after a fault. */
 const recoverMs = 10_000;
-/** The same after the database was restored: the workers have to catch up first. */
+/** The same after the database was restored, since the workers have to catch up first. */
 const recoverBackupMs = 30_000;
 
 /** The deepest reorg that a plan contains. */
 const maxReorgDepth = 8;
 /**
- * Least time from landing on Solana until finality: a reorg may put a transaction in the place of a block that is
+ * Minimum time from landing on Solana until finality. A reorg may put a transaction in the place of a block that is
  * `maxReorgDepth` slots old.
  */
 const minFinalityMs = (pace.solana.finalitySlots - maxReorgDepth) * pace.solana.slotMs;
@@ -112,7 +112,7 @@ function checkReplacements({ plan, record: { sent, restoredAtMs } }: Recorded): 
 		const about = `nonce ${nonce} of ${from} on ${chain}`;
 		const before = newest.get(about);
 		newest.set(about, transaction);
-		// A job that is late is cancelled at once. Restored books do not know when a transaction was sent.
+		// A job that is late is cancelled immediately. Restored books do not contain when a transaction was sent.
 		const isCancel = to === from || before?.to === from;
 		const isForgotten = restoredAtMs.some(
 			(restored) => before && restored >= before.atMs && restored <= atMs,
@@ -120,7 +120,7 @@ function checkReplacements({ plan, record: { sent, restoredAtMs } }: Recorded): 
 		const isToldLate = plan.faults.some(
 			(fault) => fault.kind === "rpc" && fault.how === "stale" && fault.chain === chain,
 		);
-		// A process that dies between sending a transaction and writing that down leaves one that seems unsent.
+		// A process that dies between sending a transaction and writing that down leaves a transaction that seems unsent.
 		const isUnwritten = plan.faults.some(
 			(fault) => fault.kind === "crash" && fault.at === "broadcast" && fault.process === before?.process,
 		);
@@ -152,7 +152,7 @@ async function checkReleases({ record, swaps, pool }: Recorded, journal: Journal
 				violations.add(`I5: #${swap.index} is released before its delivery is final`);
 		}
 	}
-	// Transactions sent on Solana are not recorded, but it is known where they landed.
+	// Transactions sent on Solana are not recorded, but their slots are.
 	const { rows: released } = await pool.query<{ order_id: Buffer; block_number: number }>(
 		"select order_id, block_number from chain_events where name = 'Released' and order_id is not null order by 1",
 	);
@@ -205,7 +205,7 @@ function checkFailures({ swaps, record }: Recorded, rows: ReadonlyMap<string, Ro
 		if (!row || !order || row.status !== "failed") return [];
 		const endedMs = row.updated_at?.getTime() ?? Number.POSITIVE_INFINITY;
 		if (op && "kind" in op) {
-			// The record has slots: a block's height is never more than its slot.
+			// The record has slots, and a block's height is never more than its slot.
 			const isDead = record.finality.some(
 				({ chain, finalized, atMs }) =>
 					chain === "solana" && BigInt(finalized) > op.lastValidBlockHeight && atMs <= endedMs,
@@ -223,7 +223,7 @@ function checkPrices({ swaps }: Recorded, rows: ReadonlyMap<string, Row>): strin
 		const row = uuid && rows.get(uuid);
 		// Only the minimum is known of a swap that was rebuilt from the chain.
 		if (!row || !order || row.is_rebuilt) return [];
-		// The desk's default slippage: the callers here name none.
+		// The desk's default slippage, because the callers here request none.
 		const slippageBps = plan.input === "stable" && plan.output === "stable" ? 50n : 300n;
 		const isTooMuch =
 			order.minOutput > 1n && order.minOutput * 10_000n > row.output * (10_000n - slippageBps);
@@ -233,7 +233,7 @@ function checkPrices({ swaps }: Recorded, rows: ReadonlyMap<string, Row>): strin
 	});
 }
 
-/** Checks that nothing is lost but deliveries for deposits whose own chain dropped blocks. */
+/** Checks that the only losses are deliveries for deposits whose own chain dropped blocks. */
 async function checkLosses({ plan, swaps, pool }: Recorded): Promise<string[]> {
 	const { rows } = await pool.query<{ order_id: Buffer | null }>(
 		`select distinct p.order_id from postings p join entries e on e.posting_id = p.id
@@ -258,7 +258,7 @@ async function readJobs(pool: Recorded["pool"]): Promise<QueuedJob[]> {
 	return rows;
 }
 
-/** Checks that a lane gives a job to a node soon, whatever the chain does with the jobs before it. */
+/** Checks that a lane gives a job to a node soon, regardless of what the chain does with the jobs before it. */
 async function checkPromptness(
 	{ plan, record, swaps, pool, planStartMs }: Recorded,
 	journal: Journal,
@@ -317,9 +317,7 @@ function areLanesFull({ sent, spent }: WorldRecord, chain: ChainName, atMs: numb
 	);
 }
 
-/**
- * Returns the periods of which restored books know nothing, with the time to catch up. There is one backup, the newest.
- */
+/** Returns the periods that restored books do not cover, with the time to catch up. There is one backup, the newest. */
 function forgottenWhiles({ faults }: Plan): { fromMs: number; untilMs: number }[] {
 	const restores = faults.filter((fault) => fault.kind === "restore");
 	const backupsMs = restores.map(({ atMs, backMs }) => Math.max(0, atMs - backMs));
@@ -339,7 +337,7 @@ function hinders(
 	if (fault.atMs > dueMs || fault.atMs + lastsMs + recoverMs < fromMs) return false;
 	switch (fault.kind) {
 		case "rpc":
-			// A lane asks its chain within a transaction, and here only one of those is open at a time.
+			// A lane queries its chain within a database transaction, and here only one of those is open at a time.
 			return (
 				fault.of === "workers" && (fault.chain === chain || fault.how === "slow" || fault.how === "down")
 			);
@@ -352,7 +350,7 @@ function hinders(
 		case "database":
 		case "restore":
 			return true;
-		// The way a chain treats transactions that it already has holds nobody up.
+		// The way a chain treats transactions that it already has delays no other transaction.
 		default:
 			return false;
 	}
@@ -364,7 +362,7 @@ function lastingMs(fault: Fault, faults: readonly Fault[]): number {
 	if (fault.kind === "crash") return fault.downMs;
 	if (fault.kind !== "foreign-transaction") return 0;
 	// The foreign transaction pays so much that nodes take nothing else for its nonce, and the relayer's lane sends
-	// nothing more until it is in a block: as long as blocks may leave it out.
+	// nothing more until it is in a block, which lasts as long as blocks may leave it out.
 	let untilMs = fault.atMs;
 	for (const other of faults.toSorted((a, b) => a.atMs - b.atMs)) {
 		const isHolding = other.kind === "hold-back" && other.chain === fault.chain && other.atMs <= untilMs;

@@ -30,7 +30,9 @@ type Row = {
 
 export type Checked = {
 	violations: string[];
-	/** Swaps by status. `settled-refunded`: a chain dropped the delivery, and kept it out until it was too late. */
+	/**
+	 * Swaps by status. `settled-refunded` means that a chain dropped the delivery, and kept it out until it was too late.
+	 */
 	byStatus: Record<string, number>;
 	lossUsdCents: bigint;
 	/** Returns true if the breach is about one of those swaps, which the auditor should report. */
@@ -54,7 +56,7 @@ export async function checkWorld(
 			)
 		).rows.map((row) => [row.id, row]),
 	);
-	// Callers' orders are all from our desk and worth ten refunds, so none may be left to its wallet.
+	// All orders of callers are from the service's desk and worth ten refunds, so none may be left to its wallet.
 	const { rows: left } = await pool.query<{ order_id: Buffer; reason: string | null }>(
 		"select order_id, reason from unknown_orders where outcome = 'left' order by order_id",
 	);
@@ -79,8 +81,8 @@ export async function checkWorld(
 		const status = isKeptOut ? "settled-refunded" : (row?.status ?? swap.outcome);
 		byStatus[status] = (byStatus[status] ?? 0) + 1;
 		const isTaken = await wasTaken(world, swap);
-		// The chain dropped its deposit, and the service then forgot the whole swap with its op: only the caller has the
-		// bytes to make the deposit again. What was delivered is the service's loss, like any other by a reorg.
+		// The chain dropped its deposit, and the restore then erased the whole swap with its op, so only the caller has the
+		// bytes to make the deposit again. The delivered amount is the service's loss, like any other by a reorg.
 		const isRestored = world.record.restoredAtMs.length > 0;
 		const isGone = !row && isRestored && (faultsApplied.reorg ?? 0) > 0 && isTaken === false;
 		const unknownLoss = isGone ? outputUsdCents(world, swap) : 0n;
@@ -137,7 +139,7 @@ function checkSwap(
 	if (!row || !order) {
 		if (received > 0n && !isLoss) violations.push(`has no row, although ${received} were delivered`);
 		if (outcome !== "submitted") return violations;
-		// A restore may erase a swap that was submitted and not opened: nothing was taken. An opened one is rebuilt.
+		// A restore may erase a swap that was submitted and not opened, since nothing was taken. An opened one is rebuilt.
 		const isForgotten = world.record.restoredAtMs.length > 0 && isTaken === false;
 		if (!isForgotten) violations.push("has no row");
 		return violations;
@@ -157,15 +159,15 @@ function checkSwap(
 	return violations;
 }
 
-/** The most by which a plan sets a worker's clock ahead. */
+/** The maximum by which a plan sets a worker's clock ahead. */
 const maxSkewMs = 5_000;
 
 /**
  * Returns true if a chain broke the promise of a settled swap. A delivery that settled at its depth and was dropped by
- * a deeper reorg is made again if there is time. A chain that takes nothing until the deadline breaks the promise: the
- * wallet has its input back, and the auditor reports it. So does a chain that drops deposit and delivery together with
- * the wallet's delegation, made by an earlier swap that the service has forgotten: nobody has the authorization to make
- * the deposit again.
+ * a deeper reorg is made again if there is time. A chain that takes nothing until the deadline breaks the promise,
+ * since the wallet has its input back, and the auditor reports it. So does a chain that drops deposit and delivery
+ * together with the wallet's delegation, made by an earlier swap that a restore erased, since the authorization to make
+ * the deposit again is lost.
  */
 function isKeptOutByChain(
 	world: World,
@@ -263,7 +265,7 @@ function checkWallets(
 		const key = `${swap.plan.from} ${swap.wallet} ${swap.inputToken}`;
 		const sum = expected.get(key) ?? { swap, amount: 0n, indexes: [] };
 		const row = swap.uuid === undefined ? undefined : rows.get(swap.uuid);
-		// A delivery for a deposit that its chain dropped is the service's loss, which has a cap of its own.
+		// A delivery for a deposit that its chain dropped is the service's loss, which has its own cap.
 		const isDropped = swap.orderId !== undefined && lost.has(swap.orderId);
 		const isSettled = row?.status === "settled" && !keptOut.has(row.id);
 		const isGiven = isSettled && !isDropped;
@@ -282,12 +284,12 @@ function checkWallets(
 	});
 }
 
-/** Behaviours of wallets that send transactions of their own; for all others somebody else does. */
+/** Behaviours of wallets that pay for their own transactions. For all others, another account pays. */
 const payers: ReadonlySet<string> = new Set(["moves-tokens", "opens-itself", "opens-unsubmitted"]);
 /** The amount that sim-misbehaviour.ts gives. */
 const gasGift = 10n ** 18n;
 
-/** Returns the gas money that a wallet was given for transactions of its own, less what those cost. */
+/** Returns the gas money that a wallet was given for its own transactions, less what those cost. */
 function forGas({ evm }: World, { plan, wallet, inputToken, outcome }: SimSwap): bigint {
 	if (plan.from === "solana" || inputToken !== zeroAddress) return 0n;
 	const chain = evm[plan.from];
@@ -302,8 +304,8 @@ function forGas({ evm }: World, { plan, wallet, inputToken, outcome }: SimSwap):
 }
 
 /**
- * Checks that everything deliverable is delivered if there are no faults: a service that refunds everything would pass
- * all other checks.
+ * Checks that everything deliverable is delivered if there are no faults, because a service that refunds everything
+ * would pass all other checks.
  */
 function checkCalm(
 	world: World,
@@ -347,8 +349,8 @@ function named(world: World, uuid: string): string {
 }
 
 /**
- * Checks that no attester signs both release and refund of one order, and that no two do whose nodes tell the truth,
- * however late.
+ * Checks that no attester signs both release and refund of one order, and that no two attesters do whose nodes are
+ * honest, even if late.
  */
 function checkSignatures({ signed }: World): string[] {
 	const [liedTo] = attesterNames;
@@ -369,7 +371,7 @@ function checkSignatures({ signed }: World): string[] {
  */
 type Losses = Map<ChainName | "unknown", bigint>;
 
-/** Returns the service's losses by the books: outputs without an input. */
+/** Returns the service's losses by the books, which are outputs without an input. */
 async function readLosses({ database, config, wallets }: World): Promise<Losses> {
 	const { rows } = await database.pool.query<{
 		order_id: Buffer | null;

@@ -3,9 +3,9 @@ import { type Fault, type HostileNodes, type Plan, planOfSeed, type SwapPlan } f
 const strangers = 12;
 
 /**
- * Returns a plan in which nothing goes wrong but what strangers and nodes do. Receipts of our own transactions show what
- * a node leaves out. So if nodes leave logs out, strangers open many orders while our own transactions wait; and if they
- * refuse the logs of blocks, many orders are opened without a submit.
+ * Returns a plan whose only disturbances are strangers and nodes. Receipts of the service's own transactions contain
+ * the logs that a node leaves out. So if nodes leave logs out, strangers open many orders while the service's
+ * transactions wait; and if they refuse the logs of blocks, many orders are opened without a submit.
  */
 export function hostilePlan(
 	seed: number,
@@ -16,7 +16,8 @@ export function hostilePlan(
 		if (behaviour === "plain" && index % 2 === 0 && nodes !== "cap") {
 			return nodes === "omit" ? "front-run" : "opens-unsubmitted";
 		}
-		// An order without a swap is known by its event alone: if no node returns that, its wallet has to refund it.
+		// An order without a swap is known by its event alone. If no node returns the event, the order's wallet has to refund
+		// it.
 		return nodes !== "mute" && behaviour === "opens-unsubmitted" ? "plain" : behaviour;
 	};
 	const swaps = plan.swaps.map((swap, index) => ({ ...swap, behaviour: behaviourOf(swap, index) }));

@@ -6,15 +6,18 @@ import type { SimSwap } from "./sim-swap.ts";
 /** Returns a provider's answer in place of the true one. */
 export type Lie = (method: string, params: readonly unknown[], truth: unknown) => unknown;
 
-/** Value from which a second provider is certainly asked. It is well above the configured one: prices move. */
+/**
+ * Value from which a second provider is certainly queried. It is well above the configured one, because prices move.
+ */
 const askedAboveUsdCents = 700_00;
 
-/** The answer of a provider that tells the truth. */
+/** The answer of an honest provider. */
 export const honest: Lie = (_method, _params, truth) => truth;
 
 /**
  * A provider that hides events, transactions and accounts, or misreports them. Which ones follows from their names, so
- * that it answers the same each time. Nobody acts on its word alone: it is the second of two, or one attester's own.
+ * that it answers the same each time. No decision rests on this provider alone, since it is the second of two, or one
+ * attester's own.
  */
 export function hideDeposits(kind: "evm" | "solana"): Lie {
 	if (kind === "evm") {
@@ -46,7 +49,7 @@ export function hideDeposits(kind: "evm" | "solana"): Lie {
 
 type RpcAccount = { data: [string, string] };
 
-/** Hides the account of an order or a record, or gives another state to it: a record of a fill says voided. */
+/** Hides the account of an order or a record, or gives another state to it. A record of a fill becomes voided. */
 function misreported(account: RpcAccount | null, { isHidden }: { isHidden: boolean }): RpcAccount | null {
 	if (!account) return account;
 	const [text, encoding] = account.data;
@@ -59,10 +62,10 @@ function misreported(account: RpcAccount | null, { isHidden }: { isHidden: boole
 }
 
 /**
- * A chain's first provider, which names wrong transactions for deposits, only for orders of which a second one is
- * asked. It neither invents nor hides deposits here: below that value it would be believed and the value lost; above it
- * nothing would be delivered, but its word would stay in the books, and a swap would wait for a deposit that never was
- * until an operator steps in.
+ * A chain's first provider, which returns wrong transactions for deposits, but only for orders that a second provider
+ * checks. It neither invents nor hides deposits here. Below that value, the service would trust it and lose the value.
+ * Above that value, nothing would be delivered, but the false deposit would stay in the books, and a swap would wait
+ * for it until an operator steps in.
  */
 export function misplaceDeposits(swaps: () => readonly SimSwap[]): Lie {
 	return (method, _, truth) => {

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Runs simulated worlds, seed by seed, and reports the first one in which something does not hold.
+// Runs simulated worlds, seed by seed, and reports the first one with a violation.
 import { parseArgs } from "node:util";
 import { plantedBugs } from "./bugs/planted-bugs.ts";
 import { type Plan, planOfSeed } from "./plan.ts";
@@ -98,7 +98,7 @@ async function tellFailure(
 	const simulation = startSimulationProcess({ databaseUrl, bug });
 	try {
 		let plan = planOfSeed(seed, sizes);
-		// A run that threw is not shrunk: where it broke is what counts.
+		// A run that threw is not shrunk, because the place where it broke is what counts.
 		let result: RunResult | undefined;
 		try {
 			result = await simulation.run(plan, { keepTrace: true });

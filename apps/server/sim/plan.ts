@@ -1,9 +1,9 @@
 import fc from "fast-check";
 
 /**
- * Everything that happens to one simulated world: who swaps what and when, and the faults. Details that a plan leaves
- * open (how long a call takes, which transactions of a block a reorg keeps) follow from its seed. Times are
- * milliseconds from the start of the world.
+ * Everything that happens to one simulated world, with its swaps and faults. Details that a plan leaves open (how long
+ * a call takes, which transactions of a block a reorg keeps) follow from its seed. Times are milliseconds from the
+ * start of the world.
  */
 export type Plan = {
 	seed: number;
@@ -11,9 +11,9 @@ export type Plan = {
 	faults: Fault[];
 	/** End of the hostile time: all faults are over, and from then on every swap must come to its end. */
 	hostileMs: number;
-	/** Number of acts of strangers on the chains until then: see sim-strangers.ts. The acts follow from the seed. */
+	/** Number of acts of strangers on the chains until then (see sim-strangers.ts). The acts follow from the seed. */
 	strangers?: number;
-	/** The way in which the nodes of all workers fail to return logs until then: see sim-hostile-nodes.ts. */
+	/** The way in which the nodes of all workers fail to return logs until then (see sim-hostile-nodes.ts). */
 	nodes?: HostileNodes;
 };
 
@@ -31,31 +31,33 @@ export const attesterNames = ["attester-1", "attester-2", "attester-3"] as const
 export type AttesterName = (typeof attesterNames)[number];
 export type ProcessName = WorkerName | AttesterName;
 
-/** A process has two endpoints per chain; the second is asked if the first fails, or if two must agree. */
+/** A process has two endpoints per chain. The second is queried if the first fails, or if two must agree. */
 export type ProviderName = "first" | "second";
 
 /**
- * The chain's settlement stablecoin; its own coin; another token whose price moves, of which the vault has inventory.
+ * The chain's settlement stablecoin, its own coin, or another token whose price moves and of which the vault has
+ * inventory.
  */
 export type AssetName = "stable" | "native" | "volatile";
 
 export type SwapPlan = {
-	/** The time of its quote. Build and submit follow at once, as the world's latency allows. */
+	/** The time of its quote. Build and submit follow immediately, as the world's latency allows. */
 	atMs: number;
 	from: ChainName;
 	to: ChainName;
 	/**
-	 * Input and output are never the same asset of one chain. Solana has no volatile asset: its own coin is used instead.
+	 * Input and output are never the same asset of one chain. Solana has no volatile asset, so its own coin is used
+	 * instead.
 	 */
 	input: AssetName;
 	output: AssetName;
 	/** The value of the input. `oddUnits` more of its smallest units are added, so that amounts are not round. */
 	usdCents: number;
 	oddUnits: number;
-	/** The wallet's number: swaps of one chain with the same number share a wallet, and may run concurrently. */
+	/** The wallet's number. Swaps of one chain with the same number share a wallet, and may run concurrently. */
 	wallet: number;
 	behaviour: WalletBehaviour;
-	/** A recipient that `refuses` rejects its payout on an EVM chain: the input must come back. */
+	/** A recipient that `refuses` rejects its payout on an EVM chain, so the input must come back. */
 	recipient: "takes" | "refuses";
 };
 
@@ -63,12 +65,13 @@ export type WalletBehaviour =
 	/** Signs and submits, on an EVM chain with an authorization if the wallet is not delegated yet. */
 	| "plain"
 	/**
-	 * Its authorization is used up before the op is sent: the wallet has been delegated to the same account meanwhile.
+	 * Its authorization is used up before the op is sent, because the wallet has been delegated to the same account
+	 * meanwhile.
 	 */
 	| "stale-authorization"
 	/** Submits, then sends its input tokens elsewhere before the order is opened. */
 	| "moves-tokens"
-	/** Submits, then opens the order by a transaction of its own. */
+	/** Submits, then opens the order by its own transaction. */
 	| "opens-itself"
 	/** Submits, and a stranger opens the signed order first. On Solana the same as plain. */
 	| "front-run"
@@ -83,7 +86,7 @@ export type WalletBehaviour =
 	 */
 	| "delegates-elsewhere"
 	/**
-	 * Opens the order on chain and never submits it: only the chain knows of it. On Solana the wallet takes its input back
+	 * Opens the order on chain and never submits it, so only the chain has it. On Solana the wallet takes its input back
 	 * by itself once the order's time is over.
 	 */
 	| "opens-unsubmitted";
@@ -92,7 +95,7 @@ export type Fault =
 	/**
 	 * A worker dies at its n-th event after this time (an answer, a timer, a step), or right after a node took a
 	 * transaction from it, and comes back without its memory. The handlers that it ran block all others of their keys in
-	 * the engine until it is back; the other worker's tick does their work.
+	 * the engine until it is back. The other worker's tick does their work.
 	 */
 	| {
 			kind: "crash";
@@ -114,8 +117,8 @@ export type Fault =
 	| { kind: "foreign-transaction"; chain: EvmChainName; atMs: number; how: "replaces" | "next" }
 	/**
 	 * One endpoint of all workers, or of all attesters, fails; answers late; answers as of some blocks ago; or hides an
-	 * event and shows another instead (an order that was never opened, or not filled). If nobody sees through `lies`,
-	 * money is lost: only one of the two endpoints of a process lies at a time.
+	 * event and shows another instead (an order that was never opened, or not filled). An undetected lie loses money. Only
+	 * one of the two endpoints of a process lies at a time.
 	 */
 	| {
 			kind: "rpc";
@@ -141,11 +144,9 @@ export type Fault =
 	 */
 	| { kind: "database"; process: WorkerName; how: "answer-lost"; atMs: number; statements: number }
 	| { kind: "database"; process: WorkerName; how: "down"; atMs: number; forMs: number }
-	/** The engine answers nobody and runs nothing. */
+	/** The engine answers no call and runs nothing. */
 	| { kind: "engine"; atMs: number; forMs: number }
-	/**
-	 * The database is restored to its state of `backMs` before, the engine forgets everything, and both workers restart.
-	 */
+	/** The database is restored to its state `backMs` earlier, the engine forgets everything, and both workers restart. */
 	| { kind: "restore"; atMs: number; backMs: number }
 	/** Prices of volatile assets are off by this much for a while, in all books. */
 	| { kind: "price"; atMs: number; forMs: number; bps: number };
@@ -175,15 +176,15 @@ export function planArbitrary(seed: number, { swaps, faults, strangers }: PlanSi
 	return fc
 		.tuple(
 			new ShrinkingList(faultArbitrary(hostileMs, bursts), { length: faultCount, least: 0 }),
-			// The last swaps are submitted while things still go wrong.
+			// The last swaps are submitted while there are still faults.
 			new ShrinkingList(swapArbitrary(hostileMs - 30_000, bursts), { length: swaps, least: 1 }),
 		)
 		.map(([faults, swaps]) => ({ seed, swaps, faults, hostileMs, ...(strangers && { strangers }) }));
 }
 
 /**
- * Returns times of which most coincide: swaps come in bursts, so that lanes have several jobs at once, and faults come
- * while these are in flight. An event that is alone in its world seldom meets anything.
+ * Returns times of which most coincide. Swaps come in bursts, so that lanes have several jobs queued together, and
+ * faults come while these are in flight. An event that is alone in its world seldom meets anything.
  */
 function timeArbitrary({
 	spanMs,
@@ -350,8 +351,8 @@ function endedBy(fault: Fault, hostileMs: number): Fault {
 }
 
 /**
- * A list of always the full length, so that a run has the requested size. It shrinks by a half, then by a quarter, down
- * to one item at a time, and only then are the items themselves shrunk.
+ * A list that always has the full length, so that a run has the requested size. It shrinks by a half, then by a
+ * quarter, down to one item at a time, and only then are the items themselves shrunk.
  */
 class ShrinkingList<T> extends fc.Arbitrary<T[]> {
 	private readonly item: fc.Arbitrary<T>;

@@ -1,6 +1,6 @@
-// Loaded before all other modules: makes libraries cache earlier results, and wait for nothing that is already there.
-// Their answers stay the same, and a world costs less: half of its cost was hashing the same function signatures and
-// formatting the same addresses, and then reading the same bytecode and awaiting each of its steps.
+// Loaded before all other modules. Makes libraries cache earlier results, and not wait for results that are already
+// there. Their answers stay the same, and a world costs less. Half of its cost was hashing the same function signatures
+// and formatting the same addresses, and then reading the same bytecode and awaiting each of its steps.
 import { registerHooks } from "node:module";
 
 type Change = { module: RegExp; find: string; replace: string };
@@ -87,7 +87,7 @@ export function keccak256(value, to_) {
 function hashAnew(value, to_) {`,
 	},
 	{
-		// The interpreter looks for the jump targets and pushed values of a code anew in every call.
+		// The interpreter searches for the jump targets and pushed values of a code anew in every call.
 		module: /\/@ethereumjs\/evm\/dist\/esm\/interpreter\.js$/,
 		find: "    _getValidJumpDestinations(code) {",
 		replace: `    static analysed = new WeakMap();

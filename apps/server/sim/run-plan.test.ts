@@ -2,7 +2,7 @@ import { afterAll, expect, inject, test } from "vitest";
 import type { ChainName, Fault, Plan, SwapPlan } from "./plan.ts";
 import { startSimulationProcess } from "./simulation-process.ts";
 
-// Worlds run in a process of their own: they replace the signatures of libraries that other test files use, too.
+// Worlds run in a separate process, because they replace the signatures of libraries that other test files use, too.
 const { run, stop } = startSimulationProcess({ databaseUrl: inject("postgresUrl") });
 afterAll(stop);
 

@@ -14,20 +14,18 @@ import { watchOverdue } from "./watch-overdue.ts";
 import { createWorld, type World, worldStartMs } from "./world.ts";
 
 export type RunOptions = {
-	/**
-	 * A PostgreSQL server. This process creates a database of its own there, and reuses it in one run after the other.
-	 */
+	/** A PostgreSQL server. This process creates its own database there, and reuses it in consecutive runs. */
 	databaseUrl: string;
 	/** True to keep the trace, which is long. */
 	keepTrace: boolean;
 };
 
 export type RunResult = {
-	/** Descriptions of what does not hold; empty if everything does. */
+	/** Descriptions of the violated rules, or empty if there are none. */
 	violations: string[];
 	/**
-	 * One line per event, always the same for one plan: `<ms from the start> <who>: <what>`. Faults begin with `! `;
-	 * lines about one swap name it as `#<its place in the plan>`.
+	 * One line per event, always the same for one plan: `<ms from the start> <who>: <what>`. Faults begin with `! `; lines
+	 * about one swap refer to it as `#<its place in the plan>`.
 	 */
 	trace: string[];
 	stats: RunStats;
@@ -41,7 +39,7 @@ type RunStats = {
 	faultsApplied: Record<string, number>;
 	/** The service's loss by reorgs and late refunds, according to the books. */
 	serviceLossUsdCents: string;
-	/** The costs and waits of a plan that has strangers: ours, the callers' and the strangers'. */
+	/** The costs and waits of a plan that has strangers: the service's, the callers' and the strangers'. */
 	strangers?: StrangerFigures;
 	/** The real time, and how it was spent. */
 	wall: {
@@ -53,10 +51,10 @@ type RunStats = {
 	};
 };
 
-/** Milliseconds until the chains are followed and attesters have been heard of. */
+/** Milliseconds until the followers have read the chains and the attesters' heartbeats have arrived. */
 const warmUpMs = 6_000;
 /**
- * Milliseconds that the slowest swap may take once nothing goes wrong any more: its deadlines, and finality after each.
+ * Milliseconds that the slowest swap may take once there are no more faults: its deadlines, and finality after each.
  */
 const patienceMs = 900_000;
 const lookEveryMs = 5_000;
@@ -66,7 +64,7 @@ const seenWithinMs = 20_000;
 /** The same after a restore, if the service has lost the swap of the transaction. */
 const foundWithinMs = 60_000;
 
-/** Runs a plan's world to its end, and returns what does not hold. Only one can run at a time. */
+/** Runs a plan's world to its end, and returns the violated rules. Only one can run at a time. */
 export async function runPlan(plan: Plan, options: RunOptions): Promise<RunResult> {
 	const { databaseUrl } = options;
 	const made = databases.get(databaseUrl) ?? createRunDatabase(databaseUrl);
@@ -138,7 +136,7 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 		});
 	}
 	const faultsApplied = scheduleFaults(world, plan, warmUpMs);
-	// A chain takes no new swaps while events are missing, and an event that is seen late can be too late to deliver.
+	// A chain takes no new swaps while events are missing, and an event that is read late can be too late to deliver.
 	if (plan.nodes && plan.nodes !== "cap") faultsApplied.nodes = 1;
 	const overdue = watchOverdue(world, plan, warmUpMs);
 	const audits = auditAt(
@@ -197,7 +195,7 @@ async function runIn(database: SimDatabase, plan: Plan, { keepTrace }: RunOption
 	};
 }
 
-/** Returns a violation for each pause: only the service itself pauses chains here. */
+/** Returns a violation for each pause, because only the service itself pauses chains here. */
 async function pausesOf(world: World): Promise<string[]> {
 	const { rows } = await inWorld(
 		world,
@@ -208,7 +206,10 @@ async function pausesOf(world: World): Promise<string[]> {
 	return rows.map(({ chain_id, reason }) => `chain ${chain_id} is paused: ${reason}`);
 }
 
-/** Runs the world until the work is done: a process that holds the database at this moment must be able to finish. */
+/**
+ * Runs the world until the work is done, because a process that holds the database at this moment must be able to
+ * finish.
+ */
 async function inWorld<T>({ scheduler }: World, work: Promise<T>): Promise<T> {
 	let isDone = false;
 	const done = work.finally(() => {
@@ -222,7 +223,7 @@ async function inWorld<T>({ scheduler }: World, work: Promise<T>): Promise<T> {
 	return done;
 }
 
-/** Checks now and then whether the rent of all orders on Solana has come back to the fee payers. */
+/** Checks at intervals whether the rent of all orders on Solana has come back to the fee payers. */
 function watchRent(world: World): { isBack: boolean } {
 	const watched = { isBack: false };
 	const look = async () => {
@@ -233,7 +234,7 @@ function watchRent(world: World): { isBack: boolean } {
 	return watched;
 }
 
-/** Checks now and then whether everything is done, and whether a final status has changed. */
+/** Checks at intervals whether everything is done, and whether a final status has changed. */
 function watchEnds(world: World, swaps: number): { isOver: boolean; violations: string[] } {
 	const watched = { isOver: false, violations: [] as string[] };
 	const known = new Map<string, string>();
@@ -253,7 +254,7 @@ function watchEnds(world: World, swaps: number): { isOver: boolean; violations: 
 			world.wallets.swaps.length === swaps &&
 			world.wallets.swaps.every(({ outcome }) => outcome !== "not-yet") &&
 			!world.wallets.isBusy();
-		// Transactions still on their way to a chain are seen there within this time.
+		// Transactions still on their way to a chain arrive there within this time.
 		const withinMs = world.record.restoredAtMs.length > 0 ? foundWithinMs : seenWithinMs;
 		const isSeen = world.scheduler.nowMs() - sinceMs >= withinMs;
 		const { rowCount: unknown } = await world.database.pool.query(

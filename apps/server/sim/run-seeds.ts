@@ -31,7 +31,7 @@ export async function runSeeds({
 	keepsGoing: boolean;
 	start: () => SimulationProcess;
 	onProgress?: (progress: Progress) => void;
-	/** Called at once: in a long run, somebody may want to look at a failure before the end. */
+	/** Called immediately, so that an operator can inspect a failure before a long run ends. */
 	onFailure?: (failure: SeedFailure) => void;
 }): Promise<{ progress: Progress; failures: SeedFailure[] }> {
 	const progress: Progress = {

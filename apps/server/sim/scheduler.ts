@@ -1,6 +1,6 @@
 /**
  * The only clock of a simulated world. Everything that takes time is an event in one queue. One event runs at a time,
- * until everything it started waits for another event. So the same seed gives the same run, whatever the machine's
+ * until everything it started waits for another event. So the same seed gives the same run, regardless of the machine's
  * load.
  */
 export type Scheduler = {
@@ -31,7 +31,7 @@ export function createScheduler({
 	let nowMs = startMs;
 	let order = 0;
 	let outside = 0;
-	/** Errors of events that nobody else handles. */
+	/** Unhandled errors of events. */
 	const failures: unknown[] = [];
 	let allIn: (() => void) | undefined;
 
@@ -75,7 +75,7 @@ export function createScheduler({
 				queue.pop();
 				nowMs = event.atMs;
 				onEvent?.(event);
-				// The event is not awaited: what it starts may need later events to end.
+				// The event is not awaited, because what it starts may need later events to end.
 				const ran = event.run();
 				if (ran instanceof Promise) ran.catch((error: unknown) => failures.push(error));
 				await settle();
@@ -86,7 +86,7 @@ export function createScheduler({
 	};
 }
 
-/** A binary heap of events, by time, and at the same time in the order in which they were scheduled. */
+/** A binary heap of events, ordered by time. Events of the same time keep the order in which they were scheduled. */
 class EventQueue {
 	private readonly heap: Event[] = [];
 	private readonly removed = new Set<Event>();

@@ -13,7 +13,7 @@ export type SeededRandom = {
 export function seededRandom(seed: number | string): SeededRandom {
 	const text = String(seed);
 	let state = hash(text);
-	// Mulberry32: short, and even enough to choose faults by.
+	// Mulberry32, which is short, and even enough to choose faults by.
 	const next = () => {
 		state = (state + 0x6d2b79f5) | 0;
 		let mixed = Math.imul(state ^ (state >>> 15), state | 1);

@@ -12,10 +12,10 @@ import type { SeededRandom } from "./seeded-random.ts";
 import { signForReal } from "./sim-crypto.ts";
 import type { SimProcess } from "./sim-process.ts";
 
-/** Milliseconds after which nobody waits for an attester any more. */
+/** Milliseconds after which a call to an attester has timed out. */
 const timeoutMs = 3_000;
 
-/** Creates an attester that reads the chains through nodes of its own. Calls to it take time. */
+/** Creates an attester that reads the chains through its own nodes. Calls to it take time. */
 export function createSimAttester({
 	process,
 	account,
@@ -82,7 +82,7 @@ export function createSimAttester({
 	};
 }
 
-/** Returns a signer whose signatures about orders from Solana are real: see `signForReal`. */
+/** Returns a signer whose signatures about orders from Solana are real (see `signForReal`). */
 function attesterSigner(account: LocalAccount): EvmSigner {
 	const signer = signerOfAccount(account);
 	return {

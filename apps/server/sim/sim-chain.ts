@@ -1,13 +1,13 @@
 /**
- * A chain in memory, EVM or Solana. It has no clock and does nothing by itself: its owner produces the blocks and
- * decides what happens to them. It always answers at once and truthfully; the node in front of it makes answers late,
- * missing or wrong.
+ * A chain in memory, EVM or Solana. It has no clock and does nothing by itself, because its owner produces the blocks
+ * and decides what happens to them. It always answers immediately and truthfully. The node in front of it makes answers
+ * late, missing or wrong.
  */
 export type SimChain = {
 	chainId: number;
 	/**
-	 * Answers a JSON-RPC call as a complete node would, or as a stale one if `isBehind`. Throws a `RpcFailure` for an
-	 * error that a node answers with. An EVM chain answers with a promise where code has to run: a call, a simulation.
+	 * Answers a JSON-RPC call as a complete node would, or as a stale one if `isBehind`. Throws an `RpcFailure` for an
+	 * error that a node returns. An EVM chain returns a promise where code has to run, as in a call or a simulation.
 	 */
 	request: (method: string, params: readonly unknown[], options?: { isBehind?: boolean }) => unknown;
 	/**
@@ -21,8 +21,8 @@ export type SimChain = {
 	}) => void | Promise<void>;
 	/**
 	 * Drops the newest blocks, only unfinal ones unless `pastFinality`, and puts as many others in their place.
-	 * Transactions that are kept are pending again or in the new blocks; the others are gone from every node until
-	 * someone sends them again.
+	 * Transactions that are kept are pending again or in the new blocks. The others are gone from every node until they
+	 * are sent again.
 	 */
 	reorg: (options: {
 		depth: number;
@@ -40,7 +40,7 @@ export type SimChain = {
 	waiting: () => string[];
 };
 
-/** An error that a node answers with. */
+/** An error that a node returns. */
 export class RpcFailure extends Error {
 	override name = "RpcFailure";
 	readonly code: number;

@@ -42,7 +42,7 @@ const solana = {
 	unreleasedCapUsd: 60_000,
 };
 
-/** Returns the service's configuration for the world. A swap takes less than a minute if nothing goes wrong. */
+/** Returns the service's configuration for the world. A swap takes less than a minute without faults. */
 export function simConfig({
 	chains: deployments,
 	solana: onSolana,

@@ -2,14 +2,14 @@ import { createRequire } from "node:module";
 import pg from "pg";
 
 /**
- * A connection that saves round trips: a statement whose result nobody needs goes with the next one, in one message.
- * Socket traffic is most of a simulated world's cost.
+ * A connection that saves round trips. A statement whose result is unused is sent together with the next one, in one
+ * message. Socket traffic is most of a simulated world's cost.
  */
 export type SimConnection = {
 	run: (text: string, values?: readonly unknown[]) => Promise<pg.QueryResult>;
 	/**
-	 * Queues a statement that goes before the next one. It must not be able to fail: its result is not reported.
-	 * `isOnce`: its text does not come again.
+	 * Queues a statement that is sent before the next one. It must not be able to fail, because its result is not
+	 * reported. `isOnce` means that its text does not come again.
 	 */
 	later: (text: string, options?: { isOnce?: boolean }) => void;
 	/** Sends the queued statements. */
@@ -32,7 +32,7 @@ type Serialize = {
 };
 type Field = { name: string; dataTypeID: number };
 type Column = { name: string; parse: (text: string) => unknown };
-/** A statement that the server knows by a name. The server describes its columns once. */
+/** A prepared statement, known to the server by a name. The server describes its columns once. */
 type Prepared = { text: string; name: string; isParsed: boolean; columns: Column[]; isDescribed: boolean };
 type Call = { prepared: Prepared; values: readonly unknown[] };
 
@@ -58,7 +58,7 @@ export async function openSimConnection(config: pg.ClientConfig): Promise<SimCon
 	const send = (calls: readonly Call[]) =>
 		new Promise<pg.QueryResult>((resolve, reject) => {
 			const fail = (error: Error) => {
-				// It is not worth finding out whether the server had parsed them by then.
+				// It is not worth finding out whether the server had parsed these statements by then.
 				for (const { prepared: statement } of calls) known.delete(statement.text);
 				reject(error);
 			};

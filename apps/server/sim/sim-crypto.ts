@@ -11,8 +11,8 @@ let holder: Pick<Scheduler, "during"> | undefined;
 let isHeld = false;
 
 /**
- * Makes WebCrypto deterministic, which answers from other threads whenever those are done. In a simulated world,
- * signatures and hashes are computed at once; the clock waits for all other calls, one after the other.
+ * Makes WebCrypto deterministic, which otherwise answers from other threads at unpredictable times. In a simulated
+ * world, signatures and hashes are computed immediately. The clock waits for all other calls, one after the other.
  */
 export function holdCrypto(scheduler: Pick<Scheduler, "during">): void {
 	holder = scheduler;
@@ -82,7 +82,7 @@ const signedForReal = new Set<string>();
 let areSignersKnown = false;
 
 /**
- * Skips the slowest computation of a world: every signer that is recovered has signed here, and can be looked up. So a
+ * Skips the slowest computation of a world. Every signer that is recovered has signed here, and can be looked up. So a
  * signature only has the right form, and is the same each time for one key and one hash. A signature that was not made
  * here is recovered as usual.
  */
@@ -108,8 +108,8 @@ export async function rememberSigners(): Promise<void> {
 }
 
 /**
- * Makes signatures of this hash real: the program on Solana recovers signers by itself, and nothing can be looked up
- * there.
+ * Makes signatures of this hash real, because the program on Solana recovers signers by itself and cannot look them up
+ * here.
  */
 export function signForReal(hash: Hex): void {
 	signedForReal.add(hash.slice(2));

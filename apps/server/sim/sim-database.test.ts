@@ -23,7 +23,7 @@ function scene() {
 	const pass = (ms: number) => scheduler.runUntil(() => false, scheduler.nowMs() + ms);
 	const count = async () => (await world.pool.query("select count(*) as count from lanes")).rows[0].count;
 	const pools = [world.poolOf(one, "worker"), world.poolOf(other, "worker")] as const;
-	/** Runs a statement of the first worker: an answer takes a while in this world. */
+	/** Runs a statement of the first worker. An answer takes a while in this world. */
 	const write = async (text: string) => {
 		const written = pools[0].query(text);
 		await pass(1_000);
@@ -98,7 +98,7 @@ test("the open transaction of a process that dies is rolled back, and other proc
 
 test("a process that dies when its answer arrives blocks no other process", async () => {
 	const { one, pools, pass, count } = scene();
-	// The first touch is the question, the second the answer.
+	// The first touch is the query, the second its result.
 	one.dieAt(2);
 	void pools[0].query(insert(1));
 	void pools[1].query(insert(2));

@@ -9,19 +9,22 @@ import type { SeededRandom } from "./seeded-random.ts";
 import { openSimConnection, type SimConnection } from "./sim-connection.ts";
 import { never, type SimProcess } from "./sim-process.ts";
 
-/** A fault of a connection. `lost`: nothing is done; `answer-lost`: the statement is done, and nobody hears of it. */
+/**
+ * A fault of a connection. `lost` means that nothing is done; `answer-lost`, that the statement is done and its result
+ * is lost.
+ */
 export type DatabaseFault = "lost" | "answer-lost" | undefined;
 
 /**
- * A real PostgreSQL behind the world's clock. There is one connection, and a transaction holds it until it ends: so the
- * world and not the machine decides who comes first. now() in SQL is the world's time.
+ * A real PostgreSQL behind the world's clock. There is one connection, and a transaction holds it until it ends, so
+ * that the world and not the machine decides the order. now() in SQL is the world's time.
  */
 export type SimDatabase = {
 	/** Opens the database for a world, one world after the other. */
 	enter: (world: DatabaseWorld) => WorldDatabase;
 	/** Empties every table. */
 	reset: () => Promise<void>;
-	/** Runs a query on a connection of its own, which sees only committed data. */
+	/** Runs a query on a separate connection, which reads only committed data. */
 	onlook: (text: string, values: unknown[]) => Promise<pg.QueryResult>;
 	figures: { statements: number; wallMs: number };
 	close: () => Promise<void>;
@@ -39,7 +42,7 @@ export type WorldDatabase = {
 	poolOf: (process: SimProcess, role: RoleName) => DatabasePool;
 	/** A pool for observers outside the world, with the auditor's rights. It never fails. */
 	pool: DatabasePool;
-	/** Backs up everything, in place of the backup before. */
+	/** Backs up everything, and replaces the previous backup. */
 	backUp: () => Promise<void>;
 	/** Restores everything to the last backup. */
 	restore: () => Promise<void>;
@@ -66,7 +69,7 @@ export async function openSimDatabase({
 	const connection = await openSimConnection({
 		connectionString: url,
 		application_name: "geoswap simulator",
-		// One plan per statement, made anew in each world: what it depends on is the same each time.
+		// One plan per statement, made anew in each world from the same conditions.
 		options: "-c plan_cache_mode=force_generic_plan -c jit=off -c synchronous_commit=off",
 	});
 	const onlooker = await openSimConnection({
@@ -103,7 +106,7 @@ export async function openSimDatabase({
 	await migrate(outside as unknown as DatabasePool, { roles });
 	await ensurePartitions(outside as unknown as DatabasePool, { nowMs: startMs, daysAhead: 1 });
 	const tables = await tableNames(connection);
-	// Autovacuum would change the order of rows whenever it was at work.
+	// Autovacuum would change the order of rows whenever it ran.
 	for (const table of tables)
 		await connection.script(`alter table ${table} set (autovacuum_enabled = false)`);
 
@@ -124,7 +127,7 @@ export async function openSimDatabase({
 		},
 		reset: async () => {
 			await connection.script("rollback; reset role");
-			// The onlooker has the owner's rights, whatever role the previous world left behind.
+			// The onlooker has the owner's rights, regardless of the role that the previous world left set.
 			const some = await filled(onlooker);
 			if (some.length > 0) await onlooker.script(`truncate ${some.join(", ")} restart identity cascade`);
 			// In every world, the first use of a statement finds the same conditions.
@@ -154,7 +157,7 @@ function enterWorld({
 	let sqlNowMs = Number.NaN;
 	/** The connection's current role; undefined if unknown. */
 	let current: RoleName | undefined;
-	/** Advisory locks of sessions, by name: the session that leads. */
+	/** Advisory locks of sessions, each with the session that holds it, by name. */
 	const leaders = new Map<string, object>();
 
 	const run: Run = async (statement, values) => {
@@ -167,7 +170,7 @@ function enterWorld({
 			throw error;
 		}
 	};
-	/** Switches the role. One connection serves every process; in a real service each has a login of its own. */
+	/** Switches the role. One connection serves every process; in a real service each has its own login. */
 	function assume(role: RoleName): void {
 		if (current === role) return;
 		current = role;
@@ -177,7 +180,7 @@ function enterWorld({
 		current = undefined;
 		connection.later("reset role");
 	}
-	/** Forgets the known settings: those made within a transaction that fails are undone with it. */
+	/** Forgets the known settings, because those made within a transaction that fails are undone with it. */
 	function forgetSettings(): void {
 		sqlNowMs = Number.NaN;
 		current = undefined;
@@ -187,7 +190,7 @@ function enterWorld({
 		connection.later(setNow(sqlNowMs), { isOnce: true });
 	}
 
-	/** Waits for the way to the database, which takes a moment in which others may come first. */
+	/** Waits until the statement reaches the database. Other processes may come first in that time. */
 	async function reach(process: SimProcess | undefined): Promise<void> {
 		if (!process) return;
 		process.touch("database");
@@ -210,7 +213,7 @@ function enterWorld({
 			const result = isThere ? await run(statement, values) : noRows;
 			if (fault === "answer-lost") throw connectionLost();
 			process?.touch("database answered");
-			// The turn is given back first, so that a dead process keeps nobody waiting.
+			// The turn is given back first, so that a dead process keeps no other process waiting.
 			giveBack();
 			return process ? await process.hear(Promise.resolve(result)) : result;
 		} finally {
@@ -399,7 +402,7 @@ function setNow(nowMs: number): string {
 
 const askingForTime = new Map<string, boolean>();
 
-/** Returns true if the statement's effect depends on the time: it asks for it, or fills in a default. */
+/** Returns true if the statement's effect depends on the time, because it reads the time or fills in a default. */
 function asksForTime(text: string): boolean {
 	let asks = askingForTime.get(text);
 	if (asks === undefined) {
@@ -417,7 +420,7 @@ async function tableNames(connection: SimConnection): Promise<string[]> {
 	return rows.map(({ name }) => name).filter((name) => !kept.includes(name));
 }
 
-/** Grants turns one at a time, in the order in which they were asked for. */
+/** Grants turns one at a time, in the order in which they were requested. */
 function createKeyedLimiter(): { take: () => Promise<() => void> } {
 	const waiting: (() => void)[] = [];
 	let isTaken = false;

@@ -4,13 +4,14 @@ import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { never, type SimProcess } from "./sim-process.ts";
 
-/** A fault of a poke: it is lost and nobody is told, it arrives twice, or the engine does not answer. */
+/** A fault of a poke: it is lost without an error, it arrives twice, or the engine does not answer. */
 export type PokeFault = "lost" | "doubled" | "refused" | undefined;
 
 /**
- * The engine on the world's clock: objects that run one handler at a time per key, on one of the workers. A handler
- * that throws is retried, with growing delays. A handler whose worker died blocks all others of its key, as the real
- * engine retries it at an address where nobody answers, until the next worker that starts removes that address.
+ * The engine on the world's clock. It has objects that run one handler at a time per key, on one of the workers. A
+ * handler that throws is retried, with growing delays. A handler whose worker died blocks all others of its key, as the
+ * real engine retries it at an address where no process listens, until the next worker that starts removes that
+ * address.
  */
 export type SimEngine = {
 	/** Registers a worker that runs handlers until it dies. Removes handlers that are stuck at a dead worker. */
@@ -38,7 +39,7 @@ export function createSimEngine({
 	scheduler: Scheduler;
 	random: SeededRandom;
 	pokeFault?: () => PokeFault;
-	/** Returns true while the engine runs nothing and answers nobody. */
+	/** Returns true while the engine runs nothing and answers no call. */
 	isDown?: () => boolean;
 	onRun?: (line: string) => void;
 }): SimEngine {
@@ -48,7 +49,7 @@ export function createSimEngine({
 	/** Dedupe keys, and the time until which they count. */
 	let dedupe = new Map<string, number>();
 	let delayed = new Set<string>();
-	/** Counts how often everything was forgotten: the result of a handler of an earlier era is ignored. */
+	/** Counts how often everything was forgotten. The result of a handler of an earlier era is ignored. */
 	let era = 0;
 
 	function start(target: PokeTarget, dedupeKey: string | undefined): void {

@@ -6,7 +6,7 @@ import { RpcFailure } from "./sim-chain.ts";
 type LogFilter = { blockHash?: string };
 
 const answers: Record<HostileNodes, (filter: LogFilter, logs: readonly RpcLog[]) => unknown> = {
-	/** As if a stranger had filled every block with as many logs as the node returns but one. */
+	/** As if a stranger had filled every block with one log less than the node's maximum. */
 	cap: (_, logs) => (logs.length > 1 ? refuse("query returned more than 1 results") : logs),
 	/** Every node leaves out the same logs, those of half of all orders, each time. */
 	omit: (_, logs) => logs.filter(({ topics }) => !isPicked(topics[1], "01234567")),

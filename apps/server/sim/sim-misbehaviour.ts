@@ -25,7 +25,7 @@ const tries = 6;
 const againMs = 2_000;
 const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n };
 
-/** Creates acts of wallets and strangers on an EVM chain that the service did not ask for. */
+/** Creates acts of wallets and strangers on an EVM chain that the service did not request. */
 export function createMisbehaviour({
 	scheduler,
 	random,

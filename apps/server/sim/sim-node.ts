@@ -14,7 +14,7 @@ export type SimNode = { evm: Transport; solana: RpcTransport };
 
 const latencyMs = { least: 5, most: 40 };
 const slowMs = { least: 1_000, most: 9_000 };
-/** Milliseconds after which a call to a silent node is given up. */
+/** Milliseconds after which a call to a silent node times out. */
 const timeoutMs = 10_000;
 const url = "http://node.invalid";
 
@@ -30,7 +30,7 @@ export function createSimNode({
 	figures,
 }: {
 	chain: SimChain;
-	/** Undefined for an observer outside of the world, which is answered at once and truthfully. */
+	/** Undefined for an observer outside of the world, which is answered immediately and truthfully. */
 	process: SimProcess | undefined;
 	scheduler: Scheduler;
 	random: SeededRandom;
@@ -39,7 +39,7 @@ export function createSimNode({
 	lie?: Lie;
 	/** Changes every answer, or throws in its place. */
 	twist?: Lie;
-	/** Called when a node took a transaction, before anybody knows. */
+	/** Called when a node took a transaction, before the result reaches the process. */
 	onBroadcast?: (params: readonly unknown[]) => void;
 	figures?: { calls: number; wallMs: number };
 }): SimNode {
@@ -64,7 +64,7 @@ export function createSimNode({
 		const takesMs = isUnheard ? timeoutMs : random.between(least, most);
 		await process.hear(scheduler.sleep(takesMs, `${process.name} ${method}`));
 		if (fault === "down") {
-			// The transaction may have arrived all the same.
+			// The transaction may still have arrived.
 			if (isUnheard && isBroadcast(method) && random.chance(0.5)) await attempt(() => answer(method, params));
 			throw new Unreachable();
 		}

@@ -4,7 +4,7 @@ export type SimProcess = {
 	isAlive: () => boolean;
 	/** Called wherever the process is about to make a call, and wherever it has an answer. It may die there. */
 	touch: (what: string) => void;
-	/** Returns the result of a call, if the process lives to see it. */
+	/** Returns the result of a call. Never settles if the process dies before it. */
 	hear: <T>(work: Promise<T>) => Promise<T>;
 	/** Milliseconds by which its clock is ahead. */
 	skewMs: number;

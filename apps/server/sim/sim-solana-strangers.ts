@@ -43,7 +43,7 @@ export const solanaActs = [
 export type SolanaAct = (typeof solanaActs)[number];
 
 const floodSize = 25;
-/** More than an account without data must hold: a smaller gift to an empty one is refused. */
+/** More than an account without data must hold, because a smaller gift to an empty one is refused. */
 const giftLamports = 1_000_000n;
 /** A price per compute unit that no transaction of the service pays, so that a block takes the stranger's first. */
 const highestPrice = 4_000_000n;
@@ -51,7 +51,7 @@ const lookEveryMs = 200;
 /** Milliseconds that a stranger waits for an order to meddle with. */
 const patienceMs = 90_000;
 
-/** Creates the acts of strangers on Solana, with keys and money of their own. */
+/** Creates the acts of strangers on Solana, with their own keys and money. */
 export function createSolanaStrangers(
 	{ scheduler, evm, solana, wallets, database }: World,
 	random: SeededRandom,
@@ -134,7 +134,10 @@ export function createSolanaStrangers(
 		await send(stranger, [await payOrder(program, order, { to })]);
 	}
 
-	/** Opens an order of its own against our program, too small to be of any worth, and takes half of them back. */
+	/**
+	 * Opens the stranger's own order against the service's program, too small to be of any worth. Takes half of these
+	 * orders back.
+	 */
 	async function openOwn({ isForeign }: { isForeign: boolean }): Promise<void> {
 		const wallet = await newStranger();
 		const token = deployment.settlementToken;
@@ -173,7 +176,7 @@ export function createSolanaStrangers(
 		};
 	}
 
-	/** Lands the attesters' decision about an order before the service does, and pays half of them. */
+	/** Lands the attesters' decision about an order before the service does, and pays half of these orders. */
 	async function decideFirst(): Promise<void> {
 		const known = new Set((await readDecisions()).map(({ id }) => id));
 		const found = await observe(async () => (await readDecisions()).find(({ id }) => !known.has(id)));
@@ -185,7 +188,7 @@ export function createSolanaStrangers(
 		await send(await newStranger(), random.chance(0.5) ? [decision] : [decision, payment], highestPrice);
 	}
 
-	/** Reads what attesters have signed for orders from Solana: on the chain everybody can read it. */
+	/** Reads what attesters have signed for orders from Solana, which is public on the chain. */
 	async function readDecisions() {
 		const { rows } = await database.pool.query<{
 			id: string;
@@ -198,7 +201,7 @@ export function createSolanaStrangers(
 		return rows;
 	}
 
-	/** Sends every instruction that anybody may send for an order, each by itself. Most of them fail. */
+	/** Sends every instruction that any account may send for an order, each by itself. Most of them fail. */
 	async function meddle(): Promise<void> {
 		const order = await orderWhere((account) => account !== undefined);
 		if (!order) return;

@@ -26,13 +26,13 @@ export type StrangerFigures = {
 type ChainCosts = { wei: string; lamports: string };
 
 const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 10n ** 9n };
-/** Interval at which callers look at their swaps. */
+/** Interval at which callers poll their swaps. */
 export const lookEveryMs = 500;
 const floodSize = 25;
 
 const evmActs = ["hollow-token", "hollow-token-left", "own-order", "foreign-order", "gift", "flood"] as const;
 
-/** Schedules the acts of strangers, on any chain, with keys and money of their own. Returns how to read the figures. */
+/** Schedules the acts of strangers, on any chain, with their own keys and money. Returns how to read the figures. */
 export function watchWithStrangers(
 	world: World,
 	{ strangers: count = 0, hostileMs }: Plan,
@@ -108,8 +108,8 @@ export function watchWithStrangers(
 	}
 
 	/**
-	 * Returns a stranger's order against our contracts: of the stranger's own token, too small to be rebuilt, or with a
-	 * foreign vault.
+	 * Returns a stranger's order against the service's contracts. Its token is the stranger's own, its amount too small to
+	 * be rebuilt, or its vault foreign.
 	 */
 	function ownOrder(chain: SimEvmChain, wallet: Address, act: (typeof evmActs)[number]): Order {
 		const { contracts, settlementToken, attesterSet } = chain.deployment;
@@ -151,7 +151,7 @@ export function watchWithStrangers(
 	scheduler.in(startsInMs, "callers look", look);
 
 	return async () => {
-		// The world ends with its last swap, and no caller may have looked at that since.
+		// The world ends with its last swap, which no caller may have polled since.
 		const { rows: ended } = await world.database.pool.query<{ id: string; ended_at: Date }>(
 			"select id, ended_at from swaps where status <> 'pending' and ended_at is not null order by id",
 		);

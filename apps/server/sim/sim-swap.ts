@@ -4,7 +4,7 @@ import type { DeskQuote } from "../src/desk/desk.ts";
 import type { SignedOp, SignedSolanaOp } from "../src/swap/facts/swap-record.ts";
 import type { SwapPlan } from "./plan.ts";
 
-/** A swap of the plan, with all that an outsider knows of it. */
+/** A swap of the plan, with all that is known outside the service about it. */
 export type SimSwap = {
 	index: number;
 	plan: SwapPlan;
@@ -18,9 +18,12 @@ export type SimSwap = {
 	orderId?: Hex;
 	order?: Order;
 	op?: SignedOp | SignedSolanaOp;
-	/** The time at which its submit was answered. */
+	/** The time at which its submit returned. */
 	submittedAtMs?: number;
-	/** `expired`: after a restore, its caller was told that nothing was executed and nothing ever will be. */
+	/**
+	 * `expired` means that after a restore, the API reported to the caller that nothing was executed and nothing ever will
+	 * be.
+	 */
 	outcome: "not-yet" | "submitted" | "refused" | "unsubmitted" | "expired";
 	/** True if a restore erased its row, and it was submitted again. */
 	isLost?: boolean;

@@ -41,11 +41,11 @@ import type { SimSolanaChain } from "./solana/create-sim-solana-chain.ts";
 
 export type SimWallets = {
 	swaps: SimSwap[];
-	/** Quotes, signs and submits, as the plan says. */
+	/** Quotes, signs and submits according to the plan. */
 	begin: (plan: SwapPlan, index: number) => Promise<void>;
 	/**
-	 * Called when the service came back with an old backup. Callers ask for their swaps, and resubmit those that it does
-	 * not know, as the API tells them to. Not all do: their opened orders are rebuilt without them.
+	 * Called when the service came back with an old backup. Callers query their swaps, and resubmit those that are
+	 * missing, as the API's response requires. Not all do. Opened orders of the others are rebuilt without them.
 	 */
 	comeBack: () => void;
 	/** Returns true while a caller is about to resubmit, or a wallet waits until it may take its input back. */
@@ -53,8 +53,8 @@ export type SimWallets = {
 };
 
 /**
- * Returns the plan with an output that can be delivered: EVM chains here have no pools, and deliver the settlement
- * token only.
+ * Returns the plan with an output that can be delivered, because EVM chains here have no pools, and deliver the
+ * settlement token only.
  */
 function withoutRouter(plan: SwapPlan): SwapPlan {
 	if (plan.to === "solana" || plan.output === "stable") return plan;
@@ -66,16 +66,16 @@ type Asset = { address: string; symbol: string; decimals: number; kind: "stable"
 
 const tries = 6;
 const againMs = 5_000;
-/** Milliseconds within which an authorization that someone else sends is used up. */
+/** Milliseconds within which an authorization that another account sends is used up. */
 const usedUpMs = 9_000;
-/** Delay after which callers ask for their swaps, once the service is back. */
+/** Delay after which callers query their swaps, once the service is back. */
 const asksAfterMs = { least: 3_000, most: 20_000 };
 const resubmitChance = 0.5;
 /** One wallet of this many delegates to the account that accepts typed data only. */
 const typedOnlyEvery = 3;
 /** Chance that a wallet which may sign either way signs typed data. */
 const typedChance = 0.5;
-/** The gas limit of an order: about what the API's build computes from a simulation. */
+/** The gas limit of an order, about what the API's build computes from a simulation. */
 const openGasLimit = 200_000n;
 const accountId = "00000000-0000-4000-8000-000000000001";
 
@@ -213,7 +213,7 @@ export function createSimWallets({
 			recipient: swap.recipient,
 		} as Parameters<Desk["quote"]>[0]);
 		const op = await signOp(quote, walletName);
-		// Anyone may send a signed op: from now on this is the swap.
+		// Anyone may send a signed op, so from now on this is the swap.
 		const { opExpiresAtMs, order, uuid } = quote;
 		const blockhashMs = (solanaChain(config)?.blockhashSeconds.least ?? 0) * 1_000;
 		const expiresAtMs =
@@ -250,9 +250,9 @@ export function createSimWallets({
 			pairs: desk.volumes(quote),
 			reserve: (inFlight) => desk.reprice(quote, inFlight),
 			isOpened,
-			// Late callers are told so before.
+			// Late callers get that response earlier.
 			isInTime: () => true,
-			// Nothing to check: callers stay within their limits, and the wallets were read as they are.
+			// Nothing to check, because callers stay within their limits, and the wallets were read as they are.
 			admit: () => {},
 			countedOrders: [],
 			limits: { ...unopenedLimits(config), reservationSeconds: config.limits.reservationSeconds },
@@ -278,7 +278,7 @@ export function createSimWallets({
 		}
 	}
 
-	/** Resubmits until the answer leaves nothing open. */
+	/** Resubmits until the swap is stored or has expired. */
 	async function askAgain(swap: SimSwap): Promise<void> {
 		while (swap.outcome === "submitted") {
 			const refusal = await submitAgain(swap).catch((error: unknown) => String(error).split("\n")[0]);
@@ -383,7 +383,7 @@ export function createSimWallets({
 		};
 	}
 
-	/** Returns the account that the wallet delegates to. It follows from the wallet, which never changes its mind. */
+	/** Returns the account that the wallet delegates to. It follows from the wallet's address, so it never changes. */
 	function delegateOf({ deployment }: SimEvmChain, { address }: PrivateKeyAccount) {
 		const { delegate, typedDelegate } = deployment.contracts;
 		const isTypedOnly = Number.parseInt(address.slice(-2), 16) % typedOnlyEvery === 0;

@@ -57,7 +57,7 @@ export function startSimWorker(options: SimWorkerOptions): void {
 		config: { kind, pollMs },
 		createFollower,
 	} of chains) {
-		// Nothing is new until the next block, and the follower sees that within one poll interval.
+		// Nothing is new until the next block, and the follower reads that within one poll interval.
 		const untilNews = () =>
 			kind === "solana"
 				? pollMs
@@ -67,7 +67,7 @@ export function startSimWorker(options: SimWorkerOptions): void {
 			pool,
 			follower: createFollower({ pool, engine, nowMs, log }),
 			pause: () => process.hear(scheduler.sleep(untilNews(), `${process.name} follows ${chainId}`)),
-			// No process freezes here, so none has to show that it is alive.
+			// No process freezes here, so none has to send heartbeats.
 			untilBeat: () => new Promise(() => {}),
 			isStopped: () => !process.isAlive(),
 			nowMs,

@@ -52,7 +52,7 @@ export function startSimulationProcess({
 		},
 		stop: async () => {
 			if (child.connected) child.disconnect();
-			// The process cleans up after itself, unless it is in the middle of something.
+			// The process cleans up after itself, unless it is in the middle of a run.
 			const impatience = setTimeout(() => child.kill("SIGKILL"), 2_000);
 			await ended;
 			clearTimeout(impatience);

@@ -7,7 +7,10 @@ import { type Fault, type Plan, planOfSeed } from "./plan.ts";
 import { startSimulationProcess } from "./simulation-process.ts";
 
 const size = process.env.GEOSWAP_FULL ? { seeds: 2_000, swaps: 50 } : { seeds: 6, swaps: 50 };
-/** The part of the seeds that this run covers: "2/4" is the second quarter. All seeds take too long for one run. */
+/**
+ * The part of the seeds that this run covers, such as "2/4" for the second quarter. All seeds take too long for one
+ * run.
+ */
 const [part = 1, parts = 1] = process.env.GEOSWAP_PART?.split("/").map(Number) ?? [];
 const [firstSeed, lastSeed] = [
 	Math.floor((size.seeds * (part - 1)) / parts) + 1,
@@ -19,7 +22,7 @@ const main = fileURLToPath(new URL("main.ts", import.meta.url));
 const run = (...args: string[]) =>
 	promisify(execFile)(process.execPath, ["--no-warnings", main, ...args], { maxBuffer: 2 ** 28 });
 
-/** Returns a plan with one fault of each kind, and of each way in which a kind goes wrong. */
+/** Returns a plan with one fault of each kind, and of each variant of a kind. */
 function planOfAllFaults(seed: number): Plan {
 	const sizes = { swaps: 10 };
 	const faults = new Map<string, Fault>();
@@ -73,7 +76,7 @@ test(`${seedCount * size.swaps} swaps of ${seedCount} seeds, among strangers, vi
 	expect(result.failures).toEqual([]);
 	expect(result.seedsDone).toBe(seedCount);
 	expect(result.swaps).toBe(seedCount * size.swaps);
-	// A world in which no swap gets anywhere violates nothing either.
+	// A world in which no swap makes progress has no violations either.
 	expect(result.byStatus.settled ?? 0).toBeGreaterThan(result.swaps / 3);
 });
 

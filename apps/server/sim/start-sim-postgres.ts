@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { portSource, startPostgres } from "@geoswap/devnet";
 
-/** Starts a PostgreSQL for throwaway runs: its data need not outlive its process. */
+/** Starts a PostgreSQL for throwaway runs, whose data need not outlive its process. */
 export async function startSimPostgres(): Promise<{ url: string; stop: () => Promise<void> }> {
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-sim-"));
 	// The server may run as another user.
@@ -13,7 +13,7 @@ export async function startSimPostgres(): Promise<{ url: string; stop: () => Pro
 		logFile: join(dataDir, "postgres.log"),
 		port: await portSource()(),
 		settings: [
-			// A Unix socket is faster than TCP: there are three hundred round trips per swap.
+			// A Unix socket is faster than TCP, and there are three hundred round trips per swap.
 			`unix_socket_directories=${dataDir}`,
 			...["synchronous_commit", "full_page_writes", "autovacuum", "jit"].map((name) => `${name}=off`),
 		],

@@ -42,7 +42,10 @@ test(`strangers in ${size.seeds} worlds cause no violation and lengthen no wait 
 	expect(kinds.size).toBeGreaterThan(6);
 });
 
-/** Runs the same world without strangers and with them. There are no faults in it: they would change the times too. */
+/**
+ * Runs the same world without strangers and with them. There are no faults in it, because they would change the times
+ * too.
+ */
 async function compare(simulation: SimulationProcess, seed: number): Promise<Compared> {
 	const plan = planOfSeed(seed, { swaps: size.swaps, faults: 0 });
 	const run = async (strangers: number) => {
@@ -53,7 +56,7 @@ async function compare(simulation: SimulationProcess, seed: number): Promise<Com
 	const [alone, among] = [await run(0), await run(size.strangers)];
 	const late = plan.swaps.flatMap((_, index) => {
 		const [before, with_] = [alone.figures.waitedMs[index], among.figures.waitedMs[index]];
-		// A caller polls, and may see the result one look later.
+		// A caller polls, and may get the result one poll later.
 		const maxMs = before === undefined ? undefined : before * maxTimes + lookEveryMs;
 		const isSame = (before === undefined) === (with_ === undefined);
 		if (isSame && (maxMs === undefined || (with_ ?? 0) <= maxMs)) return [];
@@ -66,7 +69,7 @@ async function compare(simulation: SimulationProcess, seed: number): Promise<Com
 	return { seed, violations, alone: alone.figures, among: among.figures };
 }
 
-/** Returns a summary with our cost and the strangers' cost side by side. */
+/** Returns a summary with the service's cost and the strangers' cost side by side. */
 function tell(compared: readonly Compared[]): string {
 	const sum = (amounts: readonly string[]) => amounts.reduce((total, amount) => total + BigInt(amount), 0n);
 	const units = ["wei", "lamports"] as const;

@@ -4,7 +4,7 @@ import type { RunResult } from "./run-plan.ts";
 const maxLines = 60;
 
 /**
- * A line of a trace that says something: `<ms> <who>: <what>`, with `!` as who for a fault. Other lines are mere
+ * A line of a trace that describes an action: `<ms> <who>: <what>`, with `!` as who for a fault. Other lines are mere
  * events.
  */
 const tracePattern = /^(\d+) ([^: ]+): (.*)$/;
@@ -14,8 +14,8 @@ const walletPattern = /^(\d+) (#\d+ .*)$/;
 type Moment = { atMs: number; who: string; what: string; weight: number };
 
 /**
- * Tells a run for a person: what was planned, what happened, and what is wrong at the end. With `about`, the place of a
- * swap in the plan, only that swap's way is told, all of it, with the faults.
+ * Describes a run for developers: what was planned, what happened, and what is wrong at the end. With `about`, the
+ * place of a swap in the plan, describes only that swap's way, all of it, with the faults.
  */
 export function timeline(
 	plan: Plan,
@@ -41,7 +41,7 @@ export function timeline(
 	return [...head, ...told.map(tellMoment), ...tail];
 }
 
-/** Returns true if all swaps are listed, and not only those that a violation names. */
+/** Returns true if all swaps are listed, and not only those in a violation. */
 function areAllTold({ swaps }: Plan, about: number | undefined): boolean {
 	return about === undefined && swaps.length <= 10;
 }
@@ -50,10 +50,10 @@ function swapsNamedIn(violations: readonly string[]): Set<string> {
 	return new Set(violations.flatMap((violation) => violation.match(/#\d+/g) ?? []));
 }
 
-/** The weight of a line that names a swap in question. */
+/** The weight of a line about a swap in a violation, or about the requested swap. */
 const aboutWeight = 2;
 
-/** Weighs a line: faults count most, then the swaps that the violations name, then other swaps, then the rest. */
+/** Weighs a line. Faults count most, then the swaps in the violations, then other swaps, then the rest. */
 function readMoment(line: string, blamed: ReadonlySet<string>): Moment[] {
 	const [, walletAtMs, ofWallet] = walletPattern.exec(line) ?? [];
 	const [, atMs, who, what] = ofWallet
@@ -84,7 +84,10 @@ function mergeRepeated(moments: readonly Moment[]): Moment[] {
 	);
 }
 
-/** Returns as many as there is room for, in their order. Of equal weight the last are kept, as the end tells most. */
+/**
+ * Returns the heaviest moments, at most `room`, in their order. Of equal weight the last are kept, as the end explains
+ * most.
+ */
 function heaviest(moments: readonly Moment[], room: number): Moment[] {
 	const ranked = moments
 		.map((moment, place) => ({ moment, place }))

@@ -3,14 +3,14 @@ import type { World } from "./world.ts";
 
 const lookEveryMs = 1_000;
 /**
- * Milliseconds that a swap may be due. A worker's tick takes those that have been due for two seconds, but it may wait
+ * Milliseconds that a swap may be due. A worker's tick takes swaps that have been due for two seconds, but it may wait
  * for the database, and have several to do.
  */
 const patienceMs = 15_000;
 /** Milliseconds that workers need to recover after a fault that kept them from their work. */
 const recoverMs = 15_000;
 
-/** Returns true for faults in which no tick may be able to do anything. */
+/** Returns true for faults during which a tick may be unable to do anything. */
 function excuses(fault: Fault): boolean {
 	return ["crash", "database", "restore", "clock-skew"].includes(fault.kind);
 }

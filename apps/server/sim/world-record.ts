@@ -5,7 +5,7 @@ import type { Scheduler } from "./scheduler.ts";
 import type { SimChain } from "./sim-chain.ts";
 import type { SimDatabase } from "./sim-database.ts";
 
-/** Observations made while a world runs, of facts that neither the books nor a chain can tell afterwards. */
+/** Observations made while a world runs, which neither the books nor a chain contain afterwards. */
 export type WorldRecord = {
 	sent: SentTransaction[];
 	/** An entry for each change of a chain's newest final block. */
@@ -29,14 +29,13 @@ export type SentTransaction = {
 	/** The chain's newest block at that moment. */
 	blockNumber: number;
 	/**
-	 * The number of the sender's nonces that were spent when the database was last restored, and at every moment since:
-	 * no reader could have missed that, except through a stale node. A nonce whose block was dropped meanwhile could be
+	 * The number of the sender's nonces that were spent when the database was last restored, and at every moment since.
+	 * Every reader could have read that, except through a stale node. A nonce whose block was dropped meanwhile could be
 	 * free for a while, even if it is in a block again.
 	 */
 	spentNonce: number;
 	/**
-	 * How many others were signed for its nonce before, as far as the books knew then; undefined if it is not in the
-	 * books.
+	 * How many others were signed for its nonce before, according to the books then; undefined if it is not in the books.
 	 */
 	attempt: number | undefined;
 	/** True if it was in the books when it was sent. */

@@ -129,7 +129,7 @@ export async function createWorld({
 		dieAtBroadcast: new Set(),
 	};
 
-	// Keys are the same in every world: only what happens differs.
+	// Keys are the same in every world. Only what happens differs.
 	const keys = seededRandom("keys");
 	const newAccount = () => privateKeyToAccount(bytesToHex(keys.bytes(32)));
 	const attesterAccounts = attesterNames.map(newAccount);
@@ -204,7 +204,7 @@ export async function createWorld({
 			process,
 			scheduler,
 			random: nodeRandom,
-			// An attester has one provider, whichever of the two the fault names.
+			// An attester has one provider, regardless of which of the two the fault is for.
 			faultOf: () =>
 				troubles.rpc(name, of, provider) ??
 				(of === "attesters" ? troubles.rpc(name, of, "second") : undefined),
@@ -266,7 +266,7 @@ export async function createWorld({
 		}
 	};
 
-	/** Names a swap by its place in the plan, as readers of a trace know it. */
+	/** Refers to a swap by its place in the plan, as readers of a trace know it. */
 	const nameOf = (uuid: unknown) => {
 		const swap = wallets.swaps.find((candidate) => candidate.uuid === uuid);
 		return swap ? `#${swap.index}` : uuid;

@@ -10,7 +10,7 @@ export type FoundBug = { seed: number; hash: string };
 const file = join(import.meta.dirname, "found-bugs.json");
 const simulator = "apps/server/sim";
 
-/** Reads which bugs were found when all were last looked for. */
+/** Reads which bugs were found in the last search for all of them. */
 export function readFoundBugs(): Record<string, FoundBug> {
 	return JSON.parse(readFileSync(file, "utf8")) as Record<string, FoundBug>;
 }
@@ -23,7 +23,7 @@ export function recordFoundBugs(seeds: ReadonlyMap<string, number>): void {
 	writeFileSync(file, `${JSON.stringify(found, null, "\t")}\n`);
 }
 
-/** Returns the hash of all files that say what the bug is and what looks for it. */
+/** Returns the hash of all files that define the bug or search for it. */
 export function hashOf({ edits }: PlantedBug): string {
 	const files = [
 		...globSync("**/*.ts", { cwd: sourcePath(simulator) }).map((path) => `${simulator}/${path}`),

@@ -1,4 +1,4 @@
-// Loaded before all other modules: replaces their sources with those of the planted bug that the environment names.
+// Loaded before all other modules. Replaces their sources with those of the planted bug that the environment names.
 import { registerHooks } from "node:module";
 import { plantIn, sourceUrl } from "./plant-in.ts";
 import { plantedBugs } from "./planted-bugs.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** An edit of a file in the repository: text that must occur exactly once, and the mistake that replaces it. */
+/** An edit of a file in the repository, with a text that must occur exactly once, and the mistake that replaces it. */
 export type Edit = { file: string; find: string; replace: string };
 
 const repository = join(import.meta.dirname, "../../../..");

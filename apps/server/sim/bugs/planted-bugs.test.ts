@@ -13,13 +13,13 @@ const maxSeeds = 500;
 const processes = 2;
 
 const isFull = Boolean(process.env.GEOSWAP_FULL);
-/** If set, all bugs are looked for, and where they were found is written to found-bugs.json. */
+/** If set, the test searches for all bugs, and writes their seeds to found-bugs.json. */
 const isRecording = Boolean(process.env.GEOSWAP_RECORD);
 
 const foundBefore = readFoundBugs();
 /**
- * A full run looks for all bugs, and tries the seeds in order. Landing looks only for those of which the file or the
- * simulator has changed since they were found, and tries that seed first.
+ * A full run searches for all bugs, and tries the seeds in order. Any other run searches only for those of which the
+ * file or the simulator has changed since they were found, and tries that seed first.
  */
 const wanted =
 	isFull || isRecording
@@ -112,7 +112,7 @@ async function firstViolation(simulation: SimulationProcess, plan: Plan): Promis
 		const { violations } = await simulation.run(plan);
 		return violations[0];
 	} catch (error) {
-		// A world that cannot continue counts as found, like one that ends wrongly; a bug that was never planted does not.
+		// A world that cannot continue counts as found, like one that ends wrongly. A bug that was never planted does not.
 		const { message } = error as Error;
 		if (/never loaded|not once|it ended with/.test(message)) throw error;
 		return message.split("\n", 1)[0];

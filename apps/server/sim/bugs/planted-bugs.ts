@@ -1,14 +1,14 @@
 import type { HostileNodes } from "../plan.ts";
 import type { Edit } from "./plant-in.ts";
 
-/** A mistake that someone could make in the code as it is, and that the simulator must find. */
+/** A mistake that could be made in the current code, and that the simulator must find. */
 export type PlantedBug = {
 	name: string;
 	why: string;
 	edits: Edit[];
-	/** In whose worlds it is looked for: those where nothing goes wrong but what strangers do, so many times. */
+	/** If set, the bug is searched for in worlds whose only disturbance is this many acts of strangers. */
 	strangers?: number;
-	/** In worlds whose nodes fail to return logs in this way. */
+	/** If set, the bug is searched for in worlds whose nodes fail to return logs in this way. */
 	nodes?: HostileNodes;
 };
 

@@ -50,7 +50,7 @@ type LogFilter = {
 
 const simulatedGas = 50_000_000n;
 
-/** Answers one JSON-RPC call as a complete node would. What runs code is answered with a promise. */
+/** Answers one JSON-RPC call as a complete node would. Calls that run code are answered with a promise. */
 export function answerRpc(
 	world: RpcWorld,
 	{ method, params }: { method: string; params: readonly unknown[] },
@@ -70,7 +70,7 @@ export function answerRpc(
 		case "eth_maxPriorityFeePerGas":
 			return numberToHex(1_000_000_000n);
 		case "eth_feeHistory":
-			// Nobody tips: the service offers its minimum.
+			// There are no tips here, so the service offers its minimum.
 			return { oldestBlock: numberToHex(0), baseFeePerGas: [], gasUsedRatio: [], reward: [] };
 		case "eth_getBlockByNumber": {
 			const block = blocks[numberOf(world, params[0])];
@@ -137,7 +137,7 @@ function heightOf(world: RpcWorld, tag: unknown): number {
 }
 
 function blockByHash({ blocks }: RpcWorld, hash: unknown): EvmBlock | undefined {
-	// Callers nearly always ask for new blocks.
+	// Callers nearly always request new blocks.
 	for (let i = blocks.length - 1; i >= 0; i--) if (blocks[i]?.hash === hash) return blocks[i];
 	return undefined;
 }

@@ -34,7 +34,7 @@ type EvmOutcome = {
 	data: Hex;
 };
 
-/** An EVM that keeps no state of its own. It runs one message at a time. */
+/** An EVM without own state. It runs one message at a time. */
 export type SimEvm = {
 	chainId: number;
 	run: (message: EvmMessage, block: BlockTerms, state: StateOverlay) => Promise<EvmOutcome>;
@@ -50,7 +50,7 @@ const evms = new Map<number, Promise<SimEvm>>();
 const noRandao = new Uint8Array(32);
 const constructionGas = 30_000_000n;
 
-/** Returns the EVM of a chain, made once: worlds that follow one another share it. */
+/** Returns the EVM of a chain, which is made once and shared by consecutive worlds. */
 export function evmOf(chainId: number): Promise<SimEvm> {
 	let evm = evms.get(chainId);
 	if (!evm) {

@@ -39,7 +39,7 @@ export type SimEvmChain = SimChain & {
 	timestamp: (at?: At) => number;
 };
 
-/** The admin of the vault, unless `roles` names another. */
+/** The admin of the vault, unless `roles` contains another. */
 const defaultAdmin: Address = "0x00000000000000000000000000000000000ad3e1";
 const usualBaseFee = 1_000_000_000n;
 /** Blocks by which a stale node is behind. */

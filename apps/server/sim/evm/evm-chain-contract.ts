@@ -42,8 +42,8 @@ const fillCap = 0;
 type Note = (what: string, answer: unknown) => void;
 
 /**
- * Tests what every chain that the server talks to must do, real or simulated. The answers of each story are put into
- * `said`: two chains that began in the same second with the same contracts must have said the same.
+ * Tests what every chain that the server uses must do, real or simulated. The answers of each story are put into
+ * `said`. Two chains that began in the same second with the same contracts must have given the same answers.
  */
 export function evmChainContract(startSubject: () => Promise<EvmSubject>, said: Map<string, unknown>): void {
 	let subject: EvmSubject;

@@ -33,11 +33,11 @@ import { type SendOutcome, sendRaw } from "../../src/chain/evm/send/send-raw.ts"
 import { RpcFailure } from "../sim-chain.ts";
 import { tokenAbi } from "./token-abi.ts";
 
-/** A chain with our contracts on it, which mines only when asked to. */
+/** A chain with the service's contracts on it, which mines only on request. */
 export type EvmSubject = {
 	deployment: ChainDeployment;
 	keys: { relayers: Hex[]; attesters: Hex[]; guardian: Hex; deployer: Hex; treasury: Hex };
-	/** Throws a `RpcFailure` for an error that the node answers with. */
+	/** Throws an `RpcFailure` for an error that the node returns. */
 	request: (method: string, params: readonly unknown[]) => Promise<unknown>;
 	/** Mines one block, this many seconds after the last, with all pending transactions. */
 	mine: (secondsLater: number) => Promise<void>;
@@ -177,7 +177,9 @@ export async function createEvmScene(subject: EvmSubject, story: string) {
 		};
 	}
 
-	/** Returns an order whose output this chain's vault delivers, from the other chain unless `terms` say otherwise. */
+	/**
+	 * Returns an order whose output this chain's vault delivers, from the other chain unless `terms` contain another one.
+	 */
 	const makeFillable = (terms: Partial<Order> = {}) =>
 		makeOrder({
 			originChainId: otherChainId,

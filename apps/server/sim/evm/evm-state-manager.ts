@@ -3,7 +3,7 @@ import { Account, type Address } from "@ethereumjs/util";
 import { bytesToHex, type Hex, hexToBytes, keccak256, numberToBytes } from "viem";
 import { type StateOverlay, stateKey } from "./state-overlay.ts";
 
-/** The state that the EVM reads and writes: an overlay, and no trie. Nothing here is hashed but code. */
+/** The state that the EVM reads and writes, which is an overlay without a trie. Nothing here is hashed but code. */
 type EvmStateManager = StateManagerInterface & {
 	/** Sets the state of the next call or transaction. */
 	use: (state: StateOverlay) => void;
@@ -75,7 +75,7 @@ export function createEvmStateManager(): EvmStateManager {
 		getStorage: async (address, slot) => readSlot(slotKey(address, slot)),
 		putStorage: async (address, slot, value) =>
 			write(slotKey(address, slot), value.length === 0 ? 0n : BigInt(bytesToHex(value))),
-		// Called for a contract that is created: its address had none.
+		// Called for a contract that is created, whose address had no storage.
 		clearStorage: async () => {},
 		checkpoint: async () => {
 			marks.push(state.mark());

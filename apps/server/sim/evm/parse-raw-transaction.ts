@@ -80,7 +80,7 @@ function parse(raw: Hex): EvmTransaction | undefined {
 	};
 }
 
-/** An authorization as a transaction or a request has it: with numbers, or with numbers in hex. */
+/** An authorization as a transaction has it, with numbers, or as a request has it, with numbers in hex. */
 export type RpcAuthorization = {
 	chainId: number | Hex;
 	address: Address;

@@ -23,17 +23,17 @@ export type VaultRoles = {
 
 type Changes = ReadonlyMap<string, Value>;
 
-/** The address at which a stranger has deployed a token that takes from nobody and pays nobody. */
+/** The address at which a stranger has deployed a token whose transfers move nothing. */
 export const hollowToken: Address = "0x00000000000000000000000000000000000bad01";
 
-/** The code of an account on the tokens' blocklist, which receives nothing: it reverts, and costs no more than that. */
+/** The code of an account on the tokens' blocklist, which receives nothing. It reverts, and costs no more than that. */
 export const blockedCode: Hex = "0x5f5ffd";
 
 /**
  * Accounts of other providers, to which wallets may delegate. Each accepts the native token and never pays an escrow.
  */
 export const otherDelegates: readonly { address: Address; code: Hex }[] = [
-	// Returns from every call at once.
+	// Returns from every call immediately.
 	{ address: "0x00000000000000000000000000000000000bad02", code: "0x00" },
 	// Uses up the gas of every call with data: CALLDATASIZE, PUSH1 5, JUMPI, STOP, JUMPDEST, PUSH1 5, JUMP.
 	{ address: "0x00000000000000000000000000000000000bad03", code: "0x36600557005b600556" },
@@ -54,7 +54,7 @@ export function placeContracts(options: {
 	/** Unix seconds of the block in which this happens. */
 	timestamp: number;
 }): Promise<Changes> {
-	// Worlds that follow one another begin on the same chains.
+	// Consecutive worlds begin on the same chains.
 	const name = JSON.stringify(options);
 	let changes = placed.get(name);
 	if (!changes) {

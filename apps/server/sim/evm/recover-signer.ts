@@ -46,7 +46,7 @@ function recover(
 	}
 }
 
-/** Returns the signer's public key, uncompressed. Throws if the signature is of nobody. */
+/** Returns the signer's public key, uncompressed. Throws if the signature is invalid. */
 export function recoverPublicKey(
 	hash: Hex,
 	{ r, s, yParity }: { r: bigint; s: bigint; yParity: number },

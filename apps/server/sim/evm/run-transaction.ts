@@ -108,7 +108,7 @@ export function intrinsicGas({
 	return 21_000n + 4n * dataTokens(data) + gasPerAuthorization * BigInt(authorizations.length);
 }
 
-/** Returns the least that a transaction with this data costs (EIP-7623). */
+/** Returns the minimum that a transaction with this data costs (EIP-7623). */
 function floorGas(data: Hex): bigint {
 	return 21_000n + 10n * dataTokens(data);
 }

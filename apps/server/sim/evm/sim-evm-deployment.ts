@@ -47,7 +47,7 @@ const assets: readonly SimAsset[] = [
 	},
 ];
 
-/** Returns the contracts of a chain that exists nowhere else. Their addresses follow from the chain's ID. */
+/** Returns the contracts of a chain that exists only in the simulator. Their addresses follow from the chain's ID. */
 export function simEvmDeployment({
 	chainId,
 	name,

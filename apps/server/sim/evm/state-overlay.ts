@@ -1,6 +1,6 @@
 import type { Value } from "./versioned-state.ts";
 
-/** The changes of a block, a call or a simulation, above a state that they leave alone. */
+/** The changes of a block, a call or a simulation, above a state that stays unchanged. */
 export type StateOverlay = {
 	number: (key: string) => bigint;
 	text: (key: string) => string;

@@ -16,7 +16,7 @@ const slots = {
 	WETH9: { balance: 3n, allowance: 4n },
 } as const;
 
-/** Computed slots: hashing is slow, and the same ones are needed again and again. */
+/** Computed slots, cached because hashing is slow, and the same slots are needed again and again. */
 const cache = new Map<string, Hex>();
 
 /** Returns the slot of a mapping's entry. */
@@ -31,7 +31,7 @@ function inMapping(slot: Hex, key: Hex): Hex {
 	return found;
 }
 
-/** Returns the slot of an entry of the mapping at `slot`; with several keys, of nested mappings. */
+/** Returns the slot of an entry of the mapping at `slot`. With several keys, the mappings are nested. */
 function slotOf(slot: bigint, ...keys: Hex[]): Hex {
 	return keys.reduce(inMapping, numberToHex(slot, { size: 32 }));
 }

@@ -13,9 +13,9 @@ export type AccountReader = {
 
 /** Pending transactions, by geth's rules. */
 export type TransactionPool = {
-	/** Throws a `RpcFailure` with the node's message if it is refused. */
+	/** Throws an `RpcFailure` with the node's message if it is refused. */
 	add: (transaction: EvmTransaction) => void;
-	/** Takes back the transactions of a dropped block, except those whose nonce another one has by now. */
+	/** Takes back the transactions of a dropped block, except those whose nonce is taken by another transaction. */
 	takeBack: (transactions: readonly EvmTransaction[]) => void;
 	/** Returns the transaction of each sender that has exactly the given nonce, if there is one. */
 	fronts: (nonceOf: (sender: Address) => number) => EvmTransaction[];
@@ -66,7 +66,7 @@ export function createTransactionPool({
 	};
 
 	/**
-	 * Enforces that nodes keep one transaction of a delegated account: anyone whom it lets act can invalidate the others.
+	 * Enforces that nodes keep one transaction of a delegated account, since its code may let others invalidate the rest.
 	 */
 	const checkDelegated = ({ from, nonce, authorizations }: EvmTransaction) => {
 		const own = bySender.get(from);

@@ -8,7 +8,7 @@ export type VersionedState = {
 	write: (height: number, changes: ReadonlyMap<string, Value>) => void;
 	/** Forgets the changes of the blocks above this one. */
 	dropAbove: (height: number) => void;
-	/** Changes a value as if it had been so from the first block on: no reorg takes it away. */
+	/** Changes a value as if it had been so from the first block on, so that no reorg removes the change. */
 	rewrite: (key: string, change: (value: Value | undefined) => Value) => void;
 };
 

@@ -1,6 +1,7 @@
 /**
- * Returns the mean of max(delivered − input, 0) after both have moved: what the right to choose between the two is worth
- * (Margrabe's formula). `deviation` is the standard deviation of the logarithm of their ratio until then.
+ * Returns the mean of max(delivered − input, 0) after both have moved, which is the value of the right to choose
+ * between the two (Margrabe's formula). `deviation` is the standard deviation of the logarithm of their ratio until
+ * then.
  */
 export function exchangeOption({
 	delivered,

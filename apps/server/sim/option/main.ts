@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Shows the gain of a caller who can refuse its own payout and always chooses best.
+// Prints the gain of a caller who can refuse its own payout and always chooses best.
 import { parseArgs } from "node:util";
 import { seededRandom } from "../seeded-random.ts";
 import { blockSeconds } from "./moving-desk.ts";
@@ -16,7 +16,7 @@ Usage: pnpm option [options]
   --help           print this and exit`;
 
 const volatilities = [20, 40, 60, 80, 100, 150, 200];
-/** Waits from the submit until the fill is signed: one block for the deposit, then its depth. */
+/** Waits from the submit until the fill is signed, which are one block for the deposit, then its depth. */
 const waits = [
 	...[0, 1, 2, 10, 32].map((blocks) => ({ depth: `${blocks} blocks`, seconds: (1 + blocks) * blockSeconds })),
 	{ depth: "final, 13 min", seconds: 13 * 60 + blockSeconds },

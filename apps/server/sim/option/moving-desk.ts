@@ -41,7 +41,7 @@ export function createMovingDesk({
 }: Partial<Pick<Config["price"], "optionCentibps" | "volatilityPercent">>): MovingDesk {
 	const attester: Address = "0x00000000000000000000000000000000000000a1";
 	const attesterSet = { threshold: 1, attesters: [attester] };
-	// The first of the devnet's chains: its feeds price Solana's assets.
+	// The first of the devnet's chains. Its feeds price Solana's assets.
 	const east = simEvmDeployment({ chainId: 31_337, name: "East", attesterSet });
 	const west = simEvmDeployment({ chainId: 31_338, name: "West", attesterSet });
 	const deployment = testSolanaDeployment(east);
@@ -101,7 +101,7 @@ function blockPrices(
 		blockHash: numberToHex(blockNumber, { size: 32 }),
 		blockNumber,
 		timestampUnixSeconds,
-		// Gas costs nearly nothing: network costs are not part of the option.
+		// Gas costs nearly nothing, because network costs are not part of the option.
 		fees: { baseFee: 1n, tip: 1_000_000n, l1: noL1Rates },
 		tipReadAtUnixSeconds: timestampUnixSeconds,
 		assets: new Map(

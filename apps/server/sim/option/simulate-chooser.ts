@@ -18,7 +18,9 @@ type Token = "ETH" | "USDC" | "USDT" | "SOL";
 export type Pair = {
 	from: Exclude<Token, "SOL">;
 	to: Token;
-	/** Seconds that a signed fill waits for its block at most, and whether its recipient can refuse it meanwhile. */
+	/**
+	 * Maximum number of seconds that a signed fill waits for its block, and whether its recipient can refuse it meanwhile.
+	 */
 	landSeconds: number;
 	canRefuse: boolean;
 };
@@ -34,10 +36,13 @@ export const pairs: readonly Pair[] = [
 ];
 
 export type ChooserResult = {
-	/** Mean gain of a caller who always chooses best, in basis points of the input: by the earlier rules, and now. */
+	/**
+	 * Mean gain of a caller who always chooses best, in basis points of the input, by the earlier rules and by the current
+	 * ones.
+	 */
 	gainBeforeBps: number;
 	gainBps: number;
-	/** The extra cost of a caller who never refuses: in its quote, and on top of that at the fill. */
+	/** The extra cost of a caller who never refuses, in its quote and on top of that at the fill. */
 	addedInQuoteBps: number;
 	medianLoweredBps: number;
 	meanLoweredBps: number;
@@ -47,8 +52,8 @@ export type ChooserResult = {
 
 /**
  * Simulates a caller who knows how prices move until its fill is in a block, and refuses whenever the input has become
- * worth more than the output. Prices move without drift until the fill is signed; from there on the mean over all
- * further moves is exact, since gains after the signature are too rare to be found by trying. A caller that can refuse
+ * worth more than the output. Prices move without drift until the fill is signed. After that the mean over all further
+ * moves is exact, since gains after the signature are too rare to be found by sampling. A caller that can refuse
  * nothing after the signature may still choose until then.
  */
 export function simulateChooser({

@@ -50,9 +50,9 @@ export type SimSolanaChain = Omit<SimChain, "produce" | "reorg"> & {
 	recordOf: (orderId: Hex, commitment?: Commitment) => Promise<RecordAccount | undefined>;
 	/** Returns a landed transaction by its signature in base58. */
 	landed: (signature: string, commitment?: Commitment) => LandedTransaction | undefined;
-	/** Returns the transactions that named the address, oldest first, including failed ones. */
+	/** Returns the transactions that contain the address, oldest first, including failed ones. */
 	landedOf: (address: SolanaAddress, commitment?: Commitment) => LandedTransaction[];
-	/** Closes the chain. It cannot be used any more: another chain takes its machine. */
+	/** Closes the chain. It cannot be used any more, because another chain takes its machine. */
 	close: () => void;
 };
 
@@ -62,7 +62,7 @@ type SimSolanaOptions = {
 	/** Slots until a block is confirmed, and until it is final. */
 	confirmedSlots?: number;
 	finalitySlots?: number;
-	/** One of every this many slots has no block. */
+	/** Every `skipEvery`th slot has no block. */
 	skipEvery?: number | undefined;
 	/** The usual price that transactions offer for a compute unit. */
 	usualMicroLamports?: bigint;
@@ -93,7 +93,7 @@ export async function createSimSolanaChain({
 	const deployment = describeWorld(genesisHash, attesterSet);
 	const program = deployment.program.address;
 	const keys = await serviceKeys();
-	/** Least price of a compute unit. */
+	/** Minimum price of a compute unit. */
 	let minMicroLamports = 0n;
 	let isClosed = false;
 
@@ -186,10 +186,10 @@ export async function createSimSolanaChain({
 	};
 }
 
-/** Machines for reuse: one takes 15 ms to create, and 8 MB that the garbage collector does not know of. */
+/** Machines for reuse, because one takes 15 ms to create, and 8 MB that the garbage collector does not count. */
 const spareMachines: ReturnType<typeof solanaMachine>[] = [];
 
-/** Returns false for methods that only a private chain has, or that do not answer at once. */
+/** Returns false for methods that only a private chain has, or that do not answer immediately. */
 function isNodes(method: string): boolean {
 	return !method.startsWith("devnet_") && method !== "requestAirdrop";
 }
@@ -201,7 +201,7 @@ function withNumbers(param: unknown): unknown {
 	return Object.fromEntries(Object.entries(param).map(([name, value]) => [name, withNumbers(value)]));
 }
 
-/** Lowers the commitment: a stale node has only final blocks, and takes them for all that is confirmed. */
+/** Lowers the commitment, because a stale node has only final blocks, and takes them for all that is confirmed. */
 function asFinalized(param: unknown): unknown {
 	if (typeof param !== "object" || param === null || !("commitment" in param)) return param;
 	return { ...param, commitment: "finalized" };
@@ -225,7 +225,7 @@ function describeWorld(
 
 let parsed: Promise<SolanaKeys> | undefined;
 
-/** Returns the service's keys, the same on every chain: only what they sign differs from run to run. */
+/** Returns the service's keys, the same on every chain. Only what they sign differs from run to run. */
 function serviceKeys(): Promise<SolanaKeys> {
 	const { feePayers, operator } = deriveSolanaDevnetKeys();
 	const signerOf = (key: Uint8Array) => createKeyPairSignerFromBytes(key);

@@ -2,8 +2,8 @@ import type { RpcTransport } from "@solana/kit";
 import { RpcFailure, type SimChain } from "../sim-chain.ts";
 
 /**
- * Returns a kit transport's response to a payload: the answer in its envelope, with errors of the node as answers.
- * Numbers may be of either type, since kit converts each as its method says.
+ * Returns a kit transport's response to a payload, which is the answer in its envelope, with errors of the node as
+ * answers. Numbers may be of either type, since kit converts each as its method requires.
  */
 function kitAnswer({ request }: Pick<SimChain, "request">, payload: unknown): unknown {
 	const { id, method, params = [] } = payload as { id: unknown; method: string; params?: readonly unknown[] };
@@ -16,7 +16,7 @@ function kitAnswer({ request }: Pick<SimChain, "request">, payload: unknown): un
 	}
 }
 
-/** Returns a transport to a node that answers at once. */
+/** Returns a transport to a node that answers immediately. */
 export function kitTransport(chain: Pick<SimChain, "request">): RpcTransport {
 	return async <TResponse>({ payload }: Parameters<RpcTransport>[0]) =>
 		kitAnswer(chain, payload) as TResponse;

@@ -14,7 +14,7 @@ export async function sendInstructions(
 	}: {
 		feePayer: TransactionPartialSigner;
 		instructions: readonly Instruction[];
-		/** In micro-lamports per compute unit: a block takes those that pay more first. */
+		/** In micro-lamports per compute unit. A block takes the transactions that pay more first. */
 		computePrice?: bigint;
 	},
 ): Promise<bigint> {

@@ -56,7 +56,10 @@ export const subjectOptions = { confirmedSlots: 2, finalitySlots: 32, skipEvery:
 
 const computePrice = 1_000n;
 
-/** Creates the service's actions on orders of such a chain, by its own code. No two wallets or orders are the same. */
+/**
+ * Creates the service's actions on orders of such a chain, by the service's own code. No two wallets or orders are the
+ * same.
+ */
 export function solanaContractScene(subject: SolanaSubject) {
 	const { deployment, keys, transport, slots } = subject;
 	const { program } = deployment;

@@ -13,16 +13,17 @@ type Subtle = webcrypto.SubtleCrypto;
 type Key = webcrypto.CryptoKey;
 
 /**
- * Makes WebCrypto deterministic, which hashes and signs on other threads whose answers come at any time. From now on
- * the calls of Solana's client are computed at once and answered in a microtask, which import and export of keys are
- * anyway. New keys follow from the random bytes. All other calls go the usual way. Returns a function that undoes it.
+ * Makes WebCrypto deterministic, which otherwise hashes and signs on other threads whose answers come at any time. From
+ * now on the calls of Solana's client are computed immediately and answered in a microtask. Import and export of keys
+ * always are. New keys follow from the random bytes. All other calls go the usual way. Returns a function that undoes
+ * it.
  */
 export async function steadyCrypto({
 	randomBytes,
 }: {
 	randomBytes: (length: number) => Uint8Array;
 }): Promise<() => void> {
-	// Before its first key the client tests for support, once in a process: that must take no random bytes.
+	// Before its first key the client tests for support, once in a process. That test must take no random bytes.
 	await generateKeyPair();
 	const subtle = crypto.subtle as unknown as Subtle;
 	const usual = Object.getPrototypeOf(subtle) as Subtle;
@@ -90,8 +91,8 @@ function privateKeyOf(pkcs8: Uint8Array): KeyObject {
 }
 
 /**
- * Key objects. Those of private keys are stored from the start: Node discourages extracting them from keys that are not
- * extractable.
+ * Key objects. Those of private keys are stored when they are made, because Node discourages extracting them from keys
+ * that are not extractable.
  */
 const keyObjects = new WeakMap<Key, KeyObject>();
 
@@ -107,7 +108,7 @@ function toBytes(data: webcrypto.BufferSource): Uint8Array {
 		: new Uint8Array(data);
 }
 
-/** Returns a buffer with nothing else in it: small buffers of Node share one. */
+/** Returns a buffer with nothing else in it, because small buffers of Node share one. */
 function toArrayBuffer(buffer: Buffer): ArrayBuffer {
 	return Uint8Array.from(buffer).buffer;
 }
