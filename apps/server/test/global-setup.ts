@@ -11,7 +11,7 @@ declare module "vitest" {
 	}
 }
 
-/** Starts a PostgreSQL and a Redis for one run of the tests, unless the environment names others. */
+/** Starts a PostgreSQL and a Redis for one run of the tests, unless the environment contains URLs of others. */
 export default async function globalSetup(project: TestProject): Promise<() => Promise<void>> {
 	const { DATABASE_URL, REDIS_URL } = process.env;
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-test-"));

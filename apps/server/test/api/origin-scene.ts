@@ -40,7 +40,7 @@ export const sealKeyRotatesAfterMs = 60 * 86_400_000;
 
 export type OriginScene = Awaited<ReturnType<typeof startOriginScene>>;
 
-/** Starts two chains, a database and a clock that can be put forward: the basis of quotes, builds and submits. */
+/** Starts two chains, a database and a clock that can be put forward, as the basis of quotes, builds and submits. */
 export async function startOriginScene() {
 	const [testChains, database] = await Promise.all([
 		startTestChains({ automine: true }),
@@ -57,7 +57,7 @@ export async function startOriginScene() {
 	const chains = new Map<number, EvmChain>(
 		[origin, destination].map((chain) => [chain.chainId, connectChain({ ...chain, batchSize: 10 })]),
 	);
-	/** The same chains, at an address where nothing listens. */
+	/** The same chains, at an address where no process listens. */
 	const deadChains = new Map<number, EvmChain>(
 		[origin, destination].map((chain) => [
 			chain.chainId,
@@ -159,7 +159,7 @@ async function send(
 	transaction: SceneTransaction,
 ): Promise<TransactionReceipt> {
 	const hash = await broadcast(origin, account, transaction);
-	// viem's own wait polls only when there is a new block, and the one with this transaction may be the last for long.
+	// viem's own wait polls only when there is a new block, and there may be no further block for a long time.
 	for (const deadline = Date.now() + 10_000; ; await sleep(5)) {
 		try {
 			return await origin.publicClient.getTransactionReceipt({ hash });
@@ -272,7 +272,7 @@ function newQuote({
 	};
 }
 
-/** Gives ether to a wallet that is to send a transaction of its own. */
+/** Gives ether to a wallet that will send its own transaction. */
 export async function fundEther({ origin }: OriginScene, address: Address): Promise<void> {
 	await origin.testClient.setBalance({ address, value: parseEther("1") });
 }

@@ -2,7 +2,10 @@ import type { Route } from "../../src/api/http/route.ts";
 import { type ApiParts, apiRoutes } from "../../src/api/route/api-routes.ts";
 import type { Config } from "../../src/config/config.ts";
 
-/** Returns every endpoint without its dependencies but these, to be described. A part that is called and absent throws. */
+/**
+ * Returns every endpoint, to be described, without dependencies other than these. A part that is called and absent
+ * throws.
+ */
 export function routesWithoutParts(parts: Partial<ApiParts> = {}): Route[] {
 	return apiRoutes({
 		...Object.fromEntries(partNames.map((name) => [name, absent(name)])),

@@ -136,7 +136,7 @@ export async function createShareScene({
 		},
 		/** Publishes what happened to swaps, as a worker does. */
 		publish: () => publishEvents(database.pools.worker),
-		/** Leaves a swap lying for hours, with the step that a round last found it at. */
+		/** Ages a swap by hours, with the step that a round last found it at. */
 		forget: async (id: SwapUuid, fact: string) => {
 			const { owner } = database;
 			const ago = "now() - interval '3 hours'";

@@ -39,7 +39,7 @@ import { callRoute } from "./origin-scene.ts";
 
 export type SolanaSubmitScene = Awaited<ReturnType<typeof startSolanaSubmitScene>>;
 
-/** An EVM chain that receives swaps from Solana. Nothing reads it. */
+/** An EVM chain that receives swaps from Solana. It is never read. */
 const destinationId = 31338;
 const destinationToken: Address = "0x00000000000000000000000000000000000C0000";
 
@@ -51,7 +51,7 @@ export async function startSolanaSubmitScene() {
 	const { deployment, admin, rpcUrl } = solana;
 	const { pool, owner } = database;
 	const chain = connectSolana({ rpcUrl, deployment });
-	/** The same chain, at an address where nothing listens. */
+	/** The same chain, at an address where no process listens. */
 	const deadChain = connectSolana({ rpcUrl: "http://127.0.0.1:9", deployment });
 	const sealKeys = parseSealKeys(`test:${randomBytes(32).toString("base64url")}`);
 	const accountId: string = randomUUID();
@@ -152,7 +152,7 @@ export async function startSolanaSubmitScene() {
 		return wallet;
 	}
 
-	/** Lands a transaction of the wallet itself. */
+	/** Lands a transaction of the wallet. */
 	async function send(wallet: KeyPairSigner, instructions: Instruction[]): Promise<void> {
 		await admin.airdrop({ address: wallet.address, lamports: 10_000_000n });
 		const { blockhash } = await readBlockhash(chain);

@@ -57,7 +57,7 @@ export async function startSubmitScene() {
 		replaced: new Map<number, Partial<ChainDeployment["contracts"]>>(),
 		/** Amount of the input that the vault takes in. */
 		exposure: undefined as bigint | undefined,
-		/** Called when prices of these chains are wanted. */
+		/** Called when prices of these chains are requested. */
 		wantPrices: async (_chainIds: readonly number[]) => {},
 		poke: async ({ object, key }: PokeTarget) => void poked.push(`${object} ${key}`),
 	});
@@ -152,7 +152,7 @@ export async function startSubmitScene() {
 		}
 	}
 
-	/** Makes the attesters that are alive see another chain too. */
+	/** Adds another chain to the heartbeats of the attesters that are alive. */
 	async function seeAttestersOn(chainId: number): Promise<void> {
 		await database.owner.query("insert into chain_heads values ($1, 100, '', 1000, 1, 90, 990, 0, 0)", [
 			chainId,
@@ -192,7 +192,7 @@ export async function startSubmitScene() {
 			const signature = await wallet.signMessage({ message: { raw: built.geoOpHash as Hex } });
 			return { quote, built, signature };
 		},
-		/** Opens the order as anyone could who has its signature. */
+		/** Opens the order as any holder of its signature could. */
 		land: async (
 			signature: Hex,
 			{

@@ -82,7 +82,7 @@ export async function createSolanaAuditScene() {
 		// The first round finds strangers' transactions, and the second books them.
 		for (let round = 0; round < 2; round++) {
 			await on.finalize();
-			// A head that was just updated is left alone if there is no news.
+			// A head that was just updated is not written again if there is no news.
 			await database.owner.query("update chain_heads set updated_at = now() - interval '1 day'");
 			while (await advanceSolana({ ...common, chain: on.chain }));
 		}

@@ -10,9 +10,9 @@ type Meta = { err: unknown; preTokenBalances: TokenBalance[]; postTokenBalances:
 type Account = { owner: string; lamports: number | bigint; data: [string, string] };
 
 export type Tampering = {
-	/** Changes what a transaction did, by its signature. */
+	/** Changes the effects of a transaction, by its signature. */
 	transactions?: ReadonlyMap<Hex, (meta: Meta) => void>;
-	/** Changes what an account holds, by its address. */
+	/** Changes the contents of an account, by its address. */
 	accounts?: ReadonlyMap<SolanaAddress, (account: Account) => void>;
 };
 
@@ -40,12 +40,12 @@ export function tamperedNode(
 	return { ...solana, transport };
 }
 
-/** Lets a transaction that failed seem to have succeeded. */
+/** Makes a failed transaction appear to have succeeded. */
 export function succeed(meta: Meta): void {
 	meta.err = null;
 }
 
-/** Adds to what an owner holds of a token after a transaction. */
+/** Adds to an owner's holdings of a token after a transaction. */
 export function addTokens(
 	{ postTokenBalances }: Meta,
 	{ owner, amount }: { owner: string; amount: bigint },

@@ -17,10 +17,10 @@ const usdOf: Record<string, string> = {
 	USDT: "1",
 };
 
-/** Code that answers every call with six words that are zero: a model of the contracts that tell fees. */
+/** Code that answers every call with six words that are zero. It stands for the contracts that return fees. */
 const zeroWords: Hex = "0x60c05ff3";
 
-/** The field that receipts have on this kind of chain and on no other. */
+/** The field that only receipts on this kind of chain have. */
 const receiptMarks = { "op-stack": "l1Fee", arbitrum: "gasUsedForL1", eip1559: undefined } as const;
 
 export type DressedChain = DevnetChain & {

@@ -11,7 +11,7 @@ export function readRecording(): string {
 	return text.slice(text.indexOf(begin) + begin.length, text.indexOf(end));
 }
 
-/** Puts a new recording into the docs. */
+/** Writes a new recording into the docs. */
 export function writeRecording(recording: string): void {
 	const text = readFileSync(page, "utf8");
 	writeFileSync(
@@ -20,7 +20,7 @@ export function writeRecording(recording: string): void {
 	);
 }
 
-/** Returns the text without all that differs from run to run. */
+/** Returns the text without everything that differs from run to run. */
 export function withoutVolatileParts(text: string): string {
 	return text
 		.replace(/https?:\/\/[\w.:-]+/g, "URL")

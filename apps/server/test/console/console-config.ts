@@ -11,7 +11,7 @@ import type { ConsoleConfig } from "../../src/config/expect-console.ts";
 import { joinDeployment } from "../../src/config/join-deployment.ts";
 import { testProgram } from "../order/test-program.ts";
 
-/** The chains of the console's tests. Nothing is deployed there, and no node is asked. */
+/** The chains of the console's tests. They have no contracts, and no node is called. */
 export const [baseId, arbitrumId] = [8_453, 42_161];
 
 const made = (n: number): Address => getAddress(numberToHex(0xc0ffee_0000n + BigInt(n), { size: 20 }));

@@ -70,7 +70,7 @@ export async function createConsoleScene({
 		app,
 		parts,
 		seed: (options: { stories: readonly Story[]; atMs: number }) => seedSwaps(seeding, options),
-		/** Writes the chains as they are now, and lets no round and no lane be late: none runs. */
+		/** Writes the current state of the chains, and keeps rounds and lanes from being late, since none runs. */
 		moveChains: async () => {
 			await moveChains(database.owner, { config, nowMs: nowMs() });
 			await database.owner.query("update waits set due_at = now() + interval '1 minute'");

@@ -12,7 +12,10 @@ export function blockAt(kind: "evm" | "solana", atMs: number): number {
 	return Math.floor(atMs / 1_000 / blockSeconds[kind]) - 800_000_000;
 }
 
-/** Writes heads and heartbeats as followers and attesters would have at this time. `isFinal`: all blocks are final. */
+/**
+ * Writes heads and heartbeats as followers and attesters would have at this time. `isFinal` means that all blocks are
+ * final.
+ */
 export async function moveChains(
 	owner: DatabasePool,
 	{ config, nowMs, isFinal = false }: { config: ConsoleConfig; nowMs: number; isFinal?: boolean },
@@ -53,7 +56,7 @@ export async function moveChains(
 	}
 }
 
-/** Writes the vaults' inventory: enough for every swap of a day, and part of it free under the hourly cap. */
+/** Writes the vaults' inventory, which is enough for every swap of a day, and partly free under the hourly cap. */
 export async function fillVaults(owner: DatabasePool, config: ConsoleConfig): Promise<void> {
 	for (const { chainId, token, decimals, kind } of configuredAssets(config)) {
 		const whole = kind === "stable" ? 412_500n : 118n;

@@ -4,9 +4,9 @@ import type { Page } from "playwright-core";
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** Returns the serious problems of accessibility of the page as it is now, and how far it scrolls sideways. */
+/** Returns the serious problems of accessibility of the current page, and how far it scrolls sideways. */
 export async function findPageProblems(page: Page): Promise<string[]> {
-	// The policy of the pages forbids scripts from elsewhere: the checker comes through the debugger.
+	// The policy of the pages forbids scripts from elsewhere, so the checker is injected through the debugger.
 	await page.evaluate(`(() => { ${axe} })(); undefined`).catch(() => {});
 	const violations = await page.evaluate<{ id: string; impact: string; nodes: { html: string }[] }[]>(
 		"axe.run().then(({ violations }) => violations)",

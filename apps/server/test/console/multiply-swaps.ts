@@ -92,7 +92,7 @@ async function copyRows(
 	);
 }
 
-/** On Solana a transaction is known by 64 bytes. */
+/** On Solana a transaction is identified by 64 bytes. */
 function hashed(column: string, salt: string): string {
 	return `case length(${column}) when 64 then sha512(${column} || ${salt}) else sha256(${column} || ${salt}) end`;
 }

@@ -23,7 +23,7 @@ import { deliveryToJson, signedOpToJson } from "../../src/swap/record/swap-json.
 import { roundOptions } from "../swap/swap-scene.ts";
 import { blockAt, moveChains } from "./console-world.ts";
 
-/** How a swap goes on. Those that are under way stop there. */
+/** How a swap goes on. Swaps in flight stop there. */
 export type Story =
 	| "settled"
 	| "refunded"
@@ -38,7 +38,7 @@ export type SeededSwap = { id: SwapUuid; story: Story; order: Order; orderId: He
 
 type Seeding = {
 	owner: DatabasePool;
-	/** A pool of the worker's role, as which rounds run. */
+	/** A pool with the worker's role, which rounds use. */
 	worker: DatabasePool;
 	config: ConsoleConfig;
 	accountIds: readonly string[];
@@ -104,7 +104,7 @@ export async function seedSwaps(
 	// The fill is deep enough now.
 	await go(17, {}, ["settled", "delivered"]);
 	await go(40, { act: both(done("void"), event("Voided")) }, ["refunded"]);
-	// The rest is far in the future of the swaps that are under way.
+	// The rest is far in the future of the swaps in flight.
 	await go(1_000, { isFinal: true }, ["settled", "refunded"]);
 	await go(
 		1_010,
@@ -193,7 +193,7 @@ function wordOf(token: Hex): Hex {
 	return token.length === 66 ? token : toWord(token);
 }
 
-/** Returns the token as events name it. */
+/** Returns the token in the form that events have. */
 function tokenOf(chainId: bigint, word: Hex): Hex {
 	return chainId > 1_000_000n ? word : `0x${word.slice(-40)}`;
 }
@@ -204,7 +204,7 @@ function contractOf(chain: ChainConfig, name: "escrow" | "vault"): Hex {
 	return toSolanaWord(name === "escrow" ? address : vault);
 }
 
-/** Inserts swaps as a submit does: the row, the reservation, the wait and the first job. */
+/** Inserts swaps as a submit does, with the row, the reservation, the wait and the first job. */
 async function submit({ owner, accountIds, random }: Seeding, swaps: readonly SeededSwap[]): Promise<void> {
 	await inTransaction(owner, async (db) => {
 		for (const { id, order, orderId } of swaps) {
@@ -327,7 +327,7 @@ async function send(
 	);
 }
 
-/** On Solana a transaction is known by its signature of 64 bytes. */
+/** On Solana a transaction is identified by its signature of 64 bytes. */
 function hashOf(kind: "evm" | "solana", id: string, name: string): Hex {
 	const hash = keccak256(toHex(`${id} ${name}`));
 	return kind === "evm" ? hash : `${hash}${hash.slice(2)}`;

@@ -7,7 +7,7 @@ const chains = [
 	{ id: solanaChainId, hosts: ["sol.provider-a.example", "sol.provider-b.example"], gas: 6.204 },
 ];
 
-/** Returns what a worker's metrics endpoint answers, as far as the console reads it. */
+/** Returns the response of a worker's metrics endpoint, as far as the console reads it. */
 export function workerMetricsText(): string {
 	return chains
 		.flatMap(({ id, hosts, gas }) => [

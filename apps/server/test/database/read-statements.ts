@@ -10,7 +10,7 @@ export type Statement = {
 	name: string | undefined;
 	/** The texts that it can have, or undefined if the source is not understood. */
 	texts: string[] | undefined;
-	/** The columns of the row type that the call names, each with its types. Undefined if it names none. */
+	/** The columns of the row type that the call states, each with its types. Undefined if it states none. */
 	columns: Map<string, Type[]> | undefined;
 };
 
@@ -20,7 +20,7 @@ type Callable = ast.FunctionDeclaration | ast.ArrowFunction;
 
 const folder = join(import.meta.dirname, "../../src");
 
-/** Returns the statements in the server's source, and the checker that knows their types. */
+/** Returns the statements in the server's source, and the checker that resolves their types. */
 export async function readStatements() {
 	const api = new API({ cwd: folder });
 	const openProjects = [join(import.meta.dirname, "statements.tsconfig.json")];
@@ -49,7 +49,7 @@ export async function readStatements() {
 	}
 	return { statements, program, checker, close: () => api.close() };
 
-	/** Returns the values that an expression can have. Undefined stands for one that is not understood. */
+	/** Returns the values that an expression can have. Undefined stands for a value that is not understood. */
 	async function evaluate(node: ast.Node, scope: Scope = new Map()): Promise<unknown[]> {
 		if (ast.isStringLiteral(node) || ast.isNoSubstitutionTemplateLiteral(node)) return [node.text];
 		if (ast.isNumericLiteral(node)) return [Number(node.text)];
@@ -85,7 +85,7 @@ export async function readStatements() {
 		return [undefined];
 	}
 
-	/** Returns the values that a part of a template can have. A number is any: the statement is the same. */
+	/** Returns the values that a part of a template can have. Any number will do, because the statement is the same. */
 	async function evaluatePart(node: ast.Node, scope: Scope): Promise<unknown[]> {
 		const values = await evaluate(node, scope);
 		if (!values.includes(undefined)) return values;

@@ -9,9 +9,9 @@ import { typeOf } from "./row-types.ts";
 type Project = { program: Program; checker: Checker };
 
 /**
- * Returns a function that prepares a text of a statement and says what is wrong with its row type: columns that the
- * text does not return, or whose values the type does not allow. The type may be narrower than text or JSON. A column
- * of a table has its type in `rows.ts`; of a computed one, whether it can be null is not known.
+ * Returns a function that prepares a text of a statement and returns the errors of its row type, which are columns that
+ * the text does not return, or whose values the type does not allow. The type may be narrower than text or JSON. A
+ * column of a table has its type in `rows.ts`. Whether a computed column can be null is not known.
  */
 export async function createRowErrors(client: pg.ClientBase, { program, checker }: Project) {
 	const rows = program.getSourceFile(join(import.meta.dirname, "../../src/database/rows.ts"));
@@ -49,7 +49,7 @@ export async function createRowErrors(client: pg.ClientBase, { program, checker 
 		return property && checker.getTypeOfSymbol(property);
 	}
 
-	/** Returns whether a type allows the values of a column. Undefined may stand for null: see `definedRow`. */
+	/** Returns whether a type allows the values of a column. Undefined may stand for null (see `definedRow`). */
 	function allows(type: Type, column: Type): boolean {
 		const isIn = (value: Type, other: Type) => checker.isTypeAssignableTo(value, other);
 		const value = checker.getNonNullableType(column) ?? column;

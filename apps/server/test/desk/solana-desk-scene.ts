@@ -12,7 +12,7 @@ import { readTestPrices, testConfig, testPriceCache, withSolana } from "./test-p
 export const evmWallet = "0x1111111111111111111111111111111111111111";
 export const [one, two, solana] = [31337, 31338, solanaChainId];
 
-/** A swap's route: chain and symbol at each end. */
+/** A swap's route, with chain and symbol at each end. */
 export type Way = { from: [number, string]; to: [number, string] };
 export const outward: Way = { from: [one, "USDC"], to: [solana, "USDC"] };
 export const inward: Way = { from: [solana, "USDC"], to: [two, "USDC"] };

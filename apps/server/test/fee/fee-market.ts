@@ -9,8 +9,8 @@ export type MovingFee = {
 };
 
 /**
- * Returns a fee that wanders: it makes for a random height of its range, by up to an eighth per block and mostly towards
- * it, and then for another.
+ * Returns a fee that wanders. It moves to a random height of its range, by up to an eighth per block and mostly towards
+ * that height, and then to another.
  */
 export function movingFee(
 	{ least, range }: { least: bigint; range: number },

@@ -35,7 +35,9 @@ export type SolanaFollowScene = Awaited<ReturnType<typeof createSolanaFollowScen
 
 type Terms = Partial<Order> & { symbol?: string };
 
-/** Creates a Solana chain with fast finality, a database, and a follower that looks when it is told to. */
+/**
+ * Creates a Solana chain with fast finality, a database, and a follower that reads the chain when a test requests it.
+ */
 export async function createSolanaFollowScene() {
 	const scene: SolanaScene = await createSolanaScene({ slotMs: 40, finalitySlots: 12 });
 	const { chain, pool, solana } = scene;
@@ -46,7 +48,7 @@ export async function createSolanaFollowScene() {
 	const walletWord = toSolanaWord(wallet.address);
 	const poked: { key: string; dedupeKey: string | undefined }[] = [];
 
-	/** Looks at the chain once. `before` makes something happen right before the call of that number. */
+	/** Reads the chain once. `before` makes something happen right before the call of that number. */
 	function follow({
 		before,
 		through = chain,
@@ -56,7 +58,7 @@ export async function createSolanaFollowScene() {
 		before?: { call: number; happens: () => Promise<void> };
 		/** The nodes to read from. */
 		through?: SolanaScene["chain"];
-		/** Whether the look compares orders and rents with their accounts, which finds what others did. */
+		/** Whether this run compares orders and rents with their accounts, which finds third parties' changes. */
 		compares?: boolean;
 		log?: Log;
 	} = {}): Promise<boolean> {
@@ -99,7 +101,7 @@ export async function createSolanaFollowScene() {
 		return new Map(rows.map(({ token, sum }) => [bytesToHex(token), sum]));
 	}
 
-	/** Reads the inputs in the accounts of orders, and the lamports in accounts of orders and records beside them. */
+	/** Reads the inputs in the accounts of orders, and the other lamports in accounts of orders and records. */
 	async function readAccountsOfOrders(): Promise<{ inputs: Map<Hex, bigint>; lamports: bigint }> {
 		const { rows } = await pool.query<{ order_id: Buffer }>(
 			"select distinct order_id from chain_events where order_id is not null",
@@ -116,7 +118,7 @@ export async function createSolanaFollowScene() {
 			readAccounts(chain, places.flat(), { commitment: "finalized" }),
 		]);
 		const inputs = new Map<Hex, bigint>();
-		// The System program owns the address of a closed account to which somebody sent something.
+		// The System program owns the address of a closed account that received something later.
 		const open = accounts.filter((account) => account?.program !== SYSTEM_PROGRAM_ADDRESS);
 		let lamports = open.reduce((sum, account) => sum + (account?.lamports ?? 0n), 0n);
 		for (const order of orders) {
@@ -168,7 +170,7 @@ export async function createSolanaFollowScene() {
 			);
 		},
 
-		/** Makes the next look write whatever it sees. */
+		/** Makes the next run write everything that it reads. */
 		async forgetLook(): Promise<void> {
 			await pool.query("update chain_heads set updated_at = now() - interval '2 seconds'");
 		},
@@ -224,8 +226,8 @@ export async function createSolanaFollowScene() {
 		},
 
 		/**
-		 * Expects the books to match the chain to the unit: the vault, the inputs of open orders, and the rent in accounts
-		 * of the program. Expects the balances kept beside the entries to be the same.
+		 * Expects the books to match the chain to the unit, which are the vault, the inputs of open orders, and the rent in
+		 * accounts of the program. Expects the balances kept beside the entries to be the same.
 		 */
 		async expectBooksToMatch(): Promise<void> {
 			const { vault } = await readHoldings(chain, { commitment: "finalized" });

@@ -7,7 +7,7 @@ import { expect } from "vitest";
 import type { DatabasePool } from "../../src/database/database.ts";
 import { queueRemoval } from "../../src/job/delegation-removals.ts";
 
-/** Creates a wallet that is delegated to our account. */
+/** Creates a wallet that is delegated to the service's account contract. */
 export async function delegatedWallet({ testClient, deployment }: TestChain): Promise<PrivateKeyAccount> {
 	const wallet = privateKeyToAccount(generatePrivateKey());
 	const bytecode = concat(["0xef0100", deployment.contracts.delegate]);

@@ -48,7 +48,7 @@ export type LaneScene = {
 };
 
 /**
- * Creates two chains, and a database that nobody else writes to. The chains mine each transaction at once, or make a
+ * Creates two chains, and a database for the caller alone. The chains mine each transaction immediately, or make a
  * block every `blockMs`.
  */
 export async function createLaneScene({ blockMs }: { blockMs?: number } = {}): Promise<LaneScene> {
@@ -69,7 +69,7 @@ export async function createLaneScene({ blockMs }: { blockMs?: number } = {}): P
 	};
 }
 
-/** Writes the chain's head as a follower would; `blocksAhead` pretends that it is further. */
+/** Writes the chain's head as a follower would. `blocksAhead` pretends that it is further. */
 export async function followHead(
 	pool: DatabasePool,
 	{ chainId, client }: EvmChain,
@@ -110,7 +110,7 @@ export async function newWallet({ chains }: Pick<LaneScene, "chains">): Promise<
 	return wallet;
 }
 
-/** Sends a transaction without waiting: the chain mines it at once. */
+/** Sends a transaction without waiting, because the chain mines it immediately. */
 export async function sendAsAnyone(
 	chain: TestChain,
 	transaction: { to: Address; data?: Hex },
@@ -121,7 +121,7 @@ export async function sendAsAnyone(
 	await client.sendTransaction({ ...transaction, gas: 8_000_000n });
 }
 
-/** Returns an order that is valid right now, from one chain to the other unless `terms` say otherwise. */
+/** Returns a currently valid order, from one chain to the other unless `terms` contain other chains. */
 export async function newOrder(
 	{ chains: { origin, destination } }: Pick<LaneScene, "chains">,
 	terms: Partial<Order> & {

@@ -6,8 +6,8 @@ import type { Delivery } from "../../src/swap/facts/swap-record.ts";
 import { deliveryToJson } from "../../src/swap/record/swap-json.ts";
 
 /**
- * Rules for tests of something else: a deposit counts when it is final, every order is ours, and all amounts are worth
- * the same.
+ * Payment rules for tests of something else. A deposit counts when it is final, every order is the service's, and all
+ * amounts are worth the same.
  */
 export const plainPayments: Omit<PaymentRules, "settlementToken"> = {
 	depositPolicyOf: () => ({ depths: [] }),

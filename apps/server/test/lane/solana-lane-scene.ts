@@ -44,7 +44,7 @@ export type SolanaScene = {
 	stop: () => Promise<void>;
 };
 
-/** Creates a Solana chain, and a database that nobody else writes to. */
+/** Creates a Solana chain, and a database for the caller alone. */
 export async function createSolanaScene(
 	options: Parameters<typeof startTestSolana>[0] = {},
 ): Promise<SolanaScene> {
@@ -119,7 +119,7 @@ export async function followLanes(scene: SolanaScene): Promise<void> {
 	await countFailures(pool, { chainId: chain.chainId, headNumber: head.slot });
 }
 
-/** Runs the real follower once, which writes whatever it sees. */
+/** Runs the real follower once, which writes everything that it reads. */
 export async function followReally({ pool, chain }: SolanaScene): Promise<void> {
 	await pool.query("update chain_heads set updated_at = now() - interval '2 seconds'");
 	await advanceSolana({
@@ -173,7 +173,7 @@ export function mintOf({ deployment }: SolanaChain, symbol: string): SolanaAddre
 
 const evmChainId = 8_453n;
 
-/** Returns an order that is valid right now, from an EVM chain to Solana unless told otherwise. */
+/** Returns a currently valid order, from an EVM chain to Solana by default. */
 export function payoutOrder(
 	{ chain }: SolanaScene,
 	{ recipient, symbol = "USDC", ...given }: Partial<Order> & { recipient: Hex; symbol?: string },
@@ -197,7 +197,7 @@ export function payoutOrder(
 	};
 }
 
-/** Returns an order from Solana to an EVM chain, unless told otherwise. */
+/** Returns an order from Solana to an EVM chain by default. */
 export function depositOrder(
 	{ chain }: SolanaScene,
 	{ wallet, symbol = "USDC", ...given }: Partial<Order> & { wallet: Hex; symbol?: string },
@@ -243,7 +243,7 @@ export async function signSolanaOp(
 	return { kind: "solana", ...parts, lastValidBlockHeight, signature };
 }
 
-/** Returns every landed transaction that succeeded and named this address, newest first. */
+/** Returns every landed transaction that succeeded and contains this address, newest first. */
 export async function successesOf({ chain }: SolanaScene, address: SolanaAddress): Promise<string[]> {
 	const found = await chain.rpc.getSignaturesForAddress(address, { commitment: "confirmed" }).send();
 	return found.filter(({ err }) => err === null).map(({ signature }) => signature);

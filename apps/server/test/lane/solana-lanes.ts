@@ -56,7 +56,7 @@ export const payout: Delivery = { kind: "payout", amount: 9_950_000n, unusedRent
 
 export const quietLog = createLog({ level: "silent", process: "test" });
 
-/** Returns a log that keeps what is logged as an error, without the messages. */
+/** Returns a log that keeps the objects logged as errors, without the messages. */
 export function errorLog(): { log: typeof quietLog; errors: object[] } {
 	const errors: object[] = [];
 	const log = createLog({ level: "silent", process: "test" });
@@ -79,9 +79,9 @@ type Terms = Partial<Order> & { symbol?: string };
 export type SolanaLanes = Awaited<ReturnType<typeof createSolanaLanes>>;
 
 /**
- * Creates lanes on a Solana chain whose slots pass when a test says so, and work for them. The simple follower takes
- * over whatever a node returns about the lanes' transactions, and always moves the head. Only the real one compares
- * orders with their accounts.
+ * Creates lanes on a Solana chain whose slots pass only on a test's request, and work for them. The simple follower
+ * stores everything that a node returns about the lanes' transactions, and always moves the head. Only the real one
+ * compares orders with their accounts.
  */
 export async function createSolanaLanes({ follower = "simple" }: { follower?: "simple" | "real" } = {}) {
 	const scene = await createSolanaScene({ slotMs: 3_600_000 });
@@ -220,7 +220,7 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 		openByStranger,
 		attest,
 		queueAttested,
-		/** Runs a lane as if it was poked after the follower has seen everything. */
+		/** Runs a lane as if it was poked after the follower has read everything. */
 		runLane: async (options: StartOptions & { lane?: number } = {}) => {
 			const { lane, ...started } = options;
 			await follow();
@@ -239,7 +239,7 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 			await owner.query("truncate jobs, waits, lane_transactions, rents, attestations");
 			await slots(40);
 		},
-		/** Makes the database forget, as if it was restored from before anything was signed. */
+		/** Erases the signed transactions, as a restore from an earlier backup does. */
 		forget: async () => {
 			await owner.query("truncate lane_transactions, rents");
 			// Deposits on other chains are in block 0, and stay.
@@ -274,7 +274,7 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 		queueWithin: async (kind: "fill" | "refund") => {
 			const { order, wallet } = await openByStranger(await within());
 			if (follower === "real") {
-				// Otherwise its opening is invented.
+				// Without this, the real follower would not have recorded the opening.
 				await slots(40);
 				await follow();
 			}
@@ -303,7 +303,7 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 			const token = symbol === "SOL" ? solanaNativeToken : mintOf(chain, symbol);
 			return (await readSolanaWallet(chain, { wallet: owner, token: toSolanaWord(token) })).balance;
 		},
-		/** Returns what the program has recorded about an order from either side; undefined if it has no account. */
+		/** Returns the state that the program has recorded for an order from either side; undefined if it has no account. */
 		outcomeOf: async (order: Order): Promise<string | undefined> => {
 			const at = { orderIds: [orderId(order)], commitment: "confirmed" } as const;
 			if (!isSolana(order.originChainId)) {
@@ -318,7 +318,7 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 			const jobs = await Promise.all(orders.map(({ swapKey }) => readJob(pool, fromSwapKey(swapKey), kind)));
 			return jobs.map(({ state }) => state);
 		},
-		/** Returns the names of the order's events that the real follower has seen, in their order. */
+		/** Returns the names of the order's events that the real follower has read, in their order. */
 		eventsOf: async (order: Order): Promise<string[]> => {
 			const { rows } = await pool.query<{ name: string }>(
 				"select name from chain_events where order_id = $1 and block_number > 0 order by block_number, log_index",

@@ -24,7 +24,7 @@ import { createTestDatabase, type TestDatabase } from "../service/test-database.
 import { insertWait } from "../swap/insert-wait.ts";
 import { orderActions } from "./order-actions.ts";
 
-/** Everyone's contract, by which one transaction opens many orders. It takes no refunds, which become credits. */
+/** Multicall3, by which one transaction opens many orders. It takes no refunds, which become credits. */
 const multicall: Address = "0xcA11bde05977b3631167028862bE2a173976CA11";
 const multicallAbi = parseAbi([
 	"struct Call { address target; bool allowFailure; uint256 value; bytes callData; }",
@@ -38,7 +38,7 @@ export type DustScene = {
 	chains: TestChains;
 	actions: ReturnType<typeof orderActions>;
 	database: TestDatabase;
-	/** The node of the origin that the audit reads. It lists few logs at once. */
+	/** The node of the origin that the audit reads. It returns few logs per call. */
 	node: LyingNode;
 	/** Writes that the chains are followed up to their newest blocks. No worker handles the orders. */
 	follow: () => Promise<void>;
@@ -46,7 +46,7 @@ export type DustScene = {
 	audit: (memory?: AuditMemory) => Promise<Report>;
 	/** Opens orders of one wei each, all in one block. Returns them. */
 	openDust: (count: number, of?: Partial<Order>) => Promise<Order[]>;
-	/** Calls the escrow so many times in one transaction. */
+	/** Makes all calls to the escrow in one transaction. */
 	callEscrow: (calls: readonly { data: Hex; value?: bigint }[]) => Promise<void>;
 	insertSwap: (order: Order, of?: { status?: string; endedSecondsAgo?: number }) => Promise<void>;
 	stop: () => Promise<void>;
@@ -175,7 +175,7 @@ export function openCall(order: Order): { data: Hex; value: bigint } {
 	};
 }
 
-/** Returns what a report says of the native token on the origin. */
+/** Returns a report's entry for the native token on the origin. */
 export function nativeOf({ chains: [origin] }: Report) {
 	return origin?.tokens.find(({ token }) => token === zeroAddress);
 }

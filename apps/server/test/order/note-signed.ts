@@ -7,7 +7,7 @@ export async function noteSigned(
 	transactions: readonly { chainId: number; hash: Hex }[],
 ): Promise<void> {
 	for (const { chainId, hash } of transactions) {
-		// A relayer of its own for each one: nonces do not matter here.
+		// Each transaction gets its own relayer, because nonces do not matter here.
 		await pool.query(
 			`insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
 				sent_at_block)

@@ -27,7 +27,7 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
-/** Creates actions on orders of test chains, each by a transaction of its own, which is mined when it returns. */
+/** Creates actions on orders of test chains, each by its own transaction, which is mined when the action returns. */
 export function orderActions(chains: TestChains) {
 	const { origin, destination, keys } = chains;
 	const account = (key: Hex | undefined) => privateKeyToAccount(key ?? "0x");
@@ -128,7 +128,7 @@ export function orderActions(chains: TestChains) {
 			});
 		},
 
-		/** Settles with signatures of the devnet's attesters, whatever the chains say. */
+		/** Settles with signatures of the devnet's attesters, regardless of the chains' state. */
 		async decide(kind: "Release" | "Refund", order: Order): Promise<TransactionReceipt> {
 			const { threshold, attesters } = origin.deployment.attesterSet;
 			const typedData = attestationTypedData(attestationMessage(kind, [order]));
@@ -146,8 +146,8 @@ export function orderActions(chains: TestChains) {
 		},
 
 		/**
-		 * Releases as the wallet, which the order names as its vault on the same chain. Anyone can do that with an order of
-		 * theirs.
+		 * Releases as the wallet, which is the vault in the order's terms, on the same chain. Anyone can do that with their
+		 * own order.
 		 */
 		releaseAsVault(order: Order): Promise<TransactionReceipt> {
 			return send(origin, wallet, {

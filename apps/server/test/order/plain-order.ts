@@ -3,7 +3,7 @@ import { zeroHash } from "viem";
 
 const word = toWord(`0x${"a1".repeat(20)}`);
 
-/** Returns an order whose terms do not matter, but for those that are given. Every address in it is the same. */
+/** Returns an order whose terms do not matter, except for the given ones. Every address in it is the same. */
 export function plainOrder(terms: Pick<Order, "swapKey"> & Partial<Order>): Order {
 	return {
 		originChainId: 31337n,

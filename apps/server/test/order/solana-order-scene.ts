@@ -13,7 +13,7 @@ import { createKeyPairSignerFromPrivateKeyBytes, getAddressDecoder, type KeyPair
 import { toHex, zeroAddress } from "viem";
 import { testProgram } from "./test-program.ts";
 
-/** Keys, a deployment and an order that exist nowhere, for tests that need no chain. */
+/** Keys, a deployment and an order that are on no chain, for tests that need none. */
 export type SolanaOrderScene = {
 	deployment: SolanaDeployment;
 	feePayers: [KeyPairSigner, KeyPairSigner];
@@ -69,7 +69,7 @@ export async function solanaOrderScene(): Promise<SolanaOrderScene> {
 	};
 }
 
-/** Returns an order from the settlement token on Solana, to an EVM chain unless `changes` say otherwise. */
+/** Returns an order from the settlement token on Solana, to an EVM chain unless `changes` contain another one. */
 export function solanaOrder({
 	deployment,
 	wallet,

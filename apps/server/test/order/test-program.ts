@@ -3,7 +3,7 @@ import { getAddress, numberToHex, toHex } from "viem";
 
 const attesterSet = { threshold: 1, attesters: [getAddress(numberToHex(7, { size: 20 }))] };
 
-/** Returns a program whose code nobody can change, with one attester by default, for tests that need no chain. */
+/** Returns a program whose code cannot be changed, with one attester by default, for tests that need no chain. */
 export function testProgram(
 	given: Pick<ProgramDeployment, "address" | "vault" | "operator"> & Partial<ProgramDeployment>,
 ): ProgramDeployment {

@@ -10,7 +10,9 @@ import {
 import { numberToHex } from "viem";
 import { testProgram } from "./test-program.ts";
 
-/** Returns Solana's assets as priced by this chain's feeds, with addresses that nobody has a key of, for tests that need no chain. */
+/**
+ * Returns Solana's assets as priced by this chain's feeds, at addresses without a key, for tests that need no chain.
+ */
 export function testSolanaDeployment(chain: ChainDeployment): SolanaDeployment {
 	const feeds = solanaFeeds(chain);
 	const made = (n: number) => fromSolanaWord(numberToHex((BigInt(n) << 240n) + 7n, { size: 32 }));

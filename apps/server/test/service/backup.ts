@@ -1,6 +1,6 @@
 import { type DatabasePool, inTransaction } from "../../src/database/database.ts";
 
-/** Backs up the whole database, in place of the previous backup. */
+/** Backs up the whole database, and replaces the previous backup. */
 export async function takeBackup(pool: DatabasePool): Promise<void> {
 	const tables = await tablesOf(pool);
 	await inTransaction(pool, async (db) => {
@@ -10,7 +10,7 @@ export async function takeBackup(pool: DatabasePool): Promise<void> {
 	});
 }
 
-/** Restores the last backup. Everything written since is forgotten. */
+/** Restores the last backup. Everything written since is lost. */
 export async function restoreBackup(pool: DatabasePool): Promise<void> {
 	const tables = await tablesOf(pool);
 	await inTransaction(pool, async (db) => {

@@ -4,8 +4,8 @@ type Query = (statement: unknown, values?: unknown[]) => Promise<unknown>;
 type Client = { query: Query };
 
 /**
- * Wraps a pool so that something can happen between two statements of a transaction, such as while a round is under
- * way. Statements are identified by their names, or by their text.
+ * Wraps a pool so that something can happen between two statements of a transaction, such as during a round. Statements
+ * are identified by their names, or by their text.
  */
 export function interceptPool(
 	pool: DatabasePool,

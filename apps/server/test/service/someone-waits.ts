@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabasePool } from "../../src/database/database.ts";
 
-/** Waits until a connection to this database waits for a lock that another one holds. */
+/** Waits until one connection to this database waits for a lock that another connection holds. */
 export async function someoneWaits(pool: DatabasePool): Promise<void> {
 	while (true) {
 		const { rows } = await pool.query(

@@ -14,7 +14,7 @@ export type TestRestate = {
 	stop: () => Promise<void>;
 };
 
-/** Starts an engine of the test's own, on free ports, with its data in a folder that is removed with it. */
+/** Starts an engine for the test alone, on free ports, with its data in a folder that is removed with it. */
 export async function startTestRestate(): Promise<TestRestate> {
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-restate-"));
 	const freePort = portSource();

@@ -23,7 +23,7 @@ export type TestDatabase = {
 	drop: () => Promise<void>;
 };
 
-/** Creates a migrated database of the test's own on the run's PostgreSQL, with the logins of every process. */
+/** Creates a migrated database for the test alone on the run's PostgreSQL, with the logins of every process. */
 export async function createTestDatabase({ as = "worker" }: { as?: Login } = {}): Promise<TestDatabase> {
 	const name = `geoswap_test_${randomBytes(6).toString("hex")}`;
 	await onServer(`create database ${name}`);

@@ -8,13 +8,13 @@ export type TestRedis = {
 	connections: PromptRedis[];
 	/** A connection for inspecting the data. */
 	redis: Redis;
-	/** Prefix of all names that the test uses; no other test has it. */
+	/** Prefix of all names that the test uses, unique to this test. */
 	prefix: string;
 	/** Closes the connections and removes what they wrote. */
 	close: () => Promise<void>;
 };
 
-/** Connects with a longer timeout than a service: the machine that runs tests may be busy. */
+/** Connects with a longer timeout than a service, because the machine that runs tests may be busy. */
 export async function connectTestRedis({
 	processes,
 	url = inject("redisUrl"),

@@ -18,9 +18,9 @@ import { joinDeployment } from "../../src/config/join-deployment.ts";
 import { type HashedRandom, hashedRandom } from "../../src/operate/shadow/hashed-random.ts";
 import { testProgram } from "../order/test-program.ts";
 
-// A day that no chain has seen. Prices follow a random walk with a yearly volatility near that of recent years, feeds
-// follow them with Chainlink's deviations and heartbeats, pools have a fee and a depth, and base fees move by at most an
-// eighth per reading. Only the addresses' and the walks' randomness comes from the seed.
+// An invented day. Prices follow a random walk with a yearly volatility near that of recent years, feeds follow them
+// with Chainlink's deviations and heartbeats, pools have a fee and a depth, and base fees move by at most an eighth per
+// reading. Only the randomness of the addresses and the walks comes from the seed.
 
 type Symbol = "ETH" | "WETH" | "BTC" | "USDC" | "USDT" | "SOL";
 type Market = Record<Symbol, number>;
@@ -75,7 +75,7 @@ function seedOf(text: string): Address {
 	return address;
 }
 
-/** Returns the configuration of the generated day: two EVM chains, and Solana, which their feeds price. */
+/** Returns the configuration of the generated day, with two EVM chains, and Solana, which their feeds price. */
 export function generatedConfig({ price = {} }: { price?: Partial<Config["price"]> } = {}): Config {
 	const deployments = chains.map(deploymentOf);
 	const [first] = deployments;
@@ -180,7 +180,7 @@ export function* generatedPrices({
 	seed: string;
 	startMs: Milliseconds;
 	hours: number;
-	/** The block time of both chains: each block is read. */
+	/** The block time of both chains. Each block is read. */
 	everySeconds: number;
 	/** If set, all volatile prices are multiplied by this at that time. */
 	crash?: { atMs: Milliseconds; factor: number };
@@ -229,7 +229,7 @@ type ChainState = {
 	feeds: Map<Address, FeedAnswer & { usd: number }>;
 };
 
-/** Updates each feed that the market has left by its deviation, or whose heartbeat is over. */
+/** Updates each feed whose answer differs from the market by its deviation, or whose heartbeat is over. */
 function updateFeeds({ deployment, feeds }: ChainState, market: Market, unixSeconds: number): void {
 	const sol = { symbol: "SOL" as const, kind: "volatile" as const, heartbeatSeconds: 3_600 };
 	for (const { symbol, kind, heartbeatSeconds } of [...assets, sol]) {
@@ -263,7 +263,7 @@ function reading(
 		fees: {
 			baseFee: BigInt(Math.round(baseFee)),
 			tip: 1_000_000n,
-			// The chain below follows the same walk: its data costs about as much as the gas does.
+			// The base fee of the chain below follows the same walk, so its data costs about as much as the gas does.
 			l1: {
 				picoWeiPerDataUnit:
 					BigInt(Math.round(baseFee * 1_000)) * (deployment.kind === "arbitrum" ? 100_000_000n : 100n),
@@ -289,7 +289,9 @@ function reading(
 
 type Priced = { usd: number; decimals: 6 | 8 | 18 };
 
-/** Returns the rungs of a pool: the market's price less the fees, and less the part of the depth that is used. */
+/**
+ * Returns the rungs of a pool, which are the market's price less the fees, and less the part of the depth that is used.
+ */
 function rungsOf(
 	from: Priced,
 	to: Priced,
@@ -304,7 +306,7 @@ function rungsOf(
 
 const nano = 1_000_000_000n;
 
-/** Converts to the token's smallest unit. Nine decimals count. */
+/** Converts to the token's smallest unit, exact to nine decimals. */
 function scaled(amount: number, decimals: 6 | 8 | 18): bigint {
 	const nanos = BigInt(Math.round(amount * 1e9));
 	return decimals === 18 ? nanos * nano : nanos / (decimals === 6 ? 1_000n : 10n);

@@ -24,15 +24,15 @@ type LanePayload = { chainId: number; kind: string; unsigned: Hex };
 
 export type RecordedLanes = {
 	payloads: LanePayload[];
-	/** An order whose input is in the escrow, and that nobody has filled. */
+	/** An order whose input is in the escrow, and that is not filled. */
 	opened: Order;
-	/** An order that nobody has opened. */
+	/** An order that is not opened. */
 	unopened: Order;
 };
 
 /**
- * Has the real lanes do work of every kind on real chains: opens, fills, voids, releases, refunds, a replacement and a
- * cancel. Returns every transaction that they signed.
+ * Has the real lanes do work of every kind on real chains, which are opens, fills, voids, releases, refunds, a
+ * replacement and a cancel. Returns every transaction that they signed.
  */
 export async function recordEvmLanes(
 	scene: LaneScene,
@@ -50,7 +50,7 @@ export async function recordEvmLanes(
 		isDelegated = true;
 		await queueWork(pool, order, { kind: "open", payload: { op } });
 		await run(origin);
-		// The follower has seen it.
+		// Writes what the follower would, once the open is final.
 		await pool.query("update jobs set state = 'done' where kind = 'open'");
 		await pool.query("update lane_transactions set state = 'final'");
 		return order;

@@ -33,7 +33,7 @@ import {
 } from "../../src/chain/evm/send/encode-bundle.ts";
 import { decodeRelayerCall } from "../../src/signer/remote/policy/decode-relayer-call.ts";
 
-/** Everything that a thief of the worker has at hand. */
+/** Everything that is available to a thief of the worker. */
 export type Thief = {
 	account: PrivateKeyAccount;
 	chain: ChainDeployment;
@@ -196,7 +196,7 @@ export const forgeries: Record<string, Forgery> = {
 		);
 	},
 	"a byte of the envelope": (unsigned, { dice }) => {
-		// The fields before the call: type, chain, nonce and fees. A change of a number within its bounds is no forgery.
+		// The first two bytes are the type and the start of the list. A change of a number within its bounds is no forgery.
 		const at = dice(2);
 		const bytes = Buffer.from(unsigned.slice(2), "hex");
 		bytes[at] = ((bytes[at] ?? 0) + 1 + dice(255)) % 256;
@@ -365,7 +365,7 @@ function bundled<Kind extends Bundle["kind"]>(
 	};
 }
 
-/** Changes one of the orders that are opened; the rest of the bundle is honest. */
+/** Changes one of the orders that are opened, and leaves the rest of the bundle honest. */
 function opened(change: (opening: Opening, thief: Thief) => Partial<Opening>): Forgery {
 	return bundled("open", (bundle, thief) => {
 		const at = thief.dice(bundle.openings.length);
@@ -393,7 +393,7 @@ function withHighS(proof: Hex): Hex {
 
 type FillChanges = Partial<Omit<Fill, "order">> & { order?: Partial<Order> };
 
-/** Changes one of the fills; the rest of the bundle is honest. */
+/** Changes one of the fills, and leaves the rest of the bundle honest. */
 function filled(change: (thief: Thief, fill: Fill) => FillChanges): Forgery {
 	return bundled("fill", (bundle, thief) => {
 		const at = thief.dice(bundle.fills.length);

@@ -26,7 +26,7 @@ import { noCap, startTestSigner, type TestSigner } from "./start-test-signer.ts"
 
 /** The finality of each chain in the signer's file. */
 export const finalitySeconds = 20;
-/** With such slots, only the actions of the test let slots of Solana pass. */
+/** With slots this long, only the actions of the test let slots of Solana pass. */
 const slowSlotMs = 3_600_000;
 /** The amount that each fill pays. */
 const amount = 10_000_000n;
@@ -34,8 +34,8 @@ const amount = 10_000_000n;
 export type SignerScene = Awaited<ReturnType<typeof createSignerScene>>;
 
 /**
- * Creates two EVM chains, Solana, and a remote signer with all keys and nodes of its own, which pays nothing that it cannot
- * prove. The actions ask it for signatures and send nothing.
+ * Creates two EVM chains, Solana, and a remote signer with all keys and its own nodes, which pays nothing that it
+ * cannot prove. The actions request signatures from it and send nothing.
  */
 export async function createSignerScene({
 	rpcUrlOf = ({ rpcUrl }) => rpcUrl,
@@ -112,7 +112,7 @@ export async function createSignerScene({
 	let tip = 10n ** 9n;
 	async function relay(chain: TestChain, bundle: Bundle): Promise<string> {
 		const nonce = await chain.publicClient.getTransactionCount({ address: actions.relayer.address });
-		// Another fee each time, so that no payload is the same as one before.
+		// Another fee each time, so that no payload equals an earlier one.
 		tip += 1n;
 		const unsigned = serializeTransaction({
 			type: "eip1559",
@@ -171,7 +171,7 @@ export async function createSignerScene({
 		signer: () => signer,
 		ask,
 		askSolana,
-		/** Replaces the signer by one that has the same keys and knows nothing. */
+		/** Replaces the signer by one that has the same keys and no state. */
 		loseState: async () => {
 			await signer.stop();
 			signer = await startSigner();
@@ -188,7 +188,7 @@ export async function createSignerScene({
 		attest: (kind: "Release" | "Refund", order: Order) =>
 			ask("attester", { kind: "attestation", message: attestationMessage(kind, [order]) }),
 		parts,
-		/** Gives the input of an order on Solana back, as the attesters of the devnet sign it. */
+		/** Refunds the input of an order on Solana, with signatures of the devnet's attesters. */
 		refundByAttesters: async (order: Order): Promise<void> => {
 			const { attesterSet: set } = programs.deployment;
 			const hash = attestationDigest(attestationMessage("Refund", [order]));

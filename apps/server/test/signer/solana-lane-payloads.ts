@@ -208,7 +208,7 @@ export async function recordSolanaLanes(
 	await pool.query("update swaps set ended_at = now(), status = 'settled'");
 	await pool.query("update rents set closable_at = now() - interval '2 minutes'");
 	await later(90_000);
-	// The sweep pays it to the order's owner before it closes the account.
+	// The sweep pays this lamport to the order's owner before it closes the account.
 	const paidLate = await orderAddress(chain.deployment.program.address, orderId(lamports));
 	await solana.admin.airdrop({ address: paidLate, lamports: 1n });
 	await later(0);

@@ -30,7 +30,7 @@ export type TestSigner = {
 /** A cap that no test reaches. */
 export const noCap = { perHour: String(10n ** 30n), perDay: String(10n ** 30n) };
 
-/** Starts a remote signer with keys in memory, on files of its own, for the clients `worker`, `attester` and `other`. */
+/** Starts a remote signer with keys in memory, on its own files, for the clients `worker`, `attester` and `other`. */
 export async function startTestSigner({
 	deployment,
 	secrets,
@@ -39,11 +39,11 @@ export async function startTestSigner({
 	isBroken = () => false,
 }: {
 	deployment: Deployment;
-	/** The 32 bytes of each key, by the variable that the configuration names. */
+	/** The 32 bytes of each key, by its variable in the configuration. */
 	secrets: Record<string, Uint8Array>;
 	config: Record<string, unknown>;
 	nowMs?: () => number;
-	/** True if the place that holds the keys fails now. */
+	/** Returns true while the place that holds the keys fails. */
 	isBroken?: () => boolean;
 }): Promise<TestSigner> {
 	const folder = await mkdtemp(join(tmpdir(), "geoswap-signer-"));

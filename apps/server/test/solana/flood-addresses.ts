@@ -13,8 +13,8 @@ const sendsAtOnce = 16;
 const memoProgramAddress = "MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr" as SolanaAddress;
 
 /**
- * Lands transactions of a stranger that name these addresses and move nothing of theirs, and returns their signatures.
- * Every second one has a memo that is long in a list of signatures.
+ * Lands transactions of a stranger that contain these addresses and move nothing of theirs, and returns their
+ * signatures. Every second one has a memo that is long in a list of signatures.
  */
 export async function floodAddresses(
 	solana: TestSolana,

@@ -3,8 +3,8 @@ import type { SolanaChain } from "../../src/chain/solana/connect-solana.ts";
 type Rpc = SolanaChain["rpc"];
 
 /**
- * Returns the chain behind one address with several nodes: the state of transactions comes from one that stands at slot
- * `asOf` and has no blocks before `first`. All else comes from one that is up to date.
+ * Returns the chain behind one address with several nodes. The state of transactions comes from a node that stands at
+ * slot `asOf` and has no blocks before `first`. All else comes from a node that is up to date.
  */
 export function laggingSolana(
 	chain: SolanaChain,

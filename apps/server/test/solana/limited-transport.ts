@@ -6,9 +6,9 @@ import {
 } from "@solana/kit";
 
 export type NodeLimits = {
-	/** The most signatures of a page. */
+	/** The maximum number of signatures of a page. */
 	maxListed?: number;
-	/** If true, a request for a longer page is refused; otherwise it is answered with a shorter one. */
+	/** If true, a request for a longer page is refused. Otherwise it returns a shorter one. */
 	refusesLongPages?: boolean;
 	/** The largest answer. The node answers 413 instead of a larger one. */
 	maxBytes?: number;

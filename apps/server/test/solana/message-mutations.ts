@@ -126,7 +126,7 @@ export const messageMutations: Record<string, MessageMutation> = {
 	"another account role": redrafted((draft, dice) => {
 		const instruction = pick([prepare, transfer, open], dice);
 		const accounts = [...(draft.instructions[instruction]?.accounts ?? [])] as AccountMeta[];
-		// A program that is called cannot be writable: such a message cannot be compiled.
+		// A message in which a called program is writable cannot be compiled.
 		const called = draft.instructions.map(({ programAddress }) => programAddress);
 		const was = pick(
 			accounts.filter(({ address }) => !called.includes(address)),
@@ -184,7 +184,7 @@ export const messageMutations: Record<string, MessageMutation> = {
 		);
 		const { address } = pick(writable, dice);
 		const lookup = { address, addressIndex: dice(256), lookupTableAddress: anyAddress(dice) };
-		// An account that one instruction names by itself is not looked up for the others.
+		// An account that one instruction contains directly is not looked up for the others.
 		for (const [at, { accounts = [] }] of draft.instructions.entries()) {
 			change(draft, at, {
 				accounts: accounts.map((one) =>

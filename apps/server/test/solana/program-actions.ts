@@ -16,7 +16,7 @@ import { createKeyPairSignerFromBytes, type Instruction, type KeyPairSigner } fr
 import type { Hex } from "viem";
 import type { SolanaActions } from "./solana-actions.ts";
 
-/** Creates actions on orders of the program on a test Solana. Each lands in a transaction of its own. */
+/** Creates actions on orders of the program on a test Solana. Each lands in its own transaction. */
 export async function programActions(solana: TestSolana, on: SolanaActions) {
 	const { program: deployment } = solana.deployment;
 	const { address: program, vault, attesterSet } = deployment;

@@ -26,8 +26,8 @@ import { type SignedTransaction, signInstructions } from "../../src/chain/solana
 import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
 
 /**
- * Creates actions on orders of a test Solana, each by a transaction of its own, which is confirmed when it returns. If
- * the chain was started with long slots, only these actions let slots pass.
+ * Creates actions on orders of a test Solana, each by its own transaction, which is confirmed when the action returns.
+ * If the chain was started with long slots, only these actions let slots pass.
  */
 export async function solanaActions(solana: TestSolana) {
 	const { deployment, admin } = solana;
@@ -46,7 +46,7 @@ export async function solanaActions(solana: TestSolana) {
 		const { blockhash } = await readBlockhash(chain);
 		return { deployment, operator, feePayer, blockhash, computePrice: 1_000n };
 	};
-	/** Signs with as many of the devnet's attesters as an order needs, whatever the chains say. */
+	/** Signs with as many of the devnet's attesters as an order needs, regardless of the chains' state. */
 	const attest = (kind: AttestationKind, order: Order): Promise<Hex[]> => {
 		const hash = attestationDigest(attestationMessage(kind, [order]));
 		const keys = deriveDevnetKeys().attesters.slice(0, attesterSet.threshold);
@@ -81,7 +81,7 @@ export async function solanaActions(solana: TestSolana) {
 		/** Returns the word of an asset. */
 		word: (symbol: string): Hex => toSolanaWord(assetOf(symbol)),
 
-		/** Returns the order with its output on Solana: at least 9 USDC by default. */
+		/** Returns the order with its output on Solana, at least 9 USDC by default. */
 		toSolana(
 			order: Order,
 			{
@@ -101,7 +101,7 @@ export async function solanaActions(solana: TestSolana) {
 			};
 		},
 
-		/** Returns the order with its input on Solana: 10 USDC of the first wallet by default. */
+		/** Returns the order with its input on Solana, 10 USDC of the first wallet by default. */
 		fromSolana(
 			order: Order,
 			{
@@ -143,12 +143,12 @@ export async function solanaActions(solana: TestSolana) {
 			const decision = await byAttesters("Release", order);
 			return signEnding({ ...(await parts()), order, to: "vault", decision });
 		},
-		/** Signs a refund by attesters, unless it is decided in another way. */
+		/** Signs a refund by attesters, unless another decision is given. */
 		async signRefund(order: Order, decision?: Decision) {
 			const by = decision ?? (await byAttesters("Refund", order));
 			return signEnding({ ...(await parts()), order, to: "wallet", decision: by });
 		},
-		/** Signs any other transaction that somebody with our keys could make. */
+		/** Signs any other transaction that a holder of the service's keys could make. */
 		async sign(instructions: readonly Instruction[], { payer = feePayer } = {}) {
 			const { blockhash, computePrice } = await parts();
 			return signInstructions({

@@ -26,7 +26,7 @@ import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
 import { solanaOrder } from "../order/solana-order-scene.ts";
 import { solanaKeysOf } from "../signer/solana-keys-of.ts";
 
-/** A fast Solana chain of the test's own, with the service's keys and a wallet. */
+/** A fast Solana chain for the test alone, with the service's keys and a wallet. */
 export type SolanaChainScene = {
 	solana: TestSolana;
 	chain: SolanaChain;
@@ -42,7 +42,7 @@ export type SolanaChainScene = {
 		blockhash: string;
 		computePrice: bigint;
 	}>;
-	/** Returns an order that differs from all before. */
+	/** Returns an order that differs from all earlier ones. */
 	order: (changes?: Partial<Order>) => Order;
 	/** Returns an order to Solana from an EVM chain. */
 	orderTo: (recipient: SolanaAddress, changes?: Partial<Order>) => Order;

@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Behaviour that is rare in a real node: `result` and `error` are answers, the others are none. */
+/** Behaviour that is rare in a real node. `result` and `error` are JSON-RPC responses, the others are not. */
 export type StubAnswer =
 	| { result: unknown }
 	| { error: { code: number; message: string } }
@@ -15,7 +15,7 @@ export type StubSolanaRpc = {
 	stop: () => Promise<void>;
 };
 
-/** Starts a node that answers as the test says. */
+/** Starts a node whose responses the test chooses. */
 export async function startStubSolanaRpc(
 	answer: (call: { method: string; params: unknown[] }, count: number) => StubAnswer,
 ): Promise<StubSolanaRpc> {

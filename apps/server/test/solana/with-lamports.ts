@@ -1,7 +1,7 @@
 import type { SolanaAddress } from "@geoswap/protocol";
 import type { SolanaChain } from "../../src/chain/solana/connect-solana.ts";
 
-/** Returns the chain behind a node that reports these lamports for one account, whatever it really holds. */
+/** Returns the chain behind a node that reports these lamports for one account, regardless of its real balance. */
 export function withLamports(
 	chain: SolanaChain,
 	{ address, lamports }: { address: SolanaAddress; lamports: bigint },

@@ -3,7 +3,7 @@ import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../src/database/database.ts";
 import { readDueSwaps } from "../../src/swap/due/due-swaps.ts";
 
-/** Makes an order's swap wait for any event, as after a round that has just looked. */
+/** Makes an order's swap wait for any event, as after a round that has just handled it. */
 export async function waitForOrder(db: Database, order: Order): Promise<void> {
 	await db.query(
 		`insert into waits (swap_id, order_id, due_at) values ($1, $2, 'infinity')

@@ -13,7 +13,7 @@ export type ModelOptions = {
 	destination: ChainPolicy["kind"];
 	/** Returns the next number of a sequence, between zero and one. */
 	random: () => number;
-	/** Number of seconds for which the world is hostile; after that it only does what it must. */
+	/** Number of seconds for which the world is hostile. After that it only does what it must. */
 	hostileSeconds: number;
 	/** Seconds between blocks, by default 1. Nothing happens in between. */
 	blockSeconds?: number;
@@ -22,11 +22,11 @@ export type ModelOptions = {
 };
 
 const startsAt = 1_000_000;
-/** Number of blocks that can still be dropped. One comes each second. */
+/** Number of blocks that can still be dropped. There is one block per second. */
 const finalityBlocks = 4;
 export const modelDeadlines = { open: startsAt + 75, fill: startsAt + 120, refund: startsAt + 150 };
 
-/** Number of blocks for which a Solana transaction can land; one in four slots may have no block. */
+/** Number of blocks for which a Solana transaction can land. One in four slots may have no block. */
 const lifeBlocks = 15;
 export const maxLifeSeconds = 20;
 
@@ -58,7 +58,7 @@ const solanaOp: SignedSolanaOp = {
 
 type ModelEvent = OrderEvent & { chain: "origin" | "destination" };
 
-/** Chains, lanes, attesters and database in memory, all of them as bad as they are allowed to be. */
+/** Chains, lanes, attesters and database in memory, all of them as faulty as they are allowed to be. */
 export class ModelWorld {
 	readonly facts: Facts;
 	readonly options: ModelOptions;
@@ -71,7 +71,7 @@ export class ModelWorld {
 	private crowdedUntil = 0;
 	/** Block height in each second since the start. */
 	private readonly heights = [0];
-	/** The last heights on Solana at which transactions signed for a job can land, whatever became of the job. */
+	/** The last heights on Solana at which transactions signed for a job can land, regardless of the job's outcome. */
 	private readonly lastHeights = new Map<JobKind, number>();
 
 	constructor(options: ModelOptions) {
@@ -169,7 +169,7 @@ export class ModelWorld {
 		this.publish();
 	}
 
-	/** Lands everything that was signed on Solana and still can land, though nobody sends it any more. */
+	/** Lands everything that was signed on Solana and can still land, though no lane sends it any more. */
 	landLeftovers(): void {
 		for (let second = 0; second < 3 * maxLifeSeconds; second++) {
 			this.passSecond();
@@ -344,7 +344,7 @@ export class ModelWorld {
 		return this.emit("Refunded", "origin", { paid: true });
 	}
 
-	/** Signs for a job as somebody else with the keys, as a lane may after a restore. */
+	/** Signs for a job as another holder of the keys would, or a lane after a restore. */
 	signForgotten(kind: "fill" | "refund"): void {
 		this.lastHeights.set(kind, (this.heights.at(-1) ?? 0) + lifeBlocks);
 		if (this.chance(0.5)) this.land(kind);
@@ -357,7 +357,7 @@ export class ModelWorld {
 		return true;
 	}
 
-	/** Drops unfinal blocks; their transactions may come back at once in another block. */
+	/** Drops unfinal blocks. Their transactions may immediately come back in another block. */
 	private reorganize(chain: ModelEvent["chain"]): void {
 		const from = this.nowSeconds - Math.floor(this.options.random() * finalityBlocks);
 		const isDropped = (event: ModelEvent) =>

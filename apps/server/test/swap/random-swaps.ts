@@ -133,7 +133,7 @@ export async function insertRandomSwaps(
 					JSON.stringify(payload),
 					state,
 					state === "refused" ? oneOf(reasons) : null,
-					// The pause ended an hour ago or ends in an hour: none ends while a slow machine runs the test.
+					// The pause ended an hour ago or ends in an hour, so none ends while a slow machine runs the test.
 					oneOf([-3_600, 3_600]),
 				],
 			);

@@ -1,6 +1,6 @@
 import type { DatabasePool } from "../../src/database/database.ts";
 
-/** Wraps the database so that `answer` says which swaps are traced. */
+/** Wraps the database so that `answer` decides which swaps are traced. */
 export function answeringTraces(
 	pool: DatabasePool,
 	answer: (swapIds: string[]) => Promise<{ id: string; trace: string }[]>,
