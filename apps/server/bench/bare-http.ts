@@ -1,6 +1,6 @@
-// Answers the calls that the bench makes, without the service: Fastify, the request's zod schema, a JWE of a quote's
-// size by jose, and an answer with a quote's fields; no key, no limit, no price. A timer holds a status call for the
-// seconds that it asks for. Listens on the given port.
+// Answers the calls that the bench makes, without the service. It has Fastify, the request's zod schema, a JWE of a
+// quote's size by jose, and an answer with a quote's fields, but no key, no limit and no price. A timer holds a status
+// call for the requested seconds. Listens on the given port.
 import { type QuoteResponse, quoteRequestSchema } from "@geoswap/protocol";
 import { fastify } from "fastify";
 import { CompactEncrypt } from "jose";

@@ -1,7 +1,7 @@
 /**
- * A swap service that does only the unavoidable: it recovers one signature, writes one row and reads it, calls the
+ * A swap service that does only the unavoidable. It recovers one signature, writes one row and reads it, calls the
  * engine once, and sends the same number of transactions of the same size in bundles as large, to the same depth. It
- * decides nothing and keeps no state that it could lose. Its environment says where everything is.
+ * decides nothing and keeps no state that it could lose. Its environment has all addresses.
  */
 import { createServer } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,6 +1,6 @@
 /**
- * Measures the cost of traces and metrics per request: `node apps/server/bench/telemetry-cost.ts`. Compares the same
- * answer with its span and its counts, a great many times in one process, to the same without.
+ * Measures the cost of traces and metrics per request: `node apps/server/bench/telemetry-cost.ts`. Sends the same
+ * answer with its span and its counts, a great many times in one process, and compares it with the same answer without.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
