@@ -3,13 +3,13 @@ type Query = { expr: string; legend: string };
 
 export type Panel = {
 	title: string;
-	/** Why an operator looks at it. */
+	/** What an operator learns from it. */
 	description: string;
 	kind: "timeseries" | "stat";
 	/** A unit of Grafana. */
 	unit?: "s" | "percentunit" | "ops" | "currencyUSD" | "short" | "none";
 	queries: readonly Query[];
-	/** From this value on the panel is red. */
+	/** The panel is red at this value and above. */
 	badFrom?: number;
 };
 
