@@ -1,13 +1,13 @@
 /** Series and their values, one a minute, in the notation of `promtool test rules`. */
 type Series = Readonly<Record<string, string>>;
 
-/** A state in which an alert must fire, and the nearest one in which it must not. */
+/** A state in which an alert must fire, and the most similar one in which it must not. */
 export type AlertCase = {
 	fires: Series;
 	quiet: Series;
 	/** Labels of the alert, beside its name and its severity. */
 	labels?: Readonly<Record<string, string>>;
-	/** Minutes after which both are looked at. */
+	/** Minutes after which both are checked. */
 	atMinutes?: number;
 };
 
@@ -98,7 +98,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
 			'geoswap_inventory_tokens{chain="1",token="USDC"}': "100x60",
 			'geoswap_inventory_reserved_tokens{chain="1",token="USDC"}': "0x60",
 			'geoswap_paid_out_tokens_total{chain="1",token="USDC"}': "0+6x60",
-			// A token that is bought when it is wanted needs no inventory.
+			// A token that is bought when it is needed requires no inventory.
 			'geoswap_inventory_tokens{chain="1",token="WETH"}': "0x60",
 			'geoswap_inventory_reserved_tokens{chain="1",token="WETH"}': "0x60",
 		},
@@ -135,7 +135,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
 	},
 	GeoswapVaultPaused: { ...gauge('geoswap_vault_paused{chain="1"}', "1x60", "0x60"), labels: chain },
 	GeoswapRelayerGasLow: relayer({ balance: "2.9x60", spent: "1x60" }, { balance: "3.1x60", spent: "1x60" }),
-	// One that has spent nothing lasts for ever, unless it has nothing.
+	// A relayer that has spent nothing never runs out, unless it has nothing.
 	GeoswapRelayerEmpty: relayer({ balance: "0x60", spent: "0x60" }, { balance: "0.17x60", spent: "1x60" }),
 	GeoswapGasPriceHigh: {
 		...gauge('geoswap_base_fee_wei{chain="1"}', "100x20 600x40", "100x20 400x40"),

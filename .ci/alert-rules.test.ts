@@ -7,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { shownAlerts } from "../apps/server/src/watch/shown-alerts.ts";
 import { alertCases } from "./alert-cases.ts";
 
-// The rules are tried by Prometheus' own tools: an alert that cannot fire looks exactly like a healthy service.
+// The rules are tried by Prometheus' own tools, because an alert that cannot fire looks exactly like a healthy service.
 
 const deploy = join(import.meta.dirname, "../deploy");
 const rulesFile = join(deploy, "alerts.yml");
@@ -63,7 +63,7 @@ function seriesOf({ name, labels }: { name: string; labels: Readonly<Record<stri
 	return `ALERTS{${Object.entries(all).map(([label, value]) => `${label}="${value}"`)}}`;
 }
 
-/** Puts states together whose rules read different metrics: each group costs the tool a database of its own. */
+/** Groups states whose rules read different metrics, because each group costs the tool a separate database. */
 function withoutCommonMetrics<State extends { name: string }>(states: readonly State[]): State[][] {
 	const groups: { states: State[]; metrics: Set<string> }[] = [];
 	for (const state of states) {

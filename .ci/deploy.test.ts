@@ -13,7 +13,7 @@ import { guidePages } from "../apps/server/src/api/openapi/page/read-docs-files.
 import { processNames } from "../apps/server/src/config/process-name.ts";
 import { secretNames } from "../apps/server/src/config/secrets.ts";
 
-// Cheap facts about what operators start the service with. e2e/image builds the image and starts it.
+// Cheap checks of the files with which operators start the service. e2e/image builds the image and starts it.
 
 const deploy = join(import.meta.dirname, "../deploy");
 const read = (path: string) => readFileSync(join(deploy, path), "utf8");
@@ -140,7 +140,7 @@ describe.each(["first-try.yaml", "small-host.yaml", "signer.yaml"])("deploy/comp
 		const files = Object.entries(environment).filter(([variable]) => variable.endsWith("_FILE"));
 		const named = files.map(([, path]) => basename(path));
 		expect(named.filter((file) => !secrets.includes(file))).toEqual([]);
-		// The processes' own files name certificates and the password of keystores.
+		// The processes' own files contain the names of certificates and of the file with the keystores' password.
 		const isNamedInFile = (file: string) => file.endsWith(".pem") || file === "keystore-password";
 		expect(secrets.filter((file) => !named.includes(file) && !isNamedInFile(file))).toEqual([]);
 	});
@@ -213,7 +213,7 @@ describe("the units of systemd", () => {
 		}
 		const credentials = [...unit.matchAll(/^LoadCredential=([^:]+):/gm)].map(([, name]) => name);
 		const files = [...unit.matchAll(/^Environment=\w+_FILE=%d\/(.+)$/gm)].map(([, name]) => name);
-		// The signer's own file names its certificates.
+		// The signer's own file contains the names of its certificates.
 		const named = path.endsWith("geoswapd-signer.service")
 			? ["ca.pem", "server.pem", "server-key.pem"]
 			: files;

@@ -3,7 +3,8 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { swapTransitions } from "../packages/protocol/src/swap-status.ts";
 
-// Everything that the docs quote must exist: a reader follows links, greps for tests, and believes code in a table.
+// Everything that the docs quote must exist, because a reader follows links, greps for tests, and trusts code in a
+// table.
 
 const root = join(import.meta.dirname, "..");
 const pages = globSync("**/*.md", { cwd: root, exclude: (name) => /node_modules|\.toolchain/.test(name) });

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { errorDetailsSchema, errorExample } from "../apps/server/src/api/openapi/error-schema.ts";
 import { errorBodySchema, errorCatalogue, errorCodes } from "../packages/protocol/src/index.ts";
 
-// Callers branch on what these pages say, and the service serves them.
+// Callers branch on the contents of these pages, and the service serves them.
 
 const folder = join(import.meta.dirname, "../docs/errors");
 const read = (name: string) => readFileSync(join(folder, name), "utf8");

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 /** The folders of code that is shipped. */
 const folders = ["apps/server/src", "packages/*/src", "devnet/src", "contracts/deploy", "programs/*/deploy"];
 
-/** Files of many small exports of one kind, which no export could stand for. */
+/** Files of many small exports of one kind, none of which could give the file its name. */
 const kinds = [
 	"amount.ts",
 	"actions.ts",

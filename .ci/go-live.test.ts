@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { helpOf } from "./help-of.ts";
 
-// A person follows these pages command by command, with money: every command and option on them must exist.
+// An operator follows these pages command by command, with money, so every command and option on them must exist.
 
 const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");

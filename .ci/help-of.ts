@@ -12,7 +12,7 @@ export async function helpOf(words: readonly string[]): Promise<string> {
 	const help = shown.get(command) ?? readHelp(names);
 	shown.set(command, help);
 	const text = await help;
-	// For a name that it does not know, the program shows the help of the group.
+	// For an unknown name, the program prints the help of the group.
 	if (!text.split("\n")[0]?.includes(`geoswapd ${command}`)) throw new Error(`geoswapd has no ${command}`);
 	return text;
 }

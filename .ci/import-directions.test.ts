@@ -56,7 +56,7 @@ const refused: Import[] = [
 	["packages/cli/src/x.ts", "../../sdk/src/swap.ts"],
 ];
 
-/** The rooms that each room of the server may import beside itself and protocol, as its README says. */
+/** The rooms that each room of the server may import beside itself and protocol, according to its README. */
 const roomsOf: Record<string, string[]> = {
 	process: words(
 		"api attester audit chain config console database desk durable follow job lane operate preflight round signer swap telemetry watch webhook",
@@ -158,7 +158,7 @@ function lint(imports: readonly Import[]): Import[] {
 }
 
 test("lint refuses every import that a folder may not make, and accepts the others", () => {
-	// Each import gets its own file, if the rules do not name the file.
+	// Each import gets its own file, unless the rules are for a particular file.
 	const named = (imports: readonly Import[], mark: string) =>
 		imports.map(([file, imported], i): Import => [file.replace(/x\.ts$/, `${mark}${i}.ts`), imported]);
 	const wrong = [

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { portSource } from "../devnet/src/stack/port-source.ts";
 import { serviceProcess } from "../devnet/src/stack/service-process.ts";
 
-// A real Alertmanager is told of a cause and its consequences at once: only the cause may reach a person.
+// A real Alertmanager receives a cause and its consequences together. Only the cause may reach an operator.
 
 type Alert = { alertname: string; [label: string]: string };
 

@@ -4,14 +4,14 @@ import { expect, test } from "vitest";
 import { readSteps } from "../e2e/environment/read-steps.ts";
 import { helpOf } from "./help-of.ts";
 
-// A person who was woken up follows these pages command by command.
+// An operator who was woken up follows these pages command by command.
 
 const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const rules = read("deploy/alerts.yml").split("- alert: ").slice(1);
 const alerts = rules.map((rule) => /^\w+/.exec(rule)?.[0] ?? "");
 const pages = globSync("docs/runbooks/*.md", { cwd: root }).toSorted();
-/** The programs of the pages' commands, beside ours: an operator's machine has them. */
+/** The programs of the pages' commands, beside the service's. An operator's machine has them. */
 const programs = ["cast", "curl", "git", "kill", "promtool", "psql", "redis-cli", "systemctl", "timedatectl"];
 
 test("every rule has one page, which it names, and the index lists it with its severity", () => {
@@ -37,7 +37,7 @@ test("every command of the pages exists, with every option that a page passes", 
 	const commands = new Set(pages.flatMap((page) => readSteps(read(page)).commands));
 	for (const command of commands) {
 		for (const part of command.split(/ \| (?=[a-z])/)) {
-			// A command may set variables of its own environment first.
+			// A command may first set variables for its own environment.
 			const [program = "", ...words] = part.replace(/^(\w+=('[^']*'|\S+) )+/, "").split(" ");
 			if (program !== "geoswapd") {
 				expect(programs, command).toContain(program);

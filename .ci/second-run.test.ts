@@ -25,7 +25,7 @@ async function runOnly(testFile: string, { seed }: { seed?: string } = {}) {
 		cpSync(join(root, ".ci", file), join(folder, ".ci", file));
 	symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
 	mkdirSync(join(folder, ".toolchain/node_modules/.bin"), { recursive: true });
-	// The versions of Node and pnpm are not what is tested.
+	// The versions of Node and pnpm are not under test.
 	writeFileSync(join(folder, ".toolchain/node_modules/.bin/pnpm"), "#!/bin/sh\necho 12.0.0\n", {
 		mode: 0o755,
 	});

@@ -1,5 +1,5 @@
 import fc from "fast-check";
 
-// Vitest runs this file before each test file. Without a seed each property would choose its own: a second run would try
-// other values, and would pass although the first ones still fail.
+// Vitest runs this file before each test file. Without a seed each property would choose its own, so a second run would
+// try other values, and would pass although the first ones still fail.
 fc.configureGlobal({ seed: Number(process.env.GEOSWAP_SEED) });
