@@ -80,7 +80,7 @@ test("a model swaps through MCP on a devnet: what is approved settles once, and 
 	expect(await first.call("swap", swapOf("one"))).toMatchObject({ swapId: expect.stringMatching(/^swp_/) });
 	await first.close();
 
-	// Another process, in the revision of 2025: it knows the swap, and what is left of the budget.
+	// Another process, in the revision of 2025. It finds the swap, and the rest of the budget.
 	const second = await connect("legacy");
 	const repeated = await second.call("swap", swapOf("one"));
 	expect(repeated).toMatchObject({ swapId: expect.stringMatching(/^swp_/) });

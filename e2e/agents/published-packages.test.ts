@@ -25,7 +25,7 @@ import type { Environment } from "../environment/environment.ts";
 import { launchChromium } from "../environment/launch-chromium.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
-// Tests both packages as they are published: packed, and installed by npm in a project that knows nothing of this
+// Tests both packages as they are published, which is packed, and installed by npm in a project outside this
 // repository.
 
 const run = promisify(execFile);
@@ -38,7 +38,7 @@ let environment: Environment;
 let project: string;
 let deploymentFile: string;
 let tarballs: string[];
-/** The packages are built, packed and installed here: that takes minutes on a busy machine. */
+/** The packages are built, packed and installed here, which takes minutes on a busy machine. */
 beforeAll(async () => {
 	environment = sharedEnvironment();
 	project = mkdtempSync(join(tmpdir(), "geoswap-stranger-"));
@@ -52,7 +52,7 @@ beforeAll(async () => {
 	await run("npm", ["install", ...quietly, ...tarballs, ...["viem", "@solana/kit"].map(pinned)], {
 		cwd: project,
 	});
-	// The program is copied: in its own folder it would find this repository's package.
+	// The program is copied, because in its own folder it would find this repository's package.
 	copyFileSync(join(import.meta.dirname, "../caller/swap-from-both.ts"), join(project, "swap-from-both.ts"));
 }, 300_000);
 afterAll(() => rmSync(project, { recursive: true, force: true }));
@@ -181,7 +181,7 @@ test("the published SDK swaps from both origins in a browser, on a page of anoth
 	expect(await tab.evaluate(`swapOnce(${given})`)).toBe("settled");
 });
 
-/** The oldest Node runs at full size: a swap of the SDK with it is enough at landing. */
+/** The oldest Node runs only at full size. Otherwise a swap of the SDK with it is enough. */
 const nodes = process.env.GEOSWAP_FULL ? [process.execPath, oldestNode] : [process.execPath];
 
 test.each(nodes)("the installed command shows its help, quotes and swaps with %s", async (node) => {
@@ -223,7 +223,8 @@ test.each(nodes)(
 		});
 		const npmrc = [`@geoswap:registry=${registry.url}`, `cache=${cache}`, "update-notifier=false"];
 		if (!process.env.GEOSWAP_FULL) {
-			// At landing npm takes the one package of somebody else from the cache that the project's install has filled.
+			// Unless this is a full run, npm takes the one third-party package from the cache that the project's install has
+			// filled.
 			const { stdout } = await run("npm", ["config", "get", "cache"], { cwd: project });
 			symlinkSync(join(stdout.trim(), "_cacache"), join(cache, "_cacache"));
 			npmrc.push("prefer-offline=true");
@@ -234,7 +235,7 @@ test.each(nodes)(
 		const env = {
 			...agent.env,
 			PATH: `${dirname(node)}:${agent.env.PATH}`,
-			// A machine may reach npm only through a proxy with certificates of its own.
+			// A machine may reach npm only through a proxy with its own certificates.
 			NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS,
 			NPM_CONFIG_USERCONFIG: join(cache, "npmrc"),
 			GEOSWAP_DEPLOYMENT_SHA256: `sha256:${hash}`,

@@ -73,7 +73,7 @@ test(`each of ${size.intents} intents ends as one swap or none, though clients a
 			}
 		}),
 	);
-	// Doubled calls may arrive late: only after them is it certain that nothing is done twice.
+	// Doubled calls may arrive late. Only after all of them is it certain that nothing is done twice.
 	await proxy.stop();
 
 	const statuses = [...reports.values()].map(({ status }) => status);
@@ -107,7 +107,7 @@ test(`each of ${size.intents} intents ends as one swap or none, though clients a
 				const report = JSON.parse(line) as ClientReport;
 				reports.set(report.id, report);
 			});
-			// The first kills come sooner: most happens at the beginning.
+			// The first kills come sooner, because most happens at the beginning.
 			const lives = 1_500 + random.between(0, killed < 6 ? 4_000 : 30_000);
 			const isOver = await Promise.race([ended.then(() => true), later(lives, child)]);
 			if (!isOver) {

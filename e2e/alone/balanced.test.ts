@@ -23,7 +23,7 @@ const drain = isFull ? { seconds: 5 } : { seconds: 2, checkMs: 400 };
 const flood = isFull
 	? { keysPerKind: 20, perSecond: 7, seconds: 40, crowdPerSecond: 100 }
 	: { keysPerKind: 5, perSecond: 7, seconds: 12, crowdPerSecond: 60 };
-/** The rate of those keys: their burst is twenty times that. */
+/** The rate of those keys. Their burst is twenty times that. */
 const ratePerSecond = 3;
 const burst = 20 * ratePerSecond;
 const attempts = 3;
@@ -50,7 +50,7 @@ type Key = { apiKey: string; keyId: string };
 
 let apis: (ServiceProcess & { baseUrl: string })[] = [];
 let balancer: ServiceProcess & { baseUrl: string };
-/** Keys of accounts that nobody else uses. */
+/** Keys of accounts that are used here only. */
 let crowd: Key[] = [];
 /** Swaps that were held back and released; they are awaited only at the end. */
 const released: { client: Client; swapId: string }[] = [];
@@ -94,7 +94,7 @@ test("over four processes a key gets its rate within 2 %, and other keys are not
 			);
 			for (const { answers } of results) expect(Object.keys(answers).sort()).toEqual(["200", "429"]);
 			expect(Object.keys(others)).toEqual(["200"]);
-			// On a machine that stalls a process counts alone for a moment, as it should: then the measurement is repeated.
+			// If the machine stalls, a process counts alone for a moment, as it should. Then the measurement is repeated.
 			if (silences > 0 && attempt < attempts) continue;
 			for (const deviation of deviations) expect(Math.abs(deviation)).toBeLessThanOrEqual(0.02);
 			break;
@@ -134,7 +134,7 @@ async function askTooOften(call: KeyedCall): Promise<Flooded> {
 	const ask = async () => countAnswer(answers, await askOnce(balancer.baseUrl, call));
 	const startedAt = performance.now();
 	const seconds = () => (performance.now() - startedAt) / 1_000;
-	// The burst is sent a few at a time: all of it at once would measure the stalls of this machine.
+	// The burst is sent a few at a time. Sent all together, it would measure the stalls of this machine.
 	const spend = async () => {
 		while (answers[429] === undefined && seconds() < flood.seconds) await ask();
 	};
@@ -227,7 +227,7 @@ test("no request fails and no held call is lost when each process is restarted i
 				if (swap.swapId !== swapId) return "another swap";
 				if (isTerminal(swap.status)) return swap.status;
 				if (answer.answeredAtMs - answer.sentAtMs < 14_000) early++;
-				// The SDK waits too: an answer that came early is no reason to ask again at once.
+				// The SDK waits too, since an early answer is no reason to poll again immediately.
 				await sleep(200);
 			}
 		}),
@@ -273,7 +273,7 @@ test("no request fails and no held call is lost when each process is restarted i
 	expect(Object.keys(answers)).toEqual(["200"]);
 	expect(new Set(ends)).toEqual(new Set(["settled"]));
 	expect(new Set(swaps)).toEqual(new Set(["settled"]));
-	// Some held calls must have been at risk; how many a stop meets depends on when they began.
+	// Some held calls must have been at risk. How many calls a stop affects depends on when they began.
 	expect(early).toBeGreaterThanOrEqual(restart.polls / 4);
 });
 

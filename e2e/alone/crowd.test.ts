@@ -13,7 +13,7 @@ import { sendTransaction, signDelegation } from "../wallet/send-bundle.ts";
 
 const walletCount = 100;
 const swapsPerWallet = 3;
-/** The other wallets bring their authorization along. */
+/** The other wallets send their authorization along. */
 const delegatedBefore = walletCount * 0.8;
 const idleBlocks = 5n;
 const decidedWithinMs = 180_000;
@@ -22,7 +22,7 @@ type Window = { blocks: number; calls: RpcCounts };
 
 const environmentOf = ownEnvironment({
 	countCalls: true,
-	// One account sends all requests at once.
+	// One account sends all requests concurrently.
 	configure: (config) => ({
 		...config,
 		api: {
@@ -88,7 +88,7 @@ test("300 swaps at once all settle with exact balances, are sent in bundles, and
 			.filter((row) => row.chainId === chainId)
 			.reduce((sum, row) => sum + row.transactions, 0);
 		console.log({ chainId, swapsFrom, transactions, idle: idle[i], busy: busy[i] });
-		// The wallets' balances of the discount token are read on one chain, wherever they swap from.
+		// The wallets' balances of the discount token are read on one chain, regardless of where they swap from.
 		const discountReads = chainId === origin.chainId ? walletCount : 0;
 		expectFewCalls({ idle: idle[i], busy: busy[i], swapsFrom, transactions, discountReads });
 	}
@@ -108,7 +108,8 @@ test("300 swaps at once all settle with exact balances, are sent in bundles, and
 });
 
 /**
- * Expects following a chain to cost the same however many swaps there are, and each swap and transaction a few calls.
+ * Expects that following a chain costs the same for any number of swaps, and that each swap and transaction costs few
+ * calls.
  */
 function expectFewCalls({
 	idle = { blocks: 0, calls: {} },
@@ -129,7 +130,7 @@ function expectFewCalls({
 	const inBusy = Object.entries(busy.calls);
 	const idlePerBlock = count(Object.entries(idle.calls)) / idle.blocks;
 	expect(count(inBusy.filter(follows))).toBeLessThanOrEqual(1.5 * idlePerBlock * busy.blocks);
-	// Build and submit read code, nonces, balances and simulate; sending simulates, and attesters read.
+	// Build and submit read code, nonces and balances, and simulate. Sending simulates, and attesters read.
 	expect(count(inBusy.filter((call) => !follows(call)))).toBeLessThanOrEqual(
 		idlePerBlock * busy.blocks + 12 * swapsFrom + 6 * transactions + discountReads,
 	);

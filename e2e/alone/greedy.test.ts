@@ -23,7 +23,7 @@ const wallets = isFull ? 1_500 : 250;
 const amount = parseUnits("100", 6);
 const budgetUsd = 50;
 /**
- * The promise is 1.5 times, and a long run keeps it. A landing run has six samples on two cores that it shares with the
+ * The promise is 1.5 times, and a full run keeps it. A short run has six samples on two cores that it shares with the
  * attacker's own signing, so it only detects a caller that is kept waiting in a queue.
  */
 const slowerAtMost = isFull ? 1.5 : 3;
@@ -48,7 +48,8 @@ test("a caller who empties its wallet after each submit does not delay the swaps
 	const environment = environmentOf();
 	const { origin, destination, deployment: pins } = environment;
 	const honest = await environment.newClient();
-	// All wallets are funded at the start: the fees of the attack's transfers make the node ask everyone for more.
+	// All wallets are funded at the start, because the fees of the attack's transfers raise the price that the node
+	// demands of everyone.
 	const spare = newAccounts(2 * rows * swapsPerRow);
 	const attackers = newAccounts(wallets);
 	await giveInput(origin, [...spare, ...attackers]);
@@ -129,8 +130,8 @@ test("a caller who empties its wallet after each submit does not delay the swaps
 	}
 
 	/**
-	 * Returns the cost of the attacker's swaps: of each transaction the share that they had in its orders. An order that
-	 * does not open costs less than one that does.
+	 * Returns the cost of the attacker's swaps, which is their share of each transaction by the orders in it. An order
+	 * that does not open costs less than one that does.
 	 */
 	async function attackersCost(): Promise<{ accepted: number; usd: number }> {
 		const database = await connectDatabase(environment.databaseUrl);

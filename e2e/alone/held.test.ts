@@ -17,7 +17,8 @@ import { ownEnvironment } from "../own-environment.ts";
 import { assetAddress, makeOrder } from "../wallet/make-order.ts";
 
 /**
- * A process may have 20,000 open files, the callers' processes too: there are several of those, each with an address.
+ * A process may have 20,000 open files. This also limits the callers' processes, so there are several of those, each
+ * with an address.
  */
 const size = process.env.GEOSWAP_FULL
 	? { held: 15_000, callers: 4, perSecond: 500, measureMs: 30_000, woken: 2_000 }
@@ -26,7 +27,7 @@ const quotes = { perSecond: 15, durationMs: size.measureMs };
 const holdMs = 15_000;
 
 const environmentOf = ownEnvironment({
-	// As in production: logging and tracing everything is a cost of its own.
+	// As in production, because logging and tracing everything has its own cost.
 	configure: (config) => ({ ...config, logLevel: "warn", telemetry: {} }),
 });
 
@@ -50,7 +51,7 @@ test(`one process holds ${size.held} status calls, answers each when its swap en
 	const { apiKey, accountId } = JSON.parse(
 		await serverCommand(serverEnvironment, [
 			...["keys", "create", "--account", "holder", "--json"],
-			// The limit is exact: a lease that is not given back makes a later call return early.
+			// The limit is exact, so a lease that is not given back makes a later call return early.
 			...["--held", String(size.held), "--rate", "status=100000"],
 		]),
 	);

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-/** As many as a process takes by default. Each is an open file on both sides. */
+/** The default limit of a process. Each stream is an open file on both sides. */
 const streamCount = process.env.GEOSWAP_FULL ? 10_000 : 1_000;
-/** docs/events.md says what was measured. With few streams, what the process needs in any case weighs more. */
+/** docs/events.md states the measured value. With few streams, what the process needs in any case weighs more. */
 const maxBytesPerStream = process.env.GEOSWAP_FULL ? 40_000 : 80_000;
 
 type Figures = { streams: number; residentMib: number; residentBytesPerStream: number };

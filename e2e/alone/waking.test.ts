@@ -55,8 +55,8 @@ test("95 of 100 held calls are answered within 250 ms of the terminal write [I4-
 		`${delaysMs.length} held calls woken: p50 ${p50} ms, p95 ${p95} ms; an unheld call took ${Math.round(lagMs)} ms`,
 	);
 	expect(delaysMs).toHaveLength(swaps * callsPerSwap);
-	// At landing a machine that is slow to answer anything must not count as a service that is slow to wake: the write's
-	// notification and the answer each wait for it.
+	// In a short run, a machine that is slow to answer anything must not count as a service that is slow to wake, because
+	// the write's notification and the answer each wait for it.
 	expect(p95).toBeLessThanOrEqual(process.env.GEOSWAP_FULL ? 250 : 250 + 2 * lagMs);
 });
 
@@ -104,7 +104,7 @@ async function sign(client: Client): Promise<[SwapCaller, SignedSwap]> {
 	return [caller, await signSwap(caller, intent)];
 }
 
-/** Returns the answer that says how the swap ended, and when it arrived. */
+/** Returns the final answer for the swap, and when it arrived. */
 async function answeredStatus(client: Client, swapId: string): Promise<Answered> {
 	for (;;) {
 		const swap = await getStatus(client, swapId);

@@ -1,6 +1,6 @@
 import type { Runbook } from "./open-runbook.ts";
 
-/** Something that goes wrong for an operator, and how they end it. */
+/** An incident for an operator, and how the operator ends it. */
 export type BadDay = {
 	/** A short sentence. */
 	name: string;
@@ -12,10 +12,10 @@ export type BadDay = {
 	labels?: Record<string, string>;
 	/** True if the alert looks back so far that a test does not wait until it ends by itself. */
 	lingers?: boolean;
-	/** Returns what was lost for good, if anything was. Its breach stays in the books, and the operator accepts it. */
+	/** Returns the permanent loss, if there was one. Its breach stays in the books, and the operator accepts it. */
 	acceptedLossUsd?: () => Promise<number>;
 	break: () => Promise<unknown>;
-	/** Does what the page says. */
+	/** Follows the page's steps. */
 	follow: (page: Runbook) => Promise<unknown>;
 	/** Returns true once the page's check holds. Swaps of every route must settle too. */
 	isOver: () => Promise<boolean>;
@@ -30,8 +30,8 @@ export type LivedDay = Pick<BadDay, "name" | "how" | "alert"> & {
 	swaps: Record<string, number>;
 	/** Refused calls by error code. */
 	refusals: Record<string, number>;
-	/** How the service differs today from what was recorded. */
+	/** How the current service differs from what was recorded. */
 	note?: string;
-	/** Loss of the operator in US dollars: what `geoswapd reconcile` counts afterwards, or what a thief has. */
+	/** Loss of the operator in US dollars, which is the total of `geoswapd reconcile` afterwards, or a thief's balance. */
 	lostUsd: number;
 };

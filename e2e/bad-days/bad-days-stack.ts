@@ -17,7 +17,7 @@ export type BadDaysStack = {
 
 const providersPerChain = 3;
 const agreeAboveUsd = 50;
-/** Half a block. The nodes tell of new blocks by websocket, too. */
+/** Half a block. The nodes announce new blocks by websocket, too. */
 const pollMs = 500;
 
 /** Starts a stack for the days of one file. */

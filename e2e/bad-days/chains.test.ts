@@ -80,7 +80,7 @@ test("a chain does not finalize: the alarm fires while its blocks go on, and fin
 		labels: { chain },
 		break: async () => {
 			setFault("stalls finality");
-			// Each provider keeps to its first answer.
+			// Each provider repeats its first answer.
 			await createPublicClient({ transport: http(stranger.url) }).getBlock({ blockTag: "finalized" });
 		},
 		follow: async (page) => {
@@ -125,7 +125,7 @@ async function finalBlocksPass({ publicClient }: TestChain): Promise<void> {
 	await expect.poll(final, patience).toBeGreaterThan(head);
 }
 
-/** Keeps the base fee where it is set: without full blocks it would fall by an eighth with each. */
+/** Keeps the base fee where it is set. Without full blocks it would fall by an eighth with each block. */
 function holdBaseFee({ testClient }: TestChain, initial: bigint) {
 	let baseFeePerGas = initial;
 	const stopping = new AbortController();

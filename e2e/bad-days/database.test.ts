@@ -84,7 +84,7 @@ test("the primary is gone: promoting its synchronous standby ends the day, and n
 	});
 });
 
-/** Writes until the disk takes no more. */
+/** Writes until the disk is full. */
 function fill(file: string): void {
 	writeFileSync(file, "");
 	for (let size = 1 << 24; size >= 512; ) {

@@ -30,7 +30,9 @@ const pauseMs = 3_000;
 const patienceMs = 900_000;
 const funds = parseUnits("20000", 6);
 
-/** Starts a caller for each route: EVM to EVM both ways, to and from Solana, below and above `agreeAboveUsd`. */
+/**
+ * Starts a caller for each route, which are EVM to EVM both ways, to and from Solana, below and above `agreeAboveUsd`.
+ */
 export async function keepSwapping(environment: Environment): Promise<Traffic> {
 	const { origin, destination, solana } = environment;
 	const { client, counts } = countingClient(await environment.newClient());
@@ -65,7 +67,7 @@ async function startRoute(
 	const amount = parseUnits(text, 6);
 	const from = { chain: origin, token: "USDC", amount };
 	const to = { chain: destination, token: "USDC" };
-	// The wallet has all inputs of the day at once: on some days its chain makes no blocks.
+	// The wallet gets all inputs of the day at the start, because on some days its chain makes no blocks.
 	const signing = await signingOf();
 	const ended: Ended[] = [];
 	const stopping = new AbortController();
@@ -124,7 +126,7 @@ async function startRoute(
 		return { from, to, recipient, account, signed: { quote }, swap, submittedAt };
 	}
 
-	/** Says who has less than the status of the swaps promises. */
+	/** Returns the wallets and recipients that have less than the status of the swaps promises. */
 	async function missing(): Promise<string[]> {
 		const paid = ended.filter(isSettled).length;
 		const left = await holding(origin, "USDC", signing.account.address);

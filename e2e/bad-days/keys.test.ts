@@ -164,7 +164,7 @@ test("a relayer's key is stolen: the thief gets the vault's cap and no more, unt
 		},
 	});
 
-	/** Returns what the audit says was delivered for unknown orders. Expects it to find nothing else. */
+	/** Returns the amount that the audit reports as delivered for unknown orders. Expects it to find nothing else. */
 	async function foundByAudit(): Promise<bigint> {
 		const printed = await serverCommand(serverEnvironment, ["reconcile", "--json"], { exitCode: 1 });
 		const { breaches, unchecked, lostUsdCents } = JSON.parse(printed) as {
@@ -183,7 +183,7 @@ test("a relayer's key is stolen: the thief gets the vault's cap and no more, unt
 		return breaches.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 	}
 
-	/** Takes what the cap allows, as soon as it allows anything worth the gas. */
+	/** Takes the whole cap, as soon as the cap allows anything worth the gas. */
 	async function steal(): Promise<void> {
 		while (!thieving.signal.aborted) {
 			const [, amount] = await destination.publicClient.readContract({
@@ -201,7 +201,7 @@ test("a relayer's key is stolen: the thief gets the vault's cap and no more, unt
 			});
 			const item = { order, amount, minOutput: 0n, poolFee: 0, secondPoolFee: 0 };
 			const data = encodeFunctionData({ abi: geoVaultAbi, functionName: "fill", args: [item] });
-			// The worker uses the same nonces, and a fill of its own may have used the cap.
+			// The worker uses the same nonces, and its own fill may have used the cap.
 			if (amount > 0n) await callAs(destination, stolenKey, { to: vault, data }).catch(() => {});
 			await sleep(1_000, undefined, { signal: thieving.signal }).catch(() => {});
 		}

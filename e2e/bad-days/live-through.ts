@@ -7,12 +7,12 @@ import { keepSwapping } from "./keep-swapping.ts";
 import { openRunbook } from "./open-runbook.ts";
 import { recordDay } from "./record-day.ts";
 
-/** Time for anything on a busy machine. What is measured is in the record. */
+/** Time for anything on a busy machine. The measured times are in the record. */
 const patience = { timeout: 900_000, interval: 500 };
 
 /**
- * Lives through a bad day: while callers swap, something breaks, the alert fires, its page is followed, swaps of every
- * route settle again, nobody lacks anything, and the books are clean.
+ * Lives through a bad day. While callers swap, something breaks, the alert fires, its page is followed, swaps of every
+ * route settle again, no wallet or recipient lacks anything, and the books are clean.
  */
 export async function liveThrough(stack: BadDaysStack, day: BadDay): Promise<void> {
 	const { environment, prometheus } = stack;
@@ -59,7 +59,7 @@ export async function liveThrough(stack: BadDaysStack, day: BadDay): Promise<voi
 	});
 }
 
-/** Expects every invariant to hold, and returns what the audit counts as lost. */
+/** Expects every invariant to hold, and returns the loss that the audit reports. */
 async function expectBooksClean(serverEnvironment: Record<string, string>): Promise<number> {
 	// Throws unless the command exits with 0.
 	const printed = await serverCommand(serverEnvironment, ["reconcile", "--json"]);

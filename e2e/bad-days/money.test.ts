@@ -164,7 +164,7 @@ test("a recipient is frozen: its swap is refunded and no other is affected", asy
 			await page.run("geoswapd keys revoke", { KEY_ID: apiKey });
 			await unfreeze();
 		},
-		// The key that could ask for the swap's status is revoked.
+		// The key that could query the swap's status is revoked.
 		isOver: async () =>
 			wallet !== undefined &&
 			(await tokenBalance(origin, assetAddress(origin, "USDC"), wallet)) === swapAmount,
@@ -214,7 +214,7 @@ test("a refund is only credited: the swap waits for the wallet's issuer, and `cl
 	});
 });
 
-/** Submits a swap of 40 USDC from a new wallet, with a key of its own. */
+/** Submits a swap of 40 USDC from a new wallet, with a given API key. */
 async function startSwap({
 	recipient,
 	apiKey,

@@ -15,7 +15,7 @@ export type Runbook = {
 	 * are for the variables of the shell in it.
 	 */
 	run: (begins: string, values?: Record<string, string>, options?: { exitCode?: number }) => Promise<string>;
-	/** Acts as the page tells in these words. */
+	/** Does the step that the page describes in these words. */
 	step: (words: string, act: () => Promise<unknown>) => Promise<void>;
 };
 

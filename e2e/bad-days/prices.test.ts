@@ -91,7 +91,7 @@ test("a pool is pushed away from its feed: the asset is not quoted, and trading 
 		isOver: async () => (await quoteStatus()) === 200,
 	});
 
-	/** Moves the price in all pools, and sets the feed to its answer of before. */
+	/** Moves the price in all pools, and sets the feed to its earlier answer. */
 	async function movePools(percent: string): Promise<void> {
 		await movePrice(destination, destination.deployment, { symbol: "ORB", percent });
 		const data = encodeFunctionData({ abi: devFeedAbi, functionName: "setAnswer", args: [answer] });

@@ -6,7 +6,7 @@ import { liveThrough } from "./live-through.ts";
 
 const stackOf = badDaysStack();
 
-/** A provider that the service does not know at first. */
+/** A provider that is not in the configuration at first. */
 let spare: FaultyProvider;
 beforeAll(async () => {
 	spare = await startFaultyProvider();
@@ -103,7 +103,7 @@ function heal(): void {
 	for (const provider of stackOf().providers.destination) provider.setFault(undefined);
 }
 
-/** Replaces the providers that are faulty by two others, and makes the processes use these. */
+/** Replaces the faulty providers by two others, and makes the processes use these. */
 async function replaceNodes(): Promise<void> {
 	const { environment, providers } = stackOf();
 	const isFaulty = (url: string) =>
@@ -115,7 +115,7 @@ async function replaceNodes(): Promise<void> {
 	]);
 }
 
-/** Ends all faults, and goes back to the providers of the beginning. */
+/** Ends all faults, and goes back to the original providers. */
 async function restore(): Promise<void> {
 	heal();
 	const { providers } = stackOf();

@@ -10,7 +10,7 @@ export function readRecord(): LivedDay[] {
 	return existsSync(recordFile) ? JSON.parse(readFileSync(recordFile, "utf8")) : [];
 }
 
-/** Prints what a day was like, and keeps it for docs/bad-days.md if GEOSWAP_RECORD is set. */
+/** Prints the measurements of a day, and keeps them for docs/bad-days.md if GEOSWAP_RECORD is set. */
 export function recordDay(day: LivedDay): void {
 	console.log(JSON.stringify(day));
 	if (!process.env.GEOSWAP_RECORD) return;

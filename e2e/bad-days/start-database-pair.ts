@@ -71,7 +71,7 @@ export async function startDatabasePair(): Promise<DatabasePair> {
 		isReady: async () => (await runSql(standbyUrl, "select pg_is_in_recovery()")).length === 1,
 	});
 	await standby.start();
-	// With a synchronous standby nothing that was committed is lost when the primary is.
+	// With a synchronous standby, losing the primary loses no committed data.
 	await runSql(primaryUrl, "alter system set synchronous_standby_names = '*'");
 	await runSql(primaryUrl, "select pg_reload_conf()");
 	const proxy = await startTcpProxy(primaryPort);

@@ -12,7 +12,7 @@ export type Prometheus = {
 	stop: () => Promise<void>;
 };
 
-/** A scrape may take as long as the slowest reading of a gauge, which is given up after three seconds. */
+/** A scrape may take as long as the slowest reading of a gauge, which times out after three seconds. */
 const scrapeSeconds = 4;
 const rulesFile = join(import.meta.dirname, "../../deploy/alerts.yml");
 

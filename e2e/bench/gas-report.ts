@@ -77,7 +77,7 @@ function tableRow({ what, gas, bare, bareGas }: GasRow): string {
 function differences(committed: string, measured: GasRow[]): string[] {
 	const remedy = "run `pnpm gas` and commit docs/gas.md";
 	const rows = committed.split("\n").flatMap((line) => readRow(line) ?? []);
-	// The page generated from its own figures must be the same: text, ratios and all.
+	// The page generated from its own figures must be the same, with text, ratios and all.
 	if (page(rows) !== committed) return [`the text of docs/gas.md is stale; ${remedy}`];
 	const name = ({ what, bare }: GasRow) => `${what}, beside ${bare}`;
 	if (rows.map(name).join("\n") !== measured.map(name).join("\n")) {
@@ -98,7 +98,7 @@ function readRow(line: string): GasRow | undefined {
 	return { what, gas: ungrouped(gas), bare, bareGas: ungrouped(bareGas) };
 }
 
-/** Returns true within one per cent: signatures and random keys have more or fewer zero bytes. */
+/** Returns true within one per cent, because signatures and random keys have more or fewer zero bytes. */
 function isNear(one: bigint, other: bigint): boolean {
 	return (one > other ? one - other : other - one) * 100n <= other;
 }

@@ -3,11 +3,11 @@ import { seededRandom } from "../trouble/seeded-random.ts";
 import type { Pace } from "./load.ts";
 
 export type SwapsResult = {
-	/** Time from each submit to the answer that says settled. */
+	/** Time from each submit to the answer that reports it as settled. */
 	tookMs: number[];
 	/** Time of that answer, from the start of the run. */
 	endedAtMs: number[];
-	/** Swaps that the service refused: on a machine that is too busy ops expire, and chains do not answer in time. */
+	/** Swaps that the service refused. On a machine that is too busy, ops expire, and chains do not answer in time. */
 	refused: number;
 };
 

@@ -1,4 +1,4 @@
-// Makes the load that its parent sends, and answers with the measurements.
+// Makes the load that its parent sends, and returns the measurements to the parent.
 import { once } from "node:events";
 import type { SwapsResult } from "./keep-pace.ts";
 import type { Load, Reach } from "./load.ts";
@@ -22,7 +22,7 @@ process.once("message", (load: Load) => {
 	const ending = new AbortController();
 	// Any further message of the parent ends the load.
 	process.once("message", () => ending.abort());
-	// The parent kills this process: held requests stay open until then.
+	// The parent kills this process. Held requests stay open until then.
 	void run(load, ending.signal).then((result) => process.send?.(result));
 });
 
@@ -32,7 +32,7 @@ const reach: Reach = async (point) => {
 	await goingOn;
 };
 
-/** Runs a load. Each kind imports only what it needs: the smallest start in a tenth of the time. */
+/** Runs a load. Each kind imports only what it needs, so the smallest starts in a tenth of the time. */
 async function run(load: Load, ending: AbortSignal): Promise<LoadResult[Load["kind"]]> {
 	switch (load.kind) {
 		case "requests":

@@ -21,7 +21,7 @@ export type SwapsLoad = {
 	pace: Pace;
 };
 
-/** The same load for a bare service that does only what cannot be avoided. */
+/** The same load for a bare service that does only the unavoidable. */
 export type BareSwapsLoad = { kind: "bare-swaps"; url: string; count: number; pace: Pace };
 
 export type BuildsLoad = { kind: "builds"; environment: EnvironmentAddress; count: number; amount: string };

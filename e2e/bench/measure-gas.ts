@@ -34,13 +34,13 @@ import { assetAddress, makeOrder } from "../wallet/make-order.ts";
 import { sendBundle, sendTransaction, signDelegation, signOpening } from "../wallet/send-bundle.ts";
 import { delegatedWallet, fundEther, fundedWallet, mintUsdc } from "../wallet/test-wallet.ts";
 
-/** Gas of one of our steps, beside that of the same step without our contracts around it. */
+/** Gas of one step of the service, beside that of the same step without the service's contracts around it. */
 export type GasRow = { what: string; gas: bigint; bare: string; bareGas: bigint };
 
 const batch = 10;
 /**
  * Measures every step by the receipts of real transactions on one pair of chains. Both sides of a row start from the
- * same state: tokens remain on either side of a transfer, so that no slot is first written or cleared on one side only.
+ * same state. Tokens remain on either side of a transfer, so that no slot is first written or cleared on one side only.
  */
 export async function measureGas(report: (row: GasRow) => void): Promise<void> {
 	const chains = await startTestChains({ automine: true });
@@ -206,7 +206,7 @@ async function measureFills(bench: Bench): Promise<GasRow[]> {
 			}),
 		});
 
-	// The first fills are not measured: afterwards the recipient holds the token, and the vault's and pool's slots are
+	// The first fills are not measured. After them the recipient holds the token, and the vault's and pool's slots are
 	// written.
 	await fill(usdc, false);
 	await fill(volatile.address, true);
@@ -356,7 +356,7 @@ async function gasOf(
 
 type ExpectedEvents = ["Opened" | "Filled" | "Released" | "Refunded", number];
 
-/** Throws if items failed: bundles and batches succeed even then, and failed items are cheap. */
+/** Throws if items failed, because bundles and batches succeed even then, and failed items are cheap. */
 function expectEvents({ logs, transactionHash }: TransactionReceipt, ...[name, count]: ExpectedEvents): void {
 	const seen = parseEventLogs({ abi: [...geoEscrowAbi, ...geoVaultAbi], logs }).filter(
 		({ eventName }) => eventName === name,

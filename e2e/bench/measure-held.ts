@@ -46,8 +46,8 @@ export async function measureHeld({ environment, bare }: Bench, count: number): 
 }
 
 /**
- * Measures in two rounds: a garbage collection leaves pages that the process keeps and fills again, so after one the
- * growth of resident memory says nothing.
+ * Measures in two rounds. A garbage collection leaves pages that the process keeps and fills again, so after one the
+ * growth of resident memory means nothing.
  */
 async function bytesPerHeld(
 	{ url, process, memoryFile }: { url: string; process: ServiceProcess; memoryFile: string },
@@ -72,9 +72,9 @@ async function bytesPerHeld(
 		);
 		return after - before;
 	};
-	/** Reads the peak: resident memory may shrink while calls are held, because of earlier work. */
+	/** Reads the peak, because resident memory may shrink while calls are held, due to earlier work. */
 	const resident = () => peakResidentBytes(pid);
-	// A warm-up: some memory is taken once, at the first calls.
+	// A warm-up, because some memory is allocated only once, at the first calls.
 	await grownBy(Math.ceil(count / 5), resident);
 	return {
 		resident: (await grownBy(count, resident)) / count,
@@ -85,6 +85,6 @@ async function bytesPerHeld(
 async function until(isSo: () => boolean, problem: string): Promise<void> {
 	for (const deadline = performance.now() + 10_000; !isSo(); await sleep(50))
 		if (performance.now() > deadline) throw new Error(problem);
-	// The connections are accepted or closed, but the process has yet to handle that.
+	// The connections are accepted or closed, but the process may not have handled that yet.
 	await sleep(500);
 }

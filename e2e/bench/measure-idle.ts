@@ -27,9 +27,9 @@ export function idleRows(group: string, costs: Costs): BenchRow[] {
 }
 
 /**
- * Adds swaps that wait for a distant deadline, until there are `count`: copies of one that has ended, whose op was
- * refused and may still be sent by somebody else. Returns when a round has looked at all of them, and each waits like a
- * swap without events for an hour: it is looked at again within ten minutes, at one of the moments for that.
+ * Adds swaps that wait for a distant deadline, until there are `count`. They are copies of one that has ended, whose op
+ * was refused and may still be sent by a third party. Returns when a round has handled all of them, and each waits like
+ * a swap without events for an hour, which is handled again within ten minutes, at one of the moments for that.
  */
 export async function addPending({ database }: Bench, count: number): Promise<void> {
 	const openDeadline = BigInt(Math.floor(Date.now() / 1_000) + 86_400);

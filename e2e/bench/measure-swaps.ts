@@ -26,12 +26,12 @@ export type StatementRow = { role: string; text: string; perSwap: number; msPerS
 const statisticsMs = 1_500;
 const bareIs = "only what cannot be avoided";
 const endTimeoutMs = 120_000;
-/** Methods that a swap calls less often have no row of their own. */
+/** Methods that a swap calls less often have no separate row. */
 const minCallsShown = 0.1;
 
 /**
- * Measures the costs of swaps until no work is left for any of them, beside the bare twin. Swaps come in waves: an op
- * can be submitted for only a minute after its quote.
+ * Measures the costs of swaps until no work is left for any of them, beside the bare twin. Swaps come in waves, because
+ * an op can be submitted for only a minute after its quote.
  */
 export async function measureCosts(
 	bench: Bench,

@@ -12,8 +12,8 @@ export function tellingMemory(file: string): string[] {
 }
 
 /**
- * Returns the memory that such a process needs after a garbage collection: its heap, and what objects hold outside of
- * it.
+ * Returns the memory that such a process needs after a garbage collection, which is its heap and the memory that
+ * objects hold outside of the heap.
  */
 export async function memoryInUse(service: ServiceProcess, file: string): Promise<number> {
 	rmSync(file, { force: true });

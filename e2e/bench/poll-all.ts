@@ -16,7 +16,7 @@ export type PollResult = {
 const tickMs = 10;
 
 /**
- * Polls swaps without pause, each on its own connection, as callers do who wait for them to end. At the end all
+ * Polls swaps without pause, each on its own connection, like callers that wait for swaps to end. At the end all
  * connections are closed, answered or not.
  */
 export async function pollAll(

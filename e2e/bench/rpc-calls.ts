@@ -56,7 +56,7 @@ for (const blockMs of values["block-ms"].split(",").map(Number)) {
 				Object.entries(chains).map(([id, chain]) => [id, { ...chain, ...slow, pollMs: undefined }]),
 			),
 			...(solana && { solana: { ...solana, pollMs: undefined } }),
-			// The default, with which attesters are asked every 15 s.
+			// The default, with which attesters are polled every 15 s.
 			heartbeatSeconds: 600,
 			logLevel: "warn",
 			telemetry: {},

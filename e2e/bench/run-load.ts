@@ -16,7 +16,7 @@ export async function runLoad<Kind extends Exclude<Load["kind"], "hold" | "poll"
 	return result as LoadResult[Kind];
 }
 
-/** Swaps that are prepared, and then submitted, each when the caller says so. */
+/** Swaps that are prepared, and then submitted, each at the caller's request. */
 export type PreparedSwaps = {
 	prepare: () => Promise<void>;
 	submit: () => Promise<SwapsResult>;

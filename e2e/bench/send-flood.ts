@@ -10,7 +10,7 @@ const tickMs = 10;
 
 /**
  * Sends requests without a key at a fixed rate, from all the addresses in turn. While every connection is busy none is
- * added: a sender that only piles up requests has no time left to send them.
+ * added, because a sender that only piles up requests has no time left to send them.
  */
 export async function sendFlood({ url, addresses, perSecond, durationMs }: FloodLoad): Promise<FloodResult> {
 	const agents = addresses.map(

@@ -19,7 +19,7 @@ export type Bench = {
 	bare: { http: BareProcess; swap: BareProcess };
 	stop: () => Promise<void>;
 };
-/** `memoryFile`: see `memoryInUse`. */
+/** For `memoryFile`, see `memoryInUse`. */
 type BareProcess = { url: string; process: ServiceProcess; memoryFile: string };
 
 /** Approximate size of a quote's sealed content. */
@@ -27,7 +27,7 @@ const sealedBytes = 1_400;
 const unlimited = 1_000_000;
 
 /**
- * Amounts of USDC by the number of blocks that their deposits and deliveries wait for; both are above the limit from
+ * Amounts of USDC by the number of blocks that their deposits and deliveries wait for. Both are above the limit from
  * which a second provider confirms.
  */
 export const amountOfDepth = { 0: 60_000_000n, 1: 100_000_000n } as const;
@@ -61,10 +61,10 @@ export async function startBench(say: (line: string) => void): Promise<Bench> {
 				),
 				heldStatusCalls: unlimited,
 			},
-			// Attesters are asked every 15 s, as by default: tests need it more often.
+			// Attesters are polled every 15 s, which is the default. Tests need shorter intervals.
 			heartbeatSeconds: 75,
 			logLevel: "warn",
-			// Telemetry is off, as by default: tracing each request is a cost of its own.
+			// Telemetry is off, which is the default, because tracing each request has its own cost.
 			telemetry: {},
 		}),
 	});

@@ -8,7 +8,8 @@ import { sendTransaction, signDelegation } from "../wallet/send-bundle.ts";
 const delegatedAtOnce = 50;
 
 /**
- * Creates wallets with `amount` USDC each, all delegated: the first op of a new wallet needs a transaction of its own.
+ * Creates wallets with `amount` USDC each, all delegated, because the first op of a new wallet needs its own
+ * transaction.
  */
 export async function swapWallets(
 	chain: TestChain,

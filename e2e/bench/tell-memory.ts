@@ -1,5 +1,5 @@
-// Loaded with `--import` before a program that the bench measures: at each SIGUSR2 it collects garbage, and writes the
-// memory in use to the file named in its own URL.
+// Loaded with `--import` before a program that the bench measures. At each SIGUSR2 it collects garbage, and writes the
+// memory in use to the file given in its own URL.
 import { renameSync, writeFileSync } from "node:fs";
 import { setImmediate as turn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";

@@ -8,7 +8,7 @@ import { usdcIntent } from "./usdc-intent.ts";
 
 const preparedAtOnce = 8;
 
-/** Quotes, builds and signs swaps, each with its own wallet, and submits them when the parent says so. */
+/** Quotes, builds and signs swaps, each with its own wallet, and submits them at the parent's request. */
 export async function timeSwaps(
 	{ environment: address, count, amount, pace }: SwapsLoad,
 	reach: Reach,

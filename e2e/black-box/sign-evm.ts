@@ -6,7 +6,7 @@ export function signGeoOp(account: PrivateKeyAccount, { geoOpHash }: GeoOpBuild)
 	return account.signMessage({ message: { raw: geoOpHash as Hex } });
 }
 
-/** Signs with EIP-7702, over exactly the two fields that the service named. */
+/** Signs with EIP-7702, over exactly the two fields of the service's response. */
 export async function signAuthorization(
 	account: PrivateKeyAccount,
 	{ chainId, delegation }: { chainId: number; delegation: Delegation },

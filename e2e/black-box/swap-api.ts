@@ -58,7 +58,7 @@ export function createSwapApi({ baseUrl, apiKey }: { baseUrl: string; apiKey: st
 			signal: AbortSignal.timeout(timeoutMs),
 		});
 		const answer = await response.json();
-		// A part of the service does not answer now. The same request may be sent again.
+		// A part of the service does not answer at the moment. The same request may be sent again.
 		if (response.status === 503 && retries > 0) {
 			await new Promise((resolve) => setTimeout(resolve, 1_000));
 			return call<T>(path, body, { timeoutMs, retries: retries - 1 });

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { TestChain } from "@geoswap/devnet";
 import { type Address, createWalletClient, type Hex, http, type PrivateKeyAccount } from "viem";
 
-/** Finds OpenZeppelin's files where the contracts find them. */
+/** Resolves OpenZeppelin's files as the contracts do. */
 const ofContracts = createRequire(join(import.meta.dirname, "../../contracts/package.json"));
 
-/** As USDC calls itself in the domain of its signatures. */
+/** The name of the real USDC in the domain of its signatures. */
 export const authorizationDomain = { name: "USD Coin", version: "2" };
 
 /** The storage is that of the devnet's token, which comes first. */

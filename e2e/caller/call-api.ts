@@ -21,7 +21,7 @@ export type ApiCall = {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 
-/** Sends a call that may be wrong in any way: nothing is checked or corrected before it is sent. */
+/** Sends a call that may be wrong in any way. Nothing is checked or corrected before it is sent. */
 export async function callApi(
 	{ baseUrl, apiKey }: { baseUrl: string; apiKey?: string },
 	path: string,

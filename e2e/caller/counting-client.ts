@@ -3,7 +3,7 @@ import type { Client } from "@geoswap/sdk";
 /** The calls of a client, and those that were not answered with 200. */
 export type CallCounts = { calls: number; failed: string[] };
 
-/** Returns the client with a count of its calls. A call that the SDK would send again counts as failed all the same. */
+/** Returns the client with a count of its calls. A call that the SDK would send again still counts as failed. */
 export function countingClient(client: Client): { client: Client; counts: CallCounts } {
 	const counts: CallCounts = { calls: 0, failed: [] };
 	const counted: typeof fetch = async (input, init) => {

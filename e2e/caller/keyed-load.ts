@@ -16,7 +16,7 @@ export type KeyedAnswer = {
 
 const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
 
-/** Sends a call once over a kept-alive connection. Never throws: a failure is an answer to be counted. */
+/** Sends a call once over a kept-alive connection. Never throws, because a failure is an answer to be counted. */
 export function askOnce(baseUrl: string, { apiKey, path, body }: KeyedCall): Promise<KeyedAnswer> {
 	const sentAtMs = Date.now();
 	const json = body === undefined ? undefined : JSON.stringify(body);
@@ -44,7 +44,7 @@ export function askOnce(baseUrl: string, { apiKey, path, body }: KeyedCall): Pro
 
 const tickMs = 20;
 
-/** Calls at a steady rate, however long the answers take, until `isOver`. Returns when all are answered. */
+/** Calls at a steady rate, regardless of how long the answers take, until `isOver`. Returns when all are answered. */
 export async function callEvenly(
 	{ perSecond, isOver }: { perSecond: number; isOver: (elapsedMs: number) => boolean },
 	call: (n: number) => Promise<unknown>,

@@ -24,7 +24,7 @@ export async function localRegistry(
 	return { url, close: () => void server.close() };
 }
 
-/** Returns where npm asks for a package, and what the registry answers. */
+/** Returns the path that npm requests for a package, and the registry's response. */
 function documentOf(tarball: string, url: string): [string, string] {
 	const manifest = execFileSync("tar", ["-xzOf", tarball, "package/package.json"], { encoding: "utf8" });
 	const { name, version, ...rest } = JSON.parse(manifest) as { name: string; version: string };

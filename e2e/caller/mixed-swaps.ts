@@ -92,7 +92,7 @@ export async function planSolanaSwap(environment: Environment, n: number): Promi
 	};
 }
 
-/** Returns the n-th of a mix of all kinds on all chains: every other one has Solana on one side or on both. */
+/** Returns the n-th of a mix of all kinds on all chains. Every other one has Solana on one side or on both. */
 export async function planMixedSwap(environment: Environment, n: number): Promise<AnyPlan> {
 	const half = Math.floor(n / 2);
 	return n % 2 === 0 ? planSwap(environment, half) : planSolanaSwap(environment, half);

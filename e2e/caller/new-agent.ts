@@ -15,7 +15,8 @@ export type Agent = {
 };
 
 /**
- * Creates what `pnpm wallet` gives: a wallet on the first chain and one on Solana, each with 100 USDC and nothing else.
+ * Creates the wallets that `pnpm wallet` does, one on the first chain and one on Solana, each with 100 USDC and nothing
+ * else.
  */
 export async function newAgent(
 	{ origin, solana, baseUrl, newKey }: Environment,

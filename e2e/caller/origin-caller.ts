@@ -15,7 +15,7 @@ export type OriginCaller = {
 	funded: (also?: { ethWei?: bigint }) => Promise<PrivateKeyAccount>;
 	quoteToken: (account: PrivateKeyAccount) => Promise<string>;
 	build: (geoQuoteToken: string, authorization?: unknown) => Promise<ApiAnswer>;
-	/** Signs the wallet's delegation on the origin chain, correctly unless the options say otherwise. */
+	/** Signs the wallet's delegation on the origin chain, correctly by default. */
 	signAuthorization: (
 		account: PrivateKeyAccount,
 		options?: Parameters<typeof signAuthorization>[2],

@@ -22,7 +22,7 @@ export type Submitted = AnyPlan &
 
 const revertAlways = "0x5f5ffd";
 
-/** Plans a swap to a contract that takes no ether: the order is given up, and refunded. */
+/** Plans a swap to a contract that takes no ether, so the order is refunded without a delivery. */
 export async function planRefusal({
 	origin,
 	destination,
@@ -67,7 +67,7 @@ export function createSubmitter(environment: Environment, client: Client) {
 	};
 }
 
-/** Submits a swap again, because a restored service does not know it before, and waits for its end. */
+/** Submits a swap again, because until then a restored service has no row for it, and waits for its end. */
 export async function askAgain(
 	client: Client,
 	swap: Submitted,
@@ -80,7 +80,7 @@ export async function askAgain(
 			return { ...swap, swap: await waitForSwap(client, swapId) };
 		} catch (error) {
 			if (!(error instanceof GeoswapError)) throw error;
-			// A caller that gets this error may sign another op: so this one must never have been executed.
+			// A caller that gets this error may sign another op, so this one must never have been executed.
 			if (error.code === "OP_EXPIRED") return { ...swap, swap: neverOpened(swap) };
 			if (Date.now() > deadline) throw error;
 		}
@@ -96,7 +96,7 @@ function neverOpened({ swapId, signed }: Submitted): EndedSwap {
 	} as unknown as EndedSwap;
 }
 
-/** Waits until one of them is opened, and nothing can have come of that yet. */
+/** Returns as soon as one of the swaps is opened, before anything can have followed from that. */
 export async function someDeposit(
 	{ databaseUrl }: Pick<Environment, "databaseUrl">,
 	swaps: readonly Submitted[],

@@ -21,7 +21,7 @@ export type ClientTask = {
 /** A line on stdout for each intent whose `swap` call has ended. */
 export type ClientReport = { id: string; swapId?: string; status: string; mayExecute?: boolean };
 
-// An agent that starts all of its intents at once, and reports how each ended. It can be killed at any moment, and
+// An agent that starts all of its intents concurrently, and reports how each ended. It can be killed at any moment, and
 // started again with the same task.
 const task = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as ClientTask;
 const client = createClient(task);

@@ -6,7 +6,7 @@ import { privateKeyToAccount } from "viem/accounts";
 
 /**
  * Swaps 10 USDC from the first EVM chain to Solana, and another 10 the other way, in parallel. Returns the status of
- * each swap. This is the program of a third party: it imports only the published SDK and the libraries that the SDK
+ * each swap. This is the program of a third party. It imports only the published SDK and the libraries that the SDK
  * needs (viem, @solana/kit), so it runs in Node and in a browser.
  */
 export async function swapFromBoth({
@@ -20,7 +20,10 @@ export async function swapFromBoth({
 	apiKey: string;
 	evmKey: string;
 	solanaKey: string;
-	/** The operator's deployment file: contracts and tokens that the SDK trusts, whatever the service says. */
+	/**
+	 * The operator's deployment file, with the contracts and tokens that the SDK trusts, regardless of the service's
+	 * responses.
+	 */
 	pins: Deployment;
 }): Promise<string[]> {
 	const client = createClient({ baseUrl, apiKey });
@@ -31,8 +34,8 @@ export async function swapFromBoth({
 	if (!evm || !solana) throw new Error("an EVM chain and Solana are needed");
 	const usdc = (chain: { assets: readonly { symbol: string; address: string }[] }) =>
 		chain.assets.find(({ symbol }) => symbol === "USDC")?.address ?? "";
-	// Fees come out of the input, and so does the token account that the recipient on Solana does not have yet. Each swap
-	// may lose up to 1 USDC to them.
+	// Fees are taken from the input, and so is the cost of the token account that the recipient on Solana does not have
+	// yet. Each swap may lose up to 1 USDC to them.
 	const sizes = { amount: parseUnits("10", 6), minOutput: parseUnits("9", 6) };
 	const swaps = await Promise.all([
 		swap(client, {

@@ -8,7 +8,7 @@ import { type SignedSwap, type SwapCaller, signSwap, submitSigned, swapIntent } 
 import type { AnyPlan, EndedAnyPlan } from "./mixed-swaps.ts";
 
 const pauseMs = 500;
-/** More than the sum of the outages here, even on a busy machine: a request still refused then has another reason. */
+/** More than the sum of the outages here, even on a busy machine. A request still refused then has another reason. */
 const patienceMs = 180_000;
 
 /** A swap from any chain. */
@@ -17,7 +17,7 @@ export type TimedSwap = EndedAnyPlan & Pick<Done<unknown>, "decidedMs">;
 type Done<Signed> = {
 	signed: Signed;
 	swap: EndedSwap;
-	/** Time from the submit to the answer that says how the swap ended. */
+	/** Time from the submit to the final answer for the swap. */
 	decidedMs: number;
 };
 
@@ -75,7 +75,7 @@ async function throughOutages<Signed>(
 		try {
 			signed = await sign();
 		} catch (error) {
-			// Nothing is submitted yet: without an answer the caller can begin again.
+			// Nothing is submitted yet, so the caller can begin again if there is no answer.
 			if (!isAskedAgain(error) && !isToRequote(error)) throw error;
 			if (performance.now() > deadline) throw error;
 			continue;
@@ -86,13 +86,16 @@ async function throughOutages<Signed>(
 			const swap = await waitForSwap(client, swapId);
 			return { signed, swap, decidedMs: performance.now() - submittedAt };
 		} catch (error) {
-			// The service says that nothing was executed. Without its word, a new quote could be a second swap.
+			// The service reports that nothing was executed. Without that report, a new quote could be a second swap.
 			if (!isToRequote(error) || performance.now() > deadline) throw error;
 		}
 	}
 }
 
-/** Sends the same again after the client's own retries: outages may follow each other, and only an answer decides. */
+/**
+ * Sends the same again after the client's own retries, because outages may follow each other, and only an answer
+ * decides.
+ */
 export async function untilAnswered<Answer>(send: () => Promise<Answer>, deadline: number): Promise<Answer> {
 	for (;;) {
 		try {

@@ -7,8 +7,8 @@ const maxStreams = 10;
 const betweenTroublesMs = 3_000;
 
 /**
- * Makes swaps, on all chains unless told otherwise, while `trouble` is called again and again with the number of its
- * round. Returns the swaps once each has ended and the last trouble is over.
+ * Makes swaps, on all chains by default, while `trouble` is called again and again with the number of its round.
+ * Returns the swaps once each has ended and the last trouble is over.
  */
 export async function swapWhileTroubled(
 	environment: Environment,

@@ -5,7 +5,7 @@ import { callEvenly } from "./keyed-load.ts";
 
 export type QuoteTimes = { count: number; p50: number; p99: number };
 
-/** Asks for the same quote at a steady rate. Returns the durations in milliseconds. */
+/** Requests the same quote at a steady rate. Returns the durations in milliseconds. */
 export async function timeQuotes(
 	client: Client,
 	intent: QuoteRequestBody,

@@ -4,10 +4,12 @@ import { text } from "node:stream/consumers";
 import type { SwapEventBody } from "@geoswap/protocol";
 import { Webhook } from "standardwebhooks";
 
-/** A line of the ledger. `acted` is false if the event was known: it came again, and nothing was done. */
+/**
+ * A line of the ledger. `acted` is false if the event came again and was already in the ledger, so nothing was done.
+ */
 export type ReceivedLine = { acted: boolean; event: SwapEventBody };
 
-// A receiver of webhooks, as docs/events.md asks for. It acts on an event by adding a line to its ledger, and knows from
+// A receiver of webhooks, as docs/events.md requires. It acts on an event by adding a line to its ledger, and finds in
 // the ledger what it has acted on. It can be killed at any moment and started again with the same ledger.
 const [ledger = "", port = ""] = process.argv.slice(2);
 const webhook = new Webhook(process.env.WEBHOOK_SECRET ?? "");
@@ -15,7 +17,7 @@ const known = new Set(readLines().map(({ event }) => event.id));
 let received = 0;
 
 createServer((request, response) => {
-	// A sender that gave up meanwhile sends the event again.
+	// A sender that timed out meanwhile sends the event again.
 	receive(request, response).catch(() => response.destroy());
 }).listen(Number(port), "127.0.0.1");
 
@@ -34,7 +36,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
 	known.add(event.id);
 	appendFileSync(ledger, `${JSON.stringify(line)}\n`);
 	received++;
-	// The sender cannot know whether it was heard if the answer is lost on its way back.
+	// If the answer is lost on its way back, the sender cannot know whether the event arrived.
 	if (received % 3 === 0) request.socket.destroy();
 	else response.writeHead(204).end();
 }

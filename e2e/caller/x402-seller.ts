@@ -7,7 +7,7 @@ import { ExactEvmScheme as FacilitatorScheme } from "@x402/evm/exact/facilitator
 import { ExactEvmScheme as ServerScheme } from "@x402/evm/exact/server";
 import { type Address, createWalletClient, http, type PrivateKeyAccount, publicActions } from "viem";
 
-/** Sells one text by x402, and settles payments itself: the packages' own server and facilitator, in one process. */
+/** Sells one text by x402, and settles payments itself. The packages' own server and facilitator run in one process. */
 export async function startSeller({
 	chain: { chainId, rpcUrl },
 	account,

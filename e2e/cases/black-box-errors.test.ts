@@ -206,7 +206,7 @@ test.concurrent("a client whose submits time out sends them again, and there is 
 		const body = { geoOpToken: built.geoOpToken, signedTransaction: await signUnsigned(signer, built) };
 		return (options?: { timeoutMs: number }) => api.submitSolana(body, options);
 	};
-	// A build expires soon: each is submitted right after.
+	// A build expires soon, so each is submitted right after.
 	for (const build of [submitEvm, submitSolana]) {
 		const submit = await build();
 		for (const timeoutMs of timeoutsMs) await submit({ timeoutMs }).catch(() => undefined);

@@ -39,7 +39,7 @@ test("when an API restarts with another token and another chain, what was quoted
 	await expect(getQuote({ ...client, fetch }, there)).rejects.toMatchObject({ code: "NO_ROUTE" });
 
 	// One swap is quoted before the restart and built after it, another is built before it and submitted after it. Their
-	// callers have only the deployment file of before.
+	// callers have only the earlier deployment file.
 	const spanning = await Promise.all([newWallet("USDC", hundred), newWallet("USDC", hundred)]);
 	const intents = spanning.map((account) => swapIntent({ from: usdcHere, to: usdtHere, account }));
 	const [builtAfter, submittedAfter] = spanning.map((account) => ({ client, pins: before, account }));
@@ -76,7 +76,7 @@ test("when an API restarts with another token and another chain, what was quoted
 	);
 	expect(swap.status).toBe("settled");
 
-	// A chain that was removed is not quoted any more, and the status of its swaps is answered as before.
+	// A removed chain is no longer quoted, and the status of its swaps is still answered.
 	files.write(before, withoutChain(destination.chainId));
 	await restart(api);
 	expect(await known()).toEqual([origin.chainId, solana.chainId]);
@@ -91,7 +91,7 @@ async function restart(api: ServiceProcess): Promise<void> {
 
 type ConfigText = Parameters<NonNullable<Parameters<typeof apiBeside>[1]["configure"]>>[0];
 
-/** Starts an API that does not know the chain yet, with configuration and deployment files of its own. */
+/** Starts an API that does not have the chain yet, with its own configuration and deployment files. */
 async function startOlder(
 	environment: Environment,
 	{ chainId, deployment }: { chainId: number; deployment: Deployment },

@@ -9,7 +9,7 @@ import type { Environment } from "../environment/environment.ts";
 import { expectRefusal } from "../expect/expect-refusal.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
-/** The bodies are malformed on purpose: the rate is checked before the body. */
+/** The bodies are malformed on purpose, because the rate is checked before the body. */
 const operations = [
 	{ operation: "quote", perSecond: 20, path: "/swap/quote", body: "[" },
 	{ operation: "build", perSecond: 10, path: "/swap/build-geo-op", body: "[" },
@@ -40,7 +40,7 @@ test.concurrent("every operation has a rate with a burst of twenty seconds' wort
 	const spent = new Set<string>();
 	for (const { operation, path, body } of operations) {
 		const ask = () => callApi({ ...client, apiKey }, path, body === undefined ? {} : { body });
-		// The burst, twenty seconds' worth, is one call; both kinds of a build or a submit are one operation.
+		// The burst, twenty seconds' worth, is one call. Both kinds of a build or a submit are one operation.
 		if (!spent.has(operation)) expect([path, (await ask()).status]).not.toEqual([path, 429]);
 		spent.add(operation);
 		// On a busy machine one more call may be allowed by now.

@@ -114,7 +114,7 @@ test.concurrent("an op that would revert is refused for that before its price, a
 		quoteOf(account, { input: "USDT", output: "ORB", slippageBps: 1 }),
 	]);
 	const [ofWhale, built] = await Promise.all([buildOp(client, whaleQuote), buildOp(client, quote)]);
-	// The account that the wallet is delegated to refuses what was signed by personal_sign.
+	// The wallet's delegate refuses what was signed by personal_sign.
 	await delegateWallet(origin, account, origin.deployment.contracts.typedDelegate);
 	expect((await submit(whale, ofWhale)).status).toBe(200);
 	const reason = expect.stringMatching(/.{5,}/);

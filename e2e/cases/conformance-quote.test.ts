@@ -76,7 +76,7 @@ test.concurrent("a quote has each of its fields in the documented form, in JSON 
 	expect(expiresMs).toBeLessThanOrEqual(Date.now() + 30_000);
 	expect(BigInt(answer.minOutput)).toBe((BigInt(answer.output) * 9_700n) / 10_000n);
 	expect(await origin.publicClient.getChainId()).toBe(intent.originChain);
-	// Nobody has submitted the swap with this id.
+	// The swap with this id was never submitted.
 	const status404 = await callApi(client, `/swap/status/${answer.swapId}`);
 	expect([status404.status, status404.body?.code]).toEqual([404, "SWAP_NOT_FOUND"]);
 });
@@ -125,7 +125,7 @@ test.concurrent("HIGH_PRICE_IMPACT is given at -300 basis points and below, and 
 }) => {
 	const { solana } = environment;
 	const recipient = (await generateKeyPairSigner()).address;
-	// Creating the recipient's account costs about 31 cents: the smaller the swap, the worse.
+	// Creating the recipient's account costs about 31 cents, so the smaller the swap, the worse.
 	const cents = [200, 500, 800, 900, 1_000, 1_050, 1_100, 1_150, 1_200, 1_250, 1_300, 1_500, 2_000, 5_000];
 	const answers = await Promise.all(
 		cents.map((worth) =>

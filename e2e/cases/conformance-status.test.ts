@@ -71,7 +71,7 @@ test.concurrent("a held call returns when the swap ends and not on progress, and
 	const [caller, swap] = await signed();
 	const { swapId } = await submitSigned(caller, swap);
 	const [answers, held] = await Promise.all([watch(expect, swapId), ask(expect, swapId)]);
-	// The call waited for the end of the swap, or its time was over.
+	// The call waited until the swap ended or the call's time was over.
 	if (held.status === "pending") expect(held.tookMs).toBeGreaterThan(14_000);
 	else expect(held.status).toBe("settled");
 	const stages = new Set(answers.map(({ stage }) => stage));

@@ -33,7 +33,7 @@ beforeAll(async () => {
 
 const call = (path: string, options?: ApiCall) => callApi(client, path, options);
 
-/** Sends many at once, repeatedly, until some answers differ from the usual status, and returns those. */
+/** Sends many requests concurrently, repeatedly, until some answers differ from the usual status, and returns those. */
 async function untilRefused(
 	send: () => ReturnType<typeof callApi>,
 	{ usual }: { usual: number },
@@ -85,7 +85,7 @@ test.concurrent("a revoked key is refused within two seconds, and another key of
 		callApi({ ...client, apiKey }, "/swap/quote", { body: goodQuote() });
 	const quoted = await ask(first);
 	expect(quoted.status).toBe(200);
-	// The key is in use all the time: a cached key must still be read again.
+	// The key is in use all the time, so a cached key must still be read again.
 	const using = new AbortController();
 	const asked = (async () => {
 		while (!using.signal.aborted) await Promise.all([ask(first), sleep(100)]);
@@ -213,14 +213,14 @@ test.concurrent("a key's burst is twenty seconds' worth of one operation, and mo
 	expect,
 }) => {
 	const limited = await environment.newClient();
-	// The body is malformed on purpose: the rate is checked before the body.
+	// The body is malformed on purpose, because the rate is checked before the body.
 	const build = () => callApi(limited, "/swap/build-geo-op", { body: "[" });
 	const burst = 200;
 	const answers = await Promise.all(Array.from({ length: burst }, build));
 	expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([400]));
 	expect(new Set(answers.map(({ headers }) => headers["ratelimit-limit"]))).toEqual(new Set(["200"]));
 	// Ten more are allowed each second, and if Redis is slow a process counts for itself and lets through what Redis had
-	// not counted: so many are sent at once, until one is refused.
+	// not counted. So batches are sent until a request is refused.
 	const [refused] = await untilRefused(build, { usual: 400 });
 	if (!refused) throw new Error("one was refused");
 	const waitSeconds = Number(refused.headers["retry-after"]);

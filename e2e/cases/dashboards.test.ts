@@ -39,7 +39,7 @@ test("every query of every dashboard answers with data of a running service", as
 		),
 	);
 	expect([...empty.keys()].filter((title) => !queries.some((query) => query.title === title))).toEqual([]);
-	// A rate needs two scrapes, and what a relayer spent is read once a minute.
+	// A rate needs two scrapes, and a relayer's spending is read once a minute.
 	await vi.waitFor(
 		async () => {
 			const answers = await Promise.all(
@@ -52,7 +52,7 @@ test("every query of every dashboard answers with data of a running service", as
 	);
 });
 
-/** Returns how many series a query has answered with since the test began. A rate's window is Grafana's to choose. */
+/** Returns how many series a query has returned since the test began. Grafana chooses the window of a rate. */
 async function ask(url: string, expr: string): Promise<number> {
 	const nowSeconds = Date.now() / 1_000;
 	const asked = new URLSearchParams({

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
 import { sharedEnvironment } from "../shared-environment.ts";
 
-/** The error code of each command on a service that never saw the tokens and the swap of the example. */
+/** The error code of each command on a service that did not issue the tokens and the swap of the example. */
 const elsewhere: Record<string, string> = {
 	"/swap/build-geo-op": "INVALID_TOKEN",
 	"/swap/build-solana-tx": "INVALID_TOKEN",

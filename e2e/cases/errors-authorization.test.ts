@@ -19,7 +19,7 @@ function penniless(): PrivateKeyAccount {
 	return privateKeyToAccount(generatePrivateKey());
 }
 
-/** Sends a transaction of the wallet itself, which increases its nonce. */
+/** Sends a transaction from the wallet, which increases its nonce. */
 function moveNonce(account: PrivateKeyAccount): Promise<unknown> {
 	return sendTransaction({ chain: environment.origin, account, to: account.address });
 }
@@ -63,7 +63,7 @@ test.concurrent("an authorization that would not take effect is 409 with the rea
 		[await signAuthorization(penniless(), { nonce: 5 }), signer],
 	] as const;
 	const token = await quoteToken(account);
-	// All are sent at once: the quote expires soon.
+	// All are sent concurrently, because the quote expires soon.
 	const answers = await Promise.all(wrong.map(([authorization]) => build(token, authorization)));
 	for (const [i, answer] of answers.entries()) {
 		expectRefusal(expect, answer, "INVALID_AUTHORIZATION", wrong[i]?.[1]);
@@ -148,7 +148,7 @@ test.concurrent("an authorization is 409 while a transaction of the wallet is pe
 	const token = await quoteToken(account);
 	expect((await build(token, await signAuthorization(account))).status).toBe(200);
 
-	// Now and then a block comes in between: then the nonce is wrong, and the next one is tried.
+	// Sometimes a block comes in between. Then the nonce is wrong, and the next one is tried.
 	for (let nonce = 0; ; nonce++) {
 		const authorization = await signAuthorization(account, { nonce });
 		await broadcast(nonce);

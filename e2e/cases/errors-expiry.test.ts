@@ -118,7 +118,7 @@ test.concurrent("submitting again returns the same swap: with any valid signatur
 	for (const answer of answers) expect(answer.body).toEqual({ swapId, status: "pending" });
 	expect((await waitForSwap(client, swapId)).status).toBe("settled");
 	const settled = { swapId, status: "settled" };
-	// The wallet is empty by now: a first submit would be refused.
+	// The wallet is empty by now, so a first submit would be refused.
 	expect((await submit(built, other)).body).toEqual(settled);
 	await untilPast(built.expiresAt);
 	for (const [token, valid] of [

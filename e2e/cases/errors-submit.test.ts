@@ -79,7 +79,7 @@ function build({ geoQuoteToken }: QuoteResponse, authorization?: unknown): Promi
 	return callApi(client, "/swap/build-geo-op", { body: { geoQuoteToken, authorization } });
 }
 
-/** Returns the twin of a signature, with s in the upper half. */
+/** Returns the equivalent signature with s in the upper half. */
 function highS(signature: Hex): string {
 	const { r, s, yParity } = parseSignature(signature);
 	const twin = (groupOrder - BigInt(s)).toString(16).padStart(64, "0");
@@ -193,7 +193,7 @@ test.concurrent("an op that would revert is 422 and makes no swap, and settles o
 	const { origin } = environment;
 	const account = await newWallet({ token: "USDT", ethWei: parseEther("1") });
 	const { quote, built, signature } = await sceneOf(account, { token: "USDT" });
-	// The account that the wallet is delegated to now refuses what was signed by personal_sign.
+	// The wallet's current delegate refuses what was signed by personal_sign.
 	await delegateWallet(origin, account, origin.deployment.contracts.typedDelegate);
 	const reason = expect.stringMatching(/.{5,}/);
 	expectRefusal(expect, await submit(built, signature), "SIMULATION_FAILED", { reason });

@@ -87,7 +87,7 @@ test.concurrent("a wallet that holds enough of the discount token pays a lower f
 	const { swapId } = await submitOp(client, { geoOpToken: build.geoOpToken, signature });
 	expect(await waitForSwap(client, swapId)).toMatchObject({ status: "settled" });
 	const delivered = await tokenBalance(destination, assetAddress(destination, "USDC"), account.address);
-	// If submit had priced it again with the base fee, this would be at most what anyone else was quoted.
+	// If submit had priced it again with the base fee, this would be at most the output quoted to any other caller.
 	expect(delivered).toBeGreaterThan(BigInt(base.output));
 	expect(delivered).toBeLessThanOrEqual(BigInt(quote.output));
 	const database = await connectDatabase(environment.databaseUrl);

@@ -49,8 +49,8 @@ const paths = [
 ];
 
 /**
- * Returns ways to claim to be the engine: none, a word, signatures of a stranger, of nobody, for something else, and
- * junk.
+ * Returns ways to claim to be the engine: no header, the word `unsigned`, a third party's signature, an unsigned token,
+ * a signature that names another key, and junk.
  */
 function forgedHeaders(path: string): Record<string, string>[] {
 	const { identityKey } = ports;
@@ -117,7 +117,7 @@ test("a thousand forged engine calls to all ports of the service are refused and
 	expect(statuses).toHaveLength(callsToWorker);
 	expect(new Set(statuses)).toEqual(new Set([401]));
 
-	// The calls have a key: without one they would use up the rate of this address, which all tests share.
+	// The calls have a key. Without one they would use up the rate of this address, which all tests share.
 	const apiKey = await environment.newKey();
 	const { api, worker, audit } = metricsUrls;
 	const others = [baseUrl, ...ports.attesters, api, worker, audit].map((url) => new URL(url).origin);

@@ -20,18 +20,18 @@ import { sharedEnvironment } from "../shared-environment.ts";
 /** `GEOSWAP_REQUESTS` and `GEOSWAP_SEED` choose other requests, or repeat the same ones: n is the request's number. */
 const requestCount = Number(process.env.GEOSWAP_REQUESTS ?? (process.env.GEOSWAP_FULL ? 100_000 : 1_500));
 const seed = Number(process.env.GEOSWAP_SEED);
-/** The sums of seed and number of requests that were once answered wrongly. They are sent first. */
+/** The sums of seed and number of requests that had a wrong answer once. They are sent first. */
 const fixedSeeds: readonly number[] = [];
 const inFlight = 8;
 const rates = ["quote", "build", "submit", "delegation", "status", "list"];
 
-/** Time that an answer may take. Operations that ask chains take longer than the others. */
+/** Time that an answer may take. Operations that call chains take longer than the others. */
 const boundsMs: Record<string, number> = {
 	buildGeoOp: 3_000,
 	buildSolanaTx: 3_000,
 	submit: 3_000,
 	submitSolana: 3_000,
-	// A valid request asks to be held for a second at most.
+	// A valid request is held for at most a second.
 	getStatus: 2_000,
 };
 const usualBoundMs = 1_000;
@@ -41,7 +41,9 @@ function boundOf({ operation: { id }, class: kind }: Draft): number {
 	return id === "getStatus" && kind !== "valid" ? heldBoundMs : (boundsMs[id] ?? usualBoundMs);
 }
 
-/** A request that is slow because of its content is slow each time; one that met a busy machine is not. */
+/**
+ * A request that is slow because of its content is slow each time. One that is slow because the machine is busy is not.
+ */
 const tries = 10;
 const timeoutMs = 20_000;
 
@@ -85,7 +87,7 @@ function anyOf(operation: DocumentedOperation, live: LiveValues): fc.Arbitrary<D
 	);
 }
 
-/** Returns the caller's address: calls without a key are counted by address, and must not affect other tests. */
+/** Returns the caller's address. Calls without a key are counted by address, and must not affect other tests. */
 function addressOf(n: number): string {
 	return `127.0.9.${1 + (n % 250)}`;
 }
@@ -108,7 +110,7 @@ async function send(draft: Draft, { apiKey, n }: { apiKey: string; n: number }):
 	return answers;
 }
 
-/** Removes a webhook that was added: an account may have few. */
+/** Removes a webhook that was added, because an account may have few. */
 async function removeWebhook(apiKey: string, added: string): Promise<void> {
 	const { webhookId } = JSON.parse(added) as { webhookId?: string };
 	if (!webhookId) return;
@@ -206,7 +208,7 @@ test("every text field of every operation refuses U+0000 and half of a surrogate
 				if (!answer) throw new Error("no answer");
 				const isNamed = answer.body.includes(`"path":"${field.name}","message":"must not contain`);
 				const wrong = checkAnswer({ ...draft, class: "hostile" }, answer);
-				// A swap's id and tokens are decoded and never stored: whatever their text, they have their own answer.
+				// A swap's id and tokens are decoded and never stored, so they have their own answer to any text.
 				const isDecoded = ["swapId", "geoQuoteToken", "geoOpToken"].includes(field.name);
 				if (isDecoded && !isLong && ![400, 401, 404].includes(answer.status))
 					wrong.push("it has another answer");
@@ -227,7 +229,7 @@ function textsFor({ place }: StringField): string[] {
 }
 
 test("a key above its rate gets the documented answer from every operation", async () => {
-	// The rate allows two requests at once, and one more every ten seconds.
+	// The rate allows a burst of two requests, and one more every ten seconds.
 	const apiKey = await createKey(...rates.flatMap((rate) => ["--rate", `${rate}=0.1`]));
 	const live = await createLiveValues(environment);
 	const problems: string[] = [];

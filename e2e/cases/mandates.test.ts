@@ -165,7 +165,7 @@ test.concurrent("by the command alone, an owner signs a mandate, an agent swaps 
 	const sha256 = `sha256:${createHash("sha256").update(formatDeployment(deployment)).digest("hex")}`;
 	const init = ["init", "--base-url", baseUrl, "--deployment", deploymentFile, "--deployment-sha256", sha256];
 	await geoswap(owner.env, ...init, "--rpc", `${chain}=${origin.rpcUrl}`);
-	// The first swap is the owner's: it delegates the wallet.
+	// The first swap is the owner's, because it delegates the wallet.
 	expect(await geoswap(owner.env, "swap", ...terms)).toMatchObject({ swap: { status: "settled" } });
 
 	const agent = { ...owner.env, GEOSWAP_EVM_KEY: agentKey };

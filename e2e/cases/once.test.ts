@@ -17,7 +17,7 @@ import { sharedEnvironment } from "../shared-environment.ts";
 
 const submits = 1_000;
 const builds = 10;
-/** A key may submit 200 times at once. */
+/** A key may submit bursts of 200. */
 const submitsPerKey = 200;
 
 let environment: Environment;
@@ -56,7 +56,7 @@ test("a thousand concurrent submits of one quote, with ten op tokens and two for
 	).then((ofEachBuild) => ofEachBuild.flat());
 	expect(new Set(bodies.map((body) => JSON.stringify(body))).size).toBe(2 * builds);
 
-	// The SDK is not used here: it would retry refused submits.
+	// The SDK is not used here, because it would retry refused submits.
 	const answers = await Promise.all(
 		Array.from({ length: submits }, async (_, i) => {
 			const response = await fetch(`${baseUrl}/swap/submit`, {
@@ -81,8 +81,8 @@ test("a thousand concurrent submits of one quote, with ten op tokens and two for
 	);
 	expect(swaps).toMatchObject([{ id: fromSwapId(quote.swapId), submits: 1 }]);
 	expect(swaps[0]?.reservations).toBeLessThanOrEqual(1);
-	// The reserved total of each inventory must equal the sum of its reservations: none was counted twice. One statement
-	// reads both at the same moment.
+	// The reserved total of each inventory must equal the sum of its reservations, so that none was counted twice. One
+	// statement reads both at the same moment.
 	const miscounted = await database.query(
 		`select chain_id, token, reserved from inventory s where reserved <> (
 			select coalesce(sum(amount), 0) from reservations r where (r.chain_id, r.token) = (s.chain_id, s.token)

@@ -65,7 +65,7 @@ test.concurrent.for([
 		const { orderId, order } = signed.build.geoOp;
 		const uuid = fromSwapId(swapId);
 		const reservations = () => database.query("select from reservations where swap_id = $1", [uuid]);
-		// The reservation is released long before it lapses: such swaps cannot keep others from the inventory.
+		// The reservation is released long before it lapses, so such swaps cannot keep others from the inventory.
 		await expect.poll(reservations, { timeout: 40_000, interval: 500 }).toEqual([]);
 		expect(await getStatus(client, swapId, { waitSeconds: 0 })).toMatchObject({
 			status: "pending",
@@ -84,7 +84,7 @@ test.concurrent.for([
 		expect(await tokenBalance(origin, token, account.address)).toBe(amount - moved);
 		expect(await tokenBalance(destination, assetAddress(destination, "USDC"), account.address)).toBe(0n);
 
-		// Nobody with the signature can take anything later either: the op is dead, funded or not.
+		// No holder of the signature can take anything later either, because the op is dead, funded or not.
 		await fundWallet(origin, {
 			deployment: origin.deployment,
 			wallet: account.address,
@@ -144,7 +144,7 @@ test.concurrent("an op that a stranger sends at the same time as the service ope
 	const authorizations = [await signDelegation(origin, account)];
 	const [{ swapId }] = await Promise.all([
 		submitSigned(caller, signed),
-		// The escrow refuses whichever is second.
+		// The escrow refuses whichever of the two is second.
 		sendOp(origin, { signed, stranger, authorizations }).catch(() => undefined),
 	]);
 	const swap = await waitForSwap(client, swapId);
@@ -159,7 +159,7 @@ test("after all these swaps the books match the chains to the unit", async ({ ex
 	await expectBooksAgree(expect, environment);
 });
 
-/** Creates an account with gas, and with a nonce that nobody else uses. */
+/** Creates an account with gas, whose nonces are used by its caller only. */
 function newStranger(chain: TestChain): Promise<PrivateKeyAccount> {
 	return environment.newWallet({ chain, token: "ETH", amount: parseEther("1") });
 }

@@ -63,7 +63,7 @@ const routes = {
 	"Solana to an EVM chain": () => settle(environment.solana, environment.destination),
 };
 
-/** Swaps with a wallet that sends a transaction of its own first, so that the op never opens. */
+/** Swaps with a wallet that first sends its own transaction, so that the op never opens. */
 async function fail(): Promise<SwapReceipt> {
 	const { origin, destination, deployment: pins } = environment;
 	const account = await environment.newWallet({
@@ -95,7 +95,7 @@ function rpcUrls(): Record<number, string> {
 	};
 }
 
-/** Runs the command as someone does who has never configured a service, and has only these files and nodes. */
+/** Runs the command without any configuration of a service, with only these files and nodes. */
 async function verifyByCommand(
 	receipt: unknown,
 	{ name, pins = environment.deployment }: { name: string; pins?: Environment["deployment"] },
@@ -113,7 +113,7 @@ async function verifyByCommand(
 	return { exit: code, body: JSON.parse(stdout) };
 }
 
-/** Signs a changed receipt with the service's own key: only the chains can tell that it is false. */
+/** Signs a changed receipt with the service's own key, so that only the chains can show that it is false. */
 async function forge(
 	{ signer: _, signature: __, ...statement }: SwapReceipt,
 	changes: Partial<SwapReceipt>,
@@ -163,7 +163,7 @@ test.concurrent.for(Object.entries(routes))(
 test.concurrent.for(Object.entries(routes))(
 	"a receipt of a swap from %s that the service's own key signed is refused if the chains contradict it [D-beyond-10]",
 	async ([, settle], { expect }) => {
-		// One after the other: a transaction can deliver several orders that are due at once.
+		// One after the other, because a transaction can deliver several orders that are due together.
 		const receipt = await settle();
 		const other = await settle();
 		const { originTxHash, deliveryTxHash } = receipt;

@@ -29,7 +29,7 @@ const minUsd = 1_000_000n;
 let environment: Environment;
 let client: Environment["client"];
 let solanaWallet: SolanaAddress;
-/** An address of more than 32 bytes, however short the wallet's own happens to be. */
+/** An address of more than 32 bytes, even if the wallet's own happens to be short. */
 let tooLong: string;
 const evmWallet = privateKeyToAddress(generatePrivateKey());
 
@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 type Change = Record<string, unknown>;
 
-/** Asks for a quote of 10 USDC, with a valid wallet and recipient, except for the change. */
+/** Requests a quote of 10 USDC, with a valid wallet and recipient, except for the change. */
 function quote([from, to]: readonly [AnyChain, AnyChain], change: Change = {}): Promise<ApiAnswer> {
 	const addressOn = (chain: AnyChain) => (isSolanaChain(chain) ? solanaWallet : evmWallet);
 	const intent = swapIntent({

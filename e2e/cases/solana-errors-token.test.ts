@@ -16,7 +16,7 @@ const submitEvm: Endpoint = { path: "/swap/submit", field: "geoOpToken" };
 const submitSolana: Endpoint = { path: "/swap/submit-solana", field: "geoOpToken" };
 
 let environment: Environment;
-/** A client with high rates: hundreds of requests come at once here. */
+/** A client with high rates, because the tests here send hundreds of requests concurrently. */
 let client: Environment["client"];
 let tokens: Record<"quoteEvm" | "quoteSolana" | "opSolana", string>;
 beforeAll(async () => {
@@ -41,7 +41,7 @@ beforeAll(async () => {
 	};
 });
 
-/** Sends a token in a body that is otherwise malformed: a token that does not open is reported first. */
+/** Sends a token in a body that is otherwise malformed, because a token that does not open is reported first. */
 function send({ path, field }: Endpoint, token: unknown, caller = client): Promise<ApiAnswer> {
 	const body = { [field]: token, signature: "x", signedTransaction: "x", authorization: "x" };
 	return callApi(caller, path, { body });

@@ -31,7 +31,7 @@ import { sendSolana } from "../solana/send-solana.ts";
 import { type MessageDraft, redraftMessage } from "../trouble/redraft-message.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 
-/** The program with which browser wallets assert that a transaction did what it showed. */
+/** The program with which browser wallets assert that a transaction did what they displayed. */
 const lighthouse = "L2TExMFKdjpN9kozasaurPirfHy9P8sbXoAN1qA3S95" as SolanaAddress;
 const noSignature = new Uint8Array(64);
 const transactionBytes = 1_232;
@@ -57,8 +57,8 @@ function messageOf({ built }: Pick<SolanaScene, "built">): Uint8Array {
 type Refused = { signed: string; details: unknown };
 
 /**
- * Expects each to be refused with this code. They are sent at once: the build lives for 20 seconds, and is needed
- * after.
+ * Expects each to be refused with this code. They are sent concurrently, because the build lives for 20 seconds, and is
+ * needed after.
  */
 async function expectRefused(
 	expect: ExpectStatic,
@@ -74,7 +74,10 @@ async function expectRefused(
 	}
 }
 
-/** Expects that the refusals created no swap and took nothing: the build still settles as if nothing had happened. */
+/**
+ * Expects that the refusals created no swap and took nothing, so that the build still settles as if nothing had
+ * happened.
+ */
 async function expectStillFresh(
 	expect: ExpectStatic,
 	{ account, quote, built, signed }: SolanaScene,
@@ -99,7 +102,7 @@ test.concurrent("a text that is not the base64 of a transaction is 400, and make
 	const message = messageOf(scene);
 	const malformed = [
 		...["", "x", "not base64!", "💥", "null", `${signed}=`, `=${signed}`, ` ${signed}`, `${signed}\n`],
-		// Other encodings of the same bytes: only one is accepted.
+		// Other encodings of the same bytes. Only the canonical one is accepted, which is none of these.
 		...[
 			`${signed.slice(0, 20)}\n${signed.slice(20)}`,
 			`data:base64,${signed}`,
@@ -109,7 +112,7 @@ test.concurrent("a text that is not the base64 of a transaction is 400, and make
 			(text) => text !== signed,
 		),
 		...[bytes.subarray(0, 64), bytes.subarray(0, 200), bytes.subarray(1), message].map(base64),
-		// These have places for no or one signature, while the message asks for two.
+		// These have places for no or one signature, while the message requires two.
 		...[wireTransaction(message, []), wireTransaction(message, [noSignature])],
 		wireTransaction(message, [noSignature, noSignature, noSignature]),
 		...[base64(Buffer.alloc(transactionBytes)), base64(padded(transactionBytes + 1)), base64(padded(4_000))],
@@ -190,7 +193,7 @@ test.concurrent("a transaction that the wallet changed is refused with what was 
 	];
 	const changed = [
 		...changes.map(([what, change]) => ({ what, message: redraftMessage(message, change) })),
-		// The last byte counts lookup tables: this one lends an account to nobody.
+		// The last byte counts lookup tables. This table is used by no instruction.
 		{
 			what: "lookup tables",
 			message: new Uint8Array([...message.slice(0, -1), 1, ...new Uint8Array(32), 1, 0, 0]),
@@ -290,7 +293,7 @@ test.concurrent("a swap must leave no SOL in the wallet, or enough for its rent"
 		const answer = await steps.build(await steps.quote(account, { token: "SOL", amount }));
 		const details = { balance: String(lamports), required: String(required) };
 		expectRefusal(expect, answer, "INSUFFICIENT_BALANCE", details);
-		// Only the rest would be too small: the message must say so, because the wallet holds more than the input.
+		// Only the rest would be too small. The message must state this, because the wallet holds more than the input.
 		if (lamports > amount) expect(answer.body?.message).toContain(String(least));
 	}
 	for (const lamports of [amount, amount + least]) {
@@ -306,7 +309,7 @@ test.concurrent("the input of a submitted swap is not available to another swap"
 		steps.scene(account, { amount: 2n * tenUsdc }),
 	]);
 	expect((await steps.submit(first.built, first.signed)).status).toBe(200);
-	// While the input is being taken it may be counted twice, but never not at all.
+	// While the input is being taken it may be counted twice, but at least once.
 	const balance = expect.stringMatching(/^(0|10000000)$/);
 	const details = { balance, required: String(2n * tenUsdc) };
 	expectRefusal(expect, await steps.submit(second.built, second.signed), "INSUFFICIENT_BALANCE", details);
@@ -363,7 +366,7 @@ function base64(bytes: Uint8Array): string {
 	return Buffer.from(bytes).toString("base64");
 }
 
-/** Sets unused bits of the last character: a lenient decoder reads the same bytes. */
+/** Sets unused bits of the last character, so that a lenient decoder reads the same bytes. */
 function nonCanonical(bytes: Uint8Array): string {
 	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	const text = base64(bytes);
@@ -372,7 +375,9 @@ function nonCanonical(bytes: Uint8Array): string {
 	return text.slice(0, at) + alphabet.charAt(alphabet.indexOf(text.charAt(at)) + 1) + text.slice(at + 1);
 }
 
-/** Returns the number of signers of a message: the byte after its version, or the first byte if it has none. */
+/**
+ * Returns the number of signers of a message, which is the byte after its version, or the first byte if it has none.
+ */
 function signerCount(message: Uint8Array): number {
 	return message[message[0] === 0x80 ? 1 : 0] ?? 0;
 }

@@ -52,7 +52,7 @@ async function untilPast(time: string): Promise<void> {
 	await sleep(Math.max(0, Date.parse(time) - Date.now() + marginMs));
 }
 
-/** Expects that one of all transactions of one quote has landed, once none of the others can any more. */
+/** Expects that one of all transactions of one quote has landed, once none of the others can land any more. */
 async function expectOneDeposit(
 	expect: ExpectStatic,
 	{
@@ -135,7 +135,7 @@ test.concurrent("submitting again returns the same swap with its current status:
 		expect([answer.status, answer.body]).toEqual([200, settled]);
 	}
 
-	// Neither another account nor another signature can see it.
+	// Neither another account nor another signature gets the swap's status.
 	const elsewhere = await steps.submit(built, signed, stranger);
 	expectRefusal(expect, elsewhere, "INVALID_TOKEN", { reason: "other_account" });
 	const someone = await generateKeyPairSigner();

@@ -196,7 +196,9 @@ type Swap = {
 	recipient?: string;
 };
 
-/** Swaps, and expects each unit where it belongs: with the recipient, gone from the wallet, out of escrow. */
+/**
+ * Swaps, and expects each unit where it belongs, which is with the recipient, gone from the wallet, and out of escrow.
+ */
 async function settleExactly(
 	expect: ExpectStatic,
 	{ from, to, account, recipient: named }: Swap,

@@ -64,7 +64,7 @@ function hashOn(chain: AnyChain): RegExp {
 	return isSolanaChain(chain) ? solanaHash : evmHash;
 }
 
-/** Returns true if the chain itself knows the transaction, and it succeeded. */
+/** Returns true if the chain itself has the transaction, and it succeeded. */
 async function isKnown(chain: AnyChain, hash: string | undefined): Promise<boolean> {
 	if (!hash) return false;
 	if (!isSolanaChain(chain)) {
@@ -110,7 +110,7 @@ test.concurrent.for([
 		const swap = await watch(expect, { swapId: quote.swapId, from, to });
 		await expectSettled(expect, swap, { from, to, recipient });
 		expect(swap.orderId).toBe(built.geoOp.orderId);
-		// The swap is over: a call that would wait returns at once.
+		// The swap is over, so a call that would wait returns immediately.
 		const startedMs = performance.now();
 		expect((await callApi(client, `/swap/status/${quote.swapId}`)).body).toEqual(swap);
 		expect(performance.now() - startedMs).toBeLessThan(7_500);

@@ -36,7 +36,10 @@ const purposes = Object.keys(endpoints) as Purpose[];
 type Tokens = Record<Purpose, string>;
 
 let environment: Environment;
-/** Client and colleague are of one account. Thousands of requests come at once: the usual rates would take minutes. */
+/**
+ * Client and colleague are of one account. Thousands of requests are sent, for which the usual rates would take
+ * minutes.
+ */
 let client: Client;
 let colleague: Client;
 let stranger: Client;
@@ -79,7 +82,7 @@ function evmIntent(account: { address: string }) {
 	return swapIntent({ from, to: { chain: destination, token: "USDC" }, account });
 }
 
-/** Sends a token in a body that is otherwise malformed: a token that does not open is reported first. */
+/** Sends a token in a body that is otherwise malformed, because a token that does not open is reported first. */
 function send({ path, field }: Endpoint, token: string, caller: Client): Promise<ApiAnswer> {
 	const body = { [field]: token, signature: "x", signedTransaction: "x", authorization: "x" };
 	return callApi(caller, path, { body });
@@ -107,7 +110,7 @@ async function expectUnreadable(
 }
 
 /**
- * Expects the token to have opened: the error is about its age or later fields; a Solana build needs nothing but the
+ * Expects the token to have opened, so the error is about its age or later fields. A Solana build needs nothing but the
  * token.
  */
 function expectOpened(expect: ExpectStatic, { status, body }: ApiAnswer): void {
@@ -207,7 +210,7 @@ test("a token whose header names an unknown key, another key or another algorith
 		]);
 		count += await expectUnreadable(expect, endpoints[purpose], mutations);
 
-		// This token is sealed now with a key that was retired before.
+		// This token is newly sealed with a key that was retired before.
 		const before = resealToken(token, {
 			openWith: sealing.secret,
 			sealWith: earlier.secret,

@@ -79,7 +79,7 @@ test.concurrent("the trace of a swap leads from its submit to the transaction th
 	expect(swap.status).toBe("settled");
 	const trace = await traceOf(swap.swapId, isReleased);
 	expectTrace(trace, swap);
-	// Each fact is traced once, however often it was found, and again if it changed the swap's stage.
+	// Each fact is traced once, regardless of how often it was found, and again if it changed the swap's stage.
 	const facts = trace.flatMap(({ attributes: { fact, moved } }) => (fact ? [`${fact} ${moved}`] : []));
 	expect(facts).toEqual([...new Set(facts)]);
 	const release = trace.find(({ attributes }) => attributes.kind === "release");

@@ -16,10 +16,11 @@ import { sharedEnvironment } from "../shared-environment.ts";
 
 const quotes = 500;
 /**
- * Polling interval: long enough to make all quotes, unless the machine is busy, and too short for prices to be stale.
+ * Polling interval. It is long enough to make all quotes, unless the machine is busy, and too short for prices to be
+ * stale.
  */
 const lookEveryMs = 12_000;
-/** Time without a call after which a poll has ended: far longer than a call takes. */
+/** Time without a call after which a poll has ended, which is far longer than a call takes. */
 const quietMs = 1_000;
 
 test("five hundred warm quotes call no chain, and in the database only read the key, the pauses and the followed chains once a second and record the key's use", async () => {
@@ -110,7 +111,7 @@ test("five hundred warm quotes call no chain, and in the database only read the 
 		}
 	}
 
-	/** Returns whether each chain was polled since: a poll reads a block, and then the prices as of that block. */
+	/** Returns whether each chain was polled since. A poll reads a block, and then the prices as of that block. */
 	function havePolled(counts: readonly RpcCounts[], since: readonly RpcCounts[]): boolean {
 		return counts.every(({ eth_getBlockByNumber: blocks = 0, eth_call: calls = 0 }, i) => {
 			const { eth_getBlockByNumber: blocksBefore = 0, eth_call: callsBefore = 0 } = since[i] ?? {};
@@ -122,7 +123,7 @@ test("five hundred warm quotes call no chain, and in the database only read the 
 		return [...(await rpcCounts()), await solanaCounts()];
 	}
 
-	/** Waits until no call was made for a while: a poll waits for each of its calls before it makes the next. */
+	/** Waits until no call was made for a while. A poll waits for each of its calls before it makes the next. */
 	async function settledCounts(): Promise<RpcCounts[]> {
 		let counts = await allCounts();
 		let changedAt = performance.now();
@@ -142,7 +143,7 @@ test("five hundred warm quotes call no chain, and in the database only read the 
 });
 
 /**
- * Starts an API process beside the shared one, so that all its calls are caused by these quotes: it has its own
+ * Starts an API process beside the shared one, so that all its calls are caused by these quotes. It has its own
  * counters in front of the chains and the database, and polls the chains rarely enough to leave a pause.
  */
 async function startQuietApi({ serverEnvironment, chains, solana }: Environment): Promise<{
