@@ -29,7 +29,7 @@ export function deepFinality({
 }): Options {
 	const configure: Configure = (config) => ({
 		...config,
-		// One account sends all requests at once.
+		// One account sends all requests concurrently.
 		api: {
 			...(config.api as object),
 			rates: { quote: 1_000, build: 1_000, submit: 1_000, delegation: 1_000, status: 1_000 },

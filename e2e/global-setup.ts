@@ -10,8 +10,8 @@ declare module "vitest" {
 }
 
 /**
- * Starts one environment for all tests: starting it takes longer than most of them. After the tests, the output of its
- * services must contain no secret.
+ * Starts one environment for all tests, because starting it takes longer than most of them. After the tests, the output
+ * of its services must contain no secret.
  */
 export default async function globalSetup(project: TestProject): Promise<() => Promise<void>> {
 	const { address, stop } = await startEnvironment({ configure: loggingAll(), countCalls: true });

@@ -74,7 +74,7 @@ test("an attester's key is replaced with orders in flight, as docs/secrets.md sa
 	);
 	const changes = { deployment: "deployment-next.json", earlierAttesterSets };
 
-	// Attesters first, each by itself: enough of both sets are always there.
+	// Attesters first, one at a time, so that enough attesters of both sets are always there.
 	const fresh = await startNewAttester({ folder, key, changes });
 	for (const [i, attester] of kept.entries()) {
 		change(join(folder, `attester-${i + 2}.json`), changes);
@@ -83,7 +83,7 @@ test("an attester's key is replaced with orders in flight, as docs/secrets.md sa
 	}
 	await swapsPass();
 
-	// Then the workers, which ask the new attester too, and then the API, which makes orders of the new set.
+	// Then the workers, which also query the new attester, and then the API, which makes orders of the new set.
 	const config = JSON.parse(readFileSync(configFile, "utf8"));
 	change(configFile, { ...changes, attesters: [...config.attesters, { url: fresh.url }] });
 	const second = await startWorkerBeside(environment, { name: "worker-2" });
@@ -98,7 +98,7 @@ test("an attester's key is replaced with orders in flight, as docs/secrets.md sa
 	pins = deployment;
 	await swapsPass();
 
-	// The old attester goes when no swap under way names its set.
+	// The old attester is stopped when no swap in flight has its set in its order.
 	const unended = async () => {
 		const sets: { isCurrent: boolean; unended: number }[] = JSON.parse(await listSets());
 		return sets.filter(({ isCurrent }) => !isCurrent).map((set) => set.unended);
@@ -117,7 +117,7 @@ test("an attester's key is replaced with orders in flight, as docs/secrets.md sa
 	await expectExact(environment, swaps);
 });
 
-/** Swaps again if the pins are no longer those of the service: nothing was signed then. */
+/** Swaps again if the pins are no longer those of the service, since nothing was signed then. */
 async function swapPinned(swap: () => Promise<TimedSwap>): Promise<TimedSwap> {
 	for (const deadline = performance.now() + patience.timeout; ; await sleep(patience.interval)) {
 		try {
@@ -189,7 +189,7 @@ async function listSets(): Promise<string> {
 	);
 }
 
-/** Counts the swaps from EVM chains by the attester set that their orders name. */
+/** Counts the swaps from EVM chains by the attester set in their orders. */
 async function countBySet(): Promise<Record<string, number>> {
 	const database = await connectDatabase(environmentOf().databaseUrl);
 	try {

@@ -13,7 +13,7 @@ import { ownEnvironment } from "../own-environment.ts";
 const heartbeatSeconds = 5;
 const patience = { timeout: 150_000, interval: 250 };
 
-/** Indexes in the mix of swaps, grouped by what they need of attesters. */
+/** Indexes in the mix of swaps, grouped by which attesters they need. */
 const there = [0, 1, 3];
 const back = [4];
 const onOneChain = [2];
@@ -22,8 +22,8 @@ const environmentOf = ownEnvironment({
 	configure: ({ chains, ...config }) => ({
 		...config,
 		heartbeatSeconds,
-		// The refund of a swap in `back` is due later: it is still to be made, with time to spare, when those in `there`
-		// had to be refunded without attesters.
+		// The refund of a swap in `back` is due later. It is still to be made, with time to spare, when those in `there` had
+		// to be refunded without attesters.
 		chains: Object.fromEntries(
 			Object.entries(chains).map(([chainId, chain], i) => [
 				chainId,
@@ -33,7 +33,7 @@ const environmentOf = ownEnvironment({
 	}),
 });
 
-/** All swaps since the environment is up. */
+/** All swaps since the environment started. */
 const ended: EndedPlan[] = [];
 
 test("while too few attesters are heard from, no swap that needs them is accepted or filled; once they are back, all settle", async () => {

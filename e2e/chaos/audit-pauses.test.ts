@@ -16,7 +16,7 @@ const environmentOf = ownEnvironment({
 	configure: (config) => ({ ...config, audit: { ...config.audit, everySeconds: 2, confirmSeconds: 1 } }),
 });
 
-/** Moves tokens by impersonation, as no key can: the service does not see it coming. */
+/** Moves tokens by impersonation, as no key can, so that the service cannot foresee it. */
 async function move(chain: TestChain, { from, to }: { from: Address; to: Address }): Promise<void> {
 	const { testClient, publicClient } = chain;
 	await testClient.impersonateAccount({ address: from });
@@ -73,7 +73,7 @@ test("tokens that leave a vault without the service pause that chain only, swaps
 	await move(destination, { from: thief, to: vault });
 	const reconciled = () => command("reconcile");
 	await expect.poll(reconciled, { ...patience, interval: 2_000 }).toContain("all invariants hold");
-	// A repaired chain stays paused until a person lifts the pause.
+	// A repaired chain stays paused until an operator lifts the pause.
 	expect((await quote(across)).status).toBe(422);
 	const chain = String(destination.chainId);
 	const lifted = await command("pauses", "lift", chain, "--by", "ada", "--reason", "it is back");

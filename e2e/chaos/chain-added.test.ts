@@ -65,7 +65,7 @@ test("a token and a third chain are added while 50 swaps are in flight, and the 
 	});
 	await expect.poll(streams.inFlight, { timeout: patienceMs }).toBe(streamCount);
 
-	// The wrong order: the API knows of both before anyone else does. It lists them and quotes neither.
+	// The wrong order. The API has the new chain and token before any other process, lists them and quotes neither.
 	const files = writeFiles(environment, { after, added });
 	await apis.restart();
 	const entryOf = async () =>
@@ -99,7 +99,7 @@ test("a token and a third chain are added while 50 swaps are in flight, and the 
 	await expect.poll(entryOf, { timeout: patienceMs }).toMatchObject({ live: true });
 	await expect.poll(tokenOf, { timeout: patienceMs }).toMatchObject({ live: true });
 
-	/** Returns what the command prints, also if someone has to wait first. */
+	/** Returns what the command prints, even if it fails because the operator has to wait first. */
 	const runCommand = (args: string[]) =>
 		serverCommand(files.environment.serverEnvironment, args).catch((error: Error) => error.message);
 	const orbs = parseUnits("18", 18);
@@ -119,7 +119,8 @@ test("a token and a third chain are added while 50 swaps are in flight, and the 
 	]);
 	expect(statuses).toEqual(statuses.map(() => "settled"));
 
-	// Removed again while the swaps go on: quoted to nobody first, and taken out once none of its swaps is open.
+	// The chain is removed again while the swaps go on. First it is no longer quoted, and it is taken out once none of its
+	// swaps is open.
 	const remove = () => runCommand(["chain", "remove", String(addedChainId)]);
 	expect(await remove()).toContain("is quoted to nobody any more");
 	await apis.restart();
@@ -127,7 +128,7 @@ test("a token and a third chain are added while 50 swaps are in flight, and the 
 	// It waits for every API to be restarted, and until no order that was quoted before can be opened.
 	await expect.poll(remove, { timeout: 2 * patienceMs, interval: 5_000 }).toMatch(/^removed$/m);
 	await apis.restart();
-	// The engine takes swaps to the worker that started last.
+	// The engine sends swaps to the worker that started last.
 	const successorUrl = await newestWorker(environment.adminUrl);
 	await first.start();
 	await expect.poll(() => newestWorker(environment.adminUrl), { timeout: patienceMs }).not.toBe(successorUrl);
@@ -171,7 +172,7 @@ async function startApis(
 	const secondFile = join(dirname(configFile), `${name}.json`);
 	return {
 		baseUrl: balancer.baseUrl,
-		/** Restarts both, one after the other, with the configuration as it is now. */
+		/** Restarts both, one after the other, with the current configuration. */
 		restart: async () => {
 			const { chains } = JSON.parse(readFileSync(configFile, "utf8"));
 			const own = JSON.parse(readFileSync(secondFile, "utf8"));
@@ -184,7 +185,7 @@ async function startApis(
 	};
 }
 
-/** Swaps between the chains of before, over and over, until told to end. Nothing is tried again. */
+/** Swaps between the earlier chains, over and over, until `end` is called. Nothing is tried again. */
 function startStreams(
 	environment: OwnEnvironment,
 	{ client, pins }: { client: Client; pins: Deployment },
@@ -213,7 +214,8 @@ function startStreams(
 			inFlight += 1;
 			ended.push((await doSwap({ client, pins, account }, intent)).swap.status);
 			inFlight -= 1;
-			// All are in flight at the first restart. Later the processes that start take the machine, and prices must stay fresh.
+			// All are in flight at the first restart. Later the starting processes take the machine's time, and prices must stay
+			// fresh.
 			await sleep(i * 200);
 		}
 		return ended;

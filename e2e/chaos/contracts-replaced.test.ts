@@ -36,7 +36,7 @@ import { assetAddress } from "../wallet/make-order.ts";
 import { sendTransaction } from "../wallet/send-bundle.ts";
 
 const amount = parseUnits("100", 6);
-/** The inventory that stays in the earlier vault for orders that name it. */
+/** The inventory that stays in the earlier vault for orders whose terms contain it. */
 const keptInventory = parseUnits("1000", 6);
 const patience = { timeout: 120_000, interval: 300 };
 
@@ -56,7 +56,7 @@ test("after the contracts of a chain are replaced, orders in flight end in the e
 	const across = (account: PrivateKeyAccount, [from, to] = [origin, destination]) =>
 		swapIntent({ from: { chain: from, token: "USDC", amount }, to: { chain: to, token: "USDC" }, account });
 
-	// At first the later contracts are only deployed: no order names them yet.
+	// At first the later contracts are only deployed, and no order contains them yet.
 	const [known, twice, unsubmitted, quoted, paid, refused, back, unsubmittedBack] = await Promise.all([
 		newCaller(origin, 3n * amount),
 		newCaller(origin, 2n * amount),
@@ -119,7 +119,7 @@ test("after the contracts of a chain are replaced, orders in flight end in the e
 
 	const earlierInventory = await tokenBalance(origin, usdcOf(origin), old.vault);
 
-	// Everyone who must know the later contracts when the first order names them comes before the API.
+	// All processes that need the later contracts when the first order contains them are restarted before the API.
 	await Promise.all([worker.stop(), audit.stop()]);
 	const folder = dirname(environment.serverEnvironment.GEOSWAP_CONFIG ?? "");
 	writeFileSync(join(folder, "deployment.json"), formatDeployment(after));
@@ -157,7 +157,8 @@ test("after the contracts of a chain are replaced, orders in flight end in the e
 	expect(await codeOf(origin, unsubmitted.account)).toBeUndefined();
 	expect(await tokenBalance(origin, usdcOf(origin), known.account.address)).toBe(2n * amount);
 
-	// A wallet with an earlier delegate needs a new delegation. The SDK signs one only if the pins name the new delegate.
+	// A wallet with an earlier delegate needs a new delegation. The SDK signs one only if the pins contain the new
+	// delegate.
 	const { address: walletAddress } = known.account;
 	const accountNonce = await origin.publicClient.getTransactionCount({ address: walletAddress });
 	expect(await getDelegation(client, { chainId: origin.chainId, walletAddress })).toMatchObject({
@@ -216,7 +217,7 @@ test("after the contracts of a chain are replaced, orders in flight end in the e
 	expect(await tokenBalance(origin, usdcOf(origin), refused.account.address)).toBe(amount);
 	const delivered = async ({ account }: { account: PrivateKeyAccount }) =>
 		tokenBalance(origin, usdcOf(origin), account.address);
-	// Each vault got the inputs of the orders that name it, and paid the output of one.
+	// Each vault got the inputs of the orders that contain it, and paid the output of one.
 	const [backPaid, laterPaid] = [await delivered(back), await delivered(unsubmittedBack)];
 	expect(await tokenBalance(origin, usdcOf(origin), old.vault)).toBe(
 		earlierInventory - moved + 3n * amount - backPaid,
@@ -229,7 +230,7 @@ test("after the contracts of a chain are replaced, orders in flight end in the e
 	await expectBooksAgree(expect, environment);
 });
 
-/** Deploys the same code at other addresses, as a later version would be, with the members that the roles have now. */
+/** Deploys the same code at other addresses, as a later version would be, with the current members of the roles. */
 async function deployLater({ origin, keys }: OwnEnvironment): Promise<ChainDeployment> {
 	const { contracts, attesterSet, deployedAtBlock: _, ...chain } = origin.deployment;
 	const account = privateKeyToAccount(keys.deployer);

@@ -21,13 +21,13 @@ import { ownEnvironment } from "../own-environment.ts";
 import { killInTurn } from "../trouble/kill-in-turn.ts";
 import { type MoodyLink, startMoodyLink } from "../trouble/moody-link.ts";
 
-/** At landing the pauses between attempts are shorter, and so is the time for which the receiver is gone. */
+/** Outside a full run, the pauses between attempts are shorter, and so is the time for which the receiver is gone. */
 const { goneMs, webhookPauseSeconds, pauseMs } = process.env.GEOSWAP_FULL
 	? { goneMs: 3_600_000, webhookPauseSeconds: { first: 5, longest: 300 }, pauseMs: 30_000 }
 	: { goneMs: 20_000, webhookPauseSeconds: { first: 0.1, longest: 5 }, pauseMs: 0 };
 const receiverKills = 4;
 const cutAfterMs = 1_000;
-/** The longest pause with its jitter, and the time that what waits takes then. */
+/** The longest pause with its jitter, and the time to deliver what waits after that. */
 const caughtUpWithinMs = webhookPauseSeconds.longest * 1_200 + 120_000;
 
 const environmentOf = ownEnvironment({
@@ -52,13 +52,13 @@ test("a receiver that is killed and gone for long, and a stream that is cut ever
 			await sleep(pauseMs);
 		}
 	});
-	// A stream of swaps that broke fails the test, and no rejection is unhandled before.
+	// A broken stream of swaps fails the test later. Until then its rejection must not be unhandled.
 	const allSwapped = Promise.all(swapping);
 	allSwapped.catch(() => {});
 	await killInTurn([receiver.process], { times: receiverKills, isDue: () => true });
 	receiver.process.kill("SIGKILL");
 	await receiver.process.exited();
-	// The worker publishes events and delivers webhooks, and the API serves the stream: both die too.
+	// The worker publishes events and delivers webhooks, and the API serves the stream, so both die too.
 	const { worker, api } = environment.stack.processes;
 	await killInTurn([worker, api], { times: 1, isDue: () => true });
 	await sleep(goneMs);

@@ -21,7 +21,7 @@ const seed = Number(process.env.GEOSWAP_SEED);
 const providersPerChain = 4;
 const agreeAboveUsd = 50;
 const pollMs = 250;
-/** Time until the last deadline of a swap that nobody could work on has passed, and its outcome is final. */
+/** Time until the last deadline of a swap that no process could work on has passed, and its outcome is final. */
 const decidedWithinMs = 240_000;
 
 const providers: FaultyProvider[][] = [];
@@ -160,7 +160,7 @@ async function blocksWithEvents(database: DatabaseConnection, chainId: number): 
 	return new Set(rows.map(({ number }) => Number(number)));
 }
 
-/** Expects that two providers had told the truth about each large deposit before its output was signed. */
+/** Expects that two providers had truthfully returned each large deposit before its output was signed. */
 async function expectTwoAgreed(database: DatabaseConnection, swaps: readonly Done[]): Promise<void> {
 	const rows = await database.query<{ orderId: string; seenAt: Date; isBefore: boolean }>(
 		`select '0x' || encode(order_id, 'hex') as "orderId", seen_at as "seenAt", seen_at < (select min(created_at) from lane_transactions t, jsonb_array_elements(t.jobs) j

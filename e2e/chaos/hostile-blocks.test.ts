@@ -40,7 +40,7 @@ const dustTransactions = isFull ? 5 : 1;
 const patience = { timeout: 60_000, interval: 100 };
 const decidedWithinMs = 240_000;
 
-/** All swaps of this file: at its end, every delivery on the chains must be one of theirs. */
+/** All swaps of this file. At its end, every delivery on the chains must be one of theirs. */
 const swaps: EndedPlan[] = [];
 const providers: CappingProvider[] = [];
 const environmentOf = ownEnvironment({
@@ -166,7 +166,7 @@ test("while no node returns the logs of a block, its chain takes no new swaps, a
 	expect(swaps.at(-1)?.swap).toMatchObject({ status: "settled" });
 });
 
-// The caps themselves are tested at landing with a follower alone, in `follow/evm/hostile-blocks.test.ts`.
+// In other runs the caps are tested with a follower alone, in `follow/evm/hostile-blocks.test.ts`.
 test.runIf(isFull)(
 	"with every tenth block full of logs, and providers that refuse what is too large, all swaps settle and each input is released once",
 	async () => {
@@ -207,7 +207,7 @@ test.runIf(isFull)(
 		await expectExact(environment, swaps);
 		const states = await Promise.all(swaps.map(({ from, swap }) => escrowState(from.chain, swap.orderId)));
 		expect(new Set(states)).toEqual(new Set(["Released"]));
-		// The test has no force unless the hostile blocks had transactions of ours, and were refused.
+		// The test proves nothing unless the hostile blocks had transactions of the service, and were refused.
 		expect(blocks.filter(({ isShared }) => isShared).length).toBeGreaterThan(0);
 		const isExceeded = ({ maxLogs = 1_000, maxBytes = 1_000_000 }: Caps) =>
 			maxLogs < 1_000 || maxBytes < 1_000_000;
@@ -238,7 +238,7 @@ async function swapAll(environment: Environment, count: number): Promise<EndedPl
 	return (await Promise.all(streams)).flat();
 }
 
-/** Expects the followers to reach the block that is newest now. */
+/** Expects the followers to reach the currently newest block. */
 async function expectFollowed({ origin, destination, databaseUrl }: Environment): Promise<void> {
 	const database = await connectDatabase(databaseUrl);
 	try {
@@ -298,7 +298,7 @@ function relayersOf({ keys }: Environment): Address[] {
 	return keys.relayers.slice(0, 2).map((key) => privateKeyToAddress(key));
 }
 
-/** Reads the order that a wallet opened from the event. */
+/** Reads a wallet's order from the event of its opening. */
 async function readOrder(chain: TestChain, wallet: Address): Promise<Order> {
 	const { escrow } = chain.deployment.contracts;
 	const [opened] = await chain.publicClient.getContractEvents({

@@ -25,7 +25,7 @@ import { startSignerHost } from "../image/start-signer-host.ts";
 import { useContainerSettings } from "../image/use-container-settings.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 
-// Builds the images and starts them as docs/install.md says. Needs root and Debian's podman, and takes half an hour.
+// Builds the images and starts them by docs/install.md. Needs root and Debian's podman, and takes half an hour.
 
 const firstTryWithinMs = 600_000;
 const upgradeWithinMs = 900_000;

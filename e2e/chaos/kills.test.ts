@@ -15,7 +15,10 @@ const { swapCount, killsEach, streamCount } = process.env.GEOSWAP_FULL
 	? { swapCount: 600, killsEach: 20, streamCount: 20 }
 	: { swapCount: 30, killsEach: 2, streamCount: 15 };
 
-/** Time for a swap that nobody could work on: until its last deadline is final, with some time to report it. */
+/**
+ * Time for a swap that no process could work on, which is until its last deadline is final, with some time to report
+ * it.
+ */
 const decidedWithinMs = 240_000;
 
 const environmentOf = ownEnvironment();
@@ -28,7 +31,7 @@ test("repeated kill -9 of API, worker, engine and attesters loses no swap on any
 
 	let planned = 0;
 	let isKilling = true;
-	// The kills are spread over all swaps, so that the last ones meet them too.
+	// The kills are spread over all swaps, so that they also affect the last ones.
 	const kills = { times: killsEach, isDue: (round: number) => planned >= (swapCount * round) / killsEach };
 	const killing = Promise.all([
 		killInTurn([worker, restate, api], kills),
@@ -42,7 +45,7 @@ test("repeated kill -9 of API, worker, engine and attesters loses no swap on any
 		while (isKilling || planned < swapCount) {
 			const plan = await planMixedSwap(environment, planned++);
 			const swapping = newWalletSwapsThrough(environment, client, plan);
-			// Nobody awaits the swaps of a stream that broke.
+			// The swaps of a stream that broke are never awaited.
 			swapping.catch(() => {
 				planned = swapCount;
 			});

@@ -15,7 +15,7 @@ import { sendTransaction, signDelegation } from "../wallet/send-bundle.ts";
 const patience = { timeout: 30_000, interval: 50 };
 
 const environmentOf = ownEnvironment({
-	// The shortest time with which an op can still be submitted: nobody can say that it failed before it expires.
+	// The shortest time with which an op can still be submitted, because until it expires its failure is not certain.
 	configure: ({ chains, ...config }) => ({
 		...config,
 		chains: Object.fromEntries(

@@ -22,7 +22,7 @@ import { sendTransaction } from "../wallet/send-bundle.ts";
 /** Time for a delivery to be final, attested and paid out of escrow, on a busy machine. */
 const decidedWithinMs = 60_000;
 
-/** More swaps than a ladder pays for at once. */
+/** More swaps than a ladder pays for together. */
 const crowd = process.env.GEOSWAP_FULL ? 50 : 24;
 
 const usdc = (text: string) => parseUnits(text, 6);
@@ -36,7 +36,7 @@ beforeAll(() => {
 	client = environment.client;
 });
 
-/** Prices, inventory and the token itself are shared: each of these tests changes a different one. */
+/** Prices, inventory and the token itself are shared, so each of these tests changes a different one. */
 describe("changes during a swap", () => {
 	test.concurrent("if price or inventory changes before delivery, a swap settles within its minimum or the wallet gets its whole input back [D-quote-response-5, D-status-20]", async ({
 		expect,

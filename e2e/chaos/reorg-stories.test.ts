@@ -34,7 +34,8 @@ const environmentOf = ownEnvironment(
 					{ upToUsd: 320, blocks: 15 },
 				],
 			},
-			// A deposit on this chain never has enough time left: making it again after a reorg could take all of its time.
+			// A deposit on this chain never has enough time left, because making it again after a reorg could take all of its
+			// time.
 			{ openSeconds: 61, finalitySeconds: 65, fillSeconds: 140, refundSeconds: 150 },
 		],
 	}),
@@ -72,7 +73,7 @@ test("a deposit is filled at the depth for its value, and only once final if it 
 		sign({ ...back, amount: "50" }),
 	]);
 	const all = [small, middle, large, largest, late, ...crowd];
-	// The cap has room for the first swaps, whichever others come.
+	// The cap has room for the first swaps, regardless of which others come.
 	await Promise.all([small, middle, large, largest, late].map(submit));
 	await expect.poll(() => fills.seen.has(idOf(large)), patience).toBe(true);
 	await Promise.all(crowd.map(submit));

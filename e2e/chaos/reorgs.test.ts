@@ -25,7 +25,7 @@ const calmMs = 45_000;
 const seed = Number(process.env.GEOSWAP_SEED);
 const unfinalCapUsd = 2_000;
 
-/** Time until the last deadline of a swap that nobody worked on has passed, and its outcome is final. */
+/** Time until the last deadline of a swap that no process worked on has passed, and its outcome is final. */
 const decidedWithinMs = 420_000;
 
 /** With this block time a block is final after half a minute. */
@@ -83,7 +83,7 @@ test("repeated reorgs of both chains within finality cost no wallet anything, an
 
 	await allEnded(database);
 	const maxUnfinal = await watch.stop();
-	// A delivery that was dropped and made again is another transaction, which the status then names.
+	// A delivery that was dropped and made again is another transaction, which is then in the status.
 	const swaps = await Promise.all(
 		first.map(async (plan) => ({
 			...plan,
@@ -115,7 +115,7 @@ test("repeated reorgs of both chains within finality cost no wallet anything, an
 	await expectBooksExact(environment, { withinMs: decidedWithinMs });
 });
 
-/** Creates funded wallets for all swaps; every ninth recipient refuses payment, so that its input goes back. */
+/** Creates funded wallets for all swaps. Every ninth recipient refuses payment, so that its input goes back. */
 async function planAll(environment: Environment): Promise<FundedPlan[]> {
 	const { origin, destination } = environment;
 	const plans = Array.from({ length: swapCount }, (_, n): FundedPlan => {
@@ -160,7 +160,7 @@ async function allEnded(database: Awaited<ReturnType<typeof connectDatabase>>): 
 
 /**
  * Expects each wallet to have its input, or each recipient its output, exactly once. Returns the orders that were
- * delivered although the service lost their input in the end: their wallets have both.
+ * delivered although the service lost their input in the end, so that the caller has both.
  */
 async function expectNoUserLoss(
 	{ origin, destination }: Environment,
@@ -206,7 +206,7 @@ async function expectNoUserLoss(
 	expect(outcomes.map(({ orderId, status, actual }) => ({ orderId, status, ...actual }))).toEqual(
 		outcomes.map(({ orderId, status, expected }) => ({ orderId, status, ...expected })),
 	);
-	// Nothing was delivered to anybody else.
+	// Nothing was delivered to any other recipient.
 	expect(events.filter(({ name }) => name === "Filled")).toHaveLength(
 		swaps.filter(({ swap }) => swap.status === "settled").length,
 	);

@@ -24,7 +24,7 @@ const decidedWithinMs = 300_000;
 const environmentOf = ownEnvironment();
 let client: Client;
 let submitter: ReturnType<typeof createSubmitter>;
-/** All swaps ever made here: nothing else may have been delivered. */
+/** All swaps ever made here. Nothing else may have been delivered. */
 const ended: EndedAnyPlan[] = [];
 
 beforeAll(async () => {

@@ -12,7 +12,10 @@ import { childrenOf } from "../leak/find-key-material.ts";
 import { ownEnvironment } from "../own-environment.ts";
 
 const swapCount = Number(process.env.GEOSWAP_SIGNER_SWAPS ?? 200);
-/** Time for a swap that nobody could work on: until its last deadline is final, with some time to report it. */
+/**
+ * Time for a swap that no process could work on, which is until its last deadline is final, with some time to report
+ * it.
+ */
 const decidedWithinMs = 240_000;
 
 const folder = mkdtempSync(join(tmpdir(), "geoswap-signers-"));

@@ -65,7 +65,8 @@ describe("a token account that the service creates for a recipient", () => {
 			expect(await hasTokenAccount(solana, token, recipient.address)).toBe(false);
 			const gained = (await holding(solana, "USDC", hoard.address)) - 1n;
 			expect(gained).toBe(paid.delivered);
-			// We created each account, and its rent came out of it when it was closed. The fees of closing are not counted.
+			// The service created each account, and its rent went to the recipient when it was closed. The fees of closing are
+			// not counted.
 			const fees = closingFee * BigInt(paid.count);
 			expect((await holding(solana, "SOL", hoard.address)) - lamportsPerSol + fees).toBe(paid.rent);
 			expect(paid.rent).toBe(tokenAccountRentLamports * BigInt(paid.count));
@@ -84,7 +85,7 @@ describe("a token account that the service creates for a recipient", () => {
 			for (;;) {
 				const isOpen = await hasTokenAccount(solana, token, recipient.address);
 				if (!isOpen && !isSwapping) return;
-				// The recipient may be paid again meanwhile: then the account is closed the next time.
+				// The recipient may be paid again meanwhile, in which case the account is closed the next time.
 				if (isOpen) await tryToCloseTokenAccount(solana, { owner: recipient, token, to: hoard });
 				await sleep(100);
 			}
@@ -93,7 +94,7 @@ describe("a token account that the service creates for a recipient", () => {
 			isSwapping = false;
 		});
 		await closing;
-		// If the recipient closes it under every payout, it gets nothing, and the wallet gets its input back.
+		// If the recipient closes the account before every payout, it gets nothing, and the wallet gets its input back.
 		const paid = await paidTo(recipient.address);
 		const gained = (await holding(solana, "USDC", hoard.address)) - 1n;
 		expect(gained).toBe(paid.delivered);
@@ -131,7 +132,7 @@ async function swapTo(client: Client, recipient: SolanaAddress): Promise<EndedSw
 
 /**
  * Returns a recipient's payouts, what it would have been paid with an existing account, and the rent of the accounts
- * that we created.
+ * that the service created.
  */
 async function paidTo(
 	recipient: SolanaAddress,

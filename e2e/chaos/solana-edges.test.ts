@@ -39,7 +39,7 @@ const slotsOfDeath = 200;
 /** Time limit of a test's waits, on a busy machine. */
 const withinMs = 60_000;
 const poll = { timeout: withinMs, interval: 100 };
-/** An account costs about a third of a dollar: two of them exceed this. */
+/** An account costs about a third of a dollar, so two of them exceed this. */
 const gasBudgetUsd = 0.6;
 
 const environmentOf = ownEnvironment({
@@ -121,7 +121,7 @@ test("while nothing becomes final on Solana, nothing is released or refunded for
 		started(client, { from: solana, to: destination, output: "ETH", recipient: refuser }),
 		startedUnpayable(client),
 	]);
-	// A delivered swap is settled: no minimum of finality was promised for that.
+	// A delivered swap is settled, because no minimum of finality was promised for that.
 	for (const { swapId } of [toSolana, fromSolana, onSolana]) {
 		expect(await waitForSwap(client, swapId)).toMatchObject({ status: "settled" });
 	}
@@ -141,7 +141,7 @@ test("while nothing becomes final on Solana, nothing is released or refunded for
 	await waitsFor(fromSolana, "released");
 	await waitsFor(unpayable, "voided");
 	await waitsFor(late, "opening");
-	// The service must have seen slots after the warp before the swaps are checked.
+	// The service must have read slots after the warp before the swaps are checked.
 	const warped = Number(await solana.rpc.getSlot({ commitment: "confirmed" }).send());
 	await expect.poll(headOf, poll).toBeGreaterThan(warped + 10);
 	for (const [swap, stage] of [
@@ -237,7 +237,9 @@ test("after all these swaps nothing is reserved or in escrow, and the books matc
 	await expectBooksExact(environment, { withinMs });
 });
 
-/** Waits until all attesters have reported the newest final slot: slots that a test passes at once are news to them. */
+/**
+ * Waits until all attesters have reported the newest final slot, since they may not have read the slots just passed.
+ */
 async function untilAttestersSee(expect: ExpectStatic): Promise<void> {
 	const slot = Number(await environment.solana.rpc.getSlot({ commitment: "finalized" }).send());
 	const seen = async () => {

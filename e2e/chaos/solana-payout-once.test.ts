@@ -52,7 +52,7 @@ test("if two signed payouts of one order are sent at once, only one lands, and t
 	await solana.admin.setFaults({});
 
 	// The first rival comes after the service's own payout, the second before it. The winner's fee is paid by a fee payer
-	// of the service, as usual; the service knows nothing of a rival that fails, nor of its fee.
+	// of the service, as usual. A rival that fails is not in the books, nor is its fee.
 	const bids = [
 		{ feePayer: await solana.newWallet({ lamports: 1_000_000_000n }), computePrice: 0n },
 		{ feePayer: await ownFeePayer(), computePrice: 1_000_000n },
@@ -95,7 +95,7 @@ const untold = ["sendTransaction", "getSignatureStatuses"];
 type Kill = {
 	when: string;
 	faults: SolanaFaults;
-	/** Indexes in the mix: a swap to Solana, whose payout is looked for, and one from it. */
+	/** Indexes in the mix, which are a swap to Solana, whose payout is awaited, and one from it. */
 	plans: number[];
 	isReached: (payout: JournalledTransaction) => Promise<boolean>;
 };
@@ -127,7 +127,7 @@ const kills: Kill[] = [
 	},
 ];
 
-// At landing only the first and the worst run; the simulator kills at every step.
+// Outside a full run only the first and the worst run, since the simulator kills at every step.
 const landingKills = kills.filter(({ when }) => /between sign and send|answers lost/.test(when));
 const toShow = isFull ? Array.from({ length: 10 }, () => kills).flat() : landingKills;
 
@@ -153,7 +153,7 @@ test.for(toShow)(
 		await worker.start();
 		const swaps = await Promise.all(swapping);
 		ended.push(...swaps);
-		// A swap that had no time to deposit keeps its tokens: see below.
+		// A swap that had no time to deposit keeps its tokens, which is checked below.
 		expect(swaps[0]).toMatchObject({ swap: { status: "settled" } });
 		expect(countStatuses(swaps).refunded).toBe(0);
 	},

@@ -11,7 +11,7 @@ import { ownEnvironment } from "../own-environment.ts";
 import { seededRandom } from "../trouble/seeded-random.ts";
 
 const swapCount = Number(process.env.GEOSWAP_STORM_SWAPS ?? 500);
-/** Time until the last deadline of a swap that nobody worked on has passed, and its outcome is final. */
+/** Time until the last deadline of a swap that no process worked on has passed, and its outcome is final. */
 const decidedWithinMs = 420_000;
 /** Time to close the accounts of all orders, 16 at a time. */
 const sweptWithinMs = 600_000;

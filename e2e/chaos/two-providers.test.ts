@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([second.evm?.stop(), second.solana?.stop()]));
 
-/** Adds a second provider in front of the first provider's node: its answers are up to the test. */
+/** Adds a second provider in front of the first provider's node. The test controls its answers. */
 function withSecond(chain: Record<string, unknown>, node: LyingNode | undefined): Record<string, unknown> {
 	if (!node) throw new Error("the second provider runs before the service");
 	const [first] = chain.nodes as [{ url: string }];
@@ -47,7 +47,7 @@ test("a large deposit that only one provider sees is not delivered until both se
 	const { origin, destination, solana, client, databaseUrl, metricsUrls } = environment;
 	const pins = environment.deployment;
 	const database = await connectDatabase(databaseUrl);
-	// Both second providers deny that there is a deposit. Everything else they say is true.
+	// Both second providers deny that there is a deposit. All their other answers are true.
 	Object.assign(second.evm ?? {}, {
 		liar: ({ method }: { method: string }) => (method === "eth_getLogs" ? { result: [] } : undefined),
 	});
@@ -73,10 +73,7 @@ test("a large deposit that only one provider sees is not delivered until both se
 		const caller = { client, pins, account };
 		return (await submitSignedSolana(caller, await signSolanaSwap(caller, intent))).swapId;
 	}
-	/**
-	 * Counts the answers that did not confirm the first provider. On Solana, a missing transaction can mean that it is
-	 * late.
-	 */
+	/** Counts the answers that did not confirm the first provider. On Solana, a missing transaction may just be late. */
 	async function doubts(chainId: number): Promise<number> {
 		const metrics = parseMetrics(await (await fetch(metricsUrls.worker)).text());
 		const { samples = [] } = metrics.get("geoswap_second_provider_answers_total") ?? {};

@@ -15,7 +15,7 @@ const swapsEach = 100;
 const streamCount = 20;
 
 const decidedWithinMs = 120_000;
-/** Time for which work may be due while a new version takes over from one that was told to stop. */
+/** Time for which work may be due while a new version takes over from one that received SIGTERM. */
 const upgradeStallMs = 2_000;
 /** The same if the newest worker is killed while another one runs. */
 const killStallMs = 4_000;
@@ -60,8 +60,8 @@ test("when a new worker takes over under load, and is then killed beside another
 	await swapsPass();
 	const thirdAddress = await newestWorker(adminUrl);
 	const killing = await watchStalls(databaseUrl);
-	// The worker dies in the middle of its handlers and never returns. The engine retries them there until another worker
-	// starts.
+	// The worker dies in the middle of its handlers and never returns. The engine retries them at its address until
+	// another worker starts.
 	third.kill("SIGKILL");
 	await swapsPass();
 	const killStalls = await killing();

@@ -33,8 +33,9 @@ import { attest } from "../wallet/attest.ts";
 import { assetAddress, makeOrder } from "../wallet/make-order.ts";
 import { signReceipt } from "../wallet/sign-receipt.ts";
 
-// One block has more foreign logs than any node returns at once, and floods of our own escrow's events. The deposit of a
-// swap and a stranger's dust are in it too. Later, someone refunds a second order in a transaction full of logs.
+// One block has more foreign logs than any node returns in one response, and floods of the service's own escrow's
+// events. The deposit of a swap and a stranger's dust are in it too. Later, a third party refunds a second order in a
+// transaction full of logs.
 
 const key = privateKeyToAccount(generatePrivateKey());
 const wallet = privateKeyToAccount(generatePrivateKey());
@@ -183,7 +184,7 @@ function openOf(order: Order): Hex {
 	return encodeFunctionData({ abi: geoEscrowAbi, functionName: "open", args: [orderTerms(order)] });
 }
 
-/** Returns a call that refunds orders which were never opened: the escrow emits one event for each. */
+/** Returns a call that refunds orders which were never opened. The escrow emits one event for each. */
 async function skips(count: number): Promise<Hex> {
 	const order = await make();
 	const orders = Array.from({ length: count }, (_, i) => ({ ...order, minOutput: BigInt(i + 1) }));

@@ -105,7 +105,7 @@ test("a same-chain order is delivered and released by one transaction", async ()
 	).toBe(released);
 });
 
-/** Opens an order by a new wallet's first op: from USDC to USDC on the other chain, or to USDT on the same. */
+/** Opens an order by a new wallet's first op, from USDC to USDC on the other chain, or to USDT on the same. */
 async function openOrder(destination: TestChain = chains.destination): Promise<Order> {
 	const { origin } = chains;
 	const wallet = await fundedWallet(origin, relayer);

@@ -77,7 +77,7 @@ test("however a signed receipt is changed, it verifies if and only if a second r
 		fc.constantFrom(...history.hashes),
 		fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => bytesToHex(bytes)),
 	);
-	/** A transaction of the same kind as the true one: its own, or that of another order; or any transaction. */
+	/** A transaction of the same kind as the true one, which is its own or another order's, or any transaction. */
 	const hashOf = (find: (truth: Truth) => Hash | undefined) => {
 		const others = fc.constantFrom(...truths.flatMap((truth) => find(truth) ?? []));
 		return fc.oneof(
@@ -127,7 +127,9 @@ test("however a signed receipt is changed, it verifies if and only if a second r
 	expect(Math.min(counts.verified, counts.refused)).toBeGreaterThan(cases / 20);
 });
 
-/** Returns what an honest operator says, or undefined if the swap has not ended, or the operator has no honest end. */
+/**
+ * Returns the receipt of an honest operator, or undefined if the swap has not ended, or the operator has no honest end.
+ */
 function honestClaim({
 	escrow,
 	vault,

@@ -220,7 +220,7 @@ test(
 
 		const account = await tokenAccountOf({ owner: wallet.address, token });
 		await act(getCloseAccountInstruction({ account, destination: feePayer.address, owner: wallet }));
-		// Lamports at its address make no account: it is created all the same.
+		// Lamports at its address make no account, so it is still created.
 		await solana.admin.airdrop({ address: account, lamports: 890_880n });
 		const payer = await newWallet();
 		await solana.admin.airdrop({ address: payer.wallet.address, lamports: 10_000_000n });

@@ -26,7 +26,7 @@ import { mintUsdc } from "../wallet/test-wallet.ts";
 /** Each step starts the program, several times per test. */
 const timeout = 300_000;
 
-// Two chains and no process of the service: the commands of docs/rescue.md, as the page writes them.
+// Two chains and no process of the service. The commands are those of docs/rescue.md, as the page writes them.
 
 const page = readFileSync(new URL("../../docs/rescue.md", import.meta.url), "utf8");
 const commands = [...page.matchAll(/```sh\n(.*?)\n```/gs)].map(([, text = ""]) => text);
@@ -86,7 +86,7 @@ test("with no service at all, an input in escrow is found, waits for its time, a
 		answer: { found: [{ ...found, transaction: { to: origin.deployment.contracts.escrow } }] },
 	});
 	expect(await tokenBalance(origin, usdc, wallet.address)).toBe(0n);
-	// The wallet has no ether, and says so; a second wallet pays.
+	// The wallet has no ether, which the command reports. A second wallet pays.
 	expect(await run(sendCommand)).toMatchObject({
 		exit: 3,
 		answer: { error: { code: "RESCUE_NOT_SENT", next: "fund_wallet" } },

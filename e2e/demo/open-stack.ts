@@ -23,8 +23,8 @@ export function readOptions<Options extends ParseArgsOptionsConfig>(help: string
 }
 
 /**
- * Returns the stack that the options name, and its folder. Exits if help is asked for, or if no such stack runs within the
- * seconds of `wait`.
+ * Returns the stack that the options select, and its folder. Exits after printing the help for `--help`, or if no such
+ * stack runs within the seconds of `wait`.
  */
 export async function openStack(
 	help: string,

@@ -35,7 +35,7 @@ const variables: Record<string, string> = {
 	GEOSWAP_API_KEY: stack.apiKey,
 	GEOSWAP_DEPLOYMENT: resolve(dataDir, "deployment.json"),
 	GEOSWAP_EVM_KEY: evmKey,
-	// The folder is the devnet's own, so that a person's files for other services stay untouched.
+	// The folder is the devnet's own, so that the user's files for other services stay untouched.
 	GEOSWAP_HOME: resolve(dataDir, "agent"),
 };
 const { solana } = stack.deployment;

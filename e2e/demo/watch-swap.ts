@@ -13,7 +13,7 @@ export async function watchSwap(
 		told.add(what);
 	};
 	for (;;) {
-		// The call is held for a second at most, while an agent would hold it for fifteen: here someone watches.
+		// The call is held for at most a second, while an agent would hold it for fifteen, because a user watches here.
 		const swap = await getStatus(client, swapId, { waitSeconds: 1 });
 		if (swap.originTxHash) tellOnce(`input in escrow: ${swap.originTxHash} on ${origin}`);
 		if (swap.deliveryTxHash) tellOnce(`output sent: ${swap.deliveryTxHash} on ${destination}`);

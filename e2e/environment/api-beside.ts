@@ -13,7 +13,7 @@ type ConfigText = {
 };
 
 /**
- * Returns another API process of an environment, not started yet: with the same secrets and configuration, except for
+ * Returns another API process of an environment, not started yet. It has the same secrets and configuration, except for
  * the changes of `configure`, and its own port.
  */
 export function apiBeside(
@@ -33,7 +33,7 @@ export function apiBeside(
 	const configFile = serverEnvironment.GEOSWAP_CONFIG ?? "";
 	const { api, ...config } = JSON.parse(readFileSync(configFile, "utf8"));
 	const { metrics: _, ...ownApi } = { ...api, port };
-	// The file is in the same folder as the other, whose deployment file it names.
+	// The file is in the same folder as the other, because it refers to the same deployment file.
 	const ownFile = join(dirname(configFile), `${name}.json`);
 	const ownConfig = { ...config, api: ownApi };
 	configure(ownConfig);

@@ -26,7 +26,7 @@ export async function backUp(environment: OwnEnvironment): Promise<Backup> {
 	return backup;
 }
 
-/** Kills everything at once, as if the machine were lost. */
+/** Kills all processes together, as if the machine were lost. */
 export async function stopAll({ stack }: OwnEnvironment): Promise<void> {
 	const { api, worker, audit, restate, attesters } = stack.processes;
 	await Promise.all(

@@ -42,8 +42,8 @@ async function askFrom(localAddress: string, headers: Record<string, string> = {
 test("the balancer refuses a flood without keys with the error of the service, and lets a caller with a key through", async () => {
 	const source = "127.0.8.1";
 	let refusal: Awaited<ReturnType<typeof askFrom>> | undefined;
-	// On a busy machine it takes a while until that many come within ten seconds, and a health check of the API may fail
-	// meanwhile.
+	// On a busy machine it takes a while until that many requests come within ten seconds, and a health check of the API
+	// may fail meanwhile.
 	const deadline = performance.now() + 50_000;
 	while (!refusal && performance.now() < deadline) {
 		const answers = await Promise.all(Array.from({ length: 100 }, () => askFrom(source)));

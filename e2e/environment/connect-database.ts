@@ -8,7 +8,7 @@ export type DatabaseConnection = {
 
 export async function connectDatabase(databaseUrl: string): Promise<DatabaseConnection> {
 	const client = new pg.Client({ connectionString: databaseUrl, query_timeout: 30_000 });
-	// A query that is under way fails by itself; without a listener an idle connection that breaks would end the process.
+	// A query in flight fails by itself. Without a listener, an idle connection that breaks would end the process.
 	client.on("error", () => {});
 	await client.connect();
 	return {

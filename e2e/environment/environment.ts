@@ -50,18 +50,18 @@ export type EnvironmentAddress = {
 	serverEnvironment: Record<string, string>;
 };
 
-/** The whole service on its own chains, as its users see it. */
+/** The whole service on its own chains, from its users' point of view. */
 export type Environment = Omit<EnvironmentAddress, "solana"> & {
 	origin: TestChain;
 	destination: TestChain;
 	solana: SolanaTestChain & Pick<EnvironmentAddress["solana"], "heldAtStart">;
-	/** A client with the key that everyone shares. */
+	/** A client with the key that all tests share. */
 	client: Client;
 	/** Creates a client of a new account. */
 	newClient: () => Promise<Client>;
 	/** Creates a key of a new account. */
 	newKey: () => Promise<string>;
-	/** Creates a wallet with this holding, and not one wei unless asked for. */
+	/** Creates a wallet with this holding, and not one wei unless requested. */
 	newWallet: (holding: {
 		chain: TestChain;
 		token: string;
@@ -80,7 +80,7 @@ export type OwnEnvironment = Environment & {
 	stop: (options?: { keepFiles?: boolean }) => Promise<void>;
 };
 
-/** Starts an environment of the caller's own. */
+/** Starts an environment for the caller alone. */
 export async function startEnvironment({
 	rhythm = {},
 	countCalls = false,
@@ -128,7 +128,7 @@ export async function startEnvironment({
 			const counters = await Promise.all(urls.map((url) => startRpcCounter(url)));
 			// The URL contains a key, as a provider's does. The nodes themselves take none.
 			const keyed = counters.map(({ url }) => `${url}/${randomBytes(24).toString("base64url")}`);
-			// Both URLs lead to the same node: one is the node's own or its provider's, the other is a counter's before it.
+			// Both URLs lead to the same node. One is the node's own or its provider's, the other is a counter's before it.
 			const urlsOf = (i: number) => {
 				const [url = "", counter = ""] = [urls[i], keyed[i]];
 				return countCalls ? { rpcUrl: counter, secondRpcUrl: url } : { rpcUrl: url, secondRpcUrl: counter };

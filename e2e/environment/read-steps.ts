@@ -1,6 +1,6 @@
 /**
- * Returns the commands in the fenced blocks of a page's sections with these titles, and the text of the sections. Without
- * titles, the sections are those in which an alert's page says what to do.
+ * Returns the commands in the fenced blocks of a page's sections with these titles, and the text of the sections.
+ * Without titles, the sections are those with the instructions of an alert's page.
  */
 export function readSteps(
 	page: string,

@@ -38,7 +38,7 @@ const attesterNames = ["attester-0", "attester-1", "attester-2"];
 
 /**
  * Prepares a remote signer for a stack, with mutual TLS and a policy that pays nothing that no deposit proves. The
- * stack starts it. Each client has a certificate and keys of its own.
+ * stack starts it. Each client has its own certificate and keys.
  */
 export async function prepareRemoteSigning({
 	folder,

@@ -13,7 +13,7 @@ export async function startWorkerBeside(
 	const port = await freePort();
 	const configFile = serverEnvironment.GEOSWAP_CONFIG ?? "";
 	const config = JSON.parse(readFileSync(configFile, "utf8"));
-	// The file is in the same folder as the other, whose deployment file it names.
+	// The file is in the same folder as the other, because it refers to the same deployment file.
 	const ownFile = join(dirname(configFile), `${name}.json`);
 	writeFileSync(ownFile, JSON.stringify({ ...config, worker: { port } }));
 	const worker = serviceProcess({
@@ -30,7 +30,7 @@ export async function startWorkerBeside(
 
 type Deployment = { id: string; uri: string };
 
-/** Returns the addresses of all workers that the engine knows. */
+/** Returns the addresses of all workers that are registered with the engine. */
 export async function knownWorkers(adminUrl: string): Promise<string[]> {
 	return (await readDeployments(adminUrl)).map(({ uri }) => uri);
 }

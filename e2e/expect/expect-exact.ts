@@ -9,8 +9,8 @@ import { wasFilled } from "../solana/program-state.ts";
 import { solanaHoldings } from "../solana/solana-holdings.ts";
 
 /**
- * Expects every unit to be where the swap's status says: delivered once and exactly, or never taken, or given back. The
- * wallets must have held nothing but the inputs of these swaps.
+ * Expects every unit to be where the swap's status says it is: delivered once and exactly, or never taken, or given
+ * back. The wallets must have held nothing but the inputs of these swaps.
  */
 export async function expectExact(
 	{ origin, destination, solana }: Environment,
@@ -28,7 +28,7 @@ export async function expectExact(
 			const isSettled = status === "settled";
 			return {
 				swapId: swap.swapId,
-				// For a wallet on Solana the balance shows whether the input was taken; see below.
+				// For a wallet on Solana the balance shows whether the input was taken, which is checked below.
 				opened: isSolanaChain(from.chain) ? Number(status !== "failed") : (opened.get(orderId as Hex) ?? 0),
 				filled: isSolanaChain(to.chain)
 					? Number(await wasFilled(to.chain, orderId))
@@ -49,7 +49,7 @@ export async function expectExact(
 		Object.entries(expected).some(([field, value]) => actual[field as keyof typeof actual] !== value),
 	);
 	expect(wrong).toEqual([]);
-	// Nothing was delivered to anybody else either.
+	// Nothing was delivered to any other recipient either.
 	expect([...filled.values()].reduce((sum, count) => sum + count, 0)).toBe(
 		swaps.filter(({ to, swap }) => swap.status === "settled" && !isSolanaChain(to.chain)).length,
 	);

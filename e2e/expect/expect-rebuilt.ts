@@ -57,8 +57,9 @@ export async function expectRebuilt(
 }
 
 /**
- * Lifts the pauses. To an audit, the service's transactions on Solana for forgotten orders look like a stolen key: one
- * that runs before the orders are rebuilt or submitted again pauses the chain. Once the books agree, an operator lifts that.
+ * Lifts the pauses. To an audit, the service's transactions on Solana for orders that a restore erased look like a
+ * stolen key, so an audit that runs before the orders are rebuilt or submitted again pauses the chain. Once the books
+ * agree, an operator lifts that pause.
  */
 export async function liftPauses(
 	{ databaseUrl, serverEnvironment, solana }: Environment,

@@ -33,7 +33,9 @@ const promised: Partial<Record<ErrorCode, [status: number, next: string, retryab
 	RATE_LIMITED: [429, "retry", true],
 };
 
-/** Reasons that pass by themselves: the same bytes may succeed later, whatever else the code promises. */
+/**
+ * Reasons that pass by themselves, so that the same bytes may succeed later, regardless of the code's other promises.
+ */
 const passingReasons = ["paused", "pending_transactions"];
 
 /** Expects this error, in the form that all errors have, with exactly these details, or with none if undefined. */

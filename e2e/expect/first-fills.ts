@@ -3,7 +3,9 @@ import type { TestChain } from "@geoswap/devnet";
 import type { Hex } from "viem";
 import { readOrderEvents } from "../trouble/reorganize.ts";
 
-/** State of the origin chain when a delivery was first seen: the deposit's block, the latest and the finalized one. */
+/**
+ * State of the origin chain when a delivery was first observed: the deposit's block, the latest and the finalized one.
+ */
 type FirstFill = { opened: number; latest: number; finalized: number };
 
 const lookEveryMs = 100;
@@ -17,7 +19,7 @@ export function watchFirstFills(chains: readonly [TestChain, TestChain]): {
 	let isOver = false;
 	const watching = (async () => {
 		while (!isOver) {
-			// Deliveries are read first: the deposits behind them were there before.
+			// Deliveries are read first, so that the deposits behind them were there before.
 			const filled = (await Promise.all(chains.map((chain) => readOrderEvents(chain, 0)))).map((events) =>
 				events.filter(({ name }) => name === "Filled"),
 			);

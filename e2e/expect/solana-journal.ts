@@ -22,7 +22,7 @@ type Row = {
 };
 
 /**
- * Returns the transactions that the service signed on Solana for a kind of job, oldest first: of one swap, or of all.
+ * Returns the transactions that the service signed on Solana for a kind of job, of one swap or of all, oldest first.
  */
 export async function solanaJournal(
 	database: DatabaseConnection,

@@ -4,7 +4,7 @@ import type { DatabaseConnection } from "../environment/connect-database.ts";
 const lookEveryMs = 150;
 
 /**
- * Watches the deliveries against deposits that are not final, or not there, by the events that the service has seen:
+ * Watches the deliveries against deposits that are not final, or not there, by the events that the service has read,
  * not by its own counter. Returns the maximum per origin chain, in cents.
  */
 export function watchUnfinalDeliveries(database: DatabaseConnection): {

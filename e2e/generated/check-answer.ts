@@ -32,8 +32,8 @@ export function createAnswerCheck(document: OpenapiJson): CheckAnswer {
 	}
 
 	/**
-	 * Checks the exact schema: the default also allows answers of later versions, but this version's are documented
-	 * exactly.
+	 * Checks the exact schema, because the default also allows answers of later versions, but this version's are
+	 * documented exactly.
 	 */
 	function checkError(answer: RawAnswer): string[] {
 		const schemaPointer = "#/components/schemas/KnownError";
@@ -48,7 +48,7 @@ export function createAnswerCheck(document: OpenapiJson): CheckAnswer {
 		const documented = operation.answers[status];
 		if (isReaching && !documented) return [...problems, `${operation.id} documents no ${status}`];
 		if (isReaching && documented) {
-			// A success has this header only if it says that the call was not held.
+			// A success has this header only if it reports that the call was not held.
 			const needed = documented.headers.filter((name) => status !== 200 || name !== "retry-after");
 			problems.push(...needed.flatMap((name) => (name in headers ? [] : [`no header ${name}`])));
 			problems.push(...checkBody(answer, documented));

@@ -9,8 +9,8 @@ export type Draft = {
 	/** The mistake in it, for the report of a failure. */
 	twist: string;
 	/**
-	 * True if it reaches the operation, as far as the path, the method and HTTP itself go: then its answer is one that
-	 * the operation documents, not the default.
+	 * True if it reaches the operation, as far as the path, the method and HTTP itself go. Then its answer is one that the
+	 * operation documents, not the default.
 	 */
 	isReaching: boolean;
 	method: string;

@@ -4,13 +4,13 @@ export type RawAnswer = { status: number; headers: Record<string, string>; body:
 
 type Read = Omit<RawAnswer, "tookMs"> & {
 	length: number;
-	/** True if it has begun and has no end: nothing follows it. */
+	/** True if it has begun and has no end, so nothing follows it. */
 	isStream?: boolean;
 };
 
 /**
- * Sends bytes over a new connection and reads `answerCount` answers. Throws if fewer come. A stream is answered once its
- * headers are there, and is left then.
+ * Sends bytes over a new connection and reads `answerCount` answers. Throws if fewer come. A stream counts as an answer
+ * once its headers are there, and is then closed.
  */
 export function exchange(
 	{ host, port, localAddress }: { host: string; port: number; localAddress: string },

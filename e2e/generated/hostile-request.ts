@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { type Draft, keyPlace } from "./draft-request.ts";
 import { hostileText, hostileValue, injections } from "./hostile-text.ts";
 
-/** Generates a malicious request: with something hostile in any place that holds a value. */
+/** Generates a malicious request, with something hostile in any place that holds a value. */
 export function hostile(valid: fc.Arbitrary<Draft>): fc.Arbitrary<Draft> {
 	return valid.chain((draft) =>
 		fc.oneof(...hostileTwists(draft)).map((twisted): Draft => ({ ...twisted, class: "hostile" })),

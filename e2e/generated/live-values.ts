@@ -18,13 +18,13 @@ const strangers = {
 	evm: ["0x1111111111111111111111111111111111111111", "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359"],
 	solana: ["7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV"],
 };
-/** Number of values kept of each kind; older ones have expired, which has an answer of its own. */
+/** Number of values kept of each kind. Older ones have expired, which has its own answer. */
 const kept = 40;
 /** Each payer's balance is enough for this many swaps. */
 const swapsEach = 4n;
 const inputAmount = 5_000_000n;
 
-/** Existing values for requests: what the service lists, and what it answered to earlier requests. */
+/** Existing values for requests, which the service lists or has returned to earlier requests. */
 export type LiveValues = {
 	assets: Asset[];
 	payers: Payer[];
@@ -54,7 +54,7 @@ export async function createLiveValues(environment: Environment): Promise<LiveVa
 		solana.newWallet({ usdc: amount }),
 		getTokens(client),
 	]);
-	// This wallet is delegated to another provider: it can be quoted, but never built.
+	// This wallet is delegated to another provider, so it can be quoted, but never built.
 	const elsewhere = privateKeyToAccount(generatePrivateKey());
 	await Promise.all([
 		delegateWallet(origin, evmPayer),

@@ -1,7 +1,7 @@
 import type fc from "fast-check";
 import type { Draft } from "./draft-request.ts";
 
-/** Drafts with one mistake. Made lazily: there are many, and each has a lot of values. */
+/** Drafts with one mistake. They are made lazily, because there are many, and each has a lot of values. */
 export type Twist = () => fc.Arbitrary<Draft>;
 
 /** Returns the draft with these values of the header; with none, the header is removed. */

@@ -46,7 +46,7 @@ export function validRequest(
 		});
 }
 
-/** Generates values for the fields for which the document allows more than exists. */
+/** Generates existing values for the fields for which the document also allows values that do not exist. */
 function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<string, unknown>> {
 	const dice = fc.nat();
 	const pick = <T>(list: readonly T[], n: number): T | undefined => list[n % list.length];
@@ -88,7 +88,7 @@ function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<strin
 		case "getStatus":
 			return fc.tuple(dice, fc.boolean()).map(([n, isSubmitted]) => ({
 				swapId: pick(live.swapIds[isSubmitted ? "submitted" : "quoted"], n) ?? "swp_x",
-				// Waits are rare: a held call keeps its sender from anything else.
+				// Waits are rare, because a sender can do nothing else during a held call.
 				wait: isSubmitted && n % 20 === 0 ? "1" : "0",
 			}));
 		case "listSwaps":
@@ -114,7 +114,7 @@ function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<strin
 				return { chainId, walletAddress: live.stranger(chainId, b), authorization };
 			});
 		case "addWebhook":
-			// Nobody listens there.
+			// No process listens there.
 			return dice.map((n) => ({ url: `http://127.0.0.1:9/${n}` }));
 		case "removeWebhook":
 		case "rotateWebhook":
@@ -130,7 +130,9 @@ function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<strin
 	}
 }
 
-/** Leaves out most mandates: one that the schema allows fits no wallet, so that its request gets no further. */
+/**
+ * Leaves out most mandates, because a mandate that the schema allows fits no wallet, so its request gets no further.
+ */
 function mandateOf(n: number): { mandate?: undefined } {
 	return n % 8 === 0 ? {} : { mandate: undefined };
 }
@@ -140,7 +142,7 @@ function newest<T>(list: readonly T[], n: number): T | undefined {
 	return list.at(-1 - (n % Math.max(1, n % 4 === 0 ? list.length : Math.min(list.length, 5))));
 }
 
-/** Returns the quote of a wallet that can pay: it can be built and submitted. */
+/** Returns the quote of a wallet that can pay, so it can be built and submitted. */
 function payersQuote(live: LiveValues, a: number, b: number): Record<string, unknown> {
 	const payer = live.payers[a % live.payers.length];
 	const others = live.assets.filter(({ address }) => address !== payer?.token);
@@ -156,7 +158,7 @@ function payersQuote(live: LiveValues, a: number, b: number): Record<string, unk
 	};
 }
 
-/** Returns a quote between any two assets: a wallet without a balance is quoted too. */
+/** Returns a quote between any two assets, because a wallet without a balance is quoted too. */
 function strangersQuote(
 	live: LiveValues,
 	{ from, to, wallet, whole }: { from: number; to: number; wallet: number; whole: number },

@@ -117,7 +117,7 @@ function headerTwist(draft: Draft): fc.Arbitrary<Draft> {
 
 const crlf = "\r\n";
 
-/** Bytes that are nearly HTTP. Whatever follows them on the connection is not asked for. */
+/** Bytes that are nearly HTTP. Anything that follows them on the connection is not requested. */
 function httpTwist(draft: Draft): fc.Arbitrary<Draft> {
 	const own = (twist: string, bytes: string, rest: Partial<Draft> = {}): Draft => ({
 		...draft,

@@ -53,7 +53,7 @@ const numberTexts = [
 ];
 const beyond = [2n ** 53n, 2n ** 63n, 2n ** 64n, 2n ** 256n - 1n, 2n ** 256n, 10n ** 78n].map(String);
 
-/** Generates a wrong value for a field: of another type, just outside of its bounds, or nearly the same. */
+/** Generates a wrong value for a field, which is of another type, just outside of its bounds, or nearly the same. */
 export function wrongValue(schema: JsonSchema, value: unknown): fc.Arbitrary<unknown> {
 	const bounds = (schema.anyOf ?? [schema]).flatMap(({ minimum, exclusiveMinimum, maximum }) => [
 		...(minimum === undefined ? [] : [minimum - 1, minimum]),

@@ -23,7 +23,7 @@ export async function hasContainers(): Promise<boolean> {
 	return found.every(({ status }) => status === "fulfilled");
 }
 
-/** Makes the stand-ins that are missing: they come from Debian and npm, and do not change. */
+/** Makes the stand-ins that are missing. They come from Debian and npm, and do not change. */
 export async function buildStandIns(): Promise<void> {
 	const names = ["base", "postgres", "redis", "haproxy", "restate"];
 	const images = await runCommand(["podman", "images", "--format", "{{.Repository}}"]);

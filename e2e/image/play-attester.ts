@@ -6,9 +6,9 @@ import { runCommand } from "./run-command.ts";
 const path = join(import.meta.dirname, "../../deploy/kubernetes/base/attester.yaml");
 
 /**
- * Starts the attester's manifest with podman in this machine's network. podman 4.3 has no volumes of secrets, publishes no
- * ports there, probes with a program that the image does not have, and starts a check that has passed again: the secret
- * is a folder here, ports and probes are left out, nothing is restarted, and all else is as the manifest says.
+ * Starts the attester's manifest with podman in this machine's network. podman 4.3 has no volumes of secrets, publishes
+ * no ports there, probes with a program that the image does not have, and starts a check again that has passed. So the
+ * secret is a folder here, ports and probes are left out, nothing is restarted, and all else is as in the manifest.
  */
 export async function playAttester({
 	folder,

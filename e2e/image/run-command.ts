@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 
-/** Runs a command to its end and returns its output. Throws what it said if it fails. */
+/** Runs a command to its end and returns its output. Throws its error output if it fails. */
 export function runCommand(
 	command: readonly string[],
 	{ env = {}, input }: { env?: Record<string, string>; input?: string } = {},

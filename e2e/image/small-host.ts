@@ -42,7 +42,7 @@ export type SmallHost = {
 	stop: () => Promise<void>;
 };
 
-/** Starts deploy/compose/small-host.yaml as its docs say, on chains in a container of their own. */
+/** Starts deploy/compose/small-host.yaml according to its docs, on chains in a separate container. */
 export async function startSmallHost({
 	folder,
 	port,
@@ -60,12 +60,13 @@ export async function startSmallHost({
 	const podman = (...args: string[]) => runCommand(["podman", ...args]);
 	const stop = async () => {
 		await compose({ file: "small-host.yaml", project }, ["down", "--volumes"], env).catch(() => {});
-		// One by one: podman removes none if one of them does not exist. The forwarder goes before the chains, whose network it uses.
+		// One by one, because podman removes none if one of them does not exist. The forwarder goes before the chains, whose
+		// network it uses.
 		for (const name of ["attester-2", "attester-3", "chains-open", "chains"])
 			await podman("rm", "--force", "--ignore", "--time", "1", name);
 	};
 	await stop().catch(() => {});
-	// The outside world: compose uses networks that exist.
+	// The outside world, because compose uses networks that exist.
 	const outside = ["edge", "worker-out", "audit-out", "attester-out"].map((name) => `${project}_${name}`);
 	// podman-compose leaves networks behind, and those of an earlier run will do.
 	const network = (name: string, ...options: string[]) =>
@@ -133,7 +134,10 @@ export async function startSmallHost({
 type Key = { privateKey: Hex };
 type Keys = { relayers: Key[]; attesters: Key[]; receipt: Key };
 
-/** Starts the devnet, and beside it, in the same network namespace, a forwarder: the chains listen on loopback only. */
+/**
+ * Starts the devnet, and beside it, in the same network namespace, a forwarder, because the chains listen on loopback
+ * only.
+ */
 async function startChains({ networks }: { networks: readonly string[] }): Promise<void> {
 	const devnet = imageEnvironment.GEOSWAP_DEVNET_IMAGE;
 	const published = chainPorts.flatMap((port) => ["-p", `127.0.0.1:${openPort(port)}:${openPort(port)}`]);

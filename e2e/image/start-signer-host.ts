@@ -15,7 +15,7 @@ export type SignerHost = {
 	stop: () => Promise<void>;
 };
 
-/** Starts deploy/compose/signer.yaml as docs/install.md says, with an attester's key in a keystore. */
+/** Starts deploy/compose/signer.yaml by docs/install.md, with an attester's key in a keystore. */
 export async function startSignerHost({
 	folder,
 	port,

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * Has podman and buildah work on machines where their defaults do not: with control groups of version 1, and where root
- * may not raise its limits, as in another container. docs/install.md has the same settings. Returns how to undo it.
+ * Makes podman and buildah work on machines where their defaults do not, which are those with control groups of version
+ * 1, and those where root may not raise its limits, as in another container. docs/install.md has the same settings.
+ * Returns a function that undoes it.
  */
 export function useContainerSettings(): () => void {
 	if (process.env.CONTAINERS_CONF) return () => {};

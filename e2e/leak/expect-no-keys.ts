@@ -28,7 +28,7 @@ export async function expectNoKeys(
 		logDir: string;
 	},
 ): Promise<void> {
-	// The search finds keys where there are some: this process has them all.
+	// The search finds keys where there are some, because this process has them all.
 	const own = secrets.map(({ name }) => `${name} in the memory of ${process.pid}`);
 	expect((await findInMemory(secrets, process.pid)).toSorted()).toEqual(own.toSorted());
 	for (const service of [...dumping, ...others]) {
@@ -47,7 +47,7 @@ function pidOf({ name, pid }: ServiceProcess): number {
 	return pid;
 }
 
-/** Returns the dumps that are complete: they are JSON. */
+/** Returns the dumps that are complete. Their last character closes the JSON. */
 function writtenDumps(folder: string): string[] {
 	return readdirSync(folder).filter((file) =>
 		readFileSync(join(folder, file), "latin1").trimEnd().endsWith("}"),

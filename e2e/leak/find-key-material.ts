@@ -77,7 +77,7 @@ export async function findInMemory(keys: readonly SecretKey[], pid: number): Pro
 /** The parts of a process's memory that it can write to. */
 const writable = /^([0-9a-f]+)-([0-9a-f]+) rw/gm;
 const stepBytes = 16 * 1024 * 1024;
-/** No spelling is cut in two. */
+/** Long enough that no spelling is cut in two. */
 const overlapBytes = 64;
 
 /** Returns which keys are in the files of a folder. */

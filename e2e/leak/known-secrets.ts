@@ -27,7 +27,7 @@ export function processSecrets({
 			kind: "relayer's key",
 			value: hexToBytes(key as Hex),
 		})),
-		// Only the private half is secret: the other half is an address.
+		// Only the private half is secret, since the other half is an address.
 		...solanaKeys(variables).flatMap((key): Secret[] => [
 			{ kind: "Solana key", value: key.slice(0, 40) },
 			{ kind: "Solana key", value: new Uint8Array(getBase58Encoder().encode(key)).subarray(0, 32) },
@@ -68,7 +68,7 @@ function nodeKeys(configFile: string | undefined): string[] {
 type SignedOpJson = { signature?: Hex; authorization?: { r: Hex; s: Hex } };
 
 /**
- * Returns the signatures of wallets, relayers and attesters: a chain may make them public, but no log should contain
+ * Returns the signatures of wallets, relayers and attesters. A chain may make them public, but no log should contain
  * them.
  */
 export async function signedSecrets(databaseUrl: string): Promise<Secret[]> {

@@ -1,6 +1,6 @@
 import { getBase58Decoder } from "@solana/kit";
 
-/** A value that no reader of a log may see. */
+/** A value that must be in no log. */
 export type Secret = { kind: string; value: string | Uint8Array };
 
 export type Finding = {
@@ -21,8 +21,8 @@ const patterns: readonly { kind: string; pattern: RegExp }[] = [
 ];
 
 /**
- * A leaked secret is printed whole or in large part: windows of this length are searched for, starting at every half
- * window of it. They are long enough that none occurs by chance.
+ * A leaked secret is printed whole or in large part, so the search is for windows of this length, starting at every
+ * half window of the secret. They are long enough that none occurs by chance.
  */
 const windowLength = 20;
 const windowStep = windowLength / 2;
@@ -123,7 +123,7 @@ function kindOfBytes(windows: ReadonlyMap<string, string>, list: string): string
 	return undefined;
 }
 
-/** Returns the base64 forms of these bytes in the middle of others: three, by the offset at which they begin. */
+/** Returns the three base64 forms of these bytes in the middle of others, by the offset at which they begin. */
 function base64Anywhere(bytes: Buffer): string[] {
 	return [0, 1, 2].map((before) => {
 		const encoded = Buffer.concat([Buffer.alloc(before), bytes])

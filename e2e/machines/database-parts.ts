@@ -99,7 +99,7 @@ export function databaseParts({
 	return { postgres, etcd, archive, superuser, replicator };
 }
 
-/** Waits until one of these members is the primary, as its load balancers see it, and returns it. */
+/** Waits until one of these members is the primary by the check of its load balancers, and returns it. */
 export async function untilPrimary(postgres: readonly Part[]): Promise<Part> {
 	const find = async () => {
 		const isPrimary = await Promise.all(
@@ -146,7 +146,7 @@ export function newPassword(): string {
 	return randomBytes(18).toString("base64url");
 }
 
-/** Returns whether anything listens there. */
+/** Returns whether any process listens there. */
 function isOpen(host: string, port: number): Promise<boolean> {
 	return new Promise((resolve) => {
 		const socket = connect({ host, port, timeout: 1_000 });

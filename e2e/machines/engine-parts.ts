@@ -59,7 +59,7 @@ export function engineParts({
 	return { engine, identityKey: identityKeyOf(publicKey) };
 }
 
-/** Returns the folder with all that a node knows. */
+/** Returns the folder with all of a node's data. */
 export function engineFolder(folder: string, name: string): string {
 	return join(folder, name);
 }

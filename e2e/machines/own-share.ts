@@ -1,4 +1,7 @@
-/** The part of a long run that this one covers: "2/4" is the second quarter. The whole takes too long for one run. */
+/**
+ * The part of a long run that this one covers, such as "2/4" for the second quarter. The whole takes too long for one
+ * run.
+ */
 const [part = 1, parts = 1] = process.env.GEOSWAP_PART?.split("/").map(Number) ?? [];
 
 /** Returns this part's share of the items of a whole run. */

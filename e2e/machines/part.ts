@@ -6,7 +6,7 @@ import type { Machine } from "./network/machine.ts";
 export type Part = {
 	machine: Machine;
 	processes: readonly ServiceProcess[];
-	/** Returns whether it does its work, also for the others: a replica has caught up, a node has joined. */
+	/** Returns whether it does its work, also for the others, so that a replica has caught up, or a node has joined. */
 	isWell: () => Promise<boolean>;
 };
 
@@ -37,10 +37,10 @@ export function processOn(
 	});
 }
 
-/** Kills everything on a machine at once with SIGKILL. */
+/** Kills all processes of a machine together with SIGKILL. */
 export async function killPart({ machine, processes }: Pick<Part, "machine" | "processes">): Promise<void> {
 	await machine.kill();
-	// A process that is gone counts as running until we hear of its end.
+	// A process that is gone counts as running until its exit event arrives.
 	await Promise.all(processes.map((process) => process.exited()));
 }
 
@@ -53,7 +53,7 @@ export async function startPart({ processes }: Pick<Part, "processes">): Promise
 				await process.start();
 				break;
 			} catch (error) {
-				// It needs another part that is down just now.
+				// It needs another part that is down at the moment.
 				if (tries === 20) throw error;
 				await sleep(1_000);
 			}

@@ -80,9 +80,9 @@ export async function restoreDatabase(machines: Machines, { time }: { time: stri
 	await startAll([...parts.worker, ...parts.api]);
 }
 
-/** Removes what etcd knows of the cluster: otherwise Patroni waits for the member that had the newest data. */
+/** Removes etcd's record of the cluster, because otherwise Patroni waits for the member that had the newest data. */
 async function forgetCluster(machines: Machines, part: Part): Promise<true> {
-	// The command asks for the name, and whether one means it. While the lost primary's lease lasts, it asks for more.
+	// The command requires the name, and a confirmation. While the lost primary's lease lasts, it requires more.
 	await runStep(machines, part, "patronictl -c patroni.yml remove ", { input: "geoswap\nYes I am aware\n" });
 	return true;
 }

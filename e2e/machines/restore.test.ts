@@ -38,7 +38,7 @@ test("after both databases are lost and restored as of minutes ago from the arch
 	const underWay = await submitMany(4);
 	const time = await readClock(machines);
 
-	// From here on nothing is in the restored database. Most of these swaps are told to their callers as decided.
+	// Nothing from here on is in the restored database. Most of these swaps are reported to their callers as decided.
 	const forgotten: Submitted[] = [await submitNext(await planRefusal(environment))];
 	const startedAt = Date.now();
 	for (let n = 0; n < swapCount; n++) {

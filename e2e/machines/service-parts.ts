@@ -179,8 +179,8 @@ export function redisPart(
 }
 
 /**
- * Returns the machine from which a person runs commands. What its HAProxy offers on loopback, it also offers to this
- * machine, on which the tests run.
+ * Returns the machine on which an operator runs commands. All ports that its HAProxy opens on loopback are also open to
+ * this machine, on which the tests run.
  */
 export function operatorPart(
 	machine: Machine,

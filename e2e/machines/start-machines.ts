@@ -53,7 +53,7 @@ export type Machines = {
 	environment: Environment;
 	parts: Record<Kind, Part[]>;
 	database: DatabaseParts;
-	/** The folder with everybody's data. */
+	/** The folder with the data of all machines. */
 	folder: string;
 	stop: (options?: { keepFiles?: boolean }) => Promise<void>;
 };
@@ -61,13 +61,13 @@ export type Machines = {
 /** More than a failover takes on a busy machine. */
 const upWithinMs = 120_000;
 
-/** Starts the whole service on machines of its own, with the published configurations, and waits until all are well. */
+/** Starts the whole service on separate machines, with the published configurations, and waits until all are well. */
 export async function startMachines(): Promise<Machines> {
 	const logDir = mkdtempSync(join(tmpdir(), "geoswap-machines-"));
 	const logFile = (name: string) => join(logDir, `${name}.log`);
 	const names = Object.entries(counts).flatMap(([kind, count]) => numbered(kind, count));
 	const network = await createNetwork(names);
-	// Memory, because all databases and logs would share one disk here. It keeps what a killed process has written.
+	// In memory, because all databases and logs would share one disk here. Memory keeps what a killed process has written.
 	const folder = makeOwnFolder();
 	const machinesOf = (kind: Kind): Machine[] =>
 		numbered(kind, counts[kind]).map((name) => network.machines[name] as Machine);

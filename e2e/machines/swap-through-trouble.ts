@@ -10,12 +10,15 @@ import type { Machines } from "./start-machines.ts";
 import { type OutageWatch, watchOutages } from "./watch-outages.ts";
 
 const streamCount = 12;
-/** Time for a swap that nobody could work on: until its last deadline is final, with some time to report it. */
+/**
+ * Time for a swap that no process could work on, which is until its last deadline is final, with some time to report
+ * it.
+ */
 const decidedWithinMs = 300_000;
 
 /**
- * Swaps on all chains while `trouble` runs, and afterwards until there were enough swaps. `trouble` is told how far the
- * swaps are. Then expects every unit to be where it belongs, and the books to be exact.
+ * Swaps on all chains while `trouble` runs, and afterwards until there were enough swaps. `trouble` gets the progress
+ * of the swaps. Then expects every unit to be where it belongs, and the books to be exact.
  */
 export async function swapThroughTrouble(
 	{ environment }: Machines,

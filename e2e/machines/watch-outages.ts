@@ -10,7 +10,7 @@ const answerWithinMs = 3_000;
 type Outage = {
 	/** Until a caller that sends the same request again and again gets an answer out of the database. */
 	callMs: number;
-	/** Until a due swap was looked at, or a lane took a job that was ready. */
+	/** Until a due swap was handled, or a lane took a job that was ready. */
 	workMs: number;
 	/** Without a new block of some chain in the database. */
 	blockMs: number;
@@ -22,7 +22,10 @@ export type OutageWatch = {
 	stop: () => Promise<Record<string, Outage>>;
 };
 
-/** Watches what callers and swaps notice of a trouble. Times that began during an earlier one count for the later. */
+/**
+ * Measures the effect of a trouble on callers and swaps. Times that began during an earlier trouble count for the later
+ * one.
+ */
 export function watchOutages({ baseUrl, apiKey, databaseUrl }: Environment): OutageWatch {
 	const worst: Record<string, Outage> = {};
 	let kind = "none";
@@ -68,7 +71,7 @@ export function watchOutages({ baseUrl, apiKey, databaseUrl }: Environment): Out
 				);
 				note({ workMs: Math.max(Number(work?.swap_ms), Number(work?.job_ms)), blockMs: Number(head?.ms) });
 			} catch {
-				// The times go on meanwhile, and are read once the database is back.
+				// The times continue meanwhile, and are read once the database is back.
 				await database?.end().catch(() => {});
 				database = undefined;
 			}

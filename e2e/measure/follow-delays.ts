@@ -6,7 +6,9 @@ export type FollowedBlock = { number: number; madeAt: number; delayMs: number };
 
 const lookMs = 50;
 
-/** Measures how long after a block is made the worker has taken it in, for each block that is made until it is stopped. */
+/**
+ * Measures how long after a block is made the worker has processed it, for each block that is made until it is stopped.
+ */
 export function watchFollowing(
 	{ chainId, publicClient }: TestChain,
 	database: Awaited<ReturnType<typeof connectDatabase>>,

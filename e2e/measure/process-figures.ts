@@ -14,7 +14,7 @@ export function peakResidentBytes(pid: number): number {
 }
 
 export function forgetPeak(pid: number): void {
-	// Writing 5 resets the peak: see proc(5).
+	// Writing 5 resets the peak (see proc(5)).
 	writeFileSync(`/proc/${pid}/clear_refs`, "5");
 }
 
@@ -24,7 +24,7 @@ function statusBytes(pid: number, name: "VmRSS" | "VmHWM"): number {
 	return Number(kib) * 1_024;
 }
 
-/** Returns the number of open connections to a port of this machine, as its server sees them. */
+/** Returns the number of open connections to a port of this machine, on the server's side. */
 export function connectionsTo(port: number): number {
 	const hexPort = port.toString(16).toUpperCase().padStart(4, "0");
 	// The second field is the server's own address; 01 in the fourth means established.

@@ -66,7 +66,7 @@ function statementReader(onStatement: (sql: string) => void): (chunk: Buffer) =>
 			const [first = "", second = ""] = rest.toString("utf8", typeBytes + 4, end).split("\0", 2);
 			if (type === "Q") onStatement(first);
 			else if (type === "P") parsed.set(first, second);
-			// A name that was never parsed is counted as it is; the server answers it with an error.
+			// A name that was never parsed is counted as it is, since the server returns an error for it.
 			else if (type === "B") onStatement(parsed.get(second) ?? second);
 			rest = rest.subarray(end);
 			typeBytes = 1;

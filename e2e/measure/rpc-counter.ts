@@ -61,7 +61,7 @@ function passOn({
 		for (const name of methodsIn(Buffer.concat(chunks).toString())) counts[name] = (counts[name] ?? 0) + 1;
 	});
 	pipeline(incoming, upstream, () => {});
-	// The node is gone: the caller sees a broken connection, as it would without the counter.
+	// The node is gone, so the caller gets a broken connection, as it would without the counter.
 	upstream.on("error", () => outgoing.destroy());
 	outgoing.on("close", () => upstream.destroy());
 }

@@ -4,21 +4,21 @@ import { connectDatabase } from "../environment/connect-database.ts";
 const lookEveryMs = 100;
 
 /**
- * The longest time, in ms, that a due swap was not looked at, or that a job was ready and no lane took it; and the
+ * The longest time, in ms, that a due swap was not handled, or that a job was ready and no lane took it; and the
  * longest delay of a check itself, a timer and a small query, which shows how busy the machine is.
  */
 export type Stalls = { swapMs: number; jobMs: number; lateMs: number };
 
 export type StalledWork = { swap_ms: string; job_ms: string };
 
-/** Reads how long work has been waiting now. */
+/** Reads how long work has currently been waiting. */
 export const stalledWork = `
 	select coalesce((select extract(epoch from now() - min(due_at)) from waits where due_at <= now()), 0) * 1000
 			as swap_ms,
 		coalesce((select extract(epoch from now() - min(j.updated_at)) from jobs j join chain_heads h using (chain_id)
 			where j.state = 'queued' and j.not_before_block <= h.number), 0) * 1000 as job_ms`;
 
-/** Checks continuously for work that nobody does. The returned function stops that and returns the worst delays. */
+/** Checks continuously for work that no worker does. The returned function stops that and returns the worst delays. */
 export async function watchStalls(databaseUrl: string): Promise<() => Promise<Stalls>> {
 	const database = await connectDatabase(databaseUrl);
 	const worst = { swapMs: 0, jobMs: 0, lateMs: 0 };

@@ -11,7 +11,7 @@ import {
 import type { Hex } from "viem";
 import type { SolanaTestChain } from "./solana-chain.ts";
 
-/** The state of an order in the program: its own account if it began on Solana, and otherwise its record. */
+/** The state of an order in the program, which is its own account if it began on Solana, and otherwise its record. */
 export type ProgramState = { order: OrderAccount | undefined; record: RecordAccount | undefined };
 
 export async function programState(

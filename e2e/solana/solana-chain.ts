@@ -17,7 +17,7 @@ export type SolanaTestChain = {
 	rpc: Rpc<SolanaRpcApi>;
 	deployment: SolanaDeployment;
 	admin: SolanaAdmin;
-	/** Creates a wallet with this holding, and not one lamport unless asked for. */
+	/** Creates a wallet with this holding, and not one lamport unless requested. */
 	newWallet: (holding?: SolanaHolding) => Promise<KeyPairSigner>;
 };
 

@@ -1,20 +1,20 @@
 import { type Liar, type LyingNode, type LyingNodeCall, startLyingNode } from "@geoswap/devnet";
 import type { Hash, Hex } from "viem";
 
-/** Limits of a provider, and blocks that it cannot give the logs of. */
+/** Limits of a provider, and a block whose logs it never returns. */
 export type Caps = {
 	/** The largest number of logs in an answer. */
 	maxLogs?: number;
 	/** The size of the largest answer, in bytes. The service's other requests have at most 52 kB on the devnet. */
 	maxBytes?: number;
-	/** A block whose logs the provider never gives, whatever they are filtered by. */
+	/** A block whose logs the provider never returns, regardless of the filter. */
 	unreadableBlock?: bigint;
 };
 
 export type CappingProvider = Pick<LyingNode, "url" | "stop"> & {
 	/** Replaces all limits. */
 	setCaps: (caps: Caps) => void;
-	/** The number of refused questions, by method. */
+	/** The number of refused calls, by method. */
 	refused: Record<string, number>;
 	/** The size of the largest answer so far, refused or not, by method. */
 	maxBytes: Record<string, number>;
@@ -60,7 +60,7 @@ export async function startCappingProvider({ targetUrl }: { targetUrl: string })
 		maxBytes,
 	};
 
-	/** Learns the hash of the unreadable block, by which its logs may be requested. */
+	/** Keeps the hash of the unreadable block, by which its logs may be requested. */
 	function noteUnreadable(result: unknown): void {
 		const { number, hash, parentHash } = (result ?? {}) as { number?: Hex; hash?: Hash; parentHash?: Hash };
 		if (caps.unreadableBlock === undefined || !number || !hash || !parentHash) return;

@@ -12,12 +12,12 @@ import type { SolanaTestChain } from "../solana/solana-chain.ts";
 
 type Closing = { owner: KeyPairSigner; token: SolanaAddress; to: KeyPairSigner };
 
-/** Closes an owner's account for a token: its balance and its rent go to `to`, who pays the fee. */
+/** Closes an owner's account for a token. Its balance and its rent go to `to`, who pays the fee. */
 export async function closeTokenAccount(chain: SolanaTestChain, closing: Closing): Promise<void> {
 	await sendSolana(chain, { feePayer: closing.to, instructions: await closingInstructions(chain, closing) });
 }
 
-/** Tries to close it, without caring whether that works. */
+/** Tries to close it, and ignores whether that works. */
 export async function tryToCloseTokenAccount(chain: SolanaTestChain, closing: Closing): Promise<void> {
 	const instructions = await closingInstructions(chain, closing);
 	const { wire } = await signSolana(chain, { feePayer: closing.to, instructions });

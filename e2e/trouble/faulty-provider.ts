@@ -13,7 +13,7 @@ export const providerFaults = [
 	"lacks methods",
 	"is slow",
 ] as const;
-/** A provider whose final block stands still is no fault of its own if all others of the chain do the same. */
+/** A provider whose final block does not advance is not faulty itself if all others of the chain do the same. */
 type ProviderFault = (typeof providerFaults)[number] | "stalls finality";
 
 export type FaultyProvider = Pick<LyingNode, "url" | "stop"> & {
@@ -22,7 +22,7 @@ export type FaultyProvider = Pick<LyingNode, "url" | "stop"> & {
 	/** Undefined if the provider is healthy. */
 	fault: () => ProviderFault | undefined;
 	setFault: (fault: ProviderFault | undefined) => void;
-	/** Transactions whose events the provider has told, and when it did so first. */
+	/** Transactions whose events the provider has returned, and when it did so first. */
 	toldAt: ReadonlyMap<Hash, number>;
 	/** Number of false answers and refusals, by fault. */
 	counts: Record<ProviderFault, number>;
@@ -32,7 +32,7 @@ const lagBlocks = 5;
 const slowMs = 20_000;
 /** How long a provider that jumps back stays back, and ahead. */
 const jumpMs = 1_500;
-/** The pause that a provider asks for if it limits requests. */
+/** The pause that a provider requests if it limits requests. */
 const retryAfterSeconds = 1;
 /** Methods that some providers do not offer. */
 const rareMethods = new Set(["eth_simulateV1", "eth_feeHistory", "debug_traceCall"]);
@@ -74,7 +74,7 @@ export async function startFaultyProvider(): Promise<FaultyProvider> {
 			node.isDown = next === "is down";
 			node.takesWebSockets = next !== "drops websockets";
 			node.webSocketDelayMs = next === "lags" ? lagBlocks * 1_000 : next === "is slow" ? slowMs : 0;
-			// Messages that are late must not come after later ones.
+			// Late messages must not come after later ones.
 			if (isDelayed || node.isDown || !node.takesWebSockets) node.dropWebSockets();
 		},
 		toldAt,
@@ -116,7 +116,10 @@ const liars: Record<ProviderFault, (node: LyingNode) => Liar | undefined> = {
 type Log = { transactionHash: Hash };
 type Receipt = { transactionHash: Hash; logs: Log[] };
 
-/** Denies one transaction of ours, the first that it is asked about: it has failed, and there are no events of it. */
+/**
+ * Denies one transaction of the service, the first in its logs. Its receipt reports a failure, and its events are left
+ * out.
+ */
 function lieAboutReceipt(): Liar {
 	let denied: Hash | undefined;
 	return ({ method }, result) => {

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { SeededRandom } from "./seeded-random.ts";
 
-/** Faults of a call: it is lost; its answer is lost, late or cut off; it is made twice, the second time late. */
+/** Faults of a call. It is lost; its answer is lost, late or cut off; or it is made twice, the second time late. */
 const faults = ["dropped", "unanswered", "late", "cut", "doubled"] as const;
 type ProxyFault = (typeof faults)[number];
 

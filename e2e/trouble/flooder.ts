@@ -18,13 +18,13 @@ import {
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 
 /**
- * Ways to make a block too large to read: empty logs of a stranger's contract, orders that our escrow skips because they
- * do not exist, and orders of one wei.
+ * Ways to make a block too large to read, which are empty logs of a stranger's contract, orders that the service's
+ * escrow skips because they do not exist, and orders of one wei.
  */
 export const floodKinds = ["empty logs", "skipped orders", "dust orders"] as const;
 export type FloodKind = (typeof floodKinds)[number];
 
-/** A stranger with ether who knows our contracts. */
+/** A stranger with ether who knows the service's contracts. */
 export type Flooder = {
 	/** Sends the transactions that make the next block hostile. They come before all others in it. */
 	flood: (kind: FloodKind) => Promise<Hash[]>;
@@ -39,7 +39,7 @@ const transactionGas = 16_000_000n;
 /** More than any relayer pays, so that the transaction is among the first of the next block. */
 const fees = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 11n };
 
-/** The transactions of a block of skipped orders, in which `eth_getLogs` finds 12 MB: viem takes 10 MB. */
+/** The transactions of a block of skipped orders. `eth_getLogs` returns 12 MB for it, and viem accepts 10 MB. */
 const skipped = { transactions: 5, times: 49n, count: 100n };
 /** Orders of one wei that a transaction can open or refund. */
 const dustCount = 340n;
@@ -73,7 +73,7 @@ export async function startFlooder(
 		destination,
 		dustTransactions,
 	}: {
-		/** The chain on which the orders of one wei ask for their output. */
+		/** The chain on which the orders of one wei have their output. */
 		destination: TestChain;
 		/** Transactions of a block of such orders, with 340 orders in each. */
 		dustTransactions: number;
@@ -124,7 +124,7 @@ export async function startFlooder(
 		}
 	}
 
-	/** Signs for the order of zeros. Anyone may: an attestation is checked against the set that comes with it. */
+	/** Signs for the order of zeros. Anyone may, because an attestation is checked against the set that comes with it. */
 	async function attestSkipped() {
 		const escrowContract = { address: escrow, abi: geoEscrowAbi } as const;
 		const orderId = await publicClient.readContract({
@@ -194,7 +194,7 @@ export async function startFlooder(
 		});
 	}
 
-	/** Waits for the transaction itself: its receipt may be too large to read. */
+	/** Waits for the transaction itself, because its receipt may be too large to read. */
 	async function mined(hash: Hash): Promise<void> {
 		while ((await publicClient.getTransaction({ hash })).blockNumber === null) await sleep(lookMs);
 	}

@@ -2,8 +2,8 @@ import { fromSwapId } from "@geoswap/protocol";
 import { connectDatabase } from "../environment/connect-database.ts";
 
 /**
- * Holds a swap back that is about to be submitted: no lane takes its op, or its job of the kind that is named. Only this
- * swap waits, and continues once released.
+ * Holds back a swap that is about to be submitted. No lane takes its jobs, or its job of the given kind. Only this swap
+ * waits, and continues once released.
  */
 export async function holdBack(
 	databaseUrl: string,

@@ -10,7 +10,7 @@ type HostileBlock = {
 	kind: FloodKind;
 	number: bigint;
 	gasUsed: bigint;
-	/** True if a relayer of ours has a transaction in the same block. */
+	/** True if a relayer of the service has a transaction in the same block. */
 	isShared: boolean;
 };
 
@@ -20,8 +20,8 @@ type HostileBlocks = {
 };
 
 /**
- * Makes every tenth block of a chain hostile, or the next one after it that a relayer of ours has a transaction for. The
- * kinds take turns.
+ * Makes every tenth block of a chain hostile, or the next one after it for which a relayer of the service has a
+ * transaction. The kinds take turns.
  */
 export function makeHostileBlocks(
 	chain: TestChain,

@@ -23,7 +23,7 @@ export type OrderHistory = {
 	hashes: Hash[];
 };
 
-/** Makes orders on a new pair of chains until each possible end has come to at least one of them. */
+/** Makes orders on a new pair of chains until at least one of them has reached each possible end. */
 export async function makeOrderHistory(chains: TestChains): Promise<OrderHistory> {
 	const { origin, destination, keys } = chains;
 	const { escrow } = origin.deployment.contracts;

@@ -1,6 +1,8 @@
 import { connect, createServer, type Socket } from "node:net";
 
-/** `hung`: connections are accepted, and nothing passes. `slowMs`: each answer arrives that much later. */
+/**
+ * `hung` means that connections are accepted and nothing passes; `slowMs`, that each answer arrives that much later.
+ */
 type LinkMood = "fine" | "hung" | { slowMs: number };
 
 export type MoodyLink = {

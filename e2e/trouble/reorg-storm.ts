@@ -7,7 +7,7 @@ import type { SeededRandom } from "./seeded-random.ts";
 
 type DroppedEvent = OrderEventLog & {
 	chainId: number;
-	/** The status that the caller had been told when the event was dropped. */
+	/** The swap's status, as reported to callers, when the event was dropped. */
 	status: string;
 };
 
@@ -34,7 +34,7 @@ export async function stormChains(
 		floors: ReadonlyMap<number, number>;
 		database: DatabaseConnection;
 		random: SeededRandom;
-		/** Pause between two storms: in an endless one nothing would ever be final. */
+		/** Pause between two storms. In an endless storm nothing would ever be final. */
 		calmMs: number;
 		/** Called after each storm. */
 		isOver: () => boolean;
@@ -59,7 +59,7 @@ export async function stormChains(
 		const dropped = await reorganize(chain, {
 			firstDropped: (newest) => newest - depth + 1,
 			fate: () => {
-				// The order is kept: a transaction before the one with the next lower nonce would be dropped.
+				// The order is kept, because a transaction before the one with the next lower nonce would be dropped.
 				inForkBlock = random.between(inForkBlock, depth - 1);
 				return random.chance(share) ? { inForkBlock } : "gone";
 			},

@@ -26,11 +26,11 @@ export async function readOrderEvents(chain: TestChain, fromBlock: number): Prom
 	);
 }
 
-/** The fate of a transaction about orders whose block is dropped: it is in a block of the new fork, or in none. */
+/** The fate of a transaction about orders whose block is dropped, which is a block of the new fork, or none. */
 type Fate = { inForkBlock: number } | "gone";
 
 /**
- * Replaces the newest blocks by as many others at once, as a node sees it that followed another fork. The chain's clock
+ * Replaces the newest blocks by as many others in one step, as on a node that followed another fork. The chain's clock
  * goes on. Returns the order events that were dropped.
  */
 export function reorganize(

@@ -10,7 +10,7 @@ export function sealKeysOf(serverEnvironment: Record<string, string>): SealKey[]
 	});
 }
 
-/** Seals the content of a token again, with a key and a header of the caller's choice, as only we could. */
+/** Seals the content of a token again, with a key and a header of the caller's choice, as only the service could. */
 export function resealToken(
 	token: string,
 	{ openWith, sealWith, header }: { openWith: Buffer; sealWith: Buffer; header: Record<string, unknown> },

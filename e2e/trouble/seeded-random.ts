@@ -6,7 +6,7 @@ export type SeededRandom = {
 	pick: <T>(of: readonly T[]) => T | undefined;
 };
 
-/** Mulberry32: short, and uniform enough to choose faults. */
+/** Mulberry32, which is short, and uniform enough to choose faults. */
 export function seededRandom(seed: number): SeededRandom {
 	let state = seed | 0;
 	const next = () => {

@@ -15,7 +15,7 @@ import type { SolanaTestChain } from "../solana/solana-chain.ts";
 
 /**
  * Signs a second payout of an order to a token on Solana with the operator's key, like a worker that has forgotten the
- * first: nothing is wrong with it except that there are two.
+ * first. Nothing is wrong with it except that there are two.
  */
 export async function signRivalPayout(
 	chain: SolanaTestChain,

@@ -4,7 +4,7 @@ export type Mutation = { how: string; token: string };
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 const maxTokenBytes = 8 * 1024;
 
-/** Changes one character: to `others` different ones at every n-th place, and to all others at the end of each part. */
+/** Changes one character, to `others` different ones at every n-th place, and to all others at the end of each part. */
 export function changedCharacters(
 	token: string,
 	{ everyNth, others }: { everyNth: number; others: number },
@@ -103,7 +103,7 @@ export function otherSpellings(token: string): Mutation[] {
 	);
 }
 
-/** Combines two tokens: the parts of one in the other, singly and in any number, and both in a row. */
+/** Combines two tokens, which gives the parts of one in the other, singly and in any number, and both in a row. */
 export function mixtures(token: string, other: string): Mutation[] {
 	const [mine, theirs] = [token.split("."), other.split(".")];
 	const mixed = Array.from({ length: 2 ** mine.length }, (_, chosen) =>

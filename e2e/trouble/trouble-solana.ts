@@ -5,7 +5,7 @@ import type { SolanaTestChain } from "../solana/solana-chain.ts";
 const faultMs = 1_000;
 const calmMs = 1_000;
 
-/** Faults of nodes on a bad day: everything but lies. */
+/** Faults of nodes on a bad day, which are all except lies. */
 const faults: readonly SolanaFaults[] = [
 	{ dropSends: { next: 6 } },
 	{ dropAnswers: { methods: ["sendTransaction"], next: 6 } },
@@ -16,7 +16,7 @@ const faults: readonly SolanaFaults[] = [
 	{ dropSends: true, dropAnswers: true },
 ];
 
-/** Injects one fault after the other into Solana, until told to stop; then clears them. */
+/** Injects one fault after the other into Solana until `isOver` returns true, then clears them. */
 export async function troubleSolana(
 	{ admin }: SolanaTestChain,
 	{ isOver }: { isOver: () => boolean },

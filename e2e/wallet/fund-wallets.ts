@@ -4,7 +4,7 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 
 const walletsAtOnce = 100;
 
-/** Gives many wallets `amount` of a token each, out of nothing, in as few transactions as possible. */
+/** Creates `amount` of a token in each of many wallets, in as few transactions as possible. */
 export async function fundWallets(
 	chain: TestChain,
 	wallets: readonly { wallet: Address; token: Address; amount: bigint }[],

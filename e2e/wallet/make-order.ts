@@ -3,7 +3,7 @@ import type { TestChain, TestChains } from "@geoswap/devnet";
 import { newSwapUuid, type Order, packDeadlines, toSwapKey, toWord } from "@geoswap/protocol";
 import type { Address, Hex } from "viem";
 
-/** A minute of chain time to open, and a minute for each later step: short enough to warp past. */
+/** A minute of chain time to open, and a minute for each later step, which is short enough to warp past. */
 const stepSeconds = 60n;
 
 /** Makes an order from one chain to the other, or on one, with terms that are valid now. */

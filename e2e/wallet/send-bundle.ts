@@ -27,7 +27,9 @@ import {
 /** An order with its wallet's proof, as the escrow takes it. */
 export type Opening = ContractFunctionArgs<typeof geoEscrowAbi, "nonpayable", "openMany">[0][number];
 
-/** Returns the order with its wallet's signature: of its typed data, or by `personal_sign` over the digest's 32 bytes. */
+/**
+ * Returns the order with its wallet's signature, of its typed data, or by `personal_sign` over the digest's 32 bytes.
+ */
 export async function signOpening({
 	order,
 	wallet,
@@ -46,7 +48,7 @@ export async function signOpening({
 	return { wallet: wallet.address, gas, terms: orderTerms(order), proof: orderProof({ kind, signature }) };
 }
 
-/** Signs the wallet's authorization of our delegate on this chain, at its current nonce. */
+/** Signs the wallet's authorization of the service's delegate on this chain, at its current nonce. */
 export async function signDelegation(
 	chain: TestChain,
 	wallet: LocalAccount,
@@ -109,7 +111,7 @@ export async function sendTransaction({
 	return receiptOf(chain, hash);
 }
 
-/** Polls for the receipt: viem looks only when there is a new block, and an automining chain makes none. */
+/** Polls for the receipt, because viem polls only when there is a new block, and an automining chain makes none. */
 async function receiptOf({ publicClient }: TestChain, hash: Hash): Promise<TransactionReceipt> {
 	for (const deadline = Date.now() + 10_000; ; await sleep(10)) {
 		try {

@@ -2,7 +2,7 @@ import type { TestChain } from "@geoswap/devnet";
 import type { AuthorizationBody } from "@geoswap/protocol";
 import type { Address, Hex, PrivateKeyAccount } from "viem";
 
-/** Signs a new wallet's delegation to our delegate, or to other values if given. */
+/** Signs a new wallet's delegation to the service's delegate, or to other values if given. */
 export async function signAuthorization(
 	chain: TestChain,
 	account: PrivateKeyAccount,

@@ -12,13 +12,13 @@ import {
 } from "@geoswap/protocol";
 import type { PrivateKeyAccount } from "viem/accounts";
 
-/** The parts of a receipt that say how a swap ended. */
+/** The parts of a receipt that state how a swap ended. */
 export type ReceiptClaim = Pick<
 	SwapReceipt,
 	"status" | "originTxHash" | "deliveryTxHash" | "refundTxHash" | "deliveredAmount"
 >;
 
-/** Signs the receipt of an order as the operator does, whatever the claim says. */
+/** Signs the receipt of an order as the operator does, regardless of the claim. */
 export async function signReceipt(
 	key: PrivateKeyAccount,
 	order: Order,

@@ -22,7 +22,7 @@ export async function delegatedWallet(
 	return wallet;
 }
 
-/** Mints USDC of the devnet out of nothing. */
+/** Creates USDC of the devnet for a recipient. */
 export async function mintUsdc({
 	chain,
 	relayer,

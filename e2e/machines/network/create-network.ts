@@ -24,14 +24,14 @@ export async function createNetwork<Name extends string>(names: readonly Name[])
 	if (process.getuid?.() !== 0) throw new Error("network namespaces need root: run this as root");
 	await removeAbandoned();
 	const { pid } = process;
-	// Process ids go up to 2^22: two processes that run at once hardly get the same network.
+	// Process ids go up to 2^22, so two concurrent processes hardly get the same network.
 	const subnet = `10.${200 + (pid % 50)}.${Math.floor(pid / 50) % 256}`;
 	const [bridge, here] = [`gsw${pid}`, `${subnet}.1`];
 	const rules: string[][] = [];
 	run("ip", ["link", "add", bridge, "type", "bridge"]);
 	run("ip", ["addr", "add", `${here}/24`, "dev", bridge]);
 	run("ip", ["link", "set", bridge, "up"]);
-	// The chains listen on loopback, to which packets from elsewhere are not led otherwise.
+	// The chains listen on loopback, to which packets from elsewhere are not routed otherwise.
 	run("sysctl", ["-qw", `net.ipv4.conf.${bridge}.route_localnet=1`]);
 	const addresses = names.map((name, i) => ({ name, address: `${subnet}.${i + 2}` }));
 	const hosts = [{ name: hereName, address: here }, { name: "localhost", address: "127.0.0.1" }, ...addresses]

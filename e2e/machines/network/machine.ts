@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * A machine of its own, as far as the network and its processes go: a network namespace with its own loopback and
- * address. Everything else, like disks and clocks, it shares with this one.
+ * A separate machine, as far as the network and its processes go, which is a network namespace with its own loopback
+ * and address. It shares everything else, like disks and clocks, with this machine.
  */
 export type Machine = {
 	/** The name by which the others find it. */
@@ -12,12 +12,12 @@ export type Machine = {
 	address: string;
 	/** Returns the command that runs another one on this machine, in the same process. */
 	command: (program: string, args: readonly string[], as?: { user: string }) => [string, ...string[]];
-	/** Kills all of its processes at once with SIGKILL. Resolves once they are gone. */
+	/** Kills all of its processes together with SIGKILL. Resolves once they are gone. */
 	kill: () => Promise<void>;
-	/** Halts all of its processes. Its network still takes connections for them, which nobody answers. */
+	/** Halts all of its processes. Its network still takes connections for them, which get no answer. */
 	freeze: () => void;
 	thaw: () => void;
-	/** Loses every packet from and to it. Nobody is told: connections stay open on both sides. */
+	/** Loses every packet from and to it. No endpoint is notified, so connections stay open on both sides. */
 	cut: () => void;
 	join: () => void;
 };
@@ -32,7 +32,7 @@ export function machineOf({
 	const signal = (name: NodeJS.Signals) => {
 		for (const pid of pidsIn(namespace)) send(pid, name);
 	};
-	// States of a port of a bridge: a disabled one drops everything, and the link stays up.
+	// States of a port of a bridge. A disabled one drops everything, and the link stays up.
 	const setPort = (state: "disabled" | "forwarding") =>
 		run("bridge", ["link", "set", "dev", port, "state", state === "disabled" ? "0" : "3"]);
 	return {
@@ -46,7 +46,7 @@ export function machineOf({
 			...args,
 		],
 		kill: async () => {
-			// One that is killed may just have started another.
+			// A process may have started another one just before it is killed.
 			while (pidsIn(namespace).length > 0) {
 				signal("SIGKILL");
 				await sleep(10);
@@ -68,7 +68,7 @@ function pidsIn(namespace: string): number[] {
 		.filter((pid) => !isZombie(pid));
 }
 
-/** A process that has ended stays in the list until its parent asks how. */
+/** A process that has ended stays in the list until its parent reaps it. */
 function isZombie(pid: number): boolean {
 	try {
 		return /^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
