@@ -5,7 +5,7 @@ export type ChainProcess = {
 	/** The address on which it listens, which is 127.0.0.1 and its port. */
 	address: string;
 	pid: number;
-	/** Settles when the process is gone, no matter who ended it. */
+	/** Settles when the process is gone, for any reason. */
 	exited: Promise<void>;
 	stop: () => Promise<void>;
 };

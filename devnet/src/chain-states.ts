@@ -84,7 +84,7 @@ async function build(folder: string): Promise<void> {
 
 async function buildChain(folder: string, chainId: number): Promise<ChainDeployment> {
 	// A node that loads a state has the state of the last block only. A follower skips blocks older than some seconds. If
-	// the blocks were young, it would request the state of an earlier one.
+	// the blocks were young, the follower would request the state of an earlier block.
 	const anvil = await startAnvil({
 		chainId,
 		startsAtUnixSeconds: Math.floor(Date.now() / 1_000) - ageSeconds,

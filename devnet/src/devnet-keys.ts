@@ -8,7 +8,7 @@ export type DevnetKeys = {
 	guardian: Hex;
 	treasury: Hex;
 	relayers: Hex[];
-	/** In ascending order of their addresses, as the attester set names them. */
+	/** In ascending order of their addresses, as the attester set lists them. */
 	attesters: Hex[];
 	/** Wallets that hold tokens and not one wei. */
 	wallets: Hex[];

@@ -9,7 +9,8 @@ const pollMs = 500;
 const refreshAtFractionOfHeartbeat = 0.25;
 
 /**
- * Posts to the feeds before they are stale by the chain's own clock, however it runs. Returns a function that stops it.
+ * Posts to the feeds before they are stale by the chain's own clock, at any speed of that clock. Returns a function
+ * that stops it.
  */
 export function keepFeedsFresh(chain: DevnetChain, deployment: ChainDeployment): () => Promise<void> {
 	const stopping = new AbortController();

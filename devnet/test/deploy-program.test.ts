@@ -135,7 +135,7 @@ test("a dry run sends nothing; a run deploys the program for good, with a vault 
 			{ token: solanaNativeToken, perHour: 12_000_000_000n },
 		],
 	});
-	// The program runs: it fails with its own error, because the order does not exist.
+	// The program runs, since it fails with its own error, because the order does not exist.
 	const { status } = await client.land([await expireOrder(address, zeroHash)]);
 	expect(status.err).toEqual({ InstructionError: [2n, { Custom: 6n }] });
 

@@ -103,7 +103,7 @@ export async function startRollupNode({
 			await setL1Block(3, (baseFeeScalar << 96n) | (blobBaseFeeScalar << 64n));
 			await setL1Block(8, (operatorFeeScalar << 64n) | operatorFeeConstant);
 		}
-		// Returns its first six storage slots to every call.
+		// Code that returns its first six storage slots to every call.
 		const slots = Array.from({ length: 6 }, (_, i) =>
 			concatHex(["0x60", byte(i), "0x5460", byte(32 * i), "0x52"]),
 		);

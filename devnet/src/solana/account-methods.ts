@@ -19,7 +19,7 @@ const maxAccounts = 100;
 
 type AccountFilter = { dataSize?: number | bigint; memcmp?: { offset: number | bigint; bytes: string } };
 
-/** Returns whether an account passes a filter, which names a size, or bytes in base58 at an offset. */
+/** Returns whether an account passes a filter, which has a size, or bytes in base58 at an offset. */
 function passes({ data }: EncodedAccount, { dataSize, memcmp }: AccountFilter): boolean {
 	if (dataSize !== undefined && data.length !== Number(dataSize)) return false;
 	if (!memcmp) return true;

@@ -8,7 +8,7 @@ export type AccountState = EncodedAccount | undefined;
 type Version = { slot: number; account: AccountState };
 
 /**
- * Keeps the current accounts, and their versions in each slot that is not final yet. The virtual machine knows the
+ * Keeps the current accounts, and their versions in each slot that is not final yet. The virtual machine has the
  * newest state only.
  */
 export function accountStates(svm: LiteSVM) {

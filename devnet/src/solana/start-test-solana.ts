@@ -14,7 +14,7 @@ export type TestSolana = {
 	/** Development private keys. */
 	keys: SolanaDevnetKeys;
 	admin: SolanaAdmin;
-	/** Settles when the chain's process is gone, no matter who ended it. */
+	/** Settles when the chain's process is gone, for any reason. */
 	exited: Promise<void>;
 	stop: () => Promise<void>;
 };
