@@ -31,7 +31,7 @@ export async function auditWorld(world: World): Promise<Breach[]> {
 	const surplus = world.hasStrangers ? [] : surplusIn(chains);
 	return [...breaches, ...surplus].filter(({ invariant, message, pauses }) => {
 		if (invariant === "I13") return !own.some((wallet) => message.includes(wallet));
-		// A restored database has lost earlier failed attempts, which nothing looks up again. The auditor reports their fees,
+		// A restored database has lost earlier failed attempts, which nothing checks again. The auditor reports their fees,
 		// but pauses nothing. The database has also lost what was signed. An operator would record the restore for the
 		// auditor.
 		const isForgotten =

@@ -92,7 +92,7 @@ function checkNonces({ plan, record: { sent, restoredAtMs } }: Recorded): string
 		const first = calls.get(about);
 		if (!first) calls.set(about, transaction);
 		else if (restoredAtMs.some((restored) => restored >= first.atMs && restored <= atMs)) {
-			// The restore erased the first one, so the lane cannot know of it.
+			// The restore erased the first one, so the lane has no record of it.
 			calls.set(about, transaction);
 		} else if (first.to !== to || first.data !== data)
 			violations.add(`I11: ${about} is signed for other jobs`);
@@ -361,8 +361,8 @@ function lastingMs(fault: Fault, faults: readonly Fault[]): number {
 	if ("forMs" in fault) return fault.forMs;
 	if (fault.kind === "crash") return fault.downMs;
 	if (fault.kind !== "foreign-transaction") return 0;
-	// The foreign transaction pays so much that nodes take nothing else for its nonce, and the relayer's lane sends
-	// nothing more until it is in a block, which lasts as long as blocks may leave it out.
+	// The foreign transaction pays so much that nodes take nothing else for its nonce. The relayer's lane sends nothing
+	// more until a block includes it, which takes as long as blocks may leave it out.
 	let untilMs = fault.atMs;
 	for (const other of faults.toSorted((a, b) => a.atMs - b.atMs)) {
 		const isHolding = other.kind === "hold-back" && other.chain === fault.chain && other.atMs <= untilMs;

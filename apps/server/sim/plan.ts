@@ -9,7 +9,7 @@ export type Plan = {
 	seed: number;
 	swaps: SwapPlan[];
 	faults: Fault[];
-	/** End of the hostile time: all faults are over, and from then on every swap must come to its end. */
+	/** End of the hostile time. All faults are over then, and from then on every swap must come to its end. */
 	hostileMs: number;
 	/** Number of acts of strangers on the chains until then (see sim-strangers.ts). The acts follow from the seed. */
 	strangers?: number;

@@ -116,8 +116,8 @@ export function scheduleFaults(world: World, plan: Plan, startsInMs: number): Re
 		if (!process?.isAlive()) return;
 		process.onDeath(() => {
 			tell(name, "! dies");
-			// Clears a death at a broadcast that is still due, whatever the cause of this one. Otherwise the process that replaces
-			// it could die of it, and would not be restarted.
+			// Clears a death at a broadcast that is still due, regardless of the cause of this one. Otherwise the process that
+			// replaces it could die of it, and would not be restarted.
 			troubles.dieAtBroadcast.delete(name);
 			scheduler.in(downMs, `${name} comes back`, () => comeBack(name));
 		});

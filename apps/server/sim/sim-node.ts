@@ -9,7 +9,7 @@ import { never, type SimProcess } from "./sim-process.ts";
 /** A fault between a process and the chain at this moment. */
 export type NodeFault = "down" | "slow" | "stale" | "lies" | undefined;
 
-/** A process's connection to a chain: with latency, sometimes down, and never over a real network. */
+/** A process's connection to a chain, with latency, sometimes down, and never over a real network. */
 export type SimNode = { evm: Transport; solana: RpcTransport };
 
 const latencyMs = { least: 5, most: 40 };

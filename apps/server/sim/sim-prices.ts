@@ -15,7 +15,7 @@ export function usdE18Of(symbol: string, { kind }: { kind: "stable" | "volatile"
 	return (usual * e18 * BigInt(10_000 + offBps)) / 10_000n;
 }
 
-/** Returns the prices of one block: pools that take their fee and never run dry, and feeds that agree with them. */
+/** Returns the prices of one block. Pools take their fee and never run dry, and feeds agree with them. */
 export function simPrices({
 	deployment,
 	solana,

@@ -73,7 +73,7 @@ export function createSolanaMisbehaviour({
 		}
 	}
 
-	/** Waits until any account may refund the order, and takes its input back. No other party knows of the order. */
+	/** Waits until any account may refund the order, and takes its input back. The order exists on the chain only. */
 	async function takeBack({ index, order }: SimSwap): Promise<void> {
 		if (!order) return;
 		const { refundAfter } = unpackDeadlines(order.deadlines);

@@ -37,7 +37,7 @@ test(`strangers in ${size.seeds} worlds cause no violation and lengthen no wait 
 	console.log(tell(compared));
 	expect(compared.filter(({ violations }) => violations.length > 0).map(({ seed }) => seed)).toEqual([]);
 	expect(compared).toHaveLength(size.seeds);
-	// The worlds are not empty: strangers did something in each way.
+	// The worlds are not empty, because strangers acted in each way.
 	const kinds = new Set(compared.flatMap(({ among }) => Object.keys(among.acts)));
 	expect(kinds.size).toBeGreaterThan(6);
 });

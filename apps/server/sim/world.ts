@@ -83,7 +83,7 @@ export type World = {
 	noteReorg: () => void;
 	noteRestore: () => void;
 	eventCount: () => number;
-	/** True if strangers act in the world: escrows and vaults may then hold more than anyone owns. */
+	/** True if strangers act in the world. Escrows and vaults may then hold more than anyone owns. */
 	hasStrangers: boolean;
 };
 

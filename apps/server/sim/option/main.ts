@@ -16,7 +16,7 @@ Usage: pnpm option [options]
   --help           print this and exit`;
 
 const volatilities = [20, 40, 60, 80, 100, 150, 200];
-/** Waits from the submit until the fill is signed, which are one block for the deposit, then its depth. */
+/** Waits from the submit until the fill is signed. They are one block for the deposit, then its depth. */
 const waits = [
 	...[0, 1, 2, 10, 32].map((blocks) => ({ depth: `${blocks} blocks`, seconds: (1 + blocks) * blockSeconds })),
 	{ depth: "final, 13 min", seconds: 13 * 60 + blockSeconds },

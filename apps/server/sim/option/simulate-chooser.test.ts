@@ -24,7 +24,7 @@ test("an at-the-money option to exchange is worth its deviation divided by the s
 		const value = exchangeOption({ delivered: 1, input: 1, deviation });
 		expect(value / (deviation / Math.sqrt(2 * Math.PI))).toBeCloseTo(1, 4);
 	}
-	// Four deviations away: seven millionths of one.
+	// Four deviations away, it is seven millionths of one.
 	expect(exchangeOption({ delivered: 1 - 0.004, input: 1, deviation: 0.001 }) / 0.001).toBeCloseTo(7.1e-6, 6);
 });
 
