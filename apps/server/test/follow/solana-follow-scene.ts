@@ -226,8 +226,8 @@ export async function createSolanaFollowScene() {
 		},
 
 		/**
-		 * Expects the books to match the chain to the unit, which are the vault, the inputs of open orders, and the rent in
-		 * accounts of the program. Expects the balances kept beside the entries to be the same.
+		 * Expects the books to match the chain to the unit, in the vault, the inputs of open orders, and the rent in accounts
+		 * of the program. Expects the balances kept beside the entries to be the same.
 		 */
 		async expectBooksToMatch(): Promise<void> {
 			const { vault } = await readHoldings(chain, { commitment: "finalized" });

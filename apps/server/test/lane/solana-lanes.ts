@@ -274,7 +274,7 @@ export async function createSolanaLanes({ follower = "simple" }: { follower?: "s
 		queueWithin: async (kind: "fill" | "refund") => {
 			const { order, wallet } = await openByStranger(await within());
 			if (follower === "real") {
-				// Without this, the real follower would not have recorded the opening.
+				// Otherwise `queueWork` would invent the opening.
 				await slots(40);
 				await follow();
 			}

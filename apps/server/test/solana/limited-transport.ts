@@ -8,7 +8,7 @@ import {
 export type NodeLimits = {
 	/** The maximum number of signatures of a page. */
 	maxListed?: number;
-	/** If true, a request for a longer page is refused. Otherwise it returns a shorter one. */
+	/** If true, a request for a longer page is refused. Otherwise the node returns a shorter page. */
 	refusesLongPages?: boolean;
 	/** The largest answer. The node answers 413 instead of a larger one. */
 	maxBytes?: number;
