@@ -64,7 +64,7 @@ describe.concurrent("the README's first page", () => {
 });
 
 describe.concurrent("examples", () => {
-	/** Modules of the programs, and programs with tests of their own. */
+	/** Modules of the programs, and programs with their own tests. */
 	const others = [
 		"environment.ts",
 		"scripted-model.ts",

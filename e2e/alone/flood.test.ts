@@ -9,7 +9,7 @@ import { ownEnvironment } from "../own-environment.ts";
 
 const floodPerSecond = 2_000;
 const measureMs = 8_000;
-/** Below a key's rate, so that none is refused because of its own key. */
+/** Below a key's rate, so that none is refused because of its key. */
 const quotesPerSecond = 15;
 /** Few addresses, so that each soon has no request left. */
 const addresses = Array.from({ length: 3 }, (_, i) => `127.0.7.${i + 1}`);

@@ -32,8 +32,8 @@ contract TokenWithAuthorizations is ERC3009 {
 `;
 
 /**
- * Gives a token of the devnet EIP-3009, which the real USDC has: transfers that the owner signs and anyone sends. Its code is
- * replaced in one step, and its balances stay.
+ * Gives a token of the devnet EIP-3009, which the real USDC has. It allows transfers that the owner signs and anyone
+ * sends. The token's code is replaced in one step, and its balances stay.
  */
 export async function allowAuthorizations(
 	{ testClient, publicClient, rpcUrl }: TestChain,

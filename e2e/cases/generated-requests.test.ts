@@ -17,7 +17,10 @@ import { validRequest } from "../generated/valid-request.ts";
 import { percentile } from "../measure/percentile.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
-/** `GEOSWAP_REQUESTS` and `GEOSWAP_SEED` choose other requests, or repeat the same ones: n is the request's number. */
+/**
+ * `GEOSWAP_REQUESTS` and `GEOSWAP_SEED` choose other requests, or repeat the same ones. In reports, n is the request's
+ * number.
+ */
 const requestCount = Number(process.env.GEOSWAP_REQUESTS ?? (process.env.GEOSWAP_FULL ? 100_000 : 1_500));
 const seed = Number(process.env.GEOSWAP_SEED);
 /** The sums of seed and number of requests that had a wrong answer once. They are sent first. */

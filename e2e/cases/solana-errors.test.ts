@@ -177,7 +177,7 @@ test.concurrent("a transaction that the wallet changed is refused with what was 
 		["instructions", ({ instructions }) => instructions.splice(1, 1, setPrice({ microLamports: 1n }))],
 		["instructions", ({ instructions }) => instructions.splice(0, 1, setLimit({ units: 1_000_000 }))],
 		["fee payer", (draft) => Object.assign(draft, { feePayer: account.address })],
-		// Changes that would take from someone else, give less, or leave the order out.
+		// Changes that would take from another account, give less, or leave the order out.
 		["fee payer", (draft) => Object.assign(draft, { feePayer: otherFeePayer ?? thief.address })],
 		["instructions", ({ instructions }) => changeData(instructions, 3, 1)],
 		["instructions", ({ instructions }) => changeData(instructions, 3, 8)],
@@ -309,7 +309,7 @@ test.concurrent("the input of a submitted swap is not available to another swap"
 		steps.scene(account, { amount: 2n * tenUsdc }),
 	]);
 	expect((await steps.submit(first.built, first.signed)).status).toBe(200);
-	// While the input is being taken it may be counted twice, but at least once.
+	// While the input is being taken it is counted at least once, and may be counted twice.
 	const balance = expect.stringMatching(/^(0|10000000)$/);
 	const details = { balance, required: String(2n * tenUsdc) };
 	expectRefusal(expect, await steps.submit(second.built, second.signed), "INSUFFICIENT_BALANCE", details);

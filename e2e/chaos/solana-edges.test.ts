@@ -348,7 +348,10 @@ async function newRefuser(): Promise<Address> {
 	return address;
 }
 
-/** Starts a swap to an address on Solana that can no longer be paid: its USDC account now belongs to someone else. */
+/**
+ * Starts a swap to an address on Solana that can no longer be paid, because its USDC account now belongs to another
+ * owner.
+ */
 async function startedUnpayable(client: Client): Promise<Signed> {
 	const { origin, solana, databaseUrl } = environment;
 	const stranger = await solana.newWallet({ lamports: 1_000_000_000n });

@@ -9,7 +9,7 @@ import { wasFilled } from "../solana/program-state.ts";
 import { solanaHoldings } from "../solana/solana-holdings.ts";
 
 /**
- * Expects every unit to be where the swap's status says it is: delivered once and exactly, or never taken, or given
+ * Expects every unit to be where the swap's status requires it: delivered once and exactly, or never taken, or given
  * back. The wallets must have held nothing but the inputs of these swaps.
  */
 export async function expectExact(

@@ -24,7 +24,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 export const floodKinds = ["empty logs", "skipped orders", "dust orders"] as const;
 export type FloodKind = (typeof floodKinds)[number];
 
-/** A stranger with ether who knows the service's contracts. */
+/** A stranger with ether who uses the service's contracts. */
 export type Flooder = {
 	/** Sends the transactions that make the next block hostile. They come before all others in it. */
 	flood: (kind: FloodKind) => Promise<Hash[]>;

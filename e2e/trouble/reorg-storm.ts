@@ -30,7 +30,7 @@ export async function stormChains(
 		isOver,
 	}: {
 		chains: readonly TestChain[];
-		/** Block numbers by chain id: blocks up to there are never dropped, final or not. */
+		/** Block numbers by chain id. Blocks up to there are never dropped, final or not. */
 		floors: ReadonlyMap<number, number>;
 		database: DatabaseConnection;
 		random: SeededRandom;
