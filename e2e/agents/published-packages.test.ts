@@ -25,7 +25,7 @@ import type { Environment } from "../environment/environment.ts";
 import { launchChromium } from "../environment/launch-chromium.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
-// Tests both packages as they are published, which is packed, and installed by npm in a project outside this
+// Tests both packages as they are published. They are packed, and installed by npm in a project outside this
 // repository.
 
 const run = promisify(execFile);

@@ -31,7 +31,8 @@ const patienceMs = 900_000;
 const funds = parseUnits("20000", 6);
 
 /**
- * Starts a caller for each route, which are EVM to EVM both ways, to and from Solana, below and above `agreeAboveUsd`.
+ * Starts a caller for each route. The routes are EVM to EVM both ways, to and from Solana, below and above
+ * `agreeAboveUsd`.
  */
 export async function keepSwapping(environment: Environment): Promise<Traffic> {
 	const { origin, destination, solana } = environment;

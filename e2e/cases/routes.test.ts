@@ -143,9 +143,7 @@ test("after all these swaps the books match the chains to the unit", async ({ ex
 	await expectBooksAgree(expect, environment);
 });
 
-/**
- * Swaps, and expects each unit where it belongs, which is with the recipient, gone from the wallet, and out of escrow.
- */
+/** Swaps, and expects each unit with the recipient, gone from the wallet, and out of escrow. */
 async function settleExactly(
 	expect: ExpectStatic,
 	{

@@ -196,9 +196,7 @@ type Swap = {
 	recipient?: string;
 };
 
-/**
- * Swaps, and expects each unit where it belongs, which is with the recipient, gone from the wallet, and out of escrow.
- */
+/** Swaps, and expects each unit with the recipient, gone from the wallet, and out of escrow. */
 async function settleExactly(
 	expect: ExpectStatic,
 	{ from, to, account, recipient: named }: Swap,

@@ -15,10 +15,7 @@ const { swapCount, killsEach, streamCount } = process.env.GEOSWAP_FULL
 	? { swapCount: 600, killsEach: 20, streamCount: 20 }
 	: { swapCount: 30, killsEach: 2, streamCount: 15 };
 
-/**
- * Time for a swap that no process could work on, which is until its last deadline is final, with some time to report
- * it.
- */
+/** Time until the last deadline of a swap that no process could work on is final, with some time to report it. */
 const decidedWithinMs = 240_000;
 
 const environmentOf = ownEnvironment();

@@ -14,10 +14,7 @@ import { percentile } from "../measure/percentile.ts";
 import { ownEnvironment } from "../own-environment.ts";
 
 const swapCount = Number(process.env.GEOSWAP_SIGNER_SWAPS ?? (process.env.GEOSWAP_FULL ? 200 : 12));
-/**
- * Time for a swap that no process could work on, which is until its last deadline is final, with some time to report
- * it.
- */
+/** Time until the last deadline of a swap that no process could work on is final, with some time to report it. */
 const decidedWithinMs = 240_000;
 /** Longer than a client waits for an answer. */
 const frozenMs = 6_000;

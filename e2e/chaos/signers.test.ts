@@ -12,10 +12,7 @@ import { childrenOf } from "../leak/find-key-material.ts";
 import { ownEnvironment } from "../own-environment.ts";
 
 const swapCount = Number(process.env.GEOSWAP_SIGNER_SWAPS ?? 200);
-/**
- * Time for a swap that no process could work on, which is until its last deadline is final, with some time to report
- * it.
- */
+/** Time until the last deadline of a swap that no process could work on is final, with some time to report it. */
 const decidedWithinMs = 240_000;
 
 const folder = mkdtempSync(join(tmpdir(), "geoswap-signers-"));

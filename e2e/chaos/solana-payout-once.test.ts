@@ -95,7 +95,7 @@ const untold = ["sendTransaction", "getSignatureStatuses"];
 type Kill = {
 	when: string;
 	faults: SolanaFaults;
-	/** Indexes in the mix, which are a swap to Solana, whose payout is awaited, and one from it. */
+	/** Indexes in the mix of a swap to Solana, whose payout is awaited, and of one from it. */
 	plans: number[];
 	isReached: (payout: JournalledTransaction) => Promise<boolean>;
 };

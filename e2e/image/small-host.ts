@@ -66,7 +66,7 @@ export async function startSmallHost({
 			await podman("rm", "--force", "--ignore", "--time", "1", name);
 	};
 	await stop().catch(() => {});
-	// The outside world, because compose uses networks that exist.
+	// The networks of the outside world. Compose uses networks that exist.
 	const outside = ["edge", "worker-out", "audit-out", "attester-out"].map((name) => `${project}_${name}`);
 	// podman-compose leaves networks behind, and those of an earlier run will do.
 	const network = (name: string, ...options: string[]) =>

@@ -10,10 +10,7 @@ import type { Machines } from "./start-machines.ts";
 import { type OutageWatch, watchOutages } from "./watch-outages.ts";
 
 const streamCount = 12;
-/**
- * Time for a swap that no process could work on, which is until its last deadline is final, with some time to report
- * it.
- */
+/** Time until the last deadline of a swap that no process could work on is final, with some time to report it. */
 const decidedWithinMs = 300_000;
 
 /**

@@ -103,7 +103,9 @@ export function otherSpellings(token: string): Mutation[] {
 	);
 }
 
-/** Combines two tokens, which gives the parts of one in the other, singly and in any number, and both in a row. */
+/**
+ * Combines two tokens. Replaces parts of one by those of the other, singly and in any number, and puts both in a row.
+ */
 export function mixtures(token: string, other: string): Mutation[] {
 	const [mine, theirs] = [token.split("."), other.split(".")];
 	const mixed = Array.from({ length: 2 ** mine.length }, (_, chosen) =>

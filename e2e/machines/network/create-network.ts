@@ -24,7 +24,7 @@ export async function createNetwork<Name extends string>(names: readonly Name[])
 	if (process.getuid?.() !== 0) throw new Error("network namespaces need root: run this as root");
 	await removeAbandoned();
 	const { pid } = process;
-	// Process ids go up to 2^22, so two concurrent processes hardly get the same network.
+	// Process ids go up to 2^22, so two concurrent processes rarely get the same network.
 	const subnet = `10.${200 + (pid % 50)}.${Math.floor(pid / 50) % 256}`;
 	const [bridge, here] = [`gsw${pid}`, `${subnet}.1`];
 	const rules: string[][] = [];
