@@ -82,9 +82,7 @@ function listeningAddress(child: ChildProcess, name: string): Promise<string> {
 	});
 }
 
-/**
- * Throws if the port is taken. Called before anything is started, since a chain's own error does not say what to do.
- */
+/** Throws if the port is taken, before anything is started on it. A chain's own error does not explain what to do. */
 export function expectFreePort(port: number): Promise<void> {
 	return new Promise((resolve, reject) => {
 		const server = createServer();

@@ -288,7 +288,7 @@ async function minedReceipt({ publicClient }: TestChain, hash: Hex): Promise<Tra
 	}
 }
 
-/** Returns a size as Nitro measures it, with the fastest compression. */
+/** Returns a size as Nitro measures it, with fast rather than good compression. */
 function brotliBytes(data: Hex): bigint {
 	if (size(data) === 0) return 0n;
 	const params = { [constants.BROTLI_PARAM_QUALITY]: 1 };
