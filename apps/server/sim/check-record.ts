@@ -337,7 +337,7 @@ function hinders(
 	if (fault.atMs > dueMs || fault.atMs + lastsMs + recoverMs < fromMs) return false;
 	switch (fault.kind) {
 		case "rpc":
-			// A lane queries its chain within a database transaction, and here only one of those is open at a time.
+			// Slow and unreachable nodes of the other chains count too.
 			return (
 				fault.of === "workers" && (fault.chain === chain || fault.how === "slow" || fault.how === "down")
 			);

@@ -164,7 +164,7 @@ export function solanaContractScene(subject: SolanaSubject) {
 			signEnding({ ...(await parts()), order, to: "wallet", decision: { by: "time" } }),
 		balance: async (owner: SolanaAddress): Promise<bigint> =>
 			(await readSolanaWallet(chain, { wallet: owner, token: toSolanaWord(usdc) })).balance,
-		/** Returns what became of an order from this chain. */
+		/** Returns the state of an order from this chain, and whether it was paid. */
 		state: async (order: Order, commitment: SolanaCommitment = "confirmed") => {
 			const [account] = await readOrders(chain, { orderIds: [orderId(order)], commitment });
 			return account && `${account.state}${account.isPaid ? ", paid" : ""}`;
