@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-/** The default limit of a process. Each stream is an open file on both sides. */
+/** In a full run, the default limit of a process. Each stream is an open file on both sides. */
 const streamCount = process.env.GEOSWAP_FULL ? 10_000 : 1_000;
 /** docs/events.md states the measured value. With few streams, what the process needs in any case weighs more. */
 const maxBytesPerStream = process.env.GEOSWAP_FULL ? 40_000 : 80_000;
