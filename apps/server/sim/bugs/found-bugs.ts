@@ -30,6 +30,11 @@ export function hashOf({ edits }: PlantedBug): string {
 		...edits.map((edit) => edit.file),
 	];
 	const hash = createHash("sha256");
-	for (const path of [...new Set(files)].sort()) hash.update(path).update(readFileSync(sourcePath(path)));
+	for (const path of [...new Set(files)].sort()) hash.update(path).update(codeOf(sourcePath(path)));
 	return hash.digest("hex").slice(0, 16);
+}
+
+/** Returns a file without the lines that are comments, which decide nothing. */
+function codeOf(path: string): string {
+	return readFileSync(path, "utf8").replace(/^\s*(?:\/\/|\/\*|\*[\s/]).*\n/gm, "");
 }
