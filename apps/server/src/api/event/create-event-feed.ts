@@ -14,13 +14,13 @@ import type { EventSink } from "../http/route.ts";
 import { createKeyedLimiter } from "../status/keyed-limiter.ts";
 import { type EventCursor, formatCursor } from "./event-cursor.ts";
 
-/** The events that a stream tells: of an account, or of one of its swaps. */
+/** What a stream sends: the events of an account, or of one of its swaps. */
 export type Followed = {
 	accountId: string;
 	/** The swap as it is now, if the stream is about one. */
 	swap?: SwapRecord | undefined;
 	/**
-	 * The event after which the stream continues. By default a swap's events are told from the first, an account's from
+	 * The event after which the stream continues. By default a swap's events are sent from the first, an account's from
 	 * now on.
 	 */
 	after: EventCursor | "beginning" | undefined;
@@ -39,14 +39,14 @@ type Stream = {
 	sink: EventSink;
 	/** The swap's id if the stream is about one, otherwise the account's: both are UUIDs. */
 	key: string;
-	/** Events up to here are not this stream's to hear from the feed: it reads them itself. */
+	/** The stream itself reads events up to this position. The feed delivers later ones. */
 	from: number;
-	/** Events that came while it was reading those before. Undefined once it has read them. */
+	/** Events that arrived while the stream was reading earlier ones. Undefined once it has read those. */
 	waiting: Told[] | undefined;
 	isOver: boolean;
 };
 
-/** An event as it is sent, the same text to all. */
+/** An event as it is sent. All streams get the same text. */
 type Told = { position: number; text: string; ended: StatusResponse | undefined };
 
 const pageSize = 500;
@@ -56,8 +56,9 @@ const maxWaiting = 1_000;
 const turnMs = 30_000;
 
 /**
- * Creates the feed of a process. However many streams there are, one loop reads new events, and each is written as text
- * once. A stream that begins at an earlier event first reads up to where the loop is, then hears the rest from it.
+ * Creates the feed of a process. One loop reads new events and writes each as text once, regardless of the number of
+ * streams. A stream that begins at an earlier event first reads up to the loop's position, then gets later events
+ * from the loop.
  */
 export function createEventFeed({
 	db,
@@ -67,20 +68,20 @@ export function createEventFeed({
 }: {
 	db: Database;
 	statusOf: (swap: SwapRecord) => StatusResponse;
-	/** How late a published event is sent at most. */
+	/** The maximum delay with which a published event is sent. */
 	pollMs?: Milliseconds;
 	onError?: (error: unknown) => void;
 }): EventFeed {
 	const streams = new Map<string, Set<Stream>>();
 	let size = 0;
-	/** How far the loop is. Undefined while there is no stream. */
+	/** The loop's position. Undefined while there is no stream. */
 	let head: EventHead | undefined;
 	let starting: Promise<EventHead> | undefined;
 	let isPolling = false;
 	let isClosed = false;
 	const inTurn = createKeyedLimiter({ atOnce: 4, waitMs: turnMs, upstream: "database" });
 
-	/** Returns how far the loop is, and begins it if there is none. */
+	/** Returns the loop's position, and starts the loop if it is not running. */
 	async function started(): Promise<EventHead> {
 		if (head) return head;
 		starting ??= readEventHead(db).finally(() => {
@@ -149,14 +150,15 @@ export function createEventFeed({
 		if (!head) return;
 		const now = await readEventHead(db);
 		if (now.epoch !== head.epoch || now.position < head.position) {
-			// The database was restored. Callers come back with their cursors, which are then known to be of before.
+			// The database was restored. Clients reconnect with cursors that predate the restore and are recognized as
+			// such.
 			head = undefined;
 			return endAll();
 		}
 		while (head.position < now.position) {
 			const rows = await readEventRows(db, { after: head.position, upTo: now.position, limit: pageSize });
 			const followed = rows.filter(isFollowed);
-			// Set before anything else is awaited: a stream that begins now reads these events itself.
+			// Set before the next await, because a stream that begins from now on reads these events itself.
 			head = { ...now, position: rows.at(-1)?.position ?? now.position };
 			try {
 				for (const event of await readEventSwaps(db, followed)) {
@@ -165,7 +167,7 @@ export function createEventFeed({
 					dispatch(event.swap.id, told, true);
 				}
 			} catch (error) {
-				// These events are not read again here: callers come back and read them.
+				// The loop does not read these events again. Clients reconnect and read them.
 				endAll();
 				throw error;
 			}
@@ -183,9 +185,9 @@ export function createEventFeed({
 			});
 	}, pollMs);
 
-	/** Tells a stream what was before it, then what came meanwhile. */
+	/** Sends a stream the stored events, then those that arrived meanwhile. */
 	async function catchUp(stream: Stream, { accountId, swap, after }: Followed): Promise<void> {
-		// The loop's own head may be older than the last deletion: while nothing is published, it stays as it is.
+		// The loop's head may be older than the last deletion, because it does not change while nothing is published.
 		const pruned = typeof after === "object" ? (await readEventHead(db)).pruned : 0;
 		const now = await started();
 		if (stream.isOver) return;
@@ -222,7 +224,7 @@ export function createEventFeed({
 			});
 			for (const event of events) tell(stream, toldOf(event, now.epoch), swapId !== undefined);
 			position = rows.length < pageSize ? now.position : (rows.at(-1)?.position ?? now.position);
-			// A caller that reads slowly is waited for: its events are in the database.
+			// Waits for a slow client, since its events remain in the database.
 			if (position < now.position) await stream.sink.drained();
 		}
 	}
@@ -251,7 +253,7 @@ export function createEventFeed({
 	};
 }
 
-/** Returns the position after which a stream begins, and why events may be missing before it if some may. */
+/** Returns the position after which a stream begins, and the reason if events before it may be missing. */
 function beginningOf({
 	after,
 	isOfSwap,

@@ -67,7 +67,7 @@ async function start({ perKey = 100, heartbeatMs = 10_000, port = 0 } = {}): Pro
 		rateLimits: createRateLimits({ redis: noRedis, unauthenticatedPerSecond: 100 }),
 		log: pino({ level: "silent" }),
 		heartbeatMs,
-		// The shortest pause that clients are told.
+		// The shortest reconnect delay that clients are sent.
 		random: () => 0,
 	});
 	await app.listen({ port, host: "127.0.0.1" });

@@ -4,11 +4,11 @@ import type { HeldCalls } from "../key/held-calls.ts";
 import type { EventFeed, Followed } from "./create-event-feed.ts";
 
 /**
- * How long a stream lasts, before a random part of a tenth is taken off. Its caller then comes again: with a key that
- * may have been revoked, and through a balancer that may know more processes by now.
+ * The maximum lifetime of a stream, before up to 10 % of jitter is taken off. The client then reconnects, so that its
+ * key is checked again and a load balancer can choose among all current processes.
  */
 const maxSeconds = 900;
-/** Seconds after which a caller that has too many streams may try again. */
+/** Seconds after which a client that has too many streams may try again. */
 const retryAfterSeconds = 5;
 
 export type StreamParts = {
@@ -20,14 +20,14 @@ export type StreamParts = {
 	random: () => number;
 };
 
-/** Returns the body of a stream. Throws if its holder, or this process, has as many as it may. */
+/** Returns the body of a stream. Throws if its holder, or this process, has the maximum number of streams. */
 export async function openStream(
 	request: Pick<PublicRequest, "onGone">,
 	{
 		heldBy,
 		...followed
 	}: Followed & {
-		/** The API key whose stream it is, or whatever else streams are counted for. */
+		/** The API key whose stream it is, or another name under which streams are counted. */
 		heldBy: string;
 	},
 	{ feed, heldStreams, limits, random }: StreamParts,

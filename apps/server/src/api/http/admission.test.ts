@@ -47,7 +47,7 @@ test("a connection that breaks while its key is looked up is no error of the ser
 			refusalOf: () => undefined,
 		},
 		observer: { identified: () => {}, refused: unexpected },
-		// Counting addresses reads their text, which fails for a connection that is gone.
+		// Counting addresses reads their text, which fails for a closed connection.
 		onKeyUsed: (_, address) => used.push(address.toLowerCase()),
 	});
 	app.server.on("connection", (socket) => socket.on("close", () => gone.resolve()));
@@ -57,7 +57,7 @@ test("a connection that breaks while its key is looked up is no error of the ser
 	await app.listen({ host: "127.0.0.1", port: 0 });
 	const client = connect((app.server.address() as AddressInfo).port, "127.0.0.1");
 	await once(client, "connect");
-	// The address of a request with a key is not read before: it would be remembered.
+	// Requests with a key do not read the address earlier, because it would be cached.
 	client.write(`GET / HTTP/1.1\r\nhost: localhost\r\nx-api-key: ${"k".repeat(apiKeyLength)}\r\n\r\n`);
 	expect([await handled.promise, used]).toEqual(["handled", []]);
 });

@@ -49,8 +49,8 @@ export function createAdmission({
 	}
 
 	/**
-	 * Refuses an address that is above its limit and sends nothing that could be a key, with the cheapest answer there
-	 * is. The connection stays open: it may be a load balancer's, which also carries others' requests.
+	 * Refuses an address that is above its limit and sends nothing that could be a key, with the cheapest possible
+	 * answer. The connection stays open, because it may be a load balancer's and also carry other callers' requests.
 	 */
 	function refuseFlood(request: FastifyRequest, reply: FastifyReply): boolean {
 		if (request.headers["x-api-key"]?.length === apiKeyLength) return false;
@@ -81,7 +81,8 @@ export function createAdmission({
 			});
 			request.rate = state;
 			refuseAbove(state, request);
-			// The request is identified only after the rate check: a flooding key must not fill the collector either.
+			// The request is identified only after the rate check, so that a flooding key does not fill the trace collector
+			// either.
 			observer.identified(request);
 			const address = addressOf(request);
 			if (address) onKeyUsed?.(account.keyId, address);
@@ -93,7 +94,7 @@ export function createAdmission({
 	};
 }
 
-/** Returns where the request came from; nothing if its connection broke meanwhile, which leaves it no address. */
+/** Returns the address that the request came from, or an empty text if its connection is already closed. */
 function addressOf({ ip }: { ip: string | undefined }): string {
 	return ip ?? "";
 }

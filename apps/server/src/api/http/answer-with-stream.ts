@@ -1,12 +1,17 @@
 import type { FastifyReply } from "fastify";
 import type { EventSink, EventStream } from "./route.ts";
 
-/** Bytes that a caller may leave unread. One that reads more slowly comes again, and continues from its last event. */
+/**
+ * Bytes that a client may leave unread. A slower client is disconnected, reconnects, and continues from its last
+ * event.
+ */
 const maxUnreadBytes = 256 * 1024;
-/** Clients that lost their stream come again after a time in this range, not all at once. */
+/**
+ * Clients that lost their stream reconnect after a random delay in this range, so that they do not all come together.
+ */
 const retryMs = { least: 1_000, most: 5_000 };
 
-/** Sends the headers of a stream, then lets it send. The reply's own headers must be set. */
+/** Sends the headers of a stream, then starts it. The reply's own headers must be set. */
 export function answerWithStream(
 	reply: FastifyReply,
 	stream: EventStream,
@@ -35,7 +40,7 @@ export function answerWithStream(
 		end: () => sse.close(),
 	};
 	const pauseMs = Math.round(retryMs.least + random() * (retryMs.most - retryMs.least));
-	// Sent at once, so that proxies pass the headers on.
+	// Sent immediately, so that proxies pass the headers on.
 	sink.send(`retry: ${pauseMs}\n\n`);
 	stream(sink);
 }

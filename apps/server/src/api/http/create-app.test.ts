@@ -294,7 +294,7 @@ test("a text that no database stores is 400 with the name of its field, unless t
 	const get = (url: string) => app.inject({ url, headers: json });
 	expect(namesOf(await get("/swap/status/x?wait=1%00"))).toEqual(["wait"]);
 	expect(namesOf(await get("/swap/status/x?wait=1&wait=%00"))).toEqual(["wait.1"]);
-	// The route answers itself for an id or a token: any text that cannot be decoded is an unknown swap, or 401.
+	// The route answers for an id or a token itself. A text that cannot be decoded is an unknown swap, or 401.
 	expect((await get("/swap/status/x%00")).statusCode).toBe(200);
 	expect((await post('{"geoQuoteToken":"\\u0000"}')).statusCode).toBe(200);
 	for (const body of ['{"a":"\\ud83d\\ude00"}', '{"a":"\\u0001\\uffff"}', '{"a":"\\\\u0000"}']) {

@@ -25,16 +25,20 @@ import type { EventStream, Route } from "./route.ts";
 import { refuseUnstorable } from "./unstorable-text.ts";
 
 const bodyLimitBytes = 32 * 1024;
-/** The timeout for headers. Our own delay counts: a busy process must not time out a request that arrived long ago. */
+/**
+ * The timeout for headers. It includes this process's delay, so a busy process must not time out a request that
+ * arrived long ago.
+ */
 const receiveTimeoutMs = 60_000;
-/** How often a quiet stream sends a comment: proxies end connections that were silent for 30 s. */
+/** How often a quiet stream sends a comment, because proxies end connections that were silent for 30 s. */
 const defaultHeartbeatMs = 10_000;
 
 /**
  * Creates the HTTP server for a list of routes. Checks run in a fixed order: route, key, rate, media type and size,
- * JSON. `close` stops accepting, makes held calls answer now, and waits for requests in flight. Once `stopping` is
- * aborted each answer tells the caller to reconnect, so connections in use have ended by then. A connection that was
- * idle all along heard nothing and is closed: a request sent on it at that moment is lost, and the caller must retry.
+ * JSON. `close` stops accepting, makes held calls answer immediately, and waits for requests in flight. Once
+ * `stopping` is aborted, each answer asks the client to reconnect, so connections in use have ended by then. A
+ * connection that was idle all along got no such answer and is closed. A request sent on it at that moment is lost,
+ * and the caller must retry.
  */
 export function createApp({
 	routes,
@@ -59,7 +63,7 @@ export function createApp({
 	corsOrigins?: readonly string[];
 	/** Addresses and networks that are trusted to name the caller's address. */
 	trustedProxies?: readonly string[];
-	/** Aborted when the process is told to stop. */
+	/** Aborted when the process is stopping. */
 	stopping?: AbortSignal;
 	/** Absent if nothing is traced. */
 	tracer?: Tracer | undefined;
@@ -76,15 +80,15 @@ export function createApp({
 	random?: () => number;
 }): FastifyInstance {
 	const app = fastify({
-		// Fastify's logger would make a child and two listeners per request. Our own log lines name the request.
+		// Fastify's logger would create a child and two listeners per request. Our log lines name the request.
 		genReqId: newRequestId,
 		trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
 		bodyLimit: bodyLimitBytes,
 		requestTimeout: receiveTimeoutMs,
 		rewriteUrl: (request) => cleanUrl(request.url ?? "/"),
-		// The request line is limited already; a long parameter simply names nothing.
+		// The request line is limited already. An overlong parameter matches nothing.
 		routerOptions: { maxParamLength: 64 * 1024 },
-		// Fastify's own 503 has another body than our errors: requests that arrive while closing are served.
+		// Fastify's own 503 has another body than our errors, so requests that arrive while closing are served.
 		return503OnClosing: false,
 		http: { requireHostHeader: false, headersTimeout: receiveTimeoutMs },
 		clientErrorHandler: (error, socket) => {
@@ -93,7 +97,8 @@ export function createApp({
 		},
 	});
 	app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
-	// Fastify does not handle CONNECT. Without this it is closed silently, as we do for a caller who sends too many.
+	// Fastify does not handle CONNECT. Without this listener such a connection is closed silently, which we do only
+	// above the rate.
 	app.server.on("connect", (request, socket) => {
 		const { remoteAddress = "" } = request.socket;
 		if (!rateLimits.takeForAddress(remoteAddress, "public").isAllowed) return void socket.destroy();
@@ -102,7 +107,7 @@ export function createApp({
 	});
 
 	app.removeAllContentTypeParsers();
-	// The body is parsed later: an error in a parser would close the connection.
+	// The body is parsed later, because an error in a parser would close the connection.
 	app.addContentTypeParser("application/json", async (_: FastifyRequest, payload: IncomingMessage) =>
 		readBody(payload, { limitBytes: bodyLimitBytes, timeoutMs: bodyTimeoutMs }),
 	);
@@ -125,7 +130,7 @@ export function createApp({
 		throw noRoute(routes, request);
 	});
 	app.addHook("onSend", (request, reply, _payload, done) => {
-		// The headers are set only now: a held call would keep them in memory all the while.
+		// The headers are set this late, because a held call would otherwise keep them in memory while it waits.
 		setOwnHeaders(request, reply);
 		done();
 	});
@@ -136,7 +141,7 @@ export function createApp({
 		if (stopping?.aborted) reply.header("connection", "close");
 	}
 
-	/** Returns the checks that a route's requests must pass before their body is looked at. */
+	/** Returns the checks that a route's requests must pass before their body is read. */
 	function admit(route: Route): (request: FastifyRequest, reply: FastifyReply) => Promise<unknown> {
 		if (route.operation === undefined) {
 			return async (request) => {
@@ -145,7 +150,7 @@ export function createApp({
 		}
 		const withKey = admission.withKey(route.operation);
 		return (request, reply) => {
-			// An empty body has no type: the error is that it is empty, not the type it names.
+			// An empty body has no type, so the error is that the body is empty and not its declared type.
 			if (hasNoBody(request)) delete request.raw.headers["content-type"];
 			return withKey(request, reply);
 		};
@@ -167,7 +172,7 @@ export function createApp({
 		});
 	}
 
-	// Their own scope: the plugin handles only routes that are added after it.
+	// A separate scope, because the plugin handles only routes that are added after it.
 	app.register(async (scope) => {
 		await scope.register(fastifySse, { heartbeatInterval: heartbeatMs });
 		for (const route of routes) {
@@ -175,7 +180,7 @@ export function createApp({
 			scope.route({
 				method: route.method,
 				url: route.path,
-				// Nothing is negotiated: there is no other form of these answers.
+				// No content negotiation, because these answers have no other form.
 				sse: "manual",
 				exposeHeadRoute: false,
 				onRequest: admit(route),
@@ -212,7 +217,10 @@ export function createApp({
 	return app;
 }
 
-/** Returns a UUID as one string: `randomUUID` returns a rope of a dozen, which a held call would keep in memory. */
+/**
+ * Returns a UUID as a flat string. `randomUUID` returns a rope of a dozen parts, which a held call would keep in
+ * memory.
+ */
 function newRequestId(): string {
 	return Buffer.from(randomUUID(), "latin1").toString("latin1");
 }
@@ -230,8 +238,8 @@ function refuseUnstorableUrl({ params, query }: FastifyRequest): void {
 const noQuerySchema = z.strictObject({});
 
 /**
- * Returns true if any query is refused. Links to pages get parameters that others add, such as a campaign's. All other
- * routes that take a query check it themselves.
+ * Returns true if any query is refused. Pages are exempt, since others add parameters to links to them, such as a
+ * campaign's. All other routes that take a query check it themselves.
  */
 function takesNoQuery({ method, doc, contentType = "" }: Route): boolean {
 	return method === "GET" && doc.query === undefined && !contentType.startsWith("text/html");
@@ -256,8 +264,9 @@ function withHeaders(
 const lingerMs = 1_000;
 
 /**
- * Ends a connection with these bytes. Data that still arrives is read and dropped, since closing on it could cost the
- * caller the answer; but only for a moment, or a caller who never closes would keep the connection.
+ * Ends a connection with these bytes. Data that still arrives is read and dropped for a moment, since closing earlier
+ * could cost the caller the answer. After that the connection is destroyed, so that a caller who never closes does
+ * not keep it.
  */
 function endWithAnswer(socket: Duplex, answer: string): void {
 	// No other listener is left, and an unhandled error event would end the process.
@@ -268,7 +277,7 @@ function endWithAnswer(socket: Duplex, answer: string): void {
 	socket.once("close", () => clearTimeout(timer));
 }
 
-/** Returns the error for a request that no route takes: the path is wrong, or only the method. */
+/** Returns the error for a request that matches no route, because the path or only the method is wrong. */
 function noRoute(routes: readonly Route[], { url }: { url: string }): SwapError {
 	const segments = url.replace(/\?.*$/, "").split("/");
 	const allow = routes
@@ -286,8 +295,8 @@ function noRoute(routes: readonly Route[], { url }: { url: string }): SwapError 
 }
 
 /**
- * Sets the CORS headers that let web pages of the configured origins read the answer. Returns true if the request is a
- * preflight of such a page, which asks only for these headers: the caller then sends the reply without a body, and no
+ * Sets the CORS headers that let web pages of the configured origins read the answer. Returns true if the request is
+ * such a page's preflight, which needs only these headers. The caller then sends the reply without a body, and no
  * route runs.
  */
 function answerCors(

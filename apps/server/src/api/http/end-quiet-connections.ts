@@ -1,11 +1,11 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 
-/** Milliseconds that a client which has just connected has to send a request. */
+/** Milliseconds within which a client that has just connected must send a request. */
 const silentMs = 2_000;
 /**
- * Milliseconds after which all connections are closed. A request not received or answered by then never will be: its
- * connection would keep the process alive.
+ * Milliseconds after which all connections are closed. A request that was not received or answered by then never will
+ * be, and its connection would keep the process alive.
  */
 const unfinishedMs = 15_000;
 

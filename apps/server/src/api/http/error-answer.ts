@@ -3,7 +3,10 @@ import { refusalOf } from "../../database/database.ts";
 
 export type ErrorAnswer = { status: number; headers: Record<string, string>; body: ErrorBody };
 
-/** Converts thrown errors to HTTP answers; nothing else does. An error outside the catalogue tells callers nothing. */
+/**
+ * Converts thrown errors to HTTP answers, and is the only place that does. An error outside the catalogue reveals
+ * nothing to callers.
+ */
 export function errorAnswer(error: unknown, { requestId }: { requestId: string }): ErrorAnswer {
 	const known = toSwapError(error);
 	return {
@@ -20,7 +23,7 @@ export function errorAnswer(error: unknown, { requestId }: { requestId: string }
 	};
 }
 
-/** Returns the bytes of an answer for the bare socket, if the bytes received never became a request. */
+/** Returns the bytes of an answer for the bare socket, for received bytes that never became a request. */
 export function rawErrorAnswer(error: unknown, { requestId }: { requestId: string }): string {
 	const { status, headers, body } = errorAnswer(error, { requestId });
 	const text = JSON.stringify(body);
@@ -37,7 +40,8 @@ export function rawErrorAnswer(error: unknown, { requestId }: { requestId: strin
 function toSwapError(error: unknown): SwapError {
 	if (error instanceof SwapError) return error;
 	const isCrowded = error instanceof Error && error.message === "timeout exceeded when trying to connect";
-	// A database that takes no writes is no bug of ours, and the same request succeeds once it does.
+	// A database that takes no writes is not a bug of the service, and the same request succeeds once writes work
+	// again.
 	if (isCrowded || refusalOf(error)) {
 		return new SwapError("UPSTREAM_UNAVAILABLE", { upstream: "database" }, { cause: error });
 	}

@@ -54,13 +54,13 @@ export class HandledRequest implements RouteRequest {
 
 	get origin(): string | undefined {
 		const { protocol, host } = this.#request;
-		// A caller may write anything into the header.
+		// The header may contain anything.
 		return URL.canParse(`${protocol}://${host}`) ? new URL(`${protocol}://${host}`).origin : undefined;
 	}
 
 	get lastEventId(): string | undefined {
 		const id = this.#request.headers["last-event-id"];
-		// A client that has seen no event yet may send an empty one.
+		// A client that has received no event yet may send an empty header.
 		return typeof id === "string" && id !== "" ? id : undefined;
 	}
 

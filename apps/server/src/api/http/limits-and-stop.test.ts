@@ -164,7 +164,7 @@ test("the caller's address is taken from X-Forwarded-For only if a trusted proxy
 	for (let i = 0; i < 3; i++) flood.push(await sent(app, `192.0.2.${i}, 203.0.113.7`, "10.1.2.3"));
 	expect(flood).toEqual([401, 401, 429]);
 	expect(await sent(app, "203.0.113.8", "10.1.2.3")).toBe(401);
-	// This address is not one of our proxies.
+	// This address is not a trusted proxy.
 	const direct = [];
 	for (let i = 0; i < 3; i++) direct.push(await sent(app, `203.0.113.${20 + i}`, "11.0.0.1"));
 	expect(direct).toEqual([401, 401, 429]);
@@ -228,14 +228,14 @@ test("a stop fails no request: not on kept-alive connections, not held calls, no
 	await expect.poll(() => counts.before, { timeout: 10_000 }).toBeGreaterThan(100);
 	stopping.abort();
 	await expect.poll(() => counts.closing, { timeout: 10_000 }).toBeGreaterThan(100);
-	// By now a balancer knows that the process is stopping.
+	// By now a load balancer has read that the process is stopping.
 	isTold = true;
 	await Promise.all(asking);
 	const closed = app.close();
 	const answers = await Promise.all(held);
 	await closed;
 	expect(failures).toEqual([]);
-	// An answer already on its way when the process was told to stop may still keep its connection.
+	// An answer already on its way when the process began to stop may still keep its connection.
 	expect(counts.closing).toBeGreaterThanOrEqual(counts.after - 10);
 	expect(answers).toEqual(
 		Array(50).fill({ status: 200, connection: "close", body: JSON.stringify({ status: "as it is" }) }),

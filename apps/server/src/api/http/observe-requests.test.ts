@@ -54,7 +54,7 @@ function start({ tracer }: { tracer?: Tracer } = {}) {
 
 const key = { "x-api-key": "a secret" };
 
-/** Calls over a real connection: only that shows who left. */
+/** Calls over a real connection, because only that shows who left. */
 async function call(path: string, headers: Record<string, string> = {}): Promise<void> {
 	const response = await fetch(`${await listen()}${path}`, { headers });
 	await response.arrayBuffer();

@@ -5,7 +5,10 @@ import type { Span, Tracer } from "../../telemetry/tracer.ts";
 
 /** Reports requests to the operators of the service. */
 export type RequestObserver = {
-	/** Called once the request has shown a key: from then on it may be traced. Strangers cannot fill the collector. */
+	/**
+	 * Called once the request's key was accepted. From then on it may be traced, so strangers cannot fill the
+	 * collector.
+	 */
 	identified: (request: FastifyRequest) => void;
 	refused: (request: FastifyRequest, body: ErrorBody) => void;
 	/** Returns the request's span if it is traced. */
@@ -16,7 +19,10 @@ type Seen = { startMs: Milliseconds; startedAt: number; code: string; span: Span
 
 const unobserved: RequestObserver = { identified: () => {}, refused: () => {}, spanOf: () => undefined };
 
-/** Counts every request of the server and traces those with a key. If neither is wanted, a request costs nothing. */
+/**
+ * Counts every request of the server and traces those with a key. Without `tracer` and `metrics` a request costs
+ * nothing.
+ */
 export function observeRequests(
 	app: FastifyInstance,
 	{
@@ -33,12 +39,12 @@ export function observeRequests(
 		requests.set(request, seen);
 		const route = routeOf(request);
 		metrics?.began(route);
-		// Counted on close, not when the answer is sent: a caller who leaves gets none. The event comes once; `once` would
-		// only cost more memory.
+		// Counted on close and not when the answer is sent, because a caller who leaves gets no answer. The event comes
+		// only once, and `once` would use more memory.
 		reply.raw.on("close", () => {
 			const { method } = request;
 			const { span, startedAt } = seen;
-			// If the caller left, the answer we were about to send says nothing about the outcome.
+			// If the caller left, the answer that was about to be sent does not describe the outcome.
 			const { status, code } = reply.raw.writableFinished
 				? { status: reply.statusCode, code: seen.code }
 				: { status: 499, code: "GONE" };

@@ -25,7 +25,7 @@ export function parseBody(bytes: unknown): Record<string, unknown> {
 			issues: [{ path: shortened(duplicate), message: "appears twice in one object: send it once" }],
 		});
 	}
-	// Bytes that are JSON in UTF-8 have such a character only as an escape.
+	// Valid JSON in UTF-8 can contain such a character only as an escape.
 	if (text.includes("\\u")) refuseUnstorable(value);
 	return value as Record<string, unknown>;
 }
@@ -34,12 +34,14 @@ function invalid(message: string): SwapError {
 	return new SwapError("INVALID_REQUEST", { issues: [{ path: "", message }] });
 }
 
-/** Matches a string, or a character that opens, closes or separates. All else in JSON is between two of these. */
+/**
+ * Matches a string, or a character that opens, closes or separates. Everything else in JSON is between two of these.
+ */
 const tokens = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],]/gs;
 
 /**
- * Returns a key that occurs twice in one object of a JSON text, however it is escaped. `JSON.parse` silently keeps the
- * last one, while a proxy or a log may have read the first. `value` is the parsed text.
+ * Returns a key that occurs twice in one object of a JSON text, even if the spellings differ by escapes. `JSON.parse`
+ * silently keeps the last value, while a proxy or a log may have read the first. `value` is the parsed text.
  */
 function findDuplicateKey(json: string, value: object): string | undefined {
 	// Each key in the text has a colon. If there are no more colons than keys in the value, no key was dropped.
@@ -62,7 +64,7 @@ function findDuplicateKey(json: string, value: object): string | undefined {
 	return undefined;
 }
 
-/** Counts without recursion: a small body can nest deeper than the stack allows. */
+/** Counts without recursion, because a small body can nest deeper than the stack allows. */
 function countKeys(value: object): number {
 	let count = 0;
 	const open = [value];

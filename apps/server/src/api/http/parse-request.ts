@@ -3,9 +3,14 @@ import * as z from "zod";
 
 type Issue = { path: string; message: string };
 
-/** Enough issues to fix a request. A body has room for thousands of wrong names, and reporting all would cost time. */
+/**
+ * Enough issues to fix a request. A body has room for thousands of unknown names, and reporting all of them would
+ * cost time.
+ */
 const maxIssues = 20;
-/** Longer than any field name of ours. A secret sent in place of a name is not returned, nor does it get into logs. */
+/**
+ * Longer than any field name of this API. A secret sent in place of a name is neither returned in full nor logged.
+ */
 const maxNameLength = 64;
 
 /**
@@ -43,7 +48,7 @@ export function parseRequest<Schema extends z.ZodType>(schema: Schema, value: un
 	});
 }
 
-/** Returns the first issues without duplicates: two checks of a field may report the same. */
+/** Returns the first issues without duplicates, since two checks of a field may report the same. */
 function firstOf(issues: Issue[]): Issue[] {
 	const said = new Map(issues.map((issue) => [JSON.stringify([issue.path, issue.message]), issue]));
 	return [...said.values()].slice(0, maxIssues);
@@ -58,7 +63,7 @@ function toIssues(issue: z.core.$ZodIssue, parents: PropertyKey[]): Issue[] {
 		}));
 	}
 	if (issue.code === "invalid_union") {
-		// The branch that accepted the value's type knows best what is wrong with it.
+		// The branch that accepted the value's type has the most specific issues.
 		const branch = issue.errors.find((errors) => errors.some(({ code }) => code !== "invalid_type"));
 		if (branch) return branch.flatMap((inner) => toIssues(inner, path));
 		const expected = issue.errors.flatMap(([first]) =>
@@ -120,7 +125,7 @@ const typeTexts: Record<string, string> = {
 	null: "null",
 };
 
-/** Says what is wrong with a value in our own words: a caller never reads those of the schema library. */
+/** Describes what is wrong with a value in our own words, so that callers never get the schema library's texts. */
 function issueText(issue: z.core.$ZodRawIssue): string {
 	switch (issue.code) {
 		case "invalid_type":

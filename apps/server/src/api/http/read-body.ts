@@ -3,7 +3,8 @@ import { type Milliseconds, SwapError } from "@geoswap/protocol";
 
 /**
  * Reads the bytes of a request's body. Throws BODY_TOO_LARGE above the limit, REQUEST_TIMEOUT if it has not arrived
- * completely in time, and UNSUPPORTED_MEDIA_TYPE if it is compressed: a few bytes could unpack to more than the limit.
+ * completely in time, and UNSUPPORTED_MEDIA_TYPE if it is compressed, because a few bytes could unpack to more than
+ * the limit.
  */
 export function readBody(
 	request: IncomingMessage,
@@ -42,7 +43,7 @@ export function readBody(
 
 		function end(error?: Error): void {
 			clearTimeout(timer);
-			// The error listener stays: a later error event that nobody handles would end the process.
+			// The error listener stays, because a later error event without a listener would end the process.
 			request.off("data", onData).off("end", onEnd).off("close", onGone);
 			if (error) reject(error);
 			else resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, receivedBytes));

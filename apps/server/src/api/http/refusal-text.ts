@@ -12,8 +12,8 @@ const placeholder = "00000000-request-id";
 const templates = new Map<number, Template>();
 
 /**
- * Returns the body of a 429, made once per number of seconds except for the request id: refusing a flood must cost next
- * to nothing, and most of the cost is creating an error and writing it as JSON.
+ * Returns the body of a 429. All but the request id is created once per number of seconds. Refusing a flood must cost
+ * next to nothing, and most of the cost is creating an error and writing it as JSON.
  */
 export function refusalText({ resetSeconds }: RateState, { requestId }: { requestId: string }): Refusal {
 	const { before, after, body } = templates.get(resetSeconds) ?? addTemplate(resetSeconds);

@@ -12,27 +12,30 @@ export type PublicRequest = {
 	params: Record<string, string>;
 	requestId: string;
 	log: Log;
-	/** Calls `tell` when the caller leaves or the process stops, at once if it already has: answer with what is known. */
+	/**
+	 * Calls `tell` when the caller leaves or the process stops, or immediately if that has happened. The route then
+	 * answers with its current state.
+	 */
 	onGone(tell: () => void): void;
 	/** Set if the request is traced. */
 	span?: Span | undefined;
-	/** The scheme and host by which the caller reached the service. Undefined if it named no host. */
+	/** The scheme and host by which the caller reached the service. Undefined if the request named no host. */
 	origin?: string | undefined;
-	/** The last event that the caller of a stream has seen, as its header says. */
+	/** The last event that the client of a stream has received, according to its header. */
 	lastEventId?: string | undefined;
 };
 export type RouteRequest = PublicRequest & { account: Account };
 
 /** The caller of a stream of server-sent events. */
 export type EventSink = {
-	/** Sends text of the stream. Returns false if the caller is gone, or has not read so much that it must come again. */
+	/** Sends text of the stream. Returns false if the client is gone, or has so much unread that it must reconnect. */
 	send(text: string): boolean;
-	/** Resolves once the caller has read what was sent, or is gone. */
+	/** Resolves once the client has read what was sent, or is gone. */
 	drained(): Promise<void>;
 	end(): void;
 };
 
-/** The body of a stream. It is called once, when nothing can be refused any more. */
+/** The body of a stream. It is called once, when the request can no longer be refused. */
 export type EventStream = (sink: EventSink) => void;
 
 /** One endpoint. `handle` returns the body of a 200; every other answer is thrown as a SwapError. */
@@ -48,22 +51,25 @@ export type Route = {
 	headers?: Record<string, string>;
 	/** Additional headers of a 200 that depend on its body. */
 	headersFor?: (body: unknown) => Record<string, string>;
-	/** Makes the page that a browser is shown instead of an error's JSON. It is sent with `headers`. */
+	/** Creates the page that a browser gets instead of an error's JSON. It is sent with `headers`. */
 	errorPage?: (error: ErrorBody) => string;
 	/** The endpoint's part of the OpenAPI document. */
 	doc: RouteDoc;
 } & (
 	| {
-			/** The rate of the key that it counts against. */
+			/** The operation whose rate limit for the key counts the request. */
 			operation: Operation;
 			handle: (request: RouteRequest) => Promise<unknown>;
 	  }
 	| {
 			/** Undefined if no key is needed. */
 			operation: undefined;
-			/** True if a balancer calls the endpoint: refused above a limit, the balancer would consider the process dead. */
+			/**
+			 * True if a load balancer calls the endpoint. Above a limit, it would consider the process dead because of the
+			 * refusals.
+			 */
 			isUnlimited?: boolean;
-			/** The limit by address that it counts against. */
+			/** The limit by address that counts the request. */
 			limitedAs?: "public" | "share";
 			handle: (request: PublicRequest) => Promise<unknown>;
 	  }

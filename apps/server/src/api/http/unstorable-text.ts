@@ -2,7 +2,7 @@ import { SwapError } from "@geoswap/protocol";
 
 /** Enough paths to fix a request. */
 const maxPaths = 20;
-/** Longer than the path of any field of ours. */
+/** Longer than the path of any field of this API. */
 const maxPathLength = 128;
 
 /**
@@ -11,7 +11,7 @@ const maxPathLength = 128;
  */
 export function unstorableTexts(value: object): string[] {
 	const paths: string[] = [];
-	// No recursion: a small body can nest deeper than the stack allows.
+	// No recursion, because a small body can nest deeper than the stack allows.
 	const open: { path: string; inner: object }[] = [{ path: "", inner: value }];
 	for (let next = open.pop(); next && paths.length < maxPaths; next = open.pop()) {
 		for (const [name, field] of Object.entries(next.inner)) {
@@ -24,8 +24,8 @@ export function unstorableTexts(value: object): string[] {
 }
 
 /**
- * Fields that are decoded and never stored as they are. Whatever their text, it is an unknown swap or an unreadable token,
- * and has that answer.
+ * Fields that are decoded and never stored as they are. An unstorable text in one is simply an unknown swap or an
+ * unreadable token, and is answered as such.
  */
 export const decodedFields: readonly string[] = ["swapId", "geoQuoteToken", "geoOpToken"];
 

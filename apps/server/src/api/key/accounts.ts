@@ -28,7 +28,7 @@ export async function ensureAccount(
 ): Promise<string> {
 	const known = await findAccountId(db, name);
 	if (known !== undefined || (await insertAccount(db, { id, name }))) return known ?? id;
-	// Someone else created it first.
+	// Another process created it first.
 	return (await findAccountId(db, name)) ?? id;
 }
 

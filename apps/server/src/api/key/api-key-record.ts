@@ -24,13 +24,13 @@ export type ApiKeyRecord = {
 	lastUsedAt: Date | undefined;
 };
 
-// Columns are listed by name: a prepared `select *` fails once a later version has added a column.
+// Columns are listed by name, because a prepared `select *` fails once a later version has added a column.
 const select = `select k.id, k.account_id as "accountId", a.name as "accountName", a.created_at as "accountCreatedAt",
 	k.hash, k.limits, k.created_at as "createdAt", k.expires_at as "expiresAt", k.revoked_at as "revokedAt",
 	k.replaced_by as "replacedBy", k.last_used_at as "lastUsedAt"
 	from api_keys k join accounts a on a.id = k.account_id`;
 
-/** Inserts several keys of one account: all of them, or none. */
+/** Inserts several keys of one account, either all or none. */
 export async function insertApiKeys(
 	db: Database,
 	{
@@ -62,7 +62,7 @@ export async function findApiKeys(db: Database, ids: readonly string[]): Promise
 	return rows.map(definedRow);
 }
 
-/** Locks the key, so that nobody else changes it until the transaction ends. */
+/** Locks the key, so that no other transaction changes it until this one ends. */
 export async function lockApiKey(db: Database, id: string): Promise<ApiKeyRecord | undefined> {
 	const { rows } = await db.query<ApiKeyRecord>(`${select} where k.id = $1 for no key update of k`, [id]);
 	return rows[0] && definedRow(rows[0]);
@@ -103,7 +103,7 @@ export async function setApiKeyExpiry(
 	await db.query("update api_keys set expires_at = $2 where id = $1", [id, expiresAt ?? null]);
 }
 
-/** Marks the key as replaced by another one. Returns when it expires, which is never later than before. */
+/** Marks the key as replaced by another one. Returns its expiry, which is never moved later. */
 export async function replaceApiKey(
 	db: Database,
 	{ id, replacedBy, expiresAt }: { id: string; replacedBy: string; expiresAt: Date },
@@ -116,9 +116,9 @@ export async function replaceApiKey(
 	return rows[0]?.expires_at ?? expiresAt;
 }
 
-/** Writes when each key was used, if that is later than stored. */
+/** Stores when each key was last used, unless a later time is stored. */
 export async function touchApiKeys(db: Database, usedAtMs: ReadonlyMap<string, number>): Promise<void> {
-	// Rows are locked in one order, since other processes write the same rows at the same time.
+	// Rows are locked in one order, since other processes write the same rows concurrently.
 	await db.query(
 		`with used as (
 			select k.id, u.at

@@ -9,8 +9,8 @@ const checksumLength = 7;
 
 /**
  * `geosk_<id>_<secret><tag><checksum>`, all in base32. The tag authenticates the part before it under the pepper, so
- * that a key we never issued is refused without asking the database. The checksum needs no secret: anyone who finds
- * something that looks like a key can tell whether it is one, and scanners for leaked keys do.
+ * that a key which the service never issued is refused without a database query. The checksum needs no secret, so
+ * scanners for leaked keys can use it to tell real keys from similar texts.
  */
 const pattern = /geosk_([0-9a-hjkmnp-tv-z]{12})_[0-9a-hjkmnp-tv-z]{47}/;
 const exactPattern = new RegExp(`^${pattern.source}$`);
@@ -36,7 +36,10 @@ export function idPartOf(key: string): string {
 	return key.slice("geosk_".length, "geosk_".length + idLength);
 }
 
-/** Returns the id in a key that we issued, or undefined. Only the database knows whether it is still valid. */
+/**
+ * Returns the id in a key that the service issued, or undefined. Only the database knows whether the key is still
+ * valid.
+ */
 export function readApiKeyId(key: string, { pepper }: { pepper: string }): string | undefined {
 	const id = exactPattern.exec(key)?.[1];
 	if (!id || !hasRightChecksum(key)) return undefined;

@@ -25,7 +25,7 @@ type Entry = {
 	readAtMs: Milliseconds;
 	record: ApiKeyRecord | undefined;
 	isUsed: boolean;
-	/** The caller, and the hash of the key that was verified against the record: that key is not verified again. */
+	/** The caller, and the hash of a key that was verified against the record. That key is not verified again. */
 	proven?: { account: Account; digest: string };
 };
 type Read = { startedAtMs: Milliseconds; entry: Promise<Entry> };
@@ -38,9 +38,9 @@ const writeLastUsedMs = 10_000;
 const waitMs = 15_000;
 
 /**
- * Creates a cache of keys that trusts an entry for two seconds. Once a second the keys used since are read again, all
- * in one query, so that no call with a key in use waits for the database. A key not read again in time is read before
- * it is trusted.
+ * Creates a cache of keys that trusts an entry for two seconds. Once a second, keys used since the last reading are
+ * read again in one query, so that no call with a key in use waits for the database. A key that was not read again in
+ * time is read before it is trusted.
  */
 export function createApiKeys({
 	db,
@@ -52,14 +52,14 @@ export function createApiKeys({
 }: {
 	db: Database;
 	pepper: string;
-	/** The limits of keys that have none of their own. */
+	/** The limits of keys without own limits. */
 	limits: KeyLimits;
 	nowMs?: () => Milliseconds;
 	maxEntries?: number;
-	/** Called with errors of work that no caller waits for. */
+	/** Called with errors of background work. */
 	onError?: (error: unknown) => void;
 }): ApiKeys & {
-	/** Writes when keys were last used. Afterwards keys are no longer read again in the background. */
+	/** Stores when keys were last used. Afterwards keys are no longer read again in the background. */
 	close(): Promise<void>;
 } {
 	const entries = new Map<string, Entry>();
@@ -80,7 +80,7 @@ export function createApiKeys({
 		if (known && isFresh(known.readAtMs) && known.readAtMs > entry.readAtMs) return;
 		entries.delete(id);
 		entries.set(id, entry);
-		// A map keeps its order: the first entry was read longest ago.
+		// A map keeps the order of insertion, so the first entry was read longest ago.
 		const oldest = entries.keys().next();
 		if (entries.size > maxEntries && !oldest.done) entries.delete(oldest.value);
 	}
@@ -126,9 +126,9 @@ export function createApiKeys({
 	}
 
 	/**
-	 * Reads an entry until it is fresh. An answer is as old as its query: one that took too long is as stale as a cached
-	 * one. It is read again, since many callers at once are no reason to refuse them, until that has taken too long as
-	 * well.
+	 * Reads an entry until it is fresh. An answer is as old as its query, so a slow answer is as stale as an old cache
+	 * entry. It is read again instead of refusing the callers, since slowness may only mean many concurrent callers,
+	 * until the total time is too long as well.
 	 */
 	async function readFresh(id: string): Promise<Entry> {
 		const startedAtMs = nowMs();
@@ -142,7 +142,8 @@ export function createApiKeys({
 	async function reread(): Promise<void> {
 		const used: string[] = [];
 		for (const [id, entry] of entries) {
-			// Unknown ids are not read again: a caller who makes them up would have all of them read for two seconds.
+			// Unknown ids are not read again. Otherwise a caller who invents ids would have all of them read for two
+			// seconds.
 			if (entry.isUsed && entry.record) used.push(id);
 			else if (!isFresh(entry.readAtMs)) entries.delete(id);
 			entry.isUsed = false;
@@ -169,7 +170,7 @@ export function createApiKeys({
 	}
 
 	const rereading = setInterval(() => {
-		// A database that hangs must not get ever more queries.
+		// A database that hangs must not get more and more queries.
 		if (isRereading) return;
 		isRereading = true;
 		reread()
@@ -216,7 +217,10 @@ function unavailable(cause?: unknown): never {
 	throw new SwapError("UPSTREAM_UNAVAILABLE", { upstream: "database" }, { cause });
 }
 
-/** Returns a digest to compare instead of the key: the time it takes reveals nothing of the key, and no key is kept. */
+/**
+ * Returns a digest to compare instead of the key. The comparison's duration then reveals nothing about the key, and
+ * no key is kept.
+ */
 function digestOf(key: string): string {
 	return hash("sha256", key, "base64");
 }

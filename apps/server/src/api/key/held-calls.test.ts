@@ -41,7 +41,7 @@ test("a key can hold a limited number of calls over all processes, and a call th
 test("leases of a process that died expire, and their entry in Redis has a TTL", async () => {
 	const key = randomUUID();
 	const dead = heldCallsOf(0);
-	// The calls have already ended, as far as Redis knows.
+	// The calls have already ended as far as Redis can tell, because their time has passed.
 	for (let i = 0; i < 3; i++) expect(await dead.take(key, { limit: 3, seconds: -4.95 })).toBeDefined();
 	await expect.poll(() => two.take(key, allowance), { timeout: 10_000 }).toBeDefined();
 	const livesMs = await shared.redis.pttl(`${shared.prefix}:${key}`);
@@ -69,7 +69,7 @@ test("a call that ends while Redis does not answer makes room once Redis answers
 	for (const release of held) release?.();
 	isSilent = false;
 	expect(await two.take(key, allowance)).toBeUndefined();
-	// The first call that reaches Redis again gives them back, whichever key it is for.
+	// The first call that reaches Redis again gives the leases back, regardless of its key.
 	await blinking.take(randomUUID(), allowance);
 	await expect.poll(() => shared.redis.zcard(`${shared.prefix}:${key}`), { timeout: 10_000 }).toBe(0);
 	calls = 0;

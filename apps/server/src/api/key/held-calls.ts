@@ -11,7 +11,7 @@ export type HeldCalls = {
 	take(keyId: string, allowance: { limit: number; seconds: number }): Promise<(() => void) | undefined>;
 };
 
-/** Stores leases of a key by their expiry: those of a process that died expire by themselves. */
+/** Stores leases of a key by their expiry, so that those of a process that died expire by themselves. */
 const takeScript: Script = {
 	name: "geoswapTakeLease",
 	lua: `
@@ -37,12 +37,12 @@ type Lease = {
 	endsAtMs: Milliseconds;
 };
 
-/** Seconds by which a lease outlives its call: reading the swap and answering take time too. */
+/** Seconds by which a lease outlives its call, since reading the swap and answering take time too. */
 const marginSeconds = 5;
 
 /**
- * Creates held calls. If Redis does not answer at once, each process counts its own, and gives its leases back once
- * Redis answers again.
+ * Creates held calls. If Redis does not answer promptly, each process counts its own calls, and gives its leases back
+ * once Redis answers again.
  */
 export function createHeldCalls({
 	redis,
@@ -56,7 +56,7 @@ export function createHeldCalls({
 	nowMs?: () => Milliseconds;
 }): HeldCalls {
 	const heldHere = new Map<string, number>();
-	/** Leases that have ended but that Redis has not confirmed, in the order of the attempts to give them back. */
+	/** Leases that have ended but whose return Redis has not confirmed, in the order of the attempts. */
 	const owed = new Map<string, Lease>();
 
 	/** Returns the name under which Redis stores the leases of the API key. */
@@ -99,7 +99,7 @@ export function createHeldCalls({
 			}
 			return () => {
 				release(lease.keyId);
-				// A `take` that Redis answered too late may have left a lease too.
+				// A `take` that Redis answered too late may also have created a lease.
 				void giveBack(lease);
 			};
 		},

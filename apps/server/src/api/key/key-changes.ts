@@ -3,7 +3,7 @@ import { definedRow } from "../../database/defined-row.ts";
 
 export type KeyChange = {
 	at: Date;
-	/** The person who claims to have made the change. */
+	/** The operator who claims to have made the change. */
 	actor: string;
 	/** The database user that made the change. */
 	databaseUser: string;
@@ -26,13 +26,15 @@ export async function setActor(db: Database, actor: string): Promise<void> {
 	await db.query("select set_config('geoswap.actor', $1, true)", [actor]);
 }
 
-/** Returns the newest changes, oldest first. An account is found by any name that it had, even if it was deleted. */
+/**
+ * Returns the newest changes, oldest first. An account is found by any name that it ever had, even if it was deleted.
+ */
 export async function listKeyChanges(db: Database, found: FoundKeyChanges): Promise<KeyChange[]> {
 	const { rows } = await db.query<KeyChange>(keyChangesQuery(found));
 	return rows.map(definedRow);
 }
 
-/** Returns an unnamed query: filters that are not given drop out of its plan, and those that are have an index. */
+/** Returns an unnamed query, so that absent filters drop out of its plan. Each filter that is given has an index. */
 export function keyChangesQuery({ accountName, keyId, limit }: FoundKeyChanges) {
 	return {
 		text: `select at, actor, database_user as "databaseUser", account_id as "accountId", key_id as "keyId", change, before, after

@@ -3,11 +3,11 @@ import { networkOf } from "./network-of.ts";
 
 /** Time for which a use of a key counts. */
 const windowMs = 3_600_000;
-/** A key that is used from more networks than this is logged: one agent, its replicas and a developer use fewer. */
+/** A key that is used from more networks than this is logged. One agent, its replicas and a developer use fewer. */
 const many = 5;
-/** The size of the networks that count once. */
+/** The size of a network whose addresses count as one. */
 const sameOwner = { ipv4Bits: 24, ipv6Bits: 48 };
-/** Networks that are kept for one key, and keys that are kept: a flood must not fill the memory. */
+/** The maximum number of networks per key, and of keys, so that a flood does not fill the memory. */
 const maxNetworks = 256;
 const maxKeys = 10_000;
 
@@ -19,7 +19,7 @@ export type KeyNetworks = {
 };
 
 /**
- * Counts from how many networks each API key is used: a key that has leaked is used from places that its owner never
+ * Counts from how many networks each API key is used, because a leaked key is used from places that its owner never
  * uses. Addresses of one network (a /24, in IPv6 a /48) count once, since hosts of one owner are often in one.
  */
 export function createKeyNetworks({
@@ -27,7 +27,7 @@ export function createKeyNetworks({
 	onMany,
 }: {
 	nowMs: () => Milliseconds;
-	/** Called when a key was used from many networks, and again when from twice as many. */
+	/** Called when a key was used from many networks, and again when from more than twice as many. */
 	onMany: (found: { keyId: string; networks: number }) => void;
 }): KeyNetworks {
 	const keys = new Map<string, { usedAtMs: Map<string, Milliseconds>; toldAbove: number }>();

@@ -6,13 +6,16 @@ export type MemoryBuckets = {
 	giveBack(name: string, bucket: Bucket): void;
 	/** Returns the state of a bucket that has no token now, or undefined if it has one. Takes nothing. */
 	refusal(name: string, bucket: Bucket): Taken | undefined;
-	/** Stores the state of a bucket that is counted elsewhere. */
+	/** Stores the state of a bucket that Redis counts. */
 	note(name: string, taken: Taken): void;
 	/** Returns the number of stored buckets. */
 	size(): number;
 };
 
-/** Creates buckets that remember at most `maxEntries`: beyond that, the one that changed longest ago is full again. */
+/**
+ * Creates buckets and remembers at most `maxEntries`. Beyond that, the bucket that changed longest ago becomes full
+ * again.
+ */
 export function createMemoryBuckets({
 	maxEntries = 100_000,
 	nowUs = () => Math.floor(performance.now() * 1_000),
@@ -20,10 +23,13 @@ export function createMemoryBuckets({
 	maxEntries?: number;
 	nowUs?: () => number;
 } = {}): MemoryBuckets {
-	/** The time at which each bucket is full, by name; in the order in which they last changed. */
+	/** The time at which each bucket is full, by name, in the order of their last changes. */
 	const fullAtUs = new Map<string, number>();
 
-	/** Drops buckets. A full one is like one never used. Each call adds at most one, so looking at two keeps up. */
+	/**
+	 * Drops the oldest buckets that are full, since a full one equals an unused one, or that are too many. Each call
+	 * adds at most one bucket, so checking two is enough.
+	 */
 	function forgetOldest(now: number): void {
 		let looked = 0;
 		for (const [name, fullAt] of fullAtUs) {

@@ -2,8 +2,8 @@ import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 
 /**
- * Returns the network of an address, however the address is written. By default it is the network that counts as one
- * caller: the owner of one IPv6 address has 2^64 of them. A text from a proxy that is not an address gives "none".
+ * Returns the network of an address in any spelling. By default it is the network that counts as one caller, since
+ * the owner of one IPv6 address has 2^64 of them. A text from a proxy that is not an address gives "none".
  */
 export function networkOf(text: string, { ipv4Bits = 32, ipv6Bits = 64 } = {}): string {
 	const address = withoutPort(text).replace(/%.*$/, "");
@@ -14,9 +14,9 @@ export function networkOf(text: string, { ipv4Bits = 32, ipv6Bits = 64 } = {}): 
 		: ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${ipv6Bits}`).toString();
 }
 
-/** Removes the port: some proxies pass on `1.2.3.4:55` and `[2001:db8::1]:55`. */
+/** Removes the port, because some proxies pass on `1.2.3.4:55` and `[2001:db8::1]:55`. */
 function withoutPort(text: string): string {
-	// No address with its port is longer, and the sender may send anything.
+	// No address with its port is longer, and the header may contain anything.
 	if (text.length > 64) return "";
 	return /^\[(.*)\](?::\d+)?$/.exec(text)?.[1] ?? /^([\d.]+):\d+$/.exec(text)?.[1] ?? text;
 }

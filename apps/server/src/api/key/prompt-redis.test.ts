@@ -31,7 +31,7 @@ test("an answer that arrived while the process was busy is used, even after the 
 });
 
 test("the timeout starts when Redis is asked, however busy the process was before", async () => {
-	// The proxy runs in this process too: an answer takes some turns of its event loop.
+	// The proxy runs in this process too, so an answer takes some turns of its event loop.
 	const proxy = await startTcpProxy(Number(new URL(inject("redisUrl")).port || 6379));
 	const timeoutMs = 300;
 	const url = `redis://127.0.0.1:${proxy.port}`;

@@ -1,22 +1,25 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import { Redis } from "ioredis";
 
-/** A Redis that answers at once or not at all. */
+/** A Redis that answers promptly or not at all. */
 export type PromptRedis = {
 	/** Returns the script's result, or undefined if Redis does not answer in time. Never throws. */
 	run(script: Script, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown>;
 	close(): void;
 };
 
-/** A Lua script for Redis, with a unique name. It may ask Redis for the time: the processes' clocks need not agree. */
+/**
+ * A Lua script for Redis, with a unique name. It may use the clock of Redis, since the processes' clocks may differ.
+ */
 export type Script = { name: string; lua: string };
 
 type Command = (keyCount: number, ...keysAndValues: (string | number)[]) => Promise<unknown>;
 
 /**
- * Connects to Redis. Nobody waits longer than the timeout, and after one timeout nobody waits at all until Redis
- * answers again, which is checked outside of requests. Commands sent in one turn of the event loop go in one write; the
- * client's own automatic pipelines are not used, since one whose command timed out throws where nothing catches it.
+ * Connects to Redis. No call waits longer than the timeout. After one timeout, calls return immediately until Redis
+ * answers again, which is checked outside of requests. Commands sent in one turn of the event loop go in one write.
+ * The client's own automatic pipelines are not used, since a timed-out command in one throws where nothing catches
+ * it.
  */
 export function connectRedis({
 	url,
@@ -32,17 +35,18 @@ export function connectRedis({
 	const redis = new Redis(url, {
 		enableOfflineQueue: false,
 		maxRetriesPerRequest: 0,
-		// The timeout of the client's own commands: how long a request waits is decided below.
+		// The timeout of the client's own commands. How long a request waits is decided below.
 		commandTimeout: 1_000,
 		connectTimeout: 1_000,
 		retryStrategy: (attempt) => Math.min(attempt * 100, 2_000),
-		// The former primary is a replica now: the address leads to the new one. A script's error only quotes the word.
+		// The former primary is a replica now, and the address leads to the new one. A script's error only quotes the
+		// word.
 		reconnectOnError: ({ message }) => message.includes("READONLY"),
 	});
 	redis.on("error", onError);
 	const commands = new Map<string, Command>();
 	let corked: Redis["stream"] | undefined;
-	/** Called once the pending commands are written. */
+	/** Callbacks for when the pending commands are written. */
 	let written: (() => void)[] = [];
 	let isSilent = false;
 	let isClosed = false;
@@ -89,13 +93,13 @@ export function connectRedis({
 		const askedAt = performance.now();
 		redis.ping().then(
 			() => {
-				// If Redis is as late as before, requests would only wait for it again.
+				// If the ping took longer than the timeout too, requests would time out again.
 				if (performance.now() - askedAt <= timeoutMs) isSilent = false;
 				else askLater();
 			},
 			() => {
 				askLater();
-				// Commands that Redis never answered would be kept for as long as the connection.
+				// Otherwise commands that Redis never answered would be kept for the lifetime of the connection.
 				if (redis.status === "ready") redis.disconnect(true);
 			},
 		);
@@ -111,7 +115,7 @@ export function connectRedis({
 				const wait = () => {
 					if (isSettled) return;
 					timer = setTimeout(() => {
-						// This process may have been busy: timers run before data that has arrived meanwhile.
+						// This process may have been busy, and timers run before data that arrived meanwhile is read.
 						lastLook = setImmediate(() => {
 							openBreaker(new Error(`Redis did not answer within ${timeoutMs} ms`));
 							resolve(undefined);
@@ -124,7 +128,7 @@ export function connectRedis({
 					clearImmediate(lastLook);
 					resolve(value);
 				};
-				// The timeout starts when the command is written: this process may have been busy until then.
+				// The timeout starts when the command is written, because this process may have been busy until then.
 				writeTogether(wait);
 				commandOf(script)(keys.length, ...keys, ...values).then(settle, (error: unknown) => {
 					onError(error);

@@ -54,7 +54,7 @@ test("a caller above its limit costs Redis one call per waiting time, not one pe
 	const take = () => limits.takeForKey({ keyId: "above", operation: "quote", perSecond: 0.05 });
 	for (let i = 0; i < 1_000; i++) expect((await take()).isAllowed).toBe(i === 0);
 	expect(calls).toBe(1);
-	// The time has passed for this process, but not by the clock of Redis.
+	// The time has passed for this process, but not according to the clock of Redis.
 	now += 30_000_000;
 	expect((await take()).isAllowed).toBe(false);
 	expect((await take()).isAllowed).toBe(false);
@@ -151,7 +151,7 @@ test("each IPv4 address is counted alone, and each IPv6 /64 network as one", () 
 		...[false, false],
 	]);
 	expect(allowed("::1")).toBe(true);
-	// A text from a proxy that is not an address belongs to nobody, and is stored once.
+	// Texts from a proxy that are not addresses share one bucket, and are stored once.
 	expect(["unknown", "x".repeat(10_000), ""].map(allowed)).toEqual([true, true, false]);
 });
 

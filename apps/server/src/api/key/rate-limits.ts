@@ -9,17 +9,17 @@ import { type Bucket, bucketOf, type Taken, tokensLeft, untilTokenUs } from "./t
 /** The state of a caller's rate after a request. */
 export type RateState = {
 	isAllowed: boolean;
-	/** The number of requests that may come at once. */
+	/** The number of requests in a full burst. */
 	limit: number;
-	/** The number of requests that may still come at once now. */
+	/** The number of requests left in the burst now. */
 	remaining: number;
 	/** Seconds until the next request is allowed if this one is refused; otherwise until `remaining` is `limit` again. */
 	resetSeconds: Seconds;
 };
 
 /**
- * Requests counted by address: those that should have shown a key, those that need none, those for public pages of swaps,
- * and browsers' preflights.
+ * Requests counted by address: those that should have had a key, those that need none, those for public pages of
+ * swaps, and browsers' preflights.
  */
 export type AddressKind = "unauthenticated" | "public" | "share" | "preflight";
 
@@ -27,27 +27,30 @@ export type RateLimits = {
 	/** Counts a request of a key. */
 	takeForKey(request: { keyId: string; operation: Operation; perSecond: number }): Promise<RateState>;
 	/**
-	 * Counts a status call that should have been held and is not. If it is allowed, the key gets back the token that the
-	 * call took as a status call: callers that ask again at once share a rate of their own and do not use up that of the
-	 * others.
+	 * Counts a status call that should have been held and is not. If it is allowed, the key gets back the token that
+	 * the call took as a status call. So callers that immediately call again share a separate rate and do not use up
+	 * that of the others.
 	 */
 	takeUnheld(call: { keyId: string; perSecond: number }): Promise<RateState>;
 	/** Counts a request of an address. */
 	takeForAddress(address: string, kind: AddressKind): RateState;
-	/** Returns the state of an address that may send nothing without a key now; undefined if it may. Counts nothing. */
+	/**
+	 * Returns the state of an address that may not send requests without a key now, or undefined if it may. Counts
+	 * nothing.
+	 */
 	refusalOf(address: string): RateState | undefined;
 };
 
 /** The limits that are needed to admit requests. */
 export type RequestLimits = Omit<RateLimits, "takeUnheld">;
 
-/** Public requests allowed for each request with a wrong key: a page and its files are worth more. */
+/** Public requests allowed for each request with a wrong key, since a page and its files deserve a higher limit. */
 const publicFactor = 10;
 
 /**
- * Creates rate limits. Those of keys are counted in Redis, for all processes together. If Redis does not answer at
- * once, each process counts for itself; no request fails or waits for it. Addresses are counted in the process: their
- * number is unlimited.
+ * Creates rate limits. Those of keys are counted in Redis, for all processes together. If Redis does not answer
+ * promptly, each process counts for itself, and no request fails or waits for Redis. Addresses are counted in the
+ * process, because their number is unlimited.
  */
 export function createRateLimits({
 	redis,
@@ -64,8 +67,9 @@ export function createRateLimits({
 }): RateLimits {
 	const shared = createRedisBuckets({ redis, prefix });
 	/**
-	 * The buckets as Redis last reported them. Only time fills a bucket: while one is empty here, Redis need not be
-	 * asked. A process that must count alone continues from there: a short outage of Redis gives nobody another burst.
+	 * The buckets as Redis last reported them. Only time fills a bucket, so while one is empty here, Redis need not be
+	 * queried. A process that must count alone continues from there, so a short outage of Redis allows no caller
+	 * another burst.
 	 */
 	const own = createMemoryBuckets({ nowUs });
 	const publicBucket = bucketOf(unauthenticatedPerSecond * publicFactor);
@@ -74,7 +78,8 @@ export function createRateLimits({
 		public: { bucket: publicBucket, counts: createMemoryBuckets({ nowUs }) },
 		// These read the database, unlike other public pages.
 		share: { bucket: bucketOf(sharePagesPerSecond), counts: createMemoryBuckets({ nowUs }) },
-		// A page's requests must not fail because somebody else at that address tries paths that do not exist.
+		// Separate, because a page's preflights must not fail when another client at its address requests paths that do
+		// not exist.
 		preflight: { bucket: publicBucket, counts: createMemoryBuckets({ nowUs }) },
 	};
 
@@ -119,7 +124,7 @@ function stateOf(bucket: Bucket, taken: Taken): RateState {
 	};
 }
 
-/** Rounds up, to at least one second: a caller told to wait for no time would ask forever. */
+/** Rounds up, to at least one second, because a caller told to wait zero seconds would retry in a loop. */
 function wholeSeconds(us: number): number {
 	return Math.max(1, Math.ceil(us / 1_000_000));
 }

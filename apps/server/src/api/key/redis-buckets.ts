@@ -2,8 +2,8 @@ import type { PromptRedis, Script } from "./prompt-redis.ts";
 import type { Bucket, Taken, TokenBuckets } from "./token-bucket.ts";
 
 /**
- * Takes up to `count` tokens from each bucket, one after the other as `takeToken` does, by the clock of Redis. Returns
- * how long each bucket needed until full before. Its entries expire once the bucket is full.
+ * Takes up to `count` tokens from each bucket, one after the other as `takeToken` does, by the clock of Redis.
+ * Returns how long each bucket needed before that until it was full. Its entries expire once the bucket is full.
  */
 const takeScript: Script = {
 	name: "geoswapTakeTokens",
@@ -40,7 +40,7 @@ return 1
 /** The requests of one turn of the event loop that take from one bucket, in order of arrival. */
 type Takers = { key: string; bucket: Bucket; resolves: ((taken: Taken | undefined) => void)[] };
 
-/** Creates buckets that all processes share. Everything taken in one turn of the event loop is one call to Redis. */
+/** Creates buckets that all processes share. All takes in one turn of the event loop are one call to Redis. */
 export function createRedisBuckets({ redis, prefix }: { redis: PromptRedis; prefix: string }): TokenBuckets {
 	let waiting = new Map<string, Takers>();
 
@@ -59,7 +59,7 @@ export function createRedisBuckets({ redis, prefix }: { redis: PromptRedis; pref
 	return {
 		take(name, bucket) {
 			if (waiting.size === 0) setImmediate(() => void takeAll());
-			// A limit that was just changed makes another bucket of the same name.
+			// A changed limit makes another bucket with the same name.
 			const id = `${name}:${bucket.capacity}:${bucket.intervalUs}`;
 			let takers = waiting.get(id);
 			if (!takers) {
@@ -76,7 +76,10 @@ export function createRedisBuckets({ redis, prefix }: { redis: PromptRedis; pref
 	};
 }
 
-/** Tells each request what it took from a bucket in this prior state; undefined if Redis did not answer. */
+/**
+ * Resolves each request with what it took from a bucket in this prior state, or with undefined if Redis did not
+ * answer.
+ */
 function tell(resolves: Takers["resolves"], { capacity, intervalUs }: Bucket, beforeUs: unknown): void {
 	let untilFullUs = Number(beforeUs);
 	for (const resolve of resolves) {

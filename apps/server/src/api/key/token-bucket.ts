@@ -1,6 +1,7 @@
 /**
- * A token bucket: each request takes a token, and one comes back every interval until the bucket is full. So the whole
- * capacity may come at once, and in any time t at most the capacity plus the tokens that come back in t.
+ * A token bucket. Each request takes a token, and one comes back every interval until the bucket is full. So the
+ * whole capacity may be used in one burst, and in any time t at most the capacity plus the tokens that come back in
+ * t.
  */
 export type Bucket = {
 	capacity: number;
@@ -17,7 +18,7 @@ export type Taken = {
 
 /** Buckets by name, all full at first. */
 export type TokenBuckets = {
-	/** Takes a token. Undefined if the buckets cannot be reached at once. */
+	/** Takes a token. Undefined if the buckets cannot be reached promptly. */
 	take(name: string, bucket: Bucket): Taken | Promise<Taken | undefined>;
 	/** Puts back a token that was taken. */
 	giveBack(name: string, bucket: Bucket): void;
@@ -40,7 +41,7 @@ export function takeToken(
 ): Taken {
 	const emptyUs = capacity * intervalUs;
 	const untilFullUs = Math.max((fullAtUs ?? 0) - nowUs, 0);
-	// A bucket cannot be emptier than empty: the clock was set back, and no caller is kept out until it has caught up.
+	// A bucket cannot be emptier than empty. The clock was set back, and callers need not wait until it has caught up.
 	const beforeUs = untilFullUs > emptyUs ? 0 : untilFullUs;
 	const afterUs = beforeUs + intervalUs;
 	return afterUs > emptyUs

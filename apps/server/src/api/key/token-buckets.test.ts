@@ -46,7 +46,7 @@ function redisBuckets(): TokenBuckets[] {
 /** The outcome of a request, and the times between which it was counted. */
 type Counted = { isAllowed: boolean; fromUs: number; toUs: number };
 
-/** Sends the given requests to a bucket that nobody else takes from. */
+/** Sends the given requests to a bucket that nothing else uses. */
 async function send(
 	{ processes, nowUs, pass }: World,
 	bucket: Bucket,
@@ -80,8 +80,8 @@ function expectNoMore(counted: readonly Counted[], { capacity, intervalUs }: Buc
 }
 
 /**
- * Expects that a request is refused only if, since some time, those before it took all tokens there were and all that
- * came back.
+ * Expects that a request is refused only if, within some period before it, earlier requests took all tokens that were
+ * there and all that came back.
  */
 function expectNoFewer(counted: readonly Counted[], { capacity, intervalUs }: Bucket): void {
 	for (const [k, refused] of counted.entries()) {

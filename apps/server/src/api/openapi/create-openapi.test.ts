@@ -80,7 +80,7 @@ test("enums that may grow are marked as extensible, and exactly these are closed
 	const fieldsWith = (keyword: string) =>
 		objectsIn(document)
 			.filter(([, object]) => Array.isArray(object[keyword]))
-			// The enum of a list, or of a field that may be null, is one level below its field.
+			// The enum of a list, or of a nullable field, is one level below its field.
 			.map(([path]) =>
 				path
 					.replace(/\/(items|anyOf\/0)$/, "")

@@ -140,7 +140,9 @@ function operationOf(
 	}
 }
 
-/** Returns the errors that every endpoint of a kind can answer. Input that is not HTTP is a malformed request too. */
+/**
+ * Returns the errors that every endpoint of a kind can return. Input that is not HTTP counts as a malformed request.
+ */
 function commonErrors({
 	method,
 	hasKey,

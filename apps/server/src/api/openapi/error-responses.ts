@@ -39,7 +39,7 @@ export function errorResponses(
 	);
 }
 
-/** Returns the answer for every other error there is. */
+/** Returns the answer for every other error. */
 export function anyErrorResponse(): Answer {
 	return {
 		description:
@@ -69,7 +69,10 @@ function errorAnswer(codes: ErrorCode[], { description, headers }: Omit<Answer, 
 	};
 }
 
-/** Returns the exact schema of each error; `KnownError`, one of them; and `ErrorBody`, which may also be any other. */
+/**
+ * Returns the exact schema of each error, `KnownError` for any one of them, and `ErrorBody`, which also allows
+ * unknown errors.
+ */
 export function errorSchemas(): Record<string, JsonSchema> {
 	return {
 		ErrorBody: {

@@ -287,7 +287,7 @@ export function errorSchema(code: ErrorCode): z.ZodType {
 		.describe(`HTTP ${http}. ${message}`);
 }
 
-/** The errors that a client must be ready for: codes, next steps and details may be added. */
+/** The errors that a client must be ready for, since codes, next steps and details may be added. */
 export const otherErrorSchema = z
 	.object({
 		code: z.string().describe("The error's code, for programs."),

@@ -7,7 +7,7 @@ export function requestJsonSchema(schema: z.ZodType): JsonSchema {
 	return toJsonSchema(schema, "input");
 }
 
-/** Returns the schema of an answer. It is left open: clients tolerate unknown fields. */
+/** Returns the schema of an answer. Additional fields are allowed, because clients tolerate unknown fields. */
 export function responseJsonSchema(schema: z.ZodType): JsonSchema {
 	return toJsonSchema(schema, "output");
 }
@@ -17,18 +17,18 @@ function toJsonSchema(schema: z.ZodType, io: "input" | "output"): JsonSchema {
 		io,
 		override: ({ jsonSchema }) => {
 			if (io === "output") delete jsonSchema.additionalProperties;
-			// The library's pattern counts the days of each month; nobody reads that.
+			// The library's pattern counts the days of each month, which no reader needs.
 			if (jsonSchema.format === "date-time") {
 				jsonSchema.pattern = "^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}\\.\\d{3}Z$";
 			}
-			// The pattern belongs to a number in a query, which arrives as text.
+			// The pattern is that of a number in a query, which arrives as text.
 			if (jsonSchema.type === "integer") delete jsonSchema.pattern;
-			// Zalando's extension for lists that may grow: clients generated from it accept new values.
+			// Zalando's extension for lists that may grow. Clients generated from it accept new values.
 			if (jsonSchema["x-extensible-enum"] === true) {
 				jsonSchema["x-extensible-enum"] = jsonSchema.enum;
 				delete jsonSchema.enum;
 			}
-			// Every integer has these bounds: they say nothing about this one.
+			// Every integer has these bounds, so they carry no information.
 			if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
 			if (io === "output" && jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 		},

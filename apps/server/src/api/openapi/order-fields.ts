@@ -4,7 +4,7 @@ import * as z from "zod";
 const word = z.string().regex(/^0x[0-9a-f]{64}$/);
 const number = z.string().regex(/^(0|[1-9]\d{0,77})$/);
 
-/** The fifteen fields of an order in answers: numbers as decimal strings, words as hex. */
+/** The fifteen fields of an order in answers. Numbers are decimal strings, words are hex. */
 export const orderFieldsSchema = z
 	.object({
 		wallet: word.describe("Who gives the input, and gets it back if the order is refunded."),

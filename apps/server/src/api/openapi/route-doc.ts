@@ -15,9 +15,9 @@ export type RouteDoc = {
 	body?: z.ZodObject;
 	/** The body of a 200, and its type if that is not JSON. */
 	response: z.ZodType | { contentType: string; description: string };
-	/** True if a 200 may say in Retry-After how long to wait before the next call. */
+	/** True if a 200 may have a Retry-After header with the time to wait before the next call. */
 	mayAskToWait?: boolean;
-	/** Its own errors, besides those of every endpoint of its kind. */
+	/** The endpoint's errors, besides those of every endpoint of its kind. */
 	errors: readonly ErrorCode[];
 	/** Real examples: a test parses them with the schemas above. */
 	example: {
@@ -28,7 +28,7 @@ export type RouteDoc = {
 	};
 };
 
-/** A route, as far as the document describes it. */
+/** The parts of a route that the document describes. */
 export type DocumentedRoute = {
 	method: "GET" | "POST" | "DELETE";
 	path: string;

@@ -1,4 +1,5 @@
-// One swap from quote to delivery, for the examples of all endpoints. The wallet's key, 32 bytes of 0x11, is nobody's.
+// One swap from quote to delivery, for the examples of all endpoints. The wallet's key, 32 bytes of 0x11, is not in
+// use.
 
 export const exampleWallet = "0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A";
 export const exampleSwapId = "swp_01kt1gw6g0ef7b3fyekztjvj8k";

@@ -1,6 +1,6 @@
 import { escapeHtml } from "./escape-html.ts";
 
-/** Texts longer than this are bytes, which nobody reads. */
+/** Longer texts are bytes, which need not be shown completely. */
 const longestText = 80;
 const shownText = 64;
 
@@ -9,7 +9,7 @@ export function jsonCode(value: unknown): string {
 	return codeBlock(colorJson(readableJson(value)));
 }
 
-/** Returns JSON for a person: long texts are cut. */
+/** Returns JSON for human readers, with long texts cut. */
 function readableJson(value: unknown): string {
 	return JSON.stringify(
 		value,

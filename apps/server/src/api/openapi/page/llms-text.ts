@@ -3,7 +3,7 @@ import { servedAt } from "./render-markdown.ts";
 
 type DocsFiles = ReturnType<typeof readDocsFiles>;
 
-/** Returns the text of GET /llms.txt: what this is, and where the pages for writers of agents are served. */
+/** Returns the text of GET /llms.txt, which describes the service and lists the pages for authors of agents. */
 export function llmsText({ guide, contents, skill }: DocsFiles): string {
 	const [, summary = ""] = /^# .+\n\n([\s\S]+?)\n\n/.exec(guide) ?? [];
 	const [, whenToUse = ""] = /^description: (.+)$/m.exec(skill) ?? [];
@@ -47,7 +47,9 @@ export function llmsFullText({ guide, others, errors, contents, skill }: DocsFil
 		.join("\n");
 }
 
-/** The page lists every rule with its tests, which is long and of use only to check the service. */
+/**
+ * Returns true for the page that lists every rule with its tests, which is long and of use only to check the service.
+ */
 function isOptional(address: string): boolean {
 	return address === "/docs/conformance";
 }
@@ -63,7 +65,7 @@ function pagesForAgents(contents: string): { address: string; why: string }[] {
 	);
 }
 
-/** Replaces links to files of docs/ by links to what is served, and by text if it is not served. */
+/** Replaces links to files of docs/ by links to the served pages, and by plain text if a file is not served. */
 function withServedLinks(markdown: string): string {
 	return markdown.replaceAll(/\[([^\]]+)\]\((?!https?:)([^)\s]+)\)/g, (_, text: string, target: string) => {
 		const served = servedAt(target);

@@ -4,8 +4,8 @@ import { exampleIntent } from "../examples/example-swap.ts";
 export type OwnExample = Record<"origin" | "destination", { chainId: number; token: string }>;
 
 /**
- * Puts the service's own chains and tokens into the commands of a page, so that those which need no token of an earlier
- * step answer 200 unchanged.
+ * Puts the service's own chains and tokens into the commands of a page, so that the commands which need no token from
+ * an earlier step answer 200 unchanged.
  */
 export function withOwnExamples(html: string, { origin, destination }: OwnExample): string {
 	return html.replaceAll(/<code>curl .*?<\/code>/gs, (command) =>

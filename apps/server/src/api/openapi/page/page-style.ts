@@ -1,4 +1,4 @@
-/** One style for all pages, light or dark like the reader's system. */
+/** One style for all pages, light or dark according to the reader's system. */
 export const pageStyle = `
 :root {
 	--paper: #ffffff; --ink: #1b2129; --quiet: #5b6673; --line: #e3e7ec; --shade: #f5f7f9; --accent: #0b7362; --mark: #e2f3ef;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ErrorCode, errorCodes } from "@geoswap/protocol";
 
-/** The pages served besides the guide, without their file extension: those for people who write agents. */
+/** The pages for authors of agents that are served besides the guide, without their file extension. */
 export const guidePages = [
 	"agents",
 	"sdk",

@@ -3,12 +3,15 @@ import { escapeHtml } from "./escape-html.ts";
 import { codeBlock, colorJson } from "./json-code.ts";
 import { guidePages } from "./read-docs-files.ts";
 
-/** Renders a page's markdown as HTML. Links between files of docs/ become links between served pages, others text. */
+/**
+ * Renders a page's markdown as HTML. Links between files of docs/ become links between served pages, other links
+ * become text.
+ */
 export function renderMarkdown(markdown: string): string {
 	return marked.parse(markdown, { async: false });
 }
 
-/** Returns the sections of a page, to jump to. */
+/** Returns the sections of a page, for its menu. */
 export function sectionsOf(markdown: string): { id: string; title: string }[] {
 	return [...markdown.matchAll(/^## (.+)$/gm)].map(([, title = ""]) => ({ id: slug(title), title }));
 }
