@@ -3,9 +3,9 @@ import { type ChainDeployment, type Order, SwapError, toWord } from "@geoswap/pr
 type Contracts = Pick<ChainDeployment["contracts"], "escrow" | "vault">;
 
 /**
- * Throws if the order names contracts that were replaced since its quote. An order that is open ends in the contracts
- * that it names. No further order is opened there, because the earlier delegates are not offered any more, and because
- * a submit reserves inventory of the current vault.
+ * Throws if the order names contracts that were replaced since its quote. An open order is completed in the contracts
+ * that it names. No further order is opened there, because the earlier delegates are no longer offered, and because a
+ * submit reserves inventory of the current vault.
  */
 export function checkContracts(
 	order: Order,

@@ -37,9 +37,9 @@ const problems = {
 } satisfies Record<MandateProblem, (maximumAmount?: bigint) => SwapError>;
 
 /**
- * Returns the digest of a mandate that its owner signed, and whose terms allow the order. Throws otherwise. Whether it
- * was revoked, and how much of its cap is used, is for `checkMandateUse` and for the simulation of the order with its
- * proof.
+ * Returns the digest of a mandate that its owner signed and whose terms allow the order. Throws otherwise. Whether it
+ * was revoked, and how much of its cap is used, is checked by `checkMandateUse` and by the simulation of the order
+ * with its proof.
  */
 export function checkMandate(signed: SignedMandate, order: Order): Hex {
 	const { mandate, signature } = signed;
@@ -66,8 +66,9 @@ export function sealedMandate(
 }
 
 /**
- * Throws if the mandate was revoked, or if its cap leaves too little for the order beside the orders within it that are
- * not known to be open yet. A caller who learns that before the order is signed need not wait until the order is dead.
+ * Throws if the mandate was revoked, or if its cap, less the orders within it that are not known to be open yet,
+ * leaves too little for this order. A caller who gets this error before signing need not wait until the order is
+ * dead.
  */
 export async function checkMandateUse(
 	chain: EvmChain,
@@ -95,7 +96,7 @@ export function simulationError({ reason, args }: OpenSimulation & { opens: fals
 	switch (reason) {
 		case "MandateExpired":
 			return new SwapError("MANDATE_ENDED", { reason: "expired" });
-		// Everything else that the account calls outside was compared with the order before.
+		// Everything else that the account calls outside was compared with the order earlier.
 		case "OutsideMandate":
 			return new SwapError("MANDATE_ENDED", { reason: "revoked" });
 		case "MandateExceeded": {

@@ -1,17 +1,20 @@
 import type { Address } from "viem";
 
-/** Wallets that are known to be delegated, by chain. They save the delegation's gas, and quotes charge them less. */
+/**
+ * Wallets that are known to be delegated, by chain. Their swaps save the delegation's gas, and their quotes charge
+ * less.
+ */
 export type DelegatedWallets = {
 	learn: (wallet: { chainId: number; address: Address; isDelegated: boolean }) => void;
 	has: (wallet: { chainId: number; address: string }) => boolean;
 };
 
 /**
- * Remembers wallets as builds find them, so that a quote asks no chain. A wallet that nobody remembers is quoted with a
- * delegation. If a remembered one needs a delegation after all, its submit charges for that.
+ * Remembers the delegation of wallets as builds read it, so that a quote queries no chain. An unknown wallet is
+ * quoted with a delegation. If a remembered one needs a delegation after all, its submit charges for that.
  */
 export function createDelegatedWallets({ most = 100_000 }: { most?: number } = {}): DelegatedWallets {
-	// The order of insertion is that of the last build.
+	// The order of insertion is the order of the last builds.
 	const wallets = new Set<string>();
 	const keyOf = ({ chainId, address }: { chainId: number; address: string }) =>
 		`${chainId} ${address.toLowerCase()}`;

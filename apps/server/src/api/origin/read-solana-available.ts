@@ -12,7 +12,7 @@ export async function readSolanaAvailable({
 	chain: SolanaChain;
 	order: Order;
 	/**
-	 * Read before the balance: an order that takes its input meanwhile is subtracted once too often, never once too
+	 * Read before the balance, so an order that takes its input in between is subtracted once too often, never once too
 	 * little.
 	 */
 	unopened: readonly WalletUnopened[];

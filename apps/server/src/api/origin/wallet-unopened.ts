@@ -14,8 +14,8 @@ export type WalletUnopened = {
 };
 
 /**
- * Returns the wallet's other swaps that have not yet taken the same token on the same chain. Some may be open on chain
- * already, if the follower has not reported it. No order can be opened more than a day after its quote.
+ * Returns the wallet's other swaps that have not yet taken the same token on the same chain. Some may already be open
+ * on chain, if the follower has not written that yet. No order can be opened more than a day after its quote.
  */
 export async function walletUnopened(
 	db: Database,

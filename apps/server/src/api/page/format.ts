@@ -41,8 +41,8 @@ export function usd(cents: number | bigint): string {
 }
 
 /**
- * Formats a decimal number for reading: groups of digits, and at most `most` decimals. Of a number below one, three digits
- * after its zeros are kept in any case.
+ * Formats a decimal number for reading, with groups of digits and at most `most` decimals. For a number below one,
+ * three digits after its zeros are kept in any case.
  */
 export function decimal(text: string, most = 6): string {
 	const [whole = "0", fraction = ""] = text.split(".");

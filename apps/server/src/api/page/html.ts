@@ -1,6 +1,6 @@
 import htm from "htm";
 
-/** Text that is HTML already. Only `html` makes it, from escaped parts. */
+/** Text that is already HTML. Only `html` creates it, from escaped parts. */
 class Markup {
 	readonly text: string;
 	constructor(text: string) {
@@ -8,7 +8,7 @@ class Markup {
 	}
 }
 
-/** Anything that can stand between tags. Texts are escaped; what is null, undefined or false is left out. */
+/** Anything that can stand between tags. Texts are escaped. Null, undefined and false are left out. */
 export type Content = Markup | string | number | bigint | null | undefined | false | readonly Content[];
 
 /** Elements that have no end tag. */

@@ -3,7 +3,7 @@ import type { ChainNames } from "../../config/chain-names.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { decimal } from "./format.ts";
 
-/** A swap's amounts as people read them. */
+/** A swap's amounts in a readable form. */
 export type SwapAmounts = {
 	origin: string;
 	destination: string;

@@ -67,7 +67,7 @@ export type ApiParts = {
 	listener: SwapListener;
 	finalitySeconds: FinalitySeconds;
 	priceCache: PriceCache;
-	/** Says that prices of these chains are wanted. */
+	/** Requests prices of these chains. */
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	desk: Desk;
 	pauses: Pick<PauseList, "reasonOf">;
@@ -79,18 +79,21 @@ export type ApiParts = {
 	/** Counts streams of events as `heldCalls` counts held calls. */
 	heldStreams: HeldCalls;
 	feed: EventFeed;
-	/** The database and the streams of public pages of swaps: a flood of them takes no connection of callers with keys. */
+	/**
+	 * The database and the streams of public pages of swaps. They are separate, so that a flood of them takes no
+	 * connection of callers with keys.
+	 */
 	shares: { db: Database; feed: EventFeed };
 	rateLimits: Pick<RateLimits, "takeUnheld">;
 	engine: Engine;
 	sealKeys: SealKeys;
-	/** The keys that secrets of webhooks are sealed with. Undefined if the service has no webhooks. */
+	/** The keys that seal the webhooks' secrets. Undefined if the service has no webhooks. */
 	webhookKeys: SealKeys | undefined;
 	/** Absent if the service signs no receipts. */
 	receiptSigner: ReceiptSigner | undefined;
 	nowMs: () => Milliseconds;
 	startup: Startup;
-	/** Aborted when the process is told to stop. */
+	/** Aborted when the process is stopping. */
 	stopping: AbortSignal;
 };
 

@@ -33,7 +33,7 @@ const app = createApp({
 	log: pino({ level: "silent" }),
 });
 
-/** Replaces every text that the schema library has for a caller. */
+/** Replaces every text of the schema library that could reach a caller. */
 const libraryText = "a text of the library";
 const { localeError } = z.config();
 beforeAll(() => {
@@ -84,7 +84,7 @@ test.each(inputs)(
 				...(method === "POST" && { payload: fieldsOf(body as object, "body") }),
 			});
 		};
-		// A URL has no form for half of a surrogate pair.
+		// A URL cannot contain half of a surrogate pair.
 		for (const value of ["\u0000", "a\u0000b", ...(place === "body" ? ["\ud800", "x\udfff"] : [])]) {
 			const answer = await send(value);
 			if (decodedFields.includes(name)) {

@@ -32,7 +32,7 @@ test("200 concurrent builds wait for database connections, and all of them succe
 	const apiKeys = createApiKeys({ db: pool, pepper, limits });
 	onTestFinished(() => apiKeys.close());
 	const { chains, sealKeys } = scene;
-	// The clock stands still, so that no quote expires, however long a busy machine takes.
+	// The clock stands still, so that no quote expires on a slow machine.
 	const startMs = scene.nowMs();
 	const nowMs = () => startMs;
 	const app = createApp({
@@ -52,7 +52,7 @@ test("200 concurrent builds wait for database connections, and all of them succe
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const quotes = Array.from({ length: 200 }, () => scene.newQuote(wallet.address));
 	const tokens = quotes.map((quote) => scene.seal(quote));
-	// Others hold the connections for longer than a key is trusted, and than making a connection may take.
+	// Other queries hold the connections for longer than a key is trusted, and than making a connection may take.
 	const others = await Promise.all([pool.connect(), pool.connect()]);
 	const holding = Promise.all(others.map((other) => other.query("select pg_sleep(6)")));
 	const answers = tokens.map(async (geoQuoteToken) => {

@@ -6,7 +6,7 @@ import type { RouteDoc } from "../openapi/route-doc.ts";
 import { deleteShares } from "../share/shares.ts";
 import { readOwnSwapId } from "./post-share.ts";
 
-/** DELETE /swaps/{swapId}/share: no link to the swap's page works any more. */
+/** DELETE /swaps/{swapId}/share: disables all links to the swap's page. */
 export function deleteShare({ db }: { db: Database }): Route {
 	return {
 		method: "DELETE",

@@ -6,7 +6,7 @@ import type { RouteDoc } from "../openapi/route-doc.ts";
 import type { WebhookParts } from "./post-webhook.ts";
 import { fromWebhookId, noWebhook, toWebhookId } from "./webhook-id.ts";
 
-/** DELETE /webhooks/{webhookId}: nothing more is sent to it, not even what waits. */
+/** DELETE /webhooks/{webhookId}: stops sending to the webhook, including events that are queued. */
 export function deleteWebhook({ db }: Pick<WebhookParts, "db">): Route {
 	return {
 		method: "DELETE",

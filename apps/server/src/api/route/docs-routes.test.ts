@@ -157,7 +157,7 @@ test("llms-full.txt has the text of the skill, of every page and of every error,
 	const names = [...guidePages.filter((name) => name !== "conformance"), "api"];
 	for (const name of [...names, ...errorCodes.map((code) => `errors/${code}`)]) {
 		const lines = docsFile(`${name}.md`).split("\n");
-		// Links lead elsewhere than in the files, and may be only text.
+		// Links have other targets than in the files, and may be plain text.
 		const missing = lines.filter((line) => !line.includes("](") && !body.includes(line));
 		expect({ name, missing }).toEqual({ name, missing: [] });
 	}

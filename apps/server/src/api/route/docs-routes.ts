@@ -11,7 +11,10 @@ import { pageHeaders } from "../openapi/page/page-shell.ts";
 import { guidePages, readDocsFiles } from "../openapi/page/read-docs-files.ts";
 import type { RouteDoc } from "../openapi/route-doc.ts";
 
-/** Returns the endpoints that describe the interface: these routes, and themselves. All is created here, once. */
+/**
+ * Returns the endpoints that describe the interface, both these routes and themselves. Everything is created here,
+ * once.
+ */
 export function docsRoutes(
 	routes: readonly Route[],
 	{
@@ -48,7 +51,7 @@ export function docsRoutes(
 	return own;
 }
 
-/** GET /SKILL.md, GET /llms.txt, GET /llms-full.txt: where agents and their models look first. */
+/** GET /SKILL.md, GET /llms.txt, GET /llms-full.txt: the files that agents and their models read first. */
 function getAgentFiles(texts: { skill: string; llms: string; llmsFull: string }): Route[] {
 	return [
 		route("/SKILL.md", { doc: getSkillDoc, contentType: "text/markdown; charset=utf-8", text: texts.skill }),
@@ -214,7 +217,7 @@ const getOpenapiDoc: RouteDoc = {
 	},
 };
 
-/** A browser is redirected to the docs; a person with curl reads where they are. */
+/** A browser is redirected to the docs. A user of curl reads their address. */
 const rootPage = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

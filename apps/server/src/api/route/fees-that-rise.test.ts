@@ -17,7 +17,7 @@ import { postBuildGeoOp } from "./post-build-geo-op.ts";
 import { postQuote } from "./post-quote.ts";
 import { postSubmit } from "./post-submit.ts";
 
-// The routes, the desk and the chains' fees are real; the rollups are a model in front of anvil.
+// The routes, the desk and the chains' fees are real. The rollups are simulated in front of anvil.
 
 const allowed = { isAllowed: true, limit: 1, remaining: 1, resetSeconds: 1 };
 const account = { accountCreatedAt: new Date(0), keyId: "key" };

@@ -30,7 +30,7 @@ beforeAll(async () => {
 	const prices = await Promise.all([origin, destination].map((chain) => readTestPrices(chain, solana)));
 	clock.nowMs = Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000;
 	const config = withSolana(testConfig(testChains), { deployment: solana });
-	// One feed has stopped: that of the first chain's other asset.
+	// One feed has stopped, that of the first chain's other asset.
 	const orb = origin.deployment.assets.find(({ symbol }) => symbol === "ORB");
 	const stopped = orb && prices[0]?.assets.get(orb.address);
 	if (!stopped) throw new Error("the devnet has no ORB");

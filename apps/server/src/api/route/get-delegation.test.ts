@@ -166,7 +166,7 @@ test("wrong parameter names are answered with the right ones, and invalid values
 		[{ chainId, walletAddress: "0x1" }, "walletAddress"],
 		[{ chainId: "5", walletAddress: wallet }, "chainId"],
 		[{ chainId: String(solanaChainId), walletAddress: wallet }, "walletAddress"],
-		// Base58, but not of 32 bytes.
+		// Base58, but not 32 bytes long.
 		[{ chainId: String(solanaChainId), walletAddress: "z".repeat(44) }, "walletAddress"],
 		[{ chainId, walletAddress: "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV" }, "walletAddress"],
 	] as const) {

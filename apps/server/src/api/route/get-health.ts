@@ -2,7 +2,9 @@ import * as z from "zod";
 import type { Route } from "../http/route.ts";
 import type { RouteDoc } from "../openapi/route-doc.ts";
 
-/** GET /health: tells that the process answers. It does not report dependencies: a restart would not fix those. */
+/**
+ * GET /health: answers if the process runs. It does not report dependencies, because a restart would not fix those.
+ */
 export function getHealth(): Route {
 	return {
 		method: "GET",

@@ -62,7 +62,7 @@ function startingProcess() {
 		],
 		nowMs: () => now,
 	});
-	/** Returns what is down, under `up` if requests should be sent here, otherwise under `down`. */
+	/** Returns the names that are down, under `up` if this process should get requests, otherwise under `down`. */
 	const answer = async () => {
 		now += 1_000;
 		try {

@@ -6,18 +6,19 @@ import type { RouteDoc } from "../openapi/route-doc.ts";
 
 /** A dependency that requests may need. */
 export type ReadyCheck = {
-	/** The name that operators know. Anyone may read it. */
+	/** The name that operators use. It is public. */
 	name: string;
 	/**
-	 * The group of the check, if a starting process is of no use until one check of that group has passed. The others of
-	 * the group are waited for, but not for long: one that is down must not keep a new process from getting requests.
+	 * The check's group, if a starting process cannot serve requests until one check of that group has passed. The
+	 * process waits for the other checks of the group only for a limited time, because one that is down must not keep a
+	 * new process from getting requests.
 	 */
 	neededAtStart?: string;
-	/** Returns the problem in words that anyone may read; undefined if there is none. Thrown errors are not shown. */
+	/** Returns the problem in words that may be public, or undefined if there is none. Thrown errors are not shown. */
 	check: () => Promise<string | undefined>;
 };
 
-/** How far a process has come in its start. It is kept when the routes are replaced: a start is over only once. */
+/** The progress of a process's start. It is kept when the routes are replaced, because a start ends only once. */
 export type Startup = { passed: Set<string>; ofUseAtMs: Milliseconds | undefined; isOver: boolean };
 
 export function newStartup(): Startup {
@@ -27,10 +28,10 @@ export function newStartup(): Startup {
 type Result = Pick<ReadyCheck, "name" | "neededAtStart"> & { problem: string | undefined };
 
 /**
- * GET /ready: tells whether requests should be sent here, and what does not work. A process that has started gets
- * requests until it stops: what is missing then is missing for the other processes too, and a caller is better served
- * by an error of ours than by no process at all. Callers share a round of checks, and its results for a moment: however
- * many ask, no check runs more often than that.
+ * GET /ready: reports whether requests should be sent here, and what does not work. A process that has started gets
+ * requests until it stops. A dependency that fails later fails for the other processes too, and a caller is better
+ * served by an error of the service than by no process at all. Callers share a round of checks, and its results for a
+ * moment, so the checks' rate does not depend on the number of callers.
  */
 export function getReady({
 	checks,
@@ -43,11 +44,11 @@ export function getReady({
 }: {
 	checks: readonly ReadyCheck[];
 	startup?: Startup;
-	/** Aborted when the process is told to stop. */
+	/** Aborted when the process is stopping. */
 	stopping?: AbortSignal | undefined;
 	timeoutMs?: Milliseconds;
 	keptMs?: Milliseconds;
-	/** Milliseconds that a process which is already of use waits for the other checks needed at its start. */
+	/** Milliseconds that a process which can already serve waits for the other checks of its start. */
 	othersMs?: Milliseconds;
 	nowMs: () => Milliseconds;
 }): Route {
@@ -60,7 +61,7 @@ export function getReady({
 		isUnlimited: true,
 		doc: getReadyDoc,
 		async handle({ log }): Promise<ReadyResponse> {
-			// A stopping process is not ready, whatever the checks would say and however long they would take.
+			// A stopping process is not ready, regardless of what the checks would return and how long they would take.
 			if (stopping?.aborted) throw notReadyError([{ name: "this process", problem: "it is stopping" }]);
 			const results = await currentResults(log);
 			if (!start.isOver) throw notReadyError(results.flatMap(stillAwaited));

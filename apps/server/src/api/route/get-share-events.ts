@@ -9,8 +9,8 @@ import { readSharedSwap } from "../share/shares.ts";
 import { shareParams } from "./get-share-page.ts";
 
 /**
- * GET /s/{share}/events: tells the page that it has changed. All viewers of an account's swaps together have as many
- * streams as one of its keys; a page that gets none asks now and then.
+ * GET /s/{share}/events: notifies the page that it has changed. All viewers of an account's swaps together have as
+ * many streams as one of its keys. A page that gets no stream polls instead.
  */
 export function getShareEvents({ db, ...parts }: StreamParts & { db: Database }): Route {
 	return {
@@ -24,7 +24,7 @@ export function getShareEvents({ db, ...parts }: StreamParts & { db: Database })
 			const { params, lastEventId } = request;
 			const swap = await readSharedSwap(db, params.share ?? "");
 			const { accountId } = swap;
-			// A swap that was rebuilt from the chain has no account yet, and its events are nobody's.
+			// A swap that was rebuilt from the chain has no account yet, and its events belong to no account.
 			if (accountId === undefined) throw new SwapError("NOT_FOUND", undefined);
 			const after = lastEventId === undefined ? undefined : parseCursor(lastEventId);
 			const heldBy = `share:${accountId}`;
@@ -34,7 +34,7 @@ export function getShareEvents({ db, ...parts }: StreamParts & { db: Database })
 	};
 }
 
-/** Removes what events tell: the link may be revoked while the stream is open, and the page is read anyway. */
+/** Removes the content of events. The link may be revoked while the stream is open, and the page is read anyway. */
 function withoutData(text: string): string {
 	return text.replace(/^data: .*$/m, "data: {}");
 }

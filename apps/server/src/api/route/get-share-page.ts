@@ -12,7 +12,7 @@ import { shareHeaders, shareShell } from "../share/share-shell.ts";
 import { readSharedSwap } from "../share/shares.ts";
 import { type AnswerParts, swapAnswer } from "../status/swap-answer.ts";
 
-/** GET /s/{share}: the page of a swap, for whoever has the link. */
+/** GET /s/{share}: the page of a swap, for anyone with the link. */
 export function getSharePage({
 	db,
 	chainNames,
@@ -23,7 +23,7 @@ export function getSharePage({
 }: AnswerParts & {
 	db: Database;
 	chainNames: ChainNames;
-	/** How long the chains take, to tell a swap that is late. */
+	/** How long the chains take, to detect a late swap. */
 	paces: readonly ChainPace[];
 	/** True if the service signs receipts. */
 	hasReceipts: boolean;
@@ -70,7 +70,7 @@ proved. It updates itself. A link that was revoked, and one that never existed, 
 	example: { params: { share: exampleShare }, response: "<!doctype html>" },
 };
 
-/** Returns the page for a link that shows nothing, or nothing at this moment. */
+/** Returns the page for a link that shows nothing, or nothing at the moment. */
 function shareErrorPage({ code, message, requestId }: ErrorBody): string {
 	const isGone = code === "NOT_FOUND";
 	const headline = isGone ? "Nothing to see here" : "Not now";

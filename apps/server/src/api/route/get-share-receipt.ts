@@ -8,7 +8,7 @@ import type { Receipts } from "../status/create-receipts.ts";
 import { getReceiptDoc } from "./get-receipt.ts";
 import { shareParams } from "./get-share-page.ts";
 
-/** GET /s/{share}/receipt: the swap's signed receipt, for whoever has the link. */
+/** GET /s/{share}/receipt: the swap's signed receipt, for anyone with the link. */
 export function getShareReceipt({ db, receipts }: { db: Database; receipts: Pick<Receipts, "of"> }): Route {
 	return {
 		method: "GET",

@@ -359,7 +359,7 @@ test("a held call returns when the swap is terminal, and not on earlier progress
 		isAnswered = true;
 	});
 	await update(uuid, "stage = 'deposited'");
-	// Notifications come in order: once this one for another swap has arrived, one for the first would have too.
+	// Notifications come in order, so once this one for another swap has arrived, one for the first would have too.
 	const { uuid: other } = await insertSwap();
 	const otherCall = ask(toSwapId(other));
 	await update(other, "status = 'failed'");
@@ -388,7 +388,7 @@ test("a held call beyond the key's allowance is answered at once, and calls that
 	const stop = new AbortController();
 	const started = performance.now();
 	const calls = Array.from({ length: 3 }, () => ask(id, { held: 2, signal: stop.signal }));
-	// Their reads race: the last one is beyond the allowance.
+	// Their reads race. The last one is beyond the allowance.
 	expect(await Promise.race(calls)).toMatchObject({ status: "pending", held: false });
 	expect(performance.now() - started).toBeLessThan(5_000);
 	expect(await heldCalls.take("key", { limit: 2, seconds: 1 })).toBeUndefined();
@@ -402,7 +402,7 @@ test("a held call beyond the key's allowance is answered at once, and calls that
 
 test("pollers beyond the key's allowance that ask again at once are told to wait, and do not use up the key's rate", async () => {
 	const { uuid } = await insertSwap();
-	// The rate covers three calls held for three seconds each, and two calls a second that are not to be held.
+	// The rate covers three calls held for three seconds each, and two calls a second that cannot be held.
 	const perSecond = 4;
 	const burst = 20 * perSecond;
 	const rates = { quote: 1, build: 1, submit: 1, delegation: 1, status: perSecond, list: 1 };
@@ -500,7 +500,7 @@ test("all processes share a key's allowance of held calls, and a terminal swap i
 				answered++;
 			}),
 		);
-		// Three of the calls are beyond the allowance, whichever came first.
+		// Three of the calls are beyond the allowance, regardless of their order.
 		await expect.poll(() => answered, { timeout: 10_000 }).toBe(3);
 		expect(await shared.redis.zcard(`${shared.prefix}:key`)).toBe(2);
 		await update(uuid, "status = 'settled', stage = 'delivered'");

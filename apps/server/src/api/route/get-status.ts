@@ -25,9 +25,9 @@ const holdSeconds = 15;
 const unheldRetrySeconds = 1;
 
 /**
- * GET /swap/status/{swapId}. The call is held until the swap is terminal, for the time asked. A key holds a limited
- * number of calls; one more is answered at once and says so. A process holds thousands: a held call keeps nothing of
- * the swap in memory meanwhile.
+ * GET /swap/status/{swapId}. The call is held until the swap is terminal or the requested time has passed. A key
+ * holds a limited number of calls. A call above that number is answered immediately with `held: false`. A process
+ * holds thousands, so a held call keeps nothing of the swap in memory.
  */
 export function getStatus({
 	db,
@@ -54,7 +54,7 @@ export function getStatus({
 		return swapAnswer(await readOwn(uuid, account), { finalitySeconds, explorers });
 	}
 
-	/** Answers at once if the call is not to be held; otherwise returns a function that gives its lease back. */
+	/** Answers immediately if the call is not to be held. Otherwise returns a function that gives its lease back. */
 	async function answerOrHold(
 		uuid: SwapUuid,
 		{ account, seconds }: { account: Account; seconds: number },
@@ -65,7 +65,7 @@ export function getStatus({
 		if (isTerminal(swap.status)) return answer();
 		const release = await heldCalls.take(keyId, { limit: limits.heldStatusCalls, seconds });
 		if (release) return release;
-		// A caller that asks again at once would otherwise use up the rate of those whose calls are held.
+		// A caller that immediately calls again would otherwise use up the rate of calls that are held.
 		const state = await rateLimits.takeUnheld({ keyId, perSecond: limits.rates.status });
 		if (!state.isAllowed) throw aboveRate(state.resetSeconds);
 		return { ...answer(), held: false };

@@ -30,7 +30,7 @@ const purpose = "cursor:swaps";
 /** The filters of a list. */
 type Filters = {
 	status: SwapStatus | undefined;
-	/** The word in which orders hold the wallet. */
+	/** The wallet as the 32-byte word in orders. */
 	wallet: Hex | undefined;
 	from: Milliseconds | undefined;
 	to: Milliseconds | undefined;
@@ -51,7 +51,7 @@ export function getSwaps({
 	sealKeys: SealKeys;
 	nowMs: () => Milliseconds;
 }): Route {
-	// Each list reads months of partitions at worst: submits and status calls come first for the connections.
+	// Each list reads up to months of partitions. Submits and status calls have priority for the connections.
 	const inTurn = createKeyedLimiter({ atOnce: 2, waitMs: 2_000, upstream: "database" });
 	return {
 		method: "GET",
@@ -113,7 +113,7 @@ function wrongCursor(message: string): SwapError {
 	return new SwapError("INVALID_REQUEST", { issues: [{ path: "cursor", message }] });
 }
 
-/** Returns the word in which orders hold a wallet. An EVM address is the same on every EVM chain. */
+/** Returns a wallet as the word in orders. An EVM address is the same on every EVM chain. */
 function walletWord(text: string | undefined): Hex | undefined {
 	if (text === undefined) return undefined;
 	const address = anyCaseAddressSchema.safeParse(text);

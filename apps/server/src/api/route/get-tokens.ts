@@ -62,7 +62,7 @@ export function getTokens({
 	}
 }
 
-/** Formats a number from the config with at least two decimals, and as many as it has, up to six. */
+/** Formats a number from the config with two to six decimals. */
 function formatUsd(usd: number): string {
 	return usd.toFixed(6).replace(/0{1,4}$/, "");
 }

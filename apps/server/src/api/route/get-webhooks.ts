@@ -6,7 +6,7 @@ import type { RouteDoc } from "../openapi/route-doc.ts";
 import type { WebhookParts } from "./post-webhook.ts";
 import { toWebhookId } from "./webhook-id.ts";
 
-/** GET /webhooks: the account's webhooks, and how they are doing. */
+/** GET /webhooks: the account's webhooks, with the state of their deliveries. */
 export function getWebhooks({ db }: Pick<WebhookParts, "db">): Route {
 	return {
 		method: "GET",

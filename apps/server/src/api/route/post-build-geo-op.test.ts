@@ -282,7 +282,7 @@ test("an authorization is refused while the wallet has a pending transaction", a
 		await expect(build(scene.newQuote(wallet.address), authorization)).rejects.toMatchObject({
 			code: "INVALID_AUTHORIZATION",
 			details: { reason: "pending_transactions", expected: 1 },
-			// Once it is mined, we know whether it was the wallet's own first swap.
+			// Once it is mined, it is known whether it was the wallet's own first swap.
 			next: "retry",
 			retryable: true,
 		});

@@ -89,7 +89,7 @@ export function postBuildGeoOp({
 			const unopened = await walletUnopened(db, { order, nowMs: nowMs() });
 			// The wallet and the order's simulation are read in one request.
 			const simulating = simulateUnsigned({ chain, order });
-			// Nobody awaits it if the wallet cannot open the order anyway.
+			// Not awaited if the wallet cannot open the order anyway.
 			simulating.catch(() => {});
 			const origin = await readOrigin({ chain, order, authorization, unopened });
 			const delegation = await checkOrigin(origin, { targets: [target, typedDelegate] });

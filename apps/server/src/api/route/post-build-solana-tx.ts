@@ -46,7 +46,7 @@ import { openToken } from "../seal/open-token.ts";
 import { sealToken } from "../seal/seal-token.ts";
 import type { SealedSolanaOp } from "../seal/sealed-op.ts";
 
-/** POST /swap/build-solana-tx. There is nothing to delegate on Solana: an authorization is ignored, whatever it is. */
+/** POST /swap/build-solana-tx. There is nothing to delegate on Solana, so any authorization is ignored. */
 export function postBuildSolanaTx({
 	solana,
 	config,
@@ -130,7 +130,7 @@ function lifeMs({
 }: {
 	lastValidBlockHeight: bigint;
 	height: bigint;
-	/** The least time that all its blocks take. */
+	/** The minimum time that all its blocks take. */
 	minMs: Milliseconds;
 }): number {
 	const blocks = lastValidBlockHeight - height;
@@ -138,7 +138,7 @@ function lifeMs({
 	return blocks < blockhashBlocks ? Math.floor((minMs * Number(blocks)) / Number(blockhashBlocks)) : minMs;
 }
 
-/** Returns the same fee payer for every build of a quote, and gives each about the same share of swaps. */
+/** Returns the same fee payer for every build of a quote, and spreads swaps about evenly over the fee payers. */
 function feePayerOf({ feePayers }: SolanaDeployment, uuid: SwapUuid): SolanaAddress {
 	// The last digits of an id are random.
 	const feePayer = feePayers[Number.parseInt(uuid.slice(-8), 16) % feePayers.length];

@@ -45,7 +45,7 @@ beforeAll(async () => {
 	const nowMs = Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000;
 	const config = withSolana(testConfig(chains), { deployment: solana });
 	const priceCache = testPriceCache(config, prices, { nowMs });
-	// Any other call of a quote to a chain would now fail.
+	// Any further call of a quote to a chain would now fail.
 	await chains.stop();
 	desk = createDesk({ config, priceCache, nowMs: () => nowMs, random: (size) => randomBytes(size) });
 	quote = (body, feeDiscounts) => {
@@ -145,7 +145,7 @@ test("a wallet that is known to be delegated pays for no delegation", async () =
 	const first = await costOf();
 	delegated.learn({ chainId: chains.origin.chainId, address, isDelegated: true });
 	const later = await costOf();
-	// The gas of a first and of a later open, of all that a swap costs.
+	// The gas that a later open saves over a first one, as a share of the gas of a whole swap.
 	expect(Number(first - later) / Number(first)).toBeCloseTo(22_512 / 290_000, 2);
 });
 

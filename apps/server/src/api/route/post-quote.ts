@@ -32,7 +32,7 @@ export function postQuote({
 	sealKeys,
 }: {
 	desk: Pick<Desk, "quote" | "baseFeeMillibps">;
-	/** Says that prices of these chains are wanted, and waits a moment if they are old because nobody wanted them. */
+	/** Requests prices of these chains, and waits a moment if they are old because no request has needed them. */
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	/** Absent if there are no fee discounts. */
 	feeDiscounts: FeeDiscounts | undefined;

@@ -132,7 +132,7 @@ test("an account and a chain have a budget of removals per day", async () => {
 	expect(await remove(a, { as: first, perDay })).toMatchObject({ removal: "queued" });
 	const spent = { code: "RATE_LIMITED", details: { reason: "removals", retryAfterSeconds: 3_600 } };
 	expect(await refusalOf(remove(b, { as: first, perDay }))).toEqual(spent);
-	// The same request again is the same removal, whatever the budget.
+	// The same request again is the same removal, regardless of the budget.
 	expect(await remove(a, { as: first, perDay })).toMatchObject({ removal: "queued" });
 	expect(await remove(b, { as: second, perDay })).toMatchObject({ removal: "queued" });
 	expect(await refusalOf(remove(c, { as: randomUUID(), perDay }))).toEqual(spent);

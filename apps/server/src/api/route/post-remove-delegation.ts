@@ -162,8 +162,9 @@ Without the service, a transaction of any wallet that carries the same authoriza
 };
 
 /**
- * Returns whether a wallet has swaps from a chain that have not ended: those of the account, by their ids, and whether
- * there is one of anybody that is not open yet. That one needs the wallet's delegation.
+ * Returns whether a wallet has swaps from a chain that have not ended. Those of the account are returned by id.
+ * `hasUnopened` is true if any account has one that is not open yet, because opening it needs the wallet's
+ * delegation.
  */
 async function unendedSwaps(
 	db: Database,

@@ -22,7 +22,7 @@ export function postShare({
 	random,
 }: {
 	db: DatabasePool;
-	/** The address in links. Undefined if it is the one that the caller used. */
+	/** The address in links. Undefined if links use the address that the caller used. */
 	publicUrl: string | undefined;
 	random: (bytes: number) => Uint8Array;
 }): Route {
@@ -45,7 +45,7 @@ export function postShare({
 	};
 }
 
-/** Returns the id in the path. Throws if it is no swap of the caller's account. */
+/** Returns the id in the path. Throws if it is not a swap of the caller's account. */
 export async function readOwnSwapId(
 	db: Database,
 	{ params, account: { accountId } }: Pick<RouteRequest, "params" | "account">,

@@ -73,7 +73,7 @@ test("a transaction that is malformed, changed or not signed by the wallet creat
 	const other = await signTransaction(await generateKeyPairSigner(), built.unsignedTransaction);
 	expect(await refusalOf(scene.submit(built, other))).toMatchObject({ code: "INVALID_SIGNATURE" });
 
-	// A well-meaning wallet may raise the compute price.
+	// A wallet with good intentions may raise the compute price.
 	const { unsigned } = await openTransaction(scene.solana.deployment, quote.terms, {
 		...built.geoOp,
 		feePayer: scene.solana.deployment.feePayers.find((one) => one === built.geoOp.feePayer) ?? wallet.address,
@@ -116,7 +116,7 @@ test("a replay, of this build or another, returns the swap's current status with
 	expect(await scene.submit(built, signed, dead)).toEqual({ swapId, status: "settled" });
 	expect(await scene.submit(other.built, other.signed, dead)).toEqual({ swapId, status: "settled" });
 	expect(scene.poked()).toHaveLength(1);
-	// The first message stays: another one of the same quote must never be signed too.
+	// The first message stays, because no other message of the same quote must ever be signed too.
 	expect((await readSwap(scene.database.pool, quote.uuid))?.op).toEqual(stored?.op);
 	expect(await refusalOf(scene.submit(built, signed, { as: "another" }))).toEqual({
 		code: "INVALID_TOKEN",
@@ -188,7 +188,7 @@ test("a transaction that would fail by now is refused with the reason, and no sw
 		wallet,
 		scene.newQuote(wallet.address, { inputToken: solanaNativeToken, inputAmount: lamports }),
 	);
-	// Nothing can be transferred from an address that holds data.
+	// An address that holds data cannot send transfers.
 	await scene.send(wallet, [getAllocateInstruction({ newAccount: wallet, space: 8n })]);
 	expect(await refusalOf(scene.submit(built, signed))).toMatchObject({
 		code: "SIMULATION_FAILED",
@@ -215,7 +215,7 @@ test("if a lagging node or an unfunded fee payer fails the simulation, the same 
 		expect(await refusalOf(building)).toEqual(unavailable);
 		await node.stop();
 	}
-	// The wallet's own account is not ours to fund.
+	// The wallet's own account is not the service's to fund.
 	const node = await scene.nodeThatSimulates({ InsufficientFundsForRent: { account_index: 1 } });
 	const route = scene.submitRoute(node.chain);
 	expect(await refusalOf(scene.submit(built, signed, { route }))).toMatchObject({
@@ -276,7 +276,7 @@ test("swaps that may have to be refunded use up the account's gas budget before 
 		await scene.signedTransaction(await scene.newWallet()),
 		await scene.signedTransaction(await scene.newWallet()),
 	];
-	// A lamport is worth so much that one refund uses up the day's budget, but a tenth of it does not.
+	// A lamport is worth so much that one refund uses up the day's budget, but a tenth of a refund does not.
 	scene.knobs.lamportsPerUsdCent = 400n;
 	await scene.submit(first.built, first.signed);
 	await owner.query("update swaps set giving_up = 'RECIPIENT_REFUSED'");

@@ -19,14 +19,14 @@ import type { SealedSolanaOp } from "../seal/sealed-op.ts";
 import { type OriginSubmit, type SubmitDeps, submitRoute } from "../submit/submit-route.ts";
 
 /**
- * POST /swap/submit-solana. The API has no key on Solana: it stores what the wallet signed, and the lane of the fee
- * payer adds its signature and sends it. The transaction needs both signatures, so the order is not open before it has a
- * row. An order whose row was lost is found by its account.
+ * POST /swap/submit-solana. The API has no key on Solana. It stores what the wallet signed, and the lane of the fee
+ * payer adds its signature and sends the transaction, which needs both. So the order is not open before it has a row.
+ * An order whose row was lost is found by its account on chain.
  */
 export function postSubmitSolana(deps: SubmitDeps): Route {
 	const { solana } = deps;
 	const mayLand = async ({ lastValidBlockHeight }: SealedSolanaOp) =>
-		// Without a node it is unknown; but then Solana is not served either.
+		// Without a node this is unknown, but then Solana is not served either.
 		solana !== undefined && (await readHeight(solana, "finalized")) <= lastValidBlockHeight;
 	const origin: OriginSubmit<SealedSolanaOp> = {
 		path: "/swap/submit-solana",

@@ -289,7 +289,7 @@ test("a wallet's other swaps are subtracted from its balance until they are open
 	const short = { code: "INSUFFICIENT_BALANCE", details: { balance: "5000000", required: "10000000" } };
 	expect(await refusalOf(scene.submit(third.built, third.signature))).toEqual(short);
 	expect(await refusalOf(scene.build(scene.newQuote(wallet.address)))).toEqual(short);
-	// The database does not know yet that the order is open: it must not count twice.
+	// The database does not record yet that the order is open, so it must not count twice.
 	await scene.land(first.signature, first);
 	expect(await refusalOf(scene.submit(third.built, third.signature))).toEqual(short);
 });
@@ -338,7 +338,7 @@ test("a swap that can no longer be delivered as quoted, or exceeds a limit, is r
 		next: "requote",
 		details: { reason: "inventory" },
 	});
-	// Here nothing has changed: a fresh quote for as much would be refused too.
+	// Here nothing has changed, so a fresh quote for the same amount would be refused too.
 	await scene.setInventory(9_950_000n * 5n - 1n);
 	const tooMuch = await scene.submit(built, signature).catch((error: unknown) => error);
 	expect(tooMuch).toMatchObject({
@@ -370,7 +370,7 @@ test("a submit wants the prices of both chains, and is repriced only once they w
 	scene.knobs.isPriceGone = true;
 	scene.knobs.wantPrices = async (chainIds) => {
 		wanted.push(chainIds);
-		// The read takes longer than all else that a submit waits for.
+		// The read takes longer than everything else that a submit waits for.
 		await sleep(500);
 		scene.knobs.isPriceGone = false;
 	};

@@ -37,7 +37,7 @@ type GivenSignature = {
 	mandate: SignedMandate | undefined;
 };
 
-/** A signature in its normal form, the kind that it is, and the mandate if it is an agent's. */
+/** A signature in its normal form, its kind, and the mandate if an agent signed. */
 type CheckedSignature = Pick<SignedOp, "signature" | "signatureKind" | "mandate">;
 
 const otherMandate =
@@ -58,7 +58,7 @@ export function postSubmit({
 		},
 		async checkSignature({ quote, delegate }, order, given) {
 			const digest = given.mandate && checkMandate(given.mandate, order);
-			// Its gas is part of the price.
+			// The mandate's gas is part of the price.
 			if (digest !== quote.mandate?.digest) {
 				const options = { message: otherMandate, next: "fix_request" } as const;
 				throw new SwapError("INVALID_MANDATE", { reason: "quote" }, options);

@@ -8,12 +8,12 @@ import type { RouteDoc } from "../openapi/route-doc.ts";
 import { expectWebhookKeys, type WebhookParts } from "./post-webhook.ts";
 import { fromWebhookId, noWebhook, toWebhookId } from "./webhook-id.ts";
 
-/** How long a secret that was replaced still signs: a receiver's time to learn a newer one. */
+/** How long a replaced secret still signs, so that receivers have time to switch to a newer one. */
 const overlapMs = 86_400_000;
 /** Secrets of a webhook that sign at the same time. Each adds a signature to every event. */
 const most = 10;
 
-/** POST /webhooks/{webhookId}/rotate: a new signing secret. */
+/** POST /webhooks/{webhookId}/rotate: creates a new signing secret. */
 export function postWebhookRotate({
 	db,
 	webhookKeys,

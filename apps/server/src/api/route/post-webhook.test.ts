@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Returns a caller of a service, with an account of its own. */
+/** Returns a caller of a service, with a new account. */
 async function caller({ hasKeys = true } = {}) {
 	const accountId = randomUUID();
 	await database.owner.query("insert into accounts (id, name) values ($1, $2)", [accountId, accountId]);

@@ -19,12 +19,12 @@ import {
 import type { RouteDoc } from "../openapi/route-doc.ts";
 import { toWebhookId } from "./webhook-id.ts";
 
-/** Webhooks that an account may have. */
+/** The maximum number of webhooks of an account. */
 const most = 10;
 
 export type WebhookParts = {
 	db: DatabasePool;
-	/** The keys that secrets are sealed with. Undefined if the service has no webhooks. */
+	/** The keys that seal the webhooks' secrets. Undefined if the service has no webhooks. */
 	webhookKeys: SealKeys | undefined;
 	/** Returns a random UUID. */
 	newId: () => string;
@@ -32,7 +32,7 @@ export type WebhookParts = {
 	isDevnet: boolean;
 };
 
-/** POST /webhooks: has events sent to an address from now on. */
+/** POST /webhooks: registers an address to which events are sent from now on. */
 export function postWebhook({ db, webhookKeys, newId, isDevnet }: WebhookParts): Route {
 	return {
 		method: "POST",

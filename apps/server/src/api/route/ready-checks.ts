@@ -11,7 +11,7 @@ import type { PauseList } from "../../swap/pause/pause-list.ts";
 import type { PromptRedis } from "../key/prompt-redis.ts";
 import type { ReadyCheck } from "./get-ready.ts";
 
-/** A live worker processes a block about as soon as there is one. */
+/** A live worker processes a block soon after it is produced. */
 export const followedWithinSeconds = 30;
 const followedWithinBlocks = 10;
 
@@ -19,7 +19,7 @@ type WatchedChain = { chainId: number; name: string; assets: { symbol: string; t
 
 /**
  * Returns the checks of everything that answering requests depends on. A process without the database, or that cannot
- * quote any chain yet, is of no use. No check's text names an endpoint.
+ * quote any chain yet, cannot serve requests. No check's text names an endpoint.
  */
 export function readyChecks({
 	config,
@@ -125,7 +125,10 @@ function watchedChains(config: Pick<Config, "chains">): WatchedChain[] {
 	}));
 }
 
-/** Reads how long ago, by the database's clock, a worker last processed data of the chain, and if it saw the vault. */
+/**
+ * Reads how long ago, by the database's clock, a worker last processed data of the chain, and whether it read the
+ * vault.
+ */
 async function readFollowing(
 	db: Database,
 	chainId: number,

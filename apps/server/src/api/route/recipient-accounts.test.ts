@@ -46,7 +46,7 @@ test("a recipient's account is read once, and after 30 seconds again while the c
 	const owner = await newAddress();
 	await solana.admin.mintTo({ owner, token: solana.deployment.settlementToken, amount: 1n });
 	await solana.admin.warp({ slots: 4 });
-	// On a slow machine the first answer takes longer than a quote waits for it; it is still requested only once.
+	// On a slow machine the first answer takes longer than a quote waits for it. It is still requested only once.
 	await expect.poll(() => ask(owner)).toEqual(has);
 	expect(calls()).toBe(1);
 	for (let i = 0; i < 100; i++) expect(await ask(owner)).toEqual(has);

@@ -10,13 +10,13 @@ import type { KnownRecipient } from "../../desk/desk.ts";
 import type { Log } from "../../telemetry/log.ts";
 
 /**
- * Recipients on Solana, and of the native token on EVM chains, that are known from memory or can be read within a
- * moment: see `BoundedReadings`.
+ * Recipients on Solana, and of the native token on EVM chains, that are cached or can be read within a moment. See
+ * `BoundedReadings`.
  */
 export type RecipientAccounts = {
 	/**
 	 * Returns undefined if nothing is known that improves or refuses the quote, or if the output is another token of an
-	 * EVM chain. Never rejects, whatever the request names.
+	 * EVM chain. Never rejects, for any request.
 	 */
 	recipientOf: (
 		request: Pick<QuoteRequest, "destinationChain" | "outputToken" | "recipient" | "walletAddress">,
@@ -26,7 +26,7 @@ export type RecipientAccounts = {
 
 /**
  * A submit reads the account on Solana again, so a stale value affects a quote and nothing else. On an EVM chain the
- * quote's value stands: see `NativeRecipient`.
+ * quote's value is final. See `NativeRecipient`.
  */
 const cacheSeconds = 30;
 const timeoutMs = 2_000;
@@ -42,7 +42,7 @@ export function createRecipientAccounts({
 	solana: SolanaChain | undefined;
 	chains: ReadonlyMap<number, EvmChain>;
 }): RecipientAccounts {
-	// Each chain has readings of its own, so that one that does not answer holds up no other.
+	// Each chain has separate readings, so that a chain that does not answer delays no other.
 	const recipients = new Map([...chains].map(([chainId, chain]) => [chainId, onEvm(chain, deps)]));
 	if (solana) recipients.set(solana.chainId, onSolana(solana, deps));
 	return {

@@ -118,7 +118,7 @@ test("the gas of a build is enough for mandates of every size, and a quote charg
 		const others = words(count).map((word) => ({ token: fromWord(word), maxAmount: 1n << 100n }));
 		const outputs = words(count).map((token) => ({ chainId: 10n, token }));
 		const { destinationChainId, outputToken } = scene.newQuote(wallet.address).terms;
-		// The last entries are the ones that are found.
+		// The entries that match come last.
 		const signed = await mandateOf(wallet, {
 			inputs: [...others, usdc],
 			outputs: count === 0 ? [] : [...outputs, { chainId: destinationChainId, token: outputToken }],

@@ -1,6 +1,6 @@
 import { SwapError } from "@geoswap/protocol";
 
-/** Returns the id of a webhook as callers see it. */
+/** Returns the id of a webhook in the form of the API. */
 export function toWebhookId(uuid: string): string {
 	return `wh_${uuid.replaceAll("-", "")}`;
 }

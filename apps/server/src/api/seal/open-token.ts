@@ -3,12 +3,12 @@ import { type Milliseconds, SwapError } from "@geoswap/protocol";
 import { maxTokenBytes, type SealKey, type SealKeys, type SealPurpose } from "../../config/seal-keys.ts";
 import { tokenFromJson } from "./token-json.ts";
 
-/** Milliseconds after sealing by which no quote or op can be used for the first time any more. */
+/** Milliseconds after sealing from which no quote or op can be used for the first time. */
 const maxUseMs = 300_000;
 
 /**
- * Returns the sealed payload. Only the exact bytes issued open, and only for their endpoint and account; anything else
- * is INVALID_TOKEN. The type is the caller's word: a token that opens was sealed by us.
+ * Returns the sealed payload. Only the exact bytes issued open, and only for their endpoint and account. Anything
+ * else is INVALID_TOKEN. The type parameter is not validated, because a token that opens was sealed by this service.
  */
 export async function openToken<Payload>(
 	keys: SealKeys,
@@ -18,7 +18,7 @@ export async function openToken<Payload>(
 	return (await openTokenWithAge<Payload>(keys, token, { purpose, accountId })).payload;
 }
 
-/** Like `openToken`, and tells whether the token is too old for a first use, whatever its content says. */
+/** Like `openToken`, and returns whether the token is too old for a first use, regardless of its content. */
 export async function openTokenWithAge<Payload>(
 	keys: SealKeys,
 	token: string,
@@ -41,7 +41,10 @@ const endpointOf: Record<SealPurpose, string> = {
 	"cursor:swaps": "GET /swaps",
 };
 
-/** Returns an error for a valid token at the wrong endpoint: a new quote would be sent to the same wrong place. */
+/**
+ * Returns an error for a valid token at the wrong endpoint. It does not advise a new quote, which would be sent to
+ * the same wrong place.
+ */
 function wrongEndpoint(endpoint: string): SwapError<"INVALID_TOKEN"> {
 	return new SwapError(
 		"INVALID_TOKEN",
@@ -53,13 +56,14 @@ function wrongEndpoint(endpoint: string): SwapError<"INVALID_TOKEN"> {
 function decrypt(keys: SealKeys, token: string): Content {
 	if (!isCanonical(token)) throw unreadable();
 	const [header, noKey, iv = "", sealed = "", tag = "", ...more] = token.split(".");
-	// The header is compared as a whole: the sender can choose nothing in it.
+	// The header is compared as a whole, so the sender can choose nothing in it.
 	const key = keys.keys.find((candidate) => candidate.header === header);
 	if (!key || noKey !== "" || more.length > 0 || keys.nowMs() > key.retiredAtMs + keys.openMs)
 		throw unreadable();
 	const plaintext = decipher(key, { iv, sealed, tag });
 	if (plaintext === undefined) throw unreadable();
-	// A token of the previous version has no time: it counts as new, or as the last one of a retired key.
+	// A token of the previous version has no time. It counts as sealed now, or at the last moment before the key was
+	// retired.
 	const unless = Math.min(keys.nowMs(), key.retiredAtMs - 1);
 	const opened = tokenFromJson(plaintext) as Omit<Content, "sealedAtMs"> & Partial<Content>;
 	const content: Content = { ...opened, sealedAtMs: opened.sealedAtMs ?? unless };
@@ -77,7 +81,7 @@ function decipher(
 	{ iv, sealed, tag }: { iv: string; sealed: string; tag: string },
 ): string | undefined {
 	const [ivBytes, tagBytes] = [Buffer.from(iv, "base64url"), Buffer.from(tag, "base64url")];
-	// A shorter tag would be checked only as far as it goes.
+	// A shorter tag would be checked only up to its length.
 	if (ivBytes.length !== 12 || tagBytes.length !== 16) return undefined;
 	const decipher = createDecipheriv("aes-256-gcm", secret, ivBytes, { authTagLength: 16 })
 		.setAAD(Buffer.from(header))
@@ -91,8 +95,9 @@ function decipher(
 }
 
 /**
- * Returns true if an honest process may have sealed the token with this key. Once the key is retired none does, and a
- * thief of the key can only backdate tokens, which are then too old for a first use. A quote has no other use.
+ * Returns true if an honest process may have sealed the token with this key. Once the key is retired, no honest
+ * process uses it, and a thief of the key can only backdate tokens, which are then too old for a first use. A quote
+ * has no other use.
  */
 function mayHaveSealed(
 	{ retiredAtMs }: SealKey,
@@ -105,7 +110,7 @@ function mayHaveSealed(
 
 /**
  * Returns true for the canonical spelling. Decoders of base64url accept stray bits in a last character, padding and
- * whitespace: two strings for one token.
+ * whitespace, which would allow several strings for one token.
  */
 function isCanonical(token: string): boolean {
 	return (

@@ -172,7 +172,7 @@ test("each key seals from its own time on, and the key before it opens its token
 	expect(kidOf(after)).toBe("new");
 	expect(await reasonOf(quote, both)).toBe("opened");
 	clock.nowMs = rotatesMs + 300_001;
-	// A quote is of no use any more; an op may have been submitted before, and its submit is repeated.
+	// A quote is no longer of use. An op may have been submitted before, and its submit may be repeated.
 	expect(await reasonOf(quote, both)).toBe("unreadable");
 	expect(await openTokenWithAge(both, submitted, op)).toEqual({ payload: 1, isOld: true });
 	clock.nowMs = rotatesMs + 30 * dayMs;
@@ -190,7 +190,7 @@ test("a token under an unknown key id, or under another key with the same id, do
 
 test("a retired key opens no token that was sealed after its retirement, and earlier ones are marked as old", async () => {
 	const { clock, keys: both } = rotating({ atMs: rotatesMs });
-	// A thief who has only the old key goes on sealing with it.
+	// A thief who has only the old key continues to seal with it.
 	const stolen = (nowMs: number) => parseSealKeys(oldKey, { nowMs: () => nowMs });
 	for (const nowMs of [rotatesMs, rotatesMs + 1, rotatesMs + dayMs]) {
 		clock.nowMs = nowMs;
@@ -242,7 +242,7 @@ test("invalid keys are refused without being repeated in the error", () => {
 	for (const text of ["", "a", "a:short", `${newKey},${newKey}`, `${newKey},`, "a:b:c"]) {
 		expect(() => parseSealKeys(text)).toThrow(RangeError);
 	}
-	// These texts decode, but nobody wrote them down as a key.
+	// These texts decode, but are not keys as an operator would write them.
 	for (const text of [`${newKey}=`, `${newKey}!`, `a:${"A".repeat(42)}B`, `a:${"A+".repeat(22)}`]) {
 		expect(() => parseSealKeys(text)).toThrow(RangeError);
 	}

@@ -3,7 +3,10 @@ import { maxTokenBytes, type SealKeys, type SealPurpose, sealingKey } from "../.
 import { tokenToJson } from "./token-json.ts";
 
 const ivBytes = 12;
-/** Random bytes for many IVs: asking the system for one at a time takes a tenth of a seal. Each IV is used once. */
+/**
+ * Random bytes for many IVs, because requesting one at a time from the system takes a tenth of a seal. Each IV is
+ * used once.
+ */
 const ivs = Buffer.alloc(256 * ivBytes);
 let nextIv = ivs.length;
 
@@ -20,7 +23,7 @@ export function sealToken(
 	const cipher = createCipheriv("aes-256-gcm", secret, iv).setAAD(Buffer.from(header, "latin1"));
 	const content = tokenToJson({ purpose, accountId, payload, sealedAtMs: keys.nowMs() });
 	const sealed = cipher.update(content, "utf8").toString("base64url");
-	// A stream cipher holds nothing back: `final` only ends it.
+	// A stream cipher holds no data back, so `final` only ends it.
 	cipher.final();
 	const tag = cipher.getAuthTag().toString("base64url");
 	const token = `${header}..${iv.toString("base64url")}.${sealed}.${tag}`;

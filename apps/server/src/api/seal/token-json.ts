@@ -1,4 +1,7 @@
-/** Writes JSON in which a bigint is `{"$bigint": "1"}`. Only our own values are sealed: no other looks like that. */
+/**
+ * Writes JSON in which a bigint is `{"$bigint": "1"}`. Only the service's own values are sealed, and no other value
+ * has that form.
+ */
 export function tokenToJson(value: unknown): string {
 	return JSON.stringify(withoutBigints(value));
 }

@@ -37,7 +37,7 @@ beforeAll(async () => {
 		atMs: Date.now() - 14_000,
 	});
 	await scene.publish();
-	// On Solana a deposit is confirmed before anybody could look at it.
+	// On Solana a deposit is confirmed before a viewer could open the page.
 	const shown = [...ended, ...underWay].filter(({ order }) => !isSolana(Number(order.originChainId)));
 	for (const story of [...Object.values(states), ...others]) {
 		const name = Object.entries(states).find(([, one]) => one === story)?.[0] ?? story;
@@ -54,7 +54,7 @@ afterAll(async () => {
 	await scene?.stop();
 });
 
-/** Opens a page and notes everything that should not happen in it. */
+/** Opens a page and records everything that should not happen in it. */
 async function open(
 	path: string,
 	options: Parameters<Browser["newContext"]>[0] = {},
@@ -82,7 +82,7 @@ test("no page has a serious problem of accessibility, asks another host, or scro
 		for (const [name, path] of all) {
 			problems.splice(0);
 			await page.goto(scene.baseUrl + path);
-			// The browser notes by itself that the link is wrong.
+			// The browser itself reports that the link is wrong.
 			if (name !== "gone") found.push(...problems.map((problem) => `${name}: ${problem}`));
 			const note = async (device: string) => {
 				const seen = await findPageProblems(page);
@@ -118,7 +118,7 @@ test.each([
 		expect(await page.getByRole("region", { name: "Where the money is" }).textContent()).toMatch(
 			new RegExp(where),
 		);
-		// A page that can still change is read again by browsers without scripts; one that cannot is not.
+		// A page that can still change is reloaded by browsers without scripts. Others are not.
 		const isOver = ["settled", "refunded", "failed"].includes(name);
 		expect(await page.locator('meta[http-equiv="refresh"]').count()).toBe(isOver ? 0 : 1);
 		await page.context().close();

@@ -14,7 +14,10 @@ type Page = SharedSwap & {
 	nowMs: Milliseconds;
 };
 
-/** Returns the page of a shared swap: what is happening, where the money is, what was agreed and what was proved. */
+/**
+ * Returns the page of a shared swap, which shows what is happening, where the money is, what was agreed and what was
+ * proved.
+ */
 export function sharePage(page: Page, chainNames: ChainNames): string {
 	const { swap, answer, token } = page;
 	const amounts = swapAmounts(swap, chainNames);
@@ -45,7 +48,9 @@ function summary({ tone, status, headline, now, next }: ShareWords, page: Page):
 	</section>`;
 }
 
-/** Says when the swap is over at the latest: from then on anyone can return the input. */
+/**
+ * Returns the line with the time at which the swap is over at the latest. From then on anyone can return the input.
+ */
 function deadline({ answer: { decidedBy }, nowMs }: Page): Content {
 	if (decidedBy === undefined) return null;
 	const at = new Date(decidedBy);

@@ -24,7 +24,7 @@ const ids = new Map<Story, SwapUuid>();
 let drawn = 0;
 let scene: ShareScene;
 beforeAll(async () => {
-	// Tokens that the test can foresee: they are made of the injected randomness and nothing else.
+	// The test can predict the tokens, because they are derived only from the injected randomness.
 	const random = (bytes: number) => createHash("sha512").update(String(++drawn)).digest().subarray(0, bytes);
 	scene = await createShareScene({ random, perKey: 2 });
 	const swaps = await scene.seed({ stories, atMs: Date.now() - 2_500_000 });
@@ -109,7 +109,7 @@ test("a revoked link is gone at once, with page, stream and receipt, and looks l
 	expect([asProgram.status, await asProgram.json()]).toMatchObject([404, { code: "NOT_FOUND" }]);
 	expect(await (await scene.ask("DELETE", id)).json()).toEqual({ swapId: toSwapId(id), revoked: 0 });
 	expect((await get(await scene.share(id))).status).toBe(200);
-	// The address is a secret: the log names only the route.
+	// The address is a secret, so the log names only the route.
 	expect(scene.logged.join()).toContain("/s/:share");
 	for (const path of [first, second]) expect(scene.logged.join()).not.toContain(path.slice("/s/".length));
 });
@@ -161,11 +161,11 @@ test("the page allows only its own style and script, is kept by nobody and found
 	expect(headers["content-security-policy"]).toBe(
 		`default-src 'none'; style-src ${hashIn("style")}; script-src ${hashIn("script")}; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
 	);
-	// Nothing is loaded from elsewhere; explorers are only linked to, and do not learn where the reader came from.
+	// Nothing is loaded from other hosts. Explorers are only linked to, and do not learn where the reader came from.
 	expect(text).not.toMatch(/\ssrc=|@import|url\(/);
 	for (const [link] of text.matchAll(/<a [^>]*href="https?:[^>]*>/g))
 		expect(link).toContain('rel="noreferrer"');
-	// The page for a wrong link is as strict.
+	// The page for a wrong link has equally strict headers.
 	const gone = Object.fromEntries((await get("/s/x")).headers);
 	for (const name of ["content-security-policy", "cache-control", "referrer-policy", "x-robots-tag"]) {
 		expect(gone[name]).toBe(headers[name]);
@@ -242,7 +242,7 @@ test("a status call is answered while requests for pages hold every connection o
 			await answer.text();
 		}
 	} finally {
-		// Ends its transaction, too.
+		// Also ends its transaction.
 		holder.release(true);
 	}
 });
@@ -274,7 +274,7 @@ test("the service reads pages, their receipts and their streams with connections
 		await publish();
 		const path = await scene.share(idOf("opening"));
 		const unknown = `/s/${"A".repeat(24)}`;
-		// The pool of the other routes is absent, and throws: that would be a 500.
+		// The pool of the other routes is absent and throws if it is used, which would be a 500.
 		for (const url of [unknown, `${unknown}/receipt`, `${unknown}/events`]) {
 			expect([url, (await app.inject(url)).statusCode]).toEqual([url, 404]);
 		}
@@ -284,7 +284,7 @@ test("the service reads pages, their receipts and their streams with connections
 		const open = await fetch(`${baseUrl}${path}/events`, { signal: ending.signal });
 		expect(open.status).toBe(200);
 		await expect.poll(() => feed.size()).toBe(1);
-		// One more than the process may have of them.
+		// One more than the process's limit.
 		expect((await fetch(`${baseUrl}${path}/events`)).status).toBe(503);
 		ending.abort();
 	} finally {

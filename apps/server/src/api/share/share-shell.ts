@@ -4,13 +4,14 @@ import { join } from "node:path";
 import { pageIcon } from "../openapi/page/page-shell.ts";
 import { type Content, render } from "../page/html.ts";
 
-/** Read once: the process is started again with each version. */
+/** Read once, because the process restarts with each version. */
 const style = readAsset("share.css");
 const script = readAsset("share.js");
 
 /**
- * Headers of the page, which allow its own style and script and requests to this service, and nothing else. The address
- * is a secret: it is told to no explorer that the page links to, to no search engine and to no cache.
+ * Headers of the page, which allow its own style and script and requests to this service, and nothing else. The
+ * address is a secret, so the headers keep it from the explorers that the page links to, from search engines and from
+ * caches.
  */
 export const shareHeaders: Record<string, string> = {
 	"content-security-policy": `default-src 'none'; style-src 'sha256-${hashOf(style)}'; script-src 'sha256-${hashOf(script)}'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -26,7 +27,7 @@ export const shareHeaders: Record<string, string> = {
 /** Seconds after which a browser without scripts reads the page again. */
 const plainRefreshSeconds = 20;
 
-/** Returns a whole page. One that is live is read again when the swap changes. */
+/** Returns a whole page. If it is live, it is reloaded when the swap changes. */
 export function shareShell({
 	title,
 	main,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** 144 bits: nobody finds a link by trying, and 24 characters need no padding. */
+/** 144 bits, so links cannot be guessed, and 24 characters need no padding. */
 const tokenBytes = 18;
 const pattern = /^[\w-]{24}$/;
 
@@ -9,7 +9,7 @@ export function newShareToken(random: (bytes: number) => Uint8Array): string {
 	return Buffer.from(random(tokenBytes)).toString("base64url");
 }
 
-/** Returns what is stored of a token; undefined if the text cannot be one. */
+/** Returns the stored form of a token, or undefined if the text cannot be one. */
 export function shareTokenHash(token: string): Buffer | undefined {
 	return pattern.test(token) ? createHash("sha256").update(token).digest() : undefined;
 }

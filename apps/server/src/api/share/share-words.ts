@@ -7,11 +7,11 @@ import type { SwapAmounts } from "../page/swap-amounts.ts";
 /** A shared swap, and what is known about it besides its row. */
 export type SharedSwap = {
 	swap: SwapRecord;
-	/** The swap as its account sees it. */
+	/** The swap as its account gets it. */
 	answer: StatusResponse;
 	/** True if it made no progress for longer than its chains should take. */
 	isLate: boolean;
-	/** The step at which the last round found it. */
+	/** The fact that the last round found. */
 	fact: Fact | undefined;
 };
 
@@ -19,13 +19,13 @@ type Tone = "busy" | "good" | "back" | "late";
 
 export type Step = { text: string; at?: string | undefined; state: "done" | "now" | "next" };
 
-/** The sentences of the page, for a person who has never heard of the service. */
+/** The sentences of the page, for a reader who has never heard of the service. */
 export type ShareWords = {
 	tone: Tone;
 	/** One or two words. */
 	status: string;
 	headline: string;
-	/** One or two sentences say what is happening. */
+	/** One or two sentences about what is happening. */
 	now: string;
 	/** The next step of the swap, or that nothing is left to do. */
 	next: string;
@@ -33,7 +33,7 @@ export type ShareWords = {
 	steps: Step[];
 };
 
-/** Why a swap is not paid out. */
+/** The reason why a swap is not paid out. */
 const reasons: Record<FailureCode, string> = {
 	NOT_OPENED: "The swap was not started in time.",
 	PRICE_MOVED: "The price moved too far before the payout.",
@@ -42,21 +42,21 @@ const reasons: Record<FailureCode, string> = {
 	TOO_LATE: "The payout could not be made in time.",
 };
 
-/** `brief` has fewer decimals, for the text that is read first. */
+/** Returns the words of the page. `brief` has fewer decimals, for the text that is read first. */
 export function shareWords(
 	shared: SharedSwap,
 	{ exact, brief }: { exact: SwapAmounts; brief: SwapAmounts },
 ): ShareWords {
 	const { answer, isLate, fact } = shared;
 	const common = { money: moneyOf(shared, exact), steps: stepsOf(answer, brief) };
-	// A refund that the wallet did not take is told at once: only the wallet's owner can do something about it.
+	// A refund that the wallet did not accept is shown immediately, because only the wallet's owner can resolve it.
 	const isHeldUp = answer.status === "pending" && (isLate || fact === "refund-credited");
 	return { ...(isHeldUp ? sayDelay(shared, brief) : sayStatus(shared, { exact, brief })), ...common };
 }
 
 type Said = Pick<ShareWords, "tone" | "status" | "headline" | "now" | "next">;
 
-/** Says what holds the swap up, and that the money is not lost by it. */
+/** Returns the words for a delayed swap: what delays it, and that no money is lost by that. */
 function sayDelay({ swap, answer, fact }: SharedSwap, amounts: SwapAmounts): Said {
 	const { origin, destination, input, minOutput } = amounts;
 	const what = { opening: "start", refunding: "return" }[answer.stage as string] ?? "payout";
@@ -174,12 +174,12 @@ function moneyOf({ swap, answer }: SharedSwap, amounts: SwapAmounts): ShareWords
 	}
 }
 
-/** Returns what holds the input of a swap, as its chain calls it. */
+/** Returns what holds the swap's input, in the terms of its chain. */
 function holderOf({ order }: SharedSwap["swap"]): "contract" | "program" {
 	return isSolana(order.originChainId) ? "program" : "contract";
 }
 
-/** Returns the way of the swap so far, and what is left of it. */
+/** Returns the steps of the swap, done and remaining. */
 function stepsOf(answer: StatusResponse, { origin, destination }: SwapAmounts): Step[] {
 	const { status, stage, createdAt, openedAt, deliveredAt, endedAt, originTxHash, deliveryTxHash } = answer;
 	const agreed: Step = { text: "The wallet agreed", at: createdAt, state: "done" };

@@ -8,7 +8,7 @@ import { shareTokenHash } from "./share-token.ts";
 /** Links that a swap can have. One more replaces the oldest. */
 const most = 20;
 
-/** Inserts a link. Those of one swap are counted one after the other, or several at once would make more than it can have. */
+/** Inserts a link. Inserts for one swap run one after the other, because concurrent ones could exceed the limit. */
 export async function insertShare(
 	pool: DatabasePool,
 	{ token, swapId }: { token: string; swapId: SwapUuid },

@@ -14,14 +14,15 @@ import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { termsOf } from "./swap-answer.ts";
 
 /**
- * The key that signs receipts. `sign` returns 65 bytes with a low `s`, and rejects if the key's place does not answer.
+ * The key that signs receipts. `sign` returns 65 bytes with a low `s`, and rejects if the key's backend does not
+ * answer.
  */
 export type ReceiptSigner = { address: Address; sign: (message: ReceiptMessage) => Promise<Hex> };
 
-/** Signatures that are kept, so that a receipt that is asked for again costs no signature. */
+/** Cached signatures, so that a repeated request for a receipt costs no signature. */
 const maxKept = 1_000;
 
-/** Makes the receipts of ended swaps. */
+/** Creates the receipts of ended swaps. */
 export type Receipts = {
 	/** False if the service signs no receipts. */
 	isOffered: boolean;
@@ -32,7 +33,7 @@ export type Receipts = {
 export function createReceipts(signer: ReceiptSigner | undefined): Receipts {
 	const kept = new Map<string, Hex>();
 
-	/** Signs a statement, or returns the signature that was made before. A delivery that was repeated is signed anew. */
+	/** Signs a statement, or returns the cached signature. A delivery that was repeated is signed anew. */
 	async function signOnce(by: ReceiptSigner, message: ReceiptMessage): Promise<Hex> {
 		const text = JSON.stringify(message);
 		const known = kept.get(text);
@@ -58,7 +59,10 @@ export function createReceipts(signer: ReceiptSigner | undefined): Receipts {
 	};
 }
 
-/** Returns the statement about a swap; undefined if it has not ended. Only transactions that show its end are in it. */
+/**
+ * Returns the statement about a swap, or undefined if it has not ended. It contains only transactions that prove its
+ * end.
+ */
 function statementOf(swap: SwapRecord): Omit<SwapReceipt, "signer" | "signature"> | undefined {
 	const { order, status, originTxHash, deliveryTxHash, refundTxHash, deliveredAmount } = swap;
 	if (!isTerminal(status)) return undefined;

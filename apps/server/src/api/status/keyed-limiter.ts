@@ -1,9 +1,12 @@
 import { type Milliseconds, SwapError } from "@geoswap/protocol";
 
-/** Runs work, a limited number of pieces at once, and one at a time for each `who`. */
+/** Runs a limited number of pieces of work concurrently, and one at a time for each `who`. */
 export type Turns = <T>(who: string, work: () => Promise<T>) => Promise<T>;
 
-/** Creates turns. Others wait in order of arrival, and are refused with UPSTREAM_UNAVAILABLE if that takes too long. */
+/**
+ * Creates turns. Further work waits in order of arrival, and is refused with UPSTREAM_UNAVAILABLE if that takes too
+ * long.
+ */
 export function createKeyedLimiter({
 	atOnce,
 	waitMs,
@@ -11,7 +14,7 @@ export function createKeyedLimiter({
 }: {
 	atOnce: number;
 	waitMs: Milliseconds;
-	/** The upstream that they wait for. */
+	/** The upstream that the work waits for. */
 	upstream: string;
 }): Turns {
 	const running = new Set<string>();
@@ -30,7 +33,7 @@ export function createKeyedLimiter({
 		await promise.finally(() => clearTimeout(timer));
 	}
 
-	/** Starts waiting work. A caller that asks for much at once delays only itself. */
+	/** Starts waiting work. A caller with many concurrent requests delays only itself. */
 	function beginNext(): void {
 		for (const one of waiting) {
 			if (running.size >= atOnce) return;

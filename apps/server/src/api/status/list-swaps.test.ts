@@ -23,7 +23,7 @@ const days = 420;
 /** The number of most recent days, in which everyone swaps. */
 const busyDays = 40;
 /**
- * Noon: the planner's choice depends on the number of rows in the partition of today, which must not depend on the
+ * Noon, because the planner's choice depends on the number of rows in today's partition, which must not depend on the
  * hour.
  */
 const nowMs = Math.floor(Date.now() / dayMs) * dayMs + dayMs / 2;
@@ -45,7 +45,7 @@ beforeAll(async () => {
 	const uuid = newSwapUuid({ nowMs, random: randomBytes(10) });
 	const order = plainOrder({ swapKey: toSwapKey(uuid), wallet: toWord(address) });
 	const columns = "id, account_id, order_id, order_terms, output, value_usd_cents, delivery, status";
-	// The rows are spread over the busy days. Every hundredth is the small account's; of the others four failed.
+	// The rows are spread over the busy days. Every hundredth is the small account's. Of the others, four failed.
 	await owner.query(
 		`insert into swaps (${columns})
 		select (lpad(to_hex($1::bigint - i * $2::bigint), 12, '0') || '7000' || '8000' || lpad(to_hex(i), 12, '0'))::uuid,
@@ -129,7 +129,7 @@ test.each<[string, FirstQuery]>([
 const limit = 21;
 test.each([
 	// If nearly all swaps are of one wallet, the primary key is estimated to be as good as the index of wallets. It is
-	// worse where swaps of one status come in a row, by the length of the row: here up to 200.
+	// worse where consecutive swaps have the same status, by the length of that run, which is up to 200 here.
 	["the usual wallet reads at most three pages of each status", usual, 3 * swapStatuses.length * limit],
 	["a rare wallet reads at most two pages, by the index of wallets", rareWallet, 2 * limit],
 ])("a page by %s", async (_, wallet, most) => {
@@ -187,7 +187,7 @@ test("an account that is two years old and has never swapped is listed completel
 test("a query locks the partitions of at most a month, and the usual query those of at most three days", async () => {
 	const client = await database.pool.connect();
 	const locks: number[] = [];
-	/** Runs each query in a transaction of its own, as on a pool, and counts locks before it ends. */
+	/** Runs each query in a separate transaction, as on a pool, and counts locks before it ends. */
 	const query = async (...args: Parameters<Database["query"]>) => {
 		await client.query("begin");
 		const answer: unknown = await Promise.resolve(client.query(...args));

@@ -13,10 +13,10 @@ import { type SwapRow, swapColumns, swapFromRow } from "../../swap/record/read-s
 
 const dayMs = 86_400_000;
 /**
- * Days that each query of a call looks back. A query locks every partition that it may read, with all its indices: 10
- * locks per day, in a table that the whole database shares. Without a lower bound a few calls would fill it, and
- * submits would fail. Most calls end with the first query. Together they cover half a year, so an account without swaps
- * is searched in a few calls.
+ * Days that each query of a call covers, going back. A query locks every partition that it may read, with all its
+ * indices, which is 10 locks per day in a table that the whole database shares. Without a lower bound a few calls
+ * would fill that table, and submits would fail. Most calls end with the first query. Together the queries cover half
+ * a year, so an account without swaps is searched in a few calls.
  */
 const windowDays = [2, 30, 30, 30, 30, 30, 30];
 
@@ -27,7 +27,7 @@ export type ListedSwaps = {
 	/** If given, only swaps older than this id are listed. */
 	before?: SwapUuid | undefined;
 	status?: SwapStatus | undefined;
-	/** If given, only swaps of this wallet: the word in which orders hold it. */
+	/** If given, only swaps of this wallet, as the word in orders. */
 	wallet?: Hex | undefined;
 	/** If given, only swaps quoted at this time or later. */
 	fromMs?: Milliseconds | undefined;
@@ -38,9 +38,9 @@ export type ListedSwaps = {
 };
 
 export type SwapPage = {
-	/** At most the limit; fewer, or none, if there are too few in the time that one call covers. */
+	/** At most the limit. Fewer, or none, if there are too few in the time that one call covers. */
 	swaps: SwapRecord[];
-	/** The id to continue from: only older swaps are left. Undefined if none are. */
+	/** The id to continue from, since only older swaps are left. Undefined if none are. */
 	before: SwapUuid | undefined;
 };
 
@@ -51,7 +51,7 @@ export type SwapPage = {
 export async function listSwaps(db: Database, listed: ListedSwaps): Promise<SwapPage> {
 	const { accountCreatedAtMs, limit, nowMs } = listed;
 	const beginningMs = Math.max(0, accountCreatedAtMs - dayMs, listed.fromMs ?? 0);
-	// Partitions are created ahead of time; ids are not, except for clock differences.
+	// Partitions are created ahead of time. Ids are not, except for clock differences.
 	const endMs = Math.min(nowMs + dayMs, listed.toMs ?? Number.POSITIVE_INFINITY);
 	if (endMs <= beginningMs) return { swaps: [], before: undefined };
 	let before = listed.before ?? firstSwapUuidAt(endMs);
@@ -59,7 +59,7 @@ export async function listSwaps(db: Database, listed: ListedSwaps): Promise<Swap
 	for (const days of windowDays) {
 		const fromMs = Math.max(beginningMs, swapUuidTimeMs(before) - days * dayMs);
 		const from = firstSwapUuidAt(fromMs);
-		// One row more than is shown tells whether there are more.
+		// One more row than is shown indicates whether there are more.
 		const page = { ...listed, from, before, limit: limit + 1 - swaps.length };
 		const { rows } = await db.query<SwapRow>(swapsBetween(page));
 		swaps.push(...rows.map(swapFromRow));
@@ -71,9 +71,10 @@ export async function listSwaps(db: Database, listed: ListedSwaps): Promise<Swap
 }
 
 /**
- * Returns the query. Without a wallet, its two texts have an index each. The index of wallets ends with status and id, so
- * that one index serves both kinds of lists: a list of all statuses takes the newest of each. It is not named: a cached plan for all accounts would be the
- * best one for the account with most swaps, and one for all times would lock all partitions.
+ * Returns the query. Without a wallet, its two texts have an index each. The index of wallets ends with status and
+ * id, so that one index serves both kinds of lists: a list of all statuses takes the newest of each. The query is not
+ * named, because a cached plan for all accounts would suit only the account with the most swaps, and one for all
+ * times would lock all partitions.
  */
 export function swapsBetween({
 	accountId,

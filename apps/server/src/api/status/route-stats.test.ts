@@ -120,7 +120,7 @@ test("the figures are read by the index of ended swaps", async () => {
 	const { text, values } = routeStatsQuery({ nowMs: Date.now() });
 	const client = await database.owner.connect();
 	try {
-		// On the few rows of a test a scan of the table is cheaper.
+		// On a test's few rows a scan of the table would be cheaper.
 		await client.query("set enable_seqscan = off");
 		const { rows } = await client.query(`explain (format json) ${text}`, values);
 		const flat = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(flat)];

@@ -5,21 +5,23 @@ import type { Database } from "../../database/database.ts";
 
 const dayMs = 86_400_000;
 const days = 7;
-/** Settled swaps that are read at most: the newest ones, by the index of swaps that have ended. */
+/** The maximum number of settled swaps that are read, newest first, by the index of ended swaps. */
 const maxSwaps = 20_000;
 /**
- * The least swaps of a route that is published. With fewer, a percentile could be one caller's swap; with this many,
- * five swaps are beyond the last percentile.
+ * The minimum number of swaps of a published route. With fewer, a percentile could be one caller's swap. With this
+ * many, five swaps are beyond the last percentile.
  */
 const minSwaps = 100;
 const freshMs = 300_000;
-/** How long after a failure the database is asked again. */
+/** The delay before the database is queried again after a failure. */
 const retryMs = 10_000;
 
 /** Percentiles of settled swaps by route, computed at most every five minutes. */
 export type RouteStats = {
 	read(): Promise<StatsResponse>;
-	/** Returns the last figures at once, and has new ones computed if they are old. Undefined before the first ones. */
+	/**
+	 * Returns the last figures immediately, and has new ones computed if they are old. Undefined before the first ones.
+	 */
 	known(): StatsResponse | undefined;
 };
 
@@ -35,7 +37,7 @@ export function createRouteStats({
 	let last: { atMs: Milliseconds; stats: StatsResponse } | undefined;
 	let failedAtMs = Number.NEGATIVE_INFINITY;
 	let reading: Promise<StatsResponse> | undefined;
-	// A chain that is offered to some accounts only is not public, and neither is its traffic.
+	// A chain that only some accounts are offered is not public, and neither is its traffic.
 	const publicChains = new Set(
 		config.chains.filter((chain) => isOfferedTo(undefined, chain)).map(({ chainId }) => chainId),
 	);
@@ -71,7 +73,7 @@ export function createRouteStats({
 	return {
 		read: async () => fresh() ?? (await refresh()),
 		known() {
-			// The page is served all the same.
+			// The page is served despite the error.
 			if (!fresh() && nowMs() - failedAtMs >= retryMs) refresh().catch(() => {});
 			return last?.stats;
 		},
@@ -86,7 +88,7 @@ type StatsRow = {
 	bps: number[];
 };
 
-/** Returns the query. Its lower bound of ids leaves out the partitions of older days. */
+/** Returns the query. Its lower bound for ids excludes the partitions of older days. */
 export function routeStatsQuery({ nowMs }: { nowMs: Milliseconds }): { text: string; values: unknown[] } {
 	return {
 		text: `select origin, destination, count(*)::int as swaps,

@@ -17,7 +17,7 @@ import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 /** The settings that an answer depends on besides the swap. */
 export type AnswerParts = { finalitySeconds: FinalitySeconds; explorers: Pick<ExplorerPages, "transaction"> };
 
-/** Returns a swap as its account sees it. */
+/** Returns a swap as its account gets it. */
 export function swapAnswer(swap: SwapRecord, { finalitySeconds, explorers }: AnswerParts): StatusResponse {
 	const { originChainId, destinationChainId } = swap.order;
 	const originTxHash = swap.originTxHash && formatTransactionHash(originChainId, swap.originTxHash);
@@ -52,7 +52,7 @@ export function swapAnswer(swap: SwapRecord, { finalitySeconds, explorers }: Ans
 	};
 }
 
-/** Returns what was agreed at submit, in the words of the quote. */
+/** Returns what was agreed at submit, with the names of the quote. */
 export function termsOf({ order, output, feeMillibps, networkCost }: SwapRecord): StatusResponse["terms"] {
 	return {
 		...termsOfOrder(order),
@@ -68,7 +68,8 @@ export function termsOf({ order, output, feeMillibps, networkCost }: SwapRecord)
 }
 
 /**
- * Returns the time by which the swap is decided: at the latest, anyone may refund it, and the refund is final.
+ * Returns the time by which the swap is decided at the latest. By then anyone may have refunded it, and the refund is
+ * final.
  */
 function decidedBy({ order }: SwapRecord, finalitySeconds: FinalitySeconds): string {
 	const margin = [order.originChainId, order.destinationChainId]
@@ -80,7 +81,7 @@ function decidedBy({ order }: SwapRecord, finalitySeconds: FinalitySeconds): str
 /** Returns where the money is now. */
 function fundsOf(swap: SwapRecord): StatusResponse["funds"] {
 	const { order, status, originTxHash, deliveryTxHash, deliveredAmount, output } = swap;
-	// Hashes are recorded as soon as a chain has them; a stage waits until they are deep enough.
+	// Hashes are stored as soon as a transaction is in a block. A stage waits until it is deep enough.
 	if (status === "settled" || (status === "pending" && deliveryTxHash)) {
 		return {
 			chainId: Number(order.destinationChainId),

@@ -4,14 +4,14 @@ import type { Database } from "../../database/database.ts";
 
 export type SwapListener = {
 	/**
-	 * Waits for the swap to become terminal, from the moment of the call: read the swap after it, or a change in between
-	 * is missed.
+	 * Waits for the swap to become terminal, from the moment of the call. Read the swap after the call, or a change in
+	 * between is missed.
 	 */
 	waitForTerminal(uuid: SwapUuid, timeoutMs: Milliseconds): TerminalWait;
 	close(): Promise<void>;
 };
 
-/** A wait for one swap. Thousands are in flight, most alone for their swap: each is one promise and one timer. */
+/** A wait for one swap. Thousands are in flight, mostly one per swap, so each is only one promise and one timer. */
 type TerminalWait = {
 	/** Resolves when the swap is terminal, the timeout has passed, or the wait was ended. */
 	over: Promise<void>;
@@ -21,8 +21,8 @@ type TerminalWait = {
 const rereadBatch = 1_000;
 
 /**
- * Listens on one connection for swaps that became terminal, whatever the number of waits. A notification can be lost
- * with its connection: swaps that are waited for are read again every now and then, and after each reconnect.
+ * Listens on one connection for swaps that became terminal, regardless of the number of waits. A notification can be
+ * lost with its connection, so swaps with waits are read again periodically, and after each reconnect.
  */
 export function createSwapListener({
 	url,

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { Database } from "../../database/database.ts";
 import { createSwapReader } from "./swap-reader.ts";
 
-/** Creates a database that answers when it is told to. */
+/** Creates a database whose queries the test resolves. */
 function slowDatabase() {
 	const queries: { ids: string[]; answer: PromiseWithResolvers<{ rows: unknown[] }> }[] = [];
 	const query = ({ values: [ids] }: { values: [string[]] }) => {
@@ -21,7 +21,7 @@ test("concurrent reads share a few queries, each swap once, and a later read see
 	expect(queries.map(({ ids }) => ids)).toEqual([["a"], ["b"]]);
 	queries[0]?.answer.resolve({ rows: [] });
 	await asked[0];
-	// The last call asked for `a` while it was already being read, so `a` is read again.
+	// The last call requested `a` while it was already being read, so `a` is read again.
 	await expect.poll(() => queries.length).toBe(3);
 	expect(queries[2]?.ids).toEqual(["c", "d", "e"]);
 	queries[1]?.answer.resolve({ rows: [] });

@@ -9,7 +9,7 @@ export type SwapReader = { read(uuid: SwapUuid): Promise<SwapRecord | undefined>
 type Asked = PromiseWithResolvers<SwapRecord | undefined>;
 
 /**
- * Creates a reader for thousands of simultaneous calls: at most a few queries are in flight, and calls made meanwhile
+ * Creates a reader for thousands of concurrent calls. At most a few queries are in flight, and calls made meanwhile
  * share the next one. A single call waits for no other.
  */
 export function createSwapReader({
@@ -57,7 +57,7 @@ export function createSwapReader({
 	};
 }
 
-/** Answers one call. A row that cannot be parsed fails only the call that asked for it, not others in its query. */
+/** Answers one call. A row that cannot be parsed fails only its own call, not others in the query. */
 function answer(asked: Asked | undefined, row: SwapRow): void {
 	try {
 		asked?.resolve(swapFromRow(row));

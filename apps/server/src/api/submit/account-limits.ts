@@ -8,7 +8,9 @@ import type { AccountRefusals } from "../../swap/record/record-refusal.ts";
 import type { Standing } from "./submit-swap.ts";
 
 export type AccountLimits = {
-	/** Throws if the account is known to be over its gas budget, and still is. This saves the calls to chains that it causes. */
+	/**
+	 * Throws if the account's last submit was over its gas budget and the account still is. This saves calls to chains.
+	 */
 	expectWithinBudget(accountId: string): Promise<void>;
 	/** Throws if the account's other swaps leave no room for one more. */
 	check(
@@ -23,7 +25,7 @@ export type AccountLimits = {
 	): void;
 };
 
-/** Creates the checks of what one account may have in flight at a time and spend on swaps that do not settle. */
+/** Creates the checks of how much one account may have in flight and spend on swaps that do not settle. */
 export function createAccountLimits({
 	pool,
 	desk,
@@ -97,7 +99,8 @@ export function createAccountLimits({
 		if (limits.accountShareOfCaps === 1) return;
 		const { ofAccount } = exposureCaps(policy);
 		const { origin, destination } = policy;
-		// The same exceptions as when the value is put at risk: an only swap, and a deposit that must become final.
+		// The same exceptions as when the value is put at risk: an account's only swap, and a deposit that must become
+		// final.
 		const isUnreleasedFull =
 			unreleasedUsdCents > 0n && unreleasedUsdCents + valueUsdCents > ofAccount.unreleasedUsdCents;
 		const isUnfinalFull =

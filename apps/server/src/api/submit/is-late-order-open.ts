@@ -13,21 +13,22 @@ type LateOrder = {
 	expiresAtMs: Milliseconds;
 	/** Returns true if an op that was submitted before a restore, and lost by it, may still open the order. */
 	mayLand: () => Promise<boolean>;
-	/** Tells whether the order was ever opened. */
+	/** Returns whether the order was ever opened. */
 	wasOpened: () => Promise<"opened" | "never" | "untold">;
 };
 
 /**
- * Returns true if the order is open although no swap of it is known and its op cannot be sent as if it were new: the op
- * was submitted before, to a database that has been restored since. No caller may be told that nothing was executed, by
- * this op or by another of the same quote. Returns false if the op may be sent. Throws if it is too late for it.
+ * Returns true if the order is open although no swap of it is known and its op cannot be sent as if it were new,
+ * because the op was submitted earlier, to a database that has been restored since. No caller may be told that
+ * nothing was executed, by this op or by another of the same quote. Returns false if the op may be sent. Throws if it
+ * is too late for it.
  */
 export async function isLateOrderOpen(
 	pool: DatabasePool,
 	{ accountId, uuid, order, isExpired, expiresAtMs, mayLand, wasOpened }: LateOrder,
 ): Promise<boolean> {
 	const quotedAtMs = swapUuidTimeMs(uuid);
-	// On an EVM chain the same op opens the same order, and only once: only there may it be sent as if it were new.
+	// On an EVM chain the same op opens the same order, and only once, so only there may it be sent as if it were new.
 	const isForgettable = isExpired || isSolana(order.originChainId);
 	const mayBeForgotten = isForgettable && (await wasRestoredSince(pool, quotedAtMs));
 	if (!isExpired && !mayBeForgotten) return false;

@@ -25,7 +25,7 @@ export type BeforeSubmit = {
 
 type BeforeRow = RefusalsRow & { unopened: UnopenedRow[] | null } & (SwapRow | { id: null });
 
-/** Reads what a submit needs to know before it asks the chain. */
+/** Reads what a submit needs before it calls the chain. */
 export async function readBeforeSubmit(
 	db: Database,
 	{ order, accountId, nowMs }: { order: Order; accountId: string; nowMs: Milliseconds },

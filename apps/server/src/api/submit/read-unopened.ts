@@ -10,7 +10,7 @@ export type Unopened = {
 	ofWallet: number;
 	/** Swaps of the account, on all chains. */
 	ofAccount: number;
-	/** The amount of the same token that the wallet's other orders will take, without those counted before. */
+	/** The amount of the same token that the wallet's other orders will take, except those in `countedOrders`. */
 	claimed: bigint;
 	/** The order's place among those waiting to be opened on its chain: the lowest goes first. */
 	turn: number;
@@ -36,7 +36,8 @@ const text = `select "ofWallet", "ofAccount", claimed, greatest(last_turn + 1, f
 	) queue`;
 
 /**
- * Returns a query for one row. Run it under the locks of the account and the wallet: nothing may be added meanwhile.
+ * Returns a query for one row. Run it under the locks of the account and the wallet, so that nothing is added
+ * meanwhile.
  */
 export function unopenedBy({
 	order,

@@ -86,7 +86,7 @@ test("a rebuilt swap that ended with a credit is looked at again once its accoun
 	]);
 	expect(rows).toEqual([{ is_due: true }]);
 
-	// A swap that is decided stays ended.
+	// A swap that has a final outcome stays ended.
 	const refunded = await evm.signedOp(await evm.newWallet({ isDelegated: true }));
 	await insertRebuilt(refunded.quote);
 	await owner.query(
@@ -188,7 +188,7 @@ test("after a restore an earlier quote is not executed twice, and not reported a
 	const wallet = await solana.newWallet({ amount: 20_000_000n });
 	const { quote, ...executed } = await solana.signedTransaction(wallet);
 	await noteRestore(owner, { nowMs: Date.now() });
-	// It has not expired: it looks as if it could be executed now, and so does the other one.
+	// It has not expired, so it could apparently be executed now, and so could the other one.
 	await expect(solana.submit(executed.built, executed.signed)).rejects.toMatchObject({
 		code: "UPSTREAM_UNAVAILABLE",
 		next: "retry",

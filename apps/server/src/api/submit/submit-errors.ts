@@ -12,7 +12,7 @@ export function expiredError(expiresAtMs: Milliseconds, found: "never" | "untold
 	});
 }
 
-/** Returns the error while it is not known whether the op landed before a restore. */
+/** Returns the error for the time in which it is unknown whether the op landed before a restore. */
 export function undecidedError({ originChainId }: Order): SwapError {
 	return new SwapError(
 		"UPSTREAM_UNAVAILABLE",
@@ -38,7 +38,7 @@ export function refusalError(
 				"LIQUIDITY_CHANGED",
 				{ reason: "inventory" },
 				{
-					// A quote does not know the inventory: it would offer the same amount again.
+					// A quote does not use the inventory, so it would offer the same amount again.
 					next: "fix_request",
 					message:
 						"The swap needs a larger share of the vault's inventory than one swap may take. Nothing was executed, and the same amount would be refused again. Request a quote for a smaller amount, or ask the operator for more inventory.",

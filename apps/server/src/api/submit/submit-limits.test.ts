@@ -212,7 +212,7 @@ test("an account's swaps take its share of the unreleased cap until their inputs
 		from swaps`,
 	);
 	await expect(scene.submit(next.built, next.signature)).rejects.toMatchObject(full);
-	// They are another account's.
+	// They belong to another account.
 	await owner.query("update exposures set account_id = gen_random_uuid()");
 	await scene.submit(next.built, next.signature);
 	await owner.query("update exposures set account_id = $1", [scene.accountId]);

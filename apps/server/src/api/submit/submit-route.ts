@@ -60,7 +60,7 @@ export type SubmitDeps = {
 		Desk,
 		"reprice" | "volumes" | "isPriceable" | "valueUsdCents" | "gasUsdCents" | "gasWei" | "holdingLimit"
 	>;
-	/** Says that prices of these chains are wanted, and waits a moment if they are old because nobody wanted them. */
+	/** Requests prices of these chains, and waits a moment if they are old because no request has needed them. */
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	engine: Engine;
 	pauses: Pick<PauseList, "reasonOf">;
@@ -68,7 +68,7 @@ export type SubmitDeps = {
 	nowMs: () => Milliseconds;
 };
 
-/** The parts of a submit that differ by kind of origin. Each step runs once those before it have passed. */
+/** The parts of a submit that differ by kind of origin. Each step runs after the earlier ones have passed. */
 export type OriginSubmit<
 	Op extends { quote: SealedQuote },
 	Given = string,
@@ -77,37 +77,38 @@ export type OriginSubmit<
 	path: string;
 	doc: RouteDoc;
 	purpose: SealPurpose;
-	/** Returns the op token, and what the wallet signed, as the caller wrote it. */
+	/** Returns the op token, and what the wallet signed, as sent by the caller. */
 	parse: (body: unknown) => { geoOpToken: string; signed: Given };
 	/**
-	 * Returns the wallet's signature, and what else was made to check it. Throws if it is malformed, or not the wallet's
-	 * over the op.
+	 * Returns the wallet's signature, and anything else that the check produced. Throws if it is malformed, or not the
+	 * wallet's over the op.
 	 */
 	checkSignature: (op: Op, order: Order, signed: Given) => Promise<Signed>;
 	/** Returns the deadline for a first submit. */
 	expiresAtMs: (op: Op) => number;
-	/** Tells whether the order was ever opened, by anyone, in a way that the op can continue from. */
+	/** Returns whether the order was ever opened, by anyone, in a way that the op can continue from. */
 	wasOpened: (op: Op, order: Order, signed: Signed) => Promise<"opened" | "never" | "untold">;
 	/** Returns true if an op that was submitted before a restore, and lost by it, may still open the order. */
 	mayLand: (op: Op, order: Order) => Promise<boolean>;
 	/** Reads the origin chain. */
 	look: (op: Op, order: Order, signed: Signed, unopened: readonly WalletUnopened[]) => Promise<OriginLook>;
-	/** Returns the op as stored: together with the order, all that is needed to send it. */
+	/** Returns the op as stored. Together with the order it is all that is needed to send it. */
 	signedOp: (op: Op, signed: Signed) => SignedOp | SignedSolanaOp;
 };
 
 type OriginLook = {
-	/** True if the order is already open, whoever opened it. */
+	/** True if the order is already open, regardless of who opened it. */
 	isOpened: boolean;
 	/** Throws if the op would not open the order now. */
 	check: () => Promise<void>;
-	/** Throws if the wallet has too little once its other orders have claimed this much. */
+	/** Throws if the wallet has too little after its other orders take this amount. */
 	checkBalance: (claimed: bigint) => void;
 };
 
 type FirstSubmit = {
 	/**
-	 * `existing` may be of another order: anyone who opens one with other terms under the quote's id can have it rebuilt.
+	 * `existing` may have another order, because anyone who opens one with other terms under the quote's id can have
+	 * that rebuilt.
 	 */
 	outcome: "created" | "existing";
 	swap: SwapRecord;
@@ -120,10 +121,10 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 	{ solana, pool, sealKeys, desk, wantPrices, engine, pauses, config, nowMs }: SubmitDeps,
 ): Route {
 	const { limits } = config;
-	// Submits of one account wait for each other's lock in the database. They queue here instead, so that a caller who
-	// sends many at once does not hold all connections while waiting for itself.
+	// Submits of one account wait for each other's lock in the database. They queue here instead, so that a caller with
+	// many concurrent submits does not hold all connections while waiting for itself.
 	const inTurn = createKeyedLimiter({ atOnce: 8, waitMs: 15_000, upstream: "database" });
-	// A caller that repeats a submit before it has an answer shares that answer at no further cost.
+	// A caller that repeats a submit before it is answered shares that answer at no further cost.
 	const underWay = new Map<string, Promise<SubmitResponse>>();
 	const accountLimits = createAccountLimits({ pool, desk, limits, nowMs });
 	return {
@@ -180,7 +181,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 			return answer(known);
 		} catch (error) {
 			if (!(error instanceof SwapError)) throw error;
-			// The same submit, sent twice at once, may have created the swap and changed what this one read.
+			// A concurrent copy of this submit may have created the swap and changed what this one read.
 			const twin = await readExisting();
 			if (!twin) throw error;
 			return answer(twin);
@@ -191,7 +192,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		}
 
 		async function ofThisOrder(swap: SwapRecord | undefined): Promise<SwapRecord | undefined> {
-			// Anyone may open an order with other terms under this id, and have that rebuilt.
+			// Anyone may open an order with other terms under this id, and have it rebuilt.
 			if (swap?.orderId !== orderId(order)) return undefined;
 			if (swap.accountId === undefined) await adoptSwap(pool, { id: swap.id, accountId });
 			return swap;
@@ -201,7 +202,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		function start({ id }: { id: SwapUuid }): void {
 			const swapId = toSwapId(id);
 			log.info({ swapId }, "swap submitted");
-			// The round tells the lanes about an op that was just submitted.
+			// The round pokes the lanes about an op that was just submitted.
 			engine
 				.poke(roundTarget)
 				.catch((err: unknown) => log.warn({ swapId, err }, "the round could not be poked"));
@@ -237,14 +238,16 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		});
 		await accountLimits.expectWithinBudget(accountId);
 		const recipient = readRecipient(solana, order);
-		// Nobody awaits it if the order is open.
+		// Not awaited if the order is open.
 		recipient.catch(() => {});
-		// The quote may be minutes old, and of another process: here, nobody may have wanted these prices since.
+		// The quote may be minutes old, and from another process. In this one, no request may have needed these prices
+		// since.
 		const priced = wantPrices([Number(order.originChainId), Number(order.destinationChainId)]);
 		const look = isKnownOpen ? alreadyOpened : await origin.look(op, order, signed, unopened);
 		const { isOpened } = look;
 		const paused = pausedChain(order);
-		// Anyone may have sent the op: then the wallet has paid its input, and its remaining balance does not matter.
+		// Anyone may have sent the op. In that case the wallet has paid its input, and its remaining balance does not
+		// matter.
 		if (!isOpened) {
 			if (paused) throw paused;
 			checkContracts(order, (chainId) => evmContracts(config, chainId));
@@ -258,7 +261,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		const promised = { order, delivery, feeMillibps, networkCost, nativeRecipient, mandate };
 		const stored = origin.signedOp(op, signed);
 		const isDelegated = !("authorization" in stored);
-		// The quoted value covers what was promised, and the current value what is at stake if the price has risen.
+		// The quoted value covers what was promised. The current value covers what is at risk if the price has risen.
 		const valueUsdCents = greater(op.quote.valueUsdCents, desk.valueUsdCents(order) ?? 0n);
 		const isCrossChain = order.originChainId !== order.destinationChainId;
 		const policy = swapPolicy(config, order);
@@ -276,7 +279,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 				trace,
 			},
 			pairs: desk.volumes({ order, delivery }),
-			// A caller who opens an order himself buys nothing from or to a paused chain: he gets his input back.
+			// A caller who opens an order himself buys nothing from or to a paused chain and gets his input back.
 			reserve: (inFlight) =>
 				paused ? undefined : desk.reprice({ ...promised, hasAccount, isDelegated }, inFlight),
 			isOpened,
@@ -303,7 +306,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		throw refusalError(result.outcome, limits);
 	}
 
-	/** Returns the quote's charge for transactions with its token; undefined if one of them is not known. */
+	/** Returns the quoted network fee with its token, or undefined if the chain or the fee is unknown. */
 	function networkCostOf({ destinationChainId }: Order, amount: Amount | undefined): NetworkCost | undefined {
 		const chain = chainOf(config, destinationChainId);
 		if (!chain || amount === undefined) return undefined;
@@ -341,7 +344,7 @@ function evmContracts({ chains }: PolicyConfig, chainId: bigint) {
 }
 
 function idTaken({ swap: { id }, isOpened }: FirstSubmit): Error {
-	// The input has been taken, so a person has to look into it.
+	// The input has been taken, so an operator must investigate.
 	if (isOpened) return new Error(`swap ${id} has another order, and the submitted order is open`);
 	return new SwapError("SIMULATION_FAILED", { reason: "another order has the quote's id" });
 }
@@ -364,8 +367,8 @@ function checkRecipient({ payProblem }: Pick<KnownRecipient, "payProblem">): voi
 }
 
 /**
- * Reads whether the recipient can be paid the order's output and has an account for it. Only on Solana is that known
- * beforehand.
+ * Reads whether the recipient can be paid the order's output and has an account for it. Only on Solana can this be
+ * known beforehand.
  */
 async function readRecipient(
 	solana: SolanaChain | undefined,

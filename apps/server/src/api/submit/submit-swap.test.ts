@@ -183,13 +183,13 @@ test("a top-up is reserved with the output or not at all, and both are given bac
 	expect(outcomes.filter(({ outcome }) => outcome === "inventory")).toHaveLength(20);
 	expect(await reservedOf(usdc)).toBe(400n);
 	expect(await reservedOf(zeroAddress)).toBe(100n);
-	// There is no more of it for an order that is open either: it is refunded.
+	// An open order finds no more of the native token either, so it is refunded.
 	const refused = { outcome: "created", swap: { givingUp: "NO_LIQUIDITY" } };
 	expect(await submit(newSwap({ order }), { amount: 40n, isOpened: true })).toMatchObject(refused);
 	const ids = outcomes.flatMap((one) => ("swap" in one ? one.swap.id : []));
 	await inTransaction(database.owner, (db) => unreserveAll(db, ids));
 	expect([await reservedOf(usdc), await reservedOf(zeroAddress)]).toEqual([0n, 0n]);
-	// The native token is there, and the output is not.
+	// The native token is available, and the output is not.
 	expect(await submit(newSwap({ order }), { amount: 1_001n, isOpened: true })).toMatchObject(refused);
 	expect([await reservedOf(usdc), await reservedOf(zeroAddress)]).toEqual([0n, 0n]);
 });

@@ -69,35 +69,41 @@ export type NewSwap = {
 export type SubmitOutcome =
 	| { outcome: "created" | "existing"; swap: SwapRecord }
 	/**
-	 * In the order of `Refusal`: the price fell below the order's minimum; there is too little inventory, or too much of
-	 * the input; the swap is a larger share of the inventory than one may take; the account has too much unopened; too few
-	 * of the attesters that would decide the order are alive; the op expired during the submit.
+	 * The reasons, in the order of `Refusal`: the price fell below the order's minimum; there is too little inventory,
+	 * or too much of the input; the swap is a larger share of the inventory than one may take; the account has too much
+	 * unopened; too few of the attesters that would decide the order are alive; the op expired during the submit.
 	 */
 	| { outcome: Refusal };
 
 type Refusal = "price" | "inventory" | "share" | "unopened" | "attesters" | "expired";
 
-/** The unsettled gas, value at risk and unopened swaps that the account and wallet of a swap have besides it. */
+/** The unsettled gas, value at risk and unopened swaps of the swap's account and wallet, without the swap itself. */
 export type Standing = { gas: UnsettledGas; atRisk: AccountAtRisk; unopened: Unopened };
 
-/** A swap to create, and all that decides whether it is created. */
+/** A swap to create, and everything that decides whether it is created. */
 type Submission = {
 	swap: NewSwap;
-	/** The ladders on which the swap puts volume. */
+	/** The ladders to which the swap adds volume. */
 	pairs: readonly Pair[];
 	/** Prices the swap with this much other volume in flight; undefined if it is below the minimum. */
 	reserve: (inFlight: InFlight) => Reservation | undefined;
 	isOpened: boolean;
-	/** Called once nobody else can write for the account: a swap reported as expired by then is not created any more. */
+	/**
+	 * Called once no other submit can write for the account. A swap that was reported as expired by then is not
+	 * created.
+	 */
 	isInTime: () => boolean;
-	/** Called once nobody else can write for the account or the wallet. Throws if the swap must not be created. */
+	/** Called once no other submit can write for the account or the wallet. Throws if the swap must not be created. */
 	admit: (standing: Standing) => void;
 	/** Orders of the wallet that were already subtracted from its balance. */
 	countedOrders: readonly Hex[];
 	limits: UnopenedLimits & { reservationSeconds: Seconds };
 	/** Set if the amount of the input token that the vault may hold is limited. */
 	holdingLimit?: HoldingLimit | undefined;
-	/** The value up to which a deposit on the swap's origin need not be final for its delivery. Absent if all must be. */
+	/**
+	 * The value up to which a deposit on the swap's origin need not be final before delivery. Absent if every deposit
+	 * must be final.
+	 */
 	unfinalUpToUsdCents?: UsdCents | undefined;
 	/** Set if attesters decide the order. */
 	attesters?: (AttestersWanted & { threshold: number }) | undefined;
@@ -105,14 +111,14 @@ type Submission = {
 };
 
 /**
- * Reserves what the swap needs and inserts it, or does nothing. An existing swap is returned, whatever the outcome
- * would have been otherwise. A swap whose order is open on chain is inserted even if nothing can be reserved: it will
- * be refunded.
+ * Reserves what the swap needs and inserts it, or does nothing. An existing swap is returned regardless of what the
+ * outcome would have been otherwise. A swap whose order is open on chain is inserted even if nothing can be reserved,
+ * and will be refunded.
  *
  * Locks are taken in one order everywhere: account, wallet, ladders by (chain, token, direction), inventory. The swap
- * comes last here and first in `applyPlans`, and both are right: this only inserts a new id, which no decision can
- * hold. A second submit of the id waits for the account's lock before it holds anything, and a swap that was rebuilt in
- * the meantime has nothing reserved, so its decisions do not wait for inventory.
+ * comes last here and first in `applyPlans`. Both are right, because this function only inserts a new id, which no
+ * decision can hold. A second submit of the id waits for the account's lock before it holds anything, and a swap that
+ * was rebuilt in the meantime has nothing reserved, so its decisions do not wait for inventory.
  */
 export async function submitSwap(pool: DatabasePool, submission: Submission): Promise<SubmitOutcome> {
 	const { swap, isOpened, attesters } = submission;
@@ -169,7 +175,7 @@ class NothingWritten extends Error {
 	}
 }
 
-/** Reserves the order's top-up. Returns false if there is too little for it; true also if the order has none. */
+/** Reserves the order's top-up. Returns false if there is too little for it, and true if the order has none. */
 async function reserveTopUp(
 	db: Database,
 	{ swap: { order, accountId }, isOpened, limits }: Submission,
@@ -177,12 +183,12 @@ async function reserveTopUp(
 ): Promise<boolean> {
 	const { topUp: amount } = order;
 	if (amount === 0n) return true;
-	// An order that is open is owed its top-up, however much of the inventory that is.
+	// An open order is owed its top-up, regardless of its share of the inventory.
 	const shareOfInventory = isOpened ? 1 : limits.shareOfInventory;
 	return takeTopUp(db, { chainId, amount, accountId, shareOfInventory });
 }
 
-/** Gives the top-up of an open order back, which is refunded because there is too little of its output. */
+/** Gives back the top-up of an open order that is refunded because there is too little of its output. */
 async function giveTopUpBack(
 	db: Database,
 	{ swap: { order } }: Submission,
@@ -191,12 +197,12 @@ async function giveTopUpBack(
 	if (order.topUp > 0n) await giveBack(db, { chainId, token: zeroAddress, amount: order.topUp });
 }
 
-/** Milliseconds until a round looks at the swap if nothing happens before. */
+/** Milliseconds until a round checks the swap if nothing happens earlier. */
 const lookAfterMs = 60_000;
 
 /**
- * Does the work of the first round: queues the open, unless the order is open, and writes when to look next. If the
- * order is open, a round looks at once.
+ * Does the work of the first round: queues the open, unless the order is open, and stores when a round is next due.
+ * If the order is open, a round is due immediately.
  */
 async function startSwap(
 	db: Database,
@@ -208,7 +214,7 @@ async function startSwap(
 	}: { swap: NewSwap; isOpened: boolean; limits: { reservationSeconds: Seconds }; nowMs: Milliseconds },
 ): Promise<void> {
 	const openMs = Number(unpackDeadlines(swap.order.deadlines).openDeadline) * 1_000 - nowMs;
-	// A round looks by the time the reservation lapses or the order can no longer be opened.
+	// A round is due by the time the reservation lapses or the order can no longer be opened.
 	const dueMs = isOpened ? 0 : Math.max(0, Math.min(lookAfterMs, limits.reservationSeconds * 1_000, openMs));
 	await db.query({
 		name: "start-swap",
@@ -226,7 +232,10 @@ export async function waitForSubmits(db: Database, accountId: string): Promise<v
 	});
 }
 
-/** Locks the account, then the wallet: their swaps in flight are read later, and must not grow in between. */
+/**
+ * Returns the statement that locks the account, then the wallet. Their swaps in flight are read later, and must not
+ * grow in between.
+ */
 function lockAccountAndWallet({ id, accountId, order }: NewSwap): string {
 	const locks = [`account:${accountId}`, `wallet:${order.originChainId}:${order.wallet}`];
 	const taken = locks.map((name) => `pg_advisory_xact_lock(hashtextextended(${pg.escapeLiteral(name)}, 0))`);
@@ -236,8 +245,9 @@ function lockAccountAndWallet({ id, accountId, order }: NewSwap): string {
 type StandingRow = Unopened & { gas: GasRow[] | null; alive: number; in_flight: VolumeRow[] | null };
 
 /**
- * Reads all that decides about a swap once nobody else can write for its account or wallet, and locks its ladders. This
- * is a separate statement: one that waits for a lock does not see what was committed meanwhile.
+ * Reads everything that decides about a swap once no other submit can write for its account or wallet, and locks its
+ * ladders. This is a separate statement, because one that waits for a lock does not read what was committed
+ * meanwhile.
  */
 async function readStanding(
 	db: Database,
@@ -275,7 +285,7 @@ async function readStanding(
 	};
 }
 
-/** The attesters of a swap that no attester decides. */
+/** The attesters of a swap that needs none. */
 const nobody: AttestersWanted = { attesters: [], chainIds: [], heartbeatSeconds: 0, sightSeconds: 0 };
 
 type InsertRow = { has_room: boolean; is_reserved: boolean; is_over_share: boolean } & (
@@ -284,7 +294,7 @@ type InsertRow = { has_room: boolean; is_reserved: boolean; is_over_share: boole
 );
 
 /**
- * Inserts the swap in one statement: the row of the inventory, which all swaps to that token want, is held only
+ * Inserts the swap in one statement, so that the inventory row, which all swaps to that token need, is held only
  * briefly.
  */
 async function insertSwap(
