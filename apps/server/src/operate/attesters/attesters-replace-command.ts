@@ -32,7 +32,7 @@ export function attestersReplaceCommand({
 }
 
 function expectAddress(option: string, text: string): Address {
-	// A wrong digit shows only by the checksum.
+	// Only the checksum reveals a wrong digit.
 	if (!isAddress(text, { strict: true }) || getAddress(text) !== text)
 		throw new ConfigError(option, `${text} is not an address with its checksum`);
 	return text;

@@ -9,7 +9,7 @@ const ascending = (addresses: `0x${string}`[]) =>
 const members = ascending([newAddress(), newAddress(), newAddress()]);
 const [from = "0x"] = members;
 
-/** Returns chains whose attester sets are these. Only the sets matter here. */
+/** Returns chains with these attester sets. Only the sets matter here. */
 function deploymentWith(...sets: `0x${string}`[][]): Deployment {
 	const chains = sets.map((attesters, i) => {
 		const set = { threshold: 2, attesters };

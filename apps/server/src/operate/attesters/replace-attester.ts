@@ -4,12 +4,12 @@ import { ConfigError } from "../../config/config-error.ts";
 
 type HashedSet = Deployment["chains"][number]["attesterSet"];
 
-/** A deployment with other attesters, and the sets that orders under way still name. */
+/** A deployment with other attesters, and the sets that open orders still reference. */
 type Replaced = { deployment: Deployment; retired: AttesterSet[] };
 
 /**
- * Puts a new attester in the place of an old one, in the set of every chain that has the old one, Solana too. Throws if
- * no chain has it, or if a set would have the new one twice.
+ * Replaces an old attester by a new one in the set of every chain that has the old one, including Solana. Throws if
+ * no chain has it, or if a set would contain the new one twice.
  */
 export function replaceAttester(
 	deployment: Deployment,

@@ -2,11 +2,11 @@ import * as z from "zod";
 import { ConfigError } from "../../config/config-error.ts";
 import { type EvmPreset, type Preset, presetSchema } from "./preset-schema.ts";
 
-/** The key under which an operator's own values name their source. */
+/** The key under which an operator's own values state their source. */
 const operatorSource = "operator";
 
 /**
- * Returns the preset with values of the operator's, given as `path=value`, such as
+ * Returns the preset with an operator's own values, given as `path=value`, such as
  * `feeds.USDC/USD.heartbeatSeconds=86400`, and without the tokens, feeds and venues in `without`.
  */
 export function applySettings(
@@ -21,7 +21,7 @@ export function applySettings(
 	throw new ConfigError("--set, --without", z.prettifyError(parsed.error));
 }
 
-/** Returns the preset if it is an EVM chain's. Throws otherwise: Solana has no contracts to deploy. */
+/** Returns the preset if it is an EVM chain's. Throws otherwise, because Solana has no contracts to deploy. */
 export function expectEvm(preset: Preset): EvmPreset {
 	if (preset.kind !== "solana") return preset;
 	throw new ConfigError(preset.name, "is not an EVM chain: docs/operate-solana.md says how it is added");
@@ -52,7 +52,7 @@ function applySetting(preset: Record<string, unknown>, setting: string): void {
 	}
 }
 
-/** Returns the field with this name, or the element of a list that is called so. */
+/** Returns the field with this name, or the element of a list with this symbol or pair. */
 function stepInto(holder: unknown, step: string): unknown {
 	if (Array.isArray(holder)) return holder.find(({ symbol, pair }) => symbol === step || pair === step);
 	return isObject(holder) ? holder[step] : undefined;

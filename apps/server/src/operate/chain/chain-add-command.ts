@@ -24,7 +24,7 @@ type Options = {
 
 const waitsForSomeone = 3;
 
-/** Returns the exit code: 0 if the chain is offered, 1 if a step failed, 3 if someone has to do something first. */
+/** Returns the exit code: 0 if the chain is offered, 1 if a step failed, 3 if an operator or owner must act first. */
 export async function chainAddCommand(options: Options): Promise<number> {
 	const { name, config, rpc, ws = [], owners, deployer, account, api, set = [], without = [] } = options;
 	const { DEPLOYER_PRIVATE_KEY, GEOSWAP_CANARY_API_KEY, GEOSWAP_CANARY_PRIVATE_KEY } = process.env;

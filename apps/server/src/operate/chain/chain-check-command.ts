@@ -5,7 +5,7 @@ import { readPreset } from "./read-presets.ts";
 
 const timeoutMs = 10_000;
 
-/** Checks a preset against a node of its chain. Returns the exit code: 1 if the chain is not what the preset says. */
+/** Checks a preset against a node of its chain. Returns the exit code: 1 if the chain differs from the preset. */
 export async function chainCheckCommand({
 	name,
 	rpc,

@@ -40,7 +40,9 @@ export function chainListCommand({ config, json }: { config: string; json?: bool
 	console.log("\nunknown values and values with one source are named by --json");
 }
 
-/** Returns the paths of facts and terms for which the condition holds. Elements of lists are named by what they are. */
+/**
+ * Returns the paths of facts and terms for which the condition holds. List elements are named instead of numbered.
+ */
 function pathsWhere(
 	value: unknown,
 	holds: (fact: { value: unknown; oneSource?: unknown }) => boolean,

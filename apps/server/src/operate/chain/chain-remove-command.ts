@@ -10,7 +10,7 @@ import { removeChain } from "./remove-chain.ts";
 
 const waitsForSomeone = 3;
 
-/** Returns the exit code: 0 if the chain is removed, 3 if its swaps have to end first. */
+/** Returns the exit code: 0 if the chain is removed, 3 if its swaps must end first. */
 export async function chainRemoveCommand({
 	name,
 	config,

@@ -10,10 +10,13 @@ const proxyAbi = parseAbi([
 	"function maxAnswer() view returns (int192)",
 ]);
 
-/** A feed whose largest answer is nearer to the price than this factor stops there when the price goes on. */
+/**
+ * The minimum factor between the price and a feed's bounds, because a feed stops at a bound when the price moves
+ * beyond it.
+ */
 const boundFactor = 2n;
 
-/** Fails unless the feed calls itself what the preset says, has its decimals, and can follow the price. */
+/** Fails unless the feed's description and decimals are those of the preset, and it can follow the price. */
 export async function checkFeed(
 	client: Client,
 	{ pair, descriptions, decimals, address: { value: address } }: EvmPreset["feeds"][number],
@@ -36,7 +39,7 @@ export async function checkFeed(
 	return ok(`is "${feed.description}" with ${decimals} decimals`);
 }
 
-/** Returns the bounds of the aggregator behind the proxy; undefined if it has none that it tells. */
+/** Returns the bounds of the aggregator behind the proxy, or undefined if it reports none. */
 async function readBounds(
 	client: Client,
 	proxy: Address,

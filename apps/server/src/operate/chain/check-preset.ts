@@ -23,23 +23,23 @@ const multicallAbi = parseAbi(["function getChainId() view returns (uint256)"]);
 const permit2Abi = parseAbi(["function DOMAIN_SEPARATOR() view returns (bytes32)"]);
 const factoryAbi = parseAbi(["function feeAmountTickSpacing(uint24 fee) view returns (int24)"]);
 
-/** QuoterV2's call takes a struct and returns four values; that of Quoter V1 and of Slipstream differ. */
+/** QuoterV2's call takes a struct and returns four values. The calls of Quoter V1 and of Slipstream differ. */
 const quoterV2Selector = toFunctionSelector(
 	"function quoteExactInputSingle((address tokenIn, address tokenOut, uint256 amountIn, uint24 fee, uint160 sqrtPriceLimitX96))",
 );
-/** SwapRouter02's call has no deadline; that of the first SwapRouter has one. */
+/** SwapRouter02's call has no deadline. That of the first SwapRouter has one. */
 const exactInputSelector = toFunctionSelector(
 	"function exactInput((bytes path, address recipient, uint256 amountIn, uint256 amountOutMinimum))",
 );
 
-/** Checks that run at once. More would meet the rate limits of public endpoints. */
+/** Concurrent checks. More would hit the rate limits of public endpoints. */
 const checksAtOnce = 6;
 
 type Part = { part: string; address: Address; ask: () => Promise<Found | Found[]> };
 
 /**
- * Asks the chain about every address of the preset: each contract must be what the preset says. Nothing of a preset is
- * used if a finding failed.
+ * Checks every address of the preset on the chain. Each contract must be what the preset states. Nothing of a preset
+ * is used if a finding failed.
  */
 export async function checkPreset(client: Client, preset: EvmPreset): Promise<Finding[]> {
 	const chain = await check("chainId", async () => {
@@ -267,7 +267,7 @@ async function checkFeeContract(
 			await readContract(client, { address, abi: feeContractAbi, functionName: "getPricesInWei" });
 			return ok("answers getPricesInWei");
 		case "nodeInterface":
-			// This contract exists in calls only, and has no code that could be looked at.
+			// This contract exists in calls only, and has no code to read.
 			await simulateContract(client, {
 				address,
 				abi: feeContractAbi,

@@ -9,20 +9,23 @@ import { joinDeployment } from "../../config/join-deployment.ts";
 import { maskUrls } from "../../config/mask-url.ts";
 import { parseJsonFile } from "../../config/parse-json-file.ts";
 
-/** Reads the file as it is written, without defaults. It may name a deployment file that does not exist yet. */
+/** Reads the file as written, without defaults. It may name a deployment file that does not exist yet. */
 export function readConfigFile(path: string): { file: ConfigFile; deploymentPath: string } {
-	// The file is parsed to find mistakes; what is written back is the text's own content.
+	// The file is parsed only to find mistakes. The text's own content is written back.
 	parseJsonFile(configSchema, path);
 	const file = JSON.parse(readFileSync(path, "utf8")) as ConfigFile;
 	return { file, deploymentPath: resolve(dirname(path), file.deployment) };
 }
 
-/** Reads the deployment file; without one, nothing is deployed yet. */
+/** Reads the deployment file. Without one, nothing is deployed yet. */
 export function readDeployment(path: string): Deployment {
 	return existsSync(path) ? parseJsonFile(deploymentSchema, path) : { chains: [] };
 }
 
-/** Returns the configuration that a file and a deployment make. Throws with the problems that the service would refuse. */
+/**
+ * Returns the configuration of a file and a deployment. Throws with the problems for which the service would refuse
+ * it.
+ */
 export function checkedConfig(path: string, file: ConfigFile, deployment: Deployment): Config {
 	const parsed = configSchema.safeParse(file);
 	if (!parsed.success) throw new ConfigError(path, maskUrls(z.prettifyError(parsed.error)));
@@ -32,11 +35,11 @@ export function checkedConfig(path: string, file: ConfigFile, deployment: Deploy
 	return config;
 }
 
-/** Writes a file so that a reader sees the old one or the new one, never half of it. */
+/** Writes a file so that a reader gets the old or the new content, never a part. */
 export function writeWhole(path: string, text: string): void {
 	mkdirSync(dirname(path), { recursive: true });
 	const unfinished = `${path}.${process.pid}.unfinished`;
-	// A new file may name endpoints with their keys, so nobody else can read it; an old one keeps its rights.
+	// A new file may contain endpoints with their keys, so only its owner can read it. An existing one keeps its mode.
 	const mode = existsSync(path) ? statSync(path).mode : 0o600;
 	writeFileSync(unfinished, text, { mode });
 	renameSync(unfinished, path);

@@ -1,6 +1,8 @@
 import { type Address, bytesToHex, type Hash, type Hex, hexToBytes, keccak256 } from "viem";
 
-/** Hashes of runtime code that is the same on every chain, by address. A test compares them with the packages. */
+/**
+ * Hashes of runtime code that is the same on every chain, by address. A test compares the hashes with the packages.
+ */
 export const codeHashes: Readonly<Record<Address, Hash>> = {
 	/** The deterministic deployer, as anvil places it. */
 	"0x4e59b44847b379578588920cA78FbF26c0B4956C":
@@ -8,8 +10,8 @@ export const codeHashes: Readonly<Record<Address, Hash>> = {
 };
 
 /**
- * Hashes of Uniswap's runtime code in its npm packages, without immutable addresses. A chain may have another build, so
- * other code is reported and not refused.
+ * Hashes of Uniswap's runtime code in its npm packages, without immutable addresses. A chain may have another build,
+ * so other code is reported but not refused.
  */
 export const uniswapCodeHashes = {
 	factory: {
@@ -31,8 +33,8 @@ const addressPadding = 12;
 const wordLength = 32;
 
 /**
- * Returns the hash of code in which every pushed word that is an address is zero. Solidity writes immutable addresses so
- * at construction, and leaves zeros there in its artifacts.
+ * Returns the hash of the code with every pushed word that is an address set to zero. Solidity inserts immutable
+ * addresses that way at construction, and leaves zeros there in its artifacts.
  */
 export function hashWithoutAddresses(code: Hex): Hash {
 	const bytes = hexToBytes(code);

@@ -3,8 +3,8 @@ import { type Address, getAddress, isAddress } from "viem";
 import * as z from "zod";
 
 /**
- * An address with its checksum, which reveals most wrong digits. An address in lower case is refused: presets are
- * written once and read often.
+ * An address with its checksum, which reveals most wrong digits. An address in lower case is refused, because presets
+ * are written once and read often.
  */
 const addressSchema = z
 	.string()
@@ -22,15 +22,18 @@ const sourcesSchema = z.array(z.string());
 /** The key of a source that stands for two or more independent repositories. */
 const severalSources = "thirds";
 
-/** The fields beside a value: who says it. */
+/** The fields beside a value that name its sources. */
 const saidBy = {
 	sources: sourcesSchema,
-	/** Marks a value that only one source says. */
+	/** Marks a value that only one source states. */
 	oneSource: z.literal(true).exactOptional(),
 	note: z.string().exactOptional(),
 };
 
-/** A value and the sources that say it. Null if no source does: then the operator is asked, and nothing is guessed. */
+/**
+ * A value and the sources that state it. Null if no source does. The operator must then provide it, and nothing is
+ * guessed.
+ */
 function factSchema<Value extends z.ZodType>(value: Value) {
 	return z.strictObject({ value: value.nullable(), ...saidBy }).superRefine(refineSources);
 }
@@ -50,7 +53,7 @@ function refineSources(fact: unknown, context: z.RefinementCtx): void {
 	if (!isOne && oneSource) context.addIssue("is wrongly marked oneSource");
 }
 
-/** A number that we chose, and why. Null if the operator has to choose it. */
+/** A number that the project chose, and why. Null if the operator must choose it. */
 function termSchema<Value extends z.ZodType>(value: Value) {
 	return z.strictObject({ value: value.nullable(), reason: z.string().min(1) });
 }
@@ -107,7 +110,7 @@ const evmPresetSchema = z.strictObject({
 	venue: venueNameSchema,
 	venues: z.partialRecord(venueNameSchema, venueSchema),
 	feeds: z.array(feedSchema),
-	/** Chainlink's feed that says whether the sequencer of a rollup is up. */
+	/** Chainlink's feed that reports whether a rollup's sequencer is up. */
 	sequencerUptimeFeed: sourcedSchema(addressSchema).nullable(),
 	infrastructure: z.strictObject({
 		multicall3: sourcedSchema(addressSchema),
@@ -115,9 +118,9 @@ const evmPresetSchema = z.strictObject({
 		permit2: sourcedSchema(addressSchema),
 	}),
 	fees: z.strictObject({
-		/** The smallest tip that the chain's nodes accept. */
+		/** The minimum tip that the chain's nodes accept. */
 		minimumPriorityFeeWei: factSchema(z.string().regex(/^\d+$/)),
-		/** Contracts that say what a transaction pays for the chain below. */
+		/** Contracts that report what a transaction pays for the chain below. */
 		contracts: z.strictObject({
 			gasPriceOracle: sourcedSchema(addressSchema).exactOptional(),
 			l1Block: sourcedSchema(addressSchema).exactOptional(),
@@ -170,7 +173,7 @@ const solanaPresetSchema = z.strictObject({
 	sources: z.record(z.string(), z.string().min(1)),
 });
 
-/** The facts about a chain that are known before it is asked anything. */
+/** The facts about a chain that are known without a request to it. */
 export const presetSchema = z
 	.discriminatedUnion("kind", [evmPresetSchema, solanaPresetSchema])
 	.superRefine((preset, context) => {
@@ -180,7 +183,7 @@ export const presetSchema = z
 export type EvmPreset = z.output<typeof evmPresetSchema>;
 export type Preset = z.output<typeof presetSchema>;
 
-/** Returns references that lead nowhere, as sentences. */
+/** Returns broken references, as sentences. */
 function presetProblems(preset: EvmPreset | z.output<typeof solanaPresetSchema>): string[] {
 	const problems = [...usedSources(preset)]
 		.filter((key) => preset.sources[key] === undefined)

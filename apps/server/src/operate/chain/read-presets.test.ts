@@ -53,7 +53,7 @@ test("a digit that is changed in an address with letters is noticed by its check
 		),
 		{ numRuns: 60 },
 	);
-	// A checksum of 9 letters or more misses a change in at most one of 512 cases; the chain is asked as well.
+	// A checksum of 9 letters or more misses a change in at most one of 512 cases. The chain is queried as well.
 	expect(tried.all - tried.noticed).toBeLessThan(3);
 });
 

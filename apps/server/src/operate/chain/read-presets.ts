@@ -7,10 +7,10 @@ import { type Preset, presetSchema } from "./preset-schema.ts";
 /** The folder with one file per chain. */
 export const presetFolder = join(import.meta.dirname, "../../../presets");
 
-/** A preset with the name that commands take, which is its file's. */
+/** A preset with the name that commands take, which is its file's name. */
 export type NamedPreset = { slug: string; preset: Preset };
 
-/** Reads every preset, main networks first. Throws if one is not as it should be. */
+/** Reads every preset, main networks first. Throws if one is invalid. */
 export function readPresets(folder = presetFolder): NamedPreset[] {
 	return readdirSync(folder)
 		.filter((file) => file.endsWith(".json"))

@@ -55,7 +55,7 @@ test("a chain is drained, waits for its last order and its last swap, and only t
 		lines: [expect.anything(), expect.stringContaining("255 s")],
 	});
 	expect(written()[chainId].onlyAccounts).toEqual([]);
-	// Nobody has looked for swaps yet: an order from before could still be opened.
+	// Nothing has counted the open swaps yet, so an earlier order could still be opened.
 	expect(await remove({ afterSeconds: 254 })).toMatchObject({
 		state: "waiting",
 		lines: [expect.stringContaining("run again in 1 s")],

@@ -6,12 +6,12 @@ import { checkedConfig, readConfigFile, readDeployment, writeWhole } from "./con
 
 type Removal = { state: "waiting" | "removed" | "would do" | "removed already"; lines: string[] };
 
-/** Time to restart every API in turn, beside the time in which an order can still be opened. */
+/** Time to restart every API in turn, in addition to the time in which an order can still be opened. */
 const restartSeconds = 180;
 
 /**
- * Takes a chain out of the service without losing a swap: first nobody is quoted, then every swap ends, then the chain
- * leaves the configuration. Each run goes as far as it can and says what it waits for.
+ * Removes a chain from the service without losing a swap. First the chain is no longer quoted, then every swap ends,
+ * then the chain leaves the configuration. Each run goes as far as it can and reports what it waits for.
  */
 export async function removeChain({
 	configPath,
@@ -38,7 +38,7 @@ export async function removeChain({
 	if (!chain) throw new ConfigError(configPath, `has no EVM chain ${chainId}`);
 	const { [chainId]: _, ...others } = file.chains;
 	const without = { ...file, chains: others };
-	// Another part of the configuration may need the chain: better known before anything is drained.
+	// Another part of the configuration may need the chain. That is checked before anything is drained.
 	checkedConfig(configPath, without, deployment);
 
 	const marker = join(dirname(configPath), "chains", `${chainId}.draining`);

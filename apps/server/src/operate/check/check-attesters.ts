@@ -48,7 +48,7 @@ export async function checkAttesters(config: Config): Promise<Finding[]> {
 			}),
 		),
 	);
-	// A silent attester is no fault of the configuration while the others are enough.
+	// A silent attester is not a fault of the configuration while the others are enough.
 	const isEnough = quorums.flat().every(({ result }) => result === "ok");
 	const told = findings
 		.flat()

@@ -32,7 +32,7 @@ export async function checkEvmChain(
 	const chain = connectChain({ ...config, rpcUrl: firstUrl(config) });
 	const part = `chain ${chain.chainId}`;
 	const endpoint = await check(`${part} endpoint`, () => checkEndpoint(chain));
-	// Answers of an endpoint that is not this chain's say nothing.
+	// Answers of another chain's endpoint mean nothing.
 	if (endpoint.some(({ result }) => result === "fail")) return endpoint;
 	const others = config.nodes.filter(({ url }) => url !== firstUrl(config));
 	const findings = await Promise.all([
@@ -52,7 +52,7 @@ export async function checkEvmChain(
 }
 
 /**
- * Checks that for each thing that the service asks, a node that reads can do it, and that the chain charges by the
+ * Checks that each kind of request is possible on some node with the role `read`, and that the chain charges by the
  * configured fee model.
  */
 async function checkReaders(config: EvmChainConfig): Promise<Finding[]> {
@@ -80,14 +80,15 @@ async function checkReaders(config: EvmChainConfig): Promise<Finding[]> {
 	return findings.flat();
 }
 
-/** Checks the endpoint. An attester reads nothing else. */
+/** Checks the endpoint, which is all that an attester reads. */
 export async function checkEndpoint(chain: EvmChain): Promise<Found> {
 	await expectChainIds([chain], { patienceMs: 0 });
 	return ok(`answers as chain ${chain.chainId}`);
 }
 
 /**
- * A private chain may have any id, so two nodes must also have the same block. An endpoint that only sends has none.
+ * Checks that another node is of the same chain. A private chain may have any id, so both nodes must also have the
+ * same block. An endpoint that only sends has none.
  */
 async function checkOtherNode(
 	chain: EvmChain,

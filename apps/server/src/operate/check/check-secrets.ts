@@ -19,7 +19,7 @@ import { openSolanaRole, solanaField, solanaRoleNames } from "../../signer/open-
 import { SignerError } from "../../signer/signer-error.ts";
 import { check, type Finding, ok } from "./finding.ts";
 
-/** Checks the secrets of the processes, each in the way that the process does when it starts. */
+/** Checks the secrets of the processes, each as the process does when it starts. */
 export async function checkSecrets(processes: ReadonlySet<string>): Promise<Finding[]> {
 	const questions = new Map<SecretName, () => unknown>();
 	const isSet = (name: SecretName) => questions.set(name, () => new URL(readSecret(name)));
@@ -44,7 +44,7 @@ function checkWebhookKeys(): Promise<Finding[]> {
 	);
 }
 
-/** Checks that every key of a worker can be opened, and is the one that it should be. */
+/** Checks that every key of a worker can be opened, and is the expected one. */
 export async function checkWorkerKeys(config: Config, signers: Signers): Promise<Finding[]> {
 	const solana = solanaChain(config);
 	const roles = solana ? solanaRoleNames : [];
@@ -101,7 +101,7 @@ export async function checkSolanaKeys(deployment: SolanaDeployment | undefined):
 	});
 }
 
-/** Returns the relayers' addresses, by chain. Throws a message that a person can act on. */
+/** Returns the relayers' addresses, by chain. Throws a message that an operator can act on. */
 export async function readRelayers(
 	config: Pick<Config, "chains" | "keys">,
 	signers: Signers,

@@ -40,7 +40,7 @@ export async function checkServices(
 	return findings.flat();
 }
 
-/** Returns an address from the environment. One that is missing or cannot be read is reported among the secrets. */
+/** Returns an address from the environment. A missing or unreadable address is reported among the secrets. */
 function readAddress(name: SecretName): string | undefined {
 	try {
 		return readOptionalSecret(name);
@@ -65,7 +65,7 @@ async function checkEngine(restate: Config["restate"]): Promise<Finding[]> {
 	return findings.flat();
 }
 
-/** Checks the metrics of workers and the audit that the console shows. It works without them. */
+/** Checks the metrics of workers and the audit that the console shows. The console works without them. */
 async function checkWorkerMetrics({
 	console: pages,
 	worker,

@@ -13,7 +13,7 @@ import { checkSolanaKeys } from "./check-secrets.ts";
 import { checkSolanaEndpoint } from "./check-solana.ts";
 import { check, type Finding, fail, ok, warn } from "./finding.ts";
 
-/** A certificate is renewed in less time than this. */
+/** The period before its expiry in which a certificate should be renewed. */
 const soonMs = 7 * 86_400_000;
 const nodeTimeoutMs = 2_000;
 
@@ -58,7 +58,7 @@ function expectFolder(state: string) {
 	return ok("its folder can be written to");
 }
 
-/** A signer without nodes works; nothing that was deposited there is proven to it. */
+/** Checks the signer's nodes. It works without them, but then deposits on those chains cannot be proved to it. */
 function checkNodes({ chains, solana, deployment }: SignerConfig): Promise<Finding[]>[] {
 	const evm = deployment.chains.flatMap((deployed) => {
 		const { chainId } = deployed;

@@ -21,7 +21,7 @@ import { checkSigner } from "./check-signer.ts";
 import { checkSolana } from "./check-solana.ts";
 import { check, type Finding, ok, sayWhy } from "./finding.ts";
 
-/** The processes that have a file of their own. */
+/** The processes with their own configuration file. */
 const checksOfOwnFiles = { attester: checkAttester, signer: checkSigner };
 
 /** Returns the exit code: 0 if nothing failed, 1 if something did, 2 if the file itself is wrong. */
@@ -95,7 +95,7 @@ async function checkWith(
 			checkEvmChain(chain, { service: config, relayers: relayers.get(chain.chainId) ?? [] }),
 		),
 		solana && hasChains ? checkSolana(solana) : [],
-		// Only a worker asks attesters.
+		// Only a worker calls attesters.
 		isWorker ? checkAttesters(config) : [],
 	]);
 	return [...keyFindings, ...findings].flat();

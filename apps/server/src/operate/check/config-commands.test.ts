@@ -23,10 +23,10 @@ import { afterAll, beforeAll, expect, inject, test, vi } from "vitest";
 import { solanaOrderScene } from "../../../test/order/solana-order-scene.ts";
 import { createTestDatabase } from "../../../test/service/test-database.ts";
 
-// Each command is a process of its own, and they start all at once beside whatever else runs.
+// Each command is a separate process, and all start concurrently, beside any other load.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Values of secrets and of keys in endpoints: none may be printed. */
+/** Values of secrets and of keys in endpoints, none of which may be printed. */
 const canaries = ["canary-user", "canary-password", "canary-path", "canary-query", "canary-pepper"];
 const secretUrl = (scheme: string, host = "127.0.0.1:9") =>
 	`${scheme}://canary-user:canary-password@${host}/canary-path?key=canary-query`;

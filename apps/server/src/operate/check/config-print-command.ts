@@ -4,7 +4,10 @@ import { maskUrl } from "../../config/mask-url.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { secretNames } from "../../config/secrets.ts";
 
-/** Prints a configuration file with all defaults, as JSON. Endpoints often hold a key: only their hosts are shown. */
+/**
+ * Prints a configuration file with all defaults, as JSON. Of endpoints only the hosts are shown, because URLs often
+ * hold a key.
+ */
 export function configPrintCommand({ config, env = false }: { config: string; env?: boolean }): void {
 	const environment = Object.fromEntries(
 		secretNames.map((name) => [name, process.env[name] ? "set" : "missing"]),

@@ -13,14 +13,14 @@ export const ok = (message: string): Found => ({ result: "ok", message });
 export const warn = (message: string): Found => ({ result: "warn", message });
 export const fail = (message: string): Found => ({ result: "fail", message });
 
-/** Checks a part. One that throws has failed, and so has one that takes too long. */
+/** Runs a check of a part. A check that throws or takes too long has failed. */
 export async function check(part: string, ask: () => Promise<Found | Found[]>): Promise<Finding[]> {
 	const over = new AbortController();
 	try {
 		const found = await Promise.race([ask(), tooLate(over.signal)]);
 		return [found].flat().map((one) => ({ part, ...one }));
 	} catch (error) {
-		// The finding has the part's name already.
+		// The finding already has the part's name.
 		return [{ part, ...fail(sayWhy(error).replace(`${part}: `, "")) }];
 	} finally {
 		over.abort();
@@ -32,7 +32,9 @@ async function tooLate(signal: AbortSignal): Promise<never> {
 	throw new Error(`did not answer within ${timeoutMs / 1_000} s`);
 }
 
-/** Returns why something failed, without possible secrets: drivers and endpoints quote addresses and requests. */
+/**
+ * Returns why something failed, without possible secrets, because drivers and endpoints quote addresses and requests.
+ */
 export function sayWhy(error: unknown): string {
 	if (error instanceof ConfigError) return maskUrls(error.message);
 	const {

@@ -72,7 +72,7 @@ test.each(["api", "worker", "console"] as const)("exit code 1 if nothing answers
 	const { code, said } = await health({ process, config, ready: true });
 	expect({ code, healthy: said.healthy }).toEqual({ code: 1, healthy: false });
 	expect(said.problem).toBe("does not answer (ECONNREFUSED)");
-	// The API listens on all addresses, and is asked on this machine.
+	// The API listens on all addresses, and is called on this machine.
 	expect(said.url).toBe(
 		process === "api" ? `http://localhost:${port}/ready` : `http://127.0.0.1:${port}/health`,
 	);

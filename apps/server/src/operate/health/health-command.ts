@@ -11,7 +11,7 @@ import { readFirstProcess } from "./read-first-process.ts";
 
 const timeoutMs = 2_000;
 
-/** Returns the exit code: 0 if the process of this machine answers that it is well, 1 if not. */
+/** Returns the exit code: 0 if the process on this machine reports that it is healthy, 1 if not. */
 export async function healthCommand({
 	process: named,
 	config,
@@ -19,7 +19,7 @@ export async function healthCommand({
 	ready: isForReady = false,
 	json = false,
 }: {
-	/** Undefined for the process that this container was started with. */
+	/** Undefined for the main process of this container. */
 	process: ProcessName | undefined;
 	config: string;
 	url?: string;
@@ -45,7 +45,7 @@ function pathOf(name: ProcessName, { isForReady }: { isForReady: boolean }): str
 function addressOf(name: ProcessName, { config: path, url }: { config: string; url?: string }): string {
 	const { host, port } = readAddress(name, { path, url });
 	if (port === 0) throw new ConfigError(path, "the port is 0, which means any free one. Name a port");
-	// A process that listens on all addresses is asked on this machine's own.
+	// A process that listens on all addresses is called on localhost.
 	if (host === "0.0.0.0" || host === "::") return `http://localhost:${port}`;
 	return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
@@ -63,7 +63,7 @@ function readAddress(
 	return url ? atWorkerUrl(config, url).worker : config.worker;
 }
 
-/** Returns the metrics' address: the signer's own port answers only clients with a certificate. */
+/** Returns the metrics' address, because the signer's own port answers only clients with a certificate. */
 function metricsOfSigner(path: string): { host: string; port: number } {
 	return readSignerConfig(path).metrics ?? missingMetrics(path, "metrics", 9_201);
 }

@@ -3,12 +3,12 @@ import { parseArgs } from "node:util";
 import { ConfigError } from "../../config/config-error.ts";
 import { type ProcessName, processNames } from "../../config/process-name.ts";
 
-/** A running process, as its arguments describe it. */
+/** A running process, according to its arguments. */
 export type FirstProcess = { process: ProcessName; config?: string; url?: string };
 
 /**
- * Returns what this container runs. The first process of a container is the one that its image was started with, or an
- * init process whose arguments contain those of the other.
+ * Returns what this container runs. The first process of a container is that of its image's command, or an init
+ * process whose arguments contain that command.
  */
 export function readFirstProcess(path = "/proc/1/cmdline"): FirstProcess {
 	const args = readFileSync(path, "utf8").split("\0").slice(0, -1);

@@ -10,7 +10,7 @@ import { createApiKeys } from "../../api/key/api-keys.ts";
 import { runProgram } from "../run-program.ts";
 import { defineAccountsCommands, defineKeysCommands } from "./define-keys-commands.ts";
 
-// Some commands are processes of their own, beside whatever else runs.
+// Some commands run as separate processes, beside any other load.
 vi.setConfig({ testTimeout: 60_000 });
 
 const pepper = "p".repeat(32);
@@ -31,7 +31,7 @@ afterAll(async () => {
 type Outcome = { code: number; stdout: string; stderr: string };
 const environment = () => ({ DATABASE_URL: database.url, GEOSWAP_API_KEY_PEPPER: pepper });
 
-/** Runs a command as an operator does. */
+/** Runs a command like an operator. */
 function runProcess(args: string[], { input = "" } = {}): Promise<Outcome> {
 	return new Promise((resolve) => {
 		const main = join(import.meta.dirname, "../../main.ts");
@@ -43,7 +43,10 @@ function runProcess(args: string[], { input = "" } = {}): Promise<Outcome> {
 		child.stdin?.end(input);
 	});
 }
-/** Does the same in this process, in a fraction of the time. Only one may run at a time: they share the output. */
+/**
+ * Does the same in this process, in a fraction of the time. Only one may run at a time, because they share the
+ * output.
+ */
 async function run(args: string[], { env = {} as Record<string, string> } = {}): Promise<Outcome> {
 	const stdout: string[] = [];
 	const stderr: string[] = [];
@@ -72,7 +75,7 @@ async function ask(...args: string[]) {
 	expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
 	return JSON.parse(stdout);
 }
-/** Authenticates a key as a process with a memory of its own would, by a clock that is this much ahead. */
+/** Authenticates a key like a process with an empty cache, by a clock that is this much ahead. */
 async function authenticate(key: string, { aheadMs = 0 } = {}) {
 	const apiKeys = createApiKeys({ db: database.pool, pepper, limits, nowMs: () => Date.now() + aheadMs });
 	try {
@@ -249,11 +252,11 @@ test("a scan tells keys from lookalikes, reports their state and account, and sh
 		{ file: dump, line: 3, keyId: valid.keyId, verdict: "not a key" },
 	]);
 	expect(none).toMatchObject({ code: 0, stdout: "nothing looks like a key\n" });
-	// Without a database to ask, a key could be valid.
+	// Without a database to query, a key could be valid.
 	expect(unchecked).toMatchObject({ code: 1, stderr: expect.stringContaining("to find out which") });
 	expect(unchecked.stdout).toContain(`${revoked.keyId}  unchecked`);
 	expect(unasked).toMatchObject({ code: 3, stdout: "" });
-	// A file that cannot be read hides nothing of the rest, and does not count as clean.
+	// An unreadable file does not stop the others from being scanned, and does not count as clean.
 	expect(missing).toMatchObject({
 		code: 3,
 		stdout: "",

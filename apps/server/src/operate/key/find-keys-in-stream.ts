@@ -2,7 +2,7 @@ import { apiKeyLength, type FoundKey, findApiKeysIn } from "../../api/key/api-ke
 
 export type LocatedKey = Omit<FoundKey, "offset"> & { line: number };
 
-/** Finds whatever looks like a key, with its line. Only one piece of the text is in memory at a time. */
+/** Finds everything that looks like a key, with its line. Only one piece of the text is in memory at a time. */
 export async function findKeysInStream(stream: AsyncIterable<string>): Promise<LocatedKey[]> {
 	const found: LocatedKey[] = [];
 	let line = 1;
@@ -18,7 +18,7 @@ export async function findKeysInStream(stream: AsyncIterable<string>): Promise<L
 			countTo(offset);
 			found.push({ ...key, line });
 		}
-		// A key may begin in one piece and end in the next; a whole one is longer than what is kept.
+		// A key may begin in one piece and end in the next. A whole key is longer than the kept text.
 		const kept = Math.max(counted, text.length - apiKeyLength + 1);
 		countTo(kept);
 		rest = text.slice(kept);

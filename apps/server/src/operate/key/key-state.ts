@@ -3,10 +3,10 @@ import type { ApiKeyRecord } from "../../api/key/api-key-record.ts";
 
 export type KeyState = "valid" | "expiring" | "expired" | "revoked";
 
-/** Time enough to give the owner another key. */
+/** Enough time to give the owner another key. */
 const expiringMs = 7 * 86_400_000;
 
-/** An `expiring` key is still valid, for a week at most. */
+/** Returns the key's state. An `expiring` key is still valid, for at most a week. */
 export function keyState(
 	{ revokedAt, expiresAt }: Pick<ApiKeyRecord, "revokedAt" | "expiresAt">,
 	nowMs: Milliseconds,

@@ -21,7 +21,7 @@ export async function limitKeyCommand({
 	if (!rate && held === undefined) {
 		throw new ConfigError("keys limits", "name a limit to change: --rate quote=100 or --held 10");
 	}
-	// Invalid options are reported before anything is asked of the database.
+	// Invalid options are reported before the database is queried.
 	changeLimits({}, { rate, held });
 	const limits = await changeAs(readActor(actor), async (db) => {
 		const key = await lockUnrevokedKey(db, id);

@@ -4,7 +4,10 @@ import { changeAs } from "../with-database.ts";
 import { lockKey } from "./lock-key.ts";
 import { parseKeyId } from "./parse-key-id.ts";
 
-/** Succeeds also if the key was revoked before: an operator who repeats it in haste wants the key gone, and it is. */
+/**
+ * Revokes a key. Succeeds also if it is revoked already, because an operator who repeats the command in haste has
+ * what he wants.
+ */
 export async function revokeKeyCommand({
 	id: text,
 	actor,

@@ -41,7 +41,7 @@ export async function rotateKeyCommand({
 		if (state === "revoked" || state === "expired") {
 			throw new ConfigError("keys rotate", `${id} is ${state}: create a key with geoswapd keys create`);
 		}
-		// A key that was meant to expire must not become a permanent one because nobody thought of it.
+		// A key that was meant to expire must not become permanent by an oversight.
 		if (old.expiresAt && expires === undefined) {
 			throw new ConfigError(
 				"--expires",

@@ -9,8 +9,8 @@ import { findKeysInStream, type LocatedKey } from "./find-keys-in-stream.ts";
 import { type KeyState, keyState } from "./key-state.ts";
 
 /**
- * `not a key`: the checksum is wrong. `unknown`: we made no such key, or not with this secret. `unchecked`: the checksum
- * is right, and there was no database to ask.
+ * `not a key`: the checksum is wrong. `unknown`: the service made no such key, or not with this secret. `unchecked`:
+ * the checksum is right, and there was no database to query.
  */
 type Verdict = KeyState | "not a key" | "unknown" | "unchecked";
 type Finding = { file: string; line: number; keyId: string; verdict: Verdict; account?: string };
@@ -35,7 +35,7 @@ export async function scanKeysCommand({
 			const keys = await readKeys(file);
 			found.push(...keys.map((key) => ({ file, ...key })));
 		} catch (error) {
-			// The other files may hold a key.
+			// The other files may contain a key.
 			isAllRead = false;
 			console.error(`error: ${file}: ${(error as Error).message}`);
 		}
@@ -87,7 +87,8 @@ function describeFinding({ file, line, keyId, verdict, account }: Finding): stri
 }
 
 function readKeys(file: string): Promise<LocatedKey[]> {
-	// Any file may be searched: latin1 decodes every byte to one character, and a key has no others.
+	// Any file may be searched, so it is read as latin1, which decodes every byte to one character. A key has only
+	// ASCII characters.
 	const stream: Readable = file === "-" ? process.stdin : createReadStream(file);
 	stream.setEncoding("latin1");
 	return findKeysInStream(stream);

@@ -1,10 +1,10 @@
 import { findApiKeysIn } from "../../api/key/api-key.ts";
 import { ConfigError } from "../../config/config-error.ts";
 
-/** Returns a key's id. Accepts the whole key too: if it leaked, it may be all one has. */
+/** Returns a key's id. Also accepts the whole key, since a leaked key may be all that the operator has. */
 export function parseKeyId(text: string): string {
 	const id = findApiKeysIn(text)[0]?.id ?? text;
-	// The input is not repeated: it may be most of a key.
+	// The input is not quoted, because it may be most of a key.
 	if (!/^[0-9a-hjkmnp-tv-z]{12}$/.test(id)) {
 		throw new ConfigError(
 			"the key's id",

@@ -9,7 +9,7 @@ export type LimitOptions = {
 	held?: string | undefined;
 };
 
-/** Returns a key's limits with the named ones changed; `default` takes the configured one again. */
+/** Returns a key's limits with the named ones changed. `default` restores the configured limit. */
 export function changeLimits(limits: StoredLimits, { rate = [], held }: LimitOptions): StoredLimits {
 	const rates = new Map(Object.entries(limits.rates ?? {}));
 	for (const [operation, perSecond] of rate.map(parseRate)) {

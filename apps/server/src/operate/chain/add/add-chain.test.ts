@@ -18,7 +18,7 @@ import { missingValues, tokensLeftOut } from "./missing-values.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
-/** A key that is the same in each run and that nobody uses elsewhere. */
+/** Returns a key that is the same in each run and used nowhere else. */
 const keyOf = (name: string): Hex => keccak256(toHex(`chain add test: ${name}`));
 const addressOf = (name: string): Address => privateKeyToAccount(keyOf(name)).address;
 const attesters = ["attester 1", "attester 2", "attester 3"].sort((one, other) =>
@@ -110,7 +110,7 @@ async function signAsOwners(transactions: readonly { to: Address; data: Hex }[])
 	}
 }
 
-/** Lets the delay of CONFIG pass, after which the feeds have to be read anew. */
+/** Lets the delay of CONFIG pass, and then refreshes the feeds. */
 async function passDelay(): Promise<void> {
 	await base.testClient.increaseTime({ seconds: 2 * 86_400 });
 	await base.testClient.mine({ blocks: 1 });
@@ -179,11 +179,11 @@ test("the contracts are deployed and the configuration is written for nobody yet
 		"USDT",
 		"cbBTC",
 	]);
-	// Every number in the file has its row of reasons.
+	// Every number in the file has a row with its reason.
 	const page = readFileSync(at("chains/8453.md"), "utf8");
 	const written = JSON.parse(readFileSync(at("geoswap.json"), "utf8")).chains["8453"];
 	for (const field of Object.keys(written)) {
-		// These are facts of the chain or of the command line, not choices.
+		// These are facts of the chain or come from the command line.
 		if (!["nodes", "onlyAccounts", "explorerUrl"].includes(field))
 			expect(page).toMatch(new RegExp(`\\| \`${field}\` \\| .+ \\| .+ \\|`));
 	}
@@ -280,7 +280,7 @@ test("a chain that charges by another fee model than its preset says is refused,
 	expect(linesOf(reports, "endpoints").at(-1)).toMatch(
 		/: the chain charges by the fee model op-stack .* 3 recent transactions .*, not eip1559: correct the kind/,
 	);
-	// The node behind it charges no fee for data.
+	// The node charges no fee for data.
 	const plain = await add({ rpcUrls: [base.rpcUrl] });
 	expect(states(plain)).toEqual({ endpoints: "failed" });
 	expect(linesOf(plain, "endpoints").at(-1)).toMatch(/fee model eip1559 .*, not op-stack/);

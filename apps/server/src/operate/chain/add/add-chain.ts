@@ -24,7 +24,7 @@ import { missingValues } from "./missing-values.ts";
 import { runCanary } from "./run-canary.ts";
 import { writeConfiguration } from "./write-configuration.ts";
 
-/** The steps, in the order in which they are taken. */
+/** The steps, in the order in which they run. */
 const steps = {
 	endpoints: probeEndpoints,
 	preset: verifyPreset,
@@ -41,7 +41,7 @@ type AddStep = keyof typeof steps;
 export type StepReport = Outcome & { step: AddStep };
 
 /**
- * Adds the preset's chain to the service, step by step. Every step looks first at what is already so, and reports to
+ * Adds the preset's chain to the service, step by step. Every step first reads what is already done, and reports to
  * `tell`. Returns the last report.
  */
 export async function addChain(
@@ -59,7 +59,7 @@ export async function addChain(
 	return last;
 }
 
-/** Takes the step. Returns an error that a person can act on as its outcome. */
+/** Runs the step. Returns an error that an operator can act on as its outcome. */
 async function outcomeOf(step: AddStep, adding: Adding): Promise<Outcome> {
 	try {
 		return await steps[step](adding);
@@ -72,7 +72,10 @@ async function outcomeOf(step: AddStep, adding: Adding): Promise<Outcome> {
 	}
 }
 
-/** Asks the chain about every address of the preset, and the operator for values that no source says. */
+/**
+ * Checks every address of the preset on the chain, and lists the values that the operator must provide because no
+ * source has them.
+ */
 async function verifyPreset({ client, preset, seenFinalitySeconds }: Adding): Promise<Outcome> {
 	const findings = await checkPreset(client, preset);
 	const wrong = findings.filter(({ result }) => result !== "ok");
@@ -86,9 +89,7 @@ async function verifyPreset({ client, preset, seenFinalitySeconds }: Adding): Pr
 	return { state: isRefused || missing.length > 0 ? "failed" : "done", lines };
 }
 
-/**
- * Measures each endpoint. Fails if the service cannot use one, or if the chain charges otherwise than the preset says.
- */
+/** Measures each endpoint. Fails if the service cannot use one, or if the chain's fees differ from the preset. */
 async function probeEndpoints(adding: Adding): Promise<Outcome> {
 	const { preset, options } = adding;
 	const { rpcUrls } = options;
@@ -141,7 +142,7 @@ function offerChain(adding: Adding): Outcome {
 
 const attesterTimeoutMs = 4_000;
 
-/** Asks whether enough attesters see the chain. */
+/** Checks that enough attesters read the chain. */
 async function requestAttesters(adding: Adding): Promise<Outcome> {
 	const { chainId } = adding.preset;
 	const { isDryRun } = adding.options;
@@ -165,7 +166,7 @@ async function requestAttesters(adding: Adding): Promise<Outcome> {
 	return { state: "waiting", lines: [line, next] };
 }
 
-/** Asks the API whether it quotes the chain to the canary. */
+/** Checks that the API quotes the chain to the canary. */
 async function requestService(adding: Adding): Promise<Outcome> {
 	const { chainId } = adding.preset;
 	const { apiUrl, apiKey, isDryRun } = adding.options;

@@ -8,7 +8,7 @@ import { checkedConfig, readConfigFile, readDeployment, writeWhole } from "../co
 import type { EvmPreset } from "../preset-schema.ts";
 import { canaryEnds } from "./run-canary.ts";
 
-/** How a step ended. After one that waits or failed, no further step is taken; the command can be run again. */
+/** How a step ended. After a step that waits or failed, no further step runs. The command can be run again. */
 export type Outcome = {
 	state: "done" | "done already" | "would do" | "waiting" | "failed";
 	lines: string[];
@@ -19,7 +19,10 @@ export type AddOptions = {
 	rpcUrls: readonly string[];
 	webSocketUrls: readonly string[];
 	ownersPath: string;
-	/** The deployer's key. Without it nothing is deployed, and `deployer` says whose contracts to look for. */
+	/**
+	 * The deployer's key. Without it nothing is deployed, and `deployer` names the account whose contracts are
+	 * searched.
+	 */
 	deployerKey: Hex | undefined;
 	deployer: Address | undefined;
 	/** The account that the chain is offered to until the canary has returned. */
@@ -29,7 +32,7 @@ export type AddOptions = {
 	walletKey: Hex | undefined;
 	inventoryUsd: number;
 	isDryRun: boolean;
-	/** How often the chain is asked whether a transaction was mined. */
+	/** How often the chain is polled for a transaction's receipt. */
 	pollingIntervalMs: number;
 	nowMs: () => number;
 };
@@ -38,11 +41,11 @@ export type AddOptions = {
 export type Adding = {
 	preset: EvmPreset;
 	options: AddOptions;
-	/** Asks the preferred endpoint. */
+	/** A client of the preferred endpoint. */
 	client: PublicClient;
 	/** Returns the path of a file about the chain, beside the configuration. */
 	chainFile: (name: string) => string;
-	/** The age of the newest final block, once an endpoint has shown it. */
+	/** The age of the newest final block, once an endpoint has returned it. */
 	seenFinalitySeconds: number | undefined;
 };
 
@@ -66,7 +69,7 @@ export type Configured = {
 	deployment: Deployment;
 };
 
-/** Returns the chain as configured. In a dry run it may not be. */
+/** Returns the chain as configured, or undefined if it is not configured, as in a dry run. */
 export function readConfigured({
 	preset: { chainId },
 	options: { configPath },
@@ -80,7 +83,7 @@ export function readConfigured({
 	return chain && { chain, others, file, deployment };
 }
 
-/** Returns the ends of the canary's swaps: the chain, and one that its account is offered. */
+/** Returns the ends of the canary's swaps: the chain, and one that the canary's account is offered. */
 export function endsOf(
 	{ options: { accountId } }: Adding,
 	{ chain, others }: Configured,
@@ -94,7 +97,7 @@ export function endsOf(
 	);
 }
 
-/** Tells whether the chain is offered to all: that is done once the canary has returned. */
+/** Returns true if the chain is offered to all accounts, which happens once the canary has returned. */
 export function hasCanaryReturned({ preset: { chainId }, options: { configPath } }: Adding): boolean {
 	return !readConfigFile(configPath).file.chains[chainId]?.onlyAccounts;
 }

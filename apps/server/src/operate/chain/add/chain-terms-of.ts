@@ -3,15 +3,15 @@ import type { EvmPreset } from "../preset-schema.ts";
 
 type Terms = ConfigFile["chains"][string];
 
-/** A number of the configuration, and why it has this value. */
+/** A number of the configuration, and the reason for its value. */
 export type Reason = { field: string; value: string; why: string };
 
-/** A tip below which no source says that transactions are refused: what the service gives by default. */
+/** The minimum tip for a chain if no source states one. It is the service's default. */
 const usualTipWei = 1_000_000n;
 const usualMaxTipWei = 5_000_000_000n;
-/** Deposits above this value count once two hosts have them. */
+/** Deposits above this value count once two hosts return them. */
 const agreeAboveUsd = 1_000;
-/** How often a block is asked for: about twice a block, but no more often than twice a second. */
+/** How often a block is requested, which is about twice per block, but at most twice a second. */
 const minPollMs = 500;
 const maxPollMs = 4_000;
 
@@ -25,7 +25,7 @@ export function chainTermsOf(
 		maximumUsd,
 	}: {
 		rpcUrls: readonly string[];
-		/** In the order of `rpcUrls`; there may be fewer. */
+		/** In the order of `rpcUrls`. There may be fewer. */
 		webSocketUrls: readonly string[];
 		onlyAccounts: string[];
 		/** The largest swap that the service offers. */
@@ -85,7 +85,7 @@ export function chainTermsOf(
 	function tips(): Pick<Terms, "minimumTipWei" | "maximumTipWei"> {
 		const known = fees.minimumPriorityFeeWei.value;
 		const minimum = known === null ? usualTipWei : BigInt(known);
-		// A chain that takes no tips needs no look at those of others.
+		// A chain that takes no tips needs no reading of other transactions' tips.
 		const maximum = minimum === 0n ? 0n : minimum * 4n > usualMaxTipWei ? minimum * 4n : usualMaxTipWei;
 		const sources = fees.minimumPriorityFeeWei.sources.map((key) => preset.sources[key] ?? key).join("; ");
 		return {

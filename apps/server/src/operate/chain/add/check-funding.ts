@@ -23,7 +23,7 @@ export async function checkFunding(adding: Adding): Promise<Outcome> {
 		inventoryUsd: options.inventoryUsd,
 		tip: BigInt(found.chain.minimumTipWei),
 	});
-	// A canary on its way has its money elsewhere.
+	// The money of a canary in progress is not in its wallet.
 	const isToStart = !hasCanaryReturned(adding) && !existsSync(chainFile(".canary"));
 	if (options.walletKey && isToStart) {
 		const { start } = endsOf(adding, found);

@@ -13,8 +13,8 @@ const quoterAbi = parseAbi([
 const maxPaths = 2;
 
 /**
- * Finds pools on the chain, as no source says where a token has liquidity: tries each fee tier, and two through the
- * wrapped native token. Returns the best paths whose price is within `deviationBps` of the feeds.
+ * Finds pools on the chain, because no source lists where a token has liquidity. Tries each fee tier, and two through
+ * the wrapped native token. Returns the best paths whose price is within `deviationBps` of the feeds.
  */
 export async function findPaths(
 	client: Client,
@@ -47,7 +47,7 @@ export async function findPaths(
 	const second = isNative ? [] : await feesOfPools(wrappedNative, asset);
 	const throughNative = first.flatMap((one) => second.map((other) => [one, other]));
 	const quoted: { fees: number[]; output: bigint }[] = [];
-	// One at a time: endpoints limit how often they are asked.
+	// One at a time, because endpoints limit their request rate.
 	for (const fees of [...direct, ...throughNative]) {
 		const output = await quote(vaultPath(tokens, { asset, fees }));
 		if (output !== undefined) quoted.push({ fees, output });
@@ -73,7 +73,7 @@ export async function findPaths(
 		return feeTiers.filter((_, i) => pools[i] !== zeroAddress);
 	}
 
-	/** Returns undefined if there is too little in the pools. */
+	/** Returns undefined if the pools have too little liquidity. */
 	async function quote(path: Hex): Promise<bigint | undefined> {
 		try {
 			const { result } = await simulateContract(client, {

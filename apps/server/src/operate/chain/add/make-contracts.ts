@@ -64,7 +64,7 @@ export async function makeContracts(adding: Adding): Promise<Outcome> {
 	return { state: placed.state === "done" || !isRecorded ? "done" : "done already", lines };
 }
 
-/** Returns the account that deploys, or whose contracts are looked for. */
+/** Returns the account that deploys, or whose contracts are searched. */
 function accountOf({ deployerKey, deployer }: AddOptions): Account {
 	if (deployerKey) return privateKeyToAccount(deployerKey);
 	if (deployer) return { address: deployer, type: "json-rpc" };
@@ -74,7 +74,7 @@ function accountOf({ deployerKey, deployer }: AddOptions): Account {
 	);
 }
 
-/** Writes the steps as a batch for each Safe that has to sign. */
+/** Writes the steps as a batch for each Safe that must sign. */
 async function forOwners(
 	{ client, preset: { chainId, name }, options: { isDryRun, nowMs }, chainFile }: Adding,
 	{
@@ -154,10 +154,13 @@ function deployConfigOf(
 	);
 }
 
-/** The kind of a cap on fills, as the vault numbers the kinds. */
+/** The kind of a cap on fills, as numbered by the vault. */
 const fillCap = 0;
 
-/** A cap is left alone if it is this near to what the price of now gives: the owners should not sign for each move. */
+/**
+ * A cap is kept if it is this near to the value at the current price, so that the owners need not sign for each price
+ * move.
+ */
 const tolerancePercent = 25n;
 
 /** Returns the vault's caps that stay as they are, by symbol. */

@@ -1,11 +1,11 @@
 import type { EvmPreset } from "../preset-schema.ts";
 
-/** Tokens that are left out of a deployment, and why. */
+/** Tokens that a deployment omits, and why. */
 export type LeftOut = { symbol: string; because: string };
 
 /**
- * Returns the settings that an operator must give before the chain can be added: nothing that decides about money is
- * guessed. `seenFinalitySeconds` is what the probe saw, to help with the choice.
+ * Returns the settings that an operator must provide before the chain can be added, because nothing that decides
+ * about money is guessed. `seenFinalitySeconds` is what the probe measured, to help with the choice.
  */
 export function missingValues(
 	preset: EvmPreset,
@@ -31,7 +31,7 @@ export function missingValues(
 	];
 }
 
-/** Returns the tokens that cannot be offered: without a feed's heartbeat nobody knows when its price is too old. */
+/** Returns the tokens that cannot be offered. Without a feed's heartbeat it is unknown when its price is too old. */
 export function tokensLeftOut({ tokens, feeds }: EvmPreset): LeftOut[] {
 	return tokens.flatMap(({ symbol, feed: pair, noFeedBecause }) => {
 		const feed = feeds.find((one) => one.pair === pair);

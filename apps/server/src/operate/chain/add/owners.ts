@@ -2,8 +2,8 @@ import { attesterSetSchema } from "@geoswap/protocol";
 import * as z from "zod";
 
 /**
- * The people and machines that own a chain's contracts, the same on every chain. The deployment checks the addresses:
- * they must have their checksums, and no key may have two powers that must be apart.
+ * The people and machines that own a chain's contracts, the same on every chain. The deployment checks that the
+ * addresses have their checksums, and that no key has two powers that must be separate.
  */
 export const ownersSchema = z.strictObject({
 	/** Takes over from the deployer; a multisig. */

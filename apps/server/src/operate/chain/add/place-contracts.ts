@@ -16,8 +16,8 @@ type Placed =
 	| { state: "would do"; steps: StepReport["step"][] };
 
 /**
- * Deploys the contracts, or finds them. Every step reads the chain first, so a run after an interrupted one goes on.
- * With `canSend` false nothing is sent: what is missing is returned.
+ * Deploys the contracts, or finds them. Every step reads the chain first, so a run continues after an interrupted
+ * one. With `canSend` false nothing is sent, and the missing steps are returned.
  */
 export async function placeContracts(
 	client: Client,

@@ -6,19 +6,19 @@ import type { EvmPreset } from "../preset-schema.ts";
 import { findPaths } from "./find-paths.ts";
 import { type LeftOut, tokensLeftOut } from "./missing-values.ts";
 
-/** USD that a path is tried with: large enough that an empty pool shows. */
+/** The size in USD at which a path is tried, large enough to detect an empty pool. */
 const triedUsd = 1_000n;
 
 export type AssetPlan = {
 	assets: AssetDeployment[];
 	leftOut: LeftOut[];
-	/** The vault's cap of each asset for an hour, by symbol, in its smallest unit. */
+	/** The vault's hourly cap of each asset, by symbol, in its smallest unit. */
 	outflowCaps: Record<string, string>;
 	/** Prices in USD with 18 decimals, by symbol. */
 	usdE18: Record<string, bigint>;
 };
 
-/** Decides which assets the chain offers, and finds their pools. Reads the chain, changes nothing. */
+/** Decides which assets the chain offers, and finds their pools. Only reads the chain. */
 export async function planAssets(
 	client: Client,
 	preset: EvmPreset,
@@ -27,7 +27,10 @@ export async function planAssets(
 		earlier = [],
 	}: {
 		deviationBps: number;
-		/** Assets that are deployed already. Their paths stay as they are: callers have them, and the best pool changes often. */
+		/**
+		 * Assets that are already deployed. Their paths are kept, because callers have them, and the best pool changes
+		 * often.
+		 */
 		earlier?: readonly AssetDeployment[] | undefined;
 	},
 ): Promise<AssetPlan> {

@@ -6,7 +6,7 @@ import { feeModelOf } from "../../../chain/evm/fee/fee-model-of.ts";
 import { readFeeRates } from "../../../chain/evm/fee/read-fee-rates.ts";
 import { evmTransactions } from "../../../desk/network-cost.ts";
 
-/** An amount that someone has to send before the chain can be used. */
+/** An amount that an operator must send before the chain can be used. */
 export type Funding = {
 	what: string;
 	address: Address;
@@ -43,7 +43,7 @@ export async function readFunding(
 	return funding;
 }
 
-/** Returns what someone needs of a stable token, and has. */
+/** Returns what a holder needs of a stable token, and what it has. */
 export async function readStableFunding(
 	client: Client,
 	{

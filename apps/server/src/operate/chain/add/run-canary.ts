@@ -12,16 +12,16 @@ import { type Address, type Hex, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { ConfigError } from "../../../config/config-error.ts";
 
-/** One end of the canary's way. */
+/** One end of the canary's route. */
 export type CanaryEnd = { chainId: number; token: Address; symbol: string; decimals: number };
 export type CanaryLeg = { from: CanaryEnd; to: CanaryEnd; swap: EndedSwap; wasDone: boolean };
 
-/** Multiples of the service's minimum that are tried until the way back is above the minimum too. */
+/** Multiples of the service's minimum to try until the way back is above the minimum too. */
 const multiplesPercent = [125n, 200n, 400n, 800n] as const;
 
 /**
- * Returns where the canary begins and turns: it comes from another chain if there is one, else it changes the chain's
- * own settlement token into the native one.
+ * Returns where the canary starts and turns. It comes from another chain if there is one, otherwise it swaps the
+ * chain's own settlement token for the native token.
  */
 export function canaryEnds(
 	chain: ChainDeployment,
@@ -39,7 +39,7 @@ function endAt({ chainId, name, assets }: ChainDeployment, token: Address): Cana
 }
 
 /**
- * Swaps about a dollar to the chain and back, as any caller does. What was signed is kept in `folder`, so that another
+ * Swaps about a dollar to the chain and back, like any caller. What was signed is kept in `folder`, so that another
  * run continues and swaps nothing twice.
  */
 export async function runCanary({
@@ -85,7 +85,7 @@ export async function runCanary({
 			amount,
 			signer,
 			pins,
-			// Fees are a large part of so small an amount, and the amount is all that can be lost.
+			// Fees are a large part of so small an amount, and no more than the amount can be lost.
 			minOutput: 1n,
 			onProgress: ({ step }) => {
 				if (step !== "status") onProgress(`${id}: ${step}`);
@@ -101,7 +101,7 @@ export async function runCanary({
 		return { from, to, swap: ended, wasDone };
 	}
 
-	/** Returns the smallest amount with which both ways are quoted. */
+	/** Returns the smallest tried amount that is quoted both ways. */
 	async function findAmount(): Promise<bigint> {
 		const minimum = await minAmount();
 		let last: unknown;
@@ -119,7 +119,7 @@ export async function runCanary({
 		throw last;
 	}
 
-	/** Returns the service's minimum in the token, which the service itself tells. */
+	/** Returns the service's minimum in the token, which the service returns in an error. */
 	async function minAmount(): Promise<bigint> {
 		try {
 			await ask(start, end, 1n);

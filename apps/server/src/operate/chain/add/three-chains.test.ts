@@ -19,17 +19,17 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { type DressedChain, startDressedChain } from "../../../../test/chain/dressed-chain.ts";
 import { readRecording, withoutVolatileParts, writeRecording } from "../../../../test/chain/recording.ts";
 
-// Three chains, a database, an engine and six processes: only in the long run.
+// Three chains, a database, an engine and six processes, so this test is only in the long run.
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 vi.setConfig({ testTimeout: 2_400_000, hookTimeout: 300_000 });
 
 const slugs = ["base", "arbitrum", "bnb"] as const;
-/** Values that no source says. */
+/** Values that no source has. */
 const settings: Record<string, string[]> = {
 	bnb: ["--set", "feeds.USDC/USD.heartbeatSeconds=86400"],
 };
 
-/** A key that is the same in each run and that nobody uses elsewhere. */
+/** Returns a key that is the same in each run and used nowhere else. */
 const keyOf = (name: string): Hex => keccak256(toHex(`chain add test: ${name}`));
 const addressOf = (name: string): Address => privateKeyToAccount(keyOf(name)).address;
 const attesters = ["attester 1", "attester 2", "attester 3"].sort((one, other) =>
@@ -84,7 +84,7 @@ afterAll(async () => {
 	rmSync(folder, { recursive: true, force: true });
 });
 
-/** The feeds' heartbeats are those of the real chains, down to 27 seconds. */
+/** Keeps refreshing the feeds, whose heartbeats are those of the real chains, down to 27 seconds. */
 async function keepFeedsFresh(): Promise<void> {
 	const data = encodeFunctionData({ abi: devFeedAbi, functionName: "refresh" });
 	const keeper = addressOf("feed keeper");
@@ -122,7 +122,7 @@ function chainOf(slug: string): DressedChain {
 	if (!found) throw new Error(`there is no ${slug}`);
 	return found;
 }
-/** Commands and their output as on a terminal, with the names that an operator would have. */
+/** Commands and their output as on a terminal, with an operator's names. */
 const shown: string[] = [];
 function record(args: string[], { code, output }: Run): void {
 	let text = [`$ geoswapd ${args.join(" ")}`, output.trimEnd(), `(exit code ${code})`].join("\n");
@@ -157,7 +157,7 @@ async function mintSettlement(slug: string, to: Address, usd: string): Promise<v
 test.runIf(isFull)(
 	"chains dressed as Base, Arbitrum and BNB are added, swap a dollar there and back, and are then offered",
 	async () => {
-		// Before the service runs: contracts and configuration. The attesters do not see the chains yet.
+		// Contracts and configuration, before the service runs. The attesters do not read the chains yet.
 		const config = join(first, "geoswap.json");
 		for (const slug of slugs) {
 			const { code, output } = await recorded(addCommand(slug, config));
@@ -192,7 +192,7 @@ test.runIf(isFull)(
 			configure: ({ feeDiscount: _, ...own }) => ({
 				...own,
 				chains: written.chains,
-				// The models of the uptime feeds say that the sequencers are up since a moment ago.
+				// The simulated uptime feeds report that the sequencers came up a moment ago.
 				price: { sequencerGraceSeconds: 1 },
 			}),
 		});

@@ -4,7 +4,7 @@ import type { EvmPreset } from "../preset-schema.ts";
 import { type Adding, type Outcome, writeConfig } from "./adding.ts";
 import { chainTermsOf, type Reason } from "./chain-terms-of.ts";
 
-/** Adds the chain to the configuration for the canary's account only, and writes why each number is so. */
+/** Adds the chain to the configuration for the canary's account only, and writes the reason for each number. */
 export function writeConfiguration(adding: Adding): Outcome {
 	const { preset, options, chainFile } = adding;
 	const { configPath, rpcUrls, isDryRun } = options;
@@ -47,7 +47,9 @@ export function writeConfiguration(adding: Adding): Outcome {
 	};
 }
 
-/** Returns a page that says why each number of the chain is what it is: the configuration is JSON, without comments. */
+/**
+ * Returns a page with the reason for each number of the chain, because the configuration is JSON, without comments.
+ */
 function describeReasons(preset: EvmPreset, reasons: readonly Reason[]): string {
 	const rows = reasons.map(({ field, value, why }) => `| \`${field}\` | \`${value}\` | ${why} |`);
 	return [
