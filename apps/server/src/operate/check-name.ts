@@ -2,7 +2,7 @@ import { ConfigError } from "../config/config-error.ts";
 
 const maxLength = 64;
 
-/** Checks that people can read and type a name: of an account, or of the person who changes one. */
+/** Checks that a name, of an account or of an operator, is readable and can be typed. */
 export function checkName(option: string, name: string): string {
 	const isPrintable = /^[^\p{C}\p{Z}](?:[^\p{C}\p{Z}]| (?! ))*(?<! )$/u.test(name);
 	if (!isPrintable || name.length > maxLength || name !== name.normalize("NFC")) {

@@ -10,7 +10,7 @@ function userName(): string {
 	try {
 		return userInfo().username;
 	} catch {
-		// In a container the user often has a number only.
+		// In a container the user often has only a number.
 		return `uid ${process.getuid?.() ?? "unknown"}`;
 	}
 }

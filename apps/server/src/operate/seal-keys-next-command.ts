@@ -5,13 +5,13 @@ import { readConfig } from "../config/read-config.ts";
 import { parseSealKeys } from "../config/seal-keys.ts";
 import { readOptionalSecret } from "../config/secrets.ts";
 
-/** Time for every API process to be restarted with the new value. */
+/** Time to restart every API process with the new value. */
 const defaultLeadMs = 3_600_000;
 const dayMs = 86_400_000;
 
 /**
- * Prints the next value of GEOSWAP_SEAL_KEYS: with a new key that begins to seal later, and without keys that no longer
- * open anything. If the variable is not set, it is the first key of a service.
+ * Prints the next value of GEOSWAP_SEAL_KEYS, with a new key that begins to seal later, and without keys that no
+ * longer open anything. If the variable is not set, the value is a service's first key.
  */
 export function sealKeysNextCommand({ config, from }: { config: string; from?: string }): void {
 	const { retiredSealKeyDays } = readConfig(config).api;

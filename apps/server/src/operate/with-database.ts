@@ -12,7 +12,7 @@ export async function withDatabase<T>(run: (pool: DatabasePool) => Promise<T>): 
 	}
 }
 
-/** Makes all changes or none, and records in the history who makes them. */
+/** Makes all changes or none, and records in the history who made them. */
 export function changeAs<T>(actor: string, run: (db: Database) => Promise<T>): Promise<T> {
 	return withDatabase((pool) =>
 		inTransaction(pool, async (db) => {

@@ -34,7 +34,7 @@ const lift = (options: { json?: boolean } = {}) =>
 	);
 const openBreaches = async () => (await readPauses(database.pool)).map(({ breaches }) => breaches);
 
-/** Sets the breaches of the next audit, and what happens while it runs. */
+/** Sets the breaches that the next audit finds, and what happens while it runs. */
 function audited(breaches: Pick<Breach, "invariant" | "message">[], meanwhile = async () => {}): void {
 	audit.mockImplementationOnce(async () => {
 		await meanwhile();

@@ -9,10 +9,10 @@ import { parseChainId } from "./parse-chain-id.ts";
 import { describePause } from "./pauses-list-command.ts";
 
 /**
- * Returns the exit code: 0 if the pause was lifted, 1 if the chain is not paused, 3 if the remaining breaches could not
- * be determined: then nothing is lifted, unless `unchecked` is given; 4 if an audit found more meanwhile, which is
- * reported and keeps the chain paused. Breaches that are reported as remaining are accepted with the lifting, and pause
- * nothing again.
+ * Returns the exit code: 0 if the pause was lifted, 1 if the chain is not paused, 3 if the remaining breaches could
+ * not be determined, in which case nothing is lifted unless `unchecked` is given, 4 if an audit found more meanwhile,
+ * which is reported and keeps the chain paused. Breaches that are reported as remaining are accepted with the
+ * lifting, and do not pause the chain again.
  */
 export async function liftPauseCommand(
 	{

@@ -3,7 +3,10 @@ import { checkName } from "../check-name.ts";
 import { withDatabase } from "../with-database.ts";
 import { parseChainId } from "./parse-chain-id.ts";
 
-/** Succeeds also if the chain was paused before: an operator who repeats it in haste wants nothing sold. */
+/**
+ * Pauses a chain. Succeeds also if it is paused already, because an operator who repeats the command in haste has
+ * what he wants.
+ */
 export async function setPauseCommand({
 	chainId: text,
 	by,

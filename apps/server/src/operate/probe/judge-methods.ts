@@ -5,8 +5,8 @@ import type { EndpointFacts } from "./probe-endpoint.ts";
 type Abilities = Pick<EndpointFacts, "methods" | "simulation">;
 
 /**
- * Says what the service can and cannot do with a node, from the methods that it has. A call that the node lacks goes to
- * another of the chain's nodes that read, if one has it.
+ * Returns what the service can and cannot do with a node, according to its methods. A call that the node lacks goes
+ * to another of the chain's nodes with the role `read`, if one supports it.
  */
 export function judgeMethods({ methods, simulation }: Abilities, others: readonly Abilities[] = []): Found[] {
 	const found: Found[] = [];
@@ -45,7 +45,7 @@ export function judgeMethods({ methods, simulation }: Abilities, others: readonl
 
 const askedElsewhere = "another node of the chain has it and is asked instead";
 
-/** Compares the fee model that was measured with the one that is configured. */
+/** Compares the measured fee model with the configured one. */
 export function judgeFeeModel(
 	{ value, how }: Pick<EndpointFacts["feeModel"], "value" | "how">,
 	{ kind }: { kind: ChainKind },
@@ -57,7 +57,7 @@ export function judgeFeeModel(
 	);
 }
 
-/** Compares the finality that was seen with the one that is configured. */
+/** Compares the measured finality with the configured one. */
 export function judgeFinality(
 	{ value, how }: EndpointFacts["finality"],
 	{ finalitySeconds }: { finalitySeconds: Seconds },

@@ -2,7 +2,7 @@ import type { Seconds } from "@geoswap/protocol";
 import type { PublicClient } from "viem";
 import type { Fact } from "./fact.ts";
 
-/** Blocks over which the block time is averaged: timestamps are whole seconds. */
+/** Blocks over which the block time is averaged, because timestamps are whole seconds. */
 const maxBlocks = 1_000n;
 
 /** Measures the average time between blocks. */
@@ -15,7 +15,10 @@ export async function measureBlockSeconds(client: PublicClient): Promise<Fact<Se
 	return { value, how: `average over the newest ${blocks} blocks` };
 }
 
-/** Measures how far the newest final block is behind the newest one. It moves in steps: the bound may be higher. */
+/**
+ * Measures how far the newest final block is behind the newest one. The distance moves in steps, so the bound may be
+ * higher.
+ */
 export async function measureFinality(
 	client: PublicClient,
 ): Promise<Fact<{ blocks: number; seconds: Seconds }>> {

@@ -2,7 +2,7 @@ import { type ChainKind, chainKindSchema, type Wei } from "@geoswap/protocol";
 import { type Address, type Hash, hexToBigInt, type PublicClient, type RpcTransactionReceipt } from "viem";
 import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
 
-/** A transaction of somebody, with what it cost by its sender's balance and by each model. */
+/** A third party's transaction, with what it cost by its sender's balance and by each model. */
 type MeasuredReceipt = {
 	hash: Hash;
 	paidWei: Wei;
@@ -11,17 +11,17 @@ type MeasuredReceipt = {
 };
 
 export type FeeModelMeasurement = {
-	/** The model that all receipts fit; undefined if there is none or there are too few receipts. */
+	/** The model that all receipts fit. Undefined if there is none or there are too few receipts. */
 	value: ChainKind | undefined;
 	how: string;
 	receipts: MeasuredReceipt[];
 };
 
-/** Receipts that are wanted. */
+/** The number of receipts to collect. */
 const wanted = 3;
-/** Blocks that are searched, from the newest down: nodes without an archive have the balances of about 128. */
+/** Blocks to search, from the newest down. Nodes without an archive have the balances of about 128. */
 const maxBlocks = 30n;
-/** Transactions that are looked at before we give up. */
+/** The maximum number of transactions to examine. */
 const maxCandidates = 20;
 
 /** Fields that only receipts of this kind of chain have. The formulas of two kinds may agree on a receipt. */
@@ -32,8 +32,8 @@ const marks: Record<ChainKind, string | undefined> = {
 };
 
 /**
- * Finds the fee model by which a chain charges, from three recent transactions of anyone. The balance of a sender with
- * one transaction in a block tells what it paid: it falls by the value and the cost.
+ * Finds the fee model by which a chain charges, from three recent transactions of anyone. If a sender has one
+ * transaction in a block, its balance falls by the value and the cost, so the balance shows what it paid.
  */
 export async function measureFeeModel(client: PublicClient): Promise<FeeModelMeasurement> {
 	const newest = await client.getBlockNumber({ cacheTime: 0 });
@@ -45,7 +45,7 @@ export async function measureFeeModel(client: PublicClient): Promise<FeeModelMea
 			if (receipts.length >= wanted || candidates >= maxCandidates) break;
 			candidates++;
 			const measured = await measureReceipt(client, hash, number);
-			// Otherwise the sender also received something, and its balance tells nothing.
+			// Otherwise the sender also received something, and its balance does not show the cost.
 			if (measured.fits.length > 0) receipts.push(measured);
 		}
 	}
@@ -62,10 +62,10 @@ export async function measureFeeModel(client: PublicClient): Promise<FeeModelMea
 	};
 }
 
-/** Types of transactions whose sender pays for gas alone: not blobs, deposits or a chain's own. */
+/** Types of transactions whose sender pays for gas alone, so not blobs, deposits or a chain's own types. */
 const plainTypes = ["legacy", "eip2930", "eip1559", "eip7702"];
 
-/** Returns transactions whose senders neither sent another in the block nor are paid by it. Transfers come first. */
+/** Returns transactions whose senders sent no other in the block and are not paid by it. Transfers come first. */
 async function findCandidates(client: PublicClient, blockNumber: bigint): Promise<Hash[]> {
 	const {
 		transactions,
@@ -87,7 +87,7 @@ async function findCandidates(client: PublicClient, blockNumber: bigint): Promis
 		({ type, from, gasPrice, maxFeePerGas }) =>
 			plainTypes.includes(type) && isAlone(from) && (maxFeePerGas ?? gasPrice ?? 0n) > 0n,
 	);
-	// The more data, the more calls that could pay the sender.
+	// More data means more calls that could pay the sender.
 	plain.sort((a, b) => a.input.length - b.input.length);
 	return plain.slice(0, wanted).map(({ hash }) => hash);
 }
@@ -114,7 +114,7 @@ async function measureReceipt(
 	return { hash, paidWei, fits };
 }
 
-/** Returns whether a receipt has the fields that a chain of this kind gives, and none that another kind gives. */
+/** Returns whether a receipt has the fields that this kind of chain adds, and none that another kind adds. */
 function isMarked(receipt: RpcTransactionReceipt, kind: ChainKind): boolean {
 	return Object.values(marks).every(
 		(mark) => mark === undefined || mark in receipt === (mark === marks[kind]),

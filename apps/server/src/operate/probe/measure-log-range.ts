@@ -2,12 +2,12 @@ import { type Address, numberToHex, type PublicClient } from "viem";
 import { sayWhy } from "../check/finding.ts";
 import type { Fact } from "./fact.ts";
 
-/** The largest range that is tried: no reader of ours asks for more at once. */
+/** The largest range to try, since no reader of the service requests a larger one. */
 const maxBlocks = 10_000n;
-/** An address without logs: limits on the number of results do not matter. */
+/** An address without logs, so that limits on the number of results do not matter. */
 const nobody: Address = "0x000000000000000000000000000000000000dEaD";
 
-/** Finds the largest range of `eth_getLogs` that the node takes, by halving. */
+/** Finds the largest range of `eth_getLogs` that the node accepts, by halving. */
 export async function measureLogRange(client: PublicClient): Promise<Fact<number>> {
 	const head = await client.getBlockNumber({ cacheTime: 0 });
 	let blocks = head + 1n < maxBlocks ? head + 1n : maxBlocks;

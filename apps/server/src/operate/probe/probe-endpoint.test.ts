@@ -37,7 +37,7 @@ const clientOf = (liar?: Liar) => {
 
 test("an endpoint's facts are measured, and each says how", async () => {
 	const { chainId, rpcUrl } = chains.origin;
-	// The socket is asked for a block, and the chain makes one only if someone does.
+	// The probe waits for a block by websocket, and the chain mines one only on request.
 	const mining = setInterval(() => void chains.origin.testClient.mine({ blocks: 1 }).catch(() => {}), 200);
 	const facts = await probeEndpoint({
 		url: rpcUrl,
@@ -85,7 +85,7 @@ test("a node that lacks methods is told what the service could not do with it", 
 	const none = { ...found, simulation: { value: undefined, how: "" } };
 	expect(resultsOf(none).at(-1)).toBe("fail");
 
-	// It is no problem of the chain if another of its nodes has what this one lacks.
+	// It is not a problem of the chain if another of its nodes has what this one lacks.
 	node.takesBatches = true;
 	const whole = await probeMethods({ url: node.url, chainId, client: clientOf() });
 	expect(resultsOf(none, [none])).toEqual(resultsOf(none));
@@ -114,7 +114,7 @@ test("the largest range of logs that a node takes is found by halving", async ()
 test("the fee model is the one that gives what three senders paid, and another one is refused", async () => {
 	await sendSome();
 	const l1Fee = 55n;
-	/** Receipts have these fields, and each transaction takes this much more from its sender. */
+	/** Gives receipts these fields, and takes this much more from each transaction's sender. */
 	const charging =
 		(fields: Record<string, string>, extra: bigint): Liar =>
 		({ method, params }, result) => {
@@ -137,7 +137,7 @@ test("the fee model is the one that gives what three senders paid, and another o
 	expect(judgeFeeModel(measured["op-stack"], { kind: "eip1559" }).result).toBe("fail");
 	expect(judgeFeeModel(measured.arbitrum, { kind: "eip1559" }).result).toBe("fail");
 
-	// A chain that charges something that no model knows fits none.
+	// A chain with a charge that no model has fits none.
 	const unknown = await measureFeeModel(clientOf(charging({ l1Fee: numberToHex(l1Fee) }, l1Fee + 1n)));
 	expect(unknown.value).toBeUndefined();
 	expect(judgeFeeModel(unknown, { kind: "op-stack" }).result).toBe("warn");
@@ -150,12 +150,12 @@ test("finality that is slower than configured is a warning", () => {
 	expect(judgeFinality({ value: undefined, how: "" }, { finalitySeconds: 19 }).result).toBe("warn");
 });
 
-/** Sends three transactions of accounts that do nothing else, each in its own block. */
+/** Sends three transactions of accounts that send nothing else, each in its own block. */
 async function sendSome(): Promise<void> {
 	const { testClient, chain, rpcUrl, publicClient } = chains.origin;
 	const accounts = [1, 2, 3].map(() => privateKeyToAccount(generatePrivateKey()));
 	for (const { address } of accounts) await testClient.setBalance({ address, value: parseEther("1") });
-	// The balances are part of the chain's history only with the next block.
+	// The balances become part of the chain's history only with the next block.
 	await testClient.mine({ blocks: 1 });
 	for (const account of accounts) {
 		const wallet = createWalletClient({ account, chain, transport: http(rpcUrl) });

@@ -9,7 +9,7 @@ import { type MethodFacts, probeMethods, type SimulationFact } from "./probe-met
 
 type Maybe<T> = Fact<T | undefined>;
 
-/** Facts about an endpoint of a chain, each with how it was measured. Undefined is unknown. */
+/** Facts about an endpoint of a chain, each with how it was measured. Undefined means unknown. */
 export type EndpointFacts = {
 	chainId: Fact<number>;
 	clientVersion: Maybe<string>;
@@ -24,7 +24,7 @@ export type EndpointFacts = {
 	feeModel: Maybe<FeeModelMeasurement["value"]> & Partial<Pick<FeeModelMeasurement, "receipts">>;
 };
 
-/** Measures an endpoint. Throws if it is another chain's, or does not answer. Changes nothing on the chain. */
+/** Measures an endpoint. Throws if it is of another chain, or does not answer. Changes nothing on the chain. */
 export async function probeEndpoint({
 	url,
 	chainId,
@@ -46,7 +46,8 @@ export async function probeEndpoint({
 	if (actual !== chainId) {
 		throw new Error(`the endpoint is chain ${actual}, not ${chainId}: give an endpoint of this chain`);
 	}
-	// One after the other: public endpoints limit how much is asked at once, and latency is of an idle connection.
+	// One after the other, because public endpoints limit concurrent requests, and latency is that of an idle
+	// connection.
 	const latencyMs = await measure(() => measureLatency(client, nowMs));
 	const blockSeconds = await measure(() => measureBlockSeconds(client));
 	return {

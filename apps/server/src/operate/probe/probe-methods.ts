@@ -13,12 +13,12 @@ type NodeMethod = SimulationMethod | "eth_feeHistory" | "finalized" | "batch";
 
 export type MethodFacts = Record<NodeMethod, Fact<boolean>>;
 
-/** The best method to simulate by, if the node has one. */
+/** The best method to simulate with, if the node has one. */
 export type SimulationFact = Fact<{ method: SimulationMethod; takesAuthorizations: boolean } | undefined>;
 
 type Asked = Pick<EvmChain, "chainId"> & { client: PublicClient; url: string };
 
-/** Asks a node by each method that we use and that not every node has. */
+/** Tries each method that the service uses and that not every node has. */
 export async function probeMethods({ url, ...node }: Asked): Promise<{
 	methods: MethodFacts;
 	simulation: SimulationFact;
@@ -59,7 +59,7 @@ async function answers(ask: () => Promise<unknown>): Promise<Fact<boolean>> {
 	}
 }
 
-/** viem sends calls of the same moment as one request. */
+/** viem sends calls made in the same moment as one request. */
 async function askInOneRequest(url: string): Promise<void> {
 	const client = createPublicClient({ transport: http(url, { batch: { batchSize: 2 }, retryCount: 0 }) });
 	await Promise.all([client.getChainId(), client.getBlockNumber({ cacheTime: 0 })]);

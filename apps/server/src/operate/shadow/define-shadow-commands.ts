@@ -18,7 +18,10 @@ export type ShadowOptions = {
 	json?: boolean;
 };
 
-/** Defines `geoswapd shadow`. Running it is passed in: that is a process, which operators' commands do not import. */
+/**
+ * Defines `geoswapd shadow`. The function that runs it is passed in, because it is a process, which operators'
+ * commands do not import.
+ */
 export function defineShadowCommands(
 	program: Command,
 	{ run }: { run: (options: ShadowOptions) => Promise<void> },

@@ -3,7 +3,7 @@ import type { Losses, ShadowReport } from "./shadow-report.ts";
 
 const pairsListed = 20;
 
-/** Returns the report as Markdown, which is also readable as it is. */
+/** Returns the report as Markdown, which is also readable unrendered. */
 export function formatReport(report: ShadowReport): string {
 	const { losses, simulations } = report;
 	const hours = (report.toMs - report.fromMs) / 3_600_000;
@@ -105,7 +105,7 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 	return [line(head), line(head.map((_, i) => (i === 0 ? "---" : "---:"))), ...rows.map(line)];
 }
 
-/** Formats dollars and cents, rounded towards less. */
+/** Formats dollars and cents, rounded down. */
 function usd(valueE18: bigint): string {
 	const cent = 10n ** 16n;
 	const cents = valueE18 >= 0n ? valueE18 / cent : (valueE18 - cent + 1n) / cent;

@@ -19,8 +19,8 @@ const medianUsd = 300;
 const sizeSpread = 1.5;
 
 /**
- * Returns requests without end: at random times, on average `perHour`, between any two assets that are offered. Sizes
- * follow a log-normal distribution within the configured limits.
+ * Returns an endless sequence of requests at random times, on average `perHour`, between any two offered assets.
+ * Sizes follow a log-normal distribution within the configured limits.
  */
 export function* generateRequests({
 	config,
@@ -67,7 +67,7 @@ function requestOf(
 	}: { origin: Side; destination: Side; usd: number; wallet: string; recipient: string },
 ): QuoteRequest {
 	const { chainId, asset } = assetId(origin);
-	// Without a price any amount will do: the request is refused for that reason.
+	// Without a price any amount will do, because the request is refused for that reason.
 	const isPriced = priceCache.feedUpdatedAtUnixSeconds({ chainId, asset }) !== undefined;
 	const reference = isPriced ? priceCache.reference({ chainId, asset }) : undefined;
 	const amount =
@@ -96,7 +96,7 @@ function pick(sides: readonly Side[], random: HashedRandom): Side {
 	throw new RangeError("a swap needs two assets: offer at least two");
 }
 
-/** Returns an address that somebody could hold. On Solana about half of all numbers are one. */
+/** Returns an address that a wallet could have. On Solana about half of all numbers are one. */
 function holderOn({ kind }: DeskChain, random: HashedRandom): string {
 	if (kind === "evm") return getAddress(toHex(random.bytes(20)) as Address);
 	for (;;) {

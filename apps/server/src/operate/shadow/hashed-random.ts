@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** Pseudorandom numbers from a seed: the same seed gives the same numbers on every machine. */
+/** Pseudorandom numbers from a seed. The same seed gives the same numbers on every machine. */
 export type HashedRandom = {
 	/** Returns a number of at least 0 and below 1. */
 	next: () => number;

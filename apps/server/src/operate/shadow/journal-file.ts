@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { ConfigError } from "../../config/config-error.ts";
 import { formatJournalLine, type JournalLine, parseJournalLine } from "./journal.ts";
 
-/** Creates a journal's file. Throws if there is one, since a day is never written over. */
+/** Creates a journal's file. Throws if it exists, since a day is never overwritten. */
 export function createJournalFile(path: string): { write: (line: JournalLine) => void; close: () => void } {
 	let file: number;
 	try {
@@ -20,7 +20,7 @@ export function createJournalFile(path: string): { write: (line: JournalLine) =>
 	};
 }
 
-/** Reads a journal. A last line that was cut off by a crash is left out. Throws with the number of a wrong line. */
+/** Reads a journal. Omits a last line that a crash cut off. Throws with the number of an invalid line. */
 export async function readJournal(path: string): Promise<JournalLine[]> {
 	const lines: JournalLine[] = [];
 	const input = createReadStream(path, "utf8");

@@ -13,7 +13,7 @@ export type Holding = { chainId: number; token: Hex; amount: Amount };
 export type ShadowTerms = {
 	/** How long after its quote each swap is submitted. */
 	acceptMs: Milliseconds;
-	/** How often sold inputs and moved inventory bring the vaults back to where they started. */
+	/** How often sold inputs and moved inventory bring the vaults back to their start. */
 	replenishEveryMs: Milliseconds;
 	/** Cost of moving inventory between chains, and of buying inventory that no pool sells. */
 	replenishBps: number;
@@ -32,7 +32,7 @@ type SwapLine =
 	  }
 	| { kind: "refused"; swap: number; at: "quote" | "submit"; reason: string }
 	| { kind: "submitted"; swap: number; delivery: Delivery }
-	/** Whether the chain would have done the fill that follows. If not, a refund follows instead. */
+	/** Whether the fill that follows would have succeeded on the chain. If not, a refund follows instead. */
 	| ({ kind: "simulated"; swap: number } & FillSimulation)
 	| { kind: "filled"; swap: number; delivery: Delivery }
 	| { kind: "released"; swap: number }
@@ -58,7 +58,7 @@ export type JournalLine = { atMs: Milliseconds } & (
 
 const bigintText = /^-?\d+n$/;
 
-/** Returns a line of JSON. Amounts are texts that end in n. */
+/** Returns a line of JSON. Amounts are texts that end in n, and maps are objects with a list of entries. */
 export function formatJournalLine(line: JournalLine): string {
 	return JSON.stringify(line, (_, value: unknown) => {
 		if (typeof value === "bigint") return `${value}n`;

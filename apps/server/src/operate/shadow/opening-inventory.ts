@@ -43,7 +43,10 @@ export function equalInventory(
 	});
 }
 
-/** Returns what a vault delivers itself: on an EVM chain the settlement token, which also buys all others. */
+/**
+ * Returns the assets that a vault itself delivers. On an EVM chain that is the settlement token, which also buys all
+ * others.
+ */
 function deliveredFromInventory(chain: DeskChain): Side[] {
 	const sides = chain.assets.map((asset): Side => ({ chain, asset }));
 	return chain.kind === "solana" ? sides : sides.filter(isSettlement);

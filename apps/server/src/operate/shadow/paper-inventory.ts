@@ -18,7 +18,10 @@ export type PaperInventory = {
 	reserve: (of: Of, amount: Amount) => void;
 };
 
-/** Returns the inventory of these books, and the function to book with: it keeps track of the least and the most. */
+/**
+ * Returns the inventory of these books, and the function to book with, which also updates the lowest and highest
+ * amounts.
+ */
 export function createPaperInventory({
 	books,
 	opening,

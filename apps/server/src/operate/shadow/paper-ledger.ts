@@ -2,8 +2,9 @@ import type { Amount, UsdE18 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 
 /**
- * Accounts of the paper ledger: the vaults' inventory, inputs in escrow that are ours, the relayers' money for fees,
- * and the other parties: the callers, the chains that are paid fees, and the market in which we buy and sell.
+ * Accounts of the paper ledger: the vaults' inventory, the service's inputs in escrow, the relayers' money for fees,
+ * and the other parties, which are the callers, the chains that are paid fees, and the market in which the service
+ * buys and sells.
  */
 export type PaperAccount = "inventory" | "escrow" | "relayers" | "callers" | "chains" | "market";
 
@@ -16,7 +17,7 @@ export type Entry = {
 	swap?: number;
 	/** The pair that the gain belongs to. */
 	pair?: string;
-	/** Gain in USD at the prices of the booking: the value received, rounded down, less the value given, rounded up. */
+	/** Gain in USD at the booking's prices: the value received, rounded down, less the value given, rounded up. */
 	gainE18: UsdE18;
 	legs: Leg[];
 };
@@ -27,7 +28,7 @@ export type PaperLedger = {
 	balance: (account: PaperAccount, chainId: number, token: Hex) => bigint;
 	/** Returns the sum of all gains by pair. */
 	gains: () => ReadonlyMap<string, UsdE18>;
-	/** Returns how many transactions were paid for on each chain, and what their fees were worth. */
+	/** Returns how many transactions were paid on each chain, and the value of their fees. */
 	spent: () => ReadonlyMap<number, { transactions: number; valueE18: UsdE18 }>;
 };
 

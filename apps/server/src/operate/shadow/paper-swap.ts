@@ -16,7 +16,7 @@ export type PaperSwap = {
 	/** Set at the submit: what is reserved until the fill or the refund. */
 	reserved?: Repriced;
 	openedAtMs?: Milliseconds;
-	/** Set at the fill: values then. The promised one is that of the quoted output, by its feed. */
+	/** Set at the fill, with the values then. The promised one is that of the quoted output, by its feed. */
 	filled?: { receivedE18: bigint; givenE18: bigint; promisedE18: bigint };
 	/** Set if the fill was simulated. */
 	simulation?: FillSimulation["outcome"];
@@ -51,7 +51,8 @@ export function paperSwap(id: number, quote: DeskQuote, chains: ReadonlyMap<numb
 }
 
 /**
- * Returns the token that leaves the vault: on Solana the output, elsewhere the settlement token, which buys the output.
+ * Returns the token that leaves the vault. On Solana it is the output, elsewhere the settlement token, which buys the
+ * output.
  */
 export function paidSide({ destination }: PaperSwap): Side {
 	const { chain } = destination;
@@ -61,12 +62,12 @@ export function paidSide({ destination }: PaperSwap): Side {
 	return { chain, asset };
 }
 
-/** Returns how much of it leaves the vault. On Solana we take it that the recipient needs a token account. */
+/** Returns how much of that token leaves the vault. On Solana the recipient is assumed to need a token account. */
 export function paidAmount(delivery: Delivery): bigint {
 	return delivery.kind === "router" ? delivery.budget : delivery.amount;
 }
 
-/** Returns the volume of others in flight on the ladders of a swap. */
+/** Returns the volume of other swaps in flight on the ladders of a swap. */
 export function volumeInFlight(
 	others: Iterable<PaperSwap>,
 	volumes: Repriced["volumes"],
@@ -82,7 +83,7 @@ export function volumeInFlight(
 			if (own.has(key)) sums.set(key, (sums.get(key) ?? 0n) + amount);
 		}
 	}
-	// A route of two pools is bought on two ladders: the fuller one counts, as the service counts it.
+	// A route of two pools is bought on two ladders. The fuller one counts, as in the service.
 	for (const [key, sum] of sums) {
 		const direction = own.get(key) ?? "sell";
 		if (sum > inFlight[direction]) inFlight[direction] = sum;

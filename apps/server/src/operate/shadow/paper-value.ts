@@ -5,7 +5,7 @@ import { usdValueDown, usdValueUp } from "../../desk/price/usd-value.ts";
 import { assetId } from "../../desk/price-swap.ts";
 
 /**
- * Returns the value of an amount that we received: what the pools pay for it in the settlement token, at that token's
+ * Returns the value of a received amount, which is what the pools pay for it in the settlement token, at that token's
  * feed, rounded down at each step. An amount beyond the ladder has the value of its feed.
  */
 export function valueReceivedE18(priceCache: PriceCache, side: Side, amount: Amount): bigint {
@@ -15,7 +15,7 @@ export function valueReceivedE18(priceCache: PriceCache, side: Side, amount: Amo
 	return usdValueDown(sold, priceCache.reference({ chainId: chain.chainId, asset: chain.settlementToken }));
 }
 
-/** Returns the value of an amount that we gave, at its feed, rounded up. */
+/** Returns the value of a given amount, at its feed, rounded up. */
 export function valueGivenE18(priceCache: PriceCache, side: Side, amount: Amount): bigint {
 	return usdValueUp(amount, priceCache.reference(assetId(side)));
 }

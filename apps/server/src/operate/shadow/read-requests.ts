@@ -11,8 +11,8 @@ const lineSchema = z.strictObject({
 });
 
 /**
- * Reads requests from a file with a JSON object on each line. The first is made at `startMs`, and the others as long
- * after it as they were. Throws a message with the number of the first wrong line.
+ * Reads requests from a file with a JSON object on each line. The first is made at `startMs`, and the others keep
+ * their distance in time. Throws a message with the number of the first invalid line.
  */
 export function readRequests(path: string, { startMs }: { startMs: Milliseconds }): TimedRequest[] {
 	const lines = readFileSync(path, "utf8").split("\n");

@@ -8,9 +8,9 @@ import { type Leg, move } from "./paper-ledger.ts";
 const bps = 10_000n;
 
 /**
- * Brings each vault back towards its opening inventory, as an operator would: sells inputs for the settlement token,
+ * Brings each vault back towards its opening inventory, like an operator: sells inputs for the settlement token,
  * moves settlement tokens between chains, and buys what is paid from inventory on Solana. Each booking must be posted
- * before the next one is asked for. An amount beyond its ladder is kept.
+ * before the next one is requested. An amount beyond its ladder is kept.
  */
 export function* replenishEntries({
 	priceCache,
@@ -42,7 +42,7 @@ export function* replenishEntries({
 		}
 	}
 
-	/** Moves settlement tokens that one chain has too many of to another that lacks them, less the cost. */
+	/** Moves surplus settlement tokens of one chain to another that lacks them, less the cost. */
 	function* transfer(from: DeskChain, to: DeskChain): Generator<Leg[]> {
 		const surplus = spare(from.chainId, from.settlementToken);
 		const lacking = -overStart(to.chainId, to.settlementToken);
@@ -74,7 +74,7 @@ export function* replenishEntries({
 		}
 	}
 
-	/** Returns what is held more than at the start and not reserved. */
+	/** Returns the amount above that at the start that is not reserved. */
 	function spare(chainId: number, token: Leg["token"]): bigint {
 		return lesser(overStart(chainId, token), inventory.free({ chainId, token }));
 	}

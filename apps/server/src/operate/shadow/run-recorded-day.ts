@@ -19,7 +19,7 @@ export type RecordedDay = {
 	endMs: Milliseconds;
 };
 
-/** Plays a day whose prices are recorded, as fast as it goes. Prices come before requests of the same moment. */
+/** Plays a day with recorded prices, without waiting. Prices come before requests of the same moment. */
 export function runRecordedDay(
 	{ config, prices, requests, endMs, ...day }: RecordedDay,
 	{ write }: { write: (line: JournalLine) => void },

@@ -21,7 +21,7 @@ import { createShadowDay } from "./shadow-day.ts";
 import type { ShadowReport } from "./shadow-report.ts";
 import type { FillSimulation } from "./simulate-fill.ts";
 
-// Every day here is generated from a seed: no chain has seen these prices.
+// Every day here is generated from a seed, with prices that no chain had.
 
 const startMs = Date.UTC(2027, 0, 4);
 const config = generatedConfig();
@@ -71,13 +71,13 @@ function run(day: RecordedDay): { report: ShadowReport; lines: JournalLine[] } {
 	return { report, lines };
 }
 
-/** Returns what happened to the swaps: everything but prices, requests and books. */
+/** Returns what happened to the swaps, without prices, requests and books. */
 function decisions(lines: readonly JournalLine[]): JournalLine[] {
 	const others = new Set(["start", "prices", "request", "entry", "end"]);
 	return lines.filter(({ kind }) => !others.has(kind));
 }
 
-/** Expects each sum of the report to be that of the journal's lines. */
+/** Expects each sum of the report to equal that of the journal's lines. */
 function expectSumsOfJournal(report: ShadowReport, lines: readonly JournalLine[]): void {
 	const entries = lines.flatMap((line) => (line.kind === "entry" ? [line] : []));
 	const legs = entries.flatMap((entry) => entry.legs);
@@ -137,7 +137,7 @@ test("for any seed, inventory, replenishing and crash, the sums are those of the
 			expectSumsOfJournal(report, lines);
 			for (const { minFree } of report.inventory) expect(minFree).toBeGreaterThanOrEqual(0n);
 		}),
-		// A day takes too long to be made smaller again and again.
+		// Shrinking is off, because a day takes too long to be repeated many times.
 		{ numRuns: process.env.GEOSWAP_FULL ? 100 : 6, endOnFailure: true },
 	);
 });
@@ -168,7 +168,7 @@ test("a swap whose fill fails in its simulation is refunded, and the others are 
 			shadow.request(next.value.request(shadow.priceCache), next.value.atMs);
 		}
 		shadow.learn(news, atMs);
-		// Answers come later than they are asked for, in any order.
+		// Simulations return later than they are requested, in any order.
 		for (const swap of asked.splice(0).toReversed()) {
 			shadow.simulated(swap, outcomes[swap % 3] ?? outcomes[0], atMs + 100);
 		}
@@ -238,7 +238,7 @@ function* withOtherAnswers(
 		const usdE18 = isApart ? (feed.usdE18 * 105n) / 100n : feed.usdE18;
 		const answer = { usdE18, confidenceE18: 0n, publishedAtUnixSeconds: Math.floor(atMs / 1_000) };
 		yield { kind: "pyth", atMs, answers: new Map([[pythId, answer]]) };
-		// Now and then the quoter does not answer for longer than its answers count.
+		// At times the quoter does not answer for longer than its answers are valid.
 		if (readings % 8 >= 5) continue;
 		const usd = [100n, 1_000n, 2_000n];
 		const lamports = (value: bigint) => (value * 10n ** 27n) / feed.usdE18;
@@ -261,7 +261,7 @@ test("a day takes the answers of a quoter on Solana, and of Pyth, which stops SO
 	const sold = report.pairs.filter(({ pair }) => pair.startsWith("SOL on Solana"));
 	expect(sold.reduce((sum, { filled }) => sum + filled, 0)).toBeGreaterThan(10);
 	expect(report.refusals["quote: NO_ROUTE paused"]).toBeGreaterThan(10);
-	// Without the quoter's answers the sums are others.
+	// Without the quoter's answers the sums differ.
 	const without = run({ ...day, config: all, prices: prices.filter(({ kind }) => kind !== "quoter") });
 	expect(without.report.earnedE18).not.toBe(report.earnedE18);
 });

@@ -41,21 +41,21 @@ export type ShadowDay = {
 	priceCache: PriceCache;
 	/** Puts new prices into the price cache. */
 	learn: (news: PriceNews, atMs: Milliseconds) => void;
-	/** Answers a request as the service would, and begins its swap. */
+	/** Answers a request like the service, and begins its swap. */
 	request: (request: QuoteRequest, atMs: Milliseconds) => void;
-	/** Takes the outcome of a simulation that was asked for, and fills or refunds its swap. */
+	/** Takes the outcome of a requested simulation, and fills or refunds its swap. */
 	simulated: (swap: number, simulation: FillSimulation, atMs: Milliseconds) => void;
-	/** Does everything that is due until then. */
+	/** Does everything that is due by then. */
 	advance: (atMs: Milliseconds) => void;
-	/** Replenishes, and returns the result. Nothing may follow. */
+	/** Replenishes, and returns the result. No other call may follow. */
 	end: (atMs: Milliseconds) => ShadowReport;
 	/** Swaps that were filled until now. */
 	filled: () => number;
 };
 
 /**
- * Plays the service on paper: the real desk quotes over the real price cache, and each quote is submitted, opened,
- * filled and released at the times and prices at which the service would do so. It is a function of its calls alone:
+ * Plays the service on paper. The real desk quotes over the real price cache, and each quote is submitted, opened,
+ * filled and released at the times and prices at which the service would do so. The day depends only on the calls, so
  * the same prices and requests at the same times give the same day.
  */
 export function createShadowDay({
@@ -74,7 +74,7 @@ export function createShadowDay({
 	seed: string;
 	source: string;
 	startMs: Milliseconds;
-	/** Asks for a simulation, whose outcome is to be passed to `simulated`. Absent if fills are not simulated. */
+	/** Requests a simulation, whose outcome must be passed to `simulated`. Absent if fills are not simulated. */
 	simulateFill?: ((swap: number, fill: PaperFill) => void) | undefined;
 	write: (line: JournalLine) => void;
 }): ShadowDay {
@@ -205,7 +205,7 @@ export function createShadowDay({
 		schedule(clockMs + 1_000 * priceCache.blockSeconds(swap.origin.chain.chainId), () => open(swap));
 	}
 
-	/** Returns why a priced swap is refused at its submit; undefined if it is not. */
+	/** Returns why a priced swap is refused at its submit, or undefined if it is accepted. */
 	function admissionProblem(
 		{ quote: { order } }: PaperSwap,
 		{ reserve, sold }: { reserve: Repriced; sold: bigint },
@@ -227,7 +227,7 @@ export function createShadowDay({
 		pay(swap, "open", swap.origin);
 		const { origin } = swap;
 		const { valueUsdCents } = swap.quote;
-		// It has been mined already: its depth remains.
+		// The open is already mined, so only the depth on top of its block remains.
 		const seconds =
 			secondsToDepth(priceCache, { chain: origin.chain, valueUsdCents }) -
 			priceCache.blockSeconds(origin.chain.chainId);
@@ -268,7 +268,7 @@ export function createShadowDay({
 		else deliver(swap, priced);
 	}
 
-	/** Books a fill at the prices of now. */
+	/** Books a fill at the current prices. */
 	function deliver(swap: PaperSwap, { delivery, output }: PricedFill): void {
 		const { order } = swap.quote;
 		const { reserved } = swap;
@@ -306,7 +306,7 @@ export function createShadowDay({
 		schedule(clockMs + 1_000 * (priceCache.blockSeconds(chainId) + finalitySeconds), () => release(swap));
 	}
 
-	/** Prices the fill as the lane does that would sign it now. Returns the reason if it is given up. */
+	/** Prices the fill like the lane that would sign it now. Returns the reason if it is given up. */
 	function priceFill(
 		swap: PaperSwap,
 		promised: Delivery,
@@ -322,7 +322,7 @@ export function createShadowDay({
 		return { delivery, output };
 	}
 
-	/** Returns what the recipient gets; undefined if the pools cannot be priced. */
+	/** Returns what the recipient gets, or undefined if the pools cannot be priced. */
 	function outputOf(swap: PaperSwap, delivery: Delivery): bigint | undefined {
 		if (delivery.kind !== "router") return paidAmount(delivery);
 		return priceCache.buy({ ...assetId(swap.destination), budget: delivery.budget })?.output;
@@ -348,7 +348,7 @@ export function createShadowDay({
 		pay(swap, "refund", swap.origin);
 	}
 
-	/** Books the fee of a transaction at the fees and prices of now. */
+	/** Books the fee of a transaction at the current fees and prices. */
 	function pay(swap: PaperSwap, step: SwapStep, side: Side): void {
 		const { chain } = side;
 		const fee = stepCost(priceCache, side, { step, isSameChain: swap.isSameChain });
@@ -364,7 +364,10 @@ export function createShadowDay({
 		});
 	}
 
-	/** Returns true if the fill would exceed what may be delivered against inputs of this chain that are not ours yet. */
+	/**
+	 * Returns true if the fill would exceed what may be delivered against inputs of this chain that the service does
+	 * not own yet.
+	 */
 	function exceedsCaps({ origin: { chain }, quote, isSameChain, openedAtMs }: PaperSwap): boolean {
 		const terms = config.chains.find(({ chainId }) => chainId === chain.chainId);
 		if (!terms || isSameChain) return false;

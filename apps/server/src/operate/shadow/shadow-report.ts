@@ -8,7 +8,7 @@ export type PairReport = {
 	refunded: number;
 	/** Value of the inputs at the fill. */
 	volumeE18: UsdE18;
-	/** Earned at the prices of each fill, after fees of the chains. */
+	/** Earned at the prices of each fill, after the chains' fees. */
 	earnedE18: UsdE18;
 };
 
@@ -27,7 +27,7 @@ export type InventoryReport = {
 	/** The lowest amount that was free for another swap, and the highest amount held. */
 	minFree: Amount;
 	most: Amount;
-	/** Inputs that are ours, but not released yet. */
+	/** The service's inputs that are not released yet. */
 	inEscrow: Amount;
 	end: Amount;
 	/** Inventory that would have sufficed, and its value at the end. */
@@ -53,18 +53,18 @@ export type ShadowReport = {
 	quoted: number;
 	filled: number;
 	refunded: number;
-	/** Swaps that were under way at the end. They count with the fees that they have cost. */
+	/** Swaps in progress at the end. They count with the fees that they have cost. */
 	unfinished: number;
 	/** Requests that became no swap, by reason. */
 	refusals: Record<string, number>;
-	/** Fills that their chain would have done, that it would not have done, and those that were not simulated. */
+	/** Fills that would have succeeded on their chain, that would have failed, and that were not simulated. */
 	simulations: { succeeded: number; failed: number; notSimulated: number };
 	volumeE18: UsdE18;
-	/** The sum of all pairs: each swap at the prices of its fill. */
+	/** The sum of all pairs, with each swap at the prices of its fill. */
 	earnedE18: UsdE18;
-	/** The rest: prices of inputs that moved until they were sold, and what replenishing cost. */
+	/** The remainder: changes of the inputs' prices until they were sold, and the cost of replenishing. */
 	heldAndReplenishedE18: UsdE18;
-	/** All holdings at the end less those at the start, at the prices of the end, less all fees. */
+	/** All holdings at the end less those at the start, at the end's prices, less all fees. */
 	netE18: UsdE18;
 	feesE18: UsdE18;
 	/** Value of the inventory that would have sufficed. */
@@ -73,9 +73,9 @@ export type ShadowReport = {
 	inventory: InventoryReport[];
 	fees: FeeReport[];
 	losses: {
-		/** Swaps that lost at the prices of their own fill. Refunds are among them. */
+		/** Swaps that lost at the prices of their own fill, including refunds. */
 		atFill: Losses;
-		/** Swaps that would have lost if the quoted output had been paid, whatever prices did meanwhile. */
+		/** Swaps that would have lost if the quoted output had been paid, regardless of price changes in between. */
 		ifHonoured: Losses;
 		/** Swaps that would have lost if their input had been kept and sold at the end. */
 		ifHeld: Losses;
@@ -84,7 +84,7 @@ export type ShadowReport = {
 
 const worstListed = 10;
 
-/** Sums up the losing ones among these gains, and lists the worst. */
+/** Sums up the losses among these gains, and lists the worst. */
 export function lossesOf(gains: readonly Loss[]): Losses {
 	const lost = gains.filter(({ gainE18 }) => gainE18 < 0n);
 	const byGain = lost.toSorted((a, b) =>

@@ -21,7 +21,7 @@ const inventory = parseUnits("1000", 6);
 let scene: LaneScene;
 beforeAll(async () => {
 	scene = await createLaneScene();
-	// The vault has nothing of its own: all that it pays from is on paper.
+	// The vault really holds nothing. Everything that it pays from is on paper.
 	const { testClient, publicClient, deployment } = scene.chains.destination;
 	const [token, holder] = [deployment.settlementToken, deployment.contracts.vault];
 	const slot = await findBalanceSlot(scene.destination, { token, holder });
@@ -100,7 +100,7 @@ test("where there is no vault, no EVM chain, no open or no answer, nothing is si
 		outcome: "not simulated",
 		reason: "the fill of a swap within one chain needs its open",
 	});
-	// A node that takes no overrides in eth_call cannot say where the vault's inventory is.
+	// A node without overrides in eth_call cannot simulate the vault's inventory.
 	const { chain, stop } = await connectWithout(scene.chains.destination, [
 		"eth_simulateV1",
 		"overrides in eth_call",

@@ -9,37 +9,37 @@ import type { Delivery } from "../../swap/facts/swap-record.ts";
 export type PaperFill = {
 	order: Order;
 	delivery: Delivery;
-	/** The least that a fill through the router must deliver. */
+	/** The minimum that a fill through the router must deliver. */
 	minOutput: Amount;
 	/** The vault's balance of its settlement token on paper. */
 	inventory: Amount;
 };
 
-/** Whether a chain would have done the fill. Where that cannot be said, the reason. */
+/** Whether the fill would have succeeded on its chain, or why that is unknown. */
 export type FillSimulation =
 	| { outcome: "succeeded"; gasUsed: bigint }
 	| { outcome: "failed"; reason: string }
 	| { outcome: "not simulated"; reason: string };
 
-/** An account that sends nothing: the vault takes it for an operator during the simulation. */
+/** An account that sends nothing. During the simulation the vault treats it as an operator. */
 const relayer: Address = "0x00000000000000000000000067656f73776170f1";
-/** Code that lets every account call everything at once: PUSH1 1, PUSH1 0, MSTORE, PUSH1 64, PUSH1 0, RETURN. */
+/** Code that lets every account call everything immediately: PUSH1 1, PUSH1 0, MSTORE, PUSH1 64, PUSH1 0, RETURN. */
 const permitsAll: Hex = "0x600160005260406000f3";
 
 /**
- * Returns a function that simulates a fill's transaction on its chain as it is now. The vault has the paper's inventory
- * and takes the sender for an operator; everything else is as on the chain. The function does not throw.
+ * Returns a function that simulates a fill's transaction on its chain in the current state. The vault has the paper's
+ * inventory and treats the sender as an operator. Everything else is as on the chain. The function does not throw.
  */
 export function createFillSimulator(
 	chains: ReadonlyMap<number, EvmChain>,
 ): (fill: PaperFill) => Promise<FillSimulation> {
-	/** By chain: the slot of the vault's balance, or why there is none. */
+	/** The slot of the vault's balance, or why there is none, by chain. */
 	const places = new Map<number, Promise<{ slot: Hex } | { reason: string }>>();
 
 	return async (fill) => {
 		const chain = chains.get(Number(fill.order.destinationChainId));
 		if (!chain) return { outcome: "not simulated", reason: "it is not an EVM chain" };
-		// The fill of a swap within one chain also releases the input, which is in the escrow only after a real open.
+		// The fill of a swap within one chain also releases the input, which is only in the escrow after a real open.
 		if (fill.order.originChainId === fill.order.destinationChainId) {
 			return { outcome: "not simulated", reason: "the fill of a swap within one chain needs its open" };
 		}

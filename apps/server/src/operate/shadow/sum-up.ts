@@ -15,7 +15,8 @@ import {
 } from "./shadow-report.ts";
 
 /**
- * Makes the report of a day from its books. Sums of money come from the books; the swaps only say how many and which.
+ * Creates the report of a day from its books. Sums of money come from the books. The swaps are only counted and
+ * listed.
  */
 export function sumUp({
 	priceCache,
@@ -145,7 +146,7 @@ export function sumUp({
 		};
 	}
 
-	/** Returns what a holding gained over the day, at the prices of now. */
+	/** Returns what a holding gained over the day, at the current prices. */
 	function changeE18(side: Side): bigint {
 		const of = { chainId: side.chain.chainId, token: side.asset.address };
 		const change = inventory.held(of) + inventory.inEscrow(of) - inventory.start(of);

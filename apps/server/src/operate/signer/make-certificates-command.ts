@@ -1,7 +1,7 @@
 import { ConfigError } from "../../config/config-error.ts";
 import { makeCertificates } from "./make-certificates.ts";
 
-/** Makes certificates, and prints which files were made. */
+/** Creates certificates, and prints the new files. */
 export async function makeCertificatesCommand({
 	out,
 	server = [],

@@ -8,8 +8,8 @@ import { authorityDays, openssl } from "./openssl.ts";
 export type MadeCertificate = { name: string; certificateFile: string; keyFile: string };
 
 /**
- * Makes certificates for the remote signer and its clients with openssl, and the private authority that signs them if
- * the folder has none yet. Never overwrites a file.
+ * Creates certificates for the remote signer and its clients with openssl, and the private authority that signs them
+ * if the folder has none yet. Never overwrites a file.
  */
 export async function makeCertificates({
 	folder,
@@ -20,7 +20,7 @@ export async function makeCertificates({
 	folder: string;
 	/** Host names or addresses of the signer, all in one certificate. */
 	servers: readonly string[];
-	/** Names of clients. Each gets a certificate of its own. */
+	/** Names of clients. Each gets a separate certificate. */
 	clients: readonly string[];
 	days: number;
 }): Promise<{ caFile: string; made: MadeCertificate[] }> {

@@ -3,10 +3,10 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Ten years: a new authority means a new certificate for everyone. */
+/** Ten years, because a new authority means a new certificate for every client and signer. */
 export const authorityDays = "3650";
 
-/** Runs openssl with these arguments. Throws what it says if it fails. */
+/** Runs openssl with these arguments. Throws its error output if it fails. */
 export async function openssl(...parts: string[][]): Promise<void> {
 	try {
 		await run("openssl", parts.flat());

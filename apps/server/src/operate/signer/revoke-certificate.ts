@@ -5,8 +5,8 @@ import { ConfigError } from "../../config/config-error.ts";
 import { authorityDays, openssl } from "./openssl.ts";
 
 /**
- * Puts a client's certificate on the authority's list of revoked ones, and makes the list if there is none. The list is
- * valid as long as a new authority is: a signer shuts out every client when its list has expired.
+ * Adds a client's certificate to the authority's revocation list, and creates the list if there is none. The list is
+ * valid as long as a new authority, because a signer rejects every client once its list has expired.
  */
 export async function revokeCertificate({
 	folder,
@@ -22,7 +22,7 @@ export async function revokeCertificate({
 			throw new ConfigError(file, "cannot be read: revoke on the machine and in the folder of the authority");
 		});
 	}
-	// The index has a line for each revoked certificate. openssl wants it to exist.
+	// The index has a line for each revoked certificate. openssl requires it to exist.
 	await appendFile(at("revoked.txt"), "", { mode: 0o600 });
 	const work = await mkdtemp(join(tmpdir(), "geoswap-revoke-"));
 	try {

@@ -99,7 +99,7 @@ function attesterKeys(path: string): Keys {
 	return { settings: keys, purposesWith };
 }
 
-/** Tries one key after the other, so that no key waits for another one and its time is its own. */
+/** Tries one key after the other, so that no key waits for another and each time is that of one key. */
 async function checkAll(purposes: readonly Purpose[], count: number): Promise<Checked[]> {
 	const checked: Checked[] = [];
 	for (const { use, open } of purposes) {
@@ -130,7 +130,7 @@ async function checkSigner(use: string, signer: Signer, count: number): Promise<
 	return { ...about, milliseconds: rounded(median), slowestMilliseconds: rounded(slowest) };
 }
 
-/** Rounds to tenths: a key in memory takes less than a millisecond. */
+/** Rounds to tenths, because a key in memory takes less than a millisecond. */
 function rounded(milliseconds: number): number {
 	return Math.round(milliseconds * 10) / 10;
 }

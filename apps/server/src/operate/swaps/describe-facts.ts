@@ -6,7 +6,7 @@ import { type PolicyConfig, swapPolicy } from "../../swap/decide/swap-policy.ts"
 import { swapView } from "../../swap/decide/swap-view.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 
-/** Describes the facts that a decision depends on, in plain words, one a line. */
+/** Describes the facts that a decision depends on, one sentence a line. */
 export function describeFacts(
 	{ swap, facts, wait }: Decided,
 	{ config, nowMs }: { config: PolicyConfig; nowMs: number },

@@ -28,7 +28,7 @@ afterAll(async () => {
 	vi.unstubAllEnvs();
 	await database?.drop();
 });
-/** Clears the tables: swaps that a test leaves unfinished must not come up in the next one. */
+/** Clears the tables, so that swaps that a test leaves unfinished do not appear in the next one. */
 beforeEach(async () => {
 	const { owner } = database;
 	await owner.query(
@@ -60,7 +60,7 @@ async function runRound({ clock, orderId }: SwapScene): Promise<void> {
 	await createRound(roundOptions(database.pool, clock))();
 }
 
-/** Creates a swap whose deposit was just seen; its value needs one block on top. */
+/** Creates a swap with a deposit in the newest block. Its value needs one block on top. */
 async function deposited(): Promise<SwapScene> {
 	const scene = await createSwapScene(database.pool);
 	await runRound(scene);

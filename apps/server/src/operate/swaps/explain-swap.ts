@@ -18,38 +18,41 @@ import { type SwapView, viewSwap } from "./swap-view.ts";
 
 export type Explanation = {
 	swap: SwapView;
-	/** The step that a round finds the swap at now; `ended` if none looks any more, `stuck` if one would fail. */
+	/**
+	 * The fact that a round finds for the swap now. `ended` if no round takes it any more, `stuck` if one would fail.
+	 */
 	fact: Fact | "ended" | "stuck";
 	means: string;
 	/** The facts that the decision depends on, in sentences. */
 	facts: string[];
-	/** The actions that a round would take now; empty if it would only wait. */
+	/** The actions that a round would take now. Empty if it would only wait. */
 	actions: string[];
-	/** The events that the swap waits for, and the time of the next look at the latest. */
+	/** The events that the swap waits for, and the latest time of the next round. */
 	waitsFor: string[];
-	/** The last round's step; null if none has looked yet. */
+	/** The last round's fact. Null if no round has taken the swap yet. */
 	lastFact: string | null;
-	/** How many rounds in a row failed over this swap. */
+	/** The number of consecutive rounds that failed over this swap. */
 	failures: number;
 	jobs: HistoryJob[];
-	/** Pauses of its chains. Only those that hold it up keep it from going on. */
+	/** Pauses of its chains. Only those with `holdsUp` keep it from progressing. */
 	pauses: (Pause & { holdsUp: boolean })[];
-	/** Advice for a person; empty if nothing is needed. */
+	/** Advice for an operator. Empty if nothing is needed. */
 	todo: Todo[];
 };
 
 type Context = { config: PolicyConfig; nowMs: number };
 
 /**
- * Times after which something is wrong: a round or a lane that runs has looked, and a block has taken what was sent.
+ * Times after which something is wrong. By then a running round or lane has taken its work, and a block has included
+ * what was sent.
  */
 const roundLateMs = 15_000;
 const laneLateMs = 15_000;
 const blockLateMs = 60_000;
 
 /**
- * Reads a swap's facts as a round does and says what a round would do now, and why nothing happens until then. Writes
- * and locks nothing.
+ * Reads a swap's facts as a round does, and returns what a round would do now and why nothing happens until then.
+ * Writes and locks nothing.
  */
 export async function explainSwap(
 	db: Database,
@@ -119,8 +122,8 @@ export async function explainSwap(
 }
 
 /**
- * Plans as a round does. A round finds what holds a fill back only while it holds locks, or has prices in memory: what
- * the last round was held by is taken to hold still.
+ * Plans as a round does. Some reasons that hold a fill back are known to a round only while it holds locks or has
+ * prices in memory, so the last round's reason is assumed to persist.
  */
 function planWithHolds(
 	config: PolicyConfig,
@@ -145,7 +148,7 @@ function blockOf(name: "head" | "finalized", chainId: number | null, number: num
 	return chainId === null || number === null ? {} : { [name]: { chainId, number } };
 }
 
-/** Reads when a round looks at the swap next. */
+/** Reads when a round takes the swap next. */
 async function readWait(db: Database, swapId: string): Promise<WaitRow | undefined> {
 	const { rows } = await db.query<Row<"waits", Named<typeof nextLookColumns>>>(
 		`select ${nextLookColumns} from waits where swap_id = $1`,
@@ -186,7 +189,7 @@ function headOf({ decided: { facts } }: Plan, chainId: number): ChainHead | unde
 	return [facts?.origin, facts?.destination].find((head) => head?.chainId === chainId);
 }
 
-/** Says which jobs are in flight: their end wakes the swap. */
+/** Returns which jobs are in flight. Their end wakes the swap. */
 function jobWaits({ decided: { facts } }: Plan): string[] {
 	return Object.entries(facts?.jobs ?? {})
 		.filter(([, job]) => job.state === "queued" || job.state === "sent" || job.state === "unattested")
@@ -222,7 +225,7 @@ function liftTodo({ chainId, reason }: Pause): Todo {
 	};
 }
 
-/** Says what keeps a job from being done, if it takes longer than it should. */
+/** Returns what delays a job, if it takes longer than it should. */
 function lateJob(
 	job: HistoryJob,
 	{ transactions }: SwapHistory,
@@ -238,7 +241,7 @@ function lateJob(
 		const what = `${name} needs the signatures of ${threshold} attesters, and ${facts.attestersAlive} are alive: start the others; this command names them.`;
 		return [{ what, command }];
 	}
-	// Attesters that decline a job put it behind the others, which changes when it was updated.
+	// Attesters that decline a job move it behind the others, which changes its `updatedAt`.
 	const since = state === "unattested" ? job.createdAt : job.updatedAt;
 	if (nowMs - since.getTime() < (state === "queued" ? laneLateMs : blockLateMs)) return [];
 	const ago = secondsAgo(since, nowMs);

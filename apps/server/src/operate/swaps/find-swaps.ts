@@ -13,21 +13,21 @@ import type { Database } from "../../database/database.ts";
 
 export type SwapKey =
 	| { kind: "swap"; uuid: SwapUuid }
-	/** The bytes of an order id or of a transaction's hash: both have 32 on an EVM chain. */
+	/** The bytes of an order id or of a transaction's hash. On an EVM chain both have 32. */
 	| { kind: "hash"; bytes: Uint8Array }
-	/** The word in which an order holds the address. */
+	/** The word of the address in orders. */
 	| { kind: "address"; word: Hex };
 
 const dayMs = 86_400_000;
 
-/** Parses an id, hash or address that a person copied from somewhere. Throws if it cannot identify a swap. */
+/** Parses a copied id, hash or address. Throws if it cannot identify a swap. */
 export function parseSwapKey(text: string): SwapKey {
 	const uuid = fromSwapId(text);
 	if (uuid) return { kind: "swap", uuid };
 	if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) {
 		return { kind: "swap", uuid: text.toLowerCase() as SwapUuid };
 	}
-	// A typo in the case of an address is no reason to find nothing.
+	// An address with wrong upper or lower case is still searched.
 	if (isAddress(text, { strict: false })) return { kind: "address", word: toWord(text) };
 	if (isHex(text) && size(text) === 32) return { kind: "hash", bytes: hexToBytes(text) };
 	const solanaWord = parseAddress(solanaChainId, text);
@@ -57,7 +57,7 @@ export async function findSwaps(
 ): Promise<SwapUuid[]> {
 	const { rows } = await db.query<{ id: SwapUuid }>(statementFor(key, { days, before, nowMs, limit }));
 	if (rows.length > 0 || key.kind !== "hash") return rows.map(({ id }) => id);
-	// A transaction that somebody else sent is known by its events only, which have no index by transaction.
+	// A third party's transaction is known only by its events, which have no index by transaction.
 	const { rows: foreign } = await db.query<{ id: SwapUuid }>(
 		`select distinct s.id from chain_events e join swaps s using (order_id) where e.transaction_hash = $1
 		order by s.id desc limit $2`,
@@ -85,7 +85,7 @@ function statementFor(
 				values: [key.bytes, limit],
 			};
 		case "address":
-			// No index has all wallets: a bound in time keeps this from reading, and locking, every partition there is.
+			// No index has all wallets. A bound in time keeps this query from reading, and locking, every partition.
 			return {
 				text: `select id from swaps
 					where (order_terms->>'wallet' = $1 or order_terms->>'recipient' = $1) and id >= $2

@@ -5,15 +5,17 @@ import { skipCause } from "../../job/skip-cause.ts";
 import type { JobKind, JobReason, JobState } from "../../swap/facts/job.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 
-/** Everything that is recorded about a swap besides its row. Addresses and hashes are as explorers write them. */
+/**
+ * Everything that is recorded about a swap besides its row. Addresses and hashes have the form that explorers use.
+ */
 export type SwapHistory = {
 	/** The facts that rounds found, in order. */
 	facts: { at: Date; fact: string; data: Record<string, unknown> }[];
-	/** Its jobs. Those of a swap that has ended are gone. */
+	/** Its jobs. Those of a swap that has ended are deleted. */
 	jobs: HistoryJob[];
 	/** Every transaction that a lane signed for it, in order, replacements included. */
 	transactions: HistoryTransaction[];
-	/** Its order's events on the chains as they are now. */
+	/** Its order's events on the chains in their current state. */
 	events: HistoryEvent[];
 };
 
@@ -22,14 +24,14 @@ export type HistoryJob = {
 	chainId: number;
 	state: JobState;
 	failures: number;
-	/** Why it is refused. */
+	/** Why it was refused. */
 	reason: JobReason | null;
 	/** Why the vault skipped it when it was last sent. */
 	lastError: string | null;
 	/** The lane that has it, and the nonce of its transaction. */
 	relayer: string | null;
 	nonce: number | null;
-	/** The block before which no lane tries it again. */
+	/** The block before which no lane retries it. */
 	notBeforeBlock: number;
 	createdAt: Date;
 	updatedAt: Date;
@@ -42,7 +44,7 @@ export type HistoryTransaction = {
 	relayer: string;
 	nonce: number;
 	attempt: number;
-	/** `signed` is written down and not known to be sent; `final` without a block was replaced or given up. */
+	/** `signed` is stored and not known to be sent. `final` without a block was replaced or given up. */
 	state: "signed" | "broadcast" | "mined" | "final";
 	blockNumber: number | null;
 	signedAt: Date;

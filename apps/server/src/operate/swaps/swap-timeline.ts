@@ -1,7 +1,7 @@
 import type { HistoryTransaction, SwapHistory } from "./read-history.ts";
 import type { SwapView } from "./swap-view.ts";
 
-/** Something that happened to a swap, at a time that is known. */
+/** Something that happened to a swap at a known time. */
 export type Moment = { at: Date } & (
 	| { kind: "fact"; fact: string; givingUp: string | undefined }
 	| { kind: "transaction"; transaction: HistoryTransaction }

@@ -15,11 +15,11 @@ import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 
 export type ViewConfig = Pick<Config, "chains" | "deployment">;
 
-/** A swap for an operator: what its account sees, and the terms that it agreed to. Amounts are in smallest units. */
+/** A swap for an operator: what its account gets, and the agreed terms. Amounts are in smallest units. */
 export type SwapView = Omit<StatusResponse, "terms" | "endedAt"> & {
 	uuid: string;
 	accountId: string | null;
-	/** The time since which nothing is left to do. */
+	/** When nothing was left to do. */
 	endedAt: string | null;
 	/** Why the output will not be delivered. */
 	givingUp: string | null;
@@ -42,7 +42,7 @@ type SwapTerms = {
 
 type AmountOfToken = { chainId: number; token: string; amount: string };
 
-/** `shown`: the same for a person, in whole tokens where the deployment lists the token. */
+/** `shown` is the amount in a readable form, in whole tokens if the deployment lists the token. */
 type Amount = { chainId: number; token: string; amount: string; shown: string };
 
 export function viewSwap(swap: SwapRecord, config: ViewConfig): SwapView {
@@ -83,7 +83,7 @@ export function viewSwap(swap: SwapRecord, config: ViewConfig): SwapView {
 	};
 }
 
-/** Formats an amount in whole tokens, with its symbol and chain; in smallest units if the token is not listed. */
+/** Formats an amount in whole tokens, with its symbol and chain, or in smallest units if the token is not listed. */
 export function showAmount(deployment: Deployment, amount: AmountOfToken): string {
 	return `${showTokens(deployment, amount)} on chain ${amount.chainId}`;
 }
@@ -101,7 +101,7 @@ export function showTokens(
 		: `${amount} units of ${token}`;
 }
 
-/** Formats a time in Unix seconds. Anyone can make an order whose deadline is no time. */
+/** Formats a time in Unix seconds. Anyone can create an order whose deadline is not a valid time. */
 function isoTime(seconds: number | bigint): string {
 	const time = new Date(Number(seconds) * 1_000);
 	return Number.isNaN(time.getTime()) ? String(seconds) : time.toISOString();

@@ -18,7 +18,7 @@ let database: TestDatabase;
 const said: string[] = [];
 beforeAll(async () => {
 	database = await createTestDatabase();
-	// A login with the auditor's rights alone: each command must do with those.
+	// A login with only the auditor's rights, which must be enough for each command.
 	vi.stubEnv("AUDITOR_DATABASE_URL", database.urls.auditor);
 	for (const method of ["log", "error"] as const)
 		vi.spyOn(console, method).mockImplementation((line: string) => void said.push(line));

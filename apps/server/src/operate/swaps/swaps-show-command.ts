@@ -8,7 +8,7 @@ import { readHistory, type SwapHistory } from "./read-history.ts";
 import { type Moment, swapTimeline } from "./swap-timeline.ts";
 import { type SwapView, showAmount, type ViewConfig, viewSwap } from "./swap-view.ts";
 
-/** Returns the exit code: 0 if a swap was found, 1 if none was. One swap is shown whole, several as a list. */
+/** Returns the exit code: 0 if a swap was found, 1 if none was. One swap is shown completely, several as a list. */
 export async function showSwapsCommand(
 	{
 		key: text,
@@ -36,7 +36,7 @@ export async function showSwapsCommand(
 	return 0;
 }
 
-/** Returns the history too if the key names one swap. */
+/** Reads the swaps, and also the history if the key names one swap. */
 async function read(
 	db: Database,
 	config: ViewConfig,
@@ -55,7 +55,7 @@ async function read(
 	return { swaps, ...(history && { history }) };
 }
 
-/** Says that nothing was found, and where else to look. */
+/** Returns a text that nothing was found, with a hint where else to search. */
 export function notFound(text: string, key: SwapKey): string {
 	const hints: Record<SwapKey["kind"], string> = {
 		swap: "Is AUDITOR_DATABASE_URL the database of the API that gave out this id?",
@@ -124,7 +124,7 @@ function describeMoment(moment: Moment): string {
 	}
 }
 
-/** Describes a job: its state, who has it, and what went wrong. */
+/** Describes a job: its state, its lane, and what went wrong. */
 export function describeJob(job: SwapHistory["jobs"][number]): string {
 	const { kind, chainId, state, failures, reason, lastError, relayer, nonce, updatedAt } = job;
 	return [
