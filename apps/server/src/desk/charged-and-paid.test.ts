@@ -38,8 +38,8 @@ import { createLog } from "../telemetry/log.ts";
 import { createDesk } from "./create-desk.ts";
 import { createPriceCache } from "./price/price-cache.ts";
 
-// A swap's transactions are signed and sent by real lanes to anvils behind a model of the rollup that charges for the
-// data. No live chain was asked. At full size the fees move; otherwise they stand still.
+// A swap's transactions are signed and sent by real lanes to anvils behind a simulated rollup that charges for the
+// data. No live chain is used. At full size the fees move, otherwise they stand still.
 
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 const swaps = isFull ? 1_000 : 2;
@@ -50,7 +50,7 @@ type Market = {
 	/** The lowest base fees of the chain, and of Ethereum. */
 	l2: bigint;
 	l1: bigint;
-	/** In USDC: a slippage of one basis point is much less than the network cost. */
+	/** In USDC. A slippage of one basis point is much less than the network cost. */
 	amount: string;
 	tips: TipBounds;
 };
@@ -116,7 +116,7 @@ test.runIf(isFull).each(markets)(
 	7_200_000,
 );
 
-/** Uses all gas that it is given: while more than 300 is left, it loops. */
+/** Uses up the gas that it is given, by looping while more than 300 is left. */
 const burner: Hex = "0x5b61012c5a115f5700";
 /** Takes the payment and returns. */
 const modest: Hex = "0x00";
@@ -146,7 +146,7 @@ const nativeRecipients: { name: string; known: NativeRecipient; prepare: Prepare
 		prepare: withCode(() => burner),
 		atMost: 1.1,
 	},
-	// It could use all gas the next time: nothing that is read before the fill shows that it will not.
+	// It could use all gas the next time, and nothing that is read before the fill rules that out.
 	{
 		name: "a contract that uses little gas",
 		known: "contract",
@@ -171,8 +171,8 @@ test.each(nativeRecipients)(
 );
 
 /**
- * Measures this many swaps or a few more. So many of them are quoted at once, and their transactions are shared. They
- * pay USDC to their wallet, or the native token to a recipient that is prepared for each of them.
+ * Measures this many swaps or a few more. `atOnce` of them are quoted together and share their transactions. They pay
+ * USDC to their wallet, or the native token to a recipient that is prepared for each of them.
  */
 async function measure(
 	{ kind, l2, l1, amount, tips }: Market,
@@ -197,7 +197,7 @@ async function measure(
 	);
 	const [origin, destination] = sides;
 	if (!origin || !destination) throw new Error("there are two chains");
-	// A chain's clock moves on by at least a second per block: here both follow the same one.
+	// A chain's clock advances by at least a second per block, so both chains follow the same clock.
 	let clock = Math.floor(Date.now() / 1_000) + 30;
 	const nowMs = () => clock * 1_000;
 	const l1Fee = movingFee({ least: l1, range }, random);
@@ -234,7 +234,7 @@ async function measure(
 		]),
 	);
 	const [{ address: relayer }] = own.relayers as [PrivateKeyAccount];
-	/** In wei: the books, and what is missing from the relayer. In USDC: what was charged, and what was paid. */
+	/** In wei: the booked cost, and what is missing from the relayer. In USDC: what was charged, and what was paid. */
 	const sums = { booked: 0n, missing: 0n, charged: 0n, paid: 0n };
 	const counts = { swaps: 0, refused: 0, firsts: 0, unreleased: 0 };
 	const gasUsed = new Map<string, number[]>();
@@ -244,9 +244,10 @@ async function measure(
 		await chain.testClient.mine({ blocks: 1 });
 	}
 
-	// On a chain that is in use, the escrow holds the token already.
+	// On a chain in use, the escrow already holds the token.
 	if (paid) await fund(chains.origin.deployment.contracts.escrow);
-	// An op that delegates its wallet is alone in its transaction: wallets whose ops are bundled are delegated before.
+	// An op that delegates its wallet is alone in its transaction, so wallets whose ops are bundled are delegated
+	// first.
 	while (atOnce > 1 && known.length < atOnce) known.push(await newDelegated());
 
 	let told = 0;
@@ -303,7 +304,7 @@ async function measure(
 		for (const order of orders) if ((await stateOf(order)) !== 2) counts.unreleased++;
 		await owner.query("truncate attestations");
 		for (const { wallet, isFirst, quote, repriced } of taken) {
-			// All that the vault spends less is charged.
+			// What the vault spends less is charged, too.
 			sums.charged += quote.networkCost + spentBy(quote.delivery) - spentBy(repriced.delivery);
 			counts.swaps++;
 			if (!isFirst) continue;
@@ -325,7 +326,7 @@ async function measure(
 		return Number(sums.charged) / Number(sums.paid);
 	}
 
-	/** Returns the wallets of the next swaps. Half of the swaps that come alone are the first of their wallet. */
+	/** Returns the wallets of the next swaps. Half of the swaps that come alone are their wallet's first. */
 	function nextWallets(): { wallet: PrivateKeyAccount; isFirst: boolean }[] {
 		if (atOnce > 1) return known.map((wallet) => ({ wallet, isFirst: false }));
 		const isFirst = known.length === 0 || random() < 0.5;
@@ -333,7 +334,7 @@ async function measure(
 		return [{ wallet: wallet ?? privateKeyToAccount(generatePrivateKey()), isFirst }];
 	}
 
-	/** Returns an address that was never paid, as the API reads it for a quote. */
+	/** Returns an address that was never paid, with its reading as the API reads it for a quote. */
 	async function nextRecipient({ prepare, known }: (typeof nativeRecipients)[number]) {
 		const { address } = privateKeyToAccount(generatePrivateKey());
 		await prepare(chains.destination, address);
@@ -394,7 +395,7 @@ async function measure(
 		}
 	}
 
-	/** Gives the next block the fees of now. */
+	/** Gives the next block the current fees. */
 	async function setFees({ chain, node, fee }: (typeof sides)[number]): Promise<void> {
 		await chain.testClient.setNextBlockTimestamp({ timestamp: BigInt(++clock) });
 		await chain.testClient.setNextBlockBaseFeePerGas({ baseFeePerGas: fee.now() });
@@ -406,12 +407,12 @@ async function measure(
 		await side.chain.testClient.mine({ blocks: 1 });
 	}
 
-	/** Moves the fees over blocks. Those in which nothing of ours happens need not be made. */
+	/** Moves the fees over blocks. Blocks without any transaction of the test need not be mined. */
 	function pass(blocks: number): void {
 		for (let i = 0; i < blocks; i++) for (const fee of [l1Fee, ...sides.map((side) => side.fee)]) fee.next();
 	}
 
-	/** Runs the chain's lane, whose transaction is in a block of its own, and books what that costs. */
+	/** Runs the chain's lane, whose transaction gets a separate block, and books what that costs. */
 	async function run(side: (typeof sides)[number], name: string): Promise<void> {
 		const { evm, chain } = side;
 		await mine(side);

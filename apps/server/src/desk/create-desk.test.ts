@@ -188,7 +188,7 @@ test("a top-up is charged for at the native token's price with the margin of gas
 	// Without the quote's charge, the top-up is charged for at the current price.
 	const rebuilt = desk.reprice({ ...topped, networkCost: undefined, delivery: plain.delivery }, none);
 	expect(rebuilt?.output ?? 0n).toBeLessThan(plain.output - worthE6);
-	// An input that is worth less by now pays for the top-up first.
+	// An input that has lost value pays for the top-up first.
 	const half = { ...topped, order: { ...topped.order, inputAmount: 5_000_000n, minOutput: 1n } };
 	const [with_, without] = [half, { ...half, order: { ...half.order, topUp: 0n } }].map(desk.deliveryNow);
 	if (typeof with_ !== "object" || typeof without !== "object") throw new Error("both are delivered");
@@ -281,7 +281,7 @@ describe("sizes", () => {
 					const minimum = minimumOf(amount);
 					if (minimum === undefined) return;
 					expect(ask(minimum)().output).toBeGreaterThan(0n);
-					// Every request below the minimum names the same minimum.
+					// Every request below the minimum is told the same minimum.
 					expect(minimumOf(1n)).toBe(minimum);
 					const isConfigured = minimum <= (configured.get(from) ?? 0n) + 1n;
 					const below = isConfigured ? minimum - 1n : (minimum * 994n) / 1_000n;
@@ -293,7 +293,7 @@ describe("sizes", () => {
 	});
 
 	test("a pair that works only near the maximum size still names its minimum", () => {
-		// Network costs are near the maximum size: twice the floor is too large.
+		// Network costs are near the maximum size, so twice the floor is too large.
 		const blocks = prices.map((block) => withBaseFee(block, parseUnits("160000", 9)));
 		const own = deskAt(nowMs, testPriceCache(testConfig(chains), blocks, { nowMs }));
 		const error = refusal(() => own.quote(request({ amount: 1n })));
@@ -354,7 +354,7 @@ describe("a request that is not offered", () => {
 		}
 		const quote = onlySome.quote(request(), { accountId: allowed });
 		expect(quote.output).toBeGreaterThan(0n);
-		// A swap that has begun goes on, whoever began it.
+		// A swap that has begun continues, regardless of its account.
 		expect(onlySome.reprice(quote, { sell: 0n, buy: 0n })).toBeDefined();
 	});
 

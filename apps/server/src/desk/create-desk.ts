@@ -44,15 +44,20 @@ import { secondsToDepth } from "./seconds-to-depth.ts";
 
 const quoteLifeMs = 30_000;
 const opLifeMs = 90_000;
-/** Milliseconds before the open deadline at which an op expires: one submitted later may not be mined in time. */
+/**
+ * Milliseconds before the open deadline at which an op expires, because one submitted later may not be mined in time.
+ */
 const inclusionMs = 30_000;
 
 /** The tolerance of a fill through the router below the fresh price. */
 const fillToleranceBps = 30n;
 const bps = 10_000n;
-/** Gas for each compressed byte of our transactions, at least. It bounds their data where only their gas is known. */
+/**
+ * The minimum gas for each compressed byte of the service's transactions. It bounds their data where only their gas
+ * is known.
+ */
 const gasPerByte = 50n;
-/** If gas determines the minimum size, the minimum we report is one part in this many larger. */
+/** If gas determines the minimum size, the reported minimum is one part in this many larger. */
 const gasRoom = 200n;
 
 export function createDesk({
@@ -193,7 +198,7 @@ export function createDesk({
 	): Repriced | undefined {
 		const sides = sidesOf(order);
 		if (!sides || !isLive(sides, nowMs())) return undefined;
-		// A quote that charged for an account has a minimum which the amount without the rent reaches.
+		// A quote that charged for an account has a minimum that the amount without the rent reaches.
 		const isCountedOn = delivery.kind === "payout" && delivery.amount < order.minOutput;
 		const hasAccount = known.hasAccount ?? isCountedOn;
 		// Within its margin, the quote's charge covers higher fees. Beyond it the output falls, down to the order's minimum.
@@ -359,13 +364,13 @@ export function createDesk({
 			});
 		}
 		if (priced === "too-small") {
-			// The search starts at the configured minimum, whatever the amount is, so that every request names one minimum.
-			// Rounding by a unit would otherwise let the result depend on the start.
+			// The search starts at the configured minimum for any amount, so that every request gets the same minimum.
+			// Rounding by a unit would otherwise make the result depend on the start.
 			const floor = findMinSize(minimum, (size) => priceOf(size) === "too-small");
 			if (floor === undefined || !passes(floor)) {
 				throw noRoute("pair", "No amount of this pair pays for its network costs now.");
 			}
-			// The configured minimum is constant, but gas costs may change before the caller asks again.
+			// The configured minimum is constant, but gas costs may change before the caller's next request.
 			const roomy = floor === minimum && amount < minimum ? floor : floor + floor / gasRoom;
 			throw new SwapError("NEEDS_LARGER_SIZE", { minimumAmount: String(passes(roomy) ? roomy : floor) });
 		}
@@ -373,8 +378,8 @@ export function createDesk({
 	}
 
 	/**
-	 * Returns false if a SOL amount is below the rent of an empty account: a wallet that holds nothing else could receive
-	 * neither the output nor a refund.
+	 * Returns false if a SOL amount is below the rent of an empty account, because a wallet that holds nothing else
+	 * could receive neither the output nor a refund.
 	 */
 	function isKept(
 		{ origin, destination, slippageBps }: ResolvedRequest,
@@ -395,7 +400,10 @@ export function createDesk({
 		return [origin, destination].every((side) => stopOf(side, nowMs) === undefined);
 	}
 
-	/** Returns why the side cannot be priced: the asset, or the native token in which its chain's fees are paid. */
+	/**
+	 * Returns why the side cannot be priced, because of the asset or of the native token in which its chain's fees are
+	 * paid.
+	 */
 	function stopOf({ chain: { chainId, native }, asset }: Side, nowMs: Milliseconds): PriceStop | undefined {
 		return (
 			priceCache.stopOf({ chainId, asset: asset.address }, { nowMs }) ??
@@ -429,15 +437,17 @@ export function createDesk({
 	}
 }
 
-/** Returns the token whose pools are used: the wrapped token for the native one, so that their volumes add up. */
+/**
+ * Returns the token whose pools are used. The native token counts as the wrapped one, so that their volumes add up.
+ */
 function pairOf({ chain, asset }: Side): { chainId: number; token: Hex } {
 	const isWrapped = chain.kind === "evm" && asset.address === zeroAddress;
 	return { chainId: chain.chainId, token: isWrapped ? chain.wrappedNative : asset.address };
 }
 
 /**
- * Returns the tokens that may be bought. A route of two pools buys the wrapped native token first; the route may still
- * change before the fill.
+ * Returns the tokens that may be bought. A route of two pools buys the wrapped native token first, and the route may
+ * still change before the fill.
  */
 function boughtOn(side: Side): { chainId: number; token: Hex }[] {
 	const { chain, asset } = side;

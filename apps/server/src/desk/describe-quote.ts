@@ -5,7 +5,7 @@ import type { Side } from "./desk-chain.ts";
 const cent = 10n ** 16n;
 const significantDigits = 6;
 
-/** Returns a one-line summary for people. */
+/** Returns a one-line summary in readable form. */
 export function describeQuote({
 	origin,
 	destination,
@@ -38,14 +38,14 @@ export function usdCentsUp(valueE18: UsdE18): bigint {
 	return (valueE18 + cent - 1n) / cent;
 }
 
-/** Returns the change in value from input to output in basis points, negative for a loss; rounded toward worse. */
+/** Returns the change in value from input to output in basis points, negative for a loss, rounded toward worse. */
 export function priceImpactBps({ inputE18, outputE18 }: { inputE18: UsdE18; outputE18: UsdE18 }): number {
 	const change = (outputE18 - inputE18) * 10_000n;
 	const isExact = change % inputE18 === 0n;
 	return Number(change / inputE18 - (change < 0n && !isExact ? 1n : 0n));
 }
 
-/** Formats the first digits and rounds the rest down: "about" must not promise more. */
+/** Formats the first digits and rounds the rest down, because "about" must not promise more. */
 function roughly(amount: Amount, decimals: number): string {
 	const surplus = BigInt(Math.max(0, Math.min(String(amount).length - significantDigits, decimals)));
 	return formatUnits((amount / 10n ** surplus) * 10n ** surplus, decimals);

@@ -8,10 +8,10 @@ import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
 import type { ChainConfig, EvmChainConfig, SolanaChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 
-/** An asset as the desk sees it. The address is hex; on Solana it has 32 bytes. */
+/** An asset in the desk's form. The address is hex, and on Solana it has 32 bytes. */
 export type DeskAsset = Pick<AssetDeployment, "symbol" | "decimals" | "kind" | "paths"> & { address: Hex };
 
-/** A chain as the desk sees it, with the fields that an order on it needs. */
+/** A chain in the desk's form, with the fields that an order on it needs. */
 export type DeskChain = Pick<
 	ChainConfig,
 	| "chainId"
@@ -52,8 +52,8 @@ export function isSettlement({ chain, asset }: Side): boolean {
 }
 
 /**
- * Returns the settlement token's symbol. Tokens of two chains with the same symbol count as the same token: the symbol
- * comes from the deployment.
+ * Returns the settlement token's symbol. Tokens of two chains with the same symbol count as the same token, because
+ * the operator's deployment file assigns the symbols.
  */
 export function settlementSymbol({ assets, settlementToken }: DeskChain): string | undefined {
 	return assets.find(({ address }) => address === settlementToken)?.symbol;
@@ -69,7 +69,7 @@ function evmDeskChain({ deployment, ...config }: EvmChainConfig): DeskChain {
 	const native =
 		assets.find(({ address }) => address === zeroAddress) ??
 		assets.find(({ address }) => address === wrappedNative);
-	// Gas is paid in the native token: without its price the chain cannot be quoted.
+	// Gas is paid in the native token, so the chain cannot be quoted without its price.
 	if (!native)
 		throw new RangeError(`${name} lists neither its native token nor the wrapped one: gas has no price`);
 	return {
@@ -103,7 +103,7 @@ function solanaDeskChain({ deployment, ...config }: SolanaChainConfig): DeskChai
 	};
 }
 
-/** Returns an asset without paths: it is never bought in pools. */
+/** Returns an asset without paths, since it is never bought in pools. */
 function solanaDeskAsset({ symbol, address, decimals, kind }: SolanaAssetDeployment): DeskAsset {
 	return { symbol, decimals, kind, address: toSolanaWord(address), paths: [] };
 }

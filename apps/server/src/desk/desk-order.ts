@@ -21,7 +21,7 @@ export function deskOrder(
 ): Order {
 	const [from, to] = [origin.chain, destination.chain];
 	const openDeadline = BigInt(Math.floor(issuedAtMs / 1_000) + from.openSeconds);
-	// Each chain is configured with the time that it needs: the slower one decides.
+	// Each chain is configured with the time that it needs. The slower one decides.
 	const fillDeadline = openDeadline + BigInt(Math.max(from.fillSeconds, to.fillSeconds));
 	const refundAfter = fillDeadline + BigInt(Math.max(from.refundSeconds, to.refundSeconds));
 	return {

@@ -280,7 +280,8 @@ describe("the rent of a recipient's account", () => {
 			random: (size) => new Uint8Array(size),
 		});
 		expect(floor(hasAccount)).toBeLessThan(floor());
-		// The output is worth less than an account: it goes to an existing one, and leaves nothing if one must be created.
+		// The output is worth less than an account. It goes to an existing account, and leaves nothing if one must be
+		// created.
 		const quote = cheapDesk.quote(request({ ...outward, amount: floor(hasAccount) }), hasAccount);
 		expect(payout(quote)).toMatchObject({ amount: 0n, unusedRent: quote.output });
 	});

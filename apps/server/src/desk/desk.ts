@@ -18,7 +18,7 @@ import type { PriceStop } from "./price/price-stop.ts";
 
 /** Facts about a recipient. */
 export type KnownRecipient = {
-	/** True if it has an account for the output token on Solana; otherwise we would have to create one. */
+	/** True if it has an account for the output token on Solana. Otherwise the service would have to create one. */
 	hasAccount: boolean;
 	/** Present if the output is an EVM chain's native token. */
 	native?: NativeRecipient;
@@ -31,15 +31,15 @@ export type DeskQuote = {
 	order: Order;
 	/** The kind of the origin chain, which determines the next build call. */
 	originKind: DeskChain["kind"];
-	/** The output we expect to deliver; on Solana at least that, unless the recipient is known to have its account. */
+	/** The expected output. On Solana it is a minimum, unless the recipient is known to have its account. */
 	output: Amount;
 	minOutput: Amount;
-	/** The part of the output that pays for the recipient's account on Solana; zero if none has to be created. */
+	/** The part of the output that pays for the recipient's account on Solana. Zero if none must be created. */
 	recipientAccountCost: bigint;
 	delivery: Delivery;
 	/** The charge for the transactions of the swap, in the destination's settlement token. It is part of the price. */
 	networkCost: Amount;
-	/** The recipient of an EVM chain's native token that the charge is for, if it was known. */
+	/** The recipient of an EVM chain's native token that the charge is based on, if it was known. */
 	nativeRecipient: NativeRecipient | undefined;
 	/** The fee in thousandths of a basis point, as `reprice` needs it. */
 	feeMillibps: number;
@@ -63,7 +63,7 @@ export type DeskQuote = {
 
 /** The amounts a swap takes from the vault and the ladders. On a ladder the native token counts as the wrapped one. */
 export type Repriced = Reservation & {
-	/** The output we now expect to deliver. */
+	/** The output that is now expected. */
 	output: Amount;
 };
 
@@ -78,28 +78,29 @@ export type Desk = {
 		options?: {
 			feeMillibps?: number;
 			recipient?: KnownRecipient | undefined;
-			/** True if the wallet is known to be delegated on the origin chain: then the open costs less. */
+			/** True if the wallet is known to be delegated on the origin chain, which makes the open cheaper. */
 			isDelegated?: boolean | undefined;
 			/** The gas and bytes that a mandate adds to an open. Absent if the wallet itself will sign the order. */
 			mandate?: TransactionShape | undefined;
-			/** The destination's native token that the recipient gets beside the output, for its gas. */
+			/** The destination's native token that the recipient gets in addition to the output, for its gas. */
 			topUp?: Amount;
-			/** The account that asks. Without it, chains that only some accounts may use are not offered. */
+			/** The account of the request. Without it, chains that only some accounts may use are not offered. */
 			accountId?: string;
 		},
 	) => DeskQuote;
 	/** The default fee of a quote, in thousandths of a basis point. */
 	baseFeeMillibps: number;
-	/** True if the asset can be quoted now: its price and its chain's fees are fresh and certain. */
+	/** True if the asset can be quoted now, so its price and its chain's fees are fresh and certain. */
 	isLive: (asset: { chainId: number; token: Hex }) => boolean;
-	/** Returns why the asset cannot be quoted now; undefined if it can, or if it is not offered. */
+	/** Returns why the asset cannot be quoted now, or undefined if it can, or if it is not offered. */
 	stopOf: (asset: { chainId: number; token: Hex }) => PriceStop | undefined;
 	/**
 	 * Prices the order again, given the volume that other swaps have in flight on its two ladders. Never returns more
-	 * than was quoted; undefined if that is below the order's minimum, or cannot be priced now. `hasAccount`: whether the
-	 * recipient has its token account on Solana. If not given, it is taken to have one if the quote relied on that: the
-	 * payer checks again. `networkCost` is the quote's charge. It stays as it is, unless the transactions would cost more
-	 * by now. If not given, they are charged for at the fees of now.
+	 * than was quoted, and undefined if the result is below the order's minimum or cannot be priced now. `hasAccount`
+	 * is whether the recipient has its token account on Solana. If it is absent, the recipient is assumed to have one
+	 * if the quote relied on that, because the payer checks again. `networkCost` is the quote's charge, which stays
+	 * unless the transactions would now cost more. If it is absent, the transactions are charged for at the current
+	 * fees.
 	 */
 	reprice: (
 		priced: PricedOrder & {
@@ -110,45 +111,46 @@ export type Desk = {
 			isDelegated?: boolean | undefined;
 			/** As in the quote. */
 			mandate?: TransactionShape | undefined;
-			/** The one of the quote. If not given, only the quote's own charge covers what a recipient may use. */
+			/** As in the quote. If absent, only the quote's own charge covers what a recipient may use. */
 			nativeRecipient?: NativeRecipient | undefined;
 		},
 		inFlight: { sell: bigint; buy: bigint },
 	) => Repriced | undefined;
-	/** True if the order can be priced now: prices are fresh and certain. */
+	/** True if the order can be priced now, so prices are fresh and certain. */
 	isPriceable: (order: Order) => boolean;
-	/** Returns the value of the order's input now, rounded up; undefined if it cannot be priced. */
+	/** Returns the current value of the order's input, rounded up, or undefined if it cannot be priced. */
 	valueUsdCents: (order: Order) => bigint | undefined;
 	/** Converts a cost of gas, in the chain's smallest unit, at the newest price, rounded up. */
 	gasUsdCents: (spent: { chainId: number; wei: Wei }) => bigint;
 	/**
-	 * Returns what that much gas may cost on an EVM chain now, with the fees of the chain below it, generously; zero if no
-	 * price is known.
+	 * Returns what that much gas may cost on an EVM chain now, with the fees of the chain below it, estimated
+	 * generously. Zero if no price is known.
 	 */
 	gasWei: (spent: { chainId: number; gas: bigint }) => Wei;
-	/** Returns the tip per unit of gas that recent blocks took; undefined if not known yet. */
+	/** Returns the tip per unit of gas that recent blocks took, or undefined if not known yet. */
 	tipNow: (chainId: number) => Wei | undefined;
 	/**
-	 * Returns the value of an amount in USD, with 18 decimals, at its feed's newest price, however old. Undefined if this
-	 * process has not seen a price since it started.
+	 * Returns the value of an amount in USD, with 18 decimals, at its feed's newest price of any age. Undefined if this
+	 * process has read no price since it started.
 	 */
 	worthE18: (asset: { chainId: bigint; token: Hex; amount: Amount }) => bigint | undefined;
 	/** Returns how much of the order's input token the vault may hold, if limited. The order must be priceable. */
 	holdingLimit: (order: Order) => HoldingLimit | undefined;
 	/**
-	 * Returns the ladders on which the swap puts volume: the token it sells, the one it buys, and the wrapped native
-	 * token if the route may buy it on the way. Where feeds alone give the price, volume does not move it; a sale there
+	 * Returns the ladders to which the swap adds volume: the token it sells, the one it buys, and the wrapped native
+	 * token if the route may buy it on the way. Where feeds alone give the price, volume does not move it. A sale there
 	 * counts all the same, since the vault takes in only a limited amount.
 	 */
 	volumes: (priced: PricedOrder) => Reservation["volumes"];
 	/**
-	 * Returns the least that a fill must deliver now: the order's minimum, or more if the fresh price less a tolerance is
-	 * higher. `inFlight` was spent on the same token just before.
+	 * Returns the minimum that a fill must deliver now: the order's minimum, or more if the fresh price less a
+	 * tolerance is higher. `inFlight` was spent on the same token just before.
 	 */
 	freshMinimum: (priced: PricedOrder & { inFlight?: Amount }) => bigint;
 	/**
-	 * Returns the delivery that may be signed now: never more than promised, nor more than the input's value now less the
-	 * option. So a recipient who can refuse a delivery until it is signed gains nothing by waiting for prices to move.
+	 * Returns the delivery that may be signed now. It is at most the promised one, and at most the input's current
+	 * value less the option. So a recipient who can refuse a delivery until it is signed gains nothing by waiting for
+	 * prices to move.
 	 */
 	deliveryNow: (priced: PricedOrder) => Delivery | "below-minimum" | "no-price";
 };

@@ -4,8 +4,8 @@ type Test = (size: bigint) => boolean;
 const doublings = 128;
 
 /**
- * Returns the least size, at least `from`, that is not too small; undefined if every size is. Requires that a larger
- * size is too small only if every smaller one is too.
+ * Returns the smallest size from `from` up that is not too small, or undefined if every size is. Requires that if a
+ * size is too small, every smaller one is, too.
  */
 export function findMinSize(from: bigint, isTooSmall: Test): bigint | undefined {
 	if (!isTooSmall(from)) return from;
@@ -24,7 +24,7 @@ export function findMinSize(from: bigint, isTooSmall: Test): bigint | undefined 
 	return high;
 }
 
-/** Returns a size that passes, about a hundredth below the greatest that does, or zero. `tooLarge` does not pass. */
+/** Returns a size that passes, about a hundredth below the largest that does, or zero. `tooLarge` does not pass. */
 export function findMaxSize(tooLarge: bigint, passes: Test): bigint {
 	let high = tooLarge;
 	let low = tooLarge / 2n;

@@ -6,16 +6,17 @@ import { type DeskChain, isLamports, isSettlement, type Side } from "./desk-chai
 import type { PriceCache } from "./price/price-cache.ts";
 import { convertUp, usdValueUp } from "./price/usd-value.ts";
 
-/** Gas of a recipient's first balance of a token. A quote does not know whether the recipient has one. */
+/** Gas of a recipient's first balance of a token. A quote does not include whether the recipient has one. */
 const newBalanceGas = 17_100n;
 
 /**
- * Gas of a fill in the native token beyond that of a fill in another token: it is unwrapped and sent, and the recipient
- * may use gas (docs/gas.md; lanes send a batch of one, which costs 2,000 more). The vault hands a contract 50,000 gas
- * and the 2,300 of the payment, and a contract can use all of it at any time, whatever it used in a simulation.
+ * Gas of a fill in the native token beyond that of a fill in another token. The native token is unwrapped and sent,
+ * and the recipient may use gas (docs/gas.md; lanes send a batch of one, which costs 2,000 more). The vault gives a
+ * contract 50,000 gas and the 2,300 of the payment, and a contract can use all of it at any time, regardless of what
+ * it used in a simulation.
  */
 const nativePaymentGas: Record<NativeRecipient, bigint> = {
-	/** With the code of our own delegate, which is looked up and takes the payment. */
+	/** Includes the code of the service's own delegate, which is loaded and takes the payment. */
 	account: 16_900n + 2_700n,
 	"new-account": 16_900n + 25_000n,
 	contract: 16_900n + 52_300n,
@@ -25,8 +26,9 @@ const nativePaymentGas: Record<NativeRecipient, bigint> = {
 const topUpGas = 17_600n;
 
 /**
- * The transactions of a swap on EVM chains, each alone: a bundle costs less, but a quote cannot know if there will be
- * one. Gas and sizes are those of transactions that lanes sent on a development chain. They vary by a few bytes.
+ * The transactions of a swap on EVM chains, each alone. A bundle costs less, but it is unknown at the quote whether
+ * there will be one. Gas and sizes are those of transactions that lanes sent on a development chain. They vary by a
+ * few bytes.
  */
 export const evmTransactions = {
 	/** With the delegation of a new address. */
@@ -36,19 +38,22 @@ export const evmTransactions = {
 	fillThroughRouter: { gas: 163_400n, fastLzBytes: 488, brotliBytes: 567 },
 	release: { gas: 67_592n, fastLzBytes: 656, brotliBytes: 718 },
 	refund: { gas: 67_708n, fastLzBytes: 656, brotliBytes: 718 },
-	/** An estimate: nothing measures it. */
+	/** An estimate, which nothing measures. */
 	void: { gas: 60_000n, fastLzBytes: 397, brotliBytes: 480 },
 } as const satisfies Record<string, TransactionShape>;
 
-/** Gas that a wallet can add to the refund of a native input: it burns what it is called with, and gets a credit. */
+/**
+ * Gas that a wallet can add to the refund of a native input by burning the gas of the call, after which it gets a
+ * credit.
+ */
 const refusedRefundGas = 75_000n;
 
-// Estimates: docs/gas.md does not measure these.
+// Estimates, because docs/gas.md does not measure these.
 const secondPoolGas = 100_000n;
-/** The release is part of the fill: it needs no attesters and no transaction of its own. */
+/** The release is part of the fill, so it needs neither attesters nor a separate transaction. */
 const sameChainReleaseGas = 30_000n;
 
-/** Signatures and compute units of a transaction on Solana. The units are the limit, which is paid for in any case. */
+/** Signatures and compute units of a transaction on Solana. The units are the limit, which is paid in full. */
 type SolanaTransaction = { signatures: bigint; units: bigint };
 
 /**
@@ -63,10 +68,10 @@ export const solanaTransactions = {
 	refund: { signatures: 1n, units: 210_000n },
 } satisfies Record<string, SolanaTransaction>;
 
-/** The cost of an account that an order leaves behind: of waiting for its rent, and of closing it. */
+/** The cost of an account that an order leaves behind, for waiting for its rent and closing it. */
 export const accountLamports = 1_000n;
 
-/** The share of swaps assumed to end in a refund, which nobody else pays for. */
+/** The share of swaps assumed to end in a refund, whose cost no caller pays separately. */
 const refundedBps = 200n;
 
 /**
@@ -91,7 +96,7 @@ export function networkCost(
 		mandate?: TransactionShape | undefined;
 		/** The recipient of an EVM chain's native token, if known. */
 		nativeRecipient?: NativeRecipient | undefined;
-		/** The native token that the order's recipient gets beside the output. It is charged for as gas is. */
+		/** The native token that the order's recipient gets in addition to the output. It is charged like gas. */
 		topUp?: Amount | undefined;
 	} = {},
 ): bigint {
@@ -121,7 +126,7 @@ export function refundCostE18(
 		isNative,
 	}: {
 		origin: DeskChain;
-		/** True if the input is the chain's own coin. */
+		/** True if the input is the chain's native token. */
 		isNative: boolean;
 	},
 ): bigint {
@@ -137,7 +142,10 @@ export function refundCostE18(
 	}
 }
 
-/** Returns the lamports of a refund. The wallet may have closed its token account, and we would create a new one. */
+/**
+ * Returns the lamports of a refund. The wallet may have closed its token account, and the service would create a new
+ * one.
+ */
 function refundLamports(
 	priceCache: PriceCache,
 	{ chain, isNative }: { chain: DeskChain & { kind: "solana" }; isNative: boolean },
@@ -196,8 +204,8 @@ function costOnDestination(side: Side, { priceCache, isSameChain, nativeRecipien
 }
 
 /**
- * Returns the fill of an order: from inventory, or through the router and its pools. An unknown recipient of the native
- * token counts as a contract, which may use the most gas.
+ * Returns the fill of an order, from inventory or through the router and its pools. An unknown recipient of the
+ * native token counts as a contract, which may use the most gas.
  */
 export function evmFill(
 	side: Side,
@@ -223,7 +231,7 @@ export function evmFill(
 	};
 }
 
-/** Returns the function that says what a transaction on Solana costs. */
+/** Returns the function that calculates what a transaction on Solana costs. */
 export function lamportsOn(
 	priceCache: PriceCache,
 	{ chainId, computePriceMicroLamports }: DeskChain & { kind: "solana" },

@@ -9,15 +9,15 @@ import type { Side } from "./desk-chain.ts";
  */
 const deviations = 4;
 const yearSeconds = 365.25 * 86_400;
-/** Thousandths of a basis point in the whole. */
+/** Thousandths of a basis point in 100 %. */
 const millibpsOfAll = 10_000_000;
 /** A newly signed fill usually lands in one of the next two blocks of its chain. */
 const blocksToLand = 2;
 const minSecondsToLand = 5;
 
 /**
- * Returns the price of the caller's option, in thousandths of a basis point of the value: the configured price of the
- * pair, or more if the recipient can still refuse a signed fill.
+ * Returns the price of the caller's option, in thousandths of a basis point of the value. It is the configured price
+ * of the pair, or more if the recipient can still refuse a signed fill.
  */
 export function optionPrice(
 	{ origin, destination, blockSeconds }: { origin: Side; destination: Side; blockSeconds: Seconds },
@@ -36,8 +36,8 @@ export function optionPrice(
 	}
 
 	/**
-	 * Returns the volatility of the token that the vault pays: on an EVM chain its settlement token, which buys the
-	 * output at the market.
+	 * Returns the volatility of the token that the vault pays. On an EVM chain that is its settlement token, which buys
+	 * the output at the market.
 	 */
 	function volatilityPaid({ chain, asset }: Side): number {
 		return chain.kind === "solana" ? volatilityOf(asset) : volatilityPercent.stable;
@@ -45,8 +45,8 @@ export function optionPrice(
 }
 
 /**
- * Returns true if the recipient can make a signed fill fail: a contract can reject the native token, and the owner of a
- * token account on Solana can close it. Nobody can reject an ERC-20 transfer.
+ * Returns true if the recipient can make a signed fill fail. A contract can reject the native token, and the owner of
+ * a token account on Solana can close it. No recipient can reject an ERC-20 transfer.
  */
 function canRefuse({ chain, asset }: Side): boolean {
 	return chain.kind === "solana" || asset.address === zeroAddress;

@@ -10,8 +10,8 @@ const firstMemo = "Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo" as SolanaAddress
 const wrappedSol = "So11111111111111111111111111111111111111112" as SolanaAddress;
 
 /**
- * Returns every contract, key and program involved in swaps on these chains; none may be a wallet or a recipient. Our
- * token accounts on Solana are left out: they have no key, and addresses without a key are refused anyway.
+ * Returns every contract, key and program involved in swaps on these chains. None may be a wallet or a recipient. The
+ * service's token accounts on Solana are omitted, because addresses without a key are refused anyway.
  */
 export function ownAddresses({ chains }: Pick<Config, "chains">): Set<Hex> {
 	return new Set(chains.flatMap((chain) => (chain.kind === "evm" ? onEvm(chain) : onSolana(chain))));

@@ -13,7 +13,7 @@ import { isLamports, isSettlement, type Side, settlementSymbol } from "./desk-ch
 import type { PriceCache } from "./price/price-cache.ts";
 import { convertDown, convertUp } from "./price/usd-value.ts";
 
-/** Thousandths of a basis point in the whole. */
+/** Thousandths of a basis point in 100 %. */
 const millibpsOfAll = 10_000_000n;
 
 /** The maximum amount of any token in one Solana account. */
@@ -73,7 +73,7 @@ export function priceSwap(
 	return priceDelivery(priceCache, { destination, budget, hasAccount, inFlight: inFlight.buy });
 }
 
-/** Returns what the recipient gets for a budget of the destination's settlement token, and how it is delivered. */
+/** Returns what the recipient gets for a budget of the destination's settlement token, and the kind of delivery. */
 export function priceDelivery(
 	priceCache: PriceCache,
 	{
@@ -97,9 +97,9 @@ export function priceDelivery(
 }
 
 /**
- * Prices a payout from inventory, less the rent of an account for the recipient. The recipient owns the account we
- * create: whoever closes it has paid for the rent that comes back. `unusedRent` is at most a unit less than the account
- * cost.
+ * Prices a payout from inventory, less the rent of an account for the recipient. The recipient owns the account that
+ * the service creates, so anyone who closes it has paid the rent that comes back. `unusedRent` is at most a unit less
+ * than the account cost.
  */
 function pricePayout(
 	priceCache: PriceCache,
@@ -115,7 +115,7 @@ function pricePayout(
 		priceCache.reference(assetId(destination)),
 	];
 	const accountCost = convertUp(rent, native, own);
-	// If the output is worth less than an account, nothing remains should an account be needed after all.
+	// If the output is worth less than an account, nothing remains if an account is needed after all.
 	const amount = greater(bought - accountCost, 0n);
 	const unusedRent = lesser(convertDown(rent, native, own), bought - amount);
 	const output = hasAccount ? amount + unusedRent : amount;
@@ -142,7 +142,8 @@ export function lesserDelivery(
 	const { chain, asset } = destination;
 	if (quoted.kind === "payout" || now.kind === "payout") {
 		if (quoted.kind !== "payout" || now.kind !== "payout") return undefined;
-		// Each is capped separately: with the account or without, we pay at most what was quoted and what it is worth now.
+		// Each is capped separately. With or without the account, the service pays at most what was quoted and what it is
+		// worth now.
 		const amount = lesser(quoted.amount, now.amount);
 		const unusedRent = lesser(quoted.unusedRent, now.unusedRent);
 		return {
@@ -160,9 +161,9 @@ export function lesserDelivery(
 }
 
 /**
- * Returns the delivery, capped at the input's value now less the option and the top-up; undefined if the input is
- * beyond a ladder. Fee and network cost are not deducted again: the quote already deducted them, so a small price move
- * changes nothing for the caller.
+ * Returns the delivery, capped at the input's current value less the option and the top-up, or undefined if the input
+ * is beyond a ladder. Fee and network cost are not deducted again, because the quote already deducted them. So a
+ * small price move changes nothing for the caller.
  */
 export function capDelivery(
 	priceCache: PriceCache,
@@ -179,7 +180,7 @@ export function capDelivery(
 		destination: Side;
 		amount: Amount;
 		delivery: Delivery;
-		/** The native token that the recipient gets beside the delivery. */
+		/** The native token that the recipient gets in addition to the delivery. */
 		topUp: Amount;
 		optionMillibps: number;
 		settlementSpreadBps: number;
@@ -210,7 +211,7 @@ export function capDelivery(
 	}
 }
 
-/** Returns the most that a delivery takes from the vault, in the token in which it is paid. */
+/** Returns the maximum that a delivery takes from the vault, in the token in which it is paid. */
 export function maxPaid(delivery: Delivery): bigint {
 	return delivery.kind === "payout" ? delivery.amount + delivery.unusedRent : budgetOf(delivery);
 }
@@ -226,7 +227,7 @@ export function assetId({ chain, asset }: Side): { chainId: number; asset: Hex }
 
 /**
  * Converts one settlement token into the other, at par or by the feeds, whichever is less. If the tokens differ, a
- * spread is deducted, since each feed may lag the market; with the same token the feed's error cancels out.
+ * spread is deducted, since each feed may lag the market. With the same token the feed's error cancels out.
  */
 function acrossSettlement(
 	priceCache: PriceCache,
@@ -247,7 +248,7 @@ function acrossSettlement(
 	return mulDivDown(value, BigInt(10_000 - settlementSpreadBps), 10_000n);
 }
 
-/** Returns the least output that the caller's slippage allows, at least one unit. */
+/** Returns the minimum output that the caller's slippage allows, at least one unit. */
 export function minOutputAfterSlippage(output: Amount, slippageBps: number): bigint {
 	const least = mulDivDown(output, BigInt(10_000 - slippageBps), 10_000n);
 	return greater(least, 1n);

@@ -33,7 +33,7 @@ function worthOf(order: Order, nowMs = scene.nowMs) {
 	return refundWorth(order, { chains: deskChains(scene.config), priceCache: scene.priceCache, nowMs });
 }
 
-/** Returns the least input, in units of the settlement token, that is worth refunding. */
+/** Returns the smallest input, in units of the settlement token, that is worth refunding. */
 function minInput(order: Order): bigint {
 	let [less, enough] = [0n, 10n ** 12n];
 	while (enough - less > 1n) {

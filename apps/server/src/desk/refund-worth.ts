@@ -5,7 +5,9 @@ import { refundCostE18 } from "./network-cost.ts";
 import type { PriceCache } from "./price/price-cache.ts";
 import { usdValueDown, usdValueUp } from "./price/usd-value.ts";
 
-/** An input worth less than this many times its refund cost is not worth refunding, to its wallet or to us. */
+/**
+ * An input worth less than this many times its refund cost is not worth refunding, to its wallet or to the service.
+ */
 const minCosts = 10n;
 const microUsdE18 = 10n ** 12n;
 
@@ -14,7 +16,7 @@ export type RefundWorth = {
 	valueUsdCents: UsdCents;
 	/** True if the value is more than ten times the cost of the refund. */
 	isWorth: boolean;
-	/** The most that the refund may cost, in millionths of a dollar, rounded up. */
+	/** The maximum cost of the refund, in millionths of a dollar, rounded up. */
 	costMicroUsd: bigint;
 };
 

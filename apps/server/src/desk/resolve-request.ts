@@ -80,7 +80,7 @@ export function resolveRequest(
 
 	function chainOf(side: SideName, chainId: number): DeskChain {
 		const chain = chains.get(chainId);
-		// A chain that is not offered to this account is answered like one that does not exist.
+		// A chain that is not offered to this account gets the same answer as one that does not exist.
 		if (!chain || !isOfferedTo(accountId, chain)) {
 			const offered = [...chains.values()].filter((one) => isOfferedTo(accountId, one));
 			const accepted = offered.map((one) => String(one.chainId));
@@ -96,7 +96,7 @@ export function resolveRequest(
 		return address;
 	}
 
-	/** Parses an address that can hold funds: anything sent to another address would be lost. */
+	/** Parses an address that can hold funds, because anything sent to another address would be lost. */
 	function readHolder(path: string, text: string, chain: DeskChain): Hex | undefined {
 		const address = read(path, text, chain);
 		const problem = address && holderProblem(chain, address, ownAddresses);
@@ -123,7 +123,7 @@ export function noRoute(
 	return new SwapError(
 		"NO_ROUTE",
 		{ reason, ...details },
-		// A paused chain or asset comes back by itself; any other reason is for the caller to change.
+		// A paused chain or asset becomes available again without a change by the caller. Any other reason needs one.
 		{ message, ...(reason === "paused" && { next: "retry", retryable: true }) },
 	);
 }
@@ -158,7 +158,7 @@ const lastReservedAddress = 0xffffn;
 /** Addresses of Solana's built-in programs and sysvars end like this. No key is known for such an address. */
 const builtIn = /1{8}$/;
 
-/** Returns why nobody can hold funds at this address or sign for it; undefined if someone may. */
+/** Returns why no wallet can hold funds at this address or sign for it, or undefined if one may. */
 function holderProblem(
 	{ kind }: DeskChain,
 	address: Hex,

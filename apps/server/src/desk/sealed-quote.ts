@@ -11,7 +11,7 @@ export type SealedMandate = TransactionShape & {
 	digest: Hex;
 	epoch: bigint;
 	period: number;
-	/** The cap on the order's input token, and where the wallet's account counts what was used of it. */
+	/** The cap on the order's input token, and the storage slot in which the wallet's account counts its use. */
 	maxAmount: Amount;
 	useSlot: Hex;
 };
@@ -32,7 +32,7 @@ export type SealedQuote = {
 	issuedAtMs: Milliseconds;
 	/** The deadline for a build. */
 	expiresAtMs: Milliseconds;
-	/** The deadline for a first submit, from whichever build. */
+	/** The deadline for a first submit, of any build. */
 	opExpiresAtMs: Milliseconds;
 };
 

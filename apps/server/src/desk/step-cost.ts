@@ -7,9 +7,9 @@ import type { PriceCache } from "./price/price-cache.ts";
 export type SwapStep = "open" | "fill" | "release" | "refund" | "void";
 
 /**
- * Returns what one transaction of a swap costs at the fees of now, in the chain's own unit of fees, alone and not in a
- * bundle. A quote charges a margin more. On Solana it includes the cost of the account that an order leaves behind, and
- * a token account for the receiver.
+ * Returns what one transaction of a swap costs at current fees, in the chain's own unit of fees, alone and not in a
+ * bundle. A quote charges an additional margin. On Solana the cost includes that of the account that an order leaves
+ * behind, and a token account for the receiver.
  */
 export function stepCost(
 	priceCache: PriceCache,

@@ -54,7 +54,7 @@ test("a wallet's tier depends on what it holds on the token's chain, wherever it
 	await expect.poll(() => tierOf(rich, chains.destination.chainId)).toBe("silver");
 	expect(await tierOf(rich)).toBe("silver");
 	void tierOf(poor);
-	// The third wallet is read after the poor one: once the third has a tier, the poor one was read too.
+	// The third wallet is read after the poor one, so once the third has a tier, the poor one was read too.
 	const third = await holder("1000");
 	await expect.poll(() => tierOf(third)).toBe("bronze");
 	expect(await tierOf(poor)).toBeUndefined();

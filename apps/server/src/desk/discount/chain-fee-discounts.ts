@@ -5,7 +5,7 @@ import type { Config } from "../../config/config.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { createFeeDiscounts, type FeeDiscounts } from "./fee-discounts.ts";
 
-/** Returns the configured discounts, read from the token's chain; undefined if there are none. */
+/** Returns the configured discounts, read from the token's chain, or undefined if there are none. */
 export function chainFeeDiscounts({
 	config: { feeDiscount },
 	chains,

@@ -9,7 +9,7 @@ const tiers = [
 ];
 const wallet = numberToHex(0xa11ce, { size: 20 });
 
-/** Creates discounts with a clock and a chain that the test controls. */
+/** Creates discounts with a clock and a chain controlled by the test. */
 function scene({ cacheSeconds = 300 } = {}) {
 	const state = {
 		nowMs: 1_000_000,
@@ -64,7 +64,7 @@ test("a first call waits about 100 ms for the read, and a later call gets the re
 	const waitedMs = performance.now() - startMs;
 	expect(waitedMs).toBeGreaterThanOrEqual(95);
 	expect(waitedMs).toBeLessThan(1_000);
-	// The read is still under way, and the next call does not wait for it again.
+	// The read is still in flight, and the next call does not wait for it again.
 	expect(await atOnce(nameOf())).toBeUndefined();
 	answer(1_000n);
 	await settle();
@@ -291,7 +291,7 @@ test("a wallet with a tier is read again even during a flood of other wallets", 
 });
 
 test("ten thousand wallets are cached, and the least recently used one is evicted first", async () => {
-	// With this cache time no tier is stale when it is asked for again.
+	// With this cache time no tier is stale at its next request.
 	const { state, reads, nameOf } = scene({ cacheSeconds: 1_000_000 });
 	const ask = async (asked: Address) => {
 		state.nowMs += 1_000;

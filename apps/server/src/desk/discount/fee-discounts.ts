@@ -6,8 +6,8 @@ import { earnedTier, type FeeTier } from "./fee-tier.ts";
 /** The fee discounts of wallets. */
 export type FeeDiscounts = {
 	/**
-	 * Returns the wallet's tier, if it is known: see `BoundedReadings`. Never rejects, even if the text, which comes from
-	 * a caller, is not an address.
+	 * Returns the wallet's tier if it is known, within the bounds of `BoundedReadings`. Never rejects, even if the
+	 * text, which comes from a caller, is not an address.
 	 */
 	tierOf: (
 		wallet: string,
@@ -16,8 +16,8 @@ export type FeeDiscounts = {
 };
 
 /**
- * Creates tiers by the balance of the service's token on one EVM chain. A wallet of any EVM chain has the same address
- * there; a Solana wallet has none.
+ * Creates tiers by the balance of the service's token on one EVM chain. A wallet of any EVM chain has the same
+ * address there. A Solana wallet has none.
  */
 export function createFeeDiscounts({
 	tiers,

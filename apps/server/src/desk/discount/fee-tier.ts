@@ -13,14 +13,14 @@ export function earnedTier(
 	tiers: readonly FeeTier[],
 	{ balance, decimals }: { balance: bigint; decimals: number },
 ): FeeTier | undefined {
-	// Tiers ascend: the last one reached is the best.
+	// Tiers ascend, so the last one reached is the best.
 	return tiers.findLast(({ minimum }) => balance >= BigInt(minimum) * 10n ** BigInt(decimals));
 }
 
 const millionth = 1_000_000;
 const whole = 100n * BigInt(millionth);
 
-/** Returns the fee after the discount, rounded up: nobody gets a larger discount than the tier says. */
+/** Returns the fee after the discount, rounded up, so that no wallet gets more than its tier's discount. */
 export function discountedFee(feeMillibps: number, { discountPercent }: FeeTier): number {
 	const off = BigInt(Math.round(discountPercent * millionth));
 	return Number(mulDivUp(BigInt(feeMillibps), whole - off, whole));

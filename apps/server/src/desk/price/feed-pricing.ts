@@ -21,7 +21,7 @@ import { convertDown, type PricedToken } from "./usd-value.ts";
 
 const bps = 10_000n;
 
-/** The fee per signature in lamports; the cluster has never charged another. */
+/** The fee per signature in lamports, which has never been different on the cluster. */
 const signatureFee = 5_000n;
 const slotSeconds = 0.4;
 
@@ -29,8 +29,8 @@ const slotSeconds = 0.4;
 export type SpreadBps = Record<SolanaAssetDeployment["kind"], number>;
 
 /**
- * Prices assets by feeds, which are on other chains: the feed's price less a spread, at any size, or what a quoter pays
- * if there is one. The desk has to limit the size, since no pool does.
+ * Prices assets by feeds, which are on other chains. The price is that of the feed less a spread, at any size, or
+ * what a quoter pays if there is one. The desk must limit the size, since no pool does.
  */
 export function createFeedPricing({
 	deployment,
@@ -45,7 +45,7 @@ export function createFeedPricing({
 	/** The chains that the feeds are on. */
 	feedChains: ReadonlyMap<number, Pick<LadderPricing, "newest" | "isReady" | "ageMs">>;
 	references: ReferenceTerms;
-	/** Fresh prices at which the vault could trade on Solana. Absent if there is no quoter. */
+	/** Fresh prices at which the vault could trade on Solana. Absent without a quoter. */
 	quoter?: QuoterLadders | undefined;
 	/** The margin by which a quoter's price may exceed the feeds. */
 	feedMarginBps: number;
@@ -117,8 +117,8 @@ export function createFeedPricing({
 	}
 
 	/**
-	 * Returns what the quoter pays now less a margin, and never far above the feeds. Without a fresh price of the quoter,
-	 * the feeds' price less the spread.
+	 * Returns what the quoter pays now less a margin, and never far above the feeds. Without a fresh price of the
+	 * quoter, returns the feeds' price less the spread.
 	 */
 	function priced(
 		asset: Address,
@@ -133,7 +133,7 @@ export function createFeedPricing({
 		if (!quoter || !rungs || !top) return bySpread;
 		const paid = interpolate(rungs, amount, inFlight);
 		if (paid === undefined) {
-			// Beyond the top size the quoter would pay at most the top's rate, and nothing says how much less.
+			// Beyond the top size the quoter would pay at most the top's rate, and how much less is unknown.
 			const atTopRate = mulDivDown(amount, top.output, top.input);
 			return lesser(bySpread, less(atTopRate, quoter.marginBps[kind]));
 		}

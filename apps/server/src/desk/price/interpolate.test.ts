@@ -9,7 +9,7 @@ import { interpolate, interpolateBest } from "./interpolate.ts";
 
 const topUsd = 500_000;
 
-// The ABI is declared again and the paths are built by hand: with the reader's own, an error would be in both places.
+// The ABI is declared again and the paths are built by hand. With the reader's own, an error would be in both places.
 const quoterAbi = parseAbi([
 	"function quoteExactInput(bytes path, uint256 amountIn) view returns (uint256 amountOut, uint160[], uint32[], uint256)",
 ]);

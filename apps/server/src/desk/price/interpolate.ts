@@ -1,13 +1,14 @@
 import { type Amount, greater, lesser, mulDivDown, mulDivUp } from "@geoswap/protocol";
 import type { Ladder, Rung } from "../../chain/evm/read/read-block-prices.ts";
 
-// Pools round against the swapper once per pool and stretch of liquidity: by a unit of the input and a unit of the
+// Pools round against the swapper once per pool and stretch of liquidity, by a unit of the input and a unit of the
 // output. The rungs include their own rounding, so a size between them may pay a few units below the chord.
 const roundingUnits = 4n;
 
 /**
- * Returns what the pools pay at least for `input` after `before` was swapped ahead of it; undefined above the top rung.
- * A pool's output is concave in its input, so the chord between two rungs never promises more than the pool pays.
+ * Returns the minimum that the pools pay for `input` after `before` was swapped ahead of it, or undefined above the
+ * top rung. A pool's output is concave in its input, so the chord between two rungs never promises more than the pool
+ * pays.
  */
 export function interpolate(rungs: readonly Rung[], input: Amount, before = 0n): bigint | undefined {
 	if (input < 0n || before < 0n) throw new RangeError(`cannot price ${input} after ${before}`);
@@ -23,7 +24,7 @@ export function interpolate(rungs: readonly Rung[], input: Amount, before = 0n):
 	return greater(paid - roundingUnits, 0n);
 }
 
-/** Returns the most that one ladder pays, and its fee tiers; undefined if no ladder reaches that far. */
+/** Returns the output of the ladder that pays most, and its fee tiers, or undefined if no ladder reaches that far. */
 export function interpolateBest(
 	ladders: readonly Ladder[],
 	input: Amount,
@@ -46,7 +47,10 @@ function chord(rungs: readonly Rung[], i: number, x: bigint): bigint {
 	return a.output + mulDivDown(b.output - a.output, x - a.input, b.input - a.input);
 }
 
-/** Returns an upper bound of the output for the first `x`: a concave curve lies below the extended chords beside it. */
+/**
+ * Returns an upper bound of the output for the first `x`, because a concave curve lies below the extended chords
+ * beside it.
+ */
 function ceiling(rungs: readonly Rung[], x: bigint): bigint {
 	const i = rungs.findIndex((rung) => rung.input >= x);
 	const at = rungs[i] ?? origin;
@@ -65,8 +69,8 @@ function ceiling(rungs: readonly Rung[], x: bigint): bigint {
 }
 
 /**
- * Returns a lower bound for a small size far up the ladder: each unit pays at least as much as a unit beyond the rung
- * above.
+ * Returns a lower bound for a small size far up the ladder, because each unit pays at least as much as a unit beyond
+ * the rung above.
  */
 function atNextSlope(rungs: readonly Rung[], i: number, input: Amount): bigint {
 	const [a, b] = [rungs[i], rungs[i + 1]];

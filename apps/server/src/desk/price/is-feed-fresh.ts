@@ -1,7 +1,7 @@
 import type { Seconds } from "@geoswap/protocol";
 import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
 
-/** Extra seconds for a feed's round to be mined: it is sent only at the heartbeat. */
+/** Extra seconds for a feed's round to be mined, because it is sent only at the heartbeat. */
 const feedGraceSeconds = 120;
 
 /** Returns true if the feed was updated within its heartbeat, by the clock of its own chain. */

@@ -18,7 +18,7 @@ import type { PythPrice, PythPrices } from "./pyth-prices.ts";
 
 export type KeptPrices = {
 	priceCache: PriceCache;
-	/** Says that prices of these chains are wanted. If nobody wanted them for a while, waits for a read, but not long. */
+	/** Marks prices of these chains as needed. If they were not needed recently, waits for a read, but not long. */
 	want: (chainIds: readonly number[]) => Promise<void>;
 	/** Settles when reading ends. */
 	kept: Promise<unknown>;
@@ -38,7 +38,7 @@ export function keepPrices({
 	nowMs: () => Milliseconds;
 	signal: AbortSignal;
 	log: Log;
-	/** Receives all new prices after the price cache has them. Prices are then always wanted. */
+	/** Receives all new prices after the price cache has them. If set, prices are read with every poll. */
 	record?: (news: PriceNews) => void;
 }): KeptPrices {
 	const { price } = config;

@@ -5,7 +5,10 @@ import type { Log } from "../../telemetry/log.ts";
 import type { PythPrices } from "./pyth-prices.ts";
 import { readPyth } from "./read-pyth.ts";
 
-/** Reads Pyth's prices of these ids again and again until the signal aborts. Logs when it stops answering, and once more. */
+/**
+ * Reads Pyth's prices of these ids repeatedly until the signal aborts. Logs when it stops answering, and when it
+ * answers again.
+ */
 export async function keepPyth({
 	pyth: { url, pollMs, timeoutMs },
 	key,

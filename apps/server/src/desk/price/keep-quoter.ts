@@ -19,13 +19,13 @@ import { amountWorthUp } from "./usd-value.ts";
 const wrappedSol = "So11111111111111111111111111111111111111112" as SolanaAddress;
 /** Divisors of the top size, one for each rung. A quoter limits requests, so there are few. */
 const rungDivisors = [250n, 10n, 1n];
-/** The pause after a failure, and the longest that the quoter may ask for. */
+/** The pause after a failure, and the maximum pause that the quoter may request. */
 const failedMs = 5_000;
 const maxWaitMs = 60_000;
 
 /**
- * Asks the quoter for the ladders of all assets in turn until the signal aborts, never for two at once and never faster
- * than `requestsPerSecond`. Logs when it stops answering, and once more when it answers again.
+ * Requests the ladders of all assets from the quoter in turn until the signal aborts, never two concurrently and
+ * never faster than `requestsPerSecond`. Logs when the quoter stops answering, and when it answers again.
  */
 export async function keepQuoter({
 	quoter: { url, timeoutMs, requestsPerSecond },
@@ -69,7 +69,7 @@ export async function keepQuoter({
 		if (asked === 0) await pause(1_000);
 	}
 
-	/** Asks for the sizes in ascending order. Those that were answered before a failure are kept. */
+	/** Requests the sizes in ascending order. Answers from before a failure are kept. */
 	async function askLadder(
 		asset: SolanaAddress,
 		{
@@ -106,7 +106,7 @@ export async function keepQuoter({
 		if (waitMs > 0) await pause(waitMs);
 	}
 
-	/** Returns the amount that is worth the top size; undefined without a price. */
+	/** Returns the amount that is worth the top size, or undefined without a price. */
 	function topOf(address: SolanaAddress): Amount | undefined {
 		const id = { chainId, asset: toSolanaWord(address) };
 		if (!priceCache.isReferenceLive(id, { nowMs: nowMs() })) return undefined;

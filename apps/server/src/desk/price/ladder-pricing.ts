@@ -18,12 +18,12 @@ import type { Pricing } from "./pricing.ts";
 import { type ReferenceTerms, referenceProblem, referencesApartBps } from "./reference-problem.ts";
 import { convertDown, type PricedToken } from "./usd-value.ts";
 
-/** The number of blocks a price must have held: manipulating a pool for one block gains nothing. */
+/** The number of blocks that a price must have held, so that manipulating a pool for one block gains nothing. */
 const blocksKept = 3;
 
 const staleAfterMs = 15_000;
 const staleAfterBlocks = 10;
-/** Upper bound regardless of the block time: after a halt of the chain, its last blocks look slow. */
+/** Upper bound regardless of the block time, because after a halt of the chain, its last blocks seem slow. */
 const staleAtLatestMs = 60_000;
 
 const bps = 10_000n;
@@ -46,7 +46,7 @@ type Page = {
 	agreeing: Set<Address>;
 };
 
-/** Prices assets by what the chain's pools pay, block by block, and never far above the feeds. */
+/** Prices assets by what the chain's pools pay in the last blocks, and never far above the feeds. */
 export function createLadderPricing({
 	deployment,
 	feedMarginBps,
@@ -156,7 +156,7 @@ export function createLadderPricing({
 	}
 }
 
-/** Returns the least that the kept blocks pay, each on its best pools; the fee tiers are the newest block's. */
+/** Returns the minimum that the kept blocks pay, each on its best pools. The fee tiers are the newest block's. */
 function worst(
 	page: Page,
 	laddersIn: (block: BlockPrices) => Ladder[] | undefined,
@@ -200,7 +200,7 @@ function smallest(ladders: Ladder[]): { input: Amount; output: Amount } | undefi
 function ageMs(page: Page, nowMs: Milliseconds): number | undefined {
 	const newest = page.blocks[0];
 	if (!newest) return undefined;
-	// A lagging node delivers new blocks all the time, but with old prices.
+	// A lagging node constantly delivers new blocks, but with old prices.
 	return nowMs - Math.min(page.updatedAtMs, newest.timestampUnixSeconds * 1_000);
 }
 

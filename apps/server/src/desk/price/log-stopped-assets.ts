@@ -45,7 +45,7 @@ export function createStopTeller({
 	return (nowMs) => {
 		for (const { chainId, symbol, token } of configuredAssets(config)) {
 			const stop = priceCache.stopOf({ chainId, asset: token }, { nowMs });
-			// A chain without fresh prices has a line of its own, not one for each asset.
+			// A chain without fresh prices is logged once, not for each asset.
 			if (stop?.reason === "prices-old") continue;
 			const key = `${chainId} ${token}`;
 			const because = stop && describeStop(stop);

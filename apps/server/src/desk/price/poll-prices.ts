@@ -8,7 +8,7 @@ import type { Log } from "../../telemetry/log.ts";
 import type { PriceCache } from "./price-cache.ts";
 import type { PriceTurns } from "./price-turns.ts";
 
-/** The longest that a subscription without news is believed. */
+/** The maximum time for which a subscription without news is trusted. */
 const quietMs = 10_000;
 
 /**
@@ -35,7 +35,7 @@ export async function pollPrices({
 	feedsForOthers?: readonly Address[];
 	/** Returns the prices of assets that have no feed, by the asset's address. */
 	references?: () => ReadonlyMap<Address, FeedAnswer>;
-	/** Says when to read. */
+	/** Decides when to read. */
 	turns: Pick<PriceTurns, "pause" | "noteRead">;
 	nowMs: () => Milliseconds;
 	signal: AbortSignal;
@@ -45,7 +45,8 @@ export async function pollPrices({
 	let askedAtMs = Number.NEGATIVE_INFINITY;
 	while (!signal.aborted) {
 		try {
-			// A node that tells of each block need not be asked for one. It is asked now and then: it may be wrong.
+			// A node that notifies of each block need not be polled for one. It is polled now and then, because the
+			// subscription may have failed.
 			const told = chain.news?.told();
 			const isQuiet = told !== undefined && told <= (previous?.blockNumber ?? -1);
 			const block = isQuiet && nowMs() - askedAtMs < quietMs ? undefined : await chain.client.getBlock();

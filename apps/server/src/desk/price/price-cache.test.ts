@@ -44,7 +44,7 @@ function withAsset(symbol: string, change: (before: AssetPrices) => Partial<Asse
 	return { ...prices, assets: new Map(prices.assets).set(assetOf(symbol), { ...before, ...change(before) }) };
 }
 
-/** Returns the ladders of a pool whose price is off by this many percent. */
+/** Returns the ladders of a pool whose price deviates by this many percent. */
 function scaled(ladders: Ladder[], percent: bigint): Ladder[] {
 	return ladders.map(({ fees, rungs }) => ({
 		fees,

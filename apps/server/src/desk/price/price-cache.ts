@@ -20,7 +20,7 @@ export type PriceCache = {
 	isReady: (chainId: number, options: { nowMs: Milliseconds }) => boolean;
 	/** Returns the age of the newest prices; undefined before the first. */
 	ageMs: (chainId: number, options: { nowMs: Milliseconds }) => number | undefined;
-	/** True if the asset may be priced: its chain's prices and its feed are fresh, and its pools, if any, agree. */
+	/** True if the asset may be priced, so its chain's prices and its feed are fresh, and its pools, if any, agree. */
 	isLive: (id: AssetId, options: { nowMs: Milliseconds }) => boolean;
 	/** Returns why the asset may not be priced; undefined if it may. */
 	stopOf: (id: AssetId, options: { nowMs: Milliseconds }) => PriceStop | undefined;
@@ -28,7 +28,7 @@ export type PriceCache = {
 	referenceStopOf: (id: AssetId, options: { nowMs: Milliseconds }) => PriceStop | undefined;
 	/** Returns the difference between the asset's two references; undefined if there are no two. */
 	referencesApartBps: (id: AssetId, options: { nowMs: Milliseconds }) => number | undefined;
-	/** True if the chain's prices and the asset's feed are fresh, whatever the pools say. */
+	/** True if the chain's prices and the asset's feed are fresh, regardless of the pools. */
 	isReferenceLive: (id: AssetId, options: { nowMs: Milliseconds }) => boolean;
 	/** Returns the proceeds in the settlement token. Undefined beyond the ladder. */
 	sell: (id: AssetId & { amount: Amount; inFlight?: Amount }) => bigint | undefined;

@@ -3,8 +3,8 @@ import type { Amount } from "@geoswap/protocol";
 const bps = 10_000n;
 
 /**
- * Returns how far a venue's price is from the feeds', given a small sale and a small purchase; undefined if the feeds
- * have no price. The venue's fee lowers both outputs, so half their difference is the deviation of the price.
+ * Returns how far a venue's price is from the feeds', given a small sale and a small purchase, or undefined if the
+ * feeds have no price. The venue's fee lowers both outputs, so half their difference is the deviation of the price.
  */
 export function priceDeviationBps({
 	sold,

@@ -10,7 +10,9 @@ export const stopReasons = [
 ] as const;
 type StopReason = (typeof stopReasons)[number];
 
-/** Why an asset is not quoted. The token may be another one that its price depends on: the settlement or native token. */
+/**
+ * Why an asset is not quoted. The token may be the settlement or native token, on which the asset's price depends.
+ */
 export type PriceStop = { reason: StopReason; symbol: string };
 
 /** Returns the reason as a clause for logs, checks and refusals. */

@@ -8,7 +8,7 @@ afterEach(() => {
 	vi.useRealTimers();
 });
 
-/** Reads prices as a chain's loop does. Returns when each read began. */
+/** Reads prices like a chain's loop. Returns when each read began. */
 function scene({ pollMs = 1_000, readMs = 50 } = {}) {
 	const stopping = new AbortController();
 	const turns = createPriceTurns({ pollMs, nowMs: Date.now, signal: stopping.signal });

@@ -1,21 +1,22 @@
 import type { Milliseconds } from "@geoswap/protocol";
 
-/** The longest pause between two reads: below the age at which prices are stale, so that a chain stays ready. */
+/**
+ * The maximum pause between two reads. It is below the age at which prices are stale, so that a chain stays ready.
+ */
 const idleMs = 10_000;
-/** A quote lives for 30 s, and its caller may then ask for another. */
+/** A quote lives for 30 s, and its caller may then request another. */
 const wantedForMs = 60_000;
-/** The longest that a caller waits for a read. */
+/** The maximum time that a caller waits for a read. */
 const maxWaitMs = 1_000;
 
-/** Decides when a chain's prices are read: with each poll while somebody wants them, and rarely otherwise. */
+/** Decides when a chain's prices are read: with each poll while requests need them, and rarely otherwise. */
 export type PriceTurns = {
 	/** Waits until the next read is due. */
 	pause: () => Promise<void>;
-	/** To be called after each read, whether it succeeded or not. */
+	/** Must be called after each read, whether it succeeded or not. */
 	noteRead: () => void;
 	/**
-	 * Says that prices are wanted for a while. If they had not been, reads them at once, and waits for that, but not
-	 * long.
+	 * Marks prices as needed for a while. If they were not, reads them immediately, and waits for that, but not long.
 	 */
 	want: () => Promise<void>;
 };
@@ -27,7 +28,7 @@ export function createPriceTurns({
 	signal,
 }: {
 	pollMs: Milliseconds;
-	/** True if prices are read with each poll, whether anybody wants them or not. */
+	/** True if prices are read with each poll, regardless of requests. */
 	isAlwaysWanted?: boolean;
 	nowMs: () => Milliseconds;
 	signal: AbortSignal;

@@ -4,8 +4,8 @@ import type { PriceStop } from "./price-stop.ts";
 import type { PricedToken } from "./usd-value.ts";
 
 /**
- * The pricing of one chain's assets: by the ladders of its pools, or by feeds, with the last answers of a quoter if there
- * is one. Assets are named by address.
+ * The pricing of one chain's assets, by the ladders of its pools or by feeds, with the last answers of a quoter if
+ * there is one. Assets are named by address.
  */
 export type Pricing = {
 	/** True if there are fresh prices. */
@@ -14,7 +14,7 @@ export type Pricing = {
 	ageMs: (options: { nowMs: Milliseconds }) => number | undefined;
 	/** Returns why the asset may not be priced; undefined if it may. */
 	stopOf: (asset: Address, options: { nowMs: Milliseconds }) => PriceStop | undefined;
-	/** Returns why the asset's reference price may not be used; undefined if it may, whatever the pools say. */
+	/** Returns why the asset's reference price may not be used, or undefined if it may, regardless of the pools. */
 	referenceStopOf: (asset: Address, options: { nowMs: Milliseconds }) => PriceStop | undefined;
 	/** Returns the difference between the asset's two references; undefined if there are no two. */
 	referencesApartBps: (asset: Address, options: { nowMs: Milliseconds }) => number | undefined;

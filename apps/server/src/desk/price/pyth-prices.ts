@@ -8,9 +8,11 @@ export type PythPrice = { usdE18: UsdE18; confidenceE18: UsdE18; publishedAtUnix
 
 /** The last prices of Pyth, in memory. */
 export type PythPrices = {
-	/** Takes over new prices. One that is too uncertain, older than the one that is known, or of the future is ignored. */
+	/**
+	 * Takes over new prices. A price that is too uncertain, older than the known one, or from the future is ignored.
+	 */
 	update: (prices: ReadonlyMap<Hash, PythPrice>) => void;
-	/** Returns the last price that was certain enough, however old. */
+	/** Returns the last price that was certain enough, of any age. */
 	answerOf: (id: Hash) => FeedAnswer | undefined;
 	isFresh: (answer: FeedAnswer | undefined, options: { nowMs: Milliseconds }) => answer is FeedAnswer;
 	/** The difference between two references at which their asset is stopped. */
@@ -48,7 +50,7 @@ export function createPythPrices(
 		answerOf: (id) => answers.get(id),
 		isFresh: (answer, { nowMs }): answer is FeedAnswer => {
 			if (!answer || answer.usdE18 === 0n) return false;
-			// A time ahead of our clock by as much is not believed either.
+			// A time that far ahead of this process's clock is not trusted either.
 			return Math.abs(nowMs / 1_000 - answer.updatedAtUnixSeconds) <= maxAgeSeconds;
 		},
 		deviationBps,

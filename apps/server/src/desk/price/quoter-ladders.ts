@@ -5,11 +5,11 @@ import type { SolanaTerms } from "../../config/chain-terms.ts";
 
 export type Direction = "buy" | "sell";
 
-/** A quoter's last answers for Solana's assets, in memory: a quote never waits for it. */
+/** A quoter's last answers for Solana's assets, in memory, so that a quote never waits for the quoter. */
 export type QuoterLadders = {
-	/** Takes over a ladder. Its age counts from when the first of its sizes was asked for. */
+	/** Takes over a ladder. Its age counts from the request for its first size. */
 	update: (asset: Address, direction: Direction, ladder: { rungs: Rung[]; askedAtMs: Milliseconds }) => void;
-	/** Returns the rungs, by ascending size; undefined if they are too old or were never asked for. */
+	/** Returns the rungs, by ascending size, or undefined if they are too old or were never requested. */
 	rungsOf: (asset: Address, direction: Direction) => readonly Rung[] | undefined;
 	/** The charge below what the quoter pays, by kind of asset. */
 	marginBps: Record<"stable" | "volatile", number>;

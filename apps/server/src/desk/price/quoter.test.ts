@@ -66,7 +66,7 @@ function pricing(quoter: QuoterLadders | undefined) {
 	});
 }
 
-/** Puts in a market with SOL at this many hundredths of a USD, which pays less the larger the size. */
+/** Adds a market with SOL at this many hundredths of a USD, which pays less the larger the size. */
 function quote(into: QuoterLadders, cents: bigint, impactBps: readonly bigint[] = [1n, 3n, 20n]) {
 	const at = (direction: Direction, usd: bigint, impact: bigint): Rung => {
 		const input = direction === "buy" ? usd * 10n ** 6n : (usd * 10n ** 11n) / cents;
@@ -192,7 +192,7 @@ afterAll(() => {
 	server.close();
 });
 
-/** Answers like the model of a quoter with SOL at 150 USD. */
+/** Answers like a simulated quoter with SOL at 150 USD. */
 function market(query: URLSearchParams) {
 	const amount = BigInt(query.get("amount") ?? "0");
 	const isBuy = query.get("inputMint") === key(11);

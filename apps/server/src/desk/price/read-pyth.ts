@@ -3,7 +3,9 @@ import type { Hash } from "viem";
 import * as z from "zod";
 import type { PythPrice } from "./pyth-prices.ts";
 
-/** The part of Hermes' answer that is used. Prices are integers; `expo` says where their decimal point is. */
+/**
+ * The part of Hermes' answer that is used. Prices are integers, and `expo` is the position of their decimal point.
+ */
 const answerSchema = z.object({
 	parsed: z.array(
 		z.object({
@@ -18,7 +20,7 @@ const answerSchema = z.object({
 	),
 });
 
-/** Reads the newest prices from Pyth's web service (Hermes), by their ids. An id that it does not know is left out. */
+/** Reads the newest prices from Pyth's web service (Hermes), by their ids. An unknown id is omitted. */
 export async function readPyth({
 	url,
 	ids,
@@ -28,7 +30,7 @@ export async function readPyth({
 }: {
 	url: string;
 	ids: readonly Hash[];
-	/** The API key; undefined if the service asks for none. */
+	/** The API key. Undefined if the service requires none. */
 	key: string | undefined;
 	timeoutMs: Milliseconds;
 	signal: AbortSignal;
@@ -58,7 +60,10 @@ export async function readPyth({
 	);
 }
 
-/** Returns the number with 18 decimals. One that is not positive stays so: it is not a price. */
+/**
+ * Returns the number with 18 decimals. A number that is not positive is returned unchanged, because it is not a
+ * price.
+ */
 function scaled(value: bigint, expo: number): bigint {
 	if (value <= 0n) return value;
 	return expo > 0 ? value * 10n ** BigInt(18 + expo) : rescaleDown(value, -expo, 18);

@@ -9,9 +9,9 @@ const amountSchema = z
 /** The part of the answer that is used. Without a taker it holds a price and no transaction. */
 const answerSchema = z.object({ inAmount: amountSchema, outAmount: amountSchema });
 
-/** A quoter that asks for patience. */
+/** A quoter that requests a lower rate. */
 export class QuoterBusyError extends Error {
-	/** The time it asks for; undefined if it does not say. */
+	/** The pause that it requests. Undefined if it states none. */
 	readonly waitMs: Milliseconds | undefined;
 
 	constructor(waitMs: Milliseconds | undefined) {
@@ -20,7 +20,7 @@ export class QuoterBusyError extends Error {
 	}
 }
 
-/** Asks an HTTP quoter of Jupiter's shape what an amount of one token buys of another. */
+/** Requests from an HTTP quoter of Jupiter's shape what an amount of one token buys of another. */
 export async function readQuoter({
 	url,
 	inputMint,
@@ -35,7 +35,7 @@ export async function readQuoter({
 	inputMint: SolanaAddress;
 	outputMint: SolanaAddress;
 	amount: Amount;
-	/** The API key; undefined if the quoter asks for none. */
+	/** The API key. Undefined if the quoter requires none. */
 	key: string | undefined;
 	timeoutMs: Milliseconds;
 	signal: AbortSignal;

@@ -12,15 +12,15 @@ type ReferencedAsset = { feed?: { heartbeatSeconds: Seconds }; pythId?: Hash };
 export type ReferenceTerms = {
 	/** Absent if Pyth is not configured. */
 	pythPrices?: PythPrices | undefined;
-	/** How long the feeds of a rollup are not believed after its sequencer is up again. */
+	/** How long the feeds of a rollup are not trusted after its sequencer is up again. */
 	sequencerGraceSeconds: Seconds;
 };
 
 const bps = 10_000n;
 
 /**
- * Returns the reason why the asset's reference price must not be used; undefined if it may. A second reference can only
- * stop an asset: the price that is used is always the feed's, unless there is no feed.
+ * Returns the reason why the asset's reference price must not be used, or undefined if it may. A second reference can
+ * only stop an asset. The price that is used is always the feed's, unless there is no feed.
  */
 export function referenceProblem(
 	{ feed, pythId }: ReferencedAsset,

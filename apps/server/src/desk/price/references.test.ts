@@ -211,7 +211,7 @@ test("an asset that stops is logged once with the reason, and once more when it 
 	pyth.update(new Map([[id(2), { ...usual, usdE18: 2_000n * e18, publishedAtUnixSeconds: now }]]));
 	tell(nowMs + 2_000);
 	expect(lines[1]).toEqual(["info", { chainId: 10, symbol: "WETH" }, "the asset is quoted again"]);
-	// A chain whose prices are old has a line of its own.
+	// A chain with old prices is logged once.
 	tell(nowMs + 120_000);
 	expect(lines).toHaveLength(2);
 });

@@ -1,6 +1,6 @@
 import { type Amount, mulDivDown, mulDivUp, type UsdE18 } from "@geoswap/protocol";
 
-/** A token at its feed's price: the value of a whole token in USD, with 18 decimals. */
+/** A token at its feed's price, which is the value of a whole token in USD, with 18 decimals. */
 export type PricedToken = { decimals: number; usdE18: UsdE18 };
 
 /** Returns the value of the amount in USD, with 18 decimals. */
