@@ -4,9 +4,10 @@ import { ConfigError } from "./config-error.ts";
 import { configProblems } from "./config-problems.ts";
 
 /**
- * Returns the configuration of a worker that the engine calls at this URL. Workers that share a file, as containers do,
- * differ in nothing else. The worker listens on the URL's port, and if the host is an address, on that address only: a
- * name may stand for an address of any network that a container is in. Throws if the worker cannot be run there.
+ * Returns the configuration of a worker that the engine calls at this URL. Workers that share a file, as containers
+ * do, differ in nothing else. The worker listens on the URL's port, and if the host is an address, on that address
+ * only. A host name may resolve to an address in any of a container's networks. Throws if the worker cannot run
+ * there.
  */
 export function atWorkerUrl(config: Config, url: string): Config {
 	const parsed = URL.parse(url);

@@ -5,7 +5,9 @@ import type { EvmTerms, NodeTerms, SolanaTerms } from "./chain-terms.ts";
 type OfEveryChain = {
 	chainId: number;
 	nativeDecimals: number;
-	/** Seconds after signing within which a transaction must land, at most. 0 if transactions do not expire. */
+	/**
+	 * The maximum number of seconds after signing within which a transaction can land. 0 if transactions do not expire.
+	 */
 	deadAfterSeconds: Seconds;
 };
 
@@ -29,12 +31,14 @@ export function solanaChainConfig(terms: SolanaTerms, deployment: SolanaDeployme
 	return { ...terms, kind: "solana", chainId, deployment, nativeDecimals: 9, deadAfterSeconds };
 }
 
-/** Returns the chain with this id; undefined if it is not configured. Any integer may be asked for. */
+/** Returns the chain with this id, or undefined if it is not configured. The id may be any integer. */
 export function chainOf({ chains }: Chains, chainId: bigint): ChainConfig | undefined {
 	return chains.find((chain) => BigInt(chain.chainId) === chainId);
 }
 
-/** Returns true if this account may begin swaps on the chain. Without an account, only chains that all may use count. */
+/**
+ * Returns true if this account may begin swaps on the chain. Without an account, only chains for all accounts count.
+ */
 export function isOfferedTo(
 	accountId: string | undefined,
 	{ onlyAccounts }: Pick<ChainConfig, "onlyAccounts">,
@@ -66,7 +70,7 @@ export function firstUrl(chain: Pick<ChainConfig, "nodes">): string {
 	return first.url;
 }
 
-/** Returns one node of each host that is asked for large deposits: two keys of one host are one provider's. */
+/** Returns one node of each host with the role `agree`. Two keys of one host count as one provider. */
 export function hostsThatAgree(chain: Pick<ChainConfig, "nodes">): { host: string; url: string }[] {
 	const byHost = new Map<string, string>();
 	for (const { url } of nodesFor("agree", chain)) {

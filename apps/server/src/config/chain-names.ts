@@ -7,12 +7,14 @@ import { createExplorerPages } from "./explorer-pages.ts";
 /** Names of chains and tokens, and where explorers show their transactions. */
 export type ChainNames = {
 	name(chainId: number): string;
-	/** Puts the names of chains into a sentence that has their numbers. */
+	/** Replaces the chains' numbers in a sentence by their names. */
 	withNames(text: string): string;
 	/** Returns the explorer's page of a transaction; undefined if the chain has none. */
 	transactionUrl(chainId: number, hash: string): string | undefined;
 	addressUrl(chainId: number, address: string): string | undefined;
-	/** Returns the amount in whole tokens and the token's symbol. A token that is not listed is named by its address. */
+	/**
+	 * Returns the amount in whole tokens and the token's symbol. A token that is not listed has its address as symbol.
+	 */
 	tokens(chainId: number, token: Hex, amount: bigint): { amount: string; symbol: string };
 	nativeAmount(chainId: number, amount: bigint): { amount: string; symbol: string };
 };

@@ -2,17 +2,23 @@ import * as z from "zod";
 import { millisecondsSchema, secondsSchema } from "./duration-schemas.ts";
 import { urlSchema } from "./url-schema.ts";
 
-/** A deposit of at most this value is acted on this many blocks after its own; above the highest value, when final. */
+/**
+ * A deposit of at most this value counts this many blocks after its own. Above the highest value, it counts when
+ * final.
+ */
 const depthSchema = z.strictObject({ upToUsd: z.number().positive(), blocks: z.int().nonnegative() });
 
-/** A node of a chain: a provider's endpoint, or a node of our own. */
+/** A node of a chain, either a provider's endpoint or the operator's own node. */
 const nodeSchema = z.strictObject({
 	url: urlSchema.regex(/^https?:/i, "the URL of a node must begin with http: or https:"),
-	/** Tells of new blocks. Absent if the node is only polled. */
+	/** Notifies of new blocks. Absent if the node is only polled. */
 	webSocketUrl: urlSchema
 		.regex(/^wss?:/i, "the URL of a subscription must begin with ws: or wss:")
 		.exactOptional(),
-	/** The calls it gets: reads, transactions to send, and questions whether it has a deposit above `agreeAboveUsd`. */
+	/**
+	 * The calls that the node gets: reads, transactions to send, and the cross-check of a deposit above
+	 * `agreeAboveUsd`.
+	 */
 	roles: z
 		.array(z.enum(["read", "send", "agree"]))
 		.min(1)
@@ -21,14 +27,17 @@ const nodeSchema = z.strictObject({
 
 /** The nodes of a chain. The first ones are preferred. */
 const nodesSchema = z.array(nodeSchema).min(1);
-/** Slots come all the time, so that being told of them would save nothing. */
+/** Without subscriptions, because slots follow each other so fast that notifications would save nothing. */
 const solanaNodesSchema = z.array(nodeSchema.omit({ webSocketUrl: true })).min(1);
-/** Absent if the node that reads is trusted, whatever a deposit is worth. Else two hosts must have a deposit above it. */
+/**
+ * Absent if the node that reads is trusted for deposits of any value. Otherwise two hosts must have a deposit above
+ * it.
+ */
 const agreeAboveUsdSchema = z.number().nonnegative().exactOptional();
 
 /**
- * Ids of the accounts that the chain is offered to. Absent if it is offered to all; empty if to nobody. Swaps that have
- * begun go on in either case.
+ * Ids of the accounts that the chain is offered to. Absent if it is offered to all, empty if to none. Swaps that have
+ * begun continue in either case.
  */
 const onlyAccountsSchema = z.array(z.uuid()).exactOptional();
 
@@ -46,29 +55,32 @@ export const evmTermsSchema = z.strictObject({
 	agreeAboveUsd: agreeAboveUsdSchema,
 	onlyAccounts: onlyAccountsSchema,
 	explorerUrl: explorerUrlSchema,
-	/** How often to ask for a new block. */
+	/** How often to poll for a new block. */
 	pollMs: millisecondsSchema.default(1_000),
 	depths: z.array(depthSchema).default([]),
-	/** How long a block takes to be final, generously. */
+	/** How long a block takes to be final, estimated generously. */
 	finalitySeconds: secondsSchema,
-	/** From the quote to the last moment an order can be opened. */
+	/** From the quote to the last moment at which an order can be opened. */
 	openSeconds: secondsSchema.default(300),
 	/** From the open deadline to the last moment it can be filled. */
 	fillSeconds: secondsSchema,
 	/** From the fill deadline until anyone may refund. */
 	refundSeconds: secondsSchema,
-	/** Blocks that the chain makes after a transaction was sent before it is sent again with a higher fee. */
+	/** Blocks after a transaction was sent until it is sent again with a higher fee. */
 	replaceAfterBlocks: z.int().positive().default(5),
 	/** Bounds of the tip per unit of gas. Within them it follows recent blocks; if both are equal, nothing is read. */
 	minimumTipWei: weiSchema.default("1000000"),
 	maximumTipWei: weiSchema.default("5000000000"),
-	/** Most jobs in one transaction. */
+	/** Maximum number of jobs in one transaction. */
 	bundleSize: z.int().min(1).max(100).default(20),
 	/** How long the first job of a bundle waits for others. */
 	bundleWindowMs: z.int().nonnegative().default(50),
-	/** Most value that may be delivered elsewhere against inputs from here that are not released yet, per attester set. */
+	/**
+	 * Maximum value that may be delivered elsewhere against this chain's inputs that are not released yet, per attester
+	 * set.
+	 */
 	unreleasedCapUsd: z.number().positive().default(1_000_000),
-	/** Most of that value with deposits that are not final. A reorg of this chain could cost that much. */
+	/** Maximum part of that value with deposits that are not final. A reorg of this chain could cost that much. */
 	unfinalCapUsd: z.number().positive().default(250_000),
 });
 
@@ -77,11 +89,11 @@ const quoterSchema = z.strictObject({
 	/** The address without `/order`. */
 	url: urlSchema,
 	timeoutMs: millisecondsSchema.default(2_000),
-	/** Most requests that one process makes. */
+	/** Maximum request rate of one process. */
 	requestsPerSecond: z.number().positive().max(100).default(3),
 	/** Age above which its prices are not used, and the spread is charged instead. */
 	maxAgeSeconds: secondsSchema.default(10),
-	/** The charge below what it pays: within `maxAgeSeconds` the market may have moved. */
+	/** The charge below the quoter's price, because within `maxAgeSeconds` the market may have moved. */
 	marginBps: z
 		.strictObject({ stable: z.int().nonnegative().default(1), volatile: z.int().nonnegative().default(5) })
 		.prefault({}),
@@ -102,16 +114,16 @@ export const solanaTermsSchema = z.strictObject({
 	openSeconds: secondsSchema.default(180),
 	fillSeconds: secondsSchema,
 	refundSeconds: secondsSchema,
-	/** Shortest and longest lifetime of a new blockhash: 150 blocks, at the pace of this cluster. */
+	/** Minimum and maximum lifetime of a new blockhash, which is 150 blocks at this cluster's pace. */
 	blockhashSeconds: z
 		.strictObject({ least: z.int().positive(), most: z.int().positive() })
 		.default({ least: 45, most: 120 }),
-	/** Price of a compute unit in micro-lamports, which puts our transactions before others'. */
+	/** Price of a compute unit in micro-lamports, which gives the service's transactions priority over others. */
 	computePriceMicroLamports: z
 		.string()
 		.regex(/^\d{1,9}$/)
 		.default("50000"),
-	/** Most transactions that one run of a lane signs. */
+	/** Maximum number of transactions that one run of a lane signs. */
 	bundleSize: z.int().min(1).max(100).default(20),
 	bundleWindowMs: z.int().nonnegative().default(50),
 	/** The desk's charge on assets that it prices by their feed alone. */

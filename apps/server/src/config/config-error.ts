@@ -1,4 +1,4 @@
-/** A mistake of the operator. The message says what to fix. */
+/** A mistake of the operator. The message states what to fix. */
 export class ConfigError extends Error {
 	override name = "ConfigError";
 

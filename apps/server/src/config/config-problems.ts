@@ -12,17 +12,20 @@ import {
 } from "./chain-config.ts";
 import type { Config } from "./config.ts";
 
-/** Lifetime of a quote: a build comes no later. */
+/** Lifetime of a quote, after which no build is accepted. */
 const quoteSeconds = 30;
-/** Half of it is the lifetime of a quote; an op expires the other half before the open deadline. */
+/** Half of it is the lifetime of a quote. An op expires the other half before the open deadline. */
 const minOpenSeconds = 60;
 const maxOpenSeconds = 900;
 /** Time to send a transaction before its deadline. */
 const sendSeconds = 5;
-/** The escrow's limit, by the time of the opening block, less a margin: a chain's clock may be behind ours. */
+/**
+ * The escrow's limit, by the time of the opening block, less a margin, because a chain's clock may be behind this
+ * host's.
+ */
 const maxRefundSeconds = 3 * 24 * 3_600 - 600;
 
-/** Returns problems that no field shows alone: each sentence is one that would lose money or refuse every swap. */
+/** Returns problems that no single field shows. Each would lose money or refuse every swap. */
 export function configProblems({
 	chains: all,
 	attesters,
@@ -71,7 +74,10 @@ export function configProblems({
 	return problems;
 }
 
-/** Browsers make passkeys only for a name, and only over HTTPS or on the same machine. */
+/**
+ * Returns the problems of the console's address. Browsers create passkeys only for a name, and only over HTTPS or on
+ * the same machine.
+ */
 function consoleProblems(publicUrl: string): string[] {
 	const { protocol } = new URL(publicUrl);
 	const host = hostOf(publicUrl);
@@ -166,8 +172,9 @@ function solanaProblems(
 }
 
 /**
- * A quoter's price is as old as `maxAgeSeconds` allows: a trader who sees the market first gains what it has moved since.
- * Margin and option must cover four standard deviations of that, as the option does of the time until a fill lands.
+ * A quoter's price may be as old as `maxAgeSeconds`. A trader who reads the market first gains what it has moved
+ * since. Margin and option must cover four standard deviations of that, as the option does of the time until a fill
+ * lands.
  */
 function quoterProblems({ quoter, deployment }: SolanaChainConfig, price: Config["price"]): string[] {
 	if (!quoter) return [];
@@ -187,9 +194,9 @@ function quoterProblems({ quoter, deployment }: SolanaChainConfig, price: Config
 }
 
 /**
- * A feed keeps its price until the market has moved by the feed's deviation: a trader who sees the market first could
- * give the token that fell and take another at par. Between two chains that settle in the same token there is nothing
- * to gain.
+ * A feed keeps its price until the market has moved by the feed's deviation. So a trader who reads the market first
+ * could give the token that fell and take another at par. Between two chains that settle in the same token there is
+ * nothing to gain.
  */
 function settlementProblems(
 	chains: readonly ChainConfig[],
@@ -219,7 +226,10 @@ function settlementProblems(
 	);
 }
 
-/** An asset without a feed needs Pyth, and two references may honestly differ by what the feed leaves out. */
+/**
+ * Returns problems with Pyth. An asset without a feed needs it, and two correct references may differ by the feed's
+ * deviation.
+ */
 function pythProblems(chains: readonly ChainConfig[], { pyth }: Config["price"]): string[] {
 	return chains.flatMap((chain) => {
 		const assets: { symbol: string; pythId?: Hash; feed?: { deviationBps?: number } }[] =
@@ -235,7 +245,7 @@ function pythProblems(chains: readonly ChainConfig[], { pyth }: Config["price"])
 	});
 }
 
-/** A symbol that is misspelt would leave its asset at the volatility of its kind. */
+/** Returns unknown symbols, because a misspelt symbol would leave its asset at the volatility of its kind. */
 function volatilityProblems(
 	chains: readonly ChainConfig[],
 	{ volatilityPercent }: Config["price"],
@@ -280,7 +290,7 @@ function deadlineProblems(from: ChainConfig, to: ChainConfig): string[] {
 	const fillSeconds = Math.max(from.fillSeconds, to.fillSeconds);
 	const refundSeconds = Math.max(from.refundSeconds, to.refundSeconds);
 	const bothFinal = from.finalitySeconds + to.finalitySeconds;
-	// Nothing is signed that could land after the deadline.
+	// The service signs nothing that could land after the deadline.
 	const toFill = bothFinal + to.deadAfterSeconds;
 	const allSeconds = from.openSeconds + fillSeconds + refundSeconds;
 	return unmet([

@@ -65,7 +65,7 @@ const feeDiscountSchema = z.strictObject({
 		.min(1),
 	/** How long a tier counts after its balance was read. */
 	cacheSeconds: secondsSchema.default(300),
-	/** How long the chain may take to answer. A wallet's first quote waits a tenth of a second for it at most. */
+	/** The chain's timeout. A wallet's first quote waits at most a tenth of a second for it. */
 	timeoutMs: millisecondsSchema.default(1_000),
 });
 
@@ -75,10 +75,11 @@ const pythSchema = z.strictObject({
 	url: urlSchema,
 	pollMs: millisecondsSchema.default(2_000),
 	timeoutMs: millisecondsSchema.default(2_000),
-	/** Age above which a price is no reference. */
+	/** Age above which a price is not a reference. */
 	maxAgeSeconds: secondsSchema.default(30),
 	/**
-	 * Half the width of the confidence interval, as a share of the price. A price that is less certain is no reference.
+	 * Half the width of the confidence interval, as a share of the price. A price with a wider interval is not a
+	 * reference.
 	 */
 	maxConfidenceBps: z.int().positive().max(10_000).default(50),
 	/** How far feed and Pyth may be apart. Beyond that the asset is not quoted. */
@@ -96,7 +97,7 @@ const telemetrySchema = z.strictObject({
 
 const auditSchema = z.strictObject({
 	everySeconds: secondsSchema.default(300),
-	/** Interval of full audits. The others look only at what is undecided or new. */
+	/** Interval of full audits. The others check only what is undecided or new. */
 	wholeEverySeconds: secondsSchema.default(86_400),
 	/** Seconds after which a finding is checked again. Only a confirmed one pauses a chain. */
 	confirmSeconds: z.int().nonnegative().default(15),
@@ -106,7 +107,7 @@ const auditSchema = z.strictObject({
 /** The operator's pages. */
 const consoleSchema = listenSchema.extend({
 	/**
-	 * The address that operators type into the browser: passkeys belong to its host. `http://localhost:<port>` by
+	 * The address that operators type into the browser. Passkeys belong to its host. `http://localhost:<port>` by
 	 * default, for a tunnel.
 	 */
 	publicUrl: originSchema.exactOptional(),
@@ -115,19 +116,19 @@ const consoleSchema = listenSchema.extend({
 	/** Time after a login after which an operator must log in again. */
 	sessionHours: z.number().positive().max(168).default(12),
 	/**
-	 * Metrics addresses of the workers, which know how their nodes and relayers do, and of the audit. By default those of
-	 * `worker.metrics` and `audit.metrics`.
+	 * Metrics addresses of the workers, which report the state of their nodes and relayers, and of the audit. By
+	 * default those of `worker.metrics` and `audit.metrics`.
 	 */
 	workerMetricsUrls: z.array(urlSchema).exactOptional(),
-	/** Proxies in front, by address or network. Their X-Forwarded-For says who the caller is. */
+	/** Proxies in front, by address or network. Their X-Forwarded-For contains the caller's address. */
 	trustedProxies: z.array(networkSchema).default([]),
 });
 
-/** The events of swaps, which streams and webhooks tell. */
+/** The events of swaps, which streams and webhooks deliver. */
 const eventsSchema = z.strictObject({
-	/** Days for which an event is kept: how long a stream can be resumed. Webhooks are retried for one day. */
+	/** Days for which an event is kept, so that streams can be resumed. Webhooks are retried for one day. */
 	retentionDays: z.number().min(2).max(365).default(30),
-	/** Pauses between attempts to deliver to a webhook. Each is three times the one before, up to the longest. */
+	/** Pauses between attempts to deliver to a webhook. Each is three times the previous one, up to `longest`. */
 	webhookPauseSeconds: z
 		.strictObject({
 			first: z.number().positive().default(5),
@@ -136,11 +137,14 @@ const eventsSchema = z.strictObject({
 		.prefault({}),
 });
 
-/** A name that PostgreSQL takes without quotes. */
+/** A name that PostgreSQL accepts without quotes. */
 const roleSchema = z.string().regex(/^[a-z_][a-z0-9_]{0,62}$/);
 
 const databaseSchema = z.strictObject({
-	/** Roles that `geoswapd migrate` makes. Roles belong to a whole server: two services on one need different names. */
+	/**
+	 * Roles that `geoswapd migrate` creates. Roles belong to a whole server, so two services on one need different
+	 * names.
+	 */
 	roles: z
 		.strictObject({
 			api: roleSchema.default("geoswap_api"),
@@ -159,51 +163,53 @@ export const configSchema = z.strictObject({
 	/** Absent if Solana is not offered. */
 	solana: solanaTermsSchema.exactOptional(),
 	api: listenSchema.extend({
-		/** The address at which people reach the service, for links. By default the one that the caller used. */
+		/** The service's public address, for links. By default the address that the caller used. */
 		publicUrl: originSchema.exactOptional(),
 		corsOrigins: z.array(originSchema).default([]),
-		/** Per second and key; the burst is twenty times that. */
+		/** Per second and key. The burst is twenty times that. */
 		rates: rateSchema.prefault({}),
 		heldStatusCalls: z.int().positive().default(50),
-		/** Streams of events that a key, over all processes, and this process may have open at once. */
+		/** Maximum open streams of events, per key over all processes, and in this process. */
 		eventStreams: z
 			.strictObject({
 				perKey: z.int().positive().default(100),
 				perProcess: z.int().positive().default(10_000),
 			})
 			.prefault({}),
-		/** Limits of requests for public pages of swaps in one process, so that they take nothing from callers with keys. */
+		/**
+		 * Limits of requests for public pages of swaps in one process, so that they do not slow down callers with keys.
+		 */
 		sharePages: z
 			.strictObject({
 				/** Connections to the database. */
 				connections: z.int().positive().default(3),
 				/** Requests per second and address. */
 				perSecond: z.number().positive().default(20),
-				/** Streams that may be open at once. */
+				/** Maximum number of open streams. */
 				streams: z.int().positive().default(1_000),
 			})
 			.prefault({}),
 		/** Requests per second and address without a valid key. */
 		unauthenticatedPerSecond: z.number().positive().default(20),
-		/** Proxies in front, by address or network (10.0.0.0/8). Their X-Forwarded-For says who the caller is. */
+		/** Proxies in front, by address or network (10.0.0.0/8). Their X-Forwarded-For contains the caller's address. */
 		trustedProxies: z.array(networkSchema).default([]),
 		/** How long a retired seal key opens op tokens, so that a submit can be sent again. */
 		retiredSealKeyDays: z.number().positive().default(30),
-		/** Seconds for which a stopping process still serves while `/ready` fails: a load balancer's time to notice. */
+		/** Seconds for which a stopping process still serves while `/ready` fails, so that a load balancer can react. */
 		drainSeconds: z.number().nonnegative().max(60).default(0),
-		/** Address that Prometheus scrapes. It has no login: for a private network. */
+		/** Address that Prometheus scrapes. It has no login, so it is for a private network. */
 		metrics: listenSchema.exactOptional(),
 		/** The key that signs receipts of ended swaps, and how to reach it. Without a key no receipts are signed. */
 		receipts: receiptKeysSchema.prefault({}),
 	}),
 	worker: listenSchema.extend({
-		/** URL at which the engine reaches it, if that is not where it listens. */
+		/** URL at which the engine reaches the worker, if that is not where it listens. */
 		publicUrl: urlSchema.optional(),
 		metrics: listenSchema.exactOptional(),
-		/** Rounds that may run at once when more swaps are due than one round takes. */
+		/** Maximum concurrent rounds when more swaps are due than one round takes. */
 		roundSlots: z.int().positive().max(16).default(1),
 	}),
-	/** The keys that the worker signs with. They are named here, and are elsewhere. */
+	/** References to the keys that the worker signs with. The keys themselves are elsewhere. */
 	keys: workerKeysSchema.prefault({}),
 	/** The operator's pages. Absent if `geoswapd console` is not used. */
 	console: consoleSchema.exactOptional(),
@@ -211,7 +217,7 @@ export const configSchema = z.strictObject({
 	restate: z.strictObject({
 		ingressUrl: urlSchema,
 		adminUrl: urlSchema,
-		/** Public keys that Restate signs its requests with: a worker answers no others. Required off loopback. */
+		/** Public keys that Restate signs its requests with. A worker answers no others. Required off loopback. */
 		identityKeys: z.array(identityKeySchema).default([]),
 	}),
 	attesters: z.array(z.strictObject({ url: urlSchema })).default([]),
@@ -223,9 +229,9 @@ export const configSchema = z.strictObject({
 	heartbeatSeconds: secondsSchema.default(600),
 	price: z
 		.strictObject({
-			/** At most three decimals: fees are kept in thousandths of a basis point. */
+			/** At most three decimals, because fees are kept in thousandths of a basis point. */
 			feeBps: z.number().min(0).max(1_000).multipleOf(0.001).default(12.5),
-			/** The least that the caller's option costs, in hundredths of a basis point. */
+			/** The minimum cost of the caller's option, in hundredths of a basis point. */
 			optionCentibps: z
 				.strictObject({
 					stable: z.int().nonnegative().default(100),
@@ -243,15 +249,18 @@ export const configSchema = z.strictObject({
 					bySymbol: z.record(z.string(), z.number().nonnegative().max(1_000)).default({}),
 				})
 				.prefault({}),
-			/** The desk's charge where the two chains settle in different tokens: their feeds may lag behind the market. */
+			/**
+			 * The desk's charge where the two chains settle in different tokens, because their feeds may lag behind the
+			 * market.
+			 */
 			settlementSpreadBps: z.int().nonnegative().max(1_000).default(0),
-			/** Added to the cost of the transactions at the fees of now: fees may rise before the last one is sent. */
+			/** Added to the cost of the transactions at current fees, because fees may rise before the last one is sent. */
 			networkMarginBps: z.int().nonnegative().max(10_000).default(200),
 			/** How far above the reference feed a price may be. */
 			feedMarginBps: z.int().nonnegative().default(10),
 			/** How far a pool's price may be from the feed. Beyond that the asset is not quoted. */
 			feedDeviationBps: z.int().positive().default(300),
-			/** How long a rollup's feeds are not believed after its sequencer is up again. */
+			/** How long a rollup's feeds are not trusted after its sequencer is up again. */
 			sequencerGraceSeconds: z.int().nonnegative().default(3_600),
 			/** Pyth as a second reference, or as the only one of assets without a feed. Absent if it is not used. */
 			pyth: pythSchema.exactOptional(),
@@ -269,17 +278,26 @@ export const configSchema = z.strictObject({
 	events: eventsSchema.prefault({}),
 	limits: z
 		.strictObject({
-			/** Most of the vault's inventory of a token that is reserved for one account's swaps that are not opened yet. */
+			/**
+			 * Maximum share of the vault's inventory of a token that is reserved for one account's swaps that are not open
+			 * yet.
+			 */
 			unopenedShareOfInventory: z.number().positive().max(1).default(0.2),
-			/** Most value that is reserved for such swaps, whatever the inventory is. Absent if the share alone limits it. */
+			/**
+			 * Maximum value that is reserved for such swaps, regardless of the inventory. Absent if only the share limits
+			 * it.
+			 */
 			unopenedUsdPerAccount: z.number().positive().exactOptional(),
 			/**
-			 * Most of a chain's `unreleasedCapUsd` and `unfinalCapUsd` that the swaps of one account take. With 1 they may
-			 * take all of it, and wait for room once they are open.
+			 * Maximum share of a chain's `unreleasedCapUsd` and `unfinalCapUsd` that the swaps of one account take. With 1
+			 * they may take all of it, and wait for room once they are open.
 			 */
 			accountShareOfCaps: z.number().positive().max(1).default(0.5),
 			reservationSeconds: secondsSchema.default(60),
-			/** Swaps whose orders are not open yet: how many a wallet may have on a chain, and an account on all. */
+			/**
+			 * Maximum number of swaps whose orders are not open yet, of a wallet on a chain, and of an account on all
+			 * chains.
+			 */
 			unopenedSwaps: z
 				.strictObject({
 					perWallet: z.int().positive().default(20),
@@ -287,19 +305,22 @@ export const configSchema = z.strictObject({
 				})
 				.prefault({}),
 			/**
-			 * How much more than its deposit a fill may be worth, at the prices when it is signed: prices may move by this
+			 * How much more than its deposit a fill may be worth, at the prices when it is signed, because prices may move
 			 * between submit and fill. Above it the swap is refunded.
 			 */
 			fillMarginBps: z.int().nonnegative().default(500),
 			/**
-			 * Gas that an account's swaps may cost in a day without being settled. Undecided swaps count with what they have
-			 * cost and may yet cost, so it also bounds how many an account has under way on a chain with high fees.
+			 * Maximum gas cost per day of an account's swaps that are not settled. Undecided swaps count with what they
+			 * have cost and may yet cost, so it also bounds how many an account has in progress on a chain with high fees.
 			 */
 			unsettledGasUsdPerDay: z.number().positive().default(50),
-			/** Swaps of an account that may be refunded in a day because their recipients could not be paid. */
+			/**
+			 * Maximum number of an account's swaps per day that may be refunded because their recipients could not be paid.
+			 */
 			refusedRecipientsPerDay: z.int().positive().default(10),
 			/**
-			 * Delegations that the service removes in a day for an account, at its own cost, and for all accounts on a chain.
+			 * Maximum number of delegations that the service removes per day at its own cost, for an account, and for all
+			 * accounts on a chain.
 			 */
 			delegationRemovalsPerDay: z
 				.strictObject({
@@ -308,11 +329,11 @@ export const configSchema = z.strictObject({
 				})
 				.prefault({}),
 			/**
-			 * Gas, in dollars a day and for each chain, that the service spends on refunds of orders that were opened on that
-			 * chain without a submit: anyone can open these. Voids on Solana count too.
+			 * Maximum gas, in dollars a day and for each chain, that the service spends on refunds of orders that were
+			 * opened on that chain without a submit, because anyone can open these. Voids on Solana count too.
 			 */
 			rebuiltRefundsUsdPerDay: z.number().nonnegative().max(1_000_000).default(50),
-			/** Most value of an asset that the vault takes in on a chain, including what it holds. */
+			/** Maximum value of an asset that the vault takes in on a chain, including what it holds. */
 			maxHoldingUsd: z
 				.strictObject({
 					perAsset: z.number().nonnegative().default(10_000_000),

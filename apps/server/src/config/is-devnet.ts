@@ -2,7 +2,7 @@ import { isDevelopmentChain, isDevelopmentCluster } from "../chain/is-developmen
 import { evmChains, solanaChain } from "./chain-config.ts";
 import type { Config } from "./config.ts";
 
-/** Returns true if every chain exists on one machine only. */
+/** Returns true if every chain is a development chain on one machine. */
 export function isDevnet(config: Pick<Config, "chains">): boolean {
 	const solana = solanaChain(config);
 	const chainIds = evmChains(config).map(({ chainId }) => chainId);

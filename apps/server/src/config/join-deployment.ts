@@ -4,7 +4,7 @@ import { type ChainConfig, evmChainConfig, solanaChainConfig } from "./chain-con
 import type { Config, configSchema } from "./config.ts";
 import { ConfigError } from "./config-error.ts";
 
-/** Joins each chain's terms in the file with what is deployed there. Throws if the deployment lacks a chain. */
+/** Joins each chain's terms in the file with its deployment. Throws if the deployment lacks a chain. */
 export function joinDeployment(
 	path: string,
 	{ chains, solana, ...file }: z.output<typeof configSchema>,

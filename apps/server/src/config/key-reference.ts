@@ -1,7 +1,9 @@
 import { isAbsolute } from "node:path";
 import * as z from "zod";
 
-/** The places that can hold a key, each the scheme of a reference such as `keystore:/etc/geoswap/relayer.json`. */
+/**
+ * The kinds of places that hold keys, each the scheme of a reference such as `keystore:/etc/geoswap/relayer.json`.
+ */
 const keyBackends = ["env", "keystore", "pkcs11", "awskms", "gcpkms", "remote"] as const;
 export type KeyBackend = (typeof keyBackends)[number];
 
@@ -22,7 +24,7 @@ const forms: Record<KeyBackend, { form: RegExp; example: string }> = {
 
 export const keyReferenceSchema = z.string().transform((text, context): KeyReference => {
 	const { backend, rest } = splitReference(text);
-	// A text of another form is not quoted: someone may have put the key itself here.
+	// A text of another form is not quoted, because it may be the key itself.
 	if (!isBackend(backend)) {
 		context.addIssue(
 			`a key is named by its place, as in ${forms.pkcs11.example}: one of ${keyBackends.join(", ")}`,
@@ -49,5 +51,5 @@ function isBackend(text: string): text is KeyBackend {
 	return (keyBackends as readonly string[]).includes(text);
 }
 
-/** A path that means the same file wherever a process is started. */
+/** A path that means the same file in any working directory. */
 export const absolutePathSchema = z.string().refine(isAbsolute, "must be an absolute path");

@@ -3,11 +3,14 @@ import { millisecondsSchema } from "./duration-schemas.ts";
 import { absolutePathSchema, keyReferenceSchema } from "./key-reference.ts";
 import { urlSchema } from "./url-schema.ts";
 
-/** How to reach the places that hold keys. Only those are needed that a reference names. */
+/** How to reach the places that hold keys. Only places that a reference names are needed. */
 export const keySettingsSchema = z.strictObject({
-	/** True if keys may be in the environment, readable by whoever reads the process, on chains that are not a devnet. */
+	/**
+	 * True if keys may be in the environment on chains that are not a devnet, where they are as readable as the
+	 * process.
+	 */
 	allowPlain: z.boolean().default(false),
-	/** How long a signer may take. */
+	/** Timeout of a signer. */
 	timeoutMs: millisecondsSchema.default(5_000),
 	keystore: z
 		.strictObject({
@@ -19,13 +22,13 @@ export const keySettingsSchema = z.strictObject({
 		.strictObject({
 			/** The device's library, such as `/usr/lib/softhsm/libsofthsm2.so`. */
 			module: absolutePathSchema,
-			/** File with the PIN. A reference with a `pin-source` of its own does not use it. */
+			/** File with the PIN. A reference with its own `pin-source` does not use it. */
 			pinFile: absolutePathSchema.exactOptional(),
 		})
 		.exactOptional(),
 	awskms: z
 		.strictObject({
-			/** Region of keys that are named without it. An ARN contains its region. */
+			/** Region of keys that are named without one. An ARN contains its region. */
 			region: z.string().exactOptional(),
 			/** Another address of the service, such as a private endpoint. */
 			endpoint: urlSchema.exactOptional(),
@@ -42,7 +45,7 @@ export const keySettingsSchema = z.strictObject({
 			url: urlSchema,
 			/** Certificate of the authority that signed the remote signer's certificate. */
 			caFile: absolutePathSchema,
-			/** Certificate and key with which this process proves who it is. */
+			/** Certificate and key with which this process authenticates. */
 			certificateFile: absolutePathSchema,
 			keyFile: absolutePathSchema,
 		})
@@ -50,7 +53,7 @@ export const keySettingsSchema = z.strictObject({
 });
 export type KeySettings = z.output<typeof keySettingsSchema>;
 
-/** The keys of a worker. Those that are left out are read from the environment's variables of that purpose. */
+/** The keys of a worker. Absent ones are read from the environment's variables of that purpose. */
 export const workerKeysSchema = keySettingsSchema.extend({
 	/** The relayers' keys, by chain id. */
 	relayers: z.record(z.string().regex(/^[1-9]\d*$/), z.array(keyReferenceSchema).min(1)).exactOptional(),
@@ -63,10 +66,10 @@ export const workerKeysSchema = keySettingsSchema.extend({
 });
 export type WorkerKeys = z.output<typeof workerKeysSchema>;
 
-/** The key that the API signs receipts with. It is read from the environment if it is left out. */
+/** The key that the API signs receipts with. If absent, it is read from the environment. */
 export const receiptKeysSchema = keySettingsSchema.extend({ key: keyReferenceSchema.exactOptional() });
 export type ReceiptKeys = z.output<typeof receiptKeysSchema>;
 
-/** The key of an attester. It is read from the environment if it is left out. */
+/** The key of an attester. If absent, it is read from the environment. */
 export const attesterKeysSchema = keySettingsSchema.extend({ attester: keyReferenceSchema.exactOptional() });
 export type AttesterKeys = z.output<typeof attesterKeysSchema>;

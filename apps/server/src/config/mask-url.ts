@@ -1,4 +1,4 @@
-/** Returns an address as it may be shown: endpoints often hold a key, so all but the host is masked. */
+/** Returns an address with all but the host masked, because endpoints often contain a key. */
 export function maskUrl(text: string): string {
 	if (!URL.canParse(text)) return "***";
 	const url = new URL(text);

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { ConfigError } from "./config-error.ts";
 import { maskUrls } from "./mask-url.ts";
 
-/** Reads and validates a JSON file. Throws a message that a person can act on. */
+/** Reads and validates a JSON file. Throws a message that an operator can act on. */
 export function parseJsonFile<Schema extends z.ZodType>(schema: Schema, path: string): z.output<Schema> {
 	let json: unknown;
 	try {

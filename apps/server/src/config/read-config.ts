@@ -6,7 +6,7 @@ import { configProblems } from "./config-problems.ts";
 import { joinDeployment } from "./join-deployment.ts";
 import { parseJsonFile } from "./parse-json-file.ts";
 
-/** Reads a configuration file and the deployment file that it names. Throws a message that a person can act on. */
+/** Reads a configuration file and the deployment file that it names. Throws a message that an operator can act on. */
 export function readConfig(path: string): Config {
 	const file = parseJsonFile(configSchema, path);
 	const deployment = parseJsonFile(deploymentSchema, resolve(dirname(path), file.deployment));

@@ -5,18 +5,18 @@ import type { Milliseconds } from "@geoswap/protocol";
 export type SealPurpose = "quote:evm" | "quote:solana" | "op:evm" | "op:solana" | "cursor:swaps";
 
 export type SealKey = {
-	/** Names the key in the header of its tokens. */
+	/** The key's name in the header of its tokens. */
 	kid: string;
-	/** The first part of all its tokens: a JWE's protected header, which names no algorithm but ours. */
+	/** The first part of all its tokens, which is a JWE's protected header. It names no algorithm but the service's. */
 	header: string;
 	secret: KeyObject;
-	/** The time from which it seals, until the next key does. */
+	/** The time from which the key seals, until the next key does. */
 	sealsFromMs: Milliseconds;
 	/** The time at which the next key begins to seal. Infinity for the newest. */
 	retiredAtMs: Milliseconds;
 };
 
-/** The keys of a service, newest first. Each process knows a new key before the time from which it seals. */
+/** The keys of a service, newest first. Each process has a new key before the time from which it seals. */
 export type SealKeys = {
 	keys: readonly SealKey[];
 	/** How long a retired key opens what it sealed. */
@@ -27,12 +27,12 @@ export type SealKeys = {
 /** Longer tokens are neither sealed nor opened. */
 export const maxTokenBytes = 8 * 1024;
 
-/** A submitted op may be sent again for as long as its swap can go on. */
+/** A submitted op may be sent again for as long as its swap can continue. */
 const defaultOpenMs = 30 * 86_400_000;
 
 /**
- * Reads `kid:secret,kid2:secret2@2026-12-01T00:00:00Z`: each secret is 32 bytes of base64url, and the time is when the
- * key begins to seal. One key has no time: it was there first.
+ * Reads `kid:secret,kid2:secret2@2026-12-01T00:00:00Z`. Each secret is 32 bytes of base64url, and the time is when
+ * the key begins to seal. One key, the first, has no time.
  */
 export function parseSealKeys(
 	text: string,
@@ -71,7 +71,7 @@ function parseEntry(entry: string): Omit<SealKey, "retiredAtMs"> {
 	const [keyText = "", time, ...more] = entry.trim().split("@");
 	const [kid = "", encoded = "", ...rest] = keyText.split(":");
 	const secret = Buffer.from(encoded, "base64url");
-	// Decoding skips characters that are not base64url: a key with a typo would be another key.
+	// Decoding skips characters that are not base64url, so a key with a typo would become another key.
 	const isExact = secret.length === 32 && secret.toString("base64url") === encoded;
 	// The message must not repeat the refused text, which may be most of a secret.
 	if (!/^[A-Za-z0-9_-]{1,32}$/.test(kid) || rest.length > 0 || more.length > 0 || !isExact) {

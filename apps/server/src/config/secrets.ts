@@ -5,8 +5,8 @@ import { ConfigError } from "./config-error.ts";
 import { parseSealKeys, type SealKeys } from "./seal-keys.ts";
 
 /**
- * Values that must not be in a file that is committed or printed. Each comes from the environment, or from a file of its
- * own that the environment names.
+ * Values that must not be in a file that is committed or printed. Each comes from the environment, or from a separate
+ * file that the environment names.
  */
 const variables = {
 	DATABASE_URL: "postgres://user:password@host:5432/geoswap, the login that owns the tables",
@@ -33,7 +33,7 @@ const variables = {
 export type SecretName = keyof typeof variables;
 export const secretNames = Object.keys(variables) as SecretName[];
 
-/** Returns a secret that this process cannot do without. */
+/** Returns a secret. Throws if it is not set. */
 export function readSecret(name: SecretName, environment: NodeJS.ProcessEnv = process.env): string {
 	const value = readOptionalSecret(name, environment);
 	if (value) return value;
@@ -43,7 +43,7 @@ export function readSecret(name: SecretName, environment: NodeJS.ProcessEnv = pr
 	);
 }
 
-/** Returns a secret that is needed only by some; undefined if neither the variable nor its file is set. */
+/** Returns a secret that not every process needs, or undefined if neither the variable nor its file is set. */
 export function readOptionalSecret(
 	name: SecretName,
 	environment: NodeJS.ProcessEnv = process.env,
@@ -51,7 +51,7 @@ export function readOptionalSecret(
 	const value = environment[name] || undefined;
 	const path = environment[`${name}_FILE`];
 	if (!path) return value;
-	// After a rotation one of the two would be stale, and nobody would notice which.
+	// After a rotation one of the two would be stale, and it would be unclear which.
 	if (value) throw new ConfigError(name, `is set, and so is ${name}_FILE. Remove one of them`);
 	return readSecretFile(name, path);
 }
@@ -67,13 +67,16 @@ function readSecretFile(name: SecretName, path: string): string {
 			`${path} cannot be read (${code}). Mount it, readable by this user`,
 		);
 	}
-	// Editors and `echo` end a file with a newline, which is no part of any secret.
+	// Editors and `echo` end a file with a newline, which is not part of any secret.
 	const value = text.replace(/\r?\n$/, "");
 	if (!value) throw new ConfigError(`${name}_FILE`, `${path} is empty. Write ${variables[name]} into it`);
 	return value;
 }
 
-/** Returns the pepper that API keys are hashed with. A short one could be brute-forced, and then any key be made. */
+/**
+ * Returns the pepper that API keys are hashed with. A short pepper could be brute-forced, which would allow creating
+ * any key.
+ */
 export function readPepper(environment: NodeJS.ProcessEnv = process.env): string {
 	const pepper = readSecret("GEOSWAP_API_KEY_PEPPER", environment);
 	if (pepper.length < 32) throw new ConfigError("GEOSWAP_API_KEY_PEPPER", "has fewer than 32 characters");
@@ -89,7 +92,7 @@ export function readSealKeys(options: { openMs?: Milliseconds; nowMs?: () => Mil
 	}
 }
 
-/** Returns the keys that secrets of webhooks are sealed with; undefined if the service has no webhooks. */
+/** Returns the keys that seal the webhooks' secrets, or undefined if the service has no webhooks. */
 export function readWebhookKeys({ nowMs }: { nowMs: () => Milliseconds }): SealKeys | undefined {
 	const text = readOptionalSecret("GEOSWAP_WEBHOOK_KEYS");
 	if (text === undefined) return undefined;
