@@ -53,7 +53,7 @@ export function isSettlement({ chain, asset }: Side): boolean {
 
 /**
  * Returns the settlement token's symbol. Tokens of two chains with the same symbol count as the same token, because
- * the operator's deployment file assigns the symbols.
+ * the symbol comes from the deployment.
  */
 export function settlementSymbol({ assets, settlementToken }: DeskChain): string | undefined {
 	return assets.find(({ address }) => address === settlementToken)?.symbol;
