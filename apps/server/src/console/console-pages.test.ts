@@ -37,7 +37,7 @@ afterAll(async () => {
 	await scene?.stop();
 });
 
-/** Writes a day of swaps with more at noon than at night, and some that are under way now. */
+/** Writes a day of swaps with more at noon than at night, and some that are in progress now. */
 async function seedDay(): Promise<void> {
 	const random = sequence(3);
 	const endMs = Date.now() - 1_300_000 - copies * 379_000;
@@ -123,7 +123,7 @@ const pathsOf = (): string[] => {
 	];
 };
 
-/** Widths and colors of the pages. Two of the four show both of either. */
+/** Widths and colors of the pages. The two that always run include each width and each color. */
 const looks = [
 	{ colorScheme: "light", width: 1_440 },
 	{ colorScheme: "dark", width: 390 },
@@ -258,7 +258,7 @@ test.runIf(process.env.GEOSWAP_SCREENSHOTS)("pictures of the pages, for the docs
 	}
 });
 
-/** Pauses a chain, silences an attester and lets a swap lie. */
+/** Pauses a chain, silences an attester and leaves a swap stuck. */
 async function breakThings(): Promise<void> {
 	const { owner } = scene.database;
 	await owner.query(

@@ -11,7 +11,7 @@ export type ConsoleParts = {
 	config: ConsoleConfig;
 	/** The address that operators type into the browser. */
 	publicUrl: string;
-	/** True on chains that exist on one machine only: there the one-time link itself logs in. */
+	/** True on chains that exist on one machine only. There the one-time link itself logs in. */
 	isDevnet: boolean;
 	readMetrics: () => Promise<WorkerMetrics>;
 	nowMs: () => Milliseconds;

@@ -162,7 +162,7 @@ test("a link works once and not after its time; a session ends when idle, at its
 	};
 	expect(await minutes(29)).toBe(200);
 	expect(await minutes(29)).toBe(200);
-	// A page that refreshes itself keeps nobody logged in.
+	// A page that refreshes itself does not extend the session.
 	expect(await minutes(20, { "x-refresh": "1" })).toBe(200);
 	expect(await minutes(11)).toBe(303);
 	const other = await logIn();

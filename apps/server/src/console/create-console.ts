@@ -13,7 +13,7 @@ import { consoleRoutes } from "./route/console-routes.ts";
 const bodyLimitBytes = 64 * 1024;
 const cookieName = "geoswap_console";
 
-/** Scripts, styles and requests only from here, nothing inline, and no frame around it. */
+/** Allows scripts, styles and requests only from this host, nothing inline, and no frame around the page. */
 const securityHeaders = {
 	"content-security-policy":
 		"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
@@ -27,7 +27,7 @@ const securityHeaders = {
 
 /**
  * Creates the HTTP server of the console. Every request passes the same checks: its host, for a POST its origin, the
- * session, and for a POST of a session the form's token. Only routes that say so are public.
+ * session, and for a POST of a session the form's token. Only routes that are marked public need no session.
  */
 export function createConsole(parts: ConsoleParts): FastifyInstance {
 	const { pool, config, publicUrl, nowMs, log } = parts;
@@ -76,7 +76,7 @@ export function createConsole(parts: ConsoleParts): FastifyInstance {
 		request: FastifyRequest,
 		reply: FastifyReply,
 	): Promise<FastifyReply> {
-		// Supervisors ask from inside, by whatever name, and learn nothing but that it answers.
+		// Supervisors call from inside under any host name, and get no more than an empty answer.
 		const refusal = route.path === "/health" ? undefined : refusalOf(request);
 		if (refusal) return plain(reply, refusal.status, refusal.why);
 		const isPost = request.method === "POST";
@@ -110,9 +110,9 @@ export function createConsole(parts: ConsoleParts): FastifyInstance {
 		return send(reply, answered, { operator: operator.name, formToken });
 	}
 
-	/** Says why a request is not served, whoever sends it. */
+	/** Returns why a request is refused, regardless of its sender. */
 	function refusalOf({ method, headers }: FastifyRequest): { status: number; why: string } | undefined {
-		// A page of another site that names our address by its own name must not get in.
+		// Refuses another site's page whose host name resolves to this address.
 		if (headers.host !== host) return { status: 421, why: `Open the console at ${publicUrl}` };
 		if (method === "POST" && headers.origin !== publicUrl) {
 			return { status: 403, why: "The form was sent by another site. Open the page again and repeat it." };
@@ -157,7 +157,7 @@ function html(reply: FastifyReply, status: number, text: string): FastifyReply {
 	return reply.status(status).type("text/html; charset=utf-8").send(text);
 }
 
-/** Returns the members that are texts: a parameter that is given twice is none. */
+/** Returns the members that are texts. A parameter that is given twice is not a text and is dropped. */
 function textsOf(value: unknown): Record<string, string> {
 	return Object.fromEntries(
 		Object.entries(membersOf(value)).filter(
@@ -176,7 +176,7 @@ function cookieOf(header: string | undefined): string | undefined {
 	return found?.slice(cookieName.length + 1) || undefined;
 }
 
-/** Compares in a time that does not depend on the content. */
+/** Compares in constant time for texts of equal length. */
 function isEqual(given: unknown, expected: string): boolean {
 	if (typeof given !== "string" || given.length !== expected.length) return false;
 	return timingSafeEqual(Buffer.from(given), Buffer.from(expected));

@@ -21,7 +21,7 @@ const files = {
 
 type Asset = { content: string; type: string; hash: string };
 
-/** Read once: the process is started again with each version. */
+/** Read once, because the process restarts with each version. */
 const assets = new Map(
 	Object.entries(files).map(([name, path]): [string, Asset] => {
 		const content = readFileSync(path, "utf8");
@@ -30,7 +30,7 @@ const assets = new Map(
 	}),
 );
 
-/** Returns a file's address. It changes with the content, so that browsers may keep the file for good. */
+/** Returns a file's address. It changes with the content, so that browsers may cache the file permanently. */
 export function assetUrl(name: string): string {
 	return `/assets/${assets.get(name)?.hash}/${name}`;
 }

@@ -11,7 +11,7 @@ import { ensureOperator, insertInvite } from "../login/operators.ts";
 
 const lifetimeMinutes = 15;
 
-/** Prints a link with which a person registers a passkey, once. It is a secret until it is used. */
+/** Prints a link with which an operator registers a passkey, once. It is a secret until it is used. */
 export async function inviteCommand({
 	config: path,
 	name: text,

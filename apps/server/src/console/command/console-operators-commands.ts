@@ -23,7 +23,7 @@ function describe({ name, createdAt, passkeys, lastUsedAt, isInvited }: ListedOp
 	return `${name.padEnd(24)}  ${facts.join(", ")}`;
 }
 
-/** Returns the exit code: 0 if the operator was removed, 1 if there is none of that name. */
+/** Returns the exit code: 0 if the operator was removed, 1 if none has that name. */
 export async function removeOperatorCommand({
 	name,
 	actor,

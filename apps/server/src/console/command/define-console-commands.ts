@@ -3,7 +3,10 @@ import type { Command } from "commander";
 const json = ["--json", "print the result as JSON"] as const;
 const actor = ["--actor <name>", "who does this, for the log; by default the user of this machine"] as const;
 
-/** `run` serves the pages: the parts of a process are put together elsewhere. */
+/**
+ * Defines the console's commands. `run` serves the pages. It is passed in, because the parts of a process are put
+ * together elsewhere.
+ */
 export function defineConsoleCommands(
 	program: Command,
 	{ run }: { run: (options: { config: string }) => Promise<void> },

@@ -10,11 +10,11 @@ type ConsoleAction =
 	| "paused"
 	| "lifted";
 
-/** A row of the log of what people did with the console. */
+/** A row of the log of what operators did with the console. */
 export type ConsoleLogEntry = {
 	id: number;
 	at: Date;
-	/** The operator's name, or the user of a command. Null if nobody was logged in. */
+	/** The operator's name, or the user of a command. Null without a login. */
 	actor: string | null;
 	/** The login of the database that wrote the row. */
 	databaseUser: string;
@@ -34,7 +34,7 @@ export async function writeConsoleLog(
 	}: {
 		actor: string | undefined;
 		action: ConsoleAction;
-		/** One sentence for people. */
+		/** One sentence for operators. */
 		detail: string;
 		address?: string | undefined;
 	},

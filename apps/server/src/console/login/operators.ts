@@ -8,7 +8,7 @@ export type ListedOperator = Operator & {
 	passkeys: number;
 	/** Null if no passkey was ever used. */
 	lastUsedAt: Date | null;
-	/** Whether a link that nobody has used yet is still valid. */
+	/** Whether the operator has an unused link that is still valid. */
 	isInvited: boolean;
 };
 
@@ -22,7 +22,7 @@ export async function ensureOperator(db: Database, { id, name }: Operator): Prom
 	return rows[0] ?? { id, name };
 }
 
-/** Adds a one-time link. Earlier links of the operator end: only the newest one counts. */
+/** Adds a one-time link. Earlier links of the operator become invalid, since only the newest one counts. */
 export async function insertInvite(
 	db: Database,
 	{
@@ -39,7 +39,7 @@ export async function insertInvite(
 	);
 }
 
-/** Returns whom a link is for; undefined if it is unknown, used or too old. */
+/** Returns the operator that a link is for, or undefined if the link is unknown, used or too old. */
 export async function findInvite(
 	db: Database,
 	{ tokenHash, nowMs }: { tokenHash: Buffer; nowMs: Milliseconds },
@@ -83,7 +83,7 @@ export async function listOperators(
 	return rows;
 }
 
-/** Removes an operator with passkeys, links and sessions. Returns false if there is none of that name. */
+/** Removes an operator with passkeys, links and sessions. Returns false if none has that name. */
 export async function removeOperator(db: Database, name: string): Promise<boolean> {
 	const { rowCount } = await db.query("delete from console_operators where name = $1", [name]);
 	return rowCount === 1;

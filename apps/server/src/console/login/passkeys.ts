@@ -7,7 +7,7 @@ export type Passkey = {
 	operatorId: string;
 	operatorName: string;
 	publicKey: Buffer;
-	/** How often the authenticator says it was used. Many say 0 always. */
+	/** The number of uses that the authenticator reports. Many always report 0. */
 	counter: number;
 };
 
@@ -35,7 +35,7 @@ export async function findPasskey(db: Database, id: string): Promise<Passkey | u
 	return rows[0];
 }
 
-/** Returns the ids of an operator's passkeys: an authenticator that has one makes no second one. */
+/** Returns the ids of an operator's passkeys. An authenticator that has one of them does not create a second one. */
 export async function passkeyIdsOf(db: Database, operatorId: string): Promise<string[]> {
 	const { rows } = await db.query<{ id: string }>("select id from console_passkeys where operator_id = $1", [
 		operatorId,

@@ -3,7 +3,7 @@ import type { Database } from "../../database/database.ts";
 import { hashToken } from "./hash-token.ts";
 import type { Operator } from "./operators.ts";
 
-/** How long a session lasts: without a request, and at most. */
+/** How long a session lasts without a request, and at most. */
 export type SessionLimits = { idleMs: Milliseconds; maxMs: Milliseconds };
 
 /** A session that is used every second need not be written every second. */
@@ -31,8 +31,8 @@ export async function beginSession(
 }
 
 /**
- * Returns who is logged in with this token; undefined if nobody is, or no longer. A page that refreshes itself does not
- * count as a person who is there.
+ * Returns the operator who is logged in with this token, or undefined if the session is unknown or has ended. A page
+ * that refreshes itself does not count as activity.
  */
 export async function readSession(
 	db: Database,

@@ -175,7 +175,7 @@ function relayers(
 	})}<p class="quiet">All of them spent ${decimal(amount)} ${symbol} today, ${decimal((Number(amount) / hours).toFixed(6))} an hour.</p>`;
 }
 
-/** Returns the page that asks before a chain is paused or a pause is lifted. */
+/** Returns the page that asks for confirmation before a chain is paused or a pause is lifted. */
 export function confirmPage({
 	action,
 	chainId,

@@ -1,6 +1,6 @@
 import { html } from "../../api/page/html.ts";
 
-/** Returns a page that says why there is no other. */
+/** Returns a page with the reason why the requested one is not shown. */
 export function errorPage(why: string) {
 	return {
 		kind: "plain" as const,

@@ -7,7 +7,7 @@ import type { Overview } from "../read/read-overview.ts";
 import type { Page } from "../route/console-route.ts";
 import { bar, section, table } from "./parts.ts";
 
-/** Returns the page of what the vaults hold, what is promised of it, and what may leave them. */
+/** Returns the page of what the vaults hold, how much of it is reserved, and what may leave them. */
 export function inventoryPage(
 	{ vitals }: Overview,
 	{ config, chainNames }: { config: ConsoleConfig; chainNames: ChainNames },

@@ -12,7 +12,7 @@ const toneOf: Record<string, Tone> = {
 	"operator-removed": "warn",
 };
 
-/** Returns the page of what people did with the console. */
+/** Returns the page of what operators did with the console. */
 export function logPage(
 	entries: readonly ConsoleLogEntry[],
 	{ next, nowMs }: { next: number | undefined; nowMs: Milliseconds },

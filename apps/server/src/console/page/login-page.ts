@@ -27,7 +27,7 @@ export function invitePage({ name, invite }: { name: string; invite: string }): 
 	return { kind: "plain", title: "Register a passkey · Geoswap console", body, scripts };
 }
 
-/** Returns the page for a link that opens nothing any more. */
+/** Returns the page for a link that is no longer valid. */
 export function oldInvitePage(): ConsoleAnswer {
 	const body = html`
 		<h1>This link is no longer valid</h1>

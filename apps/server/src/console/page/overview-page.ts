@@ -14,7 +14,7 @@ import { plot } from "./plot.ts";
 const halfHourMs = 1_800_000;
 const stepsADay = 48;
 
-/** Returns the page that says in ten seconds whether the service is healthy, and why not. */
+/** Returns the page that shows in ten seconds whether the service is healthy, and why not. */
 export function overviewPage(
 	overview: Overview,
 	{ config, chainNames, nowMs }: { config: ConsoleConfig; chainNames: ChainNames; nowMs: Milliseconds },
@@ -28,7 +28,7 @@ export function overviewPage(
 	return { title: titleOf(overview.problems), menu: "/", body };
 }
 
-/** The tab itself says whether all is well. */
+/** Returns the tab's title, which shows whether all is well. */
 function titleOf(problems: readonly Problem[]): string {
 	if (problems.length === 0) return "Healthy · Geoswap console";
 	return `${plural(problems.length, "problem")} · Geoswap console`;

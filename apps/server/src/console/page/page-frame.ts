@@ -2,7 +2,7 @@ import { type Content, html, render } from "../../api/page/html.ts";
 import { assetUrl } from "../asset/read-assets.ts";
 import type { MenuEntry, Page } from "../route/console-route.ts";
 
-/** The parts of a page that depend on who is logged in. */
+/** The parts of a page that depend on the operator who is logged in. */
 export type PageFrame = { operator: string; formToken: string };
 
 const menu: [MenuEntry, string][] = [
@@ -44,7 +44,7 @@ export function renderPage(page: Page, { operator, formToken }: PageFrame): stri
 	return documentOf(page.title, body);
 }
 
-/** Returns a page without menu, for people who are not logged in. */
+/** Returns a page without menu, for visitors who are not logged in. */
 export function renderPlain({
 	title,
 	body,

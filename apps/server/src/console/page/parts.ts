@@ -3,7 +3,7 @@ import { type Content, html } from "../../api/page/html.ts";
 
 export type Tone = "good" | "warn" | "bad" | "quiet" | "busy";
 
-/** A word in a coloured frame. The word itself says everything that the colour does. */
+/** A word in a coloured frame. The word carries all information, the colour none of its own. */
 export function pill(text: string, tone: Tone): Content {
 	return html`<span class=${`pill ${tone}`}>${text}</span>`;
 }
@@ -19,12 +19,12 @@ export function statusPill(status: SwapStatus): Content {
 	return pill(status, toneOfStatus[status]);
 }
 
-/** A short column is never broken into lines. */
+/** A short column is never wrapped. */
 export type Column = { title: string; isNumber?: boolean; isShort?: boolean };
 
 /**
- * A table that becomes a list of cards on a phone: each cell carries its column's title. `label` names it for people who
- * do not see it.
+ * A table that becomes a list of cards on a phone, where each cell has its column's title. `label` describes it for
+ * screen readers.
  */
 export function table({
 	label,
@@ -64,7 +64,7 @@ export function section(
 	</section>`;
 }
 
-/** A figure with its name, and a word about it. */
+/** A figure with its name and a note. */
 export function tile({
 	title,
 	value,

@@ -9,15 +9,15 @@ const top = 10;
 const bottom = 20;
 const left = 44;
 
-/** Returns the least of 1, 2, 5, 10, 20, … that is not below the value. */
+/** Returns the smallest of 1, 2, 5, 10, 20, … that is not below the value. */
 function roundUp(value: number): number {
 	const power = 10 ** Math.floor(Math.log10(Math.max(value, 1e-9)));
 	return ([1, 2, 5, 10].find((step) => step * power >= value) ?? 10) * power;
 }
 
 /**
- * Draws series over one day as SVG, made here so that the page needs no script. Bars are stacked; lines are not. Each
- * step has a title that a pointer shows. `summary` says the same in words.
+ * Draws series over one day as SVG, on the server, so that the page needs no script. Bars are stacked, lines are not.
+ * Each step has a title that a pointer shows. `summary` describes the same in words.
  */
 export function plot({
 	kind,

@@ -107,7 +107,10 @@ function toneOf({ fact, todo }: Explanation) {
 	return todo.length > 0 ? ("warn" as const) : ("busy" as const);
 }
 
-/** Every state has a next step, also if that is to wait. Nobody waits for a swap that is stuck. */
+/**
+ * Returns the next steps. Every state has one, even if it is to wait, except that a stuck swap is never only waited
+ * for.
+ */
 function nextSteps(
 	{ todo, swap }: Explanation,
 	{ chainNames, isStuck }: { chainNames: ChainNames; isStuck: boolean },

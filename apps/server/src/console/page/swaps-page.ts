@@ -34,9 +34,9 @@ export function swapsPage({
 	/** The names of accounts, by id. */
 	accounts: ReadonlyMap<string, string>;
 	query: SwapsQuery;
-	/** The id to go on from; undefined if the list ends here. */
+	/** The id to continue from. Undefined if the list ends here. */
 	next: string | undefined;
-	/** Words about the list, or why it is empty. */
+	/** A note about the list, or why it is empty. */
 	note?: string | undefined;
 	config: ConsoleConfig;
 	chainNames: ChainNames;

@@ -5,14 +5,14 @@ import type { Vitals } from "../../watch/read-vitals.ts";
 
 type AttesterState = {
 	attester: string;
-	/** Time since the last heartbeat for the chain; undefined if there was none. */
+	/** Time since the last heartbeat for the chain. Undefined if there was none. */
 	secondsAgo: Seconds | undefined;
 	isAlive: boolean;
 };
 
 export type ChainAttesters = { threshold: number; alive: number; all: AttesterState[] };
 
-/** An attester is silent after this, as in deploy/alerts.yml, or earlier if the configuration says so. */
+/** An attester is silent after this time, as in deploy/alerts.yml, or earlier if the configuration sets less. */
 const silentSeconds = 300;
 
 /** Returns which attesters of a chain are alive. Undefined if none are needed, because no swap goes to another chain. */

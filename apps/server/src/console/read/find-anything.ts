@@ -10,12 +10,12 @@ export type Found =
 	| { kind: "account"; accountId: string }
 	| { kind: "nothing" };
 
-/** How far back the swaps of an address are looked for. */
+/** How far back the swaps of an address are searched. */
 export const addressDays = 30;
 
 /**
- * Finds swaps by whatever a person has copied from somewhere: the id of a swap, an order, a transaction, a wallet's or a
- * recipient's address; or the account of an API key, by its id or by the whole key; or an account by its id or name.
+ * Finds swaps by a copied text: the id of a swap, an order, a transaction, a wallet's or a recipient's address; or
+ * the account of an API key, by its id or by the whole key; or an account by its id or name.
  */
 export async function findAnything(
 	db: Database,

@@ -10,7 +10,10 @@ import { attestersOf } from "./attesters-of.ts";
 import type { Today } from "./read-today.ts";
 import { samplesOf, type WorkerMetrics } from "./worker-metrics.ts";
 
-/** Something that a person should know of. `bad`: swaps or money wait for it. `warn`: they will, if it stays so. */
+/**
+ * A problem for an operator. With `bad`, swaps or money already wait for its solution. With `warn`, they will if it
+ * persists.
+ */
 export type Problem = {
 	tone: "bad" | "warn";
 	what: string;
@@ -34,7 +37,7 @@ export type Vital = {
 	nowMs: Milliseconds;
 };
 
-/** Returns what is wrong, worst first. Nothing if the service is healthy. */
+/** Returns the problems, worst first. None if the service is healthy. */
 export function findProblems(vital: Vital): Problem[] {
 	const found = [
 		...pauseProblems(vital),

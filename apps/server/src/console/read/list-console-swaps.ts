@@ -12,7 +12,7 @@ import {
 
 export type SwapFilter = {
 	status?: SwapStatus | undefined;
-	/** True for swaps that have not ended, whatever their status. */
+	/** True for swaps that have not ended, regardless of their status. */
 	isUnderWay?: boolean;
 	originChainId?: string | undefined;
 	destinationChainId?: string | undefined;
@@ -21,7 +21,7 @@ export type SwapFilter = {
 	before?: SwapUuid | undefined;
 };
 
-/** Each query locks every partition that it may read, so that none looks further back. */
+/** Queries cover at most this many daily partitions, because each query locks every partition that it may read. */
 const maxDays = 30;
 const dayMs = 86_400_000;
 
@@ -63,8 +63,8 @@ export async function readSwaps(db: Database, ids: readonly SwapUuid[]): Promise
 }
 
 /**
- * Returns swaps that have not ended and make no progress, oldest first. Those can be of any age, but one that is older
- * than a month is found only by its id.
+ * Returns swaps that have not ended and make no progress, oldest first. A stuck swap can be of any age, but one that
+ * is older than a month is found only by its id.
  */
 export async function listStuckSwaps(
 	db: Database,

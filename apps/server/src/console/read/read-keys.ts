@@ -1,6 +1,6 @@
 import type { Database } from "../../database/database.ts";
 
-/** An account with its keys. Nothing of a key but its id is read: the console may not even read the hashes. */
+/** An account with its keys. Only the ids of keys are read. The console has no right to read even the hashes. */
 export type AccountKeys = {
 	id: string;
 	name: string;

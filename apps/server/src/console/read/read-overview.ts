@@ -24,10 +24,10 @@ export type Overview = {
 
 /** Figures over a whole day cost more than the others, and change little in this time. */
 const dayMaxAgeMs = 15_000;
-/** Several people, or tabs, share one reading. */
+/** Several operators, or tabs, share one reading. */
 const maxAgeMs = 1_000;
 
-/** Returns a function that reads the state of the service as its first page shows it. */
+/** Returns a function that reads the service's state for its first page. */
 export function createOverview(
 	{ pool, config, readMetrics, nowMs }: Pick<ConsoleParts, "pool" | "config" | "readMetrics" | "nowMs">,
 	chainNames: ChainNames,

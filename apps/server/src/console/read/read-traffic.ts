@@ -1,16 +1,16 @@
 import { firstSwapUuidAt, type Milliseconds, type Seconds } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 
-/** Swaps that were submitted in a span of time. */
+/** Swaps that were submitted in a period. */
 export type Traffic = {
-	/** The span's beginning; null for the whole time. */
+	/** The period's beginning. Null for the whole time. */
 	at: Date | null;
 	submitted: number;
 	settled: number;
 	refunded: number;
 	failed: number;
 	settledUsdCents: number;
-	/** From submit to the status settled; null if none is. */
+	/** From submit to the status settled. Null if no swap is. */
 	p50Seconds: Seconds | null;
 	p95Seconds: Seconds | null;
 };
@@ -18,8 +18,8 @@ export type Traffic = {
 const dayMs = 86_400_000;
 
 /**
- * Reads the swaps of the last 24 hours, by half hours and together (`at` is null). The last visible change of a settled
- * swap is that it was settled.
+ * Reads the swaps of the last 24 hours, by half hours and together (`at` is null). The last visible change of a
+ * settled swap is its settlement.
  */
 export async function readTraffic(db: Database, { nowMs }: { nowMs: Milliseconds }): Promise<Traffic[]> {
 	const { rows } = await db.query<Traffic>(

@@ -11,9 +11,9 @@ export type WorkerMetrics = {
 };
 
 const timeoutMs = 2_000;
-/** Pages that are opened shortly after each other share an answer. */
+/** Pages that are opened shortly after each other share a reading. */
 const maxAgeMs = 5_000;
-/** No process has nearly as many series. */
+/** Far more than any process has. */
 const maxBytes = 8_000_000;
 
 /** Returns a function that reads the metrics of all workers and the audit, in the text format of Prometheus. */
@@ -48,7 +48,7 @@ async function fetchMetrics(url: string): Promise<string> {
 	return (await response.text()).slice(0, maxBytes);
 }
 
-/** Parses lines like `name{label="value"} 1.5`. Lines that are none are skipped. */
+/** Parses lines like `name{label="value"} 1.5`. Other lines are skipped. */
 function parseSamples(text: string): MetricSample[] {
 	return text.split("\n").flatMap((line) => {
 		const found = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/.exec(line);

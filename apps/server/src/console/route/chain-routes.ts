@@ -54,7 +54,7 @@ export function chainRoutes(
 		if (problem) return page(confirmPage({ action, ...chain, formToken, problem, reason }));
 		const { chainId, name } = chain;
 		const by = operator.name;
-		// The log has the action if and only if it was done.
+		// One transaction, so that the log has the action if and only if it was done.
 		await inTransaction(pool, async (db) => {
 			const isDone =
 				action === "pause"

@@ -17,10 +17,10 @@ export type OperatorRequest = ConsoleRequest & {
 	formToken: string;
 };
 
-/** A page of a person who is logged in, inside the frame of all pages. */
+/** A page for an operator who is logged in, inside the frame of all pages. */
 export type Page = {
 	title: string;
-	/** The entry of the menu that is marked. */
+	/** The menu entry that is marked. */
 	menu: MenuEntry;
 	body: Content;
 	/** The text of the search box. */
@@ -32,17 +32,17 @@ export type MenuEntry = "/" | "/swaps" | "/inventory" | "/chains" | "/books" | "
 
 export type ConsoleAnswer =
 	| { kind: "page"; page: Page }
-	/** A page without the menu, for people who are not logged in. */
+	/** A page without the menu, for visitors who are not logged in. */
 	| { kind: "plain"; title: string; body: Content; status?: number; scripts?: readonly string[] }
 	| { kind: "redirect"; to: string; session?: SessionChange }
 	| { kind: "json"; body: unknown; status?: number; session?: SessionChange }
-	/** A file that never changes under its address. */
+	/** A file whose content never changes at its address. */
 	| { kind: "file"; type: string; content: string };
 
 /** A token to set as the cookie, or null to clear it. */
 export type SessionChange = { token: string | null };
 
-/** Every route needs a login unless it says that it is public. */
+/** A route of the console. Every route needs a login unless it is marked public. */
 export type ConsoleRoute = { method: "GET" | "POST"; path: string } & (
 	| { access: "public"; handle: (request: ConsoleRequest) => Promise<ConsoleAnswer> }
 	| { access?: undefined; handle: (request: OperatorRequest) => Promise<ConsoleAnswer> }

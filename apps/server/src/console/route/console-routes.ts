@@ -68,7 +68,7 @@ export function consoleRoutes(parts: ConsoleParts, limits: SessionLimits): Conso
 				return { kind: "file", type: asset.type, content: asset.content };
 			},
 		},
-		// For a supervisor: it says that the process answers, and nothing else.
+		// For a supervisor. It reports only that the process answers.
 		{ method: "GET", path: "/health", access: "public", handle: async () => ({ kind: "json", body: {} }) },
 	];
 

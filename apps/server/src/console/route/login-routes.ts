@@ -21,7 +21,7 @@ import { beginSession, endSession, type SessionLimits } from "../login/sessions.
 import { invitePage, loginPage, oldInvitePage } from "../page/login-page.ts";
 import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute, SessionChange } from "./console-route.ts";
 
-/** Attempts of one network to log in: ten at once, then one every six seconds. */
+/** Login attempts per network: ten in a burst, then one every six seconds. */
 const attempts: Bucket = { capacity: 10, intervalUs: 6_000_000 };
 const name = "Geoswap console";
 
@@ -70,7 +70,9 @@ export function loginRoutes(parts: ConsoleParts, limits: SessionLimits): Console
 		},
 	];
 
-	/** Refuses a network that tries too often. Such attempts are in the process's log only: they could fill a table. */
+	/**
+	 * Refuses a network with too many attempts. They are logged only by the process, because they could fill a table.
+	 */
 	function limited(handle: (request: ConsoleRequest) => Promise<ConsoleAnswer>) {
 		return async (request: ConsoleRequest): Promise<ConsoleAnswer> => {
 			const network = networkOf(request.address);
@@ -159,13 +161,15 @@ export function loginRoutes(parts: ConsoleParts, limits: SessionLimits): Console
 		return { kind: "json", body: {}, session };
 	}
 
-	/** The library throws whatever is wrong with an answer, and its text is for developers. */
+	/**
+	 * Logs an answer that the library rejected. The library throws for every problem, and its text is for developers.
+	 */
 	function unverified(error: unknown): undefined {
 		log.info({ err: describeError(error) }, "a passkey was refused");
 		return undefined;
 	}
 
-	/** Begins a session, and logs how the operator came in. */
+	/** Begins a session, and logs how the operator logged in. */
 	async function enter(
 		db: Database,
 		{ id, name: actor }: Operator,
@@ -190,19 +194,19 @@ function problem(status: number, why: string): ConsoleAnswer {
 	return { kind: "json", status, body: { problem: why } };
 }
 
-/** The random numbers that authenticators are asked to sign. Each is used once, within a few minutes. */
+/** The random numbers that authenticators sign. Each is used once, within a few minutes. */
 type Challenges = {
 	add(challenge: string): void;
 	/** Uses a challenge up. Returns false if it is unknown, used or too old. */
 	take(challenge: string): boolean;
 };
 
-/** Time that a person has to touch the authenticator. */
+/** Time for an operator to touch the authenticator. */
 const lifetimeMs = 5 * 60_000;
-/** Anyone who reaches the login page can ask for challenges: beyond this the oldest is forgotten. */
+/** Anyone who reaches the login page can request challenges. Beyond this number the oldest is dropped. */
 const maxChallenges = 1_000;
 
-/** Keeps challenges in memory: after a restart, a person who was about to log in clicks again. */
+/** Keeps challenges in memory. After a restart, an operator who was logging in clicks again. */
 function createChallenges({ nowMs }: { nowMs: () => Milliseconds }): Challenges {
 	const addedAtMs = new Map<string, Milliseconds>();
 	return {
