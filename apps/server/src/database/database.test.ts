@@ -85,7 +85,7 @@ test("a database that takes no writes, or no more connections, is told of", asyn
 		expect(told).toEqual(["read-only"]);
 		await pool.query("select 1");
 		expect(told).toHaveLength(1);
-		// One connection is open already, so there is none left.
+		// One connection is already open, so none is left.
 		await database.owner.query(`alter database "${name}" connection limit 0`);
 		const crowded = open(database.url);
 		await expect(crowded.query("select 1")).rejects.toThrow("too many connections");

@@ -6,7 +6,7 @@ import pg from "pg";
 export type Database = Pick<pg.Pool, "query">;
 export type DatabasePool = pg.Pool;
 
-// Block numbers, cents and nonces are far below 2^53; amounts are numeric and become bigints.
+// Block numbers, cents and nonces are far below 2^53. Amounts are numeric and become bigints.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 pg.types.setTypeParser(pg.types.builtins.NUMERIC, BigInt);
 
@@ -22,11 +22,11 @@ export function openDatabase({
 	url: string;
 	applicationName: string;
 	max?: number;
-	/** Time that a caller waits for a connection while others have all of them. */
+	/** Maximum time that a caller waits for a connection while all are in use. */
 	waitMs?: Milliseconds;
-	/** Time that a caller waits for an answer. */
+	/** Maximum time that a caller waits for an answer. */
 	queryTimeoutMs?: Milliseconds;
-	/** Time after which the database itself ends a statement. */
+	/** Time after which the database itself cancels a statement. */
 	statementTimeoutMs?: Milliseconds;
 	/** Called if the database refuses a statement or a connection because of its own state. */
 	onRefusal?: ((kind: RefusalKind) => void) | undefined;
@@ -44,19 +44,19 @@ export function openDatabase({
 		keepAlive: true,
 		keepAliveInitialDelayMillis: 10_000,
 	});
-	// A connection that breaks while idle is replaced; without a listener the process would end.
+	// A connection that breaks while idle is replaced. Without a listener the process would end.
 	pool.on("error", () => {});
 	return pool;
 }
 
-/** A client that fails soon if the database does not answer: a caller that waits for it holds up others. */
+/** A client that fails soon if the database does not answer, because a caller that waits for it delays others. */
 class PromptClient extends pg.Client {
 	constructor(config?: pg.ClientConfig) {
 		super({ ...config, connectionTimeoutMillis: 5_000 });
 	}
 }
 
-/** The states of the database in which it refuses what is right. */
+/** Server states in which PostgreSQL rejects a valid statement or connection. */
 export const refusalKinds = ["read-only", "full", "crowded", "stopping"] as const;
 export type RefusalKind = (typeof refusalKinds)[number];
 
@@ -69,16 +69,14 @@ const refusals: Readonly<Record<string, RefusalKind>> = {
 	"57P03": "stopping",
 };
 
-/**
- * Returns why the database refused something that it would do in another state, or undefined if that is not the error.
- */
+/** Returns the server state because of which the database rejected something valid, or undefined for other errors. */
 export function refusalOf(error: unknown): RefusalKind | undefined {
 	return error instanceof pg.DatabaseError ? refusals[error.code ?? ""] : undefined;
 }
 
 /**
- * Returns a client that tells of refusals. It listens to the connection, because errors of statements reach only those
- * who asked, and an error of a connection that could not be opened reaches nobody.
+ * Returns a client that reports such rejections. It listens to the connection, because errors of statements reach
+ * only their caller, and an error of a connection that could not be opened is not emitted anywhere else.
  */
 function tellingClient(onRefusal: (kind: RefusalKind) => void): typeof PromptClient {
 	return class extends PromptClient {
@@ -96,17 +94,17 @@ function tellingClient(onRefusal: (kind: RefusalKind) => void): typeof PromptCli
 }
 
 /**
- * A host that loses power does not close its connections. The server must find out soon, or the rows that it held in a
- * transaction, like the inventory that all swaps to a token want, would be locked for hours. No transaction waits for
- * anything but the database.
+ * A host that loses power does not close its connections. The server must detect that soon, or the rows that the host
+ * held in a transaction, like an inventory row that all swaps to a token need, would be locked for hours. No
+ * transaction waits for anything but the database.
  */
 const endOfTheLost = `-c idle_in_transaction_session_timeout=15s -c tcp_keepalives_idle=10 -c tcp_keepalives_interval=5 \
 -c tcp_keepalives_count=3`;
 
 /**
- * Adds our options to those of the address, which would otherwise replace ours. Plans are not kept: a plan for any id
- * is over all partitions and takes thousands of locks, which all connections share. JIT is off: all statements are
- * short, and compiling one takes longer than running it.
+ * Adds the service's options to those of the address, which would otherwise replace them. Plans are not cached,
+ * because a plan for any id is over all partitions and takes thousands of locks, which all connections share. JIT is
+ * off, because all statements are short, and compiling one takes longer than running it.
  */
 function withOptions(url: string): { address: string; options: string } {
 	const ours = `-c plan_cache_mode=force_custom_plan -c jit=off ${endOfTheLost}`;
@@ -118,11 +116,11 @@ function withOptions(url: string): { address: string; options: string } {
 	return { address: address.href, options: `${theirs} ${ours}` };
 }
 
-/** Calls `run` in a transaction: all of it is committed, or nothing. */
+/** Calls `run` in a transaction, which is committed as a whole or not at all. */
 export async function inTransaction<T>(
 	pool: DatabasePool,
 	run: (transaction: Database, firstRow: unknown) => Promise<T>,
-	/** A statement without parameters that is sent together with `begin`. `run` is given its first row. */
+	/** A statement without parameters that is sent together with `begin`. `run` gets its first row. */
 	{ first }: { first?: string } = {},
 ): Promise<T> {
 	const client = await pool.connect();
@@ -130,16 +128,16 @@ export async function inTransaction<T>(
 	const breakOff = (error: Error) => {
 		broken = error;
 	};
-	// The pool listens only while a connection is idle; unheard, an error would end the process.
+	// The pool listens only while a connection is idle. Without a listener, an error would end the process.
 	client.on("error", breakOff);
 	try {
-		// Several statements at once have several results.
+		// Several statements in one query have several results.
 		const begun = [await client.query(first === undefined ? "begin" : `begin; ${first}`)].flat().at(-1);
 		const result = await run(client, begun?.rows[0]);
 		await client.query("commit");
 		return result;
 	} catch (error) {
-		// The statement that was not answered in time still runs: a rollback would only wait behind it.
+		// The statement that timed out is still running, and a rollback would only wait behind it.
 		if (isTimeout(error)) breakOff(error);
 		else await client.query("rollback").catch(breakOff);
 		throw error;

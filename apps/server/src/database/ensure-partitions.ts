@@ -16,7 +16,8 @@ export async function ensurePartitions(
 	const today = Math.floor(nowMs / dayMs);
 	for (let day = today - 1; day <= today + daysAhead; day++) {
 		const date = new Date(day * dayMs).toISOString().slice(0, 10);
-		// Each partition gets its own transaction: a new one locks its whole table until the transaction ends.
+		// Each partition gets a separate transaction, because creating one locks its whole table until the transaction
+		// ends.
 		for (const table of tables) await db.query("select ensure_partition($1, $2)", [table, date]);
 	}
 }

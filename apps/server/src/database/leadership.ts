@@ -3,18 +3,18 @@ import type { Milliseconds } from "@geoswap/protocol";
 import type pg from "pg";
 import type { DatabasePool } from "./database.ts";
 
-/** How often a leader shows that it is alive. */
+/** Interval of a leader's heartbeats. */
 const defaultBeatMs = 2_000;
-/** How long a leader may be silent. Several beats, because a busy process is late with them. */
+/** How long a leader may be silent. Several heartbeats, because a busy process is late with them. */
 const defaultSilentMs = 10_000;
 
-/** Waits so long, and throws if it is aborted. */
+/** Waits for this time, and throws if it is aborted. */
 export type UntilBeat = (ms: Milliseconds, signal: AbortSignal) => Promise<void>;
 
 /**
- * Calls `run`, or does nothing if another process runs under the same name. The lock belongs to a connection: it is
- * free as soon as that is gone, however this process ends. A process that is frozen, or whose machine is cut off, does
- * not close its connection: PostgreSQL closes it once the leader was silent for too long.
+ * Calls `run`, or does nothing if another process runs under the same name. The lock belongs to a connection and is
+ * free as soon as that is closed, regardless of how this process ends. A process that is frozen, or whose machine is
+ * cut off, does not close its connection. PostgreSQL closes it once the leader was silent for too long.
  */
 export async function holdLeadership(
 	pool: DatabasePool,
@@ -43,13 +43,16 @@ export async function holdLeadership(
 	} finally {
 		lose();
 		connection.off("end", lose);
-		// The connection is closed, not given back: its next user would hold the lock. A beat that is under way may still
-		// fail, which nobody else would hear.
+		// The connection is closed and not given back, because its next user would hold the lock. Its error listener stays,
+		// because a heartbeat in flight may still fail, and nothing else listens.
 		connection.release(true);
 	}
 }
 
-/** Beats until the leadership is lost. Without an answer it is: a database that is gone closes no connection either. */
+/**
+ * Sends heartbeats until the leadership is lost. A heartbeat without an answer ends it, because a database that is
+ * gone does not close the connection either.
+ */
 async function keepBeating(
 	connection: pg.PoolClient,
 	{

@@ -8,7 +8,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Returns what migrating, and the start of a process, say after this statement. It is undone afterwards. */
+/**
+ * Returns the messages of migrating, and of a process's start, after this statement. The statement is undone
+ * afterwards.
+ */
 async function said(sql: string) {
 	const { owner, pools, roles } = database;
 	await owner.query("create table kept as table migrations");

@@ -5,18 +5,18 @@ import { type Database, type DatabasePool, inTransaction } from "./database.ts";
 import { type DatabaseRoles, grantRoles } from "./roles/grant-roles.ts";
 
 const folder = join(import.meta.dirname, "migrations");
-/** Any number that nothing else in the database locks. */
+/** Any number that is not used for another lock in the database. */
 const lockId = 7_461_001;
 
-/** The database was not made by the migrations that this program has. The message says what to do. */
+/** The database was not made by this program's migrations. The message states what to do. */
 export class SchemaError extends Error {
 	override name = "SchemaError";
 }
 
 /**
- * Brings the schema, the roles and their rights up to date, all or nothing. Several processes may try at once: one does
- * it. Returns the names of the migrations that it applied. Throws a SchemaError if the schema is not one of this
- * program's.
+ * Brings the schema, the roles and their rights up to date, all or nothing. If several processes try concurrently,
+ * one does it. Returns the names of the migrations that it applied. Throws a SchemaError if the schema is not one of
+ * this program's.
  */
 export function migrate(pool: DatabasePool, { roles }: { roles: DatabaseRoles }): Promise<string[]> {
 	return inTransaction(pool, async (db) => {
@@ -50,7 +50,7 @@ export async function expectSchema(db: Database): Promise<void> {
 
 /** Throws a SchemaError if a migration was applied that this program does not have, or has changed since. */
 async function missingMigrations(db: Database): Promise<string[]> {
-	// Before the first migration of this version there is no column for hashes.
+	// Before the first migration of this version, the column for hashes does not exist.
 	const { rows } = await db.query<{ name: string; hash: string | null }>(
 		"select name, to_jsonb(m)->>'hash' as hash from migrations m order by name",
 	);

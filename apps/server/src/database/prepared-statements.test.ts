@@ -90,7 +90,7 @@ beforeAll(async () => {
 		values ($1, 1, '', 1, 1, 1, 1, 1), ($2, 1, '', 1, 1, 1, 1, 1)`,
 		[originId, destinationId],
 	);
-	// The refund became a credit, so a claim is looked for too.
+	// The refund became a credit, so a claim is searched for too.
 	await owner.query(
 		`insert into chain_events values ($1, 1, 1, '', '', '', $2, 'Refunded', '{"paid": false}')`,
 		[originId, id],
@@ -195,13 +195,13 @@ test("every statement can be prepared, and its row type has what it returns", as
 		client.release();
 		source.close();
 	}
-	// Types are checked in a process of their own, for longer on a busy machine.
+	// Types are checked in a separate process, which takes longer on a busy machine.
 }, 120_000);
 
 /** Statements that make the schema and its roles. */
 const isOfSchema = /^database\/(roles|migrate\.ts)/;
 
-/** Columns whose statements leave out some values of the table, by their conditions. */
+/** Columns for which a statement's conditions exclude some of the table's values. */
 const narrowed = [
 	'job/journal/lane-transactions.ts: state is "broadcast" | "final" | "mined" | "signed", not "broadcast" | "signed"',
 	'lane/load-lane-state.ts: state is "broadcast" | "final" | "mined" | "signed", not "broadcast" | "signed"',
@@ -214,7 +214,7 @@ const narrowed = [
 ];
 
 test("columns added by a later version break no prepared statement on an open connection", async () => {
-	// A new named statement needs a call above.
+	// A new named statement needs a call in `runAll`.
 	expect([...statements.keys()].toSorted()).toEqual(namesInSource());
 	for (const table of Object.keys(grants)) {
 		await database.owner.query(`alter table ${table} add column later text`);
@@ -223,7 +223,7 @@ test("columns added by a later version break no prepared statement on an open co
 	for (const [name, text] of statements) expect(text, name).not.toMatch(/(select|returning)\s+\*|\.\*/);
 });
 
-/** Delivers an event to webhooks that accept it, fail, and want no more. */
+/** Delivers an event to webhooks that accept it, fail, and unsubscribe. */
 async function serveWebhook(db: DatabasePool, { accountId, nowMs }: { accountId: string; nowMs: number }) {
 	const keys = parseSealKeys(`a:${randomBytes(32).toString("base64url")}`);
 	const results = [
@@ -254,7 +254,7 @@ async function serveWebhook(db: DatabasePool, { accountId, nowMs }: { accountId:
 	}
 }
 
-/** Writes all that a round may write for a swap. */
+/** Writes everything that a round may write for a swap. */
 async function apply(db: DatabasePool, swap: SwapRecord): Promise<void> {
 	const { id: swapId, stage, status } = swap;
 	await lockJobsAndWaits(db, { jobsOf: [swapId], waitsOf: [swapId] });
@@ -325,7 +325,7 @@ function submit(pool: DatabasePool, { accountId, nowMs }: { accountId: string; n
 	});
 }
 
-/** The named statements that the pool's connections are given, by name. */
+/** Records the named statements that the pool's connections get, by name. */
 function recordNamed(pool: DatabasePool): Map<string, string> {
 	const statements = new Map<string, string>();
 	pool.on("connect", (client) => {

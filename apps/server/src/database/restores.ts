@@ -1,12 +1,14 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Database } from "./database.ts";
 
-/** Records that the database was restored from a backup: what was written between the backup and now is lost. */
+/**
+ * Records that the database was restored from a backup, so that what was written between the backup and now is lost.
+ */
 export async function noteRestore(db: Database, { nowMs }: { nowMs: Milliseconds }): Promise<void> {
 	await db.query("insert into restores (at) values ($1) on conflict do nothing", [new Date(nowMs)]);
 }
 
-/** Returns whether something that was written at that moment, or later, may be lost. */
+/** Returns whether a write of that moment, or a later one, may be lost. */
 export async function wasRestoredSince(db: Database, sinceMs: Milliseconds): Promise<boolean> {
 	const { rows } = await db.query<{ was_restored: boolean }>({
 		name: "was-restored-since",
@@ -16,7 +18,7 @@ export async function wasRestoredSince(db: Database, sinceMs: Milliseconds): Pro
 	return rows[0]?.was_restored ?? false;
 }
 
-/** A restore whose lost orders were not all found yet. */
+/** A restore for which not all lost orders were found yet. */
 export type UnsearchedRestore = {
 	at: Date;
 	/** The chain's newest final block that was followed. */
@@ -25,7 +27,7 @@ export type UnsearchedRestore = {
 	finalizedTimestamp: number;
 };
 
-/** Returns the newest restore after which the orders on this chain are still to be searched. */
+/** Returns the newest restore after which this chain's orders have not been searched yet. */
 export async function readUnsearchedRestore(
 	db: Database,
 	chainId: number,

@@ -1,7 +1,7 @@
 /** A query with its parameters, which can stand alone or be a part of a statement. */
 export type Part = { text: string; values: unknown[] };
 
-/** Returns the parts' texts for one statement, each with its parameters numbered after those before, and all values. */
+/** Returns the parts' texts for one statement, with consecutively numbered parameters, and all values. */
 export function joinParts(parts: readonly Part[]): { texts: string[]; values: unknown[] } {
 	const values: unknown[] = [];
 	const texts = parts.map((part) => {

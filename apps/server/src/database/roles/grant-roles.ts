@@ -1,12 +1,12 @@
 import type { Database } from "../database.ts";
 import { functionGrants, grants, type RoleName, roleNames } from "./grants.ts";
 
-/** The names of the roles on this server: roles belong to a whole server, so two services there need two sets. */
+/** The names of the roles on this server. Roles belong to a whole server, so two services there need two sets. */
 export type DatabaseRoles = Record<RoleName, string>;
 
 /**
- * Creates the roles that do not exist, and makes their rights exactly those of `grants`. A new role may log in and has no
- * password, so nobody can use it by password until an operator sets one.
+ * Creates the roles that do not exist, and makes their rights exactly those of `grants`. A new role may log in but
+ * has no password, so it cannot be used by password until an operator sets one.
  */
 export async function grantRoles(db: Database, roles: DatabaseRoles): Promise<void> {
 	for (const name of Object.values(roles)) {

@@ -20,7 +20,7 @@ afterAll(() => database.drop());
 
 const denied = "permission denied";
 
-/** Statements on one column, as no process would write them. */
+/** Statements on one column, for checking rights. No process sends them. */
 const statements = {
 	select: (table: string, column: string) => `select ${column} from ${table}`,
 	insert: (table: string, column: string) => `insert into ${table} (${column}) values (default)`,

@@ -1,18 +1,18 @@
-/** The processes that use the database, each with a login of its own. No process runs as the owner of the tables. */
+/** The processes that use the database, each with a separate login. No process runs as the owner of the tables. */
 export const roleNames = ["api", "worker", "auditor", "console"] as const;
 export type RoleName = (typeof roleNames)[number];
 
 /**
  * Every right that a role has on a table, in the words of PostgreSQL's `grant`. Nothing else is granted, and
- * `geoswapd migrate` takes back what is not here. A new table needs a line, and a new statement the rights it uses.
+ * `geoswapd migrate` revokes what is not here. A new table needs a line, and a new statement the rights it uses.
  *
  * The API is the process that strangers reach. It may add a swap at its first stage and reserve inventory for it. It
- * may not write what lanes, followers and the ledger rely on. The auditor reads everything and writes only pauses: an
- * advisory lock decides who audits, which needs no right. The console reads what its pages show, sets and lifts pauses,
- * and writes its own tables. Nobody may create, change or drop a table.
+ * may not write what lanes, followers and the ledger rely on. The auditor reads everything and writes only pauses. An
+ * advisory lock decides who audits, which needs no right. The console reads what its pages show, sets and lifts
+ * pauses, and writes its own tables. No role may create, change or drop a table.
  */
 export const grants: Record<string, Record<RoleName, string>> = {
-	// Customers and their keys. The commands of the operator write them, as the owner.
+	// Customers and their keys. The operator's commands write them, as the owner.
 	accounts: { api: "select", worker: "", auditor: "select", console: "select" },
 	api_keys: {
 		api: "select, update (last_used_at)",
@@ -22,7 +22,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	},
 	key_changes: { api: "", worker: "", auditor: "select", console: "select" },
 
-	// Swaps. The API adopts a swap that was rebuilt without an account, and changes nothing else of one that exists.
+	// Swaps. The API adopts a swap that was rebuilt without an account, and changes nothing else of an existing swap.
 	swaps: {
 		api: `select, update (account_id), insert (id, account_id, order_id, order_terms, output, value_usd_cents,
 			fee_centibps, fee_millibps, network_cost, delivery, op, giving_up, trace, turn)`,
@@ -36,7 +36,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 		auditor: "select",
 		console: "select",
 	},
-	// The public page of a swap says what it waits for.
+	// The public page of a swap shows what it waits for.
 	waits: {
 		api: "select (swap_id, fact)",
 		worker: "select, insert, update, delete",
@@ -50,11 +50,11 @@ export const grants: Record<string, Record<RoleName, string>> = {
 		auditor: "select",
 		console: "",
 	},
-	// Triggers write the outbox, with their owner's rights. A worker publishes what is in it.
+	// Triggers write the outbox, with their owner's rights. A worker publishes its content.
 	event_outbox: { api: "", worker: "select, delete", auditor: "select", console: "" },
 	events: { api: "select", worker: "select, insert, delete", auditor: "select", console: "" },
 	event_head: { api: "select", worker: "select, update", auditor: "select", console: "" },
-	// The API adds and removes webhooks; a worker serves them.
+	// The API adds and removes webhooks. A worker delivers to them.
 	webhooks: {
 		api: "select, insert, update (secret, previous_secret, previous_until, older_secrets), delete",
 		worker: "select, update",
@@ -74,7 +74,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 		console: "",
 	},
 
-	// Chains, as their followers saw them.
+	// Chains, as their followers read them.
 	chain_heads: { api: "select", worker: "select, insert, update", auditor: "select", console: "select" },
 	chain_blocks: { api: "", worker: "select, insert, delete", auditor: "select", console: "" },
 	chain_events: { api: "select", worker: "select, insert, delete", auditor: "select", console: "select" },
@@ -89,7 +89,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	refund_budgets: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
 	rents: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
 
-	// The work of lanes. The API inserts no job: for a swap that it just inserted, `start_swap` queues the open.
+	// The work of lanes. The API inserts no job. For a swap that it just inserted, `start_swap` queues the open.
 	jobs: { api: "select", worker: "select, insert, update, delete", auditor: "select", console: "select" },
 	// Locking a row requires the right to update a column of it.
 	attestations: { api: "", worker: "select, insert, update (created_at)", auditor: "select", console: "" },
@@ -138,12 +138,12 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	unsettled_gas: { api: "select", worker: "select, insert", auditor: "select", console: "select" },
 	account_refusals: { api: "select", worker: "select, insert, delete", auditor: "select", console: "" },
 
-	// The ledger. A posting and its entries are never changed; a reversed posting gives its key to its replacement.
+	// The ledger. A posting and its entries are never changed. A reversed posting gives its key to its replacement.
 	postings: { api: "", worker: "select, insert, update (key)", auditor: "select", console: "select" },
 	entries: { api: "", worker: "select, insert", auditor: "select", console: "select" },
 	ledger_balances: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
 
-	// An operator lifts a pause, as the owner. The auditor may only add to what a chain is paused for.
+	// An operator lifts a pause, as the owner. The auditor may only add to the breaches for which a chain is paused.
 	pauses: {
 		api: "select",
 		worker: "select, insert",
@@ -151,7 +151,7 @@ export const grants: Record<string, Record<RoleName, string>> = {
 		console: "select, insert, update (breaches, lifted_at, lifted_by, lifted_reason)",
 	},
 
-	// The console's own. Only commands of the operator add and remove operators, as the owner.
+	// The console's own tables. Only the operator's commands add and remove operators, as the owner.
 	console_operators: { api: "", worker: "", auditor: "select", console: "select" },
 	console_invites: { api: "", worker: "", auditor: "select", console: "select, update (used_at)" },
 	console_passkeys: {

@@ -19,7 +19,7 @@ test("PostgreSQL stores the verifier as it is, and gets the password in no state
 			[roles.api],
 		);
 		const [, salt = ""] = /^SCRAM-SHA-256\$4096:([^$]+)\$/.exec(rows[0]?.rolpassword ?? "") ?? [];
-		// PostgreSQL would have taken anything that is no verifier for a password, and hashed it.
+		// PostgreSQL would have treated a text that is not a verifier as a password, and hashed it.
 		expect(rows[0]?.rolpassword).toBe(scramVerifier("p'encil", { salt: Buffer.from(salt, "base64") }));
 		expect(JSON.stringify(statements)).not.toContain("encil");
 	} finally {

@@ -5,8 +5,8 @@ import type { Database } from "../database.ts";
 const iterations = 4_096;
 
 /**
- * Sets the password of a role. The server gets only a SCRAM verifier, as from psql's \password: a statement can end up
- * in a log.
+ * Sets the password of a role. The server gets only a SCRAM verifier, as from psql's \password, because a statement
+ * can end up in a log.
  */
 export async function setPassword(
 	db: Database,
@@ -19,7 +19,7 @@ export async function setPassword(
 	await db.query(rows[0]?.statement ?? "");
 }
 
-/** Returns what PostgreSQL stores of a password (RFC 5803). Other characters than ASCII would need SASLprep first. */
+/** Returns what PostgreSQL stores of a password (RFC 5803). Characters outside ASCII would need SASLprep first. */
 export function scramVerifier(password: string, { salt }: { salt: Uint8Array }): string {
 	if (!/^[\x20-\x7e]+$/.test(password)) throw new Error("a password of a role must be printable ASCII");
 	const salted = pbkdf2Sync(password, salt, iterations, 32, "sha256");
