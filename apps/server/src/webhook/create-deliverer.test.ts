@@ -80,7 +80,7 @@ async function addWebhook(port: number) {
 	return { id, accountId, secret };
 }
 
-/** A worker with a clock of its own. */
+/** Creates a worker with a separate clock. */
 function worker({ startMs = Date.now(), random = () => 0.5 } = {}) {
 	let now = startMs;
 	const outcomes: DeliveryOutcome[] = [];
@@ -97,7 +97,7 @@ function worker({ startMs = Date.now(), random = () => 0.5 } = {}) {
 	});
 	return {
 		outcomes,
-		/** Passes time, then does what the loop of a worker does. */
+		/** Advances the clock, then does what the loop of a worker does. */
 		async pass(ms: number) {
 			now += ms;
 			await publishEvents(database.pool);
@@ -128,7 +128,7 @@ test("a receiver that is down for an hour misses nothing, hears each swap in ord
 		const id = String(one.headers["webhook-id"]);
 		expect(id).toBe(bodyOf(one).id);
 		if (!acted.has(id)) acted.set(id, bodyOf(one));
-		// Every third answer is lost on its way back.
+		// Every third answer is lost on the way back.
 		return count++ % 3 === 2 ? undefined : 200;
 	};
 	const first = await receive(act);
@@ -187,7 +187,7 @@ test("a receiver that answers 410 is told nothing more", async () => {
 	expect(await waitingFor(accountId)).toMatchObject({ waiting: 0, disabled_at: expect.any(Date) });
 });
 
-/** Rotates the webhook's secret as the API does. Returns the new one. */
+/** Rotates the webhook's secret like the API. Returns the new one. */
 async function rotate(
 	{ id, accountId }: { id: string; accountId: string },
 	{ nowMs, most = 10 }: { nowMs: number; most?: number },
@@ -220,7 +220,7 @@ test("after repeated rotations every secret that a receiver may know signs until
 	const { port, received } = await receive(() => 200);
 	const webhook = await addWebhook(port);
 	const { pass, nowMs } = worker();
-	// The answers of the first two were lost, so the receiver knows only the first secret.
+	// The answers of the first two rotations were lost, so the receiver knows only the first secret.
 	const lost = [await rotate(webhook, { nowMs: nowMs() }), await rotate(webhook, { nowMs: nowMs() })];
 	await insert(webhook.accountId);
 	await pass(hourMs / 2);

@@ -12,13 +12,13 @@ import type { SendOutcome, WebhookSender } from "./create-sender.ts";
 import { openSecret } from "./webhook-secret.ts";
 import { olderSecrets } from "./webhooks.ts";
 
-/** Deliveries of one webhook at once, each of another swap. */
+/** Maximum concurrent deliveries to one webhook, each of a different swap. */
 const atOncePerWebhook = 8;
-/** Webhooks that are served at once: one that is slow keeps only its own place. */
+/** Maximum webhooks served concurrently. A slow webhook occupies only its own place. */
 const webhooksAtOnce = 64;
-/** How much a pause may be shorter or longer, so that receivers are not asked by all at once. */
+/** The share by which a pause may be shorter or longer, so that retries do not reach receivers all together. */
 const jitter = 0.2;
-/** How long a delivery is tried. */
+/** How long a delivery is retried. */
 const patienceMs = 86_400_000;
 
 type Due = Row<"webhooks", "url" | "secret" | "previous_secret" | "previous_until" | "older_secrets"> & {
@@ -33,13 +33,13 @@ type PauseSeconds = Config["events"]["webhookPauseSeconds"];
 export type DeliveryOutcome = "delivered" | "failed" | "given-up";
 
 export type Deliverer = {
-	/** Begins all that is due, except for webhooks that are being served. Resolves when it has begun. */
+	/** Begins all deliveries that are due, except for webhooks that are being served. Resolves when they have begun. */
 	deliverDue(): Promise<void>;
-	/** Resolves when nothing is under way. */
+	/** Resolves when no delivery is in flight. */
 	idle(): Promise<void>;
 };
 
-/** Returns how long to wait after so many failed attempts. */
+/** Returns the pause after this many failed attempts. */
 export function retryPauseMs(
 	attempts: number,
 	{ pauseSeconds: { first, longest }, random }: { pauseSeconds: PauseSeconds; random: () => number },
@@ -49,8 +49,8 @@ export function retryPauseMs(
 }
 
 /**
- * Creates a deliverer, of which one worker has one at a time. An event is delivered at least once, with the same id each
- * time. Of one swap an event is sent only when the one before was received or given up.
+ * Creates a deliverer. Only one worker has one at a time. An event is delivered at least once, with the same id each
+ * time. An event of a swap is sent only after the swap's previous event was received or given up.
  */
 export function createDeliverer({
 	db,
@@ -75,7 +75,7 @@ export function createDeliverer({
 	nowMs: () => Milliseconds;
 	log: Log;
 }): Deliverer {
-	/** The deliveries that are under way, by webhook. */
+	/** The deliveries in flight, by webhook. */
 	const serving = new Map<string, Promise<void>>();
 
 	async function serve(deliveries: readonly Due[]): Promise<void> {
@@ -86,7 +86,7 @@ export function createDeliverer({
 		const attempts = await Promise.all(
 			deliveries.map(async (due): Promise<Attempt> => {
 				const event = events.find(({ position }) => position === due.position);
-				// An event that is gone has nothing to say any more.
+				// A deleted event needs no delivery.
 				return { due, result: event ? await sendOne(due, event) : { outcome: "delivered" } };
 			}),
 		);

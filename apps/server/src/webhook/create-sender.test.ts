@@ -98,7 +98,7 @@ beforeAll(async () => {
 afterAll(() => void receiver.close());
 const port = () => (receiver.address() as AddressInfo).port;
 
-/** Returns a resolver that gives these answers one after the other. */
+/** Returns a resolver that returns these answers one after the other. */
 function resolver(...answers: string[][]) {
 	const asked: string[] = [];
 	const resolve = (
@@ -143,7 +143,7 @@ test("a name with one public and one private address is refused", async () => {
 });
 
 test("a name that answers a public address first and a private one second reaches nothing private", async () => {
-	// No route leads to the public address from a machine without IPv6; where one does, nobody answers in time.
+	// A machine without IPv6 has no route to the public address. On others, no host there answers in time.
 	const { asked, resolve } = resolver(["2001:4860:ffff::1"], ["127.0.0.1"]);
 	const sender = createSender({ isDevnet: false, resolve, timeoutMs: 300 });
 	connections = 0;

@@ -6,7 +6,7 @@ import { isPublicAddress } from "./public-address.ts";
 import { isPrivateHost } from "./webhook-url.ts";
 
 type WebhookRequest = { url: string; headers: Record<string, string>; body: string };
-/** `gone`: the receiver wants nothing more. */
+/** `gone`: the receiver unsubscribed. */
 export type SendOutcome =
 	| { outcome: "delivered" }
 	| { outcome: "gone" }
@@ -24,9 +24,9 @@ type Resolve = (
 ) => void;
 
 /**
- * Creates a sender that connects only to public addresses. The name is resolved once per connection, and the connection
- * goes to the address that was checked: an answer of the DNS that changes afterwards changes nothing. Redirects are not
- * followed.
+ * Creates a sender that connects only to public addresses. The name is resolved once per connection, and the
+ * connection goes to the address that was checked, so a DNS answer that changes afterwards has no effect. Redirects
+ * are not followed.
  */
 export function createSender({
 	isDevnet,
@@ -34,7 +34,7 @@ export function createSender({
 	timeoutMs = 10_000,
 	ca,
 }: {
-	/** True if all chains exist on one machine only. Receivers are there too, then. */
+	/** True if all chains exist on one machine only. Receivers may then be on that machine too. */
 	isDevnet: boolean;
 	resolve?: Resolve;
 	timeoutMs?: Milliseconds;
@@ -62,7 +62,7 @@ export function createSender({
 	return {
 		async send({ url, headers, body }) {
 			try {
-				// An address needs no lookup, so it would not be checked there.
+				// An address needs no lookup, so `lookup` would not check it.
 				if (!isDevnet && isPrivateHost(new URL(url))) throw new PrivateAddressError();
 				const answer = await request(url, {
 					method: "POST",
@@ -94,7 +94,7 @@ class PrivateAddressError extends Error {
 	}
 }
 
-/** Returns what the account may know: nothing of our own network. */
+/** Returns an error text for the account, without details of the service's network. */
 function errorText(error: unknown): string {
 	if (!(error instanceof Error)) return "the receiver could not be reached";
 	if (error instanceof PrivateAddressError) return error.message;

@@ -18,7 +18,7 @@ export async function queueDeliveries(pool: DatabasePool, { nowMs }: { nowMs: Mi
 					update event_head set queued = position where queued < position`,
 				values: [nowMs],
 			}),
-		// A separate statement: one that waits for a lock does not see what was published meanwhile.
+		// A separate statement, because one that waits for a lock does not read what was published meanwhile.
 		{ first: "select position from event_head for no key update" },
 	);
 }

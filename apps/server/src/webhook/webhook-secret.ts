@@ -21,7 +21,9 @@ export function sealSecret(
 	return [kid, ...[iv, sealed, cipher.getAuthTag()].map((part) => part.toString("base64url"))].join(".");
 }
 
-/** Returns the secret. Unlike a token's, its key opens it for as long as it is configured, retired or not. */
+/**
+ * Returns the secret. Unlike with a token, its key opens it for as long as it is configured, even if it is retired.
+ */
 export function openSecret(
 	{ keys }: Pick<SealKeys, "keys">,
 	{ webhookId, sealed }: { webhookId: string; sealed: string },

@@ -3,7 +3,7 @@ import { isPublicAddress } from "./public-address.ts";
 
 const maxLength = 2_048;
 
-/** Returns what is wrong with a webhook's URL; undefined if nothing is. Names are looked up only at delivery. */
+/** Returns what is wrong with a webhook's URL, or undefined if nothing is. Names are resolved only at delivery. */
 export function webhookUrlProblem(text: string, { isDevnet }: { isDevnet: boolean }): string | undefined {
 	if (text.length > maxLength) return `must have at most ${maxLength} characters`;
 	if (!URL.canParse(text)) return "must be a URL, as in https://example.com/geoswap";

@@ -5,15 +5,15 @@ import type { Named, Row } from "../database/rows.ts";
 const columnNames =
 	"id, url, created_at, last_success_at, failing_since, last_error, last_error_at, given_up, disabled_at";
 
-/** A webhook as its account sees it. */
+/** A webhook in the form of the API. */
 export type WebhookRow = Row<"webhooks", Named<typeof columnNames>> & {
-	/** Events that are still to be delivered. */
+	/** The number of events that are still to be delivered. */
 	waiting: number;
 };
 
 /**
- * Inserts a webhook, which receives events from now on. Returns false if the account has as many as it may. Requests of
- * one account count one after the other: at once, each would count before the others have inserted.
+ * Inserts a webhook, which receives events from now on. Returns false if the account has the maximum number. Requests
+ * of one account run one after the other, because concurrent ones would each count before the others have inserted.
  */
 export async function insertWebhook(
 	pool: DatabasePool,
@@ -60,13 +60,13 @@ export async function deleteWebhook(
 	return rowCount === 1;
 }
 
-/** A secret that was replaced before the previous one, and signs until its own time. */
+/** A secret that was replaced before the previous one, and signs until its expiry. */
 export type OlderSecret = { secret: string; until: Milliseconds };
 
 /**
- * Gives the webhook a new secret. Every secret before signs too until its own time, which for the last one is given: a
- * caller who repeats a rotation, because no answer came, has a receiver that knows an older one. Returns "too many" if
- * more than `most` would sign.
+ * Gives the webhook a new secret. Every earlier secret also signs until its expiry, which is given here for the last
+ * one. A caller who repeats a rotation, because no answer came, has a receiver that knows an older secret. Returns
+ * "too many" if more than `most` would sign.
  */
 export async function rotateWebhook(
 	pool: DatabasePool,
@@ -95,7 +95,7 @@ export async function rotateWebhook(
 		const [webhook] = rows;
 		if (!webhook) return "none";
 		const older = olderSecrets(webhook, { nowMs });
-		// The new one, and the one that it replaces, are two more.
+		// The new secret, and the one that it replaces, are two more.
 		if (older.length + 2 > most) return "too many";
 		await db.query(
 			`update webhooks set secret = $2, previous_secret = secret, previous_until = $3, older_secrets = $4
