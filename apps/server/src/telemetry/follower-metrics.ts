@@ -2,7 +2,7 @@ import type { Meter } from "./meter.ts";
 
 /** The counters of followers. */
 export type FollowerMetrics = {
-	/** The follower of a chain asked its node for news, and got an answer or not. */
+	/** Counts a follower's request to its chain's node for new blocks, by whether it was answered. */
 	looked: (chainId: number, outcome: "ok" | "failed") => void;
 };
 

@@ -10,12 +10,12 @@ import {
 import type { Reading, Sample } from "./meter.ts";
 import { within } from "./within.ts";
 
-/** Milliseconds that a scrape waits for a reading, and then does without. */
+/** Milliseconds that a scrape waits for a reading. After that it omits the reading. */
 const readTimeoutMs = 3_000;
 
 /**
- * Provides gauges as they are now. The library's own keep every series for ever: a chain that is gone, or a database
- * that does not answer, would keep its last value.
+ * Provides gauges with current values. The library's own gauges keep every series forever, so that a chain that is
+ * gone, or a database that does not answer, would keep its last value.
  */
 export function gaugeReadings({
 	nowMs,
@@ -54,7 +54,7 @@ export function gaugeReadings({
 	};
 }
 
-/** Runs one read at a time for all scrapes. One that failed is tried again at the next scrape. */
+/** Runs one read at a time for all scrapes. A failed read is tried again at the next scrape. */
 function rememberFor({ read, maxAgeMs = 0 }: Reading, nowMs: () => Milliseconds): () => Promise<Sample[]> {
 	let last: { samples: Promise<Sample[]>; atMs: Milliseconds; isUnderWay: boolean } | undefined;
 	return () => {

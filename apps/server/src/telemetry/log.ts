@@ -50,14 +50,14 @@ export function createLog({
 	return write ? pino(options, { write }) : pino(options);
 }
 
-/** Returns the id as callers know it: people search for a swap by that spelling. */
+/** Returns the id in the form of the API, because operators search for a swap by that form. */
 function spellSwapId(id: unknown): unknown {
 	return typeof id === "string" && /^[0-9a-f]{8}-/.test(id) ? toSwapId(id as SwapUuid) : id;
 }
 
 /**
- * Returns an error's names, messages and first stack. viem's messages hold the endpoint, which may hold a key, and the
- * whole request, so only the short message of its errors is kept.
+ * Returns an error's names, messages and first stack. viem's messages contain the endpoint, which may contain a key,
+ * and the whole request, so only the short message of its errors is kept.
  */
 export function describeError(error: unknown): Record<string, unknown> {
 	if (!(error instanceof Error)) return { message: String(error) };

@@ -15,18 +15,18 @@ export function sample<Gauge extends string>(
 
 /** Gauges that are read together at a scrape. */
 export type Reading = {
-	/** Label for the counter of readings that failed. */
+	/** Label for the counter of failed readings. */
 	name: string;
 	/** The description of each gauge, by name. */
 	gauges: Readonly<Record<string, string>>;
-	/** Milliseconds for which the last reading is returned again. */
+	/** Milliseconds for which the last reading is reused. */
 	maxAgeMs?: Milliseconds;
 	read: () => Sample[] | Promise<Sample[]>;
 };
 
 /**
- * Our code's interface to metrics. Labels are few and known: chains, tokens, routes, codes; never a swap, a wallet or a
- * key.
+ * The project's interface to metrics. Labels are few and known: chains, tokens, routes, codes. They never contain a
+ * swap, a wallet or a key.
  */
 export type Meter = {
 	/** Known series exist from the start, at zero, so that a rate is right from the first event. */

@@ -10,13 +10,13 @@ type NodeReading = {
 
 const restReasons = ["other chain", "fails", "limits", "slow", "steps back", "contradicts"];
 
-/** Metrics of each node of a chain. A node is named by its host, since its URL may hold a key. */
+/** Metrics of each node of a chain. A node is named by its host, since its URL may contain a key. */
 export type NodeMetrics = {
 	/** Returns a function that counts calls to the nodes of a chain. */
 	counted: (chainId: number) => (call: { host: string; outcome: "ok" | "refused" | "failed" }) => void;
-	/** Returns a function that counts how often the nodes of a chain were left alone for a while. */
+	/** Returns a function that counts how often the nodes of a chain were not used for a while. */
 	rested: (chainId: number) => (rest: { host: string; reason: string }) => void;
-	/** Publishes the state of the nodes of a chain, instead of those that were given before, until the signal aborts. */
+	/** Publishes the state of a chain's nodes until the signal aborts. Replaces nodes that were given earlier. */
 	watch: (chainId: number, read: () => NodeReading[], signal: AbortSignal) => void;
 };
 
@@ -61,7 +61,7 @@ export function nodeMetrics(meter: Meter): NodeMetrics {
 				countRest({ chain: String(chainId), host, reason }),
 		watch: (chainId, read, signal) => {
 			watched.set(chainId, read);
-			// Known series exist from the start, so that an alert sees the first rest.
+			// Known series exist from the start, so that an alert detects the first rest.
 			for (const { host } of read()) {
 				for (const reason of restReasons) countRest({ chain: String(chainId), host, reason }, 0);
 			}

@@ -6,11 +6,11 @@ const secondsBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 
 
 export type AnsweredRequest = {
 	method: string;
-	/** The route's path, with names for its parameters; `none` if there is no such route. */
+	/** The route's path, with names for its parameters. `none` if there is no such route. */
 	route: string;
 	/** 499 if the caller left before its answer was complete. */
 	status: number;
-	/** The code of the error catalogue; `OK` if it is no error, `GONE` if the caller left. */
+	/** The code of the error catalogue. `OK` if there is no error, `GONE` if the caller left. */
 	code: string;
 	seconds: number;
 };

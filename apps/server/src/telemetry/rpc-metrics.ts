@@ -7,7 +7,7 @@ type ChainCall = {
 	chainId: number;
 	method: string;
 	seconds: number;
-	/** `refused`: the node answered with an error, as to a transaction that would revert; `failed`: it did not answer. */
+	/** `refused`: the node returned an error, as for a transaction that would revert. `failed`: it did not answer. */
 	outcome: "ok" | "refused" | "failed";
 };
 

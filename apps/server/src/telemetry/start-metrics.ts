@@ -54,7 +54,7 @@ export async function startMetrics({
 
 	const serializer = new PrometheusSerializer("", false, undefined, true, true);
 	const server = createServer((request, response) => {
-		// The path is not parsed as a URL: an invalid one would throw here, where nobody would catch it.
+		// The path is not parsed as a URL, because an invalid one would throw here, where nothing catches it.
 		if (request.url?.split("?")[0] !== "/metrics" || request.method !== "GET") {
 			response.writeHead(404).end();
 			return;
@@ -75,7 +75,7 @@ export async function startMetrics({
 		server.once("error", reject);
 		server.listen(port, host, resolve);
 	});
-	// The server keeps no process alive: one that cannot start for another reason must end.
+	// The server keeps no process alive, so that one that fails to start for another reason ends.
 	server.unref();
 	return {
 		meter,

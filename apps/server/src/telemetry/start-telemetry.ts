@@ -9,12 +9,12 @@ import type { Tracer } from "./tracer.ts";
 export type Telemetry = {
 	/** Undefined if nothing is traced. */
 	tracer: Tracer | undefined;
-	/** Undefined if nobody reads metrics. */
+	/** Undefined if metrics are not configured. */
 	meter: Meter | undefined;
 	stop: () => Promise<void>;
 };
 
-/** Starts the tracing and metrics that the configuration asks for. */
+/** Starts the configured tracing and metrics. */
 export async function startTelemetry({
 	config: { tracesUrl, sampleRatio },
 	metrics: listen,

@@ -19,14 +19,14 @@ import type { Log } from "./log.ts";
 import { formatTraceparent, parseTraceparent, type TraceName } from "./traceparent.ts";
 import { type Attributes, attributeNames, type Tracer } from "./tracer.ts";
 
-/** Spans beyond this are dropped until the collector takes some: a few megabytes. */
+/** Spans beyond this number, a few megabytes, are dropped until the collector accepts some. */
 const maxQueueSize = 4_096;
 const maxExportBatchSize = 512;
-/** Milliseconds of spans that a process loses when it is killed. */
+/** Milliseconds of spans that are lost if a process is killed. */
 const exportEveryMs = 1_000;
 const exportTimeoutMs = 5_000;
 const stopTimeoutMs = 3_000;
-/** The longest value is the signature of a Solana transaction. */
+/** The longest legitimate value is the signature of a Solana transaction. */
 const longestValue = 256;
 
 export type Tracing = {
@@ -35,7 +35,7 @@ export type Tracing = {
 	stop: () => Promise<void>;
 };
 
-/** Starts tracing: spans are sent in batches to a collector that understands OTLP over HTTP. */
+/** Starts tracing, which sends spans in batches to a collector that supports OTLP over HTTP. */
 export function startTracing({
 	tracesUrl,
 	sampleRatio,
@@ -46,7 +46,10 @@ export function startTracing({
 	exporter = new OTLPTraceExporter({ url: tracesUrl, timeoutMillis: exportTimeoutMs }),
 }: {
 	tracesUrl: string;
-	/** The share of traces that are kept. We decide at the start of each: a caller cannot ask to be traced. */
+	/**
+	 * The share of traces that are kept. This is decided here at the start of each trace, so a caller cannot request to
+	 * be traced.
+	 */
 	sampleRatio: number;
 	service: string;
 	nowMs: () => Milliseconds;
@@ -72,7 +75,7 @@ export function startTracing({
 	return {
 		tracer: {
 			begin: (name, { startMs, attributes, callersTrace }) => {
-				// Decided before anything is created: a trace that is not kept costs one comparison.
+				// Decided before anything is created, so a trace that is not kept costs one comparison.
 				if (random() >= sampleRatio) return undefined;
 				const callers = parseTraceparent(callersTrace);
 				const span = tracer.startSpan(
@@ -108,7 +111,7 @@ export function startTracing({
 			},
 		},
 		stop: async () => {
-			// Spans that the collector has not taken by then are not worth a slow stop.
+			// Spans that the collector has not accepted by then are not worth a slow stop.
 			await Promise.race([provider.shutdown(), sleep(stopTimeoutMs, undefined, { ref: false })]);
 		},
 	};
@@ -118,7 +121,7 @@ function contextOf(name: TraceName) {
 	return { ...name, traceFlags: 1, isRemote: true };
 }
 
-/** Drops unlisted attributes. The type forbids them too, but types are gone at run time. */
+/** Drops unlisted attributes. The type forbids them too, but types do not exist at run time. */
 function listed(attributes: Attributes): OtelAttributes {
 	const kept: OtelAttributes = {};
 	for (const name of attributeNames) {
@@ -128,14 +131,14 @@ function listed(attributes: Attributes): OtelAttributes {
 	return kept;
 }
 
-/** Interval of warnings about a collector that is down for hours. */
+/** Interval of warnings while a collector is down for hours. */
 const remindAfterMs = 60_000;
-/** The interface's result code for spans that arrived. */
+/** The result code of the library's interface for delivered spans. */
 const succeeded = { code: 0 };
 
 /**
- * Forwards spans. Those that do not arrive are lost, at the cost of a line in the log now and then: a swap must never
- * wait for the collector of traces.
+ * Forwards spans. Those that do not arrive are lost and occasionally logged, because a swap must never wait for the
+ * trace collector.
  */
 function quietExporter(
 	exporter: SpanExporter,
@@ -150,7 +153,7 @@ function quietExporter(
 					lost += spans.length;
 					if (nowMs() - toldAtMs >= remindAfterMs) {
 						const { code: problem = error?.name } = (error ?? {}) as { code?: unknown };
-						// Logged without its message, which may hold the collector's address, with a key in it.
+						// Logged without its message, which may contain the collector's address with a key.
 						log.warn(
 							{ spans: lost, problem },
 							"traces were not delivered: telemetry.tracesUrl does not accept them",

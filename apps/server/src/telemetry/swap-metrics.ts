@@ -17,19 +17,19 @@ export type PayoutToken = {
 
 /** The metrics of swaps, recorded by the code that moves them. */
 export type SwapMetrics = {
-	/** The swap came to a stage, or to a status that ends it. */
+	/** Counts that the swap reached a stage, or a status that ends it. */
 	moved: (swap: SwapRoute, to: string) => void;
-	/** The swap's status will not change any more, `seconds` after it was submitted. */
+	/** Counts that the swap's status is final, `seconds` after it was submitted. */
 	decided: (swap: SwapRoute, decision: { status: string; seconds: number }) => void;
-	/** The swap's output will not be delivered. */
+	/** Counts that the swap's output will not be delivered. */
 	givenUp: (swap: SwapRoute, code: string) => void;
-	/** A swap was settled for which this much left a vault: of the token, or of `settlement`, the chain's settlement token. */
+	/** Counts what left a vault for a settled swap. `token` may be `settlement`, for the chain's settlement token. */
 	paidOut: (payout: { chainId: bigint; token: string; amount: bigint }) => void;
-	/** A chain's second provider was asked for a deposit. */
+	/** Counts a cross-check of a deposit by a chain's second provider. */
 	secondAsked: (chainId: number, word: string) => void;
 };
 
-/** The answers that a chain's second provider may give about a deposit. */
+/** The results of a cross-check by a chain's second provider. */
 const secondWords = ["agrees", "behind", "differs", "silent"];
 
 export function swapMetrics(
@@ -51,7 +51,7 @@ export function swapMetrics(
 	const countMove = meter.counter(
 		"geoswap_swap_moves_total",
 		"Swaps that reached a stage or a final status, by route",
-		// Only those that alerts compare: a route that is not used has no other series.
+		// Only those that alerts compare, because a route without swaps has no other series.
 		routes.flatMap((route) => ["settled", "refunded"].map((to) => ({ ...route, to }))),
 	);
 	const countGivenUp = meter.counter(

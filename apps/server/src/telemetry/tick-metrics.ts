@@ -3,9 +3,9 @@ import type { Meter } from "./meter.ts";
 const objects = ["round", "lane", "attestation", "crossCheck"] as const;
 
 export type TickMetrics = {
-	/** A tick looked for due work, or could not. */
+	/** Counts a tick that searched for due work, or failed to. */
 	ticked: (outcome: "done" | "failed") => void;
-	/** A tick ran a handler itself, since the engine had not. */
+	/** Counts a handler that a tick ran itself, since the engine had not. */
 	ranHere: (object: (typeof objects)[number]) => void;
 };
 

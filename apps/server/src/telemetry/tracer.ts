@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
-/** All attributes that a span may have. Others are not sent, so no key, token or signature can get out. */
+/** All attributes that a span may have. Others are not sent, so that no key, token or signature can leak. */
 export const attributeNames = [
 	"http.request.method",
 	"http.route",
@@ -7,17 +7,17 @@ export const attributeNames = [
 	"requestId",
 	/** The code of the error catalogue. */
 	"code",
-	/** The id as callers know it. */
+	/** The id in the form of the API. */
 	"swapId",
 	"chainId",
 	"originChainId",
 	"destinationChainId",
 	"fact",
 	"actions",
-	/** The stage or status that the swap came to. */
+	/** The stage or status that the swap reached. */
 	"moved",
 	"heldBy",
-	/** The hash as the chain's explorers write it. */
+	/** The hash in the form of the chain's explorers. */
 	"hash",
 	"relayer",
 	"nonce",
@@ -30,26 +30,26 @@ export const attributeNames = [
 
 export type Attributes = Partial<Record<(typeof attributeNames)[number], string | number>>;
 
-/** A span that is under way. */
+/** A span in progress. */
 export type Span = {
-	/** A W3C traceparent, for those who record parts of the span later. */
+	/** A W3C traceparent, for code that records parts of the span later. */
 	traceparent: string;
 	set: (attributes: Attributes) => void;
 	end: (outcome?: { isError: boolean }) => void;
 };
 
 /**
- * Our code's interface to tracing. A trace is passed on by its traceparent alone, also through the database: a process
- * that works on a swap days later still adds to the trace that its submit began.
+ * The project's interface to tracing. A trace is passed on by its traceparent alone, also through the database. So a
+ * process that works on a swap days later still adds to the trace that its submit began.
  */
 export type Tracer = {
-	/** Begins a trace, or returns undefined: only some are kept. */
+	/** Begins a trace, or returns undefined, because only some are kept. */
 	begin: (
 		name: string,
 		options: {
 			startMs: Milliseconds;
 			attributes: Attributes;
-			/** The caller's own traceparent. It is linked to if it is well-formed, and never continued. */
+			/** The caller's own traceparent. The span is linked to it if it is well-formed, but never continues it. */
 			callersTrace?: unknown;
 		},
 	) => Span | undefined;
