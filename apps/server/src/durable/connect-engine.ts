@@ -2,7 +2,7 @@ import type { Engine, PokeOptions, PokeTarget } from "./engine.ts";
 
 const timeoutMs = 2_000;
 
-/** Returns a client of the engine's ingress, for any process of ours. */
+/** Returns a client of the engine's ingress, for any process of the service. */
 export function connectEngine({ ingressUrl }: { ingressUrl: string }): Engine {
 	return {
 		poke: coalesce(async ({ object, key }, { delayMs, dedupeKey } = {}) => {
@@ -20,9 +20,10 @@ export function connectEngine({ ingressUrl }: { ingressUrl: string }): Engine {
 }
 
 /**
- * Sends plain pokes of one handler one at a time: all that are requested while one is in flight become one more after
- * it. The handler that the first one starts may have looked for work before they were requested; the one more looks
- * after. A dedupe key would not work: the engine drops pokes with the key of a handler that has already run.
+ * Sends plain pokes of one handler one at a time. All that are requested while one is in flight become one more after
+ * it. The handler that the first poke starts may have searched for work before they were requested, and the second
+ * one searches afterwards. A dedupe key would not work, because the engine drops pokes with the key of a handler that
+ * has already run.
  */
 export function coalesce(send: Engine["poke"]): Engine["poke"] {
 	const inFlight = new Map<string, { sending: Promise<void>; next?: Promise<void> }>();

@@ -11,23 +11,23 @@ const invocationsSchema = z.object({ rows: z.array(z.object({ id: z.string() }))
 
 /** The engine's admin port. */
 export type EngineAdmin = {
-	/** Returns every deployment that the engine knows, and its address. */
+	/** Returns every deployment that is registered with the engine, and its address. */
 	readDeployments: () => Promise<{ id: string; url: string }[]>;
 	/** Returns the deployment on which new handlers start. */
 	newestDeployment: () => Promise<string | undefined>;
-	/** Makes the deployment at this address the newest. The engine asks it again which services it has. */
+	/** Makes the deployment at this address the newest. The engine requests its list of services again. */
 	register: (url: string) => Promise<string>;
-	/** Returns the ids of a deployment's invocations that have not ended. The engine retries them there only. */
+	/** Returns the ids of a deployment's invocations that have not ended. The engine retries them only there. */
 	unfinishedOn: (deploymentId: string) => Promise<string[]>;
-	/** Returns the ids of unfinished invocations of services that this version does not have any more. */
+	/** Returns the ids of unfinished invocations of services that this version no longer has. */
 	unfinishedOfRetiredServices: () => Promise<string[]>;
-	/** Kills an invocation, unless it has ended. A handler that a process runs for it is not stopped. */
+	/** Kills an invocation, unless it has ended. A handler that a process is running for it is not stopped. */
 	kill: (invocationId: string) => Promise<void>;
-	/** Removes a deployment. Its unfinished invocations would be stuck for good. */
+	/** Removes a deployment. Its unfinished invocations would be stuck permanently. */
 	removeDeployment: (deploymentId: string) => Promise<void>;
 };
 
-/** Thrown if the engine understood a request and refused it: a retry would not help. */
+/** Thrown if the engine understood a request and refused it, so that a retry would not help. */
 export class EngineRefusal extends Error {
 	override name = "EngineRefusal";
 	readonly status: number;

@@ -18,7 +18,7 @@ let restate: TestRestate;
 let admin: EngineAdmin;
 let server: DurableServer;
 let engine: Engine;
-// Each test has handlers of its own, under keys of its own.
+// Each test has separate handlers, under separate keys.
 const handlers = new Map<string, Handler>();
 const log = createLog({ level: "silent", process: "test" });
 
@@ -71,7 +71,7 @@ test("pokes with one dedupe key run once, and pokes of one key run one after ano
 		await sleep(20);
 		running--;
 	});
-	// Two processes: one alone would send its plain pokes as one.
+	// Two processes, because one alone would merge its plain pokes.
 	const other = connectEngine(restate);
 	await Promise.all([
 		...Array.from({ length: 10 }, () =>
@@ -179,7 +179,7 @@ test("a worker that the engine forgot registers again, unless it has a successor
 	await inOrder();
 }, 30_000);
 
-/** Waits until everything that was asked of the engine before has begun. */
+/** Waits until everything that was requested from the engine before has begun. */
 async function inOrder(): Promise<void> {
 	const key = randomUUID();
 	const passed = Promise.withResolvers<void>();

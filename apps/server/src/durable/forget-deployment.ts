@@ -3,8 +3,8 @@ import type { EngineAdmin } from "./engine-admin.ts";
 const atOnce = 20;
 
 /**
- * Removes a deployment from the engine. Its invocations are killed, which is safe at any moment: handlers continue from
- * the store, and the tick pokes what is due.
+ * Removes a deployment from the engine. Its invocations are killed, which is safe at any moment, because handlers
+ * continue from the store and the tick pokes what is due.
  */
 export async function forgetDeployment(
 	admin: Pick<EngineAdmin, "unfinishedOn" | "kill" | "removeDeployment">,

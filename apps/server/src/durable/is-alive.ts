@@ -5,7 +5,9 @@ const timeoutMs = 1_000;
 const tries = 3;
 const pauseMs = 500;
 
-/** Returns whether anyone accepts connections at this address. Asks a few times: a restarting worker needs a moment. */
+/**
+ * Returns whether this address accepts connections. Tries a few times, because a restarting worker needs a moment.
+ */
 export async function isAlive(url: string): Promise<boolean> {
 	for (let i = 0; i < tries; i++) {
 		if (i > 0) await sleep(pauseMs);

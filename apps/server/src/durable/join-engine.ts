@@ -4,19 +4,25 @@ import { forgetDeployment } from "./forget-deployment.ts";
 import { isAlive } from "./is-alive.ts";
 import { type Deployment, isSuperseded, keepRegistered, registerDeployment } from "./register-deployment.ts";
 
-/** The engine may start after us. One that cannot call this worker back would be silent forever. */
+/**
+ * Time until a failed registration is logged. The engine may start after this worker, but without a log an engine
+ * that cannot call the worker back would never be noticed.
+ */
 const tellAfterMs = 5_000;
 
 export type Membership = {
-	/** Settles once the engine knows this worker, or never will. */
+	/** Settles once the worker is registered with the engine, or never will be. */
 	joined: Promise<void>;
 	/** To be called periodically. */
 	stay: () => Promise<void>;
-	/** To be called on shutdown: if a newer version serves, nothing must wait at an address that nobody answers. */
+	/**
+	 * To be called on shutdown. If a newer version serves, no invocation must wait at an address that no longer
+	 * answers.
+	 */
 	leave: () => Promise<void>;
 };
 
-/** Registers this worker's handlers with the engine, without waiting for it: ticks do what is due until then. */
+/** Registers this worker's handlers with the engine, without waiting for it. Until then ticks do what is due. */
 export function joinEngine({
 	admin,
 	url,

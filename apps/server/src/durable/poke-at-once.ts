@@ -2,8 +2,8 @@ import type { Log } from "../telemetry/log.ts";
 import type { Engine } from "./engine.ts";
 
 /**
- * Returns an engine whose pokes are not waited for and never throw: an engine that is down or hangs must not hold up a
- * follower, a lane or a submit. The tick makes up for a lost poke.
+ * Returns an engine whose pokes are not awaited and never throw, because an engine that is down or hangs must not
+ * delay a follower, a lane or a submit. The tick makes up for a lost poke.
  */
 export function pokeAtOnce(engine: Engine, log: Log): Engine {
 	let isGone = false;

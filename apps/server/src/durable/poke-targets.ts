@@ -1,18 +1,18 @@
 import type { Address } from "viem";
 import type { PokeTarget } from "./engine.ts";
 
-/** The slot in which rounds begin. A round starts the next slot itself if it has more work than one can do. */
+/** The slot in which rounds begin. A round starts the next slot itself if it has more work than one slot can do. */
 export const roundTarget: PokeTarget = { object: "round", key: "0" };
 
-/** Returns the target of a lane: see `laneKey`. */
+/** Returns the target of a lane, whose key is `laneKey`. */
 export function laneTarget(lane: { chainId: number; relayer: Address }): PokeTarget {
 	return { object: "lane", key: laneKey(lane) };
 }
 
 /**
- * The key of a lane: one relayer on one chain. Two bundles with one nonce would replace each other, and nonces are
- * counted per account and chain: nothing narrower serialises them, and anything wider would make relayers wait for
- * each other.
+ * Returns the key of a lane, which is one relayer on one chain. Two bundles with one nonce would replace each other,
+ * and nonces are counted per account and chain. So nothing narrower serialises them, and anything wider would make
+ * relayers wait for each other.
  */
 export function laneKey({ chainId, relayer }: { chainId: number; relayer: Address }): string {
 	return `${chainId}:${relayer.toLowerCase()}`;

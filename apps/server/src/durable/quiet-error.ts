@@ -1,6 +1,6 @@
 /**
- * Returns the same error without sensitive details: the engine writes errors into a log of its own. Messages of viem
- * name the endpoint, whose address may hold a key, and the whole request, with what wallets signed.
+ * Returns the same error without sensitive details, because the engine writes errors into its own log. viem's
+ * messages contain the endpoint, whose address may contain a key, and the whole request, with what wallets signed.
  */
 export function quietError(error: unknown): Error {
 	if (!(error instanceof Error)) return new Error("something that is not an error was thrown");

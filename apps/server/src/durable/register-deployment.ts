@@ -2,21 +2,21 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { type EngineAdmin, EngineRefusal } from "./engine-admin.ts";
 import { forgetDeployment, killAll } from "./forget-deployment.ts";
 
-/** The address of our code, as registered with the engine. */
+/** The address of this version's handlers, as registered with the engine. */
 export type Deployment = {
 	id: string;
-	/** True if new handlers start on a newer one. */
+	/** True if new handlers start on a newer deployment. */
 	isSuperseded: boolean;
 };
 
 /**
- * Registers the address of our code with the engine. Retries until the engine answers, so the two may start in any
- * order.
+ * Registers the address of this version's handlers with the engine. Retries until the engine answers, so the two may
+ * start in any order.
  *
- * First removes the deployments that do not answer: the engine retries their invocations at that address only, and a
- * handler that waits behind one would never start. A new address is a new version, on which all handlers start from now
- * on. The newest address is registered again: the code there may be newer. An older one is left as it is, or a worker
- * that restarts would take over from its successor.
+ * First removes the deployments that do not answer, because the engine retries their invocations only at that
+ * address, and a handler that waits behind such an invocation would never start. A new address is a new version, on
+ * which all handlers start from now on. The newest address is registered again, because the code there may be newer.
+ * An older address stays as it is, or a worker that restarts would take over from its successor.
  */
 export async function registerDeployment({
 	admin,
@@ -30,7 +30,7 @@ export async function registerDeployment({
 	url: string;
 	isAlive: (url: string) => Promise<boolean>;
 	onRemoved: (dead: { id: string; url: string }) => void;
-	/** Called for each try that failed and is repeated. */
+	/** Called for each failed try that is repeated. */
 	onFailure?: (error: unknown) => void;
 	signal?: AbortSignal;
 }): Promise<Deployment> {
@@ -58,9 +58,9 @@ export async function registerDeployment({
 }
 
 /**
- * Registers again if the engine no longer knows the deployment: it lost its data, or was restored from an earlier
- * backup. To be called periodically. A superseded deployment does not register again, or it would take over from its
- * successor.
+ * Registers again if the engine no longer has the deployment, because it lost its data or was restored from an
+ * earlier backup. To be called periodically. A superseded deployment does not register again, or it would take over
+ * from its successor.
  */
 export async function keepRegistered({
 	admin,

@@ -21,8 +21,8 @@ const objects: readonly PokeTarget["object"][] = ["round", "lane", "attestation"
 export type DurableServer = { url: string; close: () => Promise<void> };
 
 /**
- * Serves the objects that the engine calls. Each key of an object runs one handler at a time. Nothing is journalled: a
- * handler that throws, or whose process dies, is run again from the store.
+ * Serves the objects that the engine calls. Each key of an object runs one handler at a time. Nothing is journalled,
+ * so a handler that throws, or whose process dies, is run again from the store.
  */
 export async function serveDurable({
 	handlers,
@@ -37,20 +37,20 @@ export async function serveDurable({
 	port: number;
 	/**
 	 * Public keys of the engine, `publickeyv1_…`. Every request but `/health` must be signed by one of them, or is
-	 * answered with 401. With none, anyone who reaches the port can run our handlers.
+	 * answered with 401. Without keys, anyone who reaches the port can run the handlers.
 	 */
 	identityKeys: readonly string[];
-	/** The longest pause between two tries of something that fails. */
+	/** The maximum pause between two tries. */
 	retryMaxMs: Milliseconds;
 	log: Log;
 }): Promise<DurableServer> {
 	const options = {
 		retryPolicy: retryForever(retryMaxMs),
-		// The engine takes over a run that hangs on a chain or the database before a person would notice.
+		// The engine takes over a run that hangs on a chain or the database before an operator would notice.
 		inactivityTimeout: { minutes: 1 },
 		abortTimeout: { minutes: 1 },
 		journalRetention: 0,
-		// Dedupe keys contain a time: they are not used again later.
+		// Dedupe keys contain a time, so they are not used again later.
 		idempotencyRetention: { seconds: 30 },
 	};
 	const services = objects.map((name) => {
@@ -84,7 +84,10 @@ export async function serveDurable({
 	};
 }
 
-/** Retries without limit: by default the engine pauses an invocation after some failures, until a person resumes it. */
+/**
+ * Returns a policy that retries without limit. By default the engine pauses an invocation after some failures, until
+ * an operator resumes it.
+ */
 function retryForever(maxMs: Milliseconds): RetryPolicy {
 	return {
 		initialInterval: 50,
@@ -101,7 +104,7 @@ function toLog(log: Log): LoggerTransport {
 		const error = message.find((part) => part instanceof Error);
 		const [problem, ...rest] = error?.stack?.split("\n") ?? [];
 		log.warn(
-			// Later lines of a message can hold an endpoint's address with its key.
+			// Later lines of a message can contain an endpoint's address with its key.
 			{ invocation: context?.invocationTarget, problem, at: rest.filter((line) => /^\s+at /.test(line)) },
 			message.filter((part) => part !== error).join(" "),
 		);

@@ -7,12 +7,14 @@ export type SkippingEngine = Engine & {
 	isOverdue: (target: PokeTarget) => boolean;
 };
 
-/** Milliseconds after which handlers are poked again: if the next tick hangs or fails, nobody here would run them. */
+/**
+ * Milliseconds after which handlers are poked again. If the next tick hangs or fails, no tick here would run them.
+ */
 const believedMs = 2_000;
 
 /**
- * Returns an engine that skips pokes of handlers that the last tick found overdue. A handler that hangs holds back
- * every later one of its key, and each poke would add one more; the tick runs such a handler itself.
+ * Returns an engine that skips pokes of handlers that the last tick found overdue. A handler that hangs blocks every
+ * later one of its key, and each poke would add one more. The tick runs such a handler itself.
  */
 export function skipOverdue(engine: Engine, { nowMs }: { nowMs: () => Milliseconds }): SkippingEngine {
 	let overdue = new Set<string>();

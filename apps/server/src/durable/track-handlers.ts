@@ -8,11 +8,11 @@ export type TrackedHandlers = {
 	handlers: Handlers;
 	/** Returns whether this process is running the handler of that key. */
 	isRunning: (target: PokeTarget) => boolean;
-	/** Refuses new handlers from now on, and waits for those that run, `patienceMs` at most. */
+	/** Refuses new handlers from now on, and waits for running ones, at most `patienceMs`. */
 	finish: (patienceMs: Milliseconds) => Promise<void>;
 };
 
-/** Tracks which handlers this process runs, whoever asked for them. */
+/** Tracks which handlers this process runs, regardless of what started them. */
 export function trackHandlers(handlers: Handlers): TrackedHandlers {
 	const running = new Map<string, Set<Promise<void>>>();
 	let isFinishing = false;
