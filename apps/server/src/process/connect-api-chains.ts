@@ -7,7 +7,10 @@ import { expectGenesisHash } from "../preflight/expect-genesis-hash.ts";
 import { refuseOtherChains } from "../preflight/refuse-other-chains.ts";
 import { connectEvmNodes, connectSolanaNodes, type NodeWatching } from "./connect-nodes.ts";
 
-/** Calls to a node per request. A build and a submit make three at once, and providers take batches of this size. */
+/**
+ * Calls to a node per request. A build and a submit make three concurrently, and providers accept batches of this
+ * size.
+ */
 const batchSize = 10;
 
 /** The chains of a process that only reads them. */
@@ -17,7 +20,7 @@ export type ApiChains = {
 	solana: SolanaChain | undefined;
 };
 
-/** Connects all configured chains without a key. Throws if an endpoint is another chain's, or does not answer. */
+/** Connects all configured chains without a key. Throws if an endpoint is of another chain, or does not answer. */
 export async function connectApiChains(
 	config: Pick<Config, "chains">,
 	watching: NodeWatching,

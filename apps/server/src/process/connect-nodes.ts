@@ -10,11 +10,11 @@ import { type EvmChainConfig, firstUrl, nodesFor, type SolanaChainConfig } from 
 import type { Log } from "../telemetry/log.ts";
 import type { NodeMetrics } from "../telemetry/node-metrics.ts";
 
-/** How long a node may take to answer a call. */
+/** The timeout of a call to a node. */
 const timeoutMs: Milliseconds = 10_000;
 
 export type NodeWatching = {
-	/** Called after every call to a chain, whichever nodes were asked. */
+	/** Called after every call to a chain, regardless of the nodes that got it. */
 	onCall?: OnChainCall | undefined;
 	/** Undefined if nothing is counted. */
 	nodeMetrics?: NodeMetrics | undefined;

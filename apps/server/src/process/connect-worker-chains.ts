@@ -19,22 +19,22 @@ import { evmWorkerChain } from "./evm-worker-chain.ts";
 import { solanaWorkerChain } from "./solana-worker-chain.ts";
 import type { WorkerChain } from "./worker-chain.ts";
 
-/** How long a provider may take to say whether it has a deposit. One that is down holds up only the calls to it. */
+/** A provider's timeout for the cross-check of a deposit. A provider that is down delays only the calls to itself. */
 const agreeTimeoutMs = 3_000;
 
 type Connecting = NodeWatching & { keys: Config["keys"]; signers: Signers };
-/** A chain that is connected, and the checks that it must pass before a worker starts. */
+/** A connected chain, and the checks that it must pass before a worker starts. */
 type Connected = {
 	chain: WorkerChain;
 	evm?: EvmChain;
-	/** Throws if the endpoint is another chain's or does not answer. */
+	/** Throws if the endpoint is of another chain or does not answer. */
 	identify: () => Promise<void>;
 	check: () => Promise<void>;
 };
 
 /**
  * Connects all configured chains, with the keys to send there, and checks that they are what a worker needs. Throws a
- * message that a person can act on. `evm` has the connections from which prices are read.
+ * message that an operator can act on. `evm` has the connections from which prices are read.
  */
 export async function connectWorkerChains(
 	config: Pick<Config, "chains" | "keys">,
@@ -97,7 +97,10 @@ async function connectToSolana(
 	};
 }
 
-/** Throws if a relayer has code: its funds could be spent without its key, and its nonce moves without its lane. */
+/**
+ * Throws if a relayer has code, because its funds could be spent without its key, and its nonce could change without
+ * its lane.
+ */
 async function refuseDelegatedRelayers(
 	{ chainId, client }: EvmChain,
 	{ relayers, field }: { relayers: readonly Hex[]; field: string },

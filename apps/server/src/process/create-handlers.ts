@@ -30,7 +30,7 @@ import { createTick, overdueMs } from "./create-tick.ts";
 import { readDueWork } from "./due-work.ts";
 import type { WorkerChain } from "./worker-chain.ts";
 
-/** How long the first order of a list waits for others: one set of signatures serves them all. */
+/** How long the first order of a list waits for others, because one set of signatures serves them all. */
 const attestationWindowMs = 500;
 
 export type HandlersOptions = {
@@ -46,14 +46,14 @@ export type HandlersOptions = {
 	/** Undefined if nothing is counted. */
 	metrics?: { swaps: SwapMetrics; lanes: LaneMetrics; ticks: TickMetrics } | undefined;
 	nowMs: () => Milliseconds;
-	/** A UUID for a list of signatures. */
+	/** Returns a UUID for a list of signatures. */
 	newId: () => string;
 	log: Log;
 };
 
 export type WorkerHandlers = {
 	handlers: TrackedHandlers;
-	/** The engine for all other pokes: it does not wait, and skips handlers that a tick found overdue. */
+	/** The engine for all other pokes. It does not wait, and skips handlers that a tick found overdue. */
 	engine: Engine;
 	/** To be called every second. */
 	tick: () => Promise<void>;
@@ -61,7 +61,10 @@ export type WorkerHandlers = {
 	rebuild: () => Promise<number>;
 };
 
-/** Creates all that a worker runs for swaps, beside followers. Starts nothing: clock and loops are the caller's. */
+/**
+ * Creates everything that a worker runs for swaps, except followers. Starts nothing, since the caller provides the
+ * clock and the loops.
+ */
 export function createHandlers(options: HandlersOptions): WorkerHandlers {
 	const { config, chains, pool, desk, attesters, tracer, metrics, nowMs, log } = options;
 	const engine = skipOverdue(pokeAtOnce(options.engine, log), { nowMs });

@@ -50,14 +50,14 @@ function scene({ handler }: { handler?: () => Promise<void> } = {}) {
 	return {
 		engine,
 		poked,
-		/** Moves the clock on by a second, at which a tick fails. */
+		/** Advances the clock by a second, at which a tick fails. */
 		failTick: async () => {
 			isDown = true;
 			nowMs += 1_000;
 			await expect(tick()).rejects.toThrow("down");
 			isDown = false;
 		},
-		/** Moves the clock on by a second and runs one tick. */
+		/** Advances the clock by a second and runs one tick. */
 		tick: async (now: Partial<DueWork>) => {
 			due = { round: "no", chains: [], ...now };
 			nowMs += 1_000;

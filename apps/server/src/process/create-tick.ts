@@ -7,19 +7,22 @@ import type { TrackedHandlers } from "../durable/track-handlers.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Due, DueWork } from "./due-work.ts";
 
-/** How long something may be due before a worker does it itself. A poke takes some ten milliseconds. */
+/** How long something may be due before a worker does it itself. A poke takes about ten milliseconds. */
 export const overdueMs = 2_000;
-/** Ticks between two looks at transactions that are not mined, beside one look for each block. */
+/** Ticks between two checks of transactions that are not mined, in addition to the check at each block. */
 const stuckEvery = 5;
 
-/** The relayers of a chain. If `isAnyGood`, any of them can send a job; otherwise each only jobs that name it. */
+/**
+ * The relayers of a chain. If `isAnyGood`, any of them can send a job. Otherwise each sends only jobs that name it.
+ */
 export type ChainLanes = { chainId: number; relayers: readonly Hex[]; isAnyGood: boolean };
 
 /**
- * Creates the tick, the one repair path: for a lost poke, an engine that does not answer, and a worker that died in the
- * middle of a handler, behind which the engine holds back every other handler of that key. Each call pokes what is due,
- * and runs here what has been due for two seconds, or is due again after it had been. Several workers may run the same
- * handler at once, beside the engine: rows of the store fence what handlers write.
+ * Creates the tick, which is the only repair path. It repairs a lost poke, an engine that does not answer, and a
+ * worker that died in the middle of a handler, behind which the engine holds back every other handler of that key.
+ * Each call pokes what is due, and runs here what has been due for two seconds, or is due again after it had been.
+ * Several workers may run the same handler concurrently, as may the engine, because rows of the store fence what
+ * handlers write.
  */
 export function createTick({
 	readDue,
@@ -40,7 +43,7 @@ export function createTick({
 	log: Log;
 }): () => Promise<void> {
 	let turn = 0;
-	/** The time since which each chain's second provider is to be asked. */
+	/** The time since which each chain has had cross-checks to make. */
 	let askedSince = new Map<number, number>();
 
 	async function runHere(target: PokeTarget): Promise<void> {
@@ -53,7 +56,7 @@ export function createTick({
 		}
 	}
 
-	/** Pokes or runs a handler without waiting: one that hangs must not keep the next tick from the others. */
+	/** Pokes or runs a handler without waiting, because one that hangs must not keep the next tick from the others. */
 	function see(due: Due, target: PokeTarget, overdue: PokeTarget[]): void {
 		if (due === "no") return;
 		if (due === "due" && !engine.isOverdue(target)) void engine.poke(target);
@@ -66,7 +69,7 @@ export function createTick({
 	return async () => {
 		turn++;
 		const { round, chains } = await readDue();
-		/** Handlers that run here now are left out: they have more work than they can do, and do not hang. */
+		/** Handlers that run here now are excluded, because they have more work than they can do, and do not hang. */
 		const overdue: PokeTarget[] = [];
 		see(round, roundTarget, overdue);
 		const now = nowMs();

@@ -31,7 +31,7 @@ const nothing = {
 	stuckRelayers: [],
 };
 
-/** Inserts a wait with these columns, and otherwise due in an hour. */
+/** Inserts a wait with these columns, by default due in an hour. */
 async function insertWait(columns: Record<string, unknown>): Promise<void> {
 	const all: Record<string, unknown> = {
 		swap_id: randomUUID(),

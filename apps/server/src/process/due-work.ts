@@ -4,14 +4,14 @@ import type { Database } from "../database/database.ts";
 import { isFree } from "../job/take-jobs.ts";
 import { reachedSwaps } from "../swap/due/due-swaps.ts";
 
-/** A chain's work that nobody has done in time. */
+/** A chain's work that is due or overdue. */
 export type DueOfChain = {
 	chainId: number;
 	/** Jobs and removals of delegations that any lane of the chain could take. */
 	jobs: Due;
-	/** Jobs that attesters have yet to sign for. */
+	/** Jobs that attesters have not signed for yet. */
 	attestations: Due;
-	/** True if the chain's second provider is to be asked for deposits. */
+	/** True if there are cross-checks for the chain's second provider. */
 	hasQuestions: boolean;
 	/** Relayers, in lower case, with a transaction that was signed and not broadcast, or not mined for a while. */
 	stuckRelayers: Hex[];
@@ -21,17 +21,20 @@ export type Due = "no" | "due" | "overdue";
 
 export type DueWork = { round: Due; chains: DueOfChain[] };
 
-/** Milliseconds in which a lane learns of a job, and waits for others to bundle with it. */
+/** Milliseconds in which a lane gets a job, and waits for others to bundle with it. */
 const laneMs = 500;
-/** Milliseconds before attesters that have just turned an order down are asked again. */
+/** Milliseconds before attesters that have just declined an order get it again. */
 const attestMs = 2_000;
-/** Milliseconds after which a transaction that is not mined is looked at, however slow the chain. */
+/**
+ * The minimum age in milliseconds at which a transaction that is not mined is checked, regardless of how fast the
+ * chain is.
+ */
 const mineMs = 5_000;
 
 /**
- * Reads, for the tick, the work that is due, and the work that has been due for longer than a poked process needs.
- * Nothing records since when a swap is due by a chain's height: here such a swap is made due by time, and is found to
- * be overdue later.
+ * Reads, for the tick, the work that is due, and the work that has been due for longer than a poked process needs. It
+ * is not stored since when a swap is due by a chain's height, so such a swap is made due by time here, and is found
+ * to be overdue later.
  */
 export async function readDueWork(
 	db: Database,
@@ -71,7 +74,7 @@ export async function readDueWork(
 	return { round: row?.round ?? "no", chains: row?.chains ?? [] };
 }
 
-/** The lanes' own condition: only a job that Solana refused waits for its slot, however long. */
+/** The lanes' own condition. Only a job that Solana refused waits for its slot for any length of time. */
 const isRipe = `j.chain_id = h.chain_id and j.state = 'queued' and (j.not_before_block <= h.number
 	or (j.failures = 0 or h.chain_id <> ${solanaChainId}) and j.updated_at < now() - interval '30 seconds')
 	and ${isFree}`;

@@ -8,7 +8,7 @@ import { evmFollower } from "../follow/evm/evm-follower.ts";
 import { createLane } from "../lane/evm/create-lane.ts";
 import type { WorkerChain } from "./worker-chain.ts";
 
-/** Returns all that a worker runs for an EVM chain. */
+/** Returns everything that a worker runs for an EVM chain. */
 export function evmWorkerChain({
 	config,
 	chain,
@@ -19,7 +19,7 @@ export function evmWorkerChain({
 	chain: EvmChain;
 	/** The accounts that send transactions. */
 	accounts: readonly LocalAccount[];
-	/** The same chain at each provider that is asked for large deposits, without failover. */
+	/** The same chain at each provider that cross-checks large deposits, without failover. */
 	agreeing: readonly { host: string; chain: EvmChain }[];
 }): WorkerChain {
 	const { chainId, client } = chain;

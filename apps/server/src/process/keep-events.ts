@@ -6,14 +6,15 @@ import { pruneEvents, publishEvents } from "../swap/event/publish-events.ts";
 import type { Deliverer } from "../webhook/create-deliverer.ts";
 import { queueDeliveries } from "../webhook/queue-deliveries.ts";
 
-/** How late an event is published at most. */
+/** The maximum delay before an event is published. */
 const publishEveryMs = 250;
 const pruneEveryMs = 60_000;
 const dayMs = 86_400_000;
 
 /**
- * Publishes the events of swaps, serves webhooks and deletes old events, in one worker at a time, until the signal aborts. Returns if
- * another worker does it. Two workers at once would do no harm: whoever publishes locks the head of the events.
+ * Publishes the events of swaps, serves webhooks and deletes old events, in one worker at a time, until the signal
+ * aborts. Returns if another worker does it. Two concurrent workers would do no harm, because publishing locks the
+ * head of the events.
  */
 export async function keepEvents({
 	config: { events },
@@ -48,7 +49,7 @@ export async function keepEvents({
 			}
 			await wait(publishEveryMs);
 		}
-		// Deliveries that are under way end before another worker may send the same.
+		// Deliveries in flight end before another worker may send the same.
 		await webhooks?.idle();
 	});
 }

@@ -3,7 +3,8 @@ import { simulatorOf } from "../chain/evm/simulate/simulate.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /**
- * Finds out how each chain's node simulates, and logs it. Waits for nobody: a chain that is away is asked again later.
+ * Detects how each chain's node simulates, and logs it. Does not wait for the result. A chain that is not reachable
+ * is retried later.
  */
 export function logSimulationMethods(chains: Iterable<EvmChain>, log: Log): void {
 	for (const chain of chains) {

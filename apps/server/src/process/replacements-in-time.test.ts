@@ -20,7 +20,9 @@ import { createLog } from "../telemetry/log.ts";
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 const log = createLog({ level: "silent", process: "test" });
 
-/** Chains as their presets describe them: a transaction is replaced after about ten seconds, or five blocks. */
+/**
+ * Chains with the paces of the presets, in which a transaction is replaced after about ten seconds, or five blocks.
+ */
 const paces = [
 	{ blockMs: 250, replaceAfterBlocks: 40, opens: isFull ? 30 : 2, removals: isFull ? 20 : 2 },
 	{ blockMs: 2_000, replaceAfterBlocks: 5, opens: isFull ? 30 : 2, removals: isFull ? 50 : 2 },
@@ -28,16 +30,16 @@ const paces = [
 ];
 
 /**
- * The head that ages are counted from: the chain's, read after each send, or the one in the store. The second is the
- * rule of a lane that does not read the chain's head.
+ * The head from which ages are counted: the chain's, read after each send, or the stored one. A lane that does not
+ * read the chain's head follows the second rule.
  */
 type Rule = "chain's head" | "stored head";
-/** On an idle chain the follower has missed more blocks than a transaction may wait when one is sent. */
+/** On an idle chain the follower has missed more blocks than a transaction may wait by the time one is sent. */
 type Demand = "idle" | "busy";
 
 describe.each(paces)("with a block every $blockMs ms", ({ blockMs, replaceAfterBlocks, ...counts }) => {
 	let scene: LaneScene;
-	/** Offers of transactions to the node, in order, with the chain's newest block before and after each. */
+	/** Transactions sent to the node, in order, with the chain's newest block before and after each. */
 	const offers: { nonce: number; raw: string; before: number; after: number }[] = [];
 	beforeAll(async () => {
 		scene = await createLaneScene({ blockMs });
@@ -59,8 +61,8 @@ describe.each(paces)("with a block every $blockMs ms", ({ blockMs, replaceAfterB
 			expect(opened).toBe(counts.opens);
 			if (rule === "chain's head") expect(early).toBe(0);
 		}
-		// The other rule is seen to fail. At four blocks a second a transaction may be in a block before the follower has
-		// caught up, and on a busy machine too, so that only many opens show it.
+		// The other rule must fail. At four blocks a second a transaction may be in a block before the follower has
+		// caught up, and on a busy machine too, so only many opens show the failure.
 		const [idle] = results;
 		if (isFull && blockMs >= 2_000) expect(idle?.early).toBeGreaterThan(0);
 	});
@@ -112,24 +114,24 @@ describe.each(paces)("with a block every $blockMs ms", ({ blockMs, replaceAfterB
 			await missBlocks();
 			await queueSignedRemoval(owner, origin, { wallet });
 			await worker.run();
-			// A slow chain makes its next block after the lane has looked a few times.
+			// A slow chain mines its next block after a few runs of the lane.
 			await worker.settle({ blockAfterLooks: blockMs > 2_000 ? 5 : undefined });
 			const isRemoved = !(await chains.origin.publicClient.getCode({ address: wallet.address }));
-			// The revocation goes before the removal, and may be replaced by a plain cancel just as well.
+			// The revocation precedes the removal, and may be replaced by a plain cancel just as well.
 			if (isRemoved && (await readEpoch(origin, wallet.address)) === 1n) landed++;
 		}
 		return { removals: counts.removals, landed, ...countReplaced() };
 	}
 
-	/** Lets the chain make more blocks than a transaction may wait, which the follower does not read. */
+	/** Lets the chain mine more blocks than a transaction may wait, which the follower does not read. */
 	async function missBlocks(): Promise<void> {
-		// A node that has to make many blocks for one request may take longer than the client waits.
+		// A node that must mine many blocks for one request may take longer than the client waits.
 		for (let left = replaceAfterBlocks + 2; left > 0; left -= 7) {
 			await scene.chains.origin.testClient.mine({ blocks: 7 });
 		}
 	}
 
-	/** A follower and a lane of the origin chain. The follower's pokes reach the lane at once. */
+	/** Starts a follower and a lane of the origin chain. The follower's pokes reach the lane immediately. */
 	function startWorker(rule: Rule) {
 		const { pool, chains, origin, relayers } = scene;
 		const accounts = relayers.slice(0, 1);
@@ -169,7 +171,7 @@ describe.each(paces)("with a block every $blockMs ms", ({ blockMs, replaceAfterB
 		return { run, follow, settle };
 	}
 
-	/** Notes what the lane offers to the node. */
+	/** Records what the lane sends to the node. */
 	function noting(chain: EvmChain, rule: Rule): EvmChain {
 		const blockNow = async () => Number(await chain.client.getBlockNumber({ cacheTime: 0 }));
 		const request = async (call: { method: string; params?: unknown }) => {

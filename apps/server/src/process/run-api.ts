@@ -51,18 +51,19 @@ import { logSimulationMethods } from "./log-simulation-methods.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 
 /**
- * Connections that may wait to be accepted. Beyond that, callers' systems back off: after a stall of 40 s, 5,000
- * callers were all served half a minute sooner than with the default of 511. The system has a limit of its own.
+ * Connections that may wait to be accepted. Beyond that, callers' systems back off. After a stall of 40 s, 5,000
+ * callers were all served half a minute sooner than with the default of 511. The operating system has a separate
+ * limit.
  */
 const backlog = 16_384;
 
-/** How long a request for a public page waits for a connection. A page asks again by itself. */
+/** How long a request for a public page waits for a connection. The page then retries by itself. */
 const sharePageWaitMs = 2_000;
 
-/** How often a database that did not answer at the start is asked again. */
+/** The interval at which a database that did not answer at the start is checked again. */
 const recheckMs = 1_000;
 
-/** Runs the process that answers callers. The only key that it may hold signs receipts, and can move nothing. */
+/** Runs the process that answers callers. The only key that it may hold signs receipts, and cannot move funds. */
 export async function runApi(configPath: string): Promise<void> {
 	const config = readConfig(configPath);
 	const onSolana = solanaChain(config);
@@ -82,8 +83,8 @@ export async function runApi(configPath: string): Promise<void> {
 		log,
 	});
 	const { tracer, meter } = telemetry;
-	// When told to stop, the process first goes on to serve; then `stopping` ends its loops. Requests in flight may need
-	// prices, so the loops that read the chains end after the last answer.
+	// On a stop signal the process first continues to serve, then `stopping` ends its loops. Requests in flight may
+	// need prices, so the loops that read the chains end after the last answer.
 	const told = new AbortController();
 	const stopping = new AbortController();
 	const answered = new AbortController();
@@ -255,7 +256,7 @@ export async function runApi(configPath: string): Promise<void> {
 	});
 }
 
-/** Checks again until the database answers. Ends the process if it is not the database that this process needs. */
+/** Checks again until the database answers. Ends the process if the database is not the one that it needs. */
 async function keepChecking(
 	check: () => Promise<void>,
 	{ signal, log }: { signal: AbortSignal; log: Log },

@@ -29,7 +29,7 @@ test("an attester that is told to stop exits with code 0, even with an open conn
 			if (found) resolve(found);
 		});
 	});
-	// The connection stays open for the next question.
+	// The connection stays open for the next request.
 	expect((await fetch(`${url}/health`)).ok).toBe(true);
 	const ended = new Promise((resolve) => attester.once("exit", (code, signal) => resolve({ code, signal })));
 	attester.kill("SIGTERM");

@@ -10,7 +10,10 @@ import { createLog } from "../telemetry/log.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { warnOfPlainKeys } from "./warn-of-plain-keys.ts";
 
-/** Runs the process that signs what it saw final. It has no database and no engine, and trusts nobody. */
+/**
+ * Runs the process that signs what it has itself read at finality. It has no database and no engine, and trusts no
+ * other process.
+ */
 export async function runAttester(configPath: string): Promise<void> {
 	const config = readAttesterConfig(configPath);
 	if (config.solana) refuseSolanaDevelopmentKeys(config.solana.deployment);

@@ -25,13 +25,16 @@ import { readPauses } from "../swap/pause/pauses.ts";
 
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 const dustOrders = isFull ? 1_000_000 : 20_000;
-/** The process needs no more than this, whatever strangers do. Its heap is kept small, so that garbage does not count. */
+/**
+ * The process needs no more than this, regardless of what strangers do. Its heap is kept small, so that garbage does
+ * not count.
+ */
 const maxResidentMb = 256;
 const heapLimits = ["--max-old-space-size=72", "--max-semi-space-size=2"];
 
 const firstBlock = 1_000;
 const ordersPerBlock = 100;
-/** The stub refuses to list more, as providers do. */
+/** The stub refuses to list more, like providers. */
 const maxLogs = 2_000;
 
 test(`an audit ends within ${maxResidentMb} MB, and counts every order, while a stranger has ${dustOrders} orders open`, async () => {
@@ -42,7 +45,7 @@ test(`an audit ends within ${maxResidentMb} MB, and counts every order, while a 
 	if (!chain || !usdc) throw new Error("the test chains have no USDC");
 	const { chainId } = chain;
 	const lastBlock = firstBlock + dustOrders / ordersPerBlock;
-	// Less than all orders together by one, so that the audit finds this only if it counts every one of them.
+	// One less than all orders together, so that the audit finds this only if it counts every one of them.
 	const inEscrow = BigInt(dustOrders) - 1n;
 	const node = await startDustNode({ chainId, escrow: chain.contracts.escrow, usdc, lastBlock, inEscrow });
 	const database = await createTestDatabase({ as: "auditor" });
@@ -115,7 +118,7 @@ test(`an audit ends within ${maxResidentMb} MB, and counts every order, while a 
 	expect(child.exitCode).toBe(0);
 }, 1_800_000);
 
-/** Starts a node whose chain contains nothing but orders of one unit, each of which a stranger opened. */
+/** Starts a node whose chain contains only orders of one unit, each opened by a stranger. */
 async function startDustNode({
 	chainId,
 	escrow,

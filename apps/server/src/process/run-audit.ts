@@ -10,12 +10,12 @@ import { keepAudited } from "../watch/keep-audited.ts";
 import { watchAudit } from "../watch/watch-audit.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 
-/** One connection holds the turn, one reads. */
+/** One connection holds the leadership, one reads. */
 const database = { applicationName: "geoswapd audit", max: 2 };
 
 /**
- * Runs the process that audits the books. It holds no key, and its login may write only pauses: a process that strangers
- * can give much to read, or that is taken over, must not be one that swaps need or that signs.
+ * Runs the process that audits the books. It holds no key, and its login may write only pauses, because a process
+ * that strangers can make read a lot, or that is taken over, must not be one that swaps need or that signs.
  */
 export async function runAudit(configPath: string): Promise<void> {
 	const config = readConfig(configPath);

@@ -11,7 +11,7 @@ import { expectDatabase } from "../preflight/expect-database.ts";
 import { createLog } from "../telemetry/log.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 
-/** Few connections and short statements: whatever people search for, swaps do not wait for it. */
+/** Few connections and short statements, so that operators' searches never delay swaps. */
 const connections = 4;
 const statementTimeoutMs = 5_000;
 

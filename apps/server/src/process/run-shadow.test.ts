@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 const main = join(import.meta.dirname, "../main.ts");
 const folder = mkdtempSync(join(tmpdir(), "geoswap-run-shadow-"));
-/** No secret, no database, no engine. */
+/** No secrets, no database, no engine. */
 const env = { PATH: process.env.PATH, NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE };
 
 let chains: TestChains;
@@ -83,7 +83,8 @@ test("against real chains that nobody is offered yet, without a key or a service
 	}
 	const said = JSON.parse(stdout);
 	expect(said.filled).toBeGreaterThan(5);
-	// The vaults of these chains can do all that the paper does, but swaps within one chain are not simulated.
+	// The vaults of these chains can do everything that the paper vaults do, but swaps within one chain are not
+	// simulated.
 	const { succeeded, failed, notSimulated } = said.simulations;
 	const outcomes = readFileSync(journal, "utf8").match(/"kind":"simulated".*/g);
 	expect(failed, outcomes?.join("\n")).toBe(0);

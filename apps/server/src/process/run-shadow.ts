@@ -28,7 +28,7 @@ const dayMs = 86_400_000;
 /** How often due work is done between two blocks. */
 const tickMs = 200;
 
-/** Plays the service on paper. It reads no secret and needs no service but the chains' nodes. */
+/** Plays the service on paper. It reads no secret and needs only the chains' nodes. */
 export async function runShadow(options: ShadowOptions): Promise<void> {
 	const config = offeredToAll(readConfig(options.config));
 	if (options.requests !== undefined && options.generate !== undefined) {
@@ -43,7 +43,10 @@ export async function runShadow(options: ShadowOptions): Promise<void> {
 	await runLive(plan);
 }
 
-/** Returns the configuration with all chains offered: the day is to tell what a chain earns before it is. */
+/**
+ * Returns the configuration with all chains offered, because the day should show what a chain earns before it is
+ * offered.
+ */
 function offeredToAll(config: Config): Config {
 	return { ...config, chains: config.chains.map(({ onlyAccounts: _, ...chain }) => chain) };
 }
@@ -54,7 +57,7 @@ function termsOf({ acceptSeconds, replenishHours, replenishBps }: ShadowOptions)
 	return { acceptMs: acceptSeconds * 1_000, replenishEveryMs: replenishHours * 3_600_000, replenishBps };
 }
 
-/** Plays a recorded day again, under the present configuration. */
+/** Plays a recorded day again, under the current configuration. */
 async function replay(path: string, { config, options, seed, terms }: Plan): Promise<ShadowReport> {
 	const lines = await readJournal(path);
 	const prices = lines.filter(isPriceNews);
@@ -159,7 +162,7 @@ async function runLiveDay(
 	const path = numbered(options.journal, day);
 	const journal = createJournalFile(path);
 	let isEnded = false;
-	/** Simulations that were asked for and have not been answered. */
+	/** Simulations that were requested and have not returned. */
 	const asked = new Set<Promise<void>>();
 	const shadow = createShadowDay({
 		config,
@@ -256,7 +259,7 @@ function publish(report: ShadowReport, { report: path, json }: ShadowOptions, da
 	writeFileSync(numbered(path, day), `${text}\n`);
 }
 
-/** Returns the path for a day: the first has the given name, later ones a number before the ending. */
+/** Returns the path for a day. The first day has the given name, later ones a number before the ending. */
 function numbered(path: string, day: number): string {
 	return day === 1 ? path : path.replace(/(\.[^./]*)?$/, `-${day}$1`);
 }

@@ -8,7 +8,7 @@ import { startMetrics } from "../telemetry/start-metrics.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { warnOfPlainKeys } from "./warn-of-plain-keys.ts";
 
-/** Runs the remote signer, which holds keys for other processes and judges what they ask it to sign. */
+/** Runs the remote signer, which holds keys for other processes and judges what they request to sign. */
 export async function runSigner(configPath: string): Promise<void> {
 	const config = readSignerConfig(configPath);
 	const { deployment, backends } = config;

@@ -30,7 +30,7 @@ async function startStubborn({ drain }: { drain: string }) {
 	await expect.poll(() => said, { timeout: 20_000 }).toContain("running");
 	return {
 		closeTerminal: () => child.kill("SIGHUP"),
-		/** Sends SIGTERM, and once more when it has printed a word. Returns its exit code. */
+		/** Sends SIGTERM, and again after it has printed a word. Returns its exit code. */
 		stopTwice: async (word: string): Promise<number> => {
 			child.kill("SIGTERM");
 			await expect.poll(() => said, { timeout: 20_000 }).toContain(word);

@@ -4,8 +4,8 @@ import type { Log } from "../telemetry/log.ts";
 const patienceMs = 20_000;
 
 /**
- * Waits for SIGINT or SIGTERM, drains, then closes in the given order. A second signal ends at once. A process that
- * does not end by itself exits with an error, unless the drain has set its exit code.
+ * Waits for SIGINT or SIGTERM, drains, then closes in the given order. A second signal ends the process immediately.
+ * A process that does not end by itself exits with an error, unless the drain has set its exit code.
  */
 export async function runUntilStopped({
 	stopping,
@@ -15,7 +15,7 @@ export async function runUntilStopped({
 }: {
 	/** Aborted after the drain, which ends the loops. */
 	stopping: AbortController;
-	/** Runs first, while everything still works. It has a timeout of its own. */
+	/** Runs first, while everything still works. It has its own timeout. */
 	drain?: () => Promise<void>;
 	close: readonly (() => unknown)[];
 	log: Log;
@@ -23,7 +23,7 @@ export async function runUntilStopped({
 	const end = () => process.exit(process.exitCode ?? 1);
 	const stop = Promise.withResolvers<string>();
 	let isStopping = false;
-	// A process goes on when its terminal closes.
+	// A process continues when its terminal closes.
 	process.on("SIGHUP", () => {});
 	for (const signal of ["SIGINT", "SIGTERM"] as const) {
 		process.on(signal, () => {

@@ -21,13 +21,13 @@ const partitionsEveryMs = 3_600_000;
 const ownAccountsEveryMs = 60_000;
 /** Number of polls within the time for which a heartbeat counts. */
 const heartbeatsPerLife = 5;
-/** Longest interval between polls, so that nobody waits long for attesters that are back. */
+/** Maximum interval between polls, so that attesters that are back are noticed soon. */
 const heartbeatEveryMs = 15_000;
 const registeredEveryMs = 5_000;
 /** Milliseconds within which another worker takes over from one that published events. */
 const eventsTakeOverMs = 5_000;
 
-/** Starts all that a worker does by itself, until the signal aborts. Returns a promise for the end of each. */
+/** Starts everything that a worker does by itself, until the signal aborts. Returns a promise for the end of each. */
 export function runWorkerLoops({
 	config,
 	chains,
@@ -46,12 +46,12 @@ export function runWorkerLoops({
 	chains: readonly WorkerChain[];
 	pool: DatabasePool;
 	worker: Pick<WorkerHandlers, "engine" | "tick" | "rebuild">;
-	/** Says that prices of these chains are wanted. */
+	/** Requests prices of these chains. */
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
 	attesters: readonly AttesterClient[];
 	/** Undefined if the service has no webhooks. */
 	webhooks: Deliverer | undefined;
-	/** Registers the worker again if the engine has forgotten it. */
+	/** Registers the worker again if the engine has lost it. */
 	stay: () => Promise<void>;
 	followers: FollowerMetrics | undefined;
 	nowMs: () => Milliseconds;

@@ -32,15 +32,15 @@ import { warnOfPlainKeys } from "./warn-of-plain-keys.ts";
 import { watchWorker, workerMetrics } from "./watch-worker.ts";
 
 const retryMaxMs = 5_000;
-/** Milliseconds that running handlers may take to end when the worker is told to stop. */
+/** Milliseconds that running handlers may take to end when the worker stops. */
 const finishWithinMs = 10_000;
-/** Database connections for all that a worker does at once. */
+/** Database connections for a worker's concurrent work. */
 const workConnections = 30;
-/** Apart from the pool that swaps use: queries for metrics wait in a queue of their own, and not long. */
+/** A pool apart from that of swaps, so that queries for metrics wait in a separate queue, and not long. */
 const watchingDatabase = { applicationName: "geoswapd worker metrics", max: 1, statementTimeoutMs: 2_000 };
 const attesterTimeoutMs = 3_000;
 
-/** Runs the process that works on swaps: rounds, lanes, attestations, and a follower for each chain. */
+/** Runs the process that works on swaps, with rounds, lanes, attestations, and a follower for each chain. */
 export async function runWorker(configPath: string, { url }: { url?: string } = {}): Promise<void> {
 	const file = readConfig(configPath);
 	const config = url ? atWorkerUrl(file, url) : file;
@@ -64,7 +64,8 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 	});
 	warnOfPlainKeys(signers, { signal, log });
 
-	// Each follower of a chain keeps a connection for as long as it follows, and so does whoever publishes events.
+	// Each follower of a chain keeps a connection for as long as it follows, and so does the loop that publishes
+	// events.
 	const max = workConnections + chains.length + 1;
 	const onRefusal = meter && countRefusals(meter);
 	const pool = openDatabase({ url: databaseUrl, applicationName: "geoswapd worker", max, onRefusal });

@@ -12,7 +12,7 @@ import { webhookMetrics } from "../telemetry/webhook-metrics.ts";
 import { createDeliverer, type Deliverer } from "../webhook/create-deliverer.ts";
 import { createSender, type WebhookSender } from "../webhook/create-sender.ts";
 
-/** Creates what serves webhooks; undefined if there are no keys for their secrets. */
+/** Creates what serves webhooks. Returns undefined if there are no keys for their secrets. */
 export function serveWebhooks({
 	config,
 	pool,
@@ -28,7 +28,7 @@ export function serveWebhooks({
 	nowMs: () => Milliseconds;
 	log: Log;
 }): { deliverer: Deliverer; sender: WebhookSender } | undefined {
-	// The series exist on every worker, whether it serves webhooks or not.
+	// The series exist on every worker, even without webhooks.
 	const onOutcome = meter && webhookMetrics(meter);
 	if (!keys) return undefined;
 	const answerParts = {

@@ -11,7 +11,7 @@ import { createSolanaLane } from "../lane/solana/create-solana-lane.ts";
 import { createLostOrderSearch } from "../round/rebuild/find-lost-orders.ts";
 import type { WorkerChain } from "./worker-chain.ts";
 
-/** Returns all that a worker runs for Solana. */
+/** Returns everything that a worker runs for Solana. */
 export function solanaWorkerChain({
 	config,
 	chain,
@@ -22,7 +22,7 @@ export function solanaWorkerChain({
 	chain: SolanaChain;
 	/** All keys of the service there. */
 	keys: SolanaKeys;
-	/** The same chain at each provider that is asked for large deposits, without failover. */
+	/** The same chain at each provider that cross-checks large deposits, without failover. */
 	agreeing: readonly { host: string; chain: SolanaChain }[];
 }): WorkerChain {
 	const feePayers = keys.feePayers.map(({ address }) => address);

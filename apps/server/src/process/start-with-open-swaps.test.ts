@@ -26,7 +26,7 @@ test("neither an API nor a worker starts without the escrow and the attester set
 	});
 	const { origin, deployment, keys } = chains;
 	const { contracts, settlementToken } = origin.deployment;
-	// The swap names an escrow and an attester set of before.
+	// The swap names an earlier escrow and attester set.
 	const [escrow, attesterSet] = [
 		contracts.accessManager,
 		attesterSetHash({ threshold: 1, attesters: [contracts.vault] }),

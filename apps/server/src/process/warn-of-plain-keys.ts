@@ -4,7 +4,10 @@ import type { Log } from "../telemetry/log.ts";
 
 const hourMs: Milliseconds = 3_600_000;
 
-/** Warns now and every hour while keys of real chains are in the environment. Nobody should get used to that. */
+/**
+ * Warns now and every hour while keys of real chains are in the environment, so that operators do not get used to
+ * that.
+ */
 export function warnOfPlainKeys(
 	{ plainOnRealChains }: Pick<Signers, "plainOnRealChains">,
 	{ signal, log }: { signal: AbortSignal; log: Log },

@@ -35,7 +35,7 @@ export function watchWorker({
 	chains: readonly WorkerChain[];
 	priceCache: PriceCache;
 	desk: Desk;
-	/** A pool apart from the one that swaps use. */
+	/** A pool apart from that of swaps. */
 	db: DatabasePool;
 	nowMs: () => Milliseconds;
 }): void {
@@ -47,7 +47,7 @@ export function watchWorker({
 	watchPauses({ meter, config, read: () => readPauses(db), maxAgeMs: pausesMaxAgeMs });
 }
 
-/** Creates the counters of what a worker does. */
+/** Creates the counters of a worker's actions. */
 export function workerMetrics(meter: Meter, { chains }: Pick<Config, "chains">) {
 	const secondProvidersOf = chains.flatMap(({ chainId, agreeAboveUsd }) =>
 		agreeAboveUsd === undefined ? [] : chainId,
@@ -61,7 +61,7 @@ export function workerMetrics(meter: Meter, { chains }: Pick<Config, "chains">) 
 	};
 }
 
-/** Returns the tokens of which vaults need inventory: on an EVM chain its settlement token buys all others. */
+/** Returns the tokens of which vaults need inventory. On an EVM chain its settlement token buys all others. */
 function payoutTokensOf({ chains }: Pick<Config, "chains">): PayoutToken[] {
 	return configuredAssets({ chains }).flatMap((asset): PayoutToken[] => {
 		const chain = chains.find(({ chainId }) => chainId === asset.chainId);

@@ -13,17 +13,17 @@ import type { SolanaOutcome } from "../round/rebuild/rebuild-orders.ts";
 import type { Log } from "../telemetry/log.ts";
 
 /**
- * All that a worker runs for one chain. Lanes and followers differ by the kind of chain; whoever runs them need not
- * ask.
+ * Everything that a worker runs for one chain. Lanes and followers differ by the kind of chain, but code that runs
+ * them need not distinguish the kinds.
  */
 export type WorkerChain = {
 	chainId: number;
 	config: ChainConfig;
-	/** The accounts that send transactions, in the form of the store. Each has a lane of its own. */
+	/** The accounts that send transactions, in the form of the store. Each has a separate lane. */
 	relayers: readonly Hex[];
 	/** True if every lane can do every job. On Solana an op names its fee payer, and no other lane can send it. */
 	isAnyLaneGood: boolean;
-	/** News of the chain's blocks. Absent if no node is subscribed to. */
+	/** Notifications of the chain's blocks. Absent if no node is subscribed to. */
 	news?: HeadNews | undefined;
 	createLanes: (deps: LaneDeps) => Handler;
 	createFollower: (deps: {
@@ -32,16 +32,16 @@ export type WorkerChain = {
 		nowMs: () => Milliseconds;
 		log: Log;
 	}) => Follower;
-	/** Asks two providers for a deposit. Throws if no two answer. */
+	/** Cross-checks a deposit with two providers. Throws if no two answer. */
 	askSecondProvider: (deposit: ToldDeposit, needed: NeededDepth) => Promise<DepositSight>;
-	/** Reads the relayers' balances of the native token, by address as people write it. */
+	/** Reads the relayers' balances of the native token, by address in the chain's notation. */
 	readBalances: () => Promise<{ relayer: string; balance: bigint }[]>;
 	/** Returns whether the vault's contract is paused. Absent where there is no such contract. */
 	isVaultPaused?: () => Promise<boolean>;
-	/** Returns what is wrong with the service's own accounts, in sentences. Absent where nothing can be. */
+	/** Returns what is wrong with the service's own accounts, in sentences. Absent where nothing can be wrong. */
 	findProblems?: () => Promise<string[]>;
-	/** Reads what became of orders to Solana at a final slot. Absent on EVM chains, whose events show it. */
+	/** Reads the outcomes of orders to Solana at a final slot. Absent on EVM chains, whose events show them. */
 	readSolanaOutcomes?: (orderIds: readonly Hex[]) => Promise<SolanaOutcome[]>;
-	/** Notes orders whose swaps a restore has lost. Absent on EVM chains, whose followers find all orders. */
+	/** Stores orders whose swaps a restore has lost. Absent on EVM chains, whose followers find all orders. */
 	findLostOrders?: LostOrderSearch;
 };
