@@ -53,7 +53,7 @@ test("a swap is stuck once nothing happened to it for longer than its chains sho
 
 	expect(await stuckAfter(patienceSeconds - 20)).toEqual({ opening: 0, delivering: 0, unreleased: 0 });
 	expect(await stuckAfter(patienceSeconds + 20)).toEqual({ opening: 0, delivering: 1, unreleased: 1 });
-	// It may be opened until its deadline.
+	// It may still be opened until its deadline.
 	expect(await stuckAfter(300 + patienceSeconds - 20)).toMatchObject({ opening: 0 });
 	expect(await stuckAfter(300 + patienceSeconds + 20)).toMatchObject({ opening: 1 });
 
@@ -80,7 +80,7 @@ test("an unfinished swap is counted at any age, and old ones are counted again e
 	};
 	const old = await insert(nowMs - 30 * dayMs);
 	await insert(nowMs - dayMs);
-	// There is one series, whichever query found the swaps.
+	// There is one series, regardless of which query found the swaps.
 	expect(await countAt(nowMs)).toEqual([[2, 2]]);
 	await insert(nowMs);
 	expect(await countAt(nowMs + 5_000)).toEqual([[3, 2]]);
@@ -105,7 +105,7 @@ test("a read locks only the partitions of a few days", async () => {
 		};
 		const all = await locksOf(nowMs);
 		expect(all).toBeGreaterThan(days * 8);
-		// This holds however often it is asked: a cached plan would be one over all partitions.
+		// This must hold for repeated calls, because a cached plan would be one over all partitions.
 		for (let look = 1; look <= 10; look++) {
 			expect(await locksOf(nowMs + look * 5_000)).toBeLessThan(60);
 		}

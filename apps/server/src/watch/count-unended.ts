@@ -9,8 +9,8 @@ import {
 } from "../swap/record/stuck-swaps.ts";
 
 /**
- * Swaps that have not ended, by stage. `unreleased`: the caller has a final status, and the input is not finally
- * released or refunded.
+ * Swaps that have not ended, by stage. `unreleased` means that the caller has a final status, but the input is not
+ * finally released or refunded.
  */
 export type UnendedCount = {
 	stage: string;
@@ -20,14 +20,14 @@ export type UnendedCount = {
 	stuck: number;
 };
 
-/** Age at which all but very few swaps have ended. */
+/** Age by which nearly all swaps have ended. */
 const recentMs = 2 * 86_400_000;
 const olderEveryMs = 600_000;
 
 /**
- * Counts the swaps that have not ended. They can be of any age: a stuck swap stays so until somebody helps. But a query
- * over all of them locks each day's partition with its indices, thousands of the locks that all connections share. So
- * only the newest are counted each time, and the older ones now and then.
+ * Counts the swaps that have not ended. They can be of any age, since a stuck swap stays so until an operator acts.
+ * But a query over all of them locks each day's partition with its indices, which takes thousands of the locks that
+ * all connections share. So only the newest are counted each time, and the older ones now and then.
  */
 export function createUnendedCounts({ db, paces }: { db: Database; paces: readonly ChainPace[] }): {
 	read: (options: { nowMs: Milliseconds }) => Promise<UnendedCount[]>;
@@ -46,7 +46,7 @@ export function createUnendedCounts({ db, paces }: { db: Database; paces: readon
 	};
 }
 
-/** Merges counts with the same labels: readers of metrics drop duplicate series. */
+/** Merges counts with the same labels, because readers of metrics drop duplicate series. */
 function summed(counts: readonly UnendedCount[]): UnendedCount[] {
 	const sums = new Map<string, UnendedCount>();
 	for (const one of counts) {
@@ -57,7 +57,7 @@ function summed(counts: readonly UnendedCount[]): UnendedCount[] {
 	return [...sums.values()];
 }
 
-/** Counts swaps that were quoted from a moment on, or before one. */
+/** Counts swaps that were quoted at or after a moment, or before one. */
 async function countUnended(
 	db: Database,
 	{
@@ -70,7 +70,7 @@ async function countUnended(
 	),
 ): Promise<UnendedCount[]> {
 	const edgeMs = "fromMs" in range ? range.fromMs : range.beforeMs;
-	// Not a named statement: a plan that is kept for any range would be one over all partitions.
+	// Not a named statement, because a cached plan for any range would be one over all partitions.
 	const { rows } = await db.query<UnendedCount>(
 		`${paceSql}
 		select case when s.status = 'pending' then s.stage else 'unreleased' end as stage,

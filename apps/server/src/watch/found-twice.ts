@@ -10,7 +10,7 @@ export function foundTwice(
 	return second.filter((breach) => isNew(breach) && before.has(sameKey(breach)));
 }
 
-/** Identifies a breach, whatever its current amounts. */
+/** Identifies a breach, regardless of its current amounts. */
 function sameKey({ invariant, chainIds, orderId, swapId, token }: Finding): string {
 	return [invariant, chainIds.join(), orderId ?? "", swapId ?? "", token ?? ""].join(" ");
 }

@@ -97,7 +97,7 @@ test("a breach that is found twice pauses only its chain; once lifted it does no
 	const [pause] = await readPauses(pool);
 	expect(pause?.reason).toContain("I2");
 	expect(pause?.breaches).toEqual([expect.stringContaining("hold 8 USDC less than the books say")]);
-	// The breach is reported while it lasts, and not confirmed again once the chain is paused for it.
+	// The breach is reported while it lasts, and no longer confirmed once the chain is paused for it.
 	await more(3);
 	expect(runs.slice(-2).map(({ isWhole }) => isWhole)).toEqual([false, false]);
 	expect(runs.at(-1)?.report.breaches).toHaveLength(1);
@@ -124,7 +124,7 @@ test("a breach on an EVM chain pauses it, however many transactions strangers se
 	const real = createDefaultRpcTransport({ url: solana.rpcUrl });
 	const stopping = new AbortController();
 	let listed = 0n;
-	/** Lists transactions without end that cannot be decoded. */
+	/** Lists an endless series of transactions that cannot be decoded. */
 	const transport: typeof real = async (request) => {
 		const { method, params, id } = request.payload as { method: string; params: [string]; id: string };
 		stopping.signal.throwIfAborted();
@@ -133,7 +133,7 @@ test("a breach on an EVM chain pauses it, however many transactions strangers se
 		}
 		if (method !== "getSignaturesForAddress" || params[0] !== solana.deployment.program.vault)
 			return real(request);
-		// No request leaves the process: timers run only if they are let.
+		// No request leaves the process, so without this the event loop would never get to run timers.
 		await setImmediate();
 		const result = Array.from({ length: 1_000 }, () => ({
 			signature: getBase58Decoder().decode(toBytes(++listed, { size: 64 })),

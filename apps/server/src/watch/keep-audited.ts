@@ -15,12 +15,12 @@ import { foundTwice } from "./found-twice.ts";
 const takeOverMs = 10_000;
 
 /**
- * Most Solana transactions that an audit reads, which takes minutes; the next audit continues there. Anyone can name
- * our addresses in as many transactions as they pay for. Only an audit that has to confirm a breach on Solana reads all
- * that came within two hours.
+ * Maximum number of Solana transactions that an audit reads, which takes minutes. The next audit continues there.
+ * Anyone can name the service's addresses in as many transactions as they pay for. Only an audit that has to confirm
+ * a breach on Solana reads everything of the last two hours.
  */
 const defaultMaxSolanaReads = 20_000;
-/** Time within which a person or a supervisor starts a new version and then stops the one before. */
+/** Time within which an operator or a supervisor starts a new version and then stops the previous one. */
 const defaultEarlierWorkersSeconds = 300;
 
 export type AuditRun = {
@@ -31,8 +31,9 @@ export type AuditRun = {
 };
 
 /**
- * Audits the books on a timer, in one process at a time. A second, full audit must confirm a finding before a chain is
- * paused for it. A breach that a chain is paused for, or whose pause a person has lifted, pauses nothing again.
+ * Audits the books on a timer, in one process at a time. A second, full audit must confirm a finding before a chain
+ * is paused for it. A breach for which a chain is already paused, or whose pause an operator has lifted, pauses
+ * nothing again.
  */
 export async function keepAudited({
 	config: { audit: settings },
@@ -49,7 +50,7 @@ export async function keepAudited({
 	config: Pick<Config, "audit">;
 	books: Pick<ReconcileOptions, "chains" | "solana" | "earlierAttesterSets">;
 	pool: DatabasePool;
-	/** How many transactions on Solana an audit reads at most. */
+	/** The maximum number of Solana transactions that an audit reads. */
 	maxSolanaReads?: number;
 	/** How long workers of an earlier version may still decide by their own configuration. */
 	earlierWorkersSeconds?: Seconds;
@@ -72,7 +73,7 @@ export async function keepAudited({
 		await holdLeadership(pool, { name: "audit" }, async (isHeld) => {
 			memory = createAuditMemory();
 			wholeAtMs = undefined;
-			// A process that takes over has no memory: its audits read everything, but only a part of Solana each time.
+			// A process that takes over has no memory, so its audits read everything, but only a part of Solana each time.
 			while (!signal.aborted && isHeld()) {
 				await auditOnce().catch((error: unknown) => {
 					if (signal.aborted) return;
@@ -89,13 +90,13 @@ export async function keepAudited({
 	}
 
 	async function auditOnce(): Promise<void> {
-		// Nobody could work on swaps while no worker ran.
+		// No swap could progress while no worker ran.
 		if (!(await areBlocksRead(pool))) workingSinceMs = nowMs();
 		const accepted = await readAcceptedBreaches(pool);
 		const paused = await readPauses(pool);
 		const isPausedFor = (breach: string, chainId: number) =>
 			paused.some((pause) => pause.chainId === chainId && pause.breaches.includes(breach));
-		// A known finding is only reported: nothing else is left to do.
+		// A known finding is only reported, because nothing else is left to do.
 		const isKnown = (finding: Finding) => {
 			const [key, { chainIds }] = [breachKey(finding), finding];
 			return accepted.has(key) || (chainIds.length > 0 && chainIds.every((id) => isPausedFor(key, id)));
@@ -107,7 +108,7 @@ export async function keepAudited({
 		if (isWhole) wholeAtMs = first.endedAtMs;
 		if (!first.report.breaches.some(isNew)) return onRun(first);
 
-		// A swap that moved while it was read, or a node that lagged, is no breach any more.
+		// A swap that moved while it was read, or a node that lagged, is no longer a breach.
 		await pause(confirmSeconds * 1_000);
 		if (signal.aborted) return;
 		memory = createAuditMemory(memory);

@@ -3,10 +3,10 @@ import type { Hex } from "viem";
 import type { Database } from "../database/database.ts";
 import type { JobKind } from "../swap/facts/job.ts";
 
-/** The figures that an operator asks for first, as the database has them. */
+/** The figures that an operator needs first, from the database. */
 export type Vitals = {
 	inventory: { chainId: number; token: Hex; balance: bigint; outflowAvailable: Amount; reserved: Amount }[];
-	/** Value delivered, or about to be, against inputs from a chain that are not ours yet. */
+	/** Value delivered, or about to be, against inputs from a chain that the service does not own yet. */
 	exposure: { chainId: number; unreleasedUsdCents: UsdCents; unfinalUsdCents: UsdCents }[];
 	heads: {
 		chainId: number;
@@ -15,13 +15,13 @@ export type Vitals = {
 		finalSecondsAgo: number;
 		unfinalBlocks: number;
 		finalNumber: number;
-		/** The oldest block whose events are not all known; 0 if there is none. */
+		/** The oldest block whose events are not all known. 0 if there is none. */
 		unreadNumber: number;
 		baseFee: Wei;
 	}[];
 	heartbeats: { attester: Hex; chainId: number; secondsAgo: number; finalNumber: number }[];
 	jobs: { chainId: number; kind: JobKind; state: string; count: number; oldestSeconds: Seconds }[];
-	/** Transactions that are signed, and in no final block yet. */
+	/** Transactions that are signed, but not in a final block yet. */
 	transactions: { chainId: number; count: number; oldestSeconds: Seconds }[];
 	/** Seconds for which the longest-due swap has been due, by the database's clock. */
 	overdueSeconds: Seconds;
@@ -31,7 +31,7 @@ export type Vitals = {
 	unsettledGas: { chainId: number; wei: Wei }[];
 };
 
-/** Reads all of it in a few queries, each by itself: nothing is locked from one to the next. */
+/** Reads all figures in a few separate queries, so that nothing is locked from one to the next. */
 export async function readVitals(db: Database, { nowMs }: { nowMs: Milliseconds }): Promise<Vitals> {
 	const { rows: inventory } = await db.query<Vitals["inventory"][number]>(
 		`select chain_id as "chainId", '0x' || encode(token, 'hex') as token, balance,

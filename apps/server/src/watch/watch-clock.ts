@@ -26,7 +26,7 @@ export function watchClock({
 			const { rows } = await db.query<{ seconds: number }>(
 				"select extract(epoch from clock_timestamp())::float8 as seconds",
 			);
-			// The database looked at its clock somewhere between the question and the answer.
+			// The database read its clock at some time between the query and the answer.
 			const halfwayMs = (askedAtMs + nowMs()) / 2;
 			const [{ seconds } = { seconds: halfwayMs / 1_000 }] = rows;
 			return [sample("geoswap_clock_ahead_of_database_seconds", halfwayMs / 1_000 - seconds)];

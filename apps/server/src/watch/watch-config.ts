@@ -1,7 +1,10 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import { type Meter, sample } from "../telemetry/meter.ts";
 
-/** Publishes which configuration the process uses: processes of one service should have read it at about one time. */
+/**
+ * Publishes when the configuration in use was read, since all processes of a service should have read it at about the
+ * same time.
+ */
 export function watchConfig({ meter, loadedAtMs }: { meter: Meter; loadedAtMs: Milliseconds }): void {
 	meter.reading({
 		name: "config",

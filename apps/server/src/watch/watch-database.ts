@@ -52,7 +52,7 @@ const gauges = {
 		"Network costs of the last day for swaps that were refunded or failed, in the chain's native token",
 } as const;
 
-/** `unreleased`: the caller has a final status, and the input is not finally released or refunded. */
+/** `unreleased` means that the caller has a final status, but the input is not finally released or refunded. */
 const stages = [...swapStages, "unreleased"];
 
 type NamedSample = Sample<keyof typeof gauges>;
@@ -66,7 +66,7 @@ export function watchDatabase({
 }: {
 	meter: Meter;
 	config: Pick<Config, "chains" | "heartbeatSeconds">;
-	/** A pool of its own, so that these queries never delay a swap. */
+	/** A separate pool, so that these queries never delay a swap. */
 	db: Database;
 	nowMs: () => Milliseconds;
 }): void {
@@ -93,7 +93,7 @@ type WatchedChain = {
 	assets: { symbol: string; decimals: number; token: Hex }[];
 	unreleasedCapUsd: number;
 	unfinalCapUsd: number;
-	/** The attesters that must see the chain. */
+	/** The attesters that must attest for the chain. */
 	attesterSet: ChainDeployment["attesterSet"];
 };
 
@@ -124,7 +124,7 @@ function samplesOf(
 		),
 		...vitals.heads.flatMap((head) => headSamples(head, vitals)),
 		...vitals.heartbeats.map(({ attester, chainId, secondsAgo }) => {
-			// Attesters have EVM addresses, also those that watch Solana.
+			// Attesters have EVM addresses, including those that watch Solana.
 			const labels = { attester: formatAddress(1, attester), chain: String(chainId) };
 			return sample("geoswap_attester_heartbeat_age_seconds", secondsAgo, labels);
 		}),
@@ -154,7 +154,7 @@ function swapSamples(swaps: readonly UnendedCount[]): NamedSample[] {
 		...swaps.map(({ count, stage, origin, destination }) =>
 			sample("geoswap_swaps_pending", count, { stage, origin, destination }),
 		),
-		// Every stage has a series, even at 0: an alert cannot tell an absent series from a healthy one.
+		// Every stage has a series, even at 0, because an alert cannot distinguish an absent series from a healthy one.
 		...stages.map((stage) => {
 			const stuck = swaps.filter((swap) => swap.stage === stage).reduce((sum, swap) => sum + swap.stuck, 0);
 			return sample("geoswap_swaps_stuck", stuck, { stage });
@@ -239,7 +239,7 @@ function lossSamples({ losses }: Vitals, chains: readonly WatchedChain[]): Named
 	);
 }
 
-/** Returns whole tokens as a number: precise enough for a graph, not for a ledger. */
+/** Returns whole tokens as a number, which is precise enough for a graph, but not for a ledger. */
 function whole(amount: bigint, decimals: number): number {
 	return Number(formatUnits(amount, decimals));
 }

@@ -3,7 +3,7 @@ import type { KeyNetworks } from "../api/key/key-networks.ts";
 import { type SealKeys, sealingKey } from "../config/seal-keys.ts";
 import { type Meter, sample } from "../telemetry/meter.ts";
 
-/** Publishes how widely API keys are used, and how old the seal key is. Never which key. */
+/** Publishes how widely API keys are used, and how old the seal key is, but never which key. */
 export function watchKeys({
 	meter,
 	networks,

@@ -27,7 +27,7 @@ export function watchPauses({
 		read: async () => {
 			const pauses = await read();
 			if (!pauses) return [];
-			// Every series is always there: to an alert, an absent series looks like a healthy one.
+			// Every series always exists, because an alert cannot distinguish an absent series from a healthy one.
 			return config.chains.flatMap(({ chainId }) =>
 				causes.map((cause) => {
 					const isPaused = pauses.some((pause) => pause.chainId === chainId && pause.cause === cause);

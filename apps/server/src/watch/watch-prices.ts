@@ -46,7 +46,8 @@ export function watchPrices({
 					const stop = desk.stopOf({ chainId, token });
 					return [
 						sample("geoswap_asset_live", desk.isLive({ chainId, token }) ? 1 : 0, labels),
-						// Every reason has a series, even at 0: an alert cannot tell an absent series from a healthy one.
+						// Every reason has a series, even at 0, because an alert cannot distinguish an absent series from a
+						// healthy one.
 						...stopReasons.map((reason) =>
 							sample("geoswap_asset_stopped", stop?.reason === reason ? 1 : 0, { ...labels, reason }),
 						),

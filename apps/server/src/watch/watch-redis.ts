@@ -1,7 +1,7 @@
 import type { PromptRedis } from "../api/key/prompt-redis.ts";
 import type { Meter } from "../telemetry/meter.ts";
 
-/** Wraps Redis and counts calls that it does not answer: each process then counts for itself. */
+/** Wraps Redis and counts calls that it does not answer, for which each process then counts its own requests. */
 export function watchRedis(redis: PromptRedis, { meter }: { meter: Meter }): PromptRedis {
 	const count = meter.counter(
 		"geoswap_redis_unanswered_total",

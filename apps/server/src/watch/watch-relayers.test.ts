@@ -15,7 +15,7 @@ afterAll(() => database.drop());
 
 const relayer: Hex = "0x00000000000000000000000000000000000000b1";
 
-/** Returns what the readings that a watcher adds have to say. */
+/** Returns the samples of the readings that a watcher adds. */
 async function readingsOf(watch: (meter: Meter) => void): Promise<Sample[]> {
 	const reads: (() => Sample[] | Promise<Sample[]>)[] = [];
 	const unexpected = () => {

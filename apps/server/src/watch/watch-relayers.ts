@@ -17,7 +17,7 @@ type WatchedChain = {
 };
 
 /**
- * Publishes what relayers have left for gas and what they spend, and whether vaults are paused. Separate from their
+ * Publishes the relayers' remaining gas and what they spend, and whether vaults are paused. Separate from their
  * lanes, which do not wait for this.
  */
 export function watchRelayers({
@@ -60,7 +60,7 @@ export function watchRelayers({
 			],
 		});
 	}
-	// Each chain is read by itself: one that does not answer does not hide the others.
+	// Each chain is read separately, so that one that does not answer does not hide the others.
 	for (const { chainId, config, readBalances } of chains) {
 		meter.reading({
 			name: `relayers of chain ${chainId}`,
@@ -78,7 +78,7 @@ export function watchRelayers({
 	}
 }
 
-/** Reads what each relayer's transactions of the last day have cost, by chain and relayer. */
+/** Reads the cost of each relayer's transactions of the last day, by chain and relayer. */
 async function readSpentGas(db: Database, { nowMs }: { nowMs: Milliseconds }): Promise<Map<string, bigint>> {
 	const { rows } = await db.query<{ chainId: number; relayer: string; wei: bigint }>(
 		`select chain_id as "chainId", '0x' || encode(relayer, 'hex') as relayer, sum(gas_cost) as wei

@@ -10,8 +10,8 @@ const maxAgeMs = 600_000;
 type SigningKey = { use: "relayer" | "attester" | "operator"; address: string };
 
 /**
- * Publishes how long ago a worker was first configured with each key. No place that holds keys tells when a key was
- * made, in a way that all of them share.
+ * Publishes how long ago a worker was first configured with each key. Key backends do not report creation times
+ * uniformly, so the first configuration is recorded instead.
  */
 export function watchSigningKeys({
 	meter,
@@ -56,7 +56,7 @@ function keysOf(config: Config, chains: Parameters<typeof watchSigningKeys>[0]["
 	];
 }
 
-/** Returns the seconds since each address was first seen. Those that were not are seen now. */
+/** Returns the seconds since each address was first recorded. New addresses are recorded now. */
 async function readAges(db: Database, addresses: readonly string[]): Promise<Map<string, number>> {
 	await db.query("insert into signing_keys (address) select unnest($1::text[]) on conflict do nothing", [
 		addresses,
