@@ -4,8 +4,8 @@ import { ConfigError } from "../config/config-error.ts";
 import { retryUntil } from "./retry-until.ts";
 
 /**
- * Throws if an endpoint belongs to another chain than the configuration says: its data would be taken for the truth. An
- * endpoint that does not answer is retried for a while, since chain and service may be starting together.
+ * Throws if an endpoint belongs to another chain than configured, because its data would be trusted. An endpoint that
+ * does not answer is retried for a while, since chain and service may be starting together.
  */
 export async function expectChainIds(
 	chains: readonly EvmChain[],
@@ -16,7 +16,7 @@ export async function expectChainIds(
 		chains.map(async ({ chainId, client }) => {
 			const actual = await retryUntil(() => client.getChainId(), deadlineMs);
 			if (actual === chainId) return;
-			// The address may hold a key, and its origin is enough to find it.
+			// The address may contain a key, and its origin is enough to find it.
 			const { origin } = new URL(client.transport.url ?? "");
 			throw new ConfigError(
 				`chains.${chainId}.nodes`,

@@ -14,8 +14,8 @@ export const urlVariables = {
 } as const satisfies Record<RoleName, SecretName>;
 
 /**
- * Throws unless the schema is the one that this program was written for, and the login has the rights of that role and no
- * more: with more, the grants would protect nothing.
+ * Throws unless the schema is the one that this program was written for, and the login has the rights of that role
+ * and no more, because with more rights the grants would protect nothing.
  */
 export async function expectDatabase(db: Database, role: RoleName, roles: DatabaseRoles): Promise<void> {
 	await expectSchema(db).catch((error: unknown) => {
@@ -43,7 +43,7 @@ async function expectRole(db: Database, role: RoleName, roles: DatabaseRoles): P
 	const refuse = (problem: string) => {
 		throw new ConfigError(urlVariables[role], `logs in as ${login}, ${problem}`);
 	};
-	// A superuser has every role, whatever was granted.
+	// A superuser has every role, regardless of the grants.
 	if (isOwner) refuse(`which may change every table: use a login that has only the role ${roles[role]}`);
 	if (!has.includes(role))
 		refuse(`which does not have the role ${roles[role]}: run geoswapd migrate, then grant it`);

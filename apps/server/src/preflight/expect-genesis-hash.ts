@@ -3,7 +3,7 @@ import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { ConfigError } from "../config/config-error.ts";
 import { retryUntil } from "./retry-until.ts";
 
-/** Throws if the endpoint belongs to another cluster than the deployment says, like `expectChainIds` on EVM chains. */
+/** Throws if the endpoint belongs to another cluster than the deployment's, like `expectChainIds` on EVM chains. */
 export async function expectGenesisHash(
 	{ rpc, deployment }: Pick<SolanaChain, "rpc" | "deployment">,
 	{ patienceMs = 10_000 }: { patienceMs?: Milliseconds } = {},

@@ -14,9 +14,9 @@ type Needed = { chain: string; swaps: number } & ({ part: Part; name: Hex } | { 
 type Listing = Pick<Config, "chains" | "deployment" | "earlierAttesterSets">;
 
 /**
- * Throws if the configuration lacks a contract or an attester set that open swaps name: they could not end without it.
- * A worker needs their chains and tokens too. An API starts without these, because that is how an operator stops quotes
- * of a chain or a token while its open swaps go on.
+ * Throws if the configuration lacks a contract or an attester set that open swaps name, because they could not end
+ * without it. A worker also needs their chains and tokens. An API starts without these, because that is how an
+ * operator stops quotes of a chain or a token while its open swaps continue.
  */
 export async function expectOpenSwaps(
 	db: Database,
@@ -49,14 +49,14 @@ async function readNeeded(db: Database): Promise<Needed[]> {
 	return rows;
 }
 
-/** Returns what to do about a part that is missing, as a list of one; an empty list if nothing is missing. */
+/** Returns what to do about a missing part, as a list of one. The list is empty if nothing is missing. */
 function problemOf({ part, chain: id, name, swaps }: Needed, config: Listing): string[] {
 	const chain = config.chains.find(({ chainId }) => String(chainId) === id);
 	const open = swaps === 1 ? "1 open swap needs" : `${swaps} open swaps need`;
 	const waiting = "or keep the earlier files until they have ended";
 	if (part === "chain")
 		return chain ? [] : [`${open} chain ${id}, which is not configured: put it back, ${waiting}`];
-	// A chain that is missing as a whole has a problem of its own.
+	// A chain that is missing as a whole is reported separately.
 	if (!chain) return [];
 	const isListed =
 		part === "attester set"
@@ -76,7 +76,7 @@ function namesOn(chain: ChainConfig): Record<Exclude<Part, "attester set">, read
 		return {
 			escrow: [toSolanaWord(program.address)],
 			vault: [toSolanaWord(program.vault)],
-			// An op on Solana names none.
+			// An op on Solana names no delegate.
 			delegate: [],
 			token: assets.map(({ address }) => toSolanaWord(address)),
 		};
@@ -91,7 +91,7 @@ function namesOn(chain: ChainConfig): Record<Exclude<Part, "attester set">, read
 	};
 }
 
-/** Returns where a part belongs that is to be kept for open swaps. */
+/** Returns where to list a part that must be kept for open swaps. */
 function listOf(part: Part, { kind }: ChainConfig): string {
 	if (part === "attester set") return "earlierAttesterSets";
 	if (part === "token") return "the assets of the deployment file";
@@ -100,7 +100,9 @@ function listOf(part: Part, { kind }: ChainConfig): string {
 	return `${lists[part]} of the deployment file`;
 }
 
-/** Formats a hash as it is, and an address as its chain writes it. Ops hold addresses, and orders hold words. */
+/**
+ * Formats a hash unchanged, and an address in its chain's notation. Ops contain addresses, and orders contain words.
+ */
 function describe(name: Hex, { part, id }: { part: Part; id: string }): string {
 	if (part === "attester set") return name;
 	if (part === "delegate") return getAddress(name);

@@ -5,14 +5,16 @@ import { addressOfKey } from "../chain/evm/recover-address.ts";
 import { isDevelopmentChain } from "../chain/is-development-chain.ts";
 import { ConfigError } from "../config/config-error.ts";
 
-/** The mnemonics of the devnet and of anvil and hardhat. Anyone can take what their keys hold on a real network. */
+/** The mnemonics of the devnet and of anvil and hardhat. On a real network, anyone can take what their keys hold. */
 const publicMnemonics = [
 	"public test key never use this swap only inside laptop develop machine",
 	"test test test test test test test test test test test junk",
 ];
 const checkedKeysPerMnemonic = 50;
 
-/** Throws if an address whose key is publicly known would be used on a chain that exists not only on this machine. */
+/**
+ * Throws if an address whose key is publicly known would be used on a chain that does not exist on this machine only.
+ */
 export function refuseDevelopmentKeys(addresses: readonly Address[], chainIds: readonly number[]): void {
 	const realChainId = chainIds.find((chainId) => !isDevelopmentChain(chainId));
 	if (realChainId === undefined) return;
@@ -27,7 +29,7 @@ export function refuseDevelopmentKeys(addresses: readonly Address[], chainIds: r
 }
 
 function addressesOf(mnemonic: string): Address[] {
-	// All keys share one parent: stretching the mnemonic is the slow part.
+	// All keys share one parent, because stretching the mnemonic is the slow part.
 	const parent = mnemonicToAccount(mnemonic, { path: "m/44'/60'/0'/0" }).getHdKey();
 	return Array.from({ length: checkedKeysPerMnemonic }, (_, index) =>
 		addressOfKey(bytesToHex(parent.deriveChild(index).privateKey ?? new Uint8Array())),

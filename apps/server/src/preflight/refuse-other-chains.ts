@@ -4,12 +4,12 @@ import { connectSolana } from "../chain/solana/connect-solana.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import { ConfigError } from "../config/config-error.ts";
 
-/** One node that does not answer must not hold up the start for long: the others may be enough. */
+/** A node that does not answer must not delay the start for long, since the others may be enough. */
 const timeoutMs: Milliseconds = 3_000;
 
 /**
- * Throws if one of several nodes belongs to another chain: it would be left out with an error in the log, and a person
- * should know at the start. A node that does not answer is not refused.
+ * Throws if one of several nodes belongs to another chain. Such a node would be excluded with only an error in the
+ * log, and an operator should notice at the start. A node that does not answer is not refused.
  */
 export async function refuseOtherChains(config: ChainConfig): Promise<void> {
 	if (config.nodes.length === 1) return;

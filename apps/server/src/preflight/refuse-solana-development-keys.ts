@@ -4,14 +4,14 @@ import { getAddressDecoder } from "@solana/kit";
 import { isDevelopmentCluster } from "../chain/is-development-chain.ts";
 import { ConfigError } from "../config/config-error.ts";
 
-/** The seed of the devnet's keys. Anyone can take what they hold on a real cluster. */
+/** The seed of the devnet's keys. On a real cluster, anyone can take what they hold. */
 const developmentSeed = "geoswap devnet: public development keys, never use them on a cluster";
 const checkedKeysPerRole = 16;
 let known: Set<SolanaAddress> | undefined;
 
 /**
- * Throws if a publicly known key would be used on a cluster that exists not only on this machine, or a mint with the
- * address of such a key: anyone could have made it, with as many tokens as they like.
+ * Throws if a publicly known key would be used on a cluster that does not exist on this machine only. Also throws for
+ * a mint with the address of such a key, because anyone could have created it, with any number of tokens.
  */
 export function refuseSolanaDevelopmentKeys({
 	genesisHash,

@@ -3,7 +3,9 @@ import type { Milliseconds } from "@geoswap/protocol";
 
 const pauseMs = 500;
 
-/** Returns the first answer, or undefined if there is none until the deadline, by `performance.now()`. */
+/**
+ * Returns the first answer, or undefined if there is none by the deadline, which is a time of `performance.now()`.
+ */
 export async function retryUntil<T>(ask: () => Promise<T>, deadlineMs: Milliseconds): Promise<T | undefined> {
 	for (;;) {
 		try {
