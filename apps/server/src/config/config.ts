@@ -89,7 +89,7 @@ const pythSchema = z.strictObject({
 });
 
 const telemetrySchema = z.strictObject({
-	/** URL to which traces are sent, as OTLP over HTTP: a collector's `/v1/traces`. Without it none are. */
+	/** URL of a collector's `/v1/traces`, to which traces are sent as OTLP over HTTP. Without it none are sent. */
 	tracesUrl: urlSchema.exactOptional(),
 	/** Share of swaps to trace, 0 to 1. A swap is traced completely or not at all. */
 	sampleRatio: z.number().min(0).max(1).default(1),

@@ -281,7 +281,7 @@ describe("sizes", () => {
 					const minimum = minimumOf(amount);
 					if (minimum === undefined) return;
 					expect(ask(minimum)().output).toBeGreaterThan(0n);
-					// Every request below the minimum is told the same minimum.
+					// Every request below the minimum gets the same minimum.
 					expect(minimumOf(1n)).toBe(minimum);
 					const isConfigured = minimum <= (configured.get(from) ?? 0n) + 1n;
 					const below = isConfigured ? minimum - 1n : (minimum * 994n) / 1_000n;

@@ -22,7 +22,7 @@ const nativePaymentGas: Record<NativeRecipient, bigint> = {
 	contract: 16_900n + 52_300n,
 };
 
-/** Gas of a top-up, without what its recipient may use: a cap is written, an event logged and the payment made. */
+/** Gas of a top-up, for a cap, an event and the payment, without what its recipient may use. */
 const topUpGas = 17_600n;
 
 /**

@@ -93,7 +93,7 @@ type WatchedChain = {
 	assets: { symbol: string; decimals: number; token: Hex }[];
 	unreleasedCapUsd: number;
 	unfinalCapUsd: number;
-	/** The attesters that must attest for the chain. */
+	/** The attesters that must read the chain. */
 	attesterSet: ChainDeployment["attesterSet"];
 };
 

@@ -37,7 +37,7 @@ export type EventFeed = {
 
 type Stream = {
 	sink: EventSink;
-	/** The swap's id if the stream is about one, otherwise the account's: both are UUIDs. */
+	/** The swap's id if the stream is about one, otherwise the account's. Both are UUIDs. */
 	key: string;
 	/** The stream itself reads events up to this position. The feed delivers later ones. */
 	from: number;

@@ -260,7 +260,7 @@ test.each(["x", "1", "-1", "0-1-2", "0-01", " "])(
 		const { baseUrl } = await start();
 		const headers = { "x-api-key": randomUUID(), "last-event-id": id };
 		const answer = await fetch(`${baseUrl}/events`, { headers });
-		// Spaces around a header's value do not count: this one is empty.
+		// Spaces around a header's value do not count, so this one is empty.
 		if (id === " ") return answer.body?.cancel();
 		expect(answer.status).toBe(400);
 		expect(await answer.json()).toMatchObject({ code: "INVALID_REQUEST", next: "fix_request" });

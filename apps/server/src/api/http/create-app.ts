@@ -36,7 +36,7 @@ const defaultHeartbeatMs = 10_000;
 /**
  * Creates the HTTP server for a list of routes. Checks run in a fixed order: route, key, rate, media type and size,
  * JSON. `close` stops accepting, makes held calls answer immediately, and waits for requests in flight. Once
- * `stopping` is aborted, each answer asks the client to reconnect, so connections in use have ended by then. A
+ * `stopping` is aborted, each answer makes the client reconnect, so connections in use have ended by then. A
  * connection that was idle all along got no such answer and is closed. A request sent on it at that moment is lost,
  * and the caller must retry.
  */

@@ -26,7 +26,7 @@ beforeAll(async () => {
 	database = await createTestDatabase({ as: "api" });
 });
 afterAll(() => database.drop());
-// Only intervals are faked: the database's own timeouts keep running.
+// Only intervals are faked, so that the database's own timeouts keep running.
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] }));
 afterEach(() => void vi.useRealTimers());
 

@@ -19,7 +19,7 @@ export type RouteDoc = {
 	mayAskToWait?: boolean;
 	/** The endpoint's errors, besides those of every endpoint of its kind. */
 	errors: readonly ErrorCode[];
-	/** Real examples: a test parses them with the schemas above. */
+	/** Real examples, which a test parses with the schemas above. */
 	example: {
 		query?: Record<string, string>;
 		params?: Record<string, string>;

@@ -153,7 +153,7 @@ test("while swaps are added, older and newer, paging lists each existing swap on
 		expect(page.swaps.length).toBeGreaterThan(0);
 		seen.push(...idsOf(page));
 		cursor = page.nextCursor;
-		// A quote may be submitted long after it was issued: its swap lands in the middle of the list.
+		// A quote may be submitted long after it was issued, so its swap lands in the middle of the list.
 		await Promise.all([
 			insertSwap(account),
 			insertSwap(account, { agoMs: 500 + Math.floor(random() * 24_500) }),

@@ -12,7 +12,7 @@ export type Unopened = {
 	ofAccount: number;
 	/** The amount of the same token that the wallet's other orders will take, except those in `countedOrders`. */
 	claimed: bigint;
-	/** The order's place among those waiting to be opened on its chain: the lowest goes first. */
+	/** The order's place among those waiting to be opened on its chain. The lowest goes first. */
 	turn: number;
 };
 

@@ -198,7 +198,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 			return swap;
 		}
 
-		/** Starts the swap without waiting: the next block finds the queued job, and the tick finds a due swap. */
+		/** Starts the swap without waiting, because the next block finds the queued job, and the tick finds a due swap. */
 		function start({ id }: { id: SwapUuid }): void {
 			const swapId = toSwapId(id);
 			log.info({ swapId }, "swap submitted");

@@ -3,7 +3,7 @@ import { type Content, html } from "../../api/page/html.ts";
 
 export type Tone = "good" | "warn" | "bad" | "quiet" | "busy";
 
-/** A word in a coloured frame. The word carries all information, the colour none of its own. */
+/** A word in a coloured frame. The word alone carries all the information. */
 export function pill(text: string, tone: Tone): Content {
 	return html`<span class=${`pill ${tone}`}>${text}</span>`;
 }

@@ -19,7 +19,7 @@ export type Problem = {
 	what: string;
 	/** The next step. */
 	next: string;
-	/** The name of the alert, which has a page in docs/runbooks. */
+	/** The name of the alert, whose page in docs/runbooks has the details. */
 	runbook: ShownAlert;
 	/** The page that shows more. */
 	href: string;

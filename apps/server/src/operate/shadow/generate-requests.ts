@@ -11,11 +11,11 @@ import { type HashedRandom, hashedRandom } from "./hashed-random.ts";
 /** A request of a shadow day. Its amount may depend on the prices when it is made. */
 export type TimedRequest = { atMs: Milliseconds; request: (priceCache: PriceCache) => QuoteRequest };
 
-/** Relative weights of the assets: a stable token is chosen three times as often as a volatile one. */
+/** Relative weights of the assets. A stable token is chosen three times as often as a volatile one. */
 const weights = { stable: 3, volatile: 1 } as const;
 /** Half of the swaps are larger than this. */
 const medianUsd = 300;
-/** Standard deviation of the logarithm of the size: two thirds are within a factor of 4.5. */
+/** Standard deviation of the logarithm of the size. Two thirds of the sizes are within a factor of 4.5. */
 const sizeSpread = 1.5;
 
 /**

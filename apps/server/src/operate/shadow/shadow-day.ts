@@ -29,7 +29,7 @@ import type { ShadowReport } from "./shadow-report.ts";
 import type { FillSimulation, PaperFill } from "./simulate-fill.ts";
 import { sumUp } from "./sum-up.ts";
 
-/** How long a fill waits until it is tried again: for a price, or below a cap. */
+/** How long a fill waits, for a price or below a cap, until it is tried again. */
 const retryMs = 1_000;
 
 type PricedFill = { delivery: Delivery; output: Amount };

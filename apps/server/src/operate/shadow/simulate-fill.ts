@@ -52,7 +52,7 @@ export function createFillSimulator(
 				? await simulate(chain, fill, place.slot)
 				: { outcome: "not simulated", ...place };
 		} catch (error) {
-			// Not the whole message: it contains the endpoint's URL, which may hold a key.
+			// Not the whole message, because it contains the endpoint's URL, which may hold a key.
 			const reason = error instanceof BaseError ? error.shortMessage : "the simulation ended with an error";
 			return { outcome: "not simulated", reason };
 		}

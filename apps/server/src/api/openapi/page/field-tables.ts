@@ -35,7 +35,7 @@ function fieldsOf({ properties = {}, required = [] }: JsonSchema): Field[] {
 	}));
 }
 
-/** Returns the types that the value may have, except null: an optional null is absent. */
+/** Returns the types that the value may have, except null, because an optional null is absent. */
 function choicesOf(schema: JsonSchema): JsonSchema[] {
 	const choices = (schema.anyOf ?? schema.oneOf) as JsonSchema[] | undefined;
 	return choices ? choices.flatMap(choicesOf).filter(({ type }) => type !== "null") : [schema];
