@@ -8,7 +8,7 @@ import type { RouteRequest } from "./route.ts";
 
 type Shared = { holds: Holds; observer: Pick<RequestObserver, "spanOf">; log: Log };
 
-/** Fastify's request in the form that routes use. A held call keeps it, so it copies nothing and creates nothing in advance. */
+/** Fastify's request for routes. A held call keeps it, so it copies nothing and creates nothing in advance. */
 export class HandledRequest implements RouteRequest {
 	readonly body: unknown;
 	readonly #request: FastifyRequest;
