@@ -6,14 +6,14 @@ export type ToldDeposit = {
 	orderId: Hex;
 	order: Order;
 	blockNumber: number;
-	/** Zero on Solana, where the slot and the transaction say where it is. */
+	/** Zero on Solana, where the slot and the transaction identify the place. */
 	blockHash: Hex;
 	transactionHash: Hex;
 };
 
 /**
- * Another provider's answer about a deposit: it has the same one, and its own head is at these blocks; it is behind; or
- * it has something else where the deposit should be.
+ * Another provider's answer about a deposit. `agrees`: it has the same deposit, and its own blocks reach these numbers.
+ * `behind`: it lacks the deposit's block so far. `differs`: it has something else where the deposit should be.
  */
 export type DepositSight =
 	| { verdict: "agrees"; headNumber: number; finalizedNumber: number }

@@ -4,7 +4,7 @@ import { getBase58Decoder } from "@solana/kit";
 /** The chains that exist on one machine only. */
 const developmentChainIds: readonly number[] = [31337, 31338, 31339];
 
-/** The devnet's first block of Solana: a cluster that exists on one machine only. */
+/** The genesis hash of the devnet's Solana cluster, which exists on one machine only. */
 const developmentGenesisHash: string = getBase58Decoder().decode(
 	createHash("sha256").update("geoswap devnet: Solana").digest(),
 );

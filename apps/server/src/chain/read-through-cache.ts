@@ -6,16 +6,18 @@ export type BoundedReadings<Key extends string, Value> = {
 	/**
 	 * Returns the key's value, or undefined if it has none or is not known. A key that was never read is read now, and
 	 * the call waits for that read for a moment; an old value is read again in the background, for a later call. Neither
-	 * happens if the account that asks has had too many keys read. Never rejects.
+	 * happens if the requesting account has had too many keys read. Never rejects.
 	 */
 	valueOf: (key: Key, asked: { accountId: string }) => Promise<Value | undefined>;
 };
 
 /** A value that cannot be read again is used for this many times its cache time. */
 const staleFactor = 10;
-/** Time without reads after a chain did not answer: one that is down costs a few reads, not one per quote. */
+/**
+ * Time without reads after a chain did not answer, so that a chain that is down costs a few reads, not one per quote.
+ */
 const pauseMs = 5_000;
-/** The longest wait for the first read of a key: a first quote has the value, and no quote is slow. */
+/** The maximum wait for the first read of a key, so that a first quote has the value and no quote is slow. */
 const firstReadWaitMs = 100;
 /**
  * Limits of first reads and, separately, of repeated reads of keys that have a value, so that neither kind can starve
@@ -24,7 +26,7 @@ const firstReadWaitMs = 100;
 const readsOfKind = { atOnce: 4, perSecond: 10 };
 /** A kind may also use what the other kind leaves unused, down to this many of the other's reads. */
 const readsLeftToOther = 5;
-/** No account gets more reads of a kind than this, whatever keys it names. */
+/** No account gets more reads of a kind than this, regardless of the keys that it names. */
 const readsOfAccount = { perSecond: 4, atOnce: 10 };
 const keysKept = 10_000;
 const accountsKept = 10_000;
@@ -36,7 +38,7 @@ const transportErrors = new Set([
 
 /**
  * Creates readings that bound everything that a caller can cause, since anyone can name any key: how many keys are
- * kept, how many are read at once, and how many are read in a second, for all accounts together and for each one.
+ * kept, how many are read concurrently, and how many are read in a second, for all accounts together and for each one.
  */
 export function createReadThroughCache<Key extends string, Value>({
 	cacheSeconds,
@@ -96,7 +98,7 @@ export function createReadThroughCache<Key extends string, Value>({
 			remember(key, { value, atMs: nowMs() });
 		} catch (error) {
 			if (isTransportError(error)) pausedUntilMs = nowMs() + pauseMs;
-			// The chain answers, but fails for this key: only this key waits, not the others.
+			// The chain answers, but fails for this key, so only this key waits.
 			else if (!hasValue) remember(key, { value: undefined, atMs: nowMs() + pauseMs - cacheMs });
 			onError(error);
 		}

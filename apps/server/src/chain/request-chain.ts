@@ -1,6 +1,6 @@
 import { SwapError } from "@geoswap/protocol";
 
-/** Returns a chain's answer. Throws if it gives none: the caller may then send the same request again. */
+/** Returns a chain's answer. Throws if it gives none. The caller may then send the same request again. */
 export async function requestChain<T>(chainId: number, asking: Promise<T>): Promise<T> {
 	try {
 		return await asking;

@@ -1,9 +1,9 @@
 import type { DepositSight, ToldDeposit } from "./deposit-sight.ts";
 
-/** How far a provider must be: with its final block, or, if that is enough, with its head. */
+/** How far a provider must be, with its final block or, if that is enough, with its head. */
 export type NeededDepth = { headNumber?: number; finalizedNumber: number };
 
-/** A provider, and how to ask it, and nobody else, for a deposit. */
+/** A provider, and the function that reads a deposit from this provider alone. */
 export type AskedHost = { host: string; see: (deposit: ToldDeposit) => Promise<DepositSight> };
 
 type Agreed = DepositSight & { verdict: "agrees" };
@@ -19,7 +19,7 @@ export function isFarEnough(
 }
 
 /**
- * Asks all hosts at once, each by itself, whether they have a deposit, until two have it as deep as needed. Whoever
+ * Reads a deposit from all hosts concurrently, each separately, until two have it as deep as needed. The host that
  * reported it counts like any other. Throws if fewer than two answer.
  */
 export async function requestTwoHosts(

@@ -19,12 +19,12 @@ export const multicall3Address: Address = "0xcA11bde05977b3631167028862bE2a17397
 
 /**
  * The largest answer of a node that is read. All events that anyone can put into a block of 100 million gas fit into it
- * (`max-answer-bytes.test.ts` has the arithmetic), and more is requested in parts. It also bounds memory: a larger
- * limit would let a stranger who fills several blocks exhaust the worker's.
+ * (`max-answer-bytes.test.ts` has the arithmetic), and more is requested in parts. It also bounds memory, because a
+ * larger limit would let a stranger who fills several blocks exhaust the worker's.
  */
 export const maxAnswerBytes = 16 * 1024 * 1024;
 
-/** One chain: a client for its node, and our deployment on it. */
+/** A client for a chain's node, and the service's deployment on that chain. */
 export type EvmChain = {
 	chainId: number;
 	deployment: ChainDeployment;
@@ -38,7 +38,7 @@ export function connectChain({
 	rpcUrl,
 	timeoutMs = 10_000,
 	batchSize,
-	// The caller decides whether to ask again: more retries in here would hide a slow chain.
+	// The caller decides whether to retry, because more retries here would hide a slow chain.
 	transport = http(rpcUrl, {
 		retryCount: 1,
 		timeout: timeoutMs,
@@ -52,7 +52,9 @@ export function connectChain({
 	chainId: number;
 	rpcUrl: string;
 	timeoutMs?: Milliseconds;
-	/** The most calls of the same moment that go to the node in one request; undefined if each goes alone. */
+	/**
+	 * The maximum number of concurrent calls in one request to the node; undefined if each call is a separate request.
+	 */
 	batchSize?: number;
 	/** The transport to the node, if not HTTP to `rpcUrl`. */
 	transport?: Transport;
@@ -81,12 +83,12 @@ export function connectChain({
 	};
 }
 
-/** Returns the symbol of the token that pays for gas. It is only shown: a chain need not list the token. */
+/** Returns the symbol of the token that pays for gas. It is only displayed, so a chain need not list the token. */
 function nativeSymbol({ assets }: ChainDeployment): string {
 	return assets.find(({ address }) => address === zeroAddress)?.symbol ?? "native";
 }
 
-/** Wraps the transport and reports each call to `onCall`, once with its retry. */
+/** Wraps the transport and reports each call to `onCall`. A call and its retry are reported once. */
 function told(
 	transport: Transport,
 	{ chainId, onCall }: { chainId: number; onCall: OnChainCall | undefined },

@@ -35,7 +35,7 @@ export function evmNodePool({
 	chainId: number;
 	nodes: readonly { url: string; roles: readonly NodeRole[] }[];
 	timeoutMs: Milliseconds;
-	/** The most calls of the same moment that go to a node in one request; undefined if each goes alone. */
+	/** The maximum number of concurrent calls in one request to a node; undefined if each call is a separate request. */
 	batchSize?: number | undefined;
 	onChange?: OnNodeChange | undefined;
 	onCall?: OnNodeCall | undefined;
@@ -65,7 +65,7 @@ export function evmNodePool({
 	return { pool, transport };
 }
 
-/** Returns the function that asks one node. If the node takes no batches, calls go to it one by one. */
+/** Returns the function that sends calls to one node. If the node takes no batches, calls go to it one by one. */
 function evmNode({
 	url,
 	timeoutMs,
@@ -84,7 +84,7 @@ function evmNode({
 		const { answer, error } = await attempt(together ?? alone, call);
 		if (!together || error === undefined || !isAboutBatch(error, answer)) return answer;
 		const again = await attempt(alone, call);
-		// A node that fails either way, or whose answer was too large, says nothing about batches.
+		// If the call fails alone too, or its answer was too large, batches need not be the cause.
 		if (again.answer.kind !== "failed" && !isTooLarge(error)) together = undefined;
 		return again.answer;
 	};
@@ -105,7 +105,7 @@ async function attempt(
 /** Statuses by which servers refuse a body that they do not take. */
 const bodyRefused = new Set([400, 405, 413, 415, 422, 501]);
 
-/** Tells whether a node may have refused the batch and not the call. */
+/** Returns whether a node may have refused the batch and not the call. */
 function isAboutBatch(error: unknown, answer: NodeAnswer): boolean {
 	// One of the calls may be what is too large.
 	if (isTooLarge(error)) return true;
@@ -115,7 +115,7 @@ function isAboutBatch(error: unknown, answer: NodeAnswer): boolean {
 	if (broken instanceof HttpRequestError) {
 		return bodyRefused.has(broken.status ?? 0) || broken.cause instanceof SyntaxError;
 	}
-	// An answer that is not a list breaks viem's reading of it, which is neither a timeout nor a broken connection.
+	// viem fails to read an answer that is not a list. That error is neither a timeout nor a broken connection.
 	return error.walk((cause) => cause instanceof TimeoutError) === null;
 }
 
@@ -130,7 +130,7 @@ export function isTooLarge(error: unknown): boolean {
 
 function describe(error: unknown): NodeAnswer {
 	if (isTooLarge(error)) {
-		// It is about the call and not about the node, which is as healthy as before.
+		// The size depends on the call, so it does not count against the node.
 		const give = () => {
 			throw error;
 		};

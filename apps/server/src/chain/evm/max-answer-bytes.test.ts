@@ -14,13 +14,13 @@ const cheapest = [
 	{ events: ["Claimed"], writes: 5_000 },
 ] as const;
 
-/** Larger blocks can be read in parts only, if a stranger fills them with nothing but such events. */
+/** Larger blocks can only be read in parts if a stranger fills them with nothing but these events. */
 const blockGas = 100_000_000;
 
 const word = pad("0xff", { size: 32 });
 const address: Hex = `0x${"ff".repeat(20)}`;
 
-/** Returns a log as nodes write it, with all fields at their longest. */
+/** Returns the size of a log as nodes write it, with all fields at their longest, and the gas that it costs. */
 function longestLog(name: (typeof cheapest)[number]["events"][number]): { bytes: number; gas: number } {
 	const event = geoEscrowAbi.find((item) => item.type === "event" && item.name === name);
 	if (event?.type !== "event") throw new Error(`no event ${name}`);

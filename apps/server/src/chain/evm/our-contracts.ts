@@ -1,7 +1,7 @@
 import type { ChainDeployment } from "@geoswap/protocol";
 import type { Address } from "viem";
 
-/** Returns every contract on this chain that an order of ours can name, including earlier ones. */
+/** Returns every escrow and vault on this chain that an order of the service can name, including earlier ones. */
 export function ourContracts({ contracts }: ChainDeployment): { escrows: Address[]; vaults: Address[] } {
 	return {
 		escrows: [contracts.escrow, ...contracts.earlierEscrows],

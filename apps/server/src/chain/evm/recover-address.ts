@@ -3,7 +3,7 @@ import { type Address, bytesToHex, type Hex, hexToBytes, size, slice } from "vie
 import { publicKeyToAddress } from "viem/accounts";
 
 /**
- * The curve's two operations, by libsecp256k1 in WebAssembly: it makes the same signatures as viem's library in a
+ * The curve's two operations, by libsecp256k1 in WebAssembly. It makes the same signatures as viem's library in a
  * quarter of the time, and recovers in an eighth. The simulator replaces `recover`.
  */
 export const curve = {
@@ -12,13 +12,13 @@ export const curve = {
 		const [r, s] = [bytesToHex(signature.subarray(0, 32)), bytesToHex(signature.subarray(32))];
 		return { r, s, yParity: recoveryId };
 	},
-	/** Returns the signer's public key; null if the signature is nobody's. Throws if the numbers are no signature. */
+	/** Returns the signer's public key; null if no key made the signature. Throws if the numbers are no signature. */
 	recover(hash: Hex, { rs, yParity }: { rs: Hex; yParity: 0 | 1 }): Uint8Array | null {
 		return tiny.recover(hexToBytes(hash), hexToBytes(rs), yParity);
 	},
 };
 
-/** Returns who signed the hash, or undefined if the 65 bytes are nobody's signature. */
+/** Returns the address that signed the hash, or undefined if the 65 bytes are not a valid signature. */
 export function recoverAddress({ hash, signature }: { hash: Hex; signature: Hex }): Address | undefined {
 	if (size(signature) !== 65) return undefined;
 	const yParity = { 0: 0, 1: 1, 27: 0, 28: 1 }[Number(slice(signature, 64))];

@@ -6,7 +6,7 @@ import { evmCallTraits } from "./evm-call-traits.ts";
 import type { NodeAnswer, NodeCall } from "./node-call.ts";
 import type { NodeRole } from "./node-state.ts";
 
-/** Time that passes only when everything waits for it. */
+/** A clock that advances only when everything waits for it. */
 function virtualClock() {
 	let now = 1_000_000;
 	const timers: { atMs: number; resolve: () => void }[] = [];
@@ -211,7 +211,7 @@ test("no answer is behind an earlier one: a node that lags or jumps back is not 
 	expect(changes).toEqual(["node-0 steps back"]);
 	expect(await ask("eth_call", {}, "latest")).toBe(110);
 	b.fault = () => failed();
-	// The only node that has reached block 110 is gone: nothing is answered until another one has.
+	// The only node that has reached block 110 is gone, so nothing is answered until another one has reached it.
 	await expect(ask("eth_call", {}, "latest")).rejects.toThrow("no answer");
 	a.head = 110;
 	expect(await ask("eth_call", {}, "latest")).toBe(110);
@@ -267,7 +267,8 @@ test("an answer about a node's own head is never handed over as the answer to an
 	const { nodes, head, ask } = scene(3);
 	await head();
 	for (const node of nodes) node.head = 95;
-	// Every node shows that it is behind before it is asked: the chain went back, and the call itself is still to be made.
+	// Every node shows that it is behind before it gets the call. So the chain went back, and the call is still to be
+	// made.
 	expect(await ask("eth_call", {}, "latest")).toBe(95);
 	for (const node of nodes) {
 		node.fault = ({ method }) => (method === "eth_getBlockByHash" ? ok(null) : undefined);
@@ -350,7 +351,8 @@ test("an event that one node leaves out, or a receipt that it changes, is had fr
 	expect(await logs()).toEqual([event]);
 	expect(changes).toEqual(["node-0 contradicts"]);
 	b.fault = a.fault;
-	// Two nodes that leave out the same are not believed either: few blocks have our address in their filter by chance.
+	// Two nodes that leave out the same are not trusted either, because few blocks have our address in their filter by
+	// chance.
 	expect(await logs()).toEqual([event]);
 	const forged = { ...event, topics: [`0x${"33".repeat(32)}`] };
 	b.fault = (call) => (call.method === "eth_getLogs" ? ok([event, forged]) : honest?.(call));
@@ -363,7 +365,7 @@ test("an event that one node leaves out, or a receipt that it changes, is had fr
 	}
 	await head();
 	expect(await ask("eth_getTransactionReceipt", hash)).toEqual(receipt);
-	// A block without events of ours costs no second question.
+	// A block without events of the service costs no second request.
 	const asked = () => nodes.flatMap(methods).filter((method) => method === "eth_getLogs").length;
 	for (const node of nodes) node.fault = honest;
 	const before = asked();
@@ -428,7 +430,7 @@ test("a node that lacks a method is not asked for it again, and if all do the ca
 	expect(methods(a).filter((method) => method === "eth_simulateV1")).toHaveLength(1);
 	for (const node of nodes) node.fault = a.fault;
 	await expect(ask("eth_simulateV1", {}, "latest")).rejects.toThrow("does not exist");
-	// It is asked again if no other node answers: its provider may have changed.
+	// The node gets the call again if no other node answers, because its provider may have changed.
 	a.fault = undefined;
 	for (const node of nodes.slice(1)) node.fault = () => failed();
 	expect(await ask("eth_simulateV1", {}, "latest")).toBe(100);

@@ -25,11 +25,11 @@ import { sendToAll } from "./send-to-all.ts";
 /** The parts of a pool that differ by the kind of chain. */
 export type NodeKind = {
 	traitsOf: (call: NodeCall) => CallTraits;
-	/** Asks a node which chain it belongs to. */
+	/** Reads which chain a node belongs to. */
 	identity: { call: NodeCall; isOurs: (result: unknown) => boolean };
-	/** Asks a node for its head. */
+	/** Reads a node's head. */
 	headCall: NodeCall;
-	/** Asks a node for a block by its hash. Absent if no call names a block by its hash. */
+	/** Returns the call that reads a block by its hash. Absent if no call names a block by its hash. */
 	blockCall?: (hash: string) => NodeCall;
 	/** True if a refusal of a transaction means that the chain has it, or has another in its place. */
 	isKnown: (message: string) => boolean;
@@ -56,24 +56,24 @@ type NodeReading = {
 export type NodePool = {
 	/** Returns the answer of a node that is good enough for the call. Throws if none is. */
 	request: (call: NodeCall) => Promise<unknown>;
-	/** Returns the highest block that callers were shown. */
+	/** Returns the highest block that was returned to callers. */
 	seenHead: () => number;
 	/** Returns the state of each node, for metrics. */
 	readings: () => NodeReading[];
 };
 
-/** Time between two rounds of asking nodes that are behind. */
+/** Time between two attempts while nodes are behind. */
 const catchUpMs = 250;
-/** If no node has reached the head that was seen for so long, the chain itself went back. */
+/** If no node has reached the last known head for this long, the chain itself went back. */
 const forgetHeadMs = 30_000;
-/** A head is not believed if it is beyond the last one by more than this, and by so much more for each second since. */
+/** A head is not trusted if it is beyond the last one by more than `blocks`, plus `perSecond` for each second since. */
 const maxLeap = { blocks: 10_000, perSecond: 50 };
-/** The share of reads that may be asked twice, and how many of them at once. */
+/** The share of reads that may be sent to a second node, and the maximum number of these in a burst. */
 const hedges = { perCall: 0.1, atOnce: 10 };
-/** Every so many polls, another node than the usual one is asked for the head: one that lags all the time shows. */
+/** Every so many polls, the head is read from another node than usual. This reveals a usual node that always lags. */
 const comparedPolls = 16;
 const maxTries = 8;
-/** How long other nodes may take to confirm what one has told: less if all of them are known to be in trouble. */
+/** How long other nodes may take to confirm one node's answer. It is less if all of them are resting. */
 const secondOpinionMs = { least: 750, most: 3_000 };
 const headersKept = 256;
 /** Stands for the block of a call that does not name one. */
@@ -83,15 +83,16 @@ type Verdict = "good" | "stale" | "failed" | "missing";
 type Judged = {
 	node: NodeState;
 	verdict: Verdict;
-	/** Undefined if the node was found unfit before it was asked. */
+	/** Undefined if the node was found unfit before it got the call. */
 	answer: NodeAnswer | undefined;
 	height: number;
 };
 
 /**
- * Creates a pool of nodes of one chain. A read goes to the first node that is fit: it answers, in time, within its
- * limits, and has reached every block that the pool has shown to its callers. Another is asked if it fails, or in
- * addition if it takes unusually long. A transaction goes to all nodes that send. A pool of one node adds only a retry.
+ * Creates a pool of nodes of one chain. A read goes to the first node that is fit, which means that it answers, in
+ * time, within its limits, and has reached every block that the pool has returned to its callers. Another node gets the
+ * read if that one fails, or in addition if it takes unusually long. A transaction goes to all nodes that send. A pool
+ * of one node adds only a retry.
  */
 export function createNodePool({
 	nodes: listed,
@@ -117,16 +118,16 @@ export function createNodePool({
 	const senders = nodes.filter(({ roles }) => roles.includes("send"));
 	const isAlone = readers.length === 1;
 	const seen = { head: 0, final: 0, atMs: 0 };
-	/** The last head that a caller asked for, and how many polls in a row have shown no newer one. */
+	/** The head at the last poll of a caller, and how many polls in a row have shown no newer one. */
 	let polledHead = 0;
 	let unchangedPolls = 0;
 	let polls = 0;
 	let hedgesLeft = hedges.atOnce / 2;
 	let lastUsed: NodeState | undefined;
-	/** The last blocks, as the first node that showed them has them. */
+	/** The last blocks, each as the first node that showed it has it. */
 	const headers = new Map<string, ShownBlock>();
 	const showings = new Map<NodeState, { showing: Promise<Judged>; sinceMs: Milliseconds }>();
-	/** The node that last showed the newest block: reads of the newest state go to it. */
+	/** The node that last showed the newest block. Reads of the newest state go to it. */
 	let leader: NodeState | undefined;
 
 	return {
@@ -162,9 +163,9 @@ export function createNodePool({
 			const stale = judged.filter(({ verdict }) => verdict === "stale");
 			const failed = judged.filter(({ verdict }) => verdict === "failed");
 			const missing = judged.filter(({ verdict }) => verdict === "missing");
-			// If the nodes that have the method stay away, the caller may know another way with those that lack it.
+			// If the nodes that have the method do not answer, the caller may have another way with those that lack it.
 			last = (tries > 0 ? missing[0] : undefined) ?? failed[0] ?? stale[0] ?? judged[0] ?? last;
-			// A node that is not asked, because it limits requests, may have what the others lack.
+			// A node that does not get the call, because it limits requests, may have what the others lack.
 			const isEveryoneAsked = readers.every((node) => judged.some((one) => one.node === node));
 			const isUnanimous = isEveryoneAsked && failed.length === 0;
 			if (stale.length > 0 && (isUnanimous || nowMs() - seen.atMs > forgetHeadMs)) {
@@ -174,7 +175,7 @@ export function createNodePool({
 				if (height > 0) continue;
 				break;
 			}
-			// Every node lacks the method: the caller may know another way.
+			// Every node lacks the method. The caller may have another way.
 			if (isUnanimous && judged.length > 0) break;
 			const limitedForMs = restOfLimitsMs();
 			// A broken connection is tried once more, as if there were no pool.
@@ -185,12 +186,12 @@ export function createNodePool({
 			if (pauseMs > 0) await wait(pauseMs);
 		}
 		if (!last) throw new Error("every node asks to be left alone for a while");
-		// An answer that is behind is handed over only if all nodes give it.
+		// An answer that is behind is returned only if all nodes give it.
 		if (last.verdict === "stale") throw new Error(`no node that answers has what ${call.method} asks about`);
 		return given(last.answer as NodeAnswer);
 	}
 
-	/** Asks nodes until one is good. Returns all answers, the good one last. */
+	/** Sends the call to nodes until one answer is good. Returns all answers, the good one last. */
 	async function readOnce(
 		call: NodeCall,
 		traits: CallTraits,
@@ -232,7 +233,7 @@ export function createNodePool({
 		return judged;
 	}
 
-	/** Returns whether one more node may be asked. It is free if all that are asked are known to be in trouble. */
+	/** Returns whether one more node may get the call. It does not count as a hedge if all nodes so far are resting. */
 	function takeHedge(asked: readonly NodeState[]): boolean {
 		if (asked.every((node) => isResting(node, nowMs()))) return true;
 		if (hedgesLeft < 1) return false;
@@ -241,8 +242,8 @@ export function createNodePool({
 	}
 
 	/**
-	 * Returns the answer, or that of another node which has more: a node can leave out what it should tell. One that
-	 * tells of something that is not in the block is not believed. If no other node answers, one is enough.
+	 * Returns the answer, or that of another node which has more, because a node can leave something out. An answer with
+	 * something that is not in the block is not trusted. If no other node answers, one answer is enough.
 	 */
 	async function completed(call: NodeCall, traits: CallTraits, first: Judged): Promise<NodeAnswer> {
 		const { mayLack, seemsToLack, tells } = traits;
@@ -267,11 +268,11 @@ export function createNodePool({
 		return best.answer;
 	}
 
-	/** Returns the nodes that may be asked, in the order in which they are. */
+	/** Returns the nodes that may get the call, in the order in which they get it. */
 	function candidatesFor({ method }: NodeCall, traits: CallTraits): NodeState[] {
 		const now = nowMs();
 		const asked = readers.filter((node) => isAlone || node.restReason !== "limits" || !isResting(node, now));
-		// A node that lacked the method is asked last: it may have it by now.
+		// A node that lacked the method comes last, because it may have it by now.
 		const rank = (node: NodeState) =>
 			(hasMethod(node, method, now) ? 0 : 4) +
 			(isResting(node, now) ? 2 : 0) +
@@ -282,14 +283,14 @@ export function createNodePool({
 			return [...ordered.filter(isLeading), ...ordered.filter((node) => !isLeading(node))];
 		}
 		polls++;
-		// If the last poll brought nothing new, the node that was asked may have stopped: another one is asked.
+		// If the last poll brought nothing new, its node may have stopped, so this poll goes to another one.
 		const turn = unchangedPolls > 0 ? unchangedPolls : polls % comparedPolls === 0 ? 1 : 0;
 		const awake = ordered.filter((node) => !isResting(node, now));
 		const chosen = awake[turn % Math.max(awake.length, 1)];
 		return chosen ? [chosen, ...ordered.filter((node) => node !== chosen)] : ordered;
 	}
 
-	/** Asks a node once it is known to have what the call is about. */
+	/** Sends a call to a node after checking that the node has the block that the call needs. */
 	async function askFit(node: NodeState, call: NodeCall, traits: CallTraits): Promise<Judged> {
 		const before = { head: seen.head, final: seen.final, ownHead: node.head };
 		const { needs, needsBlockHash: hash } = traits;
@@ -299,7 +300,8 @@ export function createNodePool({
 			if (shown.verdict === "failed" || node.head < height) return unfit(shown);
 		}
 		if (!isAlone && !traits.isHeadPoll && needs === "head" && height > 0) {
-			// It had the newest block, and may have gone back since: the answer counts if it still has that.
+			// The node had the newest block, and may have gone back since. The answer counts if the node still has that
+			// block.
 			const [shown, judged] = await Promise.all([showHead(node), askAndJudge(node, call, before)]);
 			return shown.verdict === "failed" || node.head < height ? unfit(shown) : judged;
 		}
@@ -311,8 +313,8 @@ export function createNodePool({
 	}
 
 	/**
-	 * Asks a node for its head, once for all calls of the same millisecond: an earlier answer may be of before it went
-	 * back.
+	 * Reads a node's head, once for all calls of the same millisecond, because an earlier response may predate a reorg on
+	 * that node.
 	 */
 	function showHead(node: NodeState): Promise<Judged> {
 		const known = showings.get(node);
@@ -323,7 +325,7 @@ export function createNodePool({
 		return showing;
 	}
 
-	/** Asks a node, after it has shown once that it belongs to the chain. */
+	/** Sends a call to a node, after the node has shown once that it belongs to the chain. */
 	async function askOurs(node: NodeState, call: NodeCall): Promise<NodeAnswer> {
 		if (!node.isOurs && nodes.length > 1) {
 			const shown = await askOne(node, kind.identity.call);
@@ -376,7 +378,7 @@ export function createNodePool({
 		}
 		if (head !== undefined) {
 			node.lag = Math.max(0, before.head - head);
-			// Answers to two calls at once may cross: only one below what was shown before it was asked is a step back.
+			// Answers to concurrent calls may cross. Only a head below the one known before the call is a step back.
 			node.head = head < before.ownHead ? head : Math.max(node.head, head);
 		}
 		if (final !== undefined) node.final = final;
@@ -397,7 +399,8 @@ export function createNodePool({
 	}
 
 	/**
-	 * Returns true if no chain can have come so far since the last block: the others would look as if they were behind.
+	 * Returns true if no chain can have come so far since the last block. Such a height would make the other nodes look
+	 * behind.
 	 */
 	function isLeap(height: number): boolean {
 		if (isAlone || seen.head === 0) return false;
@@ -449,13 +452,13 @@ export function createNodePool({
 		if (isNew && reason !== "behind") onChange({ host: node.host, reason, restMs: node.restsUntilMs - now });
 	}
 
-	/** Another node answered although it was asked later. Once may be chance. */
+	/** Records that another node answered first although it got the call later. Once may be chance. */
 	function recordLostHedge(node: NodeState): void {
 		node.lostHedges++;
 		if (node.lostHedges >= 2) backOff(node, "slow");
 	}
 
-	/** Takes the highest of the answers: the chain itself has gone back. */
+	/** Accepts the highest of the answers, because the chain itself has gone back. */
 	function accept(stale: readonly Judged[]): Judged {
 		const [highest] = stale.toSorted((one, other) => other.height - one.height);
 		const best = highest as Judged;
@@ -466,7 +469,7 @@ export function createNodePool({
 		return best;
 	}
 
-	/** Returns the time until a node that limits requests may be asked again; undefined if none does. */
+	/** Returns the time until a node that limits requests may get calls again; undefined if none does. */
 	function restOfLimitsMs(): Milliseconds | undefined {
 		const now = nowMs();
 		const rests = readers
@@ -477,7 +480,7 @@ export function createNodePool({
 }
 
 /**
- * Returns the judgement of a node that was not asked for what the caller wants: only its failure can be handed over.
+ * Returns the judgement of a node that did not get the caller's call. Only its failure can be returned to the caller.
  */
 function unfit(shown: Judged): Judged {
 	const isFailed = shown.verdict === "failed";
@@ -489,7 +492,7 @@ function isLimited(answer: NodeAnswer | undefined): boolean {
 	return answer?.kind === "refused" && refusalKind(answer) === "limited";
 }
 
-/** Hands an answer over as the node gave it. Throws if the node gave none. */
+/** Returns an answer as the node gave it. Throws if the node gave none. */
 function given(answer: NodeAnswer): unknown {
 	if (answer.kind === "result") return answer.value;
 	if (answer.kind === "refused") return answer.give();

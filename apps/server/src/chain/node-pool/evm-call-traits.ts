@@ -53,7 +53,7 @@ export function evmCallTraits({ method, params }: NodeCall): CallTraits {
 		return {
 			...traits,
 			isLacking: (result) => result === null,
-			// A transaction of ours that has no events is unusual: it failed, or the node left them out.
+			// A transaction of the service that has no events is unusual. It failed, or the node left its events out.
 			mayLack: (result) => logsOfReceipt(result) === 0,
 			seemsToLack: (result) => logsOfReceipt(result) === 0,
 			tells: logsOfReceipt,
@@ -67,7 +67,7 @@ export function evmCallTraits({ method, params }: NodeCall): CallTraits {
 		return {
 			...traits,
 			isHeadPoll: block === "latest",
-			// A final block says itself how far the node is.
+			// A final block shows by itself how far the node is.
 			needs: block === "finalized" ? "any" : needs,
 			shows: (result) =>
 				block === "latest"
@@ -140,7 +140,7 @@ function bloomMayHold(logsBloom: string | undefined, addressOrTopic: string): bo
 	});
 }
 
-/** Returns whether so few bits are set that an address is rarely found by chance: in less than one block of 64. */
+/** Returns whether so few bits are set that an address is rarely found by chance, in less than one block of 64. */
 function isBloomSparse(logsBloom: string | undefined): boolean {
 	const bits = [...BigInt(logsBloom ?? 0).toString(2)].filter((bit) => bit === "1").length;
 	return bits > 0 && bits <= 512;

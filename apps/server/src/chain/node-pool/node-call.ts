@@ -9,11 +9,11 @@ export type ShownBlock = { hash: string; logsBloom?: string };
 
 /** The properties of a call by which the pool chooses nodes for it and judges their answers. */
 export type CallTraits = {
-	/** True if the call offers a transaction: it goes to all nodes that send. */
+	/** True if the call offers a transaction, which goes to all nodes that send. */
 	isSend: boolean;
-	/** True if the call asks for the newest block. */
+	/** True if the call reads the newest block. */
 	isHeadPoll: boolean;
-	/** The height that a node must have reached to know the answer: that of the newest block seen, a number, or any. */
+	/** The height that a node must have reached to know the answer: that of the newest known block, a number, or any. */
 	needs: "head" | "any" | number;
 	/** The block that a node must have to know the answer. */
 	needsBlockHash?: string;
@@ -21,15 +21,15 @@ export type CallTraits = {
 	shows: (result: unknown) => ShownHeights;
 	/** True if the result means that the node does not have the block yet. */
 	isLacking: (result: unknown) => boolean;
-	/** True if the result may leave out something that the block has: then another node is asked too. */
+	/** True if the result may leave out something that the block has. Another node then gets the call too. */
 	mayLack?: (result: unknown, block: ShownBlock) => boolean;
-	/** True if the result probably leaves something out, even if a second node says the same. */
+	/** True if the result probably leaves something out, even if a second node returns the same. */
 	seemsToLack?: (result: unknown, block: ShownBlock) => boolean;
-	/** Returns how much a result tells of the block: less than nothing if it contradicts the block's header. */
+	/** Returns how much of the block a result contains; negative if it contradicts the block's header. */
 	tells?: (result: unknown, block: ShownBlock) => number;
 };
 
-/** A node's answer to one call. `value` is handed to the caller; `give` hands over a refusal, and may throw. */
+/** A node's answer to one call. `value` is returned to the caller; `give` returns a refusal, or throws it. */
 export type NodeAnswer =
 	| { kind: "result"; result: unknown; value: unknown }
 	| { kind: "refused"; code: number; message: string; give: () => unknown }
@@ -48,7 +48,10 @@ const tooLong =
 const blockMissing =
 	/header not found|unknown block|(invalid|unsupported) block tag|block not found|block .*not (found|available)|BlockOutOfRange|missing trie node|state .*not available|not yet available|minimum context slot/i;
 
-/** The meaning of a refusal: about the node, so that another may be asked, or an answer about the call. */
+/**
+ * Returns the meaning of a refusal. It is about the node, so that another may get the call, or it is an answer to the
+ * call.
+ */
 export function refusalKind({
 	code,
 	message,

@@ -3,7 +3,7 @@ import type { AskNode } from "./node-call.ts";
 
 export type NodeRole = "read" | "send" | "agree";
 
-/** Why a node is not asked for a while. */
+/** Why a node gets no calls for a while. */
 export type RestReason =
 	| "other chain"
 	| "fails"
@@ -13,13 +13,13 @@ export type RestReason =
 	| "steps back"
 	| "contradicts";
 
-/** One node of a pool, and what its answers so far say about it. */
+/** One node of a pool, and what its answers so far show about it. */
 export type NodeState = {
-	/** The host of its URL: the rest may hold a key. */
+	/** The host of its URL, without the rest, which may hold a key. */
 	host: string;
 	roles: readonly NodeRole[];
 	ask: AskNode;
-	/** True once it has shown that it belongs to the chain. Nothing is asked of it before. */
+	/** True once it has shown that it belongs to the chain. It gets no other calls before. */
 	isOurs: boolean;
 	/** The highest heights that it has shown. Lowered if it shows less. */
 	head: number;
@@ -29,7 +29,7 @@ export type NodeState = {
 	missingMethods: Map<string, Milliseconds>;
 	restsUntilMs: Milliseconds;
 	restReason: RestReason | undefined;
-	/** Consecutive rests, and hedges in a row that another node answered first. */
+	/** Consecutive rests, and consecutive hedged calls that another node answered first. */
 	rests: number;
 	lostHedges: number;
 	/** Smoothed time to answer, by method. */
@@ -43,13 +43,13 @@ export type NodeState = {
 const hashesKept = 256;
 const shortestRestMs = 1_000;
 const maxRestMs = 60_000;
-/** A provider whose quota of the day is used up asks for hours, and may be given more before. */
+/** A provider whose quota of the day is used up requests a pause of hours, but its quota may be raised earlier. */
 const maxLimitMs = 600_000;
-/** A provider may upgrade its nodes. */
+/** How long a node counts as lacking a method. Its provider may upgrade it. */
 const missingForMs = 600_000;
 const shortestHedgeMs = 150;
 const maxHedgeMs = 1_500;
-/** Before the first answers, nobody knows how long a call takes. */
+/** Used before the first answers, when it is unknown how long a call takes. */
 const firstHedgeMs = 750;
 
 export function newNodeState({ host, roles, ask }: Pick<NodeState, "host" | "roles" | "ask">): NodeState {
@@ -83,7 +83,8 @@ export function isResting({ restsUntilMs }: NodeState, nowMs: Milliseconds): boo
 }
 
 /**
- * Lets a node rest: as long as it asked for, else twice as long as the last time. Returns whether it was not resting.
+ * Lets a node rest for as long as it requested, else twice as long as the last time. Returns whether it was not
+ * resting.
  */
 export function rest(
 	node: NodeState,
@@ -99,7 +100,7 @@ export function rest(
 	return !wasResting;
 }
 
-/** Notes an answer. Returns whether the node had been resting before, and is well again. */
+/** Records an answer. Returns whether the node had been resting before, and is healthy again. */
 export function noteAnswer(
 	node: NodeState,
 	{ method, tookMs, nowMs }: { method: string; tookMs: Milliseconds; nowMs: Milliseconds },
@@ -108,7 +109,7 @@ export function noteAnswer(
 	const mean = known ? known.mean + (tookMs - known.mean) / 8 : tookMs;
 	const deviation = known ? known.deviation + (Math.abs(tookMs - mean) - known.deviation) / 4 : tookMs / 2;
 	node.latencyMs.set(method, { mean, deviation });
-	// An answer that is late, or to a call of before the node asked to be left alone, is no sign of health.
+	// Slow answers, and answers to calls from before the node limited requests, do not show that it is healthy.
 	const isLimiting = node.restReason === "limits" && isResting(node, nowMs);
 	if (tookMs > maxHedgeMs || isLimiting) return false;
 	const hadRested = node.rests > 0;
@@ -119,8 +120,8 @@ export function noteAnswer(
 }
 
 /**
- * Returns how long the node may take for this call before another one is asked too: about its 95th percentile. For a
- * method that is new to it, that of its slowest one.
+ * Returns how long the node may take for this call before another one gets it too, which is about its 95th percentile.
+ * For a method that is new to the node, its slowest method counts.
  */
 export function hedgeAfterMs({ latencyMs }: NodeState, method: string): Milliseconds {
 	const known = latencyMs.get(method);

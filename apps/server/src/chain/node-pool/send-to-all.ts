@@ -3,9 +3,9 @@ import { type NodeAnswer, type NodeCall, refusalKind } from "./node-call.ts";
 import { hasMethod, isResting, type NodeState } from "./node-state.ts";
 
 /**
- * Offers a transaction to all nodes that send, at once, and returns when the first one takes it. If none does, a node
- * that gave no answer decides: it may have passed the transaction on, so nobody knows what became of it. It then rests,
- * and is not asked again for a while, so that the refusals of the others count.
+ * Offers a transaction concurrently to all nodes that send, and returns when the first one takes it. If none does, a
+ * node that gave no answer decides. It may have passed the transaction on, so the outcome is unknown. It then rests,
+ * and gets no calls for a while, so that the refusals of the others count.
  */
 export async function sendToAll({
 	nodes,

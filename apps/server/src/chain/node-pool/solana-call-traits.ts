@@ -1,6 +1,6 @@
 import type { CallTraits, NodeCall, ShownHeights } from "./node-call.ts";
 
-/** Calls whose answer never changes, or that ask for an old slot. */
+/** Calls whose answer does not depend on the newest blocks. */
 const constants = new Set(["getGenesisHash", "getVersion", "getMinimumBalanceForRentExemption"]);
 
 /** Returns the traits of a call to a Solana node. */
@@ -26,7 +26,7 @@ export function solanaCallTraits({ method, params }: NodeCall): CallTraits {
 	};
 }
 
-/** Returns the slot of an answer: it is the answer, or a part of it, or of its context. */
+/** Returns the slot of an answer, which is the answer itself, or a part of it or of its context. */
 function slotOf(method: string, result: unknown): number | undefined {
 	if (method === "getSlot") return Number(result);
 	if (typeof result !== "object" || result === null) return undefined;

@@ -47,7 +47,7 @@ test("a subscription tells of new blocks, and again after its connection broke; 
 			.toBe(true);
 	expect(told()).toBeUndefined();
 	await mineUntilTold();
-	// A reader that knows more than the subscription polls.
+	// A reader that is ahead of the subscription polls.
 	seen = Number(await origin.publicClient.getBlockNumber()) + 1;
 	expect(told()).toBeUndefined();
 	seen = 0;

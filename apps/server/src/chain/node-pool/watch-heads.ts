@@ -2,7 +2,10 @@ import type { Milliseconds } from "@geoswap/protocol";
 
 /** News of a chain's blocks from its nodes' subscriptions. */
 export type HeadNews = {
-	/** Returns the highest block that was told of. Undefined if no subscription works: then only polling shows it. */
+	/**
+	 * Returns the highest block that was announced. Undefined if no subscription works, so that only polling shows new
+	 * blocks.
+	 */
 	told: () => number | undefined;
 	/** Returns the highest block that this process has read. */
 	seen: () => number;
@@ -10,15 +13,15 @@ export type HeadNews = {
 
 const shortestRetryMs = 1_000;
 const maxRetryMs = 60_000;
-/** A connection that lasted for so long was a good one. */
+/** A connection that lasted this long was a good one, so the delay before the next one is short again. */
 const steadyMs = 60_000;
 /** A subscription counts as broken after this many usual intervals without a block, within these bounds. */
 const missedBlocks = 4;
 const brokenAfterMs = { least: 2_000, most: 60_000 };
 
 /**
- * Subscribes to the new blocks of each node until the signal aborts. A connection that breaks is made again, later each
- * time. Never throws: a node that offers no subscription is polled like the others.
+ * Subscribes to the new blocks of each node until the signal aborts. A broken connection is made again, after a longer
+ * delay each time. Never throws, because a node that offers no subscription is polled like the others.
  */
 export function watchHeads({
 	urls,
@@ -36,7 +39,7 @@ export function watchHeads({
 		seen,
 		told: () => {
 			const highest = Math.max(-1, ...watched.flatMap((told) => told() ?? []));
-			// The nodes whose subscriptions work are behind: their news would hold back a reader that knows more.
+			// The nodes whose subscriptions work are behind, so their news would hold back a reader that has read further.
 			return highest < 0 || highest < seen() ? undefined : highest;
 		},
 	};
@@ -62,7 +65,7 @@ function watchNode(
 		const startedMs = nowMs();
 		const socket = new WebSocket(url);
 		let heardMs = startedMs;
-		// A connection can be gone without either side being told.
+		// A connection can be lost without either side being notified.
 		const look = setInterval(
 			() => nowMs() - heardMs > brokenAfterMs.most && end(),
 			brokenAfterMs.most / 4,
@@ -94,7 +97,7 @@ function watchNode(
 			socket.close();
 			last = undefined;
 			if (signal.aborted) return;
-			// A provider that takes connections and drops them soon is not asked ever and ever again.
+			// The delay keeps growing for a provider that accepts connections and soon drops them.
 			if (nowMs() - startedMs > steadyMs) retryMs = shortestRetryMs;
 			setTimeout(connect, retryMs).unref();
 			retryMs = Math.min(2 * retryMs, maxRetryMs);
@@ -102,7 +105,7 @@ function watchNode(
 	}
 }
 
-/** Returns the number of the block that a message tells of; undefined if it is another message. */
+/** Returns the number of the block that a message announces; undefined if it is another message. */
 function headIn(message: string): number | undefined {
 	try {
 		const { params } = JSON.parse(message) as { params?: { result?: { number?: unknown } } };

@@ -8,7 +8,7 @@ import {
 } from "@solana/kit";
 import type { OnChainCall } from "../on-chain-call.ts";
 
-/** Solana: a client for its node, and our deployment on it. */
+/** A client for Solana's node, and the service's deployment on Solana. */
 export type SolanaChain = { chainId: number; deployment: SolanaDeployment; rpc: Rpc<SolanaRpcApi> };
 
 /** The certainty of a reading. `processed` is too uncertain to act on. */
@@ -55,7 +55,7 @@ function withTimeoutAndRetry(transport: RpcTransport, timeoutMs: Milliseconds): 
 	};
 }
 
-/** Wraps the transport and reports each call to `onCall`, once with its retry. */
+/** Wraps the transport and reports each call to `onCall`. A call and its retry are reported once. */
 function told(
 	transport: RpcTransport,
 	{ chainId, onCall }: { chainId: number; onCall: OnChainCall | undefined },

@@ -57,7 +57,9 @@ export function solanaNodePool({
 
 let lastId = 0;
 
-/** Returns the function that asks one node. Results and errors are handed over as responses, which kit takes apart. */
+/**
+ * Returns the function that sends calls to one node. Results and errors are returned as responses, which kit parses.
+ */
 function solanaNode({ transport, timeoutMs }: { transport: RpcTransport; timeoutMs: Milliseconds }): AskNode {
 	return async ({ method, params }: NodeCall) => {
 		const payload: Payload = { jsonrpc: "2.0", id: String(++lastId), method, params };

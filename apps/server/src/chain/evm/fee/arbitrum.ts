@@ -5,7 +5,7 @@ import type { FeeModel, FeeRates, L1Rates } from "./fee-model.ts";
 
 const pico = 10n ** 12n;
 
-/** Answers to `eth_call` only: on the chain there is no contract. */
+/** Answers only `eth_call`, because no contract exists there on the chain itself. */
 const nodeInterface = {
 	address: "0x00000000000000000000000000000000000000C8",
 	abi: parseAbi([
@@ -21,8 +21,8 @@ const arbGasInfo = {
 } as const;
 
 /**
- * The chain takes its fee for the data as gas: as many units as pay for it at the base fee of the block. A unit of data
- * is a compressed byte.
+ * The chain charges for the data as gas. The units are as many as pay for the data at the block's base fee. A unit of
+ * data is a compressed byte.
  */
 export const arbitrum: FeeModel = {
 	views: [
@@ -67,8 +67,8 @@ function dataGas({ baseFee, l1 }: FeeRates, brotliBytes: number): bigint {
 }
 
 /**
- * Returns three times the gas: per block, the data can become an eighth dearer and the gas that pays for it an eighth
- * cheaper, and a 7702 list is not part of the node's estimate. Unused gas is not paid for.
+ * Returns three times the gas. In each block, the price of the data can rise by an eighth and that of the gas can fall
+ * by an eighth, and the node's estimate leaves out a 7702 list. Unused gas is not paid for.
  */
 function extraGas(gas: bigint): bigint {
 	return 3n * gas;

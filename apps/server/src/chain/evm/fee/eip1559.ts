@@ -4,7 +4,10 @@ import type { FeeModel, FeeRates, L1Rates } from "./fee-model.ts";
 
 export const noL1Rates: L1Rates = { picoWeiPerDataUnit: 0n, operatorWeiPerMillionGas: 0n, operatorWei: 0n };
 
-/** Returns a fee per unit of gas that is enough for five full blocks in a row, each of which raises the base fee by an eighth. */
+/**
+ * Returns a fee per unit of gas that is enough for five full blocks in a row. Each of them raises the base fee by an
+ * eighth.
+ */
 export function highestFeePerGas({ baseFee, tip }: Pick<FeeRates, "baseFee" | "tip">): Wei {
 	return 2n * baseFee + tip;
 }

@@ -7,9 +7,9 @@ import type { View } from "../read/call-multicall.ts";
 export type TransactionShape = {
 	/** Gas that it uses on the chain itself. */
 	gas: bigint;
-	/** Its signed bytes as OP-stack chains count them: compressed with FastLZ. */
+	/** The size of its signed bytes as OP-stack chains count it, compressed with FastLZ. */
 	fastLzBytes: number;
-	/** Its signed bytes as Arbitrum counts them: compressed with Brotli. */
+	/** The size of its signed bytes as Arbitrum counts it, compressed with Brotli. */
 	brotliBytes: number;
 };
 
@@ -22,7 +22,7 @@ export type L1Rates = {
 	operatorWei: Wei;
 };
 
-/** Fees of a chain as of one block: the cost of a transaction follows from them. */
+/** Fees of a chain as of one block, from which the cost of a transaction follows. */
 export type FeeRates = {
 	/** Wei per unit of gas, which the chain itself takes. */
 	baseFee: Wei;
@@ -40,11 +40,11 @@ export type FeeModel = {
 	/** Returns what a transaction will cost its sender at these rates, rounded up. */
 	cost: (rates: FeeRates, transaction: TransactionShape) => Wei;
 	/**
-	 * Returns what a sender must hold so that the chain takes a transaction with this gas limit: all that it could cost,
-	 * at the highest fee that it offers.
+	 * Returns what a sender must hold so that the chain takes a transaction with this gas limit. That is its maximum
+	 * cost, at the highest fee that it offers.
 	 */
 	mustHold: (rates: FeeRates, transaction: TransactionShape) => Wei;
-	/** Reads the gas that a transaction needs beside what its simulation used, generously. */
+	/** Reads a generous estimate of the gas that a transaction needs beside what its simulation used. */
 	readExtraGas: (chain: EvmChain, call: { to: Address; data: Hex }) => Promise<bigint>;
 	/** Returns what a transaction did cost its sender. */
 	paid: (receipt: RpcTransactionReceipt) => Wei;

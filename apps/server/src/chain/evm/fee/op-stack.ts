@@ -38,7 +38,7 @@ export const opStack: FeeModel = {
 		ask(encodeFunctionData({ abi: oracleAbi, functionName: "baseFeeScalar" })),
 		ask(encodeFunctionData({ abi: oracleAbi, functionName: "blobBaseFee" })),
 		ask(encodeFunctionData({ abi: oracleAbi, functionName: "blobBaseFeeScalar" })),
-		// The fee is linear in the gas before and after Jovian: two answers give both of its parts.
+		// The fee is linear in the gas before and after Jovian, so two answers give both of its parts.
 		ask(encodeFunctionData({ abi: oracleAbi, functionName: "getOperatorFee", args: [0n] })),
 		ask(encodeFunctionData({ abi: oracleAbi, functionName: "getOperatorFee", args: [million] })),
 	],
@@ -74,7 +74,9 @@ export const opStack: FeeModel = {
 	},
 };
 
-/** Returns the fee for the data and the operator fee. The latter is for the gas: for its limit until it is used. */
+/**
+ * Returns the fee for the data plus the operator fee. The operator fee depends on the gas limit until the gas is used.
+ */
 function l1Cost({ l1 }: FeeRates, { gas, fastLzBytes }: TransactionShape): Wei {
 	return (
 		mulDivUp(dataUnits(fastLzBytes), l1.picoWeiPerDataUnit, pico) +
@@ -83,7 +85,7 @@ function l1Cost({ l1 }: FeeRates, { gas, fastLzBytes }: TransactionShape): Wei {
 	);
 }
 
-/** Returns Fjord's estimate of the data's size in millionths of a byte: a line through sizes of real transactions. */
+/** Returns Fjord's estimate of the data's size in millionths of a byte, a linear fit to sizes of real transactions. */
 function dataUnits(fastLzBytes: number): bigint {
 	return greater(836_500n * BigInt(fastLzBytes) - 42_585_600n, 100n * million);
 }

@@ -6,7 +6,7 @@ import { readTipAt } from "./read-tip.ts";
 const bounds = { minimum: parseGwei("0.001"), maximum: parseGwei("5") };
 const offered = parseGwei("2");
 
-/** A chain whose last ten blocks were filled so far, with the same tip in each. */
+/** Returns a chain whose last ten blocks used these shares of their gas limits, with the same tip in each. */
 function chainOf(gasUsedRatio: readonly number[], tip = offered): EvmChain {
 	const getFeeHistory = async () => ({ gasUsedRatio, reward: gasUsedRatio.map(() => [tip]) });
 	return { client: { getFeeHistory } } as unknown as EvmChain;

@@ -5,22 +5,22 @@ import type { EvmChain } from "../connect-chain.ts";
 export type TipBounds = { minimum: Wei; maximum: Wei };
 
 const blocks = 10;
-/** The share of a block's gas that paid less than the tip we take: a low one, as our transactions can wait a block. */
+/** The percentile of gas that paid less than the offered tip. It is low because our transactions can wait a block. */
 const percentile = 20;
 
 /**
- * The share of its gas limit below which a block had room for any transaction that pays the least tip. On a chain with
- * few transactions the tips are what single wallets happened to offer, which says nothing about what is needed.
+ * A block that used less than this share of its gas limit had room for any transaction with the minimum tip. On a chain
+ * with few transactions the tips are what single wallets happened to offer, which does not show what is needed.
  */
 const roomBelow = 0.5;
 
-/** Seconds after which the tip is read again: others' tips change more slowly than the base fee. */
+/** Seconds after which the tip is read again. Tips of other senders change more slowly than the base fee. */
 const maxAgeSeconds = 15;
 
 /** A tip, and when it was read by the chain's clock. */
 type Tip = { tip: Wei; tipReadAtUnixSeconds: Seconds };
 
-/** Returns the tip as it was read before, or a new one if that is old. A node without fee history gives the minimum. */
+/** Returns the previous tip, or reads a new one if that is old. A node without fee history gives the minimum. */
 export async function readTipAt(
 	chain: EvmChain,
 	{
@@ -37,7 +37,9 @@ export async function readTipAt(
 	return { tip, tipReadAtUnixSeconds: nowUnixSeconds };
 }
 
-/** Reads the tip that recent blocks needed, within the bounds: the minimum, unless most of them were well filled. */
+/**
+ * Reads the tip that recent blocks needed, within the bounds. It is the minimum unless most blocks were well filled.
+ */
 async function readTip({ client }: EvmChain, { minimum, maximum }: TipBounds): Promise<Wei> {
 	if (minimum === maximum) return minimum;
 	const { reward = [], gasUsedRatio } = await client.getFeeHistory({

@@ -11,7 +11,7 @@ import type { EvmChain } from "../connect-chain.ts";
 /** A read-only call. */
 export type View = { target: Address; callData: Hex };
 
-// viem hashes function names at each call: this one is hashed once.
+// Prepared once, because viem otherwise hashes the function's name at each call.
 const aggregate3 = prepareEncodeFunctionData({ abi: multicall3Abi, functionName: "aggregate3" });
 
 /** Encodes the one call to Multicall3 that makes all of these calls. */
@@ -22,7 +22,7 @@ export function encodeViews(
 	return encodeFunctionData({ ...aggregate3, args: [views.map((view) => ({ ...view, allowFailure }))] });
 }
 
-/** Calls Multicall3, at the newest block unless another is named. The answer is empty on a chain that has none. */
+/** Calls Multicall3, at the newest block unless another is named. The answer is empty on a chain without Multicall3. */
 export async function callMulticall(
 	chain: EvmChain,
 	data: Hex,

@@ -5,7 +5,7 @@ import { callMulticall, encodeViews, type View } from "./call-multicall.ts";
 /** The outcome of one of many calls. */
 export type ViewResult = { success: boolean; returnData: Hex };
 
-/** Makes all calls at one block, in one. One that fails does not make the others fail. */
+/** Makes all calls at one block, in one request. A call that fails does not make the others fail. */
 export async function callViews(
 	chain: EvmChain,
 	{ views, blockNumber }: { views: readonly View[]; blockNumber: bigint },

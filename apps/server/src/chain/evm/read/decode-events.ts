@@ -9,7 +9,7 @@ import {
 import { type Address, type Hash, type Hex, isAddressEqual, type Log, parseEventLogs } from "viem";
 import { ourContracts } from "../our-contracts.ts";
 
-/** The data of each event beside its order's id, as JSON: amounts are decimal strings. */
+/** The data of each event beside its order's id, as JSON with amounts as decimal strings. */
 type ContractEventData = {
 	Opened: { order: OrderJson };
 	Released: { paid: boolean };
@@ -17,7 +17,7 @@ type ContractEventData = {
 	Credited: { beneficiary: Address; token: Address; amount: string };
 	Claimed: { beneficiary: Address; token: Address; to: Address; amount: string };
 	Filled: { delivered: string; spentToken: Address; spent: string };
-	/** Not paid if the recipient refused the native token: the vault keeps it then. */
+	/** Not paid if the recipient refused the native token, which the vault then keeps. */
 	ToppedUp: { amount: string; paid: boolean };
 	Voided: Record<never, never>;
 	/** The selector of an error, which the vault gives and the escrow does not. */

@@ -13,7 +13,7 @@ import {
 	requestQuotes,
 } from "./request-quotes.ts";
 
-/** A path's quotes, and the state of its pools when they were asked for. */
+/** A path's quotes, and the state of its pools when the quotes were requested. */
 export type KnownLadder = {
 	question: LadderQuestion;
 	quotes: readonly (Quote | undefined)[];
@@ -28,23 +28,23 @@ export type KnownLadder = {
 export type KnownLadders = ReadonlyMap<Hex, KnownLadder>;
 
 /**
- * The age at which a ladder is asked for again although its pools look unchanged. Only liquidity that was removed away
- * from the price, and not yet collected, is found no sooner. A quote is valid as long, so it promises no more than one
- * that was given just before the removal.
+ * The age at which a ladder is requested again although its pools look unchanged. Only liquidity that was removed away
+ * from the price, and is not yet collected, is found as late as this. A quote is valid for as long, so it promises no
+ * more than one that was given just before the removal.
  */
 export const ladderMaxAgeSeconds = 30;
 
-/** Ladders of pools that changed within this many readings are asked for in the light call, without a second one. */
+/** Ladders of pools that changed within this many readings are requested in the light call, without a second call. */
 const movingReadings = 3;
 
-/** Returns true if a ladder must be asked for again for its age. */
+/** Returns whether the age of any ladder requires that it is requested again. */
 export function isAnyDue(ladders: KnownLadders, nowUnixSeconds: Seconds): boolean {
 	return [...ladders.values()].some((ladder) => isDue(ladder, nowUnixSeconds));
 }
 
 /**
- * Returns the ladders of all paths, and asks for those that are not known to be as before. Returns also the most gas
- * that one call may take at this node, as far as that was found out.
+ * Returns the ladders of all paths, and requests those that may have changed. Also returns the maximum gas of one call
+ * at this node, as far as it is known.
  */
 export async function readLadders(
 	chain: EvmChain,
@@ -66,7 +66,7 @@ export async function readLadders(
 		callGas: bigint;
 	},
 ): Promise<{ ladders: KnownLadders; callGas: bigint }> {
-	// Assets that share their pools, as the native token and the wrapped one do, are asked for once.
+	// Ladders of assets that share pools, as the native token and the wrapped one do, are requested once.
 	const byPath = new Map(questions.map((question) => [question.path, question]));
 	const ladders = new Map<Hex, KnownLadder>();
 	const stale: LadderQuestion[] = [];
@@ -79,7 +79,8 @@ export async function readLadders(
 		const ladder = { question, states: now, quietReadings, askedAtUnixSeconds: nowUnixSeconds };
 		const isSameSized = known !== undefined && isSameSizes(known.question, question);
 		const asked = question.inputs.map((input) => quotes.get(quoteKey({ ...question, input })));
-		// In the light call, a size that failed the last time too has failed. Another may have lacked gas.
+		// In the light call, a failed size counts as failed only if it failed the last time too. Else it may have lacked
+		// gas.
 		const isAnswered =
 			light.quotes.some(({ path }) => path === question.path) &&
 			asked.every((quote, i) => quote || (isSameSized && !known.quotes[i]));
@@ -96,7 +97,7 @@ export async function readLadders(
 		questions: stale.flatMap(({ path, inputs }) => sizesToAsk(before, { path, inputs })),
 		callGas,
 	});
-	// A quote that failed in the light call, and not in one of its own, had too little gas left.
+	// A quote that failed in the light call, but not in a separate call, had too little gas left.
 	const hadTooLittle = light.quotes.some(
 		(quote) => !quotes.has(quoteKey(quote)) && asked.quotes.has(quoteKey(quote)),
 	);
@@ -109,7 +110,7 @@ export async function readLadders(
 	return { ladders, callGas: hadTooLittle ? greater(asked.callGas / 2n, minCallGas) : asked.callGas };
 }
 
-/** Returns the quotes of ladders whose pools keep changing, as many as one call can take beside the rest. */
+/** Returns the quotes of ladders whose pools keep changing, as many as one call can take beside its other parts. */
 export function movingQuotes(before: KnownLadders | undefined, callGas: bigint): QuoteQuestion[] {
 	let left = callGas / 2n;
 	return [...(before?.values() ?? [])]

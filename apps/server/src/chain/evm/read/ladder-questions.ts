@@ -17,10 +17,10 @@ export type LadderQuestion = {
 	inputs: Amount[];
 };
 
-/** A pool as its factory knows it. */
+/** The tokens and the fee by which a factory identifies a pool. */
 export type PoolId = { tokens: [Address, Address]; fee: number };
 
-/** Divisors of the top size, one for each rung: eight sizes, each a bit less than five times the one below. */
+/** Divisors of the top size, one for each of eight rungs. Each size is four or five times the one below. */
 const rungDivisors = [50_000n, 10_000n, 2_500n, 500n, 100n, 20n, 4n, 1n];
 
 /** Returns the questions for all ladders of a chain. An asset without a price has no sizes. */
@@ -58,8 +58,8 @@ export function poolsOnPath(path: Hex): PoolId[] {
 }
 
 /**
- * Rounds a price down to seven significant bits, by at most 1.6 %. Sizes follow from it, so that a feed that moves a
- * little does not change them, and ladders of pools that did not change need not be asked for again.
+ * Rounds a price down to seven significant bits, by at most 1.6 %. Sizes follow from the rounded price, so a small move
+ * of a feed does not change them, and ladders of unchanged pools need not be requested again.
  */
 function coarse(usdE18: UsdE18): UsdE18 {
 	const dropped = BigInt(Math.max(0, usdE18.toString(2).length - 7));

@@ -22,7 +22,7 @@ export type LightCall = {
 	sequencerFeed: Address | undefined;
 	pools: readonly Pool[];
 	quotes: readonly QuoteQuestion[];
-	/** The three above and the sizes, as a text: equal texts are equal calls. */
+	/** The content of the call as a text. Equal texts mean equal calls. */
 	key: string;
 	callData: Hex;
 };
@@ -108,9 +108,9 @@ export function decodeLight(
 
 export const noAnswer: FeedAnswer = { usdE18: 0n, updatedAtUnixSeconds: 0 };
 
-/** Decodes the words of an uptime feed's `latestRoundData`: it says 0 while the sequencer is up, and since when. */
+/** Decodes the words of an uptime feed's `latestRoundData`. Its answer is 0 while the sequencer is up. */
 function sequencerStatus([, answer, startedAt = 0n]: bigint[]): SequencerStatus {
-	// A feed that was never written has no start, and says nothing.
+	// A feed that was never written has no start, so its answer means nothing.
 	return { isUp: answer === 0n && startedAt > 0n, sinceUnixSeconds: Number(startedAt) };
 }
 

@@ -31,7 +31,7 @@ export function poolKey({ tokens, fee }: PoolId): string {
 	return `${[...tokens].sort().join()}:${fee}`;
 }
 
-/** Asks the factory for the pools, by their keys. A pool that does not exist is left out. */
+/** Reads the pools from the factory, by their keys. A pool that does not exist is left out. */
 export async function findPools(
 	chain: EvmChain,
 	{ ids, blockNumber }: { ids: readonly PoolId[]; blockNumber: bigint },
@@ -52,8 +52,8 @@ export async function findPools(
 
 /**
  * Returns the calls that show whether a pool has changed. A swap changes the price in `slot0`. Liquidity that is added
- * or removed away from the price changes neither `slot0` nor `liquidity`, but the pool's balances: on adding at once,
- * on removing when it is collected, which is usual in the same transaction.
+ * or removed away from the price changes neither `slot0` nor `liquidity`, but the pool's balances. Added liquidity
+ * changes them immediately, removed liquidity when it is collected, which is usual in the same transaction.
  */
 export function stateViews({ address, tokens }: Pool): View[] {
 	const callData = encodeFunctionData({ ...balanceOf, args: [address] });

@@ -130,7 +130,7 @@ test("block after block, prices are those of a reading from scratch, whatever ha
 		if (JSON.stringify(step) !== '{"kind":"quiet"}') changed.push(step);
 		previous = next;
 	}
-	// Once a pool moves its ladders are part of the one call, so that a busy pool costs no second one.
+	// Once a pool moves, its ladders are part of the light call, so that a busy pool needs no second call.
 	expect(calls).toBeLessThan(1.5 * runs);
 	expect(changed.length).toBeGreaterThan(runs / 2);
 });

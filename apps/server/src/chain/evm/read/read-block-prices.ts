@@ -45,7 +45,7 @@ export type BlockPrices = {
 	feeds: Map<Address, FeedAnswer>;
 	/** Absent if the chain has no such feed. */
 	sequencer?: SequencerStatus;
-	/** Remembered for the next block, which asks only for what has changed. */
+	/** Kept for the next block, for which only what has changed is requested. */
 	reading?: Reading;
 };
 
@@ -54,20 +54,20 @@ type Block = { hash: Hex; number: bigint; timestamp: bigint; baseFeePerGas: bigi
 type Reading = {
 	pools: ReadonlyMap<string, Pool>;
 	ladders: KnownLadders;
-	/** The most gas that one call may take at this node. */
+	/** The maximum gas of one call at this node. */
 	callGas: bigint;
 	light: LightCall;
 	answer: Hex;
-	/** The prices from elsewhere, as a text. */
+	/** The given `references`, as a text. */
 	references: string;
 };
 
 const noTips: TipBounds = { minimum: 0n, maximum: 0n };
 
 /**
- * Reads all pools and feeds of a chain as of one block. Ladders are asked for only if a pool on their path has changed
- * since `previous`, or if their sizes have: at a quiet block one call reads the feeds and the pools' states. The result
- * is the same as without `previous`, except for what `ladderMaxAgeSeconds` says.
+ * Reads all pools and feeds of a chain as of one block. Ladders are requested only if their sizes or a pool on their
+ * path have changed since `previous`, so at a quiet block one call reads the feeds and the pools' states. The result is
+ * the same as without `previous`, except for the case that `ladderMaxAgeSeconds` describes.
  */
 export async function readBlockPrices(
 	chain: EvmChain,
@@ -128,7 +128,7 @@ export async function readBlockPrices(
 		return { ...previous, ...ofBlock, fees: { ...ownFees, l1: previous.fees.l1 } };
 	}
 	const results = decodeViews(answer);
-	// Pools that are known were found by the factory.
+	// If pools are known, the factory has answered.
 	if (pools.size === 0 && !results.slice(0, 2 * feeds.length).some(({ success }) => success)) {
 		throw new Error(`no feed and no pool of chain ${chainId} has answered: are their addresses right?`);
 	}
@@ -168,7 +168,7 @@ export async function readBlockPrices(
 		reading: { pools, ladders, callGas: nextCallGas, light, answer, references: referencesText },
 	};
 
-	/** Makes the light call. If the node refuses it for its gas, it is made again without any ladder. */
+	/** Makes the light call. If the node refuses its gas, the call is made again without any ladder. */
 	async function readLight(): Promise<{ light: LightCall; answer: Hex }> {
 		const moving = movingQuotes(before?.ladders, callGas);
 		try {
@@ -188,7 +188,7 @@ export async function readBlockPrices(
 	}
 }
 
-/** Returns the pools of all paths. Those that did not exist before are looked for again. */
+/** Returns the pools of all paths. Pools that did not exist before are requested again. */
 async function knownPools(
 	chain: EvmChain,
 	{ blockNumber, before }: { blockNumber: bigint; before: Reading | undefined },
@@ -201,7 +201,7 @@ async function knownPools(
 	return new Map([...(known ?? []), ...(await findPools(chain, { ids: missing, blockNumber }))]);
 }
 
-/** Returns the rungs before the first size without a quote: from that size on, nothing is known. */
+/** Returns the rungs before the first size without a quote. From that size on, nothing is known. */
 function answeredRungs(ladder: KnownLadder | undefined): Rung[] {
 	if (!ladder) return [];
 	const rungs = ladder.question.inputs.map((input, i) => ({ input, output: ladder.quotes[i]?.output ?? 0n }));

@@ -6,11 +6,11 @@ import { type Block, readBlock } from "./read-block.ts";
 import { readEvents } from "./read-events.ts";
 
 /**
- * Asks this provider about a deposit that another one reported: it must have the same block, and in it the same event
- * with all terms of the order. Throws if it does not answer.
+ * Checks a deposit that another provider reported. This provider must have the same block, and in it the same event
+ * with all terms of the order. Throws if the provider does not answer.
  */
 export async function readDeposit(chain: EvmChain, deposit: ToldDeposit): Promise<DepositSight> {
-	// The provider's head is read first: a deposit that it has after that is at least as deep.
+	// The provider's head is read first, so a deposit that it returns after that is at least as deep.
 	const [latest, finalized] = await Promise.all([readBlock(chain, "latest"), readBlock(chain, "finalized")]);
 	if (latest.number < deposit.blockNumber) return { verdict: "behind" };
 	const block = await readBlockThatMayLack(chain, deposit.blockNumber);
@@ -33,7 +33,9 @@ export async function readDeposit(chain: EvmChain, deposit: ToldDeposit): Promis
 	return { verdict: "agrees", headNumber: latest.number, finalizedNumber: finalized.number };
 }
 
-/** Returns undefined if the block is missing: a node at the same URL may be behind the one that reported the head. */
+/**
+ * Returns undefined if the block is missing, as a node at the same URL may be behind the one that reported the head.
+ */
 async function readBlockThatMayLack(chain: EvmChain, number: number): Promise<Block | undefined> {
 	return readBlock(chain, number).catch((error: unknown) => {
 		if (error instanceof BlockNotFoundError) return undefined;

@@ -5,7 +5,8 @@ import { ourContracts } from "../our-contracts.ts";
 import { type ContractEvent, decodeEvents } from "./decode-events.ts";
 
 /**
- * Blocks of which events are read: one, by its hash, since a number could be answered from another fork, or final ones.
+ * Blocks whose events are read: one block by its hash, since a number could be answered from another fork, or a range
+ * of final blocks.
  */
 type Blocks = { blockHash: Hash } | { fromBlock: number; toBlock: number };
 
@@ -26,7 +27,7 @@ export async function readEvents(
 		topics?: readonly Hex[];
 		subjects?: readonly Hex[];
 		subjectsOf?: SubjectsOf | undefined;
-		/** Returns whether less is to be requested after this error. Always, unless it is given. */
+		/** Returns whether to request less after this error. If absent, every error leads to smaller requests. */
 		isSplit?: (error: unknown) => boolean;
 	},
 ): Promise<{

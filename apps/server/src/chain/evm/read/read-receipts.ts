@@ -4,12 +4,12 @@ import type { EvmChain } from "../connect-chain.ts";
 import { feeModelOf } from "../fee/fee-model-of.ts";
 import { type ContractEvent, decodeEvents } from "./decode-events.ts";
 
-/** A transaction of ours in a block: what it cost its sender, and the events of our contracts in it. */
+/** One of the service's transactions in a block: what it cost its sender, and the events of our contracts in it. */
 export type ReadReceipt = { hash: Hash; gasCost: Wei; events: ContractEvent[] };
 
 /**
- * Reads the receipts of our own transactions in a block, each by its hash: the receipts of the whole block contain what
- * anyone else put there. Returns the errors of those that could not be read.
+ * Reads the receipts of the service's transactions in a block, each by its hash, because the receipts of the whole
+ * block contain what others put there. Also returns the errors of the receipts that could not be read.
  */
 export async function readReceipts(
 	{ client, deployment }: EvmChain,

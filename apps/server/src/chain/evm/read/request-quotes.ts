@@ -8,26 +8,26 @@ import { callViews, type ViewResult, wordsOf } from "./call-views.ts";
 export type QuoteQuestion = {
 	path: Hex;
 	input: Amount;
-	/** The gas that the last quote of this size took; undefined if it was never asked for. */
+	/** The gas that the last quote of this size took; undefined if there was none. */
 	gas: bigint | undefined;
 };
 
 /** The output, and the gas that a quote of this size takes. The output is zero if there is no quote. */
 export type Quote = { output: Amount; gas: bigint | undefined };
 
-// On the chain the function is not a view: it swaps and reverts. For an `eth_call` that makes no difference.
+// The deployed function is not a view, since it swaps and reverts. For an `eth_call` that makes no difference.
 const quoterAbi = parseAbi([
 	"function quoteExactInput(bytes path, uint256 amountIn) view returns (uint256 amountOut, uint160[] sqrtPriceX96AfterList, uint32[] initializedTicksCrossedList, uint256 gasEstimate)",
 ]);
-// viem hashes function names at each call: this one is hashed once.
+// Prepared once, because viem otherwise hashes the function's name at each call.
 const quoteExactInput = prepareEncodeFunctionData({ abi: quoterAbi, functionName: "quoteExactInput" });
 
-/** The most gas that one call for prices should take: half of what geth allows by default. */
+/** The maximum gas of one call for prices, which is half of what geth allows by default. */
 export const defaultCallGas = 25_000_000n;
 export const minCallGas = 500_000n;
-/** The estimate for a size that was never quoted: a large one crosses many ticks. */
+/** The estimate for a size that was never quoted, since a large one crosses many ticks. */
 const unknownQuoteGas = 600_000n;
-/** The multicall's and the quoter's own part of a quote. */
+/** The gas that the multicall and the quoter use themselves for each quote. */
 const gasPerQuote = 40_000n;
 /** Each round settles at least one quote of every call, so this bounds the calls that dead pools cost. */
 const maxRounds = 12;
@@ -48,7 +48,7 @@ export function decodeQuote(result: ViewResult | undefined): Quote | undefined {
 	return output === undefined ? undefined : { output, gas };
 }
 
-/** Returns how much gas the question takes, at most roughly. */
+/** Returns a rough upper bound of the gas that the question takes. */
 export function quoteGas({ gas }: Pick<QuoteQuestion, "gas">): bigint {
 	return gasPerQuote + (gas === undefined ? unknownQuoteGas : (gas * 5n) / 4n);
 }
@@ -108,7 +108,7 @@ export async function requestQuotes(
 			} else if (isFirstQuoted || question.path !== call[0]?.path) {
 				again.push(question);
 			}
-			// Otherwise it is the first, or a larger size on the same path: nothing above a failed size is used.
+			// Otherwise it is the first one, or a larger size on the same path. Nothing above a failed size is used.
 		}
 		return { again, isTooLarge };
 	}

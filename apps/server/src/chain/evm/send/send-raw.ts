@@ -8,7 +8,7 @@ export type SendOutcome =
 	| { outcome: "spent" }
 	/** The sender cannot pay for it. */
 	| { outcome: "unfunded"; problem: string }
-	/** The chain does not take these bytes: because of their content, or only because of their fees or nonce. */
+	/** The chain does not take these bytes, because of their content or only because of their fees or nonce. */
 	| { outcome: "refused"; problem: string; isForContent: boolean };
 
 const termsProblem = /nonce|underpriced|\bfees?\b|fee ?(too|per|cap)|gas ?price|gas tip/i;
@@ -21,14 +21,14 @@ export async function sendRaw({ client }: EvmChain, raw: Hex): Promise<SendOutco
 		await client.request({ method: "eth_sendRawTransaction", params: [raw] });
 		return { outcome: "accepted" };
 	} catch (error) {
-		// Only the chain's own words: the whole message contains the endpoint's URL, which may hold a key.
+		// Only the node's own message, because the error's message contains the endpoint's URL, which may hold a key.
 		const problem = error instanceof BaseError ? error.details || error.shortMessage : String(error);
 		if (isKnown(problem)) return { outcome: "accepted" };
 		if (isSpent(problem)) return { outcome: "spent" };
 		if (/insufficient ?funds|exceeds account balance/i.test(problem)) return { outcome: "unfunded", problem };
 		const isAnswer =
 			error instanceof BaseError && error.walk((cause) => cause instanceof RpcRequestError) !== null;
-		// A provider that limits our requests answers too: that is no reason to give up a transaction.
+		// A provider that limits our requests answers too, but that is no reason to abandon a transaction.
 		const isForContent = contentProblem.test(problem);
 		if (isAnswer && (isForContent || termsProblem.test(problem))) {
 			return { outcome: "refused", problem, isForContent };

@@ -15,14 +15,14 @@ import { simulate } from "../simulate/simulate.ts";
 import type { SimulatedCall, StateChange, WatchedOrder } from "../simulate/simulation.ts";
 import { type Bundle, encodeBundle } from "./encode-bundle.ts";
 
-/** The most gas that one transaction may have. */
+/** The maximum gas of one transaction. */
 export const maxTransactionGas = 2n ** 24n;
 
 export type BundleSimulation =
 	| {
 			succeeds: true;
 			gasUsed: bigint;
-			/** The orders for which the bundle would do what it is for. */
+			/** The orders whose item of the bundle would succeed. */
 			done: ReadonlySet<Hex>;
 			/** The selectors of the errors for which a vault would skip fills. */
 			skips: ReadonlyMap<Hex, Hex>;
@@ -32,7 +32,7 @@ export type BundleSimulation =
 /** An order of a bundle. */
 type BundledOrder = { order: Order; orderId: Hex };
 
-/** The event, and the state of its order, by which a bundle of each kind does what it is for. */
+/** For each kind of bundle, the event and the state of an order that show that its item succeeded. */
 const doneBy: Record<Bundle["kind"], { event: string; state: number }> = {
 	open: { event: "Opened", state: 1 },
 	release: { event: "Released", state: 2 },
@@ -43,8 +43,8 @@ const doneBy: Record<Bundle["kind"], { event: string; state: number }> = {
 };
 
 /**
- * Simulates a transaction on the chain as it is now. Its success says nothing about an order: the transaction succeeds
- * even if an item of a batch fails.
+ * Simulates a transaction on the chain's current state. Its success does not mean success for an order, because the
+ * transaction succeeds even if an item of a batch fails.
  */
 export async function simulateBundle(
 	chain: EvmChain,

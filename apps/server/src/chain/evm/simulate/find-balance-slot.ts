@@ -23,7 +23,8 @@ const namespaced = hexToBigInt("0x52c63247e1f47db19d5ce0460030c497f067ca4cebf71b
 
 /**
  * Finds the storage slot in which a token keeps a holder's balance, so that a simulation can set it. Sets all usual
- * slots at once during one call, each to another number, and sees which of them is the balance. Undefined if none is.
+ * slots during one call, each to a different number, and checks which number is the balance. Returns undefined if none
+ * is.
  */
 export async function findBalanceSlot(
 	chain: Pick<EvmChain, "client">,

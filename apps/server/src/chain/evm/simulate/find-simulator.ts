@@ -26,12 +26,12 @@ type Node = Pick<EvmChain, "chainId" | "client">;
 export const simulationMethods = ["eth_simulateV1", "eth_call", "debug_traceCall"] as const;
 export type SimulationMethod = (typeof simulationMethods)[number];
 
-/** How a node simulates, as it was found out by asking it. */
+/** How a node simulates, as found by probing it. */
 export type Simulator = {
 	method: SimulationMethod;
 	/** False if the node leaves authorizations (EIP-7702) out, so that delegations are set as state overrides. */
 	takesAuthorizations: boolean;
-	/** The better methods, and why the node cannot be asked by them. */
+	/** The better methods, and why they cannot be used on this node. */
 	refused: { method: SimulationMethod; reason: string }[];
 	simulate: Simulate;
 };
@@ -52,7 +52,7 @@ export async function findSimulator(node: Node): Promise<Simulator> {
 
 type Probed = Pick<Simulator, "simulate" | "takesAuthorizations"> | { reason: string };
 
-/** Asks a node to simulate by one method. Throws if the node does not answer at all, or wants to be asked later. */
+/** Tries to simulate by one method. Throws if the node does not answer at all, or limits requests. */
 export async function probeSimulation(node: Node, method: SimulationMethod): Promise<Probed> {
 	try {
 		return await probes[method](node);
@@ -68,7 +68,7 @@ export async function probeSimulation(node: Node, method: SimulationMethod): Pro
  */
 const answeringCode: Hex = "0x602a60005260206000a060206000f3";
 const answer = numberToHex(42, { size: 32 });
-/** Accounts that nobody uses: the code is set at one, and the other is delegated to it. */
+/** Unused accounts. The code is set at one, and the other is delegated to it. */
 const answerer: Address = "0x00000000000000000000000067656f73776170c0";
 const wallet = privateKeyToAccount(toHex("a key that owns nothing", { size: 32 }));
 const delegated = {
@@ -125,12 +125,13 @@ function isLogged(logs: readonly Log[] | undefined): boolean {
 	return logs?.length === 1 && logs[0]?.data === answer;
 }
 
-/** JSON-RPC errors with which providers ask for fewer requests. */
+/** JSON-RPC errors with which providers limit requests. */
 const limitCodes = [-32_005, 429];
 
 /**
- * Rethrows errors that say nothing about a method: the node is busy or away. Some nodes break the connection at a
- * method that they cannot do, so one that answers another call right afterwards counts as having refused.
+ * Rethrows the errors of a node that is busy or away, which do not depend on the method. Some nodes break the
+ * connection at a method that they do not support, so one that answers another call right afterwards counts as having
+ * refused.
  */
 async function rethrowUnlessRefused({ client }: Node, error: unknown): Promise<void> {
 	if (!(error instanceof BaseError)) return;

@@ -27,7 +27,7 @@ const stateGas = 100_000n;
 const movedCode = getAddress(slice(keccak256(toBytes("geoswap.simulation.moved-code")), 12));
 
 /**
- * Returns a function that simulates by `eth_call` with state overrides. The call returns no logs: a contract in the
+ * Returns a function that simulates by `eth_call` with state overrides. The call returns no logs, so a contract in the
  * target's place runs the target's code and reads the states of the orders before and after it.
  */
 export function simulateByCall(chain: Pick<EvmChain, "client">): Simulate {
@@ -61,7 +61,7 @@ export function simulateByCall(chain: Pick<EvmChain, "client">): Simulate {
 	};
 }
 
-/** Reads code once per contract: its code never changes. The code of a wallet does. */
+/** Reads a contract's code once, because it never changes. The code of a wallet may change, so it is read each time. */
 function createCodeReader({ client }: Pick<EvmChain, "client">): (address: Address) => Promise<Hex> {
 	const known = new Map<Address, Hex>();
 	return async (address) => {
@@ -81,7 +81,7 @@ function stateCall({ contract, orderId }: SimulatedCall["orders"][number]): Acco
 	};
 }
 
-/** Throws if the contract did not answer: an order without a state has the state none, which is an answer. */
+/** Throws if the contract did not answer. For an order that it does not know, it answers with the state none. */
 function stateOf(answer: Hex | undefined): number {
 	if (!answer || size(answer) !== 32)
 		throw new Error("a contract of ours did not return the state of an order");

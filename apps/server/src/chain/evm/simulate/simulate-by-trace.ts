@@ -8,7 +8,7 @@ import type { Simulate } from "./simulation.ts";
 type CallFrame = {
 	gasUsed: Hex;
 	output?: Hex;
-	/** Set if the call failed, and with it everything in it. */
+	/** Set if the call failed, which also reverts everything in it. */
 	error?: string;
 	calls?: CallFrame[];
 	/** `position` is how many of the frame's calls were made before the log; some nodes leave it out. */

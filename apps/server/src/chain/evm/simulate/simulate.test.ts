@@ -240,7 +240,7 @@ test("a bundle of opens shows which would open, and the others open all the same
 	const first = { succeeds: true, done: [0], skips: [] };
 	expect(await ask(changed({ proof: "0x12" }))).toEqual(first);
 	expect(await ask(changed({ gas: 40_000n }))).toEqual(first);
-	// JUMPDEST, PUSH1 0, JUMP: uses up all gas that it gets.
+	// JUMPDEST, PUSH1 0, JUMP, which uses up all gas that it gets.
 	await origin.testClient.setCode({ address: wallets[0]?.address as Address, bytecode: "0x5b600056" });
 	expect(await ask(openings)).toEqual({ succeeds: true, done: [2], skips: [] });
 });
@@ -447,7 +447,7 @@ async function askBundle(
 	});
 }
 
-/** Nobody may send less gas than a transaction needs, and little more. */
+/** Expects each method to return at least the gas that a transaction needs, and little more. */
 function expectCloseGas(gas: ReadonlyMap<SimulationMethod, bigint>): void {
 	const exact = gas.get("eth_simulateV1") ?? 0n;
 	for (const [method, used] of gas) {

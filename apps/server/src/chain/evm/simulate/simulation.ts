@@ -16,7 +16,7 @@ export type WatchedOrder = {
 export type SimulatedCall = AccountCall & {
 	from: Address;
 	authorizationList?: readonly SignedAuthorization[] | undefined;
-	/** Code that accounts have during the call, whatever they have on the chain. */
+	/** Code that accounts have during the call, instead of their code on the chain. */
 	codes?: readonly AccountCode[] | undefined;
 	/** Words that accounts have in their storage during the call. */
 	slots?: readonly AccountSlot[] | undefined;
@@ -34,7 +34,9 @@ export type StateChange = {
 	revertData?: Hex;
 };
 
-/** A simulated transaction's outcome. Nodes tell what it does by its logs, or by the states of its orders. */
+/**
+ * A simulated transaction's outcome. Depending on the method, its logs or the states of its orders show its effects.
+ */
 export type Simulation =
 	| { succeeds: false; data: Hex }
 	| { succeeds: true; gasUsed: bigint; logs: Log[] }

@@ -10,8 +10,8 @@ type Node = Pick<EvmChain, "chainId" | "client">;
 const authorizationGas = 25_000n;
 
 /**
- * Wraps the simulations of a node that may leave authorizations out of them: sets the code that the chain would give to
- * the signers of the authorizations instead.
+ * Wraps the simulations of a node that may leave authorizations out of them. Instead, sets the code that the chain
+ * would give to the signers of the authorizations.
  */
 export function withDelegationsSet(node: Node, simulate: Simulate): Simulate {
 	return async ({ authorizationList, ...call }) => {
@@ -27,7 +27,8 @@ export function withDelegationsSet(node: Node, simulate: Simulate): Simulate {
 }
 
 /**
- * Checks what a chain checks: an authorization for another chain, or with a spent nonce or a bad signature, sets none.
+ * Makes the checks of a chain, on which an authorization for another chain, or with a spent nonce or a bad signature,
+ * sets no code.
  */
 async function delegatedCodes(
 	{ chainId, client }: Node,

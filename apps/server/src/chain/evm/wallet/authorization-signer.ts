@@ -3,7 +3,10 @@ import { hashAuthorization } from "viem/utils";
 import { recoverAddress } from "../recover-address.ts";
 import { isLowS } from "./normalize-signature.ts";
 
-/** Returns the account that signed an authorization, or undefined if a chain would skip it as nobody's. */
+/**
+ * Returns the account that signed an authorization, or undefined if a chain would skip it because its signature is
+ * invalid.
+ */
 export function authorizationSigner({
 	chainId,
 	address,

@@ -17,7 +17,8 @@ const underWay = {
 
 /**
  * Returns the delegate with which the wallet will pay, and the authorization for it if one is needed. If the wallet has
- * that delegate already, an authorization is ignored, stale or not: two first swaps at once carry the same.
+ * that delegate already, an authorization is ignored, stale or not, because two concurrent first swaps carry the same
+ * one.
  */
 export async function checkDelegation({
 	chain,
@@ -54,7 +55,7 @@ export async function checkDelegation({
 	const target = targets.find((one) => isAddressEqual(one, authorization.address)) ?? targets[0];
 	const problem = authorizationProblem(authorization, { chainId: chain.chainId, wallet, target, nonces });
 	if (problem?.isStale) {
-		// A first swap that landed between the two readings moved the nonce and made the wallet ours.
+		// A first swap that landed between the two readings moved the nonce and delegated the wallet.
 		const now = await readDelegation(chain, wallet);
 		if (now.kind === "ours" && now.delegate === target) return { delegate: target };
 	}
@@ -64,7 +65,7 @@ export async function checkDelegation({
 
 /**
  * Returns why a chain would not apply the authorization to the wallet, or undefined if it would. It is stale if the
- * wallet's nonce has moved or is about to: what it was signed for may have happened already.
+ * wallet's nonce has moved or is about to, since the delegation that it was signed for may have happened already.
  */
 export function authorizationProblem(
 	authorization: Authorization,
@@ -81,7 +82,7 @@ export function authorizationProblem(
 		options: ConstructorParameters<typeof SwapError>[2] = {},
 	) => new SwapError("INVALID_AUTHORIZATION", { reason, expected }, options);
 	const wrong = (error: SwapError) => ({ error, isStale: false });
-	// Zero would be valid on every chain: more than is needed on this one.
+	// Zero would be valid on every chain, which is more than is needed.
 	if (authorization.chainId !== BigInt(chainId)) return wrong(refuse("chain", chainId));
 	if (!isAddressEqual(authorization.address, target)) return wrong(refuse("address", target));
 	if (!isSignedBy(wallet, authorization)) return wrong(refuse("signer", wallet));

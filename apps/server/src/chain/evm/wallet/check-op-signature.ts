@@ -14,12 +14,12 @@ const mistakes: [looksLike: string, digest: (opHash: Hex) => Hex][] = [
 	["hex_text", (opHash) => hashMessage(opHash.slice(2))],
 ];
 
-/** The name in the error of a signature of the kind that was not to be used. */
+/** The name in the error for a signature of a kind that was not to be used. */
 const names: Record<SignatureKind, string> = { typed: "typed_data", personal: "personal_sign" };
 
 /**
  * Returns how the wallet signed the order: as typed data, whose digest is the op's hash, or by `personal_sign` over the
- * hash's 32 bytes. Throws unless it did one of these, and the one that its account accepts.
+ * hash's 32 bytes. Throws if it did neither, or if that kind is not accepted.
  */
 export function checkOpSignature({
 	opHash,
@@ -31,7 +31,7 @@ export function checkOpSignature({
 	/** In its normal form. */
 	signature: Hex;
 	wallet: Address;
-	/** The kinds that the wallet's account accepts and the caller may mean. */
+	/** The kinds that the wallet's account accepts, or of these the one that the request names. */
 	accepted: readonly SignatureKind[];
 }): SignatureKind {
 	const isSigned = (digest: Hex) => {

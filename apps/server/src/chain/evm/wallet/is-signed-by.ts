@@ -3,7 +3,8 @@ import { recoverAddress } from "../recover-address.ts";
 import { isLowS } from "./normalize-signature.ts";
 
 /**
- * Returns whether contracts accept the signature of a hash as this signer's: in its normal form, 65 bytes and low s.
+ * Returns whether contracts accept the signature of a hash as this signer's. It must be in its normal form, with 65
+ * bytes and low s.
  */
 export function isSignedBy(signer: Address, { hash, signature }: { hash: Hex; signature: Hex }): boolean {
 	if (size(signature) !== 65 || !isLowS(slice(signature, 32, 64))) return false;

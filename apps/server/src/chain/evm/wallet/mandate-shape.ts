@@ -4,7 +4,7 @@ import type { TransactionShape } from "../fee/fee-model.ts";
 
 /** Gas for the owner's signature, the epoch, and a slot of storage that may be new. Measured: docs/gas.md. */
 const baseGas = 26_000n;
-/** Gas for a byte of the mandate: in the transaction, and where it is copied, decoded and hashed. */
+/** Gas for a byte of the mandate, which is paid for in the transaction and where it is copied, decoded and hashed. */
 const gasPerByte = 20n;
 const gasPerNonZeroByte = 12n;
 
@@ -20,7 +20,10 @@ export function mandateShape(mandate: SignedMandate): TransactionShape {
 	};
 }
 
-/** Returns at most how many bytes a compressor leaves: a long run of zeros takes a few, and any other byte may take more than one. */
+/**
+ * Returns the maximum number of bytes that a compressor leaves. A long run of zeros takes a few, and any other byte may
+ * take more than one.
+ */
 function compressedBytes(bytes: Uint8Array): number {
 	const [shortestRun, bytesOfRun] = [5, 4];
 	let count = 0;
@@ -32,6 +35,6 @@ function compressedBytes(bytes: Uint8Array): number {
 			run = 0;
 		}
 	}
-	// A compressor marks stretches that it leaves as they are.
+	// A compressor adds marks to stretches that it does not compress.
 	return count + Math.ceil(count / 16);
 }

@@ -4,7 +4,9 @@ import { type Address, concat, type Hex, numberToHex, slice } from "viem";
 const halfOfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 const parityBit = 1n << 255n;
 
-/** Returns whether s is in the lower half. Contracts refuse the other half: each signature would have a twin. */
+/**
+ * Returns whether s is in the lower half. Contracts refuse the other half, because each signature would have a twin.
+ */
 export function isLowS(s: Hex): boolean {
 	return BigInt(s) <= halfOfOrder;
 }

@@ -3,7 +3,7 @@ import { requestChain } from "../../request-chain.ts";
 import type { EvmChain } from "../connect-chain.ts";
 import { type WalletDelegation, walletDelegation } from "./wallet-delegation.ts";
 
-/** Reads to whom the wallet is delegated on this chain. */
+/** Reads the wallet's delegation on this chain. */
 export async function readDelegation(
 	{ chainId, client, deployment }: EvmChain,
 	wallet: Address,

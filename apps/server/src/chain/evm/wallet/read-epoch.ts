@@ -7,7 +7,7 @@ import type { WalletDelegation } from "./wallet-delegation.ts";
 const uint64 = (1n << 64n) - 1n;
 
 /**
- * Reads how often the wallet's mandates were revoked on this chain. It is known whatever the wallet is delegated to.
+ * Reads how often the wallet's mandates were revoked on this chain. It is known regardless of the wallet's delegation.
  */
 export async function readEpoch(
 	{ chainId, client }: Pick<EvmChain, "chainId" | "client">,
@@ -17,7 +17,7 @@ export async function readEpoch(
 	return hexToBigInt(word ?? "0x0") & uint64;
 }
 
-/** Returns the escrow in whose domain the owner of a wallet with an account of ours signs. */
+/** Returns the escrow in whose domain the owner of a wallet signs, if one of the service's delegates is its code. */
 export async function readAccountEscrow(
 	{ chainId, client, deployment }: EvmChain,
 	wallet: Address,

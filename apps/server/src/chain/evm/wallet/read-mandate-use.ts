@@ -24,7 +24,7 @@ export async function readMandateUse(
 	]);
 	const spent = hexToBigInt(word ?? "0x0");
 	const [used, updatedAt] = [spent & uint128, (spent >> 128n) & uint64];
-	// As the account computes it: the whole cap drains away in a period.
+	// The account computes the same. The whole cap drains away in a period.
 	const elapsed = greater(BigInt(Math.floor(nowMs / 1_000)) - updatedAt, 0n);
 	const drained = (maxAmount * elapsed) / BigInt(period);
 	return { epoch, available: maxAmount - greater(used - drained, 0n) };

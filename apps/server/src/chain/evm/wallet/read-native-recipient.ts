@@ -4,9 +4,9 @@ import { walletDelegation } from "./wallet-delegation.ts";
 
 /**
  * The kinds of recipients of a chain's native token, by the gas that a payment may use: an account that exists, without
- * code or with that of our own delegate; one that the payment creates; and any other code, which may use all it is
- * given. An account that exists stays one. To become a contract costs its owner about as much gas as the payment then
- * wastes.
+ * code or with that of our own delegate; one that the payment creates; and any other code, which may use all gas that
+ * it gets. An account that exists keeps existing. To become a contract costs its owner about as much gas as the payment
+ * then wastes.
  */
 export type NativeRecipient = "account" | "new-account" | "contract";
 

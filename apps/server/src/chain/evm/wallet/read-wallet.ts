@@ -17,7 +17,7 @@ import { callMulticall, encodeViews, multicallAddress, type View } from "../read
 import { readDelegation } from "./read-delegation.ts";
 import type { WalletDelegation } from "./wallet-delegation.ts";
 
-// viem hashes function names at each call: this one is hashed once.
+// Prepared once, because viem otherwise hashes the function's name at each call.
 const stateOf = prepareEncodeFunctionData({ abi: geoEscrowAbi, functionName: "orderState" });
 
 /** An order of the wallet that will take this much of the same token once it is opened. */
@@ -32,8 +32,9 @@ export type WalletReading = {
 };
 
 /**
- * Reads what opening the order depends on, in one round of requests. The balance and the states of the wallet's other
- * orders are of one block: the amount of a just opened order is not subtracted from a balance that it has left already.
+ * Reads what opening the order depends on, with concurrent requests. The balance and the states of the wallet's other
+ * orders are of one block, so that the amount of a just opened order is not subtracted from a balance that it has left
+ * already.
  */
 export async function readWallet({
 	chain,
@@ -64,7 +65,7 @@ export async function readWallet({
 	};
 }
 
-/** Returns the call that reads an order's state: zero if this escrow never saw the order. */
+/** Returns the call that reads an order's state, which is zero if the order was never opened in this escrow. */
 function orderState({ orderId: id, escrow }: { orderId: Hex; escrow: Address }): View {
 	return {
 		target: escrow,
@@ -72,7 +73,7 @@ function orderState({ orderId: id, escrow }: { orderId: Hex; escrow: Address }):
 	};
 }
 
-// viem hashes function names at each call: these are hashed once.
+// Prepared once, because viem otherwise hashes the functions' names at each call.
 const getEthBalance = prepareEncodeFunctionData({ abi: multicall3Abi, functionName: "getEthBalance" });
 const balanceOf = prepareEncodeFunctionData({ abi: erc20Abi, functionName: "balanceOf" });
 

@@ -30,10 +30,10 @@ export type OpenSimulation =
 /** An address without a key. The escrow opens a signed order for every sender. */
 const anySender: Address = "0x000000000000000000000000000000000000dEaD";
 
-// viem hashes function names at each call: this one is hashed once.
+// Prepared once, because viem otherwise hashes the function's name at each call.
 const openFor = prepareEncodeFunctionData({ abi: geoEscrowAbi, functionName: "openFor" });
 
-/** Simulates an order before there is a signature: with code in the wallet's place that pays without one. */
+/** Simulates an order that is not signed yet, with code in the wallet's place that pays without a signature. */
 export function simulateUnsigned({
 	chain,
 	order,
@@ -61,7 +61,7 @@ export function simulateSigned({
 	return simulateOpen(chain, order, { proof, authorizationList });
 }
 
-/** `openFor` reverts unless it opens the order, so that its success is all that counts. */
+/** Simulates `openFor`, which reverts unless it opens the order, so its success is sufficient. */
 async function simulateOpen(
 	chain: EvmChain,
 	order: Order,

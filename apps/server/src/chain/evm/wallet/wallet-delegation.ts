@@ -6,10 +6,10 @@ export type WalletDelegation =
 	| { kind: "none" }
 	/** Delegated to one of the two delegates that are offered now. */
 	| { kind: "ours"; delegate: Address }
-	/** Delegated to one that was offered before. It pays an escrow of its own, so the wallet must delegate again. */
+	/** Delegated to one that was offered before. That one pays another escrow, so the wallet must delegate again. */
 	| { kind: "earlier"; delegate: Address }
 	| { kind: "other"; delegate: Address }
-	/** The address has code of its own: no key signs for it as for a wallet. */
+	/** The address is a contract, so no key signs for it as for a wallet. */
 	| { kind: "contract" };
 
 /** EIP-7702: a delegated account's code is this, then the delegate's address. */

@@ -1,7 +1,8 @@
 import { fromSolanaWord, isSolana, type Order, type SolanaDeployment, toSolanaWord } from "@geoswap/protocol";
 import { isHex } from "viem";
 
-// Callers have already checked the order. Still, a key signs for no order that is not this deployment's.
+// Callers have already checked the order. These checks still ensure that no key signs for an order of another
+// deployment.
 
 /** Returns whether both sides of the order are on Solana. Its fill or its refund decides it, and no attester does. */
 export function isWithinSolana({ originChainId, destinationChainId }: Order): boolean {
@@ -24,7 +25,10 @@ export function expectVault({ program }: SolanaDeployment, order: Order): void {
 	expectSame("destination vault", order.destinationVault, toSolanaWord(program.vault));
 }
 
-/** Throws unless this deployment's vault can pay the order's output: in a listed asset, to an address of others. */
+/**
+ * Throws unless this deployment's vault can pay the order's output, in a listed asset and to an address outside the
+ * deployment.
+ */
 export function expectDestination(deployment: SolanaDeployment, order: Order): void {
 	expectVault(deployment, order);
 	expectAsset(deployment, order.outputToken);

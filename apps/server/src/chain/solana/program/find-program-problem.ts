@@ -3,8 +3,8 @@ import type { SolanaChain } from "../connect-solana.ts";
 import { readWholeAccounts } from "../read/read-whole-accounts.ts";
 
 /**
- * Returns how the deployed program differs from the published one; undefined if it does not. Read at `confirmed`: a
- * replaced program must be noticed before its replacement is final. Throws if the chain does not answer.
+ * Returns how the deployed program differs from the published one; undefined if it does not. Reads at `confirmed`,
+ * because a replaced program must be noticed before its replacement is final. Throws if the chain does not answer.
  */
 export async function findProgramProblem(chain: SolanaChain): Promise<string | undefined> {
 	const { program } = chain.deployment;

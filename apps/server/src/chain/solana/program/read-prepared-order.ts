@@ -6,7 +6,10 @@ import { type Landed, readLanded } from "../read/read-landed.ts";
 
 const pageSize = 1_000;
 const maxPages = 20;
-/** The most transactions that are read. Each costs a stranger the fee of a transaction while the order can be opened. */
+/**
+ * The maximum number of transactions that are read. Each costs a stranger the fee of a transaction while the order can
+ * be opened.
+ */
 const maxReads = 1_000;
 /** How far the time of a block may differ from the time by which the program judges deadlines. */
 const maxClockLagSeconds = 60n;
@@ -14,8 +17,8 @@ const maxClockLagSeconds = 60n;
 const prepare = 0;
 
 /**
- * Returns the terms of an order, which its account does not have, from the final transaction that prepared it. Undefined
- * if the node does not list that, or if strangers hide it among too many of theirs.
+ * Returns the terms of an order, which its account does not have, from the final transaction that prepared it.
+ * Undefined if the node does not list that transaction, or if strangers hide it among too many of theirs.
  */
 export async function readPreparedOrder(
 	chain: SolanaChain,

@@ -29,7 +29,7 @@ export async function readRecords(
 		if (!time) throw new Error("the chain has no clock");
 		const unixSeconds = decodeClock(time.data);
 		for (const account of accounts) {
-			// Lamports that someone sent to the address make no record.
+			// An account that only holds lamports from a third party is no record.
 			const data = account?.program === program.address ? account.data : undefined;
 			const record = data && decodeRecordAccount(data);
 			if (data && !record)

@@ -55,14 +55,14 @@ export async function readVault(
 	return { vault, balances, payable };
 }
 
-/** Returns the vault's balance in its token account; nothing if the account does not exist. */
+/** Returns the vault's balance in its token account; zero if the account does not exist. */
 function amountIn(account: WholeAccount | undefined): bigint {
 	const decoder = getTokenDecoder();
 	const isToken = account?.program === TOKEN_PROGRAM_ADDRESS && account.data.length === decoder.fixedSize;
 	return isToken ? decoder.decode(account.data).amount : 0n;
 }
 
-/** Returns how much of a token may leave now. What has left drains evenly, a whole cap in an hour. */
+/** Returns how much of a token may leave now. The used amount drains evenly, a whole cap in an hour. */
 function roomOf({ perHour, used, updatedAt }: VaultCap, nowSeconds: bigint): bigint {
 	const seconds = nowSeconds > updatedAt ? nowSeconds - updatedAt : 0n;
 	const drained = (perHour * seconds) / 3_600n;

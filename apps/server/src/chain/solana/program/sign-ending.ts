@@ -21,13 +21,13 @@ const unitLimit = { payment: 40_000, account: 60_000, decision: 25_000, signatur
 
 /** How an order is decided before its input is paid. */
 export type Decision =
-	/** It was decided before, for example by someone who had the attesters' signatures. */
+	/** It was decided before, for example by a third party that had the attesters' signatures. */
 	| { by: "earlier" }
 	/** The signatures are over this order alone, in the ascending order of the signers' addresses. */
 	| { by: "attesters"; set: AttesterSet; signatures: readonly Hex[] }
 	/** The vault's operator refunds an order within Solana. */
 	| { by: "operator" }
-	/** The order's deadline has passed: anyone may refund it. */
+	/** The order's deadline has passed, so anyone may refund it. */
 	| { by: "time" };
 
 type Ending = Pick<SigningParts, "feePayer"> & {

@@ -20,13 +20,13 @@ export type SweptAccount = {
 	/** The account that paid the rent of an order. Absent for a record. */
 	payer?: SolanaAddress;
 	/**
-	 * The owner of an order's input, if the account got SOL after the payment: the program pays the owner again before it
-	 * closes the account.
+	 * The owner of an order's input, if the account got SOL after the payment. The program then pays the owner again
+	 * before it closes the account.
 	 */
 	owner?: SolanaAddress | undefined;
 };
 
-/** Closes accounts of the program. The rent of an order goes to who paid it, that of a record to the vault. */
+/** Closes accounts of the program. The rent of an order goes to its payer, that of a record to the vault. */
 export async function signSweep({
 	deployment,
 	accounts,

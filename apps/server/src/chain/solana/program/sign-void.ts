@@ -7,7 +7,7 @@ const unitLimit = 40_000;
 
 type Voiding = { deployment: SolanaDeployment; operator: TransactionPartialSigner; order: Order };
 
-/** Closes an order from another chain for good: no fill can land any more. Fails if one did. */
+/** Closes an order from another chain permanently, so that no fill can land any more. Fails if one did. */
 export async function signVoid({
 	deployment,
 	operator,

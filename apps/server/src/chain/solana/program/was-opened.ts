@@ -13,7 +13,7 @@ const listed = 50;
 
 /**
  * Returns whether an order was ever opened in the program. `untold` if its account is closed, and transactions that
- * name its address succeeded or cannot be listed: they may be a stranger's.
+ * name its address succeeded, which may be a stranger's, or cannot be listed.
  */
 export async function wasOpened(
 	chain: SolanaChain,

@@ -9,7 +9,7 @@ const shrinkBy = 10;
 
 /** A transaction that names an address. */
 export type ListedSignature = {
-	/** In base58: decoding is slow, and only few signatures of a list are used. */
+	/** In base58, because decoding is slow and only few signatures of a list are used. */
 	signature: Signature;
 	isFailed: boolean;
 	memo: string | null;

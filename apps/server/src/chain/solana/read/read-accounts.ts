@@ -4,7 +4,7 @@ import { AccountState, getTokenDecoder, TOKEN_PROGRAM_ADDRESS, type Token } from
 import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 
-/** The most accounts that a node answers for at once. */
+/** The maximum number of accounts in one request to a node. */
 const accountsPerRequest = 100;
 
 /**

@@ -32,7 +32,9 @@ export async function readHoldings(
 
 const knownAddresses = new WeakMap<SolanaChain["deployment"], Promise<SolanaAddress[]>>();
 
-/** Returns the accounts in which the vault holds each asset: derived once, and read each second. */
+/**
+ * Returns the accounts in which the vault holds each asset. They are derived once, because they are read each second.
+ */
 function addressesOf(deployment: SolanaChain["deployment"]): Promise<SolanaAddress[]> {
 	const known = knownAddresses.get(deployment);
 	if (known) return known;
@@ -52,7 +54,7 @@ export async function holdingAddress(held: {
 	return held.token === solanaNativeToken ? held.owner : tokenAccountOf(held);
 }
 
-/** Returns the owner's balance in an account: nothing if the owner gave the account away. */
+/** Returns the owner's balance in an account, which is zero if the owner gave the account away. */
 export function heldIn(
 	account: Account | undefined,
 	{ owner, token }: { owner: SolanaAddress; token: SolanaAddress },

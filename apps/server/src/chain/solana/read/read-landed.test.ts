@@ -47,10 +47,10 @@ test("accounts from a lookup table are resolved, with their balances", async () 
 		instructions: [{ program, accounts: [account, owner], data: new Uint8Array([7]) }],
 	});
 	if (!landed) throw new Error("it landed");
-	// It was made in this transaction.
+	// The account was created in this transaction.
 	expect(await receivedBy(landed, { owner, token: toSolanaWord(mintsOfScene.usdc) })).toBe(700n);
 	expect(await receivedBy(landed, { owner, token: native })).toBe(1n);
-	// It paid 5,000 for the transaction and gave 1,000 away.
+	// The fee payer paid 5,000 for the transaction and gave 1,000 away.
 	expect(await receivedBy(landed, { owner: feePayer, token: native })).toBe(-1_000n);
 });
 

@@ -37,7 +37,10 @@ export type Landed = {
 	tokens: Map<SolanaAddress, TokenChange>;
 };
 
-/** Returns undefined if the node knows no such transaction at that commitment. It may be behind: see `readUnknown`. */
+/**
+ * Reads a transaction. Returns undefined if the node does not know it at that commitment. The node may be behind, see
+ * `readUnknown`.
+ */
 export async function readLanded(
 	{ chainId, rpc }: SolanaChain,
 	signature: Hex,
@@ -55,7 +58,7 @@ export async function readLanded(
 	);
 	if (!found) return undefined;
 	const { meta, slot, blockTime } = found;
-	// Without `meta` nobody knows what was moved.
+	// Without `meta` it is unknown what was moved.
 	if (!meta) throw new Error(`the chain has no record of what ${toSignature(signature)} changed`);
 	const { compiledMessage, loadedAddresses, transaction } = decodeTransactionFromRpcResponse(found);
 	const accounts = getAccountMetasFromCompiledTransactionMessage(compiledMessage, loadedAddresses);
@@ -101,7 +104,9 @@ export async function readLanded(
 	};
 }
 
-/** Returns the changes of balances. An account that was made held nothing before; a closed one holds nothing after. */
+/**
+ * Returns the changes of balances. An account that was created held nothing before; a closed one holds nothing after.
+ */
 function tokenChanges(
 	addresses: readonly SolanaAddress[],
 	before: readonly TokenBalance[],

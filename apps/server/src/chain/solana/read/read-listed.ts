@@ -3,7 +3,9 @@ import type { SolanaChain } from "../connect-solana.ts";
 import { fromSignature, listSignatures } from "./list-signatures.ts";
 import { type Landed, readLanded } from "./read-landed.ts";
 
-/** The number of transactions that are read, the newest. Anyone can name an address in transactions of their own. */
+/**
+ * The number of newest transactions that are read. It is limited because anyone can name an address in transactions.
+ */
 const looks = 50;
 
 /** Returns the newest final transactions that name an address and succeeded, oldest first. */

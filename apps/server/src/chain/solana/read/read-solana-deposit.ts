@@ -33,11 +33,11 @@ async function receivedFor(
 }
 
 /**
- * Asks this provider about a deposit that another one reported: it must have the same transaction in the same slot, and
- * the changed balances must show that the order has its input. Throws if it does not answer.
+ * Checks a deposit that another provider reported. This provider must have the same transaction in the same slot, and
+ * the changed balances must show that the order has its input. Throws if the provider does not answer.
  */
 export async function readSolanaDeposit(chain: SolanaChain, deposit: ToldDeposit): Promise<DepositSight> {
-	// The provider's slots are read first: a deposit that it has after that is at least as deep.
+	// The provider's slots are read first, so a deposit that it returns after that is at least as deep.
 	const { finalized, confirmed } = await readSlots(chain);
 	if (confirmed.slot < deposit.blockNumber) return { verdict: "behind" };
 	const landed = await readLanded(chain, deposit.transactionHash);

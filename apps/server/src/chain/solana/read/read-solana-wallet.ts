@@ -10,7 +10,7 @@ export type SolanaWalletReading = {
 	/** The wallet's balance of the token. */
 	balance: bigint;
 	lamports: Wei;
-	/** True if the wallet can be paid the token without an account being made: always so for lamports. */
+	/** True if the wallet can be paid the token without creating an account, which always holds for lamports. */
 	hasAccount: boolean;
 	/** The reason why the wallet cannot be paid the token; undefined if it can be. */
 	payProblem: string | undefined;
@@ -36,7 +36,10 @@ export async function readSolanaWallet(
 	};
 }
 
-/** An account of another program is no wallet, even if it has a key: that program decides what becomes of lamports. */
+/**
+ * Returns why an account cannot be paid lamports. An account of another program is no wallet, even if it has a key,
+ * because that program decides what happens to its lamports.
+ */
 function nativeProblem(account: Account | undefined): string | undefined {
 	if (!account || account.program === SYSTEM_PROGRAM_ADDRESS) return undefined;
 	return `the recipient is an account of the program ${account.program}, and not a wallet of the System Program`;

@@ -3,7 +3,7 @@ import { type Hex, hexToBytes } from "viem";
 import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain } from "../connect-solana.ts";
 
-/** The most signatures that a node answers for at once. */
+/** The maximum number of signatures in one request to a node. */
 const statusesPerRequest = 256;
 
 export type SignatureStatus = { slot: number; isFinal: boolean; isFailed: boolean };

@@ -6,24 +6,24 @@ import { askStatuses } from "./read-statuses.ts";
 
 /** Number of blocks for which a transaction can land. */
 const blocksToLand = 150;
-/** More slots per block than there ever are: some slots have no block. */
+/** More slots per block than there ever are, because some slots have no block. */
 const slotsPerBlock = 2;
 
-/** Transactions that are fetched at once. */
+/** Transactions that are fetched concurrently. */
 const fetchesAtOnce = 16;
 
 export type SoughtTransaction = {
 	hash: Hex;
-	/** The slot in which it was seen. */
+	/** The slot in which it was observed. */
 	slot?: number | undefined;
-	/** The last height at which it could land, which is past; set if it was not seen. */
+	/** The last height at which it could land, which is past; set if it was not observed. */
 	lastValidHeight?: number | undefined;
 };
 
 /**
- * Returns the transactions that are in no block up to the slot. A node that does not know one may be behind, or have
- * pruned it: so a node is believed only if it is at the slot, has the transaction at no commitment, and still has the
- * blocks that it could be in. Nothing is known about the others.
+ * Returns the transactions that are in no block up to the slot. A node that does not know a transaction may be behind,
+ * or have pruned it. So a node is trusted only if it is at the slot, has the transaction at no commitment, and still
+ * has the blocks that the transaction could be in. Nothing is known about the transactions that are not returned.
  */
 export async function readUnknown(
 	chain: SolanaChain,
@@ -42,7 +42,7 @@ export async function readUnknown(
 		const isWhole = firstSlot <= Math.max(0, earliestSlot(transaction, asOf));
 		return answer && answer.asOf >= asOf.slot && answer.slot === undefined && isWhole;
 	});
-	// Both sources are asked: nodes keep statuses and transactions apart.
+	// Both sources are queried, because nodes keep statuses and transactions apart.
 	for (let i = 0; i < silent.length; i += fetchesAtOnce) {
 		await Promise.all(
 			silent.slice(i, i + fetchesAtOnce).map(async ({ hash }) => {

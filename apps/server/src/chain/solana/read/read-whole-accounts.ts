@@ -13,7 +13,7 @@ export type ReadAt = {
 	minSlot?: number;
 };
 
-/** Reads up to a hundred accounts at one slot, whole: only for addresses whose size no caller can choose. */
+/** Reads up to a hundred accounts at one slot, whole. Only for addresses at which no caller can choose the size. */
 export async function readWholeAccounts(
 	{ chainId, rpc }: SolanaChain,
 	addresses: readonly SolanaAddress[],

@@ -6,8 +6,8 @@ const passing =
 	/Blockhash ?NotFound|AccountInUse|ClusterMaintenance|InsufficientFundsForFee|AccountNotFound|WouldExceed/i;
 
 /**
- * Returns whether a transaction would fail because of the node or a fee payer of ours, and not because of the wallet or
- * the recipient: the same transaction may succeed later.
+ * Returns whether a transaction would fail because of the node or one of our fee payers, and not because of the wallet
+ * or the recipient. The same transaction may succeed later.
  */
 export function isPassingFailure(
 	{ reason, poorAccount }: Pick<Extract<TransactionSimulation, { ok: false }>, "reason" | "poorAccount">,

@@ -10,7 +10,7 @@ export async function sendRaw({ rpc }: SolanaChain, raw: Hex): Promise<void> {
 			.sendTransaction(toBase64(raw), { encoding: "base64", skipPreflight: true, maxRetries: 0n })
 			.send();
 	} catch (error) {
-		// Only the chain's own words: a whole error may contain the endpoint's URL, which may hold a key.
+		// Only the node's own message, because a whole error may contain the endpoint's URL, which may hold a key.
 		throw new Error(isSolanaError(error) ? error.message : "the chain does not answer");
 	}
 }

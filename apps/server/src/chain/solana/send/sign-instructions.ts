@@ -19,7 +19,7 @@ import { bytesToHex, type Hex, slice } from "viem";
 /** A transaction as it is sent, and the signature that identifies it. */
 export type SignedTransaction = { signature: Hex; raw: Hex };
 
-/** The parts that every transaction of ours needs, beside its instructions. */
+/** The parts that every transaction of the service needs, beside its instructions. */
 export type SigningParts = {
 	/** One of the deployment's fee payers. */
 	feePayer: TransactionPartialSigner;
@@ -32,10 +32,10 @@ export type SigningParts = {
 // transfer takes 6,500 units of it, an account 4,500, closing one 3,000, and an associated account some 25,000 and 1,500
 // more for each try at its address.
 
-/** The most bytes that the chain takes. */
+/** The maximum size of a transaction in bytes. */
 export const maximumTransactionBytes = 1232;
 
-/** Signs with every key that the instructions carry. Same instructions and blockhash, same bytes. */
+/** Signs with every key that the instructions carry. The same instructions and blockhash give the same bytes. */
 export async function signInstructions({
 	feePayer,
 	blockhash,

@@ -18,8 +18,8 @@ const field = "signedTransaction";
 
 /**
  * Returns the wallet's signature in a transaction that it signed, which must be the one that was built. Bytes in the
- * fee payer's place are ignored: that signature is made later, and not here. If the transaction cannot be built any
- * more, there is nothing to compare with: the caller may report what became of it, and must do nothing else with it.
+ * fee payer's place are ignored, because that signature is made elsewhere later. If the transaction cannot be built any
+ * more, there is nothing to compare with. The caller may then only report what happened to the transaction.
  */
 export async function checkSignedTransaction({
 	deployment,

@@ -81,7 +81,7 @@ const signatureMutations: Record<string, (one: Case, dice: Dice) => Promise<Offe
 	}),
 };
 
-/** Offers that the wallet signed correctly, but that no fee payer of ours may sign. */
+/** Offers that the wallet signed correctly, but that no fee payer of the service may sign. */
 const termMutations: Record<string, (one: Case, dice: Dice) => { order?: Order; parts?: OrderMessageParts }> =
 	{
 		"a fee payer who is none": ({ scene }) => ({
@@ -247,7 +247,7 @@ function coSign({ scene, order, signature }: Case, offer: Offer) {
 	});
 }
 
-/** Any other error would be a mistake that happened to help. */
+/** Any other error would refuse the offer only by accident. */
 function isRefusal(reason: unknown): boolean {
 	if (reason instanceof CoSignError) return true;
 	const codes = ["INVALID_REQUEST", "TRANSACTION_CHANGED", "INVALID_SIGNATURE"];
@@ -295,7 +295,7 @@ function withCompute(
 	return { ...parts, compute: { ...parts.compute, ...changes } };
 }
 
-/** Adds the group's order to the scalar: the same signature, for a check that does not look at its form. */
+/** Adds the group's order to the scalar. A check that ignores the form of a signature accepts it as the same one. */
 function withTwinScalar(signature: Uint8Array): Uint8Array {
 	const groupOrder = 2n ** 252n + 27742317777372353535851937790883648493n;
 	const scalar =

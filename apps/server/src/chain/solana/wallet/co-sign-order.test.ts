@@ -66,7 +66,7 @@ test("an order or op that gives no valid transaction is refused", async () => {
 });
 
 test("a forged signature for a wallet of small order is refused", async () => {
-	// The points of small order: with them a signature of nothing may pass a lenient check.
+	// The points of small order, with which a signature of nothing may pass a lenient check.
 	const smallOrder = [
 		"0100000000000000000000000000000000000000000000000000000000000000",
 		"ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",

@@ -12,7 +12,7 @@ import { expectOrigin, expectOthers } from "../program/expect-origin.ts";
 import { maximumTransactionBytes, type SignedTransaction } from "../send/sign-instructions.ts";
 import { verifyWalletSignature } from "./verify-wallet-signature.ts";
 
-/** The most that an opening may cost the fee payer in fees: 200,000 units at 5,000,000 micro-lamports are 0.001 SOL. */
+/** The maximum fees of an opening for the fee payer: 200,000 units at 5,000,000 micro-lamports are 0.001 SOL. */
 export const maximumUnitLimit = 200_000;
 export const maximumMicroLamportsPerUnit = 5_000_000n;
 
@@ -31,8 +31,8 @@ export type CoSignedOp = {
 };
 
 /**
- * Adds the fee payer's signature to the transaction that opens an order. The bytes that are signed are made here, from
- * the order, so no others can be; and only once the wallet's signature over those same bytes is verified.
+ * Adds the fee payer's signature to the transaction that opens an order. The signed bytes are made here from the order,
+ * so no others can be signed. They are signed only after the wallet's signature over the same bytes is verified.
  */
 export async function coSignOrder({
 	deployment,
@@ -90,7 +90,7 @@ async function orderBytes(
 		expectOrigin(deployment, order);
 		expectOthers(deployment, order.wallet);
 		const { message, unsigned } = await openTransaction(deployment, order, op);
-		// There are two signers, the fee payer first: the bytes put together above have exactly these two places.
+		// There are two signers, the fee payer first, so the bytes have exactly two places for signatures.
 		if (
 			unsigned[0] !== 2 ||
 			unsigned.length !== 129 + message.length ||

@@ -1,7 +1,7 @@
 import type { SolanaAddress } from "@geoswap/protocol";
 import { getPublicKeyFromAddress, isSignatureBytes, verifySignature } from "@solana/kit";
 
-/** Returns whether it is the wallet's signature over exactly these bytes. An address that is no key signs nothing. */
+/** Returns whether this is the wallet's signature over exactly these bytes. An address that is no key signs nothing. */
 export async function verifyWalletSignature({
 	wallet,
 	message,
