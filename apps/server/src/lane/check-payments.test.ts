@@ -40,7 +40,7 @@ async function runLane({ relayer = 0 }: { relayer?: number } = {}): Promise<void
 	await run(relayer);
 }
 
-/** Ways in which somebody may change the rows of a job that is justified. */
+/** Ways in which an intruder may change the rows of a job that is justified. */
 const tamperings = {
 	none: () => {},
 	"no deposit": (id: string) =>
@@ -176,7 +176,7 @@ test("a settled fill that a reorg dropped is delivered again, even if its deposi
 	await expect.poll(() => usdcOf(fromWord(order.recipient))).toBe(amount);
 	await owner.query("update swaps set status = 'settled' where id = $1", [swapId]);
 
-	// Both chains drop their blocks; the follower undoes what it wrote, and the swap asks for another fill.
+	// Both chains drop their blocks; the follower undoes what it wrote, and the swap requests another fill.
 	await testClient.revert({ id: snapshot });
 	await tamperings["no deposit"](swapId);
 	await owner.query("update jobs set state = 'queued', relayer = null, nonce = null where swap_id = $1", [

@@ -33,8 +33,8 @@ const outcomes: Record<PaymentProblem, "hold" | JobReason> = {
 
 /**
  * Lowers each fill to the current value of its input. Returns a verdict on each payment without sufficient facts in the
- * store. A job's own row proves nothing: otherwise, anyone who can write one, or forge the engine's messages,
- * could make the vault pay.
+ * store. A job's own row proves nothing. Otherwise, anyone who can write one, or forge the engine's messages, could
+ * make the vault pay.
  */
 export async function checkPayments(
 	db: Database,
@@ -80,8 +80,8 @@ export async function checkPayments(
 
 	/**
 	 * Returns the fill at the current price. A caller whose recipient can refuse the payout decides until the fill
-	 * whether the swap settles: at the submit's price that would be a free option. A settled swap whose delivery was
-	 * reorged is delivered again in full.
+	 * whether the swap settles, so the submit's price would be a free option. A settled swap whose delivery was reorged
+	 * is delivered again in full.
 	 */
 	function priceNow(job: Payment, { swap }: PaymentFacts): Payment | "unpriced" | "below-minimum" {
 		if (job.kind === "refund" || swap?.isSettled) return job;

@@ -4,10 +4,10 @@ import type { PreparedPoke } from "../durable/engine.ts";
 import { laneTarget } from "../durable/poke-targets.ts";
 
 /**
- * Returns the poke that asks a lane of the chain to take queued jobs, after the bundle window. All callers within one
- * window poke the same lane, once: the jobs that they queued before are there when it looks. The next window pokes
- * another lane. So `nowMs` must be later than the commit of the queued job: with an earlier time the lane may have
- * looked already, and the job waits for the next block.
+ * Returns the poke that makes a lane of the chain take queued jobs, after the bundle window. All callers within one
+ * window poke the same lane, once, so the jobs that they queued before are there when it runs. The next window pokes
+ * another lane. So `nowMs` must be later than the commit of the queued job. With an earlier time the lane may have run
+ * already, and the job waits for the next block.
  */
 export function lanePoke({
 	chainId,

@@ -174,7 +174,7 @@ test("payments above the remote signer's cap wait, and do not keep the chain's o
 	expect(signer.lines.filter(({ msg }) => msg === "refused")).toEqual(
 		Array.from({ length: 3 }, () => expect.objectContaining({ reason: "above-cap" })),
 	);
-	// Waiting costs a job nothing: it counts no failure, and is tried again later.
+	// A waiting job counts no failure, and is tried again later.
 	for (const { swapId } of capped)
 		expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ failures: 0 });
 });

@@ -44,7 +44,7 @@ beforeAll(async () => {
 		createLane({ ...deps, chain, policy, accounts: scene.relayers }),
 	]);
 	run = lanesByChain(new Map(lanes), deps);
-	// The first run of a process asks the chain for the nonce.
+	// The first run of a process reads the nonce from the chain.
 	for (const chain of [scene.origin, scene.destination]) await runLane(chain);
 });
 afterAll(() => scene.stop());

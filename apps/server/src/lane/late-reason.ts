@@ -2,7 +2,9 @@ import { type Milliseconds, type Seconds, unpackDeadlines } from "@geoswap/proto
 import type { ChainHead } from "../swap/facts/facts.ts";
 import type { Job } from "../swap/facts/job.ts";
 
-/** Returns why it is too late to sign for a job, by the chain's clock or ours, whichever is ahead; else undefined. */
+/**
+ * Returns why it is too late to sign for a job, by the later of the chain's clock and the local one; else undefined.
+ */
 export function lateReason(
 	{ kind, order }: Pick<Job, "kind" | "order">,
 	{ head, finalitySeconds, nowMs }: { head: ChainHead; finalitySeconds: Seconds; nowMs: Milliseconds },

@@ -1,8 +1,8 @@
 import type { Milliseconds } from "@geoswap/protocol";
 /**
- * The length of a lane's leases. A worker that dies blocks its jobs for that long, so leases are short: another worker
- * takes the jobs at the next tick, within a second. A node may need longer, and the work of a lost lease is discarded:
- * the next lease is then twice as long, and after one that ended in time, three times as long as that took.
+ * The length of a lane's leases. A worker that dies blocks its jobs for that long, so leases are short. Another worker
+ * then takes the jobs at the next tick, within a second. A node may need longer, and the work of a lost lease is
+ * discarded. The next lease is then twice as long, and after one that ended in time, three times as long as that took.
  */
 export type LeaseTime = {
 	ms: () => number;

@@ -103,8 +103,8 @@ test(
 					})();
 					await Promise.all([...runs, expiring]);
 					await expire();
-					// The next runs do what the earlier ones gave up. Some of it waits for a block: while anvil mines, it may
-					// simulate on the new state with the time of the block before, and then the vault pays nobody.
+					// The next runs do what the earlier ones left undone. Some of it waits for a block. While anvil mines, it may
+					// simulate on the new state with the time of the block before, and then the vault pays nothing.
 					await expect
 						.poll(async () => {
 							await scene.chains.destination.testClient.mine({ blocks: 1 });
@@ -135,7 +135,7 @@ test(
 	isFull ? 600_000 : 120_000,
 );
 
-/** The points at which a process dies: the call at that point is not made, and never returns. */
+/** The points at which a process dies. The call at that point is not made, and never returns. */
 const deaths: Record<string, (die: () => Promise<never>) => Hooks> = {
 	"before it simulates": (die) => ({
 		node: async (method) => {
@@ -181,7 +181,8 @@ test.each(Object.keys(deaths))("a fill whose lane dies %s is paid once, by the n
 	await startLanes()(0);
 	await expect.poll(() => vaultState(order), { timeout: 10_000 }).toBe(1);
 	const { rows } = await journalled();
-	// The nonce of a transaction whose send was not recorded is spent already: the follower will find it in its block.
+	// The nonce of a transaction whose send was not recorded is spent already, and the follower will find it in its
+	// block.
 	const state = name === "before it records the send" ? "signed" : "broadcast";
 	expect(rows).toMatchObject([{ attempt: 0, state, jobs: [{ swapId }] }]);
 });

@@ -21,12 +21,12 @@ export type LaneView = {
 	hasWork: boolean;
 	/** True if a delegation on the chain is to be removed. */
 	hasRemovals: boolean;
-	/** True if a relayer of the chain that is not among ours has a transaction that is in no block yet. */
+	/** True if a relayer of the chain that is not among the given ones has a transaction that is in no block yet. */
 	hasOrphans: boolean;
 };
 
 /**
- * Reads all the state that a lane acts on, in one statement. Returns undefined if the chain was never followed. Looks
+ * Reads all the state that a lane acts on, in one statement. Returns undefined if the chain was never followed. Checks
  * for orphans only if the relayers of the chain are given.
  */
 export async function loadLaneState(

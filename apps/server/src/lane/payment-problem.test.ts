@@ -107,7 +107,7 @@ const deliveries: fc.Arbitrary<Delivery> = fc.oneof(
 const progress = fc
 	.tuple(heights, heights)
 	.map(([a, b]) => ({ number: Math.max(a, b), finalizedNumber: Math.min(a, b) }));
-/** Facts that are mostly as they should be: otherwise nothing would ever be allowed. */
+/** Facts that are mostly as they should be, because otherwise nothing would ever be allowed. */
 const facts: fc.Arbitrary<PaymentFacts> = fc
 	.record(
 		{
@@ -152,7 +152,7 @@ test("whatever a job and the store say, a fill is allowed only with a deep depos
 		fc.property(orders, deliveries, facts, fc.nat({ max: 9 }), (order, delivery, found, dice) => {
 			const isOtherOrder = dice === 0;
 			const job = fillOf(order, delivery);
-			// A random reservation seldom fits: half of them are what the delivery needs.
+			// A random reservation seldom fits, so half of them are what the delivery needs.
 			const needed = { chainId: job.chainId, ...spentBy(order, delivery), topUp: order.topUp };
 			const given = found.reserved && dice > 4 ? { ...found, reserved: needed } : found;
 			if (isOtherOrder) job.order = { ...order, recipient: pad("0xbad", { size: 32 }) };
@@ -295,7 +295,7 @@ test("a deposit that needs a second provider waits until that has it equally dee
 	expect(paymentProblem(fillOf(order, inventory), deep, rules)).toBe("unseen");
 	expect(paymentProblem(fillOf(order, inventory), seen(14), rules)).toBe("unseen");
 	expect(paymentProblem(fillOf(order, inventory), seen(15), rules)).toBeUndefined();
-	// The deposit's price rose after the submit, so nobody asked the second provider.
+	// The deposit's price rose after the submit, so the second provider was not queried.
 	const risen = { ...deep, swap: { valueUsdCents: 49_000n, isSettled: false } };
 	expect(paymentProblem(fillOf(order, inventory), risen, rules)).toBe("unseen");
 	const final = { ...risen, origin: { number: 15, finalizedNumber: 10 } };

@@ -23,7 +23,7 @@ import type { Job } from "../swap/facts/job.ts";
 export type PaymentProblem =
 	/** The job's terms are not those of its order, are not terms that we quote, or cannot be carried out on its chain. */
 	| "wrong-order"
-	/** The follower has not seen the order opened, or one of its chains is not configured. */
+	/** The follower has not read that the order was opened, or one of its chains is not configured. */
 	| "not-opened"
 	/** The deposit is not as deep as its value needs. */
 	| "not-deep"
@@ -31,7 +31,7 @@ export type PaymentProblem =
 	| "unseen"
 	/** Nothing is reserved for the swap, or too little, or another token. */
 	| "not-reserved"
-	/** This process has not seen a price of the input or of the paid token since it started. */
+	/** This process has had no price of the input or of the paid token since it started. */
 	| "no-price"
 	/** The payment is worth more than the deposit plus the margin. */
 	| "above-deposit";
@@ -41,15 +41,15 @@ export type PaymentRules = {
 	/** Returns a chain's policy for deposits; undefined if the chain is not configured. */
 	depositPolicyOf: (chainId: bigint) => DepositPolicy | undefined;
 	/**
-	 * Returns why we cannot have quoted an order; undefined if we can. An escrow opens orders of any terms: with a
-	 * stranger's origin vault, or a refund that comes too early, we would never be paid for the delivery.
+	 * Returns why the service cannot have quoted an order; undefined if it can. An escrow opens orders of any terms. With
+	 * a stranger's origin vault, or a refund that comes too early, the service would never be paid for the delivery.
 	 */
 	whyNotOurs: (job: { orderId: Hex; order: Order }) => string | undefined;
 	/** The token that a chain's vault buys outputs with; undefined on Solana, where it buys nothing. */
 	settlementToken?: Hex;
-	/** Returns an amount's value in USD, with 18 decimals, at the newest price, however old; undefined without one. */
+	/** Returns an amount's value in USD, with 18 decimals, at the newest price of any age; undefined without one. */
 	worthE18: (asset: { chainId: bigint; token: Hex; amount: Amount }) => bigint | undefined;
-	/** How much more than the deposit a fill may be worth: prices move until it is signed. */
+	/** How much more than the deposit a fill may be worth, because prices move until it is signed. */
 	fillMarginBps: number;
 };
 
@@ -58,7 +58,7 @@ export type PaymentRules = {
  * what the order's id proves and what is within the bounds of the facts.
  *
  * A fill needs a reservation and a deposit that is deep enough, and may be worth the deposit plus a margin. The output
- * of a settled swap is owed, deposit or not: a lane that signed it before signs it again, up to the reservation only.
+ * of a settled swap is owed, deposit or not. A lane that signed it before signs it again, up to the reservation only.
  */
 export function paymentProblem(
 	job: Job<"fill" | "refund">,
@@ -105,7 +105,7 @@ function depositProblem(
 	const blocks = blocksNeeded(policy, value);
 	if (!isDeepAt(blockNumber, origin, blocks)) return "not-deep";
 	if (!needsSecondProvider(policy, value)) return undefined;
-	// Rounds ask the second provider by the written value alone. If nobody asks, the deposit counts when it is final.
+	// Rounds query the second provider by the written value alone. If they do not, the deposit counts when it is final.
 	if (!needsSecondProvider(policy, swap.valueUsdCents) && isFinalAt(blockNumber, origin)) return undefined;
 	const seen = crossCheck && { number: crossCheck.headNumber, finalizedNumber: crossCheck.finalizedNumber };
 	return seen && isDeepAt(blockNumber, seen, blocks) ? undefined : "unseen";
@@ -130,7 +130,7 @@ function withMargin(valueE18: UsdE18, { fillMarginBps }: Pick<PaymentRules, "fil
 	return mulDivDown(valueE18, bps + BigInt(fillMarginBps), bps);
 }
 
-/** Returns the most that leaves the vault, and its token; undefined if its chain has no such delivery. */
+/** Returns the maximum that leaves the vault, and its token; undefined if its chain has no such delivery. */
 function paidBy(
 	{ order, payload: { delivery } }: Job<"fill">,
 	{ settlementToken }: PaymentRules,

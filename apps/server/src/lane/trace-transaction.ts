@@ -5,7 +5,7 @@ import { readTraces } from "./read-traces.ts";
 
 /**
  * Records a transaction in the trace of each swap that has a job in it; its hash is the same in all of them. Queries
- * the database only if tracing is on. Never rejects, because lanes do not wait for it: they would send late.
+ * the database only if tracing is on. Never rejects, because lanes do not wait for it, so as not to send late.
  */
 export async function traceTransaction(
 	{ tracer, pool, log, id: { chainId, relayer } }: Pick<LaneDeps, "tracer" | "pool" | "log"> & { id: LaneId },

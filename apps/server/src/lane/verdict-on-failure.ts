@@ -1,10 +1,13 @@
 import { type Job, type JobKind, maxFailures } from "../swap/facts/job.ts";
 import type { Verdict } from "./verdict.ts";
 
-/** The most blocks that a job with owed money waits, as a power of two. */
+/** The maximum number of blocks that a job with owed money waits, as a power of two. */
 const maxDoublings = 5;
 
-/** True for jobs with owed money. It stays owed however often the chain refuses the job, which only waits longer. */
+/**
+ * True for jobs with owed money, which stays owed if the chain refuses the job. Each refusal only makes the job wait
+ * longer.
+ */
 const isOwed: Record<JobKind, boolean> = {
 	open: false,
 	fill: false,

@@ -6,5 +6,5 @@ export type Verdict =
 	| { do: "refuse"; reason: JobReason }
 	/** The job is tried again after this many blocks. */
 	| { do: "postpone"; blocks: number; alone?: boolean; failures?: 0 | 1 }
-	/** Nothing is known about the job: another one made the bundle fail. */
+	/** Nothing is known about the job itself, for example because another one made the bundle fail. */
 	| { do: "leave" };

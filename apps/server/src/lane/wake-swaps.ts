@@ -2,7 +2,7 @@ import type { SwapUuid } from "@geoswap/protocol";
 import { roundTarget } from "../durable/poke-targets.ts";
 import type { LaneDeps } from "./evm/lane.ts";
 
-/** Pokes a round to look at swaps whose jobs changed. The code that changed the jobs has made the swaps due. */
+/** Pokes a round to process swaps whose jobs changed. The code that changed the jobs has made the swaps due. */
 export async function wakeSwaps(
 	{ engine, log }: Pick<LaneDeps, "engine" | "log">,
 	swapIds: readonly SwapUuid[],

@@ -57,7 +57,7 @@ beforeAll(async () => {
 	scene = await createLaneScene();
 });
 beforeEach(async () => {
-	// The transactions of the test before count as final, and nobody waits for them.
+	// The transactions of the test before count as final, and no work waits for them.
 	await scene.owner.query("truncate jobs, waits, attestations");
 	await settleAll();
 });
@@ -106,7 +106,7 @@ function startLanes({
 		run(laneKey({ chainId, relayer: scene.relayers[relayer]?.address ?? "0x" }));
 }
 
-/** Runs a lane as if it were poked after the follower has seen the newest block. */
+/** Runs a lane as if it were poked after the follower has read the newest block. */
 async function runLane(chain: EvmChain, options: Parameters<typeof startLanes>[0] = {}): Promise<void> {
 	await followHead(scene.pool, chain);
 	await startLanes(options)(chain);
@@ -114,7 +114,7 @@ async function runLane(chain: EvmChain, options: Parameters<typeof startLanes>[0
 
 test("ops share one transaction; one with an authorization is sent alone, and the authorization only while it is needed", async () => {
 	const [first, second] = await Promise.all([newWallet(scene), newWallet(scene)]);
-	// Two first swaps of one wallet at once: the second's authorization is stale by then.
+	// Two concurrent first swaps of one wallet. The second's authorization is stale when it is sent.
 	const opens: [typeof first, boolean][] = [
 		[first, true],
 		[first, true],
@@ -133,7 +133,7 @@ test("ops share one transaction; one with an authorization is sent alone, and th
 		)
 		.toHaveLength(3);
 	await expect.poll(() => states(activating.map(({ order }) => order))).toEqual([1, 1, 1]);
-	// The follower has seen them.
+	// As if the follower had read them.
 	await scene.pool.query("update jobs set state = 'done' where kind = 'open'");
 
 	const later = [await open(first, false), await open(second, false), await open(second, true)];
@@ -189,7 +189,7 @@ test("an order whose wallet spends its input just before the block fails no othe
 test("orders of different escrows share no transaction", async () => {
 	const wallet = await delegatedWallet();
 	const opens = [await open(wallet, false), await open(wallet, false), await open(wallet, false)];
-	// No escrow is there: the order would not open.
+	// There is no escrow at this address, so the order would not open.
 	await scene.pool.query(
 		"update jobs set order_terms = order_terms || jsonb_build_object('escrow', $2::text) where swap_id = $1",
 		[opens[1]?.swapId, randomWord()],
@@ -413,7 +413,7 @@ test("releases go before all other jobs, and are sent as the whole attested list
 	const attestationId = await attested("Release", orders);
 	for (const order of orders) await queueWork(pool, order, { kind: "release", payload: {} });
 	await pool.query("update jobs set attestation_id = $1 where kind = 'release'", [attestationId]);
-	// Someone else released one of them meanwhile: the others are still released.
+	// A third party released one of them meanwhile. The others are still released.
 	await sendAsAnyone(chains.origin, await releaseOne(orders.slice(1, 2)));
 	await runLane(origin, { bundleSize: 1 });
 	await expect.poll(() => states(orders)).toEqual([2, 2, 2]);
@@ -733,9 +733,10 @@ test("lanes that run concurrently, each even twice, take each job once and leave
 	const runAll = () =>
 		Promise.all(processes.flatMap((run) => [0, 1, 2].map((relayer) => run(destination, relayer))));
 	await runAll();
-	// The node makes blocks in its own time. While it makes one, it may simulate with the new state and the time of the
-	// block before: the vault panics over time that runs backwards, and the fills are to be tried again in the next block.
-	// They are tried as if that block existed: no follower marks transactions as mined, so the head must not move on.
+	// The node makes blocks at its own pace. While it makes one, it may simulate with the new state and the time of the
+	// block before. The vault then panics because time runs backwards, and the fills are to be tried again in the next
+	// block. They are tried as if that block existed, because no follower marks transactions as mined, so the head must
+	// not move on.
 	await expect
 		.poll(async () => {
 			const filled = await Promise.all(queued.map(({ order }) => vaultState(orderId(order))));

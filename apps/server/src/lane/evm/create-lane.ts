@@ -13,9 +13,9 @@ import { broadcast, findStuck, pushTransactions, readSpentNonces } from "./push-
 import { signNextBundle } from "./sign-next-bundle.ts";
 import { signRemoval } from "./sign-removal.ts";
 
-/** The most transactions in flight: nodes keep about this many pending ones of an account. */
+/** The maximum number of transactions in flight. Nodes keep about this many pending ones of an account. */
 const maxUnderWay = 16;
-/** Places among these that are kept for releases: a release that comes too late is a double payment. */
+/** Places among these that are kept for releases, because a release that comes too late is a double payment. */
 const placesForReleases = 4;
 /** Number of discarded bundles after which a run leaves the rest of the jobs to the next run. */
 const maxUndone = 5;
@@ -78,9 +78,9 @@ export function createLane({ chain, policy, accounts, ...deps }: LaneDeps & Lane
 }
 
 /**
- * Ends the transactions of relayers whose keys are not here, if other transactions have spent their nonces for good:
- * after a theft the key is taken out, and the thief may have used the nonces of a release. Their jobs go back to the
- * queue. Any lane of the chain does this. Returns whether jobs went back.
+ * Ends the transactions of relayers that have no key in this process, if other transactions have permanently spent
+ * their nonces. After a theft the key is taken out, and the thief may have used the nonces of a release. The jobs go
+ * back to the queue. Any lane of the chain does this. Returns whether jobs went back.
  */
 async function endOrphans(
 	lane: Lane,

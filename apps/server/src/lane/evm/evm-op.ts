@@ -3,7 +3,7 @@ import type { Opening } from "../../chain/evm/send/encode-bundle.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import type { SignedOp } from "../../swap/facts/swap-record.ts";
 
-/** Returns the op of a job that opens an order on an EVM chain. Throws for others, which have lanes of their own. */
+/** Returns the op of a job that opens an order on an EVM chain. Throws for other jobs, which have separate lanes. */
 export function evmOp({ swapId, payload: { op } }: Job<"open">): SignedOp {
 	if ("kind" in op) throw new Error(`swap ${swapId} is not opened on an EVM chain`);
 	return op;

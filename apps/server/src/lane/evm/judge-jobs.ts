@@ -5,7 +5,7 @@ import { type Job, maxFailures } from "../../swap/facts/job.ts";
 import type { Verdict } from "../verdict.ts";
 import { verdictOnFailure } from "../verdict-on-failure.ts";
 
-/** Blocks to wait if the vault or the chain may recover by itself, or the follower has yet to see something. */
+/** Blocks to wait if the vault or the chain may recover by itself, or the follower has yet to read something. */
 const laterBlocks = 5;
 
 /** Returns a verdict on each job, in the order of the jobs. */
@@ -15,7 +15,7 @@ export function judgeJobs(jobs: readonly Job[], simulation: BundleSimulation): V
 	}
 	const [first] = jobs;
 	if (first?.kind === "fill" || first?.kind === "void") {
-		// Batches skip items that fail: a vault that refuses the whole batch is paused, or does not know the relayer.
+		// Batches skip items that fail, so a vault that refuses the whole batch is paused, or does not know the relayer.
 		return jobs.map(() => ({ do: "postpone", blocks: laterBlocks, alone: false, failures: 0 }));
 	}
 	if (jobs.length === 1 || first?.attestationId !== undefined) return jobs.map(verdictOnFailure);
@@ -27,7 +27,7 @@ type Outcomes = Pick<Extract<BundleSimulation, { succeeds: true }>, "done" | "sk
 function judgeItem(job: Job, { done, skips }: Outcomes, { isAlone }: { isAlone: boolean }): Verdict {
 	if (done.has(job.orderId)) return { do: "send" };
 	if (job.kind === "fill") return judgeSkippedFill(job, skips.get(job.orderId), { isAlone });
-	// The order is decided already: its event is on the chain, and the follower or a round has yet to see it.
+	// The order is decided already. Its event is on the chain, but the follower or a round has yet to read it.
 	if (job.kind === "void") return { do: "postpone", blocks: laterBlocks, alone: false, failures: 0 };
 	return verdictOnFailure(job);
 }
@@ -42,7 +42,7 @@ function judgeSkippedFill(
 	});
 	switch (cause) {
 		case "price":
-			// The fills before it in the bundle moved the pool's price, or someone else did for a block.
+			// The fills before it in the bundle moved the pool's price, or a third party did for a block.
 			return isAlone && job.failures + 1 >= maxFailures
 				? { do: "refuse", reason: cause }
 				: { do: "postpone", blocks: 1, alone: true, failures: 1 };

@@ -41,7 +41,7 @@ afterAll(() => scene.stop());
 
 type Changes = { nowMs?: () => number; bundleSize?: number; accounts?: LaneScene["relayers"] };
 
-/** A process that was just started, and is poked once. The store's head is as it is. */
+/** Starts a process and pokes its first lane once. The store's head stays as it is. */
 function runLane(chain: EvmChain, changes?: Changes): Promise<void> {
 	return startProcess(chain, changes)();
 }
@@ -125,7 +125,7 @@ test("a replacement has the nonce and the jobs of the original; a cancel has its
 			gas: 21_000n,
 		});
 		expect(cancel?.data).toBeUndefined();
-		// The job is in no other transaction until the nonce is spent, however often the lane runs.
+		// The job is in no other transaction until the nonce is spent, regardless of how often the lane runs.
 		await runLane(destination);
 		expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent", nonce: rows[0]?.nonce });
 		expect(await transactions(destination)).toHaveLength(3);
@@ -181,7 +181,7 @@ test("a lane with an outdated store starts at the chain's nonce, and does not re
 	await followHead(pool, destination);
 	await runLane(destination);
 	expect(await received(order)).toBe(amount);
-	// The store is now like an older backup: the job waits, and nobody knows of a transaction.
+	// The store is now like an older backup. The job waits, and no transaction is recorded for it.
 	const nonce = await destination.client.getTransactionCount({ address });
 	const columns = [destination.chainId, hexToBytes(address)];
 	await scene.owner.query(
@@ -200,7 +200,7 @@ test("a lane with an outdated store starts at the chain's nonce, and does not re
 	await runLane(destination);
 	expect(await received(order)).toBe(amount);
 	expect(await received(fresh.order)).toBe(amount);
-	// The job waits for the follower to see what is on the chain.
+	// The job waits for the follower to read what is on the chain.
 	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "queued", failures: 0 });
 	expect(await readJob(pool, fresh.swapId, "fill")).toMatchObject({ state: "sent", nonce });
 });

@@ -22,11 +22,14 @@ export type LaneChain = { chain: EvmChain; policy: LanePolicy; accounts: readonl
 
 export type LaneDeps = {
 	pool: DatabasePool;
-	/** Used to poke a round that looks at the swaps of refused jobs. */
+	/** Used to poke a round that processes the swaps of refused jobs. */
 	engine: Engine;
-	/** The least that a router fill must deliver at current prices, after `inFlight` was spent on the same token. */
+	/**
+	 * Returns the minimum that a router fill must deliver at current prices, after `inFlight` was spent on the same
+	 * token.
+	 */
 	freshMinimum: (fill: { order: Order; delivery: Delivery; inFlight: Amount }) => bigint;
-	/** Returns a fill as it may be signed now: see the desk's function of this name. */
+	/** Returns a fill as it may be signed now. See the desk's function of this name. */
 	deliveryNow: (fill: { order: Order; delivery: Delivery }) => Delivery | "below-minimum" | "no-price";
 	/** Returns the tip per unit of gas that recent blocks took, within the chain's bounds; undefined if not known yet. */
 	tipNow: (chainId: number) => Wei | undefined;

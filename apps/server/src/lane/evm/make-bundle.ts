@@ -19,7 +19,7 @@ export async function makeBundle(
 ): Promise<Draft> {
 	const [first] = jobs;
 	if (!first) throw new RangeError("a bundle needs at least one job");
-	// Read only for jobs of that side: the chain on the order's other side may not be an EVM chain.
+	// Read only for jobs of that side, because the chain on the order's other side may not be an EVM chain.
 	const escrow = () => fromWord(first.order.escrow);
 	const vault = () => fromWord(first.order.destinationVault);
 	switch (first.kind) {
@@ -60,10 +60,10 @@ async function makeOpens({ chain }: Lane, escrow: Address, jobs: Job<"open">[]):
 	return isDelegated ? { bundle } : { bundle, authorizationList: [authorization] };
 }
 
-/** Reads the delegation each time: it stays even if the transaction that set it reverted. */
+/** Reads the delegation each time, because it stays even if the transaction that set it reverted. */
 async function isDelegatedTo(chain: Lane["chain"], job: Job<"open">): Promise<boolean> {
 	const delegation = await readDelegation(chain, fromWord(job.order.wallet));
-	// The op's delegate may have been replaced since it was submitted: then it is an earlier one.
+	// If the op's delegate was replaced since the submit, the delegation is one of kind `earlier`.
 	return "delegate" in delegation && delegation.delegate === evmOp(job).delegate;
 }
 

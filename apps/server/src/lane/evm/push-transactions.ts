@@ -23,7 +23,7 @@ import { freshFees, replacementFees } from "./transaction-fees.ts";
 
 /**
  * Sends transactions that were signed and perhaps never sent, and those that have waited too long. Returns how many are
- * in flight, or undefined if the chain does not take one of them: those after it would only pile up. Also returns
+ * in flight, or undefined if the chain does not take one of them, since those after it would only pile up. Also returns
  * whether jobs went back to the queue.
  */
 export async function pushTransactions(
@@ -50,7 +50,7 @@ export async function pushTransactions(
 		let next = transaction;
 		const isStuck = spent !== undefined && stuck.includes(transaction);
 		if (isStuck && transaction.nonce < spent.finally) {
-			// No attempt of ours was in a final block that the follower has seen.
+			// None of our attempts was in a final block that the follower has read.
 			if (await endLaneTransaction(lane.pool, lane.id, transaction.nonce)) {
 				isRequeued = true;
 				const { nonce, hash } = transaction;
@@ -58,7 +58,7 @@ export async function pushTransactions(
 			}
 			continue;
 		}
-		// The transaction is in a block that the follower has yet to see.
+		// The transaction is in a block that the follower has yet to read.
 		if (isStuck && transaction.nonce < spent.byNow) continue;
 		if (isStuck && transaction.state === "broadcast") {
 			// A transaction behind a stuck one is not itself stuck, unless its fee is too low by now.
@@ -69,7 +69,7 @@ export async function pushTransactions(
 			underWay++;
 			continue;
 		} else if (transaction.kind !== "cancel") {
-			// Checked however few blocks have passed: on a chain that has halted, it may be late by our clock.
+			// Checked even if few blocks have passed, because on a chain that has halted it may be late by our clock.
 			next = await replace(lane, { transaction, head, why: "unsent" });
 		}
 		let outcome = await broadcast(lane, { transaction: next, head, isNew: next !== transaction });
@@ -77,9 +77,10 @@ export async function pushTransactions(
 			next = await replace(lane, { transaction, head, why: "refused" });
 			if (next !== transaction) outcome = await broadcast(lane, { transaction: next, head, isNew: true });
 		}
-		// Its jobs go back to the queue, and a cancel fills the nonce later; but not if the chain once accepted it: it may
-		// still land, and its jobs would only be skipped elsewhere. If the answer was lost, nobody knows whether it was
-		// accepted: contracts do a job only once, and a release that waits for a relayer's funds could be too late.
+		// Its jobs go back to the queue, and a cancel fills the nonce later. This is not done if the chain once accepted
+		// it, because it may still land, and its jobs would only be skipped elsewhere. If the answer was lost, it is
+		// unknown whether it was accepted. Its jobs go back too, because contracts do a job only once, and a release that
+		// waits for a relayer's funds could be too late.
 		if (outcome === "unfunded" && isOverdue(transaction)) {
 			await giveBackUnsent(lane.pool, lane.id, transaction.nonce);
 		}
@@ -90,8 +91,9 @@ export async function pushTransactions(
 }
 
 /**
- * Returns the transactions that the chain has not mined in time, and those that it has not answered about: nodes may
- * hold another one with the nonce, from before a restore. The same is true of a transaction that no node takes.
+ * Returns the transactions that the chain has not mined in time, and those whose sending it has not answered, because
+ * nodes may hold another one with the nonce, from before a restore. The same is true of a transaction that no node
+ * takes.
  */
 export function findStuck(
 	{ policy }: Pick<Lane, "policy">,
@@ -109,8 +111,8 @@ type Outcome = "sent" | "refused" | "unfunded" | "unsent";
 
 /**
  * Offers the transaction to the chain. Returns `refused` if the chain refuses these bytes, `unsent` for other reasons.
- * An op whose authorization the chain does not take, for example because its wallet has pending transactions of its
- * own, is cancelled at once to make room for others: a higher fee would not help.
+ * An op whose authorization the chain does not take, for example because its wallet itself has pending transactions, is
+ * cancelled immediately to make room for others, because a higher fee would not help.
  */
 export async function broadcast(lane: Lane, { transaction, head, isNew }: FirstOffer): Promise<Outcome> {
 	const outcome = await offer(lane, { transaction, head, isNew });
@@ -122,7 +124,10 @@ export async function broadcast(lane: Lane, { transaction, head, isNew }: FirstO
 	return (await offer(lane, { transaction: cancel, head, isNew: true })) === "sent" ? "sent" : "unsent";
 }
 
-/** Offers it without cancelling. Returns `unacceptable` if the chain refuses it for more than its fees or nonce. */
+/**
+ * Offers the transaction without cancelling it. Returns `unacceptable` if the chain refuses more than its fees or
+ * nonce.
+ */
 async function offer(
 	lane: Lane,
 	{ transaction, head, isNew }: FirstOffer,
@@ -130,7 +135,7 @@ async function offer(
 	const startMs = lane.nowMs();
 	const outcome = await offerUntraced(lane, { transaction, head });
 	const isError = outcome !== "sent";
-	// A refused bundle of many jobs may be offered again for hours: only the first failure is traced.
+	// A refused bundle of many jobs may be offered again for hours, so only the first failure is traced.
 	if (isError ? isNew : transaction.state === "signed") {
 		void traceTransaction(lane, transaction, { name: "transaction sent", startMs, outcome, isError });
 	}
@@ -146,7 +151,7 @@ async function offerUntraced(lane: Lane, { transaction, head }: Offer): Promise<
 	try {
 		sent = await sendRaw(chain, transaction.raw);
 		atBlock = await readNewestBlock(lane, head);
-		// The follower may have yet to see it. Or the store was restored while this process ran, and the next transactions
+		// The follower may have yet to read it. Or the store was restored while this process ran, and the next transactions
 		// would be signed with spent nonces too.
 		if (sent.outcome === "spent") await catchUpNonce(lane);
 	} catch (err) {
@@ -171,14 +176,14 @@ async function offerUntraced(lane: Lane, { transaction, head }: Offer): Promise<
 
 /**
  * How far the chain may be ahead of the follower, in multiples of the time after which a transaction is replaced. A
- * node that returns more is not believed: the transaction would never be replaced.
+ * higher number from a node is not trusted, because the transaction would never be replaced.
  */
 const maxAhead = 100;
 
 /**
  * Returns the chain's newest block. Called after a transaction was sent, so that its age is not counted from the head
- * in the store: on a quiet chain the follower reads that seldom, and it may be older than the transaction by many
- * blocks.
+ * in the store. On a quiet chain the follower seldom reads the head, so it may be many blocks older than the
+ * transaction.
  */
 async function readNewestBlock(
 	{ chain: { client }, policy }: Pick<Lane, "chain" | "policy">,
@@ -189,13 +194,13 @@ async function readNewestBlock(
 	return Math.min(Math.max(newest, followed), followed + maxAhead * policy.replaceAfterBlocks);
 }
 
-/** Returns how many nonces are spent in final blocks that the follower has seen, and how many in any block. */
+/** Returns how many nonces are spent in final blocks that the follower has read, and how many in any block. */
 export async function readSpentNonces(
 	{ chain: { client }, id: { relayer: address } }: Pick<Lane, "chain" | "id">,
 	{ stuck, head }: { stuck: readonly LaneTransaction[]; head: ChainHead },
 ): Promise<{ finally: number; byNow: number }> {
 	const byNow = await client.getTransactionCount({ address });
-	// A node may have no state of a block that old, so it is asked only if the answer matters.
+	// A node may have no state of a block that old, so it is queried only if the answer matters.
 	if (stuck.every(({ nonce }) => nonce >= byNow)) return { finally: 0, byNow };
 	const blockNumber = BigInt(head.finalizedNumber);
 	return { finally: await client.getTransactionCount({ address, blockNumber }), byNow };
@@ -203,7 +208,7 @@ export async function readSpentNonces(
 
 /**
  * Signs the same call again for a higher fee, or a cancel if its jobs must not or need not be done now. A call that the
- * chain refuses even then is cancelled to make room for others: its jobs count a failure, and are sent alone once the
+ * chain refuses even then is cancelled to make room for others. Its jobs count a failure, and are sent alone once the
  * nonce is spent. A call that was not sent yet stays as it is while its jobs can be done. Returns what to send now.
  */
 async function replace(
@@ -263,7 +268,7 @@ async function replace(
 	return signed;
 }
 
-/** Returns the gas limit of the same call now: the gas that pays for its data may have become more since. */
+/** Returns the current gas limit of the same call, because the gas that pays for its data may have increased since. */
 async function gasAgain(
 	{ chain }: Lane,
 	{ gas = 0n, to, data = "0x" }: Pick<ReturnType<typeof parseTransaction>, "gas" | "to" | "data">,
@@ -276,8 +281,8 @@ async function gasAgain(
 const maxAtOnce = 16;
 
 /**
- * Signs cancels for nonces below ours that no transaction of ours spends: a restored store has lost the transactions
- * that spent them, and then the chain dropped those. Transactions with higher nonces would wait forever.
+ * Signs cancels for nonces below the lane's that none of its transactions spends. A restored store has lost the
+ * transactions that spent them, and then the chain dropped those. Transactions with higher nonces would wait forever.
  */
 async function fillNonceGap(
 	lane: Lane,
@@ -286,7 +291,7 @@ async function fillNonceGap(
 	if (from >= to) return [];
 	const { id, pool, log } = lane;
 	const fees = freshFees(lane, head);
-	// A node that is behind returns a nonce that is spent already: the store knows the transaction that spent it.
+	// A node that is behind returns a nonce that is spent already. The store then knows the transaction that spent it.
 	const known = await noncesKnown(pool, id, { from, to });
 	const cancels: LaneTransaction[] = [];
 	for (let nonce = from; nonce < to && cancels.length < maxAtOnce; nonce++) {

@@ -99,8 +99,9 @@ type BundlePlan = {
 };
 
 /**
- * Refuses the opens that no transaction can be made of, whatever the chain says: their ops are for another chain, or
- * their orders name something that is not an address here. One of them would keep all others from being signed.
+ * Refuses the opens of which no transaction can be made, regardless of the chain's state, because their ops are for
+ * another chain, or their orders name something that is not an address here. One of them would keep all others from
+ * being signed.
  */
 function refuseUnmakable({ id, log }: Lane, jobs: readonly Job[]): Map<SwapUuid, Verdict> {
 	const verdicts = new Map<SwapUuid, Verdict>();
@@ -120,7 +121,7 @@ function refuseUnmakable({ id, log }: Lane, jobs: readonly Job[]): Map<SwapUuid,
 }
 
 /**
- * Judges the jobs of a transaction that the signer does not sign: a single one counts a failure, or waits if the signer
+ * Judges the jobs of a transaction that the signer does not sign. A single job counts a failure, or waits if the signer
  * may sign it later. Several are sent alone, so that only the one that the signer does not sign is held up. Orders that
  * attesters signed as a list stay together.
  */
@@ -183,7 +184,7 @@ async function planBundle(
 
 	let gas = bundleGas(sending, simulation);
 	if (gas > maxTransactionGas) {
-		// The jobs at the front do the same without the rest.
+		// The first half of the jobs succeeds without the rest too.
 		if (!attested) {
 			const rest = sending.splice(Math.ceil(sending.length / 2));
 			for (const job of rest) judge(job, { do: "leave" });
@@ -205,8 +206,8 @@ async function planBundle(
 const apart: Verdict = { do: "postpone", blocks: 0, alone: true };
 
 /**
- * The verdict on a payment that no key may sign for now. It must not stay at the front of the queue: all other work of
- * the chain would wait behind it.
+ * The verdict on a payment that no key may sign for now. It must not stay at the front of the queue, because all other
+ * work of the chain would wait behind it.
  */
 const deferred: Verdict = { do: "postpone", blocks: 3, alone: true };
 

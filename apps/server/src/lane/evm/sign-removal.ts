@@ -10,10 +10,11 @@ import { firstCancel, signCancel, signRevocation } from "./sign-cancel.ts";
 import { freshFees } from "./transaction-fees.ts";
 
 /**
- * Signs and journals the transactions that remove the delegation of a wallet which asked for it: one that revokes its
- * mandates, and with the next nonce one that carries the authorization, which is applied before anything else in its
- * transaction. To the lane they are cancels: they do no job, and if one is stuck, a plain cancel takes its place. A removal
- * that is lost in this way, or by a crash in here, is not repeated: the wallet's owner sees it on the chain, and asks again.
+ * Signs and journals the transactions that remove a wallet's delegation at its request: one that revokes its mandates,
+ * and with the next nonce one that carries the authorization, which is applied before anything else in its transaction.
+ * The lane treats them as cancels. They do no job, and if one is stuck, a plain cancel takes its place. A removal that
+ * is lost in this way, or by a crash in this function, is not repeated. The wallet's owner finds that on the chain, and
+ * requests it again.
  */
 export async function signRemoval(lane: Lane, head: ChainHead): Promise<LaneTransaction[]> {
 	const { pool, id, chain, log } = lane;
@@ -43,7 +44,7 @@ export async function signRemoval(lane: Lane, head: ChainHead): Promise<LaneTran
 	const raw = await signCancel(lane, { nonce: last, fees, authorization });
 	transactions.push(firstCancel(raw, { nonce: last, fees }));
 	if (!(await moveRemoval(pool, removal.id, { from: "queued", to: "sent" }))) return [];
-	// No job is leased for it, so that any number names the lease.
+	// No job is leased for it, so any number may name the lease.
 	const { outcome } = await journalLease(pool, id, {
 		lease: 0,
 		nonce,

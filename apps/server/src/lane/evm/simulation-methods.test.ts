@@ -95,7 +95,7 @@ async function connect(side: "origin" | "destination", lacks: Ability[]): Promis
 	return chain;
 }
 
-/** Runs the chain's first lane as if it were poked after the follower has seen the newest block. */
+/** Runs the chain's first lane as if it were poked after the follower has read the newest block. */
 async function runLane(chain: EvmChain): Promise<void> {
 	await followHead(scene.pool, chain);
 	await startLane(scene, chain, { policy: { bundleSize: 20, replaceAfterBlocks: 5 } })();

@@ -154,7 +154,7 @@ async function attempts({ chainId }: EvmChain): Promise<Attempt[]> {
 	return rows.map((row) => ({ ...row, hash: bytesToHex(row.hash), raw: bytesToHex(row.raw) }));
 }
 
-/** The chain with a node whose answer to one method is another, unless `answer` returns undefined. */
+/** Returns the chain with a node that answers one method differently, unless `answer` returns undefined. */
 function answering(chain: EvmChain, method: string, answer: (first: unknown) => unknown): EvmChain {
 	const request = async (call: { method: string; params?: unknown }) => {
 		const [first] = Array.isArray(call.params) ? call.params : [];

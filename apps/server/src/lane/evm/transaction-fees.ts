@@ -5,7 +5,10 @@ import type { Lane } from "./lane.ts";
 
 export type Fees = { maxFeePerGas: Wei; maxPriorityFeePerGas: Wei };
 
-/** Returns fees for a new transaction. They bound what is paid: it pays the base fee of its own block, and the tip. */
+/**
+ * Returns fees for a new transaction. They bound what is paid, which is the base fee of the transaction's block, and
+ * the tip.
+ */
 export function freshFees(
 	{ id, policy, tipNow }: Pick<Lane, "id" | "policy" | "tipNow">,
 	{ baseFee }: Pick<ChainHead, "baseFee">,
@@ -18,8 +21,8 @@ export function freshFees(
 const ceiling = 10n;
 
 /**
- * Returns the fees of a replacement: a quarter more than the attempt before, since chains require at least an eighth,
- * and no less than those of a new transaction. Undefined if a higher fee would not help.
+ * Returns the fees of a replacement, which are a quarter more than those of the attempt before, since chains require at
+ * least an eighth, and no less than those of a new transaction. Undefined if a higher fee would not help.
  */
 export function replacementFees(before: Fees, fresh: Fees): Fees | undefined {
 	if (before.maxFeePerGas >= ceiling * fresh.maxFeePerGas) return undefined;

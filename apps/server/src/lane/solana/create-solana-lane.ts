@@ -17,9 +17,10 @@ import { type FeePayerFunds, watchFeePayer } from "./watch-fee-payer.ts";
 const maxRuns = 5;
 
 /**
- * Creates the lanes of Solana: one for each fee payer, so that no two runs sign for the same job, or send for the same
- * payer at once (except one that the engine gave up). A run sends transactions that were not seen to land, leases jobs,
- * each for its own transaction, and waits for nothing. Its state is in the store: it can be repeated from any point.
+ * Creates the lanes of Solana, one for each fee payer, so that no two runs sign for the same job, or send for the same
+ * payer, concurrently (except one that the engine gave up). A run sends transactions that are not known to have landed,
+ * leases jobs, each for a separate transaction, and waits for nothing. Its state is in the store, so it can be repeated
+ * from any point.
  */
 export function createSolanaLane(deps: SolanaLaneDeps): Handler {
 	const { chainId } = deps.chain;
@@ -59,7 +60,7 @@ export function createSolanaLane(deps: SolanaLaneDeps): Handler {
 			const signed = { name: "transaction signed", startMs } as const;
 			for (const transaction of transactions) void traceTransaction(lane, transaction, signed);
 			await Promise.all([wakeSwaps(lane, refused), offerAll(lane, { transactions, head })]);
-			// Nobody waits for rents.
+			// No swap waits for rents.
 			if (!found) {
 				await offerAll(lane, { transactions: await sweepRents(lane, { open, nextNonce }), head });
 			}

@@ -31,7 +31,7 @@ test("an order that was just decided is checked again later", () => {
 
 test("a payout that our own account cannot make is refused for liquidity", () => {
 	const frozen = failing("instruction 2: Custom 17", "Program log: Error: Account is frozen");
-	// The frozen account is ours: a recipient with a frozen account is refused before.
+	// The frozen account is the vault's, because a recipient with a frozen account is refused before.
 	expect(judgeSimulation(job("fill"), frozen, rich)).toEqual({ do: "refuse", reason: "liquidity" });
 	const empty = failing("instruction 2: Custom 1", "Program log: Error: insufficient funds");
 	expect(judgeSimulation(job("fill"), empty, rich)).toEqual({ do: "refuse", reason: "liquidity" });

@@ -16,7 +16,7 @@ type OwnAddresses = Pick<SolanaDeployment, "feePayers"> & {
 
 /** The number of slots that take about as long as a block of other chains. */
 const slotsPerBlock = 5;
-/** Slots after which the follower, or a node that is behind, has seen more of the chain. */
+/** Slots after which the follower, or a node that is behind, has read more of the chain. */
 const laterSlots = 10;
 
 /** The verdict on a job that cannot be signed at the moment, but may be later. */
@@ -38,8 +38,8 @@ export function judgeSimulation(
 	if (poorAccount === deployment.program.vault) return later;
 	if (job.kind === "fill") {
 		if (poorAccount) return { do: "refuse", reason: "recipient" };
-		// No payout is signed to a frozen account. So the vault's account is frozen: the issuer of the token has stopped us,
-		// and not the recipient.
+		// No payout is signed to a frozen account. So it is the vault's account that the issuer of the token has frozen,
+		// which is not the recipient's fault.
 		if (frozen.test(told) || tooLittle.test(told)) return { do: "refuse", reason: "liquidity" };
 	}
 	return verdictOnFailureInSlots(job);

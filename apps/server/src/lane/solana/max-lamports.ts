@@ -2,7 +2,7 @@ import { accountRentLamports, programAccountSizes, tokenAccountRentLamports } fr
 import { maximumMicroLamportsPerUnit, maximumUnitLimit } from "../../chain/solana/wallet/co-sign-order.ts";
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
 
-/** More units than any transaction of ours has: attesters' signatures take most of them. */
+/** More units than any of our transactions has. Attesters' signatures take most of them. */
 const maximumUnits = 2 * maximumUnitLimit;
 
 /**
@@ -11,8 +11,8 @@ const maximumUnits = 2 * maximumUnitLimit;
 const fee = 2n * 5_000n + (BigInt(maximumUnits) * maximumMicroLamportsPerUnit) / 1_000_000n;
 
 /**
- * Returns the most that a transaction costs its fee payer. An open creates the order's two accounts, a
- * fill or a refund the receiver's token account. The vault pays for records.
+ * Returns the maximum that a transaction costs its fee payer. An open creates the order's two accounts, a fill or a
+ * refund the receiver's token account. The vault pays for records.
  */
 export function maxLamports(kind: LaneTransaction["kind"]): bigint {
 	if (kind === "open") return fee + accountRentLamports(programAccountSizes.order) + tokenAccountRentLamports;

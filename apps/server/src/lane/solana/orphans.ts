@@ -33,7 +33,8 @@ export async function readOrphans(
 }
 
 /**
- * Refuses expired ops that wait for a removed fee payer: nobody can sign them. Makes their swaps due and returns those.
+ * Refuses expired ops that wait for a removed fee payer, because no process can sign them. Makes their swaps due and
+ * returns those.
  */
 export async function refuseDeadOpens(
 	db: Database,
@@ -52,7 +53,7 @@ export async function refuseDeadOpens(
 
 const lastValidHeight = "payload->'op'->>'lastValidBlockHeight'";
 
-/** The API may write anything into these ops: one without a fee payer or a height can never land. */
+/** The API may write anything into these ops. One without a fee payer or a height can never land. */
 const selectDeadOpens = `select swap_id from jobs where chain_id = $1 and state = 'queued' and kind = 'open'
 	and coalesce(payload->'op'->>'feePayer' <> all($2), true)
 	and case when ${lastValidHeight} ~ '^[0-9]{1,18}$' then (${lastValidHeight})::bigint < $3 else true end`;

@@ -172,8 +172,8 @@ function planPayout(
 		return { do: "refuse", reason: isAccountGone ? "account_gone" : "price" };
 	}
 	const isTooLittle = receiver.lamports + amount < emptyAccountRentLamports;
-	// Checked here because a simulation would not blame the recipient: lamports can be paid to an account of any program,
-	// and a failure does not say whose account was frozen or given away.
+	// Checked here because a simulation would not show the recipient's fault. Lamports can be paid to an account of any
+	// program, and a failure does not show whose account was frozen or given away.
 	if (receiver.payProblem || (token === native && isTooLittle)) return { do: "refuse", reason: "recipient" };
 	const available = inventory.get(token) ?? 0n;
 	if (available < amount) return { do: "refuse", reason: "liquidity" };
@@ -181,7 +181,9 @@ function planPayout(
 	return { do: "sign", draft: { kind: "fill", job, amount, createsAccount } };
 }
 
-/** Returns whether the job's op can no longer land. It costs nothing, and only this lane can refuse it. */
+/**
+ * Returns whether the job's op can no longer land. To refuse such an op costs nothing, and only this lane can do it.
+ */
 function isExpiredOpen(job: Job, { finalizedHeight }: ChainHead): boolean {
 	if (job.kind !== "open") return false;
 	const { op } = job.payload;

@@ -6,7 +6,7 @@ import { pushSolanaTransactions } from "./push-solana-transactions.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 
 /**
- * Pushes the transactions of fee payers that are no longer in the deployment: they are sent, and given up, without
+ * Pushes the transactions of fee payers that are no longer in the deployment. They are sent, and given up, without
  * those keys. Any lane does it. Returns the swaps whose jobs changed.
  */
 export async function pushOrphans(lane: SolanaLane, head: ChainHead): Promise<SwapUuid[]> {

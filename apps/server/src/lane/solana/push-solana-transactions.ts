@@ -14,7 +14,7 @@ import type { SolanaLane } from "./solana-lane.ts";
 /** About two seconds. Nodes silently drop transactions that they could not forward. */
 const offerAgainAfterSlots = 5;
 
-/** Sends transactions that have not landed again. Gives up and returns those that can no longer land. */
+/** Sends again the transactions that have not landed. Gives up and returns those that can no longer land. */
 export async function pushSolanaTransactions(
 	lane: SolanaLane,
 	{ open, head }: Pick<LaneView, "open" | "head">,
@@ -43,7 +43,7 @@ export async function offerAll(
 		transactions.map(async (transaction): Promise<LaneTransaction[]> => {
 			const { nonce, hash, kind, jobs, raw } = transaction;
 			const startMs = nowMs();
-			// The transaction was found on the chain: there is nothing to send.
+			// The transaction was found on the chain, so there is nothing to send.
 			if (raw === "0x") return [];
 			const about = { ...id, nonce, hash, kind, swapIds: jobs.map((job) => job.swapId) };
 			try {
@@ -53,7 +53,7 @@ export async function offerAll(
 				return [];
 			}
 			log.info(about, "transaction sent");
-			// It is offered again every two seconds until it is seen to land: only the first time is traced.
+			// It is offered again every two seconds until it has landed, so only the first time is traced.
 			if (transaction.state === "signed") {
 				void traceTransaction(lane, transaction, { name: "transaction sent", startMs });
 			}
@@ -65,7 +65,8 @@ export async function offerAll(
 
 /**
  * Gives up and returns the transactions that never landed, of those whose blockhash has expired at finality. The order
- * of the reads matters: a node at a final slot past the last valid height knows everything that landed before it.
+ * of the reads matters, because a node at a final slot past the last valid height knows everything that landed before
+ * it.
  */
 async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): Promise<LaneTransaction[]> {
 	const { chain, log, id } = lane;
@@ -84,7 +85,7 @@ async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): P
 		const ended = await Promise.all(lost.map((transaction) => giveUp(lane, transaction)));
 		return ended.flat();
 	} catch (err) {
-		// Nothing is known about them, so nothing is done: the rest of the run does not depend on it.
+		// Nothing is known about them, so nothing is done. The rest of the run does not depend on it.
 		log.warn({ ...id, err }, "the chain could not be asked about expired transactions");
 		return [];
 	}

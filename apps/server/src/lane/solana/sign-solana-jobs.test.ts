@@ -143,7 +143,7 @@ test("an op is co-signed once, by the fee payer that it names, and the order get
 	await runLane({ lane: 1 });
 	expect(await states([order], "open")).toEqual(["done"]);
 
-	// The op is lost from the store and taken again: its signature is the same, whether it can still land or not.
+	// The op is lost from the store and taken again. Its signature is the same, whether it can still land or not.
 	const [first] = await transactions();
 	for (const passing of [0, 200]) {
 		await slots(passing);

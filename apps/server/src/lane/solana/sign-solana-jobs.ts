@@ -70,13 +70,13 @@ export async function signSolanaJobs(
 		hasWork,
 		readFunds,
 	}: Pick<LaneView, "head" | "open" | "hasWork"> & {
-		/** Read with `open`: nothing is journalled if the lane has signed for anything else since. */
+		/** Read with `open`. Nothing is journalled if the lane has signed for anything else since. */
 		nextNonce: number;
 		readFunds: () => Promise<FeePayerFunds>;
 	},
 ): Promise<SignedJobs> {
 	const { id, feePayer, policy, pool, leaseTime, nowMs, log } = lane;
-	// Read after the transactions in flight: one that lands in between is subtracted twice, and not left out.
+	// Read after the transactions in flight, so that one that lands in between is subtracted twice rather than left out.
 	const funds = await readFunds();
 	const lamports =
 		funds.lamports - emptyAccountRentLamports - open.reduce((sum, { kind }) => sum + maxLamports(kind), 0n);
@@ -169,8 +169,8 @@ async function carryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verd
 	} catch (err) {
 		const { swapId, kind } = attempt.job;
 		lane.log.error({ ...lane.id, swapId, kind, err }, "the job could not be signed");
-		// Signing throws a RangeError for orders that are not ours, and a signer may refuse what it is given. Any other error
-		// may pass.
+		// Signing throws a RangeError for orders of another deployment, and a signer may refuse what it is given. Any other
+		// error may be temporary.
 		return err instanceof RangeError || isRefusedBySigner(err) ? verdictOnFailureInSlots(attempt.job) : later;
 	}
 }
@@ -182,8 +182,8 @@ async function tryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verdic
 }
 
 /**
- * Co-signs the wallet's transaction. The wallet signed one message, and our signature is the same each time: the chain
- * knows whether it was sent before, even if this store does not.
+ * Co-signs the wallet's transaction. The wallet signed one message, and the fee payer's signature is the same each
+ * time, so the chain knows whether it was sent before, even if this store does not.
  */
 async function open(lane: SolanaLane, attempt: Attempt, job: Job<"open">): Promise<Done | Verdict> {
 	const { id, chain, feePayer, log } = lane;

@@ -100,7 +100,7 @@ test("a transaction of ours that the node refuses to return holds up no other, a
 	expect(await reasons()).toEqual([]);
 });
 
-/** Returns where the follower has seen an event of the order. */
+/** Returns the place at which the follower has found an event of the order. */
 async function seen(order: Order, name: string): Promise<ToldDeposit> {
 	const { rows } = await scene.pool.query<{ transaction_hash: Buffer; block_number: number }>(
 		"select transaction_hash, block_number from chain_events where order_id = $1 and name = $2",

@@ -135,7 +135,7 @@ test("what strangers do to orders is found by the orders' accounts, and the lane
 	await slots(40);
 	await follow();
 	expect(await eventsOf(order)).toEqual(["Opened"]);
-	// Decided and not paid: the lane pays it, without signatures.
+	// The order is decided and not paid. The lane pays it, without signatures.
 	const paying = await queueWork(pool, order, { kind: "release", payload: {} });
 	await finish();
 	expect(await eventsOf(order)).toEqual(["Opened", "Released"]);
@@ -195,7 +195,7 @@ test.each([
 	const [sent] = await transactions();
 	const [outcome, changes] = [await outcomeOf(order), await changesOf(order)];
 	await forget();
-	// The lane runs before the follower has seen anything.
+	// The lane runs before the follower has read anything.
 	await start()();
 	expect(await transactions()).toEqual([]);
 	expect(await states([order], kind)).toEqual(["queued"]);
@@ -270,7 +270,7 @@ test.each([
 		expect(await outcomeOf(order)).toBe(isPaid ? "released, paid" : "refunded, paid");
 		expect(await balance(wallet.address)).toBe(isPaid ? 0n : 10_000_000n);
 
-		// Lanes of a restored store find how the order was decided, whatever their jobs request.
+		// Lanes of a restored store find how the order was decided, regardless of what their jobs request.
 		for (const kind of kinds) await queue(kind);
 		await slots(40);
 		await start()();

@@ -17,7 +17,7 @@ export type SolanaLaneDeps = Omit<LaneDeps, "freshMinimum" | "tipNow"> & {
 	policy: SolanaLanePolicy;
 };
 
-/** The lane of one fee payer. Its nonces only number transactions: to land, these need a blockhash that is valid. */
+/** The lane of one fee payer. Its nonces only number transactions, which need a valid blockhash to land. */
 export type SolanaLane = SolanaLaneDeps & {
 	id: LaneId;
 	feePayer: TransactionPartialSigner;

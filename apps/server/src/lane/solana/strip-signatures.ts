@@ -3,8 +3,8 @@ import { bytesToHex, type Hex, hexToBytes } from "viem";
 const signatureBytes = 64;
 
 /**
- * Returns a Solana transaction that can be simulated but not sent: a transaction that is not journalled yet must not
- * leave this process in a form that could land.
+ * Returns a Solana transaction that can be simulated but not sent, because a transaction that is not journalled yet
+ * must not leave this process in a form that could land.
  */
 export function stripSignatures(raw: Hex): Hex {
 	const bytes = hexToBytes(raw);

@@ -12,7 +12,7 @@ import type { LaneView } from "../load-lane-state.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 import { stripSignatures } from "./strip-signatures.ts";
 
-/** The number of accounts that are read to find those that can be closed: some are gone, or not paid yet. */
+/** The number of accounts that are read to find those that can be closed, since some are gone, or not paid yet. */
 const accountsRead = 100;
 
 /**
@@ -46,7 +46,7 @@ export async function sweepRents(
 		lastValidHeight: signed.lastValidHeight,
 		state: "signed",
 	};
-	// Without jobs it needs no lease: if another run of this lane has signed anything since, the nonce is not the next.
+	// Without jobs it needs no lease. If another run of this lane has signed anything since, the nonce is not the next.
 	const content = { lease: 0, nonce: nextNonce, outcomes: [], transactions: [transaction] };
 	const journalled = await journalLease(pool, id, content);
 	const place = journalled.outcome === "journalled" ? journalled.nonces.get(transaction.hash) : undefined;

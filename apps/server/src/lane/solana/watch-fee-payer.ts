@@ -2,7 +2,10 @@ import { solanaNativeToken, toSolanaWord, type Wei } from "@geoswap/protocol";
 import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
 import type { SolanaLane } from "./solana-lane.ts";
 
-/** 0.1 SOL. The rent of an order is 0.0046 SOL and comes back after some minutes, so this is enough for twenty open orders. */
+/**
+ * 0.1 SOL. The rent of an order is 0.0046 SOL and comes back after some minutes, so this is enough for twenty open
+ * orders.
+ */
 const enoughLamports = 100_000_000n;
 const logEveryMs = 60_000;
 
