@@ -5,7 +5,10 @@ import type { Row } from "../database/rows.ts";
 import { markSwaps } from "../swap/due/mark-swaps.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** Orders with a deposit that are compared at a time, in turn: a missed event of theirs only delays their swap. */
+/**
+ * The number of orders with a deposit that are compared at a time, in turn. A missed event of theirs only delays their
+ * swap.
+ */
 const othersAtOnce = 500;
 
 /** One side of an order: its escrow if that is on the chain, or its vault. */
@@ -22,7 +25,7 @@ export type ComparedOrder = {
 
 /**
  * Compares undecided orders with the states that the escrow and the vault themselves have at a final block, and reads
- * the events again of those that differ: a node can leave an event out of every answer, but a swap must not fail while
+ * the events of those that differ again. A node can leave an event out of every answer, but a swap must not fail while
  * its input is in the escrow. Records the block as compared. Returns the last order that was compared, to go on from
  * there next time.
  */
@@ -53,7 +56,7 @@ export async function compareOrders({
 	});
 	const orders = await readComparedOrders(pool, { chainId, swapIds: [...new Set([...unopened, ...others])] });
 	if (orders.length === 0) {
-		// Nothing waits for the comparison, and no order is unseen any more.
+		// Nothing waits for the comparison, and no order lacks events any more.
 		if (isUnseen) {
 			await pool.query("update chain_heads set unseen_orders = '{}' where chain_id = $1", [chainId]);
 		}
@@ -105,7 +108,9 @@ export async function compareOrders({
 	}
 }
 
-/** Returns the undecided swaps without a final deposit on the chain, or with an unseen event, and some of the others. */
+/**
+ * Returns the undecided swaps without a final deposit on the chain, or with a missing event, and some of the others.
+ */
 async function readUndecided(
 	pool: DatabasePool,
 	{ chainId, finalized, after }: { chainId: number; finalized: number; after: string | undefined },
@@ -142,7 +147,7 @@ async function readUndecided(
 	};
 }
 
-/** Returns the sides of these orders that are on this chain: two if both their tokens are on it. */
+/** Returns the sides of these orders that are on this chain, which are two if both their tokens are on it. */
 async function readComparedOrders(
 	pool: DatabasePool,
 	{ chainId, swapIds }: { chainId: number; swapIds: readonly string[] },

@@ -3,22 +3,23 @@ import type { Database } from "../database/database.ts";
 import { isInNoBlock } from "../job/journal/lane-transactions.ts";
 
 /**
- * The longest pause between two looks at a chain that nobody waits for. Reorgs and finality are seen this much later at
- * most. A deposit that was not submitted may take 15 s more, since the newest blocks are then left for a later look.
+ * The maximum pause between two reads of a chain that no swap waits for. Reorgs and finality are noticed at most this
+ * much later. A deposit that was not submitted may take 15 s more, since the newest blocks are then left for a later
+ * read.
  */
 const idleMs = 10_000;
-/** Pause while a swap is open that has nothing on its way: its wallet may send a transaction by itself. */
+/** Pause while a swap is open that has nothing in flight, because its wallet may send a transaction by itself. */
 const openMs = 2_000;
-/** Looks within the time in which a block becomes final, while a swap waits for that alone. */
+/** Reads within the time in which a block becomes final, while a swap waits for that alone. */
 const looksPerFinality = 10;
 
 /** The reasons of swaps to read a chain often. */
 export type ChainDemand = {
-	/** True if one of our transactions is on its way, or a swap waits for the next blocks. */
+	/** True if one of our transactions is in flight, or a swap waits for the next blocks. */
 	isBusy: boolean;
 	/** True if a swap waits for a block to become final. */
 	isWaitedFor: boolean;
-	/** True if a swap, on whatever chain, waits for nothing in particular: anybody may do something about it. */
+	/** True if a swap, on any chain, waits for no particular block. Anyone may act on its order at any time. */
 	hasOpen: boolean;
 };
 
@@ -37,7 +38,7 @@ export async function readDemand(db: Database, chainId: number): Promise<ChainDe
 	return rows[0] ?? { isBusy: true, isWaitedFor: false, hasOpen: false };
 }
 
-/** Returns how long to wait between two looks at a chain. */
+/** Returns how long to wait between two reads of a chain. */
 export function lookEveryMs(
 	{ isBusy, isWaitedFor, hasOpen }: ChainDemand,
 	{ pollMs, finalitySeconds }: { pollMs: Milliseconds; finalitySeconds: Seconds },
@@ -49,8 +50,8 @@ export function lookEveryMs(
 }
 
 /**
- * Returns a pause for a follower: as long as suits what swaps want of the chain. The store is asked every `pollMs`, so
- * that a swap that begins meanwhile does not wait.
+ * Returns a pause for a follower, as long as the demand of swaps allows. The demand is read every `pollMs`, so that a
+ * swap that begins meanwhile does not wait.
  */
 export function followPause({
 	db,
@@ -66,7 +67,7 @@ export function followPause({
 	chainId: number;
 	pollMs: Milliseconds;
 	finalitySeconds: Seconds;
-	/** News of the chain's blocks, if a node tells of them. */
+	/** News of the chain's blocks, if a node announces them. */
 	news?: { told: () => number | undefined; seen: () => number } | undefined;
 	/** Must not throw. */
 	wait: (ms: Milliseconds) => Promise<void>;
@@ -76,7 +77,8 @@ export function followPause({
 	return async () => {
 		const startedMs = nowMs();
 		const seen = news?.seen() ?? 0;
-		// A node that tells of each block need not be asked for one. It is asked now and then: it may be wrong.
+		// A node that announces each block need not be polled. It is still polled now and then, because its news may be
+		// wrong.
 		const isQuiet = () => {
 			const told = news?.told();
 			return told !== undefined && told <= seen && nowMs() - startedMs < idleMs;
@@ -84,7 +86,7 @@ export function followPause({
 		do {
 			await wait(pollMs);
 			const demand = await readDemand(db, chainId).catch(() => undefined);
-			// The database does not answer: the follower will find out.
+			// If the database does not answer, the follower will find out.
 			const isDue = !demand || nowMs() - startedMs >= lookEveryMs(demand, { pollMs, finalitySeconds });
 			if (isDue && !isQuiet()) return;
 		} while (!isStopped());

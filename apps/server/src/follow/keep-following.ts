@@ -5,7 +5,7 @@ import type { Log } from "../telemetry/log.ts";
 import { FinalityBrokenError } from "./evm/undo-fork.ts";
 import { pauseOnBrokenFinality } from "./pause-on-broken-finality.ts";
 
-/** Creates the function that advances while this process leads. It returns whether there may be more at once. */
+/** Creates the function that advances while this process leads. It returns whether more may be ready immediately. */
 export type Follower = () => () => Promise<boolean>;
 
 /**
@@ -31,7 +31,7 @@ export async function keepFollowing({
 	/** Waits until the leader must show again that it is alive. By the clock, unless it is given. */
 	untilBeat?: UntilBeat;
 	isStopped: () => boolean;
-	/** Called after each look at the chain, by the leader only. */
+	/** Called after each read of the chain, by the leader only. */
 	onLook?: (outcome: "ok" | "failed") => void;
 	nowMs: () => Milliseconds;
 	log: Log;

@@ -4,7 +4,7 @@ import { pauseChain } from "../swap/pause/pauses.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { FinalityBrokenError } from "./evm/undo-fork.ts";
 
-/** Pauses sales from and to the chain, and logs that once, however often the break is found. */
+/** Pauses sales from and to the chain, and logs that once, regardless of how often the break is found. */
 export async function pauseOnBrokenFinality({
 	db,
 	chainId,

@@ -24,7 +24,7 @@ export async function wake({
 		? relayers
 		: relayers.filter((relayer) => work.relayers.has(relayer.toLowerCase()));
 	await Promise.all([
-		// This poke has no name: during a run, a poke with the name of the one that started the run would be lost.
+		// This poke has no name, because during a run, a poke with the name of the one that started the run would be lost.
 		...(work.isDue ? [engine.poke(roundTarget)] : []),
 		...busy.map((relayer) => {
 			const target = laneTarget({ chainId, relayer });

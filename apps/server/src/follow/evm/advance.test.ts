@@ -158,7 +158,7 @@ test("an event finishes its job and wakes its waiting swap, and is deleted when 
 	expect(await eventNames(order)).toEqual([]);
 	expect(await jobOf(order)).toMatchObject({ state: "queued" });
 	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(order)]);
-	// Two pokes with one name cause one run: the block after the dropped ones must be another occasion.
+	// Two pokes with one name cause one run, so the block after the dropped ones must be another occasion.
 	expect(pokeKeys.length).toBeGreaterThan(1);
 	expect(new Set(pokeKeys).size).toBe(pokeKeys.length);
 	const { number, hash } = await origin.publicClient.getBlock();
@@ -182,7 +182,7 @@ test("a deposit of ours that a node leaves out of a block's logs is taken from t
 	expect(await jobOf(order)).toMatchObject({ state: "done" });
 	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(order)]);
 	expect(told).toEqual(["a node left events out of a block's logs"]);
-	// An open nonce would make later looks ask for states that the node keeps only for a short time.
+	// An open nonce would make later runs request states that the node keeps only for a short time.
 	await forgetWork();
 });
 
@@ -230,7 +230,7 @@ test("a mined transaction that did not do its job is a failure one block later, 
 	const { destination } = chains;
 	const order = await actions.makeOrder();
 	await queueJob(order, { kind: "fill", chain: destination });
-	// The vault skips it: it is more than may leave the vault at once.
+	// The vault skips it, because it is more than may leave the vault at a time.
 	const skipped = () => actions.fill(order, parseUnits("3000000", 6));
 	for (const [failures, state, reason] of [
 		[1, "queued", null],
@@ -402,8 +402,8 @@ async function booked(chain: TestChain, account: string): Promise<Record<string,
 test("a block without events of ours is applied with one statement", async () => {
 	await followBoth();
 	await forgetWork();
-	// Everything done on the chain before must be final and in the books, and the cap on what leaves be full again: it
-	// fills by the second, so that blocks of one second would leave the rest of it to the next block.
+	// Everything done on the chain before must be final and in the books, and the cap on what leaves must be full again.
+	// It fills by the second, so that blocks of one second would leave the rest of it to the next block.
 	await chains.origin.testClient.mine({ blocks: 7, interval: 1 });
 	await follow(chains.origin);
 	await chains.origin.testClient.mine({ blocks: 1 });
@@ -413,7 +413,7 @@ test("a block without events of ours is applied with one statement", async () =>
 	]);
 });
 
-/** Forgets the jobs, waits and transactions of the tests before, so that nobody waits for a block. */
+/** Forgets the jobs, waits and transactions of the tests before, so that no work waits for a block. */
 async function forgetWork(): Promise<void> {
 	await database.owner.query("delete from waits; delete from lane_transactions; delete from jobs");
 }
@@ -455,7 +455,7 @@ test("a transaction of a lane that reverted between many empty blocks is not ski
 	await destination.testClient.mine({ blocks: 40, interval: 1 });
 	const order = await actions.makeOrder();
 	await queueJob(order, { kind: "fill", chain: destination });
-	// The vault skips it: it is more than may leave the vault at once.
+	// The vault skips it, because it is more than may leave the vault at a time.
 	const { transactionHash } = await actions.fill(order, parseUnits("3000000", 6));
 	await journal(order, transactionHash, destination);
 	await destination.testClient.mine({ blocks: 5 });

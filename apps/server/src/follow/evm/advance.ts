@@ -30,13 +30,13 @@ import { startFollowing } from "./start-following.ts";
 import { undoFinal } from "./undo-final.ts";
 import { FinalityBrokenError, undoFork } from "./undo-fork.ts";
 
-/** Blocks to request at once if the follower is behind. Each answer can have `maxAnswerBytes`. */
+/** Blocks to request concurrently if the follower is behind. Each answer can have `maxAnswerBytes`. */
 const blocksAtOnce = 5;
-/** The fewest blocks that are skipped at once if nothing of ours is in them. */
+/** The minimum number of blocks that are skipped together if they contain nothing of the service. */
 const minSkipped = 5;
-/** Blocks that are skipped at once at most: to skip them, all their events are requested. */
+/** The maximum number of blocks that are skipped together. To skip them, all their events are requested. */
 const maxSkipped = 2_000;
-/** The newest blocks are not skipped: at least so many, and all that are younger than this. */
+/** The newest blocks are not skipped: at least `blocks` of them, and all that are younger than `seconds`. */
 const neverSkipped = { blocks: 3, seconds: 15 };
 
 export type Following = {
@@ -47,11 +47,11 @@ export type Following = {
 	relayers: readonly Address[];
 	log: Log;
 	nowMs?: () => Milliseconds;
-	/** Kept by a caller that is sure nobody else moves the head. */
+	/** Kept by a caller that is the only process that moves the head. */
 	memory?: FollowerMemory;
 };
 
-/** The follower's state that may be lost: another one that takes over begins without it. */
+/** The follower's state that may be lost, since another follower that takes over begins without it. */
 export type FollowerMemory = {
 	/** The newest block when the follower last reached it. */
 	hash?: Hex;
@@ -68,15 +68,15 @@ export type FollowerMemory = {
 const patienceMs = 20_000;
 /** How long a node may fail until its failures count as lasting. */
 const outageMs = 10_000;
-/** Time between two attempts to read unread blocks, and how many are tried at once. */
+/** Time between two attempts to read unread blocks, and how many are tried each time. */
 const unreadEveryMs = 15_000;
 const unreadAtOnce = 5;
 /** Time between two comparisons of orders with the contracts. */
 const compareEveryMs = 5_000;
 
 /**
- * Takes in what the chain has beyond the head: new blocks, or a reorg. Returns whether there was anything new. Whatever
- * it throws, it can be called again.
+ * Takes in what the chain has beyond the head: new blocks, or a reorg. Returns whether there was anything new. It can
+ * be called again after any error.
  */
 export async function advance(following: Following): Promise<boolean> {
 	const { chain, pool, log, nowMs = Date.now } = following;
@@ -104,7 +104,7 @@ export async function advance(following: Following): Promise<boolean> {
 		await take({ following, block: { ...skipped, parentHash: head.hash }, facts, finalized, inventory });
 		await lookBack(skipped.number);
 		await wake({ ...following, chainId, occasion: skipped.hash });
-		// The newest blocks can wait for the next look, unless a swap may be waiting for them.
+		// The newest blocks can wait for the next call, unless a swap may be waiting for them.
 		const { isBusy, hasOpen } = await readDemand(pool, chainId);
 		return isBusy || hasOpen;
 	}
@@ -187,7 +187,7 @@ export async function advance(following: Following): Promise<boolean> {
 		memory.failing?.clear();
 		const seen = (await readHead(pool, chainId)) ?? (head as FollowedHead);
 		const known = await readFinalityBreak(pool, chainId);
-		// Nothing is taken in until a person has looked, unless the chain has its blocks again.
+		// Nothing is taken in until an operator has decided, unless the chain has its blocks again.
 		if (known === "paused") return false;
 		const undone = await undoFork({ chain, pool, head: seen, latestNumber: latest.number }).catch(
 			async (error: unknown) => {
@@ -203,7 +203,10 @@ export async function advance(following: Following): Promise<boolean> {
 		return true;
 	}
 
-	/** Pauses the chain. Throws if another follower moved the head: it may have gone on with the chain as that is now. */
+	/**
+	 * Pauses the chain. Throws if another follower moved the head, which may have gone on with the chain's current
+	 * blocks.
+	 */
 	async function stop(seen: FollowedHead, error: FinalityBrokenError): Promise<undefined> {
 		await inTransaction(pool, async (db) => {
 			const now = await lockHead(db, chainId);
@@ -251,10 +254,11 @@ async function isForked({
 }
 
 /**
- * Returns a block up to which nothing of ours is in the blocks after the head, or undefined if they must be read one by
- * one. If nobody waits, there may be many blocks, and a few questions are enough: our relayers have mined nothing
- * since, and the contracts have no events in that range. The newest blocks are never asked for like this: a provider's
- * backend that is behind would answer as if they were empty, and they may still be dropped.
+ * Returns a block up to which the blocks after the head contain nothing of the service, or undefined if they must be
+ * read one by one. If no swap waits, there may be many blocks, and a few requests are enough to show that our relayers
+ * have mined nothing since, and that the contracts have no events in that range. The newest blocks are never requested
+ * like this, because a provider's backend that is behind would answer as if they were empty, and they may still be
+ * dropped.
  */
 async function findSkip({
 	chain,
@@ -272,7 +276,7 @@ async function findSkip({
 	const left = Math.max(neverSkipped.blocks, Math.ceil((neverSkipped.seconds * gap) / gapSeconds));
 	const to = Math.min(latest.number - left, head.number + maxSkipped);
 	if (to - head.number < minSkipped) return;
-	// It is read before the questions: if the chain drops it meanwhile, the next look finds out by its hash.
+	// The block is read before the other requests. If the chain drops it meanwhile, the next run finds out by its hash.
 	const target = await readBlock(chain, to);
 	const mined = await Promise.all(
 		(await readOpenNonces(pool, chain.chainId)).map(async ({ relayer, nonce }) => {
@@ -358,7 +362,7 @@ async function readUnread({ chain, pool, log }: Following, { number, hash }: Unr
 	if (isWritten && !unread) log.info({ chainId, blockNumber: number }, "an unread block was read");
 }
 
-/** Returns the lowest nonce of each relayer that has a transaction on its way, none of whose attempts is in a block. */
+/** Returns the lowest nonce of each relayer that has a transaction in flight, none of whose attempts is in a block. */
 async function readOpenNonces(db: Database, chainId: number): Promise<{ relayer: Address; nonce: number }[]> {
 	const { rows } = await db.query<{ relayer: Buffer; nonce: number }>(
 		`select relayer, min(nonce)::float8 as nonce from lane_transactions as open

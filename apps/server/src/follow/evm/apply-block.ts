@@ -38,8 +38,9 @@ export type AppliedBlock = {
 };
 
 /**
- * Takes in a block in which nothing of ours happened, with one statement. Does nothing and returns false if more must
- * be written: something became final, a job was not done, the inventory changed, or the head is not the block's parent.
+ * Takes in a block in which nothing of the service happened, with one statement. Does nothing and returns false if more
+ * must be written, because something became final, a job was not done, the inventory changed, or the head is not the
+ * block's parent.
  */
 export async function applyQuietBlock(db: Database, applied: AppliedBlock): Promise<boolean> {
 	if (applied.events.length + applied.mined.length > 0) return false;
@@ -86,7 +87,7 @@ export async function applyBlock(db: Database, applied: AppliedBlock): Promise<{
 	const claimed = await readClaimedOrders(db, { chainId, events });
 	const orderIds = [...new Set([...events.flatMap((event) => event.orderId ?? []), ...failed, ...claimed])];
 	await markOrders(db, orderIds);
-	// Last: every submit to a token of this chain waits for these rows.
+	// Written last, because every submit to a token of this chain waits for these rows.
 	if (row.isOtherInventory) await saveInventory(db, { chainId, blockNumber: block.number, inventory });
 	if (row.hasFinal || isFinal) {
 		const after = Math.min(row.finalizedBefore, block.number - 1);
@@ -106,7 +107,7 @@ type BlockRow = {
 };
 
 /**
- * Conditions for the work that is left after a block, as known before it: the block itself adds nothing to that work
+ * Conditions for the work that is left after a block, as known before it. The block itself adds nothing to that work
  * unless it is final already.
  */
 const left: Record<Exclude<keyof BlockRow, "finalized" | "finalizedBefore" | "bookedBefore">, string> = {
@@ -169,7 +170,7 @@ function blockStatement(condition: string): string {
 }
 
 function blockValues({ chainId, block, events, mined, finalized, inventory = [] }: AppliedBlock): unknown[] {
-	// A block that was not taken in yet may hold an event: nothing beyond this follower's block counts as final.
+	// A block that was not taken in yet may hold an event, so nothing beyond this follower's block counts as final.
 	const { number: finalizedNumber, hash, timestamp } = finalized.number > block.number ? block : finalized;
 	const done = doneJobs(events);
 	return [

@@ -11,14 +11,14 @@ import { isRefusal, shortReason } from "./read-block-facts.ts";
 /** Orders whose states one call reads. */
 const statesAtOnce = 500;
 
-/** How far the clock of a chain may be behind ours. */
+/** How far the clock of a chain may be behind the local one. */
 const maxClockLagSeconds = 600;
 
 /** The events that an escrow, or a vault, has emitted for an order in this state. */
 const escrowEvents = [[], ["Opened"], ["Opened", "Released"], ["Opened", "Refunded"]] as const;
 const vaultEvents = [[], ["Filled"], ["Voided"]] as const;
 
-/** Compares undecided orders with the states that the contracts have at a final block: see `compareOrders`. */
+/** Compares undecided orders with the states that the contracts have at a final block. See `compareOrders`. */
 export function compareEvmOrders({
 	chain,
 	...comparing
@@ -81,7 +81,7 @@ async function readAgain({
 	const fromBlock = await firstBlockAt(chain, { unixSeconds, upTo: finalized.number });
 	const { Claimed, Withdrawn, ...topics } = moneyEventTopics();
 	const added: EventInBlock[] = [];
-	// One by one: an order whose logs a node refuses must not hold up others.
+	// One by one, because an order whose logs a node refuses must not hold up others.
 	for (const orderId of new Set(orders.map((order) => order.orderId))) {
 		const range = { fromBlock, toBlock: finalized.number };
 		const read = await readEvents(chain, {

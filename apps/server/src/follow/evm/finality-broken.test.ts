@@ -200,7 +200,7 @@ test("a follower that was overtaken by another one pauses nothing", async () => 
 	await origin.testClient.mine({ blocks: 30 });
 	await follow(origin);
 	const chain = connectChain(origin);
-	// From its stale head the blocks are gone, or its node is behind what the other follower has seen as final.
+	// For a stale head the blocks are gone, or its node is behind what the other follower has recorded as final.
 	await expect(undoFork({ chain, pool, head: stale, latestNumber: stale.number })).rejects.toThrow(
 		"another follower moved the head",
 	);
@@ -210,7 +210,7 @@ test("a follower that was overtaken by another one pauses nothing", async () => 
 		"is behind a final block",
 	);
 
-	// The finality that it has seen is broken, and while it looks another follower moves on.
+	// The recorded finality is broken, and while this follower checks it another one moves on.
 	const snapshot = await origin.testClient.snapshot();
 	await origin.testClient.mine({ blocks: 12 });
 	await follow(origin);

@@ -96,7 +96,7 @@ function provider(
 	return custom({ request }, { retryCount: 0 });
 }
 
-/** Puts transactions of a stranger and of ours into one block. Returns ours. */
+/** Puts transactions of a stranger and one of the service into one block. Returns the latter. */
 async function inOneBlock(
 	chain: TestChain,
 	hostile: readonly { to?: Hex; data: Hex; value?: bigint; gas: bigint }[],
@@ -269,7 +269,7 @@ test("a flood of NotOpened events about an order is not read, and hides nothing 
 	await insertSwap(order);
 	await actions.approve(order);
 	const count = 100;
-	// Nobody has signed it, and the wallet has no account that pays.
+	// The order is not signed, and the wallet has no account that pays.
 	const forged = {
 		wallet: fromWord(order.wallet),
 		gas: 30_000n,
@@ -338,7 +338,7 @@ test("of a block whose logs no node returns our own deliveries are seen, nothing
 	await insertSwap(ours);
 	const { transactionHash, blockNumber } = await actions.fill(ours, 1_000n);
 	await journal(destination, transactionHash);
-	// The journal of this one was lost: only the logs show it.
+	// The journal of this one was lost, so only the logs show it.
 	const { transactionHash: forgotten } = await actions.fill(late, 1_000n);
 	const { hash: blockHash } = await destination.publicClient.getBlock({ blockNumber });
 	const hashes = [

@@ -19,12 +19,12 @@ export type BlockFacts = {
 };
 
 /**
- * Reads the events of our contracts in a block, and the receipts of our own transactions in it. Each is read by itself,
- * so that a block whose logs no node returns still shows what our transactions did: a delivery must be seen, and its
- * input released, whatever a stranger put into the same block.
+ * Reads the events of our contracts in a block, and the receipts of our own transactions in it. Each is read
+ * separately, so that a block whose logs no node returns still shows what our transactions did. A delivery must be
+ * found, and its input released, regardless of what a stranger put into the same block.
  *
- * Logs are requested in parts if the node refuses them. An outage of a node is no refusal, and ends sooner or later:
- * then they are requested in parts only if it lasts.
+ * Logs are requested in parts if the node refuses them. An outage of a node is no refusal, and ends sooner or later, so
+ * they are then requested in parts only if it lasts.
  */
 export async function readBlockFacts({
 	chain,
@@ -86,7 +86,7 @@ function missingFrom(logs: readonly ContractEvent[], receipts: readonly Contract
 	return receipts.filter(({ logIndex }) => !seen.has(logIndex));
 }
 
-/** Returns an error's message without what a node was sent: a filter can list a thousand orders. */
+/** Returns an error's message without the request that caused it, since a filter can list a thousand orders. */
 export function shortReason(error: unknown): string {
 	if (error instanceof BaseError) return `${error.shortMessage} ${error.details ?? ""}`.trim().slice(0, 300);
 	return String(error instanceof Error ? error.message : error).slice(0, 300);

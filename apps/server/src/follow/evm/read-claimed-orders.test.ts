@@ -87,7 +87,7 @@ function claimOf(claimed: Hex) {
 	return { name: "Claimed", data: { beneficiary: wallet, token: claimed, to: wallet, amount: "1" } };
 }
 
-/** Writes a refund that became a credit of the wallet, and unless its swap has ended the next look at it, in an hour. */
+/** Writes a refund that became a credit of the wallet. Unless its swap has ended, the swap is due in an hour. */
 async function credit({
 	token: credited,
 	isWaiting = true,

@@ -6,13 +6,13 @@ type Claim = Extract<ContractEvent, { name: "Claimed" }>["data"];
 
 /**
  * The number of credits that are read for each claim. Anyone can cause credits and claims, and each swap that is found
- * costs a look. A wallet rarely has more; a round looks at its other swaps within ten minutes.
+ * costs part of a round. A wallet rarely has more. Its other swaps are due within ten minutes.
  */
 const creditsPerClaim = 10;
 
 /**
- * Returns orders of unfinished swaps whose refunds became credits that these claims may have paid out: a claim names
- * only its beneficiary and its token. To be called once the events are written.
+ * Returns orders of unfinished swaps whose refunds became credits that these claims may have paid out. A claim names
+ * only its beneficiary and its token. Must be called after the events are written.
  */
 export async function readClaimedOrders(
 	db: Database,

@@ -6,12 +6,13 @@ import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import { postOpening } from "../../money/ledger/post-opening.ts";
 import { insertBlock, insertHead } from "../../swap/due/chain-head.ts";
 
-/** A deployment younger than this is followed from its first block; an older one from the block that is final now. */
+/** A deployment younger than this is followed from its first block; an older one from the current final block. */
 const maxBlocksBack = 5_000;
 
 /**
- * Creates the chain's cursor if there is none. The books begin at the block that is final now, with the balances of the
- * contracts at that block: a node may have no older state. Returns false while the deployment itself is not final.
+ * Creates the chain's cursor if there is none. The books begin at the current final block, with the balances of the
+ * contracts at that block, because a node may have no older state. Returns false while the deployment itself is not
+ * final.
  */
 export async function startFollowing({
 	chain,

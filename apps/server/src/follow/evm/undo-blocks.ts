@@ -7,7 +7,8 @@ import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { deleteUnreadBlocksAbove } from "../../swap/due/unread-blocks.ts";
 
 /**
- * Makes this block the head again: the chain dropped all blocks after it. Returns the orders that lost an event.
+ * Makes this block the head again, because the chain dropped all blocks after it. Returns the orders that lost an
+ * event.
  */
 export async function undoBlocks(
 	db: Database,

@@ -7,8 +7,8 @@ import { undoBlocks } from "./undo-blocks.ts";
 
 /**
  * Makes a block below the final one the head again, and takes back what followed from all blocks above it: events,
- * postings, transactions that nobody would send again. Swaps that had ended and lost an event are looked at again. Only
- * a person may ask for this: payments on other chains that relied on those blocks stay paid.
+ * postings, and transactions that no lane would send again. Ended swaps that lost an event are processed again. Only an
+ * operator may request this, because payments on other chains that relied on those blocks stay paid.
  */
 export async function undoFinalBlocks(
 	db: Database,
@@ -37,7 +37,7 @@ export async function undoFinalBlocks(
 		where chain_id = $1`,
 		[chainId, block.number, block.timestamp],
 	);
-	// Nonces are mined in order: all from the first dropped one on are free again.
+	// Nonces are mined in order, so all from the first dropped one on are free again.
 	await db.query(
 		`update lane_transactions t set state = 'broadcast', block_number = null, gas_cost = null
 		from (

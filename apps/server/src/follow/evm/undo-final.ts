@@ -8,8 +8,8 @@ import { undoFinalBlocks } from "./undo-final-blocks.ts";
 const blocksAtOnce = 20;
 
 /**
- * Goes back below the final block, to the last block with events of ours that is still on the chain. Undoes the effects
- * of all blocks above it.
+ * Goes back below the final block, to the last block with events of the service that is still on the chain. Undoes the
+ * effects of all blocks above it.
  */
 export async function undoFinal({
 	chain,
@@ -23,13 +23,13 @@ export async function undoFinal({
 	const { chainId } = chain;
 	const block =
 		(await lastKnown({ chain, pool, head })) ??
-		// Nothing of ours is left on the chain.
+		// No block with events of the service is left on the chain.
 		(await readBlock(chain, await readOpeningNumber(pool, chainId)));
 	const undone = await inTransaction(pool, (db) => undoFinalBlocks(db, { chainId, block }));
 	return { number: block.number, ...undone };
 }
 
-/** Looks only at blocks with events in them: no other hashes are kept for good. */
+/** Returns the last known block that is still on the chain. Only hashes of blocks with events are kept permanently. */
 async function lastKnown({
 	chain,
 	pool,

@@ -5,7 +5,10 @@ import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import { type FollowedHead, readBlockHashes } from "../../swap/due/chain-head.ts";
 import { undoBlocks } from "./undo-blocks.ts";
 
-/** The chain dropped a block that it had called final. Payments that relied on it stay paid: a person is needed. */
+/**
+ * The chain dropped a block that it had reported as final. Payments that relied on it stay paid, so an operator must
+ * decide.
+ */
 export class FinalityBrokenError extends Error {
 	override name = "FinalityBrokenError";
 

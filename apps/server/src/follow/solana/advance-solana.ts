@@ -41,16 +41,16 @@ export type FollowingSolana = {
 	memory?: { comparedAtMs?: Milliseconds; comparedUpTo?: string | undefined };
 };
 
-/** Seconds between two pokes for rents to fetch: at 16 accounts each, enough for 270,000 swaps a day. */
+/** Seconds between two pokes for rents to fetch. At 16 accounts each, that is enough for 270,000 swaps a day. */
 const leftoversEverySeconds = 5;
 
 /** Time between two comparisons of orders with their accounts. */
 const compareEveryMs = 5_000;
 
 /**
- * Takes in what the chain reports about our transactions. There is no scan of blocks: what others do to orders is found
- * by comparing undecided orders with their accounts. Returns whether something was written. Whatever it throws, it can
- * be called again.
+ * Takes in what the chain reports about our transactions. Blocks are not scanned. What others do to orders is found by
+ * comparing undecided orders with their accounts. Returns whether something was written. It can be called again after
+ * any error.
  */
 export async function advanceSolana(following: FollowingSolana): Promise<boolean> {
 	const { chain, pool, log } = following;
@@ -59,7 +59,7 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	if (!head) return startFollowingSolana({ chain, pool });
 
 	// All final state is read before the list of transactions and their statuses, so that every transaction on the chain
-	// by then is seen. Holdings are read first, so that the books reach no further than what is final.
+	// by then is found. Holdings are read first, so that the books reach no further than what is final.
 	const holdings = await readHoldings(chain, { commitment: "finalized" });
 	const { finalized, confirmed } = await readSlots(chain);
 	if (finalized.slot < head.finalizedNumber - rememberedSlots) {
@@ -137,7 +137,7 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	if (unbooked.length > 0) {
 		log.error({ chainId, events: unbooked }, "the ledger cannot book events of unknown orders");
 	}
-	// Lanes send their transactions again about once a second; they get requeued jobs at once.
+	// Lanes send their transactions again about once a second; they get requeued jobs immediately.
 	const occasion = hasRequeued ? hash : `second ${confirmed.timestamp}`;
 	await wake({ ...following, chainId, occasion });
 	await pokeForLeftovers(following, confirmed.timestamp);
@@ -219,8 +219,8 @@ async function describe({
 }
 
 /**
- * Pokes a lane if rents can be fetched or transactions of a removed fee payer are left. No job is for them: any lane
- * does it.
+ * Pokes a lane if rents can be fetched or transactions of a removed fee payer are left. There is no job for these, so
+ * any lane does it.
  */
 async function pokeForLeftovers(
 	{ chain: { chainId }, pool, engine, relayers }: FollowingSolana,

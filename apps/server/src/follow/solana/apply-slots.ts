@@ -37,7 +37,7 @@ export type AppliedSlots = {
 	landed: readonly { hash: Hex; slot: number; fee: bigint; events: readonly SlotEvent[] }[];
 	/** Transactions that were on the chain in these slots, and no longer are. */
 	vanished: readonly { hash: Hex; slot: number }[];
-	/** Orders that something else happened to: a transaction of theirs can no longer land. */
+	/** Orders of which a transaction can no longer land. */
 	dueOrderIds: readonly Hex[];
 	/** Holdings at a slot up to which all our transactions are known. */
 	holdings?: SlotHoldings;
@@ -69,7 +69,8 @@ export async function applySlots(
 	if (filled.length > 0) await takeUpUnknownOrders(db, filled);
 	await finishJobs(db, { chainId, events });
 	await markLanded(db, applied);
-	// A confirmed transaction stays, as far as anyone has seen, so jobs count their failure without further confirmations.
+	// No confirmed transaction is known to have been dropped so far, so jobs count their failure without further
+	// confirmations.
 	const failed = landed.some((transaction) => transaction.events.length === 0)
 		? await countFailures(db, { chainId, headNumber: Number.MAX_SAFE_INTEGER })
 		: [];
@@ -99,7 +100,7 @@ export async function applySlots(
 			finalized ? Math.max(bookedNumber, bookUpTo) : bookedNumber,
 		],
 	);
-	// All of ours up to the final slot is known again.
+	// All transactions of the service up to the final slot are known again.
 	if (finalized) await deleteUnreadBlocksAbove(db, { chainId, number: -1 });
 	const unbooked = finalized
 		? await book(db, {
@@ -121,7 +122,7 @@ export async function applySlots(
 		]),
 	];
 	await markOrders(db, orderIds);
-	// Last: every submit to a token of this chain waits for these rows.
+	// Written last, because every submit to a token of this chain waits for these rows.
 	await saveInventory(db, {
 		chainId,
 		blockNumber: number,
@@ -136,7 +137,7 @@ export async function applySlots(
 	return { hasRequeued: failed.length + undone.length > 0, hash, unbooked };
 }
 
-/** Deletes the events of dropped transactions. Their bytes may land again: their lanes go on sending them. */
+/** Deletes the events of dropped transactions. Their lanes go on sending the bytes, which may land again. */
 async function undoVanished(db: Database, { chainId, vanished }: AppliedSlots): Promise<Hex[]> {
 	if (vanished.length === 0) return [];
 	const columns = [
@@ -162,7 +163,7 @@ async function undoVanished(db: Database, { chainId, vanished }: AppliedSlots): 
 async function insertEvents(db: Database, { chainId, landed }: AppliedSlots): Promise<void> {
 	const rows = landed.flatMap(({ hash, slot, events }) => events.map((event) => ({ ...event, hash, slot })));
 	if (rows.length === 0) return;
-	// Solana has no index of events: ours is the order in which we saw them. The block's hash is not read.
+	// Solana has no index of events, so the index is the order in which they were read. The block's hash is not read.
 	await db.query(
 		`insert into chain_events (chain_id, block_number, log_index, block_hash, transaction_hash, contract, order_id,
 			name, data)
@@ -200,7 +201,7 @@ async function markLanded(db: Database, { chainId, landed }: AppliedSlots): Prom
 	);
 }
 
-/** Books what became final, up to the slot of the holdings; fees, as soon as they are final. */
+/** Books what became final, up to the slot of the holdings. Fees are booked as soon as they are final. */
 async function book(
 	db: Database,
 	{
@@ -234,7 +235,7 @@ async function book(
 
 /**
  * Returns the slot at which the books end. They go back to before a transaction that is found late, and stay there
- * until they are written again: no posting is written twice, and nothing that the opening balances contain.
+ * until they are written again. No posting is written twice, and nothing is written that the opening balances contain.
  */
 async function bookedBefore(
 	db: Database,

@@ -14,7 +14,10 @@ import type { SlotEvent } from "./apply-slots.ts";
 /** The rent of an order whose input is SOL. An order of a token has a second account. */
 const nativeOrderRent = accountRentLamports(programAccountSizes.order);
 
-/** Returns an event for each known rent that a transaction returned: the chain does not keep accounts without lamports. */
+/**
+ * Returns an event for each known rent that a transaction returned. An account without lamports is closed, since the
+ * chain does not keep it.
+ */
 export async function closedEvents({
 	deployment: { program },
 	landed,
@@ -39,7 +42,7 @@ export async function closedEvents({
 		orderId: Hex,
 		{ lamports, booked }: { lamports: Wei; booked: Wei },
 	): Promise<Wei> {
-		// The program closes no account that holds SOL of the order's owner: the rest was paid.
+		// The program closes no account that holds SOL of the order's owner, so the rest was paid.
 		if (booked === nativeOrderRent) return booked;
 		const input = landed.lamports.get(await inputAddress(program.address, orderId));
 		return input?.after === 0n ? lamports + input.before : lamports;

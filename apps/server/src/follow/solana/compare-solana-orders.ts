@@ -40,7 +40,7 @@ const kindOf = {
 } as const;
 
 /**
- * Compares undecided orders with their accounts at a final slot: see `compareOrders`. Anyone may open, decide, pay and
+ * Compares undecided orders with their accounts at a final slot. See `compareOrders`. Anyone may open, decide, pay and
  * close an order, so that the transactions of our lanes do not show all that happened to it.
  */
 export async function compareSolanaOrders({
@@ -66,7 +66,7 @@ export async function compareSolanaOrders({
 	await wakeExpired();
 	return comparedUpTo;
 
-	/** Wakes swaps whose deposit can no longer land: they wait for this comparison. */
+	/** Wakes swaps whose deposit can no longer land, because they wait for this comparison. */
 	async function wakeExpired(): Promise<void> {
 		const { rows } = await pool.query<{ swap_id: SwapUuid }>(
 			`select swap_id from waits join jobs using (swap_id)
@@ -104,7 +104,7 @@ export async function compareSolanaOrders({
 		});
 	}
 
-	/** Returns the events of orders that were opened, as far as they are known: one that ended lacks none. */
+	/** Returns the expected events of orders that were opened, as far as the store knows. One that ended lacks none. */
 	async function readOpened(orders: readonly ComparedOrder[]): Promise<Map<Hex, readonly string[]>> {
 		if (orders.length === 0) return new Map();
 		const { rows } = await pool.query<{ orderId: Hex; names: string[] }>(
@@ -122,7 +122,7 @@ export async function compareSolanaOrders({
 
 	async function readAgain(orders: readonly ComparedOrder[]): Promise<void> {
 		const late: LateTransaction[] = [];
-		// An order within Solana has two sides and one account: its transactions are read once.
+		// An order within Solana has two sides and one account, so its transactions are read once.
 		const isRead = ({ orderId, isOrigin }: ComparedOrder) =>
 			!isOrigin && orders.some((other) => other.isOrigin && other.orderId === orderId);
 		for (const one of orders.filter((order) => !isRead(order))) {

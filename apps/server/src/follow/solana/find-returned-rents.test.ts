@@ -52,7 +52,7 @@ async function payerLamports(): Promise<bigint> {
 
 const lamportsIn = async (account: string) => (await scene.booked(account)).get(zeroHash) ?? 0n;
 
-/** Begins to compare the books with the chain. Whatever happened before does not count. */
+/** Begins to compare the books with the chain. Earlier changes do not count. */
 async function startComparing(): Promise<{ expectMatch: (also?: { found: bigint }) => Promise<void> }> {
 	await scene.followToEnd();
 	const before = {
@@ -67,7 +67,7 @@ async function startComparing(): Promise<{ expectMatch: (also?: { found: bigint 
 		 */
 		async expectMatch({ found } = { found: 0n }) {
 			await scene.followToEnd();
-			// The rent that a lost transaction returned to the vault is booked as unattributed. The next look corrects that.
+			// The rent that a lost transaction returned to the vault is booked as unattributed. The next run corrects that.
 			await scene.followToEnd();
 			await scene.expectBooksToMatch();
 			expect((await lamportsIn("relayer")) - before.relayer).toBe((await payerLamports()) - before.held);
@@ -168,7 +168,7 @@ test.each(["USDC", "SOL"])(
 		]);
 		await scene.actions.landed(await scene.actions.sendForgotten(ending, stranger));
 		await scene.followToEnd();
-		// Of a token order, the fee payer gets what somebody sent to the order's account.
+		// Of a token order, the fee payer gets what a third party sent to the order's account.
 		const found = symbol === "SOL" ? 0n : 1_000_000n;
 		await books.expectMatch({ found });
 		expect(await returnsOf(order)).toBe(1);

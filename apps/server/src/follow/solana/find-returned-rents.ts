@@ -17,9 +17,9 @@ const rentsAtOnce = 100;
 const searchesAtOnce = 8;
 
 /**
- * Finds the final transactions that closed accounts of orders and records, and that are not known: anyone may close
- * them, and a restored store has lost our own. After an hour, one that is not among the newest that name the account is
- * given up.
+ * Finds the final transactions that closed accounts of orders and records, and that are not known. Anyone may close
+ * these accounts, and a restored store has lost our own transactions. After an hour, a transaction that is not among
+ * the newest that name the account is given up.
  */
 export async function findReturnedRents({
 	chain,

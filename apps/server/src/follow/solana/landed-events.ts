@@ -20,7 +20,7 @@ import type { Landed } from "../../chain/solana/read/read-landed.ts";
 import { receivedBy } from "../../chain/solana/read/received-by.ts";
 import type { SlotEvent } from "./apply-slots.ts";
 
-/** Seconds from an order's `refundAfter` until its record may be closed: the program's own rule. */
+/** Seconds from an order's `refundAfter` until its record may be closed, by the program's rule. */
 const recordSeconds = 86_400n;
 
 /**
@@ -54,7 +54,7 @@ export async function landedEvents({
 	const inputAccount = await inputAddress(program.address, orderId);
 	const isNative = fromSolanaWord(order.inputToken) === solanaNativeToken;
 	const { feePayer } = landed.message;
-	/** The lamports that a fee payer of ours spent beside the fee. */
+	/** The lamports that one of our fee payers spent beside the fee. */
 	const spent = feePayers.includes(feePayer) ? -addedTo(feePayer) - landed.fee : 0n;
 	const { openDeadline, refundAfter } = unpackDeadlines(order.deadlines);
 	const events: SlotEvent[] = [];

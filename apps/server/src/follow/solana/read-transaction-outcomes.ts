@@ -6,11 +6,11 @@ import { readUnknown } from "../../chain/solana/read/read-unknown.ts";
 import { FinalityBrokenError } from "../evm/undo-fork.ts";
 import type { WatchedTransaction } from "./watched-transactions.ts";
 
-/** Transactions that are fetched at once. */
+/** Transactions that are fetched concurrently. */
 const fetchesAtOnce = 16;
 
 export type SeenTransactions = {
-	/** Transactions that landed, or moved to another slot, since the last look. */
+	/** Transactions that landed, or moved to another slot, since the last run. */
 	landed: Landed[];
 	/** Transactions that were on the chain in these slots, and no longer are. */
 	vanished: { hash: Hex; slot: number }[];
@@ -18,13 +18,14 @@ export type SeenTransactions = {
 	expired: Hex[];
 	/** Transactions that are on the chain, and that the node did not return. Their effects are not known yet. */
 	unread: { hash: Hex; slot: number; err: unknown }[];
-	/** True if everything of ours up to the final slot is known, and is final. */
+	/** True if all watched transactions up to the final slot are known, and are final. */
 	isComplete: boolean;
 };
 
 /**
- * Finds out what became of transactions. Call it after reading the chain's slots: a node at those slots knows
- * everything that was on the chain by then. A transaction that another node does not know is not expired, and not gone.
+ * Reads what happened to transactions. Must be called after the chain's slots were read, because a node at those slots
+ * knows everything that was on the chain by then. A transaction that another node does not know is not expired, and not
+ * gone.
  */
 export async function readTransactionOutcomes({
 	chain,
@@ -35,7 +36,7 @@ export async function readTransactionOutcomes({
 }: {
 	chain: SolanaChain;
 	watched: readonly WatchedTransaction[];
-	/** A final transaction: if that is gone, nothing that was final is certain. */
+	/** A final transaction. If it is gone, nothing that was final is certain. */
 	witness: { hash: Hex; slot: number } | undefined;
 	finalized: { slot: number; height: number };
 	confirmed: { slot: number; height: number };
@@ -70,7 +71,10 @@ export async function readTransactionOutcomes({
 	}
 	return seen;
 
-	/** Fetches a transaction that is new, has moved, or has no status: a status alone is not enough for any of these. */
+	/**
+	 * Fetches a transaction that is new, has moved, or has no status, since a status alone is not enough for any of
+	 * these.
+	 */
 	async function fetchChanged({ transaction, status }: (typeof changed)[number]): Promise<void> {
 		const { hash, slot } = transaction;
 		const isLate = isOver(transaction);
@@ -81,7 +85,7 @@ export async function readTransactionOutcomes({
 			return undefined;
 		});
 		if (!landed || landed.slot === slot) {
-			// The node cannot tell yet what the transaction did, or whether it is final.
+			// The node does not return yet what the transaction did, or whether it is final.
 			for (const place of [slot, status?.slot]) {
 				if (place !== undefined) expectFinal({ slot: place, isFinal: false });
 			}
@@ -92,13 +96,15 @@ export async function readTransactionOutcomes({
 		expectFinal({ slot: landed.slot, isFinal: status?.isFinal ?? isLate });
 	}
 
-	/** Records a dropped transaction. It was relied on: nothing after it is final until it is certain what is there. */
+	/**
+	 * Records a dropped transaction. It was relied on, so nothing after it is final until it is certain what is there.
+	 */
 	function vanish({ hash, slot }: { hash: Hex; slot: number }): void {
 		seen.vanished.push({ hash, slot });
 		expectFinal({ slot, isFinal: false });
 	}
 
-	/** Returns whether a transaction was not seen and can no longer land, and was not given up yet. */
+	/** Returns whether a transaction was not found and can no longer land, and was not given up yet. */
 	function isOver({ slot, lastValidHeight = finalized.height, isGivenUp }: WatchedTransaction): boolean {
 		return slot === undefined && !isGivenUp && lastValidHeight < finalized.height;
 	}

@@ -146,7 +146,7 @@ test("at a final slot the ledger equals what vault and orders hold, and accounts
 	expect(rows[0]?.sum).toBe((await lockedIn()) + lockedBefore);
 	expect(((await scene.booked("rent")).get(zeroHash) ?? 0n) - rentBefore).toBe(tokenAccountRentLamports);
 
-	// Somebody sends an order's account and a record something, and the accounts are closed.
+	// A third party sends an order's account and a record something, and the accounts are closed.
 	await scene.passUntilClosable("record");
 	const { address } = scene.chain.deployment.program;
 	await scene.admin.airdrop({ address: await orderAddress(address, orderId(released)), lamports: 17n });

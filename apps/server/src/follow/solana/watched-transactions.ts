@@ -8,7 +8,7 @@ import type { JobKind } from "../../swap/facts/job.ts";
 /** A lane's transaction about which the chain may still report something new. */
 export type WatchedTransaction = {
 	hash: Hex;
-	/** The slot in which it was seen. */
+	/** The slot in which it was found. */
 	slot: number | undefined;
 	lastValidHeight: number | undefined;
 	/** True for a deposit that was given up as lost. */
@@ -16,8 +16,8 @@ export type WatchedTransaction = {
 };
 
 /**
- * Reads a Solana chain's transactions that are not final, and the deposits that were given up recently: if one has
- * landed after all, someone must be told.
+ * Reads a Solana chain's transactions that are not final, and the deposits that were given up recently, because an
+ * operator must be notified if one of these has landed after all.
  */
 export async function readWatched(db: Database, chainId: number): Promise<WatchedTransaction[]> {
 	const select = `select '0x' || encode(hash, 'hex') as hash, block_number as slot,
@@ -33,8 +33,8 @@ export async function readWatched(db: Database, chainId: number): Promise<Watche
 }
 
 /**
- * Returns whether the chain may have news: a transaction of ours is in flight, a swap waits for the chain to reach a
- * slot, or the head was not written for a while.
+ * Returns whether the chain may have news, because one of our transactions is in flight, a swap waits for the chain to
+ * reach a slot, or the head was not written for a while.
  */
 export async function isWatchNeeded(db: Database, chainId: number): Promise<boolean> {
 	const { rows } = await db.query<{ needed: boolean }>({
@@ -63,7 +63,7 @@ export async function readWatchedWork(
 		order_id: Buffer | null;
 		order_terms: unknown;
 	}>(
-		// A transaction that was found on the chain may be of a kind without a job: the order is taken from any job.
+		// A transaction that was found on the chain may be of a kind without a job, so the order is taken from any job.
 		`select t.hash, t.kind, t.jobs->0->>'kind' as job_kind, j.order_id, j.order_terms from lane_transactions t
 		left join lateral (
 			select order_id, order_terms from jobs where swap_id = (t.jobs->0->>'swapId')::uuid
@@ -99,8 +99,8 @@ export async function readWatchedOrders(
 }
 
 /**
- * Reads our newest final transaction and its slot, if that is above the given one: while the chain still has it, the
- * chain has everything before it.
+ * Reads our newest final transaction and its slot, if that is above the given one. While the chain still has this
+ * transaction, the chain has everything before it.
  */
 export async function readFinalWitness(
 	db: Database,
