@@ -32,7 +32,7 @@ export type Applied = {
 	/** The whole decision. Less was done if `heldBy` is set. */
 	decision: Decision;
 	heldBy?: Hold;
-	/** True if the fact was another before. */
+	/** True if the fact differs from the previous one. */
 	isNews: boolean;
 	/** The stages, or the status that ends them, that the swap newly reached. */
 	moves: readonly Move[];
@@ -45,10 +45,10 @@ export type Applied = {
  * Writes what was decided about many swaps, all or nothing, a table at a time. The swaps must be held.
  *
  * Locks are taken in one order everywhere: swaps, jobs, books, waits, ladders, inventory, exposure; of each table in
- * the order of its key. All swaps to a token want its inventory, and all blocks of a chain want the jobs and waits of
- * its swaps, so nobody may hold the one and wait for the other. A follower takes jobs, books, then waits, then
- * inventory. Only
- * `submitSwap` comes to the swap after the inventory: it inserts a new row, which nobody else can hold.
+ * the order of its key. All swaps to a token lock its inventory, and all blocks of a chain lock the jobs and waits of
+ * its swaps, so no process may hold the one and wait for the other. A follower takes jobs, books, then waits, then
+ * inventory. Only `submitSwap` takes the swap after the inventory, because it inserts a new row, which no other process
+ * can hold.
  */
 export async function applyPlans(
 	db: Database,
@@ -128,8 +128,8 @@ function isBeyondWaits(plan: Plan): boolean {
 }
 
 /**
- * Reserves again for swaps whose reservation has lapsed: the price that it was made at may be gone. Such a swap is a
- * batch of its own, since the ladders that it wants are known only one swap at a time.
+ * Reserves again for swaps whose reservation has lapsed, since the price that it was made at may be gone. Such a swap
+ * is a separate batch, since the ladders that it locks are known only one swap at a time.
  */
 async function reserve(db: Database, plans: readonly Plan[], desk: DecisionDesk): Promise<Plan[]> {
 	const results: Plan[] = [];
@@ -143,7 +143,7 @@ async function reserveOne(db: Database, plan: Plan, desk: DecisionDesk): Promise
 	const reserved = await reserveAgain(db, {
 		swap,
 		pairs: desk.volumes(swap),
-		// The transactions are charged for at the fees of now.
+		// The transactions are charged for at current fees.
 		reserve: (inFlight) => desk.reprice({ ...swap, networkCost: undefined }, inFlight),
 	});
 	if (reserved === "reserved") return plan;
@@ -155,7 +155,8 @@ async function reserveOne(db: Database, plan: Plan, desk: DecisionDesk): Promise
 
 /**
  * Counts what fills put at risk, each with those before it. Holds back fills that would exceed the caps, and those from
- * or to a chain that dropped final blocks: what we know of a deposit or a delivery there may no longer be true.
+ * or to a chain that dropped final blocks, because what is known of a deposit or a delivery there may no longer be
+ * true.
  */
 async function hold(db: Database, plans: readonly Plan[]): Promise<Plan[]> {
 	const nowFinal = plans.filter((plan) => isNowFinal(plan) && !isEnding(plan));
@@ -249,7 +250,7 @@ function appliedOf(plan: Plan): Applied {
 	};
 }
 
-/** Returns the parts of a decision that a reader of the history wants to know. */
+/** Returns the parts of a decision that a reader of the history needs. */
 function factData({ actions }: Decision): Record<string, unknown> {
 	const data: Record<string, unknown> = {};
 	for (const action of actions) {

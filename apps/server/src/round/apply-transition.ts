@@ -29,7 +29,7 @@ export function applyTransition(
 	return { stage: status === "settled" ? "delivered" : stage, status, steps };
 }
 
-/** The facts on which this was decided are not those of the row: decide again. */
+/** The facts on which this was decided are not those of the row, so it must be decided again. */
 class IllegalMoveError extends Error {
 	override name = "IllegalMoveError";
 

@@ -2,13 +2,13 @@ import type { Milliseconds } from "@geoswap/protocol";
 import type { Engine, Handler } from "../durable/engine.ts";
 import type { RoundRun } from "./run-round.ts";
 
-/** Longest run of the handler: the engine takes it away from a worker that it has not heard from for a minute. */
+/** The maximum run of the handler. The engine takes a run away from a worker that was silent for a minute. */
 const maxMs = 20_000;
 
 /**
- * Key: a slot, from 0 on. A round takes whichever swaps are due, so slots share nothing and need no rule: the locks of
+ * Key: a slot, from 0 on. A round takes any swaps that are due, so slots share nothing and need no rule. The locks of
  * the swaps' rows keep two rounds from one swap. One slot is enough for thousands of swaps a second, and makes the
- * largest batches. A slot that finds more than it can take asks the next one to help.
+ * largest batches. A slot that finds more than it can take pokes the next one to help.
  */
 export function createRoundSlots({
 	runRound,

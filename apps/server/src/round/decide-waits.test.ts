@@ -8,7 +8,7 @@ import { planChanges } from "./plan-changes.ts";
 
 const blockSeconds = 12;
 
-/** A swap that is looked at only when its wait says so, or when something happened to it. */
+/** A swap that has a round only when its wait is over, or when something happened to it. */
 class Waiting {
 	readonly world: ModelWorld;
 	readonly facts: string[] = [];
@@ -48,7 +48,7 @@ class Waiting {
 		);
 	}
 
-	/** Decides and applies as a round does, until nothing is left to do at once. */
+	/** Decides and applies as a round does, until nothing is left to do immediately. */
 	look(): void {
 		for (let rounds = 0; rounds < 10; rounds++) {
 			const decision = this.decide();

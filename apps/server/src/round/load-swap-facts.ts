@@ -16,7 +16,7 @@ import type {
 import type { SwapRecord } from "../swap/facts/swap-record.ts";
 import { type SwapRow, swapColumns, swapFromRow } from "../swap/record/read-swap.ts";
 
-/** A round's look at one swap. `read` throws if something cannot be read, which concerns no other swap. */
+/** What a round has read about one swap. `read` throws if something cannot be read, which concerns no other swap. */
 export type Look = {
 	swapId: SwapUuid;
 	wait: WaitBefore;
@@ -40,19 +40,19 @@ export type WaitBefore = {
 	mark: number;
 	fact: string | undefined;
 	idleRounds: number;
-	/** The deposit that the second provider was asked for, and whether it has yet to answer. */
+	/** The deposit that the second provider was queried for, and whether it has yet to answer. */
 	ask: { deposit: unknown; isOpen: boolean } | undefined;
 	second: (SecondAnswer & { ageMs: Milliseconds }) | undefined;
 };
 
 /**
- * Time after which the database itself ends a statement, well before its caller stops waiting: an abandoned statement
+ * Time after which the database itself ends a statement, well before its caller stops waiting. An abandoned statement
  * would still hold the swaps, and the retry of one swap at a time would find them locked.
  */
 const statementTimeoutMs = 10_000;
 
 /**
- * Locks those of the swaps that nobody else holds and that have not ended, until the transaction ends, and returns
+ * Locks those of the swaps that no other process holds and that have not ended, until the transaction ends, and returns
  * them. Until then no other lock is waited for longer than `lockTimeoutMs`.
  */
 export async function lockSwaps(
@@ -76,7 +76,7 @@ const eventNames: readonly OrderEventName[] = ["Opened", "Released", "Refunded",
 /** The column is qualified, since the waits have an order id too. */
 const columns = swapColumns.replace("order_id", "s.order_id");
 const waitColumns = "mark, fact, idle_rounds, ask, ask_chain_id, second_word, second_since, second_alarmed";
-/** Qualified too: a later version may add a column of the same name to `swaps`. */
+/** Qualified too, because a later version may add a column of the same name to `swaps`. */
 const qualifiedWaitColumns = waitColumns.replaceAll(/\w+/g, "w.$&");
 
 type LookOptions = {
@@ -86,9 +86,9 @@ type LookOptions = {
 };
 
 /**
- * Reads all that the next decisions about these swaps depend on, in one statement: two would see two moments, and a job
- * that is done without its event would be done twice. The swaps must be held, so that each round reads what the
- * previous one wrote. Leaves out a swap that another round has looked at since it was found to be due.
+ * Reads all that the next decisions about these swaps depend on, in one statement. Two would read two moments, and a
+ * job that is done without its event would be done twice. The swaps must be held, so that each round reads what the
+ * previous one wrote. Leaves out a swap that another round has handled since it was found to be due.
  */
 export async function loadSwapFacts(
 	db: Database,
@@ -103,8 +103,8 @@ export async function loadSwapFacts(
 }
 
 /**
- * Reads the same facts about one swap, due or not, without locks, so that a person can see what a round would do.
- * Returns undefined if no round looks at the swap any more.
+ * Reads the same facts about one swap, due or not, without locks, so that an operator can find out what a round would
+ * do. Returns undefined if no round handles the swap any more.
  */
 export async function lookAtSwap(
 	db: Database,
@@ -229,7 +229,7 @@ function waitOf(row: LookRow): WaitBefore {
 	};
 }
 
-/** Returns the cross-check, which is of the deposit: on one chain its delivery may share the transaction. */
+/** Returns the cross-check of the deposit. On one chain its delivery may share the transaction. */
 function crossCheckOf(events: readonly EventTuple[]): CrossCheck | undefined {
 	const opened = events.find(([, name]) => name === "Opened");
 	const [headNumber, finalizedNumber] = opened?.slice(6) ?? [];
@@ -296,8 +296,8 @@ function attesterCounter({
 
 /**
  * Reads the claims that paid out refunds which became credits. A claim pays out all that its beneficiary is owed of a
- * token, so the first one after the refund paid this one too. A separate statement is harmless: a claim only ever ends
- * a swap once it is final. Such refunds are rare.
+ * token, so the first one after the refund paid this one too. A separate statement is harmless, because a claim only
+ * ever ends a swap once it is final. Such refunds are rare.
  */
 async function lookForClaims(
 	db: Database,

@@ -18,7 +18,9 @@ export type Decided = LookedAt & { wait: WaitBefore; decision: Decision };
 export type Plan = {
 	decided: Decided;
 	heldBy: Hold | undefined;
-	/** The part of the decision that is applied now: less than the whole if something holds it, or it is too early. */
+	/**
+	 * The part of the decision that is applied now. It is less than the whole if something holds it, or it is too early.
+	 */
 	decision: Decision;
 	change: SwapChange | undefined;
 	queue: QueuedJob[];
@@ -28,9 +30,9 @@ export type Plan = {
 	/** True if its order is open. */
 	isOpened: boolean;
 	refusal: RefusalReason | undefined;
-	/** True if a fill is queued for a swap that is not settled: only a settled one is owed whatever happens. */
+	/** True if a fill is queued for a swap that is not settled. Only the output of a settled swap is owed in any case. */
 	isFilling: boolean;
-	/** The most that the queued fill may put at risk. */
+	/** The maximum that the queued fill may put at risk. */
 	caps: ExposureCaps | undefined;
 	/** True if its value is at risk, and does not count yet. */
 	isExposing: boolean;
@@ -40,12 +42,12 @@ export type Plan = {
 	next: NextWait | undefined;
 };
 
-/** Time until the next look at a swap that nothing wakes. It doubles each time. */
+/** Time until the next round of a swap that nothing wakes. It doubles each time. */
 const unwokenMs = 60_000;
 const maxWaitMs = 600_000;
-/** Time until the next look at a held swap: nobody wakes it when there is room again, or a price. */
+/** Time until the next round of a held swap, since nothing wakes it when there is room again, or a price. */
 const heldMs = 2_000;
-/** Time after which an unanswered question is asked again, by poking its handler. */
+/** Time after which an unanswered question is repeated, by poking its handler. */
 const unansweredMs = 30_000;
 
 /** Returns what to write for a decision. Pure. Throws if the swap cannot make a move. */
@@ -102,7 +104,7 @@ export function planChanges(decided: Decided, heldBy?: Hold): Plan {
 	return plan;
 }
 
-/** Returns the part of a held decision that can be done all the same, without sending the output on its way. */
+/** Returns the part of a held decision that can still be done, without starting the delivery of the output. */
 function held(decision: Decision, fact: Hold): Decision {
 	const actions = decision.actions.flatMap((action): Action[] => {
 		if (action.do === "reserve" || (action.do === "queue" && action.kind === "fill")) return [];
@@ -113,7 +115,7 @@ function held(decision: Decision, fact: Hold): Decision {
 	return { ...decision, fact, actions, timeoutMs: heldMs };
 }
 
-/** Removes actions whose job was refused too recently to be retried. The job's age tells how long ago that was. */
+/** Removes actions whose job was refused too recently to be retried. The job's age shows how long ago that was. */
 function afterPause(decision: Decision, facts: Decided["facts"]): Decision {
 	const { pauseMs, momentMs = Number.POSITIVE_INFINITY } = decision;
 	if (pauseMs === 0) return decision;
@@ -199,18 +201,18 @@ function nextWait({ swap, facts, wait: before, decision }: Decided): NextWait {
 	const patienceMs = patienceOf(decision, idleRounds);
 	if (!depositToSee) {
 		const dueMs = Math.min(momentMs, patienceMs);
-		// A known moment changes things, or soon will: from then on the swap is looked at often again.
+		// At a known moment the facts change, or soon will, so from then on the swap has frequent rounds again.
 		const isInCase = dueMs === patienceMs && decision.timeoutMs === undefined;
 		return { ...next, dueMs, isInCase, idleRounds: dueMs < patienceMs ? 0 : idleRounds, ask: undefined };
 	}
-	// A second provider is asked as often as the swap would be looked at, and at once if the deposit has moved.
+	// A second provider is queried as often as the swap would have rounds, and immediately if the deposit has moved.
 	const isSame = before.ask !== undefined && isSameDeposit(before.ask.deposit, depositToSee);
 	const leftMs = isSame && !before.ask?.isOpen && before.second ? patienceMs - before.second.ageMs : 0;
 	if (leftMs > 0) return { ...next, dueMs: Math.min(momentMs, leftMs), idleRounds, ask: undefined };
 	return {
 		...next,
 		dueMs: Math.min(momentMs, unansweredMs),
-		// This round does not count as idle: the one after the answer does.
+		// This round does not count as idle, but the one after the answer does.
 		idleRounds: isIdle ? before.idleRounds : 0,
 		ask: { chainId: depositToSee.chainId, deposit: depositToSee },
 	};
@@ -225,7 +227,9 @@ function patienceOf({ timeoutMs }: Decision, idleRounds: number): number {
 	return Math.min(maxWaitMs, ms);
 }
 
-/** Removes heights that were already reached when the facts were read: the decision has taken them into account. */
+/**
+ * Removes heights that were already reached when the facts were read, because the decision has taken them into account.
+ */
 function stillToCome({ head, finalized }: WaitFor, facts: Decided["facts"]): WaitFor {
 	const headOf = (chainId: number) =>
 		[facts?.origin, facts?.destination].find((known) => known?.chainId === chainId);

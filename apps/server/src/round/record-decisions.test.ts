@@ -33,7 +33,7 @@ async function settle({
 }: {
 	isTraced?: boolean;
 	times?: number;
-	/** Replaces the observer that records what it is told. */
+	/** Replaces the observer that records what is reported to it. */
 	observer?: SwapObserver;
 } = {}) {
 	const scene = await createSwapScene(database.pool);

@@ -5,12 +5,12 @@ import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { Applied } from "./apply-plans.ts";
 
-/** Receivers of news about swaps. Either is absent if nobody asked for it. */
+/** Receivers of news about swaps. Either may be absent. */
 export type SwapObserver = { tracer?: Tracer | undefined; metrics?: SwapMetrics | undefined };
 
 /**
  * Reports a fact that was applied, once it is committed. A process that dies between the commit and this call leaves a
- * gap. Never throws: what was decided is done.
+ * gap. Never throws, because the decision is already committed.
  */
 export function recordDecisions({ log, ...observer }: SwapObserver & { log: Log }, told: Told): void {
 	try {

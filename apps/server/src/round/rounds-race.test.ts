@@ -27,10 +27,10 @@ const attesterSet: Hex = `0x${"5e".repeat(32)}`;
 const accounts = ["1", "2", "3"].map((n) => `00000000-0000-4000-8000-00000000000${n}`);
 const other = "0x00000000000000000000000000000000000000bb";
 
-/** Chooses as the seed says. The order in which the parts take their turns is the machine's. */
+/** Chooses by the seed. The order in which the parts take their turns depends on the machine. */
 const random = sequence(Number(process.env.GEOSWAP_SEED));
 
-/** Submits as the API does. Every second swap delivers another token, so that locks of several rows are wanted. */
+/** Submits as the API does. Every second swap delivers another token, so that locks of several rows are taken. */
 async function submit(i: number): Promise<void> {
 	const nowMs = Date.now();
 	const id = newSwapUuid({ nowMs, random: randomBytes(10) });
@@ -100,7 +100,7 @@ const eventOf = {
 } as const;
 
 /**
- * Makes a block of a chain: all jobs that lanes have sent are done, in one transaction, as `applyBlock` writes them.
+ * Makes a block of a chain, with all jobs that lanes have sent done, in one transaction, as `applyBlock` writes them.
  */
 async function makeBlock(chainId: number): Promise<void> {
 	await inTransaction(database.pool, async (db) => {
@@ -143,7 +143,7 @@ async function makeBlock(chainId: number): Promise<void> {
 	});
 }
 
-/** Takes queued jobs, some of them in vain, as a lane does; attesters sign at once. */
+/** Takes queued jobs as a lane does, some of them without success. Attesters sign immediately. */
 async function runLane(): Promise<void> {
 	const refused = await inTransaction(database.pool, async (db) => {
 		await db.query("select setseed($1)", [random()]);

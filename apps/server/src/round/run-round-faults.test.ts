@@ -232,7 +232,7 @@ test("a swap whose statements time out is postponed, and blocks no other of its 
 	} finally {
 		await database.owner.query("drop trigger wait_long on jobs; drop function wait_long");
 	}
-	// The database ends it before the driver stops waiting: an abandoned statement would go on holding the batch.
+	// The database ends it before the driver stops waiting, because an abandoned statement would go on holding the batch.
 	for (const limit of limits) expect(limit).toMatchObject({ rows: [{ ended_after: "10s" }] });
 	for (const one of [first, ...others]) expect(await one.jobs()).toEqual({ open: "queued" });
 	expect(await slow.jobs()).toEqual({});

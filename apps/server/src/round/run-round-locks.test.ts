@@ -156,7 +156,7 @@ test.each(["cannot be read", "is refused"])(
 			await database.pool.query("update swaps set order_terms = '{}' where id = $1", [scene.uuid]);
 		}
 		let looks = 0;
-		/** Number of the look to mark at: that of the batch, or the one of the swap alone after the batch failed. */
+		/** Number of the read to mark at: that of the batch, or the one of the swap alone after the batch failed. */
 		const marked = how === "cannot be read" ? 1 : 2;
 		const pool = interceptPool(database.pool, {
 			after: async (name) => {

@@ -61,7 +61,7 @@ async function reserved(): Promise<{ inventory: bigint; volume: bigint }> {
 	return rows[0];
 }
 
-/** Clears the tables: swaps that a test leaves unfinished must not come up in the next one. */
+/** Clears the tables, because swaps that a test leaves unfinished must not come up in the next one. */
 async function clear(): Promise<void> {
 	await database.owner.query(
 		"truncate jobs, exposures, waits, reservations; update inventory set reserved = 0; update pair_volume set in_flight = 0",

@@ -17,34 +17,38 @@ export type RoundOptions = SwapObserver & {
 	desk: DecisionDesk;
 	/** Called after the queued jobs are committed, with each party of a chain once per run. */
 	poke: (pokes: readonly RoundPoke[]) => Promise<void>;
-	/** Most swaps that are looked at in one transaction. */
+	/** The maximum number of swaps that are handled in one transaction. */
 	batchSize?: number;
 	nowMs: () => Milliseconds;
 	log: Log;
 };
 
-/** `hasMore`: some swaps are still due, and another run is wanted. */
+/** `hasMore`: some swaps are still due, so another run is needed. */
 export type RoundRun = { ran: number; hasMore: boolean };
 
 const defaultBatchSize = 60;
-/** Number of batches after which a run ends: its caller waits for the result, and others wait for their turn. */
+/**
+ * Number of batches after which a run ends, because its caller waits for the result, and others wait for their turn.
+ */
 const maxBatches = 50;
 /**
- * Lock timeout of a batch: somebody may hold a row that one of its swaps wants, while others, like a chain's follower,
- * wait for rows that the batch holds. It is longer than PostgreSQL takes to find a deadlock.
+ * Lock timeout of a batch. Another process may hold a row that one of its swaps needs, while others, like a chain's
+ * follower, wait for rows that the batch holds. It is longer than PostgreSQL takes to find a deadlock.
  */
 const batchLockMs = 1_500;
-/** Lock timeout after that, when each swap is tried alone: those that nobody blocks must not wait for the others. */
+/** Lock timeout after that, when each swap is tried alone. Swaps that are not blocked must not wait for the others. */
 const aloneLockMs = 100;
-/** Most retries of a batch that PostgreSQL aborted to resolve a deadlock. */
+/** The maximum number of retries of a batch that PostgreSQL aborted to resolve a deadlock. */
 const maxDeadlocks = 5;
-/** Number of slow swaps in a row after which the rest are not tried one by one: the next run begins with others. */
+/**
+ * Number of slow swaps in a row after which the rest are not tried one by one, because the next run begins with others.
+ */
 const maxTimeouts = 2;
 
 /**
- * Looks at the swaps that are due, decides and writes, until a look that began after the last write finds none. All it
- * knows is in the store and it calls no node, so it can be repeated from any point, and any number of runs may be under
- * way at once: each swap is held by one of them, from before its facts are read until what follows from them is
+ * Reads the swaps that are due, decides and writes, until a read that began after the last write finds none. All its
+ * state is in the store and it calls no node, so it can be repeated from any point. Any number of runs may be
+ * concurrent, because each swap is held by one of them, from before its facts are read until what follows from them is
  * committed.
  */
 export function createRound(options: RoundOptions): () => Promise<RoundRun> {
@@ -52,7 +56,7 @@ export function createRound(options: RoundOptions): () => Promise<RoundRun> {
 	return async () => {
 		const pokes = new Map<string, RoundPoke>();
 		const note = (poke: RoundPoke) => void pokes.set(`${poke.who}:${poke.chainId}`, poke);
-		/** Swaps that are locked, or that want locked rows: the holder of the lock looks at them, or leaves them due. */
+		/** Swaps that are locked, or that need locked rows. The holder of the lock handles them, or leaves them due. */
 		const others = new Set<SwapUuid>();
 		let ran = 0;
 		let hasMore = true;
@@ -75,12 +79,12 @@ export function createRound(options: RoundOptions): () => Promise<RoundRun> {
 	};
 }
 
-/** `done`: the swaps that nobody blocked. `ran`: how many of them were due. */
+/** `done`: the swaps that were not blocked. `ran`: how many of them were due. */
 type Outcome = { done: Set<SwapUuid>; ran: number };
 /** Called with a poke as soon as the work it announces is committed. */
 type Note = (poke: RoundPoke) => void;
 
-/** Runs all swaps in one transaction. A swap that asks for it, or each one if that fails, gets its own transaction. */
+/** Runs all swaps in one transaction. A swap that needs it, or each one if that fails, gets a separate transaction. */
 async function runSwaps(
 	options: RoundOptions,
 	{ swapIds, note }: { swapIds: readonly SwapUuid[]; note: Note },
@@ -123,7 +127,7 @@ async function runSwaps(
 	await retrySoon(pool, locked);
 	const [first] = faulty;
 	if (first && ran === ranTogether && areAllAlike(faulty)) {
-		// They are put off all the same: if they were more than a batch, no other swap would ever have its turn.
+		// They are put off too. If they were more than a batch, no other swap would ever have its turn.
 		await retrySoon(pool, faulty);
 		throw first.error;
 	}
@@ -135,7 +139,9 @@ async function runSwaps(
 	return { done, ran: ran + faulty.length };
 }
 
-/** Returns whether the swaps are not at fault: several have failed, and the database says the same of each. */
+/**
+ * Returns whether the swaps are not at fault, because several have failed, and the database reports the same for each.
+ */
 function areAllAlike(failures: readonly { error: unknown }[]): boolean {
 	const codes = new Set(failures.map(({ error }) => codeOf(error)));
 	return failures.length > 1 && codes.size === 1 && !codes.has(undefined);
@@ -162,7 +168,7 @@ async function runBatch(
 			for (const poke of applied.flatMap(({ pokes }) => pokes)) note(poke);
 			const nowMs = options.nowMs();
 			for (const one of applied) tell(options, one, { startMs, nowMs });
-			// Not in the same transaction: waits are locked before other rows that the batch may have locked.
+			// Not in the same transaction, because waits are locked before other rows that the batch may have locked.
 			await putOffFailed(options.pool, failed);
 			return {
 				done: held.filter((id) => !alone.includes(id)),
@@ -176,7 +182,7 @@ async function runBatch(
 	}
 }
 
-/** Locks swaps, looks at them, decides and writes. */
+/** Locks swaps, reads their facts, decides and writes. */
 async function applyBatch(
 	db: Database,
 	options: RoundOptions,
@@ -193,7 +199,7 @@ async function applyBatch(
 	});
 	for (const { swapId, wait } of looks) marks.set(swapId, wait.mark);
 	const { plans: decided, failed } = planAll(options, looks, nowMs);
-	// Without a price nothing is reserved, so such a swap need not be a batch of its own.
+	// Without a price nothing is reserved, so such a swap need not be a separate batch.
 	const all = decided.map((plan) =>
 		plan.reserves && !desk.isPriceable(plan.decided.swap.order)
 			? planChanges(plan.decided, "price-unknown")
@@ -205,7 +211,7 @@ async function applyBatch(
 	return { held, plans, failed, alone, applied: await applyPlans(db, plans, { desk, nowMs }) };
 }
 
-/** Plans each swap for itself: a fault in one swap keeps no other from going on. */
+/** Plans each swap separately, so that a fault in one swap does not stop the others. */
 function planAll(
 	options: RoundOptions,
 	looks: readonly Look[],
@@ -250,8 +256,8 @@ function tell(
 }
 
 /**
- * Returns whether a person must look: the output was delivered and the input is not ours, a chain is not configured, or
- * an input was released without a delivery.
+ * Returns whether an operator must act, because the output was delivered and the input is not the service's, a chain is
+ * not configured, or an input was released without a delivery.
  */
 function isForPerson({ fact, isEnd }: Decision): boolean {
 	return alarms.has(fact) || (alarmsAtEnd.has(fact) && isEnd);
@@ -274,9 +280,9 @@ function isSlow({ error }: { error: unknown }): boolean {
 }
 
 /**
- * Returns whether one swap's rows may be the cause: the database refused a statement for its contents, or because it
- * took too long. A lost connection, a deadlock, a shutdown, the state of the transaction (25), or a missing table or
- * right (42) say nothing about a swap. Unlike the system's codes for a lost connection, such as EPIPE, each of
+ * Returns whether one swap's rows may be the cause, because the database refused a statement for its contents, or
+ * because it took too long. A lost connection, a deadlock, a shutdown, the state of the transaction (25), or a missing
+ * table or right (42) is not caused by a swap. Unlike the system's codes for a lost connection, such as EPIPE, each of
  * PostgreSQL's has a digit.
  */
 function isOfOneSwap(error: unknown): boolean {
@@ -291,7 +297,7 @@ function codeOf(error: unknown): string | undefined {
 	return typeof code === "string" ? code : undefined;
 }
 
-/** Returns whether the connection was lost, by the message: the driver's own errors have no PostgreSQL code. */
+/** Returns whether the connection was lost, by the message, because the driver's own errors have no PostgreSQL code. */
 function isLost(error: unknown): boolean {
 	return error instanceof Error && /connection|timeout|terminated|ended/i.test(error.message);
 }

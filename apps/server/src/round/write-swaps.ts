@@ -17,7 +17,7 @@ export type SwapChange = {
 	givingUp: FailureCode | undefined;
 	/** True if nothing is left to do. */
 	isEnd: boolean;
-	/** True if a caller can see the difference. */
+	/** True if the difference is visible to callers. */
 	isVisible: boolean;
 };
 
@@ -75,7 +75,7 @@ export async function writeSwaps(
 	});
 }
 
-/** Adds to the histories of swaps: one row for each fact that is news. */
+/** Adds to the histories of swaps one row for each new fact. */
 export async function recordFacts(
 	db: Database,
 	facts: readonly { swapId: SwapUuid; fact: string; data: object }[],

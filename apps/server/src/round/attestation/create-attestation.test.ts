@@ -45,7 +45,7 @@ const config = {
 	earlierAttesterSets: [] as (typeof set & { hash: Hex })[],
 };
 
-/** An attester as seen from here: it signs everything except the orders that it is told to refuse. */
+/** An attester as the service reaches it. It signs everything except the orders in `refused`. */
 type TestAttester = {
 	client: AttesterClient;
 	refused: Set<Hex>;

@@ -22,15 +22,15 @@ export type AttestationOptions = {
 	log: Log;
 };
 
-/** Most orders that one set of signatures covers, and that one transaction decides. */
+/** The maximum number of orders that one set of signatures covers, and that one transaction decides. */
 const batchSize = 50;
-/** Longest run of the handler: the engine takes it away from a worker that it has not heard from for a minute. */
+/** The maximum run of the handler. The engine takes a run away from a worker that was silent for a minute. */
 const maxMs = 20_000;
 const retryMs = 2_000;
 
 /**
- * Key: the origin chain's id. Signatures bind a list of orders to one escrow on one chain; two gatherings at once for
- * one chain would ask for the same orders in two lists.
+ * Key: the origin chain's id. Signatures bind a list of orders to one escrow on one chain. Two concurrent gatherings
+ * for one chain would request the same orders in two lists.
  */
 export function createAttestation(options: AttestationOptions): Handler {
 	return async (key) => {
@@ -60,7 +60,7 @@ async function attestJobs(
 			if (options.nowMs() < endsAtMs) progress += await attestBatch(options, chainId, batch);
 		}
 		attested += progress;
-		// Jobs that were turned down come last: if one comes again, there is no new job behind it.
+		// Declined jobs come last, so a repeated job means that there is no new job behind it.
 		const isMoreLikely = jobs.length >= batchSize && jobs.every((job) => !asked.has(job.orderId));
 		if (!isMoreLikely || options.nowMs() >= endsAtMs) {
 			return { attested, left: jobs.length - progress };
@@ -94,11 +94,12 @@ async function attestBatch(
 
 /**
  * Groups jobs into lists of one kind, one escrow and one set of attesters; and of one destination, so that a chain that
- * attesters do not see holds up its own orders only. A job that must travel alone, or on Solana, is a list of its own.
+ * attesters cannot read holds up its own orders only. A job that must be sent alone, or is on Solana, is a separate
+ * list.
  */
 function batchesOf(jobs: readonly Job[]): Job[][] {
 	const listOf = ({ kind, order, alone, orderId }: Job) => {
-		// On Solana each order is decided and paid by a transaction of its own.
+		// On Solana each order is decided and paid by a separate transaction.
 		const isSingle = alone || isSolana(order.originChainId);
 		return [kind, order.escrow, order.attesterSet, order.destinationChainId, isSingle ? orderId : ""].join(
 			":",

@@ -41,7 +41,7 @@ export async function gatherSignatures(question: Question): Promise<Gathered | u
 			isInconsistent(before.get(attester), refusals.get(attester)),
 		);
 		attesters = attesters.filter((attester) => !fickle.includes(attester));
-		// An attester that refuses everything must not hold up the others: listen to those that refuse least.
+		// An attester that refuses everything must not hold up the others, so only those with the fewest refusals count.
 		const willing = attesters
 			.flatMap((attester) => refusals.get(attester) ?? [])
 			.toSorted((a, b) => a.size - b.size)
@@ -55,7 +55,7 @@ export async function gatherSignatures(question: Question): Promise<Gathered | u
 	return undefined;
 }
 
-/** Returns whether an attester refuses an order that it accepted before: one by one, it could hold up all of them. */
+/** Returns whether an attester refuses an order that it accepted before. One by one, it could hold up all of them. */
 function isInconsistent(before: ReadonlySet<Hex> | undefined, now: ReadonlySet<Hex> | undefined): boolean {
 	return before !== undefined && now !== undefined && [...now].some((id) => !before.has(id));
 }

@@ -7,10 +7,10 @@ import { storeHeartbeats } from "../../job/heartbeats.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { AttesterClient } from "./attester-client.ts";
 
-/** Seconds that an attester's clock may be ahead of ours. */
+/** Seconds that an attester's clock may be ahead of the local one. */
 const skewSeconds = 60;
 
-/** Asks every attester for heartbeats and stores those that are signed by an attester of a known set. */
+/** Requests heartbeats from every attester, and stores those that are signed by an attester of a known set. */
 export async function pollHeartbeats({
 	config,
 	attesters,

@@ -77,7 +77,7 @@ async function followAll(): Promise<void> {
 	for (const chain of [chains.origin, chains.destination]) {
 		while (await advance({ ...common, chain: connectChain(chain) }));
 	}
-	// The first look finds what is not known, and the second books it.
+	// The first run finds what is not known, and the second books it.
 	for (let looks = 0; looks < 2; looks++) {
 		await lanes.slots(40);
 		await lanes.follow();
@@ -261,7 +261,7 @@ test("an order that was delivered before a restore is released after it, its ren
 	await passTime(301);
 	const rebuiltAtMs = Date.now();
 	expect(await rebuild()).toBe(1);
-	// A round may look at it before the follower has written its events: it counts as new, and not as never opened.
+	// A round may handle it before the follower has written its events. It then counts as new, and not as never opened.
 	await runRounds();
 	expect((await swapOf(order))?.endedAt).toBeUndefined();
 	expect((await swapOf(order))?.createdAt.getTime()).toBeGreaterThanOrEqual(rebuiltAtMs);

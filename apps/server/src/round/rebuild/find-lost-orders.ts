@@ -8,14 +8,16 @@ import { markSearched, readUnsearchedRestore } from "../../database/restores.ts"
 import { insertUnknownOrders, withoutSwaps } from "../../swap/record/note-unknown-orders.ts";
 import type { Log } from "../../telemetry/log.ts";
 
-/** Orders whose transactions are read in one search: strangers can have any number of orders that name our vault. */
+/**
+ * Orders whose transactions are read in one search, since strangers can have any number of orders that name our vault.
+ */
 const maxOrdersAtOnce = 100;
-/** Orders whose transactions are read at the same time. */
+/** Orders whose transactions are read concurrently. */
 const readsAtOnce = 8;
 const searchEveryMs = 30_000;
 /** Seconds after a restore within which transactions that were signed before it can still land. */
 const mayLandSeconds = 600;
-/** Seconds after a restore when every order of before can be refunded by its wallet, and is not searched any more. */
+/** Seconds after a restore when every earlier order can be refunded by its wallet, and is no longer searched for. */
 const givenUpSeconds = 4 * 86_400;
 
 export type LostOrderSearch = (deps: {
@@ -25,15 +27,15 @@ export type LostOrderSearch = (deps: {
 }) => Promise<void>;
 
 /**
- * Creates the search for orders on Solana whose swaps a restore has lost. The follower of Solana reads no blocks, so that
- * it finds only orders of known swaps. After a restore the program's accounts are searched for orders that name our
- * vault, and those without a swap are noted, with the terms from the transactions that prepared them. Without a restore
+ * Creates the search for orders on Solana whose swaps a restore has lost. The follower of Solana reads no blocks, so it
+ * finds only orders of known swaps. After a restore the program's accounts are searched for orders that name our vault,
+ * and those without a swap are noted, with the terms from the transactions that prepared them. Without a restore
  * nothing is read from the chain.
  */
 export function createLostOrderSearch(chain: SolanaChain): LostOrderSearch {
 	const { chainId, deployment } = chain;
 	let searchedAtMs = Number.NEGATIVE_INFINITY;
-	/** Orders whose terms were not found: they come last. */
+	/** Orders whose terms were not found. They come last. */
 	const missed = new Set<Hex>();
 
 	return async ({ pool, nowMs, log }) => {
@@ -75,12 +77,12 @@ export function createLostOrderSearch(chain: SolanaChain): LostOrderSearch {
 		}
 	};
 
-	/** Returns whether an input is still to be paid, or a rent of ours is still to come back. */
+	/** Returns whether an input is still to be paid, or a rent is still to come back to one of our fee payers. */
 	function isAtStake({ state, isPaid, payer }: OrderAccount): boolean {
 		return state !== "prepared" && (!isPaid || isOurs(payer));
 	}
 
-	/** Only we can have made orders whose rent our fee payers paid. A stranger can pay the rent of any order. */
+	/** Only the service can have made orders whose rent its fee payers paid. A stranger can pay the rent of any order. */
 	function byRank(one: OrderAccount, other: OrderAccount): number {
 		const rank = ({ orderId, payer }: OrderAccount) =>
 			(missed.has(orderId) ? 2 : 0) + (isOurs(payer) ? 0 : 1);

@@ -227,7 +227,7 @@ test("orders with a vault, set, asset, chain or key that is not ours are left to
 	const reasons = await Promise.all(orders.map(outcomeOf));
 	expect(reasons).toEqual(cases.map(([, reason]) => ({ outcome: "left", reason })));
 
-	// The input or the escrow is no longer ours.
+	// The input or the escrow no longer belongs to the service.
 	const order = await forget();
 	await passRefundAfter(order);
 	const [origin, ...others] = evmChains(config);
@@ -262,7 +262,7 @@ test("dust is left once its wallet can refund it; an order without a price waits
 	expect(await rebuild()).toBe(0);
 	expect(await outcomeOf(dust)).toMatchObject({ outcome: "left" });
 
-	// The input of a delivered order is ours to take, whatever it is.
+	// The input of a delivered order belongs to the service, regardless of what it is.
 	const filled = await makeOrder();
 	await actions.fill(filled, 9_000_000n);
 	await actions.open(filled);
@@ -332,7 +332,7 @@ test("an order that cannot be read waits, and the others are rebuilt", async () 
 	await actions.open(bad);
 	await actions.open(good);
 	await passOpenDeadline(good);
-	// The bad order comes first, as the one that was looked at longest ago.
+	// The bad order comes first, as the one that was checked longest ago.
 	const spoil = `update unknown_orders set order_terms = jsonb_set(order_terms, '{deadlines}', $2::jsonb),
 		open_deadline = 0 where order_id = $1`;
 	await database.pool.query(spoil, [hexToBytes(orderId(bad)), JSON.stringify(String(2n ** 200n))]);
@@ -357,7 +357,7 @@ test("of two orders with the same id, the one that is rebuilt later gets an id o
 	const spareOf = (order: Order) => spareSwapUuid({ swapKey: order.swapKey, orderId: orderId(order) });
 	expect((await readSwap(database.pool, spareOf(shadow)))?.orderId).toBe(orderId(shadow));
 
-	// A shadow that was rebuilt before the delivery was known keeps nobody from releasing it.
+	// A shadow that was rebuilt before the delivery was known does not prevent its release.
 	const late = await makeOrder();
 	const first = { ...late, minOutput: 5n };
 	await actions.open(first);
@@ -487,7 +487,7 @@ test("a decision is not changed, and an order that was left is forgotten days la
 test("a delivery that was booked before its deposit was known is booked to its recipient in the end, exactly", async () => {
 	const order = await forget();
 	const routed = await makeOrder({ symbol: "WETH" });
-	// The destination's follower sees the delivery first.
+	// The destination's follower reads the delivery first.
 	await actions.fill(routed, 9_000_000n, { poolFee: 500 });
 	await actions.finalize();
 	await follow(chains.destination);

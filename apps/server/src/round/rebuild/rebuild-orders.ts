@@ -29,9 +29,12 @@ import type { Log } from "../../telemetry/log.ts";
 import { rebuildSwap } from "./rebuild-swap.ts";
 import { whyNotOurs } from "./why-not-ours.ts";
 
-/** Most orders that are judged in one call: it limits what the orders that strangers open cost us at a time. */
+/**
+ * The maximum number of orders that are judged in one call. It limits what strangers' orders cost the service at a
+ * time.
+ */
 const maxAtOnce = 500;
-/** Most orders of a chain whose refunds begin in one call. */
+/** The maximum number of orders of a chain whose refunds begin in one call. */
 const maxRefundsAtOnce = 100;
 const microUsdPerUsd = 1_000_000;
 
@@ -44,22 +47,21 @@ export type RebuildOptions = {
 	engine: Engine;
 	/** Returns undefined while there is no price. */
 	worthOf: (order: Order) => RefundWorth | undefined;
-	/** Reads what became of orders to Solana at a final slot. If absent, no such order is decided. */
+	/** Reads the outcomes of orders to Solana at a final slot. If absent, no such order is decided. */
 	readSolanaOutcomes?: (orderIds: readonly Hex[]) => Promise<SolanaOutcome[]>;
 	nowMs: () => Milliseconds;
 	log: Log;
 };
 
 /**
- * Creates swaps for orders that are open on a chain and have none, as after a restore from an old backup: those that
- * name contracts, attesters and assets of ours, and whose input is worth ten refunds. They are never filled: an order
- * that was filled before is released, the rest are refunded. An order that was refunded already gets a swap only if a
- * restore may have lost its own. All other orders are left to their wallets, which can call `refund()`, except those
- * that were delivered or may turn out to have been. To be called again and again. Returns how
- * many it created.
+ * Creates swaps for orders that are open on a chain and have none, as after a restore from an old backup. These are
+ * orders that name contracts, attesters and assets of the service, and whose input is worth ten refunds. They are never
+ * filled. An order that was filled before is released, the rest are refunded. An order that was refunded already gets a
+ * swap only if a restore may have lost its own. All other orders are left to their wallets, which can call `refund()`,
+ * except those that were delivered or may turn out to have been. To be called repeatedly. Returns how many it created.
  *
- * Anyone can open orders that cost us a refund, so each chain has a budget. The most valuable inputs come first: many
- * small orders do not keep a large one waiting, however much later it was opened.
+ * Anyone can open orders that cost the service a refund, so each chain has a budget. The most valuable inputs come
+ * first, so that many small orders do not keep a large one waiting, even if it was opened much later.
  */
 export async function rebuildOrders(options: RebuildOptions): Promise<number> {
 	const { pool, log } = options;
@@ -131,7 +133,7 @@ async function readSolana(
 type Verdict =
 	| { do: "postpone" }
 	| { do: "leave"; reason: string }
-	/** `costMicroUsd`: what its refund costs us at most; undefined if it needs none. */
+	/** `costMicroUsd`: the maximum cost of its refund; undefined if it needs none. */
 	| { do: "rebuild"; valueUsdCents: UsdCents; costMicroUsd: bigint | undefined };
 
 async function judge(
@@ -150,7 +152,7 @@ async function judge(
 	if (notOurs) return delivery === "none" ? { do: "leave", reason: notOurs } : { do: "postpone" };
 
 	const worth = worthOf(order);
-	// A delivered order is to be released, whatever it is worth.
+	// A delivered order is to be released, regardless of its worth.
 	if (isDelivered) {
 		return { do: "rebuild", valueUsdCents: worth?.valueUsdCents ?? 0n, costMicroUsd: undefined };
 	}
@@ -194,7 +196,7 @@ async function rebuild(
 	const swapId = toSwapId(rebuilt.id);
 	const told = { orderId, originChainId: String(order.originChainId), swapId };
 	log.warn(told, "a swap was rebuilt from its order on the chain");
-	// The swap is due: at worst the tick finds it.
+	// The swap is due, so at worst the tick finds it.
 	await engine
 		.poke(roundTarget)
 		.catch((err: unknown) => log.warn({ swapId, err }, "the round could not be poked"));

@@ -19,15 +19,14 @@ import { decideUnknownOrder, lockUnknownOrder } from "../../swap/record/unknown-
 
 type RebuildOutcome =
 	| { outcome: "rebuilt"; id: SwapUuid }
-	/** Somebody submitted it after all, or another worker decided it. */
+	/** It was submitted after all, or another worker decided it. */
 	| { outcome: "known" }
 	/** Too little is left of the budget for its refund. */
 	| { outcome: "held" };
 
 /**
- * Creates a swap for an order that is open on its chain and has none: without an account, and without an op, so that it
- * is never filled. Nothing is reserved for it. If the swap id in the order is already another order's, it gets a
- * new one.
+ * Creates a swap for an order that is open on its chain and has none. The swap has no account and no op, so it is never
+ * filled. Nothing is reserved for it. If the swap id in the order is already another order's, it gets a new one.
  */
 export async function rebuildSwap(
 	pool: DatabasePool,
@@ -58,7 +57,7 @@ export async function rebuildSwap(
 		}
 		const chainId = toChainId(order.originChainId);
 		if (refund && !(await takeRefundBudget(db, { chainId, ...refund, nowMs }))) return { outcome: "held" };
-		// If a submit takes the id at this moment, this throws, and the next look finds it.
+		// If a submit takes the id at this moment, this throws, and the next call finds it.
 		await db.query(
 			`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, created_at)
 			values ($1, $2, $3, $4, $5, $6, coalesce(to_timestamp($7::double precision / 1000), now()))`,

@@ -29,7 +29,7 @@ function round(world: ModelWorld, check: (decision: Decision) => void = () => {}
 	throw new Error("it never comes to rest");
 }
 
-/** Returns a swap that reached this event, and whose row was lost and rebuilt once nobody could submit it any more. */
+/** Returns a swap that reached this event, and whose row was lost and rebuilt once it could no longer be submitted. */
 function rebuiltAfter(
 	name: OrderEventName,
 	{ seed = 1, origin = "evm", destination = "evm", isCrossChain = true }: Way,
@@ -70,7 +70,7 @@ function runToEnd(world: ModelWorld): string[] {
 				if (action.do === "queue") queued.add(action.kind);
 				expect(action.do).not.toBe("reserve");
 			}
-			// Before the fill deadline nobody can say that the order is not filled, except within Solana: there the refund
+			// Before the fill deadline it is not certain that the order is not filled, except within Solana, where the refund
 			// itself closes the order.
 			const isWithinSolana = world.policy.origin.kind === "solana" && !world.options.isCrossChain;
 			if (!world.has("Filled") && !isWithinSolana && queued.has("refund")) {

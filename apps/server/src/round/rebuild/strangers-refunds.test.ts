@@ -38,7 +38,7 @@ let actions: ReturnType<typeof orderActions>;
 let database: TestDatabase;
 let config: Config;
 let worthOf: (order: Order) => ReturnType<typeof refundWorth>;
-/** The time of the budget. The chains have clocks of their own. */
+/** The time of the budget. The chains have separate clocks. */
 let nowMs = Date.now();
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ async function rebuild(): Promise<number> {
 	return rebuilt;
 }
 
-/** Runs rounds until nothing is due, at the time of the chains. Returns how many swaps they looked at. */
+/** Runs rounds until nothing is due, at the time of the chains. Returns how many swaps they handled. */
 async function runRounds(): Promise<number> {
 	const { timestamp } = await chains.origin.publicClient.getBlock();
 	const round = createRound({
@@ -122,7 +122,7 @@ async function waitsOf(orders: readonly Order[]): Promise<number> {
 	return rowCount ?? 0;
 }
 
-/** Opens orders of the least native amount that is worth a refund. */
+/** Opens orders of the minimum native amount that is worth a refund. */
 async function openHostile(count: number): Promise<Order[]> {
 	const isWorth = (inputAmount: bigint) =>
 		worthOf({ ...base, inputToken: toWord(zeroAddress), inputAmount })?.isWorth === true;

@@ -14,17 +14,17 @@ import { type ChainConfig, chainOf } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { attesterSetOf } from "../../swap/decide/swap-policy.ts";
 
-/** Bounds of the time after its quote during which an order can be opened, whatever is configured. */
+/** Bounds of the time after its quote during which an order can be opened, in any configuration. */
 const openSeconds = { least: 60, most: 900 };
 const uuidV7 = /^.{14}7.{4}[89ab]/;
 
-/** The terms of an order that somebody opened, or claims to have opened. */
+/** The terms of an order that was opened, or that is claimed to have been opened. */
 export type OpenedOrder = { orderId: Hex; order: Order };
 
 /**
- * Returns why an order that is open in an escrow of ours cannot be one that we quoted; undefined if it can. Anyone may
- * open an order with any terms there: only contracts, attesters and assets of ours make it one that we can handle.
- * Words are compared as they are: a stranger's need not be addresses, nor the ids of chains.
+ * Returns why an order that is open in one of our escrows cannot be one that the service quoted; undefined if it can.
+ * Anyone may open an order with any terms there. The service can handle only orders with contracts, attesters and
+ * assets of its own. Words are compared as they are, because a stranger's need not be addresses, nor the ids of chains.
  */
 export function whyNotOurs(
 	{ orderId: id, order }: OpenedOrder,
@@ -60,7 +60,7 @@ function isQuoted({ swapKey, deadlines }: Order): boolean {
 	return uuidV7.test(uuid) && openFor >= openSeconds.least && openFor <= openSeconds.most;
 }
 
-/** Returns the contracts and assets that an order of ours can name on a chain, each as its word. */
+/** Returns the contracts and assets that an order of the service can name on a chain, each as its word. */
 function wordsOf(chain: ChainConfig): Record<"escrows" | "vaults" | "assets", readonly Hex[]> {
 	if (chain.kind === "solana") {
 		const { program, assets } = chain.deployment;

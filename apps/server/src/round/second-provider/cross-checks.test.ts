@@ -109,7 +109,7 @@ async function run(
 	return rows.map((row) => row.fact);
 }
 
-/** Lets the time pass after which the second provider is asked again. */
+/** Lets the time pass after which the second provider is queried again. */
 async function passPatience(scene: SwapScene): Promise<void> {
 	await scene.moveHeads(2);
 	await database.pool.query("update waits set second_at = second_at - interval '2 seconds'");

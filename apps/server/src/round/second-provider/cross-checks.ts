@@ -8,7 +8,7 @@ import type { Log } from "../../telemetry/log.ts";
 import type { SwapMetrics } from "../../telemetry/swap-metrics.ts";
 import { answerQuestion, type Question, readQuestions } from "./deposit-questions.ts";
 
-/** Asks two providers of a chain for a deposit. Throws if no two answer. */
+/** Reads a deposit from two providers of a chain. Throws if no two answer. */
 export type SecondProviders = (
 	chainId: number,
 	deposit: ToldDeposit,
@@ -19,22 +19,22 @@ export type CrossChecksOptions = {
 	pool: DatabasePool;
 	/** Absent if no chain has one. */
 	secondProviders?: SecondProviders | undefined;
-	/** Called once answers are stored: a round has something to do. */
+	/** Called once answers are stored, when a round has something to do. */
 	pokeRound: () => Promise<void>;
 	metrics?: SwapMetrics | undefined;
 	nowMs: () => Milliseconds;
 	log: Log;
 };
 
-/** Longest time that two honest nodes can be on two forks. */
+/** The maximum time for which two honest nodes can be on two forks. */
 const forkMs = 30_000;
-/** Number of concurrent questions. A call to a node takes up to some seconds, and there are few deposits to ask for. */
+/** Number of concurrent questions. A call to a node takes up to some seconds, and few deposits need one. */
 const atOnce = 20;
 
 /**
- * Key: the chain's id. Asks the chain's second provider for the deposits that swaps want it to see, and stores its
- * answers, which marks the swaps. Two runs at once would only ask twice. Does not throw if the provider does not
- * answer: that is an answer too, and the swap asks again.
+ * Key: the chain's id. Queries the chain's second provider for the deposits that it must confirm, and stores its
+ * answers, which marks the swaps. Two concurrent runs would only query twice. Does not throw if the provider does not
+ * answer. That is stored as an answer too, and the swap requests it again.
  */
 export function createCrossChecks(options: CrossChecksOptions): (key: string) => Promise<void> {
 	const { pool, pokeRound, nowMs } = options;
@@ -81,7 +81,10 @@ async function ask(
 	return { word: "agrees", crossCheck: sight };
 }
 
-/** Logs each answer once, however often it is given: a node that is down is down for many swaps, for a while. */
+/**
+ * Logs each answer once, regardless of how often it is given, because a node that is down is down for many swaps, for a
+ * while.
+ */
 function tell(
 	{ metrics, log }: CrossChecksOptions,
 	{

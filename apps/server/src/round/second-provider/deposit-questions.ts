@@ -6,7 +6,7 @@ import { markSwaps } from "../../swap/due/mark-swaps.ts";
 import type { DepositPlace } from "../../swap/facts/deposit-place.ts";
 import type { CrossCheck, SecondAnswer } from "../../swap/facts/facts.ts";
 
-/** A deposit that a chain's second provider is to be asked for. */
+/** A deposit that a chain's second provider is to be queried for. */
 export type Question<Deposit extends DepositPlace = DepositPlace> = {
 	swapId: SwapUuid;
 	orderId: Hex;
@@ -47,7 +47,7 @@ export async function readQuestions<Deposit extends DepositPlace>(
 	);
 }
 
-/** Stores an answer and marks the swap. An answer to a question that the swap no longer asks is discarded. */
+/** Stores an answer and marks the swap. An answer to a question that the swap no longer has is discarded. */
 export async function answerQuestion(
 	pool: DatabasePool,
 	{
@@ -75,7 +75,7 @@ export async function answerQuestion(
 	});
 }
 
-/** Stores that a second provider has the deposit too, in this block. Asked again, the provider is further. */
+/** Stores that a second provider has the deposit too, in this block. At a later query, the provider is further. */
 async function saveCrossCheck(
 	db: Database,
 	{
