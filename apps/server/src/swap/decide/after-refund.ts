@@ -17,7 +17,7 @@ export function afterRefund(view: SwapView, refunded: OrderEvent<"Refunded">): D
 	// A credit is not in the wallet until the wallet claims it. The follower marks the swaps that a claim may have paid.
 	const payment = refunded.data.paid ? refunded : view.claimed;
 	if (!payment) {
-		// Nobody waits for a swap without an account, and strangers can have any number of these. It ends as it is, and
+		// No caller waits for a swap without an account, and strangers can have any number of these. It ends as it is, and
 		// begins again if an account adopts it.
 		const isEnd = swap.accountId === undefined && isFinal(refunded, origin);
 		return makeDecision(view, "refund-credited", { actions, isEnd, ...untilFinalEvent(refunded, origin) });

@@ -5,12 +5,12 @@ import { depthBlocks, isDeepInTime } from "./depth.ts";
 import type { SwapView } from "./swap-view.ts";
 
 /**
- * Milliseconds until the next look at a swap that waits for a second provider: nothing wakes it when that has caught
- * up.
+ * Milliseconds until the next round of a swap that waits for a second provider, since nothing wakes it when the
+ * provider has caught up.
  */
 export const secondSightMs = 2_000;
 
-/** Returns whether the swap's value requires a second provider's word. */
+/** Returns whether the swap's value requires a second provider's confirmation. */
 export function needsAgreement({ swap, policy: { origin } }: SwapView): boolean {
 	return needsSecondProvider(origin, swap.valueUsdCents);
 }
@@ -24,7 +24,7 @@ function isAgreed(view: SwapView, opened: OrderEvent<"Opened">): boolean {
 	return isFarEnough || crossCheck.finalizedNumber >= finalizedNumber;
 }
 
-/** Returns how far the second provider must be: with its final block, or, if that is enough, with its head. */
+/** Returns how far the second provider must be, with its final block or, if that is enough, with its head. */
 function sightToAskFor(
 	view: SwapView,
 	opened: OrderEvent<"Opened">,
@@ -34,7 +34,7 @@ function sightToAskFor(
 	return { finalizedNumber: blockNumber, ...(blocks !== undefined && { headNumber: blockNumber + blocks }) };
 }
 
-/** Returns the deposit to ask a second provider for, if its value requires that and it was not found there yet. */
+/** Returns the deposit to query a second provider for, if its value requires that and it was not found there yet. */
 export function depositToSee(view: SwapView, opened: OrderEvent<"Opened">): Pick<Decision, "depositToSee"> {
 	if (!needsAgreement(view) || isAgreed(view, opened)) return {};
 	const { blockNumber, blockHash, transactionHash } = opened;

@@ -3,7 +3,7 @@ import type { Action, Decision } from "./decision.ts";
 import { makeDecision } from "./make-decision.ts";
 import type { SwapView } from "./swap-view.ts";
 
-/** Decides while no deposit is on the chain: it was not made yet, or the chain dropped it. */
+/** Decides while no deposit is on the chain, because it was not made yet, or the chain dropped it. */
 export function beforeDeposit(view: SwapView): Decision {
 	const { swap, isPending, isFillOut, jobs } = view;
 	const actions: Action[] = [];

@@ -2,7 +2,7 @@ import type { WaitFor } from "../facts/wait-for.ts";
 import type { Action } from "./decision.ts";
 import type { OrderView } from "./order-view.ts";
 
-/** The questions about a swap whose answers depend on the kind of its chains. All of them are pure. */
+/** The decisions about a swap that depend on the kind of its chains. All of them are pure. */
 export type ChainRules = {
 	/** Returns whether the order cannot be opened in any future block of its origin. */
 	isOpenExpired: (view: OrderView) => boolean;

@@ -19,8 +19,8 @@ const failureOfReason: Record<JobReason, FailureCode> = {
 };
 
 /**
- * Reasons that only a recipient can cause. A fill can also be `reverted` through no fault of the caller: a token that
- * its issuer has paused refuses everybody.
+ * Reasons that only a recipient can cause. A fill can also be `reverted` through no fault of the caller, because a
+ * token that its issuer has paused refuses every recipient.
  */
 const refusalOfReason: Partial<Record<JobReason, RefusalReason>> = {
 	recipient: "recipient_refused",
@@ -30,7 +30,7 @@ const refusalOfReason: Partial<Record<JobReason, RefusalReason>> = {
 export function reasonToGiveUp(view: SwapView): FailureCode | undefined {
 	const { swap, jobs } = view;
 	if (swap.givingUp) return swap.givingUp;
-	// Without an op, nobody asked us to deliver the output.
+	// Without an op, no caller has requested the delivery.
 	if (!swap.op) return "TOO_LATE";
 	if (view.isPending && jobs.fill?.state === "refused") {
 		return failureOfReason[jobs.fill.reason ?? "reverted"];
@@ -69,7 +69,7 @@ export function closeOrder(view: SwapView, code: FailureCode): Decision {
 	const momentsMs = [view.fillDeadline * 1_000];
 	if (view.isFillOut) return makeDecision(view, "fill-undecided", { actions, ...wait, momentsMs });
 	if (originRules.refundCloses && !view.isCrossChain) return refund(view, actions);
-	// An order closes by itself: one that nobody submitted is not worth a void.
+	// An order closes by itself at its fill deadline, so one that was not submitted is not worth a void.
 	if (!swap.op || destination.timestamp >= view.fillDeadline) {
 		return makeDecision(view, "expiring", { actions, ...wait, momentsMs });
 	}
@@ -80,7 +80,7 @@ export function closeOrder(view: SwapView, code: FailureCode): Decision {
 
 function refund(view: SwapView, actions: Action[]): Decision {
 	const { jobs, origin, refundAfter } = view;
-	// Attesters may be gone for good; from `refundAfter` on a refund does not need them.
+	// Attesters may be gone permanently; from `refundAfter` on a refund does not need them.
 	const attested = view.isCrossChain && origin.timestamp < refundAfter;
 	const action: QueueAction = { do: "queue", kind: "refund", attested, again: false };
 	const queued = queueOnce(view, jobs.refund, action);

@@ -6,10 +6,10 @@ import type { CrossCheck, OrderEvent } from "../facts/facts.ts";
 import { decide } from "./decide.ts";
 import type { Decision } from "./decision.ts";
 
-/** Returns the second provider's answer when it is asked; undefined if it does not agree. */
+/** Returns the second provider's answer to a query; undefined if it does not agree. */
 type Second = (world: ModelWorld, deposit: NonNullable<Decision["depositToSee"]>) => CrossCheck | undefined;
 
-/** A world in which a deposit of more than 100 dollars needs a second provider's word. */
+/** A world in which a deposit of more than 100 dollars needs a second provider's confirmation. */
 class TwoProviders {
 	readonly world: ModelWorld;
 	readonly second: Second;
@@ -40,7 +40,7 @@ class TwoProviders {
 		return decide(facts, policy, nowSeconds * 1_000);
 	}
 
-	/** Decides, applies and asks until there is nothing to do at once. */
+	/** Decides, applies and queries until nothing is left to do immediately. */
 	settle(check: (decision: Decision) => void = () => {}): Decision {
 		for (let round = 0; round < 10; round++) {
 			const decision = this.decide();
@@ -60,7 +60,7 @@ class TwoProviders {
 		throw new Error("it never comes to rest");
 	}
 
-	/** Runs until a fill is queued that no lane has seen. */
+	/** Runs until a fill is queued that no lane has taken. */
 	runUntilQueued(): void {
 		while (true) {
 			this.settle();
@@ -160,7 +160,7 @@ test("a deposit must be deep enough at the second provider too, or final there i
 	expect(() => shallow.run()).toThrow("never comes to rest");
 	expect(shallow.world.has("Filled")).toBe(false);
 
-	// The value is above all depths: only finality counts, with both providers.
+	// The value is above all depths, so only finality counts, with both providers.
 	const unfinal = new TwoProviders(
 		({ facts: { origin } }, { blockNumber }) => ({
 			headNumber: origin.number,

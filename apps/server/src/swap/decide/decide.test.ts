@@ -27,7 +27,7 @@ const solanaWays = {
 	"on Solana": { origin: "solana", destination: "solana", isCrossChain: false },
 } as const;
 
-/** Decides and applies until there is nothing to do at once; `check` sees every decision before it is applied. */
+/** Decides and applies until nothing is left to do immediately; `check` gets every decision before it is applied. */
 function settleRounds(world: ModelWorld, check: (decision: Decision) => void = () => {}): string {
 	for (let round = 0; round < 10; round++) {
 		const decision = decide(world.facts, world.policy, world.nowSeconds * 1_000);
@@ -103,7 +103,7 @@ test("nothing is filled while too few attesters are alive, and the swap is then 
 		world.tick();
 	}
 	expect(facts).toContain("attesters-silent");
-	// Nobody attests the refund either, so it waits until anyone may refund.
+	// The refund is not attested either, so it waits until anyone may refund.
 	expect(world.facts.swap).toMatchObject({ status: "refunded", givingUp: "TOO_LATE" });
 	expect(world.nowSeconds).toBeGreaterThan(modelDeadlines.refund);
 });
@@ -127,7 +127,7 @@ test("a refund that is only credited is not reported as refunded until it is cla
 test.each([
 	{ reason: "account_gone", refusal: { refusal: "recipient_account_gone" } },
 	{ reason: "recipient", refusal: { refusal: "recipient_refused" } },
-	// A token that is paused refuses everybody.
+	// A token that is paused refuses every recipient.
 	{ reason: "reverted", refusal: {} },
 ])(
 	"a swap that could not be paid counts a refusal for its account only if the recipient is to blame: $reason",

@@ -16,7 +16,7 @@ import { untilFinalEvent } from "./until.ts";
 export function decide(facts: Facts, policy: SwapPolicy, nowMs: Milliseconds): Decision {
 	const view = swapView(facts, policy, nowMs);
 	const { Filled, Refunded, Released, Opened } = facts.events;
-	// A follower that is catching up has not yet seen all final blocks.
+	// A follower that is catching up has not yet read all final blocks.
 	const behind = [facts.origin, facts.destination].find((head) => head.finalizedNumber > head.number);
 	if (behind) {
 		const { chainId, finalizedNumber: number } = behind;
@@ -27,7 +27,7 @@ export function decide(facts: Facts, policy: SwapPolicy, nowMs: Milliseconds): D
 		return { ...afterFill(view, Filled), ...(isAtRisk && { isAtRisk }) };
 	}
 	if (Refunded) return afterRefund(view, Refunded);
-	// Only a chain that drops final blocks leads here: the vault can no longer fill the order, and the input is ours.
+	// Only a chain that drops final blocks leads here. The vault can no longer fill the order, and has the input.
 	if (Released && view.isFillExpired) {
 		const isEnd = isFinal(Released, view.origin);
 		return makeDecision(view, "released-undelivered", { isEnd, ...untilFinalEvent(Released, view.origin) });

@@ -50,7 +50,7 @@ export type Action =
 	| { do: "reserve" }
 	| { do: "unreserve" };
 
-/** A deposit to ask a second provider for, and how far the provider must be: with its final block, or its head. */
+/** A deposit to query a second provider for, and how far the provider must be, with its final block or its head. */
 export type DepositToSee = DepositPlace & { finalizedNumber: number; headNumber?: number };
 
 /** A reason to hold a decision back, which is found only when the decision is applied. */
@@ -99,16 +99,22 @@ export type Fact =
 export type Decision = {
 	fact: Fact;
 	actions: Action[];
-	/** True if the output is delivered and the input neither ours nor refunded: the swap's value counts as at risk. */
+	/**
+	 * True if the output is delivered and the input neither released nor refunded. The swap's value then counts as at
+	 * risk.
+	 */
 	isAtRisk?: true;
-	/** The deposit to ask a second provider for, once the actions are done and before any wait. */
+	/** The deposit to query a second provider for, once the actions are done and before any wait. */
 	depositToSee?: DepositToSee;
 	wait: WaitFor;
-	/** Time until the next look: at a known moment, and after `timeoutMs` if a fact may change without marking a swap. */
+	/**
+	 * Time until the next round: `momentMs` for a known moment, `timeoutMs` if a fact may change without marking the
+	 * swap.
+	 */
 	momentMs?: Milliseconds;
 	timeoutMs?: Milliseconds;
-	/** Time to wait before acting: a refused job is not retried at once. */
+	/** Time to wait before acting, because a refused job is not retried immediately. */
 	pauseMs: Milliseconds;
-	/** True if nothing is left to do, for good. */
+	/** True if nothing is left to do, permanently. */
 	isEnd: boolean;
 };

@@ -8,7 +8,7 @@ import { exposureCaps } from "./swap-policy.ts";
 import { isStale, lastFillAt, type SwapView } from "./swap-view.ts";
 import { untilFillExpired } from "./until.ts";
 
-/** Milliseconds until the next look at a swap that waits for attesters: a new heartbeat wakes no swap. */
+/** Milliseconds until the next round of a swap that waits for attesters, because a new heartbeat wakes no swap. */
 const heartbeatMs = 2_000;
 
 /** Decides while the deposit is there and the output is to be delivered. */
@@ -60,7 +60,7 @@ export function deliver(view: SwapView): Decision {
 	}
 	if (isPending) advance(view, actions, "delivering");
 	const { delivery } = swap;
-	// The output of a settled swap is owed, however much is at risk.
+	// The output of a settled swap is owed, regardless of how much is at risk.
 	const caps = isPending && view.isCrossChain ? { caps: exposureCaps(view.policy) } : {};
 	const { agreeAboveUsd } = view.policy.origin;
 	const agreement = isPending && agreeAboveUsd !== undefined ? { agreeAboveUsd } : {};
@@ -78,7 +78,7 @@ export function deliver(view: SwapView): Decision {
 	return makeDecision(view, "delivering", { actions, pauseMs: queued.pauseMs, momentsMs });
 }
 
-/** Returns the deposit's depth, kept with the decision so that an audit can tell whether it was deep enough. */
+/** Returns the deposit's depth, kept with the decision so that an audit can check whether it was deep enough. */
 function depositThen(view: SwapView, { blockNumber }: OrderEvent): DepositThen {
 	const { number: headNumber, finalizedNumber } = view.origin;
 	const blocksNeeded = depthBlocks(view, view.origin) ?? null;

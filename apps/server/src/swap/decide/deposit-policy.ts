@@ -26,7 +26,7 @@ export function unfinalUpToUsdCents({ depths }: Pick<DepositPolicy, "depths">): 
 	return usdCents(Math.max(0, ...depths.map(({ upToUsd }) => upToUsd)));
 }
 
-/** Returns whether a deposit of this value needs a second provider's word. */
+/** Returns whether a deposit of this value needs a second provider's confirmation. */
 export function needsSecondProvider(
 	{ agreeAboveUsd }: Pick<DepositPolicy, "agreeAboveUsd">,
 	valueUsdCents: UsdCents,

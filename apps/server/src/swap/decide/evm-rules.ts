@@ -9,13 +9,13 @@ const maxSubmitMs = 20_000;
 
 /** An EVM chain. */
 export const evmRules: ChainRules = {
-	// By the escrow's own state: a node can leave the deposit out of its logs.
+	// Decided by the escrow's own state, because a node can leave the deposit out of its logs.
 	isOpenExpired: ({ swap, origin, openDeadline }) =>
 		origin.comparedTimestamp > openDeadline &&
 		swap.createdAt.getTime() + maxSubmitMs < origin.comparedAtMs &&
 		!origin.unseenOrders.includes(swap.orderId),
 	untilOpenExpired: (view) => untilFinal(view, view.origin, view.openDeadline),
-	// A refused op is not sent again, but somebody else may send it.
+	// A refused op is not sent again, but a third party may send it.
 	openAgain: ({ swap, jobs, origin, openDeadline, nowMs }) => {
 		if (swap.givingUp) return jobs.open?.state === "queued" ? [{ do: "withdraw", kind: "open" }] : [];
 		const isInTime = Math.max(origin.timestamp, nowMs / 1_000) <= openDeadline;

@@ -1,13 +1,13 @@
 import type { Fact } from "./decision.ts";
 
-/** A thing that a person can do, and the command for it if there is one. */
+/** A thing that an operator can do, and the command for it if there is one. */
 export type Todo = { what: string; command?: string };
 
 type Words = {
 	/** For the operator. */
 	means: string;
 	todo?: Todo;
-	/** The cause of a delay at this step, for the person whose swap it is. It names the chains by placeholders. */
+	/** The cause of a delay at this step, for the user whose swap it is. It names the chains by placeholders. */
 	told?: string;
 };
 

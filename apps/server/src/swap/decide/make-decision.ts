@@ -13,7 +13,7 @@ export function makeDecision(
 		timeoutMs,
 		pauseMs = 0,
 		isEnd = false,
-	}: Partial<Decision> & { /** Times at which to look again, if sooner. */ momentsMs?: Milliseconds[] },
+	}: Partial<Decision> & { /** Times of the next round, if sooner. */ momentsMs?: Milliseconds[] },
 ): Decision {
 	const untilMoments = momentsMs.map((at) => Math.ceil(at - view.nowMs)).filter((ms) => ms > 0);
 	return {

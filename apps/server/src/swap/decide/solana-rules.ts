@@ -8,7 +8,7 @@ import { evmRules } from "./evm-rules.ts";
  */
 export const solanaRules: ChainRules = {
 	...evmRules,
-	// The one message can no longer land, the lane has looked for it since, and after that the order's account was not
+	// The one message can no longer land, the lane has searched for it since, and after that the order's account was not
 	// there at a final slot. Only the wallet itself could still open the order, and could take its input back.
 	isOpenExpired: (view) => {
 		const { origin, jobs, nowMs, swap } = view;
@@ -18,13 +18,13 @@ export const solanaRules: ChainRules = {
 		const isThere = origin.unseenOrders.includes(swap.orderId);
 		return (isDead && isCompared && !isThere) || evmRules.isOpenExpired(view);
 	},
-	// The wallet signed one message, which is co-signed once: an existing job is the lane's to finish.
+	// The wallet signed one message, which is co-signed once, so an existing job is left to its lane.
 	openAgain: (view) => {
 		const { swap, jobs } = view;
 		return jobs.open && !swap.givingUp ? [] : evmRules.openAgain(view);
 	},
-	// A dropped deposit can only be sent again as the same bytes, while they are valid: for at least as many blocks as are
-	// not final now.
+	// A dropped deposit can only be sent again as the same bytes, while they are valid. They must stay valid for at least
+	// as many blocks as are not final now.
 	canBringBack: ({ swap, origin }) => {
 		const unfinal = origin.number - origin.finalizedNumber;
 		return lastOpenHeight(swap) - (origin.finalizedHeight + unfinal) >= unfinal;

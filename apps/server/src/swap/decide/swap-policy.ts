@@ -10,7 +10,7 @@ import type { DepositPolicy } from "./deposit-policy.ts";
 export type ChainPolicy = DepositPolicy & {
 	kind: "evm" | "solana";
 	finalitySeconds: Seconds;
-	/** Seconds after signing within which a transaction must land, at most. 0 if transactions do not expire. */
+	/** The maximum time from signing until a transaction lands. 0 if transactions do not expire. */
 	deadAfterSeconds: Seconds;
 	/** Caps for inputs from this chain: delivered but not released, and delivered against deposits that are not final. */
 	unreleasedCapUsd: number;
@@ -33,7 +33,7 @@ export type PolicyConfig = Pick<
 	"chains" | "deployment" | "earlierAttesterSets" | "limits" | "heartbeatSeconds"
 >;
 
-/** Returns the policy for an order; undefined if one of its chains is no longer ours. */
+/** Returns the policy for an order; undefined if one of its chains is no longer configured. */
 export function swapPolicy(config: PolicyConfig, order: Order): SwapPolicy | undefined {
 	const [origin, destination] = chainsOf(config, order);
 	if (!origin || !destination) return undefined;

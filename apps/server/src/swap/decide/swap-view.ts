@@ -36,7 +36,7 @@ export function swapView(facts: Facts, policy: SwapPolicy, nowMs: Milliseconds):
 }
 
 /**
- * Returns the time in Unix seconds from which on no fill is signed: if the chain drops the fill, there must be time to
+ * Returns the time in Unix seconds from which on no fill is signed. If the chain drops the fill, there must be time to
  * notice that and to fill again.
  */
 export function lastFillAt({ fillDeadline, policy }: SwapView): number {

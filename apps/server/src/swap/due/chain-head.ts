@@ -45,13 +45,13 @@ export function headFromJson(head: HeadJson): ChainHead {
 }
 
 /**
- * SQL for whether the head of chain $1 was not written for a second. Even if nobody waits for it, the head is written
- * this often, so that a chain that stands still looks different.
+ * SQL for whether the head of chain $1 was not written for a second. Even if no swap waits for it, the head is written
+ * this often, to distinguish it from the head of a chain that stands still.
  */
 export const isHeadOld =
 	"not exists (select from chain_heads where chain_id = $1 and updated_at > now() - interval '1 second')";
 
-/** Returns the hash of a block that can still be dropped, or of the newest final one, as it was seen. */
+/** Returns the hash of a block that can still be dropped, or of the newest final one, as the follower read it. */
 export async function readBlockHash(
 	db: Database,
 	{ chainId, number }: { chainId: number; number: number },
@@ -63,7 +63,10 @@ export async function readBlockHash(
 	return rows[0]?.hash;
 }
 
-/** Returns the blocks of a range that were seen and are kept, newest first. Blocks without events of ours may be missing. */
+/**
+ * Returns the blocks of a range that the follower read and that are kept, newest first. Blocks without events of the
+ * service may be missing.
+ */
 export async function readBlockHashes(
 	db: Database,
 	{ chainId, from, upTo }: { chainId: number; from: number; upTo: number },
@@ -76,7 +79,7 @@ export async function readBlockHashes(
 	return rows;
 }
 
-/** Returns the blocks up to this one that have events of ours, as they were seen, newest first. */
+/** Returns the blocks up to this one that have events of the service, as the follower read them, newest first. */
 export async function readEventBlocks(
 	db: Database,
 	{ chainId, upTo, limit }: { chainId: number; upTo: number; limit: number },

@@ -2,7 +2,7 @@ import type { SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import { isHeadOld } from "./chain-head.ts";
 
-/** The time for which an open counts as new: its lane may not have been told of it. */
+/** The time for which an open counts as new, because its lane may not have been poked for it. */
 const newOpen = "10 seconds";
 
 /**
@@ -12,7 +12,7 @@ const newOpen = "10 seconds";
  */
 export async function readDueSwaps(
 	db: Database,
-	{ limit, except }: { limit: number /** Swaps that somebody else holds. */; except: readonly SwapUuid[] },
+	{ limit, except }: { limit: number /** Swaps that another process holds. */; except: readonly SwapUuid[] },
 ): Promise<{ swapIds: SwapUuid[]; openChainIds: number[] }> {
 	const { rows } = await db.query<{ swap_ids: SwapUuid[]; open_chain_ids: string[] }>({
 		name: "read-due-swaps",
@@ -36,7 +36,7 @@ export async function readDueSwaps(
 
 /**
  * Returns SQL for some of the swaps whose chain has reached the height that they wait for, and since when it may have.
- * The order makes PostgreSQL use the index, however many swaps wait.
+ * The order makes PostgreSQL use the index, regardless of how many swaps wait.
  */
 export function reachedSwaps({ limit, where }: { limit: string; where: string }): string {
 	const at = (wait: "head" | "finalized", height: string) =>
@@ -51,7 +51,7 @@ export function reachedSwaps({ limit, where }: { limit: string; where: string })
 export const isAnyDue = `(exists (select from waits where due_at <= now())
 	or exists (${reachedSwaps({ limit: "1", where: "true" })}))`;
 
-/** Returns whether a swap waits for the chain to be here, or its head was not written for a while. */
+/** Returns whether a swap waits for the chain to reach these blocks, or its head was not written for a while. */
 export async function isHeadWanted(
 	db: Database,
 	{ chainId, number, finalizedNumber }: { chainId: number; number: number; finalizedNumber: number },

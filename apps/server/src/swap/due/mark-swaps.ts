@@ -3,9 +3,9 @@ import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 
 /**
- * Makes swaps due and raises their marks: a round that has looked at one before this is committed leaves it due. To be
- * called in the transaction that changes the swaps' facts, after their jobs are written, or once that is committed.
- * Does nothing for swaps that have ended.
+ * Makes swaps due and raises their marks, so that a round that has read one before this is committed leaves it due.
+ * Must be called in the transaction that changes the swaps' facts, after their jobs are written, or once that is
+ * committed. Does nothing for swaps that have ended.
  */
 export async function markOrders(db: Database, orderIds: readonly Hex[]): Promise<void> {
 	if (orderIds.length === 0) return;
@@ -26,8 +26,8 @@ export async function markSwaps(db: Database, swapIds: readonly SwapUuid[]): Pro
 }
 
 /**
- * Makes every swap that has not ended due, even one without a wait: the database was restored from a backup, and may
- * differ from what it was. Returns how many there are.
+ * Makes every swap that has not ended due, even one without a wait, because the database was restored from a backup and
+ * may differ from what it was. Returns how many there are.
  */
 export async function markAllDue(db: Database): Promise<number> {
 	const { rowCount } = await db.query(
@@ -50,7 +50,7 @@ function markWhere(condition: string): string {
 	return `with held as materialized (${holdWhere(condition)}) ${raiseMarks("held")}`;
 }
 
-/** Locks the rows in one order: an update alone takes them in any. */
+/** Locks the rows in one order, because an update alone takes them in any. */
 function holdWhere(condition: string): string {
 	return `select swap_id from waits where ${condition} order by swap_id for update`;
 }

@@ -36,7 +36,7 @@ export async function saveUnreadBlock(
 	);
 }
 
-/** Locks an unread block until the transaction ends. Returns whether it is still unread and the chain has not dropped it. */
+/** Locks an unread block until the transaction ends. Returns whether it is still unread and was not dropped. */
 export async function lockUnreadBlock(
 	db: Database,
 	{ chainId, number, hash }: { chainId: number; number: number; hash: Hash },

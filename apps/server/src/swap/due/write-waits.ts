@@ -8,17 +8,17 @@ export type NextWait = {
 	/** The swap's mark when the facts were read. */
 	mark: number;
 	wait: WaitFor;
-	/** Time after which the swap is due, whatever else happens. */
+	/** Time after which the swap is due in any case. */
 	dueMs: Milliseconds;
-	/** True if nothing is known to happen then: the swap may be looked at somewhat later, together with others. */
+	/** True if nothing is known to happen then, so the swap may be handled somewhat later, together with others. */
 	isInCase: boolean;
 	fact: string;
 	idleRounds: number;
-	/** The deposit to ask a chain's second provider for; undefined if it is asked for nothing. */
+	/** The deposit to query a chain's second provider for; undefined if there is none. */
 	ask: { chainId: number; deposit: object } | undefined;
 };
 
-/** Seconds within which swaps that are looked at just in case share one round. */
+/** Due times at which nothing is known to happen are aligned to this interval, so that their swaps share one round. */
 const togetherSeconds = 30;
 
 /**
@@ -79,14 +79,15 @@ export async function putOffFailed(db: Database, swaps: readonly SeenSwap[]): Pr
 	});
 }
 
-/**
- * Puts off swaps that a round could not finish through no fault of their own: for a moment, and without counting it.
- */
+/** Puts off swaps that a round could not finish through no fault of their own, for a moment and without counting it. */
 export async function retrySoon(db: Database, swaps: readonly SeenSwap[]): Promise<void> {
 	await putOff(db, swaps, { failedRounds: "w.failed_rounds", ms: String(blamelessMs) });
 }
 
-/** Postpones swaps, unless marked since their facts were read. Skips a locked wait: its holder may be marking it. */
+/**
+ * Postpones swaps, unless marked since their facts were read. Skips a locked wait, because its holder may be marking
+ * it.
+ */
 async function putOff(
 	db: Database,
 	swaps: readonly SeenSwap[],
@@ -107,9 +108,9 @@ async function putOff(
 }
 
 /**
- * Deletes waits that belong to no swap, or to one that has ended: no round would ever take them. Locks an ended swap
- * while it deletes the wait: a transaction that begins the swap again locks it too, and inserts its wait after that or
- * has done so before. Skips swaps that somebody else has locked.
+ * Deletes waits that belong to no swap, or to one that has ended, because no round would ever take them. Locks an ended
+ * swap while it deletes the wait. A transaction that begins the swap again locks it too, and inserts its wait after
+ * that or has done so before. Skips swaps that another process has locked.
  */
 export async function dropStrayWaits(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
 	await db.query(

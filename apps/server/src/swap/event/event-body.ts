@@ -2,7 +2,7 @@ import { type StatusResponse, type SwapEventBody, toSwapId } from "@geoswap/prot
 import type { SwapRecord } from "../facts/swap-record.ts";
 import type { SwapEvent } from "./read-events.ts";
 
-/** Returns an event as callers see it, with the answer that a status call had given then. */
+/** Returns an event as callers get it, with the answer that a status call had given then. */
 export function eventBody(
 	event: SwapEvent,
 	{ statusOf }: { statusOf: (swap: SwapRecord) => StatusResponse },
@@ -17,8 +17,8 @@ export function eventBody(
 }
 
 /**
- * Returns the event's id. It is made of what happened and not of a position: after a restore, positions are given
- * again, and a receiver that ignores ids it has seen would ignore other events.
+ * Returns the event's id. It is made of what happened and not of a position, because after a restore positions are
+ * given again, and a receiver that ignores known ids would ignore other events.
  */
 function eventId({ number, swap: { id, status, stage } }: SwapEvent): string {
 	const reached = status === "pending" ? stage : status;

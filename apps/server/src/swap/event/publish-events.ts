@@ -1,12 +1,12 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
 
-/** Events that one transaction publishes: few enough that others wait only briefly for the lock. */
+/** Events that one transaction publishes, few enough that others wait only briefly for the lock. */
 const batch = 1_000;
 
 /**
- * Gives positions to the committed events of the outbox and returns their number. Whoever holds the row of the head is
- * the only publisher. The next one waits until these positions are visible, so a reader that remembers the last
+ * Gives positions to the committed events of the outbox and returns their number. The process that holds the row of the
+ * head is the only publisher. The next one waits until these positions are visible, so a reader that remembers the last
  * position it read misses nothing.
  */
 export async function publishEvents(
@@ -16,7 +16,7 @@ export async function publishEvents(
 	return inTransaction(
 		pool,
 		async (db) => {
-			// A separate statement: one that waits for a lock does not see what was committed meanwhile.
+			// A separate statement, because one that waits for a lock does not read what was committed meanwhile.
 			const { rowCount } = await db.query({
 				name: "publish-events",
 				text: `with taken as (

@@ -4,11 +4,11 @@ import type { Named, Row } from "../../database/rows.ts";
 import type { SwapRecord } from "../facts/swap-record.ts";
 import { type SwapRow, swapColumns, swapFromRow } from "../record/read-swap.ts";
 
-/** A change of a swap, as its account is told of it. */
+/** A change of a swap, as it is reported to the swap's account. */
 export type SwapEvent = {
 	position: number;
 	accountId: string;
-	/** Tells the events of a swap apart. */
+	/** Distinguishes the events of a swap. */
 	number: number;
 	at: Date;
 	/** The swap as the change left it. */
@@ -17,7 +17,7 @@ export type SwapEvent = {
 
 /** How far the events go. */
 export type EventHead = {
-	/** The number of times that the database was restored: positions of before may name other events. */
+	/** The number of times that the database was restored. Positions from before a restore may name other events. */
 	epoch: number;
 	/** The last position. */
 	position: number;
@@ -59,7 +59,7 @@ export async function readEventRows(
 }
 
 /**
- * Adds to rows what their swaps' rows say. This is a statement of its own, with the ids as a parameter: a join would
+ * Adds the data of their swaps to rows. This is a separate statement, with the ids as a parameter, because a join would
  * lock every partition of swaps.
  */
 export async function readEventSwaps(db: Database, rows: readonly EventRow[]): Promise<SwapEvent[]> {

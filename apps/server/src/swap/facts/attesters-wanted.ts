@@ -7,6 +7,6 @@ export type AttestersWanted = {
 	chainIds: readonly number[];
 	/** Maximum age of a heartbeat. */
 	heartbeatSeconds: Seconds;
-	/** Seconds that the final block they see may be behind ours. */
+	/** Seconds that the final block in their heartbeats may be behind the follower's. */
 	sightSeconds: Seconds;
 };

@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 import type { Job, JobKind } from "./job.ts";
 import type { SwapRecord } from "./swap-record.ts";
 
-/** The head and the final block of a chain, as the follower saw them. */
+/** The head and the final block of a chain, as the follower read them. */
 export type ChainHead = {
 	chainId: number;
 	number: number;
@@ -26,7 +26,7 @@ export type OrderEvent<Name extends OrderEventName = OrderEventName> = {
 	[N in Name]: {
 		name: N;
 		blockNumber: number;
-		/** Zero on Solana, where the slot and the transaction say where it is. */
+		/** Zero on Solana, where the slot and the transaction identify the place. */
 		blockHash: Hex;
 		transactionHash: Hex;
 		data: OrderEventData[N];
@@ -43,13 +43,13 @@ export type OrderEventData = {
 	Voided: Record<never, never>;
 };
 
-/** The second provider's head and final block when it was asked for a deposit and had it in the same block. */
+/** The second provider's head and final block when it was queried for a deposit and had it in the same block. */
 export type CrossCheck = { headNumber: number; finalizedNumber: number };
 
 /** A second provider's answer about a deposit; `silent` if it did not answer. */
 export type SecondWord = "agrees" | "behind" | "differs" | "silent";
 
-/** The provider's last answer, since when it has given it, and whether a person was told that it differs. */
+/** The provider's last answer, since when it has given it, and whether an operator was notified that it differs. */
 export type SecondAnswer = { word: SecondWord; sinceMs: Milliseconds; isAlarmed: boolean };
 
 /** The fields of a job that decisions depend on. */

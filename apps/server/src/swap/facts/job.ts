@@ -2,7 +2,7 @@ import type { Order, SwapUuid } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Delivery, SignedOp, SignedSolanaOp } from "./swap-record.ts";
 
-/** A lane's unit of work: one call's worth for one order. */
+/** A lane's unit of work, which is one call for one order. */
 export type JobKind = "open" | "fill" | "void" | "release" | "refund";
 
 export type JobState =
@@ -14,7 +14,7 @@ export type JobState =
 	| "sent"
 	/** Its event is on the chain. */
 	| "done"
-	/** Will not be tried again; `reason` says why. */
+	/** Will not be tried again; `reason` states why. */
 	| "refused";
 
 /** Why a job is refused. */
@@ -31,7 +31,7 @@ export type JobReason =
 	| "recipient"
 	/** The recipient's token account is gone, and what is left after the cost of another is below the minimum. */
 	| "account_gone"
-	/** The chain refuses it again and again. */
+	/** The chain refuses it repeatedly. */
 	| "reverted";
 
 /** The data that each kind needs besides the order. */
@@ -63,5 +63,5 @@ export type Job<Kind extends JobKind = JobKind> = {
 /** Priority of each kind, lowest first. A release that comes too late is a double payment. */
 export const jobPriority: Record<JobKind, number> = { release: 0, refund: 1, void: 2, fill: 3, open: 4 };
 
-/** Number of refusals by a chain after which a job is refused for good. */
+/** Number of refusals by a chain after which a job is refused permanently. */
 export const maxFailures = 3;

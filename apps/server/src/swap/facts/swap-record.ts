@@ -22,16 +22,16 @@ export type Delivery =
 	/** The output that this much of the settlement token buys on these pools (fee tiers: one, or two). */
 	| { kind: "router"; budget: Amount; fees: number[] }
 	/**
-	 * On Solana: this much of the output token from inventory. `unusedRent` is added if the recipient has a token account:
-	 * its rent was charged in case we must create it.
+	 * On Solana: this much of the output token from inventory. `unusedRent` is added if the recipient has a token
+	 * account, because its rent was charged in case the service must create it.
 	 */
 	| { kind: "payout"; amount: Amount; unusedRent: Wei };
 
-/** The op as the wallet signed it: with the order, everything that a relayer needs to send it. */
+/** The op as the wallet signed it. Together with the order, it is everything that a relayer needs to send it. */
 export type SignedOp = {
 	/** The delegate that the wallet had, or will have by the authorization, when the op was built. */
 	delegate: Address;
-	/** The maximum of gas that opening the order may use: the wallet runs code of its own. */
+	/** The maximum of gas that opening the order may use, since the wallet runs its own code. */
 	gas: bigint;
 	signatureKind: SignatureKind;
 	/** 65 bytes, low s, v 27 or 28: the wallet's, or that of the mandate's agent. */
@@ -43,7 +43,8 @@ export type SignedOp = {
 };
 
 /**
- * A Solana wallet's op: the message that we built and the wallet signed. One such message per swap is ever co-signed.
+ * A Solana wallet's op, the message that the service built and the wallet signed. One such message per swap is ever
+ * co-signed.
  */
 export type SignedSolanaOp = {
 	kind: "solana";

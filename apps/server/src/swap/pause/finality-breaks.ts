@@ -2,7 +2,7 @@ import type { Database } from "../../database/database.ts";
 
 /**
  * Returns what is known of a chain that no longer has a block that was final: nothing yet, that it is paused for this,
- * or that a person has lifted that pause and so accepts what the chain says now.
+ * or that an operator has lifted that pause and so accepts the chain's current blocks.
  *
  * A lifted pause counts only for the head at which it was set, not for a head that was written since.
  */

@@ -8,7 +8,7 @@ import { type Pause, readPauses } from "./pauses.ts";
 export type PauseList = {
 	/**
 	 * Returns why nothing is sold from or to the chain, or of the token there if one is given; undefined if it is sold.
-	 * Asking costs nothing.
+	 * Reads only memory.
 	 */
 	reasonOf(chainId: number, token?: Hex): string | undefined;
 	/** Returns undefined until the pauses were read once. */
@@ -49,7 +49,7 @@ export async function createPauseList({
 	}
 	await read();
 	const timer = setInterval(() => {
-		// One read at a time: a database that hangs is not asked again and again.
+		// One read at a time, so that a database that hangs gets no more queries.
 		reading ??= read().finally(() => {
 			reading = undefined;
 		});
@@ -68,7 +68,10 @@ export async function createPauseList({
 	};
 }
 
-/** A swap that no worker works on would only expire: a worker may be configured later than the API, or not at all. */
+/**
+ * Returns why nothing is sold where no worker works on a swap, which would only expire. A worker may be configured
+ * later than the API, or not at all.
+ */
 function unfollowedReason(chain: FollowedChain | undefined, token: Hex | undefined): string | undefined {
 	// A worker that has just begun to follow a chain has not read the vault's inventory yet.
 	if (!chain || chain.tokens.length === 0) return "no worker has followed the chain yet";

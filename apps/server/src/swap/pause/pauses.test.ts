@@ -34,7 +34,7 @@ test("a chain is paused once per cause until that is lifted, and can be paused a
 	expect(await readPauses(pool)).toMatchObject([{ cause: "finality" }]);
 	expect(await pauseChain(pool, { ...breach, nowMs: nowMs + 6_000 })).toBe(true);
 	expect(await liftPauses(pool, lift)).toMatchObject([{ cause: "breach" }]);
-	// Lifting a finality pause takes back what was final, so nobody does it in passing.
+	// Lifting a finality pause takes back what was final, so it is never lifted without its cause.
 	expect(await readPauses(pool)).toMatchObject([{ cause: "finality" }]);
 	expect(await liftPauses(pool, { ...lift, cause: "finality" })).toMatchObject([{ cause: "finality" }]);
 	expect(await readPauses(pool)).toEqual([]);

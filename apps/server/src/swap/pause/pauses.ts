@@ -1,10 +1,12 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 
-/** `breach`: an invariant does not hold. `finality`: a chain dropped final blocks. `operator`: a person said so. */
+/**
+ * `breach`: an invariant does not hold. `finality`: a chain dropped final blocks. `operator`: an operator decided it.
+ */
 export type PauseCause = "breach" | "finality" | "operator";
 
-/** A pause of a chain: nothing new is sold from or to it while this is open. */
+/** A pause of a chain. Nothing new is sold from or to the chain while it is open. */
 export type Pause = {
 	chainId: number;
 	cause: PauseCause;
@@ -43,7 +45,7 @@ export async function pauseChain(
 
 /**
  * Pauses a chain for an audit's findings, or adds them to its open pause. Returns whether the pause is new. A finding
- * that was accepted meanwhile pauses nothing: whoever lifts a pause may do so while an audit runs.
+ * that was accepted meanwhile pauses nothing, because a pause may be lifted while an audit runs.
  */
 export async function pauseForBreaches(
 	db: Database,
@@ -71,7 +73,7 @@ export async function pauseForBreaches(
 	return rows[0]?.is_new ?? false;
 }
 
-/** Returns the findings whose pause somebody has lifted, having seen them. */
+/** Returns the findings that operators have accepted by lifting their pause. */
 export async function readAcceptedBreaches(db: Database): Promise<Set<string>> {
 	const { rows } = await db.query<{ breach: string }>(
 		`select distinct unnest(breaches) as breach from pauses where cause = 'breach' and lifted_at is not null`,
@@ -88,9 +90,9 @@ export async function readPauses(db: Database): Promise<Pause[]> {
 }
 
 /**
- * Lifts the pauses of a chain for one cause, or, without a cause, for any but broken finality: lifting that takes back
+ * Lifts the pauses of a chain for one cause, or, without a cause, for any but broken finality. Lifting that takes back
  * what was final, so it has to be named. Returns the lifted pauses. A breach stays paused if it has more findings than
- * were seen: an audit may add to it at any time.
+ * `seen`, because an audit may add to it at any time.
  */
 export async function liftPauses(
 	db: Database,
@@ -109,7 +111,7 @@ export async function liftPauses(
 		reason: string;
 		/** Further findings that are accepted by it. */
 		breaches?: readonly string[];
-		/** The findings that the person who lifts it knows of; all there are if absent. */
+		/** The findings that the operator who lifts it knows of; all there are if absent. */
 		seen?: readonly string[] | undefined;
 		nowMs: Milliseconds;
 	},

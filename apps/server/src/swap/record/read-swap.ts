@@ -13,8 +13,8 @@ export type SwapRow = Row<"swaps", Named<typeof swapColumnNames>> & {
 };
 
 /**
- * The names of a SwapRow's columns. A named statement lists them: with `*` it would fail on every open connection once a
- * later version has added a column.
+ * The names of a SwapRow's columns. A named statement lists them, because with `*` it would fail on every open
+ * connection once a later version has added a column.
  */
 export const swapColumnNames =
 	"id, account_id, order_id, order_terms, output, value_usd_cents, fee_millibps, network_cost, delivery, op, status, stage, failure, giving_up, origin_tx_hash, delivery_tx_hash, refund_tx_hash, delivered_amount, created_at, updated_at, opened_at, delivered_at, decided_at, ended_at, trace";

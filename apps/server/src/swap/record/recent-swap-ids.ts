@@ -1,7 +1,7 @@
 import { firstSwapUuidAt, type Milliseconds, type SwapUuid } from "@geoswap/protocol";
 
 const dayMs = 86_400_000;
-/** Time that an id may be ahead: ids are made by the clocks of other processes too. */
+/** Time that an id may be ahead, since ids are made by the clocks of other processes too. */
 const aheadMs = 3_600_000;
 
 /**

@@ -7,8 +7,8 @@ import type { RefusalReason } from "../facts/refusal-reason.ts";
 const refusalLifeMs = 86_400_000;
 
 /**
- * Records that a swap will be refunded because its recipient could not be paid: one refusal per swap, counted for its
- * account. Deletes the account's refusals that have expired. A rebuilt swap without an account counts none.
+ * Records that a swap will be refunded because its recipient could not be paid. Each swap is one refusal, counted for
+ * its account. Deletes the account's refusals that have expired. A rebuilt swap without an account counts none.
  */
 export async function recordRefusal(
 	db: Database,

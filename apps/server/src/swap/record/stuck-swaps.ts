@@ -18,7 +18,7 @@ export function chainPaces(config: Pick<Config, "chains">): ChainPace[] {
 /** Added to the time that chains take. */
 const graceSeconds = 60;
 
-/** The parts of a statement that tells which swaps are stuck, with the first five parameters. */
+/** The parts of a statement that finds which swaps are stuck, with the first five parameters. */
 export const paceSql =
 	"with pace as (select * from unnest($1::text[], $2::int[], $3::int[]) as p (chain_id, open, finality))";
 export const swapsWithPaceSql = `swaps s
@@ -26,7 +26,8 @@ export const swapsWithPaceSql = `swaps s
 	left join pace d on d.chain_id = s.order_terms->>'destinationChainId'`;
 /**
  * A swap is stuck if nothing was written about it for twice the time that both its chains take to be final, and a
- * minute. One that is not open yet also has until its deadline: whether it is opened is up to the chain and the wallet.
+ * minute. One that is not open yet also has until its deadline, since whether it is opened depends on the chain and the
+ * wallet.
  */
 export const isStuckSql = `case
 		when s.status = 'pending' and s.stage = 'opening'

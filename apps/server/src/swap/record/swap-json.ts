@@ -58,7 +58,7 @@ const signedOpSchema = z.union([signedEvmOpSchema, signedSolanaOpSchema]);
 export type DeliveryJson = z.input<typeof deliverySchema>;
 export type SignedOpJson = z.input<typeof signedOpSchema>;
 
-/** Returns the JSON of the `delivery` column and of a fill's payload: amounts are decimal strings. */
+/** Returns the JSON of the `delivery` column and of a fill's payload. Amounts are decimal strings. */
 export function deliveryToJson(delivery: Delivery): DeliveryJson {
 	switch (delivery.kind) {
 		case "inventory":

@@ -47,7 +47,7 @@ test("however many orders strangers open, only the next few are read, delivered 
 	);
 	expect(rows.every(({ open_deadline }) => open_deadline < finalAt)).toBe(true);
 
-	// Orders that were looked at come last, unless they are delivered.
+	// Orders that were checked come last, unless they are delivered.
 	await postponeUnknownOrders(owner, first, { nowMs: 1_000 });
 	const second = await readUnknownOrders(owner, { limit: 100 });
 	const known = new Set(first.map(({ orderId }) => orderId));

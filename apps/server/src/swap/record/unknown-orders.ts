@@ -6,7 +6,7 @@ import { definedRow } from "../../database/defined-row.ts";
 export type UnknownOrder = {
 	orderId: Hex;
 	order: Order;
-	/** True if one of our vaults says, as far as its chain was followed, that its output was delivered. */
+	/** True if one of our vaults shows, as far as its chain was followed, that its output was delivered. */
 	isFilled: boolean;
 	/** True if its input was refunded, at a final block. */
 	isRefunded: boolean;
@@ -17,9 +17,9 @@ export type UnknownOrder = {
 };
 
 /**
- * Returns orders without a swap that can no longer be submitted for the first time, as of a final block of their chain:
- * delivered ones first, then those that were not looked at for longest. However many there are, only a few times the
- * limit are read.
+ * Returns orders without a swap that can no longer be submitted for the first time, as of a final block of their chain.
+ * Delivered ones come first, then those that were not checked for longest. Only a few times the limit are read,
+ * regardless of how many there are.
  */
 export function readUnknownOrders(db: Database, { limit }: { limit: number }): Promise<UnknownOrder[]> {
 	return readOrders(db, {
@@ -39,7 +39,10 @@ export function readUnknownOrders(db: Database, { limit }: { limit: number }): P
 	});
 }
 
-/** Returns the most valuable of the orders that are worth a refund, and of equal ones the oldest: so many per chain. */
+/**
+ * Returns the most valuable of the orders that are worth a refund, and of equal ones the oldest, up to the limit per
+ * chain.
+ */
 export function readWorthyOrders(db: Database, { limit }: { limit: number }): Promise<UnknownOrder[]> {
 	return readOrders(db, {
 		limit,
@@ -100,7 +103,7 @@ export async function postponeUnknownOrders(
 	);
 }
 
-/** Writes the outcome of an order, unless somebody else has decided it meanwhile. */
+/** Writes the outcome of an order, unless another process has decided it meanwhile. */
 export async function decideUnknownOrder(
 	db: Database,
 	orderId: Hex,
@@ -126,7 +129,7 @@ export async function lockUnknownOrder(db: Database, orderId: Hex): Promise<bool
 	return rowCount === 1;
 }
 
-/** Notes that orders were delivered: they come first, and those that were left to their wallets are looked at again. */
+/** Notes that orders were delivered. They come first, and those that were left to their wallets are checked again. */
 export async function takeUpUnknownOrders(db: Database, orderIds: readonly Hex[]): Promise<void> {
 	await db.query(takeUpStatement("$1", "true"), [orderIds.map((orderId) => hexToBytes(orderId))]);
 }
