@@ -18,7 +18,10 @@ import { urlSchema } from "../config/url-schema.ts";
 const attesterConfigSchema = z.strictObject({
 	/** Path of the deployment file, relative to this one: a copy of the attester's own. */
 	deployment: z.string(),
-	/** Chains by id. The endpoints are the attester's own, not the service's: it must see for itself. */
+	/**
+	 * Chains by id. The endpoints are the attester's own, not the service's, because it must read the chains
+	 * independently.
+	 */
 	chains: z.record(z.string().regex(/^[1-9]\d*$/), z.strictObject({ rpcUrl: urlSchema })),
 	/** Solana, if this attester watches it too. */
 	solana: z.strictObject({ rpcUrl: urlSchema }).exactOptional(),
@@ -28,7 +31,7 @@ const attesterConfigSchema = z.strictObject({
 	earlierRouters: z.array(contractAddressSchema).default([]),
 	/** Settlement tokens of earlier vaults that the deployment file no longer lists as stables. */
 	earlierSettlementTokens: z.array(contractAddressSchema).default([]),
-	/** The key that it signs with. It is named here, and is elsewhere. */
+	/** The key that it signs with. Only its name is here. */
 	keys: attesterKeysSchema.prefault({}),
 	host: z.string().default("127.0.0.1"),
 	port: z.int().min(0).max(65_535),
@@ -48,7 +51,7 @@ export type AttesterConfig = EarlierImmutables & {
 	logLevel: string;
 };
 
-/** Reads a configuration file and the deployment file that it names. Throws a message that a person can act on. */
+/** Reads a configuration file and the deployment file that it names. Throws a message that an operator can act on. */
 export function readAttesterConfig(path: string): AttesterConfig {
 	const file = parseJsonFile(attesterConfigSchema, path);
 	const deploymentPath = resolve(dirname(path), file.deployment);

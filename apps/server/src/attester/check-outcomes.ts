@@ -12,7 +12,7 @@ import { readBlock } from "../chain/evm/read/read-block.ts";
 /** Reasons why the outcome to be signed is not true, or not yet. */
 export type OutcomeRefusal = "not_filled" | "filled" | "not_expired";
 
-/** Checks each order's state on the destination at its newest final block: with one call, at that block alone. */
+/** Checks each order's state on the destination at its newest final block, with one call at that block alone. */
 export async function checkOutcomes(
 	destination: EvmChain,
 	{ kind, orders }: { kind: AttestationKind; orders: readonly Order[] },

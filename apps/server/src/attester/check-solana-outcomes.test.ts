@@ -55,7 +55,7 @@ function attesterOf(key: Hex, onSolana: SolanaChain = connectSolana(solana)): At
 	});
 }
 
-/** Returns the attester's answer: why it refuses, or nothing. */
+/** Returns why the attester refuses, or undefined if it signs. */
 async function reasonOf(
 	kind: "Release" | "Refund",
 	order: Order,

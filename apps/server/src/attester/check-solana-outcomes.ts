@@ -3,7 +3,7 @@ import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { type RecordReading, readRecords } from "../chain/solana/program/read-records.ts";
 import type { OutcomeRefusal } from "./check-outcomes.ts";
 
-/** Reasons why the outcome to be signed is not true on Solana, not yet, or can no longer be seen. */
+/** Reasons why the outcome to be signed is not true on Solana, not yet, or can no longer be read. */
 export type SolanaOutcomeRefusal = OutcomeRefusal | "too_late";
 
 /** The program keeps a record for this long after `refundAfter`. */

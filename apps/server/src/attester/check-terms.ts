@@ -13,14 +13,16 @@ import type { Hex } from "viem";
 import { ourContracts } from "../chain/evm/our-contracts.ts";
 import type { AttesterConfig } from "./attester-config.ts";
 
-/** Reasons not to sign for an order, whatever its state on the chains. */
+/** Reasons not to sign for an order, regardless of its state on the chains. */
 export type TermsRefusal =
 	| "unknown_chain"
 	| "unknown_escrow"
 	| "unknown_vault"
 	| "unknown_attester_set"
 	| "unknown_asset"
-	/** On one chain delivery and release are one call, and on Solana the vault's operator refunds: no attester decides. */
+	/**
+	 * On one chain delivery and release are one call, and on Solana the vault's operator refunds, so no attester decides.
+	 */
 	| "same_chain"
 	/** No escrow opens an order with such times, or none opens it yet. */
 	| "invalid_deadlines";
@@ -31,7 +33,10 @@ const maxRefundDelaySeconds = 3 * 24 * 3_600;
 /** The words of orders that an attester knows on a chain. */
 type Known = { escrows: Hex[]; vaults: Hex[]; assets: Hex[]; attesterSet: Hex };
 
-/** Refuses contracts and assets that are not in the attester's own configuration, and refunds of orders from the future. */
+/**
+ * Returns a refusal for contracts and assets that are not in the attester's own configuration, and for refunds of
+ * orders from the future.
+ */
 export function checkTerms(
 	{ chains, solana, earlierAttesterSets }: Pick<AttesterConfig, "chains" | "solana" | "earlierAttesterSets">,
 	{ kind, order, nowMs }: { kind: AttestationKind; order: Order; nowMs: Milliseconds },

@@ -35,13 +35,13 @@ export type Refusal = {
 		| "code_unchecked";
 };
 
-/** An attester, which signs what it sees on the chains. */
+/** An attester, which signs what it has itself read from the chains. */
 export type Attester = {
 	attest: (question: Omit<Question, "nowMs" | "log">) => Promise<{ refused: Refusal[] } | { signature: Hex }>;
 	heartbeats: () => Promise<(Heartbeat & { signature: Hex })[]>;
 };
 
-/** Creates an attester. It signs what it saw itself, at finality, keeps no state and trusts nobody. */
+/** Creates an attester. It signs what it has itself read at finality, keeps no state and trusts no other process. */
 export function createAttester({
 	config,
 	codeStateOf,
@@ -69,7 +69,8 @@ export function createAttester({
 			const signedAtUnixSeconds = Math.floor(nowMs() / 1_000);
 			const { solana } = config;
 			const sights = [
-				// A heartbeat says that this attester would sign: the service fills nothing that it would not release.
+				// A heartbeat states that this attester would sign. The service fills nothing that its attesters would not
+				// release.
 				...config.chains
 					.filter(({ chainId }) => codeStateOf(chainId) === "checked")
 					.map(async (chain) => {
@@ -85,7 +86,7 @@ export function createAttester({
 					return { ...beat, signature: hexOfSignature(signature) };
 				}),
 			);
-			// A chain that this attester cannot see is one that it cannot sign for.
+			// A chain that this attester cannot read is one that it cannot sign for.
 			return beats.flatMap((beat) => (beat.status === "fulfilled" ? [beat.value] : []));
 		},
 	};
@@ -135,7 +136,7 @@ async function programRefusal(
 	}
 }
 
-/** Returns which orders cannot be signed for, and why: all of them at once, so that the caller can ask for the rest. */
+/** Returns all orders that cannot be signed for, and why, so that the caller can request the rest. */
 async function refusals(
 	{
 		codeStateOf,
@@ -185,8 +186,8 @@ async function refusals(
 	);
 	const concerned = orders.filter((order) => isOnSolana(order) && !reasons.get(order));
 	if (solana && concerned.length > 0) {
-		// Before each signature, since the program may be replaced at any time; and after its records were read, so that the
-		// code that wrote them is not newer than the one that is compared.
+		// Checked before each signature, since the program may be replaced at any time; and after its records were read, so
+		// that the code that wrote them is not newer than the one that is compared.
 		const refusal = await programRefusal(solana, { log });
 		for (const order of concerned) reasons.set(order, refusal);
 	}

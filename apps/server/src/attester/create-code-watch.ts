@@ -46,7 +46,7 @@ export function createCodeWatch({
 			if (code === "checked") log.info({ chainId }, "vaults and escrows have the published code");
 			else log.error({ chainId, problems }, "the deployed code is not the published one: nothing is signed");
 		} catch (error) {
-			// A chain that does not answer was not found to differ: it keeps its state, and is asked again.
+			// A chain that does not answer was not found to differ. It keeps its state, and is read again.
 			log.warn({ err: error, chainId }, "the deployed code cannot be read");
 		}
 	}

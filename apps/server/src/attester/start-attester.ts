@@ -21,8 +21,8 @@ const codeCheckMs = 1_000;
 const bodyLimit = 256 * 1024;
 
 /**
- * Serves an attester: it signs what it saw itself, at finality, on endpoints of its own. It keeps no state and trusts
- * nobody; anyone who can reach it may ask.
+ * Serves an attester, which signs what it has itself read at finality from its own endpoints. It keeps no state and
+ * trusts no other process. Any client that can reach it may send requests.
  */
 export async function startAttester({
 	config,
@@ -58,7 +58,7 @@ export async function startAttester({
 			log.error({ err }, "the attester's signer does not sign");
 			return undefined;
 		});
-		// The service asks again, and other attesters may be enough.
+		// The service retries, and other attesters may be enough.
 		if (!answer) return reply.code(503).send({ message: "the attester's signer does not answer" });
 		if ("refused" in answer) return reply.code(409).send(answer);
 		return { attester: signer.address, ...answer };
