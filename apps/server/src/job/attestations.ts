@@ -5,8 +5,8 @@ import type { Job } from "../swap/facts/job.ts";
 import { type JobRow, jobFromRow } from "./jobs.ts";
 
 /**
- * Returns the jobs of an origin chain that attesters have yet to sign for; those that were turned down last come last.
- * The limit is per kind: releases that nobody signs for must not stand in the way of refunds.
+ * Returns the jobs of an origin chain that attesters have yet to sign for; those that were declined last come last. The
+ * limit is per kind, because releases that no attester signs must not stand in the way of refunds.
  */
 export async function readUnattestedJobs(
 	db: Database,
@@ -25,7 +25,7 @@ export async function readUnattestedJobs(
 
 /**
  * Stores signatures over a list of orders and hands their jobs to the lanes. The signatures bind the whole list, so it
- * is all jobs or none: returns false if one has changed meanwhile.
+ * is all jobs or none. Returns false if one has changed meanwhile.
  */
 export async function storeAttestation(
 	db: Database,
@@ -73,7 +73,7 @@ export async function storeAttestation(
 	return rowCount === orderIds.length;
 }
 
-/** Moves jobs behind the others: orders that no attester signs for must not stand in their way. */
+/** Moves jobs behind the others, because orders that no attester signs must not stand in their way. */
 export async function postponeUnattested(
 	db: Database,
 	{ chainId, kind, orderIds }: { chainId: number; kind: AttestationKind; orderIds: readonly Hex[] },

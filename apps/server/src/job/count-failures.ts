@@ -5,10 +5,11 @@ import { type JobReason, maxFailures } from "../swap/facts/job.ts";
 import { skipCause } from "./skip-cause.ts";
 
 /**
- * SQL for whether a job is refused for good. Jobs for what the escrow and the vault owe someone are retried forever: a
- * release that is given up is a loss. A Solana wallet's message is co-signed once. An op that was mined alone and
- * opened nothing failed by its wallet's doing, and each retry would cost as much. A recipient that took the payment in
- * simulation and refused it on the chain gets no second try: each would be another chance to wait for a better price.
+ * SQL for whether a job is refused permanently. Jobs that pay what the escrow or the vault owes are retried forever,
+ * because a release that is given up is a loss. A Solana wallet's message is co-signed once. An op that was mined alone
+ * and opened nothing failed because of its wallet, and each retry would cost as much. A recipient that took the payment
+ * in simulation and refused it on the chain gets no second try, because each would be another chance to wait for a
+ * better price.
  */
 const isOut = `(s.kind in ('open', 'fill') and j.failures + s.failures >= ${maxFailures}
 	or s.kind = 'open' and s.failures > 0 and s.was_alone
@@ -17,8 +18,8 @@ const isOut = `(s.kind in ('open', 'fill') and j.failures + s.failures >= ${maxF
 
 /**
  * Counts a failure (verdictOnFailure) for each job of a mined transaction without the job's event, once a block is on
- * top of it. The job is queued again for a transaction of its own; an open or a fill is refused after some failures.
- * A job that was attested in a list needs new signatures for itself. Returns their orders.
+ * top of it. The job is queued again for a separate transaction; an open or a fill is refused after some failures. A
+ * job that was attested in a list needs new signatures for itself. Returns their orders.
  */
 export async function countFailures(
 	db: Database,
@@ -69,7 +70,7 @@ type FailedJob = Row<"jobs", "swap_id" | "kind" | "order_id"> & {
  * by the same map.
  */
 function reasonOf({ selector, delivery }: FailedJob): JobReason {
-	// On Solana nothing says why a payout failed after it was seen to succeed: it may not be the recipient's fault.
+	// On Solana nothing shows why a payout failed after its simulation succeeded. It may not be the recipient's fault.
 	if (delivery === "payout") return "too_late";
 	const cause = skipCause(selector ?? "0x00000000", { throughRouter: delivery === "router" });
 	switch (cause) {

@@ -17,7 +17,7 @@ test("50 removals that are requested at once exceed neither an account's budget 
 		Array.from({ length: 50 }, (_, i) =>
 			queueRemoval(database.pool, {
 				accountId: accounts[i % 5] ?? "",
-				// The first account is on a chain of its own, where its own budget counts.
+				// The first account is on a separate chain, where its own budget counts.
 				chainId: i % 5 === 0 ? 2 : 1,
 				wallet: bytesToHex(randomBytes(20)),
 				authorization: { address: zeroAddress, chainId: 1n, nonce: 0n, r: "0x1", s: "0x1", yParity: 0n },

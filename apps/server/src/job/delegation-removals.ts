@@ -15,9 +15,9 @@ export type DelegationRemoval = {
 export type SpentBudget = "account" | "chain";
 
 /**
- * Queues a removal within the budgets of a day. If one of the wallet is queued already, that one stays. Returns the budget
- * that is spent, or undefined if the removal is queued. Removals are counted one after the other: at once, each would count
- * before the others have inserted.
+ * Queues a removal within the budgets of a day. If one of the wallet is queued already, that one stays. Returns the
+ * budget that is spent, or undefined if the removal is queued. Removals are counted one after the other, because
+ * concurrent ones would each count before the others have inserted.
  */
 export async function queueRemoval(
 	pool: DatabasePool,

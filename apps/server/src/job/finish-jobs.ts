@@ -2,7 +2,7 @@ import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import type { JobKind } from "../swap/facts/job.ts";
 
-/** The event that a job of each kind is for: the job is done once the chain has emitted it. */
+/** The event that a job of each kind is for. The job is done once the chain has emitted it. */
 export const doneEvent: Record<JobKind, string> = {
 	open: "Opened",
 	fill: "Filled",
@@ -13,7 +13,7 @@ export const doneEvent: Record<JobKind, string> = {
 
 type OrderEvent = { name: string; orderId: Hex | undefined };
 
-/** Returns the jobs that these events complete, also if someone else sent the transaction. */
+/** Returns the jobs that these events complete, also if a third party sent the transaction. */
 export function doneJobs(events: readonly OrderEvent[]): { kind: string; orderId: Hex }[] {
 	return Object.entries(doneEvent).flatMap(([kind, name]) =>
 		events.flatMap((event) =>
@@ -23,9 +23,9 @@ export function doneJobs(events: readonly OrderEvent[]): { kind: string; orderId
 }
 
 /**
- * Marks the jobs that these events complete as done, also if someone else sent the transaction. The events need not be
- * final: if a reorg drops one, `undoJobs` reopens its job. Rows are locked in one order, so that two transactions that
- * lock the same jobs cannot deadlock.
+ * Marks the jobs that these events complete as done, also if a third party sent the transaction. The events need not be
+ * final, because if a reorg drops one, `undoJobs` reopens its job. Rows are locked in one order, so that two
+ * transactions that lock the same jobs cannot deadlock.
  */
 export async function finishJobs(
 	db: Database,

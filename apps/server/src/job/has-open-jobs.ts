@@ -1,6 +1,6 @@
 import type { Database } from "../database/database.ts";
 
-/** Returns whether a job waits for a lane, or is in a transaction on its way. */
+/** Returns whether a job waits for a lane, or is in a transaction in flight. */
 export async function hasOpenJobs(db: Database): Promise<boolean> {
 	const { rows } = await db.query<{ found: boolean }>({
 		name: "has-open-jobs",

@@ -10,7 +10,7 @@ export async function storeHeartbeats(
 	heartbeats: readonly (Heartbeat & { attester: Address })[],
 ): Promise<void> {
 	if (heartbeats.length === 0) return;
-	// An attester may be asked at two addresses, and answer at both.
+	// An attester may be queried at two addresses, and answer at both.
 	await db.query({
 		name: "store-heartbeats",
 		text: `insert into heartbeats (attester, chain_id, finalized_number, signed_at)
@@ -39,8 +39,8 @@ const aliveText = `select count(*) as alive from (
 ) as attester`;
 
 /**
- * Returns a query for one row: how many of the attesters have recent heartbeats and see every one of the chains about
- * as far as we do. The blocks that are not final yet show how long a block takes.
+ * Returns a query for one row with the number of attesters that have recent heartbeats and have read every one of the
+ * chains about as far as the follower. The blocks that are not final yet show how long a block takes.
  */
 export function attestersAlive({
 	attesters,

@@ -88,7 +88,7 @@ test("an attested list that one lane holds is left to it, with every job in it",
 	});
 	const held = await takeNext();
 	expect(held?.jobs).toHaveLength(1);
-	// Another job of the list becomes ready only now: the list still belongs to the first lane.
+	// Another job of the list becomes ready only now, and the list still belongs to the first lane.
 	await database.pool.query(
 		`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, payload, state, priority, attestation_id)
 		select '019a0000-0000-7000-8000-000000000009', kind, chain_id, 'other', order_terms, payload, 'queued', 0,
@@ -230,11 +230,11 @@ test("a job that is withdrawn while leased is gone at once, and its signed trans
 	const leased = await takeNext();
 	expect(leased?.jobs).toHaveLength(2);
 	await withdrawJobs(database.pool, [{ swapId, kind: "fill" }]);
-	// It is not journalled either if the swap queues the same again: that is another job.
+	// It is not journalled either if the swap queues the same again, because that is another job.
 	await queueJob(database.pool, { ...job, swapId });
 	expect(await send(leased, lane)).toBe("changed");
 	expect(await journal()).toEqual([]);
-	// Both can be taken again at once.
+	// Both can be taken again immediately.
 	expect((await takeNext({ of: other }))?.jobs.map(({ swapId }) => swapId).toSorted()).toEqual(swapIds);
 });
 

@@ -13,14 +13,16 @@ import {
 export type NewJob = {
 	[Kind in JobKind]: Pick<Job<Kind>, "swapId" | "kind" | "chainId" | "orderId" | "order" | "payload"> & {
 		state: "queued" | "unattested";
-		/** True to do it again if it is done, refused or still unattested: a chain dropped what was done. */
+		/** True to do it again if it is done, refused or still unattested, because a chain dropped what was done. */
 		again?: boolean;
 	};
 }[JobKind];
 
 export type JobKey = { swapId: SwapUuid; kind: JobKind };
 
-/** Makes jobs wait for other signatures: their list was signed as a whole and can no longer be sent like that. */
+/**
+ * Makes jobs wait for other signatures, because their list was signed as a whole and can no longer be sent like that.
+ */
 export async function unattestJobs(db: Database, attestationId: string): Promise<void> {
 	await db.query(
 		`update jobs set state = 'unattested', attestation_id = null, lease = null, leased_until = null, updated_at = now()
@@ -34,7 +36,7 @@ export type JobRow = Row<"jobs", Named<typeof jobColumns>> & {
 	reason: JobReason | null;
 };
 
-/** The columns of a JobRow, for prepared statements: with `*` they fail once a later version has added a column. */
+/** The columns of a JobRow, for prepared statements, which with `*` fail once a later version has added a column. */
 export const jobColumns =
 	"swap_id, kind, chain_id, order_id, order_terms, payload, state, alone, failures, reason, attestation_id";
 

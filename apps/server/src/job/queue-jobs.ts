@@ -5,8 +5,8 @@ import { jobPriority } from "../swap/facts/job.ts";
 import { type JobKey, type NewJob, payloadToJson } from "./jobs.ts";
 
 /**
- * Locks the jobs of some swaps, then the waits of some, until the transaction ends: for a round that locks inventory or
- * exposures before it writes them. Each table is locked in one order.
+ * Locks the jobs of some swaps, then the waits of some, until the transaction ends. Used by a round that locks
+ * inventory or exposures before it writes them. Each table is locked in one order.
  */
 export async function lockJobsAndWaits(
 	db: Database,
@@ -67,7 +67,7 @@ const requeue = `do update set payload = excluded.payload, state = excluded.stat
 	reason = null, attestation_id = null, relayer = null, nonce = null, lease = null, leased_until = null, not_before_block = 0, updated_at = now()
 	where jobs.state in ('done', 'refused', 'unattested')`;
 
-/** Deletes jobs that are in no transaction, even those that a lane has leased: it then journals nothing for them. */
+/** Deletes jobs that are in no transaction, even those that a lane has leased, which then journals nothing for them. */
 export async function withdrawJobs(db: Database, keys: readonly JobKey[]): Promise<void> {
 	if (keys.length === 0) return;
 	await db.query(

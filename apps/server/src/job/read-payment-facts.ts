@@ -6,7 +6,7 @@ import type { Job } from "../swap/facts/job.ts";
 
 /** Facts that justify a payment to or from an order's swap, from rows that only followers, submits and lanes write. */
 export type PaymentFacts = {
-	/** The block in which the follower has seen the order opened; absent if it has not. */
+	/** The block in which the follower has found the order opened; absent if it has not. */
 	opened?: { blockNumber: number };
 	/** The second provider's cross-check of the deposit in its present block; absent if it does not have it there. */
 	crossCheck?: CrossCheck;
@@ -84,7 +84,7 @@ export async function readPaymentFacts(db: Database, jobs: readonly Job[]): Prom
 		values: [
 			jobs.map(({ swapId }): SwapUuid => swapId),
 			jobs.map(({ orderId }) => hexToBytes(orderId)),
-			// Chain ids are passed as text: forged terms may contain a number that is too large for a column.
+			// Chain ids are passed as text, because forged terms may contain a number that is too large for a column.
 			jobs.map(({ order }) => String(order.originChainId)),
 		],
 	});

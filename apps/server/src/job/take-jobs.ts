@@ -7,13 +7,13 @@ import { type JobKey, type JobRow, jobColumns, jobFromRow } from "./jobs.ts";
 import { journalLease, type LeasedOutcome } from "./journal/journal-lease.ts";
 import type { LaneId } from "./journal/lane-transactions.ts";
 
-/** Jobs that only one lane may do for a while. No lock is held meanwhile: the lane's writes name the lease. */
+/** Jobs that only one lane may do for a while. No lock is held meanwhile. Instead, the lane's writes name the lease. */
 export type LeasedJobs = {
-	/** The number of the lease, one of the lane's own. */
+	/** The number of the lease, which is counted per lane. */
 	lease: number;
 	/** The jobs, in the order of the queue. Empty if every leased job is malformed. */
 	jobs: Job[];
-	/** Jobs whose rows cannot be parsed. They are no longer leased: see `setAside`. */
+	/** Jobs whose rows cannot be parsed. They are no longer leased. See `setAside`. */
 	malformed: MalformedJob[];
 	/** The lane's next nonce. */
 	nonce: number;
@@ -28,14 +28,14 @@ type Lease = {
 	headNumber: number;
 	/** Time for which others leave the jobs to this lane. */
 	leaseMs: Milliseconds;
-	/** Most jobs to take. */
+	/** The maximum number of jobs to take. */
 	limit: number;
 };
 
 /**
  * Returns SQL for whether a job can be tried now. A chain without traffic makes no blocks, so a job may also have
- * waited long enough by time. The clock is the one that wrote when the job was put back: by a clock that is ahead of
- * it, the job would be taken again at once, forever.
+ * waited long enough by time. The clock is the one that wrote when the job was put back. By a clock that is ahead of
+ * it, the job would be taken again immediately, forever.
  */
 export function isRipe(headNumber: string): string {
 	return `state = 'queued' and (not_before_block <= ${headNumber} or updated_at < now() - interval '30 seconds')`;
@@ -49,7 +49,9 @@ const isNext = `chain_id = $1 and ${isRipe("$3")} and ${isFree}`;
 /** The order within a priority: opens that the chain refused go last, the others in the turns of their accounts. */
 const inTurn = "case kind when 'open' then failures else 0 end, turn, created_at";
 
-/** SQL for whether a job's op brings an authorization. As a path, the planner does not take it for a rare null. */
+/**
+ * SQL for whether a job's op has an authorization. It is a path, so that the planner does not take it for a rare null.
+ */
 const isAuthorized = "payload @? '$.op.authorization'";
 
 const nextLease = `lane as (
@@ -73,7 +75,7 @@ const hasMore = `coalesce((
 /**
  * Leases the jobs that go next, for one transaction, in one statement. The jobs of a list of orders that was signed for
  * as a whole come first, releases before refunds. If there is none, takes the job that goes first and those that can be
- * in one transaction with it: of its kind, for the same contract, and none that travels alone.
+ * in one transaction with it: of its kind, for the same contract, and none that must be sent alone.
  *
  * Skips jobs that another lane has leased. Skips a whole list if another lane has leased any of its jobs, since both
  * would send the complete list.
@@ -122,13 +124,13 @@ export async function takeBundle(
 }
 
 /**
- * Leases the jobs that go first, of any kind, for transactions of their own. An op names its fee payer: only that lane
+ * Leases the jobs that go first, of any kind, for separate transactions. An op names its fee payer, so only that lane
  * can send it, and a lane that can pay for no more leaves the rest to others. Releases go before all other work, then
- * the jobs that were refused least often: a wallet can make its refunds fail forever, and they must not keep others
- * from theirs.
+ * the jobs that were refused least often, because a wallet can make its refunds fail forever, and these must not delay
+ * the refunds of others.
  *
- * Solana makes slots without traffic too. A refused job waits for its slot: otherwise hundreds of refunds that can
- * never be paid would be tried all the time.
+ * Solana makes slots without traffic too. A refused job waits for its slot, because otherwise hundreds of refunds that
+ * can never be paid would be tried all the time.
  */
 export async function takeSingleJobs(
 	db: Database,

@@ -95,7 +95,7 @@ test("the next jobs of 10,000 queued ones are found by an index, without sorting
 	expect(ms).toBeLessThan(100);
 });
 
-/** A swap of the account by a wallet of its own, with its open in the queue. */
+/** Submits a swap of the account from a separate wallet, with its open in the queue. */
 async function submit(accountId: string): Promise<SwapUuid> {
 	const id = newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) });
 	const order = newOrder(id, randomBytes(20));

@@ -4,7 +4,7 @@ import type { Database } from "../database/database.ts";
 import { doneEvent } from "./finish-jobs.ts";
 
 /**
- * Reopens jobs whose event was reorged: the lane broadcasts the transaction again, or, if the job has none, it waits
+ * Reopens jobs whose event was reorged. The lane broadcasts the transaction again, or, if the job has none, it waits
  * for one. Returns the orders that lost an event.
  */
 export async function undoJobs(

@@ -4,7 +4,7 @@ import type { Database } from "../../database/database.ts";
 import type { JobKind } from "../../swap/facts/job.ts";
 import { raiseNonce } from "./lane-transactions.ts";
 
-/** A transaction that a relayer of ours paid for, and that was found on the chain. Its bytes are not known. */
+/** A transaction that one of our relayers paid for, and that was found on the chain. Its bytes are not known. */
 export type FoundTransaction = {
 	hash: Hex;
 	relayer: Hex;

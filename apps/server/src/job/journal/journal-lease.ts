@@ -18,7 +18,7 @@ export type JobChange = {
 	refuse?: JobReason;
 	/** The block before which it is not tried again. */
 	notBeforeBlock?: number;
-	/** True if it travels alone from now on. */
+	/** True if it is sent alone from now on. */
 	alone?: boolean;
 	failures?: 0 | 1;
 };
@@ -64,7 +64,7 @@ export async function journalLease(
 		transactions,
 	}: {
 		lease: number;
-		/** The lane's next nonce at the time of signing: the first transaction has it, the next ones follow. */
+		/** The lane's next nonce at the time of signing. The first transaction has it, the next ones follow. */
 		nonce: number;
 		outcomes: readonly LeasedOutcome[];
 		transactions: readonly LaneTransaction[];
@@ -160,7 +160,7 @@ export async function journalLease(
 	return { outcome: first?.is_held ? "changed" : "lost" };
 }
 
-/** Ends a lease without any outcome, so that others can take its jobs at once. */
+/** Ends a lease without any outcome, so that others can take its jobs immediately. */
 export async function endLease(
 	db: Database,
 	{ chainId, relayer }: LaneId,

@@ -32,7 +32,7 @@ type LaneTransactionJob = { swapId: SwapUuid; kind: JobKind; orderId: Hex };
 /** An item in the `jobs` column of a close. */
 type LaneTransactionAccount = { account: Hex };
 
-/** Raises the lane's next nonce to at least what the chain says. */
+/** Raises the lane's next nonce to at least the chain's. */
 export async function raiseNonce(db: Database, lane: LaneId, chainNonce: number): Promise<void> {
 	await db.query(
 		`insert into lanes (chain_id, relayer, next_nonce) values ($1, $2, $3)
@@ -41,7 +41,7 @@ export async function raiseNonce(db: Database, lane: LaneId, chainNonce: number)
 	);
 }
 
-/** SQL for whether no attempt with the nonce of `open`, a row of lane_transactions, is in a block. */
+/** SQL: true if no attempt at the nonce of `open` is in a block. `open` is a row of lane_transactions. */
 export const isInNoBlock = `not exists (
 	select from lane_transactions as mined where mined.chain_id = open.chain_id
 		and mined.relayer = open.relayer and mined.nonce = open.nonce and mined.state in ('mined', 'final')
@@ -83,7 +83,7 @@ export type LaneTransactionRow = Row<
 	Pick<LaneTransaction, "kind" | "state"> & { jobs: (LaneTransactionJob | LaneTransactionAccount)[] };
 
 /**
- * Journals attempts for nonces below the lane's next one, before any is sent: only bytes that are stored are ever sent.
+ * Journals attempts for nonces below the lane's next one, before any is sent, because only stored bytes are ever sent.
  * Returns those that it wrote. It skips an attempt if its nonce is settled, or another run was faster with it.
  */
 export async function insertAttempts(
@@ -94,7 +94,8 @@ export async function insertAttempts(
 		countsFailures = false,
 	}: {
 		/**
-		 * True if the call is given up because of its jobs: each counts a failure and stays with the nonce until it is spent.
+		 * True if the call is given up because of its jobs. Each then counts a failure and stays with the nonce until it is
+		 * spent.
 		 */
 		countsFailures?: boolean;
 	} = {},
@@ -157,8 +158,8 @@ export function transactionColumns(transactions: readonly LaneTransaction[]): un
 }
 
 /**
- * Conflict clause for an insert as `known`. A transaction's hash may follow from what it does, so that this store may
- * know it: a chain dropped it, or said that it was lost. The follower then looks for it again.
+ * Conflict clause for an insert as `known`. A transaction's hash may follow from what it does, so this store may know
+ * it already, because a chain dropped it, or reported it as lost. The follower then searches for it again.
  */
 export const adoptKnown = `on conflict (chain_id, hash) do update set
 	last_valid_height = case when known.state = 'final' and known.block_number is null
@@ -201,8 +202,8 @@ export async function noteRefused(
 }
 
 /**
- * Ends a nonce that was spent, for good, on a transaction that is not ours: no attempt can land any more, and its jobs
- * go back to the queue. Returns whether that is news; does nothing if an attempt was seen in a block.
+ * Ends a nonce that was permanently spent on a transaction that is not the lane's. No attempt can land any more, and
+ * its jobs go back to the queue. Returns whether that is news; does nothing if an attempt was found in a block.
  */
 export async function endLaneTransaction(db: Database, lane: LaneId, nonce: number): Promise<boolean> {
 	const { rowCount } = await db.query(
@@ -229,7 +230,7 @@ export async function giveBackUnsent(db: Database, lane: LaneId, nonce: number):
 
 /**
  * Ends the transaction of a nonce, which can no longer land. Its jobs go back to the queue, except an open, which
- * cannot be signed twice. Their swaps are due. Returns whether that is news; does nothing if it was seen in a block.
+ * cannot be signed twice. Their swaps are due. Returns whether that is news; does nothing if it was found in a block.
  */
 export async function endUnseenTransaction(db: Database, lane: LaneId, nonce: number): Promise<boolean> {
 	const { rowCount } = await db.query(

@@ -12,12 +12,10 @@ export type Rent = {
 	account: "order" | "record";
 };
 
-/** SQL for whether the rent of an account can be fetched. The chain's clock may be behind ours. */
+/** SQL for whether the rent of an account can be fetched. The chain's clock may be behind the database's. */
 export const isClosable = "closable_at < now() - interval '1 minute'";
 
-/**
- * Returns rents that can be fetched: of swaps that have ended, and not in a transaction that fetches them. Oldest first.
- */
+/** Returns rents that can be fetched, oldest first. Their swaps have ended, and no pending transaction fetches them. */
 export async function readDueRents(
 	db: Database,
 	{ chainId, limit }: { chainId: number; limit: number },
@@ -102,7 +100,7 @@ export type OverdueRent = Rent & {
 };
 
 /**
- * Returns rents that are overdue although no transaction of ours is known to have fetched them: anyone may close the
+ * Returns rents that are overdue although none of our transactions is known to have fetched them. Anyone may close the
  * accounts. An order's account cannot be closed before the order is paid.
  */
 export async function readOverdueRents(
@@ -128,7 +126,7 @@ export async function readOverdueRents(
 	return rows;
 }
 
-/** Marks rents as returned: their accounts are closed. */
+/** Marks rents as returned, because their accounts are closed. */
 export async function markRentsReturned(
 	db: Database,
 	{ chainId, addresses }: { chainId: number; addresses: readonly Hex[] },

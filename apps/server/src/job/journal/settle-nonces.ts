@@ -3,7 +3,7 @@ import type { Database } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
 import type { GasSpent } from "../../money/ledger/book-final.ts";
 
-/** Ends all attempts of each nonce with a final transaction: no other can be mined. Returns the gas costs. */
+/** Ends all attempts of each nonce with a final transaction, because no other can be mined. Returns the gas costs. */
 export async function settleNonces(
 	db: Database,
 	{ chainId, finalizedNumber }: { chainId: number; finalizedNumber: number },
