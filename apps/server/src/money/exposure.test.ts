@@ -106,7 +106,7 @@ test("an account's only unreleased swap may be larger than its share, but not la
 	expect(await take(swapOf(1), { ...small, unreleasedUsdCents: 999n })).toBe(false);
 	expect(await take(swapOf(1), small)).toBe(true);
 	expect(await take(swapOf(2), small)).toBe(false);
-	// A deposit that may be dropped has no such exception: it becomes final.
+	// A deposit that may be dropped has no such exception, because it becomes final.
 	const unfinal = { ofAccount: { unreleasedUsdCents: 5_000n, unfinalUsdCents: 500n } };
 	expect(await take({ ...swapOf(3), accountId: modest }, unfinal)).toBe(false);
 });

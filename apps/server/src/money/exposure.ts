@@ -5,9 +5,9 @@ import type { Row } from "../database/rows.ts";
 import type { ExposureCaps } from "../swap/facts/exposure-caps.ts";
 
 /**
- * Marks the deposits of the blocks after one and up to another as final: they can no longer be dropped. Only looks at
- * what became final now, however much is at risk: a value put at risk by a round that has not seen that yet is left to
- * the next round of its swap.
+ * Marks the deposits of the blocks after `after` and up to `upTo` as final, since they can no longer be dropped. Reads
+ * only what became final now, regardless of how much is at risk. A value put at risk by a round that has not read that
+ * yet is left to the next round of its swap.
  */
 export async function markDepositsFinal(
 	db: Database,
@@ -28,7 +28,7 @@ export async function markDepositsFinal(
 
 /**
  * Marks the deposits of these swaps as final. They were not when the value was put at risk, or the round that did it
- * saw the chain as it was before. Skips a locked row: it is being dropped, or marked by a follower.
+ * had read an earlier state of the chain. Skips a locked row, because it is being dropped, or marked by a follower.
  */
 export async function markExposuresFinal(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
 	if (swapIds.length === 0) return;
@@ -53,9 +53,9 @@ type Sum = {
 export type AtRisk = Sum & { ofAccounts: Map<string, Sum> };
 
 /**
- * Reads what is at risk for inputs from `originIds`, in all and for each of `accountIds`, and which of `chainIds` are paused because they dropped final
- * blocks. Until the transaction ends nobody else can put anything at risk for these origins: two fills that each see
- * room for themselves would together be too much.
+ * Reads what is at risk for inputs from `originIds`, in all and for each of `accountIds`, and which of `chainIds` are
+ * paused because they dropped final blocks. Until the transaction ends no other one can put anything at risk for these
+ * origins, because two fills that each find room for themselves would together be too much.
  */
 export async function lockExposures(
 	db: Database,
@@ -66,7 +66,8 @@ export async function lockExposures(
 	}: { originIds: readonly number[]; accountIds: readonly string[]; chainIds: readonly number[] },
 ): Promise<{ atRisk: Map<number, AtRisk>; broken: Set<number> }> {
 	if (originIds.length + chainIds.length === 0) return { atRisk: new Map(), broken: new Set() };
-	// The lock comes before any read, in its own statement: a statement does not see what is committed while it waits.
+	// The lock comes before any read, in a separate statement, because a statement does not read what is committed while
+	// it waits.
 	if (originIds.length > 0) {
 		await db.query({
 			name: "lock-exposures",
@@ -124,7 +125,7 @@ type RiskyValue = {
 	accountId: string | undefined;
 	attesterSet: Hex;
 	usdCents: UsdCents;
-	/** True if its deposit is. */
+	/** True if its deposit is final. */
 	isFinal: boolean;
 };
 
@@ -168,7 +169,7 @@ function unreleasedOf({ unreleased }: Sum, { attesterSet }: RiskyValue): bigint 
 	return unreleased.get(attesterSet) ?? 0n;
 }
 
-/** Counts values as at risk, whatever the caps: a restored store may not know of one that is delivered. */
+/** Counts values as at risk, regardless of the caps, because a restored store may lack one that is delivered. */
 export async function insertExposures(
 	db: Database,
 	exposures: readonly { swap: ExposedSwap; isFinal: boolean }[],
@@ -201,7 +202,7 @@ type ExposedSwap = {
 	valueUsdCents: UsdCents;
 };
 
-/** Deletes the exposures of orders that no transaction can fill: nothing is at risk there any more. */
+/** Deletes the exposures of orders that no transaction can fill, because nothing is at risk there any more. */
 export async function dropExposures(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
 	if (swapIds.length === 0) return;
 	await db.query(

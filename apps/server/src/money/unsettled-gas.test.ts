@@ -124,7 +124,7 @@ test("an unfinished swap from an EVM chain counts its mined gas, its op's limit 
 		{ chainId: originId, gas: 70_000n },
 		{ chainId: destinationId, gas: 60_000n },
 	];
-	// The gas that a lane asks for when the op is the only one in its bundle.
+	// The gas limit that a lane sets when the op is the only one in its bundle.
 	const { perBundle, perOrder } = openingGas;
 	expect(await read()).toEqual({
 		spent: [],
@@ -155,7 +155,7 @@ test("a bundle counts fully for a swap that it did not open, whatever it opened 
 		[originId, hash, other.uuid],
 	);
 	expect([await read(unopened.uuid), await read(other.uuid)]).toEqual([whole, share]);
-	// A later transaction opened it: what the first one cost is no longer its fault alone.
+	// A later transaction opened it, so the cost of the first one is no longer its fault alone.
 	await pool.query("update swaps set stage = 'deposited' where id = $1", [unopened.uuid]);
 	expect(await read(unopened.uuid)).toEqual(share);
 });

@@ -18,7 +18,7 @@ import { openingGas } from "./opening-gas.ts";
 const dayMs = 86_400_000;
 /** Divisor for a rent that comes back. Until then it is missing from the balance of its payer. */
 const rentShare = 10n;
-/** Divisor for the cost of a refund: few of the swaps that nothing speaks against are refunded. */
+/** Divisor for the cost of a refund, because few of the swaps without any sign of a refund are refunded. */
 const undecidedShare = 10n;
 /** Cost of a refund: the wallet's new account, which it can close for its rent, and more than the fees. */
 const refundLamports = tokenAccountRentLamports + 100_000n;
@@ -37,8 +37,9 @@ const isWasted = `t.kind = 'open' and s.stage = 'opening' and not exists (
 
 /**
  * SQL for all that swap `s` has cost so far, by chain: its share of each transaction, what was given away with an
- * account that a refund had to create, and a share of the rents of its order. A transaction that did not open the swap's
- * order counts in full: the wallet's code may have used up most of its gas, which the other swaps in it must not pay.
+ * account that a refund had to create, and a share of the rents of its order. A transaction that did not open the
+ * swap's order counts in full, because the wallet's code may have used up most of its gas, which the other swaps in it
+ * must not pay.
  */
 const costs = `(
 	select t.chain_id, case when ${isWasted} then t.gas_cost
@@ -78,7 +79,7 @@ export type UnsettledGas = {
 	ended: Spent;
 	/** Swaps that have not ended, and are not settled. */
 	undecided: Spent & {
-		/** Units of gas that their transactions may still use on EVM chains, at most. */
+		/** The maximum units of gas that their transactions may still use on EVM chains. */
 		inFlight: { chainId: number; gas: bigint }[];
 	};
 };
@@ -88,8 +89,8 @@ export type UnsettledGas = {
  *
  * A swap from an EVM chain counts with what it has cost so far, with the whole limit of its op until its order is open,
  * and with a void and a refund. A swap from Solana counts as a refund at worst, or as a share of that while nothing
- * says that it will be refunded. Only token inputs count, since their refund may have to create an account, which is as
- * good as cash.
+ * shows that it will be refunded. Only token inputs count, since their refund may have to create an account, which is
+ * as good as cash.
  */
 export async function readUnsettledGas(
 	db: Database,

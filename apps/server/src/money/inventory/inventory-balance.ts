@@ -6,15 +6,16 @@ import type { Database } from "../../database/database.ts";
 export type InventoryBalance = {
 	token: Address;
 	balance: bigint;
-	/** The most that may leave the vault now, under its hourly cap for the token. */
+	/** The maximum that may leave the vault now, under its hourly cap for the token. */
 	outflowAvailable: Amount;
 };
 
 /**
- * Writes the vault's balances. Leaves the column `reserved` as it is: it counts what is promised to swaps, and submits
- * and rounds write it. Block numbers are not compared, because after a reorg the newer reading can have the lower one.
- * The caller has locked the chain's head and moved it on, so readings are written in the order of the chain's heads. A
- * Solana endpoint may still answer from a node that is behind; lanes read the vault again before they pay.
+ * Writes the vault's balances. Leaves the column `reserved` as it is, because it counts what is promised to swaps, and
+ * submits and rounds write it. Block numbers are not compared, because after a reorg the newer reading can have the
+ * lower one. The caller has locked the chain's head and moved it on, so readings are written in the order of the
+ * chain's heads. A Solana endpoint may still answer from a node that is behind; lanes read the vault again before they
+ * pay.
  */
 export async function saveInventory(
 	db: Database,

@@ -7,7 +7,7 @@ import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { deliveryToJson } from "../../swap/record/swap-json.ts";
 import { lockPairs, pairColumns } from "./lock-pairs.ts";
 
-/** Gives back what was reserved for swaps: on the ladders, then of the inventory, each in one order. */
+/** Gives back what was reserved for swaps, first on the ladders, then of the inventory, each in one order. */
 export async function unreserveAll(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
 	if (swapIds.length === 0) return;
 	const { rows } = await db.query<ReservationRow>({
@@ -75,7 +75,7 @@ export async function unreserveAll(db: Database, swapIds: readonly SwapUuid[]): 
 	});
 }
 
-/** Adds up the amounts of each key: an update would apply only one of two rows for the same. */
+/** Adds up the amounts of each key, because an update would apply only one of two rows with the same key. */
 function summed<Of>(
 	amounts: readonly { key: string; of: Of; amount: Amount }[],
 ): { of: Of; amount: Amount }[] {
@@ -86,7 +86,7 @@ function summed<Of>(
 	return [...sums.values()];
 }
 
-/** Marks the orders as open: they no longer count against their accounts' unopened value. */
+/** Marks the orders as open, so that they no longer count against their accounts' unopened value. */
 export async function markReservationsOpened(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {
 	if (swapIds.length === 0) return;
 	await db.query({
@@ -155,8 +155,8 @@ export async function reserveAgain(
 }
 
 /**
- * Takes the native token for an order's top-up from the vault's inventory, as much of it as one account may have
- * reserved. Locks the row before that of the output: rows of a chain's inventory are locked by token, and the native
+ * Takes the native token for an order's top-up from the vault's inventory, if that leaves the account within its share.
+ * Locks the row before that of the output, because rows of a chain's inventory are locked by token, and the native
  * token is the first.
  */
 export async function takeTopUp(

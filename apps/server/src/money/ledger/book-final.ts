@@ -70,8 +70,8 @@ export async function bookFinal(
 }
 
 /**
- * Books as lost the deliveries for orders that were never opened, and whose swaps have ended as failed: a restored
- * store had forgotten their transactions, which landed late.
+ * Books as lost the deliveries for orders that were never opened, and whose swaps have ended as failed, because a
+ * restored store lacked their transactions, which landed late.
  */
 async function bookForgottenFills(db: Database, events: readonly EventRow[]): Promise<void> {
 	const filled = events.flatMap(({ name, order_id, order_terms }) =>
@@ -85,7 +85,9 @@ async function bookForgottenFills(db: Database, events: readonly EventRow[]): Pr
 	for (const { order_terms } of rows) await bookLoss(db, orderSchema.parse(order_terms));
 }
 
-/** Returns an event's key. On Solana it names the transaction, which lands once: the index in a slot is our own. */
+/**
+ * Returns an event's key. On Solana it names the transaction, which lands once, because the index in a slot is our own.
+ */
 function eventKey(chainId: number, row: EventRow): string {
 	if (!isSolana(chainId)) return `${chainId}:${bytesToHex(row.block_hash)}:${row.log_index}`;
 	const key = `${chainId}:${bytesToHex(row.transaction_hash)}:${row.name}`;

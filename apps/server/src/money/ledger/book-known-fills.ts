@@ -8,8 +8,8 @@ import { type Posting, post } from "./post.ts";
 type FillRow = Row<"postings", "key" | "chain_id" | "block_number"> & { order_id: Buffer; data: object };
 
 /**
- * Books the rest of deliveries that were booked while their order was unknown: a follower that catches up, as after a
- * restore, may see a delivery before the deposit on another chain. What left the inventory was then booked to
+ * Books the rest of deliveries that were booked while their order was unknown. A follower that catches up, as after a
+ * restore, may read a delivery before the deposit on another chain. What left the inventory was then booked to
  * `trading`.
  */
 export async function bookKnownFills(db: Database, orders: readonly Order[]): Promise<void> {

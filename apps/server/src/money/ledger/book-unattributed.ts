@@ -11,8 +11,8 @@ export type SlotHoldings = { slot: number; vault: ReadonlyMap<Hex, bigint> };
 const account = "inventory";
 
 /**
- * Books amounts that entered or left the vault by no transaction of ours. To be called when everything of ours up
- * to the slot is booked, and nothing after it: then a difference can be nothing else.
+ * Books amounts that entered or left the vault by none of our transactions. Must be called when all of these up to the
+ * slot are booked, and none after it, so that a difference can be nothing else.
  */
 export async function bookUnattributed(
 	db: Database,
@@ -23,7 +23,9 @@ export async function bookUnattributed(
 	}: {
 		chainId: number;
 		holdings: SlotHoldings;
-		/** Differs each time: a delivery that is found late changes a difference that was booked at the same slot. */
+		/**
+		 * Differs each time, because a delivery that is found late changes a difference that was booked at the same slot.
+		 */
 		headHash: Hash;
 	},
 ): Promise<Posting[]> {

@@ -65,8 +65,8 @@ type EventContext = {
 /** Returns the entries for what an event moved. Undefined if they depend on an order that is not known. */
 export function eventEntries(event: BookedEvent, context: EventContext): Entry[] | undefined {
 	const isListed = (token: Hex) => context.assets.some((asset) => isSame(asset, token));
-	// Anyone can have a token of their own released to our vault, and such a token can say that it was paid when it was
-	// not. So only the tokens that we offer are inventory.
+	// Anyone can have their own token released to our vault, and such a token can report a payment that did not happen.
+	// So only the tokens that the service offers are inventory.
 	return movements(event, context)?.map((entry) =>
 		entry.account === "inventory" && !isListed(entry.token) ? { ...entry, account: "unlisted" } : entry,
 	);
@@ -114,7 +114,7 @@ function movements(
 	const token = addressOfWord(order.originChainId, order.inputToken);
 	if (name === "Opened") return move(token, order.inputAmount, { from: "wallet", to: "escrow" });
 	const entries = move(token, order.inputAmount, { from: "escrow", to: beneficiaryAccount() });
-	// The wallet has the output as well: the input that it gets back, now or when it claims, is lost.
+	// The wallet has the output as well, so the input that it gets back, now or when it claims, is lost.
 	const isLost = name === "Refunded" && isDelivered;
 	return isLost ? [...entries, ...move(token, order.inputAmount, { from: "wallet", to: "loss" })] : entries;
 

@@ -1,7 +1,7 @@
 import type { Database } from "../../database/database.ts";
 
 /**
- * Reverses the postings of a chain's blocks above this one, each by another with the opposite entries: nothing that was
+ * Reverses the postings of a chain's blocks above this one, each by another with the opposite entries. Nothing that was
  * written is deleted. Returns how many there were.
  */
 export async function reversePostings(
@@ -23,7 +23,8 @@ export async function reversePostings(
 		select from reversed`,
 		[chainId, above],
 	);
-	// The same can happen again: the chain may return to these very blocks, or mine the same transaction on another fork.
+	// The same can happen again, because the chain may return to these very blocks, or mine the same transaction on
+	// another fork.
 	await db.query(
 		"update postings set key = key || ':' || id where chain_id = $1 and block_number > $2 and name <> 'reversal'",
 		[chainId, above],
