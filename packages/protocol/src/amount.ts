@@ -1,12 +1,12 @@
 import type { UsdCents } from "./units.ts";
 
-/** Returns `a * b / divisor`, rounded down: for amounts that are paid out. */
+/** Returns `a * b / divisor` rounded down, for amounts that are paid out. */
 export function mulDivDown(a: bigint, b: bigint, divisor: bigint): bigint {
 	assertNatural(a, b, divisor);
 	return (a * b) / divisor;
 }
 
-/** Returns `a * b / divisor`, rounded up: for amounts that are charged. */
+/** Returns `a * b / divisor` rounded up, for amounts that are charged. */
 export function mulDivUp(a: bigint, b: bigint, divisor: bigint): bigint {
 	assertNatural(a, b, divisor);
 	return (a * b + divisor - 1n) / divisor;

@@ -3,7 +3,7 @@ import { addressOfWord, isSolana } from "./chain-address.ts";
 import { toChainId } from "./chain-id.ts";
 import { escrowDomain, type Order, orderId } from "./order.ts";
 
-/** The statement that attesters sign about a list of orders: their outputs were delivered, or never can be. */
+/** The statement that attesters sign about orders. `Release`: the output was delivered. `Refund`: it never can be. */
 export type AttestationKind = "Release" | "Refund";
 
 export type AttestationMessage = {
@@ -50,7 +50,7 @@ export function attestationTypedData({
 	};
 }
 
-/** Returns the escrow's domain. A program's address is longer than a `verifyingContract`, so that it is the `salt`. */
+/** Returns the escrow's domain. A program's address is too long for `verifyingContract`, so it is the `salt`. */
 function attestationDomain({ chainId, escrow }: { chainId: number; escrow: Hex }) {
 	const { verifyingContract, ...domain } = escrowDomain({ chainId, escrow });
 	return isSolana(chainId) ? { ...domain, salt: escrow } : { ...domain, verifyingContract };

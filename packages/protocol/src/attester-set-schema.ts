@@ -8,7 +8,7 @@ const fields = { threshold: z.int().positive(), attesters: z.array(evmAddressSch
 
 export const attesterSetSchema = z.strictObject(fields).superRefine(refuseInvalid);
 
-/** A set with the hash that orders carry. Redundant on purpose: a reader can check the hash it computes itself. */
+/** A set with the hash that orders carry. The hash is redundant, so that a reader can check its own computation. */
 export const hashedAttesterSetSchema = z
 	.strictObject({ ...fields, hash: hashSchema })
 	.superRefine(refuseInvalid);

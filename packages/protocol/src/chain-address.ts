@@ -18,12 +18,12 @@ export function wordOfAddress(chainId: number | bigint, address: Hex): Hex {
 	return address.toLowerCase() as Hex;
 }
 
-/** Formats an address as people write it: with its checksum, or in base58. */
+/** Formats an address with its checksum on an EVM chain, or in base58 on Solana. */
 export function formatAddress(chainId: number | bigint, address: Hex): string {
 	return isSolana(chainId) ? fromSolanaWord(address) : getAddress(address);
 }
 
-/** Parses an address as a person wrote it. Returns undefined if it is not an address of that chain. */
+/** Parses an address that a user entered. Returns undefined if it is not an address of that chain. */
 export function parseAddress(chainId: number | bigint, text: string): Hex | undefined {
 	if (!isSolana(chainId)) return isAddress(text) ? getAddress(text) : undefined;
 	return isSolanaAddress(text) ? toSolanaWord(text) : undefined;

@@ -7,7 +7,7 @@ export const evmAddressSchema = z
 	.refine((text) => isAddress(text), "not an address, or its checksum is wrong")
 	.transform((text): Address => getAddress(text));
 
-/** A contract's address. The zero address means that it was left out: anything sent there is lost. */
+/** A contract's address. Refuses the zero address, which means that none was set. Anything sent there is lost. */
 export const contractAddressSchema = evmAddressSchema.refine(
 	(address) => address !== zeroAddress,
 	"must not be the zero address",

@@ -30,9 +30,9 @@ export function unpackDeadlines(word: bigint): Deadlines {
 }
 
 /**
- * Returns whether deadlines leave the time that those of every quote leave: a deposit in the last second and its fill can
- * both be final before the fill deadline, and a fill in the last second and its release before anyone may refund the
- * input. `finalitySeconds` is the time that the two chains together need.
+ * Returns true if the deadlines leave as much time as those of every quote. A deposit in the last second and its fill
+ * can then both be final before the fill deadline, and a fill in the last second and its release can both be final
+ * before anyone may refund the input. `finalitySeconds` is the time that the two chains together need.
  */
 export function leavesTimeToSettle(
 	{ openDeadline, fillDeadline, refundAfter }: Deadlines,

@@ -27,7 +27,7 @@ export const assetDeploymentSchema = z.strictObject({
 			deviationBps: z.int().positive().max(10_000).exactOptional(),
 		})
 		.exactOptional(),
-	/** The id of its price in USD at Pyth: a second reference beside the feed, or the only one. */
+	/** The id of its price in USD at Pyth, which is a second reference beside the feed, or the only one. */
 	pythId: pythIdSchema.exactOptional(),
 	/**
 	 * The paths from the settlement token to this asset, as fee tiers of the pools: one pool, or two through the
@@ -57,11 +57,11 @@ export const chainDeploymentSchema = z
 		name: z.string().min(1),
 		kind: chainKindSchema,
 		contracts: z.strictObject({
-			/** The GeoAccount that wallets are asked to delegate to. */
+			/** The GeoAccount that wallets delegate to by default. */
 			delegate: contractAddressSchema,
-			/** The GeoAccount for wallets that sign typed data only: it refuses an order signed as 32 opaque bytes. */
+			/** The GeoAccount for wallets that sign typed data only. It refuses an order signed as 32 opaque bytes. */
 			typedDelegate: contractAddressSchema,
-			/** Retired delegates. Each pays an escrow of its own, so a wallet of one must delegate again. */
+			/** Retired delegates. Each pays into another escrow, so a wallet that is delegated to one must delegate again. */
 			earlierDelegates: z.array(contractAddressSchema),
 			escrow: contractAddressSchema,
 			/** Retired escrows. Orders that were opened in one of them end there. */
@@ -76,11 +76,11 @@ export const chainDeploymentSchema = z
 		uniswap: uniswapDeploymentSchema,
 		wrappedNative: contractAddressSchema,
 		settlementToken: contractAddressSchema,
-		/** Chainlink's feed that says whether the rollup's sequencer is up. Absent on other chains. */
+		/** Chainlink's feed that reports whether the rollup's sequencer is up. Absent on other chains. */
 		sequencerUptimeFeed: contractAddressSchema.exactOptional(),
 		assets: z.array(assetDeploymentSchema).min(1),
 		feeDiscountToken: feeDiscountTokenSchema.optional(),
-		/** The first block of the oldest vault listed: no event of an order that names one of them is older. */
+		/** The first block of the oldest listed vault. No event of an order that names a listed vault is older. */
 		deployedAtBlock: z.int().nonnegative(),
 	})
 	.superRefine((chain, context) => {
@@ -90,7 +90,7 @@ export const chainDeploymentSchema = z
 	});
 export type ChainDeployment = z.infer<typeof chainDeploymentSchema>;
 
-/** The deployment on all chains: it configures a server, and an SDK pins it. It is published, so it holds no secret. */
+/** The deployment on all chains. It configures a server, and an SDK pins it. It is published, and has no secret. */
 export const deploymentSchema = z.strictObject({
 	chains: z.array(chainDeploymentSchema).superRefine((chains, context) => {
 		const ids = chains.map((chain) => chain.chainId);
@@ -99,7 +99,7 @@ export const deploymentSchema = z.strictObject({
 	}),
 	/** Absent if Solana is not offered. */
 	solana: solanaDeploymentSchema.exactOptional(),
-	/** Addresses whose signed receipts count: the current key's, and those of keys that signed before. */
+	/** Addresses whose signatures of receipts are valid: that of the current key, and those of earlier keys. */
 	receiptSigners: z.array(evmAddressSchema).min(1).exactOptional(),
 });
 export type Deployment = z.infer<typeof deploymentSchema>;
@@ -112,8 +112,8 @@ const earlierLists = [
 ] as const;
 
 /**
- * Returns the deployment with this chain's entry added or replaced. A contract that is no longer current stays
- * listed: wallets chose the delegate, orders name the escrow and the vault, and the vault holds inventory.
+ * Returns the deployment with this chain's entry added or replaced. A contract that is no longer current stays listed,
+ * because wallets chose the delegate, orders name the escrow and the vault, and the vault holds inventory.
  */
 export function withChainDeployment(deployment: Deployment, chain: ChainDeployment): Deployment {
 	const before = deployment.chains.find((other) => other.chainId === chain.chainId);

@@ -16,7 +16,7 @@ export type NextStep = (typeof nextSteps)[number];
 
 type Entry = { http: number; next: NextStep; retryable: boolean; message: string };
 
-/** Every error of the API. `message` says what happened and what to do; the code that throws may be more specific. */
+/** Every error of the API. `message` states what happened and what to do. The code that throws may be more specific. */
 export const errorCatalogue = {
 	INVALID_REQUEST: {
 		http: 400,
@@ -266,13 +266,16 @@ export type ErrorDetails = {
 		reason: "chain" | "token" | "pair" | "paused" | "capacity";
 		/** The side of the swap that the reason is about, if it is about one. */
 		side?: "origin" | "destination";
-		/** If the reason is `chain` or `token`: the values that the field of that side takes, in the form it takes them. */
+		/** The values that the field of that side accepts, as a request has them, if the reason is `chain` or `token`. */
 		accepted?: readonly string[];
 		maximumAmount?: string;
 	};
 	NEEDS_LARGER_SIZE: { minimumAmount: string };
 	INSUFFICIENT_BALANCE: { balance: string; required: string };
-	/** `signature`: it is not the owner's. `escrow`, `desk`: it is for other contracts. `quote`: the quote had another. */
+	/**
+	 * `signature`: it is not the owner's. `escrow`, `desk`: it is for other contracts. `quote`: the quote was made with
+	 * another mandate.
+	 */
 	INVALID_MANDATE: { reason: "signature" | "wallet" | "escrow" | "form" | "desk" | "quote" };
 	MANDATE_ENDED: { reason: "expired" | "revoked" };
 	OUTSIDE_MANDATE: { reason: "input" | "output" | "recipient" | "amount"; maximumAmount?: string };
@@ -285,7 +288,7 @@ export type ErrorDetails = {
 	};
 	UPSTREAM_UNAVAILABLE: {
 		upstream?: string;
-		/** Only from /ready: everything that the process waits for. `upstream` is the first of them. */
+		/** Returned only by /ready. Everything that the process waits for; `upstream` is the first entry. */
 		notReady?: readonly { name: string; problem: string }[];
 	};
 };

@@ -1,6 +1,6 @@
 import type { TypedDataDefinition } from "viem";
 
-/** An attester's statement that it was alive at a moment, and up to which finalized block it had seen a chain. */
+/** An attester's statement that it was alive at a time, and of the last finalized block that it had read on a chain. */
 export type Heartbeat = { chainId: number; finalizedNumber: number; signedAtUnixSeconds: number };
 
 const types = {
@@ -10,7 +10,7 @@ const types = {
 	],
 } as const;
 
-/** Returns the EIP-712 message of a heartbeat. Its domain names no contract: it decides nothing on any chain. */
+/** Returns the EIP-712 message of a heartbeat. Its domain names no contract, as it decides nothing on any chain. */
 export function heartbeatTypedData({
 	chainId,
 	finalizedNumber,

@@ -23,14 +23,14 @@ export type Mandate = {
 	agent: Address;
 	/** The wallet's epoch on this chain. Revoking all mandates raises it. */
 	epoch: bigint;
-	/** The first second in which the mandate is no longer good. */
+	/** The first second in which the mandate is no longer valid. */
 	expiry: bigint;
-	/** The seconds in which a used cap becomes free again. */
+	/** The seconds in which a fully used cap becomes free again. */
 	period: number;
-	/** The desk that must be paid. */
+	/** The origin vault that orders must name. */
 	originVault: Address;
 	attesterSet: Hex;
-	/** The tokens that may leave: each at most `maxAmount` at once, and as much again in each period. */
+	/** The tokens that may be spent. Up to `maxAmount` of each may be spent immediately, and again in each period. */
 	inputs: readonly { token: Address; maxAmount: bigint }[];
 	/** The tokens that may be bought. An empty list allows all. */
 	outputs: readonly { chainId: bigint; token: Hex }[];
@@ -87,7 +87,7 @@ export function mandateTypedData({ chainId, escrow, mandate }: Omit<SignedMandat
 	} as const satisfies TypedDataDefinition<typeof mandateTypes, "Mandate">;
 }
 
-/** Returns the 32 bytes that the owner signs. They also tell one mandate from another. */
+/** Returns the 32 bytes that the owner signs. They also identify the mandate. */
 export function mandateDigest({ chainId, escrow, mandate }: Omit<SignedMandate, "signature">): Hex {
 	return keccak256(concat(["0x1901", domainHash(chainId, escrow), mandateHash(mandate)]));
 }
@@ -103,7 +103,7 @@ const typeHashes = (() => {
 	};
 })();
 
-/** Returns the mandate's EIP-712 struct hash. A library that checks each value first takes ten times as long. */
+/** Returns the mandate's EIP-712 struct hash. Libraries that check each value first take ten times as long. */
 function mandateHash({ inputs, outputs, recipients, ...fields }: Mandate): Hex {
 	const list = (words: readonly Hex[]) => keccak256(concat(words));
 	return list([
@@ -162,12 +162,12 @@ const signedMandateParameters = [
 	{ type: "bytes" },
 ];
 
-/** Returns what follows an agent's signature in the proof of an order. */
+/** Returns the bytes that follow an agent's signature in the proof of an order. */
 export function encodeMandate({ mandate, signature }: Pick<SignedMandate, "mandate" | "signature">): Hex {
 	return encodeAbiParameters(signedMandateParameters, [mandate, signature]);
 }
 
-/** Returns the mandate in what follows an agent's signature. Throws if it is none. */
+/** Returns the mandate in the bytes that follow an agent's signature. Throws if they hold none. */
 export function decodeMandate(data: Hex): Pick<SignedMandate, "mandate" | "signature"> {
 	const [mandate, signature] = decodeAbiParameters(signedMandateParameters, data) as [Mandate, Hex];
 	return { mandate, signature };
@@ -199,7 +199,7 @@ export function mandateProblem(
 	if (period === 0 || [inputs, outputs, recipients].some(({ length }) => length > maxMandateEntries)) {
 		return "form";
 	}
-	// It must be good in the last block that may open the order.
+	// The mandate must be valid in the last block that may open the order.
 	if (mandate.expiry <= unpackDeadlines(order.deadlines).openDeadline) return "expiry";
 	if (toWord(mandate.originVault) !== order.originVault || mandate.attesterSet !== order.attesterSet) {
 		return "desk";

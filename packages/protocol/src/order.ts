@@ -25,7 +25,7 @@ const words = getAbiItem({ abi: geoEscrowAbi, name: "orderIdOf" })
 	.inputs[0].components.map(({ name }) => name)
 	.filter((name) => name !== "deadlines");
 
-/** The order as a wallet sees it. Names and sequence are those of the contracts; the deadlines are unpacked. */
+/** An order's types as wallets show them. Names and sequence are the contracts'; the deadlines are unpacked. */
 export const orderTypes = {
 	Order: [
 		{ name: "wallet", type: "address" },
@@ -54,15 +54,15 @@ const orderTypeHash = keccak256(
 
 const uint64 = (1n << 64n) - 1n;
 
-/** Ids of frozen orders only: those cannot change after they were hashed. */
+/** Ids of frozen orders only, because other orders could change after they were hashed. */
 const knownIds = new WeakMap<Order, Hex>();
 
-/** Returns the order's EIP-712 struct hash, as the contracts compute it: an address is encoded as its word. */
+/** Returns the order's EIP-712 struct hash as the contracts compute it, with each address encoded as its word. */
 export function orderId(order: Order): Hex {
 	const known = knownIds.get(order);
 	if (known) return known;
 	const { deadlines } = order;
-	// Bits above the three times stay in the first, as in the contracts: no two words have the same id.
+	// Bits above the three times stay in the first time, as in the contracts, so that no two words have the same id.
 	const times = [deadlines >> 128n, (deadlines >> 64n) & uint64, deadlines & uint64];
 	const id = keccak256(
 		concat([orderTypeHash, ...words.map((name) => toWord(order[name])), ...times.map(toWord)]),
@@ -88,7 +88,7 @@ export function escrowDomain({ chainId, escrow }: { chainId: number; escrow: Add
 	return { name: "Geoswap", version: "1", chainId, verifyingContract: escrow } as const;
 }
 
-/** The type of that domain. A document for `eth_signTypedData_v4` must have it; viem adds it by itself. */
+/** The type of the escrow's domain. A document for `eth_signTypedData_v4` must have it; viem adds it by itself. */
 export const escrowDomainType = [
 	{ name: "name", type: "string" },
 	{ name: "version", type: "string" },
@@ -115,13 +115,13 @@ export function orderTypedData(order: Order) {
 	} as const satisfies TypedDataDefinition<typeof orderTypes, "Order">;
 }
 
-/** Returns the 32 bytes that a wallet signs to open an order: as typed data, or by `personal_sign` of the bytes. */
+/** Returns the 32 bytes that a wallet signs to open an order, as typed data or by `personal_sign` of the bytes. */
 export function orderDigest(order: Order): Hex {
 	const domain = domainHash(toChainId(order.originChainId), fromWord(order.escrow));
 	return keccak256(concat(["0x1901", domain, orderId(order)]));
 }
 
-/** Few escrows are ever in use, so that their domains are hashed once. */
+/** Cache of domain hashes. It stays small, because few escrows are ever in use. */
 const domainHashes = new Map<string, Hex>();
 
 export function domainHash(chainId: number, escrow: Address): Hex {

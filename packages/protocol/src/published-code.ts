@@ -7,7 +7,7 @@ export type PublishedCode = { runtimeCode: Hex; immutables: Readonly<Record<stri
 
 /**
  * Each version of a contract that was ever published, the newest first. A version that is deployed anywhere stays
- * listed: attesters sign only for contracts with one of these codes, and earlier vaults still receive releases.
+ * listed, because attesters sign only for contracts with one of these codes, and earlier vaults still receive releases.
  */
 export const publishedCodes: Record<"escrow" | "vault", readonly [PublishedCode, ...PublishedCode[]]> = {
 	escrow: [geoEscrowCode],

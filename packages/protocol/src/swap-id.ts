@@ -1,9 +1,9 @@
 import { TypeID } from "typeid-js";
 import { bytesToHex, type Hex, hexToBytes, pad } from "viem";
 
-/** A swap's UUIDv7 in lower case with dashes: its key in the database, in the engine and in the order. */
+/** A swap's UUIDv7 in lower case with dashes, which is its key in the database, in the engine and in the order. */
 export type SwapUuid = `${string}-${string}-${string}-${string}-${string}`;
-/** A swap's id as callers see it. */
+/** A swap's id in the API. */
 export type SwapId = `swp_${string}`;
 
 const prefix = "swp";
@@ -29,7 +29,7 @@ export function swapUuidTimeMs(uuid: SwapUuid): number {
 	return Number.parseInt(uuid.replaceAll("-", "").slice(0, 12), 16);
 }
 
-/** Returns the swap's id as callers see it, `swp_…`. */
+/** Returns the swap's id in the API, `swp_…`. */
 export function toSwapId(uuid: SwapUuid): SwapId {
 	return TypeID.fromUUID(prefix, uuid).toString() as SwapId;
 }
@@ -38,7 +38,7 @@ export function toSwapId(uuid: SwapUuid): SwapId {
 export function fromSwapId(swapId: string): SwapUuid | undefined {
 	try {
 		const uuid = TypeID.fromString(swapId, prefix).toUUID() as SwapUuid;
-		// Only one spelling is accepted: two texts for one swap would be two keys.
+		// Only one spelling is accepted, because two texts for one swap would be two keys.
 		return toSwapId(uuid) === swapId ? uuid : undefined;
 	} catch {
 		return undefined;
@@ -50,7 +50,7 @@ export function toSwapKey(uuid: SwapUuid): Hex {
 	return pad(`0x${uuid.replaceAll("-", "")}`, { size: 32 });
 }
 
-/** Returns the swap that an order's word names. Anyone can use any word: trust it only together with the order id. */
+/** Returns the swap that an order's word names. Trust it only with the order id, because anyone can use any word. */
 export function fromSwapKey(swapKey: Hex): SwapUuid {
 	if (BigInt(swapKey) >> 128n !== 0n) throw new RangeError(`swapKey ${swapKey} is not a UUID`);
 	return toDashed(`0x${swapKey.slice(-32)}`);

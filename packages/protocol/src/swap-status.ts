@@ -8,11 +8,11 @@ export type SwapStage = (typeof swapStages)[number];
 
 /** The reasons why a swap did not settle. */
 export const failureCodes = [
-	/** The order was not opened before its deadline: nothing was taken. */
+	/** The order was not opened before its deadline, so nothing was taken. */
 	"NOT_OPENED",
 	/** The output fell below the minimum before it could be delivered. */
 	"PRICE_MOVED",
-	/** There was too little inventory, or too little of it was allowed to leave at once. */
+	/** There was too little inventory, or a limit let too little of it leave. */
 	"NO_LIQUIDITY",
 	/** The recipient could not be paid. */
 	"RECIPIENT_REFUSED",
@@ -22,8 +22,8 @@ export const failureCodes = [
 export type FailureCode = (typeof failureCodes)[number];
 
 /**
- * The one table of transitions. A stage may go back to an earlier one while the swap is pending: a chain can drop a
- * deposit that was seen. A terminal status never changes.
+ * The one table of transitions. A stage may go back to an earlier one while the swap is pending, because a chain can
+ * drop a deposit that was already observed. A terminal status never changes.
  */
 export const swapTransitions = [
 	{ from: "opening", to: "deposited", when: "the escrow has the input" },

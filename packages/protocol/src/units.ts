@@ -1,6 +1,6 @@
 /**
- * A number with a unit, which only the compiler sees. A plain number can be given for it, since the result of arithmetic
- * has no unit; a number with another unit cannot.
+ * A number with a unit, which exists only for the compiler. A plain number can be given for it, since the result of
+ * arithmetic has no unit; a number with another unit cannot.
  */
 type WithUnit<Value extends bigint | number, Unit extends string> = Value & { readonly unit?: Unit };
 

@@ -102,7 +102,7 @@ function word(name: string): Hex {
 	return toWord(`0x${keccak256(toHex(name)).slice(26)}`);
 }
 
-/** Returns the order with numbers as words too: both JSON readers take those without losing a digit. */
+/** Returns the order with numbers as words too, which both JSON readers parse without losing a digit. */
 function plain(order: Order): Record<string, string> {
 	return Object.fromEntries(
 		Object.entries(order).map(([field, value]) => [

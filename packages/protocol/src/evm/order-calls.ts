@@ -17,8 +17,9 @@ const openCall = /*#__PURE__*/ prepareEncodeFunctionData({ abi: geoEscrowAbi, fu
 const approveCall = /*#__PURE__*/ prepareEncodeFunctionData({ abi: erc20Abi, functionName: "approve" });
 
 /**
- * Returns the calls by which a wallet without our delegate opens an order: approve and open, or open alone for the native token.
- * An existing allowance is cleared first, since some tokens refuse to change an allowance that is not zero.
+ * Returns the calls by which a wallet without the service's delegate opens an order: approve and open, or open alone
+ * for the native token. An existing allowance is cleared first, since some tokens refuse to change an allowance that is
+ * not zero.
  */
 export function orderCalls({ order, allowance }: { order: Order; allowance: bigint }): Call[] {
 	const escrow = fromWord(order.escrow);

@@ -3,7 +3,7 @@ import { concat, type Hex, size, slice } from "viem";
 /** How an order's digest was signed: as typed data, or by `personal_sign` of its 32 bytes. */
 export type SignatureKind = "typed" | "personal";
 
-/** A signature of 65 bytes. The mandate, as `encodeMandate` makes it, is there if an agent signed and not the wallet. */
+/** A signature of 65 bytes. `mandate`, from `encodeMandate`, is set if an agent signed instead of the wallet. */
 export type OrderSignature = { kind: SignatureKind; signature: Hex; mandate?: Hex | undefined };
 
 const kindBytes: Record<SignatureKind, Hex> = { typed: "0x00", personal: "0x01" };
@@ -16,7 +16,7 @@ export function orderProof({ kind, signature, mandate = "0x" }: OrderSignature):
 	return concat([kindBytes[kind], signature, mandate]);
 }
 
-/** Returns the parts of a proof, or undefined if it is none that `orderProof` makes. */
+/** Returns the parts of a proof, or undefined if it is not one that `orderProof` makes. */
 export function readOrderProof(proof: Hex): OrderSignature | undefined {
 	if (size(proof) < signatureEnd) return undefined;
 	const kind = (["typed", "personal"] as const).find((one) => kindBytes[one] === slice(proof, 0, 1));

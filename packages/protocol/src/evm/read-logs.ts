@@ -26,9 +26,9 @@ function topicOf(abi: typeof geoEscrowAbi | typeof geoVaultAbi, name: MoneyEvent
 export type LogPart = {
 	fromBlock: number;
 	toBlock: number;
-	/** First topics: the events that are wanted. */
+	/** First topics of the requested events. */
 	topics: readonly Hex[];
-	/** Values of the first indexed field, such as order ids. Undefined if logs with any value are wanted. */
+	/** Values of the first indexed field, such as order ids. Undefined selects logs with any value. */
 	subjects?: readonly Hex[];
 };
 
@@ -55,7 +55,7 @@ export async function readLogs<Log>(
 	}: {
 		read: (part: LogPart) => Promise<readonly Log[]>;
 		subjectsOf?: SubjectsOf;
-		/** Returns whether less is to be requested after this error. Always, unless it is given. */
+		/** Returns true if smaller requests are to follow this error. By default they follow every error. */
 		isSplit?: (error: unknown) => boolean;
 	},
 ): Promise<{

@@ -10,5 +10,5 @@ export function accountRentLamports(bytes: number): bigint {
 /** The size of a token account in bytes, and its rent. */
 export const tokenAccountSize = 165;
 export const tokenAccountRentLamports = accountRentLamports(tokenAccountSize);
-/** The least that an account without data may hold, unless it holds nothing at all. */
+/** The minimum that an account without data must hold, unless it holds nothing at all. */
 export const emptyAccountRentLamports = accountRentLamports(0);

@@ -27,7 +27,7 @@ export type OrderMessageParts = {
 export type OrderTransaction = {
 	/** The bytes that are signed. */
 	message: Uint8Array;
-	/** The whole transaction with no signature in it yet: the fee payer's place is first, the wallet's second. */
+	/** The whole unsigned transaction. The fee payer's signature goes to the first place, the wallet's to the second. */
 	unsigned: Uint8Array;
 };
 

@@ -2,8 +2,8 @@ import { base58 } from "@scure/base";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 
 /**
- * A Solana address in base58, as people and Solana's own programs write it. It is `@solana/kit`'s `Address`, spelled
- * out so that code without Solana does not need the types of that package.
+ * A Solana address in base58, as users and Solana's own programs write it. It is `@solana/kit`'s `Address`, spelled out
+ * so that code without Solana does not need the types of that package.
  */
 export type SolanaAddress = string & {
 	readonly "__brand:@solana/kit": "Address";

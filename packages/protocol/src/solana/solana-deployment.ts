@@ -17,10 +17,10 @@ const solanaAssetSchema = z.strictObject({
 		chainId: z.int().positive(),
 		address: contractAddressSchema,
 		heartbeatSeconds: z.int().positive(),
-		/** How far the price must move for an update before the heartbeat: until then the feed may be that wrong. */
+		/** How far the price must move for an update before the heartbeat. Until then, the feed may be off by this much. */
 		deviationBps: z.int().positive().max(10_000),
 	}),
-	/** The id of its price in USD at Pyth: a second reference beside the feed. */
+	/** The id of its price in USD at Pyth, which is a second reference beside the feed. */
 	pythId: pythIdSchema.exactOptional(),
 });
 

@@ -50,6 +50,6 @@ export async function tokenAccountOf({
 	return address;
 }
 
-/** Cache of derived addresses: deriving one is slow trial and error, and the service's own are needed repeatedly. */
+/** Cache of derived addresses. Deriving one is slow trial and error, and the service's are needed repeatedly. */
 const tokenAccounts = new Map<string, SolanaAddress>();
 const maxTokenAccounts = 1_000;

@@ -3,7 +3,7 @@ import { hexSchema, sealedTokenSchema, timeSchema } from "./fields.ts";
 
 /**
  * Everything that the transaction is made of. With the deployment, `order` and these parts are enough to make its bytes
- * again: `openTransaction` of this package does so, and docs/signing.md says how.
+ * again. `openTransaction` of this package does so, and docs/signing.md explains how.
  */
 export const solanaOpSchema = z.object({
 	chainId: z.int().describe("Solana's."),

@@ -49,8 +49,8 @@ const typedDataFieldSchema = z.object({
 });
 
 /**
- * Everything that geoOpHash is made of: `order` is enough to compute the hash again. `orderDigest` of this package does
- * so, and docs/signing.md says how.
+ * Everything that geoOpHash is made of. `order` is enough to compute the hash again. `orderDigest` of this package does
+ * so, and docs/signing.md explains how.
  */
 export const geoOpSchema = z.object({
 	chainId: z.int().describe("The origin chain."),

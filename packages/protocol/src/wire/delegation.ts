@@ -59,7 +59,7 @@ export const delegationResponseSchema = z.object({
 });
 export type DelegationResponse = z.infer<typeof delegationResponseSchema>;
 
-/** POST /delegation/remove. The authorization's form is checked apart, as in a build. */
+/** POST /delegation/remove. The authorization's form is checked separately, as in a build. */
 export const removeDelegationRequestSchema = z.object({
 	chainId: chainIdSchema.describe("The chain on which the wallet is delegated."),
 	walletAddress: z.string().min(1).describe("The wallet's address."),

@@ -51,7 +51,7 @@ export const filteredTimeSchema = z.iso
 	.datetime({ offset: true, error: "must be a time like 2026-06-01T12:00:00Z" })
 	.transform((text) => Date.parse(text));
 
-/** A sealed token. Any non-empty string has the right shape; only the exact bytes issued open. */
+/** A sealed token. Any non-empty string has the right form, but only the exact bytes that were issued can be opened. */
 export const sealedTokenSchema = z.string().min(1);
 
 export const hexSchema = z.string().regex(/^0x[0-9a-fA-F]*$/);

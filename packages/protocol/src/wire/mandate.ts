@@ -7,14 +7,14 @@ const wordSchema = z
 	.string()
 	.regex(/^0x[0-9a-f]{64}$/i, "not 32 bytes of hex")
 	.transform((text) => text.toLowerCase() as Hex);
-/** In any case: the owner's signature is over the address itself, so that a mistake in it makes the signature wrong. */
+/** Hex in any case. The owner's signature is over the address, so a mistake in it makes the signature wrong. */
 const addressSchema = z
 	.string()
 	.regex(/^0x[0-9a-f]{40}$/i, "not an address")
 	.transform((text) => getAddress(text));
 const secondsSchema = z.int().nonnegative();
 
-/** An owner's signed mandate: what was signed, and the chain and escrow that it was signed for. */
+/** An owner's signed mandate, with the chain and escrow that it was signed for. */
 export const signedMandateSchema = z
 	.strictObject({
 		chainId: chainIdSchema.describe("The chain that the mandate is good on."),
@@ -22,7 +22,7 @@ export const signedMandateSchema = z
 		wallet: addressSchema.describe("The wallet that pays, whose owner signed the mandate."),
 		agent: addressSchema.describe("The address of the key that may sign orders."),
 		epoch: secondsSchema.describe("The wallet's epoch. Revoking all mandates raises it."),
-		// The last second that a date can be written for.
+		// The last second that a JavaScript date can hold.
 		expiry: secondsSchema
 			.max(8_640_000_000_000)
 			.describe("The first second in which it is no longer good, in Unix time."),
@@ -80,7 +80,7 @@ export const signedMandateSchema = z
 		};
 	});
 
-/** A signed mandate as JSON: what is kept in a file, and sent with a quote and a submit. */
+/** A signed mandate as JSON, as it is kept in a file and sent with a quote and a submit. */
 export type MandateJson = {
 	chainId: number;
 	escrow: string;

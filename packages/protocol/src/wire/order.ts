@@ -13,7 +13,10 @@ const uintSchema = z
 	.transform((text) => BigInt(text))
 	.refine((value) => value < 1n << 256n, "is above 2^256 - 1");
 
-/** An order as JSON: numbers as decimal strings, words as hex. Parsed orders are frozen: their id is hashed once. */
+/**
+ * An order as JSON: numbers as decimal strings, words as hex. Parsed orders are frozen, so their id is hashed only
+ * once.
+ */
 export const orderSchema: z.ZodType<Order, OrderJson> = z
 	.strictObject({
 		wallet: wordSchema,

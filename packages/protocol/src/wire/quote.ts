@@ -11,7 +11,7 @@ import {
 } from "./fields.ts";
 import { type MandateJson, signedMandateSchema } from "./mandate.ts";
 
-/** POST /swap/quote. Strict: a misspelt field here costs money. Addresses are checked against their chain later. */
+/** POST /swap/quote. Strict, since a misspelt field here costs money. Addresses are checked for their chain later. */
 export const quoteRequestSchema = z.strictObject({
 	originChain: chainIdSchema.describe("The chain that the input is on."),
 	destinationChain: chainIdSchema.describe("The chain to deliver on. May be the same one."),

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { addressOfWord, formatAddress } from "../chain-address.ts";
 import type { Order } from "../order.ts";
 
-/** The terms of an order in the words of the quote. */
+/** The terms of an order under the field names of the quote. */
 export type OrderTermsJson = {
 	originChain: number;
 	destinationChain: number;

@@ -2,7 +2,7 @@ import { escrowDomainType } from "../order.ts";
 
 type Field = { name: string; type: string };
 
-/** EIP-712 typed data as JSON: the message has no bigint. */
+/** EIP-712 typed data as JSON. The message has no bigint. */
 export type TypedDataJson = {
 	domain: { name: string; version: string; chainId: number; verifyingContract: `0x${string}` };
 	types: Record<string, readonly Field[]>;
@@ -20,7 +20,7 @@ export function typedDataToJson({
 	const named = { EIP712Domain: escrowDomainType, ...types };
 	return {
 		domain,
-		// Copies, which their reader may change.
+		// Copies, which the caller may change.
 		types: Object.fromEntries(
 			Object.entries(named).map(([name, fields]) => [name, fields.map((field) => ({ ...field }))]),
 		),

@@ -7,8 +7,8 @@ import { fromSolanaWord, type SolanaAddress, solanaNativeToken, toSolanaWord } f
 import type { SolanaDeployment } from "../solana-deployment.ts";
 import { tokenAccountOf } from "../transfer-instruction.ts";
 
-// The reverse of `escrow-instructions.ts` and `vault-instructions.ts`. A reader who must not miss anything builds the
-// instruction again from what was decoded, and compares.
+// The reverse of `escrow-instructions.ts` and `vault-instructions.ts`. A caller that must not miss anything builds the
+// instruction again from the decoded values, and compares.
 
 /** An instruction of the program as a message has it: the accounts that it names, and its data. */
 export type ProgramInstruction = { addresses: readonly SolanaAddress[]; data: Uint8Array };
@@ -36,8 +36,8 @@ export function decodePrepare({ addresses, data }: ProgramInstruction, program: 
 }
 
 /**
- * Decodes the order that is paid, and the amount. Throws if data is missing, or if the output is none of these assets:
- * a fill names token accounts, and no mint.
+ * Decodes the order that is paid, and the amount. Throws if data is missing, or if the output is none of these assets,
+ * which are needed because a fill names token accounts and no mint.
  */
 export async function decodeFill(
 	{ addresses, data }: ProgramInstruction,
@@ -55,7 +55,7 @@ export async function decodeFill(
 	throw new RangeError("the output is none of the deployment's assets");
 }
 
-/** Decodes the order that is closed for good. Throws if data is missing. */
+/** Decodes the order that a void closes permanently. Throws if data is missing. */
 export function decodeVoid({ addresses, data }: ProgramInstruction): Order {
 	return { ...readOrder(reading(data), addresses), outputToken: toSolanaWord(at(addresses, 5)) };
 }

@@ -20,7 +20,7 @@ import {
 
 // The escrow half of the program `programs/geo-escrow`. Numbers and accounts are those of its `escrow.rs`.
 
-/** Creates the accounts of an order. Whoever pays for them gets the rent back. */
+/** Creates the accounts of an order. The payer gets the rent back. */
 export async function prepareOrder(
 	program: SolanaAddress,
 	order: Order,
@@ -55,7 +55,7 @@ export async function prepareOrder(
 }
 
 /**
- * Transfers an order's input from its wallet, by the Token or the System program: the wallet signs nothing else. The
+ * Transfers an order's input from its wallet, by the Token or the System program. The wallet signs nothing else. The
  * decimals are for the wallet's screen; the Token program refuses wrong ones.
  */
 export async function fundOrder(
@@ -121,7 +121,7 @@ export async function decideOrders(
 	);
 }
 
-/** Decides without attesters that an order is refunded: by its time, or within Solana by an operator of its vault. */
+/** Decides a refund without attesters, either by the order's time or, within Solana, by an operator of its vault. */
 export async function expireOrder(
 	program: SolanaAddress,
 	id: Hex,

@@ -3,9 +3,9 @@ import { bytesToHex, type Hex } from "viem";
 import type { SolanaAddress } from "../solana-address.ts";
 
 // The program's accounts, as its `escrow.rs` and `vault.rs` lay them out. A reader must check first that the program
-// owns the account: anyone can put the same bytes into an account of another program.
+// owns the account, because anyone can put the same bytes into an account of another program.
 
-/** The bytes of each kind of account, which are also what its rent is computed from. */
+/** The size of each kind of account in bytes, from which its rent is computed. */
 export const programAccountSizes = { order: 240, vault: 1_160, record: 64 };
 
 const orderStates = ["prepared", "opened", "released", "refunded"] as const;

@@ -4,7 +4,7 @@ import { hashedAttesterSetSchema } from "../../attester-set-schema.ts";
 import { hashSchema } from "../../hash-schema.ts";
 import { solanaAddressSchema } from "../solana-address-schema.ts";
 
-/** The most bytes that a transaction has on Solana. */
+/** The maximum size of a transaction on Solana, in bytes. */
 export const maxTransactionBytes = 1_232;
 
 /** The bytes of a transaction that decides and pays one order, without the attesters and their signatures. */
@@ -18,13 +18,13 @@ export const programDeploymentSchema = z.strictObject({
 	address: solanaAddressSchema,
 	/** The account of the vault that pays orders, not a key. */
 	vault: solanaAddressSchema,
-	/** The key with which the service pays orders from the vault: one of the vault's operators. */
+	/** The key with which the service pays orders from the vault. It is one of the vault's operators. */
 	operator: solanaAddressSchema,
 	/** The key that may replace the program; null if none may. Attesters sign nothing while the chain names another. */
 	upgradeAuthority: solanaAddressSchema.nullable(),
 	/**
-	 * The slot in which the program was deployed, replaced or lengthened last. It is not compared if the program is final:
-	 * then anyone can still lengthen its account, which changes the slot and not the code.
+	 * The slot in which the program was deployed, replaced or lengthened last. It is not compared if the program is
+	 * final, because anyone can still lengthen its account, which changes the slot and not the code.
 	 */
 	deployedAtSlot: z.int().nonnegative(),
 	/** The program's published bytes. The deployed program must begin with them, and have only zeros behind them. */

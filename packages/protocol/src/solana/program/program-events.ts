@@ -13,7 +13,8 @@ const holdsData = /^Program data: (.*)$/;
 
 /**
  * Returns the program's events in a transaction's logs. Data that another program logged does not count. An event shows
- * where to look, and a missing event shows nothing: a node cuts long logs, and a transaction's sender can make them long.
+ * where to look. A missing event proves nothing, because a node cuts long logs, and a transaction's sender can make
+ * them long.
  */
 export function readProgramEvents(logs: readonly string[], program: SolanaAddress): ProgramEvent[] {
 	/** The programs that run, the innermost last. */
@@ -34,7 +35,7 @@ const decisions = new Map([
 	[3, "refunded"],
 ] as const);
 
-/** Returns the event with these fields; undefined if this version of the client does not know it. */
+/** Returns the event with these fields; undefined if this version of the client does not support it. */
 function eventOf([first = new Uint8Array(), ...fields]: Uint8Array[]): ProgramEvent | undefined {
 	const name = new TextDecoder().decode(first);
 	const [a = new Uint8Array(), b = new Uint8Array(), c = new Uint8Array()] = fields;

@@ -31,7 +31,7 @@ export async function createVault(
 	return programInstruction(program, [...accounts, reads(SYSTEM_PROGRAM_ADDRESS)], Uint8Array.of(10, index));
 }
 
-/** A vault, and the one who signs for it. */
+/** A vault, and its owner, who signs for it. */
 export type OwnedVault = { program: SolanaAddress; vault: SolanaAddress; owner: TransactionSigner };
 
 /** Sets all roles of a vault but its owner's. A role that is not given is left empty. */
@@ -72,7 +72,7 @@ export function withdrawFromVault(
 	return programInstruction(program, accounts, Uint8Array.of(15), uint64(amount));
 }
 
-/** Pays an order's recipient. An order that began on Solana is released by it. */
+/** Pays an order's recipient. This also releases an order that began on Solana. */
 export async function fillOrder(
 	program: SolanaAddress,
 	order: Order,
@@ -106,7 +106,7 @@ export async function fillOrder(
 	return programInstruction(program, accounts, Uint8Array.of(16), ...originTerms(order), uint64(amount));
 }
 
-/** Closes an order from another chain for good: it can no longer be filled. */
+/** Closes an order from another chain permanently, so that it can no longer be filled. */
 export async function voidOrder(
 	program: SolanaAddress,
 	order: Order,
