@@ -14,7 +14,7 @@ export type AgentkitWallet = { getAddress(): string; toSigner?(): SwapRequest["s
 
 type Described = { describe(text: string): unknown };
 
-/** The part of zod that is used. Pass the zod that your AgentKit uses, since frameworks read its schemas. */
+/** The part of zod that is used. Pass the zod that your AgentKit uses, because frameworks read its schemas. */
 export type AgentkitZod = {
 	// biome-ignore lint/suspicious/noExplicitAny: the types of zod's versions differ, and each fits the AgentKit that it is with.
 	object(shape: any): { strict(): any };
@@ -24,7 +24,7 @@ export type AgentkitZod = {
 
 /** The arguments of `geoswap_swap`. */
 export type AgentkitSwapInput = ModelSwapInput & {
-	/** Names the purpose: calls with the same id are one swap. */
+	/** Identifies the purpose. All calls with the same id are one swap. */
 	id: string;
 };
 
@@ -32,13 +32,14 @@ export type AgentkitOptions<Zod extends AgentkitZod> = ModelSwapOptions & {
 	z: Zod;
 	/** Returns the wallet that signs. The default is the provider's `toSigner()`. */
 	signerOf?: (wallet: AgentkitWallet) => SwapRequest["signer"] | Promise<SwapRequest["signer"]>;
-	/** Called before each signature with the complete terms. Throw to refuse it: then nothing is signed. */
+	/** Called before each signature with the complete terms. If it throws, nothing is signed. */
 	beforeSign?: (input: AgentkitSwapInput) => void | Promise<void>;
 };
 
 /**
- * Returns an action provider, `AgentKit.from({ walletProvider, actionProviders: [geoswapActions(…)] })`, that quotes, swaps
- * within a budget and follows swaps. AgentKit asks nobody before an action: the budget and `beforeSign` are the limits.
+ * Returns an action provider, `AgentKit.from({ walletProvider, actionProviders: [geoswapActions(…)] })`, that quotes,
+ * swaps within a budget and follows swaps. AgentKit requests no approval before an action, so the budget and
+ * `beforeSign` are the only limits.
  */
 export function geoswapActions<Zod extends AgentkitZod>({
 	z,
@@ -120,7 +121,7 @@ function shapeOfTerms(z: AgentkitZod): Record<keyof ModelSwapInput, unknown> {
 	return Object.fromEntries(fields);
 }
 
-/** An action's result is a text, and so is its failure: the code alone, since the message may hold texts of the service. */
+/** An action's result is a text. A failure is the code alone, since the message may hold texts of the service. */
 function actionsOf<Zod extends AgentkitZod>(z: Zod) {
 	return <Input>(
 		name: string,
@@ -132,7 +133,7 @@ function actionsOf<Zod extends AgentkitZod>(z: Zod) {
 	) => {
 		const schema: ReturnType<ReturnType<Zod["object"]>["strict"]> = z.object(shape).strict();
 		const invoke = async (given: unknown): Promise<string> => {
-			// Not every framework compares the arguments with the schema.
+			// Some frameworks do not validate the arguments against the schema.
 			const parsed = schema.safeParse(given);
 			if (!parsed.success) return JSON.stringify({ code: "INVALID_REQUEST" });
 			const result = await act(parsed.data).catch((error: unknown) => ({ code: codeForModel(error) }));

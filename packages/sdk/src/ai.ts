@@ -12,7 +12,7 @@ export type { AiSwapInput, AiSwapOutput };
 
 export type AiSwapOptions = ModelSwapOptions & {
 	signer: SwapRequest["signer"];
-	/** Names the conversation: with the id of the tool's call it names the swap, so that a replayed call swaps once. */
+	/** Identifies the conversation. With the tool call's id it identifies the swap, so a replayed call swaps once. */
 	conversation: string;
 };
 
@@ -24,8 +24,8 @@ const jsonSchema = {
 };
 
 /**
- * Returns a tool for the AI SDK, `generateText({ tools: { swap: swapTool(…) } })`, that swaps within a budget. Each call
- * needs approval. It returns once the swap is submitted, and the swap goes on.
+ * Returns a tool for the AI SDK, `generateText({ tools: { swap: swapTool(…) } })`, that swaps within a budget. Each
+ * call needs approval. It returns once the swap is submitted, and the swap then continues.
  */
 export function swapTool({ signer, conversation, ...options }: AiSwapOptions) {
 	return {
@@ -37,7 +37,7 @@ export function swapTool({ signer, conversation, ...options }: AiSwapOptions) {
 			input: AiSwapInput,
 			{ toolCallId, abortSignal }: { toolCallId: string; abortSignal?: AbortSignal | undefined },
 		): Promise<AiSwapOutput> => {
-			// Both texts are of any form: together they must not be those of another pair.
+			// Both ids are arbitrary texts. JSON keeps two pairs from having the same swap id.
 			const id = JSON.stringify(["ai", conversation, toolCallId]);
 			const beforeSign = () => abortSignal?.throwIfAborted();
 			return swapForModel(options, { id, input, signer, beforeSign });
@@ -47,7 +47,7 @@ export function swapTool({ signer, conversation, ...options }: AiSwapOptions) {
 
 type Issue = { message: string };
 
-/** A schema by the Standard Schema interface, which the AI SDK takes: the package needs neither it nor zod. */
+/** A schema by the Standard Schema interface, which the AI SDK accepts. The package needs neither that SDK nor zod. */
 const standardSchema = {
 	"~standard": {
 		version: 1 as const,

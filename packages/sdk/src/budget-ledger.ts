@@ -5,11 +5,11 @@ import type { SwapStore } from "./swap-store.ts";
 
 export type BudgetAsset = { chainId: number; token: string };
 
-/** The swaps that a program may make on its own. Everything else is refused. Amounts are in the smallest unit. */
+/** The swaps that a program may make without approval. All others are refused. Amounts are in the smallest unit. */
 export type Budget = {
-	/** The most to give of each token, in one swap and in any 24 hours. */
+	/** The maximum amount of each token to spend in one swap and in any 24 hours. */
 	spend: readonly (BudgetAsset & { perSwap: bigint; perDay: bigint })[];
-	/** The pairs of tokens that may be swapped. The worst price is the least `output` for each `input`. */
+	/** The pairs of tokens that may be swapped. The worst price is the minimum `output` for each `input`. */
 	routes: readonly {
 		from: BudgetAsset;
 		to: BudgetAsset;
@@ -38,7 +38,7 @@ export type Reservation = BudgetAsset & {
 	id: string;
 	amount: bigint;
 	atMs: number;
-	/** Names the reservation: whoever releases it must mean this one, and not one that was made since. */
+	/** Identifies the reservation, so that `release` does not remove a later one of the same id. */
 	receipt: string;
 };
 
@@ -46,14 +46,14 @@ export type BudgetLedger = ReturnType<typeof openLedger>;
 
 const dayMs = 24 * 60 * 60 * 1_000;
 const version = 1;
-/** The ledger's name in its store: amounts of all budgets are counted together. */
+/** The ledger's name in its store. There is one for all budgets, so that their amounts are counted together. */
 const ledgerId = "spent";
 const lockPauseMs = 25;
 const lockPatienceMs = 20_000;
 
 /**
  * Opens the ledger of a budget in a store that outlives the process. Callers and processes that share the store share
- * the budget: an amount is on disk before the function that reserves it returns.
+ * the budget. The function that reserves an amount returns once the amount is on disk.
  */
 export function openLedger({
 	budget,
@@ -65,7 +65,7 @@ export function openLedger({
 	nowMs?: () => number;
 }) {
 	let last: Promise<unknown> = Promise.resolve();
-	/** Runs one change after the other: those of this process in turn, those of others by the store's lock. */
+	/** Runs changes one after the other: this process's by a queue, those of other processes by the store's lock. */
 	const alone = <T>(change: () => Promise<T>): Promise<T> => {
 		const run = async () => {
 			const unlock = await lock(store, nowMs);
@@ -91,8 +91,8 @@ export function openLedger({
 			expectWithinDay(budget, await read(), terms);
 		},
 		/**
-		 * Reserves the amount, durably, or throws. To be called before each signature. The same id again counts once, from
-		 * now on.
+		 * Reserves the amount durably, or throws. Call it before each signature. A repeated id counts once, from the last
+		 * call.
 		 */
 		reserve: async (terms: BudgetTerms): Promise<Reservation> => {
 			expectAllowed(budget, terms);
@@ -112,16 +112,16 @@ export function openLedger({
 				return made;
 			});
 		},
-		/** Gives a reservation back. Only for a swap that is known to have taken nothing. */
+		/** Removes a reservation. Call it only for a swap that is known to have taken nothing. */
 		release: ({ id, receipt }: Pick<Reservation, "id" | "receipt">): Promise<void> =>
 			alone(async () => {
 				const entries = await read();
 				const kept = entries.filter((entry) => entry.id !== id || entry.receipt !== receipt);
 				if (kept.length < entries.length) await write(kept);
 			}),
-		/** Returns what counts now. */
+		/** Returns the reservations that count now. */
 		list: read,
-		/** Returns how much of a token may still be given now, in all swaps together. */
+		/** Returns how much of a token all swaps together may still spend now. */
 		left: async (asset: BudgetAsset): Promise<bigint> => {
 			const perDay = findSpend(budget, asset)?.perDay ?? 0n;
 			const used = usedOf(await read(), asset);
@@ -130,13 +130,13 @@ export function openLedger({
 	};
 }
 
-/** Returns the least output that the worst price of a budget allows, rounded up. Undefined without such a route. */
+/** Returns the minimum output that a budget's worst price allows, rounded up. Undefined without such a route. */
 export function worstOutput(budget: Budget, terms: Omit<BudgetTerms, "id" | "minOutput" | "recipient">) {
 	const route = findRoute(budget, terms);
 	return route && mulDivUp(terms.amount, route.worstPrice.output, route.worstPrice.input);
 }
 
-/** Throws unless the budget allows such a swap, whatever was spent before. */
+/** Throws unless the budget allows such a swap, regardless of earlier spending. */
 function expectAllowed(budget: Budget, terms: BudgetTerms): void {
 	const { originChain, inputToken, destinationChain, recipient, amount, minOutput } = terms;
 	const spend = findSpend(budget, { chainId: originChain, token: inputToken });
@@ -208,7 +208,7 @@ function findRoute(
 	);
 }
 
-/** A clock that was set back makes an entry's time lie ahead: then it counts too. */
+/** Returns the entries that count. If the clock was set back, an entry's time may be in the future; it counts too. */
 function current(entries: readonly Reservation[], nowMs: number): Reservation[] {
 	return entries.filter(({ atMs }) => nowMs - atMs < dayMs);
 }
@@ -230,7 +230,7 @@ function formatLedger(entries: readonly Reservation[]): string {
 	return JSON.stringify({ version, entries: written });
 }
 
-/** Throws if the text is not a ledger: without it nobody knows what was spent, and nothing may be. */
+/** Throws if the text is not a ledger. The amount spent is then unknown, so nothing may be spent. */
 function parseLedger(text: string | undefined): Reservation[] {
 	if (text === undefined) return [];
 	try {

@@ -35,9 +35,9 @@ import type { ShownFact } from "./shown-fact.ts";
 const timeoutMs = 20_000;
 
 /**
- * Reads one EVM chain for the checks of a receipt. Every method throws a ReceiptError if the chain shows something else.
- * Events are requested one by one, by contract, event and order: anyone can put more logs into a block or a transaction
- * than a node returns.
+ * Reads one EVM chain for the checks of a receipt. Every method throws a ReceiptError if the chain contradicts the
+ * receipt. Events are requested one by one, by contract, event and order, because anyone can put more logs into a block
+ * or a transaction than a node returns.
  */
 export type EvmWitness = {
 	/** Checks that the transaction opened the order. */
@@ -57,7 +57,7 @@ export type EvmWitness = {
 /** A transaction that is in a block. */
 type Mined = { txHash: Hash; blockNumber: number; isFinal: boolean };
 
-/** Connects to a node. Throws if it does not answer or is of another chain. */
+/** Connects to a node. Throws if it does not respond or is on another chain. */
 export async function openEvmWitness(
 	order: Order,
 	{ chainId, rpcUrl }: { chainId: number; rpcUrl: string },
@@ -68,7 +68,7 @@ export async function openEvmWitness(
 	const id = orderId(order);
 	const topics = moneyEventTopics();
 	const escrow = () => fromWord(order.escrow);
-	/** The block in which the order was opened; zero until that was checked. */
+	/** The block in which the order was opened, or zero until that was checked. */
 	let openedAt = 0;
 
 	async function find(field: string, txHash: string): Promise<Mined> {
@@ -121,7 +121,7 @@ export async function openEvmWitness(
 		const filter = [[transferTopic], from ? [toWord(from)] : null, [toWord(to)]];
 		const logs = await ask(chainId, () =>
 			requestLogs(client, { address: token, from: block, to: block, topics: filter }).catch(
-				// More transfers to the owner than the node returns are in the block, but not in the transaction.
+				// The block has more transfers to the owner than the node returns. The transaction has fewer.
 				async () => (await client.getTransactionReceipt({ hash: txHash })).logs,
 			),
 		);
@@ -134,8 +134,8 @@ export async function openEvmWitness(
 	}
 
 	/**
-	 * Reads a state at the last final block. If that is before the transaction, or the node does not know or has pruned it,
-	 * reads the state at the newest block.
+	 * Reads a state at the last final block. If that block precedes the transaction, or if the node does not have it or
+	 * has pruned its state, reads the state at the newest block.
 	 */
 	function stateAfter<State>(
 		readState: (client: PublicClient, order: Order, at: { blockNumber: bigint }) => Promise<State>,
@@ -143,7 +143,7 @@ export async function openEvmWitness(
 	): Promise<{ state: State; timestamp: bigint; isFinal: boolean }> {
 		const readAt = async (blockTag: "finalized" | "latest") => {
 			const { number: blockNumber, timestamp } = await client.getBlock({ blockTag });
-			// Behind one endpoint there may be nodes that have not seen the block yet.
+			// One endpoint may use several nodes, some of which do not have the block yet.
 			if (blockNumber < least) throw new RangeError(`block ${blockNumber} is before block ${least}`);
 			const state = await readState(client, order, { blockNumber });
 			return { state, timestamp, isFinal: blockTag === "finalized" };
@@ -152,8 +152,8 @@ export async function openEvmWitness(
 	}
 
 	/**
-	 * Expects that the transaction paid out the credit that the order's refund became. A claim pays out all that its
-	 * beneficiary is owed of a token, so it is the first one after the refund.
+	 * Expects that the transaction paid out the credit that the order's refund became. A claim pays out everything that
+	 * its beneficiary is owed of a token, so the first claim after the refund is the right one.
 	 */
 	async function readClaim(field: string, mined: Mined): Promise<Address> {
 		const wallet = fromWord(order.wallet);
@@ -307,7 +307,7 @@ async function blockOf(client: PublicClient, hash: Hash): Promise<bigint | undef
 	}
 }
 
-/** Returns the number of the last final block; -1 if the chain does not tell. */
+/** Returns the number of the last final block, or -1 if the node does not report one. */
 async function finalizedNumber(client: PublicClient): Promise<bigint> {
 	return client.getBlock({ blockTag: "finalized" }).then(
 		({ number }) => number,
@@ -315,7 +315,7 @@ async function finalizedNumber(client: PublicClient): Promise<bigint> {
 	);
 }
 
-/** The library's message has the whole address in it, and with it the key that many endpoints carry. */
+/** Hides the library's message, which has the whole address in it, and with it the key that many endpoints carry. */
 async function ask<T>(chainId: number, call: () => Promise<T>): Promise<T> {
 	try {
 		return await call();

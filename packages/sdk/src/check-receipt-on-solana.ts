@@ -20,7 +20,7 @@ import type { ShownFact } from "./shown-fact.ts";
 
 const timeoutMs = 20_000;
 
-/** The program's instructions: their number, and where they have the account of the order. */
+/** The program's instructions: their number, and the position of the order's account in them. */
 const calls = {
 	open: { number: 1, at: 0 },
 	pay: { number: 4, at: 0 },
@@ -34,7 +34,7 @@ type PlainInstruction = {
 	data: Uint8Array;
 };
 
-/** Reads Solana for the checks of a receipt. Every method throws a ReceiptError if the chain shows something else. */
+/** Reads Solana for a receipt's checks. Every method throws a ReceiptError if the chain contradicts the receipt. */
 export type SolanaWitness = {
 	opened(field: string, txHash: string): Promise<ShownFact>;
 	delivered(field: string, txHash: string, amount: bigint): Promise<ShownFact>;
@@ -46,13 +46,13 @@ type TokenChange = { mint: string; owner: string | undefined; change: bigint };
 /** A transaction that landed. */
 type Landed = {
 	instructions: PlainInstruction[];
-	/** How much more each account holds of the native token, or of the one token it is for. */
+	/** The balances of each account in the native token, or in the one token that it is for, and their changes. */
 	lamports: ReadonlyMap<SolanaAddress, { before: bigint; after: bigint }>;
 	tokens: ReadonlyMap<SolanaAddress, TokenChange>;
 	isFinal: boolean;
 };
 
-/** Connects to a node. Throws if it does not answer or is of another cluster than the pinned one. */
+/** Connects to a node. Throws if it does not respond or is on another cluster than the pinned one. */
 export async function openSolanaWitness(
 	order: Order,
 	{ deployment, rpcUrl }: { deployment: SolanaDeployment; rpcUrl: string },
@@ -116,7 +116,7 @@ export async function openSolanaWitness(
 		};
 	}
 
-	/** Returns how much more of a token an owner holds, by balances and not by instructions. */
+	/** Returns by how much an owner's balance of a token grew. It reads balances, not instructions. */
 	async function received(
 		{ lamports, tokens }: Landed,
 		{ owner, token }: { owner: SolanaAddress; token: Hex },
@@ -130,7 +130,7 @@ export async function openSolanaWitness(
 		return change?.mint === mint ? change.change : 0n;
 	}
 
-	/** Returns the one instruction of the program that does this to the order. Throws if there is none. */
+	/** Returns the one instruction of the program with this number about the order. Throws if there is none. */
 	function expectCall(
 		field: string,
 		{ instructions }: Landed,
@@ -143,7 +143,7 @@ export async function openSolanaWitness(
 		return call;
 	}
 
-	/** Returns how much of the order's input came to its account, below zero if it left. */
+	/** Returns how much of the order's input arrived in its account. Negative if it left. */
 	async function inputChange({ lamports, tokens }: Landed): Promise<bigint> {
 		if (fromSolanaWord(order.inputToken) !== solanaNativeToken) {
 			return tokens.get(await inputAddress(program, id))?.change ?? 0n;
@@ -202,7 +202,7 @@ function isSignature(text: string): boolean {
 	}
 }
 
-/** The library's message may have the whole address in it, and with it the key that many endpoints carry. */
+/** Hides the library's message, which may have the whole address, and with it the key that many endpoints carry. */
 async function ask<T>(call: () => Promise<T>): Promise<T> {
 	try {
 		return await call();

@@ -25,7 +25,7 @@ test.each(Object.entries(receipts))("a %s receipt as it was signed is accepted",
 	expect((await check(structuredClone(receipt))).receipt).toEqual(receipt);
 });
 
-/** Returns the paths of all values in the receipt that have no parts. */
+/** Returns the paths of all values in the receipt that are not objects. */
 function pathsOf(value: unknown, path: readonly string[] = []): (readonly string[])[] {
 	if (typeof value !== "object" || value === null) return [path];
 	return Object.entries(value).flatMap(([name, part]) => pathsOf(part, [...path, name]));

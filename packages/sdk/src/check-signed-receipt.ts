@@ -19,12 +19,12 @@ import {
 import { type Hex, recoverTypedDataAddress } from "viem";
 import { ReceiptError } from "./receipt-error.ts";
 
-/** Half of the curve's order: a signature with a higher `s` is another spelling of the same one. */
+/** Half of the curve's order. A signature with a higher `s` is another spelling of the same signature. */
 const highestS = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 const { terms } = receiptResponseSchema.shape;
 const networkCost = terms.shape.networkCost.unwrap().strict().optional();
-/** A receipt without any field that nobody signed. */
+/** A receipt in which every field is signed or follows from signed fields. */
 const wholeReceiptSchema = receiptResponseSchema
 	.extend({ terms: terms.extend({ networkCost }).strict() })
 	.strict();
@@ -32,8 +32,9 @@ const wholeReceiptSchema = receiptResponseSchema
 export type SignedReceipt = { receipt: SwapReceipt; order: Order };
 
 /**
- * Checks all of a receipt that needs no chain: its form, that its fields agree with each other, that a pinned key signed it,
- * and that its order names pinned contracts. Every field is either signed or follows from signed ones, in one spelling only.
+ * Checks everything about a receipt that needs no chain: its form, that its fields agree with each other, that a pinned
+ * key signed it, and that its order names pinned contracts. Every field is either signed or follows from signed fields,
+ * in one spelling only.
  */
 export async function checkSignedReceipt(
 	input: unknown,

@@ -15,34 +15,35 @@ import type { EvmAccount } from "./evm-account.ts";
 import { pinnedChain } from "./pinned-chain.ts";
 import { signDigest, type Way } from "./sign-digest.ts";
 
-/** The limits within which an agent's key may swap from the owner's wallet. It can do nothing else with the wallet. */
+/** The limits within which an agent's key may swap from the owner's wallet. The key can do nothing else with it. */
 export type MandateLimits = {
-	/** The origin chain. A mandate is good on one chain. */
+	/** The origin chain. A mandate is valid on one chain. */
 	chainId: number;
 	/** The address of the agent's key. */
 	agent: Address;
-	/** The tokens that may be given: each at most `maxAmount` at once, and once more in each period. */
+	/** The tokens that may be spent. Up to `maxAmount` of each may be spent immediately, and again in each period. */
 	inputs: readonly { token: string; maxAmount: bigint }[];
 	periodSeconds: number;
-	/** From this time on the mandate is no longer good. */
+	/** The time from which the mandate is no longer valid. */
 	expiresAt: Date;
-	/** The tokens that may be bought. Left out, any that the service offers. */
+	/** The tokens that may be bought. By default, any that the service offers. */
 	outputs?: readonly { chainId: number; token: string }[];
 	/**
-	 * The addresses that may get the output beside the wallet itself. An address is allowed on every chain that an output is
-	 * allowed on, also where its key belongs to another person, or does not exist: name `outputs` too.
+	 * The addresses that may get the output beside the wallet itself. An address is allowed on every chain of the allowed
+	 * outputs, even where its key belongs to someone else or does not exist, so set `outputs` too.
 	 */
 	recipients?: readonly { chainId: number; address: string }[];
 	/**
-	 * The wallet's epoch on this chain: how often its mandates were revoked there. A mandate with a lower one is dead, and
-	 * one with a higher one comes to life with a later revocation, so read it from a node that you trust.
+	 * The wallet's epoch on this chain, which counts how often its mandates were revoked there. A mandate with a lower
+	 * epoch is invalid. One with a higher epoch becomes valid with a later revocation, so read the epoch from a node that
+	 * you trust.
 	 */
 	epoch?: number;
 };
 
 /**
- * Signs a mandate: the agent's key may then swap from the wallet within these limits, through the pinned contracts only.
- * It needs no transaction. Give the result to the agent, which passes it to `swap` as `mandate`.
+ * Signs a mandate. The agent's key may then swap from the wallet within these limits, through the pinned contracts
+ * only. It needs no transaction. Give the result to the agent, which passes it to `swap` as `mandate`.
  */
 export async function createMandate({
 	account,
@@ -64,7 +65,7 @@ export async function createMandate({
 		attesterSet: attesterSet.hash,
 		...readLimits(limits),
 	};
-	// The account would take the key for the owner's, and look at no limit.
+	// The account would treat the agent's key as the owner's, and check no limit.
 	if (mandate.agent === mandate.wallet)
 		throw new RangeError("agent is the wallet itself, which has no limits");
 	const unsigned = { chainId, escrow: contracts.escrow, mandate };
@@ -72,7 +73,7 @@ export async function createMandate({
 	return mandateToJson({ ...unsigned, signature });
 }
 
-/** Signs EIP-712 data: as such, or its digest by a key that signs hashes. */
+/** Signs EIP-712 data. A key that signs only hashes signs its digest. */
 export async function signTyped(
 	account: Pick<EvmAccount, "address" | "signTypedData" | "sign">,
 	typedData: TypedDataJson,

@@ -16,20 +16,20 @@ export type {
 } from "@geoswap/protocol";
 export { addWebhook, listWebhooks, removeWebhook, rotateWebhook } from "./webhooks.ts";
 
-/** An event, or the news that events before it may be missing: read your swaps then. */
+/** An event, or a notice that earlier events may be missing. After the notice, read your swaps. */
 export type StreamedEvent = {
-	/** The place of the event in the stream. Store it with what you do, to continue here after a restart. */
+	/** The event's position in the stream. Store it with the event's results, to continue there after a restart. */
 	cursor: string;
 } & ({ kind: "event"; event: SwapEventBody } | { kind: "reset" });
 
 /** Milliseconds without a byte after which the connection counts as lost. The service sends one every ten seconds. */
 const silentMs = 35_000;
-/** Pause before the stream is opened again, if the service names none. */
+/** Pause before the stream is opened again, if the service sets none. */
 const defaultRetryMs = 2_000;
 
 /**
- * Yields what happens to the account's swaps, or to one swap until it has ended. A stream that breaks is opened again
- * where it was, however often: no event is missed, and none is yielded twice. It ends by the signal, or with an error
+ * Yields the events of the account's swaps, or of one swap until it has ended. A broken stream is opened again at its
+ * last position, without limit, so no event is missed and none is yielded twice. Ends by the signal, or with an error
  * that waiting cannot fix.
  */
 export async function* streamEvents(
@@ -41,7 +41,7 @@ export async function* streamEvents(
 	}: {
 		/** The swap to follow. All swaps of the account by default. */
 		swapId?: string;
-		/** The cursor after which to begin. `0` is the oldest event that is kept. */
+		/** The cursor after which to begin. `0` begins with the oldest stored event. */
 		after?: string;
 		signal?: AbortSignal;
 	} = {},
@@ -89,7 +89,7 @@ async function open(
 	client: Client,
 	{ path, cursor, signal }: { path: string; cursor: string | undefined; signal: AbortSignal },
 ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
-	// A browser's fetch refuses to be called as a method.
+	// A browser's `fetch` throws if it is called as a method.
 	const { fetch } = client;
 	let response: Response;
 	try {
@@ -100,7 +100,7 @@ async function open(
 				...(cursor !== undefined && { "last-event-id": cursor }),
 			},
 			signal,
-			// A redirect would carry the key to wherever it leads.
+			// A redirect would send the key to another server.
 			redirect: "error",
 		});
 	} catch (cause) {
@@ -118,7 +118,7 @@ async function open(
 	throw errorOf(client, response, typeof answer === "object" && answer !== null ? answer : undefined);
 }
 
-/** Returns a signal that aborts once nothing was heard for too long. */
+/** Returns a signal that aborts if no byte arrives for too long. */
 function silenceSignal(): {
 	signal: AbortSignal;
 	heard: TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>;

@@ -7,15 +7,15 @@ import type { Address, Hex } from "viem";
  */
 export type EvmAccount = {
 	address: Address;
-	/** EIP-712. Preferred for orders, because a person or a policy can read them. The message has no bigint. */
+	/** EIP-712. Preferred for orders, because a user or a policy can read them. The message has no bigint. */
 	signTypedData?: ((typedData: TypedDataJson) => Promise<Hex>) | undefined;
 	/** `personal_sign` (EIP-191) over 32 raw bytes. Used for orders by a wallet that cannot sign typed data. */
 	signMessage?: ((args: { message: { raw: Hex } }) => Promise<Hex>) | undefined;
-	/** EIP-7702. Asked for once on each chain, with the wallet's first swap from it. */
+	/** EIP-7702. Called once on each chain, with the wallet's first swap from it. */
 	signAuthorization?:
 		| ((args: { chainId: number; address: Address; nonce: number }) => Promise<SignedAuthorization>)
 		| undefined;
-	/** Signs a hash as it is. Used only if one of the others is missing, or does not return the wallet's signature. */
+	/** Signs a hash as it is. Used only if another method is missing or does not return the wallet's signature. */
 	sign?: ((args: { hash: Hex }) => Promise<Hex>) | undefined;
 };
 

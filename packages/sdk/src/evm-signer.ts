@@ -19,14 +19,14 @@ import { type VerifiedOp, verifyOp } from "./verify-op.ts";
 
 const attempts = 5;
 const pauseMs = 1_000;
-/** Covers the difference between block times and our clock, and the delay until the last possible block is seen. */
+/** Covers differences between block times and the local clock, and the delay of the last possible block. */
 const clockToleranceMs = 15_000;
 
 export type EvmSignerOptions = DelegateOption & {
-	/** The owner's mandate, if the account is an agent's: the mandate's wallet then pays, and the account signs. */
+	/** The owner's mandate, if the account is an agent's. The mandate's wallet then pays, and the account signs. */
 	mandate?: MandateJson | undefined;
 	/**
-	 * With a mandate: the owner's authorization, from `signDelegation`, for the first swap of a wallet that is not
+	 * The owner's authorization, from `signDelegation`, for the first swap with a mandate from a wallet that is not
 	 * delegated yet. An agent's key cannot sign one.
 	 */
 	authorization?: AuthorizationBody | undefined;
@@ -61,12 +61,12 @@ export function evmSigner(
 			let refusedNonce: number | undefined;
 			for (let attempt = 1; ; attempt++) {
 				try {
-					// Most wallets are delegated, and the build tells whether this one is. If no answer comes, the same is sent
-					// again: a service that may already have an authorization is given no second one.
+					// Most wallets are delegated, and the build reports whether this one is. If no response arrives, the same
+					// request is repeated, so that a service that may already have an authorization gets no second one.
 					const ask = () => buildOp(client, { geoQuoteToken, authorization, signal });
 					const build = await sendAgain(ask, { signal });
 					const op = verifyOp({ intent, quote, build, pins, limits, wallet: payer });
-					// Two orders of one quote that differ in a deadline could both be opened.
+					// Two orders of one quote with different deadlines could both be opened.
 					const { order, hash } = signedOps.get(quote) ?? op;
 					if (op.hash !== hash) refuse("geoOp.order.deadlines", order.deadlines, op.order.deadlines);
 					if (chosen !== "typed-only" || op.isTypedOnly) {
@@ -83,7 +83,7 @@ export function evmSigner(
 				} catch (error) {
 					if (!(error instanceof GeoswapError) || error.next !== "reauthorize" || attempt === attempts)
 						throw error;
-					// A transaction of the wallet's own is in flight, or its nonce has just moved.
+					// The wallet has another transaction in flight, or its nonce has just changed.
 					if (authorization) await sleep(pauseMs, signal);
 				}
 				if (mandate && (authorization || !owners)) throw needsOwner(payer, chainId);
@@ -113,7 +113,7 @@ export function signerOf({
 	mandate,
 	authorization,
 }: { signer: EvmAccount | WalletClient | OriginSigner } & EvmSignerOptions): OriginSigner {
-	// `sign` would not tell them apart: a viem account has one too.
+	// `sign` would not distinguish them, because a viem account has it too.
 	if (!("origin" in signer)) return evmSigner(signer, { delegate, mandate, authorization });
 	if (delegate !== undefined || mandate || authorization)
 		throw new TypeError(
@@ -143,7 +143,7 @@ function accountOf(wallet: EvmAccount | WalletClient): EvmAccount {
 		address: account.address,
 		signTypedData: (typedData) => wallet.signTypedData({ account, ...typedData }),
 		signMessage: ({ message }) => wallet.signMessage({ account, message }),
-		// A browser's wallet does not say what it would sign: EIP-7702 is only for accounts that hold their own key.
+		// A browser's wallet does not show what it would sign. EIP-7702 is only for accounts that hold their own key.
 		...(account.type === "local" && { signAuthorization: account.signAuthorization, sign: account.sign }),
 	};
 }

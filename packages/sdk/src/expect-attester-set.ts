@@ -2,8 +2,8 @@ import { type AttesterSet, attesterSetHash } from "@geoswap/protocol";
 import { VerificationError } from "./verification-error.ts";
 
 /**
- * Throws unless the hash of a pinned attester set is that of its attesters. Orders name the hash alone, so it must be that
- * of the attesters that the caller trusts.
+ * Throws unless the hash of a pinned attester set is that of its attesters. Orders carry the hash alone, so it must be
+ * the hash of the attesters that the caller trusts.
  */
 export function expectAttesterSet(
 	chainId: number,

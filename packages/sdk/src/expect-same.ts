@@ -1,10 +1,10 @@
 import { VerificationError } from "./verification-error.ts";
 
-// A value from the wire may have any form: it is compared, never trusted.
+// A value from the wire may have any form. It is only compared, never trusted.
 
 const maxUint256 = (1n << 256n) - 1n;
 
-/** Returns the number at a path. Throws unless it is from one to the most that is accepted. */
+/** Returns the number at a path. Throws unless it is from one to the maximum. */
 export function bounded(field: string, value: unknown, most: bigint): bigint {
 	const number = natural(field, value);
 	if (number < 1n || number > most) refuse(field, `1 to ${most}`, number);
@@ -27,7 +27,7 @@ export function expectSame(expected: unknown, actual: unknown): void {
 /** Returns every value inside this one, with its path. */
 function leaves(value: unknown, path = ""): [path: string, value: unknown][] {
 	if (typeof value !== "object" || value === null) return [[path, value]];
-	// The length is compared too: an element too many would have no counterpart.
+	// The length is compared too, because an extra element would have no counterpart.
 	const children: [string, unknown][] = Object.entries(value);
 	if (Array.isArray(value)) children.push(["length", value.length]);
 	return children.flatMap(([key, child]) => leaves(child, path === "" ? key : `${path}.${key}`));
@@ -40,7 +40,7 @@ export function at(value: unknown, path: string): unknown {
 		.reduce<unknown>((parent, key) => (parent as Record<string, unknown> | null | undefined)?.[key], value);
 }
 
-/** Compares values as written, except for the case of hex: a checksum is a matter of spelling. */
+/** Compares values as written, except for the case of hex, which is only a matter of spelling. */
 export function isSame(expected: unknown, actual: unknown): boolean {
 	if (typeof expected === "bigint") return String(expected) === actual;
 	if (typeof expected !== "string" || typeof actual !== "string") return expected === actual;

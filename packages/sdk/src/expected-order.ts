@@ -23,11 +23,11 @@ export type Terms = {
 	/** The caller's request. */
 	intent: QuoteRequestBody;
 	quote: QuoteResponse;
-	/** The deployment, from a file that the caller trusts and not from the service. */
+	/** The deployment. Take it from a file that you trust, not from the service. */
 	pins: Deployment;
 	limits?: {
 		/**
-		 * The least output that the caller will sign for, whatever was quoted. If it is not given, it is 97 % of the input
+		 * The minimum output that the caller will sign for, regardless of the quote. By default, it is 97 % of the input
 		 * between two stables.
 		 */
 		minOutput?: bigint;
@@ -37,7 +37,7 @@ export type Terms = {
 
 const maxDefaultSlippageBps = 300;
 export const maxSecondsToOpen = 15n * 60n;
-/** The escrow's own limit. */
+/** The limit that the escrow enforces. */
 const maxSecondsToRefund = 3n * 24n * 60n * 60n;
 
 type OfWallet = Terms & { wallet: string; origin: QuoteResponse["origin"] };
@@ -128,7 +128,7 @@ function expectedMinimum({ intent, quote, pins, limits }: Required<Terms>): bigi
 	return minOutput;
 }
 
-/** Checks and returns the build's deadlines: open soon, and a refund within the escrow's limit if all else fails. */
+/** Checks and returns the build's deadlines. The order must open soon, and be refundable within the escrow's limit. */
 function expectedDeadlines(build: unknown, nowMs: number): bigint {
 	const field = "geoOp.order.deadlines";
 	const word = natural(field, at(build, field));

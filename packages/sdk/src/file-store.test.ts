@@ -43,7 +43,7 @@ test("after any number of kills the stored text is complete, and at least as new
 		const { lines, kill: end } = start("write");
 		for (let n = 0; n < 3 + 2 * kill; n++) told = Number((await lines.next()).value);
 		await end();
-		// A write that was in flight when the process was killed may be there, or not.
+		// A write that was in flight when the process was killed may or may not be stored.
 		for await (const line of { [Symbol.asyncIterator]: () => lines }) told = Number(line);
 		const { n, filling } = JSON.parse((await fileStore(directory).get("intent-1")) ?? "{}");
 		expect(n).toBeGreaterThanOrEqual(told);
@@ -179,7 +179,7 @@ test("on Linux a reused process id is not mistaken for the owner of the lock", a
 	const lock = join(directory, "intent-1.lock", "1");
 	const owner = JSON.parse(await readFile(lock, "utf8"));
 	await writeFile(lock, JSON.stringify({ ...owner, pid: process.pid }));
-	// Only Linux tells when a process started.
+	// Only Linux reports when a process started.
 	expect((await fileStore(directory).lock("intent-1")) !== undefined).toBe(process.platform === "linux");
 });
 

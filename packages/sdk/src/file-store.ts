@@ -5,9 +5,9 @@ import { dirname, join, resolve } from "node:path";
 import type { SwapStore } from "./swap-store.ts";
 
 /**
- * Returns a store with a file for each intent, in a directory that nobody else needs to read. It survives a crash of
- * the process and of the machine. Processes may share it if they see each other, on one machine and in one container:
- * a lock's owner is looked up by its process id.
+ * Returns a store with a file for each intent, in a directory that no other program needs to read. It survives a crash
+ * of the process and of the machine. Processes may share it if they run on one machine and in one container, because a
+ * lock's owner is looked up by its process id.
  */
 export function fileStore(directory: string): SwapStore {
 	const root = resolve(directory);
@@ -29,7 +29,7 @@ export function fileStore(directory: string): SwapStore {
 		set: async (id, text) => {
 			const path = await pathOf(id);
 			const fresh = `${path}.${randomUUID()}.new`;
-			// The write is atomic: a half-written file has a name that nobody reads.
+			// The write is atomic, because a half-written file has a name that no call reads.
 			try {
 				const file = await open(fresh, "wx", 0o600);
 				try {
@@ -49,7 +49,7 @@ export function fileStore(directory: string): SwapStore {
 	};
 }
 
-/** Creates the directory and its missing parents, each synced to disk before anything is kept in it. */
+/** Creates the directory and its missing parents, each synced to disk before anything is stored in it. */
 async function makeDirectory(path: string): Promise<void> {
 	const first = await mkdir(path, { recursive: true, mode: 0o700 });
 	if (first === undefined) return;
@@ -60,9 +60,9 @@ async function makeDirectory(path: string): Promise<void> {
 }
 
 /**
- * Takes the lock, which is a numbered file: the process that creates the next number has the lock, and only one can.
+ * Takes the lock, which is a numbered file. The process that creates the next number has the lock, and only one can.
  * The file names its owner, since a killed process leaves its file behind; an empty file has no owner. The last number
- * is only ever followed, never removed: if two processes removed the file of a dead one, the second would remove the
+ * is only ever followed, never removed. If two processes removed the file of a dead one, the second would remove the
  * file that the first has created since.
  */
 async function lockIn(directory: string): Promise<(() => Promise<void>) | undefined> {
@@ -76,15 +76,15 @@ async function lockIn(directory: string): Promise<(() => Promise<void>) | undefi
 			if (owner !== undefined && (await isHeld(owner))) return undefined;
 			const mine = last + 1;
 			const path = join(directory, String(mine));
-			// The file is linked when it is complete: nobody sees it without its owner.
+			// The file is linked once it is complete, so no process reads it without its owner.
 			const isMade = owner !== undefined && (await link(fresh, path).then(() => true, unless("EEXIST")));
 			if (!isMade) continue;
 			const numbers = await numbersIn(directory);
-			// A slow process may create a number that existed and was removed since: then others are ahead of it.
+			// A slow process may create a number that existed before and was removed. Others are then ahead of it.
 			const isLast = numbers.at(-1) === mine;
 			const left = isLast ? numbers.slice(0, -1) : [mine];
 			await Promise.all(left.map((number) => rm(join(directory, String(number)), { force: true })));
-			// Unlocking writes nothing: a full disk must not keep the intent locked.
+			// Unlocking writes nothing, so that a full disk does not keep the intent locked.
 			if (isLast) return () => truncate(path);
 		}
 		return undefined;
@@ -107,10 +107,10 @@ type Identity = { pid: number; startedAt?: string; uptimeSeconds?: number };
 /** Some systems count their uptime in whole seconds, from a start that moves with their clock. */
 const uptimeToleranceSeconds = 10;
 
-/** Identifies a process by more than its id: ids are reused, in a container after each start. */
+/** Identifies a process by more than its id, because ids are reused. In a container, that happens after each start. */
 async function identify(pid: number): Promise<Identity> {
-	// Only Linux tells when a process started. Elsewhere the uptime shows at least whether the machine has restarted
-	// since. The clock cannot show that: it may be set while a process lives.
+	// Only Linux reports when a process started. Elsewhere the uptime at least shows whether the machine has restarted
+	// since. The clock cannot show that, because it may be set while a process lives.
 	if (process.platform !== "linux") return { pid, uptimeSeconds: uptime() };
 	const [stat, bootId] = await Promise.all([
 		readIfThere(`/proc/${pid}/stat`),

@@ -13,15 +13,15 @@ export type GeoswapErrorCode =
 	| "SWAP_IN_PROGRESS"
 	| "INTENT_CHANGED"
 	| "RECORD_UNREADABLE"
-	/** Only from a budget: it does not allow the swap. */
+	/** Only from a budget that does not allow the swap. */
 	| "BUDGET_REFUSED"
-	/** Only from `removeDelegation()`: the delegation is gone, but the wallet's mandates are not. */
+	/** Only from `removeDelegation()`. The delegation was removed, but the wallet's mandates are still valid. */
 	| "NOT_REVOKED"
-	/** Only from `removeDelegation()`: the wallet is still delegated. */
+	/** Only from `removeDelegation()`. The wallet is still delegated. */
 	| "NOT_REMOVED"
 	| "RECEIPT_REFUSED"
 	| "RPC_UNAVAILABLE"
-	/** Only from `swap()`: the store, the wallet or a callback that it was given threw. */
+	/** Only from `swap()`. The given store, wallet or callback threw. */
 	| "INTERRUPTED";
 
 type Context = {
@@ -36,7 +36,7 @@ type Context = {
 	cause?: unknown;
 };
 
-/** The error that every action of this package throws. Only the reason of an `AbortSignal` is thrown as it is. */
+/** The error that every action of this package throws. Only the reason of an `AbortSignal` is thrown unchanged. */
 export class GeoswapError extends Error {
 	override name = "GeoswapError";
 	readonly code: GeoswapErrorCode;
@@ -46,18 +46,18 @@ export class GeoswapError extends Error {
 	readonly retryable: boolean;
 	/** The address or file of the documentation. */
 	readonly docs: string;
-	/** The HTTP status, if there was an answer. */
+	/** The HTTP status, if there was a response. */
 	readonly status: number | undefined;
 	/** The id to give to the operator. */
 	readonly requestId: string | undefined;
 	readonly details: Record<string, unknown> | undefined;
-	/** The pause that the service asked for. */
+	/** The pause that the service requested. */
 	readonly retryAfterMs: number | undefined;
-	/** Only from `swap()`: true if the intent may still be executed. False if nothing was taken, and nothing will be. */
+	/** Only from `swap()`. True if the intent may still be executed. False if nothing was taken, and nothing will be. */
 	mayExecute: boolean | undefined;
-	/** Only from `swap()`: the intent's id, if the caller gave it one. */
+	/** Only from `swap()`. The intent's id, if the caller set one. */
 	id: string | undefined;
-	/** Only from `swap()`: the swap id of what was signed last for the intent. */
+	/** Only from `swap()`. The swap id of the last op that was signed for the intent. */
 	swapId: string | undefined;
 
 	constructor(message: string, { cause, ...context }: Context) {

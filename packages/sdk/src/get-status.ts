@@ -11,7 +11,7 @@ export async function getStatus(
 	return (await getStatusWithPause(client, swapId, options)).answer;
 }
 
-/** Like `getStatus`, with the pause that the service asks for if the key may hold no further call now. */
+/** Like `getStatus`, with the pause that the service requests if the key may hold no further call now. */
 export function getStatusWithPause(
 	client: Client,
 	swapId: string,

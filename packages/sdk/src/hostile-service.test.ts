@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-/** Returns the field by which it was refused, with a wallet that must not be asked. */
+/** Returns the field by which it was refused, with a wallet that must not be called. */
 async function refusedBy(
 	origin: Origin,
 	lie: (path: Path, answer: never) => unknown,
@@ -82,7 +82,7 @@ const later = ({ deadlines }: Order, by: bigint, field: "openDeadline" | "refund
 	};
 };
 
-/** Changes of an order whose build is consistent with them: what the wallet would sign is what is shown. */
+/** Changes of an order with a build that is consistent with them. The wallet would sign exactly what is shown. */
 const orderChanges: [name: string, field: string, change: (order: Order) => Partial<Order>][] = [
 	["another recipient", "geoOp.order.recipient", () => ({ recipient: strangeWord })],
 	["a lower minimum", "geoOp.order.minOutput", ({ minOutput }) => ({ minOutput: minOutput - 1n })],
@@ -121,7 +121,7 @@ describe.each(["evm", "solana"] as const)("a service that lies about a quote fro
 	test.each(quoteChanges)(
 		"a quote with %s is refused, and the error names the field",
 		async (_, field, change) => {
-			// No authorization is signed for it either.
+			// No authorization is signed for the lie either.
 			service.knobs.isDelegated = false;
 			expect(await refusedBy(origin, lieAt("/swap/quote", change))).toBe(field);
 		},
@@ -176,7 +176,7 @@ describe("a service that lies about an op", () => {
 	test.each(leafPaths(shown))("an op in which only %s is another is refused by this name", async (name) => {
 		const field = `geoOp.${name}`;
 		const lie = lieAt<BuildResponse>(path, (build) => changeAt(structuredClone(build), field, 0));
-		// The deadlines are the service's to choose, within limits. With others, it is another order.
+		// The service may choose the deadlines, within limits. With other deadlines, it is another order.
 		expect(await refusedBy("evm", lie)).toBe(name === "order.deadlines" ? "geoOp.orderId" : field);
 	});
 

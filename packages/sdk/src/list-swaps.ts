@@ -5,7 +5,7 @@ import { request } from "./request.ts";
 export type ListSwapsOptions = {
 	/** 1 to 100; 20 if not given. */
 	limit?: number;
-	/** `nextCursor` of the page before. Give it with the same filters. */
+	/** `nextCursor` of the previous page. Use it with the same filters. */
 	cursor?: string;
 	status?: SwapStatus;
 	/** The origin wallet. */

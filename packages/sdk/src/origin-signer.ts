@@ -2,20 +2,23 @@ import type { Deployment, MandateJson, QuoteRequestBody, QuoteResponse } from "@
 import type { Client } from "./create-client.ts";
 import type { Terms } from "./expected-order.ts";
 
-/** A signed op or transaction, as it is submitted. However often it is sent, its quote becomes one swap. */
+/** A signed op or transaction, as it is submitted. Its quote becomes one swap, however often it is sent. */
 export type Submission = {
 	path: "/swap/submit" | "/swap/submit-solana";
 	body: Record<string, unknown>;
-	/** The time until which the service takes it, by its own word. */
+	/** The time until which the service accepts it, as the service reported. */
 	expiresAt: string;
 	/**
-	 * The time from which no chain executes it, whoever has it: by what was signed, not by the service's word. If it is
-	 * left out, all that is known is the longest lifetime that is ever signed for.
+	 * The time from which no chain executes it, regardless of who has it. It follows from what was signed, not from a
+	 * response of the service. If it is left out, only the maximum lifetime of any submission is known.
 	 */
 	deadAt?: string | undefined;
 };
 
-/** A wallet, and the function that makes its op for a quote: built, compared with the request, and only then signed. */
+/**
+ * A wallet, and the function that makes its op for a quote. The op is built, compared with the request, and only then
+ * signed.
+ */
 export type OriginSigner = {
 	origin: QuoteResponse["origin"];
 	/** The wallet's address, as its chain writes it. */

@@ -10,7 +10,7 @@ import * as z from "zod";
 /** A chain of a deployment file that this version cannot read. */
 export type UnreadChain = { chain: string; problem: string };
 
-// Only what a caller needs of the file is checked, and other fields may be there or not: they configure servers, and
+// Only what a caller needs of the file is checked. Other fields may be present or not, since they configure servers and
 // newer versions add some. The SDK itself checks the hash of an attester set before it uses it.
 
 const assetFields = {
@@ -60,8 +60,8 @@ const fileSchema = z.looseObject({
 });
 
 /**
- * Reads a deployment file as a caller's pins. A chain that this version cannot read is left out, so that nothing is
- * signed for it, and the pins of the other chains hold. Throws a TypeError if nothing can be read, or if the file names
+ * Reads a deployment file as a caller's pins. A chain that this version cannot read is left out, so nothing is signed
+ * for it, and the pins of the other chains stay valid. Throws a TypeError if nothing can be read, or if the file names
  * a chain twice.
  */
 export function parsePins(file: unknown): { pins: Deployment; unread: UnreadChain[] } {
@@ -88,7 +88,7 @@ export function parsePins(file: unknown): { pins: Deployment; unread: UnreadChai
 		...(onSolana?.data && { solana: onSolana.data }),
 		...(receiptSigners && { receiptSigners }),
 	};
-	// Fields of servers, which a caller does not use, are as the file has them.
+	// Fields of servers, which a caller does not use, are copied unchanged.
 	return { pins: pins as unknown as Deployment, unread };
 }
 

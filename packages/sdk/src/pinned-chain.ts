@@ -3,9 +3,9 @@ import { expectAttesterSet } from "./expect-attester-set.ts";
 import { VerificationError } from "./verification-error.ts";
 
 /**
- * Returns the caller's pins of a chain. Pins are the caller's own copy of the operator's deployment file: contracts and
- * attesters that are trusted, whatever the service says. Throws if the chain is not pinned, or if its pins are
- * inconsistent.
+ * Returns the caller's pins of a chain. Pins are the caller's own copy of the operator's deployment file, with the
+ * contracts and attesters that are trusted regardless of what the service returns. Throws if the chain is not pinned,
+ * or if its pins are inconsistent.
  */
 export function pinnedChain(
 	pins: Deployment,

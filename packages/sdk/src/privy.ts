@@ -15,7 +15,7 @@ type Privy<Authorization> = {
 
 /**
  * Returns a Solana wallet of Privy as a wallet for `solanaSigner()`. It needs no version of `@solana/kit`, unlike
- * Privy's own signer. Its EVM wallets need no adapter: pass the result of `createViemAccount`.
+ * Privy's own signer. Privy's EVM wallets need no adapter. Pass the result of `createViemAccount`.
  */
 export function privySolanaWallet<Authorization>(
 	privy: Privy<Authorization>,
@@ -26,7 +26,7 @@ export function privySolanaWallet<Authorization>(
 	}: {
 		walletId: string;
 		address: string;
-		/** Privy's own form of it, if the wallet has an owner. */
+		/** Privy's authorization context, if the wallet has an owner. */
 		authorizationContext?: Authorization;
 	},
 ): RemoteSolanaWallet {

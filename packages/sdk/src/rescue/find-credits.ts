@@ -2,10 +2,12 @@ import { type ChainDeployment, geoEscrowAbi } from "@geoswap/protocol";
 import type { Address, PublicClient } from "viem";
 import { readContract } from "viem/actions";
 
-/** An amount that an escrow owes a wallet, because the token refused a payment: a frozen wallet, a paused token. */
+/**
+ * An amount that an escrow owes a wallet because the token refused a payment, as for a frozen wallet or a paused token.
+ */
 export type Credit = { escrow: Address; token: Address; amount: bigint };
 
-/** Finds what the escrows of a chain owe a wallet, of these tokens and of all that the deployment file lists. */
+/** Finds what the escrows of a chain owe a wallet, in these tokens and in all that the deployment file lists. */
 export async function findCredits(
 	client: PublicClient,
 	{ chain, wallet, tokens = [] }: { chain: ChainDeployment; wallet: Address; tokens?: readonly Address[] },

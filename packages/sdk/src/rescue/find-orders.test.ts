@@ -80,7 +80,7 @@ function timeOf(block: number): number {
 	return block * secondsPerBlock * 1_000;
 }
 
-/** A node that refuses to search more than so many blocks at once, or to return more than so many logs. */
+/** A node that refuses to search more than `maxBlocks` blocks in one request, or to return more than `maxLogs`. */
 function fakeNode({
 	orders,
 	maxBlocks,

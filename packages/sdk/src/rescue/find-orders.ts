@@ -25,25 +25,25 @@ import {
 } from "viem";
 import { getBlock } from "viem/actions";
 
-/** An order that a wallet has opened, as the escrow's event says. */
+/** An order that a wallet has opened, from the escrow's event. */
 export type OpenedOrder = {
 	order: Order;
 	orderId: Hash;
-	/** Undefined if the order was not made by the service: its word is no swap's id. */
+	/** Undefined if the service did not make the order, since its `swapKey` is then no swap's id. */
 	swapId: SwapId | undefined;
 	escrow: Address;
 	transactionHash: Hash;
 	blockNumber: bigint;
 };
 
-/** Most public endpoints answer for this many blocks at once. */
+/** Most public endpoints return logs of this many blocks in one request. */
 const maxBlocks = 10_000n;
 
 /**
  * Finds the orders that a wallet opened on a chain since a moment, newest first, with nothing but the chain's own
- * events. Every order is computed again from its event: an endpoint that invents one is noticed. Only this one event of
- * this wallet is requested, so strangers cannot make an answer too large; a range that is refused all the same is
- * halved.
+ * events. Every order is computed again from its event, so an endpoint that invents an order is noticed. Only this one
+ * event of this wallet is requested, so strangers cannot make a response too large. A range that is refused
+ * nevertheless is halved.
  */
 export async function findOrders(
 	client: PublicClient,
@@ -69,7 +69,7 @@ export async function findOrders(
 	while (last >= first) {
 		onProgress(last - first + 1n);
 		const from = greater(last - size + 1n, first);
-		// The next range is as long as the longest that was answered, or twice as long as this one if it was.
+		// The next range is as long as the longest one that was returned, or twice as long as this one if all of it was.
 		let longest = 0n;
 		const { logs } = await readLogs(
 			{ fromBlock: Number(from), toBlock: Number(last), topics: [moneyEventTopics().Opened] },

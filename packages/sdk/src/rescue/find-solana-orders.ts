@@ -21,8 +21,8 @@ import {
 export type SolanaOrder = OrderAccount & {
 	/**
 	 * `escrow`: the program holds the input, and from `takeableAt` on, in unix seconds, anyone may send it back to the
-	 * wallet. `owed`: it was decided that the wallet gets it, and it was not sent yet. `refunded`: the wallet has it.
-	 * `delivered`: the input is, or will be, the service's.
+	 * wallet. `owed`: the wallet is to get the input, and it was not sent yet. `refunded`: the wallet has the input.
+	 * `delivered`: the service has the input, or will get it.
 	 */
 	place: "escrow" | "owed" | "refunded" | "delivered";
 	takeableAt: bigint;
@@ -38,7 +38,7 @@ const accountsPerRequest = 100;
 
 /**
  * Finds the orders of a wallet in the program, with nothing but the chain's own accounts. An order whose account was
- * closed is not found: then its input has been paid, to the service or back to the wallet.
+ * closed is not found. Its input has then been paid, to the service or back to the wallet.
  */
 export async function findSolanaOrders(
 	rpc: Rpc<GetProgramAccountsApi & GetMultipleAccountsApi>,
@@ -83,14 +83,14 @@ export async function findSolanaOrders(
 
 function placeOf({ state, isPaid }: OrderAccount, held: bigint): SolanaOrder["place"] {
 	if (state === "released") return "delivered";
-	// SOL that arrives after the payment is the wallet's too, and is paid by another call.
+	// SOL that arrives after the payment belongs to the wallet too, and is paid by another call.
 	if (state === "refunded") return isPaid && held === 0n ? "refunded" : "owed";
 	return "escrow";
 }
 
 /** Returns the first second in which anyone may have the program refund an order. */
 function takeableFrom({ state, isLocal, openDeadline, fillDeadline, refundAfter }: OrderAccount): bigint {
-	// Its accounts were created, and the order was not opened: it can be opened until its deadline.
+	// The order's accounts were created, but it was not opened. It can be opened until its deadline.
 	if (state === "prepared") return openDeadline + 1n;
 	return isLocal ? fillDeadline : refundAfter;
 }

@@ -3,24 +3,22 @@ import type { PublicClient } from "viem";
 import { getBlock } from "viem/actions";
 import { readEscrowState, readVaultState } from "../read-order-state.ts";
 
-/** The place of an order's money, by what the chains say. */
+/** Where an order's money is, according to the chains. */
 export type Whereabouts =
 	/** The recipient has the output, and the service has the input. */
 	| { place: "delivered" }
-	/** The wallet was given its input back. If the token refused the payment, the escrow owes it: see `findCredits`. */
+	/** The wallet got its input back. If the token refused the payment, the escrow owes it. See `findCredits`. */
 	| { place: "refunded" }
 	/** The escrow has the input. From `takeableAt` on, in unix seconds, anyone may send it back to the wallet. */
 	| { place: "escrow"; takeableAt: bigint; isTakeable: boolean }
-	/**
-	 * The recipient has the output, but the service has not taken the input yet. The input is not the wallet's any more.
-	 */
+	/** The recipient has the output, but the service has not taken the input, which is no longer the wallet's. */
 	| { place: "delivered-not-released" }
 	/** The order is not open in this escrow. */
 	| { place: "never-opened" };
 
 /**
- * Says where an order's money is. With a client of the destination it also knows of a delivery that the escrow does not
- * know of yet; without one, such an order looks as if it could be taken back.
+ * Returns where an order's money is. With a client of the destination it also finds a delivery that the escrow has not
+ * recorded yet. Without one, such an order seems refundable.
  */
 export async function locateOrder(
 	client: PublicClient,
@@ -37,7 +35,7 @@ export async function locateOrder(
 	const vault = vaultClient && (await readVaultState(vaultClient, order));
 	if (vault === "filled") return { place: "delivered-not-released" };
 	const { fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
-	// On one chain the escrow asks the vault itself, and refunds as soon as the vault cannot deliver any more.
+	// If both are on one chain, the escrow reads the vault itself, and refunds once the vault cannot deliver any more.
 	const voided = vault === "voided" ? timestamp : fillDeadline;
 	const takeableAt = isOneChain && voided < refundAfter ? voided : refundAfter;
 	return { place: "escrow", takeableAt, isTakeable: timestamp >= takeableAt };

@@ -15,8 +15,8 @@ import { signTyped } from "../create-mandate.ts";
 import type { EvmAccount } from "../evm-account.ts";
 
 /**
- * Returns the epoch that a mandate of this wallet must name: how often its mandates were revoked on this chain. It is read
- * from the wallet's storage, where it stays while the wallet is delegated to nothing.
+ * Returns the epoch that a mandate of this wallet must name, which counts how often its mandates were revoked on this
+ * chain. It is read from the wallet's storage, where it stays even without a delegation.
  */
 export async function readMandateEpoch(client: PublicClient, wallet: Address): Promise<number> {
 	const word = await getStorageAt(client, { address: wallet, slot: accountSlot });

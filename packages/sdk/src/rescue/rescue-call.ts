@@ -2,7 +2,7 @@ import { geoEscrowAbi, type Order } from "@geoswap/protocol";
 import { type Address, encodeFunctionData, type Hex } from "viem";
 import type { Credit } from "./find-credits.ts";
 
-/** A call that any wallet may send and pay for. Whoever sends it, the money goes to the order's wallet. */
+/** A call that any wallet may send and pay for. The money goes to the order's wallet, regardless of the sender. */
 export type RescueCall = { to: Address; data: Hex };
 
 /** Returns the call that sends an order's input back to its wallet. */

@@ -9,7 +9,7 @@ export async function sendRescueCall(
 ): Promise<Hash> {
 	const { account } = payer;
 	const estimate = await estimateGas(client, { account, ...call });
-	// The escrow wants gas to be left at its payment. A little more than the estimate keeps it away from that edge.
+	// The escrow requires some gas to be left at its payment. A margin above the estimate ensures that.
 	const gas = (estimate * 13n) / 10n;
 	const hash = await sendTransaction(payer, { account, chain: null, gas, ...call });
 	// A check for a replacement would read whole blocks, which anyone can make too large to be read.

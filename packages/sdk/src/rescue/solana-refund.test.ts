@@ -8,7 +8,7 @@ import { RefundRefused, sendSolanaRefund } from "./solana-refund.ts";
 
 const address = fromSolanaWord(toHex(7n, { size: 32 }));
 
-/** Returns a node that knows the program only, with this authority or none. */
+/** Returns a node that has the program only, with this authority or none. */
 function nodeWith(upgradeAuthority: number) {
 	const data = Uint8Array.of(3, 0, 0, 0, ...new Uint8Array(8), upgradeAuthority, ...new Uint8Array(32), 1);
 	const account = { data: [getBase64Decoder().decode(data), "base64"] };

@@ -39,15 +39,15 @@ import type { SolanaOrder } from "./find-solana-orders.ts";
 
 const feeLamports = 5_000n;
 
-/** A refund cannot be sent as things are. The message says what has to be done first. */
+/** Thrown if a refund cannot be sent now. The message states what has to be done first. */
 export class RefundRefused extends Error {
 	override name = "RefundRefused";
 }
 
-/** A refund that can be sent, and what it costs the one who sends it. */
+/** A refund that can be sent, and what it costs the sender. */
 export type SolanaRefund = {
 	order: SolanaOrder;
-	/** The fee, the rent of the wallet's token account if that is gone, and what a wallet lacks to hold SOL at all. */
+	/** The fee, the rent of the wallet's token account if that is missing, and what a wallet lacks to hold SOL. */
 	lamports: bigint;
 	/** True if the payer creates the wallet's token account. */
 	createsAccount: boolean;
@@ -57,7 +57,7 @@ export type SolanaRefund = {
 	missingLamports: bigint;
 };
 
-/** Reads what a refund of an order costs now. Any key can pay for it: the program pays the order's wallet only. */
+/** Reads what a refund of an order costs now. Any key can pay for it, as the program pays only the order's wallet. */
 export async function planSolanaRefund(
 	rpc: Rpc<GetMultipleAccountsApi & GetTokenAccountsByOwnerApi>,
 	order: SolanaOrder,
@@ -103,7 +103,7 @@ async function findAccount(
 }
 
 /**
- * Sends a refund. Returns its signature, and whether the chain has confirmed it: an unconfirmed one may still land.
+ * Sends a refund. Returns its signature, and whether the chain has confirmed it. An unconfirmed refund may still land.
  * Throws if it was not sent.
  */
 export async function sendSolanaRefund(
@@ -143,7 +143,7 @@ export async function sendSolanaRefund(
 	const signature = getSignatureFromTransaction(signed);
 	await rpc.sendTransaction(getBase64EncodedWireTransaction(signed), { encoding: "base64" }).send();
 	for (const until = Date.now() + timeoutMs; Date.now() < until; await sleep(500)) {
-		// A node that does not answer now says nothing about what it was sent.
+		// That a node does not respond now shows nothing about the transaction that it got.
 		const status = await rpc
 			.getSignatureStatuses([signature])
 			.send()
@@ -156,8 +156,8 @@ export async function sendSolanaRefund(
 }
 
 /**
- * Throws unless the program is final. A refund of SOL names the wallet in an instruction of the program: if the wallet
- * also signed it as payer, another version of the program could take all that the wallet has.
+ * Throws unless the program is final. A refund of SOL names the wallet in an instruction of the program. If the wallet
+ * also signed it as payer, another version of the program could take everything from the wallet.
  */
 async function expectFinal(
 	rpc: Rpc<GetAccountInfoApi>,

@@ -20,10 +20,10 @@ export async function readDelegate(client: PublicClient, wallet: Address): Promi
 }
 
 /**
- * Removes a wallet's delegation: an authorization for the zero address, in a transaction that the payer sends and pays
- * for. The payer may be the wallet itself. A transaction before it revokes the wallet's mandates, which would be good
- * again after its next delegation; that fails if the wallet is delegated to another provider. Returns once the chain shows
- * the wallet without a delegation.
+ * Removes a wallet's delegation by an authorization for the zero address, in a transaction that the payer sends and
+ * pays for. The payer may be the wallet itself. An earlier transaction revokes the wallet's mandates, which would be
+ * valid again after its next delegation. That revocation fails if the wallet is delegated to another provider. Returns
+ * once the chain shows the wallet without a delegation.
  */
 export async function undelegate(
 	client: PublicClient,
@@ -39,7 +39,7 @@ export async function undelegate(
 	},
 ): Promise<{ hash: Hash; isRevoked: boolean }> {
 	if (!wallet.signAuthorization) throw new TypeError("this account cannot sign an EIP-7702 authorization");
-	// Whatever the delegate's code answers, it must not keep the owner from leaving it.
+	// The delegate's code must not keep the owner from leaving it, so a failed revocation is ignored.
 	const isRevoked = await revokeMandates(client, { wallet, payer, chainId }).then(
 		() => true,
 		() => false,
@@ -49,7 +49,7 @@ export async function undelegate(
 	const authorization = await wallet.signAuthorization({
 		address: zeroAddress,
 		chainId,
-		// A transaction of the wallet itself uses a nonce before its authorizations are looked at.
+		// A transaction of the wallet itself uses a nonce before its authorizations are processed.
 		nonce: isOwn ? nonce + 1 : nonce,
 	});
 	const hash = await sendTransaction(payer, {
