@@ -28,7 +28,7 @@ export default defineConfig({
 	tsconfig: "../tsconfig.build.json",
 	// The agent brings these, if it uses that kind of chain. Everything else is in the package.
 	deps: { neverBundle: [/^viem(\/|$)/, /^@solana\/kit(\/|$)/, /^node:/], alwaysBundle: [/.*/] },
-	// Kits before 6.1 do not have this module: the package brings the two functions of it that it uses.
+	// Kits before 6.1 do not have this module, so the package has its own version of the two functions that it uses.
 	outputOptions: { paths: { "@solana/kit/program-client-core": "./program-client-core.js" } },
 	outDir: "dist",
 	logLevel: "error",

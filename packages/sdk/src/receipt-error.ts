@@ -1,6 +1,6 @@
 import { GeoswapError } from "./geoswap-error.ts";
 
-/** Thrown if a receipt is not what it says: a field was changed, or a chain does not show what the receipt states. */
+/** Thrown if a receipt is false, because a field was changed or a chain does not show what the receipt states. */
 export class ReceiptError extends GeoswapError {
 	override name = "ReceiptError";
 	/** The field of the receipt that is wrong, or that the chain contradicts. */

@@ -26,7 +26,7 @@ test("a removal whose nonce the wallet has spent names the wallet's own transact
 	expect(error.message).toContain("It has sent a transaction of its own meanwhile");
 });
 
-/** Asks a service for a removal that it accepts and never executes. The wallet's nonce changes after the request. */
+/** Requests a removal that the service accepts and never executes. The wallet's nonce changes after the request. */
 async function failedRemoval({ noncesOfWallet: [before, after] }: { noncesOfWallet: [number, number] }) {
 	let accountNonce = before;
 	const answer = (): DelegationResponse => ({

@@ -19,9 +19,10 @@ const pauseMs = 1_000;
 const patienceMs = 90_000;
 
 /**
- * Removes a wallet's delegation on a chain at the service's cost, and waits until the chain shows it. The wallet's mandates
- * are revoked before: they would be good again after its next delegation. Returns false if there was no delegation. A swap of the wallet from the chain must have ended: it is waited for up to a minute, and then the
- * service's `WALLET_BUSY` is thrown.
+ * Removes a wallet's delegation on a chain at the service's cost, and waits until the chain shows it. First revokes the
+ * wallet's mandates, because they would be valid again after its next delegation. Returns false if there was no
+ * delegation. If a swap of the wallet from the chain has not ended, waits up to a minute for its end, and then throws
+ * the service's `WALLET_BUSY`.
  */
 export async function removeDelegation(
 	client: Client,
@@ -40,8 +41,8 @@ export async function removeDelegation(
 	const before = await sendAgain(ask, { signal });
 	if (!before.delegated) return false;
 	const { accountNonce: nonce } = before;
-	// A wallet of another provider has no nonce here: the service says why it refuses it. The nonce is the service's word,
-	// which does no harm: at any nonce, the authorization can do nothing but remove a delegation.
+	// The service returns no nonce for a wallet of another provider, and then refuses the request with a reason. The
+	// nonce is unverified, which does no harm, because at any nonce the authorization can only remove a delegation.
 	const unsigned = { chainId, address: zeroAddress, nonce: nonce ?? 0 };
 	const authorization = await signAuthorization(account, { ...unsigned, signal });
 	const revocation = await signRevocation(account, before, { signal });

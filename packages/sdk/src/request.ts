@@ -3,7 +3,7 @@ import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 
-/** Timeout of a call. It is longer than the service holds a status call. */
+/** Timeout of a call. It is longer than the time for which the service holds a status call. */
 const timeoutMs = 30_000;
 
 type Call = {
@@ -15,19 +15,19 @@ type Call = {
 	signal?: AbortSignal | undefined;
 };
 
-/** Makes one call to the service. The answer is not verified here: what matters is verified before signing. */
+/** Makes one call to the service. The response is not verified here. Callers verify what they sign. */
 export async function request<Answer>(client: Client, call: Call): Promise<Answer> {
 	return (await requestWithPause<Answer>(client, call)).answer;
 }
 
-/** Like `request`, with the pause that the service asks for after the call. */
+/** Like `request`, with the pause that the service requests after the call. */
 export async function requestWithPause<Answer>(
 	client: Client,
 	{ path, method, query = {}, body, signal }: Call,
 ): Promise<{ answer: Answer; retryAfterMs: number | undefined }> {
 	const url = new URL(client.baseUrl + path);
 	for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
-	// A browser's fetch refuses to be called as a method.
+	// A browser's `fetch` throws if it is called as a method.
 	const { fetch } = client;
 	const timeout = AbortSignal.timeout(timeoutMs);
 	let response: Response;
@@ -41,7 +41,7 @@ export async function requestWithPause<Answer>(
 			},
 			...(body === undefined ? {} : { body: toJson(body) }),
 			signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
-			// A redirect would carry the key to wherever it leads.
+			// A redirect would send the key to another server.
 			redirect: "error",
 		});
 		text = await response.text();
@@ -57,7 +57,7 @@ export async function requestWithPause<Answer>(
 	return { answer: answer as Answer, retryAfterMs: retryAfterMsOf(response) };
 }
 
-/** Returns the error of an answer that is not a success. */
+/** Returns the error of an unsuccessful response. */
 export function errorOf(client: Client, response: Response, answer: object | undefined): GeoswapError {
 	const { status, headers } = response;
 	const body = answer as { [Field in keyof ErrorBody]?: unknown } | undefined;
@@ -69,7 +69,7 @@ export function errorOf(client: Client, response: Response, answer: object | und
 	const code = textOf(body?.code) as ErrorBody["code"] | undefined;
 	const next = textOf(body?.next) as ErrorBody["next"] | undefined;
 	if (code === undefined || next === undefined) {
-		// A proxy in between answers in its own form.
+		// A proxy before the service responds in its own form.
 		const mayPass = status === 429 || status >= 500;
 		return new GeoswapError(
 			`${client.baseUrl} answered ${status}, but not as Geoswap does. ${mayPass ? "Send the same request again" : "Check the address"}.`,
@@ -99,7 +99,7 @@ function retryAfterMsOf({ headers }: Response): number | undefined {
 	return seconds >= 0 ? seconds * 1000 : undefined;
 }
 
-/** Returns undefined for anything but a string: readers of an error rely on its texts being strings. */
+/** Returns undefined for anything but a string, because readers of an error rely on its texts being strings. */
 function textOf(value: unknown): string | undefined {
 	return typeof value === "string" ? value : undefined;
 }
@@ -108,7 +108,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null;
 }
 
-/** Writes bigints as strings: some accounts return them in signatures, such as `v`, and JSON has none. */
+/** Writes bigints as strings, since some accounts return them in signatures, such as `v`, and JSON has none. */
 function toJson(body: object): string {
 	return JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 }

@@ -1,6 +1,6 @@
 import { GeoswapError } from "./geoswap-error.ts";
 
-/** Thrown if a chain could not be read, so that nothing was shown and nothing contradicted. */
+/** Thrown if a chain could not be read, so that nothing was confirmed or contradicted. */
 export class RpcError extends GeoswapError {
 	override name = "RpcError";
 

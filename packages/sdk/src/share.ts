@@ -5,8 +5,8 @@ import { GeoswapError } from "./geoswap-error.ts";
 import { request } from "./request.ts";
 
 /**
- * Creates a link to a page that shows the swap to a person, live and without a key, until it is revoked. Each call makes
- * another link.
+ * Creates a link to a page that shows the swap, live and without a key, until it is revoked. Each call makes another
+ * link.
  */
 export async function shareSwap(
 	client: Client,
@@ -14,7 +14,7 @@ export async function shareSwap(
 	{ signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<ShareResponse> {
 	const shared = await request<ShareResponse>(client, { path: pathOf(swapId), body: {}, signal });
-	// The address is opened in browsers, which take more than web addresses.
+	// The address is opened in browsers, which also accept other schemes than http.
 	if (/^https?:$/.test(URL.canParse(shared.url) ? new URL(shared.url).protocol : "")) return shared;
 	throw new GeoswapError(`${client.baseUrl} did not answer with the address of a page. Check the address.`, {
 		code: "UNEXPECTED_RESPONSE",

@@ -10,16 +10,16 @@ import { sendAgain } from "./send-again.ts";
 import { signAuthorization } from "./sign-authorization.ts";
 import { VerificationError } from "./verification-error.ts";
 
-/** Most transactions that a busy wallet is expected to send by itself between two attempts. */
+/** Maximum number of other transactions that a busy wallet is expected to send between two attempts. */
 const maxNoncesAhead = 64;
-/** Most of the wallet's latest transactions that the service's node may not have seen yet, if it is behind. */
+/** Maximum number of the wallet's latest transactions that the service's node may not have yet, if it is behind. */
 const maxNoncesBehind = 3;
 
 export type DelegateOption = {
 	/**
 	 * `typed-only` delegates the wallet to the account that accepts orders as typed data only, and refuses them as 32
-	 * bytes, which a person cannot read. A wallet that has the other account is delegated anew by its next swap. Left out, the
-	 * wallet keeps the account that it has, and gets the one that accepts both if it has none.
+	 * bytes, which a user cannot read. The next swap replaces the delegate of a wallet that has the other account. By
+	 * default, the wallet keeps its account, or gets the one that accepts both if it has none.
 	 */
 	delegate?: "typed-only" | undefined;
 };
@@ -27,8 +27,8 @@ export type DelegateOption = {
 /**
  * Returns the EIP-7702 authorization that `buildOp` needs for a wallet's first swap from a chain, to replace an earlier
  * delegate, or to give the wallet the delegate for typed data only. Returns undefined if the wallet needs none. A
- * delegate's code can do anything with the wallet. So chain id and delegate come from the caller, never from the answer;
- * the nonce is the answer's.
+ * delegate's code can do anything with the wallet, so the chain id and the delegate come from the caller, never from
+ * the service's response. Only the nonce comes from the response.
  */
 export async function signDelegation(
 	client: Client,
@@ -43,7 +43,7 @@ export async function signDelegation(
 		chainId: number;
 		account: Pick<EvmAccount, "address" | "signAuthorization" | "sign">;
 		pins: Deployment;
-		/** The nonce of the authorization that was signed a moment ago, if the service refused it as out of date. */
+		/** The nonce of the last authorization, if the service refused it as out of date. */
 		refusedNonce?: number | undefined;
 		signal?: AbortSignal | undefined;
 	},
@@ -73,7 +73,7 @@ export async function signDelegation(
 		);
 	}
 	if (!state.originReady) {
-		// Only a delegation to an earlier contract of ours is replaced.
+		// Only a delegation to an earlier contract of the service is replaced.
 		if (state.delegated) expectOneOf("delegatedTo", earlierDelegates, state.delegatedTo);
 		expectOneOf("delegationTarget", [delegate], state.delegationTarget);
 		if (target === typedDelegate)
@@ -83,10 +83,10 @@ export async function signDelegation(
 	if (nonce === undefined || !Number.isSafeInteger(nonce) || nonce < 0) {
 		throw new VerificationError({ field: "accountNonce", expected: "a nonce", actual: nonce });
 	}
-	// An authorization for a nonce that the wallet has not reached becomes valid later, even if the wallet has revoked its
-	// delegation by then. The first nonce cannot be checked without a node. It is harmless as long as the pinned delegate
-	// is: the authorization is for that delegate and this chain only. Further ones must be near the refused nonce, so that
-	// a service cannot collect authorizations for many later nonces by refusing each.
+	// An authorization for a nonce that the wallet has not reached becomes valid later, even if the wallet has revoked
+	// its delegation by then. The first nonce cannot be checked without a node. That is harmless as long as the pinned
+	// delegate is, because the authorization is for that delegate and this chain only. Later nonces must be near the
+	// refused one, so that a service cannot collect authorizations for many nonces by refusing each.
 	const ahead = refusedNonce === undefined ? 0 : nonce - refusedNonce;
 	if (ahead > maxNoncesAhead || -ahead > maxNoncesBehind) {
 		throw new VerificationError({
@@ -95,7 +95,7 @@ export async function signDelegation(
 			actual: nonce,
 		});
 	}
-	// The caller's chain id is signed: an authorization for chain id 0 would be valid on every chain.
+	// The caller's chain id is signed, because an authorization for chain id 0 would be valid on every chain.
 	return signAuthorization(account, { chainId, address: target, nonce, signal });
 }
 

@@ -6,9 +6,9 @@ import { signDigest, type Way } from "./sign-digest.ts";
 import type { VerifiedOp } from "./verify-op.ts";
 
 /**
- * Returns the wallet's signature of an order: of its typed data if the wallet can sign that, because a person or a policy
- * can then read what is signed; otherwise by `personal_sign` over the 32 bytes of its digest; otherwise of the digest
- * itself, which is the same as that of the typed data.
+ * Returns the wallet's signature of an order. It is over the typed data if the wallet can sign that, because a user or
+ * a policy can then read what is signed. Otherwise it is by `personal_sign` over the 32 bytes of the order's digest, or
+ * else over the digest itself, which is the same as that of the typed data.
  */
 export async function signOp(
 	account: EvmAccount,
@@ -22,7 +22,7 @@ export async function signOp(
 	const message = { raw: hash };
 	const ways: Way[] = [];
 	if (signTypedData) ways.push({ digest: hash, sign: async () => account.signTypedData?.(typedData) });
-	// An account for typed data only refuses it.
+	// An account for typed data only refuses such a signature.
 	if (signMessage && !isTypedOnly) {
 		ways.push({ digest: hashMessage(message), sign: async () => account.signMessage?.({ message }) });
 	}

@@ -1,7 +1,7 @@
 import { GeoswapError } from "./geoswap-error.ts";
 import { unlessAborted } from "./unless-aborted.ts";
 
-/** Returns the wallet's answer, or throws why there is none. A person may take long: the signal ends that wait too. */
+/** Returns the wallet's result, or throws why there is none. A user may take long, so the signal ends that too. */
 export async function signWith<Signed>(
 	sign: () => Promise<Signed>,
 	{ signal }: { signal?: AbortSignal | undefined } = {},
@@ -17,7 +17,7 @@ export async function signWith<Signed>(
 	}
 }
 
-/** Returns the error for an answer that is not the wallet's signature. It is not sent: nobody waits for its expiry. */
+/** Returns the error for a result that is not the wallet's signature. It is not sent, so its expiry is irrelevant. */
 export function notItsSignature(address: string, cause?: unknown): GeoswapError {
 	return new GeoswapError(
 		`Nothing was sent: the wallet did not return the signature of ${address} over what was built. Ask it again, or use another wallet.`,

@@ -5,7 +5,7 @@ import { orderTypedData } from "@geoswap/protocol";
 import { expect, test } from "vitest";
 import { account, makeBuild, makeOrder } from "../test/op-fixture.ts";
 
-// A reader runs the example to check us: it must print what the SDK computes, and what the page says it prints.
+// Readers run the example to check the service. It must print what the SDK computes, and what the page states.
 test("the example in docs/signing.md gives the SDK's own hash and signatures, and prints what the page says", async () => {
 	const cwd = join(import.meta.dirname, "..");
 	const page = readFileSync(join(cwd, "../../docs/signing.md"), "utf8");

@@ -5,7 +5,10 @@ import { sendAgain } from "./send-again.ts";
 import { type SolanaWallet, toRemoteWallet } from "./solana-wallet.ts";
 import { verifySolanaOp } from "./verify-solana-op.ts";
 
-/** A transaction can land for 150 blocks after its blockhash, which the build has chosen: a minute or somewhat more. */
+/**
+ * Upper bound on the life of a transaction, which can land for 150 blocks after its blockhash, about a minute or more.
+ * The build has chosen the blockhash.
+ */
 const maxLifeMs = 120_000;
 
 /** Returns a signer for a wallet on Solana, to pass to `swap()`. */

@@ -12,13 +12,13 @@ import {
 import { GeoswapError } from "./geoswap-error.ts";
 import { notItsSignature, signWith } from "./sign-with.ts";
 
-/** A remote wallet: it is given a transaction's bytes, and returns them with its signature in them. */
+/** A remote wallet. It gets a transaction's bytes, and returns them with its signature in them. */
 export type RemoteSolanaWallet = {
 	address: string;
 	signTransaction: (transaction: Uint8Array) => Promise<Uint8Array>;
 };
 
-// The signers of `@solana/kit` are described by their functions: those of other major versions fit as well.
+// The signers of `@solana/kit` are described by their functions, so that those of other major versions fit as well.
 type Signers<Answer> = (transactions: never, config?: never) => Promise<readonly Answer[]>;
 type PartialSigner = { address: string; signTransactions: Signers<Readonly<Record<string, Uint8Array>>> };
 type ModifyingSigner = { address: string; modifyAndSignTransactions: Signers<Transaction> };
@@ -34,7 +34,7 @@ type CheckedWallet = {
 	) => Promise<Uint8Array>;
 };
 
-/** Converts any wallet to one that signs bytes. It must sign them as they are: its answer is compared with them. */
+/** Converts any wallet to one that signs bytes. It must sign them unchanged, and its result is compared with them. */
 export async function toRemoteWallet(wallet: SolanaWallet): Promise<CheckedWallet> {
 	if (wallet instanceof Uint8Array) {
 		const signerOf =
@@ -47,7 +47,7 @@ export async function toRemoteWallet(wallet: SolanaWallet): Promise<CheckedWalle
 	return {
 		address,
 		signTransaction: async (unsigned, { signal } = {}) => {
-			// The wallet gets a copy: it must not write into the bytes that its answer is compared with.
+			// The wallet gets a copy, because it must not write into the bytes that its result is compared with.
 			const signed = await signWith(() => sign(unsigned.slice()), { signal });
 			await expectSigned(expectUnchanged(unsigned, signed), address);
 			return signed;
@@ -57,9 +57,9 @@ export async function toRemoteWallet(wallet: SolanaWallet): Promise<CheckedWalle
 
 async function signWithKit(signer: PartialSigner | ModifyingSigner, bytes: Uint8Array): Promise<Uint8Array> {
 	const transaction = getTransactionDecoder().decode(bytes);
-	// The types ask for a lifetime, which is the service's concern: the signer gets the bytes.
+	// The types require a lifetime, which is the service's concern. The signer gets the bytes.
 	const one = [transaction] as never;
-	// A signer that only signs is preferred to one that may change the transaction, if it is both.
+	// If the signer is both, its method that only signs is preferred to the one that may change the transaction.
 	if (!("signTransactions" in signer)) {
 		const [changed = transaction] = await signer.modifyAndSignTransactions(one);
 		return new Uint8Array(getTransactionEncoder().encode(changed));
@@ -69,7 +69,7 @@ async function signWithKit(signer: PartialSigner | ModifyingSigner, bytes: Uint8
 	return new Uint8Array(getTransactionEncoder().encode(signed as Transaction));
 }
 
-/** Throws if the wallet added instructions of its own: that is another transaction, which the service refuses. */
+/** Throws if the wallet added instructions. That is another transaction, which the service refuses. */
 function expectUnchanged(unsigned: Uint8Array, signed: Uint8Array): Transaction {
 	const { messageBytes } = getTransactionDecoder().decode(unsigned);
 	const transaction = decodeIfOne(signed);

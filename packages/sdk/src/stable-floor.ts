@@ -1,15 +1,15 @@
 import { type Deployment, isSolana, mulDivUp, type QuoteRequestBody, rescaleUp } from "@geoswap/protocol";
 import { refuse } from "./expect-same.ts";
 
-/** The most decimals that an asset in a deployment file may have. */
+/** The maximum number of decimals of an asset in a deployment file. */
 const maxDecimals = 36;
 /** The fee and spread between two stables cost a fraction of the remaining 3 %. */
 const minStableBps = 9_700n;
 
 /**
- * Returns the least output of a swap between two stables that is signed without asking the caller: 97 % of the input,
- * in the smallest unit of the output. Undefined if the pins do not list both tokens as stables: then no price is known
- * to be absurd.
+ * Returns the minimum output of a swap between two stables that is signed without the caller's approval, which is 97 %
+ * of the input, in the smallest unit of the output. Undefined if the pins do not list both tokens as stables, because
+ * no price is then known to be absurd.
  */
 export function stableFloor(
 	pins: Deployment,
@@ -29,7 +29,7 @@ function pinnedAsset({ chains, solana }: Deployment, chainId: number, token: str
 	const spelled = (address: string) => (isSolana(chainId) ? address : address.toLowerCase());
 	const chain = solana?.chainId === chainId ? solana : chains.find((other) => other.chainId === chainId);
 	const asset = chain?.assets.find(({ address }) => spelled(address) === spelled(token));
-	// The pins may not have been parsed by their schema, and a power of ten with a wild exponent would never be computed.
+	// The pins may not have been parsed by their schema, and a power of ten with a huge exponent would never be computed.
 	if (asset && !(Number.isInteger(asset.decimals) && asset.decimals >= 0 && asset.decimals <= maxDecimals))
 		refuse(`pins.${chainId}.assets (${asset.symbol}).decimals`, `0 to ${maxDecimals}`, asset.decimals);
 	return asset;

@@ -7,7 +7,7 @@ import { sendAgain } from "./send-again.ts";
 const patienceMs = 60_000;
 
 /**
- * Submits a signed op. If no answer came, or one that may change, the same bytes are sent again: one quote becomes
+ * Submits a signed op. If no response arrives, or one that may change, the same bytes are sent again. One quote becomes
  * one swap however often it is submitted, while a new quote could become a second.
  */
 export function submitOp(

@@ -6,7 +6,7 @@ import { sendAgain } from "./send-again.ts";
 /** Time limit of retries: not much longer than a blockhash lives. */
 const patienceMs = 60_000;
 
-/** Submits a signed transaction. If no answer came, or one that may change, the same bytes are sent again. */
+/** Submits a signed transaction. If no response arrives, or one that may change, the same bytes are sent again. */
 export function submitSolana(
 	client: Client,
 	{

@@ -16,14 +16,14 @@ export type SubmitOutcome =
 	| { outcome: "refused"; error: GeoswapError };
 
 export const againMs = 3_000;
-/** Limit on the pause an answer asks for: the bytes may have been taken or have died long before its end. */
+/** Limit on the pause that a response requests. The bytes may have been taken or have expired long before its end. */
 export const maxPauseMs = 60_000;
 
 /**
- * Sends the same bytes until the service has made a swap of them, or says that it never will. A refusal is not final:
- * until the bytes expire, a copy that is delayed or sent by anyone who saw them may be taken after all. The service's
- * word that they have expired is not enough either while the chain would still execute them. Until then nothing else
- * may be signed for the same intent, except from the same quote.
+ * Sends the same bytes until the service has made a swap of them, or reports that it never will. A refusal is not
+ * final, because until the bytes expire, a delayed copy, or one that a third party sends, may still be taken. Nor is it
+ * enough that the service reports them as expired while the chain would still execute them. Until then nothing else may
+ * be signed for the same intent, except from the same quote.
  */
 export async function submitUntilKnown(
 	client: Client,
@@ -36,15 +36,15 @@ export async function submitUntilKnown(
 		isEnough,
 		signal,
 	}: {
-		/** The quote's swap id, which the swap has. */
+		/** The quote's swap id, which is also the swap's. */
 		swapId: string;
 		/** The time from which no chain executes the bytes. */
 		deadAtMs: number;
 		/** Called once for each code. */
 		onRefused: (error: GeoswapError) => void;
-		/** Called once, if the service says that the bytes have expired before the time at which that is certain. */
+		/** Called once, if the service reports that the bytes have expired before the time at which that is certain. */
 		onWaiting: (until: string) => void;
-		/** Returns true if this refusal is to be returned at once. */
+		/** Returns true if this refusal is to be returned immediately. */
 		isEnough: (error: GeoswapError) => boolean;
 		signal?: AbortSignal | undefined;
 	},
@@ -65,7 +65,7 @@ export async function submitUntilKnown(
 				onRetry: (error) => {
 					if (!isServices(error)) return;
 					tell(error);
-					// A refusal of the swap itself says more, and is kept.
+					// A refusal of the swap itself is more specific, and is kept.
 					refusal ??= error;
 				},
 				signal,
@@ -85,7 +85,7 @@ export async function submitUntilKnown(
 				refusal = error;
 				pauseMs = Math.max(againMs, error.retryAfterMs ?? 0);
 			} else {
-				// The key that sealed the token is gone after some time; the swap can still be found by its id.
+				// The key that sealed the token is gone after some time. The swap can still be found by its id.
 				if (error.code === "INVALID_TOKEN" && (await isKnown(client, { swapId, signal })))
 					return { outcome: "taken" };
 				const told = goesOn.includes(error.next) ? error : unknownFate(error, { swapId, deadAtMs });
@@ -109,17 +109,20 @@ async function isKnown(
 	}
 }
 
-/** Returns false if the service can no longer tell whether the bytes were executed, and refers to the operator. */
+/** Returns false if the service can no longer determine whether the bytes were executed, and refers to the operator. */
 function isExpired({ code, next }: GeoswapError): boolean {
 	return code === "OP_EXPIRED" && next !== "contact_operator";
 }
 
-/** Errors about the caller, the address or the bytes. They precede any look at the swap, so a 410 never follows. */
+/**
+ * Errors about the caller, the address or the bytes. The service returns them before it reads the swap, so a 410 never
+ * follows.
+ */
 const aboutTheRequest: readonly GeoswapErrorCode[] = [
 	"INVALID_REQUEST",
 	"UNAUTHORIZED",
 	"INVALID_TOKEN",
-	// The signers here have checked what is sent: a service that says this got something else, or is mistaken.
+	// The signers here have checked what is sent. A service that returns this got something else, or is mistaken.
 	"INVALID_SIGNATURE",
 	"INVALID_MANDATE",
 	"OUTSIDE_MANDATE",
@@ -130,7 +133,7 @@ const aboutTheRequest: readonly GeoswapErrorCode[] = [
 	"UNSUPPORTED_MEDIA_TYPE",
 ];
 
-/** Returns true if the error came from the service itself: not from a proxy before it, nor from no answer at all. */
+/** Returns true if the error came from the service itself, not from a proxy before it nor from a missing response. */
 function isServices({ code }: GeoswapError): boolean {
 	return code !== "UNREACHABLE" && code !== "UNEXPECTED_RESPONSE";
 }
@@ -140,12 +143,13 @@ function isRefusal({ code, next, status = 0 }: GeoswapError): boolean {
 	return status >= 400 && status < 500 && !aboutTheRequest.includes(code) && next !== "contact_operator";
 }
 
-/** Steps that end in the same call, with the same id. Any other step would begin a second swap. */
+/** Steps that lead to the same call, with the same id. Any other step would begin a second swap. */
 const goesOn: readonly NextStep[] = ["retry", "check_key", "contact_operator"];
 
 /**
- * Returns the service's error with what is left to do if it may have taken earlier what it does not take now. Its own
- * advice, such as another quote, is for callers that have sent nothing yet, and stays in the cause.
+ * Returns the service's error with the remaining steps, for bytes that the service refuses now and may have taken
+ * earlier. The service's advice, such as another quote, is for callers that have sent nothing yet. It stays in the
+ * cause.
  */
 function unknownFate(
 	cause: GeoswapError,

@@ -21,8 +21,8 @@ vi.mock("./sleep.ts", async (original) => (await import("../test/quick-time.ts")
 const opMs = 45_000;
 const openMs = 60_000;
 /**
- * Plans that run at once. They wait nearly all the time, but with more of them ops would expire while others are
- * computed: a second is nearly a minute here.
+ * Plans that run concurrently. They wait nearly all the time, but with more of them ops would expire while others are
+ * computed, because a second is nearly a minute here.
  */
 const atOnce = 10;
 
@@ -40,9 +40,9 @@ type Plan = {
 	crashes: Crash[];
 	refusals: Refusal[];
 	isDelegated: boolean;
-	/** True if a transaction of the wallet's own overtakes the authorization, once the first op is signed. */
+	/** True if another transaction of the wallet overtakes the authorization, once the first op is signed. */
 	isOvertaken: boolean;
-	/** True if the same id is asked for again after an error that says that nothing was executed. */
+	/** True if the same id is requested again after an error that reports that nothing was executed. */
 	goesOn: boolean;
 };
 
@@ -58,7 +58,7 @@ const fault: fc.Arbitrary<Fault> = fc.oneof(
 	}),
 	fc.constant({ kind: "restored" } as const),
 );
-/** Errors of a service that lies: it has what was signed, and may have it executed while the chain allows it. */
+/** Errors of a service that lies. It has what was signed, and may execute it while the chain allows that. */
 const lies = ["OP_EXPIRED", "INVALID_SIGNATURE", "INVALID_AUTHORIZATION"] as const;
 const lie: fc.Arbitrary<Fault> = fc.record({
 	kind: fc.constant("kept" as const),
@@ -93,7 +93,7 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 	goesOn: fc.boolean(),
 });
 
-/** Plans with each lie to each wallet, whatever other plans are drawn. */
+/** Plans with each lie to each wallet, in addition to the random plans. */
 const everyLie = origins.flatMap((origin) =>
 	lies.map((says): Plan => {
 		const submit = [{ kind: "kept" as const, says, lateMs: 20_000 }];
@@ -111,7 +111,7 @@ const everyLie = origins.flatMap((origin) =>
 
 class Crashed extends Error {}
 
-/** Returns what a process uses until it dies. The service may still receive the requests that it has begun. */
+/** Returns a process's client and store until it dies. The service may still receive requests that it began. */
 function startProcess({ client, store, strike }: { client: Client; store: SwapStore; strike: Strike }) {
 	const death = new AbortController();
 	const die = () => {
@@ -121,7 +121,7 @@ function startProcess({ client, store, strike }: { client: Client; store: SwapSt
 	const dyingFetch: typeof fetch = async (url, init) => {
 		const when = strike("request");
 		if (when === "before") throw die();
-		// The process's own signal is not used: a request that was sent arrives, though nobody waits for it any more.
+		// The process's signal is not used, because a request that was sent arrives even if its process is dead.
 		const sent = fetch(url, { ...init, signal: AbortSignal.timeout(10_000) });
 		if (when === "after") {
 			await sent.catch(() => {});

@@ -5,7 +5,7 @@ import type { SwapRequest } from "./swap.ts";
 import type { SwapStore } from "./swap-store.ts";
 import { swapWithinBudget } from "./swap-within-budget.ts";
 
-/** The arguments that a model gives: complete terms, so that what is approved is what is signed. */
+/** The arguments of a model. The terms are complete, so that what is approved is what is signed. */
 export type ModelSwapInput = {
 	originChain: number;
 	destinationChain: number;
@@ -18,7 +18,7 @@ export type ModelSwapInput = {
 	recipient: string;
 };
 
-/** The result that a model gets. It holds no bigint, which JSON has not. */
+/** The result for a model. It holds no bigint, which JSON does not have. */
 export type ModelSwapOutput = {
 	id: string;
 	swapId?: string;
@@ -29,7 +29,7 @@ export type ModelSwapOutput = {
 	code?: string;
 };
 
-/** Whatever a model's swaps have in common. */
+/** The options that all of a model's swaps share. */
 export type ModelSwapOptions = {
 	client: Client;
 	ledger: BudgetLedger;
@@ -55,7 +55,7 @@ export const swapProperties = {
 } as const;
 const required = Object.keys(swapProperties) as (keyof ModelSwapInput)[];
 
-/** Swaps as a model asks, within the budget, and returns once the swap is submitted. The swap goes on. */
+/** Swaps as a model requests, within the budget, and returns once the swap is submitted. The swap then continues. */
 export function swapForModel(
 	{ client, ledger, store, pins }: ModelSwapOptions,
 	{
@@ -108,7 +108,7 @@ function outputOf(
 	return { id, status, mayExecute, advice: advice[status], ...rest };
 }
 
-/** The message is left out: it may hold texts of the service, and a model would read them. */
+/** Leaves the message out, because it may hold texts of the service, and a model would read them. */
 function outputOfError(id: string, error: unknown): ModelSwapOutput {
 	if (!(error instanceof GeoswapError)) return outputOf(id, { status: "unknown" });
 	const { swapId } = error;

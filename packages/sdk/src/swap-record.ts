@@ -4,25 +4,25 @@ import type { Submission } from "./origin-signer.ts";
 import type { SwapStore } from "./swap-store.ts";
 import type { EndedSwap } from "./wait-for-swap.ts";
 
-/** The stored progress of an intent. Nothing is sent that was not stored before. */
+/** The stored progress of an intent. Nothing is sent before it is stored. */
 export type SwapRecord = {
 	intent: QuoteRequestBody;
-	/** The `minOutput` that was given last: a call that resumes and leaves it out means this one. */
+	/** The last `minOutput` of the caller. A call that resumes without one uses this one. */
 	minOutput?: string;
 } & (
 	| {
-			/** The submission was signed and may have been sent: until the service says otherwise, it may become a swap. */
+			/** The submission was signed and may have been sent. It may become a swap until the service reports otherwise. */
 			state: "signed";
 			swapId: string;
 			submission: Submission;
 	  }
 	/**
-	 * There is a swap. The submission is kept: it is sent again to a service that was restored from a backup, and until
-	 * it is dead no end but `settled` is believed.
+	 * There is a swap. The submission is kept, because it is sent again to a service that was restored from a backup, and
+	 * because until it expires no end but `settled` is trusted.
 	 */
 	| { state: "submitted"; swapId: string; submission: Submission }
 	| { state: "ended"; swap: EndedSwap }
-	/** Everything that was signed is dead: nothing of it was executed, and nothing will be. */
+	/** Everything that was signed has expired. Nothing of it was executed, and nothing will be. */
 	| { state: "open" }
 );
 
@@ -61,12 +61,12 @@ function unreadable(message: string, cause?: unknown): GeoswapError {
 	});
 }
 
-/** The progress of an intent. `none`: nothing was signed. `open`: what was signed was not and will not be executed. */
+/** The progress of an intent. `none`: nothing was signed. `open`: nothing that was signed was or will be executed. */
 export type SwapState =
 	| { state: "none" | "open" }
 	| { state: "signed" | "submitted" | "ended"; swapId: string };
 
-/** Returns what a store knows of an intent, without a call to the service. */
+/** Returns the stored progress of an intent, without a call to the service. */
 export async function getSwapState(store: Pick<SwapStore, "get">, id: string): Promise<SwapState> {
 	const record = await readRecord(store, id);
 	if (!record) return { state: "none" };
@@ -78,7 +78,7 @@ export function writeRecord(store: SwapStore, id: string, record: SwapRecord): P
 	return store.set(id, JSON.stringify({ version, ...record }));
 }
 
-/** Throws if the two intents differ: an id names one intent, and a repeated call must ask for the same. */
+/** Throws if the two intents differ. An id names one intent, so a repeated call must request the same. */
 export function expectSameIntent(id: string, saved: QuoteRequestBody, asked: QuoteRequestBody): void {
 	for (const field of new Set([...Object.keys(saved), ...Object.keys(asked)]) as Set<
 		keyof QuoteRequestBody

@@ -40,7 +40,7 @@ beforeEach(async () => {
 });
 afterEach(() => service.close());
 
-/** A signer that is a class: its methods work only if they are called on the instance. */
+/** A signer that is an instance of a class. Its methods work only if they are called on the instance. */
 class RemoteAccount {
 	readonly #account = account;
 	readonly address = account.address;
@@ -338,7 +338,7 @@ describe("a wallet on an EVM chain", () => {
 			address,
 			signMessage,
 			signAuthorization: async (args: Parameters<typeof signAuthorization>[0]) => {
-				// The wallet makes a transaction of its own just after its nonce was read.
+				// The wallet sends another transaction just after its nonce was read.
 				if (asked++ === 0) service.knobs.accountNonce++;
 				return signAuthorization(args);
 			},
@@ -443,7 +443,7 @@ describe("a wallet on an EVM chain", () => {
 		async (_, sign) => {
 			let refusals = 0;
 			const onProgress = ({ step }: SwapProgress) => {
-				// The first authorization becomes valid again: a caller that had given it up would have made two swaps.
+				// The first authorization becomes valid again. A caller that had abandoned it would have made two swaps.
 				if (step === "refused" && refusals++ === 0) service.knobs.accountNonce--;
 			};
 			expect(await run({ signer: overtaken(sign), onProgress })).toMatchObject({ status: "settled" });
@@ -467,7 +467,7 @@ describe("a wallet on an EVM chain", () => {
 			code: "INVALID_AUTHORIZATION",
 			mayExecute: false,
 		});
-		// A service that refuses each authorization would have one for each of the wallet's next nonces.
+		// A service that refuses each authorization would otherwise collect one for each of the wallet's next nonces.
 		expect(service.knobs.accountNonce).toBe(4);
 		expect(service.countOf("/swap/quote")).toBe(1);
 		expect(executions()).toBe(0);

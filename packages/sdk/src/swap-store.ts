@@ -1,12 +1,12 @@
 /**
- * The store in which `swap()` keeps what it must not forget, one text for each intent. A caller that loses it after a
- * signature was sent cannot know whether there is a swap.
+ * The store in which `swap()` keeps its progress, one text for each intent. A caller that loses it after a signature
+ * was sent cannot know whether there is a swap.
  */
 export type SwapStore = {
 	get: (id: string) => Promise<string | undefined>;
 	/** Once this resolves, the text survives anything that the store is meant to survive. */
 	set: (id: string, text: string) => Promise<void>;
-	/** Locks the id for one caller at a time, and returns its unlock function. Undefined if another caller has it. */
+	/** Locks the id for one caller at a time, and returns its unlock function. Undefined if it is already locked. */
 	lock: (id: string) => Promise<(() => Promise<void>) | undefined>;
 };
 

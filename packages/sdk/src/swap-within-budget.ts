@@ -9,20 +9,20 @@ import { getSwapState } from "./swap-record.ts";
 import type { SwapStore } from "./swap-store.ts";
 import type { EndedSwap } from "./wait-for-swap.ts";
 
-/** A swap whose terms are complete: a budget allows only what is known. */
+/** A swap with complete terms, because a budget cannot allow terms that are left open. */
 export type BudgetedSwap = Omit<SwapRequest, "onBeforeSign"> & {
 	id: string;
 	store: SwapStore;
 	minOutput: bigint;
 	recipient: string;
-	/** Called before each signature, before the amount is reserved. Throw to refuse it: then nothing is signed. */
+	/** Called before each signature, before the amount is reserved. If it throws, nothing is signed. */
 	beforeSign?: () => void | Promise<void>;
 };
 
 /**
- * Swaps as `swap()` does, within a budget: the amount is reserved durably before the wallet signs anything. It is given
- * back only if nothing was taken: nothing that was signed can be executed any more, or the swap has ended with the
- * whole input back in the wallet.
+ * Swaps as `swap()` does, within a budget. The amount is reserved durably before the wallet signs anything. The
+ * reservation is removed only if nothing was taken, because nothing that was signed can be executed any more, or
+ * because the swap has ended with the whole input back in the wallet.
  */
 export async function swapWithinBudget(
 	client: Client,
@@ -30,10 +30,10 @@ export async function swapWithinBudget(
 	{ beforeSign, delegate, ...request }: BudgetedSwap,
 ): Promise<EndedSwap> {
 	const { id, store } = request;
-	// A process before this one may have reserved it.
+	// An earlier process may have reserved the amount.
 	let reservation = (await ledger.list()).find((entry) => entry.id === id);
 	const giveBack = async (made: Reservation | undefined) => {
-		// If it cannot be given back, it counts until its 24 hours are over. The swap's outcome is the same.
+		// If the reservation cannot be removed, it counts until its 24 hours are over. The swap's outcome is the same.
 		if (made) await ledger.release(made).catch(() => {});
 	};
 	const signer = signerOf({ signer: request.signer, delegate });
@@ -69,7 +69,7 @@ function termsOf({
 	return { id, originChain, destinationChain, inputToken, outputToken, amount, minOutput, recipient };
 }
 
-/** The error and the record must both say so: the record is what a later call believes. */
+/** Both the error and the record must confirm it, because a later call relies on the record. */
 async function hasNothingAlive(store: SwapStore, id: string): Promise<boolean> {
 	const { state } = await getSwapState(store, id).catch(() => ({ state: "signed" }));
 	return state === "none" || state === "open";

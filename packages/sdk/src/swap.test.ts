@@ -29,14 +29,14 @@ const longMs = 30_000;
 /** Time for which the chain would execute such an op. */
 const livesMs = { evm: 39_000, solana: 100_000 };
 
-/** Makes the record one of an older version, which did not say how long a submission lives. */
+/** Changes the record to one of an older version, which did not store how long a submission lives. */
 async function forgetDeadAt(store: SwapStore): Promise<void> {
 	const { submission, ...record } = JSON.parse((await store.get("intent-1")) ?? "");
 	const { deadAt: _, ...older } = submission;
 	await store.set("intent-1", JSON.stringify({ ...record, submission: older }));
 }
 
-/** Returns pins by which no token is a stable. */
+/** Returns pins in which no token is a stable. */
 function volatilePins(): SwapRequest["pins"] {
 	const { chains, solana } = makePins();
 	const volatile = <A extends { kind: string }>(assets: A[]) =>
@@ -47,7 +47,7 @@ function volatilePins(): SwapRequest["pins"] {
 	};
 }
 
-/** Starts a service for one test, so that each test can wait while others do. */
+/** Starts a service for one test, so that tests can wait concurrently. */
 async function startWorld(origin: Origin) {
 	const service = await startModelService();
 	const bodiesOf = (path: Path) =>
@@ -594,7 +594,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(Date.parse(String(deadAt))).toBeGreaterThan(Date.now());
 		expect(error.message).toContain(`${first.swapId}`);
 		expect(error.message).toContain(String(deadAt));
-		// The service's advice is for callers that have sent nothing yet; and a balance may hold an input twice.
+		// The service's advice is for callers that have sent nothing yet. A balance may hold an input twice.
 		expect(error.message).not.toContain("new quote");
 		expect(error.message).toContain("nothing has left the wallet");
 		expect(error.cause).toMatchObject({ message: expect.stringContaining("new quote") });

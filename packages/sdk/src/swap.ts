@@ -26,8 +26,8 @@ import { type EndedSwap, waitForSwap } from "./wait-for-swap.ts";
 
 export type SwapRequest = {
 	/**
-	 * Names the intent. A call with the same id and store, after a crash or an abort, continues where the last one
-	 * stopped: one id becomes at most one swap. Without it nothing is resumed; with it a store is needed.
+	 * Identifies the intent. A call with the same id and store, after a crash or an abort, continues where the last one
+	 * stopped, so one id becomes at most one swap. Without an id nothing is resumed. An id requires a store.
 	 */
 	id?: string;
 	originChain: number;
@@ -41,34 +41,35 @@ export type SwapRequest = {
 	recipient?: string;
 	slippageBps?: number;
 	/**
-	 * The least output to sign for, in the smallest unit, however often it is quoted again. Left out, it is 97 % of the
+	 * The minimum output to sign for, in the smallest unit, for all quotes of the intent. By default, it is 97 % of the
 	 * input if the pins list both tokens as stables; any other minimum is signed only if `onBeforeSign` approves it. A
-	 * call that resumes an intent and leaves it out means the earlier one; what is signed already stays signed.
+	 * call that resumes an intent without it uses the earlier one. What is already signed stays signed.
 	 */
 	minOutput?: bigint;
 	/**
-	 * Called before anything is signed. Return true to approve the terms, after as long as it takes. If the quote has
-	 * expired by then, another is signed that keeps the approved terms; it is called again only if none does. Without it,
-	 * a quote whose minimum neither `minOutput` nor the pins bound is refused with `PRICE_NOT_ACCEPTED`.
+	 * Called before anything is signed. Return true to approve the terms. It may take any time. If the quote has expired
+	 * by then, another quote that keeps the approved terms is signed, and this is called again only if no quote keeps
+	 * them. Without it, a quote whose minimum neither `minOutput` nor the pins bound is refused with
+	 * `PRICE_NOT_ACCEPTED`.
 	 */
 	onBeforeSign?: (terms: SwapTerms) => boolean | Promise<boolean>;
 	/** An account or wallet client of viem, an object of the same form, or the result of `solanaSigner()`. */
 	signer: EvmAccount | WalletClient | OriginSigner;
-	/** Left out, an EVM wallet keeps its delegate. `typed-only`: see `evmSigner`, which has the same option. */
+	/** By default, an EVM wallet keeps its delegate. For `typed-only`, see `evmSigner`, which has the same option. */
 	delegate?: EvmSignerOptions["delegate"];
-	/** The owner's mandate, if the signer is an agent's key: the mandate's wallet pays. From `createMandate`. */
+	/** The owner's mandate, from `createMandate`, if the signer is an agent's key. The mandate's wallet pays. */
 	mandate?: MandateJson;
-	/** With a mandate, for a wallet that is not delegated yet: its owner's authorization. See `evmSigner`. */
+	/** The owner's authorization, with a mandate for a wallet that is not delegated yet. See `evmSigner`. */
 	authorization?: AuthorizationBody;
-	/** The deployment, from a file that you trust and not from the service. */
+	/** The deployment. Take it from a file that you trust, not from the service. */
 	pins: Deployment;
 	store?: SwapStore;
 	onProgress?: (progress: SwapProgress) => void;
-	/** Ends the waiting, never the swap. */
+	/** Aborts the wait, never the swap. */
 	signal?: AbortSignal;
 };
 
-/** The terms to sign for: the wallet gives at most `amount`, and `recipient` gets at least `minOutput`. */
+/** The terms to sign for. The wallet gives at most `amount`, and `recipient` gets at least `minOutput`. */
 export type SwapTerms = Pick<
 	SwapRequest,
 	"originChain" | "destinationChain" | "inputToken" | "outputToken" | "amount"
@@ -83,21 +84,21 @@ export type SwapTerms = Pick<
 export type SwapProgress =
 	| { step: "resumed"; swapId: string }
 	| { step: "quoted"; quote: QuoteResponse }
-	/** The wallet is about to sign a delegation: on its first swap from this chain, or to change its delegate. */
+	/** The wallet is about to sign a delegation, for its first swap from this chain or to change its delegate. */
 	| { step: "authorizing" }
 	| { step: "signed"; swapId: string; expiresAt: string }
-	/** The service refuses it for now. It is sent again until it is taken, or cannot be any more. */
+	/** The service refuses the submission for now. It is sent again until it is accepted, or cannot be any more. */
 	| { step: "refused"; error: GeoswapError; expiresAt: string }
 	/**
-	 * The service says that it has expired, failed or was refunded. That is not believed yet: nothing else is signed, and
-	 * no such end is reported, until no chain executes it any more.
+	 * The service reports that the submission has expired, or that the swap failed or was refunded. This is not trusted
+	 * until no chain executes the submission any more. Until then nothing else is signed, and no such end is returned.
 	 */
 	| { step: "waiting"; swapId: string; until: string }
 	| { step: "submitted"; swapId: string }
 	/** Reported whenever something about the swap has changed. */
 	| { step: "status"; swap: StatusResponse };
 
-/** Limit on quotes: after this many, something is wrong that another quote does not fix. */
+/** Limit on quotes. After this many, another quote will not fix the problem. */
 const maxQuotes = 5;
 /** Upper bound on the life of a submission that has no `deadAt`. */
 const maxLifeMs = Number(maxSecondsToOpen) * 1_000;
@@ -106,8 +107,8 @@ const maxLifeMs = Number(maxSecondsToOpen) * 1_000;
  * Swaps: quotes, verifies, signs, submits and waits. Returns the swap once it has ended: `settled`, or `refunded` or
  * `failed` with the whole input in the wallet.
  *
- * A thrown error says whether the intent may still be executed (`mayExecute`). If it may, call again with the same id.
- * An aborted signal's reason is thrown as it is, and says nothing about that: call again in the same way.
+ * The `mayExecute` of a thrown error states whether the intent may still be executed. If it may, call again with the
+ * same id. An aborted signal's reason is thrown unchanged and does not state that, so call again in the same way.
  */
 export async function swap(client: Client, request: SwapRequest): Promise<EndedSwap> {
 	if (request.id !== undefined && !request.store) {
@@ -125,7 +126,7 @@ export async function swap(client: Client, request: SwapRequest): Promise<EndedS
 		if (!unlock) throw inProgress(id);
 		return await swapLocked(client, { ...request, id, store, signer, reached });
 	} catch (error) {
-		// An op that an earlier call signed may still be executed, unless this call knows better.
+		// An op that an earlier call signed may still be executed, unless this call has determined that it cannot be.
 		const told = outcome(error, { mayExecute: true, signal });
 		throw told instanceof GeoswapError ? Object.assign(told, reached) : told;
 	} finally {
@@ -137,16 +138,16 @@ export async function swap(client: Client, request: SwapRequest): Promise<EndedS
 	}
 }
 
-/** The ids by which the caller can find what an error is about. */
+/** The ids by which the caller can find the swap of an error. */
 type Reached = { id: string | undefined; swapId?: string };
 
 type Context = SwapRequest & {
 	client: Client;
 	intent: QuoteRequestBody;
-	/** The intent as it is quoted, if that has another slippage. */
+	/** The intent that is quoted, if its slippage differs. */
 	asked?: QuoteRequestBody;
 	signer: OriginSigner;
-	/** The quote of what is signed now, if this very call has signed it. */
+	/** The quote of the current submission, if this call has signed it. */
 	quote?: QuoteResponse;
 	/** The minimum that `onBeforeSign` approved last. */
 	approved?: bigint;
@@ -176,7 +177,7 @@ async function swapLocked(
 			case "signed": {
 				const deadAtMs = deadAtMsOf(record);
 				if (deadAtMs === undefined) {
-					// The time is stored before the bytes are sent: a caller that resumes does not wait from the start again.
+					// The time is stored before the bytes are sent, so that a caller that resumes does not wait anew.
 					const deadAt = new Date(Date.now() + maxLifeMs).toISOString();
 					record = { ...record, submission: { ...record.submission, deadAt } };
 					break;
@@ -191,7 +192,7 @@ async function swapLocked(
 				reached.swapId = record.swapId;
 				quotes++;
 		}
-		// The record is written before anything follows from it: a call after a crash in between must know of it.
+		// The record is written before anything follows from it, so that a call after a crash in between finds it.
 		await writeRecord(store, id, {
 			...record,
 			...(minOutput !== undefined && { minOutput: String(minOutput) }),
@@ -216,10 +217,10 @@ function intentOf(request: SwapRequest, signer: OriginSigner): QuoteRequestBody 
 	};
 }
 
-/** Requests quotes until one is signed that was compared with the request. Submits nothing. */
+/** Requests quotes until one is signed, after it was compared with the request. Submits nothing. */
 async function quoteAndSign(context: Context): Promise<Signed> {
 	const { client, intent, signer, onProgress, signal } = context;
-	// It is not part of the intent: a call that resumes may bring a newer one.
+	// The mandate is not part of the intent, because a call that resumes may bring a newer one.
 	const mandated = signer.mandate && { mandate: signer.mandate };
 	try {
 		for (let quotes = 1; ; quotes++) {
@@ -239,7 +240,7 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 				return await signQuote(context, quote);
 			} catch (error) {
 				if (!(error instanceof GeoswapError) || !isMendedByQuote(error) || quotes === maxQuotes) throw error;
-				// The build has already asked for one authorization after the other.
+				// The build has already tried one authorization after the other.
 				if (error.next === "reauthorize") throw error;
 			}
 		}
@@ -249,8 +250,8 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 }
 
 /**
- * Returns the slippage with which a quote like this one keeps the approved minimum, if it does not by itself: prices
- * move while somebody decides. Undefined if it keeps it, or if even its output is less.
+ * Returns the slippage with which a quote like this one keeps the approved minimum, because prices move while the
+ * caller decides. Undefined if the quote keeps it already, or if even its output is less.
  */
 function slippageToKeep(
 	approved = 0n,
@@ -262,7 +263,7 @@ function slippageToKeep(
 	return slippageBps >= 1 && slippageBps < quote.slippageBps ? slippageBps : undefined;
 }
 
-/** Throws unless this minimum was approved, or there is nobody to ask and the caller's minimum or the pins bound it. */
+/** Throws unless this minimum was approved or, without `onBeforeSign`, the caller's minimum or the pins bound it. */
 async function expectApproved(
 	context: Context,
 	{ quote, quoted }: { quote: QuoteResponse; quoted: bigint },
@@ -296,8 +297,9 @@ async function signQuote(
 		onAuthorizing: () => onProgress?.({ step: "authorizing" }),
 		signal,
 	});
-	// Nobody has the submission yet: if the service would refuse it by now, it is dropped without any waiting. If it had
-	// expired before it was built, our clock is ahead, which does not tell how long the wallet took: the service decides.
+	// The submission was not sent to anyone yet. If the service would refuse it by now, it is dropped without a wait. If
+	// it had expired before it was built, the local clock is ahead and does not show how long the wallet took, so the
+	// service decides.
 	const expiresAtMs = Date.parse(submission.expiresAt);
 	if (expiresAtMs > askedMs && expiresAtMs <= Date.now()) throw signedTooLate(submission.expiresAt);
 	const { swapId } = quote;
@@ -305,7 +307,7 @@ async function signQuote(
 	return { intent, state: "signed", swapId, submission };
 }
 
-/** Submits until there is a swap. If what was signed is dead, returns the error that says why it was not taken. */
+/** Submits until there is a swap. If the signed bytes have expired, returns the error that explains the refusal. */
 async function submit(
 	context: Context,
 	record: Signed,
@@ -319,8 +321,8 @@ async function submit(
 		deadAtMs,
 		onRefused: (error) => onProgress?.({ step: "refused", error, expiresAt: submission.expiresAt }),
 		onWaiting: (until) => onProgress?.({ step: "waiting", swapId, until }),
-		// On an EVM chain all ops of one quote open the same order, once: one with a newer authorization may be sent while
-		// the other one lives. On Solana it would be a second transfer.
+		// On an EVM chain all ops of one quote open the same order, once, so an op with a newer authorization may be sent
+		// while the other one lives. On Solana it would be a second transfer.
 		isEnough: (error) => isFresh && signer.origin === "evm" && error.next === "reauthorize",
 		signal,
 	});
@@ -329,7 +331,7 @@ async function submit(
 		return { ...record, state: "submitted" };
 	}
 	if (known.outcome === "dead") return known.error;
-	// Only once: if it is refused again for the same reason, it is sent until its outcome is known.
+	// A quote is signed again only once. A second refusal for the same reason is retried until the outcome is known.
 	delete context.quote;
 	if (!quote) return record;
 	try {
@@ -346,8 +348,8 @@ function deadAtMsOf({ submission }: { submission: Submission }): number | undefi
 }
 
 /**
- * Waits until the swap has ended. `failed` or `refunded` is believed once no chain executes the submission: a service
- * that says so sooner may still have it executed.
+ * Waits until the swap has ended. `failed` or `refunded` is trusted once no chain executes the submission any more,
+ * because a service that reports it sooner may still execute the submission.
  */
 async function waitForEnd(
 	{ client, intent, onProgress, signal }: Context,
@@ -372,20 +374,20 @@ async function waitForEnd(
 			await sleep(Math.min(livesMs + 1, maxPauseMs), signal);
 		}
 	} catch (error) {
-		// A service that was restored from a backup has forgotten the swap, and finds it again by what was sent.
+		// A service that was restored from a backup has lost the swap, and finds it again by the submission.
 		if (!(error instanceof GeoswapError) || error.code !== "SWAP_NOT_FOUND") throw error;
-		// If the service takes it each time and then knows nothing of it, this must not become a busy loop.
+		// If the service accepts the submission each time and then loses it, this must not become a busy loop.
 		await sleep(againMs, signal);
 		return { ...record, state: "signed" };
 	}
 }
 
-/** Returns true if a fresh quote may help, with all that follows from it: a price, a deadline, an authorization. */
+/** Returns true if a fresh quote may help, because it leads to a new price, deadline and authorization. */
 function isMendedByQuote({ next }: GeoswapError): boolean {
 	return next === "requote" || next === "rebuild" || next === "reauthorize";
 }
 
-/** Returns the error to throw. The code that first set `mayExecute` knew best. */
+/** Returns the error to throw. The code that first set `mayExecute` had the most precise knowledge. */
 function outcome(
 	error: unknown,
 	{ mayExecute, signal }: { mayExecute: boolean; signal: AbortSignal | undefined },

@@ -1,4 +1,4 @@
-/** Returns what `wait` resolves to, or throws the signal's reason if that comes first: a person may take long. */
+/** Returns what `wait` resolves to, or throws the signal's reason if that comes first, because a user may take long. */
 export async function unlessAborted<Value>(
 	wait: () => Promise<Value>,
 	signal: AbortSignal | undefined,

@@ -20,7 +20,7 @@ import { swap } from "./swap.ts";
 import { walletStandardWallet } from "./wallet-standard.ts";
 import { web3jsWallet } from "./web3js.ts";
 
-// The vendors' objects are recorded here by their forms. `vendors/` runs the vendors' own packages, at full size.
+// The vendors' objects have only their forms here. `vendors/` runs the vendors' complete packages.
 
 let key: KeyPairSigner;
 let service: ModelService;

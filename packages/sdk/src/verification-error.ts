@@ -1,6 +1,6 @@
 import { GeoswapError } from "./geoswap-error.ts";
 
-/** Thrown instead of signing: this field is not what the caller asked for, was quoted or has pinned. */
+/** Thrown instead of signing if this field is not what the caller requested, was quoted or has pinned. */
 export class VerificationError extends GeoswapError {
 	override name = "VerificationError";
 	readonly field: string;

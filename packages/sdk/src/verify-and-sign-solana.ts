@@ -4,7 +4,8 @@ import { type SolanaOpToVerify, verifySolanaOp } from "./verify-solana-op.ts";
 
 /**
  * Returns the transaction with the wallet's signature in it, in base64. Throws a VerificationError, and signs nothing,
- * unless it does exactly what the caller asked for, as it was quoted, with the accounts that the caller has pinned.
+ * unless the transaction does exactly what the caller requested and was quoted, with the accounts that the caller has
+ * pinned.
  */
 export async function verifyAndSignSolana({
 	signer,

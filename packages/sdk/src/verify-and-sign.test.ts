@@ -69,7 +69,7 @@ const inert = [
 	// The quote's preview, and the tokens, which only the service can read.
 	/^quote\.(geoQuoteToken|expiresAt|feeBps|inputUsd|outputUsd|priceImpactBps|warnings\..*|etaSeconds|summary)$/,
 	/^build\.(geoOpToken|expiresAt)$/,
-	// Only a lower output is signed: the minimum stays.
+	// Only a lower output would be signed, and the minimum stays.
 	/^quote\.output$/,
 	// Parts of the deployment that an order does not name.
 	/^pins\.chains\.\d\.(name|kind|uniswap\..*|wrappedNative|settlementToken|assets\..*|deployedAtBlock)$/,

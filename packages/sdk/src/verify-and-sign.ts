@@ -4,9 +4,10 @@ import { signOp } from "./sign-op.ts";
 import { type OpToVerify, verifyOp } from "./verify-op.ts";
 
 /**
- * Returns the wallet's signature of an order: of its typed data, or by `personal_sign` over the 32 bytes of its digest.
- * Throws a VerificationError, and signs nothing, unless the order is exactly what the caller asked for, as it was quoted,
- * with the contracts that the caller has pinned. An agent that signs within a mandate names the mandate's wallet.
+ * Returns the wallet's signature of an order, over its typed data or by `personal_sign` over the 32 bytes of its
+ * digest. Throws a VerificationError, and signs nothing, unless the order is exactly what the caller requested and was
+ * quoted, with the contracts that the caller has pinned. An agent that signs within a mandate names the mandate's
+ * wallet.
  */
 export async function verifyAndSign({
 	account,

@@ -23,8 +23,8 @@ export type VerifiedOp = {
 
 /**
  * Returns the order to sign. It is made here, from the caller's request, the pins and the quoted minimum; only its
- * deadlines are taken from the build, within bounds. Then the build must say exactly the same: any difference is
- * refused with the name of its field.
+ * deadlines are taken from the build, within bounds. The build must then match it exactly. Any difference is refused
+ * with the name of its field.
  */
 export function verifyOp({ wallet, ...op }: OpToVerify & { wallet: Address }): VerifiedOp {
 	const { build, pins } = op;

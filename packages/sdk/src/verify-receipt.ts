@@ -10,7 +10,7 @@ export type VerifiedReceipt = {
 	receipt: SwapReceipt;
 	/** Everything that the chains show. */
 	shown: ShownFact[];
-	/** Statements that no chain can show. They rest on the signature alone. */
+	/** Statements that no chain can show. Only the signature supports them. */
 	notShown: string[];
 };
 

@@ -13,14 +13,14 @@ import { pinnedSolana } from "./pinned-solana.ts";
 
 export type SolanaOpToVerify = Terms & { build: BuildSolanaResponse };
 
-/** The service pays for these, so they cost the wallet nothing; the bounds ensure that the transaction can land. */
+/** The service pays for these, so they cost the wallet nothing. The bounds ensure that the transaction can land. */
 const maxComputeUnits = 200_000n;
 const maxMicroLamportsPerUnit = 5_000_000n;
 
 /**
  * Returns the transaction to sign. It is made here, from the caller's request, the pins and the quoted minimum; only
- * deadlines, fee payer, blockhash and compute limits are taken from the build, each within bounds. Then the build must
- * be exactly the same bytes: another instruction, account or amount is refused.
+ * deadlines, fee payer, blockhash and compute limits are taken from the build, each within bounds. The build must then
+ * be exactly the same bytes, so another instruction, account or amount is refused.
  */
 export async function verifySolanaOp({
 	wallet,
@@ -58,13 +58,13 @@ export async function verifySolanaOp({
 	}
 
 	const transaction = await openTransaction(pinned, order, { feePayer, blockhash, compute }).catch(
-		// The amount is one that no token holds, or the pins contradict themselves.
+		// No token can hold the amount, or the pins are inconsistent.
 		(error: Error) => refuse("intent.amount", "a valid transaction", error.message),
 	);
 	const base64 = getBase64Decoder();
 	expectSame(
 		{
-			// Named fields come first: about bytes, an error can only say that they differ.
+			// Named fields come first, because an error about bytes can only state that they differ.
 			geoOp: {
 				order: orderToJson(order),
 				orderId: orderId(order),

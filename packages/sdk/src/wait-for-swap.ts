@@ -11,15 +11,18 @@ export type EndedSwap = StatusResponse & { status: Exclude<SwapStatus, "pending"
 
 const endedStatuses = ["settled", "refunded", "failed"] satisfies EndedSwap["status"][];
 
-/** The hold of a status call for a caller that wants updates: each stage is reported about that late. */
+/** The hold of a status call for a caller that wants updates. Each stage is reported with at most about this delay. */
 const updateSeconds = 2;
-/** The least time between calls: one that the service did not hold must not cause a busy loop, whatever it asks for. */
+/**
+ * The minimum time between calls. A call that the service did not hold must not cause a busy loop, regardless of the
+ * requested pause.
+ */
 const shortestRoundMs = 1000;
 
 /**
- * Waits until the swap is settled, failed or refunded, through any outage of the service: the swap goes on without
- * us, and each has a time by which it is decided. Only the signal, or an error that waiting cannot fix, ends the wait
- * earlier.
+ * Waits until the swap is settled, failed or refunded, through any outage of the service. The swap continues without
+ * its caller, and is always decided by a known time. Only the signal, or an error that waiting cannot fix, ends the
+ * wait earlier.
  */
 export async function waitForSwap(
 	client: Client,
@@ -53,11 +56,11 @@ export async function waitForSwap(
 }
 
 function isEnded(swap: StatusResponse): swap is EndedSwap {
-	// The statuses are compared by name: a proxy may answer in the service's place, with anything.
+	// The statuses are compared by name, because a proxy may respond instead of the service, with anything.
 	return endedStatuses.some((status) => status === swap.status);
 }
 
-/** Returns the error for an answer about another swap: a proxy may answer from its cache. */
+/** Returns the error for a response about another swap, since a proxy may respond from its cache. */
 function ofAnotherSwap(client: Client, swapId: string): GeoswapError {
 	return new GeoswapError(
 		`${client.baseUrl} did not answer about ${swapId}. Send the same request again; if it persists, check the address.`,

@@ -11,9 +11,9 @@ type Named =
 	| { getAddress: () => string };
 
 /**
- * Returns a wallet that signs transactions of `@solana/web3.js` 1 as a wallet for `solanaSigner()`: a wallet adapter, a
- * wallet provider of AgentKit, or `{ address, signTransaction }` around Turnkey's signer. A `Keypair` needs no adapter:
- * pass its `secretKey`.
+ * Returns a wallet that signs transactions of `@solana/web3.js` 1 as a wallet for `solanaSigner()`. It may be a wallet
+ * adapter, a wallet provider of AgentKit, or `{ address, signTransaction }` around Turnkey's signer. A `Keypair` needs
+ * no adapter, since its `secretKey` can be passed.
  */
 export function web3jsWallet<Transaction extends { serialize: () => Uint8Array }>(
 	wallet: Named & { signTransaction: (transaction: Transaction) => Promise<Transaction> },

@@ -5,8 +5,9 @@ import { request } from "./request.ts";
 type Options = { signal?: AbortSignal | undefined };
 
 /**
- * Has every event of the account's swaps sent to an address, from now on. The answer has the secret that signs them, which
- * is not shown again. If the call fails without an answer, the webhook may exist: see `listWebhooks`.
+ * Adds a webhook. From now on, the service sends every event of the account's swaps to this address. The response has
+ * the secret that signs them, which is not shown again. If the call fails without a response, the webhook may exist.
+ * See `listWebhooks`.
  */
 export function addWebhook(
 	client: Client,
@@ -16,12 +17,12 @@ export function addWebhook(
 	return request(client, { path: "/webhooks", body: { url }, signal });
 }
 
-/** Returns the account's webhooks, and whether their receivers accept what is sent to them. */
+/** Returns the account's webhooks, and whether their receivers accept the events. */
 export function listWebhooks(client: Client, { signal }: Options = {}): Promise<WebhooksResponse> {
 	return request(client, { path: "/webhooks", signal });
 }
 
-/** Removes a webhook. Nothing more is sent to it, not even events that wait. */
+/** Removes a webhook. Nothing more is sent to it, not even queued events. */
 export function removeWebhook(
 	client: Client,
 	webhookId: string,

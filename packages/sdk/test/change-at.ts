@@ -19,7 +19,7 @@ export function setAt<T extends object>(root: T, path: string, value: unknown): 
 	return root;
 }
 
-/** Sets another value of the same kind, so that only its meaning is wrong and never its form alone. */
+/** Sets another value of the same kind, so that only its meaning is wrong, never its form. */
 export function changeAt<T extends object>(root: T, path: string, seed: number): T {
 	const value = path
 		.split(".")
@@ -34,7 +34,7 @@ function otherThan(value: unknown, seed: number): unknown {
 		const change = BigInt(1 + seed);
 		return String(seed % 2 === 1 && BigInt(text) >= change ? BigInt(text) - change : BigInt(text) + change);
 	}
-	// The result is a valid account: only that it is not the right one is wrong.
+	// The result is a valid account, but not the right one.
 	if (isAddress(text)) return getAddressDecoder().decode(keccak256(toHex(`${text}${seed}`), "bytes"));
 	if (!/^0x/.test(text))
 		return `${text.slice(0, seed % text.length)}~${text.slice((seed % text.length) + 1)}`;

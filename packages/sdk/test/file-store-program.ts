@@ -21,7 +21,7 @@ switch (task) {
 			const unlock = await store.lock(id);
 			if (!unlock) continue;
 			taken++;
-			// The lock ensures that nobody else writes between the read and the write.
+			// The lock ensures that no other process writes between the read and the write.
 			const before = Number((await store.get(id)) ?? 0);
 			await store.set(id, String(before + 1));
 			await unlock();

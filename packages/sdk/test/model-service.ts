@@ -49,13 +49,13 @@ export type Path =
 	| "/swap/build-solana-tx"
 	| "/swap/status";
 
-/** The fault of one request. A late copy arrives after this many milliseconds, whatever its sender does. */
+/** The fault of one request. A late copy arrives after this many milliseconds, regardless of its sender. */
 export type Fault =
 	| { kind: "lost" | "answer lost" | "doubled" | "cut" | "error before" | "error after" | "proxy error" }
 	| { kind: "late" | "copied late"; lateMs: number }
 	/**
-	 * While the chain would execute it, the service says that nothing comes of it, and has it executed this much later.
-	 * It does not lie about the past: a caller that cannot ask the chain has no other witness.
+	 * While the chain would execute it, the service reports that it failed, and executes it this much later. It does not
+	 * lie about the past, because a caller without a node has no other source.
 	 */
 	| { kind: "kept"; says: ErrorCode; lateMs: number }
 	/** The database is restored from a backup that is older than all swaps. */
@@ -71,7 +71,7 @@ type Op = Quote & {
 	delegate?: Address;
 	message?: string;
 	authorization?: AuthorizationBody;
-	/** The last moment in which its chain executes it. */
+	/** The last moment at which its chain executes it. */
 	livesUntilMs: number;
 };
 type Swap = { swapId: string; order: Order; endsAtMs: number };
@@ -90,14 +90,14 @@ class Refused extends Error {
 /** The life of a blockhash, 150 blocks. */
 const blockhashMs = 100_000;
 
-/** Codes that are answered before anything is looked at. */
+/** Codes that are returned before anything else is checked. */
 const saidAtTheDoor: ErrorCode[] = ["RATE_LIMITED", "UPSTREAM_UNAVAILABLE", "UNAUTHORIZED", "INTERNAL"];
 
 export type ModelService = Awaited<ReturnType<typeof startModelService>>;
 
 /**
  * Starts the service as its callers know it, in memory: builds that verify, signatures that are checked, one swap for a
- * quote, a database that can be restored from a backup and a chain that cannot.
+ * quote, a database that can be restored from a backup, and a chain that cannot.
  */
 export async function startModelService(lives: { quoteMs?: number; opMs?: number; openMs?: number } = {}) {
 	const quotes = new Map<string, Quote>();
@@ -106,7 +106,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 	const swaps = new Map<Hex, Swap>();
 	/** Every order that was ever opened, once for each time. A restore does not remove them. */
 	const opened: Order[] = [];
-	/** Executions that the chain has seen: an order on an EVM chain, where it opens once; the bytes on Solana. */
+	/** What the chain has executed. An order on an EVM chain, where it opens once; the bytes on Solana. */
 	const executed = new Set<string>();
 	let blocks = 0;
 	const refusals = new Map<Path, Refusal[]>();
@@ -115,7 +115,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 	const late = new Set<Promise<unknown>>();
 	const contracts = originContracts();
 	const knobs = {
-		// The lives are long: most tests are not about time, and time may run faster.
+		// The lives are long, because most tests are not about time, and time may run faster.
 		quoteMs: lives.quoteMs ?? 600_000,
 		opMs: lives.opMs ?? 600_000,
 		/** Time until an order's open deadline. */
@@ -132,7 +132,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		delegate: contracts.delegate as Address,
 		accountNonce: 0,
 		fault: undefined as ((path: Path) => Fault | undefined) | undefined,
-		/** Changes the answer, for a service that lies. */
+		/** Changes the response, for a service that lies. */
 		lie: undefined as ((path: Path, body: never) => unknown) | undefined,
 	};
 
@@ -275,7 +275,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		opened.push(order);
 	}
 
-	/** Executes what was signed later, as a service that has it and tells nobody. Returns false if it is dead. */
+	/** Executes later what was signed, without reporting it. Returns false if it has expired. */
 	function executeLater(text: string, lateMs: number): boolean {
 		const op = ops.get((JSON.parse(text) as Record<string, string>).geoOpToken ?? "");
 		if (!op || Date.now() > op.livesUntilMs) return false;
@@ -296,7 +296,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 			throw new Refused({ code: "INVALID_TOKEN" });
 		}
 		if (!(await isSigned(op, body))) throw new Refused({ code: "INVALID_SIGNATURE" });
-		// There is no await from here on: two concurrent calls run one after the other.
+		// There is no await from here on, so two concurrent calls run one after the other.
 		const { order, opExpiresAtMs, authorization } = op;
 		const id = orderId(order);
 		const swapId = toSwapId(fromSwapKey(order.swapKey));
@@ -437,7 +437,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 
 	const server = createServer((incoming, response) => {
 		handle(incoming, response).catch((error: unknown) => {
-			// A caller that went away while it was answered is no failure.
+			// It is no failure if the caller disconnects before the response.
 			if (!incoming.destroyed && !response.headersSent) send(response, { status: 599, body: String(error) });
 		});
 	});
@@ -449,10 +449,10 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		client,
 		knobs,
 		requests,
-		/** Returns the wallet's orders that were ever opened: how often its intent was executed. */
+		/** Returns the wallet's orders that were ever opened, one for each execution of its intent. */
 		openedBy: (wallet: string) =>
 			opened.filter((order) => walletOf(order).toLowerCase() === wallet.toLowerCase()),
-		/** Answers the next calls of this path with these refusals. */
+		/** Responds to the next calls of this path with these refusals. */
 		refuse: (path: Path, ...told: Refusal[]) => {
 			refusals.set(path, [...(refusals.get(path) ?? []), ...told]);
 		},

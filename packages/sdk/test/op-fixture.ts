@@ -129,7 +129,7 @@ export function makeQuote(changes: Partial<QuoteResponse> = {}): QuoteResponse {
 	};
 }
 
-/** Returns a build that is consistent, whatever its order says: all that a hostile service could show. */
+/** Returns a build that is consistent with any order, as a hostile service could make it. */
 export function makeBuild({
 	order = makeOrder(),
 	delegate = makePins().chains[0]?.contracts.delegate ?? zeroAddress,

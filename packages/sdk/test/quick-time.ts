@@ -2,8 +2,8 @@
 export const quickness = 20;
 
 /**
- * The longest real time that the clocks count at once. A process that waits longer for its turn is on a machine that is
- * busy with other work. Its clocks do not count the rest, or two busy seconds would end the life of an op.
+ * The maximum real time that the clocks count in one step. A process that waits longer for its turn is on a machine
+ * that is busy with other work. Its clocks do not count the rest, or two busy seconds would end the life of an op.
  */
 const maxStepMs = 10;
 

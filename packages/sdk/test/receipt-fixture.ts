@@ -50,7 +50,7 @@ export async function makeReceipt(
 	);
 }
 
-/** Signs a statement, whatever it says. */
+/** Signs any statement, true or false. */
 export async function signReceipt(statement: Statement, key = receiptKey): Promise<SwapReceipt> {
 	const signature = await key.signTypedData(receiptTypedData(receiptMessage(statement)));
 	return { ...statement, signer: key.address, signature };

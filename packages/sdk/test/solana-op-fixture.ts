@@ -101,7 +101,7 @@ export function makeQuote(changes: Partial<QuoteResponse> = {}): QuoteResponse {
 	return evm.makeQuote({ origin: "solana", ...changes });
 }
 
-/** Returns a build that is consistent, whatever its order says: all that a hostile service could show. */
+/** Returns a build that is consistent with any order, as a hostile service could make it. */
 export async function makeBuild({
 	order = makeOrder(),
 	payer = feePayer,

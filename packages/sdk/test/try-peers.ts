@@ -54,7 +54,7 @@ function installPackage(project: string, tarball: string): void {
 	mkdirSync(folder, { recursive: true });
 	execFileSync("tar", ["-xzf", tarball, "-C", folder, "--strip-components=1"]);
 	writeFileSync(join(project, "package.json"), JSON.stringify({ type: "module" }));
-	// The program is copied: in its own folder it would find this repository's packages.
+	// The program is copied, because in its own folder it would find this repository's packages.
 	copyFileSync(join(import.meta.dirname, "first-swaps.ts"), join(project, "first-swaps.ts"));
 }
 
@@ -66,7 +66,7 @@ function linkPeers(project: string, folders: Peers): void {
 	}
 }
 
-/** Installs the peers in a folder of their own: npm would remove a package that it has not installed. */
+/** Installs the peers in a separate folder, because npm would remove a package that it has not installed. */
 function installPeers(folder: string, peers: Peers): Peers {
 	mkdirSync(folder, { recursive: true });
 	const versions = Object.entries(peers).map(([name, version]) => `${name}@${version}`);

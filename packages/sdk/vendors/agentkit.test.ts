@@ -9,7 +9,7 @@ import { makeBudget } from "../test/make-budget.ts";
 import { type ModelService, startModelService } from "../test/model-service.ts";
 import { account, makeIntent, makePins } from "../test/op-fixture.ts";
 
-// AgentKit itself, with its viem provider and its own zod. Only its statistics are answered here, and no node is asked.
+// AgentKit itself, with its viem provider and its own zod. Only its statistics are answered, and no node is called.
 
 process.env.DISABLE_CDP_USAGE_TRACKING = "true";
 process.env.DISABLE_CDP_ERROR_REPORTING = "true";

@@ -26,8 +26,8 @@ import { web3jsWallet } from "../src/web3js.ts";
 import { type ModelService, startModelService } from "../test/model-service.ts";
 import { makeSwapRequest } from "../test/swap-request.ts";
 
-// Each vendor's own package, with its transport replaced by a function that signs with a key made here. What a vendor's
-// service would answer is an assumption, taken from what its package sends and expects. No real credentials are used.
+// Each vendor's own package, with its transport replaced by a function that signs with a key made here. The responses
+// of a vendor's service are assumptions, derived from what its package sends and expects. No real credentials are used.
 
 process.env.DISABLE_CDP_USAGE_TRACKING = "true";
 process.env.DISABLE_CDP_ERROR_REPORTING = "true";
@@ -79,7 +79,7 @@ afterEach(async () => {
 	await service.close();
 });
 
-/** Answers as Privy's service, and as the one that AgentKit sends its statistics to. No call leaves this machine. */
+/** Responds like Privy's service, and like the one that receives AgentKit's statistics. No call leaves this machine. */
 async function answerVendor(url: string | URL | Request, init?: RequestInit): Promise<Response> {
 	const { hostname } = new URL(url instanceof Request ? url.url : url);
 	if (hostname === "127.0.0.1") return realFetch(url, init);
