@@ -1,6 +1,6 @@
 import { defineConfig } from "tsdown";
 
-/** The build of the published command: JavaScript, since Node strips no types in packages. */
+/** The build of the published command. It is JavaScript, since Node strips no types in packages. */
 export default defineConfig({
 	entry: { geoswap: "src/main.ts" },
 	format: "esm",

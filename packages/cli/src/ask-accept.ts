@@ -3,7 +3,7 @@ import { CliError } from "./cli-error.ts";
 import { exitCode } from "./exit-code.ts";
 import { printable } from "./printable.ts";
 
-// stdout is for results alone.
+// stdout is only for results.
 const output = process.stderr;
 
 export async function askText(message: string, placeholder: string): Promise<string> {
@@ -20,7 +20,7 @@ export async function askConfirm(message: string): Promise<boolean> {
 	return answered<boolean>(await askYesOrNo(message));
 }
 
-/** Returns true for a yes. Ctrl-C counts as a no, and so does the signal. */
+/** Returns true for a yes. Ctrl-C and an abort of the signal count as a no. */
 export async function askAccept(message: string, signal: AbortSignal): Promise<boolean> {
 	return (await askYesOrNo(message, signal)) === true;
 }

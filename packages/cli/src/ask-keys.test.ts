@@ -12,7 +12,7 @@ function makeKeychain(secrets: Partial<Record<KeyName, string>>): Keychain {
 	};
 }
 
-/** Returns an `ask` that gives these answers in turn, and the questions that it got. */
+/** Returns an `ask` that gives these answers in turn, and the questions that it received. */
 function answering(...answers: string[]) {
 	const questions: string[] = [];
 	return { questions, ask: async (question: string) => answers[questions.push(question) - 1] ?? "" };

@@ -8,7 +8,7 @@ const questions = [
 	["solana-key", "Key of your Solana wallet, base58 or JSON array", parseSolanaKey],
 ] as const satisfies [KeyName, string, (text: string) => unknown][];
 
-/** Asks for the keys that the environment does not have. An empty answer keeps what the keychain has. */
+/** Asks the user for the keys that the environment does not have. An empty answer keeps the keychain's key. */
 export async function askKeys({
 	env,
 	keychain,

@@ -1,7 +1,7 @@
 import type { NextStep } from "@geoswap/protocol";
 import { type ExitCode, exitCode } from "./exit-code.ts";
 
-/** The codes of errors that happen before the service is called, or apart from it. */
+/** The codes of errors that happen before the service is called, or without it. */
 export type CliErrorCode =
 	| "USAGE"
 	| "KEY_IN_ARGUMENTS"
@@ -49,7 +49,7 @@ type Context = {
 	mayExecute?: boolean;
 };
 
-/** An error whose message says what happened and what to do. By default it is the caller's: a usage error. */
+/** An error whose message states what happened and what to do. By default it is a usage error. */
 export class CliError extends Error {
 	override name = "CliError";
 	readonly code: CliErrorCode;

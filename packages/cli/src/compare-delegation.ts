@@ -1,7 +1,7 @@
 import type { DelegationResponse, Deployment } from "@geoswap/protocol";
 import { VerificationError } from "@geoswap/sdk";
 
-/** Returns the delegate that the wallet has, or would be asked to authorize. Throws if it is not pinned. */
+/** Returns the delegate that the wallet has, or would have to authorize. Throws if it is not pinned. */
 export function compareDelegation(
 	pins: Deployment,
 	chainId: number,

@@ -108,7 +108,7 @@ test("a deployment file that the service itself serves is refused unless its has
 	expect((await runCli(otherPort, { env })).stderr).toContain(
 		"comes from the service that it is meant to check",
 	);
-	// The given hash means that somebody has vouched for the file.
+	// The given hash means that the user has verified the file.
 	const sha256 = hashOf(readFileSync(deployment, "utf8"));
 	expect(await runCli([...args, "--deployment-sha256", sha256], { env })).toMatchObject({ exit: 0 });
 	server.closeAllConnections();

@@ -12,22 +12,22 @@ import type { Io } from "./io.ts";
 const configSchema = z.strictObject({
 	baseUrl: z.url({ protocol: /^https?$/ }),
 	deployment: z.strictObject({
-		/** The file or address that it came from, for a person. */
+		/** The file or address that it came from, for users. */
 		source: z.string(),
 		sha256: z.string().regex(/^sha256:[0-9a-f]{64}$/),
 	}),
-	/** Endpoints by chain id, of the caller's own choice: balances are not asked of the service. */
+	/** Endpoints by chain id, which the caller chooses. Balances are read from them, not from the service. */
 	rpc: z.record(z.string().regex(/^[1-9]\d*$/), z.url({ protocol: /^https?$/ })),
 });
 export type Config = z.infer<typeof configSchema>;
 export type LoadedConfig = Config & { home: string; pins: Deployment };
 
 export function homeOf({ env }: Pick<Io, "env">): string {
-	// The path is part of the names in the keychain: it must not depend on the working directory.
+	// The path is part of the names in the keychain, so it must not depend on the working directory.
 	return env.GEOSWAP_HOME ? resolve(env.GEOSWAP_HOME) : join(homedir(), ".config", "geoswap");
 }
 
-/** Reads the configuration with its pins, which must be those that were checked when they were stored. */
+/** Reads the configuration with its pins. Throws unless the pins are those that were checked when they were stored. */
 export async function readConfig(io: Pick<Io, "env">): Promise<LoadedConfig> {
 	const home = homeOf(io);
 	const settings = await findSettings(home);
@@ -41,7 +41,7 @@ export async function readConfig(io: Pick<Io, "env">): Promise<LoadedConfig> {
 	return { ...settings, home, pins: parseDeployment(text, pinsPath(home)).pins };
 }
 
-/** Reads config.json, whatever the state of the pins. Returns undefined if there is none yet. */
+/** Reads config.json, regardless of the state of the pins. Returns undefined if there is none yet. */
 export async function findSettings(home: string): Promise<Config | undefined> {
 	const path = join(home, "config.json");
 	const text = await readIfThere(path);
@@ -51,7 +51,7 @@ export async function findSettings(home: string): Promise<Config | undefined> {
 	throw broken(path, firstIssue(config.error));
 }
 
-/** Reads the text of the pins, which must be the one that was stored. */
+/** Reads the text of the pins. Throws unless it is the text that was stored. */
 export async function readStoredPins(home: string, { deployment }: Config): Promise<string> {
 	const path = pinsPath(home);
 	const text = await readIfThere(path);
@@ -60,7 +60,7 @@ export async function readStoredPins(home: string, { deployment }: Config): Prom
 	throw broken(path, `it is not the file that was stored, whose hash is ${deployment.sha256}`);
 }
 
-/** Writes each file atomically, readable by nobody else. The pins come first: the configuration has their hash. */
+/** Writes each file atomically, readable by its owner only. The pins come first, as config.json has their hash. */
 export async function writeConfig(home: string, config: Config, deploymentText: string): Promise<void> {
 	await mkdir(home, { recursive: true, mode: 0o700 });
 	await replace(pinsPath(home), deploymentText);
@@ -88,7 +88,7 @@ function pinsPath(home: string): string {
 async function replace(path: string, text: string): Promise<void> {
 	const fresh = `${path}.${randomUUID()}.new`;
 	await writeFile(fresh, text, { mode: 0o600, flush: true });
-	// The umask can only reduce the mode above, never widen it; nothing of a replaced file is kept.
+	// The umask can only reduce the mode above, never widen it. Nothing of a replaced file is kept.
 	await chmod(fresh, 0o600);
 	await rename(fresh, path);
 }

@@ -9,7 +9,7 @@ import { readApiKey } from "./read-keys.ts";
 export type Call = {
 	io: Io;
 	output: Output;
-	/** Aborted by Ctrl-C, or when the system asks the program to end. */
+	/** Aborted by Ctrl-C, or when the system requests the program to end. */
 	signal: AbortSignal;
 };
 

@@ -9,7 +9,7 @@ export function assetJson({ chain, symbol, address, decimals }: Asset) {
 	return { chainId: chain.chainId, chain: chain.name, symbol, token: address, decimals };
 }
 
-/** Returns what is given and by whom, for a person. The address is what counts, so it is always shown. */
+/** Returns what is given and by whom, for users. The address decides, so it is always shown. */
 export function giveLines({ from, amount, wallet }: { from: Asset; amount: bigint; wallet: string }): Line[] {
 	return [
 		["give", `${formatAmount(amount, from.decimals)} ${from.symbol} on ${from.chain.name}`],
@@ -40,7 +40,7 @@ export function costLines(quote: QuoteResponse): Line[] {
 	];
 }
 
-/** Returns what a swap at this price needs, if its minimum is not signed without asking. */
+/** Returns what a swap at this price needs, if its minimum is not signed without approval. */
 export function acceptanceLines({
 	to,
 	quote,

@@ -3,7 +3,7 @@ import { type ExitCode, exitCode } from "./exit-code.ts";
 import type { Line } from "./output.ts";
 import { Interrupted } from "./watch-interrupt.ts";
 
-/** An error about an intent, with all that is needed to resume it. */
+/** An error about an intent, with everything that is needed to resume it. */
 export class FailedSwap extends Error {
 	readonly id: string;
 	readonly swapId: string | undefined;
@@ -42,7 +42,7 @@ export type ErrorJson = {
 	resume?: string;
 };
 
-/** Steps that end in the same intent. Any other step would begin a second swap. */
+/** Steps that lead to the same intent. Any other step would begin a second swap. */
 const goesOn = ["retry", "check_key", "contact_operator"];
 
 export async function describeError(error: unknown): Promise<{ exit: ExitCode; body: ErrorJson }> {
@@ -51,7 +51,7 @@ export async function describeError(error: unknown): Promise<{ exit: ExitCode; b
 	const { id, swapId, mayExecute, resume } = error;
 	const about = { mayExecute, id, swapId, resume };
 	if (!mayExecute) return { exit, body: { ...body, ...about } };
-	// Resuming takes precedence over other advice: a caller that begins anew may pay twice.
+	// Resuming takes precedence over other advice, because a caller that begins anew may pay twice.
 	const next = goesOn.includes(body.next) ? body.next : "resume";
 	return { exit: exitCode.mayExecute, body: { ...body, next, ...about } };
 }

@@ -9,7 +9,7 @@ import type { Line } from "./output.ts";
 import { belowMinOutput } from "./price-not-accepted.ts";
 import type { Terms } from "./read-terms.ts";
 
-/** Does all of a swap but sign. The service's build is compared as it would be before signing. */
+/** Does everything of a swap except signing. The service's build is compared as it would be before signing. */
 export async function dryRun(
 	{ config, client, output }: Context,
 	{ from, to, minOutput, intent }: Pick<Terms, "from" | "to" | "minOutput"> & { intent: Intent },
@@ -31,7 +31,7 @@ export async function dryRun(
 	if (minOutput !== undefined && BigInt(quote.minOutput) < minOutput) {
 		throw belowMinOutput(to, { quoted: quote.minOutput, minOutput: String(minOutput) });
 	}
-	// Nothing is signed: only the real swap asks whether a low minimum is accepted.
+	// Nothing is signed here. Only the real swap requests approval of a low minimum.
 	const limits = { minOutput: minOutput ?? BigInt(quote.minOutput) };
 	const terms = { intent: asked, quote, pins, limits, wallet };
 
@@ -57,7 +57,7 @@ export async function dryRun(
 			};
 		} catch (error) {
 			if (!(error instanceof GeoswapError) || error.next !== "reauthorize") throw error;
-			// The service builds only with an authorization. None is sent, because a signed one can be used.
+			// The service builds only with an authorization. None is sent, because a signed one could be used.
 			const state = await getDelegation(client, { chainId: originChain, walletAddress: wallet });
 			const { delegate } = compareDelegation(pins, originChain, state, intent);
 			verified = {

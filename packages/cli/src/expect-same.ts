@@ -2,7 +2,7 @@ import { CliError } from "./cli-error.ts";
 import { type Intent, resumeCommand } from "./intents.ts";
 
 /**
- * Throws if a field differs. The SDK compares only with what was signed, which may be nothing yet, and does not know
+ * Throws if a field differs. The SDK compares only with what was signed, which may be nothing yet, and does not compare
  * the minimum and the service.
  */
 export function expectSame(intent: Intent, asked: Partial<Intent>, fields: readonly (keyof Intent)[]): void {

@@ -2,12 +2,12 @@ import { isTerminal, type StatusResponse } from "@geoswap/protocol";
 import { type Client, GeoswapError, waitForSwap } from "@geoswap/sdk";
 import { streamEvents } from "@geoswap/sdk/events";
 
-/** Errors that a poll gets as well. */
+/** Errors that a poll would get as well. */
 const finalCodes = new Set<string>(["UNAUTHORIZED", "SWAP_NOT_FOUND"]);
 
 /**
  * Follows a swap to its end by the service's stream of events. Polls instead if the service has no streams, or if the
- * stream tells nothing for a while: a proxy between may hold it back.
+ * stream sends nothing for a while, because a proxy may hold it back.
  */
 export async function followSwap(
 	client: Client,
@@ -22,7 +22,7 @@ export async function followSwap(
 	return ended ?? waitForSwap(client, swapId, { onUpdate, signal });
 }
 
-/** Returns the swap once the stream says that it has ended, and undefined if the stream cannot be relied on. */
+/** Returns the swap once the stream reports its end, or undefined if the stream cannot be relied on. */
 async function followStream(
 	client: Client,
 	swapId: string,

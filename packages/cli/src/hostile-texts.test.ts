@@ -3,7 +3,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { pending, recipient, startFakeService } from "../test/fake-service.ts";
 import { initArgs, makeHome, runCli } from "../test/run-cli.ts";
 
-// The service puts sequences that a terminal or a shell obeys into every text of its answers.
+// Every text in the service's responses has sequences that a terminal or a shell interprets.
 
 const service = await startFakeService();
 afterAll(() => service.close());
@@ -15,7 +15,7 @@ const hostile =
 	"\u001b[2J\u001b]0;title\u0007\u009b31m\u202e\r\n\u2028'; touch hacked; $(touch hacked) `id` #";
 const terms = ["--from", "31337:USDC", "--to", "31338:USDC", "--amount", "10", "--recipient", recipient];
 
-/** Appends the hostile text to every text of the answer, except for those that are compared before they are shown. */
+/** Appends the hostile text to every text of the response, except for those that are compared before they are shown. */
 function poisoned(value: unknown, kept: readonly string[]): unknown {
 	if (typeof value === "string") return kept.includes(value) ? value : `${value}${hostile}`;
 	if (Array.isArray(value)) return value.map((item) => poisoned(item, kept));

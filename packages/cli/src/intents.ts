@@ -11,14 +11,14 @@ import { shellCommand } from "./shell-command.ts";
 
 const unitsSchema = z.string().regex(/^\d+$/);
 /**
- * The request under an id, stored before anything is done. The SDK stores the progress; this is what it has to be given
- * again: `max` must not become another amount, nor a resumed swap lose its minimum.
+ * The request under an id, stored before anything is done. The SDK stores the progress, and the program has to pass
+ * this to it again: `max` must not become another amount, nor may a resumed swap lose its minimum.
  */
 const intentSchema = z.object({
 	version: z.literal(1),
 	id: z.string(),
 	createdAt: z.string(),
-	/** The service's address: a signed op is for the service that built it. */
+	/** The service's address, because a signed op is only for the service that built it. */
 	baseUrl: z.string(),
 	isMax: z.boolean(),
 	originChain: z.int(),
@@ -30,7 +30,7 @@ const intentSchema = z.object({
 	recipient: z.string().exactOptional(),
 	slippageBps: z.int().exactOptional(),
 	minOutput: unitsSchema.exactOptional(),
-	/** `--accept-any-price`: nobody is asked about the quoted minimum. */
+	/** `--accept-any-price`: the quoted minimum needs no approval. */
 	acceptsAnyPrice: z.boolean().exactOptional(),
 	/** `--typed-only`: the wallet is delegated to the account that accepts typed data only. */
 	isTypedOnly: z.boolean().exactOptional(),
@@ -39,7 +39,7 @@ const intentSchema = z.object({
 });
 export type Intent = z.infer<typeof intentSchema>;
 
-/** The fields that must be the same when an intent is resumed: with another value it would be another swap. */
+/** The fields that must be the same when an intent is resumed, because another value would make it another swap. */
 export const termFields = [
 	"baseUrl",
 	"originChain",
@@ -77,7 +77,7 @@ export function openIntents(home: string) {
 		if (await isMissing(recordDirectory)) return { state: "none" };
 		return getSwapState(records, id).catch(() => ({ state: "unreadable" as const }));
 	};
-	/** Returns undefined if another process works on the intent. Waits for one that holds the lock only to look. */
+	/** Returns undefined if another process works on the intent. Waits for a process that holds the lock only to read. */
 	const findLock = async (id: string): Promise<(() => Promise<void>) | undefined> => {
 		for (const pauseMs of lockPausesMs) {
 			const unlock = await store.lock(id);
@@ -123,14 +123,14 @@ export function openIntents(home: string) {
 		},
 		/** Requires the lock. */
 		keep,
-		/** Requires the lock, unless the caller does not mind that another process may be about to sign. */
+		/** Requires the lock, unless the caller tolerates that another process may be about to sign. */
 		recordOf,
 		/** Returns the state, for a caller without the lock. */
 		stateOf: async (id: string): Promise<IntentState> => {
 			const found = await recordOf(id);
 			if (found.state !== "none" && found.state !== "open") return found;
 			try {
-				// No process works on an intent that is not stored: it needs no lock, and none is left behind.
+				// No process works on an intent that is not stored, so it needs no lock, and no lock file is created.
 				if (!(await find(id))) return found;
 				const unlock = await findLock(id);
 				if (!unlock) return { state: "working" };
@@ -170,7 +170,7 @@ export function resumeCommand(id: string): string {
 	return shellCommand("geoswap", "swap", "--resume", id);
 }
 
-/** Throws if an intent cannot have this id. `swp_…` is a swap's own id: it would be ambiguous for an intent. */
+/** Throws if an intent cannot have this id. `swp_…` is the id of a swap, and would be ambiguous for an intent. */
 export function checkId(id: string): string {
 	if (id !== "" && id.length <= 200 && !id.startsWith("swp_") && !id.startsWith("-")) return id;
 	throw new CliError(`--id must have 1 to 200 characters, and must not begin with swp_ or a dash.`, {
@@ -179,7 +179,7 @@ export function checkId(id: string): string {
 	});
 }
 
-/** Returns true if nothing was ever stored in it. A reader need not create it, and may not be able to. */
+/** Returns true if nothing was ever stored in the directory. A reader need not create it, and may not be able to. */
 async function isMissing(directory: string): Promise<boolean> {
 	const isNone = ({ code }: NodeJS.ErrnoException) => code === "ENOENT" || code === "ENOTDIR";
 	return stat(directory).then(() => false, isNone);

@@ -1,4 +1,4 @@
-/** A destination of text: a stream of the process, or a collector in a test. */
+/** A destination of text, which is a stream of the process, or a collector in a test. */
 export type Sink = {
 	write: (text: string) => Promise<void>;
 	isTerminal: boolean;
@@ -6,16 +6,16 @@ export type Sink = {
 	columns: () => number | undefined;
 };
 
-/** Everything that the program has of its environment, except for network and files. */
+/** Everything that the program uses of its environment, except for network and files. */
 export type Io = {
 	env: Record<string, string | undefined>;
 	stdout: Sink;
 	stderr: Sink;
-	/** True if there is a person who can be asked. */
+	/** True if a user can be asked. */
 	isInteractive: boolean;
 	/** Listens for Ctrl-C and for the system's requests to end. Returns a function that stops listening. */
 	onInterrupt: (listener: () => void) => () => void;
-	/** Opens a web address in the person's browser. Resolves to false if that is not possible. */
+	/** Opens a web address in the user's browser. Resolves to false if that is not possible. */
 	openUrl: (url: string) => Promise<boolean>;
 };
 
@@ -39,10 +39,10 @@ export function processIo(): Io {
 }
 
 function sinkOf(stream: NodeJS.WriteStream): Sink {
-	// The reader may be gone, as with `head`. What happens to the swap does not depend on a reader.
+	// The reader may be gone, as with `head`. A swap does not depend on a reader.
 	stream.on("error", () => {});
 	return {
-		// The process exits as soon as it is done: text that a pipe has not taken by then would be lost.
+		// The process exits as soon as it is done, and text that a pipe has not accepted by then would be lost.
 		write: (text) => new Promise((resolve) => stream.write(text, () => resolve())),
 		isTerminal: stream.isTTY === true,
 		columns: () => (stream.isTTY ? stream.columns || 80 : undefined),

@@ -3,7 +3,7 @@ import { recipient, startFakeService, swapId } from "../test/fake-service.ts";
 import { initArgs, makeHome, runCli } from "../test/run-cli.ts";
 
 const owner = vi.hoisted(() => ({ onAsked: () => {} }));
-// The keychain is locked, and its owner is not there to open it.
+// The keychain is locked, and its owner is not present to unlock it.
 vi.mock("@napi-rs/keyring", () => ({
 	AsyncEntry: class {
 		getPassword() {

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 
-/** The program of each system that opens an address in the person's browser. None of them is a shell. */
+/** The program of each system that opens an address in the user's browser. None of them is a shell. */
 const openers: Partial<Record<NodeJS.Platform, [program: string, ...args: string[]]>> = {
 	darwin: ["open"],
 	win32: ["rundll32", "url.dll,FileProtocolHandler"],
 	linux: ["xdg-open"],
 };
 
-/** Opens a web address in the browser. Resolves to false if there is no browser, or none that can be started. */
+/** Opens a web address in the browser. Resolves to false if no browser can be started. */
 export function openInBrowser(
 	url: string,
 	{ platform, env }: { platform: NodeJS.Platform; env: Record<string, string | undefined> },

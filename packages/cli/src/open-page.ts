@@ -2,7 +2,7 @@ import type { Context } from "./context.ts";
 import { describeError } from "./describe-error.ts";
 
 /**
- * Opens the swap's page in the browser and returns its address, which it also prints. A page that cannot be had is
+ * Opens the swap's page in the browser and returns its address, which it also prints. If there is no page, this is
  * reported and does not affect the swap.
  */
 export async function openPage(

@@ -6,17 +6,17 @@ type Style = Parameters<typeof styleText>[0];
 /** A line, a label before a text, or a label before a command to paste. */
 export type Line = string | [label: string, text: string] | { label: string; command: string };
 
-/** The program's output: progress apart from the result, and the result once. */
+/** The program's output: progress as it happens, and the result once. */
 export type Output = {
 	isJson: boolean;
-	/** Writes progress to stderr, for a person who watches. */
+	/** Writes progress to stderr, for users. */
 	say: (line: Line, style?: Style) => void;
-	/** Writes to stdout: the document with --json, else the lines. */
+	/** Writes to stdout: the document with --json, otherwise the lines. */
 	result: (document: object, lines: Line[]) => Promise<void>;
 };
 
 const labelWidth = 11;
-/** The least width to wrap lines to: a narrower terminal breaks them itself. */
+/** The minimum width to wrap lines to. A narrower terminal breaks them itself. */
 const minColumns = 40;
 
 export function createOutput(
@@ -45,13 +45,13 @@ function toJson(document: object): string {
 
 /** Returns the line, wrapped into several if it does not fit the terminal. */
 function render(line: Line, { columns }: Sink): string {
-	// A command is not wrapped: each part would be a command of its own when it is pasted.
+	// A command is not wrapped, because each part would be a separate command when it is pasted.
 	if (typeof line === "object" && "command" in line) {
 		return `${printable(line.label).padEnd(labelWidth - 1)} ${printable(line.command)}`;
 	}
 	const width = Math.max(minColumns, columns() ?? Number.POSITIVE_INFINITY);
 	if (typeof line === "string") return wrap(printable(line), { width, indent: 0 });
-	// A long label stays apart from the text, and leaves it room.
+	// A long label is separated from the text by a space.
 	const label = `${printable(line[0])} `.padEnd(labelWidth);
 	return wrap(`${label}${printable(line[1])}`, { width, indent: labelWidth });
 }
@@ -60,7 +60,7 @@ function wrap(text: string, { width, indent }: { width: number; indent: number }
 	const lines: string[] = [];
 	let rest = text;
 	while (rest.length > width) {
-		// Lines break at a space after the label; a text without one, such as a long hash, is cut.
+		// Lines break at a space after the label. A text without a space, such as a long hash, is cut.
 		const space = rest.lastIndexOf(" ", width);
 		const end = space > indent ? space : width;
 		lines.push(rest.slice(0, end).trimEnd());

@@ -6,7 +6,7 @@ import { parseEvmKey, readEvmAccount } from "./read-keys.ts";
 
 export type Payer = WalletClient & { account: Account };
 
-/** The variable with the key of a second wallet, which pays the gas of a transaction and gets nothing for it. */
+/** The variable with the key of a second wallet, which pays the gas of a transaction and gets nothing in return. */
 const payerVariable = "GEOSWAP_PAYER_KEY";
 
 /** Returns the wallet that pays the gas: the second one if its key is set, else the wallet itself. */

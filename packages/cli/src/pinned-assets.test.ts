@@ -36,7 +36,7 @@ test("an unknown symbol is an error that lists the tokens of the chain", () => {
 	for (const text of ["USDT", "USD", "USDCC", "US DC", "ETH"]) {
 		expect(() => findAsset(pins, "--from", `31337:${text}`)).toThrow(`It has: USDC (${usdc})`);
 	}
-	// Base58 is case-sensitive: another spelling is another address.
+	// Base58 is case-sensitive, so another spelling is another address.
 	const [mint = ""] = (pins.solana?.assets ?? []).map(({ address }) => String(address));
 	expect(mint.toUpperCase()).not.toBe(mint);
 	expect(() => findAsset(pins, "--from", `solana:${mint.toUpperCase()}`)).toThrow("has no token");

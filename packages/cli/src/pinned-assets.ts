@@ -12,8 +12,8 @@ export type PinnedChain = { chainId: number; name: string; kind: "evm" | "solana
 export type Asset = PinnedAsset & { chain: PinnedChain };
 
 /**
- * Returns chains and tokens as the deployment file has them. The address and the decimals of a symbol decide what is
- * paid, so the service is not asked for them.
+ * Returns chains and tokens from the deployment file. The address and the decimals of a symbol decide what is paid, so
+ * they are not requested from the service.
  */
 export function pinnedChains({ chains, solana }: Deployment): PinnedChain[] {
 	return [...chains, ...(solana ? [solana] : [])].map(({ chainId, name, assets }) => ({
@@ -50,7 +50,7 @@ export function findChain(pins: Deployment, text: string): PinnedChain {
 	);
 }
 
-/** Finds the asset of `<chain>:<token>`, a token by its symbol or address. Never returns another in its place. */
+/** Finds the asset of `<chain>:<token>`, a token by its symbol or address. Never returns another asset instead. */
 export function findAsset(pins: Deployment, option: string, text: string): Asset {
 	// A chain's name may have a colon, a token's address has none.
 	const colon = text.lastIndexOf(":");

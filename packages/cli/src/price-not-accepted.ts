@@ -24,7 +24,7 @@ export function belowMinOutput(
 	);
 }
 
-/** Returns the error for a minimum that no limit of the caller allows and nobody accepted. Nothing is signed yet. */
+/** Returns the error for a minimum that no limit of the caller allows and no user accepted. Nothing is signed yet. */
 export function priceNotAccepted(
 	to: Shown,
 	{ quoted, floor, wasAsked }: { quoted: string; floor: string | undefined; wasAsked: boolean },
@@ -42,7 +42,7 @@ export function priceNotAccepted(
 	});
 }
 
-/** Returns why a minimum is signed only once somebody accepts it. */
+/** Returns why a minimum is signed only once a user accepts it. */
 export function reasonToAsk(to: Shown, floor: string | undefined): string {
 	return floor === undefined
 		? "no --min-out was given"

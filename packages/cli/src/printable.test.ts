@@ -34,7 +34,7 @@ test("printable text has no invisible characters", () => {
 
 test("printable JSON has no invisible characters and parses to the same value", () => {
 	fc.assert(
-		// The texts are no keys, because V8 13.6 reads the key "\u0061" as "\\" after an object with the key "\\".
+		// The texts are not keys, because V8 13.6 reads the key "\u0061" as "\\" after an object with the key "\\".
 		fc.property(fc.array(text), (told) => {
 			const shown = printableJson(JSON.stringify(told, null, 2));
 			expect(shown.replaceAll("\n", "")).not.toMatch(unseen);

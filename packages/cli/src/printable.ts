@@ -1,6 +1,7 @@
 /**
- * Returns a text from elsewhere as it may be shown on a terminal: it cannot move the cursor, change colours, begin a line,
- * or turn the reading direction. Line breaks and tabs become spaces; any other such character is shown as its code.
+ * Returns a text from elsewhere in a form that is safe on a terminal. It cannot move the cursor, change colours, begin
+ * a line, or reverse the reading direction. Line breaks and tabs become spaces; any other such character is shown as
+ * its code.
  */
 export function printable(text: unknown): string {
 	return String(text)
@@ -8,7 +9,7 @@ export function printable(text: unknown): string {
 		.replace(invisible, escaped);
 }
 
-/** Returns the same JSON document without such characters: a reader of JSON gets the very same strings from it. */
+/** Returns the same JSON document without such characters. A reader of the JSON gets exactly the same strings. */
 export function printableJson(json: string): string {
 	return json.replace(invisible, (character) => (character === "\n" ? character : escaped(character)));
 }

@@ -23,7 +23,7 @@ const budgetSchema = z.strictObject({
 	recipients: z.array(z.string().min(1)).min(1).max(100),
 });
 
-/** The decimals of a price that are read. Amounts are exact; a price is a bound that a person chose. */
+/** The decimals of a price that are read. Amounts are exact; a price is a bound that a user chose. */
 const priceDecimals = 18;
 /** The bits of a file's mode that let others than its owner write to it. */
 const writableByOthers = 0o022;
@@ -100,7 +100,7 @@ function isAddressOn(chain: Parameters<typeof checkAddress>[1], text: string): b
 	}
 }
 
-/** Converts a price in whole tokens to smallest units: so much output for so much input. */
+/** Converts a price in whole tokens to a ratio of smallest units. */
 function priceOf(text: string, { from, to }: { from: Asset; to: Asset }): { output: bigint; input: bigint } {
 	const price = parseAmount("worstPrice", text, priceDecimals);
 	return {

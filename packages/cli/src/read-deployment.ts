@@ -20,7 +20,7 @@ export async function readDeployment(source: string): Promise<string> {
 	try {
 		const response = await fetch(url, {
 			signal: AbortSignal.timeout(timeoutMs),
-			// The file must come from the host that was named.
+			// The file must come from the given host.
 			redirect: "error",
 		});
 		if (!response.ok) throw new Error(`the server answered ${response.status}`);

@@ -7,7 +7,7 @@ export function readEndpoints(pins: Deployment, entries: readonly string[]): Rec
 	return Object.fromEntries(
 		entries.map((entry) => {
 			const [, chain, url] = /^([^=]+)=(.+)$/.exec(entry) ?? [];
-			// The messages leave out the entry, which may have somebody's key in it.
+			// The messages leave out the entry, which may contain an API key.
 			if (chain === undefined || url === undefined)
 				throw usage("must be <chain>=<url>, such as 8453=https://…");
 			if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {

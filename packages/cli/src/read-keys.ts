@@ -59,7 +59,7 @@ export async function parseEvmKey(text: string): Promise<PrivateKeyAccount> {
 export async function parseSolanaKey(text: string): Promise<Uint8Array> {
 	try {
 		const bytes = await bytesOf(text);
-		// This checks that both halves belong together, here and not at the signature.
+		// This checks that both halves belong together, so that a wrong key fails here and not at the signature.
 		await openSolanaKey(bytes);
 		return bytes;
 	} catch {

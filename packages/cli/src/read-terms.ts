@@ -22,7 +22,7 @@ export type TermOptions = {
 export type Terms = {
 	from: Asset;
 	to: Asset;
-	/** In smallest units, or `max` for all that the wallet holds. */
+	/** In smallest units, or `max` for the wallet's whole balance. */
 	amount: bigint | "max";
 	recipient: string | undefined;
 	slippageBps: number | undefined;
@@ -46,7 +46,7 @@ export function readTerms(pins: Deployment, options: TermOptions): Terms {
 	};
 }
 
-/** Returns smallest units. Gas comes out of the input, so `max` leaves nothing, not even of a native token. */
+/** Returns smallest units. Gas is paid from the input, so `max` leaves nothing, not even of a native token. */
 export async function readAmount(
 	config: Context["config"],
 	{ from, amount }: Pick<Terms, "from" | "amount">,
@@ -83,7 +83,7 @@ export function expectWithinMaxSpend(
 	);
 }
 
-/** Returns the recipient if it is not the wallet itself: another kind of chain writes addresses in another form. */
+/** Returns the recipient if it is not the wallet itself, since other kinds of chains write addresses differently. */
 export async function readRecipient(
 	keys: Context["keys"],
 	{ from, to, recipient }: Pick<Terms, "from" | "to" | "recipient">,

@@ -2,9 +2,9 @@ import { CliError } from "./cli-error.ts";
 
 /** Patterns of secrets. Arguments are in the shell's history and in the process list, where others read them. */
 const secrets = [
-	// 32 bytes of hex. A file's hash is marked as such, and allowed.
+	// 32 bytes of hex. A file's hash has a prefix, and is allowed.
 	/(?<![0-9a-z]|sha256:)(0x)?[0-9a-f]{64}(?![0-9a-z])/i,
-	// 64 bytes of base58. 32 bytes are allowed: an address has the same length as a private key.
+	// 64 bytes of base58. 32 bytes are allowed, because an address has the same length as a private key.
 	/(?<![0-9a-z])[1-9a-hj-np-z]{86,88}(?![0-9a-z])/i,
 	/(\d{1,3}\s*,\s*){31}\d{1,3}/,
 	/geosk_[0-9a-z]/i,
@@ -23,7 +23,7 @@ export function refuseKeys(args: readonly string[]): void {
 	);
 }
 
-/** Removes the provider's key that many endpoints carry in their address: that one belongs there. */
+/** Removes the provider's key that many endpoints have in their address, because that key belongs there. */
 function withoutEndpointKey(arg: string): string {
 	return arg.replace(
 		/^((?:--rpc=)?[^-=\s][^=\s]*=https?:\/\/)(\S*)$/i,

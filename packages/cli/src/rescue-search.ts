@@ -7,7 +7,7 @@ import { type Intents, openIntents } from "./intents.ts";
 import { findChain, type PinnedChain } from "./pinned-assets.ts";
 import { checkAddress, readWallet } from "./wallet.ts";
 
-/** The orders that `rescue` looks for, and the chain on which it does. */
+/** The orders that `rescue` searches for, and their chain. */
 export type Search = {
 	chain: PinnedChain;
 	wallet: Address;
@@ -16,7 +16,7 @@ export type Search = {
 };
 
 const dayMs = 86_400_000;
-/** A quote's id is made by the service's clock, and a block's time by the chain's. */
+/** The time in a quote's id is from the service's clock, and a block's time from the chain's. */
 const clockToleranceMs = 120_000;
 
 export async function readSearch(

@@ -14,7 +14,7 @@ const helpColumns = 80;
 
 /** Runs the command that the arguments name, reports errors, and returns the exit code. */
 export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
-	// `--json` is read before anything is parsed: errors in the arguments are reported in that form too.
+	// `--json` is read before anything is parsed, so that errors in the arguments are reported in that form too.
 	const output = createOutput(io, args.includes("--json"));
 	let exit: ExitCode = exitCode.done;
 	let written = "";
@@ -52,7 +52,7 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
 		}
 		return described.exit;
 	} finally {
-		// Once this write is done, everything before it is out too: the process exits then.
+		// Once this write is done, all earlier output is written too. The process exits then.
 		await io.stderr.write("");
 	}
 }
@@ -91,10 +91,10 @@ Docs: docs/cli.md`,
 			.option("--max-spend <number>", "refuse to give more than this, in whole tokens");
 	const wallet = ["--wallet <address>", "use this wallet instead of the one of the stored key"] as const;
 
-	// Commands that sign, or follow what was signed, do not use this: they end by themselves on the signal.
+	// Commands that sign, or follow what was signed, do not use this, because they end by themselves on the signal.
 	const answer = (command: (call: Call) => Promise<void>) => answerUnlessInterrupted(call, command);
 
-	// Each command loads only what it needs, so that help appears at once.
+	// Each command loads only what it needs, so that help appears immediately.
 	command("init", "write the configuration; on a terminal, ask for what is missing")
 		.option("--base-url <url>", "address of the service")
 		.option("--deployment <file|url>", "the operator's deployment.json: a file, or an https address")
@@ -300,7 +300,7 @@ function withSubcommands(command: Command): Command[] {
 	return [command, ...command.commands.flatMap(withSubcommands)];
 }
 
-/** Returns whether the arguments name no command, or only a group of commands: then the help is the answer, not an error. */
+/** Returns whether the arguments name no command, or only a group. The help is then a result, not an error. */
 function isBare(program: Command, args: readonly string[]): boolean {
 	const [name, ...others] = args.filter((arg) => arg !== "--json");
 	const isGroup = program.commands.some((one) => one.name() === name && one.commands.length > 0);
@@ -313,10 +313,10 @@ function usage({ message }: CommanderError): CliError {
 	});
 }
 
-/** The length that no option and no command exceeds. */
+/** The maximum length of the options and commands. */
 const longestName = 20;
 
-/** Removes a word that may be a key, or have one after its equals sign. Not every key looks like one. */
+/** Removes a word that may be a key, or have one after its equals sign. Some keys do not look like keys. */
 function withoutSecret(message: string): string {
 	const [, kind, text = "", suggestion = ""] =
 		/^error: unknown (option|command) '(.*)'(\n\(Did you mean .*\))?$/s.exec(message) ?? [];

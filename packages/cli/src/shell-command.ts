@@ -7,6 +7,6 @@ export function shellCommand(...words: string[]): string {
 
 function shellWord(text: string): string {
 	if (/^[\w@%+:,./-]+$/.test(text)) return text;
-	// A line break would end the command if it were pasted, whatever the quotes say.
+	// A line break would end the pasted command, even in quotes.
 	return `'${printable(text).replaceAll("'", "'\\''")}'`;
 }

@@ -32,7 +32,7 @@ export function createProgress(output: Output, nowMs: () => number = () => perfo
 	};
 	return {
 		say,
-		/** Says that it still waits if the service reports nothing new for a while, after each `heard` and until `stop`. */
+		/** Reports that it still waits if nothing new arrives for a while, after each `heard` and until `stop`. */
 		watchSilence: (baseUrl: string): { heard: () => void; stop: () => void } => {
 			const timer = setTimeout(() => say(`still waiting for news from ${baseUrl}`), silenceMs);
 			return { heard: () => timer.refresh(), stop: () => clearTimeout(timer) };
@@ -45,7 +45,7 @@ export function createProgress(output: Output, nowMs: () => number = () => perfo
 	};
 }
 
-/** Returns the swap's state, for a person. */
+/** Returns the swap's state, for users. */
 export function swapLines(pins: Deployment, swap: StatusResponse): Line[] {
 	const { status, stage, failure, decidedBy, funds } = swap;
 	return [
@@ -60,10 +60,10 @@ export function swapLines(pins: Deployment, swap: StatusResponse): Line[] {
 	];
 }
 
-/** An older service, or a record that an older version wrote, leaves these out. */
+/** An older service leaves these out, and so does a record of an older version. */
 type Told = Pick<StatusResponse, "deliveredAmount"> & Partial<Pick<StatusResponse, "terms" | "links">>;
 
-/** Returns what was agreed, and what came of it. */
+/** Returns the agreed terms and the result. */
 function termLines(pins: Deployment, { terms, deliveredAmount }: Told): Line[] {
 	if (!terms) return [];
 	const { originChain, destinationChain, inputToken, outputToken, networkCost } = terms;
@@ -100,7 +100,7 @@ function linkLines({ links = {} }: Told): Line[] {
 	return known.map((link, i): Line => [i === 0 ? "links" : "", link]);
 }
 
-/** Returns what is swapped for what, on one line; undefined if the service does not say. */
+/** Returns what is swapped for what, on one line; undefined if the service did not return the terms. */
 export function describeSwap(pins: Deployment, { terms, deliveredAmount }: Told): string | undefined {
 	if (!terms) return undefined;
 	const { originChain, destinationChain, inputToken, outputToken, amount, minOutput } = terms;
@@ -113,7 +113,7 @@ export function describeSwap(pins: Deployment, { terms, deliveredAmount }: Told)
 	return `${given} -> ${deliveredAmount === undefined ? "at least " : ""}${got}`;
 }
 
-/** Returns where the money is. A proxy may answer in the service's place, and leave it out. */
+/** Returns where the money is. A proxy may respond instead of the service, and omit it. */
 export function describeFunds(pins: Deployment, funds: StatusResponse["funds"] | undefined): string {
 	if (!funds) return "the service did not say";
 	return `${describeAmount(pins, funds)}, with the ${funds.holder}`;

@@ -15,7 +15,7 @@ import { initArgs, makeHome, runCli } from "../test/run-cli.ts";
 import { hashOf, readConfig } from "./config.ts";
 import { shellCommand } from "./shell-command.ts";
 
-// Runs the real program on a terminal of 80 columns, which `script` of util-linux makes.
+// Runs the real program on a terminal of 80 columns, which util-linux's `script` creates.
 
 const service = await startFakeService();
 afterAll(() => service.close());
@@ -127,7 +127,7 @@ test("Ctrl-C ends a request to the service with exit 3", async () => {
 	expect(lines.join("\n")).toContain('"code": "INTERRUPTED"');
 });
 
-/** Makes the service quote less than 97 %, stable for stable. */
+/** Makes the service quote less than 97 % between two stables. */
 function quoteLow(): void {
 	const quote = service.handlers["/swap/quote"];
 	service.handlers["/swap/quote"] = (request) => {

@@ -2,7 +2,7 @@ import type { Call } from "./context.ts";
 import type { Io } from "./io.ts";
 import type { Output } from "./output.ts";
 
-/** Thrown if a person, or the system, ended the program. */
+/** Thrown if the user, or the system, ended the program. */
 export class Interrupted extends Error {}
 
 /** Runs the work with a signal that Ctrl-C aborts. */
@@ -19,7 +19,7 @@ export async function watchInterrupt<T>(
 	}
 }
 
-/** Runs a command that signs nothing: it either answers or is reported as interrupted, never both. */
+/** Runs a command that signs nothing. It is either finished or reported as interrupted, never both. */
 export async function answerUnlessInterrupted<T>(
 	call: Call,
 	command: (call: Call) => Promise<T>,

@@ -17,10 +17,10 @@ export function endpointOf({ rpc }: Pick<LoadedConfig, "rpc">, { chainId, name }
 	});
 }
 
-/** Runs calls to a node of an EVM chain. Throws if it does not answer. */
+/** Runs calls to a node of an EVM chain. Throws if it does not respond. */
 export type EvmNode = <T>(ask: (client: PublicClient) => Promise<T>) => Promise<T>;
 
-/** Runs calls to the configured node of an EVM chain. Throws if it is a node of another chain, or does not answer. */
+/** Runs calls to the configured node of an EVM chain. Throws if the node is on another chain, or does not respond. */
 export async function withEvmNode<T>(
 	config: Pick<LoadedConfig, "rpc">,
 	chain: PinnedChain,
@@ -30,7 +30,7 @@ export async function withEvmNode<T>(
 	return node(ask);
 }
 
-/** Opens the configured node for many calls: it is asked once which chain it belongs to. */
+/** Opens the configured node for many calls. Its chain id is requested once. */
 export async function openEvmNode(config: Pick<LoadedConfig, "rpc">, chain: PinnedChain): Promise<EvmNode> {
 	const client = await explainFailures(config, chain, async (url) => {
 		const { createPublicClient, http } = await import("viem");
@@ -42,10 +42,10 @@ export async function openEvmNode(config: Pick<LoadedConfig, "rpc">, chain: Pinn
 	return (ask) => explainFailures(config, chain, () => ask(client));
 }
 
-/** A node's answer shows that it belongs to another chain than it should. */
+/** Thrown if a node's response shows that it is on another chain than it should be. */
 export class OtherChain extends Error {}
 
-/** Runs calls to the configured endpoint, and says of a failure what to do about it. */
+/** Runs calls to the configured endpoint. The error of a failure states what to do about it. */
 export async function explainFailures<T>(
 	config: Pick<LoadedConfig, "rpc">,
 	chain: PinnedChain,

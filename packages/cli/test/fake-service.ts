@@ -77,7 +77,7 @@ type Handler = (request: {
 	body: Record<string, unknown>;
 }) => Answer | "hold";
 
-/** Starts a service that knows the fixtures' one order, and whose answers a test may replace by path. */
+/** Starts a service that has the fixtures' one order. A test may replace its responses by path. */
 export async function startFakeService() {
 	const seen: { method: string; path: string; apiKey: string | undefined; body: string }[] = [];
 	const handlers: Record<string, Handler> = defaultHandlers();
@@ -198,7 +198,7 @@ function defaultHandlers(): Record<string, Handler> {
 	};
 }
 
-/** Answers as a node of the first chain, on which every wallet holds 10 USDC. */
+/** Responds like a node of the first chain, on which every wallet holds 10 USDC. */
 function nodeAnswer(method: string): string {
 	return method === "eth_chainId" ? "0x7a69" : `0x${(10_000_000).toString(16).padStart(64, "0")}`;
 }

@@ -34,7 +34,7 @@ type Target = { args: readonly string[]; env: Record<string, string> } | HttpSer
 const info = { name: "test", version: "1.0.0" };
 const elicitation = { elicitation: { form: {} } };
 
-/** Connects the client of `@modelcontextprotocol/client`, in the present revision or in that of 2025. */
+/** Connects the client of `@modelcontextprotocol/client`, in the current revision or in that of 2025. */
 export async function connectClient(
 	target: Target,
 	{ revision, user }: { revision: "2026" | "2025"; user?: User },
@@ -79,7 +79,7 @@ export async function connectV1(target: Target, { user }: { user?: User }): Prom
 					env: target.env,
 					stderr: "ignore",
 				});
-	// The library's own class does not fit its interface if optional fields are read exactly.
+	// The library's class does not fit its own interface if optional fields are checked exactly.
 	await client.connect(transport as Transport);
 	return {
 		revision: "2025-11-25",
@@ -101,7 +101,7 @@ function called({ isError, content, structuredContent }: Result): Called {
 	};
 }
 
-/** The answer to one request in the present revision, as it was sent. */
+/** The response to one request in the current revision, as it was sent. */
 export type RawAnswer = {
 	status: number;
 	error?: { code: number; message: string };
@@ -114,7 +114,7 @@ export type RawAnswer = {
 
 let lastId = 0;
 
-/** Sends one `tools/call` in the present revision, with anything that a hostile client may put into it. */
+/** Sends one `tools/call` in the current revision, with anything that a hostile client may put into it. */
 export async function callRaw(
 	{ url, token }: Pick<HttpServer, "url" | "token">,
 	params: { name: string; arguments: unknown; inputResponses?: unknown; requestState?: unknown },

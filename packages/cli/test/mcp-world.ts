@@ -51,7 +51,7 @@ export async function startMcpWorld(budget: object = makeBudgetFile()) {
 		budgetFile,
 		/** The arguments with which a client starts the server on stdio. */
 		stdioArgs: [main, "mcp", ...swapArgs],
-		/** Starts the server on a port of its own. */
+		/** Starts the server on a separate port. */
 		startHttp: async (args: readonly string[] = swapArgs): Promise<HttpServer> => {
 			const child = spawn(process.execPath, [main, "mcp", ...args, "--http", "0"], {
 				env: childEnv,

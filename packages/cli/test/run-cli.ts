@@ -23,7 +23,7 @@ export async function runCli(
 		interrupt?: AbortSignal;
 		/** The reader of the result, which may be slow. */
 		onStdout?: () => Promise<void>;
-		/** The person's browser. There is none by default. */
+		/** The user's browser. There is none by default. */
 		openUrl?: Io["openUrl"];
 	},
 ): Promise<Result> {
@@ -67,7 +67,7 @@ export function makeHome(): { env: Record<string, string | undefined>; home: str
 	return { home, deployment, env: { GEOSWAP_HOME: home, ...keys } };
 }
 
-/** Returns the arguments of `init` with the hash of the file, as if somebody has compared it. */
+/** Returns the arguments of `init` with the hash of the file, as if the user had compared it. */
 export function initArgs(baseUrl: string, deployment: string, ...others: string[]): string[] {
 	const sha256 = createHash("sha256").update(readFileSync(deployment)).digest("hex");
 	return [

@@ -38,7 +38,7 @@ export async function balanceCommand(
 		const chain = findChain(config.pins, text);
 		answers = [await read(chain, await readWallet(keys, chain, option))];
 	} else {
-		// If one chain cannot be asked, the others are still shown.
+		// If one chain cannot be read, the others are still shown.
 		answers = await Promise.all(
 			pinnedChains(config.pins).map(async (chain): Promise<Answer> => {
 				try {

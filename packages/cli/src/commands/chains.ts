@@ -34,7 +34,7 @@ function delegateLines(chain: ChainEntry): Line[] {
 	];
 }
 
-/** Returns where the service's answer differs from the pinned file. No swap is signed by that answer. */
+/** Returns where the service's response differs from the pinned file. No swap is signed by that response. */
 function differences({ chains, solana }: Deployment, chain: ChainEntry): string[] {
 	if (chain.kind === "solana") {
 		return solana?.chainId === chain.chainId

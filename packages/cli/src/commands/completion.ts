@@ -3,7 +3,7 @@ import type { Command } from "commander";
 type Shell = "bash" | "zsh" | "fish";
 
 type Word = { name: string; description: string };
-/** `wordsOf`: what may follow each command. After a command of a group, its options follow, as if they were the group's. */
+/** `wordsOf`: what may follow each command. After a subcommand, its options follow, as if they were the group's. */
 type Words = { commands: Word[]; options: Word[]; wordsOf: Map<string, Word[]> };
 
 /** Returns the script that completes the program's commands and options in a shell. */

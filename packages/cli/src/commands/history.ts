@@ -66,7 +66,7 @@ export async function historyCommand(
 						command: shellCommand(
 							...["geoswap", "history", "--limit", limit],
 							...Object.entries(filters).flatMap(([name, value]) => [`--${name}`, value]),
-							// One word with its option's name: a cursor that begins with a dash must not be taken for an option.
+							// Cursor and option are one word, so that a cursor that begins with a dash is not parsed as an option.
 							`--cursor=${page.nextCursor}`,
 						),
 					} satisfies Line,
@@ -74,7 +74,7 @@ export async function historyCommand(
 	]);
 }
 
-/** Lists what a crash may have left: intents signed on this machine, or about to be, and not known to have ended. */
+/** Lists what a crash may have left: intents signed here, or about to be, and not known to have ended. */
 async function listUnfinished(call: Call): Promise<void> {
 	const { config, client } = await openContext(call);
 	const intents = openIntents(config.home);
@@ -99,15 +99,15 @@ async function listUnfinished(call: Call): Promise<void> {
 	]);
 }
 
-/** Asks the service: the record has no end of a swap that was followed to its end by the swap's own id. */
+/** Calls the service, because the record lacks the end of a swap that was followed by the swap's own id. */
 async function hasEnded(client: Client, state: IntentState): Promise<boolean> {
 	if (!("swapId" in state)) return false;
 	const swap = await getStatus(client, state.swapId, { waitSeconds: 0 }).catch(() => undefined);
-	// A proxy may answer in the service's place, with anything.
+	// A proxy may respond instead of the service, with anything.
 	return swap?.swapId === state.swapId && isStatus(swap.status) && isTerminal(swap.status);
 }
 
-/** Returns the time in UTC, as the service takes it. A date alone is its beginning in UTC. */
+/** Returns the time in UTC, as the service accepts it. A date alone means its beginning in UTC. */
 function timeOf(option: string, text: string): string {
 	const isTime = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text);
 	const timeMs = isTime ? Date.parse(text) : Number.NaN;

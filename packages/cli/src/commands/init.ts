@@ -27,7 +27,7 @@ type InitOptions = {
 	keys: boolean;
 };
 
-/** Writes the configuration. Settings that are not named stay as they are. */
+/** Writes the configuration. Settings that are not given stay unchanged. */
 export async function initCommand(call: Call, options: InitOptions): Promise<void> {
 	const { io, output } = call;
 	const canAsk = io.isInteractive && !output.isJson;
@@ -90,7 +90,7 @@ export async function initCommand(call: Call, options: InitOptions): Promise<voi
 	]);
 }
 
-/** Throws unless somebody has compared the pins: they decide what a wallet signs. */
+/** Throws unless the user has compared the pins, because they decide what a wallet signs. */
 async function expectApproved(
 	{ output }: Call,
 	{
@@ -123,7 +123,7 @@ async function expectApproved(
 		);
 	}
 	output.say(["pins", source]);
-	// The hash has no label: it is to be compared, and must stay on one line.
+	// The hash has no label, because the user is to compare it and it must stay on one line.
 	output.say(`  ${sha256}`);
 	for (const { chainId, name } of pinnedChains(pins)) output.say(["", `${name} (${chainId})`]);
 	if (before) {
@@ -142,12 +142,12 @@ async function expectApproved(
 }
 
 function isSameHost(a: URL | undefined, b: URL): boolean {
-	// A host's name means the same with a trailing dot.
+	// A host's name has the same meaning with a trailing dot.
 	const nameOf = ({ hostname }: URL) => hostname.replace(/\.$/, "");
 	return a !== undefined && nameOf(a) === nameOf(b);
 }
 
-/** Returns undefined if the pins are damaged: then they have to be given again. */
+/** Returns undefined if the pins are damaged and have to be given again. */
 async function findStoredPins(home: string, settings: Config): Promise<string | undefined> {
 	return readStoredPins(home, settings).catch((error: unknown) => {
 		if (error instanceof CliError) return undefined;

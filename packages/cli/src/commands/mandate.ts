@@ -63,7 +63,7 @@ export async function createMandateCommand(
 	]);
 }
 
-/** Shows what a mandate allows, and whether it is good. */
+/** Shows what a mandate allows, and whether it is valid. */
 export async function showMandateCommand(
 	call: Call,
 	{ file, rpc }: { file: string; rpc?: string[] },
@@ -110,7 +110,7 @@ export async function revokeMandatesCommand(
 	);
 }
 
-/** Turns the SDK's complaint about a limit into a usage error. */
+/** Turns the SDK's error about a limit into a usage error. */
 async function refusingNonsense<T>(make: () => Promise<T>): Promise<T> {
 	try {
 		return await make();
@@ -120,7 +120,7 @@ async function refusingNonsense<T>(make: () => Promise<T>): Promise<T> {
 	}
 }
 
-/** Writes a file that only its owner can read, also if it was there before. */
+/** Writes a file that only its owner can read, even if the file existed before. */
 async function writeOwn(path: string, text: string): Promise<void> {
 	try {
 		await writeFile(path, text, { mode: 0o600 });
@@ -165,7 +165,7 @@ function readRecipient({ pins }: Config, text: string): { chainId: number; addre
 	return { chainId: chain.chainId, address: checkAddress("--recipient", chain, text.slice(colon + 1)) };
 }
 
-/** The longest time that is read: a date must still be one that can be written. */
+/** The maximum duration. A date so far ahead can still be represented. */
 const maxSeconds = 2 ** 32 - 1;
 const units: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
@@ -179,7 +179,7 @@ function seconds(option: string, text: string): number {
 	return length;
 }
 
-/** Returns the wallet's epoch: as given, as a node says, or that of a wallet that never revoked its mandates. */
+/** Returns the wallet's epoch from the option or from a node, else that of a wallet that never revoked its mandates. */
 async function epochOf(
 	config: Config,
 	{ chain, wallet, given }: { chain: PinnedChain; wallet: Hex; given: string | undefined },
@@ -193,7 +193,7 @@ async function epochOf(
 	return withEvmNode(config, chain, (client) => readMandateEpoch(client, wallet));
 }
 
-/** Returns why a mandate is not good, as far as the pins and the configured node tell. */
+/** Returns why a mandate is not valid, as far as the pins and the configured node show. */
 async function problemsOf(config: Config, signed: SignedMandate): Promise<string[]> {
 	const { chainId, escrow, mandate, signature } = signed;
 	const problems: string[] = [];
@@ -250,7 +250,7 @@ function mandateLines({ pins }: Config, mandate: MandateJson): Line[] {
 	];
 }
 
-/** Returns the address in a word, which does not say of which chain it is: 12 leading zero bytes are an EVM address. */
+/** Returns the address in a word. The word does not contain its chain, so 12 leading zero bytes mean an EVM address. */
 function wordText(word: string): string {
 	return /^0x0{24}/.test(word) ? getAddress(`0x${word.slice(26)}`) : fromSolanaWord(word as Hex);
 }

@@ -7,7 +7,7 @@ const world = await startMcpWorld(makeBudgetFile({ spend }));
 afterAll(() => world.close());
 
 test("a swap that was refunded gives its share of the day back, once nothing that was signed can execute", async () => {
-	// A caller believes that a swap has ended like this only once its op cannot be opened any more.
+	// A caller trusts such an end of a swap only once its op cannot be opened any more.
 	Object.assign(world.model.knobs, { endsAs: "refunded", settleMs: 0, opMs: 6_000, openMs: 6_000 });
 	const http = await world.startHttp();
 	const client = await connectClient(http, { revision: "2026", user: approving });

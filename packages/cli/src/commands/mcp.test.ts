@@ -32,7 +32,7 @@ beforeEach(() => {
 });
 
 let lastId = 0;
-/** Returns the arguments of a swap with an id and an amount of its own. */
+/** Returns the arguments of a swap with a unique id and a unique amount. */
 function newSwap(changes: Record<string, unknown> = {}): {
 	id: string;
 	units: bigint;
@@ -88,7 +88,7 @@ describe.each(canAsk)("a client of %s", (_, connect) => {
 				new RegExp(`at most ${args.amount} USDC[^]*at least 9\\.\\d+ USDC[^]*Recipient ${wallet}`),
 			),
 		]);
-		// The same call again is the same swap, and asks nobody.
+		// The same call again is the same swap, and needs no approval.
 		expect((await client.call("swap", args)).data).toMatchObject({ swapId: data.swapId });
 		expect([questions.length, openedOf(units)]).toEqual([1, 1]);
 	});
@@ -213,7 +213,7 @@ test("a client of 2025 that gives up while its user thinks has swapped nothing",
 		controller.abort();
 		await expect(call).rejects.toThrow();
 		over();
-		// The server answers in turn: what it does after the late answer is done by then, or would be under way.
+		// The server works in turn, so anything that it does after the late answer is done by then, or in flight.
 		await client.call("get_quote", { from: usdc.origin, to: usdc.destination, amount: "10" });
 		expect((await client.call("get_swap", { id: args.id as string })).isError).toBe(true);
 		expect(openedOf(units)).toBe(0);
@@ -242,7 +242,7 @@ test("nothing is signed for a client that has given up before the signature", as
 	await isQuoting;
 	controller.abort();
 	await expect(call).rejects.toThrow();
-	// The server learns of it by its own connection: another request on it would come after.
+	// The server notices the abort by the call's own connection. Another request on that connection would come after it.
 	await callRaw(http, { name: "get_budget", arguments: {} });
 	gone();
 	const again = () => callRaw(http, { name: "get_swap", arguments: { id: args.id } });

@@ -14,7 +14,7 @@ import { readBudget } from "../read-budget.ts";
 
 type McpOptions = { allowSwaps?: boolean; budget?: string; http?: string };
 
-/** Time for what was signed to be submitted before the process ends. It is resumed in any case. */
+/** Time to submit what was signed before the process ends. It is resumed in any case. */
 const drainMs = 10_000;
 
 /** Serves MCP until the client closes the connection, or the program is interrupted. */

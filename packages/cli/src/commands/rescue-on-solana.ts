@@ -12,12 +12,12 @@ import { rescueUsage, type Search } from "../rescue-search.ts";
 import { shellCommand } from "../shell-command.ts";
 import { explainFailures, OtherChain } from "../with-evm-node.ts";
 
-/** The variable with the key of a second wallet, which pays for a refund and gets nothing for it. */
+/** The variable with the key of a second wallet, which pays for a refund and gets nothing in return. */
 const payerVariable = "GEOSWAP_SOLANA_PAYER_KEY";
 
 type Found = { order: SolanaOrder; refund?: SolanaRefund; sent?: string; problem?: CliError };
 
-/** Finds a wallet's inputs in the program without the service, and sends them back to the wallet if asked to. */
+/** Finds a wallet's inputs in the program without the service, and sends them back to the wallet on request. */
 export async function rescueOnSolana(
 	call: Call,
 	{
@@ -52,7 +52,7 @@ export async function rescueOnSolana(
 		for (const item of found) {
 			if (!item.refund) continue;
 			call.output.say(`sending ${amountOf(search, item)} back to ${wallet}`);
-			// An order that cannot be refunded must not keep the others from being: a stranger can make one.
+			// An order that cannot be refunded must not block the others, because a third party can make such an order.
 			await ask((rpc) => send(rpc, { program, payer, item })).catch((error: unknown) => {
 				if (!(error instanceof CliError)) throw error;
 				item.problem = error;
@@ -122,12 +122,12 @@ async function send(
 ): Promise<void> {
 	const { planSolanaRefund, RefundRefused, sendSolanaRefund } = await import("@geoswap/sdk/solana-rescue");
 	try {
-		// A refund before this one may have created the wallet's account.
+		// An earlier refund may have created the wallet's account.
 		const refund = await planSolanaRefund(rpc, item.order);
 		item.refund = refund;
 		const { value: has } = await rpc.getBalance(payer.address, { commitment: "confirmed" }).send();
 		const left = has - refund.lamports;
-		// The chain lets an account hold nothing, or at least this much.
+		// The chain lets an account hold either nothing or at least this much.
 		if (left !== 0n && left < emptyAccountRentLamports) {
 			throw unpaid({ lamports: emptyAccountRentLamports - left, address: payer.address });
 		}

@@ -34,7 +34,7 @@ type Found = {
 	takeableAt?: string;
 };
 
-/** Finds a wallet's money in the contracts without the service, and sends it back to the wallet if asked to. */
+/** Finds a wallet's money in the contracts without the service, and sends it back to the wallet on request. */
 export async function rescueCommand(call: Call, options: Options): Promise<ExitCode> {
 	const { config: stored, keys } = await openConfig(call);
 	const config = { ...stored, rpc: { ...stored.rpc, ...readEndpoints(stored.pins, options.rpc ?? []) } };

@@ -22,7 +22,7 @@ async function json(args: string[], interrupt?: AbortSignal) {
 	return { exit, body: JSON.parse(stdout) };
 }
 
-/** Interrupts a swap when it calls this path of the service, after running what a test wants to see meanwhile. */
+/** Interrupts a swap when it calls this path of the service, after running `meanwhile`. */
 async function holdSwap(path: string, id: string, meanwhile = async () => {}): Promise<void> {
 	const controller = new AbortController();
 	let looked: Promise<void> | undefined;

@@ -10,7 +10,7 @@ import { shellCommand } from "../shell-command.ts";
 import { createProgress, swapLines } from "../swap-progress.ts";
 import { Interrupted, unlessInterrupted } from "../watch-interrupt.ts";
 
-/** Asks for a swap until the answer can be shown. */
+/** Requests a swap's status until it can be shown. */
 type Ask = (
 	client: Client,
 	swapId: string,
@@ -26,10 +26,10 @@ export function statusCommand(call: Call, { id, wait }: { id: string; wait: bool
 	});
 }
 
-/** Shows the swap of that id, or the one that the intent of that id became. Returns the exit code of its status. */
+/** Shows the swap with that id, or the swap of the intent with that id. Returns the exit code of its status. */
 export async function showSwap(call: Call, { id: text, ask }: { id: string; ask: Ask }): Promise<ExitCode> {
 	const intents = openIntents(homeOf(call.io));
-	// This call cannot be interrupted: which swap it is decides what an interruption means.
+	// This call cannot be interrupted, because the swap that it finds decides how an interruption is reported.
 	const { swapId, id } = await findSwap(intents, text);
 	const ended = id === undefined ? undefined : await intents.findEnd(id);
 	try {
@@ -40,7 +40,7 @@ export async function showSwap(call: Call, { id: text, ask }: { id: string; ask:
 		return swap.status === "settled" ? exitCode.done : exitCode.notSettled;
 	} catch (error) {
 		if (ended) throw error;
-		// There is a swap of that id, or there may be: a service that does not know it may have restored a backup.
+		// There is, or may be, a swap of that id. A service that does not have it may have been restored from a backup.
 		throw new FailedSwap(error instanceof Interrupted ? interrupted() : error, {
 			id: id ?? swapId,
 			swapId,
@@ -71,7 +71,7 @@ async function requestService(
 	}
 }
 
-/** Returns the swap of that id, or the one that the intent of that id became; and the intent, if it was begun here. */
+/** Returns the swap with that id, or the swap of the intent with that id; and the intent, if it was begun here. */
 async function findSwap(
 	intents: Intents,
 	text: string,

@@ -44,7 +44,7 @@ async function json(args: string[], interrupt?: AbortSignal) {
 	});
 	return { exit, stderr, body: JSON.parse(stdout) };
 }
-/** Leaves an intent that is signed, without knowing whether the service took it. */
+/** Leaves a signed intent, for which it is not known whether the service accepted it. */
 async function interruptSubmit(id: string, ...options: string[]): Promise<void> {
 	const controller = new AbortController();
 	service.handlers["/swap/submit"] = () => {
@@ -558,7 +558,7 @@ test("a dry run of a wallet's first swap names the delegation and does not send 
 	expect(service.seen.some(({ body }) => body.includes("authorization"))).toBe(false);
 });
 
-/** Answers as a service whose wallet is undelegated, or is delegated to the account that accepts both forms. */
+/** Responds like a service whose wallet is not delegated, or is delegated to the account that accepts both forms. */
 function serveTypedOnly({ isDelegated }: { isDelegated: boolean }): { address: string }[] {
 	const { delegate, typedDelegate } = pins.chains[0]?.contracts ?? {};
 	const authorizations: { address: string }[] = [];

@@ -82,7 +82,7 @@ export async function swapCommand(call: Call, options: SwapOptions): Promise<Exi
 }
 
 type Job = { intent: Intent; signer: OriginSigner; acceptsAnyPrice: boolean };
-/** A function to call only with the lock. */
+/** A function that must be called with the lock. */
 type Take = () => Promise<Job>;
 type Asked = { intents: Intents; id: string; options: SwapOptions };
 
@@ -91,7 +91,7 @@ async function begin(context: Context, { intents, id, options }: Asked): Promise
 	return async () => withPrice(await findOrKeep(intents, id, draft), options);
 }
 
-/** Accepts any price if this call says so, or if the stored intent does: then it holds for every call. */
+/** Accepts any price if this call has the option, or if the stored intent has it, which then applies to every call. */
 function withPrice(job: Omit<Job, "acceptsAnyPrice">, { acceptAnyPrice = false }: SwapOptions): Job {
 	return { ...job, acceptsAnyPrice: acceptAnyPrice || job.intent.acceptsAnyPrice === true };
 }
@@ -103,22 +103,22 @@ async function findOrKeep(
 ): Promise<Omit<Job, "acceptsAnyPrice">> {
 	const found = await intents.findOrKeep(id, make);
 	const limited = await withMinOutput(intents, found, draft.minOutput);
-	// The swap has the newest mandate, and so has a call that resumes it.
+	// The swap uses the newest mandate, and so does a call that resumes it.
 	const intent = draft.mandate ? { ...limited, mandate: draft.mandate } : limited;
-	// All of a wallet is another amount once the swap has begun: the amount at its beginning counts.
+	// `max` is another amount once the swap has begun, so the amount at the swap's beginning counts.
 	const all = intent.isMax ? intent.amount : "max";
 	expectSame(
 		intent,
 		{ ...draft, amount: terms.amount === "max" ? all : String(terms.amount) },
 		comparedFields,
 	);
-	// An intent that has ended spends nothing any more.
+	// An intent that has ended spends nothing more.
 	if ((await intents.recordOf(id)).state !== "ended") expectWithinMaxSpend(terms, BigInt(intent.amount));
 	if (intent !== found) await intents.keep(intent);
 	return { intent, signer };
 }
 
-/** Returns the intent with this minimum if it has none of its own and nothing is signed for it, else unchanged. */
+/** Returns the intent with this minimum if it has no minimum yet and nothing is signed for it, else unchanged. */
 async function withMinOutput(
 	intents: Intents,
 	intent: Intent,
@@ -187,7 +187,7 @@ type Draft = {
 	signer: OriginSigner;
 };
 
-/** Returns the terms that the options ask for, and a function that makes the intent if the id is new. */
+/** Returns the terms of the options, and a function that makes the intent if the id is new. */
 async function readDraft(
 	{ config, keys }: Context,
 	{ id, options }: Pick<Asked, "id" | "options">,
@@ -259,7 +259,7 @@ async function execute(
 	const from = assetOf(config, intent.originChain, intent.inputToken);
 	const to = assetOf(config, intent.destinationChain, intent.outputToken);
 	const amount = BigInt(intent.amount);
-	// The id is shown before anything is signed: if the process is killed, the caller must know how to go on.
+	// The id is shown before anything is signed, so that the caller can resume if the process is killed.
 	output.say(["id", id]);
 	for (const line of giveLines({ from, amount, wallet: intent.walletAddress })) output.say(line);
 
@@ -284,7 +284,7 @@ async function execute(
 					const floor = stableFloor(config.pins, intent);
 					const isBounded = intent.minOutput !== undefined || (floor !== undefined && minOutput >= floor);
 					if (acceptsAnyPrice || isBounded) return true;
-					// Nothing else is written into the question while the person answers it.
+					// Nothing else is written into the question while the user answers it.
 					silence.stop();
 					const least = `${formatAmount(minOutput, to.decimals)} ${to.symbol}`;
 					const isAccepted = await askAccept(
@@ -361,7 +361,7 @@ function tell(
 			say("verified and signed");
 			break;
 		case "refused":
-			// The error's message is not shown: its advice to begin again is for callers that have sent nothing yet.
+			// The error's message is not shown, because its advice to begin again is for callers that have sent nothing yet.
 			say(`not accepted yet (${step.error.code}), retrying until ${step.expiresAt}`, "yellow");
 			break;
 		case "waiting":
@@ -392,7 +392,7 @@ function failed(
 	});
 }
 
-/** Converts the SDK's price errors to whole tokens: the SDK knows no decimals. */
+/** Converts the SDK's price errors to whole tokens, because the SDK has no decimals. */
 function inWholeTokens(error: unknown, to: Asset): unknown {
 	if (!(error instanceof GeoswapError)) return error;
 	const { quoted, minOutput, floor } = error.details ?? {};
@@ -408,7 +408,7 @@ function inWholeTokens(error: unknown, to: Asset): unknown {
 	return belowMinOutput(to, { quoted: String(quoted), minOutput: String(minOutput) });
 }
 
-/** Returns whether the swap may execute, if the error says so. */
+/** Returns whether the swap may execute, if the error states it. */
 function knownOutcome(error: unknown): boolean | undefined {
 	if (error instanceof CliError) return error.mayExecute;
 	if (!(error instanceof GeoswapError)) return undefined;

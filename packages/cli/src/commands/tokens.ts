@@ -20,7 +20,7 @@ export async function tokensCommand(call: Call, { chain: text }: { chain?: strin
 	);
 }
 
-/** Compares a token with the deployment file. Swaps go by that file: a token that differs from it cannot be named. */
+/** Compares a token with the deployment file. Swaps use that file, so a token that differs from it cannot be named. */
 function differenceOf(pinned: readonly PinnedChain[], token: TokenEntry): { differs?: string } {
 	const assets = pinned.find(({ chainId }) => chainId === token.chainId)?.assets ?? [];
 	const found = assets.find(({ address }) => isSameAddress(token.chainId, address, token.address));

@@ -9,7 +9,7 @@ import { endpointOf, withEvmNode } from "../with-evm-node.ts";
 
 type Removed = { wallet: string; isRemoved: boolean; txHash?: string; isRevoked?: boolean };
 
-/** Removes the wallet's delegation on a chain: by the service at no cost, or by a transaction without the service. */
+/** Removes the wallet's delegation on a chain, by the service at no cost or by a transaction without the service. */
 export async function undelegateCommand(
 	call: Call,
 	{ chain: text, rpc, ownTransaction }: { chain: string; rpc?: string[]; ownTransaction?: boolean },

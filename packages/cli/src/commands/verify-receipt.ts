@@ -8,7 +8,7 @@ import { readDeployment } from "../read-deployment.ts";
 
 const maxBytes = 100_000;
 
-/** Checks a receipt with the pinned deployment file and nodes alone. The service is not asked. */
+/** Checks a receipt with the pinned deployment file and nodes alone. The service is not called. */
 export async function verifyReceiptCommand(
 	{ io, output }: Call,
 	{ file, rpc, deployment }: { file: string; rpc: readonly string[]; deployment?: string },

@@ -15,7 +15,7 @@ const path = `/swaps/${swapId}/events`;
 const watch = () => runCli(["watch", swapId, "--json"], { env });
 const called = () => service.seen.map((one) => one.path);
 
-/** Returns a stream that tells of these states, one event each. */
+/** Returns a stream of these states, one event each. */
 function streamOf(...states: StatusResponse[]) {
 	const events = states.map((data, i) => {
 		const event = { id: `evt_${i}`, type: `swap.${data.status}`, timestamp: data.updatedAt, data };

@@ -12,7 +12,7 @@ import { type Call, openContext } from "../context.ts";
 import { exitCode } from "../exit-code.ts";
 import type { Line } from "../output.ts";
 
-/** Has the events of the account's swaps sent to an address. The secret is printed once. */
+/** Adds a webhook, to which the service sends the events of the account's swaps. The secret is printed once. */
 export async function addWebhookCommand(call: Call, { url }: { url: string }): Promise<void> {
 	const { client, output, signal } = await openContext(call);
 	let webhook: WebhookResponse;
@@ -36,14 +36,14 @@ export async function listWebhooksCommand(call: Call): Promise<void> {
 	await output.result(answer, lines.length > 0 ? lines : ["no webhooks"]);
 }
 
-/** Removes a webhook. Events that wait for it are dropped. */
+/** Removes a webhook. Its queued events are dropped. */
 export async function removeWebhookCommand(call: Call, { webhookId }: { webhookId: string }): Promise<void> {
 	const { client, output, signal } = await openContext(call);
 	const removed = await removeWebhook(client, webhookId, { signal });
 	await output.result(removed, [["removed", removed.webhookId]]);
 }
 
-/** Prints a new secret of a webhook. Each secret before signs for a day after it was replaced. */
+/** Prints a new secret of a webhook. Each earlier secret signs for a day after it was replaced. */
 export async function rotateWebhookCommand(call: Call, { webhookId }: { webhookId: string }): Promise<void> {
 	const { client, output, signal } = await openContext(call);
 	const rotated = await rotateWebhook(client, webhookId, { signal });

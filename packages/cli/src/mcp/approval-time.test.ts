@@ -47,7 +47,7 @@ const server = { url: "http://127.0.0.1/mcp", token: "not checked here" };
 const swap = (args: object, rest: { inputResponses?: unknown; requestState?: unknown } = {}) =>
 	callRaw(server, { name: "swap", arguments: args, ...rest }, { send });
 
-/** Asks, lets this much time pass, and approves. */
+/** Calls, lets this much time pass, and approves. */
 async function approveAfter(args: object, passedMs: number) {
 	const { result } = await swap(args);
 	vi.setSystemTime(Date.now() + passedMs);

@@ -2,31 +2,31 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
 import type { Intent } from "../intents.ts";
 
-/** The terms that a person approves: at most `amount` in, at least `minOutput` out, to this recipient. */
+/** The terms that a user approves: at most `amount` in, at least `minOutput` out, to this recipient. */
 export type ApprovedTerms = Omit<Intent, "version" | "createdAt" | "isMax" | "acceptsAnyPrice"> & {
 	minOutput: string;
 	recipient: string;
 };
 
-/** The signed state that a client holds while its user decides. It holds no quote: a quote would expire meanwhile. */
+/** The signed state that a client holds while its user decides. It holds no quote, which would expire meanwhile. */
 export type Question = {
-	/** Used once. */
+	/** Valid once. */
 	nonce: string;
-	/** The hash of the arguments that the question was asked for. */
+	/** The hash of the arguments of the call that led to the question. */
 	args: string;
 	terms: ApprovedTerms;
 };
 
 export type Approvals = ReturnType<typeof openApprovals>;
 
-/** The time in which a person may answer. */
+/** The time within which a user may answer. */
 export const approvalSeconds = 15 * 60;
-/** The most questions that may wait for an answer. Beyond them the oldest one is forgotten. */
+/** The maximum number of open questions. Beyond it, the oldest one is deleted. */
 const maxOpen = 1_000;
 
 /**
- * Opens the questions of this process. The key exists in this process only: state of an earlier one is refused, so
- * that a nonce which was used before a restart is not accepted after it, without a list on disk.
+ * Opens the questions of this process. The key exists in this process only, so the state of an earlier process is
+ * refused. A nonce that was used before a restart is thus not accepted after it, without a list on disk.
  */
 export function openApprovals(nowMs: () => number = Date.now) {
 	const codec = createRequestStateCodec<Question>({
@@ -34,7 +34,7 @@ export function openApprovals(nowMs: () => number = Date.now) {
 		ttlSeconds: approvalSeconds,
 		bind: ({ mcpReq }) => mcpReq.method,
 	});
-	/** Nonces in the order in which they were asked, with the time until which they count. */
+	/** Nonces in the order of their questions, with the time until which they are valid. */
 	const open = new Map<string, number>();
 	return {
 		verify: codec.verify,
@@ -46,7 +46,7 @@ export function openApprovals(nowMs: () => number = Date.now) {
 			open.set(nonce, nowMs() + approvalSeconds * 1_000);
 			return state;
 		},
-		/** Uses up the question. Returns false if it was used before, has lapsed, or was asked for other arguments. */
+		/** Uses up the question. Returns false if it was used before, has expired, or belongs to other arguments. */
 		use: (question: Question, args: unknown): boolean => {
 			const untilMs = open.get(question.nonce);
 			open.delete(question.nonce);
@@ -55,7 +55,7 @@ export function openApprovals(nowMs: () => number = Date.now) {
 	};
 }
 
-/** The arguments were parsed by their schema, so their fields always have the same order. */
+/** Hashes the arguments. They were parsed by their schema, so their fields always have the same order. */
 function hashOfArgs(args: unknown): string {
 	return createHash("sha256").update(JSON.stringify(args)).digest("hex");
 }

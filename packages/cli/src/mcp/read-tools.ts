@@ -264,7 +264,7 @@ function registerGetSwap(server: McpServer, reading: Reading): void {
 				return resultOf(swapResultSchema, swapDocument(id, report));
 			} catch (error) {
 				if (error instanceof CliError && error.code === "UNKNOWN_ID") return errorResult(error);
-				// A service that does not answer, or does not know the swap, says nothing about its end.
+				// If the service does not respond, or does not have the swap, its end is unknown.
 				const report = { status: "unknown" as const, error: await toolError(error) };
 				return { ...resultOf(swapResultSchema, swapDocument(id, report)), isError: true };
 			}
@@ -296,7 +296,7 @@ async function findReport({ context, swapping }: Reading, asked: Asked) {
 		stage,
 		funds,
 		...(failure !== undefined && { failure: failure.code }),
-		// An end that the SDK has not confirmed is the service's word: it is told, and the budget does not rely on it.
+		// An end that the SDK has not confirmed is unverified. It is reported, and the budget does not rely on it.
 		status: status === "pending" ? ("submitted" as const) : status,
 	};
 

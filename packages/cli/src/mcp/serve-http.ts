@@ -14,7 +14,7 @@ const shortestToken = 32;
 /** No call needs more. */
 const maxBodyBytes = 100_000;
 
-/** Returns the token that clients must send: the one that was given, or a random one. */
+/** Returns the token that clients must send, which is the given one or a random one. */
 export function tokenOf(given: string | undefined): string {
 	if (given === undefined || given === "") return randomBytes(32).toString("base64url");
 	if (given.length >= shortestToken && /^[\x21-\x7e]+$/.test(given)) return given;
@@ -26,8 +26,8 @@ export function tokenOf(given: string | undefined): string {
 
 /**
  * Serves MCP by streamable HTTP on the loopback address. A page in a browser is refused by the Host and Origin headers,
- * and every other program of the machine by the token. Clients of before 2026-07-28 are served without a session, so
- * they can read but cannot be asked, and therefore cannot swap.
+ * and every other program of the machine by the token. Clients older than 2026-07-28 are served without a session, so
+ * they can read but cannot receive questions, and therefore cannot swap.
  */
 export async function serveHttp(
 	factory: McpServerFactory,
@@ -49,7 +49,7 @@ export async function serveHttp(
 			response.writeHead(404).end();
 			return;
 		}
-		// The library's type of a request leaves out that Node's fields may be undefined.
+		// The library's request type omits that Node's fields may be undefined.
 		void serve(request as Parameters<typeof serve>[0], response);
 	});
 	await new Promise<void>((resolve, reject) => {

@@ -19,23 +19,23 @@ export type SwapReport = { swapId?: string; error?: ToolError } & (
 /** The work on one intent in this process. */
 type Job = {
 	swapId?: string;
-	/** Resolves once there is a swap, or it is known that there is none. */
+	/** Resolves once there is a swap, or once it is known that there is none. */
 	submitted: Promise<void>;
 	ended: Promise<SwapReport>;
 };
 
 export type SwapRunner = ReturnType<typeof openSwapRunner>;
 
-/** Less than the 60 seconds after which clients give up. */
+/** Less than the 60 seconds after which clients time out. */
 const patienceMs = 40_000;
-/** The intents of models have names of their own: a model cannot name an intent that a person began. */
+/** The intents of models have a separate prefix, so that a model cannot name an intent that a user began. */
 const prefix = "mcp-";
 
 export function intentIdOf(id: string): string {
 	return `${prefix}${id}`;
 }
 
-/** Runs approved swaps in the background, each id once, and tells how far they are. */
+/** Runs approved swaps in the background, each id once, and reports their progress. */
 export function openSwapRunner(
 	context: Pick<Context, "config" | "client" | "keys" | "output">,
 	ledger: BudgetLedger,
@@ -67,7 +67,7 @@ export function openSwapRunner(
 		return job;
 	};
 
-	/** Swaps, or goes on with a swap. Requires that the intent is stored and locked. */
+	/** Starts or continues a swap. Requires that the intent is stored and locked. */
 	const swapStored = async (
 		intent: Intent,
 		{ beforeSign, onSubmitted }: { beforeSign: () => void; onSubmitted: (swapId: string) => void },
@@ -97,7 +97,7 @@ export function openSwapRunner(
 		});
 	};
 
-	/** Goes on with what was signed. Signs nothing: nobody has approved anything now. */
+	/** Continues with what was signed. Signs nothing, because there is no approval now. */
 	const follow = (intent: Intent): Job =>
 		jobs.get(intent.id) ??
 		start(intent.id, async (onSubmitted) => {
@@ -107,7 +107,7 @@ export function openSwapRunner(
 				if (record.state === "submitted") onSubmitted(record.swapId);
 				if (mayExecute(record) || record.state === "ended")
 					return await swapStored(intent, { beforeSign: refuseToSign, onSubmitted });
-				// Nothing that was signed is alive, and while this process has the lock nobody signs.
+				// Nothing that was signed can still execute, and while this process has the lock no other process signs.
 				const reserved = (await ledger.list()).find(({ id }) => id === intent.id);
 				if (reserved) await ledger.release(reserved);
 				return refuseToSign();
@@ -116,7 +116,7 @@ export function openSwapRunner(
 			}
 		});
 
-	/** Returns the report of an intent, or undefined if there is none or nothing that was signed for it is alive. */
+	/** Returns the report of an intent, or undefined if there is none or if nothing signed for it can still execute. */
 	const find = async (id: string): Promise<SwapReport | undefined> => {
 		const job = jobs.get(id);
 		if (job) return reportOf(job);
@@ -145,7 +145,7 @@ export function openSwapRunner(
 			expectSame(intent, terms, termFields);
 			if (minOutput !== undefined) expectSame(intent, { minOutput }, ["minOutput"]);
 		},
-		/** Swaps on approved terms, and returns once it is submitted. `beforeSign` throws if it is no longer wanted. */
+		/** Swaps on approved terms, and returns once the swap is submitted. `beforeSign` throws if the swap is unwanted. */
 		swap: async (terms: ApprovedTerms, beforeSign: () => void): Promise<SwapReport> => {
 			const { id } = terms;
 			const job =
@@ -169,7 +169,7 @@ export function openSwapRunner(
 				});
 			return reportOf(job);
 		},
-		/** Goes on with swaps that an earlier process left, and gives back what was reserved for nothing. */
+		/** Continues swaps that an earlier process left, and releases reservations of swaps that took nothing. */
 		resume: async (): Promise<void> => {
 			for (const { id } of await ledger.list()) {
 				if (!id.startsWith(prefix) || (await intents.findEnd(id))?.status === "settled") continue;
@@ -186,7 +186,7 @@ export function openSwapRunner(
 
 async function reportOf(job: Job): Promise<SwapReport> {
 	await withTimeout(job.submitted, patienceMs);
-	// An end that is known already is told at once.
+	// An end that is already known is reported immediately.
 	const ended = await withTimeout(job.ended, 0);
 	if (ended) return ended;
 	return job.swapId === undefined ? { status: "unknown" } : { status: "submitted", swapId: job.swapId };
@@ -216,7 +216,7 @@ function refuseToSign(): never {
 	});
 }
 
-/** Returns undefined if it takes longer. */
+/** Resolves to undefined if the work takes longer. */
 async function withTimeout<T>(work: Promise<T>, limitMs: number): Promise<T | undefined> {
 	const { promise, resolve } = Promise.withResolvers<undefined>();
 	const timer = setTimeout(() => resolve(undefined), limitMs);

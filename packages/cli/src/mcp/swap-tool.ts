@@ -62,7 +62,7 @@ const argsSchema = z.strictObject({
 });
 type SwapArgs = z.output<typeof argsSchema>;
 
-/** How far below the minimum of the quote the approved minimum is, so that the price may move while a person decides. */
+/** How far the approved minimum is below the quote's, because the price may move while a user decides. */
 const marginBps = 100n;
 
 export function registerSwapTool(server: McpServer, swapping: Swapping): void {
@@ -100,13 +100,13 @@ async function swapOrAsk(
 	const { terms, from, to, minOutput } = await readArgs(swapping, args);
 	await runner.expectUnchanged(terms, minOutput?.toString());
 	const found = await runner.find(terms.id);
-	// A swap that was approved needs no second approval, and a repeated call is no second swap.
+	// An approved swap needs no second approval, and a repeated call is no second swap.
 	if (found) return resultOf(swapResultSchema, swapDocument(args.id, found));
 
 	expectCanAsk(server, ctx);
 	const question = ctx.mcpReq.requestState<Question>();
 	if (question === undefined) return ask(swapping, { args, ctx, terms, from, to, minOutput });
-	// The nonce is used up by any answer. An answer without a question of ours was never looked at.
+	// Any answer uses up the nonce. An answer to a question that this process did not send is not read.
 	if (!approvals.use(question, args)) {
 		throw new CliError(
 			"This approval was used, has lapsed, or was given for other terms. Call swap again without it to ask anew.",
@@ -125,7 +125,7 @@ async function swapOrAsk(
 	const { signal } = ctx.mcpReq;
 	const signUntilMs = Date.now() + approvalSeconds * 1_000;
 	const report = await runner.swap(question.terms, () => {
-		// The client has given up: it will never learn of a swap that is signed now.
+		// The client has timed out and would never receive a swap that is signed now.
 		signal.throwIfAborted();
 		if (Date.now() > signUntilMs) throw new Error("the approval has lapsed");
 	});
@@ -175,7 +175,7 @@ async function readArgs({ context }: Swapping, args: SwapArgs): Promise<Read> {
 	};
 }
 
-/** Throws unless the client has said that it can show a form to its user. */
+/** Throws unless the client has declared that it can show a form to its user. */
 function expectCanAsk(server: McpServer, ctx: ServerContext): void {
 	const envelope: Record<string, unknown> | undefined = ctx.mcpReq.envelope;
 	const told = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
@@ -196,7 +196,7 @@ async function ask(
 	const amount = BigInt(terms.amount);
 	const pair = { originChain, destinationChain, inputToken, outputToken };
 	const { slippageBps } = args;
-	// Nobody is asked about a swap that the budget refuses, however good its price may be.
+	// Swaps that the budget refuses, even at the best price, need no approval.
 	const best = { id: terms.id, ...pair, recipient, amount, minOutput: minOutput ?? maxUint256 };
 	await ledger.check(best);
 	const quote = await getQuote(context.client, {
@@ -231,7 +231,7 @@ function largerOf(one: bigint, other: bigint): bigint {
 
 const maxUint256 = (1n << 256n) - 1n;
 
-/** Returns the terms for a person. Names come from the deployment file; addresses are what counts. */
+/** Returns the terms for a user. Names come from the deployment file; the addresses decide. */
 function questionText({
 	approved,
 	from,
@@ -263,7 +263,7 @@ function questionText({
 
 const longestName = 32;
 
-/** A name is shown on one line and cannot pretend to be more of the question. */
+/** Returns a name that fits on one line and cannot imitate other parts of the question. */
 function nameOf(text: string): string {
 	const name = String(cleaned(text)).slice(0, longestName);
 	return /^[\w.+$-]+( [\w.+$-]+)*$/.test(name) ? name : JSON.stringify(name);
