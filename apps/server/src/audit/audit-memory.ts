@@ -6,31 +6,31 @@ import type { Finding } from "./read/report.ts";
 import type { SolanaHistory } from "./read/solana-history.ts";
 
 /**
- * The state that an audit leaves for the next one, which then reads only what is new: final events and transactions do
- * not change. For EVM chains a clean audit keeps only what may still matter: orders that are not over, the sums of
- * strangers' orders and unclaimed credits. On Solana our own transactions are judged again each time, so everything that happened to orders
- * from or to Solana is kept.
+ * The state that an audit leaves for the next one, which then reads only what is new, because final events and
+ * transactions do not change. For EVM chains a clean audit keeps only what may still matter: orders that are not over,
+ * the sums of strangers' orders and unclaimed credits. On Solana the service's transactions are checked again each
+ * time, so everything that happened to orders from or to Solana is kept.
  */
 export type AuditMemory = {
-	/** Kept even if a chain could be read only in part: the next audit continues there. */
+	/** Kept even if a chain could be read only in part, so that the next audit continues there. */
 	chains: Map<number, ChainReading>;
 	/** Final transactions. */
 	solana: SolanaHistory | undefined;
-	/** The history at two earlier times, oldest first. A full audit reads Solana from the first of them on. */
+	/** The history at two earlier times, oldest first. A full audit reads Solana from the earlier of the two on. */
 	solanaCheckpoints: { atMs: Milliseconds; history: SolanaHistory }[];
-	/** The time at which a wallet was last seen to hold up its own refund, by order. */
+	/** The last time at which an audit found that a wallet blocks its own refund, by order. */
 	heldUpAtMs: Map<Hex, number>;
-	/** Terms of orders from or to Solana: Solana does not record them, and swaps that ended are not read again. */
+	/** Terms of orders from or to Solana, because Solana does not record them and swaps that ended are not read again. */
 	solanaOrders: Map<Hex, Order>;
-	/** Known findings. Those about records that are over are reported again: only a full audit examines these anew. */
+	/** Known findings. Those about records that are over are reported again, because only a full audit rechecks them. */
 	found: Finding[];
 	/** The time of the last audit that checked every chain and found no new breach, and the newest posting then. */
 	clean: { atMs: Milliseconds; lastPosting: bigint } | undefined;
 };
 
 /**
- * Returns an empty memory for a full audit. Keeps what an earlier one knows of Solana up to an hour ago: anyone can
- * make that history arbitrarily long, and reading all of it would take as long.
+ * Returns an empty memory for a full audit. Keeps the earlier memory's history of Solana up to an hour ago, because
+ * anyone can make that history arbitrarily long, and reading all of it would take as long.
  */
 export function createAuditMemory(earlier?: AuditMemory): AuditMemory {
 	return {
@@ -44,7 +44,7 @@ export function createAuditMemory(earlier?: AuditMemory): AuditMemory {
 	};
 }
 
-/** How long a node may take to list a final transaction that it did not list at first. */
+/** Maximum delay until a node lists a final transaction that it did not list at first. */
 const checkpointMs = 3_600_000;
 
 /** Stores the history of Solana. Keeps two checkpoints, so that after an hour the older one is at least an hour old. */
@@ -55,7 +55,7 @@ export function rememberSolana(memory: AuditMemory, history: SolanaHistory, nowM
 	memory.solanaCheckpoints = [...memory.solanaCheckpoints.slice(-1), { atMs: nowMs, history }];
 }
 
-/** Returns the events that may be needed to judge later ones. */
+/** Returns the events that may be needed to check later ones. */
 export function eventsToKeep(
 	events: ChainEvents,
 	{
@@ -63,7 +63,7 @@ export function eventsToKeep(
 		awaited,
 	}: {
 		histories: ReadonlyMap<Hex, OrderHistory>;
-		/** Orders whose swaps the next audit looks at again. */
+		/** Orders whose swaps the next audit checks again. */
 		awaited: ReadonlySet<Hex>;
 	},
 ): ChainEvents {
@@ -83,7 +83,7 @@ export function eventsToKeep(
 	};
 }
 
-/** Returns whether nothing more can happen to an order by the rules. */
+/** Returns true if nothing more can happen to an order by the rules. */
 function isOver(history: OrderHistory | undefined): boolean {
 	if (!history) return true;
 	const { opened, released, refunded } = history;
@@ -92,7 +92,7 @@ function isOver(history: OrderHistory | undefined): boolean {
 	return opened.length > 0 && released.length + refunded.length > 0 && isPaid;
 }
 
-/** Returns whether something happened to an order on Solana. It is judged with what happened to it elsewhere. */
+/** Returns true if something happened to an order on Solana. It is checked with what happened to it elsewhere. */
 function isOnSolana(history: OrderHistory | undefined): boolean {
 	if (!history) return false;
 	const { order, opened, released, refunded, filled, voided } = history;

@@ -88,7 +88,7 @@ test("a block with more orders than the node lists is audited, and a swap that i
 	expect(report.breaches.filter(isNew)).toEqual([]);
 	const judged = memory.chains.get(chains.origin.chainId)?.events.opened.map((event) => event.orderId);
 	expect(judged).toContain(orderId(own));
-	// Orders of strangers in this block are in no sum. The sums still contain all earlier orders.
+	// Orders of strangers in this block are in no sum. The sums still contain all earlier orders of strangers.
 	const open = before.chains[0]?.otherOrders?.open;
 	expect(report.chains[0]?.otherOrders).toEqual({ open, uncounted: 0, unlistedBlocks: 1 });
 	expect(nativeOf(report)).toMatchObject({ escrowExpected: "401", escrowActual: "700" });

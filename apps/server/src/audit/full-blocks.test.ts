@@ -11,7 +11,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { type DustScene, nativeOf, openCall, startDustScene } from "../../test/order/dust-scene.ts";
 
-/** Attesters of a stranger, who decides orders of their own as often as they pay for. */
+/** Attesters of a stranger, who can decide the stranger's own orders without limit. */
 const attester = privateKeyToAccount(generatePrivateKey());
 const attesterSet = attesterSetHash({ threshold: 1, attesters: [attester.address] });
 
@@ -43,7 +43,7 @@ function refundCall(order: Order): { data: Hex } {
 	return { data: encodeFunctionData({ abi: geoEscrowAbi, functionName: "refund", args: [order] }) };
 }
 
-/** Opens so many times 30 orders with the stranger's attesters, in blocks that the node lists. */
+/** Opens 30 orders with the stranger's attesters, this number of times, in blocks that the node lists. */
 async function openOften(times: number): Promise<Order[]> {
 	const orders: Order[] = [];
 	for (let i = 0; i < times; i++) orders.push(...(await started().openDust(30, { attesterSet })));

@@ -87,7 +87,7 @@ test("I6: a delivery on a deposit that was not deep enough, or that no second pr
 	const shallow = await decided({ deposit: { ...deposit, headNumber: 101 } });
 	const unfinal = await decided({ deposit: { ...deposit, blocksNeeded: null } });
 	const unseen = await decided({ deposit: { ...deposit, finalizedNumber: 100 }, agreeAboveUsd: 100 });
-	// A reorg dropped the first deposit: what was delivered on it was delivered.
+	// A reorg dropped the first deposit. The delivery was decided on that deposit, and stays made.
 	const again = await decided({ deposit: { ...deposit, headNumber: 101 } }, { deposit });
 	const report = await audit();
 	expect([deep, shallow, unfinal, unseen, again].map((order) => foundIn(report, order))).toEqual([
@@ -99,7 +99,7 @@ test("I6: a delivery on a deposit that was not deep enough, or that no second pr
 		hexToBytes("0x01"),
 	]);
 	expect(foundIn(await audit(), unseen)).toEqual([]);
-	// Judged by the current configuration, if that is known to have applied then.
+	// The current configuration is used, if it is known to have applied then.
 	const strict = [chains.origin, chains.destination].map((chain) => ({
 		chainId: chain.chainId,
 		rpcUrl: chain.rpcUrl,
@@ -251,7 +251,7 @@ test("a known finding about a swap that ended is reported until everything is re
 		const report = await audit({ memory, isKnown, nowMs: Date.now() + laterMs });
 		expect(foundIn(report, order)).toEqual(["I7"]);
 	}
-	// A row that was corrected is believed when it is read again.
+	// A corrected row is accepted when it is read again.
 	await database.owner.query("update swaps set moves = '{opening,failed}' where order_id = $1", [
 		hexToBytes(orderId(order)),
 	]);
@@ -292,7 +292,7 @@ test("I6: a delivery by a transaction that the service did not sign is found, al
 	const report = await audit();
 	expect([small, stolen].map((order) => foundIn(report, order))).toEqual([[], ["I6"]]);
 	expect(report.breaches.find(({ orderId: id }) => id === orderId(stolen))?.amount).toBe("900000000");
-	// The books of a restored database do not have all that was signed before.
+	// The books of a restored database do not have everything that was signed before.
 	await database.owner.query("insert into restores values ($1)", [new Date()]);
 	expect(foundIn(await audit(), stolen)).toEqual([]);
 	await database.owner.query("delete from restores");
@@ -337,8 +337,8 @@ test("a chain that does not answer, or lags behind the books, is reported as unc
 	const audited = (one: Report) => one.chains.map(({ chainId }) => chainId);
 	expect(audited(report)).toEqual([origin.chainId]);
 	expect(formatReport(report)).toContain(`NOT CHECKED chain ${destination.chainId}: `);
-	// Nothing false is found: orders that may have gone on there are not judged.
-	// A message can contain a number of seconds.
+	// No false breach is found, because orders that may have continued there are not checked. A message can contain a
+	// number of seconds.
 	const about = ({ invariant, orderId: id, message }: Breach) => `${invariant} ${id ?? message}`;
 	const known = new Set(found.breaches.map(about));
 	expect(report.breaches.filter((breach) => !known.has(about(breach)))).toEqual([]);

@@ -40,7 +40,7 @@ import { toSignature } from "../chain/solana/read/read-statuses.ts";
 import { createAuditMemory } from "./audit-memory.ts";
 import { formatReport, type Report } from "./read/report.ts";
 
-// Each test settles several orders on three chains, and follows them to their ends.
+// Each test follows several orders on three chains to their ends.
 vi.setConfig({ testTimeout: 60_000 });
 
 const payout = 9_500_000n;
@@ -96,7 +96,7 @@ test("the books of correctly handled swaps reconcile with the chains, to the lam
 	const failed = await fromSolana();
 	for (const order of [released, returned, open, within, withinReturned]) await deposit(order);
 	await send("open", native, await on.signDeposit(native, on.stranger));
-	// The program opens an order once, so that nothing is taken twice.
+	// The program opens an order once, so nothing is taken twice.
 	await deposit(released);
 	for (const order of [released, native]) await actions.fill(order, payout);
 	await actions.voidOrder(returned);
@@ -107,7 +107,7 @@ test("the books of correctly handled swaps reconcile with the chains, to the lam
 	await send("refund", returned, await on.signRefund(returned));
 	await fill(within, 2_000_000n);
 	await send("refund", withinReturned, await on.signRefund(withinReturned, { by: "operator" }));
-	// A payout that was signed for it all the same fails.
+	// A payout that was signed for it nevertheless fails.
 	await fill(withinReturned, 2_000_000n);
 
 	for (const order of [delivered, released, native]) await insertSwap(order, "settled", payout);
@@ -193,7 +193,7 @@ test("a transaction of an unknown version is skipped and counted, and its amount
 	expect(later.unchecked).toEqual([]);
 	const strangers = (report: Report) => report.chains[2]?.strangers;
 	expect(strangers(one)?.undecodable).toBe(0);
-	// The gift names the vault's account, and that alone.
+	// The gift names only the vault's account.
 	expect(strangers(later)).toEqual({ transactions: strangers(one)?.transactions, undecodable: 1 });
 	expect(later.breaches).toMatchObject([{ invariant: "I2", pauses: false }]);
 });
@@ -217,7 +217,7 @@ test("gifts by strangers and the owner's withdrawals cause no breach, before and
 		withdrawFromVault(owned, { amount: 12n, from: from as SolanaAddress, to: to as SolanaAddress }),
 	);
 	expect((await check()).breaches).toEqual([]);
-	// It is final and not booked: the books are judged by what was there when they were written.
+	// The transaction is final and not booked. The books are compared with the state at the time when they were written.
 	await on.finalize();
 	expect((await check()).breaches).toEqual([]);
 	const after = await audit();
@@ -359,7 +359,7 @@ test("an input that cannot be refunded is owed while the wallet is at fault, and
 		},
 	]);
 	expect(formatReport(first.report)).toContain(`OWED ${order.inputAmount} of `);
-	// The wallet has its account back, and the service has an hour to refund it. A missing refund is then its own fault.
+	// The wallet has its account back. The service has an hour to refund it. Later, a missing refund is its fault.
 	await give(friend, wallet.address);
 	expect(await look(1.5)).toMatchObject({ owed: [{ orderId: orderId(order) }], late: [] });
 	expect(await look(3)).toMatchObject({ owed: [], late: ["I14"] });
@@ -460,7 +460,7 @@ test("rent that comes back is in the books, no matter who closes the accounts", 
 	await send("close", undefined, await on.sign(await closing(paid, filled)));
 	expect(await find()).toEqual([]);
 	expect(before - (await locked())).toBe(orderRent + recordRent);
-	// A stranger's transaction is not known at first: what came is a gift until it is found.
+	// A stranger's transaction is not known at first, so the returned rent counts as a gift until it is found.
 	await landStrangers(...(await closing(paidToo, filledToo)));
 	expect(await find()).toEqual([]);
 	await database.owner.query(

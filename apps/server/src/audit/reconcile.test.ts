@@ -26,7 +26,7 @@ afterAll(async () => {
 	await chains?.stop();
 });
 
-/** Follows the chains until all that happened is final and booked. */
+/** Follows the chains until everything that happened is final and booked. */
 async function follow(): Promise<void> {
 	await noteSigned(database.owner, actions.fills);
 	await actions.finalize();
@@ -86,7 +86,7 @@ async function insertSwap(
 async function steal(chain: TestChain, { from, amount }: { from: Address; amount: bigint }): Promise<void> {
 	const { testClient, publicClient } = chain;
 	await testClient.impersonateAccount({ address: from });
-	// Pays for the gas, which would otherwise be missing too.
+	// Pays for the gas, which would otherwise be missing as well.
 	await testClient.setBalance({ address: from, value: 2n * 10n ** 21n });
 	const hash = await testClient.request<{
 		Method: "eth_sendTransaction";
@@ -113,7 +113,7 @@ test("the books of correctly handled swaps reconcile with the chains", async () 
 	const delivered = await actions.makeOrder();
 	const refunded = await actions.makeOrder({ input: "USDT" });
 	const open = await actions.makeOrder({ input: "ORB" });
-	// Its open deadline is over.
+	// Its open deadline has passed.
 	const failed = await actions.makeOrder({ stepSeconds: 1n, agoSeconds: 60n });
 	for (const order of [delivered, refunded, open]) await actions.open(order);
 	await actions.fill(delivered, 9_000_000n);
@@ -165,8 +165,8 @@ test("swaps that ended on a chain which has left the service are no breach, and 
 });
 
 /**
- * A token that takes with transferFrom(), by adding to what the receiver's slot holds, and whose transfer() says yes
- * and moves nothing. Any other call returns 1.
+ * A token whose transferFrom() adds to the receiver's slot, and whose transfer() returns true and moves nothing. Any
+ * other call returns 1.
  */
 const hollowToken: Hex = `0x${[
 	...["5f3560e01c", "806370a082311460215763", "23b872dd14602c57"],
@@ -212,7 +212,7 @@ test("a reported outcome that is not true is found", async () => {
 	await insertSwap(unpaid, "refunded");
 	const stuck = await actions.makeOrder({ stepSeconds: 600n, agoSeconds: 1_860n });
 	await insertSwap(stuck, "pending");
-	// A chain that is not followed that far may have decided it.
+	// It may be decided on a chain that is not followed that far.
 	const unfollowed = await actions.makeOrder({ stepSeconds: 600n });
 	await insertSwap(unfollowed, "pending");
 	const nowMs = Date.now() + 5_500_000;
@@ -228,7 +228,7 @@ test("a reported outcome that is not true is found", async () => {
 			[orderId(stuck), "I14"],
 		].sort(),
 	);
-	// A service whose database was restored an hour ago did not have the time for it either.
+	// A service whose database was restored an hour ago did not have enough time either.
 	await database.owner.query("insert into restores values ($1)", [new Date(nowMs - 3_600_000)]);
 	const restored = await audit({ nowMs });
 	expect(restored.breaches.filter(({ invariant }) => invariant === "I14")).toEqual([]);
@@ -253,7 +253,7 @@ test("an input that was released before its delivery, or refunded after it, is f
 			[orderId(refunded), "I5"],
 		].sort(),
 	);
-	// The same holds for a set that is not the current one any more.
+	// The same holds for a set that is no longer the current one.
 	const hash: Hex = `0x${"77".repeat(32)}`;
 	const rotated = [chains.origin, chains.destination].map(({ chainId, rpcUrl, deployment }) => ({
 		chainId,
@@ -336,7 +336,7 @@ test("past swaps whose input asset was delisted are no breach and no loss", asyn
 	await actions.decide("Refund", refunded);
 	await insertSwap(settled, "settled", 9_000_000n);
 	await insertSwap(refunded, "refunded");
-	// Nothing can be opened any more: a deposit that no final block has by now would be lost.
+	// Nothing can be opened any more, so a deposit that is in no final block by now would be lost.
 	await chains.origin.testClient.increaseTime({ seconds: 61 });
 	await follow();
 	const delisted = [chains.origin, chains.destination].map(({ chainId, rpcUrl, deployment }) => ({

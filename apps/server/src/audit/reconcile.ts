@@ -49,10 +49,10 @@ export type ReconcileOptions = {
 	solana?: Omit<Parameters<typeof connectAuditedSolana>[0], "earlierFeePayers"> | undefined;
 	/** Hashes of retired attester sets. Orders may still reference them. */
 	earlierAttesterSets: readonly Hex[];
-	/** An earlier audit's memory: only what is undecided, or was decided since, is then audited. Updated by this call. */
+	/** An earlier audit's memory. Only orders undecided or decided since are then audited. Updated by this call. */
 	memory?: AuditMemory | undefined;
 	/**
-	 * How many transactions on Solana to read at most. Anyone can make more: then the next audit with this memory
+	 * Maximum number of transactions to read on Solana. Anyone can make more. The next audit with this memory then
 	 * continues there, and Solana is unchecked until all are read.
 	 */
 	maxSolanaReads?: number | undefined;
@@ -66,9 +66,10 @@ export type ReconcileOptions = {
 };
 
 /**
- * Checks the books against the chains, with SQL and decoding of its own, so that it does not repeat a mistake of the
- * code it checks. Each chain is read as of the block up to which it is booked. A chain that does not answer is reported
- * as unchecked, and the others are audited without it. Throws a CouldNotCheckError if the database does not answer.
+ * Checks the books against the chains, with separate SQL and decoding, so that it does not repeat a mistake of the code
+ * that it checks. Each chain is read as of the block up to which it is booked. A chain that does not respond is
+ * reported as unchecked, and the others are audited without it. Throws a CouldNotCheckError if the database does not
+ * respond.
  */
 export async function reconcile({
 	pool,
@@ -96,7 +97,7 @@ export async function reconcile({
 	const earlierFeePayers = books.solana?.feePayers ?? [];
 	const solana = solanaConfig && (await connectAuditedSolana({ ...solanaConfig, earlierFeePayers }));
 	const unchecked = new Map<number, string>();
-	/** Returns the answer, or lists the chain as unchecked if it gives none. */
+	/** Returns the result, or lists the chain as unchecked if the call fails. */
 	const ofChain = async <T>({ chainId }: { chainId: number }, asking: Promise<T>) => {
 		try {
 			return await asking;
@@ -111,9 +112,9 @@ export async function reconcile({
 		if (!isInLedger(books, chainId)) unchecked.set(chainId, "no worker has followed it yet");
 	}
 	const isFollowed = ({ chainId }: { chainId: number }) => !unchecked.has(chainId);
-	// Chains are read after the books, up to their current final blocks: a delivery is final before its release is
-	// booked. All chains are asked for those blocks at once, before the rest of the reading, which may take long.
-	// Orders are read before the holdings, whose slot is the one that all is judged at.
+	// Chains are read after the books, up to their current final blocks, because a delivery is final before its release
+	// is booked. These blocks are requested from all chains concurrently, before the rest of the reading, which may take
+	// long. Orders are read before the holdings, because everything is checked at the slot of the holdings.
 	const minSlot = (solana && books.bookedBlocks.get(solana.chainId)) ?? 0;
 	const inOrders =
 		solana && isFollowed(solana)
@@ -242,7 +243,7 @@ export async function reconcile({
 		breaches.push(...refundable.breaches);
 	}
 	const filled = [...histories.values()].filter((history) => history.filled.length > 0);
-	// If a chain does not answer, it may have the deposits of orders whose terms nobody knows.
+	// If a chain does not respond, it may have the deposits of orders whose terms are unknown.
 	const orphans =
 		unchecked.size > 0 ? [] : filled.filter(({ orderId: id, order }) => !order && !known.has(id));
 	// The memory keeps nothing about swaps that ended long ago.
@@ -269,7 +270,7 @@ export async function reconcile({
 	const owed = (asked ? await ofChain(asked, owing) : await owing) ?? [];
 	const isOwed = new Set(owed.map(({ orderId: id }) => id));
 
-	// From here on no chain is asked.
+	// No chain is called from here on.
 	const ours = { ...service, refundedAt, unchecked: new Set(unchecked.keys()) };
 	for (const history of histories.values()) breaches.push(...checkOrder(history, ours));
 	for (const invariant of ["I3", "I4", "I5"] as const) checked[invariant] += histories.size;
@@ -289,7 +290,7 @@ export async function reconcile({
 		isEnded
 			? [...new Set([order.originChainId, order.destinationChainId])].filter((id) => !served.has(id))
 			: [];
-	// A chain may leave the service once its swaps have ended: what happened there is not read any more.
+	// A chain may leave the service once its swaps have ended. It is then no longer read.
 	const isJudged = (swap: AuditedSwap) =>
 		[...unchecked.keys()].every((id) => !isOn(swap.order, id)) && leftChainsOf(swap).length === 0;
 	const servingSinceMs = Math.max(workingSinceMs, books.restoredAtMs ?? 0);
@@ -342,7 +343,7 @@ export async function reconcile({
 	breaches.push(...before);
 	const isRight = breaches.every((finding) => finding.pauses === false || isKnown(finding));
 	if (memory && isRight) {
-		// A swap that could not be judged is read again, however long ago it ended.
+		// A swap that could not be checked is read again, regardless of when it ended.
 		if (unchecked.size === 0) memory.clean = { atMs: nowMs, lastPosting: books.lastPosting };
 		const readAgainAfterMs = memory.clean ? memory.clean.atMs - clocksMs : Number.NEGATIVE_INFINITY;
 		const awaited = new Set(
@@ -382,7 +383,7 @@ function isInLedger({ bookedBlocks, inventory }: Books, chainId: number): boolea
 	return bookedBlocks.has(chainId) || [...inventory.keys()].some((key) => key.startsWith(`${chainId}:`));
 }
 
-/** Returns the history of Solana. Throws if it is not all read yet, or if the books are too old to be judged. */
+/** Returns the history of Solana. Throws if it is not fully read yet, or if the books are too old to be checked. */
 async function readHistory(
 	solana: AuditedSolana,
 	{
@@ -435,12 +436,12 @@ async function finalBlock(
 	]);
 	if (actual !== chainId) throw new Error(`its node is of chain ${actual}`);
 	const booked = bookedBlocks.get(chainId) ?? 0;
-	// Events after the node's block would seem not to have happened.
+	// Events after the node's block would appear not to have happened.
 	if (number < booked) throw new Error(`its node is at block ${number}, behind the books at ${booked}`);
 	return { number, timestamp };
 }
 
-/** Returns what the books and the configuration say about the orders that begin on a chain. */
+/** Returns what the books and the configuration contain about the orders that begin on a chain. */
 function acquaintanceOf(
 	{ chainId }: AuditedChain,
 	{
@@ -463,8 +464,8 @@ function acquaintanceOf(
 }
 
 /**
- * Returns the strangers' orders of a chain that are to be judged after all: the books know them by now, or our keys
- * delivered or closed them on some chain.
+ * Returns the strangers' orders of a chain that are to be checked after all, because the books have them by now, or
+ * because the service's keys delivered or closed them on some chain.
  */
 function strangersToJudge(
 	{ strangers }: ChainReading,
@@ -494,7 +495,7 @@ function ofService(
 	return [...histories.values()].filter(({ order }) => order && isOurs(order, ours));
 }
 
-/** Returns all orders whose terms the books or the contracts have, or had in an earlier audit. */
+/** Returns all orders whose terms are in the books or contracts, or were there in an earlier audit. */
 function knownOrders(
 	{ swaps }: Books,
 	events: readonly ChainEvents[],
@@ -516,7 +517,7 @@ async function refundTimes(
 		ask,
 	}: {
 		histories: readonly OrderHistory[];
-		/** Returns undefined if the chain does not answer. */
+		/** Returns undefined if the chain does not respond. */
 		ask: <T>(chain: AuditedChain, asking: Promise<T>) => Promise<T | undefined>;
 	},
 ): Promise<Map<Hex, bigint>> {

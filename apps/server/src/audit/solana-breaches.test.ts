@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 60_000 });
 const payout = 9_500_000n;
 
 let scene: SolanaAuditScene;
-/** Returns the findings that were not there before. */
+/** Returns the findings that are new. */
 let find: () => Promise<Breach[]>;
 beforeAll(async () => {
 	scene = await createSolanaAuditScene();
@@ -30,7 +30,7 @@ beforeEach(async () => {
 const linesOf = (breaches: readonly Breach[]) =>
 	breaches.map(({ invariant, message }) => `${invariant} ${message}`);
 
-/** Returns what an audit finds if the node reports something else than what happened. */
+/** Returns what an audit finds if the node reports something other than what happened. */
 async function findWith(tampering: Tampering): Promise<string[]> {
 	const before = new Set(linesOf((await scene.audit()).breaches));
 	const { breaches } = await scene.check({ solana: tamperedNode(scene.solana, tampering) });
@@ -63,7 +63,7 @@ test("books that differ from the chain are found", async () => {
 		const { breaches } = await check();
 		await unbook(from, to);
 		const fresh = breaches.filter((breach) => !known.has(linesOf([breach])[0] ?? ""));
-		// Audits are compared by the token: what is short of one token is not what is short of another.
+		// Breaches are compared by token, because a shortage of one token is not a shortage of another.
 		for (const breach of fresh) expect(breach.token).toBe(fromSolanaWord(on.word(symbol)));
 		return linesOf(fresh);
 	};
@@ -198,7 +198,7 @@ test("a reported outcome that is not true is found", async () => {
 test("an input on another chain that was released before its payout, or refunded while it could be paid, is found", async () => {
 	const { actions, toSolana, passTime } = scene;
 	const [released, refunded, delivered] = [await toSolana(), await toSolana(), await toSolana()];
-	// Once it is too late for a payout anyone may be refunded, and nothing is wrong.
+	// Once it is too late for a payout, any order may be refunded, and that is no breach.
 	const late = scene.on.toSolana(await actions.makeOrder({ stepSeconds: 600n }));
 	for (const order of [released, refunded, delivered, late]) await actions.open(order);
 	await actions.decide("Release", released);

@@ -4,7 +4,7 @@ import { type AuditedChain, allowancesAt } from "../read/audited-chain.ts";
 import type { AuditedSwap } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
 
-/** I13: a swap leaves its wallet with no allowance to our escrow. */
+/** I13: a swap leaves its wallet with no allowance to the service's escrow. */
 export async function checkAllowances(
 	chain: AuditedChain,
 	{ swaps, block }: { swaps: readonly AuditedSwap[]; block: number },
@@ -27,7 +27,7 @@ export async function checkAllowances(
 		const message = `wallet ${wallet} still lets the escrow on chain ${chain.chainId} take ${left} of ${token}`;
 		if (left === 0n) return [];
 		const amount = { token, amount: String(left) };
-		// A wallet may approve whom it likes.
+		// A wallet may approve any spender.
 		return [{ invariant: "I13", message, chainIds: [chain.chainId], ...amount, pauses: false }];
 	});
 	return { checked: list.length, breaches };

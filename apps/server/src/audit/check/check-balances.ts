@@ -6,9 +6,9 @@ import { type ChainReading, holdingKey } from "../read/read-chain-events.ts";
 import type { Finding, TokenReport } from "../read/report.ts";
 
 /**
- * I1 and I2: the balances of escrows match the orders at the last block that was read, and those of vaults the books at
- * the block up to which the chain is booked. Checks only tokens of the deployment: anyone may open an order with a
- * token of their own, which can report any balance.
+ * I1 and I2: the balances of escrows match the orders at the last block that was read, and those of vaults match the
+ * books at the block up to which the chain is booked. Checks only tokens of the deployment, because anyone may open an
+ * order with a token that reports any balance.
  */
 export async function checkBalances(
 	chain: AuditedChain,

@@ -4,8 +4,8 @@ import { type AuditedSwap, crossCheckKey } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
 
 /**
- * I6: each delivery was decided on a deposit that was deep enough for its value and, if its value requires it, seen by
- * a second provider too. Judged by the configuration at the time of the decision, and also by the current one if that
+ * I6: each delivery was decided on a deposit that was deep enough for its value and, if its value requires it,
+ * confirmed by a second provider. Uses the configuration at the time of the decision, and also the current one if that
  * is known to have applied then.
  */
 export function checkDepositDepth(

@@ -10,9 +10,9 @@ export type ExposedChain = { chainId: number; policy: AuditedPolicy; finalAt: bi
 
 /**
  * I10 and I15: the value delivered on other chains against deposits that a reorg can still drop, and against deposits
- * that are not released yet, is within the caps. Deliveries count as soon as the books have them; deposits and releases
- * that became final since are subtracted. A cap that was lowered is not breached by earlier deliveries alone: it was
- * exceeded only if something was delivered while it applied.
+ * that are not released yet, is within the caps. Deliveries count once they are booked; deposits and releases that
+ * became final since are subtracted. Earlier deliveries alone do not breach a cap that was lowered. It is breached only
+ * if something was delivered while it applied.
  */
 export function checkExposure({
 	chains,
@@ -26,7 +26,7 @@ export function checkExposure({
 	swaps: readonly AuditedSwap[];
 	events: Books["events"];
 	histories: ReadonlyMap<Hex, OrderHistory>;
-	/** The time since which the caps have applied to deliveries. If absent, they count as always having applied. */
+	/** The time since which the caps have applied to deliveries. By default they have always applied. */
 	policySinceMs?: Milliseconds | undefined;
 	nowMs: Milliseconds;
 }): { checked: { I10: number; I15: number }; breaches: Finding[] } {
@@ -67,10 +67,10 @@ export function checkExposure({
 	return { checked, breaches };
 }
 
-/** Seconds after the open deadline for which an order may still be opened on Solana: until its transaction expires. */
+/** Seconds after the open deadline in which an order may still be opened on Solana, until its transaction expires. */
 const solanaGraceSeconds = 600;
 
-/** Returns whether no final block has the deposit, and none ever will. */
+/** Returns true if no final block has the deposit, and none ever will. */
 export function isDepositLost({
 	order,
 	history,

@@ -5,14 +5,14 @@ import type { ChainEvents } from "../read/read-chain-events.ts";
 import type { Finding } from "../read/report.ts";
 import { findUnauthorizedFills } from "./find-unauthorized-fills.ts";
 
-/** After this time none of the transactions can land that a restored database has forgotten: their orders are over. */
+/** After this time, no transaction that a restored database has lost can land any more, because its order is over. */
 const forgottenForMs = 3_600_000;
 
 /**
- * I6: every delivery was made by a transaction that the service signed. A lane writes a transaction down before it
- * sends it, so one that is not in the books was made by somebody else with a relayer's key. The order may be well
- * known: a thief can open it with a small deposit and deliver much for it. Only a restore makes the books forget a
- * transaction.
+ * I6: every delivery was made by a transaction that the service signed. A lane records a transaction before it sends
+ * it, so a transaction that is not in the books was made by a third party with a relayer's key. The books may have its
+ * order, because a thief can open one with a small deposit and deliver much for it. The books lose a transaction only
+ * by a restore.
  */
 export function checkFillSigners(
 	chain: AuditedChain,

@@ -2,7 +2,7 @@ import type { SwapStage, SwapStatus } from "@geoswap/protocol";
 import type { AuditedSwap } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
 
-/** The diagram in docs/flow.md, written down a second time, so that a mistake in the service's own table shows here. */
+/** The diagram in docs/flow.md, written a second time, so that a mistake in the service's own table is found. */
 const picture: Record<string, readonly string[]> = {
 	opening: ["deposited", "settled", "failed"],
 	deposited: ["opening", "delivering", "refunding"],

@@ -34,7 +34,10 @@ export function checkOnce(
 	];
 }
 
-/** Anyone can open an order with another order's swap key. A swap made from it has an id derived from its order id. */
+/**
+ * Returns the ids that the order's swap may have. Anyone can open an order with another order's swap key. A swap made
+ * from it has an id derived from its order id.
+ */
 function idsOf({ orderId, order: { swapKey } }: Pick<AuditedSwap, "orderId" | "order">): string[] {
 	if (BigInt(swapKey) >> 128n !== 0n) return [];
 	return [fromSwapKey(swapKey), spareSwapUuid({ swapKey, orderId })];

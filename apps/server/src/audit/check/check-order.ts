@@ -12,12 +12,12 @@ import type { AuditedChain } from "../read/audited-chain.ts";
 import type { OrderHistory } from "../read/order-history.ts";
 import type { Finding, Invariant } from "../read/report.ts";
 
-/** The contracts and attester sets by which orders of this service are recognised. */
+/** The contracts and attester sets that identify orders of this service. */
 export type Ours = {
 	chains: readonly AuditedChain[];
 	solana: SolanaDeployment | undefined;
 	earlierAttesterSets: readonly Hex[];
-	/** Chains that could not be read completely: the absence of an event there proves nothing. */
+	/** Chains that could not be read completely, so that the absence of an event there proves nothing. */
 	unchecked: ReadonlySet<number>;
 	/** The time at which an order's input was refunded, for refunds without a void. */
 	refundedAt: ReadonlyMap<Hex, bigint>;
@@ -44,7 +44,7 @@ export function checkOrder(
 	expect(filled.length === 0 || voided.length === 0, "I3", "delivered and voided");
 	expect(released.length + refunded.length <= 1, "I4", "its input left the escrow more than once");
 	expect(refunded.length === 0 || filled.length === 0, "I5", "refunded although it was delivered");
-	// Anyone may open an order with terms of their own: whether such an order is honest is not ours to say.
+	// Anyone may open an order with arbitrary terms. The audit does not check whether such an order is honest.
 	if (order && isOurs(order, ours) && !chainIds.some((chainId) => ours.unchecked.has(chainId))) {
 		for (const { chainId, delivered } of filled) {
 			expect(BigInt(chainId) === order.destinationChainId, "I3", `delivered on chain ${chainId}`);
@@ -66,7 +66,7 @@ export function refundableAt({ deadlines }: Order): Seconds {
 	return Number(unpackDeadlines(deadlines).fillDeadline - clockSeconds);
 }
 
-/** Returns whether only a passed deadline can have allowed the refund. */
+/** Returns true if only a passed deadline can have allowed the refund. */
 export function isRefundWithoutVoid({
 	refunded,
 	voided,

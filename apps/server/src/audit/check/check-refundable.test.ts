@@ -9,7 +9,7 @@ import { checkRefundable } from "./check-refundable.ts";
 const token = fromWord(padHex("0x77", { size: 32 }));
 const escrow = fromWord(padHex("0x88", { size: 32 }));
 
-/** Returns a chain whose node says that nothing can be refunded. */
+/** Returns a chain whose node reports that nothing can be refunded. */
 function connect({ isAnswering = true } = {}) {
 	const request = async ({ params }: { params: [{ data: Hex }] }) => {
 		if (!isAnswering) throw new Error("too many requests");

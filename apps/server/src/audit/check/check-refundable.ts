@@ -4,12 +4,12 @@ import { type AuditedChain, isListed } from "../read/audited-chain.ts";
 import type { OrderHistory } from "../read/order-history.ts";
 import type { Finding } from "../read/report.ts";
 
-/** The most orders to check: more than a healthy service ever has. */
+/** The maximum number of orders to check. A healthy service never has as many. */
 const maxAtOnce = 500;
 
 /**
- * I12: anyone can refund an order that nobody has decided by `refundAfter`. The chain simulates the call, with the
- * multicall contract as the caller.
+ * I12: anyone can refund an order that is undecided at `refundAfter`. The chain simulates the call, with the multicall
+ * contract as the caller.
  */
 export async function checkRefundable(
 	chain: AuditedChain,
@@ -20,7 +20,7 @@ export async function checkRefundable(
 	}: {
 		/** Histories of the service's own orders. */
 		histories: readonly OrderHistory[];
-		/** Orders that have a swap. They are checked first: anyone can open any number of others. */
+		/** Orders that have a swap. They are checked first, because anyone can open any number of others. */
 		known: ReadonlySet<Hex>;
 		block: { number: bigint; timestamp: bigint };
 	},
@@ -48,7 +48,7 @@ export async function checkRefundable(
 	const breaches = asked.flatMap(({ orderId, order }, i): Finding[] => {
 		const answer = answers[i];
 		if (!answer || answer.status === "success") return [];
-		// The node failed on the multicall itself, which says nothing about the order.
+		// The node failed on the multicall itself, which shows nothing about the order.
 		if (!isOfOrder(answer.error)) throw answer.error;
 		return [
 			{

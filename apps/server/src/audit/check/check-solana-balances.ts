@@ -16,7 +16,7 @@ import type { SolanaHistory } from "../read/solana-history.ts";
 import { forgottenSpending, solanaSpending } from "../read/solana-spending.ts";
 
 export type SolanaReading = {
-	/** The final slot at which our accounts held `holdings`. `transactions` has all that concern them up to it. */
+	/** The final slot at which the service's accounts held `holdings`. `transactions` is complete up to it. */
 	slot: number;
 	holdings: ReadonlyMap<SolanaAddress, bigint>;
 } & Pick<SolanaHistory, "transactions" | "gifts" | "undecodable">;
@@ -24,7 +24,7 @@ export type SolanaReading = {
 /**
  * I2 on Solana, at the slot up to which it is booked: the vault holds what the books account for, and the books
  * contain, to the unit, the inputs of open orders, what moved without an order and what the service spent. Comparing
- * books with balances is not enough, because the books post what they cannot explain as `unattributed`.
+ * books with balances is not enough, because the books post unexplained amounts as `unattributed`.
  */
 export function checkSolanaBalances(
 	chain: AuditedSolana,
@@ -40,8 +40,8 @@ export function checkSolanaBalances(
 	const breach = (token: SolanaAddress, message: string) =>
 		breaches.push({ invariant: "I2", message, chainIds: [chainId], token });
 	/**
-	 * Reports a difference. It pauses nothing if some transactions of others cannot be decoded: these may explain it, and
-	 * cannot take anything from the vault.
+	 * Reports a difference. It pauses nothing if some strangers' transactions cannot be decoded, because these may
+	 * explain the difference and cannot take anything from the vault.
 	 */
 	const breachIfDecoded = (token: SolanaAddress, message: string) => {
 		if (reading.undecodable === 0) return breach(token, message);

@@ -41,11 +41,11 @@ test("I8, I9 and I14: a reported outcome that never became final is found once i
 	const opened = [{ ...at, order }];
 	const paid = [{ ...at, paid: true }];
 	const filled = [{ ...at, delivered: order.minOutput }];
-	// The chain dropped the delivery, and it was not made again.
+	// The chain dropped the delivery, and the delivery was not repeated.
 	expect(found("settled", { opened, released: paid })).toEqual(["I8"]);
 	expect(found("settled", { opened, filled })).toEqual(["I14"]);
 	expect(found("settled", { opened, filled, released: paid })).toEqual([]);
-	// A loss: there is nothing to release.
+	// This is a loss, because there is nothing to release.
 	expect(found("settled", { filled })).toEqual([]);
 	expect(found("refunded", { opened })).toEqual(["I9"]);
 	expect(found("refunded", { opened, refunded: paid })).toEqual([]);

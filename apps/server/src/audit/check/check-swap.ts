@@ -4,12 +4,12 @@ import type { AuditedSwap } from "../read/read-books.ts";
 import type { Finding, Invariant } from "../read/report.ts";
 
 /**
- * Seconds after `refundAfter` by which a swap's outcome must be recorded and final. Counted from when the service was
- * running and knew its swaps, if that was later.
+ * Seconds after `refundAfter` by which a swap's outcome must be recorded and final. Counted from the time since which
+ * the service has been running and had its swaps, if that was later.
  */
 const graceSeconds = 3_600;
 
-/** I8, I9 and I14: the status that callers see matches the chains. Outcomes that are not final yet are not judged. */
+/** I8, I9 and I14: the status in the API matches the chains. Outcomes that are not final yet are not checked. */
 export function checkSwap(
 	{ id, orderId, order, status, isEnded, deliveredAmount }: AuditedSwap,
 	{
@@ -23,11 +23,11 @@ export function checkSwap(
 		history: OrderHistory | undefined;
 		/** Time of each chain's newest final block, by its own clock. Undefined if orders do not expire by it. */
 		finalAt: { origin: bigint | undefined; destination: bigint | undefined };
-		/** Time of the newest final block that the service has processed of each chain, likewise. */
+		/** The same for the newest final block of each chain that the service has processed. */
 		bookedAt: { origin: bigint | undefined; destination: bigint | undefined };
 		/** Time since which the service has been able to work on the swap. */
 		workingSinceMs?: Milliseconds | undefined;
-		/** True if only the wallet or its token holds up the refund. */
+		/** True if only the wallet or its token blocks the refund. */
 		isOwed?: boolean | undefined;
 		nowMs: Milliseconds;
 	},
@@ -42,7 +42,7 @@ export function checkSwap(
 	const isFinalPast = [finalAt.origin, finalAt.destination].every(
 		(at) => at === undefined || Number(at) > Number(refundAfter) + graceSeconds,
 	);
-	// An outcome that callers were told is judged too if it has not become final by now.
+	// An outcome that was reported to callers is also checked if it has not become final by now.
 	const isOver = isEnded || (isLate && isFinalPast);
 	expect(orderIdOf(order) === orderId, "I8", "has an order id that is not its order's");
 	if (status === "failed") {
@@ -73,7 +73,7 @@ export function checkSwap(
 	const isPendingLate =
 		nowMs / 1_000 > Math.max(Number(refundAfter), workingSinceMs / 1_000) + graceSeconds &&
 		[bookedAt.origin, bookedAt.destination].every((at) => at === undefined || at > refundAfter);
-	// A refund may stay pending for any time if it is a credit that nobody has claimed, or if the wallet itself blocks it.
+	// A refund may stay pending for any time if it is an unclaimed credit, or if the wallet itself blocks it.
 	const isCredited = history?.refunded[0]?.paid === false;
 	expect(
 		status !== "pending" || !isPendingLate || isCredited || isOwed,

@@ -4,13 +4,13 @@ import type { ChainEvents } from "../read/read-chain-events.ts";
 import type { Finding } from "../read/report.ts";
 import { findUnauthorizedFills } from "./find-unauthorized-fills.ts";
 
-/** Within this time after a fill its deposit is final. */
+/** After a fill, its deposit is final within this time. */
 const finalWithinMs = 3_600_000;
 
 /**
  * I6: nothing is delivered for an order that has neither a final deposit on a chain nor an entry in the books. The
- * service books an order before it delivers, so such a delivery was made by somebody else with a relayer's key. Only a
- * restore makes the books forget an order, whose deposit may not be final yet.
+ * service books an order before it delivers, so such a delivery was made by a third party with a relayer's key. The
+ * books lose an order only by a restore, and that order's deposit may not be final yet.
  */
 export function checkUnknownFills(
 	chain: AuditedChain,

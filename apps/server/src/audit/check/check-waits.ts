@@ -2,12 +2,12 @@ import type { Seconds } from "@geoswap/protocol";
 import type { AuditedSwap } from "../read/read-books.ts";
 import type { Finding } from "../read/report.ts";
 
-/** Seconds that a due swap may wait. Any worker looks at it within a second or two. */
+/** Seconds that a due swap may wait. A worker processes it within a second or two. */
 const patienceSeconds = 60;
 
 /**
- * I14: every swap that has not ended has a time at which it is looked at again, and is looked at then. Otherwise nobody
- * would ever do anything for it. A breach pauses nothing: no money moves while nobody acts.
+ * I14: every swap that has not ended has a time at which it is processed again, and is processed then. Otherwise no
+ * worker would ever process it. A breach pauses nothing, because no money moves meanwhile.
  */
 export function checkWaits(
 	swaps: readonly AuditedSwap[],

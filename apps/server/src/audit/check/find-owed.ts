@@ -15,15 +15,15 @@ import type { OrderHistory } from "../read/order-history.ts";
 import type { AuditedSwap } from "../read/read-books.ts";
 import type { Owed } from "../read/report.ts";
 
-/** The most accounts that a node returns per call. */
+/** The maximum number of accounts that a node returns per call. */
 const accountsAtOnce = 100;
 
-/** A wallet counts as holding up its refund until an hour after it was last seen doing so. */
+/** A wallet counts as blocking its refund until an hour after the last audit that found this. */
 const letGoMs = 3_600_000;
 
 /**
- * Finds due refunds that only the wallet, or the issuer of its token, holds up: on an EVM chain a credit that is not
- * claimed, on Solana a token account that the wallet gave away or that is frozen.
+ * Finds due refunds that only the wallet, or the issuer of its token, blocks. On an EVM chain that is a credit that is
+ * not claimed, on Solana a token account that the wallet gave away or that is frozen.
  */
 export async function findOwed(
 	solana: AuditedSolana | undefined,
@@ -35,7 +35,7 @@ export async function findOwed(
 	}: {
 		swaps: readonly AuditedSwap[];
 		histories: ReadonlyMap<Hex, OrderHistory>;
-		/** Time at which each order's refund was last seen held up. Updated by this call. */
+		/** The last time at which each order's refund was found blocked. Updated by this call. */
 		heldUpAtMs: Map<Hex, number>;
 		nowMs: Milliseconds;
 	},

@@ -6,7 +6,7 @@ import type { Finding } from "../read/report.ts";
 
 const next = "a relayer's key was used outside of the service: pause the vault and revoke the key's role";
 
-/** Returns an I6 finding for each of these deliveries, which only somebody else with a relayer's key can have made. */
+/** Returns an I6 finding for each of these deliveries, which only a third party with a relayer's key can have made. */
 export async function findUnauthorizedFills(
 	{ chainId, client }: AuditedChain,
 	{
@@ -17,7 +17,7 @@ export async function findUnauthorizedFills(
 		fills: ChainEvents["filled"];
 		/** The end of the message's sentence. */
 		how: string;
-		/** Returns true for a time at which a restored database may have forgotten the delivery. */
+		/** Returns true for a time of which a restored database may have lost the delivery. */
 		isForgiven: ((atMs: Milliseconds) => boolean) | undefined;
 	},
 ): Promise<Finding[]> {

@@ -32,7 +32,7 @@ export type AuditedChain = {
 	vaults: Address[];
 };
 
-/** Bytes of the largest answer that is taken, so that reading logs needs little memory. A range with more is halved. */
+/** Maximum size of a response in bytes, so that reading logs needs little memory. A range with more is halved. */
 const maxResponseBodySize = 2 * 1024 * 1024;
 
 function connectNode(url: string): Transport {
@@ -51,7 +51,7 @@ export function connectAuditedChain({
 }: AuditedPolicy & {
 	chainId: number;
 	rpcUrl: string;
-	/** Other nodes, which are asked if the first does not answer. */
+	/** Other nodes, which are called if the first does not respond. */
 	otherUrls?: readonly string[];
 	/** Transport to the node, if it is not reached by its URL. */
 	transport?: Transport;
@@ -80,7 +80,7 @@ export function isListed({ deployment }: AuditedChain, token: Address): boolean 
 	return deployment.assets.some((asset) => isAddressEqual(asset.address, token));
 }
 
-/** Returns the balance of each holder in each token at a block: one list per token. */
+/** Returns the balance of each holder in each token at a block, as one list per token. */
 export async function balancesAt(
 	{ client }: AuditedChain,
 	{ tokens, holders, block }: { tokens: readonly Address[]; holders: readonly Address[]; block: number },

@@ -42,7 +42,7 @@ export async function connectAuditedSolana({
 	earlierFeePayers = [],
 }: {
 	rpcUrl: string;
-	/** Other nodes, which are asked if the first does not answer. */
+	/** Other nodes, which are called if the first does not respond. */
 	otherUrls?: readonly string[];
 	/** Transport to the node, if it is not reached by its URL. */
 	transport?: RpcTransport;
@@ -50,7 +50,7 @@ export async function connectAuditedSolana({
 	depths?: AuditedPolicy["depths"];
 	unreleasedCapUsd?: number;
 	unfinalCapUsd?: number;
-	/** Transactions that these signed are ours, whether the deployment still names them or not. */
+	/** Transactions that these keys signed are the service's, even if the deployment no longer names the keys. */
 	earlierFeePayers?: readonly SolanaAddress[];
 }): Promise<AuditedSolana> {
 	const { chainId, assets } = deployment;
@@ -70,14 +70,14 @@ export async function connectAuditedSolana({
 	};
 }
 
-/** One call that is never answered must not end all audits. */
+/** Timeout of a call, so that a call without a response does not end all audits. */
 const timeoutMs = 30_000;
 
 function withTimeout(transport: RpcTransport): RpcTransport {
 	return (request) => transport({ ...request, signal: AbortSignal.timeout(timeoutMs) });
 }
 
-/** Asks one node after the other until one answers. */
+/** Calls one node after the other until one responds. */
 function inTurn(transports: readonly RpcTransport[]): RpcTransport {
 	return async <TResponse>(request: Parameters<RpcTransport>[0]) => {
 		let failure: unknown;
@@ -113,8 +113,8 @@ export async function holdingOf(
 }
 
 /**
- * Returns the balance of each of the vault's accounts at one final slot, `minSlot` or later. Reports a breach if
- * somebody else can withdraw from an account: its balance does not show that.
+ * Returns the balance of each of the vault's accounts at one final slot, `minSlot` or later. Reports a breach if a
+ * third party can withdraw from an account, because its balance does not show that.
  */
 export async function finalHoldings(
 	{ rpc, deployment, accounts }: AuditedSolana,

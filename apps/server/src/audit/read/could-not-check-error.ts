@@ -1,7 +1,7 @@
-/** Thrown if the invariants cannot be checked because the database or a chain does not answer. */
+/** Thrown if the invariants cannot be checked because the database or a chain does not respond. */
 export class CouldNotCheckError extends Error {
 	override name = "CouldNotCheckError";
-	/** The party that does not answer: the database, or a chain. */
+	/** What does not respond: the database, or a chain. */
 	readonly what: string;
 
 	constructor(what: string, cause: unknown) {

@@ -1,7 +1,7 @@
 const atOnce = 8;
 
 /**
- * Runs a few items at a time, because a node answers only so many requests at once, and returns the results in the
+ * Runs a few items at a time, because a node accepts only so many concurrent requests, and returns the results in the
  * order of the items. After an error no further item is started.
  */
 export async function mapConcurrently<T, R>(items: readonly T[], run: (item: T) => Promise<R>): Promise<R[]> {

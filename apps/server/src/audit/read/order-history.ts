@@ -11,7 +11,7 @@ export type OrderHistory = {
 	refunded: ChainEvents["refunded"];
 	filled: ChainEvents["filled"];
 	voided: ChainEvents["voided"];
-	/** The last claim of what the escrow owed the wallet, which includes an input that could not be refunded. */
+	/** The last claim of the escrow's debt to the wallet, which includes an input that could not be refunded. */
 	claimed: { block: number }[];
 };
 

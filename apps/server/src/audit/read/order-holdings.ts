@@ -15,10 +15,10 @@ import type { AuditedSwap } from "./read-books.ts";
 /** Accounts that a node returns per call. */
 const accountsAtOnce = 100;
 
-/** The inputs in the accounts of orders in the program, each read at a final slot of its own. */
+/** The inputs in the accounts of orders in the program. Each is read at a separate final slot. */
 export type OrderHoldings = ReadonlyMap<Hex, { slot: number; amount: bigint }>;
 
-/** Reads what the accounts of undecided orders hold, at final slots not before `minSlot`. */
+/** Reads the holdings of the accounts of undecided orders, at final slots not before `minSlot`. */
 export async function orderHoldings(
 	{ rpc, chainId, deployment: { program } }: AuditedSolana,
 	{ swaps, minSlot }: { swaps: readonly AuditedSwap[]; minSlot: number },
@@ -45,7 +45,7 @@ export async function orderHoldings(
 	}
 	return found;
 
-	/** Returns where an order's input is: in its token account, or for SOL in the order's own account. */
+	/** Returns where an order's input is. A token is in the order's token account, and SOL in the order's own account. */
 	function addressOf({ order, orderId }: AuditedSwap): Promise<SolanaAddress> {
 		const isNative = fromSolanaWord(order.inputToken) === solanaNativeToken;
 		return (isNative ? orderAddress : inputAddress)(program.address, orderId);

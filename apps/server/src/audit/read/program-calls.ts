@@ -19,7 +19,7 @@ export type ProgramCall = { name: CallName; accounts: SolanaAddress[] };
 /** A top-level instruction of a message, not one of a program that it calls. */
 export type SolanaInstruction = { program: SolanaAddress; accounts: SolanaAddress[]; data: Uint8Array };
 
-/** Inner instructions as a node returns them: with indexes of accounts, and data in base58. */
+/** Inner instructions as a node returns them, with indexes of accounts and data in base58. */
 type InnerInstructions = readonly {
 	instructions: readonly { programIdIndex: number; accounts: readonly number[]; data: string }[];
 }[];

@@ -23,13 +23,13 @@ export type Books = {
 	restoredAtMs: Milliseconds | undefined;
 	/** Keyed by `${chainId}:${token}`, the token in lower case. */
 	inventory: Map<string, bigint>;
-	/** On Solana every account of the ledger has a counterpart on the chain. Undefined if the books lack it. */
+	/** The books of Solana. Every account of the ledger has a counterpart on the chain. Undefined if there are none. */
 	solana: SolanaBooks | undefined;
-	/** The number of postings that were checked to add up, and those that do not, with their chains. */
+	/** The number of postings that were checked to balance, and those that do not, with their chains. */
 	postings: number;
 	unbalanced: { key: string; chainIds: number[] }[];
 	swaps: AuditedSwap[];
-	/** Orders of swaps that have not ended: those that are delivered, and those that are decided, in any block. */
+	/** Orders of swaps that have not ended, by event. An event in any block counts. */
 	events: { filled: Set<Hex>; decided: Set<Hex> };
 	/** Deposits that a second provider has confirmed, by order and block. */
 	crossChecks: Set<string>;
@@ -67,9 +67,9 @@ export type AuditedSwap = {
 	deliveredAmount: Amount | undefined;
 	valueUsdCents: UsdCents;
 	stage: string;
-	/** Every stage that it was in, and the status that ended them. */
+	/** All stages that it was in, and the status that ended them. */
 	moves: string[];
-	/** The deposits on which deliveries were decided, oldest first. There is another after a reorg dropped one. */
+	/** The deposits on which deliveries were decided, oldest first. A reorg that drops a deposit leads to another one. */
 	decisions: DecidedOn[];
 };
 
@@ -84,19 +84,19 @@ type DecidedOn = {
 	atMs: Milliseconds;
 };
 
-/** The most postings that can be written at once. So many before the newest are read again. */
+/** The maximum number of postings that can be written concurrently. So many before the newest are read again. */
 const postingsAtOnce = 10_000;
 
-/** Reads the books in one database snapshot. Numbers come as text: the driver's parsing is not trusted. */
+/** Reads the books in one database snapshot. Numbers are read as text, because the driver's parsing is not trusted. */
 export async function readBooks(
 	pool: pg.Pool,
 	{
 		endedAfter,
 		postingsAfter,
 	}: {
-		/** Swaps that ended before this are left out. All are read unless given. */
+		/** Swaps that ended before this are left out. By default all are read. */
 		endedAfter?: Date | undefined;
-		/** Only postings after this one are checked to add up. */
+		/** Only postings after this one are checked to balance. */
 		postingsAfter?: bigint | undefined;
 	} = {},
 ): Promise<Books & { lastPosting: bigint }> {
@@ -192,7 +192,7 @@ export async function readBooks(
 			group by 1 having count(*) > 1 order by 1`,
 			since,
 		);
-		// Selects all that was ever signed for a nonce, if one of its transactions is new or can still land.
+		// Selects everything that was ever signed for a nonce, if one of its transactions is new or can still land.
 		const areMoving = `where (chain_id, relayer, nonce) in (
 			select chain_id, relayer, nonce from lane_transactions where created_at > $1
 			union select chain_id, relayer, nonce from lane_transactions where state <> 'final'
@@ -275,7 +275,7 @@ export async function readBooks(
 	}
 }
 
-/** Returns which of these orders have a swap, whenever it ended. */
+/** Returns which of these orders have a swap, regardless of when it ended. */
 export async function readOrdersOfSwaps(
 	pool: pg.Pool,
 	orders: readonly { orderId: Hex }[],

@@ -23,8 +23,8 @@ import { mapConcurrently } from "./map-concurrently.ts";
 import { createStrangerOrders, type StrangerOrders } from "./stranger-orders.ts";
 
 /**
- * The events that orders are judged by: those of orders that the books know, that our keys acted on, or that were
- * decided by our attesters. Every event has the chain and the block it happened in.
+ * The events by which orders are checked. They are those of orders that are in the books, that the service's keys acted
+ * on, or that the service's attesters decided. Every event has its chain and its block.
  */
 export type ChainEvents = {
 	opened: At<{ orderId: Hex; order: Order }>[];
@@ -35,7 +35,7 @@ export type ChainEvents = {
 	filled: At<{
 		orderId: Hex;
 		delivered: bigint;
-		/** Undefined on Solana, where each transaction of a fee payer is compared with the books anyway. */
+		/** Undefined on Solana, where each transaction of a fee payer is compared with the books. */
 		transaction?: Hex;
 	}>[];
 	voided: At<{ orderId: Hex }>[];
@@ -51,29 +51,29 @@ export type ChainReading = {
 	strangers: StrangerOrders;
 	/** Credits that are not claimed, by holding key. */
 	credits: Map<string, bigint>;
-	/** The number of blocks of which the node listed only what concerns known orders. */
+	/** The number of blocks of which the node listed only the logs of known orders. */
 	unlistedBlocks: number;
 };
 
-/** Tells orders of the service from those of strangers. */
+/** Distinguishes orders of the service from those of strangers. */
 export type Acquaintance = {
-	/** Returns whether the books have a swap with this order. */
+	/** Returns true if the books have a swap with this order. */
 	isSwap: (orderId: Hex) => boolean;
 	/** The ids of these orders that begin on the chain, and the words of their wallets. */
 	orderIds: readonly Hex[];
 	wallets: ReadonlySet<Hex>;
-	/** Returns the first second in which the order may be refunded without a void, or 0 if it is not ours to judge. */
+	/** Returns the first second in which the order may be refunded without a void, or 0 if it is not checked. */
 	refundableAt: (order: Order) => number;
 };
 
 type Reader = {
 	reading: ChainReading;
-	/** Orders among the events. Kept up to date. */
+	/** The orders that have events here. Kept up to date. */
 	judged: Set<Hex>;
 	acquaintance: Acquaintance;
 };
 
-/** The most blocks that most nodes return logs for at once. */
+/** The maximum number of blocks for which most nodes return logs in one request. */
 const maxBlocks = 5_000;
 const topics = moneyEventTopics();
 const readTopics = [
@@ -85,7 +85,7 @@ export function noEvents(): ChainEvents {
 	return { opened: [], released: [], refunded: [], claimed: new Map(), filled: [], voided: [] };
 }
 
-/** Returns the reading of a chain of which nothing is read yet. */
+/** Returns the reading of a chain of which nothing has been read yet. */
 export function startReading({ deployment }: AuditedChain): ChainReading {
 	return {
 		upTo: deployment.deployedAtBlock - 1,
@@ -97,12 +97,12 @@ export function startReading({ deployment }: AuditedChain): ChainReading {
 }
 
 /**
- * Reads the events of our contracts that came after those in `reading`, straight from the chain, and adds them to it.
- * If this fails, `reading` is complete up to its block, and the next call continues there.
+ * Reads the events of the service's contracts that came after those in `reading`, directly from the chain, and adds
+ * them to it. If this fails, `reading` is complete up to its block, and the next call continues there.
  *
- * Anyone can open as many orders as they pay for. Orders that the books do not know only enter the sums of what the
- * escrows owe, and those with a token that the deployment does not list are skipped. An order becomes an event again
- * if something happens to it that only our attesters can cause.
+ * Anyone can open as many orders as they pay for. Orders that are not in the books only enter the sums of what the
+ * escrows owe, and those with a token that the deployment does not list are skipped. An order becomes an event again if
+ * something happens to it that only the service's attesters can cause.
  */
 export async function readChainEvents(
 	chain: AuditedChain,
@@ -117,8 +117,8 @@ export async function readChainEvents(
 		try {
 			read = { logs: await logsOf(chain, { ...part, isRetried: false }) };
 		} catch {
-			// The node did not return so many logs. Each range is added before the next is read: all of them together may not
-			// fit into memory.
+			// The node did not return so many logs. Each range is added before the next is read, because all of them together
+			// may not fit into memory.
 			if (part.toBlock > fromBlock) {
 				blocks = Math.ceil((part.toBlock - fromBlock + 1) / 2);
 				continue;
@@ -142,13 +142,13 @@ type RangeLogs = {
 type Missing = {
 	/** Events of which only those with a known subject were read. */
 	topics: ReadonlySet<Hex>;
-	/** Known wallets with more claims than the node lists even for one wallet. None of these was read. */
+	/** Known wallets with more claims than the node lists even for one wallet. None of these claims was read. */
 	claimants: ReadonlySet<Hex>;
 };
 
 /**
- * Reads a block of which the node does not return all logs at once, and only what concerns known orders and wallets if
- * it has too many of an event.
+ * Reads a block of which the node does not return all logs in one response. Reads only what concerns known orders and
+ * wallets if the block has too many logs of an event.
  */
 async function logsOfFullBlock(
 	chain: AuditedChain,
@@ -172,7 +172,7 @@ async function logsOfFullBlock(
 			}
 		},
 		subjectsOf: async (topic) => {
-			// Only our own keys can cause these, so a block has few of them.
+			// Only the service's keys can cause these, so a block has few of them.
 			if (topic === topics.Filled || topic === topics.Voided) return undefined;
 			missing.topics.add(topic);
 			return topic === topics.Claimed ? [...wallets] : [...new Set([...orderIds, ...judged])];
@@ -182,8 +182,8 @@ async function logsOfFullBlock(
 }
 
 /**
- * Takes out of the sums what may have left the escrow in a block that was read in part. To be called after the logs of
- * that block were added, because the end of an order that was opened there may be among the missing ones. A missing
+ * Subtracts from the sums what may have left the escrow in a block that was read in part. Call it after the logs of
+ * that block were added, because the end of an order that was opened there may be among the missing logs. A missing
  * opening or credit is in no sum. The sums are then too small, never too large.
  */
 function takeOutOfSums(
@@ -193,7 +193,8 @@ function takeOutOfSums(
 	const { strangers, credits, events } = reading;
 	if (missing.topics.has(topics.Released) || missing.topics.has(topics.Refunded)) strangers.uncountAll();
 	if (missing.topics.has(topics.Claimed)) credits.clear();
-	// Each of its credits counts as claimed: a refund that the books call paid may have been paid there.
+	// Each credit of such a wallet counts as claimed, because a refund that is paid according to the books may have been
+	// paid there.
 	for (const { order } of events.opened) {
 		if (!missing.claimants.has(order.wallet)) continue;
 		const key = claimKey(chainId, order.escrow, order.wallet, order.inputToken);
@@ -202,7 +203,7 @@ function takeOutOfSums(
 	reading.unlistedBlocks++;
 }
 
-/** Adds the order of a stranger to the events, because something happened to it that is ours to judge. */
+/** Adds the order of a stranger to the events, because something happened to it that the audit has to check. */
 export async function judgeStranger(
 	chain: AuditedChain,
 	{ reading: { events, strangers }, orderId }: { reading: ChainReading; orderId: Hex },
@@ -214,7 +215,7 @@ export async function judgeStranger(
 	strangers.remove(found.orderId);
 }
 
-/** Returns the key of what an escrow holds of a token. */
+/** Returns the key of an escrow's holding of a token. */
 export function holdingKey(escrow: Hex, token: Hex): string {
 	return `${escrow}:${token}`.toLowerCase();
 }
@@ -250,7 +251,7 @@ async function readTerms(
 
 const termsFields = getAbiItem({ abi: geoEscrowAbi, name: "Opened" }).inputs[2].components;
 
-/** Decodes an `Opened` event, each of whose fields is one word. There may be very many of them. */
+/** Decodes an `Opened` event, in which each field is one word. There may be very many of them. */
 function openingOf(
 	{ chainId }: AuditedChain,
 	{ address, topics: [, orderId, wallet], data, blockNumber }: RpcLog,

@@ -13,14 +13,17 @@ import { bytesToHex, type Hex } from "viem";
 import type { AuditedSolana } from "./audited-solana.ts";
 import { type ProgramCall, programCalls, type SolanaInstruction } from "./program-calls.ts";
 
-/** A final transaction's effects on money. All of ours stay in memory, so it has only the fields that checks need. */
+/**
+ * A final transaction's effects on money. All of the service's transactions stay in memory, so each has only the fields
+ * that checks need.
+ */
 export type SolanaTransaction = {
 	signature: Hex;
 	slot: number;
 	isFailed: boolean;
 	fee: bigint;
 	feePayer: SolanaAddress;
-	/** Calls of our program, and the orders that its logs name. Logs are hints: they can be cut. */
+	/** Calls of the service's program, and the orders that its logs name. Logs are hints, because they can be cut. */
 	calls: ProgramCall[];
 	named: Hex[];
 	/** Token accounts created by the transaction. */
@@ -32,8 +35,8 @@ export type SolanaTransaction = {
 };
 
 /**
- * Reads one final transaction. A stranger's may be of a version that is newer than this code, or so large that the node
- * refuses to return it.
+ * Reads one final transaction. A stranger's transaction may be of a version that is newer than this code, or so large
+ * that the node refuses to return it.
  */
 export async function readSolanaTransaction(
 	chain: AuditedSolana,
@@ -99,7 +102,7 @@ async function askTransaction({ rpc }: AuditedSolana, signature: Signature) {
 	} catch (error) {
 		if (!isAboutTransaction(error)) throw error;
 	}
-	// The node may have had another reason, which has passed.
+	// The node may have had another, temporary reason.
 	try {
 		return await asking.send();
 	} catch (error) {
@@ -111,7 +114,7 @@ async function askTransaction({ rpc }: AuditedSolana, signature: Signature) {
 /** JSON-RPC codes of errors that any other request could get too: limits, and a node that is behind or lacks history. */
 const codesOfNode = [-32_601, -32_004, -32_005, -32_011, -32_014, -32_016, -32_019];
 
-/** Returns whether the node answers, but refuses this transaction: for its size, or because it has a newer version. */
+/** Returns true if the node responds but refuses this transaction, for its size or because it has a newer version. */
 function isAboutTransaction(error: unknown): boolean {
 	if (isSolanaError(error, SOLANA_ERROR__RPC__TRANSPORT_HTTP_ERROR)) return error.context.statusCode === 413;
 	// Codes of JSON-RPC are negative, those of the library are not.

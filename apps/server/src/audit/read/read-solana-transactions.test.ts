@@ -61,7 +61,7 @@ function expectComplete({ failure, transactions, gifts, unread, ...counts }: Sol
 	expect(unread.size).toBe(0);
 	expect(transactions.map(({ signature }) => signature)).toEqual(ours);
 	expect([...gifts.values()].flat().map(({ amount }) => amount)).toEqual([7n]);
-	// The gift names the vault alone. Nothing else of the strangers is kept.
+	// The gift names the vault alone. Nothing else of the strangers' transactions is kept.
 	expect(counts.strangers).toBe(2 * flood + 1);
 }
 
@@ -70,7 +70,7 @@ test.for(limitedNodes)(
 	async ([, limits]) => {
 		const { history, calls } = await read(limits);
 		expectComplete(history);
-		// One that names several of our addresses is read once.
+		// A transaction that names several of the service's addresses is read once.
 		expect(calls.get("getTransaction")).toBeLessThan(flood + 20);
 	},
 );
@@ -80,7 +80,7 @@ test("transactions of strangers that a node refuses for their size end no audit,
 	const tooLarge = [large, other].map(toSignature);
 	const { history } = await read({ tooLarge });
 	expectComplete(history);
-	// Each names two of our addresses.
+	// Each names two of the service's addresses.
 	expect(history.undecodable).toBe(4);
 	const { history: incomplete } = await read({ tooLarge }, { isWritten: (signature) => signature === large });
 	expect(incomplete.failure).toMatchObject({
@@ -107,7 +107,7 @@ test("only the new part of a known history is listed and read, in parts if there
 	const { transport, calls } = limitedTransport(solana, {});
 	const chain = await connectAuditedSolana({ ...solana, transport });
 	const first = await readSolanaTransactions(chain);
-	// All transactions of ours are kept in memory, each with what it changed, and no more.
+	// All of the service's transactions are kept in memory, each with its changes only.
 	const changes = first.transactions.flatMap(({ lamports }) => [...lamports.values()]);
 	expect(changes.filter((change) => change === 0n)).toEqual([]);
 	for (let i = 1n; i <= 5n; i++) await landGift(i);

@@ -10,31 +10,32 @@ import {
 } from "./read-solana-transaction.ts";
 import type { SolanaGift, SolanaHistory } from "./solana-history.ts";
 
-/** The most signatures that a node lists per call. */
+/** The maximum number of signatures that a node lists per call. */
 const maxPageSize = 1_000;
 
 /** A page that the node refuses is requested again with a tenth of its entries, down to one. */
 const shrinkBy = 10;
 
-/** Transactions read at a time. An error loses this many reads at most, and nodes limit the rate of requests. */
+/** Number of concurrent reads. An error loses at most this many reads, and nodes limit the rate of requests. */
 const readsAtOnce = 8;
 
 /**
- * Slots, about two hours, after which gifts lose their own slot and are added up: books are judged as of the last slot
- * that they include, which is a recent one. A stranger can make a gift to each account in each slot.
+ * Slots, about two hours, after which gifts are no longer kept by slot and are added up. Books are checked as of the
+ * last slot that they include, which is a recent one. A stranger can make a gift to each account in each slot.
  */
 const giftsApartSlots = 20_000;
 
-/** Strangers' transactions that one call remembers, so that one that names all our addresses is read once. */
+/** Maximum number of strangers' transactions that one call keeps. One that names all addresses is read once. */
 const maxRemembered = 20_000;
 
 type StrangersTransaction = { slot: number; given: ReadonlyMap<SolanaAddress, bigint> };
 type Read = { ours: SolanaTransaction } | StrangersTransaction | "undecodable";
 
 /**
- * Reads the final transactions that name one of our keys or accounts, page by page. If `maxReads` is reached or the
- * node fails, the history says what is unread, and the next call with it continues there. Anyone can name our
- * addresses: a page that the node refuses is requested smaller, and no transaction of a stranger ends the reading.
+ * Reads the final transactions that name one of the service's keys or accounts, page by page. If `maxReads` is reached
+ * or the node fails, the history states what is unread, and the next call with it continues there. Anyone can name
+ * these addresses, so a page that the node refuses is requested smaller, and no transaction of a stranger ends the
+ * reading.
  */
 export async function readSolanaTransactions(
 	chain: AuditedSolana,
@@ -46,13 +47,13 @@ export async function readSolanaTransactions(
 		after,
 	}: {
 		pageSize?: number;
-		/** How many transactions to read at most, rounded up to a page. */
+		/** Maximum number of transactions to read, rounded up to a page. */
 		maxReads?: number | undefined;
 		/** Gifts up to this slot are already in the balances with which the books began. */
 		openingSlot?: number | undefined;
-		/** Returns whether a lane has recorded the transaction. If so, it must be decodable. */
+		/** Returns true if a lane has recorded the transaction, which must then be decodable. */
 		isWritten?: ((signature: Hex) => boolean) | undefined;
-		/** The history read before. Only newer transactions are read: final ones do not change. */
+		/** The earlier history. Only newer transactions are read, because final ones do not change. */
 		after?: SolanaHistory | undefined;
 	} = {},
 ): Promise<SolanaHistory> {
@@ -93,7 +94,7 @@ export async function readSolanaTransactions(
 		failure,
 	};
 
-	/** Reads the newest transactions, or those before the given one. Returns whether all of the part was read. */
+	/** Reads the newest transactions, or those before the given one. Returns true if all of the part was read. */
 	async function readPart(
 		address: SolanaAddress,
 		{ before: start, until }: { before?: Signature; until: Signature | undefined },
@@ -101,7 +102,7 @@ export async function readSolanaTransactions(
 		for (let before = start, limit = pageSize; ; ) {
 			if (before && reads >= maxReads) return false;
 			const page = await listPage(chain, { address, limit, before, until });
-			// A node may return fewer than requested although there are more, and will do so again.
+			// A node may return fewer than requested although there are more, and will do so again, so the limit shrinks.
 			limit = page.length;
 			if (page.length === 0) {
 				unread.delete(address);
@@ -131,14 +132,14 @@ export async function readSolanaTransactions(
 		strangers++;
 		if (read === "undecodable") undecodable++;
 		else if (read.slot > openingSlot) {
-			// Counts this account only: a gift to another of our accounts is counted with the list of that one.
+			// Counts this account only, because a gift to another account is counted with that account's list.
 			gifts.get(address)?.add({ slot: read.slot, amount: read.given.get(address) ?? 0n });
 		}
 	}
 
 	/**
-	 * Returns undefined if the transaction is known. Throws if a transaction of ours cannot be decoded: the audit would
-	 * miss its effects.
+	 * Returns undefined if the transaction is known. Throws if a transaction of the service cannot be decoded, because
+	 * the audit would miss its effects.
 	 */
 	async function readOne(signature: Signature): Promise<Read | undefined> {
 		const before = others.get(signature);
@@ -156,14 +157,15 @@ export async function readSolanaTransactions(
 	}
 }
 
-/** The parts of a stranger's transaction that matter: what it gave to each of our accounts. */
+/** Returns what matters of a stranger's transaction: its slot, and its gifts to each of the service's accounts. */
 function strangersOf({ accounts }: AuditedSolana, transaction: SolanaTransaction): StrangersTransaction {
 	const changes = accounts.map((account) => [account.address, changeOf(transaction, account)] as const);
 	return { slot: transaction.slot, given: new Map(changes.filter(([, amount]) => amount !== 0n)) };
 }
 
 /**
- * Returns whether a transaction has to be judged: it is ours, it may concern an order, or it took something from us.
+ * Returns true if a transaction has to be checked, because the service sent it, it may concern an order, or it took
+ * something from the service.
  */
 function isKept(chain: AuditedSolana, transaction: SolanaTransaction): boolean {
 	return (
@@ -196,7 +198,7 @@ function giftSums(before: readonly SolanaGift[] = []) {
 	return { add, list, mergedAt: () => merged };
 }
 
-/** Lists a part of the signatures, newest first. Only an empty page is the end. */
+/** Lists a part of the signatures, newest first. Only an empty page marks the end. */
 async function listPage(
 	{ rpc }: AuditedSolana,
 	{

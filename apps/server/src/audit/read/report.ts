@@ -11,17 +11,17 @@ export type Invariant = (typeof invariants)[number];
 export type Finding = {
 	invariant: Invariant;
 	message: string;
-	/** The chains on which nothing new is to be sold until it is understood. */
+	/** The chains that are paused until the violation is understood. */
 	chainIds: number[];
 	orderId?: Hex;
 	swapId?: string;
-	/** The amount that is missing, too much or in the wrong place. Decimal. */
+	/** The amount that is missing, too large or in the wrong place. Decimal. */
 	amount?: string;
 	token?: string;
 	usdCents?: string;
-	/** False if anyone outside can cause it: then it is reported, but pauses nothing. */
+	/** False if a third party can cause it. It is then reported, but pauses nothing. */
 	pauses?: false;
-	/** The next step, where it is another than the invariant's usual one. */
+	/** The next step, if it differs from the invariant's usual one. */
 	next?: string;
 };
 
@@ -55,35 +55,35 @@ export type TokenReport = {
 	token: string;
 	symbol: string;
 	/**
-	 * Open orders and credits, by the events of the chain. On Solana there is no other sum: the account of each open order
-	 * is compared by itself.
+	 * Open orders and credits, by the events of the chain. On Solana there is no other sum, because the account of each
+	 * open order is compared separately.
 	 */
 	escrowExpected: string;
 	escrowActual: string;
 	/** The inventory by the ledger. */
 	inventoryBooked: string;
 	inventoryActual: string;
-	/** The surplus in escrows, and in vaults (`unbooked`): no event of ours sent it there. */
+	/** The surplus in escrows, and in vaults (`unbooked`), that no event of the service sent there. */
 	donated: string;
 	unbooked: string;
 };
 
-/** A block is a slot on Solana. There, `lamports` is what the service spent beside payments. */
+/** A block is a slot on Solana. There, `lamports` is what the service spent besides payments. */
 export type ChainReport = {
 	chainId: number;
 	block: number;
 	tokens: TokenReport[];
 	lamports?: { fees: string; locked: string; rent: string };
 	/**
-	 * On EVM chains: how many open orders in escrow the books do not know, how many more are in no sum, and of how many
-	 * blocks the node did not list what strangers did.
+	 * On EVM chains: the number of open orders in escrow that are not in the books, the number of further orders in no
+	 * sum, and the number of blocks of which the node did not list the strangers' logs.
 	 */
 	otherOrders?: { open: number; uncounted: number; unlistedBlocks: number };
-	/** On Solana: how many transactions of others named our addresses, and how many of those cannot be decoded. */
+	/** On Solana: the strangers' transactions that named the service's addresses, and how many cannot be decoded. */
 	strangers?: { transactions: number; undecodable: number };
 };
 
-/** A delivery whose input the service does not get: it was refunded, or its chain dropped it for good. */
+/** A delivery whose input the service does not get, because it was refunded or its chain dropped it permanently. */
 export type Loss = {
 	/** The origin chain. */
 	chainId: number;
@@ -103,16 +103,16 @@ export type Owed = {
 	wallet: string;
 	token: string;
 	amount: string;
-	/** The wallet's token account has another owner or is frozen, or its refund became a credit that is unclaimed. */
+	/** The wallet's token account has another owner or is frozen, or its refund became an unclaimed credit. */
 	why: "account-given-away" | "account-frozen" | "credit-unclaimed";
 };
 
 export type Report = {
-	/** True if nothing was found that pauses a chain. */
+	/** True if no finding pauses a chain. */
 	ok: boolean;
-	/** Chains that could not be audited, and why. Orders that touch one of these are not judged. */
+	/** Chains that could not be audited, and why. Orders from or to one of these are not checked. */
 	unchecked: { chainId: number; why: string }[];
-	/** Chains that are no longer configured, with the number of ended swaps that are not judged for that reason. */
+	/** Chains that are no longer configured, with the number of ended swaps that are therefore not checked. */
 	leftChains: { chainId: number; swaps: number }[];
 	chains: ChainReport[];
 	orders: number;
@@ -126,7 +126,7 @@ export type Report = {
 	lostUsdCents: Record<string, string>;
 };
 
-/** The unit in which the checks of each invariant are counted, for people. */
+/** The unit in which the checks of each invariant are counted, for the text report. */
 const counted: Record<Invariant, string> = {
 	I1: "tokens in escrow, and orders on Solana",
 	I2: "tokens in vaults, and postings",
@@ -145,7 +145,7 @@ const counted: Record<Invariant, string> = {
 	I15: "chains and sets",
 };
 
-/** Returns the report as text for people. */
+/** Returns the report as readable text. */
 export function formatReport(report: Report): string {
 	const { ok, chains, orders, swaps, checked, breaches, losses, lostUsdCents } = report;
 	const lines = chains.flatMap(({ chainId, block, tokens, lamports, otherOrders, strangers }) => [

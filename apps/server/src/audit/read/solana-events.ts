@@ -23,11 +23,11 @@ import type { Finding, Invariant } from "./report.ts";
 import type { SolanaHistory } from "./solana-history.ts";
 
 export type SolanaEvents = {
-	/** The events, in the form in which contracts of other chains emit them. */
+	/** The events, in the form in which the contracts of EVM chains emit them. */
 	events: ChainEvents;
 	/** Transactions whose payments differ from the terms of their order. */
 	breaches: Finding[];
-	/** The number of fills and voids of orders with unknown terms: neither the books nor any audited chain has these. */
+	/** The number of fills and voids of orders whose terms are unknown to the books and to all audited chains. */
 	unknownDecisions: number;
 	/** Amounts that came into the vault, or left it, for no known order. */
 	unattributed: {
@@ -49,10 +49,10 @@ type Placed = {
 	input: SolanaAddress | undefined;
 };
 
-/** The change of each account that the orders of a transaction demand, by address. */
+/** The change of each account that the orders of a transaction require, by address. */
 type Due = Map<SolanaAddress, { address: SolanaAddress; token: SolanaAddress; amount: Amount }>;
 
-/** Returns what happened to orders in the program, by the instructions and the changed balances of final transactions. */
+/** Returns what happened to orders in the program, by the instructions and changed balances of final transactions. */
 export async function solanaEvents(
 	chain: AuditedSolana,
 	{
@@ -61,9 +61,12 @@ export async function solanaEvents(
 		orders,
 		returned,
 	}: Pick<SolanaHistory, "transactions" | "gifts"> & {
-		/** All orders that are known anywhere: an account in the program does not have all terms of its order. */
+		/** All orders that are known anywhere, because an account in the program does not have all terms of its order. */
 		orders: Iterable<Order>;
-		/** Accounts whose rent the books have as returned. Anyone can close an account: until then its rent is a gift. */
+		/**
+		 * Accounts whose rent is booked as returned. Anyone can close an account. Until its rent is booked, it counts as a
+		 * gift.
+		 */
 		returned: ReadonlySet<SolanaAddress>;
 	},
 ): Promise<SolanaEvents> {
@@ -104,7 +107,7 @@ export async function solanaEvents(
 			}
 		}
 		const isWithdrawn = transaction.calls.some(({ name }) => name === "withdraw");
-		// Nobody can add to a transaction of ours, so every change in an order's transaction must be the order's.
+		// No stranger can add to the service's transactions, so every change in an order's transaction must be the order's.
 		const isStrict = orderId !== undefined && !isWithdrawn && feePayers.includes(transaction.feePayer);
 		for (const { token, address } of accounts) {
 			const amount = changeOf(transaction, { token, address }) - (due.get(address)?.amount ?? 0n);
@@ -153,7 +156,7 @@ export async function solanaEvents(
 			case "pay": {
 				const token = fromSolanaWord(order.inputToken);
 				const isNative = token === solanaNativeToken;
-				// An order that was never opened goes back with what has arrived.
+				// For an order that was never opened, the amount that has arrived is returned.
 				if (!opened.has(account)) return;
 				const isClosed = transaction.calls.some(
 					(call) => call.name === "close" && addressIn(call) === account,
@@ -196,7 +199,7 @@ export async function solanaEvents(
 	}
 }
 
-/** Returns the account that a call is about. */
+/** Returns the account of an order that a call is about. */
 function addressIn({ name, accounts }: ProgramCall): SolanaAddress {
 	return accounts[name === "fill" || name === "void" ? 2 : 0] as SolanaAddress;
 }
@@ -214,7 +217,7 @@ function ordersOf({ chainId, deployment: { program } }: AuditedSolana, orders: I
 	);
 }
 
-/** Deriving addresses takes milliseconds, and each audit needs those of all orders again. */
+/** Cache of places. Deriving addresses takes milliseconds, and each audit needs those of all orders again. */
 const places = new WeakMap<Order, Promise<Placed>>();
 
 function placeOrder({ address: program }: ProgramDeployment, order: Order): Promise<Placed> {

@@ -2,23 +2,23 @@ import { type SolanaAddress, solanaNativeToken, type Wei } from "@geoswap/protoc
 import type { AuditedSolana } from "./audited-solana.ts";
 import { changeOf, type SolanaTransaction } from "./read-solana-transaction.ts";
 
-/** Lamports that the service spent beside payments of orders. */
+/** Lamports that the service spent besides payments of orders. */
 export type SolanaSpending = {
 	fees: bigint;
-	/** Lamports in accounts of the program, which come back when these are closed: orders' to fee payers, records' to the vault. */
+	/** Lamports in accounts of the program. Closing returns orders' to fee payers, and records' to the vault. */
 	locked: bigint;
 	/** Lamports in token accounts that were made for others. */
 	rent: Wei;
-	/** Lamports that came back with accounts of the program and were not ours. */
+	/** Lamports that were returned with accounts of the program and did not come from the service. */
 	found: bigint;
 };
 
-/** Transactions of fee payers that are not in the books, because a restored database has forgotten them. */
+/** Transactions of fee payers that are not in the books, because a restored database has lost them. */
 export type ForgottenSpending = {
 	transactions: number;
 	/** Their cost: fees, and the lamports that they put into new accounts. */
 	lamports: Wei;
-	/** Any other lamports that left fee payers by them. */
+	/** Any other lamports that left fee payers by these transactions. */
 	taken: bigint;
 };
 
@@ -35,7 +35,7 @@ export function forgottenSpending(
 		const spent = -chain.feePayers
 			.map((address) => changeOf(transaction, { address, token: solanaNativeToken }))
 			.reduce((total, change) => total + change, 0n);
-		// Lamports that came back need no explanation.
+		// Returned lamports need no explanation.
 		const explained = fees + locked + rent;
 		sum.transactions++;
 		sum.lamports += explained;
@@ -44,7 +44,7 @@ export function forgottenSpending(
 	return sum;
 }
 
-/** Returns what the service spent in those of these transactions that our fee payers paid for, and what came back. */
+/** Returns what the service spent in those transactions that its fee payers paid for, and what was returned. */
 export function solanaSpending(
 	{ feePayers }: AuditedSolana,
 	{
@@ -52,7 +52,7 @@ export function solanaSpending(
 		returned,
 	}: {
 		transactions: readonly SolanaTransaction[];
-		/** Accounts whose rent the books have as returned. Anyone can close an account. */
+		/** Accounts whose rent is booked as returned. Anyone can close an account. */
 		returned: ReadonlySet<SolanaAddress>;
 	},
 ): SolanaSpending {
@@ -75,8 +75,8 @@ export function solanaSpending(
 		for (const { name, accounts } of transaction.calls) {
 			const [first, second, third] = accounts as SolanaAddress[];
 			if (name === "open" && first) {
-				// The fee payer pays for nothing else in a transaction that opens an order. The rent of the order's token account
-				// comes back with the order's own.
+				// The fee payer pays for nothing else in a transaction that opens an order. The rent of the order's token
+				// account is returned with the order's own.
 				lock(first, -change(transaction.feePayer) - transaction.fee);
 				if (second) inputs.add(second);
 			}
@@ -84,14 +84,14 @@ export function solanaSpending(
 			const isRecord = !transaction.calls.some((call) => call.name === "pay" && call.accounts[0] === third);
 			if ((name === "fill" || name === "void") && third && isRecord) lock(third, change(third));
 		}
-		// A token account that was there before may be the recipient of lamports: those are the output and no rent.
+		// A token account that existed before may receive lamports, which are the output and not rent.
 		for (const address of transaction.madeAccounts) {
 			if (!inputs.has(address)) spending.rent += change(address);
 		}
 	}
 	return spending;
 
-	/** Returns the lamports that came back with an account, without those that the same transaction paid to an order's owner. */
+	/** Returns the lamports that came back with an account, without those that were paid to an order's owner. */
 	function returnedBy(
 		transaction: SolanaTransaction,
 		{ closed, held }: { closed: SolanaAddress; held: bigint },
@@ -100,7 +100,7 @@ export function solanaSpending(
 		const payment = transaction.calls.find(({ name, accounts }) => name === "pay" && accounts[0] === closed);
 		if (!payment) return -change(closed);
 		const [, , input] = payment.accounts;
-		// An order of SOL keeps its rent only. That of a token's account comes back by the order's own account.
+		// An order of SOL holds only its rent by then. A token account's rent is returned through the order's own account.
 		return input ? -change(closed) - change(input) : held;
 	}
 

@@ -1,13 +1,13 @@
 import { type Hex, hexToBytes } from "viem";
 
-/** An open order that the books do not know. */
+/** An open order that is not in the books. */
 type StrangerOrder = {
 	orderId: Hex;
 	/** The block in which it was opened. Its terms can be read there again. */
 	block: number;
 	/**
-	 * The first second in which the order may be refunded without a void, if it names our vaults and attesters. 0 for all
-	 * other orders, which are not ours to judge.
+	 * The first second in which the order may be refunded without a void, if it names the service's vaults and attesters.
+	 * 0 for all other orders, which the audit does not check.
 	 */
 	refundableAt: number;
 };
@@ -19,15 +19,15 @@ export type StrangerOrders = {
 	count: () => number;
 	/** The number of orders that are in no sum. */
 	uncounted: () => number;
-	/** Does nothing if the order is there already. */
+	/** Does nothing if the order is already in the table. */
 	add: (order: StrangerOrder & { holding: string; amount: bigint }) => void;
 	find: (orderId: Hex) => StrangerOrder | undefined;
 	remove: (orderId: Hex) => void;
-	/** Takes the inputs of all orders out of the sums. The orders can still be found. */
+	/** Subtracts the inputs of all orders from the sums. The orders can still be found. */
 	uncountAll: () => void;
 };
 
-/** More orders than anyone has open, and few enough for the memory of the process. */
+/** More orders than anyone opens, and few enough for the memory of the process. */
 const maxOrders = 2 ** 20;
 /** Words of 32 bits in an order's id. */
 const idWords = 8;
@@ -35,13 +35,13 @@ const maxUint32 = 0xffff_ffff;
 
 /**
  * Creates a table of the open orders of strangers. Anyone can open as many as they pay for, so each takes 66 bytes, in
- * arrays that the operating system backs with memory only as they are filled. Orders beyond the limit are only
- * counted: the sums are then too small, never too large, and a thief gains nothing from that, because the inputs that
- * are in no sum are his own.
+ * arrays that the operating system backs with memory only as they are filled. Orders beyond the limit are only counted.
+ * The sums are then too small, never too large, and a thief gains nothing from that, because the inputs that are in no
+ * sum are the thief's own.
  */
 export function createStrangerOrders({
 	max = maxOrders,
-	// Nobody can choose ids that meet in one bucket without knowing these.
+	// Without these keys, an attacker cannot choose ids that fall into one bucket.
 	hashKeys = crypto.getRandomValues(new Uint32Array(idWords)),
 }: {
 	max?: number;
