@@ -2,7 +2,7 @@ import { type LocalAccount, serializeTransaction } from "viem";
 import { toAccount } from "viem/accounts";
 import type { EvmSigner } from "./signer.ts";
 
-/** Returns the signer as an account of viem's. It signs transactions only. */
+/** Returns the signer as a viem account. It signs transactions only. */
 export function accountOfSigner(signer: EvmSigner): LocalAccount {
 	const refuse = async (): Promise<never> => {
 		throw new Error(`${signer.address} signs transactions only`);

@@ -7,7 +7,7 @@ const table = Uint32Array.from({ length: 256 }, (_, index) => {
 	return rest;
 });
 
-/** Returns the checksum with which Google's key service finds bytes that were damaged on the way. */
+/** Returns the checksum with which Google's key service detects bytes that were damaged on the way. */
 export function crc32c(bytes: Uint8Array): number {
 	let rest = 0xffffffff;
 	for (const byte of bytes) rest = (rest >>> 8) ^ (table[(rest ^ byte) & 0xff] ?? 0);

@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import type { SignOptions } from "./signer.ts";
 import type { KeyName } from "./signer-error.ts";
 
-/** A secp256k1 key in a place that signs any digest: a security module, a cloud's key service, the memory. */
+/** A secp256k1 key in a place that signs any digest, such as a security module, a cloud's key service or the memory. */
 export type DigestKey = {
 	name: KeyName;
 	/** The 65 bytes of the point, which begin with 04. */

@@ -12,7 +12,7 @@ const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd03
 
 /**
  * Makes a signer of a key that signs digests. Each signature is checked against the key's address before it is
- * returned: a device that answers nonsense must never get a broken transaction into the journal.
+ * returned, because the wrong signature of a device must never get a broken transaction into the journal.
  */
 export function evmSignerOf(key: DigestKey): EvmSigner {
 	const address = publicKeyToAddress(key.publicKey);

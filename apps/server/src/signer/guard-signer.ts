@@ -4,8 +4,8 @@ import type { EvmSigner, SignOptions, SolanaSigner } from "./signer.ts";
 import { type KeyName, SignerError } from "./signer-error.ts";
 
 /**
- * A call to a signer that has ended. `refused`: the signer judged the payload; `deferred`: it did, and may sign it
- * later; `skipped`: it was not asked.
+ * A finished call to a signer. `refused`: the signer checked and refused the payload. `deferred`: the signer may sign
+ * it later. `skipped`: the signer was not called.
  */
 export type SignerCall = {
 	key: KeyName;
@@ -16,17 +16,17 @@ export type SignerCall = {
 export type Guard = {
 	timeoutMs: Milliseconds;
 	nowMs: () => Milliseconds;
-	/** Absent if nothing is counted. */
+	/** Absent if calls are not counted. */
 	onCall?: ((call: SignerCall) => void) | undefined;
 };
 
-/** How long a signer that failed is not asked: twice as long after each further failure. */
+/** How long a failed signer is not called. The time doubles after each further failure. */
 const firstPauseMs = 250;
 const maxPauseMs = 5_000;
 
 /**
- * Returns the signer with a limit on how long it may take. After a failure it is left alone for a moment, so that a
- * signer that is down or overloaded is not asked by every run of every lane.
+ * Returns the signer with a limit on how long it may take. After a failure it is not called for a moment, so that a
+ * signer that is down or overloaded does not get a call from every run of every lane.
  */
 export function guardSigner<Signer extends EvmSigner | SolanaSigner>(signer: Signer, guard: Guard): Signer {
 	const sign = signer.sign as (payload: unknown, options?: SignOptions) => Promise<unknown>;
@@ -61,7 +61,7 @@ function guarded<Payload, Signature>(
 		} catch (cause) {
 			const error = cause instanceof SignerError ? cause : failureOf(key, cause);
 			if (!error.isRetryable || error.isDeferred) {
-				// The signer works, and does not like this payload. Others need not wait.
+				// The signer works, and only refuses this payload. Other payloads need not wait.
 				told(error.isDeferred ? "deferred" : "refused");
 				throw error;
 			}
@@ -102,7 +102,7 @@ async function withinTime<T>(
 			}),
 		]);
 	} catch (error) {
-		// A backend that watches the signal reports the abort in words of its own.
+		// A backend that watches the signal reports the abort with its own error.
 		throw ending.signal.aborted ? late : error;
 	} finally {
 		clearTimeout(timer);

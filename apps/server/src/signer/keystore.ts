@@ -5,10 +5,10 @@ import * as z from "zod";
 
 const hexSchema = z.string().regex(/^([0-9a-fA-F]{2})+$/);
 
-/** The most memory that a file may make us use: eight times what geth's files need. */
+/** The maximum memory that a file may require, which is eight times the memory for geth's files. */
 const maxMemoryBytes = 2 ** 31;
 
-/** A file of the Web3 Secret Storage, version 3, with scrypt: geth and `cast wallet` write the same. */
+/** A file of the Web3 Secret Storage, version 3, with scrypt, as geth and `cast wallet` write it. */
 const keystoreSchema = z.object({
 	version: z.literal(3),
 	id: z.string().optional(),

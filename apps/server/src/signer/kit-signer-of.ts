@@ -2,10 +2,10 @@ import type { Order } from "@geoswap/protocol";
 import type { SignatureBytes, TransactionPartialSigner } from "@solana/kit";
 import type { SolanaSigner } from "./signer.ts";
 
-/** A signer in kit's form, which also takes the order that a transaction ends. */
+/** A signer in kit's form, which also accepts the order that a transaction ends. */
 export type KitSigner = TransactionPartialSigner & { forOrder: (order: Order) => TransactionPartialSigner };
 
-/** Returns the signer in the form that kit's transactions take. */
+/** Returns the signer in the form that kit's transactions accept. */
 export function kitSignerOf(signer: SolanaSigner): KitSigner {
 	return { ...withOrder(signer, undefined), forOrder: (order) => withOrder(signer, order) };
 }

@@ -11,7 +11,7 @@ export function attesterField({ attester }: Pick<AttesterKeys, "attester">): str
 	return attester ? "keys.attester" : "GEOSWAP_ATTESTER_KEY";
 }
 
-/** Opens the key that an attester signs with, for these chains. Throws a message that a person can act on. */
+/** Opens the key that an attester signs with, for these chains. Throws a message that an operator can act on. */
 export async function openAttesterKey(
 	chainIds: readonly number[],
 	{ keys, signers }: { keys: AttesterKeys; signers: Signers },

@@ -14,8 +14,8 @@ export function receiptField({ key }: Pick<ReceiptKeys, "key">): string {
 }
 
 /**
- * Opens the key that receipts are signed with; undefined if none is configured. Throws a message that a person can act
- * on, also if the deployment file does not name the key: nobody could verify its receipts.
+ * Opens the key that receipts are signed with; undefined if none is configured. Throws a message that an operator can
+ * act on, also if the deployment file does not name the key, because its receipts could then not be verified.
  */
 export async function openReceiptKey({
 	keys,

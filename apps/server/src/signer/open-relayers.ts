@@ -12,7 +12,7 @@ export function relayersField({ relayers }: Pick<WorkerKeys, "relayers">): strin
 	return relayers ? "keys.relayers" : "GEOSWAP_RELAYER_KEYS";
 }
 
-/** Opens the keys of a chain's relayers. Throws a message that a person can act on. */
+/** Opens the keys of a chain's relayers. Throws a message that an operator can act on. */
 export async function openRelayers(
 	chainId: number,
 	{

@@ -10,20 +10,20 @@ import type { EvmSigner, SolanaSigner } from "./signer.ts";
 import type { KeyName } from "./signer-error.ts";
 import { solanaSignerOf } from "./solana-signer-of.ts";
 
-/** Opens keys, wherever they are. */
+/** Opens keys of all backends. */
 export type Signers = {
 	openEvm: (reference: KeyReference) => Promise<EvmSigner>;
 	openSolana: (reference: KeyReference) => Promise<SolanaSigner>;
 	/** Makes a signer of a key that is already in this process. */
 	evmOf: (name: KeyName, secret: Uint8Array) => EvmSigner;
 	solanaOf: (name: KeyName, seed: Uint8Array) => SolanaSigner;
-	/** Variables with keys of real chains, which the operator allows. Their use is reported again and again. */
+	/** Variables with keys of real chains, which the operator allows. Their use is reported repeatedly. */
 	plainOnRealChains: Set<string>;
 	/** Ends the connections to the places that hold keys. */
 	close: () => Promise<void>;
 };
 
-/** The places that hold keys. Their code is loaded only if a key is there. */
+/** The places that hold keys. The code of a place is loaded only if it has a key. */
 const loaders: Record<
 	KeyBackend,
 	(settings: KeySettings, environment: NodeJS.ProcessEnv) => Promise<Backend>
@@ -45,7 +45,7 @@ const loaders: Record<
 	},
 };
 
-/** Returns a function for each kind of key that opens it by its reference. Only this file knows all backends. */
+/** Returns a function for each kind of key that opens it by its reference. Only this file imports all backends. */
 export function openSigners({
 	settings,
 	environment = process.env,

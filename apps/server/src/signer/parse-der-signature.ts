@@ -1,4 +1,4 @@
-/** Parses an ECDSA signature in DER: a sequence of the two integers. Throws if the bytes are anything else. */
+/** Parses an ECDSA signature in DER, a sequence of two integers. Throws if the bytes are anything else. */
 export function parseDerSignature(bytes: Uint8Array): { r: bigint; s: bigint } {
 	let at = 0;
 	const take = (tag: number): number => {

@@ -4,7 +4,7 @@ import * as tiny from "tiny-secp256k1";
 import { hexToBytes } from "viem";
 import { ConfigError } from "../config/config-error.ts";
 
-// The texts are never quoted: one may be a key even if something is wrong with it.
+// Errors never quote the texts, because a wrong text may still contain a key.
 
 /** Parses a private key of secp256k1. */
 export function parseEvmKey(field: string, text: string): Uint8Array {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { ConfigError } from "../config/config-error.ts";
 
-/** Returns a password or PIN that is in a file of its own. The newline that editors add is no part of it. */
+/** Returns a password or PIN that has a separate file. The newline that editors add is not part of it. */
 export function readLine(path: string): string {
 	let text: string;
 	try {

@@ -3,13 +3,13 @@ import type { KeyBackend } from "../config/key-reference.ts";
 /** The key that a signer uses: its reference in the configuration, and the kind of place that holds it. */
 export type KeyName = { reference: string; backend: KeyBackend };
 
-/** A signer that did not sign. Nothing was signed, so the same payload can be given to it again. */
+/** Thrown by a signer that did not sign. Nothing was signed, so the same payload can be passed to it again. */
 export class SignerError extends Error {
 	override name = "SignerError";
 	readonly key: KeyName;
-	/** False if the signer would refuse the same payload again: a person must act first. */
+	/** False if the signer would refuse the same payload again until an operator acts. */
 	readonly isRetryable: boolean;
-	/** True if the signer works, and does not sign this payload for now. It would sign others. */
+	/** True if the signer works and does not sign this payload for now. It would sign other payloads. */
 	readonly isDeferred: boolean;
 
 	constructor(
@@ -24,12 +24,12 @@ export class SignerError extends Error {
 	}
 }
 
-/** Returns whether a signer judged the payload and refused it for good. To ask again would not help. */
+/** Returns true if a signer checked the payload and refused it permanently. A retry would not help. */
 export function isRefusedBySigner(error: unknown): error is SignerError {
 	return error instanceof SignerError && !error.isRetryable;
 }
 
-/** Returns whether a signer judged the payload and may sign it later, whichever key is asked. */
+/** Returns true if a signer checked the payload and may sign it later, regardless of the key. */
 export function isDeferredBySigner(error: unknown): error is SignerError {
 	return error instanceof SignerError && error.isDeferred;
 }

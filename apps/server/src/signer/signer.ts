@@ -4,7 +4,7 @@ import type { KeyName } from "./signer-error.ts";
 
 /**
  * Everything that a key of the service signs on an EVM chain. It is the whole content and not only its hash, so that a
- * signer outside this process can judge it.
+ * signer outside this process can check it.
  */
 export type EvmPayload =
 	/** A serialized transaction without its signature. */
@@ -14,17 +14,17 @@ export type EvmPayload =
 	/** A statement about an ended swap. It moves nothing. */
 	| { kind: "receipt"; message: ReceiptMessage };
 
-/** A signature with a low `s`, the only form that the chains take. */
+/** A signature with a low `s`, the only form that the chains accept. */
 export type EvmSignature = { r: Hex; s: Hex; yParity: 0 | 1 };
 
 export type SignOptions = {
-	/** Ends the wait for a signer that does not answer. */
+	/** Ends the wait for a signer that does not respond. */
 	signal?: AbortSignal | undefined;
-	/** The order that a message on Solana releases or refunds: it has no more than the order's address. */
+	/** The order that a message on Solana releases or refunds, because the message has only the order's address. */
 	order?: Order | undefined;
 };
 
-/** A part of signers that judge payloads: shows that the key signs, without a signature for the caller. */
+/** A part of signers that check payloads. It shows that the key signs, without a signature for the caller. */
 type Checking = { check?: (options?: SignOptions) => Promise<void> };
 
 /** A key that this process can use and need not be able to read. */

@@ -1,8 +1,8 @@
 import type { EvmSigner, SignOptions, SolanaSigner } from "./signer.ts";
 
 /**
- * Has a signer show that its key signs. A signer that judges payloads would refuse a trial, so that it is asked to try
- * the key itself, and keeps the signature.
+ * Makes a signer show that its key signs. A signer that checks payloads would refuse a trial, so it tries the key
+ * itself, and keeps the signature.
  */
 export async function trySigner(signer: EvmSigner | SolanaSigner, options: SignOptions = {}): Promise<void> {
 	if (signer.check) await signer.check(options);
@@ -15,5 +15,5 @@ const emptyHeartbeat = {
 	kind: "heartbeat",
 	message: { chainId: 0, finalizedNumber: 0, signedAtUnixSeconds: 0 },
 } as const;
-/** Bytes that no cluster takes for a transaction's message. */
+/** Bytes that no cluster accepts as a transaction's message. */
 const noTransaction = new TextEncoder().encode("geoswapd signers check");

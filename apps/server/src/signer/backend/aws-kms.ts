@@ -8,7 +8,7 @@ import { type KeyName, SignerError } from "../signer-error.ts";
 import { solanaSignerOf } from "../solana-signer-of.ts";
 import type { Backend } from "./backend.ts";
 
-/** Errors that the same call would meet again: a person must change the key, its policy or the credentials. */
+/** Errors that the same call would meet again until an operator changes the key, its policy or the credentials. */
 const lasting = new Set([
 	"AccessDeniedException",
 	"DisabledException",
@@ -19,7 +19,7 @@ const lasting = new Set([
 	"InvalidArnException",
 ]);
 
-/** Opens keys in AWS KMS. The credentials are found as all programs of AWS find them. */
+/** Opens keys in AWS KMS. The credentials are found by AWS's default provider chain. */
 export function openAwsKms(settings: KeySettings["awskms"] = {}): Backend {
 	const clients = new Map<string | undefined, KMSClient>();
 	const clientOf = (keyId: string): KMSClient => {
@@ -29,7 +29,7 @@ export function openAwsKms(settings: KeySettings["awskms"] = {}): Backend {
 			new KMSClient({
 				...(region !== undefined && { region }),
 				...(settings.endpoint !== undefined && { endpoint: settings.endpoint }),
-				// A lane asks again itself, and later.
+				// A lane retries by itself, and later.
 				maxAttempts: 2,
 			});
 		clients.set(region, client);

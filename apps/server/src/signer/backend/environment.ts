@@ -5,7 +5,7 @@ import { solanaSignerOf } from "../solana-signer-of.ts";
 import type { Backend } from "./backend.ts";
 import { memoryDigestKey, memoryMessageKey } from "./memory-key.ts";
 
-/** Opens keys that are in variables of the environment, one in each. Whoever can read the process can read them. */
+/** Opens keys that are in variables of the environment, one in each. Anyone who can read the process can read them. */
 export function openEnvironment(environment: NodeJS.ProcessEnv): Backend {
 	const read = (variable: string): string => {
 		const text = environment[variable];

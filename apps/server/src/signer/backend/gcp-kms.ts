@@ -21,12 +21,12 @@ const signedSchema = z.object({
 });
 
 const defaultEndpoint = "https://cloudkms.googleapis.com";
-/** How long to wait for a public key when a process starts. A signature has the limit of its caller. */
+/** Timeout for reading a public key when a process starts. A signature has the time limit of its caller. */
 const openTimeoutMs = 30_000;
 
 /**
- * Opens keys in Google Cloud KMS, through its HTTP interface: two calls, where Google's own client brings gRPC. The
- * credentials are found as all programs of Google find them.
+ * Opens keys in Google Cloud KMS, through its HTTP interface. It needs two calls, for which Google's own client would
+ * bring gRPC. The credentials are Google's application default credentials.
  */
 export function openGcpKms(settings: KeySettings["gcpkms"] = {}): Backend {
 	const auth = new GoogleAuth({
@@ -53,7 +53,7 @@ export function openGcpKms(settings: KeySettings["gcpkms"] = {}): Backend {
 			});
 		}
 		if (status === 200) return JSON.parse(text);
-		// 400, 403 and 404 are about the key or the credentials: a person must act.
+		// 400, 403 and 404 are about the key or the credentials, so an operator must act.
 		const isRetryable = ![400, 403, 404].includes(status);
 		throw new SignerError(name, `Google Cloud KMS answered ${status}: ${reasonOf(text)}`, { isRetryable });
 	}
@@ -102,7 +102,7 @@ export function openGcpKms(settings: KeySettings["gcpkms"] = {}): Backend {
 			return evmSignerOf({
 				name,
 				publicKey,
-				// The service signs any 32 bytes that are said to be a SHA-256 digest; it hashes nothing itself.
+				// The service signs any 32 bytes that are declared as a SHA-256 digest. It hashes nothing itself.
 				signDigest: async (bytes, options) =>
 					parseDerSignature(await sign(name, { version, bytes, as: "digest" }, options)),
 			});

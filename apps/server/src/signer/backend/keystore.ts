@@ -10,7 +10,7 @@ import { memoryDigestKey, memoryMessageKey } from "./memory-key.ts";
 
 /** Opens keys in encrypted files. After that they are in the memory of this process, but nowhere else. */
 export function openKeystores(settings: KeySettings["keystore"]): Backend {
-	// Each file takes 256 MB while it is decrypted: one after the other.
+	// Each file takes 256 MB while it is decrypted, so they are decrypted one after the other.
 	let last: Promise<unknown> = Promise.resolve();
 	const decrypt = (path: string) => {
 		const decrypting = last.then(() => decryptFile(path, settings));

@@ -6,7 +6,7 @@ import type { DigestKey, MessageKey } from "../digest-key.ts";
 import { privateKeyOfSeed, publicKeyOfSeed } from "../parse-keys.ts";
 import type { KeyName } from "../signer-error.ts";
 
-/** Returns a key that this process holds in its memory. Throws if the 32 bytes are no key of the curve. */
+/** Returns a key that this process holds in its memory. Throws if the 32 bytes are not a key of the curve. */
 export function memoryDigestKey(name: KeyName, secret: Uint8Array): DigestKey {
 	const publicKey = tiny.isPrivate(secret) ? tiny.pointFromScalar(secret, false) : null;
 	if (!publicKey) throw new RangeError("the 32 bytes are not a private key of secp256k1");

@@ -5,7 +5,7 @@ import type { KeySettings } from "../../config/key-settings.ts";
 
 type RemoteAnswer = { status: number; body: unknown };
 
-/** A connection to the remote signer. It throws if there is no answer. */
+/** A connection to the remote signer. It throws if there is no response. */
 export type RemoteClient = {
 	get: (path: string, options?: { signal?: AbortSignal | undefined }) => Promise<RemoteAnswer>;
 	post: (
@@ -16,7 +16,7 @@ export type RemoteClient = {
 	close: () => void;
 };
 
-/** Longer than any answer of a signer. */
+/** Longer than any response of a signer. */
 const bodyLimitBytes = 1024 * 1024;
 
 /**
@@ -58,7 +58,7 @@ export function createRemoteClient({
 			return await send({ agent: connect(), url: new URL(path, url), method, text, signal });
 		} catch (error) {
 			disconnect();
-			// The signer may just have closed a connection that was idle. To ask twice for a signature gives the same one.
+			// The signer may just have closed an idle connection. A repeated request returns the same signature.
 			if (signal.aborted || error instanceof ConfigError) throw error;
 			return send({ agent: connect(), url: new URL(path, url), method, text, signal });
 		}

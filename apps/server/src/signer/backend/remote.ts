@@ -30,7 +30,7 @@ export function openRemote(client: RemoteClient): Backend {
 	};
 }
 
-/** Asks the signer for the key's address. */
+/** Requests the key's address from the signer. */
 async function openEvmKey(client: RemoteClient, name: KeyName): Promise<EvmSigner> {
 	const address = await addressOf(client, name, "evm");
 	if (!isAddress(address)) throw failed(name, "the remote signer names an address of another kind");
@@ -98,13 +98,13 @@ async function askToSign(
 	return answer.data.signature;
 }
 
-/** Asks the signer to try the key. Throws if it does not sign. */
+/** Requests a trial of the key from the signer. Throws if the key does not sign. */
 async function askToCheck(client: RemoteClient, name: KeyName, options: SignOptions = {}): Promise<void> {
 	const { status, body } = await asking(name, () => client.post(`/check/${keyOf(name)}`, {}, options));
 	if (status !== 200) throw refusedBy(name, { status, body });
 }
 
-/** Turns a connection that fails into an error that names the key. The same call can be made again. */
+/** Turns a failed connection into an error that names the key. The same call can be made again. */
 async function asking<Result>(name: KeyName, ask: () => Promise<Result>): Promise<Result> {
 	try {
 		return await ask();
@@ -122,8 +122,8 @@ async function asking<Result>(name: KeyName, ask: () => Promise<Result>): Promis
 }
 
 /**
- * Only a payload that breaks a rule is refused for good. A cap that is reached, or a missing right, is no fault of it.
- * If the cap is not the key's own, the key can sign other payloads meanwhile.
+ * Returns the error for a refusal. Only a payload that breaks a rule is refused permanently. A reached cap or a missing
+ * right is not the payload's fault. If the cap is not the key's own, the key can sign other payloads meanwhile.
  */
 function refusedBy(name: KeyName, { status, body }: { status: number; body: unknown }): SignerError {
 	const said = problemSchema.safeParse(body);

@@ -14,13 +14,13 @@ import type { RemoteSignerMetrics } from "./remote-signer-metrics.ts";
 import type { SigningKey } from "./signing-key.ts";
 import type { PayloadId, SignerState } from "./state/open-signer-state.ts";
 
-/** How far a nonce may be above all that were signed: a lane has at most a few transactions in flight. */
+/** How far a nonce may be above all signed ones. A lane has at most a few transactions in flight. */
 const nonceWindow = 64;
 
 export type Signing = {
 	/** Signs a payload, or throws a `Refusal`. The same payload gets the same signature, and counts once. */
 	sign: (request: { client: string; key: string; payload: Payload }) => Promise<WireSignature>;
-	/** Signs a trial that decides nothing, and keeps the signature. Throws if the key does not sign. */
+	/** Signs a trial that decides nothing, and does not return the signature. Throws if the key does not sign. */
 	check: (request: { client: string; key: string }) => Promise<void>;
 	/** Returns the keys that a client may use. */
 	keysOf: (client: string) => { name: string; kind: "evm" | "solana"; address: string }[];
@@ -44,7 +44,7 @@ export function createSigning({
 	metrics: RemoteSignerMetrics | undefined;
 	log: Log;
 }): Signing {
-	/** Payloads that are being signed: a client that asks again meanwhile waits for the same signature. */
+	/** Payloads that are being signed. A client that repeats its request meanwhile waits for the same signature. */
 	const underWay = new Map<string, Promise<WireSignature>>();
 
 	return {
@@ -64,7 +64,7 @@ export function createSigning({
 			const key = keyFor(client, name);
 			const about = { client, key: name };
 			try {
-				// A trial counts like any signature: it takes as much of the device's time.
+				// A trial counts like any signature, because it takes as much of the device's time.
 				const digest = `check/${nowMs()}`;
 				const charges = [{ meter: signatureMeter(name), item: digest, amount: 1n }];
 				state.reserve({ id: { key: name, digest }, charges });
@@ -139,7 +139,7 @@ export function createSigning({
 			if (!proof.isProven) charges.push({ meter: unprovenMeter(meter), item, amount, why: proof.why });
 		}
 		const closings = await readClosings(judgement);
-		// From here on nothing waits, so that no other payload is counted in between.
+		// There is no await from here on, so that no other payload is counted in between.
 		expectNonce(key, judgement);
 		const { nonce, decisions = [] } = judgement;
 		for (const decision of decisions) {
@@ -159,7 +159,7 @@ export function createSigning({
 			);
 	}
 
-	/** Reads whether the orders that the payload gives back can still be delivered, where a delivery is signed. */
+	/** Reads whether orders whose input the payload returns can still be delivered, if a delivery is signed. */
 	async function readClosings({ decisions = [] }: Judgement): Promise<ReadonlyMap<Hex, Closing>> {
 		const places = decisions
 			.filter(({ end }) => end === "return")

@@ -22,8 +22,8 @@ export async function judgePayload(key: SigningKey, payload: Payload): Promise<J
 }
 
 /**
- * Returns what a receipt says. The signer does not compare it with the chains: whoever verifies a receipt does, and refuses
- * one that they contradict.
+ * Returns what a receipt states. The signer does not compare it with the chains. A verifier of the receipt does, and
+ * refuses a receipt that they contradict.
  */
 function judgeReceipt({ swapId, status, orderId }: ReceiptMessage): Judgement {
 	return { kind: "receipt", charges: [], payouts: [], about: { swapId, status, orderId } };

@@ -37,7 +37,7 @@ test("an order whose record was closed is not filled again", async () => {
 	expect(await scene.closeRecord(order)).toBe("signed");
 	expect(await scene.landed(await scene.make.closeRecord(order))).toBe("landed");
 	await scene.loseState();
-	// The program compares the time itself, even if the signer's clock is slow.
+	// The program checks the time itself, even if the signer's clock is slow.
 	expect(await scene.fillSolana(order)).toBe("signed");
 	expect(await scene.landed(await scene.make.fill(order))).toBe("failed");
 	scene.clock.aheadMs = seconds * 1_000;

@@ -13,7 +13,7 @@ beforeAll(async () => {
 }, 240_000);
 afterAll(() => scene?.stop());
 
-/** Sets the signer's clock forward until the test has ended. */
+/** Sets the signer's clock forward until the end of the test. */
 function atTime(laterMs: number): void {
 	scene.clock.aheadMs = laterMs;
 	onTestFinished(() => {
@@ -21,7 +21,7 @@ function atTime(laterMs: number): void {
 	});
 }
 
-/** Returns an order, open on its origin chain, for each vault that can fill it, and how the signer answers for it. */
+/** Returns an open order for each vault that can fill it, with the functions that request its signatures. */
 async function eachVault() {
 	const { fill, voidEvm, fillSolana, voidSolana } = scene;
 	return [
@@ -55,7 +55,7 @@ const rows: Record<string, () => Promise<void>> = {
 			expect(await scene.attest("Refund", order)).toBe("signed");
 			expect(await scene.fill(order)).toBe("contradicts");
 		}
-		// One that landed never allows a refund.
+		// A fill that landed never allows a refund.
 		const delivered = await scene.opened();
 		expect(await scene.fill(delivered)).toBe("signed");
 		await scene.actions.fill(delivered, scene.amount);

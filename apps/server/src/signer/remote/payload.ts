@@ -10,7 +10,7 @@ const hexSchema = z
 
 const amountSchema = z.string().regex(/^(0|[1-9]\d{0,77})$/);
 
-/** A payload as it is sent to the signer: everything that is signed, never only a hash of it. */
+/** A payload as it is sent to the signer. It has everything that is signed, never only a hash of it. */
 export const payloadSchema = z.discriminatedUnion("kind", [
 	z.strictObject({ kind: z.literal("transaction"), unsigned: hexSchema }),
 	z.strictObject({
@@ -70,13 +70,13 @@ export const payloadSchema = z.discriminatedUnion("kind", [
 		kind: z.literal("message"),
 		/** The message of a Solana transaction. */
 		message: z.base64(),
-		/** The order that a release or a refund ends: the message has no more than its address. The signer compares them. */
+		/** The order that a release or a refund ends. The message has only its address. The signer compares them. */
 		order: orderSchema.exactOptional(),
 	}),
 ]);
 export type Payload = EvmPayload | { kind: "message"; message: string; order?: Order };
 
-/** A signature as the signer answers it. */
+/** A signature in the signer's response. */
 export const signatureSchema = z.union([
 	z.strictObject({
 		r: hexSchema,
@@ -88,13 +88,13 @@ export const signatureSchema = z.union([
 ]);
 export type WireSignature = z.output<typeof signatureSchema>;
 
-/** The keys that a client may use, as `GET /keys` answers. */
+/** The keys that a client may use, as `GET /keys` returns them. */
 export const keysAnswerSchema = z.array(
 	z.object({ name: z.string(), kind: z.enum(["evm", "solana"]), address: z.string() }),
 );
 
-/** The reason of a refusal that concerns all payloads of the key, and those of no other key. */
+/** The reason of a refusal that applies to all payloads of the key, and to no other key. */
 export const keyAboveCap = "key-above-cap";
 
-/** The body of an answer other than 200. */
+/** The body of any response other than 200. */
 export const problemSchema = z.object({ reason: z.string(), message: z.string() });

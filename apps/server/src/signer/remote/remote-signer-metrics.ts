@@ -6,7 +6,7 @@ import type { SignerState } from "./state/open-signer-state.ts";
 /** The counters of the remote signer. */
 export type RemoteSignerMetrics = {
 	signed: (key: string, kind: string) => void;
-	/** Counts a refusal. The key is empty if the client may not use it: its name is the client's word. */
+	/** Counts a refusal. The key is empty if the client may not use it, because the name is then unverified. */
 	refused: (key: string, reason: RefusalReason) => void;
 	/** Counts a payload that was allowed, and that the key's backend did not sign. */
 	failed: (key: string) => void;
@@ -68,7 +68,7 @@ export function remoteSignerMetrics(
 	};
 }
 
-/** A cap of nothing is never used up: it says that nothing is allowed. */
+/** A cap of zero is never used up. It means that nothing is allowed. */
 function ratio(spent: bigint, cap: bigint): number {
 	return cap === 0n ? 0 : Number((spent * 10_000n) / cap) / 10_000;
 }

@@ -32,12 +32,14 @@ const outflowSchema = capSchema.extend({
 
 const chainSchema = z.strictObject({
 	/**
-	 * The signer's own node, by which it sees deposits and prices. Without one, no payout of a deposit there is proven.
+	 * The signer's own node, from which it reads deposits and prices. Without it, no payout of a deposit there is proven.
 	 */
 	rpcUrl: urlSchema.exactOptional(),
-	/** Caps by token, for what leaves the chain's vaults by all relayers together. A token without a cap is never paid. */
+	/**
+	 * Caps by token, for what leaves the chain's vaults by all relayers together. A token without a cap is never paid.
+	 */
 	outflow: z.record(evmAddressSchema, outflowSchema).default({}),
-	/** How long a block takes to be final, generously, as the service has it. */
+	/** An upper bound on the time until a block is final, as in the service's configuration. */
 	finalitySeconds: secondsSchema,
 	maxFeePerGasWei: amountSchema,
 	maxTransactionFeeWei: amountSchema,
@@ -54,7 +56,7 @@ const solanaSchema = z.strictObject({
 });
 
 const keyFields = {
-	/** The place of the key: any form but `remote:`. */
+	/** The place of the key. Any form except `remote:`. */
 	reference: keyReferenceSchema.refine(
 		(reference) => parseKeyReference(reference).backend !== "remote",
 		"must not be a key of another remote signer",
@@ -69,7 +71,7 @@ const keySchema = z.discriminatedUnion("use", [
 		use: z.literal("relayer"),
 		...keyFields,
 		chainId: z.int().positive(),
-		/** The most that all its transactions may cost, at their highest fees. */
+		/** The maximum that all its transactions may cost, at their highest fees. */
 		feesWei: capSchema,
 		firstNonce: z.int().nonnegative().default(0),
 	}),
@@ -82,7 +84,7 @@ const keySchema = z.discriminatedUnion("use", [
 const signerConfigSchema = z.strictObject({
 	/** Path of the signer's own copy of the deployment file, relative to this one. */
 	deployment: z.string(),
-	/** File that keeps what was counted, relative to this one. */
+	/** The file with everything that was counted, relative to this one. */
 	state: z.string(),
 	host: z.string().default("127.0.0.1"),
 	port: z.int().min(0).max(65_535),
@@ -94,12 +96,12 @@ const signerConfigSchema = z.strictObject({
 		keyFile: z.string(),
 		/** Certificate of the authority that signs the clients' certificates. */
 		clientCaFile: z.string(),
-		/** List of client certificates that were revoked. */
+		/** List of revoked client certificates. */
 		crlFile: z.string().exactOptional(),
 	}),
-	/** Retired attester sets that open orders still name. */
+	/** Retired attester sets that open orders still reference. */
 	earlierAttesterSets: z.array(attesterSetSchema).default([]),
-	/** How much more than its deposit a payout may be worth: prices move until it is signed. */
+	/** How much more than its deposit a payout may be worth, because prices move until the payout is signed. */
 	payoutMarginBps: z.int().nonnegative().max(10_000).default(500),
 	chains: z.record(z.string().regex(/^[1-9]\d*$/), chainSchema).default({}),
 	solana: solanaSchema.exactOptional(),
@@ -113,7 +115,7 @@ type SignerFile = z.output<typeof signerConfigSchema>;
 export type KeyConfig = SignerFile["keys"][string];
 export type SignerConfig = Omit<SignerFile, "deployment" | "earlierAttesterSets"> & {
 	deployment: Deployment;
-	/** Hashes of all attester sets that orders of ours may name. */
+	/** Hashes of all attester sets that the service's orders may name. */
 	attesterSets: ReadonlySet<Hex>;
 	/** How long each chain takes to be final, by its id. */
 	finalitySeconds: ReadonlyMap<number, number>;
@@ -121,7 +123,7 @@ export type SignerConfig = Omit<SignerFile, "deployment" | "earlierAttesterSets"
 	caps: ReadonlyMap<string, Cap>;
 };
 
-/** Reads the remote signer's file and the deployment file that it names. Throws a message that a person can act on. */
+/** Reads the remote signer's file and its deployment file. Throws a message that an operator can act on. */
 export function readSignerConfig(path: string): SignerConfig {
 	const file = parseJsonFile(signerConfigSchema, path);
 	const from = (name: string) => resolve(dirname(path), name);

@@ -9,7 +9,7 @@ export type SigningKey = { name: string; clients: readonly string[] } & (
 			use: "relayer";
 			signer: EvmSigner;
 			rules: RelayerRules;
-			/** The lowest nonce that was not used before this signer had the key. */
+			/** The lowest nonce that was unused before this signer had the key. */
 			firstNonce: number;
 	  }
 	| { use: "attester"; signer: EvmSigner; rules: AttesterRules }

@@ -124,7 +124,7 @@ test("a client tells a refusal, which is final, from a signer that is gone, whic
 
 const wereUsed = "the certificates were read again";
 const wereRefused = "the certificates could not be read again; the old ones stay in use";
-/** Changes files of the signer, and waits until it has logged this about them. */
+/** Changes files of the signer, and waits until it has logged this outcome. */
 async function expectNoticed(outcome: string, change: () => unknown): Promise<void> {
 	const logged = () =>
 		signer.lines.flatMap(({ msg }) => (msg === wereUsed || msg === wereRefused ? [msg] : []));
@@ -242,7 +242,7 @@ test("the log has each decision and no part of a key", () => {
 		expect(text).not.toContain(form.slice(0, 30));
 });
 
-/** Returns the status of an answer to a client with these options; undefined if there is none. */
+/** Returns the status of the response to a client with these options; undefined if there is none. */
 function answered(options: {
 	cert?: string;
 	key?: string;

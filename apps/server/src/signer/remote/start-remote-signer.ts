@@ -20,10 +20,10 @@ export type RemoteSigner = {
 	close: () => Promise<void>;
 };
 
-/** A call to a node must end well before the client gives up. */
+/** A call to a node must end well before the client's timeout. */
 const nodeTimeoutMs = 2_000;
 
-/** Starts the remote signer: it judges each payload by its own files, and signs what its policy allows. */
+/** Starts the remote signer. It checks each payload by its own files, and signs what its policy allows. */
 export async function startRemoteSigner({
 	config,
 	opener,
@@ -34,7 +34,7 @@ export async function startRemoteSigner({
 }: {
 	config: SignerConfig;
 	opener: KeyOpener;
-	/** Undefined if nobody reads metrics. */
+	/** Undefined if metrics are not used. */
 	meter?: Meter | undefined;
 	rereadCertificatesMs?: Milliseconds;
 	nowMs: () => number;

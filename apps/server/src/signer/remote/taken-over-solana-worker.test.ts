@@ -48,14 +48,14 @@ import type { RemoteClient } from "../backend/remote-client.ts";
 import { kitSignerOf } from "../kit-signer-of.ts";
 
 const rounds = process.env.GEOSWAP_FULL ? 20 : 1;
-/** The least number of different forgeries. */
+/** The minimum number of different forgeries. */
 const least = process.env.GEOSWAP_FULL ? 1_000 : 300;
 
 let chains: TestChains;
 let scene: SolanaScene;
 let program: ProgramDeployment;
 let payloads: SolanaPayload[];
-/** A signer whose caps nobody reaches, so that only its rules refuse. */
+/** A signer with caps that are never reached, so that only its rules refuse. */
 let signer: TestSigner;
 let aheadMs = 0;
 beforeAll(async () => {
@@ -89,7 +89,7 @@ afterAll(async () => {
 type Cap = { perHour: string; perDay: string };
 const capOf = (amount: bigint): Cap => ({ perHour: String(amount), perDay: String(amount) });
 
-/** Starts a signer without nodes, to which no deposit on an EVM chain is proven. */
+/** Starts a signer without nodes, for which no deposit on an EVM chain is proven. */
 function startSolanaSigner({
 	usdc = noCap,
 	sol = noCap,
@@ -131,7 +131,8 @@ function startSolanaSigner({
 
 /**
  * Mutations whose result a lane can make as well, by the kind of the message. A lane pays what was decided earlier, and
- * accounts that exist. A sweep is a list of any accounts: the program returns their rent to who paid it, or fails.
+ * accounts that exist. A sweep is a list of any accounts. The program returns their rent to the account that paid it,
+ * or fails.
  */
 const isAlsoMade: Record<string, string[]> = {
 	fill: ["an instruction removed"],
@@ -143,12 +144,12 @@ const isAlsoMade: Record<string, string[]> = {
 		"instructions in another order",
 		"accounts swapped",
 		"another account",
-		// It also puts the fee payer in the place of an account that is closed, which the program refuses.
+		// The mutation also makes the fee payer an account that is closed, which the program refuses.
 		"the transfer's last account as fee payer",
 	],
 };
 
-/** Returns the names of our keys that must sign a message. */
+/** Returns the names of the service's keys that must sign a message. */
 function keysFor(message: Uint8Array): string[] {
 	const { staticAccounts, header } = getCompiledTransactionMessageDecoder().decode(message);
 	const { feePayers } = scene.chain.deployment;
@@ -203,7 +204,7 @@ test("a worker that was taken over gets no forged message signed, even if no cap
 	const signed: string[] = [];
 	const reasons = new Map<string, number>();
 	const seen = new Set<string>();
-	/** Offers a message to its keys. It can land only if all of them sign it. */
+	/** Sends a message to its keys. It can land only if all of them sign it. */
 	const offer = async (name: string, keys: readonly string[], forged: Omit<SolanaPayload, "kind">) => {
 		const id = `${keys.join()}/${bytesToHex(forged.message)}`;
 		if (seen.has(id)) return;
@@ -389,8 +390,8 @@ function mutateSafely(
 }
 
 /**
- * Returns whether a mutated message is one that no rule can allow. A lane could also have made it with another blockhash,
- * lower fees, another amount of a fill or, if it is a sweep, other accounts.
+ * Returns true if no rule can allow a mutated message. Otherwise a lane could also have made it, with another
+ * blockhash, lower fees, another amount of a fill or, if it is a sweep, other accounts.
  */
 function isForged({ kind, message }: SolanaPayload, forged: Uint8Array): boolean {
 	return shapeOf(kind, message) !== (shapeOf(kind, forged) ?? "not a message");

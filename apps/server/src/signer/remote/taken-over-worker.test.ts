@@ -17,7 +17,7 @@ import { accountOfSigner } from "../account-of-signer.ts";
 
 /** How often each forgery is tried on each payload. */
 const rounds = process.env.GEOSWAP_FULL ? 30 : 1;
-/** The least number of different forgeries. */
+/** The minimum number of different forgeries. */
 const least = process.env.GEOSWAP_FULL ? 1_000 : 300;
 
 let scene: LaneScene;
@@ -53,7 +53,7 @@ afterAll(async () => {
 	await scene?.stop();
 });
 
-/** Starts a signer that sees deposits itself, and pays nothing that it cannot prove. */
+/** Starts a signer that reads deposits itself, and pays nothing that it cannot prove. */
 function startStrictSigner(unproven: object = {}): Promise<TestSigner> {
 	const deployment: Deployment = { chains: [scene.origin.deployment, scene.destination.deployment] };
 	const chainOf = ({ chainId, rpcUrl, deployment: { assets } }: LaneScene["chains"]["origin"]) => [
@@ -138,7 +138,7 @@ test("a worker that was taken over gets no forged transaction signed", async () 
 		}
 	}
 	expect(signed).toEqual([]);
-	// Each forgery fits at least one payload: otherwise it would show nothing.
+	// Each forgery fits at least one payload, since it would otherwise prove nothing.
 	expect([...Object.keys(forgeries).filter((name) => !tried.has(name))]).toEqual([]);
 	const count = [...tried.values()].reduce((sum, one) => sum + one, 0);
 	console.log(`${count} forged transactions refused:`, Object.fromEntries(reasons));

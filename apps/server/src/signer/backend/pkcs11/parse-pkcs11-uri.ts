@@ -14,8 +14,8 @@ export type Pkcs11Key = {
 };
 
 /**
- * Parses what follows `pkcs11:` in a URI (RFC 7512): `token=geoswap;object=relayer-1`, with `id` if names repeat, and
- * with `module-path` and `pin-source` if they are not the configuration's.
+ * Parses the part after `pkcs11:` in a URI (RFC 7512): `token=geoswap;object=relayer-1`, with `id` if names repeat, and
+ * with `module-path` and `pin-source` if they differ from the configuration's.
  */
 export function parsePkcs11Uri(rest: string, settings: KeySettings["pkcs11"]): Pkcs11Key {
 	const reference = `pkcs11:${rest}`;
@@ -50,7 +50,7 @@ function withSlashes(source: string): string {
 	return source.startsWith("file://") ? source : source.replace(/^file:/, "file://");
 }
 
-/** Returns the attributes with their bytes: a value may be anything, with percent signs before its hex digits. */
+/** Returns the attributes with their bytes. A value may be any bytes, as percent signs with hex digits. */
 function attributesOf(text: string, separator: string): Map<string, Buffer> {
 	return new Map(
 		text

@@ -10,7 +10,7 @@ import {
 	wrongPinCodes,
 } from "./pkcs11-session.ts";
 
-// A device's library is foreign code whose calls block and may crash. It runs here, in a process of its own that its
+// A device's library is third-party code whose calls block and may crash. It runs here, in a separate process that its
 // parent can end. The PIN is read here and nowhere else.
 
 /** A mistake of the operator. */
@@ -41,14 +41,14 @@ async function answer(request: Request): Promise<void> {
 	} catch (error) {
 		const { message: problem } = error as Error;
 		await tell({ kind: "failed", number, problem, isMistake: error instanceof MistakeError });
-		// A session that failed may be lost with its login. The next request gets a new process.
+		// A session that failed may have lost its login. The next request gets a new process.
 		if (error instanceof Pkcs11Error) process.disconnect();
 	}
 }
 process.on("message", (request: Request) => void answer(request));
 await tell({ kind: "ready" });
 
-/** Returns the private key, which is looked up once. */
+/** Returns the private key. It is looked up once. */
 function keyOf(request: Request): number {
 	const name = `${request.label} ${request.objectId}`;
 	const known = handles.get(name);

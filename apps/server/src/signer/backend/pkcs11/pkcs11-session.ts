@@ -84,11 +84,11 @@ const tokenInfoBytes = 256;
 const tokenLabelBytes = 32;
 const wordBytes = koffi.sizeof(word);
 const pointerBytes = koffi.sizeof("void *");
-/** More than a token has slots, or a name has objects. */
+/** More than a token's slots or a name's objects. */
 const maxHandles = 64;
 const maxAttributeBytes = 512;
 
-/** A session with one token of a device, logged in. Its calls block: it belongs into a process of its own. */
+/** A session with one token of a device, logged in. Its calls block, so it belongs into a separate process. */
 export type Pkcs11Session = {
 	find: (wanted: Wanted) => number[];
 	/** Returns an attribute's bytes; undefined if the object has none. */

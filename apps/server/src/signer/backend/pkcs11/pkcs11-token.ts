@@ -23,18 +23,18 @@ export type Pkcs11Token = {
 };
 
 /**
- * Returns a token that is used through a process of its own, which is started when it is needed. A device that hangs
- * costs that process, not this one; a library that crashes too.
+ * Returns a token that is used through a separate process, which is started when it is needed. A device that hangs, or
+ * a library that crashes, costs that process and not this one.
  */
 export function openPkcs11Token(path: TokenPath, environment: NodeJS.ProcessEnv): Pkcs11Token {
 	const waiting = new Map<number, Waiting>();
 	let child: ChildProcess | undefined;
 	let lastNumber = 0;
 	let answeredAtMs = 0;
-	/** Set for good once the PIN was wrong: with each further try the token comes closer to being locked. */
+	/** Set permanently once the PIN was wrong, because each further try brings the token closer to being locked. */
 	let wrongPin: string | undefined;
 
-	/** Keeps this process running while an answer is awaited, and only then. */
+	/** Keeps this process running while it waits for an answer, and only then. */
 	function stayWhileWaiting(): void {
 		if (waiting.size > 0) {
 			child?.ref();
@@ -93,7 +93,7 @@ export function openPkcs11Token(path: TokenPath, environment: NodeJS.ProcessEnv)
 		const one = waiting.get(number);
 		waiting.delete(number);
 		stayWhileWaiting();
-		// Nothing was answered for as long as this call waited: the device hangs. Others only wait behind slow ones.
+		// The device answered nothing for as long as this call waited, so it hangs. Other calls only wait behind slow ones.
 		if (one && answeredAtMs < one.askedAtMs && child) {
 			child.kill("SIGKILL");
 			child = undefined;
@@ -135,7 +135,7 @@ function mistake(name: KeyName, problem: string): ConfigError {
 	return new ConfigError(name.reference, problem);
 }
 
-/** The library needs settings of its vendor, and none of our secrets. */
+/** The library needs settings of its vendor, and none of the service's secrets. */
 function withoutSecrets(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 	const secret = new Set<string>(secretNames.flatMap((name) => [name, `${name}_FILE`]));
 	return Object.fromEntries(Object.entries(environment).filter(([name]) => !secret.has(name)));

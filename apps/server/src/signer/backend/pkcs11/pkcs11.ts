@@ -7,10 +7,10 @@ import { parsePkcs11Uri } from "./parse-pkcs11-uri.ts";
 import type { Curve } from "./pkcs11-request.ts";
 import { openPkcs11Token, type Pkcs11Token } from "./pkcs11-token.ts";
 
-/** How long a device may take to say which key it has, when a process starts. */
+/** Timeout for reading a device's public key when a process starts. */
 const openTimeoutMs = 30_000;
 
-/** Opens keys in devices that have a PKCS #11 library: hardware security modules, SoftHSM. */
+/** Opens keys in devices that have a PKCS #11 library, such as hardware security modules and SoftHSM. */
 export function openPkcs11(settings: KeySettings["pkcs11"], environment: NodeJS.ProcessEnv): Backend {
 	const tokens = new Map<string, Pkcs11Token>();
 

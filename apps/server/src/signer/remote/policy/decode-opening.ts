@@ -56,10 +56,10 @@ function agentOf(
 function readMandate(encoded: Hex): ReturnType<typeof decodeMandate> {
 	try {
 		const signed = decodeMandate(encoded);
-		// Other bytes with the same meaning would only cost more.
+		// Other bytes with the same meaning would only cost more gas.
 		if (encodeMandate(signed) === encoded) return signed;
 	} catch {
-		// The same answer follows.
+		// The same refusal follows.
 	}
 	return refuse("malformed", "a mandate is none that a lane sends");
 }

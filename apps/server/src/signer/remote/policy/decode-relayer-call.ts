@@ -3,7 +3,7 @@ import { type Address, decodeFunctionData, type Hex } from "viem";
 import { type Bundle, encodeBundle } from "../../../chain/evm/send/encode-bundle.ts";
 import { Refusal, refuse } from "./refusal.ts";
 
-/** Returns the call that a relayer makes. Refuses every call that no lane makes, or that a lane would encode otherwise. */
+/** Returns the call that a relayer makes. Refuses calls that no lane makes, or that a lane encodes differently. */
 export function decodeRelayerCall({ to, data }: { to: Address; data: Hex }): Bundle {
 	const bundle = readBundle(to, data);
 	// Bytes that the decoder skips, such as a tail or a pointer into another argument, are not in its result.

@@ -5,7 +5,7 @@ import type { Bundle } from "../../../chain/evm/send/encode-bundle.ts";
 import { isLowS } from "../../../chain/evm/wallet/normalize-signature.ts";
 import { refuse } from "./refusal.ts";
 
-/** Refuses a release or refund that enough attesters of one of our sets have not signed. The escrow checks the same. */
+/** Refuses a release or refund that too few attesters of one set have signed. The escrow checks the same. */
 export function expectAttested(
 	{
 		kind,
@@ -22,7 +22,7 @@ export function expectAttested(
 	for (const signature of signatures) {
 		const signer = isPlain(signature) ? recoverAddress({ hash: digest, signature }) : undefined;
 		const isAttester = attesters.some((attester) => attester.toLowerCase() === signer?.toLowerCase());
-		// The escrow wants the signers in ascending order, so that none counts twice.
+		// The escrow requires the signers in ascending order, so that none counts twice.
 		if (!signer || !isAttester || BigInt(signer) <= previous)
 			refuse("bad-signature", "a signature is not that of an attester of the set");
 		previous = BigInt(signer);

@@ -1,13 +1,13 @@
 import type { Decision } from "./judgement.ts";
 import { refuse } from "./refusal.ts";
 
-/** Whether an order can still be delivered; `why` says why that is not known to be over. */
+/** Whether an order can still be delivered. `why` states why it is not known to be closed. */
 export type Closing = { isClosed: true } | { isClosed: false; why: string };
 
 /**
- * Refuses a payload that decides an order otherwise than a payload that is signed already. A deposit must not prove that
- * its order may be delivered, and also that it may be given back. The same decision may be signed again: a transaction is
- * replaced, or gets a new blockhash.
+ * Refuses a payload that decides an order differently from a payload that is already signed. A deposit must not prove
+ * both that its order may be delivered and that it may be given back. The same decision may be signed again, because a
+ * transaction may be replaced, or get a new blockhash.
  */
 export function expectOneEnd(
 	next: Decision,
@@ -21,7 +21,7 @@ export function expectOneEnd(
 			continue;
 		}
 		if (before.end === "release") refuse("contradicts", "it is signed that the order's input is ours");
-		// Passing: a delivery that is signed may never land.
+		// The refusal is temporary, because a signed delivery may never land.
 		if (before.end === "delivery" && !closing?.isClosed)
 			refuse("unproven", `a delivery of the order is signed${closing ? `: ${closing.why}` : ""}`);
 	}

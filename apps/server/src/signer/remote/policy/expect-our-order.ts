@@ -12,13 +12,13 @@ import { type Hex, zeroAddress } from "viem";
 import { ourContracts } from "../../../chain/evm/our-contracts.ts";
 import { refuse } from "./refusal.ts";
 
-/** No escrow keeps an input for longer than this, so that no order can be filled later either. */
+/** No escrow keeps an input for longer than this, so no order can be filled later either. */
 const maxOrderSeconds = 3n * 24n * 3_600n;
 
-/** The parts of the signer's own files that say which orders are ours. */
+/** The parts of the signer's own files that define which orders are the service's. */
 export type OrderRules = {
 	deployment: Deployment;
-	/** Hashes of all attester sets, current and retired, that orders of ours name. */
+	/** Hashes of all attester sets, current and retired, that the service's orders name. */
 	attesterSets: ReadonlySet<Hex>;
 	/** How long each chain takes to be final, by its id. */
 	finalitySeconds: ReadonlyMap<number, number>;
@@ -26,8 +26,8 @@ export type OrderRules = {
 };
 
 /**
- * Refuses an order for whose delivery we would never be paid: its escrow, vaults, attesters or assets are not ours.
- * Anyone can open an order with any terms.
+ * Refuses an order for whose delivery the service would never be paid, because its escrow, vaults, attesters or assets
+ * are not the service's. Anyone can open an order with any terms.
  */
 export function expectOurOrder(
 	order: Order,
@@ -50,8 +50,8 @@ export function expectOurOrder(
 	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);
 	if (openDeadline >= fillDeadline || fillDeadline >= refundAfter)
 		refuse("malformed", "an order's deadlines are not in order");
-	// Without it, the wallet could have its input back before attesters can sign the release. A chain that the signer's
-	// file does not have adds nothing here, and proves nothing either.
+	// Without this time, the wallet could have its input back before attesters can sign the release. A chain that is not
+	// in the signer's file adds nothing here, and proves nothing either.
 	const seconds = [order.originChainId, order.destinationChainId].map(
 		(chainId) => finalitySeconds.get(Number(chainId)) ?? 0,
 	);

@@ -5,7 +5,7 @@ import { ourContracts } from "../../../chain/evm/our-contracts.ts";
 import type { Judgement } from "./judgement.ts";
 import { refuse } from "./refusal.ts";
 
-/** The most orders that an attester is asked about at once. */
+/** The maximum number of orders in one attestation. */
 const maxOrders = 50;
 
 /** The rules for an attester's key. */
@@ -14,7 +14,7 @@ export type AttesterRules = {
 	nowMs: () => number;
 };
 
-/** Returns what an attestation says. Refuses one for an escrow that is not ours. */
+/** Returns what an attestation states. Refuses one for an escrow that is not the service's. */
 export function judgeAttestation(
 	{ kind, originChainId, escrow, orderIds }: AttestationMessage,
 	{ deployment }: AttesterRules,
@@ -36,17 +36,17 @@ export function judgeAttestation(
 	};
 }
 
-/** Returns our escrows on a chain in lower case: contracts, or the program on Solana. */
+/** Returns the service's escrows on a chain in lower case: contracts, or the program on Solana. */
 function escrowsOn({ chains, solana }: Deployment, chainId: number): string[] {
 	if (isSolana(chainId)) return solana?.program ? [toSolanaWord(solana.program.address)] : [];
 	const chain = chains.find((one) => one.chainId === chainId);
 	return chain ? ourContracts(chain).escrows.map((escrow) => escrow.toLowerCase()) : [];
 }
 
-/** How far a heartbeat's time may be from the signer's clock: a heartbeat for later would outlive the attester. */
+/** How far a heartbeat's time may be from the signer's clock. One for a later time would outlive the attester. */
 const clockSeconds = 120;
 
-/** Returns what a heartbeat says. Refuses one for a chain that is not ours, or for another time than now. */
+/** Returns what a heartbeat states. Refuses one for a chain that is not the service's, or for another time than now. */
 export function judgeHeartbeat(
 	{ chainId, finalizedNumber, signedAtUnixSeconds }: Heartbeat,
 	{ deployment, nowMs }: AttesterRules,

@@ -45,8 +45,8 @@ export type RelayerRules = OrderRules & {
 };
 
 /**
- * Returns what a relayer's transaction does. Refuses all but the calls that our lanes make, to our contracts, with no
- * value and within the fees. Throws a `Refusal`.
+ * Returns what a relayer's transaction does. Refuses all calls but those that the service's lanes make, to its
+ * contracts, with no value and within the fees. Throws a `Refusal`.
  */
 export function judgeRelayer(unsigned: Hex, rules: RelayerRules): Judgement {
 	const transaction = readTransaction(unsigned);
@@ -61,7 +61,7 @@ export function judgeRelayer(unsigned: Hex, rules: RelayerRules): Judgement {
 	if (data === "0x") {
 		if (!isAddressEqual(to, rules.address))
 			refuse("not-ours", `a cancel goes to ${to}, not to the relayer itself`);
-		// A cancel may carry the authorizations of wallets that remove their delegations: these give nobody anything.
+		// A cancel may carry the authorizations of wallets that remove their delegations. These grant no rights.
 		const delegating = authorizationList?.find(
 			({ address }) => address && !isAddressEqual(address, zeroAddress),
 		);
@@ -70,7 +70,7 @@ export function judgeRelayer(unsigned: Hex, rules: RelayerRules): Judgement {
 	}
 	if (isRevocation(data)) {
 		if (authorizationList) refuse("malformed", "a revocation has authorizations");
-		// The wallet's own account checks the proof, and does nothing else with it.
+		// The wallet's own account checks the proof, and uses it for nothing else.
 		return { kind: "cancel", ...common, payouts: [], about: { nonce, to, fee } };
 	}
 	const bundle = decodeRelayerCall({ to, data });
@@ -85,7 +85,7 @@ export function judgeRelayer(unsigned: Hex, rules: RelayerRules): Judgement {
 	};
 }
 
-/** Returns whether the call has a wallet's account revoke its mandates, in the form that a lane writes. */
+/** Returns true if the call has a wallet's account revoke its mandates, in the form that a lane writes. */
 function isRevocation(data: Hex): boolean {
 	if (!data.startsWith(revokeSelector)) return false;
 	try {
@@ -106,7 +106,7 @@ function readTransaction(unsigned: Hex): RelayerTransaction & { authorizationLis
 	let parsed: TransactionSerializable;
 	try {
 		parsed = parseTransaction(unsigned as `0x02${string}`) as TransactionSerializable;
-		// Numbers with leading zeros, or fields in another form, would be signed otherwise than they were judged.
+		// Numbers with leading zeros, or fields in another form, would be signed differently from what was checked.
 		if (serializeTransaction(parsed) !== unsigned.toLowerCase())
 			throw new Error("its encoding is not the usual one");
 	} catch (error) {
@@ -119,7 +119,7 @@ function readTransaction(unsigned: Hex): RelayerTransaction & { authorizationLis
 	return parsed as RelayerTransaction;
 }
 
-/** Returns the most that the transaction can cost, besides what a rollup takes for its data on another chain. */
+/** Returns the maximum cost of the transaction, besides what a rollup takes for its data on another chain. */
 function expectAffordable(
 	{ gas = 0n, maxFeePerGas = 0n, maxPriorityFeePerGas = 0n }: RelayerTransaction,
 	{ maxGas, maxFeePerGasWei, maxTransactionFeeWei }: RelayerRules,
@@ -139,7 +139,7 @@ function expectAffordable(
 
 type Authorizations = NonNullable<TransactionSerializableEIP7702["authorizationList"]>;
 
-/** Returns the payouts of a call to our contracts. */
+/** Returns the payouts of a call to the service's contracts. */
 function judgeBundle(
 	bundle: Bundle,
 	authorizations: Authorizations | undefined,

@@ -31,7 +31,7 @@ export type SolanaRules = {
 	use: SolanaUse;
 	address: SolanaAddress;
 	deployment: SolanaDeployment;
-	/** The most compute units that a transaction may ask for, and the most that each may cost. */
+	/** The maximum compute units that a transaction may request, and the maximum price of each. */
 	maxUnits: number;
 	maxMicroLamportsPerUnit: bigint;
 	orders: OrderRules;
@@ -42,8 +42,8 @@ const lamportsPerSignature = 5_000n;
 const recordRentLamports = accountRentLamports(programAccountSizes.record);
 
 /**
- * Returns what a Solana message does. Refuses all but the transactions that our lanes make: calls of our program by our
- * operator, and openings that a wallet signs. Throws a `Refusal`.
+ * Returns what a Solana message does. Refuses all transactions but those that the service's lanes make, which are calls
+ * of its program by its operator, and openings that a wallet signs. Throws a `Refusal`.
  */
 export async function judgeSolana(
 	{
@@ -51,7 +51,7 @@ export async function judgeSolana(
 		order,
 	}: {
 		message: Uint8Array;
-		/** The order that a release or a refund ends, as the caller says. */
+		/** The order that a release or a refund ends, as the caller claims. */
 		order?: Order | undefined;
 	},
 	rules: SolanaRules,
@@ -77,7 +77,7 @@ export async function judgeSolana(
 	return { ...about, charges: [feesOf(message, bytes, rules)], payouts: [] };
 }
 
-/** Refuses what the lanes' own builders do not refuse. */
+/** Refuses calls that the builders of the lanes would not refuse. */
 function expectAllowed(call: ProgramCall, { deployment, orders }: SolanaRules): void {
 	const { feePayers, program } = deployment;
 	switch (call.kind) {
@@ -116,7 +116,7 @@ function outflowsOf(call: ProgramCall): Pick<Judgement, "charges" | "payouts" | 
 		meter: outflowMeter(solanaChainId, solanaNativeToken),
 		token: toSolanaWord(solanaNativeToken),
 	};
-	// A fill within Solana makes no record: it and a refund change the same account.
+	// A fill within Solana makes no record, because the fill and a refund change the same account.
 	const isRecorded = !isWithinSolana(order);
 	const item = `record/${orderId(order)}`;
 	const charges: Charge[] = isRecorded ? [{ meter: native.meter, item, amount: recordRentLamports }] : [];
@@ -138,7 +138,7 @@ function feesOf(
 ): Charge {
 	const priority = (BigInt(unitLimit) * microLamportsPerUnit + 999_999n) / 1_000_000n;
 	const amount = lamportsPerSignature * BigInt(signers.length) + priority + rentsOf(call);
-	// A message that expires unsent costs nothing, but the signer does not learn of it: every message counts.
+	// A message that expires unsent costs nothing, but the signer is not notified of that, so every message counts.
 	return { meter: feeMeter(key), item: keccak256(bytes), amount };
 }
 

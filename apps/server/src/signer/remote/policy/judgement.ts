@@ -17,11 +17,11 @@ type PayloadKind =
 
 /** An amount that a payload spends, of something that has a cap. */
 export type Charge = {
-	/** The name of what is counted, as in the caps. */
+	/** The name of the meter, as in the caps. */
 	meter: string;
 	/**
-	 * The item that the amount is for. A later payload for the same item replaces this one on the chain, or fails there, so that
-	 * only the higher of their amounts counts.
+	 * The item that the amount is for. A later payload for the same item replaces this one on the chain, or fails there,
+	 * so only the higher of their amounts counts.
 	 */
 	item: string;
 	amount: bigint;
@@ -29,14 +29,14 @@ export type Charge = {
 	why?: string;
 };
 
-/** Money that leaves for an address that is not ours. It is charged once it is known whether a deposit proves it. */
+/** Money that leaves for a third party's address. It is charged once it is known whether a deposit proves it. */
 export type Payout = {
-	/** The caps' name for the paid token. */
+	/** The meter of the paid token. */
 	meter: string;
 	item: string;
 	amount: bigint;
 	token: Hex;
-	/** The rest of what is paid for the order, in another token: the deposit must be worth both. */
+	/** The rest of what is paid for the order, in another token. The deposit must be worth both. */
 	beside?: { token: Hex; amount: bigint };
 	/** The order that is paid. */
 	order: Order;
@@ -55,7 +55,7 @@ export type DeliveryPlace = {
 /** A decision about an order that a payload makes or, if it is an attestation, allows. */
 export type Decision =
 	| { end: "delivery"; place: DeliveryPlace }
-	/** The input may go to our vault. */
+	/** The input may go to the service's vault. */
 	| { end: "release" }
 	/** The input may go back to its wallet. */
 	| { end: "return" };
@@ -63,13 +63,13 @@ export type Decision =
 /** A decision, and the order that it is about. */
 export type OrderDecision = Decision & { orderId: Hex };
 
-/** The findings about a payload that keeps the rules, from its bytes and the signer's own files alone. */
+/** The findings about a payload that follows the rules, from its bytes and the signer's own files alone. */
 export type Judgement = {
 	kind: PayloadKind;
 	charges: Charge[];
 	payouts: Payout[];
 	nonce?: number;
-	/** Decisions about orders. No two payloads are signed that contradict each other. */
+	/** Decisions about orders. The signer signs no two payloads that contradict each other. */
 	decisions?: OrderDecision[];
 	/** A description of the payload for the audit log: orders, amounts, recipients. */
 	about: Record<string, unknown>;

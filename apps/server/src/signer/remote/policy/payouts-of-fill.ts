@@ -23,7 +23,7 @@ function worthOf({ token, amount }: Paid): NonNullable<Payout["beside"]> {
 	return { token, amount };
 }
 
-/** Returns the decision of a fill. Voids and decided orders need no such record: vault and escrow decide an order once. */
+/** Returns the decision of a fill. Voids and decided orders need none, as vault and escrow decide an order once. */
 export function deliveryOf(order: Order): OrderDecision {
 	const id = orderId(order);
 	const { fillDeadline, refundAfter } = unpackDeadlines(order.deadlines);

@@ -60,13 +60,13 @@ const numbers = { prepare: 0, decide: 2, expire: 3, pay: 4, close: 5, fill: 16, 
 
 type Sources = {
 	deployment: SolanaDeployment;
-	/** The order that the caller names. Only a release and a refund need it: their message has no more than its address. */
+	/** The order that the caller names. Only a release and a refund need it, as their message has only its address. */
 	order: Order | undefined;
 };
 
 /**
- * Reads a message. Refuses it unless its bytes are those that our lanes make of what was read: nothing in it is left
- * unread, whether an account, a flag, an instruction or a lookup table.
+ * Reads a message. Refuses it unless its bytes are those that the service's lanes make of the result. Nothing in it is
+ * then left unread, such as an account, a flag, an instruction or a lookup table.
  */
 export async function readSolanaMessage(bytes: Uint8Array, sources: Sources): Promise<SolanaMessage> {
 	try {
@@ -105,7 +105,7 @@ function instructionsIn({ staticAccounts, instructions }: Pick<Compiled, "static
 	}));
 }
 
-/** Reads what the instructions do, as far as the first one of the program says. The comparison finds all else. */
+/** Reads what the instructions do, as far as the first one of the program shows. The comparison finds the rest. */
 async function readCall(instructions: readonly Read[], { deployment, order }: Sources): Promise<ProgramCall> {
 	const { address } = deployment.program;
 	const own = instructions.filter(({ programAddress }) => programAddress === address);
@@ -151,7 +151,7 @@ function readDecision(first: ProgramInstruction): Decision {
 	}
 }
 
-/** Returns the instructions that a lane makes for a call. Throws if the order is not ours. */
+/** Returns the instructions that a lane makes for a call. Throws if the order is not the service's. */
 async function instructionsOf(
 	call: ProgramCall,
 	{ deployment, feePayer: payer }: { deployment: SolanaDeployment; feePayer: SolanaAddress },
@@ -179,7 +179,7 @@ async function instructionsOf(
 		case "refund":
 			return endingInstructions({ ...keys, ...call, to: call.kind === "release" ? "vault" : "wallet" });
 		case "close":
-			// The ids of the orders are in no message, so that the addresses of their accounts cannot be computed again.
+			// No message has the ids of the orders, so the addresses of their accounts cannot be computed again.
 			return call.accounts.map(({ account, to, does }) => ({
 				programAddress: address,
 				accounts: [account, to].map((one) => ({ address: one, role: AccountRole.WRITABLE })),

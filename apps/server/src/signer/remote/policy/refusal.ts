@@ -2,7 +2,7 @@ import { keyAboveCap } from "../payload.ts";
 
 /** Reasons for which the remote signer does not sign. Metrics and the audit log name them. */
 export const refusalReasons = [
-	/** The bytes are not what our lanes make: another call, another field, another encoding. */
+	/** The bytes are not what the service's lanes make: another call, another field, another encoding. */
 	"malformed",
 	/** Another chain, contract, program, account or attester than the signer's own files name. */
 	"not-ours",
@@ -12,27 +12,27 @@ export const refusalReasons = [
 	"bad-signature",
 	/** A mandate that the wallet's owner did not sign, or that does not allow the agent's order. */
 	"bad-mandate",
-	/** One transaction would cost more than a transaction may. */
+	/** One transaction would exceed the limit of its cost. */
 	"too-dear",
-	/** The nonce is far above all that were signed. */
+	/** The nonce is far above all signed ones. */
 	"nonce-ahead",
-	/** The order was decided otherwise by a payload that is signed, or on a chain. */
+	/** A signed payload, or a chain, decided the order differently. */
 	"contradicts",
-	/** All keys together have paid as much of the token as they may for now. */
+	/** All keys together have paid as much of the token as they may in this period. */
 	"above-cap",
-	/** The key has signed, or spent on fees, as much as it may for now. */
+	/** The key has signed, or spent on fees, as much as it may in this period. */
 	keyAboveCap,
-	/** The payment is not proven by a deposit, and payments without proof have reached their cap. */
+	/** No deposit proves the payment, and payments without proof have reached their cap. */
 	"unproven",
 	/** No such key for this client. */
 	"not-allowed",
 ] as const;
 export type RefusalReason = (typeof refusalReasons)[number];
 
-/** Reasons that time can remove: the same payload may be signed later. */
+/** Temporary reasons. The same payload may be signed later. */
 const passing: ReadonlySet<RefusalReason> = new Set(["above-cap", keyAboveCap, "unproven"]);
 
-/** A payload that is not signed. The message says what about it is wrong, and holds nothing secret. */
+/** A payload that is not signed. The message states what is wrong with it, and contains nothing secret. */
 export class Refusal extends Error {
 	override name = "Refusal";
 	readonly reason: RefusalReason;

@@ -7,7 +7,7 @@ import type { Closing } from "../policy/expect-one-end.ts";
 import type { DeliveryPlace } from "../policy/judgement.ts";
 import { Refusal, refuse } from "../policy/refusal.ts";
 
-/** Reads whether an order can still be delivered. Throws a `Refusal` if it was. */
+/** Reads whether an order can still be delivered. Throws a `Refusal` if it was delivered. */
 export type ReadClosing = (place: DeliveryPlace) => Promise<Closing>;
 
 const vaultState = { none: 0, filled: 1, voided: 2 } as const;
@@ -16,8 +16,8 @@ const vaultState = { none: 0, filled: 1, voided: 2 } as const;
 const recordMarginSeconds = 86_400;
 
 /**
- * Creates the check whether no delivery can land any more, from the signer's own nodes and at finality, as attesters
- * check it. Each answer has one size, whatever a block contains.
+ * Creates the check that no delivery can land any more, from the signer's own nodes and at finality, as attesters check
+ * it. Each response has a fixed size, regardless of what a block contains.
  */
 export function createClosings({
 	chains,
@@ -38,7 +38,7 @@ export function createClosings({
 	async function readVault({ orderId, chainId, vault, fillDeadline }: DeliveryPlace): Promise<Closing> {
 		const chain = chains.get(chainId);
 		if (!chain) return open(`the signer has no node of chain ${chainId}`);
-		// One call, so that state and time are of the same block.
+		// One call reads both, so that state and time are of the same block.
 		const [state, time] = await chain.client.multicall({
 			allowFailure: false,
 			batchSize: 0,
@@ -55,7 +55,7 @@ export function createClosings({
 
 	async function readRecord({ orderId, fillDeadline, refundAfter }: DeliveryPlace): Promise<Closing> {
 		if (!solana) return open("the signer has no node of Solana");
-		// One request, so that record and time are of the same slot.
+		// One request reads both, so that record and time are of the same slot.
 		const at = { orderIds: [orderId], commitment: "finalized" } as const;
 		const [reading] = await readRecords(solana, at);
 		if (!reading) return open("Solana does not show the order's record");
@@ -73,7 +73,7 @@ function open(why: string): Closing {
 	return { isClosed: false, why };
 }
 
-/** Returns the first line of an error: the rest of viem's messages contains the endpoint. */
+/** Returns the first line of an error, because the rest of viem's messages contains the endpoint. */
 export function shortMessage(error: unknown): string {
 	const { shortMessage: short, message } = error as { shortMessage?: string; message?: string };
 	return (short ?? message ?? String(error)).split("\n")[0] ?? "";

@@ -13,7 +13,7 @@ type PricedAmount = { chainId: bigint; token: Hex; amount: bigint };
 /** Returns an amount's value in USD with 18 decimals; undefined if no feed prices it here. */
 export type WorthE18 = (asset: PricedAmount) => Promise<bigint | undefined>;
 
-/** How long a price is used again. */
+/** How long a price is reused. */
 const maxAgeMs = 10_000;
 /** A feed may be late by this share of its heartbeat before it counts as silent. */
 const heartbeatTolerance = 1.5;

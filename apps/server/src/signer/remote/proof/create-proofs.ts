@@ -16,18 +16,18 @@ import type { Payout } from "../policy/judgement.ts";
 import { shortMessage } from "./create-closings.ts";
 import type { WorthE18 } from "./create-feed-prices.ts";
 
-/** The answer to whether a deposit covers a payout. */
+/** Whether a deposit covers a payout. */
 type Proof = { isProven: true } | { isProven: false; why: string };
 
 export type Proofs = (payout: Payout) => Promise<Proof>;
 
-/** The escrow's states of an order whose input it has, or has paid to our vault. */
+/** The escrow's states of an order whose input it has, or has paid to the service's vault. */
 const paidStates: readonly number[] = [1, 2];
 const bps = 10_000n;
 
 /**
  * Creates the check of payouts against deposits, which are read from the signer's own nodes. A payout that cannot be
- * checked is not proven, and counts against a cap of its own.
+ * checked is not proven, and counts against a separate cap.
  */
 export function createProofs({
 	chains,
@@ -53,7 +53,7 @@ export function createProofs({
 
 	async function proveFill({ order, ...payout }: Payout): Promise<Proof> {
 		const { fillDeadline } = unpackDeadlines(order.deadlines);
-		// Both vaults compare the time themselves.
+		// Both vaults also check the time themselves.
 		if (nowMs() >= Number(fillDeadline) * 1_000) return unproven("the order can no longer be filled in time");
 		const missing = isSolana(order.originChainId) ? await missingOnSolana(order) : await missingOnEvm(order);
 		if (missing !== undefined) return unproven(missing);
@@ -77,7 +77,7 @@ export function createProofs({
 		return within(sum, input);
 	}
 
-	/** Compares values. An order can be opened with any minimum, so that only its input says what may be paid. */
+	/** Compares values. An order can be opened with any minimum, so only its input decides how much may be paid. */
 	function within(paid: bigint, input: bigint): Proof {
 		const isWithin = paid * bps <= input * (bps + BigInt(marginBps));
 		return isWithin ? { isProven: true } : unproven("the payout is worth more than the deposit");
@@ -97,7 +97,7 @@ export function createProofs({
 
 	/** Returns why the program does not have the order's input; undefined if it does. */
 	async function missingOnSolana(order: Order): Promise<string | undefined> {
-		// The fill itself takes the input: if the order is not open, the program refuses the fill.
+		// The fill itself takes the input. If the order is not open, the program refuses the fill.
 		if (isWithinSolana(order)) return undefined;
 		if (!solana) return "the signer has no node of Solana";
 		// The account's address follows from the order's terms.

@@ -3,7 +3,7 @@ import { createWalletClient, encodeFunctionData, http } from "viem";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { createSignerScene, type SignerScene } from "../../../../test/signer/signer-scene.ts";
 
-/** A node that refuses longer answers. The block in which the test puts many transactions is much longer. */
+/** The maximum length of a node's response. The block in which the test puts many transactions is much longer. */
 const maxAnswerLength = 2_000;
 const transactions = 100;
 
@@ -49,7 +49,7 @@ async function fillBlocks(): Promise<void> {
 		const { transactions: mined } = await publicClient.getBlock();
 		expect(JSON.stringify(mined).length).toBeGreaterThan(maxAnswerLength);
 		await testClient.setAutomine(true);
-		// Two epochs of two blocks are above it: it is the newest final block.
+		// Two epochs of two blocks follow it, so it is the newest final block.
 		await testClient.mine({ blocks: 4 });
 		const final = await publicClient.getBlock({ blockTag: "finalized" });
 		expect(final.transactions).toHaveLength(transactions);
@@ -70,7 +70,7 @@ test("a block full of a stranger's logs stops no proof, even if a node refuses l
 	}
 	expect(await scene.fill(opened)).toBe("signed");
 	expect(await scene.attest("Refund", filled)).toBe("signed");
-	// Each asks about one order or one price. No call reads a block or a range of logs.
+	// Each call is about one order or one price. No call reads a block or a range of logs.
 	expect(new Set(nodes.flatMap(({ calls }) => calls.map(({ method }) => method)))).toEqual(
 		new Set(["eth_call"]),
 	);

@@ -4,9 +4,9 @@ import type { Log } from "../../../telemetry/log.ts";
 import type { Certificates } from "./read-certificates.ts";
 
 /**
- * Reads the certificates again and again, and uses them when they have changed. Files that are replaced one after the
- * other belong together, so a change is used only once two readings agree. If the new files cannot be used, the ones in
- * use stay.
+ * Reads the certificates periodically, and uses them when they have changed. Files that are replaced one after the
+ * other belong together, so a change is used only once two readings agree. If the new files cannot be used, the current
+ * ones stay in use.
  */
 export function followCertificates({
 	first,

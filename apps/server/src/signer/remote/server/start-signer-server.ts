@@ -9,9 +9,9 @@ import { payloadSchema } from "../payload.ts";
 import { Refusal } from "../policy/refusal.ts";
 import type { Certificates } from "./read-certificates.ts";
 
-/** More bytes than any transaction of a lane has: a bundle of 20 ops is about 60 KB of hex. */
+/** More bytes than any transaction of a lane has. A bundle of 20 ops is about 60 KB of hex. */
 const bodyLimitBytes = 512 * 1024;
-/** Milliseconds in which a client must have sent its request. */
+/** Milliseconds within which a client must have sent its request. */
 const requestTimeoutMs = 10_000;
 
 export type SignerServer = {
@@ -117,7 +117,7 @@ export async function startSignerServer({
 		return orRefused(async () => ({ signature: await signing.sign({ client, key, payload: parsed.data }) }));
 	}
 
-	/** Answers with the result, or says why there is none. */
+	/** Returns the result as a response, or states why there is none. */
 	async function orRefused(act: () => Promise<unknown>): Promise<Answer> {
 		try {
 			return { status: 200, body: await act() };
@@ -142,7 +142,7 @@ export async function startSignerServer({
 		url: `https://${host}:${(server.address() as AddressInfo).port}`,
 		useCertificates: ({ context }) => {
 			server.setSecureContext({ ...context, minVersion: "TLSv1.3" });
-			// A connection of a client that the new authority does not know must not go on.
+			// The connection of a client that the new authority does not certify must not continue.
 			server.closeAllConnections();
 		},
 		clientExpiries: () =>
@@ -170,7 +170,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
 	let size = 0;
 	for await (const part of request) {
 		size += (part as Buffer).length;
-		// The rest is read and forgotten: a client that is still sending would not see an answer.
+		// The rest is read and discarded, because a client that is still sending would not read a response.
 		if (size <= bodyLimitBytes) parts.push(part as Buffer);
 	}
 	return size > bodyLimitBytes ? undefined : Buffer.concat(parts).toString("utf8");

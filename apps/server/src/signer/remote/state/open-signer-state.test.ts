@@ -34,7 +34,7 @@ test("a cap holds for any hour and any day, and a restart renews nothing", () =>
 	now += hourMs + 60_000;
 	pay(state, "d", 50n);
 	expect(() => pay(state, "e", 1n)).toThrow("a day");
-	// A clock that is set back does not renew the cap either.
+	// A clock that was set back does not renew the cap either.
 	now -= 30 * hourMs;
 	expect(() => pay(state, "e", 1n)).toThrow("a");
 	now += 56 * hourMs;

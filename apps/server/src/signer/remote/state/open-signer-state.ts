@@ -10,7 +10,7 @@ import type { Cap, Caps } from "./cap.ts";
 /** A payload, identified by its key and its hash. */
 export type PayloadId = { key: string; digest: string };
 
-/** The facts that are written before a payload is signed. */
+/** What is written before a payload is signed. */
 type Reservation = {
 	id: PayloadId;
 	charges: readonly Charge[];
@@ -19,15 +19,15 @@ type Reservation = {
 };
 
 export type SignerState = {
-	/** Returns the signature that was made for a payload, or whether the payload is counted already. */
+	/** Returns the signature that was made for a payload, or whether the payload is already counted. */
 	recall: (id: PayloadId) => { signature: string | undefined } | undefined;
 	/** Counts a payload, on disk before it returns. Throws a `Refusal`, and counts nothing, if a cap would be exceeded. */
 	reserve: (reservation: Reservation) => void;
-	/** Remembers a signature. */
+	/** Stores a signature. */
 	remember: (id: PayloadId, signature: string) => void;
 	/** Returns the highest nonce that a key has signed; undefined if none. */
 	highestNonce: (key: string) => number | undefined;
-	/** Returns what payloads that were signed decide about an order. */
+	/** Returns what signed payloads decide about an order. */
 	decisionsOf: (orderId: Hex) => Decision[];
 	/** Returns what each meter has counted, and may count. */
 	report: () => { meter: string; cap: Cap; hour: bigint; day: bigint }[];
@@ -46,13 +46,13 @@ create index if not exists decisions_at on decisions (at_ms);
 `;
 
 const dayMs = 24 * 3_600_000;
-/** No order lasts for longer than three days, so that nothing is asked for again after that. */
+/** No order lasts for longer than three days, so nothing is requested again after that. */
 const keptMs = 4 * dayMs;
 const pruneEveryMs = 3_600_000;
 
 /**
  * Opens the file that holds what the signer has counted, so that a restart does not renew its caps. Throws if another
- * signer uses the file: two would each count only their own half.
+ * signer uses the file, because each of the two would count only its own half.
  */
 export function openSignerState({
 	path,
@@ -171,7 +171,7 @@ export function openSignerState({
 				for (const { orderId, ...decision } of decisions)
 					statements.putDecision.run(orderId, JSON.stringify(decision), at);
 			});
-			// Only once it is on disk: a failed write must not count twice.
+			// This happens only once it is on disk, because a failed write must not count twice.
 			for (const { meter, growth } of grown) if (growth > 0n) spendingOf(meter).add(minute, growth);
 		},
 		remember: ({ key, digest }, signature) => {
@@ -225,8 +225,8 @@ type Spending = {
 };
 
 /**
- * Creates the sums of one meter. A window is made of whole minutes and the current one, so that it is up to a minute
- * longer than an hour or a day, never shorter.
+ * Creates the sums of one meter. A window is made of whole minutes and the current one, so it is up to a minute longer
+ * than an hour or a day, never shorter.
  */
 function createSpending(known: Iterable<readonly [minute: number, amount: bigint]> = []): Spending {
 	const minutes = new Map(known);
