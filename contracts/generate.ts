@@ -1,7 +1,7 @@
 // Generates the files that TypeScript needs of the contracts: their ABIs for packages/protocol, their creation code for
-// deployment, and the runtime code that attesters compare with the deployed code. All are committed: the creation code
-// fixes every address that is deployed from it. `--check` writes nothing and fails if the committed files differ from
-// what the sources give.
+// deployment, and the runtime code that attesters compare with the deployed code. All are committed, because the
+// creation code fixes every address that is deployed from it. `--check` writes nothing and fails if the committed files
+// differ from the output of the sources.
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -11,7 +11,8 @@ import { checkSequencerFeed, type FeedReading, readFeeds } from "./read-feeds.ts
 
 /**
  * Checks everything that must hold before the first transaction. The vault's router and tokens can never be changed, so
- * each is asked to identify itself first. Returns the feeds' readings: only a person can see that each is of its asset.
+ * each must first identify itself. Returns the feeds' readings, because only the operator can check that each is of its
+ * asset.
  */
 export async function checkPrerequisites({
 	client,
@@ -48,7 +49,7 @@ export async function checkPrerequisites({
 		checkUniswap(client, config),
 		checkSequencerFeed(client, config),
 	]);
-	// The paths are checked after the tokens: an amount means nothing before the decimals are right.
+	// The paths are checked after the tokens, because an amount means nothing before the decimals are right.
 	const [feeds] = await Promise.all([readFeeds(client, config), checkPaths(client, config)]);
 	return feeds;
 }

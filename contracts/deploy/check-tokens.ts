@@ -5,7 +5,7 @@ import { DeployError } from "./deploy-error.ts";
 import { doesNotAnswer } from "./does-not-answer.ts";
 import { expectCode } from "./expect-code.ts";
 
-/** Throws unless each token calls itself what the config calls it, which reveals two addresses that were exchanged. */
+/** Throws unless each token's symbol is the one in the config, which reveals two addresses that were exchanged. */
 export async function checkTokens(client: Client, config: DeployConfig): Promise<void> {
 	const { wrappedNative, assets, feeDiscountToken } = config;
 	const tokens = assets.filter(({ address }) => address !== zeroAddress);
@@ -15,7 +15,7 @@ export async function checkTokens(client: Client, config: DeployConfig): Promise
 	]);
 }
 
-/** Throws unless the token calls itself by this symbol and has these decimals. */
+/** Throws unless the token has this symbol and these decimals. */
 export async function checkToken(
 	client: Client,
 	{ symbol, address, decimals }: Pick<DeployConfig["assets"][number], "symbol" | "address" | "decimals">,

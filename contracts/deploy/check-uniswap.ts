@@ -55,7 +55,9 @@ export async function checkUniswap(
 	}
 }
 
-/** Throws unless every path buys something for one settlement token: only a real quoter over real pools can tell. */
+/**
+ * Throws unless every path buys something for one settlement token, which only a real quoter over real pools can show.
+ */
 export async function checkPaths(client: Client, config: DeployConfig): Promise<void> {
 	const { assets, settlementToken, uniswap } = config;
 	const settlement = assets.find(({ address }) => address === settlementToken);

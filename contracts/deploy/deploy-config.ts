@@ -23,8 +23,8 @@ const amountSchema = z
 	.refine((amount) => amount <= maxUint96, "an outflow cap is at most 2^96 - 1");
 
 /**
- * An address that is given power. It answers nothing during a deployment, so its checksum is the only protection
- * against a wrong digit, which would hand the vault to nobody.
+ * An address that is given power. It is not called during a deployment, so its checksum is the only protection against
+ * a wrong digit, which would hand the vault to an address without a key.
  */
 const checksummedSchema = z
 	.string()
@@ -37,7 +37,7 @@ const memberSchema = checksummedSchema.pipe(evmAddressSchema);
 const membersSchema = z.array(memberSchema).min(1);
 
 const daySeconds = 86_400;
-/** The delays that a chain with real money must have: a thief of a cold key has to wait while others look. */
+/** The minimum delays of a chain with real money. The thief of a cold key has to wait while others can react. */
 const minDelays = {
 	treasurySeconds: daySeconds,
 	configSeconds: 2 * daySeconds,
@@ -48,7 +48,7 @@ const delaySchema = z
 	.nonnegative()
 	.max(30 * daySeconds);
 
-/** The input of a deployment. The RPC endpoint and the deployer's key are not in it: they are secrets. */
+/** The input of a deployment. The RPC endpoint and the deployer's key are not in it, because they are secrets. */
 const deployConfigSchema = z
 	.strictObject({
 		chainId: z.int().positive(),
@@ -89,9 +89,9 @@ const deployConfigSchema = z
 				adminSeconds: delaySchema.default(minDelays.adminSeconds),
 			})
 			.prefault({}),
-		/** Amount that may leave the vault at once, and again each hour, by asset symbol, in its smallest unit. */
+		/** Amount that may leave the vault immediately, and again each hour, by asset symbol, in its smallest unit. */
 		outflowCaps: z.record(z.string(), amountSchema),
-		/** Needed only if the node cannot say in which block the vault was deployed. */
+		/** Needed only if the node cannot find the block in which the vault was deployed. */
 		deployedAtBlock: z.int().nonnegative().optional(),
 		/**
 		 * Number of blocks, the transaction's own included, that confirm the last transaction before its result is
@@ -137,7 +137,7 @@ function delayProblems({ chainId, delays }: { chainId: number; delays: typeof mi
 		.map((name) => `${name} is ${delays[name]}, and only a devnet may have less than ${minDelays[name]}`);
 }
 
-/** A config as it is written in its file. */
+/** A config in the form of its file. */
 export type DeployConfigInput = z.input<typeof deployConfigSchema>;
 export type DeployConfig = z.output<typeof deployConfigSchema>;
 

@@ -28,9 +28,9 @@ type DeployOptions = {
 	config: DeployConfig;
 	/** The deployment that an earlier run recorded for this chain. A run that would use other contracts is refused. */
 	earlier?: ChainDeployment | undefined;
-	/** Lets other contracts take the place of those that `earlier` names. */
+	/** Lets other contracts replace those that `earlier` names. */
 	replace?: boolean | undefined;
-	/** Another salt puts the same code at other addresses, where a test has the place of a later version. */
+	/** Another salt puts the same code at other addresses, which a test uses in place of a later version. */
 	salt?: Hex | undefined;
 	pollingIntervalMs?: number;
 	/** Called after each step. If it throws, the run ends; another run continues from there. */
@@ -40,7 +40,7 @@ type DeployOptions = {
 };
 
 /**
- * Brings the chain to the state that the config describes and returns the deployment. Every step asks the chain first,
+ * Brings the chain to the state that the config describes and returns the deployment. Every step reads the chain first,
  * so a run after an interrupted or a complete one does only what is missing.
  */
 export async function deployContracts(options: DeployOptions): Promise<ChainDeployment> {
@@ -101,7 +101,7 @@ function deployClient({ transport, account, config, pollingIntervalMs = 250 }: D
 	});
 }
 
-/** Waits for transactions of a killed run that are still in flight: checking before they land would send them twice. */
+/** Waits for a killed run's transactions in flight, because checking before they land would send them twice. */
 async function waitForPendingTransactions(client: DeployClient, timeoutMs = 120_000): Promise<void> {
 	const { address } = client.account;
 	const deadline = Date.now() + timeoutMs;
@@ -120,7 +120,7 @@ async function waitForPendingTransactions(client: DeployClient, timeoutMs = 120_
 	}
 }
 
-/** Throws if the deployer may not do the step, or not at once. */
+/** Throws if the deployer may not do the step, or not immediately. */
 async function expectAllowed(
 	client: DeployClient,
 	contracts: DeployedContracts,
@@ -167,7 +167,7 @@ async function send(client: DeployClient, step: DeployStep): Promise<{ hash: Has
 	return { hash, blockNumber: receipt.blockNumber };
 }
 
-/** Polls for the receipt: viem waits for the next block's number, which a chain that mines on demand never has. */
+/** Polls for the receipt, because viem waits for the next block, which a chain that mines on demand never has. */
 async function waitForReceipt(client: DeployClient, step: DeployStep, hash: Hash, timeoutMs = 180_000) {
 	const deadline = Date.now() + timeoutMs;
 	for (;;) {
@@ -185,7 +185,7 @@ async function waitForReceipt(client: DeployClient, step: DeployStep, hash: Hash
 	}
 }
 
-/** Retries, because the receipt may come from a node that is ahead of the one that answers the next read. */
+/** Retries, because the receipt may come from a node that is ahead of the one that serves the next read. */
 async function isDoneSoon(client: DeployClient, step: DeployStep): Promise<boolean> {
 	for (let attempt = 0; attempt < 10; attempt++) {
 		if (await step.isDone()) return true;
@@ -211,7 +211,7 @@ async function waitForBlock(client: DeployClient, number: bigint, timeoutMs = 60
 	}
 }
 
-/** Throws if a reorg dropped the block in which a step was seen done. */
+/** Throws if a reorg dropped the block that had shown a step as done. */
 async function expectStillDone(client: DeployClient, steps: DeployStep[]): Promise<void> {
 	for (const step of steps) {
 		if (await isDoneSoon(client, step)) continue;
@@ -221,7 +221,7 @@ async function expectStillDone(client: DeployClient, steps: DeployStep[]): Promi
 	}
 }
 
-/** Asks for the receipt again: after a reorg, the transaction may be in another block than at first. */
+/** Requests the receipt again, because after a reorg the transaction may be in another block than at first. */
 async function findBlock(client: DeployClient, hash: Hash): Promise<bigint | undefined> {
 	const receipt = await client.getTransactionReceipt({ hash }).catch(() => undefined);
 	return receipt?.blockNumber;
@@ -242,7 +242,7 @@ async function findVaultBlock(
 		});
 		if (first) return first.blockNumber;
 	} catch {
-		// Many nodes refuse so long a range: then the operator has to put the block into the config.
+		// Many nodes refuse so long a range. The operator then has to put the block into the config.
 	}
 	throw new DeployError(`the node does not say in which block the vault ${contracts.vault} was deployed`, {
 		next: "look it up in an explorer and put it into the config as deployedAtBlock",

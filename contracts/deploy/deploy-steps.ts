@@ -12,7 +12,7 @@ const fillCap = 0;
 
 const admin = { id: adminRole, label: "ADMIN" };
 
-/** One transaction of a deployment. Whether it is needed is read from the chain, never remembered. */
+/** One transaction of a deployment. Whether it is needed is read from the chain, never stored. */
 export type DeployStep = {
 	/** The fact that holds once the step is done. */
 	name: string;
@@ -37,7 +37,7 @@ export type DeployedContracts = {
 
 export type DeployPlan = { contracts: DeployedContracts; steps: DeployStep[] };
 
-/** Returns all steps in the order in which they are done. A step may rely on those before it, and on nothing else. */
+/** Returns all steps in the order in which they are done. A step may rely only on the steps before it. */
 export function deploySteps({
 	client,
 	deployer,
@@ -99,7 +99,7 @@ export function deploySteps({
 			creation("GeoAccount for typed data only", typedDelegate),
 			creation("AccessManager", accessManager),
 			creation("GeoVault", vault),
-			// A new vault's functions are the admin's, who sets the first caps before the roles take the functions over.
+			// A new vault's functions belong to the admin, who sets the first caps before the roles take the functions over.
 			...config.assets.map(({ symbol, address }) => fillCapOf(symbol, address)),
 			...Object.values(vaultRoles).map(roleFunctions),
 			...guardedRoles.map(guarded),
@@ -134,7 +134,7 @@ export function deploySteps({
 		};
 	}
 
-	/** Returns the step that sets a role's functions and label: in one call, because labels cannot be read back. */
+	/** Returns the step that sets a role's functions and label, in one call because labels cannot be read back. */
 	function roleFunctions({ id, label, functions }: VaultRole): DeployStep {
 		const selectors = selectorsOf(functions);
 		const calls = [

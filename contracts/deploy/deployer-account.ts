@@ -2,7 +2,7 @@ import type { Hex } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { DeployError } from "./deploy-error.ts";
 
-/** Returns the account of DEPLOYER_PRIVATE_KEY. No error contains the key, nor a cause that may contain it. */
+/** Returns the account of DEPLOYER_PRIVATE_KEY. No error contains the key, or a cause that may contain it. */
 export function deployerAccount(key: string | undefined): PrivateKeyAccount {
 	if (!key) throw problem("not set");
 	if (!isPrivateKey(key)) throw problem("not a private key");

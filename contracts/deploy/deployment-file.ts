@@ -10,7 +10,7 @@ import {
 import * as z from "zod";
 import { DeployError } from "./deploy-error.ts";
 
-/** Reads the deployments of all chains so far; none if there is no file yet. */
+/** Reads the current deployments of all chains. There are none if there is no file yet. */
 export function readDeploymentFile(path: string): Deployment {
 	if (!existsSync(path)) return { chains: [] };
 	let json: unknown;
@@ -29,13 +29,13 @@ export function readDeploymentFile(path: string): Deployment {
 /** Adds or updates one chain's entry, and returns it as it now is in the file. */
 export function updateDeploymentFile(path: string, chain: ChainDeployment): ChainDeployment {
 	const deployment = withChainDeployment(readDeploymentFile(path), chain);
-	// A reader sees the old file or the new one, never half of it.
+	// A reader gets the old file or the new one, never half of it.
 	writeFileSync(unfinished(path), formatDeployment(deployment));
 	renameSync(unfinished(path), path);
 	return deployment.chains.find(({ chainId }) => chainId === chain.chainId) ?? chain;
 }
 
-/** Throws if the file could not be written at this path: after the hand-over it is too late to find out. */
+/** Throws if the file could not be written at this path, because after the hand-over it is too late to find out. */
 export function expectWritable(path: string): void {
 	const folder = dirname(path);
 	if (!existsSync(folder)) {

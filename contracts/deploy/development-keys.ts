@@ -4,7 +4,7 @@ import { mnemonicToAccount, privateKeyToAddress } from "viem/accounts";
 /** The chains that exist on one machine only. On any other chain, publicly known keys are refused. */
 export const developmentChainIds: readonly number[] = [31337, 31338, 31339];
 
-/** The mnemonic of the devnet's keys. It is public: anyone can take what is sent to them on a real network. */
+/** The mnemonic of the devnet's keys. It is public, so anyone can take what is sent to them on a real network. */
 export const devnetMnemonic = "public test key never use this swap only inside laptop develop machine";
 
 /** The default accounts of anvil and hardhat. */
@@ -27,7 +27,7 @@ export function developmentAddressesAmong(addresses: readonly Address[]): Addres
 }
 
 function keysOf(mnemonic: string, indexes: readonly number[]): Hex[] {
-	// The parent is derived once: stretching the mnemonic is the slow part.
+	// The parent is derived once, because stretching the mnemonic is the slow part.
 	const parent = mnemonicToAccount(mnemonic, { path: "m/44'/60'/0'/0" }).getHdKey();
 	return indexes.map((index) => {
 		const { privateKey } = parent.deriveChild(index);

@@ -64,7 +64,7 @@ function readInput(options: Options) {
 		throw new DeployError("RPC_URL is not set", { next: `set it to a node of chain ${config.chainId}` });
 	}
 	const account = deployerAccount(key);
-	// The file is read before anything is sent, so that one that cannot be read or updated is noticed in time.
+	// The file is read before anything is sent, so that a file that cannot be read or updated is noticed in time.
 	const { chains } = options.out ? readDeploymentFile(options.out) : { chains: [] };
 	if (options.out) expectWritable(options.out);
 	const earlier = chains.find(({ chainId }) => chainId === config.chainId);

@@ -6,7 +6,7 @@ import type { Abi, Hex } from "viem";
 export type Artifact = { abi: Abi; bytecode: Hex };
 
 /**
- * Reads an artifact that `pnpm generate` made. It is read at run time: the code, not a copy of it, decides the
+ * Reads an artifact that `pnpm generate` made. It is read at run time, because the code, not a copy of it, decides the
  * addresses.
  */
 export function readArtifact(

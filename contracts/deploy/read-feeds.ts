@@ -11,7 +11,7 @@ const aggregatorAbi = parseAbi([
 	"function latestRoundData() view returns (uint80 roundId, int256 answer, uint256 startedAt, uint256 updatedAt, uint80 answeredInRound)",
 ]);
 
-/** The name that the feed of an asset gives itself, and its price. */
+/** The description that an asset's feed returns, and its price. */
 export type FeedReading = { symbol: string; description: string; answer: bigint; decimals: number };
 
 /** Reads the assets' feeds. An asset that only Pyth prices has none. */
@@ -21,7 +21,7 @@ export function readFeeds(client: Client, { assets }: DeployConfig): Promise<Fee
 	);
 }
 
-/** Throws unless the rollup's sequencer-uptime feed, if the config has one, answers 0 (up) or 1 (down). */
+/** Throws unless the rollup's sequencer-uptime feed, if the config has one, returns 0 (up) or 1 (down). */
 export async function checkSequencerFeed(
 	client: Client,
 	{ sequencerUptimeFeed: address }: Pick<DeployConfig, "sequencerUptimeFeed">,
@@ -42,7 +42,7 @@ export async function checkSequencerFeed(
 	});
 }
 
-/** Reads a feed. Throws unless it answers as one and has a price. */
+/** Reads a feed. Throws unless it responds as a feed and has a price. */
 export async function readFeed(
 	client: Client,
 	{ symbol, address }: { symbol: string; address: Address },

@@ -1,8 +1,9 @@
 import type { Address } from "viem";
 
 /**
- * Describes each member with two roles that must be separate. One stolen key must not be enough: the admin's could undo
- * every limit, the operators' and the treasurers' are online all day, the attesters' decide what the operators did.
+ * Describes each member with two roles that must be separate. One stolen key must not be enough, because the admin's
+ * could undo every limit, the operators' and the treasurers' are online all day, and the attesters' decide what the
+ * operators did.
  */
 export function roleOverlaps({
 	roles: { admin, secondAdmin, operators, guardians, treasuries, treasurers, configurers, resumers },

@@ -8,7 +8,7 @@ type VaultFunction = Extract<(typeof geoVaultAbi)[number], { type: "function" }>
 
 export type VaultRole = { id: bigint; label: string; functions: readonly VaultFunction[] };
 
-/** The roles of a vault. Together they have all its restricted functions, so that none is left to the admin. */
+/** The roles of a vault. Together they have all its restricted functions, so that the admin has none of them. */
 export const vaultRoles = {
 	operator: { id: 1n, label: "OPERATOR", functions: ["fill", "fillMany", "void", "voidMany"] },
 	guardian: { id: 2n, label: "GUARDIAN", functions: ["pause"] },

@@ -22,8 +22,8 @@ if (options.help) {
 	process.exit(0);
 }
 
-// The invariant campaigns are left out: coverage compiles without the optimizer, which makes them slow, and the unit
-// tests reach every line.
+// The invariant campaigns are left out, because coverage compiles without the optimizer, which makes them slow, and the
+// unit tests reach every line.
 const run = spawnSync(
 	forgeBinary(),
 	["coverage", "--no-match-contract", "Invariants", "--no-match-coverage", "(test|devnet|node_modules)"],

@@ -39,7 +39,7 @@ const interfaces = Object.fromEntries(
 );
 
 /**
- * Returns the pattern of an expectation. If two interfaces declare the item, each needs its own:
+ * Returns the pattern of an expectation. If two interfaces declare the item, each needs a separate one, such as
  * `IGeoVault.Skipped`.
  */
 function qualified({ type, name, of }: AbiItem): string {

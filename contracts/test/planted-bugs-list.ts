@@ -1,6 +1,6 @@
 // Each bug is a contract and the edits that plant it. The text to replace must be in its file exactly once.
 
-/** Text that must be in the file exactly once, what takes its place, and the file if it is not the contract's own. */
+/** Text that must be in the file exactly once, its replacement, and the file if it is not the contract's own. */
 type Edit = [from: string, to: string, file?: string];
 
 export type PlantedBug = {
@@ -253,7 +253,7 @@ const vaultBugs: BugOfOneContract[] = [
 	},
 	{
 		name: "cap-drains-at-once",
-		// A campaign seldom comes near the cap for a whole hour.
+		// A campaign seldom stays near the cap for a whole hour.
 		match: "CapsFuzzTest",
 		edits: [["maxAmount * (block.timestamp - updatedAt) / period;", "used;", "Cap.sol"]],
 	},

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Plants one bug at a time in a copy of the contracts and sees that the tests catch it: a suite that passes whatever the
-// contracts do would show nothing.
+// Plants one bug at a time in a copy of the contracts and checks that the tests catch it, because a suite that passes
+// regardless of the contracts would show nothing.
 import { execFile } from "node:child_process";
 import { createHash, randomUUID } from "node:crypto";
 import {
@@ -96,7 +96,7 @@ shrink_run_limit = 0
 lint_on_build = false
 `;
 
-/** Replaces text that must be there exactly once: a bug that no longer fits its contract must be seen. */
+/** Replaces text that must be there exactly once, so that a bug that no longer fits its contract is noticed. */
 function plant(name: string, source: string, [from, to]: PlantedBug["edits"][number]): string {
 	const count = source.split(from).length - 1;
 	if (count !== 1)
@@ -120,7 +120,7 @@ const copied = [
 
 const recordFile = join(import.meta.dirname, "planted-bugs.json");
 
-/** The hash of all that decides which bugs are caught: what is copied, the bugs, the campaign, the compiler, forge. */
+/** The hash of everything that decides which bugs are caught: the copy, the bugs, the campaign, compiler, forge. */
 function hashOfInputs(): string {
 	const hash = createHash("sha256");
 	const add = (path: string) => hash.update(`${path}\0${readFileSync(join(contracts, path), "utf8")}\0`);
@@ -177,7 +177,7 @@ function runForge(
 	environment: Record<string, string> = {},
 ): Promise<{ ok: boolean; output: string }> {
 	const env = { ...process.env };
-	// The caller's settings are for the caller's copy.
+	// The caller's settings are only for the caller's copy.
 	for (const name of Object.keys(env)) if (name.startsWith("FOUNDRY_")) delete env[name];
 	for (const [contract, variable] of Object.entries(variables))
 		env[variable] = `src/${contract}.sol:${contract}`;
