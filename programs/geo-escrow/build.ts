@@ -89,7 +89,7 @@ function buildProgram(source: string): Buffer {
 	}
 }
 
-/** Compares a build with the committed one. Other compilers may make other bytes of the same source: that is said. */
+/** Compares a build with the committed one. Reports if other compilers made other bytes of the same source. */
 function check(built: BuildRecord): number {
 	const recorded: BuildRecord = JSON.parse(readFileSync(recordFile, "utf8"));
 	const committed = sha256(readFileSync(programFile));
@@ -118,7 +118,7 @@ function toolVersions(): { rustc: string; llc: string } {
 	return { rustc, llc: /LLVM version \S+/.exec(llc)?.[0] ?? "an unknown llc" };
 }
 
-/** Returns a hash over all files that the program is made of, and their names. */
+/** Returns a hash over all source files of the program, and their names. */
 function sourceHash(): string {
 	const files = [...globSync("src/*.rs", { cwd: here }).sort(), "Cargo.toml", "Cargo.lock", "link.ts"];
 	const hash = createHash("sha256");

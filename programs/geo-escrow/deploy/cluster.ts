@@ -25,9 +25,9 @@ export type ReadAccount = { owner: SolanaAddress; lamports: bigint; data: Uint8A
 /** A node of a cluster, and the key that pays. */
 export type Cluster = Awaited<ReturnType<typeof connectCluster>>;
 
-/** The first question comes soon; later ones wait for about a slot. */
+/** The first poll comes soon; later ones wait for about a slot. */
 const pollMs = [50, 100, 200, 400];
-/** A node silently drops transactions that it could not forward, so that they are sent again. */
+/** A node silently drops transactions that it could not forward, so they are sent again. */
 const pollsUntilSentAgain = 5;
 
 export async function connectCluster({

@@ -14,10 +14,10 @@ const amountSchema = z.string().regex(/^\d+(\.\d+)?$/, "not an amount such as 25
 
 /** The roles and limits of a deployment. Everything else follows from the deployment file and the built program. */
 const deployConfigSchema = z.strictObject({
-	/** The key that may replace the program: a multisig with a delay. null makes the program final. */
+	/** The key that may replace the program. It should be a multisig with a delay. null makes the program final. */
 	upgradeAuthority: solanaAddressSchema.nullable(),
 	vault: z.strictObject({
-		/** The owner that the vault is offered to: a multisig with a delay. */
+		/** The owner that the vault is offered to. It should be a multisig with a delay. */
 		owner: solanaAddressSchema,
 		guardian: solanaAddressSchema,
 		operators: z.array(solanaAddressSchema).min(1).max(maxVaultOperators),
@@ -40,7 +40,7 @@ export function readDeployConfig(path: string): DeployConfig {
 	}
 }
 
-/** Returns the caps in the smallest units. Every asset needs one: without a cap nothing of a token can leave. */
+/** Returns the caps in the smallest units. Every asset needs one, as without a cap nothing of a token can leave. */
 export function capsOf(
 	{ vault: { capsPerHour } }: DeployConfig,
 	{ assets }: Pick<PlannedSolana, "assets">,

@@ -42,7 +42,7 @@ import {
 	writeBuffer,
 } from "./loader.ts";
 
-/** The bytes of code that surely fit into one transaction, and the transactions that are sent at once. */
+/** The bytes of code that always fit into one transaction, and the number of concurrent transactions. */
 const chunkBytes = 900;
 const chunksAtOnce = 8;
 
@@ -57,14 +57,14 @@ export type DeployOptions = {
 	cluster: Cluster;
 	/** Signs as the program's authority and the vault's owner until it hands both over. */
 	deployer: KeyPairSigner;
-	/** The key of the program's address: needed once, to create the program. */
+	/** The key of the program's address. It is needed once, to create the program. */
 	program: SolanaAddress;
 	programKey: KeyPairSigner | undefined;
 	code: Uint8Array;
 	config: DeployConfig;
 	solana: PlannedSolana;
 	isDryRun: boolean;
-	/** True if another program and vault take the place of those that the deployment file lists. */
+	/** True if another program and vault replace those that the deployment file lists. */
 	isReplacing: boolean;
 	onStep: (report: StepReport) => void;
 };
@@ -73,15 +73,15 @@ export type DeployOptions = {
 export type Deployed = { entry: ProgramDeployment; waiting: string[] };
 
 /**
- * Deploys the program, or replaces its code, creates its vault, and hands both over. Each step reads the chain first, so
- * that an interrupted run is simply repeated. At the end all is read and compared again.
+ * Deploys the program, or replaces its code, creates its vault, and hands both over. Each step reads the chain first,
+ * so an interrupted run can be repeated. At the end everything is read and compared again.
  */
 export async function deployProgram(options: DeployOptions): Promise<Deployed> {
 	const { cluster, deployer, program, config, solana, code } = options;
 	refuseOtherClusters(options);
 	const caps = capsOf(config, solana);
 	const vault = await vaultOf(options);
-	// The configuration has at least one operator. The service uses one; the others are for another worker's key.
+	// The configuration has at least one operator. The service uses the first; the others are for another worker's key.
 	const [operator] = config.vault.operators as [SolanaAddress];
 	const entry: ProgramDeployment = {
 		address: program,
@@ -141,7 +141,7 @@ export async function deployProgram(options: DeployOptions): Promise<Deployed> {
 		if (token === solanaNativeToken) continue;
 		const account = await cluster.read(await tokenAccountOf({ owner: vault, token }));
 		await step(`create the vault's account for ${symbol}`, {
-			// Lamports alone, which anyone can send there, make no account.
+			// Lamports alone, which anyone can send there, do not make an account.
 			isDone: account?.owner === TOKEN_PROGRAM_ADDRESS,
 			run: async () => [
 				await cluster.send([await createTokenAccount({ payer: deployer, owner: vault, token })]),
@@ -149,7 +149,7 @@ export async function deployProgram(options: DeployOptions): Promise<Deployed> {
 		});
 	}
 
-	// The last step, so that a failure before it can still be mended by the deployer.
+	// The last step, so that the deployer can still repair a failure before it.
 	const { upgradeAuthority } = config;
 	const handed = await readProgram(options);
 	await step(
@@ -205,7 +205,7 @@ async function readVault({ cluster, program }: DeployOptions, vault: SolanaAddre
 	return account?.owner === program ? decodeVaultAccount(account.data) : undefined;
 }
 
-/** Returns whether the vault has the configured roles, and its owner or the offer to it. */
+/** Returns true if the vault has the configured roles, and its owner or the offer to it. */
 function hasRoles(vault: VaultAccount | undefined, { config, deployer }: DeployOptions): boolean {
 	const { owner, guardian, operators } = config.vault;
 	const isOwned =
@@ -252,7 +252,7 @@ async function placeCode(
 			next: "name the key's file with --program-key",
 		});
 	}
-	// The address follows from deployer and code, so that the next run finds the same buffer.
+	// The address follows from deployer and code, so the next run finds the same buffer.
 	const seed = sha256(code).slice(2, 34);
 	const buffer = await createAddressWithSeed({
 		baseAddress: deployer.address,
@@ -261,7 +261,7 @@ async function placeCode(
 	});
 	const space = bufferHeader + code.length;
 	const found = await cluster.read(buffer);
-	// Lamports alone, which anyone can send to this address, make no buffer.
+	// Lamports alone, which anyone can send to this address, do not make a buffer.
 	const written = found?.owner === programLoader && found.data[0] === 1 ? found.data : undefined;
 	/** Pays what the buffer lacks of its rent. */
 	const fund = async (has: bigint) => {
@@ -323,7 +323,10 @@ async function placeCode(
 	});
 }
 
-/** An attester's signature names its program, not its cluster: an address must not be used on two of them. */
+/**
+ * Throws for the wrong cluster. An attester's signature names its program, not its cluster, so an address must not be
+ * used on two clusters.
+ */
 function refuseOtherClusters({ cluster, program, solana }: DeployOptions): void {
 	if (cluster.genesisHash !== solana.genesisHash) {
 		throw new DeployError(
@@ -367,7 +370,7 @@ function expectAuthority(program: ProgramData | undefined, deployer: SolanaAddre
 	);
 }
 
-/** Returns whether the code begins with these bytes, and has only zeros behind them: anyone may lengthen a program. */
+/** Returns true if the code is these bytes and then only zeros, because anyone may lengthen a program. */
 function isSameCode(code: Uint8Array, expected: Uint8Array): boolean {
 	return (
 		Buffer.compare(code.subarray(0, expected.length), expected) === 0 &&

@@ -3,8 +3,8 @@ import { AccountRole, type Address, type Instruction, type TransactionSigner } f
 import { SYSTEM_PROGRAM_ADDRESS } from "@solana-program/system";
 import { concatBytes, numberToBytes } from "viem";
 
-// Instructions of Solana's upgradeable loader. The package with a client of it, `@solana-program/loader-v3`, requires an older
-// version of `@solana/kit` than ours.
+// Instructions of Solana's upgradeable loader. The package with a client of it, `@solana-program/loader-v3`, requires
+// an older version of `@solana/kit` than this one.
 
 const rentSysvar = "SysvarRent111111111111111111111111111111111" as SolanaAddress;
 const clockSysvar = "SysvarC1ock11111111111111111111111111111111" as SolanaAddress;
@@ -62,7 +62,7 @@ export async function deployBuffer({
 	return call(2, [...accounts, writes(buffer), ...others], littleEndian(codeBytes, 8));
 }
 
-/** Replaces a program's code with a buffer's. The buffer's lamports come back to the authority. */
+/** Replaces a program's code with a buffer's. The buffer's lamports are returned to the authority. */
 export async function upgradeProgram({
 	buffer,
 	program,
@@ -77,7 +77,7 @@ export async function upgradeProgram({
 	return call(3, [...accounts, ...others]);
 }
 
-/** Hands the right to replace a program to another key, or ends it for good. */
+/** Hands the right to replace a program to another key, or ends it permanently. */
 export async function setUpgradeAuthority(
 	program: SolanaAddress,
 	authority: TransactionSigner,

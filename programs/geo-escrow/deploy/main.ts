@@ -82,7 +82,7 @@ async function run(): Promise<number> {
 
 async function readInput(options: Options) {
 	const { RPC_URL: rpcUrl, DEPLOYER_KEY_FILE: keyFile } = process.env;
-	// The address is not shown: it may hold a key.
+	// The address is not shown, because it may hold a key.
 	const { protocol, username } = URL.canParse(rpcUrl ?? "") ? new URL(rpcUrl ?? "") : {};
 	if (!rpcUrl || !/^https?:$/.test(protocol ?? "") || username) {
 		throw new DeployError("RPC_URL is not set, or not an http address without a user", {
@@ -154,7 +154,7 @@ async function readKey(path: string): Promise<KeyPairSigner> {
 	try {
 		return await createKeyPairSignerFromBytes(Uint8Array.from(JSON.parse(readFileSync(path, "utf8"))));
 	} catch (cause) {
-		// The cause is not shown: it may quote the file.
+		// The cause is not shown, because it may quote the file.
 		throw new DeployError(`${path} is not a key file`, {
 			next: "use a file that solana-keygen new has written: an array of 64 numbers",
 			cause,
@@ -174,7 +174,7 @@ function readDeployment(path: string) {
 }
 
 function writeDeployment(path: string, deployment: Parameters<typeof formatDeployment>[0]): void {
-	// A reader sees the old file or the new one, never half of it.
+	// A reader gets the old file or the new one, never half of it.
 	const unfinished = `${path}.${process.pid}.unfinished`;
 	writeFileSync(unfinished, formatDeployment(deployment));
 	renameSync(unfinished, path);
@@ -184,7 +184,7 @@ function report(error: unknown, exitCode: number): number {
 	if (error instanceof DeployError) {
 		console.error(`error: ${error.message}\nnext: ${error.next}`);
 	} else {
-		// Only kit's own words: another error may contain the endpoint's URL, which may hold a key.
+		// Only kit's messages are shown, because another error may contain the endpoint's URL, which may hold a key.
 		console.error(`error: ${isSolanaError(error) ? error.message : "the node does not answer"}`);
 		console.error("next: run again; steps that are done are not repeated");
 	}

@@ -46,7 +46,7 @@ async function released(scene: Scene, terms: Partial<Order> = {}): Promise<Order
 	return order;
 }
 
-/** The hash of a set that the protocol's own function refuses to hash. */
+/** Returns the hash of a set that the protocol's own function refuses to hash. */
 function hashOfSet(threshold: number, attesters: readonly Hex[]): Hex {
 	const types = [{ type: "uint256" }, { type: "address[]" }] as const;
 	return keccak256(encodeAbiParameters(types, [BigInt(threshold), attesters]));
@@ -68,7 +68,7 @@ test("an order's input goes to its vault by an attestation, and all rent comes b
 	for (const address of [orderAddress, inputAddress]) {
 		expect(scene.svm.getAccount(await address(scene.program, orderId(order))).exists).toBe(false);
 	}
-	// Three signatures were paid for, and nothing else.
+	// The payer paid for three signatures, and for nothing else.
 	expect(scene.balance(scene.payer.address)).toBe(sol - 15_000n);
 });
 
@@ -179,7 +179,7 @@ test("only the threshold of the order's own attesters decides, for this statemen
 	expect(await by(hash, [])).toBe("ThresholdNotMet");
 	expect(await by(hash, [a, stranger])).toBe("InvalidAttester");
 	expect(await by(hash, [a, a])).toBe("InvalidAttester");
-	// Another set is not the order's, so that nothing is decided.
+	// Another set is not the order's, so nothing is decided.
 	expect(await by(hash, [a, b], { ...scene.set, threshold: 1 })).toBe("NotOpen");
 	expect(await by(hash, [a, b], { threshold: 2, attesters: scene.set.attesters.slice(0, 2) })).toBe(
 		"NotOpen",
@@ -268,7 +268,7 @@ test("an input is paid to nobody else, and neither is its rent", async () => {
 		[1, await tokensOf(scene.vault, scene.otherMint.address), "WrongAccount"],
 		[1, scene.thief.address, "WrongOwner"],
 		[2, await inputAddress(scene.program, orderId(other)), "WrongAccount"],
-		// A token account of the order that is not the one with the input: the payment would be nothing.
+		// A token account of the order that does not hold the input. The payment would be nothing.
 		[2, await tokensOf(orderKey, scene.mint.address), "WrongAccount"],
 		[0, scene.vault, "WrongOwner"],
 	] as const) {
@@ -440,12 +440,12 @@ test("an input of SOL is paid whole and its rent returns whole, whatever the cha
 		expect((await scene.send([await openOrder(scene.program, order)])).error).toBe("NotFunded");
 		await scene.act(await scene.funding(order), await openOrder(scene.program, order));
 		await scene.act(await scene.decision("Refund", [order]));
-		// With a higher rent the account cannot stay without the input, so that it is closed in the same transaction.
+		// With a higher rent the account cannot stay without the input, so it is closed in the same transaction.
 		scene.setTime(scene.start + 61n);
 		await scene.act(await scene.payTo("wallet", order), await scene.closing(order));
 		setRent(usual);
 		expect(scene.balance(scene.wallet.address)).toBe(walletSol);
-		// Six signatures: the refused transaction pays its fee too, and the wallet signs one.
+		// There are six signatures. The refused transaction pays its fee too, and the wallet signs one.
 		expect(scene.balance(scene.payer.address)).toBe(payerSol - 6n * 5_000n);
 	}
 });

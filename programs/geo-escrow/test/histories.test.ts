@@ -99,7 +99,7 @@ test.for(Array.from({ length: count }, (_, i) => seed + i))(
 				const isVault = at === 1 && other === scene.vault && isNative(order.inputToken);
 				const isSame = accounts[at]?.address === other || isVault;
 				accounts[at] = writes(other);
-				// In the place of the Token program, whose account is not used, anything may stand.
+				// The Token program's account is not used here, so any account may be in its place.
 				return [[{ ...paying, accounts }], isSame || at === 3 ? undefined : "stolen"];
 			},
 		];
@@ -107,7 +107,7 @@ test.for(Array.from({ length: count }, (_, i) => seed + i))(
 		async function attempt(order: Order, action: Action): Promise<void> {
 			const [instructions, wanted] = await action(order);
 			const isPayment = instructions.length === 1 && instructions[0]?.data?.[0] === 4;
-			// The payment of an order whose input never came moves nothing, whichever account it names.
+			// The payment of an order whose input never came moves nothing, regardless of the account that it names.
 			const isEmpty = !isNative(order.inputToken) && (await history.tokensInInputs([order])) === 0n;
 			const outcome = isPayment && isEmpty ? undefined : wanted;
 			const [payerBefore, vaultBefore] = [scene.balance(payer.address), scene.balance(scene.vault)];
@@ -121,7 +121,7 @@ test.for(Array.from({ length: count }, (_, i) => seed + i))(
 			const moved = scene.balance(scene.vault) - vaultBefore;
 			if (moved > 0n) solIn += moved;
 			else solOut -= moved;
-			// Anyone may open a prepared order once its input has arrived, so that a successful opening is no theft.
+			// Anyone may open a prepared order once its input has arrived, so a successful opening is no theft.
 			if (outcome === "stolen" && instructions[0]?.data?.[0] === 1) return;
 			if (outcome) outcomes.set(orderId(order), (outcomes.get(orderId(order)) ?? new Set()).add(outcome));
 		}
@@ -132,7 +132,7 @@ test.for(Array.from({ length: count }, (_, i) => seed + i))(
 			await attempt(pick(orders.slice(-8)), pick(actions));
 			expect(await held()).toBe(supply);
 		}
-		// At the end of all times everything is closed.
+		// After all deadlines, everything is closed.
 		history.passTime(10_000_000);
 		for (const order of orders) {
 			for (const action of [expire(), pay("vault"), pay("wallet"), closeOrder, close]) {

@@ -15,7 +15,7 @@ export function createDice(seed: number): (below: number) => number {
 
 export type History = Awaited<ReturnType<typeof createHistory>>;
 
-/** Creates a scene in which time passes, and orders of all kinds that follow from a seed. */
+/** Creates a scene in which time passes, with orders of all kinds that follow from a seed. */
 export async function createHistory(seed: number) {
 	const scene = await createScene();
 	const any = createDice(seed);
@@ -56,7 +56,7 @@ export async function createHistory(seed: number) {
 	return { scene, any, pick, passTime, newOrder, tokensInInputs, time: () => time };
 }
 
-/** Returns the tokens of an account, or zero if there is none, or something else. */
+/** Returns the tokens of an account, or zero if it is missing or not a token account. */
 function tokensAt(scene: Scene, address: Address): bigint {
 	const account = scene.svm.getAccount(address);
 	return account.exists && account.data.length === 165 ? scene.tokensIn(address) : 0n;

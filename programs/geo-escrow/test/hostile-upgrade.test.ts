@@ -25,7 +25,7 @@ test("with the upgrade key, a wallet that signs an honest opening loses at most 
 	const id = orderId(order);
 	const [, fund, open] = await scene.opening(order);
 	if (!fund || !open) throw new Error("there are three instructions");
-	// Preparing needs the real program. The upgrade comes before the wallet's transaction lands.
+	// Preparing needs the real program. The upgrade then comes before the wallet's transaction lands.
 	await scene.act(await prepareOrder(scene.program, order, scene.payer));
 	scene.svm.airdrop(scene.wallet.address, lamports(5_000_000_000n));
 	scene.svm.addProgram(scene.program, hostile);

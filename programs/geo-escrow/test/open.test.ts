@@ -165,7 +165,7 @@ test("lamports or tokens that were sent to an order's addresses before do no har
 		await scene.act(getTransferSolInstruction({ source: scene.thief, destination, amount }));
 	}
 	await scene.act(...(await scene.opening(order)));
-	// A stranger's unit is paid with the input, so that the account can be closed.
+	// A stranger's unit is paid with the input, so the account can be closed.
 	const source = await scene.funding(order, 1n);
 	await scene.act(source);
 	scene.setTime(scene.start + 100n);
@@ -201,7 +201,8 @@ test("every term is part of an order's id", async () => {
 	const order = scene.orderFrom();
 	const prepare = await prepareOrder(scene.program, order, scene.payer);
 	const data = new Uint8Array(prepare.data ?? []);
-	// Each byte after the instruction's number belongs to a term. Deadlines and amounts may be refused for themselves.
+	// Each byte after the instruction's number belongs to a term. Deadlines and amounts may be refused for their own
+	// values.
 	for (let i = 1; i < data.length; i++) {
 		const changed = data.slice();
 		changed[i] = (changed[i] ?? 0) ^ 1;

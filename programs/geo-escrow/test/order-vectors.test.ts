@@ -15,7 +15,7 @@ const numbers: ReadonlySet<string> = new Set<keyof Order>([
 	"deadlines",
 ]);
 
-/** The vectors of orders that end on Solana, which the contracts and the protocol check too. */
+/** Returns the vectors of orders that end on Solana, which the contracts and the protocol check too. */
 function vectorsToSolana(): { name: string; order: Order; orderId: Hex }[] {
 	const { orders } = JSON.parse(readFileSync(file, "utf8")) as {
 		orders: { name: string; order: Record<string, Hex>; orderId: Hex }[];

@@ -1,9 +1,9 @@
-/** A file of `src`, text that must be in it exactly once, and the text that takes its place. */
+/** A file of `src`, text that must be in it exactly once, and its replacement. */
 export type PlantedBug = {
 	file: "attest" | "escrow" | "order" | "runtime" | "token" | "vault";
 	from: string;
 	to: string;
-	/** The test file that must catch it, where it is not one of the unit tests. */
+	/** The test file that must catch the bug, if it is not one of the unit tests. */
 	by?: "stolen-worker";
 };
 
@@ -174,7 +174,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		["*(self.0.add(OWNER) as *mut Key) = SYSTEM_PROGRAM;", ""],
 		["self.send_lamports(rent_to, self.lamports())?;", ""],
 	]),
-	// The histories of a stolen worker notice these three by themselves.
+	// The histories of a stolen worker catch these three without other tests.
 	{ file: "vault", from: "asset.used += amount;", to: "", by: "stolen-worker" },
 	{
 		file: "vault",

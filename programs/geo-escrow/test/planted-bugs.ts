@@ -35,7 +35,7 @@ const repository = join(crate, "../..");
 const recordFile = join(import.meta.dirname, "planted-bugs.json");
 const unitTests = ["open", "decide", "vault"];
 
-/** The hash of all that decides which bugs are caught: the program, the tests, the bugs. */
+/** The hash of everything that decides which bugs are caught: the program, the tests, the bugs. */
 function hashOfInputs(): string {
 	const hash = createHash("sha256");
 	for (const file of [
@@ -80,7 +80,7 @@ async function failingTest(
 ): Promise<string | undefined> {
 	const files = names.map((name) => `programs/geo-escrow/test/${name}.test.ts`);
 	const args = ["exec", "vitest", "run", "--project", "programs", "--bail", "1", "--no-color", ...files];
-	// A thief that acts at random finds a bug in one of a few histories. The same number in each run tries the same ones.
+	// A thief that acts at random finds a bug in one of a few histories. The same seed tries the same histories.
 	const seeded = { GEOSWAP_SEED: "1", GEOSWAP_HISTORIES: "60" };
 	const env = { ...process.env, ...(program && { PROGRAM: program, ...seeded }) };
 	try {
@@ -118,7 +118,7 @@ function sampleOf(bugs: readonly PlantedBug[]): readonly PlantedBug[] {
 }
 
 async function main(): Promise<number> {
-	// Before anything runs: files that change meanwhile were not tried.
+	// Computed before anything runs, because files that change meanwhile were not tried.
 	const sha256 = hashOfInputs();
 	const bugs = sampleOf(plantedBugs.filter(({ from }) => from.includes(options.only)));
 	const startedMs = performance.now();

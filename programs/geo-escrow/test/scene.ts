@@ -47,7 +47,7 @@ import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { errorCodes } from "./error-codes.ts";
 import { digestOf, signAll, tokensOf } from "./test-helpers.ts";
 
-/** `PROGRAM` names another build to test, as one with a planted bug, or one by Solana's own tools. */
+/** `PROGRAM` names another build to test, such as one with a planted bug, or one by Solana's own tools. */
 export const programFile = process.env.PROGRAM ?? join(import.meta.dirname, "../geo_escrow.so");
 export const native = zeroHash;
 
@@ -222,7 +222,7 @@ export async function createScene({ threshold = 2, count = 3 }: { threshold?: nu
 		});
 	}
 
-	/** The wallet's own transfer to an order. */
+	/** Returns the wallet's own transfer to an order. */
 	function funding(
 		order: Order,
 		amount = order.inputAmount,
@@ -231,7 +231,7 @@ export async function createScene({ threshold = 2, count = 3 }: { threshold?: nu
 		return fundOrder(program, order, { wallet: by, decimals: 6, amount });
 	}
 
-	/** The three instructions that open an order. */
+	/** Returns the three instructions that open an order. */
 	async function opening(order: Order, by: KeyPairSigner = wallet): Promise<Instruction[]> {
 		return [
 			await prepareOrder(program, order, payer),
@@ -273,7 +273,7 @@ export async function createScene({ threshold = 2, count = 3 }: { threshold?: nu
 		return account.exists ? getTokenDecoder().decode(account.data).amount : 0n;
 	}
 
-	/** Returns whether a fill of the order has landed. */
+	/** Returns true if a fill of the order has landed. */
 	function wasFilled(id: Hex): boolean {
 		return filled.has(id);
 	}
@@ -331,7 +331,7 @@ type Tuple<T, N extends number, List extends T[] = []> = List["length"] extends 
 	: Tuple<T, N, [...List, T]>;
 
 function errorOf(failed: FailedTransactionMetadata, program: Address): string {
-	// The program that failed first is the innermost one, which may be another one that ours called.
+	// The program that failed first is the innermost one, which the tested program may have called.
 	const first =
 		failed
 			.meta()

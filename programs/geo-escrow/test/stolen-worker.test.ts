@@ -34,7 +34,7 @@ const hour = 3_600n;
 
 type Outflow = { at: bigint; token: bigint; sol: bigint };
 
-/** Returns the most that left within an hour. */
+/** Returns the maximum that left within any hour. */
 function maxInAnHour(outflows: readonly Outflow[], kind: "token" | "sol"): bigint {
 	let most = 0n;
 	for (const [i, { at }] of outflows.entries()) {
@@ -82,7 +82,7 @@ async function play(history: History) {
 		return order;
 	}
 
-	/** Fills what an operator can fill: an order that the thief invents, or a deposit within Solana. */
+	/** Fills what an operator can fill, which is an order that the thief invents, or a deposit within Solana. */
 	async function someFill(): Promise<Instruction> {
 		const within = honest.filter((order) => order.destinationChainId === order.originChainId);
 		const recipient = toSolanaWord(thief.address);
@@ -127,7 +127,7 @@ async function play(history: History) {
 		])();
 	}
 
-	/** Puts another account into some place, with or without the right to write it. */
+	/** Replaces one of the accounts by another, with or without the right to write it. */
 	async function withOtherAccount(instruction: Instruction): Promise<Instruction> {
 		const other = pick(honest.length > 0 ? honest : invented);
 		const address = pick<Address>([
@@ -199,7 +199,7 @@ test(`a thief with all keys of the worker takes no deposit and at most twice the
 		const { honest, walletBefore, outflows, rentOfRecords, paid } = await play(history);
 		all.rentOfRecords += rentOfRecords;
 		all.paid += paid;
-		// Every deposit is where it was, with its wallet, or with the vault that delivered its output.
+		// Every deposit is still in its order, with its wallet, or with the vault that delivered its output.
 		const expected = { tokens: walletBefore.tokens, sol: walletBefore.sol };
 		for (const order of honest) {
 			const found = await stateOf(scene, orderId(order));
@@ -213,7 +213,7 @@ test(`a thief with all keys of the worker takes no deposit and at most twice the
 			}
 			all.deposits += 1;
 			if (isHeld) continue;
-			// A paid order whose account is gone was refunded, unless its own fill released it.
+			// A paid order whose account is closed was refunded, unless its own fill released it.
 			const isReleased = found ? found.state === 2 : scene.wasFilled(orderId(order));
 			if (isReleased) all.filled += 1;
 			else if (isSol) expected.sol += order.inputAmount;
@@ -232,6 +232,6 @@ test(`a thief with all keys of the worker takes no deposit and at most twice the
 	);
 	expect(most.token).toBeLessThanOrEqual(2n * caps.token);
 	expect(most.sol).toBeLessThanOrEqual(2n * caps.sol);
-	// The thief did get something to the caps, or the histories would show nothing.
+	// The thief took something, up to the caps. Otherwise the histories would show nothing.
 	expect(most.token).toBeGreaterThan(0n);
 });

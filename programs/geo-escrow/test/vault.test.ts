@@ -48,7 +48,7 @@ async function recordOf(scene: Scene, order: Order) {
 	return { tag: data[0], state: data[1], amount: number(8), topUp: number(16), closableAt: number(24) };
 }
 
-/** Creates a vault of the thief's, of which it is an operator. */
+/** Creates a vault that belongs to the thief, who is also one of its operators. */
 async function thiefsVault(scene: Scene) {
 	await scene.act(await createVault(scene.program, { payer: scene.payer, owner: scene.thief }));
 	const vault = await vaultAddress(scene.program, scene.thief.address);
@@ -137,12 +137,12 @@ test("a top-up is paid beside the output, within the cap of SOL, or skipped if i
 	const toNew = { outputToken: native, recipient: toSolanaWord(address), minOutput: 1n };
 	expect(await topped(5n, toNew, 890_875n)).toBe(5n);
 	expect(scene.balance(address)).toBe(890_880n);
-	// The rent of each record counts too, that of the next one included.
+	// The rent of each record counts too, including that of the next one.
 	const left = 5_000_000_000n - 890_881n - 890_880n - 5n * recordRent;
 	expect(await topped(left + 1n)).toBe("OutflowCapExceeded");
 	expect(await topped(left)).toBe(left);
 	expect(await topped(1n)).toBe("OutflowCapExceeded");
-	// It is a term of the order, so that no operator can leave it out.
+	// The top-up is a term of the order, so no operator can leave it out.
 	const order = scene.orderTo({ topUp: 7n });
 	const paying = await fill(scene, order);
 	const without = await fill(scene, { ...order, topUp: 0n });
@@ -171,7 +171,7 @@ test("only the order's recipient is paid, at least the order's minimum, by the o
 		expect((await scene.send([withAccount(paying, i, address)])).error, `${i}`).toBe(error);
 	}
 	const data = new Uint8Array(paying.data ?? []);
-	// Each byte but the amount's belongs to a term, which may be refused for itself.
+	// Each byte except the amount's belongs to a term, which may be refused for its own value.
 	const refusals = ["InvalidDeadlines", "FillExpired", "TooLittleDelivered", "OutflowCapExceeded"];
 	const errors = ["WrongAccount", "WrongOwner", ...refusals];
 	for (let i = 1; i < data.length - 8; i++) {
@@ -279,7 +279,7 @@ test("no more than the cap leaves at once, and what left drains in an hour", asy
 	expect(await pay(1_000_001n)).toBe(exceeded);
 	expect(await pay(1_000_000n)).toBeUndefined();
 	expect(await pay(900n)).toBe(exceeded);
-	// A lower cap counts at once, and drains as any other: no more than itself counts as used.
+	// A lower cap applies immediately, and drains like any other. At most the cap itself counts as used.
 	const setCap = (perHour: bigint) => setVaultCap(owned, scene.mint.address, perHour);
 	await scene.act(setCap(10_000n));
 	expect(await pay(900n)).toBe(exceeded);
@@ -294,7 +294,7 @@ test("no more than the cap leaves at once, and what left drains in an hour", asy
 	expect(await pay(900n)).toBe(exceeded);
 	expect(await pay(2n ** 64n - 1n)).toBe(exceeded);
 	expect((await scene.send([setCap(2n ** 64n / 3_600n + 1n)])).error).toBe("Overflow");
-	// The largest cap neither overflows nor wraps, however long nothing left.
+	// The maximum cap neither overflows nor wraps, regardless of how long nothing left.
 	const most = (2n ** 64n - 1n) / 3_600n;
 	await scene.act(await scene.mintTo(scene.vault, 2n * most), setCap(most));
 	expect(await pay(most)).toBeUndefined();

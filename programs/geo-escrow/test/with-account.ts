@@ -1,6 +1,6 @@
 import { AccountRole, type Address, type Instruction } from "@solana/kit";
 
-/** Returns the instruction with another account in one place, which does not sign. */
+/** Returns the instruction with another account, which does not sign, at one index. */
 export function withAccount(instruction: Instruction, i: number, address: Address): Instruction {
 	const accounts = [...(instruction.accounts ?? [])];
 	const role = accounts[i]?.role ?? AccountRole.READONLY;
