@@ -13,7 +13,6 @@ export const guidePages = [
 	"signing",
 	"receipts",
 	"mandates",
-	"share",
 	"trust",
 	"rescue",
 	"conformance",
