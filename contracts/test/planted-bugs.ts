@@ -123,7 +123,10 @@ const recordFile = join(import.meta.dirname, "planted-bugs.json");
 /** The hash of everything that decides which bugs are caught: the copy, the bugs, the campaign, compiler, forge. */
 function hashOfInputs(): string {
 	const hash = createHash("sha256");
-	const add = (path: string) => hash.update(`${path}\0${readFileSync(join(contracts, path), "utf8")}\0`);
+	// Lines that are comments decide nothing.
+	const codeOf = (text: string) => text.replace(/^\s*(?:\/\/|\/\*|\*[\s/]).*\n/gm, "");
+	const add = (path: string) =>
+		hash.update(`${path}\0${codeOf(readFileSync(join(contracts, path), "utf8"))}\0`);
 	for (const name of copied) {
 		if (name.endsWith(".sol")) add(name);
 		else
