@@ -1,4 +1,4 @@
-// Measures the gas of each step, beside its bare twin, and writes docs/gas.md.
+// Measures the gas of each step, beside its bare twin, and writes its table into docs/measured.md.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -6,7 +6,7 @@ import { type GasRow, measureGas } from "./measure-gas.ts";
 
 const usage = `Usage: pnpm gas [--check] [--json]
 
-Starts two chains, measures each step and its bare twin with real transactions, and writes docs/gas.md.
+Starts two chains, measures each step and its bare twin with real transactions, and writes its table into docs/measured.md.
 
   --check  write nothing; exit 1 if a figure is more than 1 % off the committed one, or an aim is missed
   --json   print the figures as JSON`;
@@ -19,7 +19,9 @@ if (options.help) {
 	process.exit(0);
 }
 
-const path = join(import.meta.dirname, "../../docs/gas.md");
+const path = join(import.meta.dirname, "../../docs/measured.md");
+const begin = "<!-- gas: begin -->\n";
+const end = "<!-- gas: end -->\n";
 const rows: GasRow[] = [];
 await measureGas((row) => {
 	rows.push(row);
@@ -34,39 +36,33 @@ if (options.check) {
 	for (const problem of problems) console.error(problem);
 	process.exitCode = problems.length === 0 ? 0 : 1;
 } else {
-	writeFileSync(path, page(rows));
-	console.error(`written: docs/gas.md`);
+	const text = readFileSync(path, "utf8");
+	writeFileSync(
+		path,
+		text.replace(sectionOf(text), () => section(rows)),
+	);
+	console.error(`written: docs/measured.md`);
 }
 
-function page(measured: GasRow[]): string {
-	return `# What each step costs in gas
+/** Returns the part of the page that this program writes. */
+function sectionOf(text: string): string {
+	return text.slice(text.indexOf(begin) + begin.length, text.indexOf(end));
+}
 
-\`pnpm gas\` writes this page. It sends real transactions on the devnet's chains and reads the gas from their receipts.
-\`pnpm gas --check\` measures again and fails if a figure is more than 1 % off; the CI step \`bench\` runs it.
-
-Each step is compared with a *bare twin*, measured in the same run: what somebody with ether of their own would pay to do
-the same without the service. Both start from the same state: no storage slot is first written or cleared on one side only.
+function section(measured: GasRow[]): string {
+	return `\`pnpm gas\` writes this section. It sends real transactions on the devnet's chains and reads the gas from their receipts.
+\`pnpm gas --check\` measures again and fails if a figure is more than 1 % off; the CI step \`bench\` runs it. Each step is compared
+with a *bare twin*, measured in the same run: the cost of the same step without the service, for an account with ether of its own.
+Both start from the same state, so that no storage slot is first written or cleared on one side only.
 
 ${["| Step | Gas | Bare twin | Gas | Ratio |", "|---|---:|---|---:|---:|", ...measured.map(tableRow)].join("\n")}
 
-The aims: a first swap costs at most 0.90 × an account's own approve and open, a later swap at most 0.80 ×, and each of
-ten orders that are opened together at most 0.55 ×.
+The check also fails if a first swap costs more than 0.90 × an account's own approve and open, a later swap more than 0.80 ×, or
+each of ten orders that are opened together more than 0.55 ×.
 
-Where the gas goes:
-
-- A swap pays for one storage slot: the order's state in the escrow, which also makes sure that the order opens once. The
-  wallet's own code pays the escrow, so that there is no allowance and no nonce. An account's own open pays for an
-  allowance for a moment, and for a second transaction.
-- A first swap also pays for its EIP-7702 authorization. The devnet's nodes refund 12,500 of that even for an address that
-  never held ether. A real chain refunds it only for addresses that exist, so a new wallet's first swap can cost that much
-  more.
-- An order of an agent also pays for its mandate's bytes, the owner's signature and a storage slot that counts what was
-  used. The mandate that is measured has one token and no lists; one with 16 entries in each list costs 58,000 more.
-- The deposit that stores nothing shows what safe custody costs: it forgets who paid and could never refund.
-- A fill pays for its own storage slot, which makes sure that it happens once, for the outflow cap, for the question to the
-  access manager, and for reading the recipient's balance twice.
-- A release pays for one signature of each attester that the threshold requires, and for each order for the calldata of its
-  fifteen words.
+- The devnet's nodes refund 12,500 gas of a first swap's EIP-7702 authorization even for an address that never held ether. A
+  real chain refunds it only for addresses that exist, so a new wallet's first swap can cost that much more.
+- The mandate that is measured has one token and no lists. One with 16 entries in each list costs 58,000 more.
 `;
 }
 
@@ -75,13 +71,14 @@ function tableRow({ what, gas, bare, bareGas }: GasRow): string {
 }
 
 function differences(committed: string, measured: GasRow[]): string[] {
-	const remedy = "run `pnpm gas` and commit docs/gas.md";
-	const rows = committed.split("\n").flatMap((line) => readRow(line) ?? []);
-	// The page generated from its own figures must be the same, with text, ratios and all.
-	if (page(rows) !== committed) return [`the text of docs/gas.md is stale; ${remedy}`];
+	const remedy = "run `pnpm gas` and commit docs/measured.md";
+	const written = sectionOf(committed);
+	const rows = written.split("\n").flatMap((line) => readRow(line) ?? []);
+	// The section generated from its own figures must be the same: text, ratios and all.
+	if (section(rows) !== written) return [`the text on gas in docs/measured.md is stale; ${remedy}`];
 	const name = ({ what, bare }: GasRow) => `${what}, beside ${bare}`;
 	if (rows.map(name).join("\n") !== measured.map(name).join("\n")) {
-		return [`the rows of docs/gas.md are not the measured ones; ${remedy}`];
+		return [`the rows on gas in docs/measured.md are not the measured ones; ${remedy}`];
 	}
 	return measured.flatMap((row, i) => {
 		const { gas = 0n, bareGas = 0n } = rows[i] ?? {};

@@ -11,7 +11,7 @@ const newBalanceGas = 17_100n;
 
 /**
  * Gas of a fill in the native token beyond that of a fill in another token. The native token is unwrapped and sent,
- * and the recipient may use gas (docs/gas.md; lanes send a batch of one, which costs 2,000 more). The vault gives a
+ * and the recipient may use gas (docs/measured.md; lanes send a batch of one, which costs 2,000 more). The vault gives a
  * contract 50,000 gas and the 2,300 of the payment, and a contract can use all of it at any time, regardless of what
  * it used in a simulation.
  */
@@ -48,7 +48,7 @@ export const evmTransactions = {
  */
 const refusedRefundGas = 75_000n;
 
-// Estimates, because docs/gas.md does not measure these.
+// Estimates, because docs/measured.md does not measure these.
 const secondPoolGas = 100_000n;
 /** The release is part of the fill, so it needs neither attesters nor a separate transaction. */
 const sameChainReleaseGas = 30_000n;

@@ -2,7 +2,7 @@ import { encodeMandate, type SignedMandate } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import type { TransactionShape } from "../fee/fee-model.ts";
 
-/** Gas for the owner's signature, the epoch, and a slot of storage that may be new. Measured: docs/gas.md. */
+/** Gas for the owner's signature, the epoch, and a slot of storage that may be new. Measured: docs/measured.md. */
 const baseGas = 26_000n;
 /** Gas for a byte of the mandate, which is paid for in the transaction and where it is copied, decoded and hashed. */
 const gasPerByte = 20n;
