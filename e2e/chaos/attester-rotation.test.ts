@@ -22,7 +22,7 @@ const patience = { timeout: 240_000, interval: 500 };
 
 const environmentOf = ownEnvironment();
 
-test("an attester's key is replaced with orders in flight, as docs/secrets.md says: every swap settles, by the old set or the new one", async () => {
+test("an attester's key is replaced with orders in flight, as docs/signers.md says: every swap settles, by the old set or the new one", async () => {
 	const environment = environmentOf();
 	const { serverEnvironment, stack } = environment;
 	const client = await environment.newClient();

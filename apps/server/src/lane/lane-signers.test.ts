@@ -202,7 +202,7 @@ test("a relayer's key is replaced with orders in flight: each is paid once, and 
 	expect(await journalledCount()).toBe(3);
 });
 
-/** Returns how many transactions of a relayer are not settled, by the query in docs/secrets.md. */
+/** Returns how many transactions of a relayer are not settled, by the query in docs/signers.md. */
 async function openOf(relayer: number): Promise<number> {
 	const { rows } = await scene.pool.query(
 		"select count(*) from lane_transactions where relayer = decode($1, 'hex') and state in ('signed', 'broadcast')",
