@@ -60,7 +60,8 @@ function problem(runbook: ShownAlert, what: string, next: string, href: string):
 
 const pauseSteps: Record<Pause["cause"], string> = {
 	breach: "Read the breaches on Books; then lift it with `geoswapd pauses lift`, which audits first.",
-	finality: "Find out which final blocks the chain dropped before you lift it: docs/incidents.md.",
+	finality:
+		"Find out which final blocks the chain dropped before you lift it: docs/runbooks/GeoswapFinalityBroken.md.",
 	operator: "Lift it on Chains once its reason is gone.",
 };
 
