@@ -16,7 +16,7 @@ const programs = ["cast", "curl", "git", "kill", "promtool", "psql", "redis-cli"
 
 test("every rule has one page, which it names, and the index lists it with its severity", () => {
 	expect(pages.map((page) => basename(page, ".md"))).toEqual(alerts.toSorted());
-	const index = read("docs/alerts.md");
+	const index = read("docs/observability.md");
 	for (const [i, alert] of alerts.entries()) {
 		expect(rules[i]).toContain(`runbook_url: docs/runbooks/${alert}.md\n`);
 		const severity = /severity: (\w+)/.exec(rules[i] ?? "")?.[1];

@@ -58,7 +58,7 @@ const overview: Dashboard = {
 			panels: [
 				stat(
 					"Alerts that page",
-					"Firing now. docs/alerts.md has a page for each",
+					"Firing now. docs/observability.md has a page for each",
 					'count(ALERTS{alertname=~"Geoswap.*",alertstate="firing",severity="page"}) or vector(0)',
 					{ badFrom: 1 },
 				),
