@@ -1,23 +1,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const page = join(import.meta.dirname, "../../../../docs/add-a-chain.md");
-const begin = "<!-- recording: begin -->\n```text\n";
-const end = "\n```\n<!-- recording: end -->";
+const file = join(import.meta.dirname, "recording.txt");
 
-/** Returns the terminal recording in the docs. */
+/** Returns the terminal recording of `chain add` on three chains. */
 export function readRecording(): string {
-	const text = readFileSync(page, "utf8");
-	return text.slice(text.indexOf(begin) + begin.length, text.indexOf(end));
+	return readFileSync(file, "utf8").trimEnd();
 }
 
 /** Writes a new recording into the docs. */
 export function writeRecording(recording: string): void {
-	const text = readFileSync(page, "utf8");
-	writeFileSync(
-		page,
-		text.slice(0, text.indexOf(begin) + begin.length) + recording + text.slice(text.indexOf(end)),
-	);
+	writeFileSync(file, `${recording}\n`);
 }
 
 /** Returns the text without everything that differs from run to run. */

@@ -44,5 +44,5 @@ test.each([
 });
 
 test("Solana's preset is not taken for an EVM chain's", () => {
-	expect(() => expectEvm(readPreset("solana"))).toThrow("docs/operate-solana.md");
+	expect(() => expectEvm(readPreset("solana"))).toThrow("docs/add-a-chain.md");
 });

@@ -24,7 +24,10 @@ export function applySettings(
 /** Returns the preset if it is an EVM chain's. Throws otherwise, because Solana has no contracts to deploy. */
 export function expectEvm(preset: Preset): EvmPreset {
 	if (preset.kind !== "solana") return preset;
-	throw new ConfigError(preset.name, "is not an EVM chain: docs/operate-solana.md says how it is added");
+	throw new ConfigError(
+		preset.name,
+		"is not an EVM chain: follow the section on Solana in docs/add-a-chain.md",
+	);
 }
 
 function applySetting(preset: Record<string, unknown>, setting: string): void {

@@ -151,7 +151,7 @@ test("without the deployer's key, contracts are looked for and the missing steps
 	expect(states(await add({ deployerKey: undefined })).contracts).toBe("failed");
 });
 
-test("the contracts are deployed and the configuration is written for nobody yet, as the recording in the docs shows", async () => {
+test("the contracts are deployed and the configuration is written for nobody yet, as the recording shows", async () => {
 	const reports = await add({ accountId: undefined });
 	const recording = withoutVolatileParts(readRecording());
 	expect(recording).toContain(withoutVolatileParts(reports.map(describeStep).join("\n")));

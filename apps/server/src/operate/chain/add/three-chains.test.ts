@@ -245,7 +245,7 @@ test.runIf(isFull)(
 			expect(again.output).toContain("done already  offer");
 		}
 		const recording = shown.join("\n\n");
-		// Set GEOSWAP_RECORD to put a new recording into the docs.
+		// Set GEOSWAP_RECORD to write a new recording.
 		if (process.env.GEOSWAP_RECORD) writeRecording(recording);
 		expect(withoutVolatileParts(readRecording())).toBe(withoutVolatileParts(recording));
 	},
