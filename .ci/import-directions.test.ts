@@ -56,7 +56,7 @@ const refused: Import[] = [
 	["packages/cli/src/x.ts", "../../sdk/src/swap.ts"],
 ];
 
-/** The rooms that each room of the server may import beside itself and protocol, according to its README. */
+/** The rooms that each room of the server may import beside itself and protocol, as its rule in biome.json lists them. */
 const roomsOf: Record<string, string[]> = {
 	process: words(
 		"api attester audit chain config console database desk durable follow job lane operate preflight round signer swap telemetry watch webhook",
