@@ -13,7 +13,6 @@ const kinds = [
 	"escrow-instructions.ts",
 	"fields.ts",
 	"format.ts",
-	"get-agent-files.ts",
 	"loader.ts",
 	"parts.ts",
 	"program-client-core.ts",

@@ -1,6 +1,6 @@
 import { SwapError } from "@geoswap/protocol";
 import * as z from "zod";
-import type { Route } from "../http/route.ts";
+import type { Route, RouteRequest } from "../http/route.ts";
 import { createOpenapi } from "../openapi/create-openapi.ts";
 import { interfaceVersion } from "../openapi/interface-version.ts";
 import { docsPage, errorPage, guidePage } from "../openapi/page/docs-page.ts";
@@ -30,19 +30,26 @@ export function docsRoutes(
 	const files = readDocsFiles();
 	const { guide, others, errors, skill } = files;
 	const version = interfaceVersion;
-	const pages = [...errors].map(
-		([code, markdown]) => [code, errorPage({ code, markdown, version })] as const,
+	const errorPages = new Map<string, string>(
+		[...errors].map(([code, markdown]) => [code, errorPage({ code, markdown, version })]),
 	);
-	const otherPages = [...others].map(
-		([name, markdown]) => [name, guidePage({ name, markdown, version })] as const,
+	const otherPages = new Map(
+		[...others].map(([name, markdown]) => [name, guidePage({ name, markdown, version })]),
 	);
+	const [llms, llmsFull] = [llmsText(files), llmsFullText(files)];
 	const own: Route[] = [
-		getRoot(),
-		getOpenapi({ text: () => text }),
-		getDocs({ page: () => page.replace(figuresPlace, figures) }),
-		getDocsPage({ pages: new Map(otherPages) }),
-		getErrorPage({ pages: new Map(pages) }),
-		...getAgentFiles({ skill, llms: llmsText(files), llmsFull: llmsFullText(files) }),
+		pageRoute("/", { doc: getRootDoc, page: () => rootPage }),
+		fileRoute("/openapi.json", { doc: getOpenapiDoc, contentType: "application/json", text: () => text }),
+		pageRoute("/docs", { doc: getDocsDoc, page: () => page.replace(figuresPlace, figures) }),
+		pageRoute("/docs/:page", { doc: getDocsPageDoc, page: (params) => expectPage(otherPages, params.page) }),
+		pageRoute("/docs/errors/:code", {
+			doc: getErrorPageDoc,
+			page: (params) => expectPage(errorPages, params.code),
+		}),
+		// The files that agents and their models read first.
+		fileRoute("/SKILL.md", { doc: getSkillDoc, contentType: "text/markdown", text: () => skill }),
+		fileRoute("/llms.txt", { doc: getLlmsDoc, contentType: "text/plain", text: () => llms }),
+		fileRoute("/llms-full.txt", { doc: getLlmsFullDoc, contentType: "text/plain", text: () => llmsFull }),
 	];
 	const document = createOpenapi([...routes, ...own]);
 	const text = `${JSON.stringify(document, null, "\t")}\n`;
@@ -51,32 +58,43 @@ export function docsRoutes(
 	return own;
 }
 
-/** GET /SKILL.md, GET /llms.txt, GET /llms-full.txt: the files that agents and their models read first. */
-function getAgentFiles(texts: { skill: string; llms: string; llmsFull: string }): Route[] {
-	return [
-		route("/SKILL.md", { doc: getSkillDoc, contentType: "text/markdown; charset=utf-8", text: texts.skill }),
-		route("/llms.txt", { doc: getLlmsDoc, contentType: "text/plain; charset=utf-8", text: texts.llms }),
-		route("/llms-full.txt", {
-			doc: getLlmsFullDoc,
-			contentType: "text/plain; charset=utf-8",
-			text: texts.llmsFull,
-		}),
-	];
-}
-
-function route(
+/** Returns a route of an HTML page. */
+function pageRoute(
 	path: string,
-	{ doc, contentType, text }: { doc: RouteDoc; contentType: string; text: string },
+	{ doc, page }: { doc: RouteDoc; page: (params: RouteRequest["params"]) => string },
 ): Route {
 	return {
 		method: "GET",
 		path,
 		operation: undefined,
 		doc,
-		contentType,
-		headers: { "cache-control": "public, max-age=300" },
-		handle: async () => text,
+		contentType: "text/html; charset=utf-8",
+		headers: pageHeaders,
+		handle: async ({ params }) => page(params),
 	};
+}
+
+/** Returns a route of a file for programs. */
+function fileRoute(
+	path: string,
+	{ doc, contentType, text }: { doc: RouteDoc; contentType: string; text: () => string },
+): Route {
+	return {
+		method: "GET",
+		path,
+		operation: undefined,
+		doc,
+		contentType: `${contentType}; charset=utf-8`,
+		headers: { "cache-control": "public, max-age=300" },
+		handle: async () => text(),
+	};
+}
+
+/** Returns the page of this name. Throws if there is none. */
+function expectPage(pages: ReadonlyMap<string, string>, name: string | undefined): string {
+	const page = pages.get(name ?? "");
+	if (page === undefined) throw new SwapError("NOT_FOUND", undefined);
+	return page;
 }
 
 const getSkillDoc: RouteDoc = {
@@ -107,19 +125,6 @@ const getLlmsFullDoc: RouteDoc = {
 	example: { response: "Page: /SKILL.md\n" },
 };
 
-/** GET /docs. */
-function getDocs({ page }: { page: () => string }): Route {
-	return {
-		method: "GET",
-		path: "/docs",
-		operation: undefined,
-		doc: getDocsDoc,
-		contentType: "text/html; charset=utf-8",
-		headers: pageHeaders,
-		handle: async () => page(),
-	};
-}
-
 const getDocsDoc: RouteDoc = {
 	id: "getDocs",
 	summary: "This interface, for people",
@@ -128,23 +133,6 @@ const getDocsDoc: RouteDoc = {
 	errors: [],
 	example: { response: "<!doctype html>" },
 };
-
-/** GET /docs/{page}: the pages that the guide links to. */
-function getDocsPage({ pages }: { pages: ReadonlyMap<string, string> }): Route {
-	return {
-		method: "GET",
-		path: "/docs/:page",
-		operation: undefined,
-		doc: getDocsPageDoc,
-		contentType: "text/html; charset=utf-8",
-		headers: pageHeaders,
-		async handle({ params }) {
-			const page = pages.get(params.page ?? "");
-			if (page === undefined) throw new SwapError("NOT_FOUND", undefined);
-			return page;
-		},
-	};
-}
 
 const getDocsPageDoc: RouteDoc = {
 	id: "getDocsPage",
@@ -157,23 +145,6 @@ const getDocsPageDoc: RouteDoc = {
 	example: { params: { page: "signing" }, response: "<!doctype html>" },
 };
 
-/** GET /docs/errors/{code}. */
-function getErrorPage({ pages }: { pages: ReadonlyMap<string, string> }): Route {
-	return {
-		method: "GET",
-		path: "/docs/errors/:code",
-		operation: undefined,
-		doc: getErrorPageDoc,
-		contentType: "text/html; charset=utf-8",
-		headers: pageHeaders,
-		async handle({ params }) {
-			const page = pages.get(params.code ?? "");
-			if (page === undefined) throw new SwapError("NOT_FOUND", undefined);
-			return page;
-		},
-	};
-}
-
 const getErrorPageDoc: RouteDoc = {
 	id: "getErrorPage",
 	summary: "What an error means",
@@ -183,19 +154,6 @@ const getErrorPageDoc: RouteDoc = {
 	errors: ["NOT_FOUND"],
 	example: { params: { code: "NO_ROUTE" }, response: "<!doctype html>" },
 };
-
-/** GET /openapi.json. */
-function getOpenapi({ text }: { text: () => string }): Route {
-	return {
-		method: "GET",
-		path: "/openapi.json",
-		operation: undefined,
-		doc: getOpenapiDoc,
-		contentType: "application/json; charset=utf-8",
-		headers: { "cache-control": "public, max-age=300" },
-		handle: async () => text(),
-	};
-}
 
 const getOpenapiDoc: RouteDoc = {
 	id: "getOpenapi",
@@ -226,19 +184,6 @@ const rootPage = `<!doctype html>
 <p>This is a Geoswap service. Its interface is described at <a href="/docs">/docs</a>, for a machine at <a href="/openapi.json">/openapi.json</a>, for an agent at <a href="/SKILL.md">/SKILL.md</a> and <a href="/llms.txt">/llms.txt</a>.</p>
 </html>
 `;
-
-/** GET /. */
-function getRoot(): Route {
-	return {
-		method: "GET",
-		path: "/",
-		operation: undefined,
-		doc: getRootDoc,
-		contentType: "text/html; charset=utf-8",
-		headers: pageHeaders,
-		handle: async () => rootPage,
-	};
-}
 
 const getRootDoc: RouteDoc = {
 	id: "getRoot",
