@@ -140,6 +140,7 @@ export {
 } from "./solana/program/program-data.ts";
 export { maxTransactionBytes, type ProgramDeployment } from "./solana/program/program-deployment.ts";
 export { type ProgramEvent, readProgramEvents } from "./solana/program/program-events.ts";
+export { instructionNumbers } from "./solana/program/program-instruction.ts";
 export {
 	acceptVault,
 	closeRecord,

@@ -10,6 +10,7 @@ import { tokenAccountOf } from "../transfer-instruction.ts";
 import { inputAddress, orderAddress } from "./program-addresses.ts";
 import {
 	deadlineBytes,
+	instructionNumbers,
 	programInstruction,
 	reads,
 	signs,
@@ -18,7 +19,7 @@ import {
 	writes,
 } from "./program-instruction.ts";
 
-// The escrow half of the program `programs/geo-escrow`. Numbers and accounts are those of its `escrow.rs`.
+// The escrow half of the program `programs/geo-escrow`. The accounts are those of its `escrow.rs`.
 
 /** Creates the accounts of an order. The payer gets the rent back. */
 export async function prepareOrder(
@@ -38,7 +39,7 @@ export async function prepareOrder(
 	return programInstruction(
 		program,
 		accounts,
-		Uint8Array.of(0),
+		Uint8Array.of(instructionNumbers.prepare),
 		uint64(order.destinationChainId),
 		hexToBytes(order.wallet),
 		hexToBytes(order.originVault),
@@ -87,7 +88,7 @@ export async function openOrder(program: SolanaAddress, order: Order): Promise<I
 	const id = orderId(order);
 	const accounts = [writes(await orderAddress(program, id))];
 	if (tokenOf(order)) accounts.push(reads(await inputAddress(program, id)));
-	return programInstruction(program, accounts, Uint8Array.of(1));
+	return programInstruction(program, accounts, Uint8Array.of(instructionNumbers.open));
 }
 
 /** Releases or refunds orders, as attesters have signed. */
@@ -113,7 +114,7 @@ export async function decideOrders(
 	return programInstruction(
 		program,
 		accounts.map(writes),
-		Uint8Array.of(2, kind === "Release" ? 2 : 3, set.threshold, set.attesters.length),
+		Uint8Array.of(instructionNumbers.decide, kind === "Release" ? 2 : 3, set.threshold, set.attesters.length),
 		...set.attesters.map((attester) => hexToBytes(attester)),
 		Uint8Array.of(signatures.length),
 		...signatures.map((signature) => hexToBytes(signature)),
@@ -129,7 +130,7 @@ export async function expireOrder(
 ): Promise<Instruction> {
 	const accounts = [writes(await orderAddress(program, id))];
 	if (by) accounts.push(reads(by.vault), signs(by.operator));
-	return programInstruction(program, accounts, Uint8Array.of(3));
+	return programInstruction(program, accounts, Uint8Array.of(instructionNumbers.expire));
 }
 
 /** Pays a decided order to its vault or its wallet. */
@@ -171,7 +172,7 @@ export async function payInput(
 		accounts.push(reads(TOKEN_PROGRAM_ADDRESS));
 		if (instead) accounts.push(reads(usual));
 	}
-	return programInstruction(program, accounts, Uint8Array.of(4));
+	return programInstruction(program, accounts, Uint8Array.of(instructionNumbers.pay));
 }
 
 /** Returns the rent of an order that was paid to the account that paid it, once the order can no longer be opened. */
@@ -181,7 +182,7 @@ export async function closeOrder(
 	payer: SolanaAddress,
 ): Promise<Instruction> {
 	const accounts = [writes(await orderAddress(program, id)), writes(payer)];
-	return programInstruction(program, accounts, Uint8Array.of(5));
+	return programInstruction(program, accounts, Uint8Array.of(instructionNumbers.close));
 }
 
 /** Returns the mint of an order's input; undefined if the input is SOL. */

@@ -23,6 +23,25 @@ export function signs(signer: TransactionSigner, role: AccountRole = AccountRole
 	return { address: signer.address, role, signer };
 }
 
+/** The first byte of each instruction's data, as in the program's `lib.rs`. */
+export const instructionNumbers = {
+	prepare: 0,
+	open: 1,
+	decide: 2,
+	expire: 3,
+	pay: 4,
+	close: 5,
+	createVault: 10,
+	setRoles: 11,
+	acceptVault: 12,
+	setCap: 13,
+	pause: 14,
+	withdraw: 15,
+	fill: 16,
+	void: 17,
+	closeRecord: 18,
+} as const;
+
 export function programInstruction(
 	programAddress: Address,
 	accounts: readonly Meta[],

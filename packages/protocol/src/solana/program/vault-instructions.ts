@@ -9,6 +9,7 @@ import { tokenAccountOf } from "../transfer-instruction.ts";
 import { orderAddress, recordAddress, vaultAddress } from "./program-addresses.ts";
 import {
 	deadlineBytes,
+	instructionNumbers,
 	programInstruction,
 	reads,
 	signs,
@@ -17,7 +18,7 @@ import {
 	writes,
 } from "./program-instruction.ts";
 
-// The vault half of the program `programs/geo-escrow`. Numbers and accounts are those of its `vault.rs`.
+// The vault half of the program `programs/geo-escrow`. The accounts are those of its `vault.rs`.
 
 /** The number of operators that a vault can have. */
 export const maxVaultOperators = 4;
@@ -28,7 +29,11 @@ export async function createVault(
 ): Promise<Instruction> {
 	const vault = await vaultAddress(program, owner.address, index);
 	const accounts = [signs(payer, AccountRole.WRITABLE_SIGNER), signs(owner), writes(vault)];
-	return programInstruction(program, [...accounts, reads(SYSTEM_PROGRAM_ADDRESS)], Uint8Array.of(10, index));
+	return programInstruction(
+		program,
+		[...accounts, reads(SYSTEM_PROGRAM_ADDRESS)],
+		Uint8Array.of(instructionNumbers.createVault, index),
+	);
 }
 
 /** A vault, and its owner, who signs for it. */
@@ -46,20 +51,24 @@ export function setVaultRoles(
 	if (operators.length > maxVaultOperators)
 		throw new RangeError(`a vault has at most ${maxVaultOperators} operators`);
 	const places = Array.from({ length: maxVaultOperators }, (_, i) => operators[i] ?? solanaNativeToken);
-	return byOwner(owned, Uint8Array.of(11), ...[guardian, pendingOwner, ...places].map(keyOf));
+	return byOwner(
+		owned,
+		Uint8Array.of(instructionNumbers.setRoles),
+		...[guardian, pendingOwner, ...places].map(keyOf),
+	);
 }
 
 export function acceptVault(owned: OwnedVault): Instruction {
-	return byOwner(owned, Uint8Array.of(12));
+	return byOwner(owned, Uint8Array.of(instructionNumbers.acceptVault));
 }
 
 /** Sets how much of a token may leave a vault in an hour, except to its owner. */
 export function setVaultCap(owned: OwnedVault, token: SolanaAddress, perHour: bigint): Instruction {
-	return byOwner(owned, Uint8Array.of(13), keyOf(token), uint64(perHour));
+	return byOwner(owned, Uint8Array.of(instructionNumbers.setCap), keyOf(token), uint64(perHour));
 }
 
 export function pauseVault(owned: OwnedVault, isPaused: boolean): Instruction {
-	return byOwner(owned, Uint8Array.of(14, isPaused ? 1 : 0));
+	return byOwner(owned, Uint8Array.of(instructionNumbers.pause, isPaused ? 1 : 0));
 }
 
 /** Withdraws from a vault: SOL, or a token from one of the vault's token accounts. */
@@ -69,7 +78,7 @@ export function withdrawFromVault(
 ): Instruction {
 	const accounts = [signs(owner), writes(vault), writes(to)];
 	if (from) accounts.push(writes(from), reads(TOKEN_PROGRAM_ADDRESS));
-	return programInstruction(program, accounts, Uint8Array.of(15), uint64(amount));
+	return programInstruction(program, accounts, Uint8Array.of(instructionNumbers.withdraw), uint64(amount));
 }
 
 /** Pays an order's recipient. This also releases an order that began on Solana. */
@@ -103,7 +112,13 @@ export async function fillOrder(
 		accounts.push(reads(TOKEN_PROGRAM_ADDRESS));
 		if (instead) accounts.push(reads(usual));
 	}
-	return programInstruction(program, accounts, Uint8Array.of(16), ...originTerms(order), uint64(amount));
+	return programInstruction(
+		program,
+		accounts,
+		Uint8Array.of(instructionNumbers.fill),
+		...originTerms(order),
+		uint64(amount),
+	);
 }
 
 /** Closes an order from another chain permanently, so that it can no longer be filled. */
@@ -120,7 +135,7 @@ export async function voidOrder(
 		reads(SYSTEM_PROGRAM_ADDRESS),
 		reads(fromSolanaWord(order.outputToken)),
 	];
-	return programInstruction(program, accounts, Uint8Array.of(17), ...originTerms(order));
+	return programInstruction(program, accounts, Uint8Array.of(instructionNumbers.void), ...originTerms(order));
 }
 
 /** Returns the rent of a filled or voided order's record to its vault, once the record is no longer needed. */
@@ -130,7 +145,7 @@ export async function closeRecord(
 	vault: SolanaAddress,
 ): Promise<Instruction> {
 	const accounts = [writes(await recordAddress(program, id)), writes(vault)];
-	return programInstruction(program, accounts, Uint8Array.of(18));
+	return programInstruction(program, accounts, Uint8Array.of(instructionNumbers.closeRecord));
 }
 
 /** Returns the account that a fill changes: the order's own if it began on Solana, else its record. */

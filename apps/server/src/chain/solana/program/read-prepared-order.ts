@@ -1,4 +1,11 @@
-import { decodePrepare, type Order, type OrderAccount, orderAddress, orderId } from "@geoswap/protocol";
+import {
+	decodePrepare,
+	instructionNumbers,
+	type Order,
+	type OrderAccount,
+	orderAddress,
+	orderId,
+} from "@geoswap/protocol";
 import type { Signature } from "@solana/kit";
 import type { SolanaChain } from "../connect-solana.ts";
 import { fromSignature, type ListedSignature, listSignatures } from "../read/list-signatures.ts";
@@ -13,8 +20,6 @@ const maxPages = 20;
 const maxReads = 1_000;
 /** How far the time of a block may differ from the time by which the program judges deadlines. */
 const maxClockLagSeconds = 60n;
-/** The first byte of the instruction's data. */
-const prepare = 0;
 
 /**
  * Returns the terms of an order, which its account does not have, from the final transaction that prepared it.
@@ -60,7 +65,8 @@ export async function readPreparedOrder(
 	/** Returns the order if it is prepared by an instruction of this transaction. */
 	function preparedIn({ message }: Landed): Order | undefined {
 		for (const { program: called, accounts, data } of message.instructions) {
-			if (called !== program.address || data[0] !== prepare || accounts[1] !== address) continue;
+			if (called !== program.address || data[0] !== instructionNumbers.prepare || accounts[1] !== address)
+				continue;
 			const order = decodePrepare({ addresses: accounts, data }, program.address);
 			if (orderId(order) === id) return order;
 		}

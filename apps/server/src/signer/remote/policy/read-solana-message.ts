@@ -6,6 +6,7 @@ import {
 	decodeVoid,
 	fromSolanaWord,
 	fundOrder,
+	instructionNumbers,
 	type Order,
 	openOrder,
 	type ProgramInstruction,
@@ -54,9 +55,6 @@ export type SolanaMessage = {
 	microLamportsPerUnit: bigint;
 	call: ProgramCall;
 };
-
-/** The first byte of each instruction that lanes send. */
-const numbers = { prepare: 0, decide: 2, expire: 3, pay: 4, close: 5, fill: 16, void: 17, closeRecord: 18 };
 
 type Sources = {
 	deployment: SolanaDeployment;
@@ -114,14 +112,16 @@ async function readCall(instructions: readonly Read[], { deployment, order }: So
 	);
 	const [first] = own;
 	if (!first) return refuse("not-ours", "the message does not call our program");
-	const isSweep = own.some(({ data }) => data[0] === numbers.close || data[0] === numbers.closeRecord);
+	const isSweep = own.some(
+		({ data }) => data[0] === instructionNumbers.close || data[0] === instructionNumbers.closeRecord,
+	);
 	if (isSweep) return { kind: "close", accounts: own.map(readSwept) };
 	switch (first.data[0]) {
-		case numbers.prepare:
+		case instructionNumbers.prepare:
 			return { kind: "open", order: decodePrepare(first, address) };
-		case numbers.fill:
+		case instructionNumbers.fill:
 			return { kind: "fill", ...(await decodeFill(first, deployment)), createsAccount };
-		case numbers.void:
+		case instructionNumbers.void:
 			return { kind: "void", order: decodeVoid(first) };
 		default: {
 			if (!order) return refuse("malformed", "the caller does not name the order that the message ends");
@@ -134,17 +134,19 @@ async function readCall(instructions: readonly Read[], { deployment, order }: So
 
 function readSwept({ addresses: [account, to], data }: ProgramInstruction): SweptAccount {
 	if (!account || !to) return refuse("malformed", "an account is closed for nobody");
-	const does = (["pay", "close", "closeRecord"] as const).find((name) => data[0] === numbers[name]);
+	const does = (["pay", "close", "closeRecord"] as const).find(
+		(name) => data[0] === instructionNumbers[name],
+	);
 	return does ? { account, to, does } : refuse("malformed", "accounts are closed by other transactions");
 }
 
 function readDecision(first: ProgramInstruction): Decision {
 	switch (first.data[0]) {
-		case numbers.decide:
+		case instructionNumbers.decide:
 			return { by: "attesters", ...decodeDecide(first) };
-		case numbers.expire:
+		case instructionNumbers.expire:
 			return { by: first.addresses.length === 1 ? "time" : "operator" };
-		case numbers.pay:
+		case instructionNumbers.pay:
 			return { by: "earlier" };
 		default:
 			return refuse("malformed", `no lane sends the instruction ${first.data[0]} of the program`);
@@ -183,7 +185,7 @@ async function instructionsOf(
 			return call.accounts.map(({ account, to, does }) => ({
 				programAddress: address,
 				accounts: [account, to].map((one) => ({ address: one, role: AccountRole.WRITABLE })),
-				data: Uint8Array.of(numbers[does]),
+				data: Uint8Array.of(instructionNumbers[does]),
 			}));
 	}
 }
