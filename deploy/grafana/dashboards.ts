@@ -3,7 +3,7 @@ type Query = { expr: string; legend: string };
 
 export type Panel = {
 	title: string;
-	/** What an operator learns from it. */
+	/** The text that Grafana shows to explain the panel to an operator. */
 	description: string;
 	kind: "timeseries" | "stat";
 	/** A unit of Grafana. */

@@ -8,7 +8,7 @@ import { baseEnvironment, serverMain } from "./server-command.ts";
 import { type ServiceProcess, serviceProcess } from "./service-process.ts";
 import { attesterConfig, type StackEndpoint, type StackSolanaEndpoint } from "./stack-config.ts";
 
-/** Where the keys of the worker and the attesters are held, if not in their environment. */
+/** The settings of the worker and the attesters if their keys are not in the environment. */
 export type StackSigning = {
 	/** The field `keys` of an attester's file. */
 	attesterKeys: (index: number) => object;

@@ -50,7 +50,10 @@ export function toSwapKey(uuid: SwapUuid): Hex {
 	return pad(`0x${uuid.replaceAll("-", "")}`, { size: 32 });
 }
 
-/** Returns the swap that an order's word names. Trust it only with the order id, because anyone can use any word. */
+/**
+ * Returns the swap's id in an order's `swapKey`. Anyone can open an order with any `swapKey`, so use the id only together
+ * with the order's id.
+ */
 export function fromSwapKey(swapKey: Hex): SwapUuid {
 	if (BigInt(swapKey) >> 128n !== 0n) throw new RangeError(`swapKey ${swapKey} is not a UUID`);
 	return toDashed(`0x${swapKey.slice(-32)}`);

@@ -304,7 +304,7 @@ async function measure(
 		for (const order of orders) if ((await stateOf(order)) !== 2) counts.unreleased++;
 		await owner.query("truncate attestations");
 		for (const { wallet, isFirst, quote, repriced } of taken) {
-			// What the vault spends less is charged, too.
+			// The swap is also charged the amount by which the vault spends less than was quoted.
 			sums.charged += quote.networkCost + spentBy(quote.delivery) - spentBy(repriced.delivery);
 			counts.swaps++;
 			if (!isFirst) continue;

@@ -7,7 +7,7 @@ import { ConfigError } from "../config/config-error.ts";
 import type { Database } from "../database/database.ts";
 import { attesterSetOf } from "../swap/decide/swap-policy.ts";
 
-/** What the order or the op of a swap names on a chain. */
+/** The kinds of contracts, attester sets and tokens that a swap's order or op can contain. */
 type Part = "escrow" | "vault" | "delegate" | "attester set" | "token";
 /** A part that open swaps name, or one of their chains, and the number of these swaps. */
 type Needed = { chain: string; swaps: number } & ({ part: Part; name: Hex } | { part: "chain"; name: "" });

@@ -16,7 +16,10 @@ import type {
 import type { SwapRecord } from "../swap/facts/swap-record.ts";
 import { type SwapRow, swapColumns, swapFromRow } from "../swap/record/read-swap.ts";
 
-/** What a round has read about one swap. `read` throws if something cannot be read, which concerns no other swap. */
+/**
+ * The facts that a round has read about one swap. `read` throws if a fact cannot be read, which does not affect other
+ * swaps.
+ */
 export type Look = {
 	swapId: SwapUuid;
 	wait: WaitBefore;

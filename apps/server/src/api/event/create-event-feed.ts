@@ -14,7 +14,7 @@ import type { EventSink } from "../http/route.ts";
 import { createKeyedLimiter } from "../status/keyed-limiter.ts";
 import { type EventCursor, formatCursor } from "./event-cursor.ts";
 
-/** What a stream sends: the events of an account, or of one of its swaps. */
+/** The account, or the one swap of an account, whose events a stream sends. */
 export type Followed = {
 	accountId: string;
 	/** The swap as it is now, if the stream is about one. */

@@ -1,7 +1,7 @@
 /** Thrown if the invariants cannot be checked because the database or a chain does not respond. */
 export class CouldNotCheckError extends Error {
 	override name = "CouldNotCheckError";
-	/** What does not respond: the database, or a chain. */
+	/** The name of the database or chain that does not respond. */
 	readonly what: string;
 
 	constructor(what: string, cause: unknown) {

@@ -168,7 +168,7 @@ test.each(["USDC", "SOL"])(
 		]);
 		await scene.actions.landed(await scene.actions.sendForgotten(ending, stranger));
 		await scene.followToEnd();
-		// Of a token order, the fee payer gets what a third party sent to the order's account.
+		// For an order of a token, the fee payer also gets the lamports that a third party sent to the order's account.
 		const found = symbol === "SOL" ? 0n : 1_000_000n;
 		await books.expectMatch({ found });
 		expect(await returnsOf(order)).toBe(1);

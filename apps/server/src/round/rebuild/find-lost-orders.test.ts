@@ -385,7 +385,7 @@ test("an order that was released and paid becomes a settled swap while its rent 
 	expect((await swapOf(kept))?.endedAt).toBeInstanceOf(Date);
 	await sweep();
 	expect(await rentsOf(kept)).toEqual([expect.objectContaining({ is_back: true })]);
-	// What the closed one has cost is reported, and pauses nothing.
+	// The audit reports the cost of the closed order, and pauses nothing for it.
 	expect((await audit()).filter(({ pauses }) => pauses !== false)).toEqual([]);
 });
 

@@ -10,7 +10,7 @@ import type { Cap, Caps } from "./cap.ts";
 /** A payload, identified by its key and its hash. */
 export type PayloadId = { key: string; digest: string };
 
-/** What is written before a payload is signed. */
+/** The charges, nonce and decisions of a payload, which are written to disk before it is signed. */
 type Reservation = {
 	id: PayloadId;
 	charges: readonly Charge[];
