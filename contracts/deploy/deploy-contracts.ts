@@ -242,7 +242,7 @@ async function findVaultBlock(
 		});
 		if (first) return first.blockNumber;
 	} catch {
-		// Many nodes refuse so long a range. The operator then has to put the block into the config.
+		// Many nodes refuse such a long range. In that case the operator has to put the block into the configuration.
 	}
 	throw new DeployError(`the node does not say in which block the vault ${contracts.vault} was deployed`, {
 		next: "look it up in an explorer and put it into the config as deployedAtBlock",

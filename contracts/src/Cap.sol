@@ -8,7 +8,7 @@ struct Cap {
     uint64 updatedAt;
 }
 
-/// @notice The cap leaves less than was asked for.
+/// @notice The cap leaves less than the requested amount.
 error CapExceeded(uint256 asked, uint256 available);
 
 using {available, spend, set} for Cap global;
@@ -38,7 +38,7 @@ function spend(Cap storage self, uint256 amount) {
 function set(Cap storage self, uint96 perHour) {
     Cap memory cap = self;
     uint256 used = usedNow(cap.used, cap.updatedAt, cap.perHour, 1 hours);
-    // No more than the new cap: a lower one would otherwise take hours to let anything out again.
+    // No more than the new cap. Otherwise a lower one would take hours to let anything out again.
     // forge-lint: disable-next-line(unsafe-typecast)
     self.used = uint96(used < perHour ? used : perHour);
     self.updatedAt = uint64(block.timestamp);

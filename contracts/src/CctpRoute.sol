@@ -8,8 +8,8 @@ import {ITokenMessengerV2} from "./interfaces/ITokenMessengerV2.sol";
 
 /// @title CctpRoute
 /// @notice Burns one token of one vault with Circle's CCTP, to be minted to one recipient on one other chain.
-/// @dev Everything is fixed at deployment: whoever can use the route can choose an amount, a fee up to the maximum, and
-/// a speed, but not where the money goes.
+/// @dev Everything is fixed at deployment. A user of the route can choose an amount, a fee up to the maximum, and a
+/// speed, but not where the money goes.
 contract CctpRoute is IGeoRoute {
     using SafeERC20 for IERC20;
 
@@ -65,7 +65,8 @@ contract CctpRoute is IGeoRoute {
         uint256 maxFee = amount * MAX_FEE_BPS / 10_000;
         if (fee > maxFee) revert FeeTooHigh(fee, maxFee);
         IERC20(token).forceApprove(address(MESSENGER), amount);
-        // No destination caller: anyone may have the token minted, so a mint never waits for a key of ours.
+        // There is no destination caller. Anyone may have the token minted, so a mint never waits for a key of the
+        // service.
         MESSENGER.depositForBurn(amount, DOMAIN, RECIPIENT, token, bytes32(0), fee, minFinalityThreshold);
     }
 }

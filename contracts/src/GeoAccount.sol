@@ -15,10 +15,10 @@ import {IGeoAccount} from "./interfaces/IGeoAccount.sol";
 import {IGeoPayer} from "./interfaces/IGeoPayer.sol";
 
 /// @title GeoAccount
-/// @notice What a wallet delegates to (EIP-7702). It does one thing: it pays one escrow for orders that the wallet's key
+/// @notice The delegate of a wallet (EIP-7702). Its only function is to pay one escrow for orders that the wallet's key
 /// signed, or that an agent's key signed within a mandate of the wallet.
 /// @dev There is no initializer and no call that executes anything else, so there is nothing to set up, to front-run or
-/// to trick the wallet into. Storage is used for mandates alone, in a namespace of its own (ERC-7201), so that it does
+/// to trick the wallet into. Storage is used for mandates alone, in a separate namespace (ERC-7201), so that it does
 /// not collide with that of an earlier delegate.
 contract GeoAccount is IGeoAccount, ERC721Holder, ERC1155Holder {
     using SafeERC20 for IERC20;
@@ -35,10 +35,10 @@ contract GeoAccount is IGeoAccount, ERC721Holder, ERC1155Holder {
         mapping(bytes32 mandateHash => mapping(address token => Spent)) spent;
     }
 
-    /// @dev The first byte of a proof: how the order was signed.
+    /// @dev The first byte of a proof, which is how the order was signed.
     uint8 private constant TYPED = 0;
     uint8 private constant PERSONAL = 1;
-    /// @dev The length of a proof without a mandate: the kind and a signature.
+    /// @dev The length of a proof without a mandate, which is the kind and a signature.
     uint256 private constant SIGNATURE_END = 66;
 
     /// @dev Each entry of a mandate's lists costs gas when an order is opened.
@@ -67,7 +67,7 @@ contract GeoAccount is IGeoAccount, ERC721Holder, ERC1155Holder {
     /// @notice Takes the native token.
     receive() external payable {}
 
-    /// @notice Takes any call and does nothing, as a wallet without code does: a payment with a note arrives.
+    /// @notice Takes any call and does nothing, as a wallet without code does, so that a payment with a note arrives.
     fallback() external payable {}
 
     /// @inheritdoc IGeoPayer
@@ -75,7 +75,8 @@ contract GeoAccount is IGeoAccount, ERC721Holder, ERC1155Holder {
     /// agent's signature follows `abi.encode(Mandate, bytes ownerSignature)`; the owner's signature is typed.
     function pay(bytes32 orderId, Terms calldata terms, bytes calldata proof) external {
         if (msg.sender != ESCROW) revert OnlyEscrow(msg.sender);
-        // Computed here, from what is paid: consent does not rest on what another contract says was signed.
+        // Computed here from the payment itself, so that consent does not rest on another contract's statement of what
+        // was signed.
         bytes32 ownId = orderOf(terms, address(this), ESCROW).orderId();
         if (ownId != orderId) revert WrongOrder(orderId);
         address signer = _signer(_digest(ownId), proof);
@@ -104,8 +105,8 @@ contract GeoAccount is IGeoAccount, ERC721Holder, ERC1155Holder {
     }
 
     /// @notice Whether the wallet's key signed `hash`.
-    /// @dev Plain ECDSA, as for a wallet without code: a Permit2 permit still verifies. The account is its own signer,
-    /// so no second account exists on which such a signature could be replayed.
+    /// @dev Plain ECDSA, as for a wallet without code, so that a Permit2 permit still verifies. The account is its own
+    /// signer, so no second account exists on which such a signature could be replayed.
     /// @param hash The hash that was signed.
     /// @param signature 65 bytes, low s, v 27 or 28.
     /// @return magicValue The ERC-1271 selector, or 0xffffffff.
@@ -115,7 +116,8 @@ contract GeoAccount is IGeoAccount, ERC721Holder, ERC1155Holder {
         return isValid ? IERC1271.isValidSignature.selector : bytes4(0xffffffff);
     }
 
-    /// @dev In the escrow's domain: wallets refuse typed data whose verifying contract is one of their own accounts.
+    /// @dev In the escrow's domain, because wallets refuse typed data whose verifying contract is one of their own
+    /// accounts.
     function _digest(bytes32 structHash) private view returns (bytes32) {
         bytes32 domain =
             keccak256(abi.encode(DOMAIN_TYPEHASH, keccak256("Geoswap"), keccak256("1"), block.chainid, ESCROW));
@@ -155,8 +157,8 @@ contract GeoAccount is IGeoAccount, ERC721Holder, ERC1155Holder {
         spent.updatedAt = uint64(block.timestamp);
     }
 
-    /// @dev Only through the desk that the owner named. Within one chain that desk's own vault must deliver: another
-    /// contract could have the input released without a delivery.
+    /// @dev Only through the desk that the owner named. Within one chain that desk's own vault must deliver, because
+    /// another contract could have the input released without a delivery.
     function _allows(Mandate memory mandate, Terms calldata terms) private view returns (bool) {
         if (
             mandate.period == 0 || mandate.inputs.length > MAX_ENTRIES || mandate.outputs.length > MAX_ENTRIES

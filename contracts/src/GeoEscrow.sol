@@ -14,8 +14,8 @@ import {IGeoVault, VaultState} from "./interfaces/IGeoVault.sol";
 
 /// @title GeoEscrow
 /// @notice Holds each order's input whole until the order is decided.
-/// @dev No owner, no upgrade, no pause: what can happen to an order was fixed when its wallet opened it. An order of
-/// another chain or escrow has another id, so it is simply not open here.
+/// @dev There is no owner, no upgrade and no pause. What can happen to an order was fixed when its wallet opened it. An
+/// order of another chain or escrow has another id, so it is simply not open here.
 contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
 
@@ -189,7 +189,7 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
         emit Refunded(orderId, _payOrCredit(orderId, order, toAddress(order.wallet)));
     }
 
-    /// @dev The order is decided either way: an input that cannot be paid out never becomes payable to someone else.
+    /// @dev The order is decided either way. An input that cannot be paid out never becomes payable to someone else.
     function _payOrCredit(bytes32 orderId, Order calldata order, address to) private returns (bool paid) {
         address token = toAddress(order.inputToken);
         paid = _pay(token, to, order.inputAmount);
@@ -207,14 +207,15 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
         emit Claimed(beneficiary, token, to, amount);
     }
 
-    /// @dev Not starved: a caller could else turn a payment into a credit at will. A token's transfer gets 63/64 of all
-    /// gas that is left, and the last 64th cannot pay for writing a credit unless the transfer had more than a million.
+    /// @dev Reverts if the payment got too little gas, or a caller could turn a payment into a credit at will. A
+    /// token's transfer gets 63/64 of all gas that is left, and the last 64th cannot pay for writing a credit unless
+    /// the transfer had more than a million.
     function _pay(address token, address to, uint256 amount) private returns (bool paid) {
         if (gasleft() < MIN_PAYMENT_GAS) revert InsufficientGas();
         return token == address(0) ? tryPayNative(to, amount) : IERC20(token).trySafeTransfer(to, amount);
     }
 
-    /// @dev The order's own vault is on this chain and says that no fill can follow.
+    /// @dev The order's own vault is on this chain and states that no fill can follow.
     function _isClosedHere(bytes32 orderId, Order calldata order) private view returns (bool) {
         if (order.destinationChainId != block.chainid) return false;
         VaultState state = IGeoVault(toAddress(order.destinationVault)).orderState(orderId);
@@ -242,7 +243,7 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
         _checkSignatures(_digest(typehash, orderIds), attestation);
     }
 
-    /// @dev Whether an order is open is asked right before it is decided: a list may name it twice.
+    /// @dev Whether an order is open is checked right before it is decided, because a list may name it twice.
     function _decideMany(
         Order[] calldata orders,
         Attestation calldata attestation,
@@ -281,7 +282,7 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
         uint256 next;
         for (uint256 i = 0; i < count; ++i) {
             address signer = ECDSA.recoverCalldata(digest, attestation.signatures[i]);
-            // Strictly ascending: no signer counts twice, even if the set names it twice.
+            // Strictly ascending, so that no signer counts twice, even if the set names it twice.
             if (signer <= previous) revert InvalidAttester(signer);
             previous = signer;
             while (next < attestation.attesters.length && attestation.attesters[next] != signer) ++next;
@@ -295,7 +296,7 @@ contract GeoEscrow is IGeoEscrow, EIP712, ReentrancyGuardTransient {
 
     function _revertSelector() private pure returns (bytes4 selector) {
         assembly ("memory-safe") {
-            // Four bytes of whatever came back: the rest could be made expensive.
+            // Only four bytes of the return data, because the rest could be made expensive.
             if gt(returndatasize(), 3) {
                 returndatacopy(0, 0, 4)
                 selector := mload(0)

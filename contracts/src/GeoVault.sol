@@ -20,9 +20,9 @@ import {IWrappedNative} from "./interfaces/IWrappedNative.sol";
 
 /// @title GeoVault
 /// @notice The service's inventory on one chain, and the record of which orders it filled or voided.
-/// @dev Roles are the AccessManager's. Escrow, router and tokens of the path are fixed at deployment: no key can point
-/// the vault at others. A vault that needs others is a new vault; this one keeps its roles, since releases of the
-/// orders that name it still arrive here.
+/// @dev Roles are the AccessManager's. Escrow, router and tokens of the path are fixed at deployment, so that no key
+/// can point the vault at others. A vault that needs others is a new vault; this one keeps its roles, since releases of
+/// the orders that name it still arrive here.
 contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransient {
     using SafeERC20 for IERC20;
 
@@ -33,7 +33,7 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
     /// @dev After an outage of the sequencer feeds may still have to catch up.
     uint256 private constant SEQUENCER_GRACE = 1 hours;
 
-    /// @notice The escrow of this chain: of same-chain orders, and of the vault's credits.
+    /// @notice The escrow of this chain, which holds same-chain orders and the vault's credits.
     IGeoEscrow public immutable ESCROW;
     /// @notice The only contract that inventory is swapped through.
     ISwapRouter public immutable ROUTER;
@@ -253,7 +253,7 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
             if (order.escrow != toWord(address(ESCROW)) || order.originVault != toWord(address(this))) {
                 revert WrongOrigin(order.escrow, order.originVault);
             }
-            // Reverts unless the order is open: on one chain, delivery and release are one.
+            // Reverts unless the order is open, because on one chain delivery and release are one.
             ESCROW.releaseFilled(order);
         }
 
@@ -263,14 +263,14 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
         _cap(CapKind.Fill, spentToken, address(0)).spend(item.amount);
         uint256 delivered =
             token == address(0) ? _deliverNative(item, recipient) : _deliverToken(item, token, recipient);
-        // At least one unit, whatever an order that was never opened here may say.
+        // At least one unit, even if an order that was never opened here has zero.
         uint256 minimum = Math.max(1, Math.max(order.minOutput, item.minOutput));
         if (delivered < minimum) revert TooLittleDelivered(delivered, minimum);
         emit Filled(orderId, delivered, spentToken, item.amount);
         if (order.topUp != 0) _topUp(orderId, recipient, order.topUp);
     }
 
-    /// @dev A recipient that refuses the native token goes without: otherwise it could make the fill fail, and with it
+    /// @dev A recipient that refuses the native token goes without. Otherwise it could make the fill fail, and with it
     /// choose to be refunded when the price has moved.
     function _topUp(bytes32 orderId, address recipient, uint256 amount) private {
         _cap(CapKind.Fill, address(0), address(0)).spend(amount);
@@ -279,7 +279,7 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
         emit ToppedUp(orderId, amount, tryPayNative(recipient, amount));
     }
 
-    /// @dev What counts is what the recipient's balance shows, not what a token or the router says.
+    /// @dev The recipient's balance counts, not a return value of the token or the router.
     function _deliverToken(Fill calldata item, address token, address recipient) private returns (uint256) {
         uint256 before = IERC20(token).balanceOf(recipient);
         if (item.poolFee == 0) IERC20(token).safeTransfer(recipient, item.amount);
@@ -303,7 +303,7 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
         return _swap(SETTLEMENT_TOKEN, token, to, item.amount, item.minOutput, item.poolFee, item.secondPoolFee);
     }
 
-    /// @dev The path is built here, of tokens that were listed by a cap or a feed: a call can choose among their pools.
+    /// @dev The path is built here, of tokens that were listed by a cap or a feed. A call can choose among their pools.
     function _swap(
         address from,
         address to,
@@ -326,8 +326,8 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
                 amountOutMinimum: minimum
             })
         );
-        // A pool that runs dry takes less than it is offered: the first leaves it to us, the second to whoever sweeps
-        // the router.
+        // A pool that runs dry takes less than it is offered. The first pool leaves the rest to the vault, the second
+        // to any caller that sweeps the router.
         uint256 left = IERC20(from).allowance(address(this), address(ROUTER));
         if (!isDirect) left += IERC20(WRAPPED_NATIVE).balanceOf(address(ROUTER)) - stranded;
         if (left != 0) revert BudgetNotSpent(left);
@@ -377,7 +377,7 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
     function _checkSequencer() private view {
         if (address(SEQUENCER_FEED) == address(0)) return;
         (, int256 down, uint256 startedAt,,) = SEQUENCER_FEED.latestRoundData();
-        // A round that has not started says nothing about the sequencer.
+        // A round that has not started shows nothing about the sequencer.
         if (down != 0 || startedAt == 0 || block.timestamp <= startedAt + SEQUENCER_GRACE) revert SequencerDown();
     }
 
@@ -393,7 +393,7 @@ contract GeoVault is IGeoVault, AccessManaged, Pausable, ReentrancyGuardTransien
 
     function _revertSelector() private pure returns (bytes4 selector) {
         assembly ("memory-safe") {
-            // Four bytes of whatever came back: the rest could be made expensive.
+            // Only four bytes of the return data, because the rest could be made expensive.
             if gt(returndatasize(), 3) {
                 returndatacopy(0, 0, 4)
                 selector := mload(0)

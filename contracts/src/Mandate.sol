@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @notice What may leave of one input token: this much at once, and this much more in each period.
+/// @notice Limit for one input token. This amount may leave immediately, and refills within a period.
 struct InputCap {
     address token;
     uint128 maxAmount;
@@ -24,7 +24,7 @@ struct Mandate {
     uint64 expiry;
     /// The seconds in which a used cap becomes free again.
     uint32 period;
-    /// The desk that must be paid: a vault of another could keep the input and deliver nothing.
+    /// The desk that must be paid, because a vault of another could keep the input and deliver nothing.
     address originVault;
     bytes32 attesterSet;
     InputCap[] inputs;

@@ -31,12 +31,12 @@ struct Order {
     bytes32 destinationVault;
     /// Hash of the attesters that may decide the order, see `attesterSetHash`.
     bytes32 attesterSet;
-    /// The swap's UUID, left-padded with zeros: a swap's record can be rebuilt from the event.
+    /// The swap's UUID, left-padded with zeros, so that a swap's record can be rebuilt from the event.
     bytes32 swapKey;
     Deadlines deadlines;
 }
 
-/// @notice An order without the three fields that the escrow derives: wallet, origin chain and escrow.
+/// @notice An order without the three fields that the escrow derives (wallet, origin chain and escrow).
 struct Terms {
     bytes32 inputToken;
     uint256 inputAmount;

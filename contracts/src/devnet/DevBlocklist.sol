@@ -5,10 +5,11 @@ import {IERC20Errors} from "@openzeppelin/contracts/interfaces/draft-IERC6093.so
 import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
 
 /// @title DevBlocklist
-/// @notice A token for simulated chains that pays nobody on a blocklist. It delegates every call to another token's code,
-/// after that one check. An account is on the list while its own code is `5f5ffd`.
+/// @notice A token for simulated chains that pays no account on a blocklist. It delegates every call to another token's
+/// code, after that one check. An account is on the list while its own code is `5f5ffd`.
 contract DevBlocklist {
-    /// @dev `revert(0, 0)`: such an account also refuses the native token, and does not spend the gas that it is given.
+    /// @dev The code `revert(0, 0)`. Such an account also refuses the native token, and does not spend the gas that it
+    /// is given.
     bytes32 private constant _BLOCKED_CODE_HASH = keccak256(hex"5f5ffd");
 
     address private immutable _TOKEN;

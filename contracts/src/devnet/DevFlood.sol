@@ -5,7 +5,7 @@ import {Order, Terms, toWord} from "../Order.sol";
 import {Attestation, IGeoEscrow} from "../interfaces/IGeoEscrow.sol";
 
 /// @title DevFlood
-/// @notice A stranger's contract that fills blocks with logs: with its own, and with logs of an escrow.
+/// @notice A third party's contract that fills blocks with its own logs, and with logs of an escrow.
 contract DevFlood {
     /// Enough to end the last round of `emitEmptyLogs`.
     uint256 private constant LEFT_OVER_GAS = 20_000;

@@ -2,21 +2,21 @@
 pragma solidity 0.8.37;
 
 /// @title DevHollowToken
-/// @notice A stranger's token for simulated chains: it takes from nobody and pays nobody, and says that it did.
+/// @notice A third party's token for simulated chains. It moves nothing, and reports transfers as made.
 contract DevHollowToken {
     mapping(address owner => uint256) public balanceOf;
 
-    /// @notice Says that it set an allowance.
+    /// @notice Reports that it set an allowance.
     function approve(address, uint256) external pure returns (bool) {
         return true;
     }
 
-    /// @notice Says that it paid.
+    /// @notice Reports that it paid.
     function transfer(address, uint256) external pure returns (bool) {
         return true;
     }
 
-    /// @notice Makes what it says that it took.
+    /// @notice Mints what it reports as taken.
     function transferFrom(address, address to, uint256 amount) external returns (bool) {
         balanceOf[to] += amount;
         return true;

@@ -2,8 +2,8 @@
 pragma solidity 0.8.37;
 
 /// @title DevTokenWithoutReturn
-/// @notice A token for development chains with the two habits of USDT: its calls return nothing, and an allowance can
-/// only be set where none stands. Anyone may mint it.
+/// @notice A token for development chains with two properties of USDT. Its calls return nothing, and an allowance can
+/// only be set if it is zero. Anyone may mint it.
 contract DevTokenWithoutReturn {
     /// @notice Tokens moved.
     event Transfer(address indexed from, address indexed to, uint256 value);
@@ -45,7 +45,7 @@ contract DevTokenWithoutReturn {
         _move(msg.sender, to, amount);
     }
 
-    /// @notice Moves tokens of whoever allowed it.
+    /// @notice Moves tokens of an account that allowed it.
     function transferFrom(address from, address to, uint256 amount) external {
         allowance[from][msg.sender] -= amount;
         _move(from, to, amount);

@@ -5,7 +5,8 @@ import {IERC1271} from "@openzeppelin/contracts/interfaces/IERC1271.sol";
 import {IGeoPayer} from "./IGeoPayer.sol";
 
 /// @title IGeoAccount
-/// @notice A wallet's code: it pays one escrow for orders that the wallet's owner, or an agent within a mandate, signed.
+/// @notice The code of a wallet. It pays one escrow for orders that the wallet's owner, or an agent within a mandate,
+/// signed.
 interface IGeoAccount is IGeoPayer, IERC1271 {
     /// @notice All mandates that were signed so far on this chain have ended; a new one must name `epoch`.
     event MandatesRevoked(uint64 epoch);
@@ -14,7 +15,7 @@ interface IGeoAccount is IGeoPayer, IERC1271 {
     error OnlyEscrow(address caller);
     /// @notice The terms are of another order than the id.
     error WrongOrder(bytes32 orderId);
-    /// @notice The proof is too short, or of a kind that this account does not know.
+    /// @notice The proof is too short, or of a kind that this account does not support.
     error InvalidProof();
     /// @notice The order was signed as 32 opaque bytes, which this account refuses.
     error Opaque();

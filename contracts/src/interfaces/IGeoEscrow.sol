@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Order, Terms} from "../Order.sol";
 
-/// @notice What an escrow knows of an order.
+/// @notice The state of an order in an escrow.
 enum EscrowState {
     None,
     Opened,
@@ -23,10 +23,10 @@ struct Attestation {
 /// @notice One order to open for a wallet that pays by itself.
 struct Opening {
     address wallet;
-    /// The maximum of gas that this item may use: its wallet runs code of its own.
+    /// The maximum of gas that this item may use, because its wallet runs its own code.
     uint256 gas;
     Terms terms;
-    /// What the wallet's code needs to see, see `IGeoPayer`.
+    /// The proof for the wallet's code, see `IGeoPayer`.
     bytes proof;
 }
 
@@ -35,12 +35,12 @@ struct Opening {
 interface IGeoEscrow {
     /// @notice An order was opened and its input is held.
     event Opened(bytes32 indexed orderId, address indexed wallet, Terms terms);
-    /// @notice A batch could not open an order. A hint only: anyone can cause it, for any order. Whether an order is open
-    /// is what `orderState` returns.
+    /// @notice A batch could not open an order. It is only a hint, because anyone can cause it for any order.
+    /// `orderState` returns whether an order is open.
     event NotOpened(bytes32 indexed orderId, bytes4 reason);
-    /// @notice An order's input went to its vault: paid, or where that failed, credited.
+    /// @notice An order's input went to its vault. It was paid, or credited if the payment failed.
     event Released(bytes32 indexed orderId, bool paid);
-    /// @notice An order's input went back to its wallet: paid, or where that failed, credited.
+    /// @notice An order's input went back to its wallet. It was paid, or credited if the payment failed.
     event Refunded(bytes32 indexed orderId, bool paid);
     /// @notice A payment failed, and its beneficiary can claim it.
     event Credited(bytes32 indexed orderId, address indexed beneficiary, address indexed token, uint256 amount);
@@ -61,7 +61,7 @@ interface IGeoEscrow {
     error WrongAmount(uint256 expected, uint256 received);
     /// @notice The native token is taken only while an order is being opened.
     error NotOpening();
-    /// @notice A same-chain order is released by its own vault, while filling it, and by nobody else.
+    /// @notice A same-chain order is released by its own vault, while filling it, and by no other caller.
     error NotTheVault(address caller);
     /// @notice Neither may anyone refund yet, nor is the order closed on this chain.
     error TooEarly(uint256 refundAfter);
@@ -75,8 +75,8 @@ interface IGeoEscrow {
     error NothingToClaim();
     /// @notice A claim could not be paid; the credit stays.
     error ClaimFailed();
-    /// @notice The call has too little gas: for a payment that can be trusted to have failed by itself, or to hand an
-    /// item of a batch all the gas that it names.
+    /// @notice The call has too little gas to show that a payment failed by itself, or to give an item of a batch all
+    /// the gas that it names.
     error InsufficientGas();
 
     /// @notice Opens an order of the caller and takes its input, by allowance or as value.
@@ -85,9 +85,9 @@ interface IGeoEscrow {
     function open(Terms calldata terms) external payable returns (bytes32 orderId);
 
     /// @notice Opens an order of a wallet that pays by itself, on proof that its owner agreed. For anyone.
-    /// @param wallet The wallet. Its code decides whether `proof` will do.
+    /// @param wallet The wallet. Its code decides whether `proof` is valid.
     /// @param terms All terms that do not follow from the call itself.
-    /// @param proof What is handed to the wallet's code.
+    /// @param proof Passed to the wallet's code.
     /// @return orderId The order's id.
     function openFor(address wallet, Terms calldata terms, bytes calldata proof) external returns (bytes32 orderId);
 
@@ -110,7 +110,7 @@ interface IGeoEscrow {
     /// @notice Refunds many orders on one attestation; passes over those that are not open or of another set.
     function refundMany(Order[] calldata orders, Attestation calldata attestation) external;
 
-    /// @notice Pays the input back to the wallet. For anyone: after `refundAfter`, or, if the order is of this chain
+    /// @notice Pays the input back to the wallet. For anyone, after `refundAfter`, or, if the order is of this chain
     /// alone, as soon as its vault has voided it or let it expire unfilled.
     function refund(Order calldata order) external;
 
@@ -120,7 +120,7 @@ interface IGeoEscrow {
     /// @notice Pays the caller's own credit to another address.
     function claimTo(address token, address to) external;
 
-    /// @notice What this escrow knows of an order.
+    /// @notice The state of an order in this escrow.
     function orderState(bytes32 orderId) external view returns (EscrowState);
 
     /// @notice The id of any order, opened here or not.
@@ -129,7 +129,8 @@ interface IGeoEscrow {
     /// @notice What a beneficiary can claim of a token. The zero address is the native token.
     function credit(address token, address beneficiary) external view returns (uint256);
 
-    /// @notice The EIP-712 digest of anything that is signed in this escrow's domain: of an order, its id.
+    /// @notice The EIP-712 digest of anything that is signed in this escrow's domain. For an order it is the order's
+    /// id.
     function typedDigest(bytes32 structHash) external view returns (bytes32);
 
     /// @notice The EIP-712 digest that attesters sign to release these orders.

@@ -7,6 +7,6 @@ interface IGeoRoute {
     /// @notice Sends on what the vault has just paid to this contract. Only the vault may call.
     /// @param token The token that was paid.
     /// @param amount How much of it was paid.
-    /// @param data What the route needs to know, see the route.
+    /// @param data The parameters of the route, see the route.
     function forward(address token, uint256 amount, bytes calldata data) external;
 }

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {Order} from "../Order.sol";
 
-/// @notice What a vault knows of an order.
+/// @notice The state of an order in a vault.
 enum VaultState {
     None,
     Filled,
@@ -35,7 +35,8 @@ struct Feed {
 /// @notice How to deliver an order's output.
 struct Fill {
     Order order;
-    /// From inventory: what is sent to the recipient. Through the router: what is spent of the settlement token.
+    /// From inventory, the amount that is sent to the recipient. Through the router, the amount of the settlement token
+    /// that is spent.
     uint256 amount;
     /// The minimum that must arrive, where a fresh price gives more than the order's own minimum.
     uint256 minOutput;
@@ -50,7 +51,7 @@ struct Fill {
 interface IGeoVault {
     /// @notice An order's output was delivered.
     event Filled(bytes32 indexed orderId, uint256 delivered, address spentToken, uint256 spent);
-    /// @notice An order was closed for good without a fill.
+    /// @notice An order was closed permanently without a fill.
     event Voided(bytes32 indexed orderId);
     /// @notice A batch passed over an order that it could not fill or void. `reason` is the error's selector.
     event Skipped(bytes32 indexed orderId, bytes4 reason);
@@ -121,7 +122,7 @@ interface IGeoVault {
     /// @notice Delivers many; passes over those that fail. Operator.
     function fillMany(Fill[] calldata items) external;
 
-    /// @notice Closes an unfilled order for good. Operator; never paused.
+    /// @notice Closes an unfilled order permanently. Operator; never paused.
     function void(Order calldata order) external;
 
     /// @notice Closes many; passes over those already decided and those of other vaults. Operator; never paused.
@@ -157,8 +158,8 @@ interface IGeoVault {
     /// @notice Resumes fills and moves. Resume.
     function unpause() external;
 
-    /// @notice Sets what may leave of a token in one way: this much at once, and this much more each hour. What has no
-    /// cap does not leave. Config.
+    /// @notice Sets how much of a token may leave in one way. The whole cap may leave immediately, and refills
+    /// within an hour. A token without a cap does not leave. Config.
     /// @param to The address or route of a cap on sends or bridges; zero for fills and trades.
     function setCap(CapKind kind, address token, address to, uint96 perHour) external;
 
@@ -171,13 +172,13 @@ interface IGeoVault {
     /// @notice Claims the vault's credit in its escrow to another address. Treasury.
     function claimCredit(address token, address to) external;
 
-    /// @notice What this vault knows of an order.
+    /// @notice The state of an order in this vault.
     function orderState(bytes32 orderId) external view returns (VaultState);
 
     /// @notice Whether a move was made.
     function isMoved(bytes32 moveId) external view returns (bool);
 
-    /// @notice What may leave at once, with more of it each hour, and what may leave right now.
+    /// @notice The cap, which refills within an hour, and the amount that may leave right now.
     function capOf(CapKind kind, address token, address to) external view returns (uint256 perHour, uint256 available);
 
     /// @notice The feed of a token.

@@ -8,7 +8,7 @@ import {IGeoAccount} from "../interfaces/IGeoAccount.sol";
 import {IGeoPayer} from "../interfaces/IGeoPayer.sol";
 
 /// @title SimulatedPayer
-/// @notice Stands in a wallet's place while an order is simulated that the wallet has not signed yet: it pays without a
+/// @notice Stands in a wallet's place while an order is simulated that the wallet has not signed yet. It pays without a
 /// proof. It is never deployed.
 contract SimulatedPayer is IGeoPayer {
     using SafeERC20 for IERC20;

@@ -11,13 +11,13 @@ struct Call {
 }
 
 /// @title SimulatedTarget
-/// @notice Stands in for the target of a simulated transaction, so that one `eth_call` tells what the transaction would
-/// do. It is never deployed: the state overrides of the call set this code at the target's address, and the target's own
-/// code at `MOVED_CODE`.
-/// @dev The target's code runs by delegatecall. It sees its own address, storage and sender, and a sender without code,
-/// which the EntryPoint insists on. Whatever else is called at the target's address is passed on to its own code.
+/// @notice Stands in for the target of a simulated transaction, so that one `eth_call` returns what the transaction
+/// would do. It is never deployed. The state overrides of the call set this code at the target's address, and the
+/// target's own code at `MOVED_CODE`.
+/// @dev The target's code runs by delegatecall. It runs with its own address, storage and sender, and with a sender
+/// without code, which the EntryPoint requires. All other calls to the target's address are passed on to its own code.
 contract SimulatedTarget is Proxy {
-    /// @dev An address that nobody has a key for.
+    /// @dev An address for which no key is known.
     address private constant MOVED_CODE = address(uint160(uint256(keccak256("geoswap.simulation.moved-code"))));
 
     /// @notice Runs the transaction's call, and makes the same reads before and after it.
@@ -39,7 +39,7 @@ contract SimulatedTarget is Proxy {
             bytes[] memory afterwards
         )
     {
-        // In a frame that reverts: what it touches is cold again afterwards, as it is for the transaction.
+        // In a frame that reverts, so that what it touches is cold again afterwards, as it is for the transaction.
         (, bytes memory answers) = address(this).call(abi.encodeCall(this.callEachAndRevert, (reads)));
         before = abi.decode(answers, (bytes[]));
         uint256 gasBefore = gasleft();

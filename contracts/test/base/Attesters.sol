@@ -42,7 +42,7 @@ abstract contract Attesters {
         return keccak256(abi.encode(threshold, addresses));
     }
 
-    /// @dev As many of the first attesters as the threshold asks for.
+    /// @dev As many of the first attesters as the threshold requires.
     function _attest(bytes32 digest) internal view returns (Attestation memory) {
         uint256[] memory signers = new uint256[](THRESHOLD);
         for (uint256 i = 0; i < THRESHOLD; ++i) {

@@ -8,7 +8,7 @@ import {termsOf, unword, word} from "./orders.sol";
 import {vm} from "./Vm.sol";
 import {Wallets} from "./Wallets.sol";
 
-/// @dev Batches of orders, each of a wallet of its own. Some of the wallets are hostile.
+/// @dev Batches of orders, each of a separate wallet. Some of the wallets are hostile.
 abstract contract Batches is Wallets {
     enum Kind {
         Honest,
@@ -97,7 +97,7 @@ abstract contract Batches is Wallets {
         if (kind == Kind.AToken) order.wallet = word(address(plain));
         if (kind <= Kind.NoProof) _delegate(owner, account);
         if (kind == Kind.NoCode) vm.etch(owner, "");
-        // The two with a good signature and no money: the one never had any, the other moves it after it has signed.
+        // The two with a good signature and no money. One never had any, the other moves it after it has signed.
         if (kind == Kind.NoMoney) order.inputAmount = plain.balanceOf(owner) + 1;
         proof = _proof(TYPED, kind == Kind.WrongSignature ? key + 1 : key, order);
         if (kind == Kind.MovedAway) {
@@ -154,7 +154,8 @@ abstract contract Batches is Wallets {
         }
     }
 
-    /// @dev Whoever calls back and still pays needs more than others: it is given as much, to see that it gains nothing.
+    /// @dev A wallet that calls back and still pays needs more gas than others. It gets that much, to check that it
+    /// gains nothing.
     function _itemGas(Kind kind) internal pure returns (uint256) {
         return kind == Kind.ReEnters ? 3 * ITEM_GAS : ITEM_GAS;
     }

@@ -17,7 +17,7 @@ abstract contract Moves is Scene {
     uint256 internal constant ROUTE_FEE_BPS = 14;
     uint32 internal constant DOMAIN = 6;
     bytes32 internal constant VAULT_THERE = keccak256("a vault elsewhere");
-    /// What a route is handed: no fee, and the finality that Circle calls final.
+    /// The parameters of a route, which are no fee and the finality that Circle calls final.
     bytes internal constant FINAL = abi.encode(0, 2000);
 
     PriceFeed internal stableFeed;
@@ -64,7 +64,7 @@ abstract contract Moves is Scene {
         return keccak256(abi.encode("move", ++moves));
     }
 
-    /// @dev A trade that anyone honest could make: through one pool, at once, with the floor as its minimum.
+    /// @dev A trade as an honest trader makes it, through one pool and immediately, with the floor as its minimum.
     function _trade(address tokenIn, address tokenOut, uint256 amountIn) internal returns (uint256) {
         return _trade(_nextMove(), tokenIn, tokenOut, amountIn, 0);
     }

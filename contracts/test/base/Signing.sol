@@ -34,7 +34,8 @@ abstract contract Signing {
         return bytes.concat(r, s, bytes1(v));
     }
 
-    /// @dev A proof of one signature: the kind, then the signature over the typed digest or over its `personal_sign`.
+    /// @dev A proof of one signature. It is the kind, then the signature over the typed digest or over its
+    /// `personal_sign`.
     function _proofOf(uint8 kind, uint256 key, bytes32 digest) internal pure returns (bytes memory) {
         return bytes.concat(bytes1(kind), _sign(key, kind == PERSONAL ? _personalDigest(digest) : digest));
     }

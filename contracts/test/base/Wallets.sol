@@ -63,7 +63,8 @@ abstract contract Wallets is Scene, Signing {
         return escrow.orderState(order.orderId()) == EscrowState.Opened;
     }
 
-    /// @dev A mandate for swaps of the plain token into the other one on the other chain, 1000e6 at once and in each day.
+    /// @dev A mandate for swaps of the plain token into the other one on the other chain, 1000e6 immediately and
+    /// again over each day.
     function _mandate() internal view returns (Mandate memory mandate) {
         mandate.wallet = wallet;
         mandate.agent = agent;

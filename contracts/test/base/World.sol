@@ -36,8 +36,9 @@ interface IRoute is IGeoRoute {
 
 /// @dev Deploys the contracts under test with the roles that they are run with.
 ///
-/// They are deployed by artifact, never by `new`: their code is what is deployed for real, however the tests
-/// themselves are compiled, and a planted bug takes the place of the real contract by the name of its artifact.
+/// They are deployed by artifact, never by `new`. So their code is what is deployed in production, regardless of how
+/// the tests themselves are compiled, and a planted bug takes the place of the real contract by the name of its
+/// artifact.
 abstract contract World {
     uint64 internal constant OPERATOR_ROLE = 1;
     uint64 internal constant GUARDIAN_ROLE = 2;

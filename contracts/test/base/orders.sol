@@ -32,7 +32,7 @@ function typedHash(Order memory order) pure returns (bytes32) {
         "Order(address wallet,address inputToken,uint256 inputAmount,uint256 originChainId,uint256 destinationChainId,bytes32 outputToken,uint256 minOutput,bytes32 recipient,uint256 topUp,address escrow,address originVault,bytes32 destinationVault,bytes32 attesterSet,bytes32 swapKey,uint256 openDeadline,uint256 fillDeadline,uint256 refundAfter)"
     );
     uint256 deadlines = Deadlines.unwrap(order.deadlines);
-    // In two halves: one call with all fields is too deep for the compiler's stack.
+    // In two halves, because one call with all fields is too deep for the compiler's stack.
     bytes memory first = abi.encode(
         typehash,
         order.wallet,

@@ -7,8 +7,8 @@ import {Scene} from "../base/Scene.sol";
 import {vm} from "../base/Vm.sol";
 
 contract AttestersFuzzTest is Scene {
-    /// @dev Any set, any threshold, any of its members signing: the order is decided if and only if at least one and
-    /// at least as many as the threshold did.
+    /// @dev With any set, any threshold and any of its members signing, the order is decided if and only if at least
+    /// one and at least as many as the threshold did.
     function testFuzz_aSetDecidesFromItsThresholdOn(uint8 size, uint8 threshold, uint8 members) public {
         uint256[] memory keys = _keys("member", 1 + size % 7);
         threshold = threshold % 9;
@@ -37,7 +37,7 @@ contract AttestersFuzzTest is Scene {
         escrow.release(order, attestation);
     }
 
-    /// @dev One signature that is altered, or of somebody else, spoils the whole.
+    /// @dev One signature that is altered, or of another signer, makes the attestation invalid.
     function testFuzz_oneWrongSignatureSpoilsAnAttestation(uint8 which, uint8 position, uint8 flip) public {
         vm.assume(flip != 0);
         uint256[] memory keys = _keys("member", 4);

@@ -36,7 +36,7 @@ contract CapsFuzzTest is Moves {
         vm.deal(address(vault), 1e30);
     }
 
-    /// @dev Whatever is asked for and whenever: at most the cap at once, and at most twice the cap in any hour.
+    /// @dev For any amounts at any times, at most the cap leaves at any moment, and at most twice the cap in any hour.
     function testFuzz_noHourLetsOutMoreThanTwiceTheCap(
         uint8 seed,
         uint96 cap,
@@ -89,7 +89,7 @@ contract CapsFuzzTest is Moves {
         if (later >= 1 hours) vm.assertEq(_availableBy(way), second, "an hour later");
     }
 
-    /// @dev No cap takes from another: not of another kind, not of another token, not of another address.
+    /// @dev No cap takes from another, be it of another kind, token or address.
     function testFuzz_eachCapCountsByItself(uint8 seed, uint96[7] memory caps, uint96 spent) public {
         uint256[7] memory before;
         for (uint256 i = 0; i < WAYS; ++i) {
@@ -100,7 +100,7 @@ contract CapsFuzzTest is Moves {
         }
         uint256 chosen = seed % WAYS;
         spent = uint96(1 + spent % caps[chosen]);
-        // The token that comes with a top-up counts in a cap of its own, by one unit.
+        // The token that comes with a top-up counts in a separate cap, by one unit.
         if (chosen == TOP_UP) before[FILL] -= 1;
         before[chosen] -= spent;
         _spend(chosen, spent);

@@ -32,7 +32,7 @@ contract MandatesFuzzTest is Wallets {
         _isState(order, EscrowState.None);
     }
 
-    /// @dev Whatever bit is changed of what follows the agent's signature, what was used stays used.
+    /// @dev If any bit after the agent's signature is changed, what was used stays used.
     function testFuzz_noOtherEncodingOfAMandateHasACapOfItsOwn(uint256 place, uint8 bit) public {
         _agentOpens(_mandate(), _agentOrder(CAP));
         Order memory order = _agentOrder(1);
@@ -43,8 +43,8 @@ contract MandatesFuzzTest is Wallets {
         escrow.openFor(wallet, termsOf(order), proof);
     }
 
-    /// @dev Over any window of T seconds, at most `maxAmount` × (1 + T / period). Kept here without any rounding: times
-    /// are multiplied, not divided.
+    /// @dev Over any window of T seconds, at most `maxAmount` × (1 + T / period). Computed here without any rounding,
+    /// since times are multiplied, not divided.
     function testFuzz_anAgentMovesAtMostTheCapAndItsShareOfTime(
         uint128 maxAmount,
         uint32 period,

@@ -38,7 +38,7 @@ contract OrderFuzzTest is Scene {
         vm.assertTrue(!Deadlines.wrap(Deadlines.unwrap(good) | (uint256(above) << 192)).isOrdered(), "canonical");
     }
 
-    /// @dev Whatever the amount, the escrow holds it, and the wallet or the vault gets exactly it.
+    /// @dev The escrow holds any amount, and the wallet or the vault gets exactly that.
     function testFuzz_anyAmountGoesInAndOutWhole(uint128 amount, bool isNative, bool toRelease) public {
         vm.assume(amount != 0);
         Order memory order = _order();

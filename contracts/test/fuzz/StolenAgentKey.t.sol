@@ -10,7 +10,7 @@ import {vm} from "../base/Vm.sol";
 import {Wallets} from "../base/Wallets.sol";
 
 /// @dev A thief has the agent's key and all mandates, on two chains. The wallet's contracts have the same addresses on
-/// both, so that the chain's id is all that tells them apart, and the wallet's epoch is the same on both.
+/// both, so that only the chain's id differs, and the wallet's epoch is the same on both.
 contract StolenAgentKeyTest is Wallets {
     enum Attempt {
         Within,
@@ -74,7 +74,7 @@ contract StolenAgentKeyTest is Wallets {
         uint256 wealth = plain.balanceOf(wallet);
         uint256 nativeWealth = wallet.balance;
         for (uint256 i = 0; i < ATTEMPTS; ++i) {
-            // In a call of its own, so that the memory of one attempt does not make the next one expensive.
+            // In a separate call, so that the memory of one attempt does not make the next one expensive.
             this.attempt(uint256(keccak256(abi.encode(seed, i))));
         }
         for (uint256 kind = 0; kind < KINDS; ++kind) {
@@ -93,7 +93,7 @@ contract StolenAgentKeyTest is Wallets {
         vm.assertEq(other.balanceOf(wallet), 1e24, "a token without a mandate");
     }
 
-    /// @dev The bound is reached: with a short period, an agent locks many times its cap until the first refund.
+    /// @dev The bound is reached. With a short period, an agent locks many times its cap until the first refund.
     function test_aThiefThatUsesEachPeriodLocksTheCapOnceAndOnceMoreForEachPeriodUntilARefund() public {
         uint256 wealth = plain.balanceOf(wallet);
         for (uint256 i = 0; i <= LOCK / PERIOD; ++i) {
@@ -244,7 +244,8 @@ contract StolenAgentKeyTest is Wallets {
         return [0, 0, 1, random % 600, PERIOD / 2, PERIOD - 1, PERIOD, PERIOD + 1][choice];
     }
 
-    /// @dev The mandate that the owner has signed for a chain: a new one every two days, and after each revocation.
+    /// @dev The mandate that the owner has signed for a chain. There is a new one every two days, and after each
+    /// revocation.
     function _issued(uint256 chain) private view returns (Mandate memory mandate) {
         mandate = _mandate();
         mandate.epoch = _mine().mandateEpoch();

@@ -55,8 +55,8 @@ contract TradeFloorFuzzTest is Moves {
         _checkFloor(tokenIn, tokenOut, Exact(amount, sold, bought, slippageBps), decimals);
     }
 
-    /// @dev Whatever the router takes, pays and answers: a trade that is made returned the minimum for the whole budget
-    /// and left no allowance, and one that is not made left no trace.
+    /// @dev For any amounts that the router takes, pays and returns, a trade that is made returned the minimum for the
+    /// whole budget and left no allowance, and one that is not made left no trace.
     function testFuzz_aTradeReturnsTheMinimumOrIsNotMade(Attempt memory attempt) public {
         (address tokenIn, address tokenOut) =
             attempt.isSale ? (address(other), address(plain)) : (address(plain), address(other));
@@ -94,7 +94,7 @@ contract TradeFloorFuzzTest is Moves {
         uint256 denominator = exact.bought * 10 ** down;
         (uint256 high,) = _product(numerator, 10 ** up);
         if (high >= denominator) {
-            // More than a number holds: no trade can return this.
+            // The largest number, which no trade can return.
             vm.expectRevert();
             vault.tradeFloor(tokenIn, tokenOut, exact.amount);
             return;

@@ -8,10 +8,11 @@ import {packDeadlines, unword, word} from "../base/orders.sol";
 import {vm} from "../base/Vm.sol";
 import {Books} from "./Books.sol";
 
-/// @dev What all actions share: chance, orders to act on, honest attesters, and the count of what had an effect.
+/// @dev The parts that all actions share, which are chance, orders to act on, honest attesters, and the count of what
+/// had an effect.
 abstract contract Acting is Books {
-    /// @dev How far back from the newest order actions mostly look for one. A small window lets all actions meet on
-    /// the same few orders, a large one keeps many open at once.
+    /// @dev How far back from the newest order actions mostly look for one. A small window lets all actions meet on the
+    /// same few orders, a large one keeps many open at the same time.
     uint256 internal immutable WINDOW;
 
     mapping(string action => uint256) public effects;
@@ -23,7 +24,7 @@ abstract contract Acting is Books {
         WINDOW = window;
     }
 
-    /// @dev A call of the campaign starts with chance of its own, on one of the chains.
+    /// @dev A call of the campaign starts with a separate source of chance, on one of the chains.
     function _begin(uint256 seed) internal returns (uint256 chain) {
         ++calls;
         _state = uint256(keccak256(abi.encode(seed, calls, WINDOW)));
@@ -87,7 +88,7 @@ abstract contract Acting is Books {
         return kind < 2 ? address(hook) : kind < 4 ? NATIVE : address(blocking);
     }
 
-    /// @dev The wallet approves what the order names and opens it, in transactions of its own.
+    /// @dev The wallet approves what the order names and opens it, in its own transactions.
     function _open(Order memory order, bytes memory data, uint256 value) internal returns (bool ok) {
         (isOpening, consents[order.orderId()].byOwner) = (true, true);
         address wallet = unword(order.wallet);
@@ -113,7 +114,7 @@ abstract contract Acting is Books {
         return orders[count > WINDOW && !_oneIn(4) ? count - 1 - _rand(WINDOW) : _rand(count)];
     }
 
-    /// @dev An open order of ours that fits, between these chains where they are chains.
+    /// @dev An open order of the campaign that fits, between these chains where they are chains.
     function _find(function(bytes32) internal view returns (bool) fits, uint256 origin, uint256 destination)
         internal
         returns (bool found, Order memory order)
@@ -147,7 +148,7 @@ abstract contract Acting is Books {
         return vm.getBlockTimestamp() + 5 minutes > orders[indexOf[id]].deadlines.refundAfter();
     }
 
-    /// @dev An honest attester signs RELEASE of what it saw filled, and never of anything else.
+    /// @dev An honest attester signs RELEASE of orders that it read as filled, and of no others.
     function _mayRelease(bytes32 id) internal view returns (bool) {
         return entries[id].ours && _vaultOf(id).orderState(id) == VaultState.Filled;
     }

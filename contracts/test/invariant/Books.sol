@@ -12,11 +12,11 @@ import {Intruder} from "../mocks/Intruder.sol";
 import {MoveBooks} from "./MoveBooks.sol";
 
 /// @dev Keeps, from events alone, the books that a follower of the chains would keep, judges every event by the
-/// invariants, and holds the books against what the contracts and the tokens themselves say.
+/// invariants, and compares the books with the state of the contracts and the tokens.
 abstract contract Books is MoveBooks {
     struct Entry {
         bool known;
-        /// Filled and attested by contracts and keys of ours: only of these can a promise be kept.
+        /// Filled and attested by contracts and keys of the campaign. Only the promises of these orders can be checked.
         bool ours;
         EscrowState escrow;
         VaultState vault;
@@ -26,7 +26,7 @@ abstract contract Books is MoveBooks {
 
     Order[] internal orders;
     bytes32[] internal ids;
-    /// @dev The orders of ours that wait to be decided.
+    /// @dev The orders of the campaign that wait to be decided.
     bytes32[] internal live;
     mapping(bytes32 orderId => Entry) internal entries;
     mapping(bytes32 orderId => uint256) internal indexOf;
@@ -34,7 +34,7 @@ abstract contract Books is MoveBooks {
     /// @dev Per escrow and token.
     mapping(address => mapping(address => uint256)) internal openSum;
     mapping(address => mapping(address => uint256)) internal creditSum;
-    /// @dev Donations and rebases: what an escrow holds, or lacks, beyond what was put in and taken out.
+    /// @dev Donations and rebases, which are what an escrow holds, or lacks, beyond what was put in and taken out.
     mapping(address => mapping(address => int256)) internal extra;
     mapping(address => mapping(address => mapping(address => uint256))) internal creditOf;
     mapping(address => mapping(address => mapping(address => uint256))) internal minimumOf;
@@ -99,7 +99,7 @@ abstract contract Books is MoveBooks {
     /// those of an item that a batch passed over, and of an intruder's call that failed.
     function _logsThatHappened() private returns (Vm.Log[] memory logs, uint256 length) {
         logs = vm.getRecordedLogs();
-        // By depth of calls within calls: where the intruder's call began, and where the batch's item did.
+        // By depth of calls within calls, where the intruder's call began, and where the batch's item did.
         uint256[] memory starts = new uint256[](logs.length + 1);
         uint256[] memory items = new uint256[](logs.length + 1);
         uint256 depth = 0;
@@ -207,7 +207,7 @@ abstract contract Books is MoveBooks {
         if (token == NATIVE) nativeOf[unword(order.wallet)] -= order.inputAmount;
     }
 
-    /// @dev By the event alone, whatever order the id is known for.
+    /// @dev By the event alone, regardless of the order that has the id.
     function _checkId(Vm.Log memory log, Terms memory terms) private {
         Order memory order = Order({
             wallet: log.topics[2],
@@ -340,9 +340,9 @@ abstract contract Books is MoveBooks {
         _pairs.push(Pair(payer, token, to));
     }
 
-    /// @dev What events say was paid against what the token saw moving. An escrow's event is about what it sent; a
-    /// vault's is about what arrived. A recipient that takes its refund from inside a token's hook brings itself more
-    /// meanwhile, and what it brings itself counts as delivered.
+    /// @dev Compares the payments of events with the transfers that the token recorded. An escrow's event is about what
+    /// it sent; a vault's is about what arrived. A recipient that takes its refund from inside a token's hook brings
+    /// itself more meanwhile, and what it brings itself counts as delivered.
     function _checkPayments() private {
         for (uint256 i = 0; i < _pairs.length; ++i) {
             (address payer, address token, address to) = (_pairs[i].payer, _pairs[i].token, _pairs[i].to);

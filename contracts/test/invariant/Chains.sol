@@ -15,13 +15,13 @@ import {PriceFeed} from "../mocks/PriceFeed.sol";
 import {Pools, Router, WrappedNative} from "../mocks/Router.sol";
 import {Token} from "../mocks/Token.sol";
 
-/// @dev Two chains in one state: each has an escrow and a vault of its own, and a call is made on one of them by
-/// going there first. Tokens are shared, which the escrows and vaults cannot tell. So is the storage of a wallet: to
+/// @dev Two chains in one state. Each has its own escrow and vault, and a call is made on one of them by going there
+/// first. Tokens are shared, which the escrows and vaults cannot detect. So is the storage of a wallet, so that to
 /// revoke its mandates on one chain ends those of the other, too.
 abstract contract Chains is World, Attesters {
     uint256 internal constant CHAINS = 2;
     uint256 internal constant INVENTORY = 1e30;
-    /// @dev Of the wallets, the first two are delegated: to the plain account, and to the one for typed data only.
+    /// @dev The first two wallets are delegated, to the plain account and to the one for typed data only.
     uint256 internal constant DELEGATED = 2;
 
     IGeoEscrow[] internal escrows;
@@ -52,7 +52,7 @@ abstract contract Chains is World, Attesters {
     CodedWallet internal burner;
     address[] internal wallets;
 
-    /// @dev The chain whose accounts the wallets are delegated to right now: none yet.
+    /// @dev The chain whose accounts the wallets are delegated to right now. None yet.
     uint256 private _here = CHAINS;
 
     address internal relayer = _actor("relayer");
@@ -80,7 +80,7 @@ abstract contract Chains is World, Attesters {
         fakeVault = new FakeVault();
         messenger = new Messenger();
         sequencer = new PriceFeed(0, 0);
-        // Decimals differ, so that a price that is scaled wrongly is seen.
+        // Decimals differ, so that a price that is scaled wrongly is detected.
         fee.setDecimals(18);
         noReturn.setDecimals(8);
         _deployFeed(NATIVE, 8, 2000e8);
@@ -134,7 +134,8 @@ abstract contract Chains is World, Attesters {
         priceOf[token] = new PriceFeed(decimals, price);
     }
 
-    /// @dev What follows happens on this chain: the delegated wallets have the code that they delegated to there.
+    /// @dev The following calls are made on this chain, where the delegated wallets have the code that they delegated
+    /// to there.
     function _goTo(uint256 chain) internal {
         vm.chainId(_chainId(chain));
         if (_here == chain) return;

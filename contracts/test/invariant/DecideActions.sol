@@ -9,7 +9,7 @@ import {vm} from "../base/Vm.sol";
 import {Intruder} from "../mocks/Intruder.sol";
 import {WalletActions} from "./WalletActions.sol";
 
-/// @dev Releases, refunds and claims: honest ones, forged ones, and those that need nobody's leave.
+/// @dev Releases, refunds and claims: honest ones, forged ones, and those that need no permission.
 abstract contract DecideActions is WalletActions {
     function release(uint256 seed) external {
         uint256 chain = _begin(seed);
@@ -29,7 +29,7 @@ abstract contract DecideActions is WalletActions {
         _end("refundEarly", IGeoEscrow.Refunded.selector);
     }
 
-    /// @dev Lists name orders twice, orders that are decided, of other chains and escrows, or that nobody opened.
+    /// @dev Lists name orders twice, orders that are decided, of other chains and escrows, or that were never opened.
     function releaseMany(uint256 seed) external {
         (IGeoEscrow escrow, Order[] memory list) = _list(seed, _mayRelease);
         Attestation memory attestation = _attest(escrow.releaseDigest(_ids(list)));
@@ -58,7 +58,7 @@ abstract contract DecideActions is WalletActions {
         _end("refundByAnyone", IGeoEscrow.Refunded.selector);
     }
 
-    /// @dev Once `refundAfter` has come, nothing and nobody can keep an open order from being refunded.
+    /// @dev Once `refundAfter` has come, nothing can keep an open order from being refunded.
     function refundWhenTimeHasCome(uint256 seed) external {
         _begin(seed);
         (bool found, Order memory order) = _find(_isDue, CHAINS, CHAINS);
@@ -121,7 +121,7 @@ abstract contract DecideActions is WalletActions {
         _end("claimVaultsCredit", IGeoEscrow.Claimed.selector);
     }
 
-    /// @dev A vault of someone else's says what it likes of the orders that name it, and of those that do not.
+    /// @dev A third party's vault returns any state for the orders that name it, and for those that do not.
     function foreignVaultActs(uint256 seed) external {
         if (orders.length == 0) return;
         _begin(seed);

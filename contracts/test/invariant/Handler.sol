@@ -168,7 +168,7 @@ contract Handler is TroubleActions {
         return true;
     }
 
-    /// @dev I12, at the end of a campaign: the service is gone, every order's time has come, and tokens and wallets
+    /// @dev I12, at the end of a campaign. The service is gone, every order's time has come, and tokens and wallets
     /// behave again. Then everyone gets out what they put in, and the escrows keep nothing but what was given to them.
     function everyoneLeaves() external {
         _begin(0);
@@ -177,7 +177,7 @@ contract Handler is TroubleActions {
         for (uint256 w = 0; w < wallets.length; ++w) {
             blocking.setBlocked(wallets[w], false);
         }
-        // An order may name the stranger as its origin vault, which a release then finds blocked.
+        // An order may name the third party as its origin vault, which a release then finds blocked.
         blocking.setBlocked(stranger, false);
         for (uint256 w = 2; w < wallets.length; ++w) {
             Intruder(payable(wallets[w])).setOnReceive(Intruder.OnReceive.Accept);
@@ -186,7 +186,7 @@ contract Handler is TroubleActions {
             (address escrow, address vault) = (address(escrows[chain]), address(vaults[chain]));
             blocking.setBlocked(escrow, false);
             blocking.setBlocked(vault, false);
-            // What a rebase took is nobody's debt: it is put back to see that nothing else is missing.
+            // No account owes what a rebase took. It is put back, to check that nothing else is missing.
             uint256 missing = INVENTORY;
             rebasing.mint(escrow, missing);
             extra[escrow][address(rebasing)] += int256(missing);

@@ -50,7 +50,7 @@ abstract contract Invariants {
     }
 }
 
-/// @dev Many orders are open at once.
+/// @dev Many orders are open at the same time.
 contract ManyOrdersInvariantsTest is Invariants {
     function setUp() public {
         handler = new Handler(24);

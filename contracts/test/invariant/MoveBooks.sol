@@ -9,11 +9,11 @@ import {Messenger} from "../mocks/Messenger.sol";
 import {Token} from "../mocks/Token.sol";
 import {WalletBooks} from "./WalletBooks.sol";
 
-/// @dev The part of the books about what leaves a vault: caps, and the treasurer's moves.
+/// @dev The part of the books about what leaves a vault, by caps and the treasurer's moves.
 abstract contract MoveBooks is WalletBooks {
     /// @dev What every actor and vault must hold of the native token.
     mapping(address => uint256) internal nativeOf;
-    /// @dev Payer, token, payee: what events say was paid.
+    /// @dev By payer, token and payee, the amount that events report as paid.
     mapping(address => mapping(address => mapping(address => uint256))) internal paid;
     mapping(bytes32 key => uint256) internal capOf;
     mapping(address vault => mapping(address token => Feed)) private _feeds;
@@ -27,7 +27,7 @@ abstract contract MoveBooks is WalletBooks {
             bytes32 key =
                 _capKey(log.emitter, CapKind(uint256(log.topics[1])), unword(log.topics[2]), unword(log.topics[3]));
             capOf[key] = abi.decode(log.data, (uint256));
-            // A cap that is set anew may let out all of it at once.
+            // A cap that is set anew may let out all of it immediately.
             _forgetOutflows(key);
         } else if (kind == IGeoVault.FeedSet.selector) {
             _feeds[log.emitter][unword(log.topics[1])] = abi.decode(log.data, (Feed));
@@ -57,7 +57,7 @@ abstract contract MoveBooks is WalletBooks {
         );
     }
 
-    /// @dev What the feeds say now, reckoned apart from the vault.
+    /// @dev The current answers of the feeds, computed independently of the vault.
     function _floor(address vault, address tokenIn, address tokenOut, uint256 amountIn)
         internal
         view

@@ -27,7 +27,7 @@ abstract contract OpenActions is Signers {
         _end("openOnOneChain", IGeoEscrow.Opened.selector);
     }
 
-    /// @dev Anyone may open an order that names attesters, vaults and chains that are not ours.
+    /// @dev Anyone may open an order that names attesters, vaults and chains that are not the campaign's.
     function openForeign(uint256 seed) external {
         uint256 chain = _begin(seed);
         Order memory order = _newOrder(chain, chain);
@@ -55,7 +55,7 @@ abstract contract OpenActions is Signers {
         else _openWithinOpen(seed);
     }
 
-    /// @dev An order that was made before, in whatever state it is.
+    /// @dev An order that was made before, in any state.
     function _openAgain(uint256 seed) private {
         if (orders.length == 0) return;
         _begin(seed);
@@ -90,7 +90,7 @@ abstract contract OpenActions is Signers {
         _end("openBadly");
     }
 
-    /// @dev A transfer that brings too little, and a call out of its hook that opens a second order with the rest: the
+    /// @dev A transfer that brings too little, and a call out of its hook that opens a second order with the rest. The
     /// balance has grown by what the first order names, but the two orders together name more.
     function _openWithinOpen(uint256 seed) private {
         uint256 chain = _begin(seed);
@@ -120,7 +120,7 @@ abstract contract OpenActions is Signers {
         _end("openWithinOpen");
     }
 
-    /// @dev In a transaction of the wallet's own, or by anyone with the wallet's signature.
+    /// @dev In the wallet's own transaction, or by anyone with the wallet's signature.
     function _openNew(Order memory order, bool ours) private {
         _register(order, ours);
         uint256 way = _rand(4);

@@ -24,13 +24,13 @@ abstract contract Signers is Acting {
         return _call(stranger, unword(order.escrow), data);
     }
 
-    /// @dev Proofs with a mandate are long: to keep them would take more time than all the rest.
+    /// @dev Proofs with a mandate are long. To keep them would take more time than all the rest.
     function _keep(Order memory order, bytes memory proof) internal {
         if (proof.length < 100) proofs[order.orderId()] = proof;
     }
 
-    /// @dev The owner signs. It agrees to nothing that its wallet should refuse: an opaque hash in a wallet that takes
-    /// typed data only.
+    /// @dev The owner signs. It agrees to nothing that its wallet should refuse, such as an opaque hash in a wallet
+    /// that takes typed data only.
     function _ownersProof(Order memory order, uint8 kind) internal returns (bytes memory) {
         address wallet = unword(order.wallet);
         if (kind == TYPED || wallet == wallets[0]) consents[order.orderId()].byOwner = true;

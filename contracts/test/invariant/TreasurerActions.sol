@@ -51,7 +51,7 @@ abstract contract TreasurerActions is VaultActions {
         if (kind == 8) asked.tokenOut = asked.tokenOut == address(plain) ? address(noReturn) : asked.tokenOut;
         // The pools leave a part of the budget.
         if (kind == 9) router.set(router.rateBps() * 10 / 9 + 1, 9_000, 0, 0);
-        // The router may say that it paid what it did not.
+        // The router may report a payment that it did not make.
         if (_oneIn(2)) router.set(router.rateBps(), router.takenBps(), 1 + _rand(1e30), 0);
         _trade(chain, asked);
         if (kind == 7) _check(_book(IGeoVault.Traded.selector) == 0, "V3: a trade was made after its deadline");

@@ -11,7 +11,7 @@ import {Intruder} from "../mocks/Intruder.sol";
 import {Token} from "../mocks/Token.sol";
 import {TreasurerActions} from "./TreasurerActions.sol";
 
-/// @dev What happens around the contracts: time, and tokens and wallets that misbehave.
+/// @dev The surroundings of the contracts, which are time, and tokens and wallets that misbehave.
 abstract contract TroubleActions is TreasurerActions {
     function timePasses(uint256 seed) external {
         _begin(seed);
@@ -98,8 +98,8 @@ abstract contract TroubleActions is TreasurerActions {
         _end("donate");
     }
 
-    /// @dev An order is opened, decided or filled while the intruder, given control in the middle of it, tries what it
-    /// can: functions of escrow and vault, on the same order and on another, with signatures that are good.
+    /// @dev An order is opened, decided or filled while the intruder, given control in the middle of it, tries
+    /// functions of escrow and vault, on the same order and on another, with signatures that are good.
     function reenter(uint256 seed) external {
         uint256 chain = _begin(seed);
         (bool found, Order memory order) = _findHooked(chain);
@@ -126,7 +126,7 @@ abstract contract TroubleActions is TreasurerActions {
         if (intruder.attempts() != before) ++effects["reenter"];
     }
 
-    /// @dev A part of the calls: the intruder has to keep them all until it is given control, which takes long.
+    /// @dev A part of the calls, because the intruder has to keep them all until it is given control, which takes long.
     function _some(Intruder.Call[] memory all) private returns (Intruder.Call[] memory some) {
         some = new Intruder.Call[](8);
         uint256 start = _rand(all.length);

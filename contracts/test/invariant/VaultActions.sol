@@ -113,7 +113,7 @@ abstract contract VaultActions is DecideActions {
         _end("setCap", IGeoVault.CapSet.selector);
     }
 
-    /// @dev Also to the escrow: inventory that goes there is a donation.
+    /// @dev Also to the escrow, where inventory is a donation.
     function _withdraw(uint256 chain) private {
         address token = _someToken();
         address to = _oneIn(3) && token != address(fee) ? address(escrows[_rand(CHAINS)]) : treasury;
@@ -157,7 +157,8 @@ abstract contract VaultActions is DecideActions {
         return (data, treasurer);
     }
 
-    /// @dev An order that the escrow holds, or, seldom, one that is decided, or one that no escrow of ours ever held.
+    /// @dev An order that the escrow holds, or, seldom, one that is decided, or one that no escrow of the campaign ever
+    /// held.
     function _toFill(uint256 chain) private returns (bool found, Order memory order) {
         if (_oneIn(8) && orders.length != 0) return (true, _some());
         if (_oneIn(12)) {

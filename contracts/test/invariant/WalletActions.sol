@@ -12,12 +12,13 @@ import {CodedWallet} from "../mocks/CodedWallet.sol";
 import {Intruder} from "../mocks/Intruder.sol";
 import {OpenActions} from "./OpenActions.sol";
 
-/// @dev Batches with honest and hostile items, agents within and outside of their mandates, and orders that nobody signed.
+/// @dev Batches with honest and hostile items, agents within and outside of their mandates, and orders without a
+/// signature.
 abstract contract WalletActions is OpenActions {
     uint256 private constant ITEM_GAS = 400_000;
     bytes32 private constant REVOKE_TYPEHASH = keccak256("RevokeMandates(address wallet,uint64 epoch)");
 
-    /// @dev The orders of a batch that must open, whatever the others do.
+    /// @dev The orders of a batch that must open, regardless of the others.
     bytes32[] private _sure;
 
     /// @dev Honest items must open beside items that have no money, no signature, or hostile code.
@@ -28,7 +29,7 @@ abstract contract WalletActions is OpenActions {
         for (uint256 i = 0; i < items.length; ++i) {
             items[i] = _oneIn(2) ? _honestItem(chain) : _hostileItem(chain, items, i);
         }
-        // What a batch is sent with: all that its items may use.
+        // The gas of a batch, which is all that its items may use.
         uint256 gas = 100_000;
         for (uint256 i = 0; i < items.length; ++i) {
             gas += items[i].gas * 64 / 63 + 50_000;
@@ -98,7 +99,7 @@ abstract contract WalletActions is OpenActions {
         if (kind == 13 || kind == 14) delete consents[order.orderId()];
         _openFor(order, proof);
         _book(0);
-        // At once again: what was used must count.
+        // Again immediately, so that what was used must count.
         if (kind == 5 || kind > 9) return _endLeaving();
         order = _agentsOrder(chain, grant);
         _register(order, true);
@@ -107,7 +108,8 @@ abstract contract WalletActions is OpenActions {
         _endLeaving();
     }
 
-    /// @dev Signed by a stranger, signed for another chain, offered twice, or asked for by someone else than the escrow.
+    /// @dev Signed by a third party, signed for another chain, offered twice, or requested by a caller other than the
+    /// escrow.
     function openUnsigned(uint256 seed) external {
         uint256 chain = _begin(seed);
         Order memory order = _newOrder(chain, 1 - chain);
@@ -125,7 +127,7 @@ abstract contract WalletActions is OpenActions {
             bytes memory data = abi.encodeCall(IGeoPayer.pay, (order.orderId(), termsOf(order), proof));
             _call(_oneIn(2) ? stranger : address(escrows[1 - chain]), unword(order.wallet), data);
         } else {
-            // Were the escrow hostile: the proof of one order, the terms of another.
+            // As a hostile escrow would, with the proof of one order and the terms of another.
             bytes memory proof = _ownersProof(order, TYPED);
             bytes32 id = order.orderId();
             order.inputAmount *= 2;
@@ -216,7 +218,7 @@ abstract contract WalletActions is OpenActions {
         }
     }
 
-    /// @dev A proof once more: on its own chain, on the other one, or in the other escrow.
+    /// @dev The same proof again, on its own chain, on the other one, or in the other escrow.
     function _replay(uint256 kind) private {
         Order memory order = _some();
         uint256 chain = _chainOf(order.originChainId);
@@ -246,7 +248,7 @@ abstract contract WalletActions is OpenActions {
         revoker = address(0);
     }
 
-    /// @dev By a stranger, or with the signature of the epoch before.
+    /// @dev By a third party, or with the signature of the epoch before.
     function _revokeWrongly(address wallet) private {
         bool isOld = epochs[wallet] != 0 && _oneIn(2);
         bytes32 structHash = keccak256(abi.encode(REVOKE_TYPEHASH, wallet, epochs[wallet] - (isOld ? 1 : 0)));
@@ -261,7 +263,7 @@ abstract contract WalletActions is OpenActions {
         return _agentsOrder(chain, grant);
     }
 
-    /// @dev Some mandate of before, live or not.
+    /// @dev An earlier mandate, live or not.
     function _older(uint256 chain) private returns (uint256 grant, Order memory order) {
         grant = _rand(grants.length);
         order = _agentsOrder(chain, grant);
@@ -275,7 +277,7 @@ abstract contract WalletActions is OpenActions {
         return _grant(chain, mandate, key);
     }
 
-    /// @dev A mandate that a stranger signed for itself.
+    /// @dev A mandate that a third party signed for itself.
     function _forgedProof(uint256 chain, Mandate memory mandate, Order memory order) private returns (bytes memory) {
         mandate.agent = vm.addr(_strangersKey());
         uint256 grant = _grant(chain, mandate, _strangersKey());

@@ -9,15 +9,16 @@ import {Vm} from "../base/Vm.sol";
 import {Token} from "../mocks/Token.sol";
 import {Chains} from "./Chains.sol";
 
-/// @dev The part of the books about delegated wallets: who agreed to which order, and whether that was theirs to do.
+/// @dev The part of the books about delegated wallets. It has who agreed to which order, and whether they were allowed
+/// to.
 ///
-/// A violation is written down rather than thrown: a revert would undo the very call that shows it.
+/// A violation is written down rather than thrown, because a revert would undo the very call that shows it.
 abstract contract WalletBooks is Chains {
     /// @dev Who signed an order. What forgers sign is not written down.
     struct Consent {
         /// The wallet's key, in a form that the wallet accepts.
         bool byOwner;
-        /// The agent of this mandate, within it or not: its number in `grants`, and one.
+        /// The agent of this mandate, within it or not, as its number in `grants` plus one.
         uint248 grant;
     }
 
@@ -27,7 +28,7 @@ abstract contract WalletBooks is Chains {
         uint64 epoch;
         uint64 expiry;
         address wallet;
-        /// What follows an agent's signature in a proof: mandate and owner's signature.
+        /// The part of a proof after the agent's signature, which is the mandate and the owner's signature.
         bytes data;
     }
 
@@ -42,7 +43,7 @@ abstract contract WalletBooks is Chains {
     }
 
     uint256 internal constant SOLANA = 792_703_809;
-    /// @dev How many outflows before the last one are looked at.
+    /// @dev How many outflows before the last one are checked.
     uint256 private constant MEMORY = 40;
 
     string public violation;
@@ -108,7 +109,7 @@ abstract contract WalletBooks is Chains {
         delete _payments;
     }
 
-    /// @dev An outflow that a cap limits: at most the cap in no time, and the cap once more in each period.
+    /// @dev An outflow that a cap limits. At most the cap may leave immediately, and the cap again in each period.
     function _bookOutflow(bytes32 key, uint256 cap, uint256 period, uint256 amount, string memory what) internal {
         Outflow[] storage list = _outflows[key];
         list.push(Outflow({time: uint64(block.timestamp), amount: uint192(amount)}));

@@ -6,7 +6,7 @@ import {IGeoPayer} from "../../src/interfaces/IGeoPayer.sol";
 import {Intruder} from "./Intruder.sol";
 import {Token} from "./Token.sol";
 
-/// @dev A wallet with code of its own. How it behaves when it is called to pay is the first byte of the proof.
+/// @dev A wallet with its own code. The first byte of the proof is how it behaves when it is called to pay.
 contract CodedWallet is Intruder, IGeoPayer {
     enum Way {
         Honest,

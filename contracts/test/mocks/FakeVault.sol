@@ -5,7 +5,7 @@ import {Order} from "../../src/Order.sol";
 import {IGeoEscrow} from "../../src/interfaces/IGeoEscrow.sol";
 import {VaultState} from "../../src/interfaces/IGeoVault.sol";
 
-/// @dev A vault that someone else wrote: it says of any order what it is told to.
+/// @dev A third party's vault. It returns the configured state for any order.
 contract FakeVault {
     VaultState public state;
 

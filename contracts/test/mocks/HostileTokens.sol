@@ -20,7 +20,7 @@ contract FeeToken is Token {
     }
 }
 
-/// @dev Returns nothing, and refuses to change an allowance that stands: as USDT does.
+/// @dev Returns nothing, and refuses to change an allowance that is not zero, as USDT does.
 contract NoReturnToken is Token {
     error AllowanceStands();
 
@@ -47,7 +47,7 @@ contract NoReturnToken is Token {
     }
 }
 
-/// @dev Moves nothing from or to a blocked account. It says so by reverting, or by returning false.
+/// @dev Moves nothing from or to a blocked account. It reports that by reverting, or by returning false.
 contract BlockingToken is Token {
     error Blocked();
 
@@ -73,8 +73,8 @@ contract BlockingToken is Token {
     }
 }
 
-/// @dev Tells a hook of every transfer after it was made, as ERC-777 tells the recipient. Can take a fee as well:
-/// what a re-entrant call brings may then hide what a transfer did not.
+/// @dev Calls a hook after every transfer, as ERC-777 calls the recipient. Can take a fee as well, so that what a
+/// re-entrant call brings may then hide what a transfer did not.
 contract HookToken is FeeToken {
     ITransferHook public hook;
 

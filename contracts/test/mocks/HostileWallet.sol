@@ -5,8 +5,8 @@ import {Terms} from "../../src/Order.sol";
 import {IGeoPayer} from "../../src/interfaces/IGeoPayer.sol";
 import {Token} from "./Token.sol";
 
-/// @dev A wallet whose code was written by somebody else. It pays for every order, without any proof, or does what it was
-/// told to do instead. A wallet can delegate to it (EIP-7702): its settings are in the wallet's own storage.
+/// @dev A wallet with a third party's code. It pays for every order, without any proof, or does what its settings name
+/// instead. A wallet can delegate to it (EIP-7702). Its settings are in the wallet's own storage.
 contract HostileWallet is IGeoPayer {
     enum Mode {
         Pay,
@@ -67,7 +67,7 @@ contract HostileWallet is IGeoPayer {
         if (mode == Mode.PayTooMuch) amount += 1;
         if (mode != Mode.PayNothing) _transfer(address(uint160(uint256(terms.inputToken))), amount);
         if (mode == Mode.PayAndCall) _callAll();
-        // Leaves the caller the 64th that this call could not have, and nothing of its own.
+        // Leaves the caller the 64th that this call could not have, and nothing more.
         if (mode == Mode.BurnGasAndPay) {
             while (gasleft() > 200) {}
         }

@@ -18,7 +18,7 @@ contract Intruder is ITransferHook {
         FloodReturnData
     }
 
-    /// Logs of calls that reverted are recorded too: these tell which ones to pass over.
+    /// Logs of calls that reverted are recorded too. These show which ones to pass over.
     event Attempt();
     event Attempted(bool ok);
 
@@ -51,7 +51,7 @@ contract Intruder is ITransferHook {
         strike();
     }
 
-    /// @dev Each call is made once: one that gives control back here finds nothing left to do.
+    /// @dev Each call is made once. One that gives control back here finds nothing left to do.
     function strike() public {
         uint256 count = _calls.length;
         if (count == 0) return;

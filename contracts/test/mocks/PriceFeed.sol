@@ -17,7 +17,7 @@ contract PriceFeed is IAggregatorV3 {
     uint8 public decimals;
     int256 public answer;
     uint256 public startedAt;
-    /// Zero is this second, always: such a feed is never stale.
+    /// Zero means always the current second, so that the feed is never stale.
     uint256 public updatedAt;
     Failure public failure;
 

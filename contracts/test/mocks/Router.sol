@@ -34,7 +34,7 @@ contract Pools {
     }
 }
 
-/// @dev Swaps at the rate it is told, and records the path it was asked for.
+/// @dev Swaps at the configured rate, and records the requested path.
 contract Router is ISwapRouter {
     using SafeERC20 for IERC20;
 
@@ -45,7 +45,7 @@ contract Router is ISwapRouter {
     uint256 public rateBps = 10_000;
     /// What the first pool takes of the budget, in bps.
     uint256 public takenBps = 10_000;
-    /// What the router adds to the amount that it says was paid.
+    /// The amount by which the router overstates what was paid.
     uint256 public lie;
     /// What the second pool leaves behind in the router.
     uint256 public stranded;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 pragma solidity 0.8.37;
 
-/// @dev A plain token that remembers who moved how much to whom, so that tests need not believe events.
+/// @dev A plain token that remembers who moved how much to whom, so that tests need not rely on events.
 contract Token {
     event Transfer(address indexed from, address indexed to, uint256 amount);
 

@@ -45,7 +45,7 @@ contract CapTest {
         cap.spend(uint256(type(uint96).max) + 1);
     }
 
-    /// @dev Lowering a cap forgets what was used above the lower one: it counts as used up, no more.
+    /// @dev After a cap is lowered, use above the lower cap counts as the whole cap, and not as more.
     function testFuzz_aCapThatIsLoweredAndRaisedKeepsWhatWasUsedUpToTheLowerOne(uint96 high, uint96 low, uint96 spent)
         public
     {

@@ -105,7 +105,7 @@ contract CctpRouteTest is Moves {
         vm.assertEq(plain.allowance(address(route), address(messenger)), AMOUNT / 10, "allowance left");
         vm.assertEq(plain.allowance(address(vault), address(messenger)), 0, "allowance of the vault");
         vm.assertEq(plain.allowance(address(vault), address(route)), 0, "allowance of the vault");
-        // The next burn begins with an allowance of its own.
+        // The next burn begins with its own allowance.
         messenger.setTaken(10_000);
         _bridge("next bridge", address(plain), address(route), AMOUNT, FINAL);
         vm.assertEq(plain.allowance(address(route), address(messenger)), 0, "allowance left");

@@ -142,7 +142,7 @@ contract GeoAccountTest is Wallets {
         _openForReverts(order, proof, abi.encodeWithSelector(ECDSA.ECDSAInvalidSignatureS.selector, high));
     }
 
-    /// @dev What follows the owner's own signature is not read: there is no mandate to look for.
+    /// @dev What follows the owner's own signature is not read, since there is no mandate.
     function test_bytesAfterTheOwnersSignatureChangeNothing() public {
         Order memory order = _order();
         _openFor(order, bytes.concat(_proof(TYPED, KEY, order), "anything"));
@@ -181,7 +181,7 @@ contract GeoAccountTest is Wallets {
         _mine().revokeMandates(proof);
     }
 
-    /// @dev 32 opaque bytes that a thief chose: at worst they are an order of all of one token, for the thief.
+    /// @dev 32 opaque bytes that a thief chose. At worst they are an order of all of one token, for the thief.
     function test_aPhishedPersonalSignatureCostsAtMostItsOrdersInput() public {
         vm.assertLe(1, other.balanceOf(wallet), "has another token");
         Order memory order = _order();
@@ -340,7 +340,7 @@ contract GeoAccountTest is Wallets {
         vm.assertTrue(holder.supportsInterface(type(IERC1155Receiver).interfaceId), "ERC-165");
     }
 
-    /// @dev Calls that other wallets execute, and calls of a token: nothing moves.
+    /// @dev Calls that other wallets execute, and calls of a token, move nothing.
     function test_aCallThatTheAccountDoesNotKnowDoesNothing() public {
         bytes[3] memory calls = [
             abi.encodeCall(Token.transfer, (stranger, 1)),

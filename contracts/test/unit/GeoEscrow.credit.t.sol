@@ -104,7 +104,8 @@ contract GeoEscrowCreditTest is Scene {
         vm.assertEq(escrow.credit(address(blocking), wallet), order.inputAmount, "credit");
     }
 
-    /// @dev Whatever gas a caller gives, the payment is made or nothing happens: never is it starved into a credit.
+    /// @dev With any gas from the caller, the payment is made or nothing happens. A lack of gas never turns it into a
+    /// credit.
     function test_aCallerCannotStarveAPayment() public {
         Order memory order = _nativeOrder("starved");
         Attestation memory attestation = _refundAttestation(order);

@@ -118,7 +118,7 @@ contract GeoEscrowDecideTest is Scene {
         _isState(order, EscrowState.Refunded);
     }
 
-    /// @dev What a vault elsewhere says is not known here, even if one at the same address here says so.
+    /// @dev The state of a vault on another chain is unknown here, even if a vault at the same address here reports it.
     function test_aVaultHereDoesNotSpeakForOneElsewhere() public {
         Order memory order = _order();
         FakeVault fake = new FakeVault();

@@ -324,7 +324,7 @@ contract GeoEscrowOpenForTest is Wallets {
         _isState(inner, EscrowState.None);
     }
 
-    /// @dev A hostile wallet has seen an honest one's proof, and calls it in the escrow's stead.
+    /// @dev A hostile wallet has an honest one's proof, and calls it in place of the escrow.
     function test_aWalletThatPaysCannotMakeAnotherPayForIt() public {
         Order memory honest = _order();
         bytes memory proof = _proof(TYPED, KEY, honest);

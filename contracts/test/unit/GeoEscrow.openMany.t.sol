@@ -77,7 +77,7 @@ contract GeoEscrowOpenManyTest is Batches {
     function test_oneToNineHostileOrdersOfAnyKindSpoilNoneOfTheOthers() public {
         for (uint256 kind = 1; kind < KINDS; ++kind) {
             for (uint256 hostileCount = 1; hostileCount < SIZE; ++hostileCount) {
-                // In a call of its own, so that the memory of one batch does not make the next one expensive.
+                // In a separate call, so that the memory of one batch does not make the next one expensive.
                 this.sendBatch(Kind(kind), hostileCount);
             }
         }
@@ -94,7 +94,7 @@ contract GeoEscrowOpenManyTest is Batches {
             vm.assertTrue(isOpen || !isHonest[i], "an honest order did not open");
             // It is the honest order itself, which opened once.
             if (kind == Kind.TwiceInTheBatch && !isHonest[i]) continue;
-            // These pay what they owe, whatever else they do.
+            // These pay what they owe, and do other things besides.
             bool pays = kind == Kind.ReEnters || kind == Kind.FloodsReturnData;
             vm.assertTrue(isHonest[i] || isOpen == pays, "a hostile order");
             if (isOpen) ++opened;
@@ -131,14 +131,14 @@ contract GeoEscrowOpenManyTest is Batches {
             uint256 cost = this.gasOfBatch(Kind(kind), SIZE) - nine;
             emit log_named_uint(names[kind], cost);
             bool burns = kind >= uint256(Kind.BurnsGas) && kind <= uint256(Kind.FloodsReturnData);
-            // Those that pay the wrong amount cost most of the others: the token of these tests writes two slots more than
-            // most do.
+            // Those that pay the wrong amount cost most of the others, because the token of these tests writes two
+            // slots more than most do.
             vm.assertLe(cost, burns ? _itemGas(Kind(kind)) + ITEM_OVERHEAD : 90_000, names[kind]);
             if (kind != 0 && kind < uint256(Kind.BurnsGas)) vm.assertLe(cost, 25_000, names[kind]);
         }
     }
 
-    /// @dev The last place is the hostile order's, or nobody's if there are only nine.
+    /// @dev The last place is the hostile order's, or empty if there are only nine.
     function gasOfBatch(Kind kind, uint256 size) external returns (uint256 used) {
         Opening[] memory openings = new Opening[](size);
         Order memory order;
@@ -155,12 +155,12 @@ contract GeoEscrowOpenManyTest is Batches {
 
     function test_withTooLittleGasForAnItemTheWholeBatchRevertsAndOpensNothing() public {
         (Order[] memory orders, Opening[] memory openings,) = _batch(Kind.Honest, 0);
-        // The last item wants more than is left when the nine before it are open.
+        // The last item needs more gas than is left when the nine before it are open.
         openings[SIZE - 1].gas = 5_000_000;
         vm.expectRevert(IGeoEscrow.InsufficientGas.selector);
         escrow.openMany{gas: 4_000_000}(openings);
         _isNoneOpen(orders);
-        // The first wants more than there is.
+        // The first needs more gas than there is.
         openings[0].gas = 3_990_000;
         vm.expectRevert(IGeoEscrow.InsufficientGas.selector);
         escrow.openMany{gas: 4_000_000}(openings);
@@ -188,7 +188,7 @@ contract GeoEscrowOpenManyTest is Batches {
         for (uint256 i = 0; i < SIZE; ++i) {
             vm.assertTrue(_isOpen(orders[i]) == (i % 2 == 1), "state");
         }
-        // Nothing of them is lost: they open with the gas that they need.
+        // None of them is lost. They open with the gas that they need.
         for (uint256 i = 0; i < SIZE; ++i) {
             openings[i].gas = ITEM_GAS;
         }
@@ -196,7 +196,7 @@ contract GeoEscrowOpenManyTest is Batches {
         _isAllOpen(orders);
     }
 
-    /// @dev Whatever the limit, no honest order is passed over for want of gas.
+    /// @dev With any limit, no honest order is passed over for lack of gas.
     function testFuzz_anyGasLimitOpensAllHonestOrdersOrNone(uint256 limit, uint8 kind, uint8 hostileCount) public {
         (Order[] memory orders, Opening[] memory openings, bool[] memory isHonest) =
             _batch(Kind(1 + kind % (KINDS - 1)), hostileCount % SIZE);
@@ -206,7 +206,7 @@ contract GeoEscrowOpenManyTest is Batches {
         }
     }
 
-    /// @dev All items at their worst: they use up their gas, of any amount, and are reported.
+    /// @dev The worst case. All items use up their gas, of any amount, and are reported.
     function testFuzz_theLimitOfABatchIsAlwaysEnough(uint256 seed) public {
         Opening[] memory openings = new Opening[](1 + seed % 16);
         for (uint256 i = 0; i < openings.length; ++i) {
@@ -220,7 +220,7 @@ contract GeoEscrowOpenManyTest is Batches {
         vm.assertTrue(ok, "the limit was too low");
     }
 
-    /// @dev Finds the overhead: the least gas for batches of one and of ten items that get no gas themselves.
+    /// @dev Finds the overhead, which is the least gas for batches of one and of ten items that get no gas themselves.
     function test_theOverheadOfAnItemIsNoMoreThanTheLimitAllowsFor() public {
         uint256[4] memory lengths = [uint256(0), 66, 4_000, 100_000];
         for (uint256 i = 0; i < lengths.length; ++i) {
@@ -281,7 +281,7 @@ contract GeoEscrowOpenManyTest is Batches {
         vm.assertTrue(_isOpen(honest), "honest");
     }
 
-    /// @dev Two wallets work together: while the first pays, it takes away what the second has signed for.
+    /// @dev Two wallets work together. While the first pays, it takes away what the second has signed for.
     function test_moneyThatMovesAwayWithinTheBatchSpoilsOnlyItsOwnOrder() public {
         HostileWallet hostile = HostileWallet(payable(_hostile(Kind.ReEnters)));
         address partner = _owner(1);
@@ -355,7 +355,7 @@ contract GeoEscrowOpenManyTest is Batches {
         }
     }
 
-    /// @dev `count` items without any gas of their own, whose proofs have this length.
+    /// @dev `count` items without any gas, whose proofs have this length.
     function _worst(uint256 count, uint256 length) private returns (Opening[] memory openings) {
         openings = new Opening[](count);
         for (uint256 i = 0; i < count; ++i) {

@@ -127,7 +127,7 @@ contract GeoVaultMovesTest is Moves {
     }
 
     function test_aMoveThatFailedMayBeMadeAfterAll() public {
-        // Each fails for a reason of its own, after the id was noted in the same call.
+        // Each fails for a different reason, after the id was noted in the same call.
         blocking.setBlocked(relayer, true);
         _cap(CapKind.Send, address(blocking), relayer, AMOUNT);
         vm.expectRevert();
@@ -273,7 +273,7 @@ contract GeoVaultMovesTest is Moves {
         vm.assertEq(_available(address(other)), 1e24, "available to fills");
     }
 
-    /// @dev A move that is allowed: a trade, a send or a bridge.
+    /// @dev A move that is allowed, which is a trade, a send or a bridge.
     function _move(uint256 kind, bytes32 moveId) private {
         if (kind == 0) _trade(moveId, address(other), address(plain), AMOUNT, 0);
         else if (kind == 1) _send(moveId, address(other), relayer, AMOUNT);

@@ -45,9 +45,9 @@ contract GeoVaultRolesTest is Moves {
         vm.assertTrue(!isMember, "the deployer is still an admin");
     }
 
-    /// @dev Calls every function of the compiled contract as a stranger, with arguments of zero, in a call that may not
-    /// change anything. A function that only reads answers; one that would change something must refuse the stranger,
-    /// and have a role that somebody other than the admin holds.
+    /// @dev Calls every function of the compiled contract as a third party, with arguments of zero, in a call that may
+    /// not change anything. A function that only reads returns. One that would change something must refuse the third
+    /// party, and have a role that another account than the admin holds.
     function test_everyFunctionThatChangesSomethingHasARoleAndNoneIsLeftToTheAdmin() public {
         string[] memory name = vm.split(_vaultArtifact(), ":");
         string memory path = string.concat(vm.envOr("FOUNDRY_OUT", "out"), "/", name[0], "/", name[1], ".json");

@@ -15,7 +15,7 @@ contract GeoVaultStolenKeysTest is Moves {
     uint256 private constant NIGHT = 12 hours;
     uint256 private constant STEP = 10 minutes;
     uint256 private constant NATIVE_PRICE = 3000;
-    /// All in units of the settlement token: a half of it, three tenths native, two tenths of another token.
+    /// All in units of the settlement token. It is a half of it, three tenths native, two tenths of another token.
     uint256 private constant INVENTORY = 1_000_000e6;
     /// 12 hours' gas of a relayer at three times the price.
     uint96 private constant RELAYER_CAP = 0.2 ether;
@@ -42,7 +42,7 @@ contract GeoVaultStolenKeysTest is Moves {
     }
 
     /// @dev A feed is updated when the market has moved by its deviation threshold, here 0.5 %. A thief who trades only
-    /// when the feed is off in its favour loses us both: then the caps must be half as large.
+    /// when the feed is off in its favour costs both, so that the caps must be half as large.
     function test_withCapsOfHalfThatTheDeviationOfTheFeedsIsIncluded() public {
         _tradeCaps(500);
         _isAtMostTwoPercent("Trade 5 % an hour and direction, feeds off by 0.5 % each time", _night(50));
@@ -63,7 +63,7 @@ contract GeoVaultStolenKeysTest is Moves {
         }
     }
 
-    /// @dev Each token's cap at once and once more each hour, by deliveries, purchases and top-ups together.
+    /// @dev Each token's cap immediately and again in each hour, by deliveries, purchases and top-ups together.
     function test_aRelayersKeyTakesEachTokensCapAtOnceAndEachHour() public {
         uint96[3] memory caps = [uint96(INVENTORY / 50), uint96(INVENTORY / 100), 1 ether];
         address[3] memory tokens = [address(plain), address(other), NATIVE];
@@ -88,8 +88,8 @@ contract GeoVaultStolenKeysTest is Moves {
         }
     }
 
-    /// @dev Fills all that may leave: of the settlement token by a purchase and by a delivery, of the native token by a
-    /// delivery and by top-ups beside the others.
+    /// @dev Fills all that may leave. The settlement token leaves by a purchase and by a delivery, the native
+    /// token by a delivery and by top-ups beside the others.
     function _takeByFills() private {
         uint256 share = _available(NATIVE) / 4;
         _steal(address(other), _available(address(plain)) / 2, share, 500);
@@ -117,8 +117,8 @@ contract GeoVaultStolenKeysTest is Moves {
     }
 
     /// @dev Trades back and forth at the floor, bridges with the maximum fee and sends to the relayer, whenever a cap
-    /// allows. What is bridged comes back at once, as if the vaults on other chains were robbed in the same night.
-    /// Returns what was lost. What the relayer got is not: its key is another.
+    /// allows. What is bridged comes back immediately, as if the vaults on other chains were robbed in the same night.
+    /// Returns what was lost. What the relayer got is not lost, because its key is another one.
     function _night(uint256 deviationBps) private returns (uint256) {
         for (uint256 time = 0; time <= NIGHT; time += STEP) {
             vm.warp(NOW + time);

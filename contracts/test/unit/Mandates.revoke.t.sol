@@ -74,7 +74,7 @@ contract MandatesRevokeTest is Wallets {
         _openForReverts(order, signedBefore, abi.encodeWithSelector(IGeoAccount.OutsideMandate.selector));
     }
 
-    /// @dev Open orders end as they would have: their input goes to the desk or back to the wallet.
+    /// @dev Open orders end as they would have. Their input goes to the desk or back to the wallet.
     function test_aRevocationDoesNotTouchOpenOrders() public {
         Order memory order = _agentOrder(CAP);
         _agentOpens(_mandate(), order);
@@ -98,7 +98,7 @@ contract MandatesRevokeTest is Wallets {
         _agentOpens(next, order);
     }
 
-    /// @dev Removing a delegation ends no mandate: it is good again, with what it had used, once the wallet delegates
+    /// @dev Removing a delegation ends no mandate. It is good again, with what it had used, once the wallet delegates
     /// anew. So a wallet revokes before it removes its delegation.
     function test_aMandateAndWhatWasUsedOfItSurviveRedelegation() public {
         _agentOpens(_mandate(), _agentOrder(600e6));
@@ -114,7 +114,7 @@ contract MandatesRevokeTest is Wallets {
         _agentReverts(_mandate(), _agentOrder(1), reason);
     }
 
-    /// @dev A wallet without code takes any call and does nothing: the epoch that is read afterwards decides.
+    /// @dev A wallet without code takes any call and does nothing. So the epoch that is read afterwards decides.
     function test_revokingWithoutCodeDoesNothing() public {
         bytes memory revocation = _revocation(TYPED, KEY, 0);
         vm.etch(wallet, "");

@@ -55,7 +55,7 @@ contract MandatesTest is Wallets {
         _openForReverts(order, proof, abi.encodeWithSelector(IGeoAccount.WrongSigner.selector, agent));
     }
 
-    /// @dev Nobody is led into a mandate by 32 opaque bytes, whatever the wallet's delegate takes for orders.
+    /// @dev 32 opaque bytes sign no mandate, regardless of what the wallet's delegate accepts for orders.
     function test_aMandateThatWasSignedAsOpaqueBytesIsNone() public {
         Order memory order = _agentOrder(1);
         bytes32 digest = _personalDigest(_typedDigest(address(escrow), _mandateHash(_mandate())));
@@ -179,7 +179,7 @@ contract MandatesTest is Wallets {
         _isOutside(mandate, order);
     }
 
-    /// @dev There the wallet's address would be a key that nobody has.
+    /// @dev There the wallet's address would have no known key.
     function test_onSolanaTheWalletIsNoRecipient() public {
         Mandate memory mandate = _mandate();
         mandate.outputs = new OutputToken[](0);
@@ -240,7 +240,7 @@ contract MandatesTest is Wallets {
         _openFor(order, proof);
     }
 
-    /// @dev The day's cap is free again bit by bit: after half a day a half, after a day all, and never more.
+    /// @dev The day's cap becomes free linearly. After half a day, half is free, after a day all, and never more.
     function test_aUsedCapBecomesFreeOverThePeriod() public {
         Mandate memory mandate = _mandate();
         _agentOpens(mandate, _agentOrder(CAP));
@@ -313,7 +313,7 @@ contract MandatesTest is Wallets {
         _exceeds(mandate, 1, 0);
     }
 
-    /// @dev Two mandates of one agent add up: their owner signed both.
+    /// @dev Two mandates of one agent add up, because their owner signed both.
     function test_eachMandateHasItsOwnCap() public {
         Mandate memory second = _mandate();
         second.expiry += 1;

@@ -18,7 +18,7 @@ interface JsonVm {
     function toString(uint256 value) external pure returns (string memory);
 }
 
-/// @dev The vectors are TypeScript's: what it signs and hashes is what the contracts accept.
+/// @dev The vectors are TypeScript's. The contracts accept what it signs and hashes.
 contract OrderVectorsTest is World {
     JsonVm private constant JSON = JsonVm(address(vm));
 
