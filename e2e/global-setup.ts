@@ -22,7 +22,7 @@ export default async function globalSetup(project: TestProject): Promise<() => P
 		await stop({ keepFiles });
 		if (keepFiles) console.error(`The services' logs: ${address.logDir}`);
 		if (leaks.length === 0) return;
-		console.error(`Secrets that can be read by whoever reads logs or metrics:\n${leaks.join("\n")}`);
+		console.error(`Secrets that logs or metrics contain:\n${leaks.join("\n")}`);
 		// No test failed, but the run must.
 		process.exitCode = 1;
 	};

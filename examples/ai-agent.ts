@@ -51,7 +51,7 @@ const asked = await generateText({ ...agent, messages });
 const request = asked.content.find((part) => part.type === "tool-approval-request");
 if (!request) throw new Error("the model did not ask to swap");
 
-// A person would decide here. This program approves what it knows to be right.
+// A person would decide here. This program approves the swap that it expects.
 console.error("asked to swap", request.toolCall.input);
 const approved = JSON.stringify(request.toolCall.input) === JSON.stringify(terms);
 const approval = { type: "tool-approval-response" as const, approvalId: request.approvalId, approved };

@@ -8,11 +8,11 @@ import { privateKeyToAccount } from "viem/accounts";
 import { chains, client, pins, tokenOf, variable } from "./environment.ts";
 
 // Buys something that costs USDC on the second chain (HTTP 402, x402 version 2), with USDC on the first one. If the wallet
-// holds too little there, it swaps first, to itself: a seller takes only a payment that the payer has signed.
+// holds too little there, it swaps first, to itself, because a seller accepts only payments that the payer has signed.
 //
 //   node examples/pay-x402.ts http://127.0.0.1:4402/report report-17 .swaps
 //
-// The second argument names the purchase: started again with it, the program does not swap a second time.
+// The second argument names the purchase. If the program is started again with it, it does not swap a second time.
 const [url = "", purchase = "purchase", directory = ".swaps"] = process.argv.slice(2);
 const account = privateKeyToAccount(variable("GEOSWAP_EVM_KEY") as Hex);
 const node = createPublicClient({ transport: http(variable("PAYMENT_RPC_URL")) });
@@ -44,7 +44,7 @@ async function topUp(missing: bigint) {
 		inputToken: tokenOf(chains.one, "USDC"),
 		outputToken: paid.asset,
 	};
-	// A quote is for an exact input. Costs hardly depend on the amount: what they take of one quote is added to the next.
+	// A quote is for an exact input. Costs hardly depend on the amount, so the costs of one quote are added to the next amount.
 	let amount = missing;
 	for (let tries = 0; tries < 5; tries += 1) {
 		const quote = await getQuote(client, { ...terms, amount, walletAddress: account.address });

@@ -3,7 +3,8 @@ import { type Hex, parseUnits } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { chains, client, pins, tokenOf, variable } from "./environment.ts";
 
-// The key is somewhere else: an HSM, an enclave, another service. Whatever it is asked to sign was verified here first.
+// The key is somewhere else, such as an HSM, an enclave or another service. Everything that it signs was verified here
+// first.
 const elsewhere = privateKeyToAccount(variable("GEOSWAP_EVM_KEY") as Hex);
 const signer: EvmAccount = {
 	address: elsewhere.address,

@@ -4,8 +4,8 @@ import { type Hex, parseUnits } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { chains, client, pins, tokenOf, variable } from "./environment.ts";
 
-// The intent has a name, and its record a folder. However often this program dies and restarts with the same two, there
-// is only one swap: the program resumes it, and once the swap has ended, prints its outcome.
+// The intent has a name, and its record a folder. This program may die and restart with the same two any number of times,
+// and there is only one swap. The program resumes it, and once the swap has ended, prints its outcome.
 //
 //   node examples/resume-after-a-crash.ts rent-for-june .swaps --die      dies once it is submitted
 //   node examples/resume-after-a-crash.ts rent-for-june .swaps            goes on with that swap, and waits for its end

@@ -71,7 +71,10 @@ if (options?.help) {
 	else for (const tarball of tarballs) console.log(tarball);
 }
 
-/** pnpm applies `publishConfig` and the catalog, which npm does not know. Then the rest is changed, and packed again. */
+/**
+ * pnpm applies `publishConfig` and the catalog, which npm does not support. After that the other fields are changed,
+ * and the package is packed again.
+ */
 function pack(
 	folder: (typeof folders)[number],
 	{ out, repository, revision }: { out: string; repository: string; revision: string },
@@ -114,7 +117,7 @@ function published(
 	};
 }
 
-/** Relative links of a README lead nowhere on the registry's page. */
+/** Relative links of a README are broken on the registry's page. */
 function withAbsoluteLinks(markdown: string, base: string): string {
 	const { origin, pathname } = new URL(base);
 	return markdown.replaceAll(

@@ -2,7 +2,7 @@ import { type Address, encodeFunctionData, type Hex, multicall3Abi, type RpcTran
 import { type DevnetChain, multicall3Address } from "./devnet-chain.ts";
 import { sendAs } from "./send-as.ts";
 
-/** Makes many calls in one transaction, all or none. The called contracts see Multicall3 as the caller. */
+/** Makes many calls in one transaction, all or none. The caller of the contracts is Multicall3. */
 export function callMany(
 	chain: DevnetChain,
 	from: Address,

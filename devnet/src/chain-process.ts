@@ -98,7 +98,7 @@ class PortTakenError extends Error {
 
 	constructor(port: number) {
 		super(
-			`port ${port} is taken: stop what listens there, or choose another with \`pnpm devnet --port ${port + 1000}\``,
+			`port ${port} is taken; stop what listens there, or choose another with \`pnpm devnet --port ${port + 1000}\``,
 		);
 	}
 }

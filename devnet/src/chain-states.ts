@@ -49,7 +49,7 @@ export async function chainStates(): Promise<ChainState[]> {
 			}
 		} else {
 			if (Date.now() > deadline)
-				throw new Error(`another process still holds ${lock}: if none is running, delete it and run again`);
+				throw new Error(`another process still holds ${lock}; if none is running, delete it and run again`);
 			await sleep(50);
 		}
 	}

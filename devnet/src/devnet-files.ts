@@ -65,7 +65,7 @@ export function readRunningDevnet(dataDir: string): RunningDevnet & { deployment
 		process.kill(running.pid, 0);
 	} catch {
 		throw new Error(
-			`no devnet is running from ${dataDir}: start one with \`pnpm devnet\`, or name its --port or --data-dir`,
+			`no devnet is running from ${dataDir}; start one with \`pnpm devnet\`, or name its --port or --data-dir`,
 		);
 	}
 	return {
@@ -82,7 +82,7 @@ function describeKeys(keys: DevnetKeys, solana: SolanaDevnetKeys) {
 		keypair: getBase58Decoder().decode(keypair),
 	});
 	return {
-		warning: "Development keys. Everyone has them: never send anything of value to their addresses.",
+		warning: "Development keys. They are public, so never send anything of value to their addresses.",
 		mnemonic: devnetMnemonic,
 		deployer: describe(keys.deployer),
 		guardian: describe(keys.guardian),

@@ -30,7 +30,7 @@ export type SoftHsm = {
 /** Makes a token in an empty folder, with Debian's `softhsm2` and `opensc`. */
 export async function makeSoftHsm(folder: string): Promise<SoftHsm> {
 	const module = modules.find((path) => existsSync(path));
-	if (!module) throw new Error("SoftHSM is missing: apt install softhsm2 opensc");
+	if (!module) throw new Error("SoftHSM is missing; run apt install softhsm2 opensc");
 	const tokens = join(folder, "tokens");
 	mkdirSync(tokens, { recursive: true });
 	const environment = { SOFTHSM2_CONF: join(folder, "softhsm2.conf") };

@@ -59,7 +59,7 @@ describe("deploy-contracts", () => {
 		expect(both[0]).toEqual(JSON.parse(first).chains[0]);
 	});
 
-	test("prints in a dry run what each feed calls itself", async () => {
+	test("prints the name and the price of each feed in a dry run", async () => {
 		const { text, code } = await command(["--config", configFile, "--dry-run"]).finished;
 		expect(code).toBe(0);
 		expect(text).toContain('the feed of ETH is "ETH / USD" and says 3000\n');
@@ -124,7 +124,7 @@ describe("deploy-contracts", () => {
 		}
 	});
 
-	test("exits with 2 for wrong input and says what to do, and never shows the key", async () => {
+	test("exits with 2 for wrong input, explains how to correct it, and never shows the key", async () => {
 		const badKey = `${deployerKey}00`;
 		const toOut = ["--config", configFile, "--out", out];
 		const [unreachable, ...wrong] = await Promise.all([

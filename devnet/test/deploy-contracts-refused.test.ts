@@ -178,7 +178,7 @@ describe("a deployment is refused before anything is sent", () => {
 		);
 	});
 
-	test("if the addresses of two tokens are exchanged", async () => {
+	test("if the addresses of two tokens are swapped", async () => {
 		const [usdc, usdt] = ["USDC", "USDT"].map(
 			(name) => config.assets.find(({ symbol }) => symbol === name)?.address,
 		);

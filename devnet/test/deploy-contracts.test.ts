@@ -124,7 +124,7 @@ test("a run stopped after any step and run again gives the same result", async (
 	}
 }, 300_000);
 
-test("a run after the hand-over sends nothing, and its error names the call that an owner must schedule if something is missing", async () => {
+test("a run after the hand-over sends nothing, and if something is missing, its error names the call that an owner must schedule", async () => {
 	await deployContracts(options());
 	const nonce = await chain.publicClient.getTransactionCount({ address: deployer.address });
 	await deployContracts(options());
@@ -206,7 +206,7 @@ describe("a deployer other than that of the recorded entry", () => {
 		expect(await chain.publicClient.getTransactionCount({ address: other.address })).toBe(0);
 	});
 
-	test("may replace the entry if told to, and the entry keeps the old vault and its first block", async () => {
+	test("may replace the entry if the option is set, and the entry keeps the old vault and its first block", async () => {
 		const earlier = await deployContracts(options());
 		const later = await deployContracts({ ...options(), account: other, earlier, replace: true });
 		expect(later.contracts.vault).not.toBe(earlier.contracts.vault);
@@ -218,7 +218,7 @@ describe("a deployer other than that of the recorded entry", () => {
 		expect(entry?.deployedAtBlock).toBe(earlier.deployedAtBlock);
 	});
 
-	test("cannot be the only reason: an entry with another escrow is refused as well", async () => {
+	test("is refused even with the option to replace if the entry has another escrow", async () => {
 		const { contracts, ...rest } = await deployContracts(options());
 		const earlier = { ...rest, contracts: { ...contracts, escrow: newAddress() } };
 		await expect(deployContracts({ ...options(), earlier })).rejects.toThrow(

@@ -106,7 +106,7 @@ async function readData(address: SolanaAddress): Promise<Uint8Array> {
 	return new Uint8Array(getBase64Encoder().encode(value?.data[0] ?? ""));
 }
 
-test("a dry run sends nothing; a run deploys the program for good, with a vault that has its roles and caps; the next run finds all done", async () => {
+test("a dry run sends nothing; a run deploys the program as final, with a vault that has its roles and caps; the next run finds everything done", async () => {
 	const { deploy, refusal, address, file } = newDeployment("first");
 	const planned = await deploy("--dry-run");
 	expect(planned.steps.every(({ outcome }) => outcome === "would do")).toBe(true);

@@ -67,7 +67,7 @@ describe("a running devnet", () => {
 		second = await start(await freePort());
 	});
 
-	test("is up within ten seconds, or longer by as much as the machine has other work", () => {
+	test("is up within ten seconds, or within a longer limit in proportion to the machine's other load", () => {
 		expect(devnet.upAfterMs).toBeLessThan(10_000 * Math.max(1, devnet.load));
 	});
 
@@ -121,7 +121,7 @@ describe("a running devnet", () => {
 		}
 	});
 
-	test("has a Solana with wallets that hold tokens and no lamport, fee payers with SOL, and a vault with inventory of every asset", async () => {
+	test("has a Solana chain with wallets that hold tokens and no lamports, fee payers with SOL, and a vault with inventory of every asset", async () => {
 		const { deployment, keys } = files(devnet.up);
 		const { solana } = deployment;
 		if (!solana) throw new Error("no Solana");
@@ -198,12 +198,12 @@ describe("a running devnet", () => {
 		expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("choose one of ETH, USDC") });
 	});
 
-	test("makes a second devnet on its port fail with one line that says what to do", async () => {
+	test("makes a second devnet on its port fail with one line that names a solution", async () => {
 		const { code, stdout, stderr } = await command(["--port", String(devnet.port)]).finished;
 		expect(code).toBe(1);
 		expect(stdout).toBe("");
 		expect(stderr).toBe(
-			`error: port ${devnet.port} is taken: stop what listens there, or choose another with \`pnpm devnet --port ${devnet.port + 1000}\`\n`,
+			`error: port ${devnet.port} is taken; stop what listens there, or choose another with \`pnpm devnet --port ${devnet.port + 1000}\`\n`,
 		);
 	});
 
@@ -225,7 +225,7 @@ describe("a running devnet", () => {
 	});
 });
 
-test("a devnet that is ended while it starts leaves no process behind", async () => {
+test("a devnet that is stopped while it starts leaves no process behind", async () => {
 	const port = await freePort();
 	const run = command(["--port", String(port), "--data-dir", join(folder, "early")]);
 	await once(run.child.stdout, "data");
@@ -234,7 +234,7 @@ test("a devnet that is ended while it starts leaves no process behind", async ()
 	await expect.poll(() => processesOn(port)).toEqual([]);
 });
 
-test("a price change without a devnet says how to start one", async () => {
+test("a price change without a devnet explains how to start one", async () => {
 	const { code, stderr } = await command(["price", "ETH", "-5", "--data-dir", join(folder, "none")]).finished;
 	expect(code).toBe(1);
 	expect(stderr).toContain("start one with `pnpm devnet`");

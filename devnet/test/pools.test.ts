@@ -62,7 +62,7 @@ test("every pool starts at the prices of its feeds, to a millionth", async () =>
 
 describe.each(["origin", "destination"] as const)("on the %s chain", (side) => {
 	test.each([...oneHop, ...twoHops])(
-		"the router pays exactly what was quoted for $symbols",
+		"the router pays exactly the quoted amount for $symbols",
 		async (route) => {
 			const chain = chains[side];
 			const [tokenIn] = route.symbols;

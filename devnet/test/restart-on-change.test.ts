@@ -13,7 +13,7 @@ afterEach(async () => {
 	for (const clean of cleanups.splice(0).reverse()) await clean();
 });
 
-test("a changed source file restarts the process, and code that does not run is started again once it is mended", async () => {
+test("a changed source file restarts the process, and code that fails to run is started again once it is fixed", async () => {
 	const source = join(folder, "src/deep/server.ts");
 	mkdirSync(join(folder, "src/deep"), { recursive: true });
 	const port = await portSource()();

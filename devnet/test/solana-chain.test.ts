@@ -62,7 +62,7 @@ test("kit's sendAndConfirm works for confirmed and for finalized", async () => {
 	}
 });
 
-test("the same signed bytes land once, however often they are sent", async () => {
+test("the same signed bytes land once, even if they are sent several times", async () => {
 	const to = await newAddress();
 	const signed = await client.sign([transferSol(client.payer, to, sol)]);
 	for (let i = 0; i < 5; i++) expect(await client.send(signed.wire)).toBe(signed.signature);
@@ -105,7 +105,7 @@ test("a transaction with an expired blockhash fails the preflight, and never lan
 	expect(await balanceOf(to, "finalized")).toBe(sol);
 });
 
-test("a preflight against the finalized state does not know a newer blockhash", async () => {
+test("a preflight against the finalized state rejects a newer blockhash as unknown", async () => {
 	await solana.admin.setFaults({ stallFinality: true });
 	const { blockhash, lastValidBlockHeight } = (
 		await client.rpc.getLatestBlockhash({ commitment: "processed" }).send()

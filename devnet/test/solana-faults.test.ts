@@ -88,7 +88,7 @@ test("a delayed answer does not delay other answers", async () => {
 	expect(answered).toEqual(["getBlockHeight", "getSlot"]);
 });
 
-test("stalled finality stands still while blocks go on, and catches up afterwards", async () => {
+test("while finality is stalled, blocks continue; finality catches up afterwards", async () => {
 	await solana.admin.setFaults({ stallFinality: true });
 	const finalized = () => client.rpc.getSlot({ commitment: "finalized" }).send();
 	const before = await finalized();
@@ -100,7 +100,7 @@ test("stalled finality stands still while blocks go on, and catches up afterward
 	expect(await finalized()).toBeGreaterThan(before + 100n);
 });
 
-test("a lie about the status reports a landed transaction as unknown, for all signatures or for those given", async () => {
+test("a false status reports a landed transaction as unknown, either for all signatures or for the given ones", async () => {
 	const to = await newAddress();
 	const [lied, other] = await Promise.all([transferTo(to), transferTo(to, 2n * sol)]);
 	await Promise.all([lied, other].map(({ wire }) => client.send(wire)));
@@ -119,7 +119,7 @@ test("a lie about the status reports a landed transaction as unknown, for all si
 	expect(await client.statusOf(lied.signature)).not.toBeNull();
 });
 
-test("a transaction dropped by a fork is gone with its effects, other transactions stay, and a final one cannot be dropped", async () => {
+test("a transaction dropped by a fork disappears with its effects, other transactions stay, and a final one cannot be dropped", async () => {
 	const to = await newAddress();
 	const other = await newAddress();
 	await solana.admin.setFaults({ stallFinality: true });

@@ -96,7 +96,7 @@ test("a burst of 500 transactions lands before its blockhash expires", async () 
 	}
 });
 
-test("slots that are missed while the process is halted are made up for, and no more than those", async () => {
+test("slots that are missed while the process is halted are produced afterwards, and no others", async () => {
 	const solana = await startTestSolana({ slotMs: 40 });
 	try {
 		const rpc = createSolanaRpc(solana.rpcUrl);

@@ -120,7 +120,7 @@ async function lamportsOf(address: SolanaAddress): Promise<bigint> {
 	return (await client.rpc.getBalance(address, { commitment: "confirmed" }).send()).value;
 }
 
-test("the chain begins with the vault as the program itself would have written it", async () => {
+test("the chain begins with a vault identical to one that the program itself creates", async () => {
 	const machine = solanaMachine();
 	const [payer, owner, operator] = await Promise.all(
 		[solana.keys.feePayers[0], solana.keys.vaultOwner, solana.keys.operator].map(client.signerOf),
@@ -182,7 +182,7 @@ test("a wallet without SOL opens an order, attesters refund it, and its whole in
 	expect(paidBefore - (await lamportsOf(client.payer.address))).toBe(5n * 5_000n);
 });
 
-test("a fork undoes an opening; once the clock has passed its time, anyone refunds an order", async () => {
+test("a fork undoes an opening, and once the refund time has passed, any caller can refund an order", async () => {
 	const order = orderOf({ inputToken: toSolanaWord(solanaNativeToken), inputAmount: 5_000_000n });
 	await solana.admin.airdrop({ address: client.wallet.address, lamports: 10_000_000n });
 	await open(order);

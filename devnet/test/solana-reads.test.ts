@@ -35,7 +35,7 @@ async function balanceOf(owner: Address, commitment: "processed" | "confirmed" |
 	return (await client.rpc.getBalance(owner, { commitment }).send()).value;
 }
 
-test("a token transfer between two genesis accounts shows in their balances", async () => {
+test("a token transfer between two genesis accounts changes their balances", async () => {
 	const { vault } = solana.deployment.program;
 	const [usdc] = solana.deployment.assets;
 	if (!usdc) throw new Error("there are assets");
@@ -154,7 +154,7 @@ test("amounts above 2^53 are returned exactly", async () => {
 	}
 });
 
-test("the RPC methods that wallets call are answered, and an unknown method is an error", async () => {
+test("the RPC methods that wallets call are supported, and an unknown method is an error", async () => {
 	const { rpc } = client;
 	const to = await newAddress();
 	const airdrop = await rpc.requestAirdrop(to, lamports(sol)).send();

@@ -42,7 +42,7 @@ describe("a running stack", () => {
 		}
 	});
 
-	test("with its environment the server's commands work on it", () => {
+	test("provides an environment with which the server's commands work", () => {
 		const args = [`--env-file=${join(dataDir, "server.env")}`, serverMain, "swaps", "show", zeroAddress];
 		const { PATH } = process.env;
 		const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", env: { PATH } });

@@ -42,7 +42,7 @@ test("two port sources never give the same port, even if nothing listens on it y
 	expect(others.filter((port) => given.flat().includes(port))).toEqual([]);
 });
 
-test("PostgreSQL, Redis and Restate start on their own and leave no process or database behind", async () => {
+test("PostgreSQL, Redis and Restate start independently and leave no process or database behind", async () => {
 	const dataDir = join(folder, "plain");
 	const [postgresPort, redisPort] = [await nextPort(), await nextPort()];
 	mkdirSync(dataDir);
@@ -93,7 +93,7 @@ test("a service killed through its handle can be started again, and one killed f
 	}
 });
 
-test("a service that cannot start says why", async () => {
+test("a service that cannot start reports the reason", async () => {
 	const port = await nextPort();
 	const redis = await startRedis({ logFile: join(folder, "first.log"), port });
 	try {

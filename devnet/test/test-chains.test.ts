@@ -14,7 +14,7 @@ async function start(options: { automine: boolean }): Promise<TestChains> {
 	return chains;
 }
 
-test("a test gets its own pair of chains in under two seconds once another test has had one", async () => {
+test("a test gets a dedicated pair of chains in under two seconds once another test has had one", async () => {
 	await start({ automine: true });
 	const startedAt = performance.now();
 	const { origin, destination } = await start({ automine: true });
@@ -44,7 +44,7 @@ test("the chains have the current time, fresh feeds and a readable finalized sta
 	}
 });
 
-test("without automine there are new blocks all the time, and feeds are fresh again after a jump of an hour", async () => {
+test("without automine new blocks are produced continuously, and feeds are fresh again after a jump of an hour", async () => {
 	const { origin } = await start({ automine: false });
 	const first = await origin.publicClient.getBlockNumber();
 	await expect

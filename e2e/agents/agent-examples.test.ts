@@ -33,7 +33,7 @@ const newAgent = () => newAgentOf(environment, { folder, deploymentFile });
 const usdcOf = (chain: Environment["origin"], owner: Hex) =>
 	tokenBalance(chain, assetAddress(chain, "USDC"), owner);
 
-test("an agent of the AI SDK swaps once with its approval, however often its conversation is replayed", async () => {
+test("an agent of the AI SDK swaps once with its approval, regardless of how often its conversation is replayed", async () => {
 	const { env, evmAddress } = await newAgent();
 	const program = ["examples/ai-agent.ts", "june", join(folder, "ai")];
 	const { stdout } = await run("node", program, { cwd: root, env });
@@ -43,7 +43,7 @@ test("an agent of the AI SDK swaps once with its approval, however often its con
 	expect(await usdcOf(environment.destination, evmAddress)).toBeGreaterThan(parseUnits("9.8", 6));
 });
 
-test("the Python example verifies what the service built, signs it, and its first swap and a later one settle", async () => {
+test("the Python example verifies the service's build, signs it, and its first swap and a later one settle", async () => {
 	const { env, evmAddress } = await newAgent();
 	const python = { ...env, PYTHONPATH: join(root, "e2e/caller/python"), PYTHONDONTWRITEBYTECODE: "1" };
 	for (const left of ["90", "80"]) {
@@ -53,7 +53,7 @@ test("the Python example verifies what the service built, signs it, and its firs
 	}
 });
 
-test("an agent without a token on the seller's chain swaps, pays the 402, and gets what it has bought", async () => {
+test("an agent without a token on the seller's chain swaps, pays the 402, and gets the goods", async () => {
 	const { destination } = environment;
 	const asset = assetAddress(destination, "USDC");
 	const ofSeller = { chain: destination, token: "USDC", amount: 1n, ethWei: parseUnits("1", 18) };

@@ -35,7 +35,7 @@ function usdcOf(chain: Environment["origin"], owner: Hex): Promise<bigint> {
 }
 
 describe.concurrent("the README's first page", () => {
-	test("has a command that swaps as it is written", async () => {
+	test("has a command that swaps without changes", async () => {
 		const { env, evmAddress } = await newAgent();
 		const block = readmeBlocks().find(({ code }) => code.includes("pnpm geoswap swap"));
 		// The tests' stack is already running, and the wallet exists.
@@ -46,7 +46,7 @@ describe.concurrent("the README's first page", () => {
 		expect(await usdcOf(environment.destination, evmAddress)).toBeGreaterThan(parseUnits("39", 6));
 	});
 
-	test("has ten lines of the SDK or less that swap as they are written", async () => {
+	test("has ten lines of the SDK or less that swap without changes", async () => {
 		const { env, evmAddress } = await newAgent();
 		const block = readmeBlocks().find(({ language }) => language === "ts");
 		const code = block?.code ?? "";
@@ -154,7 +154,7 @@ describe.concurrent("the geoswap command", () => {
 		for (const list of ["chains", "tokens"]) expect((await geoswap(agent, list)).code).toBe(0);
 	});
 
-	test("verifies in a dry run from Solana what it would sign, and makes no swap", async () => {
+	test("verifies in a dry run from Solana the transaction that it would sign, and makes no swap", async () => {
 		idle ??= ready();
 		const agent = await idle;
 		const { two, solana } = names();

@@ -25,7 +25,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-test("a model swaps through MCP on a devnet: what is approved settles once, and the budget holds over restarts and parallel calls", async () => {
+test("a model swaps through MCP on a devnet, where each approved swap settles once, and the budget holds over restarts and parallel calls", async () => {
 	const { origin, destination, deployment } = environment;
 	const deploymentFile = join(folder, "deployment.json");
 	const text = formatDeployment(deployment);

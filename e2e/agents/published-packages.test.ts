@@ -117,7 +117,7 @@ test("the published SDK swaps from both origins on the oldest Node that it suppo
 	expect(JSON.parse(stdout)).toEqual(["settled", "settled"]);
 });
 
-test("the published SDK swaps from both origins in a browser, on a page of another origin, and as the skill says", async () => {
+test("the published SDK swaps from both origins in a browser, on a page of another origin, and with the code of the skill", async () => {
 	const [ofSkill = "", ...more] = skillBlocks("js");
 	expect(more).toEqual([]);
 	writeFileSync(join(project, "skill.js"), ofSkill);
@@ -209,7 +209,7 @@ test.each(nodes)("the installed command shows its help, quotes and swaps with %s
 });
 
 test.each(nodes)(
-	"the commands of the skill, run as they are in an empty folder with %s, end with a settled swap",
+	"the commands of the skill, run unchanged in an empty folder with %s, end with a settled swap",
 	async (node) => {
 		const [agent, registry] = await Promise.all([
 			newAgent(environment, { folder: project, deploymentFile }),

@@ -45,7 +45,7 @@ afterAll(async () => {
 	rmSync(folder, { recursive: true, force: true });
 });
 
-test(`each of ${size.intents} intents ends as one swap or none, though clients are killed and a proxy harms every tenth call`, {
+test(`each of ${size.intents} intents ends as one swap or none, though clients are killed and a proxy disturbs every tenth call`, {
 	timeout: isFull ? 3_600_000 : 900_000,
 }, async () => {
 	const { deployment: pins, baseUrl } = environment;

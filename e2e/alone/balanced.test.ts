@@ -277,7 +277,7 @@ test("no request fails and no held call is lost when each process is restarted i
 	expect(early).toBeGreaterThanOrEqual(restart.polls / 4);
 });
 
-test("without Redis no request fails and each process counts alone; once Redis is back they count together", async ({
+test("without Redis no request fails and each process counts separately; once Redis is back they count together", async ({
 	skip,
 }) => {
 	const { redis } = environmentOf().stack.processes;
@@ -323,7 +323,7 @@ test("without Redis no request fails and each process counts alone; once Redis i
 	}
 });
 
-test("every swap that the tests before held back has settled", async () => {
+test("every swap that the previous tests held back has settled", async () => {
 	const ends = await Promise.all(released.map(({ client, swapId }) => waitForSwap(client, swapId)));
 	expect(ends.map(({ status }) => status)).toEqual(released.map(() => "settled"));
 });

@@ -35,7 +35,7 @@ const environmentOf = ownEnvironment({
 	}),
 });
 
-test("300 swaps at once all settle with exact balances, are sent in bundles, and need few calls to the nodes", async () => {
+test("300 concurrent swaps all settle with exact balances, are sent in bundles, and need few calls to the nodes", async () => {
 	const environment = environmentOf();
 	const { origin, destination, deployment: pins, keys, client, databaseUrl } = environment;
 	const chains = [origin, destination];

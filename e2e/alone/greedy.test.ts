@@ -23,8 +23,9 @@ const wallets = isFull ? 1_500 : 250;
 const amount = parseUnits("100", 6);
 const budgetUsd = 50;
 /**
- * The promise is 1.5 times, and a full run keeps it. A short run has six samples on two cores that it shares with the
- * attacker's own signing, so it only detects a caller that is kept waiting in a queue.
+ * The promise is that others are slowed down by at most 1.5 times, and a full run checks it. A short run has six
+ * samples on two cores that it shares with the attacker's own signing, so it only detects that a caller waits in the
+ * attacker's queue.
  */
 const slowerAtMost = isFull ? 1.5 : 3;
 /** An order's gas limit and the work of its transaction. */

@@ -60,7 +60,7 @@ test("95 of 100 held calls are answered within 250 ms of the terminal write [I4-
 	expect(p95).toBeLessThanOrEqual(process.env.GEOSWAP_FULL ? 250 : 250 + 2 * lagMs);
 });
 
-test("a status call of a pending swap is held for 15 s, and not at all if it asks for no wait or the key holds too many [I4-30, I8-2, D-limits-7, D-status-5]", async () => {
+test("a status call of a pending swap is held for 15 s, and not at all if it requests no wait or the key holds too many [I4-30, I8-2, D-limits-7, D-status-5]", async () => {
 	const environment = environmentOf();
 	const client = await environment.newClient();
 	const [caller, signed] = await sign(client);

@@ -24,7 +24,7 @@ export type BadDay = {
 /** The measurements of a day. */
 export type LivedDay = Pick<BadDay, "name" | "how" | "alert"> & {
 	secondsToAlarm: number;
-	/** From the page's first step until its check held and a swap of every route had settled. */
+	/** Seconds from the page's first step until its check held and a swap of every route had settled. */
 	secondsToRecover: number;
 	/** Swaps of the day by how they ended. */
 	swaps: Record<string, number>;

@@ -5,23 +5,23 @@ import { shortening } from "./shorten-rules.ts";
 export function badDaysPage(days: readonly LivedDay[]): string {
 	return `# Bad days
 
-Each of these days was made to happen on real chain nodes, databases, engine, processes and a Prometheus with the rules of
-[deploy/alerts.yml](../deploy/alerts.yml). While four callers swapped, one thing broke. When its alert fired, a program followed
-[the alert's page](runbooks), with its commands as they are written there. A day ends when the page's check holds and a swap of
-every route has settled. At the end every wallet and every recipient had what the status of its swaps says, and
-\`geoswapd reconcile\` exited with 0, except after the theft, where it printed the thief's deliveries and nothing else.
+Each day was made to happen on real chain nodes, databases, engine, processes and a Prometheus with the rules of
+[deploy/alerts.yml](../deploy/alerts.yml). While four callers swapped, one thing broke. When its alert fired, a program ran the
+commands of [the alert's page](runbooks). A day ends when the page's check holds and a swap of every route has settled. At the end
+the balances of all wallets and recipients matched the status of their swaps, and \`geoswapd reconcile\` exited with 0, except
+after the theft, where it printed the thief's deliveries only.
 
 | Column | Meaning |
 |---|---|
 | Seconds to alarm | from the moment when it broke until the alert fired |
-| Seconds to recover | from the alert until the page was followed, its check held, and a swap of every route that was submitted after the alert had settled |
+| Seconds to recover | from the alert until the day ended |
 | Callers saw | how the swaps of the four callers ended, and the codes of their calls that were refused. \`no answer\` is a broken connection |
 | Lost, USD | the operator's loss by the audit. No caller lost anything |
 
-**How this differs from production.** The rules' \`for\` and windows are divided by ${shortening}; thresholds are as they are. So an operator
-waits longer for an alarm than the table says: up to ${shortening} times. The books are audited every 20 seconds instead of every 300.
-Chains make a block a second and are final after about five. There is one API process and one worker, so restarting either is
-an interruption. The seconds are from one run on two cores that other programs used too.
+**How this differs from production.** The rules' \`for\` and windows are divided by ${shortening}, so an operator waits up to
+${shortening} times longer for an alarm. The books are audited every 20 seconds instead of every 300. Chains make a block a second
+and are final after about five. There is one API process and one worker, so restarting either is an interruption. The seconds are
+from one run on two cores that other programs used too.
 
 | Day | How it was made | Alarm | Seconds to alarm | Seconds to recover | Callers saw | Lost, USD |
 |---|---|---|---:|---:|---|---:|
@@ -29,16 +29,13 @@ ${days.map(rowOf).join("\n")}
 
 ## What these days do not show
 
-- **How much a thief takes.** With a cap of C an hour, and m minutes until the vault is paused, the thief of a relayer's key takes
-  at most C × (1 + m / 60) of each token. Here the vault was paused seconds after the alert.
-- **Finality.** A node of the tests cannot stop finalizing: proxies in front of it repeat the same final block. The day does not
-  show that deliveries stop at \`unfinalCapUsd\`.
-- **Providers.** All providers of a chain lead to one node: the faults are in proxies in front of it.
+- **Finality and providers.** The faults of nodes are in proxies in front of one node for each chain. The day does not show that
+  deliveries stop at \`unfinalCapUsd\`.
 - **Commands not run.** When a chain halted, relayers were empty and the vault was paused, the \`cast\` commands of the pages were
   not run, because the machine did not have the program.
 
-The tests are in [e2e/bad-days](../e2e/bad-days). \`bash .ci/run full bad-days-1\` to \`bad-days-3\` runs them,
-\`GEOSWAP_RECORD=1\` keeps what they measure, and \`node e2e/bad-days/generate-page.ts\` writes this page.
+\`bash .ci/run full bad-days-1\` to \`bad-days-3\` runs [these tests](../e2e/bad-days), \`GEOSWAP_RECORD=1\` keeps what they measure,
+and \`node e2e/bad-days/generate-page.ts\` writes this page.
 `;
 }
 

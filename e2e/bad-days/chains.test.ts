@@ -14,7 +14,7 @@ const stackOf = badDaysStack();
 const always = async () => true;
 const patience = { timeout: 300_000, interval: 500 };
 
-test("gas costs ten times as much: swaps go on and are charged for it", async () => {
+test("swaps continue and are charged for gas that costs ten times as much", async () => {
 	const stack = stackOf();
 	const { destination } = stack.environment;
 	const chain = String(destination.chainId);
@@ -37,7 +37,7 @@ test("gas costs ten times as much: swaps go on and are charged for it", async ()
 	});
 });
 
-test("a chain halts: what is under way waits or is refunded, and the chain's next blocks end the day", async () => {
+test("when a chain halts, swaps in flight wait or are refunded, and the chain's next blocks end the incident", async () => {
 	const stack = stackOf();
 	const { destination } = stack.environment;
 	const chain = String(destination.chainId);
@@ -59,7 +59,7 @@ test("a chain halts: what is under way waits or is refunded, and the chain's nex
 	});
 });
 
-test("a chain does not finalize: the alarm fires while its blocks go on, and finality ends the day", async () => {
+test("when a chain stops finalizing, the alarm fires while its blocks continue, and finality ends the incident", async () => {
 	const stack = stackOf();
 	const { destination } = stack.environment;
 	const chain = String(destination.chainId);

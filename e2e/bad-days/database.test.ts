@@ -22,7 +22,7 @@ const stackOf = badDaysStack();
 
 const always = async () => true;
 
-test("the database is read-only: nothing is accepted, swaps under way wait, and setting it back ends the day", async () => {
+test("when the database is read-only, nothing is accepted, swaps in flight wait, and making it writable ends the incident", async () => {
 	const stack = stackOf();
 	const { databaseUrl } = stack.environment;
 	const name = new URL(databaseUrl).pathname.slice(1);
@@ -47,7 +47,7 @@ test("the database is read-only: nothing is accepted, swaps under way wait, and 
 	});
 });
 
-test("the database's disk is full: nothing is accepted, swaps under way wait, and a larger disk ends the day", async () => {
+test("when the database's disk is full, nothing is accepted, swaps in flight wait, and a larger disk ends the incident", async () => {
 	const stack = stackOf();
 	const ballast = join(pair.disk, "ballast");
 	await liveThrough(stack, {
@@ -66,7 +66,7 @@ test("the database's disk is full: nothing is accepted, swaps under way wait, an
 	rmSync(ballast);
 });
 
-test("the primary is gone: promoting its synchronous standby ends the day, and no swap is lost", async () => {
+test("when the primary is lost, promoting its synchronous standby ends the incident, and no swap is lost", async () => {
 	const stack = stackOf();
 	await liveThrough(stack, {
 		name: "The database fails over",

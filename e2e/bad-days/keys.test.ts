@@ -27,7 +27,7 @@ const daySeconds = 86_400;
 /** The kind of a cap on fills, as the vault numbers the kinds. */
 const fillCap = 0;
 
-test("a seal key is rotated in a hurry: no token that a caller holds is refused", async () => {
+test("when a seal key is rotated immediately, no token that a caller holds is refused", async () => {
 	const stack = stackOf();
 	const { environment } = stack;
 	const { serverEnvironment, metricsUrls } = environment;
@@ -67,7 +67,7 @@ test("a seal key is rotated in a hurry: no token that a caller holds is refused"
 	});
 });
 
-test("a relayer's key is stolen: the thief gets the vault's cap and no more, until the key is revoked", async () => {
+test("when a relayer's key is stolen, the thief gets at most the vault's cap, until the key is revoked", async () => {
 	const stack = stackOf();
 	const { environment } = stack;
 	const { origin, destination, keys, serverEnvironment } = environment;
@@ -136,7 +136,7 @@ test("a relayer's key is stolen: the thief gets the vault's cap and no more, unt
 				callAs(destination, keys.guardian, { to: vault, data: onVault("pause") }),
 			);
 			pausedAt = Date.now();
-			expect(report).toContain("for an order that nobody knows");
+			expect(report).toContain("for an order that the service does not have");
 			const listed = await page.run("psql", { CHAIN: chain });
 			const [TRANSACTION = ""] = /0x[0-9a-f]{64}/.exec(listed) ?? [];
 			const sender = await page.run("cast tx", { RPC_URL: destination.rpcUrl, TRANSACTION });
@@ -177,7 +177,7 @@ test("a relayer's key is stolen: the thief gets the vault's cap and no more, unt
 			expect(breach).toMatchObject({
 				invariant: "I6",
 				chainIds: [destination.chainId],
-				message: expect.stringContaining("for an order that nobody knows"),
+				message: expect.stringContaining("for an order that the service does not have"),
 			});
 		}
 		return breaches.reduce((sum, { amount }) => sum + BigInt(amount), 0n);

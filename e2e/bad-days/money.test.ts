@@ -22,7 +22,7 @@ const always = async () => true;
 /** The kind of a cap on fills, as the vault numbers the kinds. */
 const fillCap = 0;
 
-test("relayers are empty: orders to the chain are refunded or wait, and gas ends the day", async () => {
+test("when relayers are empty, orders to the chain are refunded or wait, and gas ends the incident", async () => {
 	const stack = stackOf();
 	const { destination, keys } = stack.environment;
 	const relayers = keys.relayers.slice(0, 2).map((key) => privateKeyToAddress(key));
@@ -46,7 +46,7 @@ test("relayers are empty: orders to the chain are refunded or wait, and gas ends
 	});
 });
 
-test("inventory is empty: submits to the token are refused, and a transfer to the vault ends the day", async () => {
+test("when the inventory is empty, submits to the token are refused, and a transfer to the vault ends the incident", async () => {
 	const stack = stackOf();
 	const { destination, keys } = stack.environment;
 	const token = assetAddress(destination, "USDC");
@@ -78,7 +78,7 @@ test("inventory is empty: submits to the token are refused, and a transfer to th
 	});
 });
 
-test("the outflow cap is reached: deliveries wait or are refunded, and a higher cap ends the day", async () => {
+test("when the outflow cap is reached, deliveries wait or are refunded, and a higher cap ends the incident", async () => {
 	const stack = stackOf();
 	const { destination, keys } = stack.environment;
 	const token = assetAddress(destination, "USDC");
@@ -112,7 +112,7 @@ test("the outflow cap is reached: deliveries wait or are refunded, and a higher 
 	}
 });
 
-test("the vault is paused: orders to the chain are refunded, and unpausing ends the day", async () => {
+test("when the vault is paused, orders to the chain are refunded, and unpausing ends the incident", async () => {
 	const stack = stackOf();
 	const { destination, keys } = stack.environment;
 	const chain = String(destination.chainId);
@@ -138,7 +138,7 @@ test("the vault is paused: orders to the chain are refunded, and unpausing ends 
 	});
 });
 
-test("a recipient is frozen: its swap is refunded and no other is affected", async () => {
+test("when a recipient is frozen, its swap is refunded and no other is affected", async () => {
 	const stack = stackOf();
 	const { environment } = stack;
 	const { origin, destination } = environment;
@@ -171,7 +171,7 @@ test("a recipient is frozen: its swap is refunded and no other is affected", asy
 	});
 });
 
-test("a refund is only credited: the swap waits for the wallet's issuer, and `claim` ends the day", async () => {
+test("when a refund is only credited, the swap waits for the wallet's issuer, and `claim` ends the incident", async () => {
 	const stack = stackOf();
 	const { environment } = stack;
 	const { origin, destination } = environment;

@@ -54,7 +54,7 @@ export function openRunbook(
 			return output;
 		},
 		step: async (words, act) => {
-			if (!text.includes(words)) throw new Error(`docs/runbooks/${alert}.md does not say \`${words}\``);
+			if (!text.includes(words)) throw new Error(`docs/runbooks/${alert}.md does not contain \`${words}\``);
 			await act();
 		},
 	};

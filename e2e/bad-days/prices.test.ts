@@ -11,7 +11,7 @@ const stackOf = badDaysStack();
 
 const amount = parseUnits("20", 6);
 
-test("a feed is stale: nothing that depends on it is quoted, and its next answer ends the day", async () => {
+test("when a feed is stale, nothing that depends on it is quoted, and its next answer ends the incident", async () => {
 	const stack = stackOf();
 	const { destination } = stack.environment;
 	const { feedKeeper } = deriveDevnetKeys().actors;
@@ -55,7 +55,7 @@ test("a feed is stale: nothing that depends on it is quoted, and its next answer
 	}
 });
 
-test("a pool is pushed away from its feed: the asset is not quoted, and trading it back ends the day", async () => {
+test("when a pool is pushed away from its feed, the asset is not quoted, and trading it back ends the incident", async () => {
 	const stack = stackOf();
 	const { environment } = stack;
 	const { origin, destination, client, keys } = environment;

@@ -18,7 +18,7 @@ const always = async () => true;
 
 type Fault = NonNullable<Parameters<FaultyProvider["setFault"]>[0]>;
 
-test("one of three providers is down: swaps go on without it", async () => {
+test("when one of three providers is down, swaps continue without it", async () => {
 	const { stack, faulty, setFault, chain } = day({ fault: "is down", count: 1 });
 	await liveThrough(stack, {
 		name: "A provider is down",
@@ -34,7 +34,7 @@ test("one of three providers is down: swaps go on without it", async () => {
 	});
 });
 
-test("all providers of a chain are down: swaps wait or are refunded, and another provider ends the day", async () => {
+test("when all providers of a chain are down, swaps wait or are refunded, and another provider ends the incident", async () => {
 	const { stack, faulty, setFault, chain } = day({ fault: "is down", count: 3 });
 	await liveThrough(stack, {
 		name: "All providers of a chain are down",
@@ -51,7 +51,7 @@ test("all providers of a chain are down: swaps wait or are refunded, and another
 	});
 });
 
-test("a provider lies about a transaction: nothing is paid by its word", async () => {
+test("when a provider returns a false receipt, nothing is paid because of it", async () => {
 	const { stack, setFault, chain } = day({ fault: "lies about a receipt", count: 1 });
 	await liveThrough(stack, {
 		name: "A provider lies",
@@ -68,7 +68,7 @@ test("a provider lies about a transaction: nothing is paid by its word", async (
 	});
 });
 
-test("a provider limits our calls: swaps go on through the others", async () => {
+test("when a provider limits the service's calls, swaps continue through the others", async () => {
 	const { stack, setFault, chain } = day({ fault: "limits", count: 1 });
 	await liveThrough(stack, {
 		name: "A provider limits",

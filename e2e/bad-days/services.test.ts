@@ -10,7 +10,7 @@ const stackOf = badDaysStack();
 
 const always = async () => true;
 
-test("Redis is gone: limits are looser, swaps go on, and starting it ends the day", async () => {
+test("when Redis is down, limits are looser, swaps continue, and starting it ends the incident", async () => {
 	const stack = stackOf();
 	const { redis } = stack.environment.stack.processes;
 	if (!redis) throw new Error("the stack has its own Redis");
@@ -30,7 +30,7 @@ test("Redis is gone: limits are looser, swaps go on, and starting it ends the da
 	});
 });
 
-test("the engine is gone: workers run due work themselves, and starting it ends the day", async () => {
+test("when the engine is down, workers run due work themselves, and starting it ends the incident", async () => {
 	const stack = stackOf();
 	const { adminUrl } = stack.environment;
 	const { restate } = stack.environment.stack.processes;
@@ -51,7 +51,7 @@ test("the engine is gone: workers run due work themselves, and starting it ends 
 	});
 });
 
-test("too few attesters are left: nothing that needs them is delivered, and starting them ends the day", async () => {
+test("when too few attesters are left, nothing that needs them is delivered, and starting them ends the incident", async () => {
 	const stack = stackOf();
 	const [, ...gone] = stack.environment.stack.processes.attesters;
 	await liveThrough(stack, {
@@ -72,7 +72,7 @@ test("too few attesters are left: nothing that needs them is delivered, and star
 	});
 });
 
-test("a worker's clock is 30 s ahead: swaps go on, and a worker with the right time ends the day", async () => {
+test("when a worker's clock is 30 s ahead, swaps continue, and a worker with the right time ends the incident", async () => {
 	const stack = stackOf();
 	const { environment } = stack;
 	const { worker } = environment.stack.processes;
@@ -101,7 +101,7 @@ test("a worker's clock is 30 s ahead: swaps go on, and a worker with the right t
 	});
 });
 
-test("an API key leaks: revoking it stops the strangers, and no other caller notices", async () => {
+test("when an API key leaks, revoking it stops the third parties, and no other caller is affected", async () => {
 	const stack = stackOf();
 	const { environment } = stack;
 	const { baseUrl } = environment;

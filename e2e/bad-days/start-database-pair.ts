@@ -11,7 +11,7 @@ const run = promisify(execFile);
 
 /** A primary on a small disk, its synchronous standby on another, and the address that leads to one of them. */
 export type DatabasePair = {
-	/** The proxy's, with the owner's login. */
+	/** The address of the proxy, with the owner's login. */
 	url: string;
 	primary: ServiceProcess;
 	/** The folder on which the small disk is mounted. */
@@ -44,7 +44,7 @@ export async function startDatabasePair(): Promise<DatabasePair> {
 		port: primaryPort,
 		settings: ["max_wal_size=64MB", "min_wal_size=32MB", "wal_keep_size=32MB"],
 	});
-	if (!primary) throw new Error("the primary is ours");
+	if (!primary) throw new Error("the pair has no primary");
 	const binaries = join("/usr/lib/postgresql", readdirSync("/usr/lib/postgresql").at(-1) ?? "", "bin");
 	const standbyFolder = join(folder, "standby");
 	const user = { uid: idOf("-u"), gid: idOf("-g") };

@@ -50,10 +50,9 @@ function sectionOf(text: string): string {
 }
 
 function section(measured: GasRow[]): string {
-	return `\`pnpm gas\` writes this section. It sends real transactions on the devnet's chains and reads the gas from their receipts.
-\`pnpm gas --check\` measures again and fails if a figure is more than 1 % off; the CI step \`bench\` runs it. Each step is compared
-with a *bare twin*, measured in the same run: the cost of the same step without the service, for an account with ether of its own.
-Both start from the same state, so that no storage slot is first written or cleared on one side only.
+	return `\`pnpm gas\` writes this section from receipts of real transactions on the devnet's chains. \`pnpm gas --check\`, which CI runs, fails
+if a figure is more than 1 % off. Each step is compared with a *bare twin*: the same step without the service, for an account with
+ether of its own, from the same state.
 
 ${["| Step | Gas | Bare twin | Gas | Ratio |", "|---|---:|---|---:|---:|", ...measured.map(tableRow)].join("\n")}
 

@@ -35,7 +35,7 @@ export async function keepPace(runs: readonly Run[], pace: Pace): Promise<SwapsR
 		};
 		await Promise.all(Array.from({ length: pace.inFlight }, runner));
 	} else {
-		// The moments are the same in every run, and not in step with blocks.
+		// The requests start at the same random moments in every run, so that they are not aligned with blocks.
 		const { between } = seededRandom(1);
 		await Promise.all(
 			runs.map(async (run, i) => {

@@ -19,7 +19,7 @@ export function idleRows(group: string, costs: Costs): BenchRow[] {
 	const row = benchRow(group);
 	const ownMs = ownParts.reduce((sum, part) => sum + costs.processorMs[part], 0);
 	return [
-		row("processor time a second, ours in all", "ms", ownMs / seconds),
+		row("processor time a second, all processes of the service", "ms", ownMs / seconds),
 		...ownParts.map((part) => row(`  ${part}`, "ms", costs.processorMs[part] / seconds)),
 		row("statements a second", "", countStatements(costs) / seconds),
 		row("calls to nodes a second", "", countCalls(costs) / seconds),

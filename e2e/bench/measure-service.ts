@@ -44,7 +44,7 @@ export async function measureService(
 			rows.push(...(await measureQuotes(bench, size.quoteMs)));
 		}
 		if (parts.includes("builds")) {
-			say(`${size.builds} builds at once`);
+			say(`${size.builds} concurrent builds`);
 			rows.push(...(await measureBuilds(environment, size.builds)));
 		}
 		say("nothing");
@@ -79,7 +79,7 @@ async function measureBuilds(environment: OwnEnvironment, count: number): Promis
 		count,
 		amount: String(amountOfDepth[1]),
 	});
-	const row = benchRow(`${count} builds at once`);
+	const row = benchRow(`${count} concurrent builds`);
 	return [
 		...Object.entries(statuses).map(([status, service]) => row(`answered ${status}`, "", service)),
 		...[50, 100].map((percent) => row(`until the answer, p${percent}`, "ms", percentile(tookMs, percent))),

@@ -86,7 +86,7 @@ export async function measureCosts(
 	const statementCount = countStatements(both) / swapped;
 	const rows = [
 		row(
-			"processor time per swap, ours in all",
+			"processor time per swap, all processes of the service",
 			"ms",
 			ownMs,
 			sum(bare, ["bare twin", "engine", "PostgreSQL"]),

@@ -102,7 +102,12 @@ async function measure(environment: OwnEnvironment, blockMs: number): Promise<vo
 	const together = await counts(chains);
 	await Promise.all(Array.from({ length: 10 }, one));
 	await released();
-	tell(blockMs, "a swap of ten at once, both EVM chains", both(together, await counts(chains)), 1 / 10);
+	tell(
+		blockMs,
+		"a swap of ten concurrent ones, both EVM chains",
+		both(together, await counts(chains)),
+		1 / 10,
+	);
 	await database.end();
 
 	async function counts(of: Record<"origin" | "destination" | "solana", { chainId: number }>) {

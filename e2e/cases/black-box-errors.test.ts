@@ -190,7 +190,7 @@ test.concurrent("a client whose submits time out sends them again, and there is 
 	expect,
 }) => {
 	const { origin, solana } = environment;
-	// Both wallets could pay twice.
+	// Each wallet has enough for two payments, so that a second one would show.
 	const [account, signer] = [
 		await newWallet({ amount: 2n * ten }),
 		await solana.newWallet({ usdc: 2n * ten }),
@@ -218,7 +218,7 @@ test.concurrent("a client whose submits time out sends them again, and there is 
 	expect(await holding(solana, "USDC", signer.address)).toBe(ten);
 });
 
-test.concurrent("without a valid key every endpoint of a swap answers 401 [I4-1, I5-1]", async ({
+test.concurrent("without a valid key every endpoint of a swap returns 401 [I4-1, I5-1]", async ({
 	expect,
 }) => {
 	const { baseUrl } = environment;

@@ -21,7 +21,7 @@ import { sharedEnvironment } from "../shared-environment.ts";
 
 const hundred = parseUnits("100", 6);
 
-test("when an API restarts with another token and another chain, what was quoted and built before goes on, and the pins of before hold", async () => {
+test("when an API restarts with another token and another chain, earlier quotes and builds continue, and earlier pins remain valid", async () => {
 	const environment = sharedEnvironment();
 	const { origin, destination, solana, deployment } = environment;
 	const before = withoutChainAndToken(deployment, { chainId: destination.chainId, symbol: "ORB" });

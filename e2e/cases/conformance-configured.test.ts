@@ -13,7 +13,7 @@ const origin = "https://ours.example";
 const ten = parseUnits("10", 6);
 const reads = 50;
 
-test("by configuration a small impact is warned of, an op expires 90 seconds after its quote, and pages of an origin are allowed [D-build-16, D-conventions-32, D-quote-response-13]", async ({
+test("by configuration a quote warns of a small impact, an op expires 90 seconds after its quote, and pages of an origin are allowed [D-build-16, D-conventions-32, D-quote-response-13]", async ({
 	expect,
 }) => {
 	const environment = sharedEnvironment();
@@ -45,7 +45,7 @@ test("by configuration a small impact is warned of, an op expires 90 seconds aft
 	expect(preflight.headers["access-control-allow-headers"]).toContain("x-api-key");
 });
 
-test("a status is read from the database: fifty reads of a swap make no call to a chain [I4-32]", async ({
+test("a status is read from the database, and fifty reads of a swap make no call to a chain [I4-32]", async ({
 	expect,
 }) => {
 	const environment = sharedEnvironment();

@@ -25,7 +25,7 @@ beforeAll(() => {
 	environment = sharedEnvironment();
 });
 
-test.concurrent("every operation has a rate with a burst of twenty seconds' worth, and a call above the key's rate is 429 [I4-33, I8-11, D-errors-26, D-limits-1, D-limits-2, D-limits-3, D-limits-4, D-limits-5, D-limits-6, D-limits-9]", async ({
+test.concurrent("every operation has a rate with a burst of twenty seconds' requests, and a call above the key's rate is 429 [I4-33, I8-11, D-errors-26, D-limits-1, D-limits-2, D-limits-3, D-limits-4, D-limits-5, D-limits-6, D-limits-9]", async ({
 	expect,
 }) => {
 	const client = await environment.newClient();
@@ -56,7 +56,7 @@ test.concurrent("every operation has a rate with a burst of twenty seconds' wort
 	}
 });
 
-test.concurrent("/health and /ready answer without a key, in JSON [D-beyond-4, D-beyond-5]", async ({
+test.concurrent("/health and /ready respond without a key, in JSON [D-beyond-4, D-beyond-5]", async ({
 	expect,
 }) => {
 	for (const path of ["/health", "/ready"]) {

@@ -65,7 +65,7 @@ async function watch(expect: ExpectStatic, swapId: string): Promise<StatusRespon
 	}
 }
 
-test.concurrent("a held call returns when the swap ends and not on progress, and calls that do not wait see the stages [I3-1, I4-28, I4-29, D-status-2, D-status-3, D-status-6, D-status-7, D-status-10, D-status-11, D-status-21]", async ({
+test.concurrent("a held call returns when the swap ends and not on progress, and calls that do not wait return the current stages [I3-1, I4-28, I4-29, D-status-2, D-status-3, D-status-6, D-status-7, D-status-10, D-status-11, D-status-21]", async ({
 	expect,
 }) => {
 	const [caller, swap] = await signed();
@@ -92,7 +92,7 @@ test.concurrent("a held call returns when the swap ends and not on progress, and
 	expect(again).toMatchObject({ status: "settled", funds: end?.funds });
 });
 
-test.concurrent("a call about a pending swap is held for 15 s, or for as long as it asks [I4-30, I8-2, D-status-3, D-status-13]", async ({
+test.concurrent("a call about a pending swap is held for 15 s, or for the requested time [I4-30, I8-2, D-status-3, D-status-13]", async ({
 	expect,
 }) => {
 	const [caller, swap] = await signed();

@@ -57,7 +57,7 @@ function goodQuote(): QuoteRequestBody {
 }
 
 test.concurrent.for(keyed)(
-	"%s %s without a valid key is 401, whatever else is wrong [I4-1, I5-1, D-errors-8]",
+	"%s %s without a valid key is 401, regardless of other mistakes [I4-1, I5-1, D-errors-8]",
 	async ([method, path], { expect }) => {
 		const { apiKey } = client;
 		const other = apiKey.endsWith("0") ? "1" : "0";
@@ -199,7 +199,7 @@ test.concurrent("a page of another origin gets no CORS header, and a preflight i
 	}
 });
 
-test.concurrent("each request gets a new id from the service, and the caller's own is ignored [D-conventions-34]", async ({
+test.concurrent("each request gets a new id from the service, and the caller's id is ignored [D-conventions-34]", async ({
 	expect,
 }) => {
 	const answers = await Promise.all(
@@ -209,7 +209,7 @@ test.concurrent("each request gets a new id from the service, and the caller's o
 	expect(new Set([...ids, "theirs"]).size).toBe(4);
 });
 
-test.concurrent("a key's burst is twenty seconds' worth of one operation, and more is 429 until the time that is named [D-errors-26, D-limits-2, D-limits-6]", async ({
+test.concurrent("a key's burst is twenty seconds' requests of one operation, and more is 429 until the time in the response [D-errors-26, D-limits-2, D-limits-6]", async ({
 	expect,
 }) => {
 	const limited = await environment.newClient();
@@ -241,7 +241,7 @@ test.concurrent("a key's burst is twenty seconds' worth of one operation, and mo
 	expect((await build()).status).toBe(400);
 });
 
-test.concurrent("an operator can give a key rates of its own [I4-33, D-limits-9]", async ({ expect }) => {
+test.concurrent("an operator can give a key different rates [I4-33, D-limits-9]", async ({ expect }) => {
 	const args = ["keys", "create", "--account", `slow-${Date.now()}`, "--rate", "status=0.1", "--json"];
 	const { apiKey } = JSON.parse(await serverCommand(environment.serverEnvironment, args));
 	const ask = () => callApi({ ...client, apiKey }, "/swap/status/swp_x");

@@ -16,7 +16,7 @@ const empty = new Map([
 	["Next certificate expires", "the devnet has no remote signer"],
 ]);
 
-test("every query of every dashboard answers with data of a running service", async () => {
+test("every query of every dashboard returns data of a running service", async () => {
 	const environment = sharedEnvironment();
 	const { origin, destination, client, deployment: pins, metricsUrls } = environment;
 	const dataDir = mkdtempSync(join(tmpdir(), "geoswap-dashboards-"));

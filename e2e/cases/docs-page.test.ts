@@ -64,7 +64,7 @@ describe.each([
 	});
 });
 
-test("every link of the pages is answered with 200", async () => {
+test("every link of the pages returns 200", async () => {
 	const links = new Set<string>();
 	for (const path of ["/docs", "/docs/errors/NO_ROUTE"]) {
 		const { page } = await open(path, { width: 1440, height: 900 });

@@ -19,7 +19,7 @@ function penniless(): PrivateKeyAccount {
 	return privateKeyToAccount(generatePrivateKey());
 }
 
-test.concurrent("GET /swap/delegation distinguishes wallets without delegation, with ours, with another provider's, and contracts [I4-4, I4-5, D-conventions-3, D-delegation-1, D-delegation-3, D-delegation-4, D-delegation-5, D-delegation-6, D-delegation-7]", async ({
+test.concurrent("GET /swap/delegation distinguishes wallets without delegation, with the service's, with another provider's, and contracts [I4-4, I4-5, D-conventions-3, D-delegation-1, D-delegation-3, D-delegation-4, D-delegation-5, D-delegation-6, D-delegation-7]", async ({
 	expect,
 }) => {
 	const { origin } = environment;
@@ -67,7 +67,7 @@ test.concurrent("GET /swap/delegation distinguishes wallets without delegation, 
 	expect(answer.body).toEqual({ ...solana, delegated: false, originReady: true, note });
 });
 
-test.concurrent("a wrong delegation query is 400, and unknown names are answered with the accepted ones [D-delegation-8]", async ({
+test.concurrent("a wrong delegation query is 400, and the error for unknown names lists the accepted ones [D-delegation-8]", async ({
 	expect,
 }) => {
 	const { chainId } = environment.origin;
@@ -96,7 +96,7 @@ test.concurrent("a wrong delegation query is 400, and unknown names are answered
 	}
 });
 
-test.concurrent("a wallet without a delegation is told what to sign, whatever its balance [I4-8, I7-1, D-conventions-16, D-errors-14, D-order-12]", async ({
+test.concurrent("a wallet without a delegation is refused with the delegation to sign, regardless of its balance [I4-8, I7-1, D-conventions-16, D-errors-14, D-order-12]", async ({
 	expect,
 }) => {
 	const details = {
@@ -161,7 +161,7 @@ test.concurrent("a wallet that changes to another provider between build and sub
 	});
 });
 
-test.concurrent("a wallet that is delegated to us already may send any authorization, and its swap settles [D-build-12]", async ({
+test.concurrent("a wallet that is already delegated to the service may send any authorization, and its swap settles [D-build-12]", async ({
 	expect,
 }) => {
 	const account = await funded();

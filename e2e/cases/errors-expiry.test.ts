@@ -100,7 +100,7 @@ test.concurrent("an expired op cannot be submitted, and its token and signature 
 	expectRefusal(expect, await callApi(client, `/swap/status/${quote.swapId}`), "SWAP_NOT_FOUND");
 });
 
-test.concurrent("submitting again returns the same swap: with any valid signature, another build, an empty wallet, or after expiry [I4-21, I8-5, I8-6, D-order-8, D-order-9, D-submit-8, D-submit-9, D-submit-10, D-submit-11, D-submit-12]", async ({
+test.concurrent("submitting again returns the same swap, with any valid signature, another build, an empty wallet, or after expiry [I4-21, I8-5, I8-6, D-order-8, D-order-9, D-submit-8, D-submit-9, D-submit-10, D-submit-11, D-submit-12]", async ({
 	expect,
 }) => {
 	const { account, quote, build: built, signature } = await signedSwap();

@@ -153,7 +153,7 @@ test.concurrent("an address is accepted in any case, and refused with a wrong ch
 	}
 });
 
-test.concurrent("an address that nobody holds is refused: zero, precompiles, tokens, our contracts [D-quote-request-9]", async ({
+test.concurrent("an address without a known key is refused, which covers zero, precompiles, tokens and the service's contracts [D-quote-request-9]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;
@@ -183,7 +183,7 @@ test.concurrent("slippage is a whole number of basis points from 1 to 5000, and 
 	expect(absent.body).toMatchObject({ slippageBps: 50, recipient: walletAddress });
 });
 
-test.concurrent("several wrong fields are all named at once, before anything about the route [D-errors-1, D-errors-2, D-errors-5]", async ({
+test.concurrent("several wrong fields are all named in one error, before any error about the route [D-errors-1, D-errors-2, D-errors-5]", async ({
 	expect,
 }) => {
 	const answer = await quote({ originChain: 1, amount: "0", slippageBps: 0 });
@@ -228,7 +228,7 @@ test.concurrent.for(
 		["ETH", "USDC", "ORB"].map((to) => ({ from, to })),
 	),
 )(
-	"$from to $to: a refusal for the amount names an amount that can be quoted [D-errors-23, D-quote-response-23, D-quote-response-24]",
+	"$from to $to: a refusal for the amount includes an amount that can be quoted [D-errors-23, D-quote-response-23, D-quote-response-24]",
 	async ({ from, to }, { expect }) => {
 		const { origin, destination } = environment;
 		const pair = { inputToken: assetAddress(origin, from), outputToken: assetAddress(destination, to) };

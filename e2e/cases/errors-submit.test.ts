@@ -236,7 +236,7 @@ test.concurrent("a price that other swaps moved below the minimum is 409, and a 
 	expect((await Promise.all(swaps)).map(({ status }) => status)).toEqual(["settled", "settled"]);
 });
 
-test.concurrent("status finds only the account's own submitted swaps, and answers at once if there is none [I3-9, D-errors-11, D-quote-response-15, D-status-3, D-status-4]", async ({
+test.concurrent("status finds only the account's submitted swaps, and responds immediately if there is none [I3-9, D-errors-11, D-quote-response-15, D-status-3, D-status-4]", async ({
 	expect,
 }) => {
 	const { quote, built, signature } = await sceneOf(await newWallet());

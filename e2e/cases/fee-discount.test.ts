@@ -55,7 +55,7 @@ async function quoteWithDiscount(
 	return quote;
 }
 
-test.concurrent("a wallet that holds enough of the discount token pays a lower fee, by the quote and by the delivered output [I2.2-4, I2.2-6, I2.2-7, D-quote-response-7, D-quote-response-8]", async ({
+test.concurrent("a wallet that holds enough of the discount token pays a lower fee, in the quote and in the delivered output [I2.2-4, I2.2-6, I2.2-7, D-quote-response-7, D-quote-response-8]", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;
@@ -116,7 +116,7 @@ test.concurrent("a balance on the discount token's chain counts for a swap from 
 	});
 });
 
-test.concurrent("a wallet that receives enough later gets the discount later [I2.2-6, D-quote-response-8]", async ({
+test.concurrent("a wallet that receives enough of the discount token later gets the discount from then on [I2.2-6, D-quote-response-8]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;

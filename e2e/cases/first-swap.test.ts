@@ -92,7 +92,7 @@ test.concurrent("a first swap needs no wei, delivers at least the minimum and de
 	expect(await remains(environment, wallet)).toEqual({ input: 0n, allowance: 0n, wei: 0n });
 });
 
-test.concurrent("a delegation is removed without a wei and with it all mandates, not while a swap is under way, and the next swap delegates again", async ({
+test.concurrent("a delegation and all mandates are removed without a wei, but not during a swap, and the next swap delegates again", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;

@@ -13,7 +13,7 @@ import { assetAddress } from "../wallet/make-order.ts";
 
 const script = join(import.meta.dirname, "../../docs/go-live/first-testnet-swap.sh");
 
-test("the script of the page Go live runs a while on paper, then swaps there and back, and resumes if run again", async () => {
+test("the script of the page Go live first runs on paper, then swaps there and back, and resumes if run again", async () => {
 	const { origin, destination, baseUrl, newKey, serverEnvironment } = sharedEnvironment();
 	const configFile = serverEnvironment.GEOSWAP_CONFIG ?? "";
 	const deploymentFile = join(dirname(configFile), "deployment.json");

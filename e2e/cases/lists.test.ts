@@ -92,7 +92,7 @@ test.concurrent("every listed token is live and can be quoted by its listed addr
 	expect(JSON.stringify(refused.body)).toContain(String(origin.chainId));
 });
 
-test.concurrent("an account's history has its own swaps only, newest first, complete while swaps are submitted, equal to each status, and filtered as asked [D-beyond-3, D-beyond-9]", async ({
+test.concurrent("an account's history has its swaps only, newest first, complete while swaps are submitted, equal to each status, and filtered as requested [D-beyond-3, D-beyond-9]", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;
@@ -182,7 +182,7 @@ test.concurrent("an account's history has its own swaps only, newest first, comp
 	);
 });
 
-test.concurrent("the lists need a key; /ready answers without a key and names every part [D-beyond-1, D-beyond-2, D-beyond-3, D-beyond-5]", async ({
+test.concurrent("the lists need a key; /ready responds without a key and names every part [D-beyond-1, D-beyond-2, D-beyond-3, D-beyond-5]", async ({
 	expect,
 }) => {
 	const { baseUrl, origin, destination } = environment;

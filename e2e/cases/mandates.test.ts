@@ -77,7 +77,7 @@ async function refusal(
 	return { code: error.code, details: error.details, next: error.next };
 }
 
-test.concurrent("an agent's key swaps from its owner's wallet within a mandate, first with the owner's authorization, and nothing beyond it", async () => {
+test.concurrent("an agent's key swaps from its owner's wallet within a mandate, first with the owner's authorization, and is refused beyond it", async () => {
 	const { origin, destination, deployment: pins } = environment;
 	const owner = await environment.newWallet({ chain: origin, token: "USDC", amount: 5n * ten });
 	const agent = privateKeyToAccount(generatePrivateKey());
@@ -112,7 +112,7 @@ test.concurrent("an agent's key swaps from its owner's wallet within a mandate, 
 	});
 });
 
-test.concurrent("the owner ends all mandates by one transaction, and a new one names the next epoch", async () => {
+test.concurrent("the owner ends all mandates with one transaction, and a new mandate names the next epoch", async () => {
 	const { origin, deployment: pins } = environment;
 	const owner = await environment.newWallet({ chain: origin, token: "USDC", amount: 3n * ten });
 	const agent = privateKeyToAccount(generatePrivateKey());
@@ -143,7 +143,7 @@ test.concurrent("the owner ends all mandates by one transaction, and a new one n
 	expect(await swapWith(agent, renewed)).toMatchObject({ status: "settled" });
 });
 
-test.concurrent("by the command alone, an owner signs a mandate, an agent swaps within it, and the owner revokes it", async () => {
+test.concurrent("with the command alone, an owner signs a mandate, an agent swaps within it, and the owner revokes it", async () => {
 	const { origin, destination, baseUrl, deployment } = environment;
 	const deploymentFile = join(folder, "deployment.json");
 	writeFileSync(deploymentFile, formatDeployment(deployment));
@@ -189,7 +189,7 @@ test.concurrent("by the command alone, an owner signs a mandate, an agent swaps 
 	const payer = { ...owner.env, GEOSWAP_PAYER_KEY: payerKey };
 	expect(await geoswap(payer, "mandate", "revoke", chain)).toMatchObject({ epoch: 1 });
 	expect((await geoswap(owner.env, "mandate", "show", file)).problems).toEqual([
-		"it was revoked: the wallet's epoch is 1",
+		"it was revoked, because the wallet's epoch is 1",
 	]);
 	expect(await geoswap(agent, "swap", ...terms, "--mandate", file)).toMatchObject({
 		error: { code: "MANDATE_ENDED", next: "renew_mandate", mayExecute: false },

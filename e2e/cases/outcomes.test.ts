@@ -98,7 +98,7 @@ test.concurrent.for([
 	},
 );
 
-test.concurrent("a swap whose op a stranger sent before the submit continues from there and settles", async ({
+test.concurrent("a swap whose op a third party sent before the submit continues from that state and settles", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;
@@ -126,7 +126,7 @@ test.concurrent("a swap whose op a stranger sent before the submit continues fro
 	expect(delivered).toBeGreaterThanOrEqual(BigInt(signed.quote.minOutput));
 });
 
-test.concurrent("an op that a stranger sends at the same time as the service opens once, and the swap settles", async ({
+test.concurrent("an op that a third party sends at the same time as the service opens once, and the swap settles", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;

@@ -135,7 +135,7 @@ function fieldOf(receipt: SwapReceipt): Promise<string | undefined> {
 }
 
 test.concurrent.for(Object.entries(routes))(
-	"the receipt of a swap from %s is verified by the command with nothing but nodes and the deployment file [D-beyond-10]",
+	"the command verifies the receipt of a swap from %s with only nodes and the deployment file [D-beyond-10]",
 	async ([route, settle], { expect }) => {
 		const receipt = await settle();
 		const name = route.replaceAll(" ", "-");
@@ -161,7 +161,7 @@ test.concurrent.for(Object.entries(routes))(
 );
 
 test.concurrent.for(Object.entries(routes))(
-	"a receipt of a swap from %s that the service's own key signed is refused if the chains contradict it [D-beyond-10]",
+	"a receipt of a swap from %s is refused if the chains contradict it, even if the service's key signed it [D-beyond-10]",
 	async ([, settle], { expect }) => {
 		// One after the other, because a transaction can deliver several orders that are due together.
 		const receipt = await settle();
@@ -192,7 +192,7 @@ test.concurrent.for(Object.entries(routes))(
 	},
 );
 
-test.concurrent("the receipt of a refunded swap is verified by the command, and refused if the chains contradict it, whoever signed it [D-beyond-10]", async ({
+test.concurrent("the receipt of a refunded swap is verified by the command, and refused if the chains contradict it, regardless of its signer [D-beyond-10]", async ({
 	expect,
 }) => {
 	const receipt = await receiptOf(await planRefusal(environment));
@@ -223,7 +223,7 @@ test.concurrent("the receipt of a refunded swap is verified by the command, and 
 	expect(await fieldOf(failed)).toBe("status");
 });
 
-test.concurrent("the receipt of a failed swap is verified by the command, and refused if the chains contradict it, whoever signed it [D-beyond-10]", async ({
+test.concurrent("the receipt of a failed swap is verified by the command, and refused if the chains contradict it, regardless of its signer [D-beyond-10]", async ({
 	expect,
 }) => {
 	const { origin, destination } = environment;
@@ -249,7 +249,7 @@ test.concurrent("the receipt of a failed swap is verified by the command, and re
 	expect(await fieldOf(await forge(receipt, { status: "settled", ...delivery }))).toBe("deliveryTxHash");
 });
 
-test.concurrent("a node of another chain, or one that does not answer, shows nothing: the receipt is neither accepted nor refused", async ({
+test.concurrent("with a node of another chain, or one that does not respond, a receipt is neither accepted nor refused", async ({
 	expect,
 }) => {
 	const { origin, destination, deployment: pins } = environment;

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 
-test("whoever has the link follows a swap to its end without a key, checks its receipt on the chains, and sees nothing once it is revoked [D-beyond-12]", async () => {
+test("a person with the link follows a swap to its end without a key, checks its receipt on the chains, and can open nothing once it is revoked [D-beyond-12]", async () => {
 	const environment = sharedEnvironment();
 	const { origin, destination, deployment: pins, chains } = environment;
 	const client = await environment.newClient();

@@ -110,9 +110,7 @@ test.concurrent("a recipient is required only if the wallet's address is not one
 	}
 });
 
-test.concurrent("each address must have the form of its own chain [D-quote-request-6]", async ({
-	expect,
-}) => {
+test.concurrent("each address must be valid on its chain [D-quote-request-6]", async ({ expect }) => {
 	const { toSolana, fromSolana, within } = routes();
 	const { origin, solana } = environment;
 	const misspelt = [
@@ -133,7 +131,7 @@ test.concurrent("each address must have the form of its own chain [D-quote-reque
 	expectRefusal(expect, several, "INVALID_REQUEST", issuesAt(expect, "outputToken", "recipient"));
 });
 
-test.concurrent("an address on Solana that has no key, or is ours, is refused as recipient and as wallet [D-quote-request-9]", async ({
+test.concurrent("an address on Solana that has no key, or belongs to the service, is refused as recipient and as wallet [D-quote-request-9]", async ({
 	expect,
 }) => {
 	const { toSolana, fromSolana, within } = routes();
@@ -198,7 +196,7 @@ test.concurrent.for<Pair>([
 	{ from: "SOL", to: "USDT", on: "within" },
 	{ from: "USDT", to: "USDC", on: "within" },
 ])(
-	"$on, $from to $to: a refusal for the amount names an amount that can be quoted [D-quote-response-23, D-quote-response-24]",
+	"$on, $from to $to: a refusal for the amount includes an amount that can be quoted [D-quote-response-23, D-quote-response-24]",
 	async ({ from, to, on }, { expect }) => {
 		const route: readonly [AnyChain, AnyChain] = routes()[on];
 		const [inputToken, outputToken] = [

@@ -47,7 +47,7 @@ function send({ path, field }: Endpoint, token: unknown, caller = client): Promi
 	return callApi(caller, path, { body });
 }
 
-test.concurrent("without a known key the Solana endpoints answer 401", async ({ expect }) => {
+test.concurrent("without a known key the Solana endpoints return 401", async ({ expect }) => {
 	for (const apiKey of ["", "x", `${client.apiKey}x`]) {
 		for (const [endpoint, token] of [
 			[buildSolana, tokens.quoteSolana],

@@ -153,7 +153,7 @@ test.concurrent("a transaction without the wallet's signature over it is 400, an
 	await expectStillFresh(expect, scene);
 });
 
-test.concurrent("a transaction that the wallet changed is refused with what was changed, and makes no swap [D-errors-7, D-submit-13]", async ({
+test.concurrent("a transaction that the wallet changed is refused with the changed part, and makes no swap [D-errors-7, D-submit-13]", async ({
 	expect,
 }) => {
 	const { solana } = environment;

@@ -111,7 +111,7 @@ test.concurrent("a hundred concurrent submits of one quote, with two builds and 
 	expect(filled).toHaveLength(1);
 });
 
-test.concurrent("submitting again returns the same swap with its current status: with any build, before and after settling and expiry [I4-26, I8-7, D-order-8, D-order-9, D-submit-9, D-submit-10, D-submit-11, D-submit-12]", async ({
+test.concurrent("submitting again returns the same swap with its current status, with any build, before and after settling and expiry [I4-26, I8-7, D-order-8, D-order-9, D-submit-9, D-submit-10, D-submit-11, D-submit-12]", async ({
 	expect,
 }) => {
 	const account = await environment.solana.newWallet({ usdc: 3n * tenUsdc });

@@ -156,7 +156,7 @@ test.concurrent.for<Route>([
 	},
 );
 
-test.concurrent("without another recipient, a wallet on Solana gets the output itself [D-quote-request-8]", async ({
+test.concurrent("without another recipient, a wallet on Solana receives the output itself [D-quote-request-8]", async ({
 	expect,
 }) => {
 	const { solana } = environment;

@@ -95,7 +95,7 @@ test.concurrent.for([
 	{ way: "to an EVM chain", token: "ORB" },
 	{ way: "on Solana alone", token: "SOL" },
 ])(
-	"a swap from Solana $way has hashes and funds in the chains' formats at every moment, and the chains know both transactions [I2.5-3, I2.5-4, I3-2, I3-7, I4-28, D-status-1, D-status-7, D-status-10, D-status-11, D-status-12]",
+	"a swap from Solana $way has hashes and funds in the chains' formats at every moment, and the chains have both transactions [I2.5-3, I2.5-4, I3-2, I3-7, I4-28, D-status-1, D-status-7, D-status-10, D-status-11, D-status-12]",
 	async ({ way, token }, { expect }) => {
 		const { destination, solana } = environment;
 		const from = { chain: solana, token: "USDC" };

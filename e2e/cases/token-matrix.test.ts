@@ -117,7 +117,7 @@ function expectOpened(expect: ExpectStatic, { status, body }: ApiAnswer): void {
 	expect(["built", "INVALID_REQUEST", "QUOTE_EXPIRED"]).toContain(status === 200 ? "built" : body?.code);
 }
 
-test("a token with a changed or missing byte is 401 at its own endpoint, whatever its purpose [I2.1-6, I4-12, I5-7, I7-11, D-conventions-23, D-errors-10]", {
+test("a token with a changed or missing byte is 401 at its endpoint, regardless of its purpose [I2.1-6, I4-12, I5-7, I7-11, D-conventions-23, D-errors-10]", {
 	timeout: 600_000,
 }, async ({ expect }) => {
 	const counts: Record<string, number> = {};
@@ -132,7 +132,7 @@ test("a token with a changed or missing byte is 401 at its own endpoint, whateve
 	console.log("tokens with a byte changed or cut off, each 401:", counts);
 });
 
-test("a token has one spelling: other padding, whitespace, case, encoding or length, and mixes of two tokens, are 401 at every endpoint [D-conventions-23]", async ({
+test("a token has one spelling, so other padding, whitespace, case, encoding or length, and mixes of two tokens, are 401 at every endpoint [D-conventions-23]", async ({
 	expect,
 }) => {
 	let count = 0;
@@ -151,7 +151,7 @@ test("a token has one spelling: other padding, whitespace, case, encoding or len
 	console.log(`other spellings and mixtures of tokens, each 401: ${count}`);
 });
 
-test("a token is valid only at the endpoint of its purpose and for its own account, with any key of the account [I2.1-7, I7-11, D-conventions-20, D-conventions-21, D-conventions-24]", async ({
+test("a token is valid only at the endpoint of its purpose and for its account, with any key of the account [I2.1-7, I7-11, D-conventions-20, D-conventions-21, D-conventions-24]", async ({
 	expect,
 }) => {
 	for (const sealedFor of purposes) {
@@ -222,7 +222,7 @@ test("a token whose header names an unknown key, another key or another algorith
 	console.log(`tokens under another header, each 401: ${count}`);
 });
 
-test("an unchanged token works from quote to settled, with any key of its account and however JSON escapes it [I2.1-1]", async ({
+test("an unchanged token works from quote to settled, with any key of its account and with any valid JSON escapes [I2.1-1]", async ({
 	expect,
 }) => {
 	const { origin, solana } = environment;

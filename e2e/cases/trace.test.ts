@@ -86,7 +86,7 @@ test.concurrent("the trace of a swap leads from its submit to the transaction th
 	expect(release?.attributes.chainId).toBe(origin.chainId);
 });
 
-test.concurrent("the trace of a swap from Solana leads from its submit to its delivery, with hashes as explorers write them", async () => {
+test.concurrent("the trace of a swap from Solana leads from its submit to its delivery, with hashes in the format of explorers", async () => {
 	const { solana, destination, client, deployment: pins } = environment;
 	const amount = parseUnits("10", 6);
 	const account = await solana.newWallet({ usdc: amount });

@@ -22,7 +22,7 @@ const patience = { timeout: 240_000, interval: 500 };
 
 const environmentOf = ownEnvironment();
 
-test("an attester's key is replaced with orders in flight, as docs/signers.md says: every swap settles, by the old set or the new one", async () => {
+test("when an attester's key is replaced as in docs/signers.md with orders in flight, every swap settles, by the old set or the new one", async () => {
 	const environment = environmentOf();
 	const { serverEnvironment, stack } = environment;
 	const client = await environment.newClient();
@@ -51,7 +51,7 @@ test("an attester's key is replaced with orders in flight, as docs/signers.md sa
 			return ended;
 		}),
 	);
-	/** A broken stream ends the wait for the swaps that it would have made. */
+	/** Waits until more swaps were made. If the stream of swaps breaks, the wait ends too. */
 	const swapsPass = async () => {
 		const goal = begun + swapsEach;
 		const passing = (async () => {

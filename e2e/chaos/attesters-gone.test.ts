@@ -36,7 +36,7 @@ const environmentOf = ownEnvironment({
 /** All swaps since the environment started. */
 const ended: EndedPlan[] = [];
 
-test("while too few attesters are heard from, no swap that needs them is accepted or filled; once they are back, all settle", async () => {
+test("while too few attesters send heartbeats, no swap that needs them is accepted or filled; once they are back, all settle", async () => {
 	const environment = environmentOf();
 	const [, ...gone] = environment.stack.processes.attesters;
 	// These are delivered, but not released yet.
@@ -58,7 +58,7 @@ test("while too few attesters are heard from, no swap that needs them is accepte
 	await expectExact(environment, ended);
 });
 
-test("if attesters are gone for too long, swaps are refunded: without them once that is due, and before that once they are back", async () => {
+test("if attesters stay down for too long, swaps are refunded, either by the returned attesters or without them once that is allowed", async () => {
 	const environment = environmentOf();
 	const { origin, destination, stack } = environment;
 	const { attesters } = stack.processes;

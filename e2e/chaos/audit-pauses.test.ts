@@ -69,7 +69,7 @@ test("tokens that leave a vault without the service pause that chain only, swaps
 
 	const command = (...args: string[]) =>
 		serverCommand(serverEnvironment, args).catch((error: unknown) => String(error));
-	expect(await command("pauses", "list")).toContain("hold 1000 USDC less than the books say");
+	expect(await command("pauses", "list")).toContain("hold 1000 USDC less than in the books");
 	await move(destination, { from: thief, to: vault });
 	const reconciled = () => command("reconcile");
 	await expect.poll(reconciled, { ...patience, interval: 2_000 }).toContain("all invariants hold");

@@ -43,7 +43,7 @@ const patience = { timeout: 120_000, interval: 300 };
 /** The deployment takes a block for each of its steps. */
 const environmentOf = ownEnvironment({ rhythm: { blockMs: 400 } });
 
-test("after the contracts of a chain are replaced, orders in flight end in the earlier ones, signed ones are refused untouched, and wallets delegate again", async () => {
+test("after the contracts of a chain are replaced, orders in flight end in the earlier ones, signed ones are refused without effect, and wallets delegate again", async () => {
 	const environment = environmentOf();
 	const { origin, destination, deployment: before, databaseUrl, stack } = environment;
 	const { api, worker, audit, attesters } = stack.processes;

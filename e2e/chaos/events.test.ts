@@ -34,7 +34,7 @@ const environmentOf = ownEnvironment({
 	configure: (config) => ({ ...config, events: { webhookPauseSeconds } }),
 });
 
-test("a receiver that is killed and gone for long, and a stream that is cut every second, miss nothing, keep each swap's order and act once", {
+test("a receiver that is killed and down for a long time, and a stream that is cut every second, miss nothing, keep each swap's order and act once", {
 	timeout: goneMs + caughtUpWithinMs + 600_000,
 }, async ({ onTestFinished }) => {
 	const environment = environmentOf();

@@ -111,7 +111,7 @@ test("a customer whose output is delivered in a block full of logs cannot take t
 	swaps.push({ from, to, recipient: account.address, account, signed, swap });
 });
 
-test("while no node returns the logs of a block, its chain takes no new swaps, and what was delivered in it is released", async () => {
+test("while no node returns the logs of a block, its chain takes no new swaps, and deliveries in the block are released", async () => {
 	const environment = environmentOf();
 	const { origin: there, destination: here, client, deployment: pins } = environment;
 	const [flooder] = flooders as [Flooder];
@@ -168,7 +168,7 @@ test("while no node returns the logs of a block, its chain takes no new swaps, a
 
 // In other runs the caps are tested with a follower alone, in `follow/evm/hostile-blocks.test.ts`.
 test.runIf(isFull)(
-	"with every tenth block full of logs, and providers that refuse what is too large, all swaps settle and each input is released once",
+	"with every tenth block full of logs, and providers that refuse too large responses, all swaps settle and each input is released once",
 	async () => {
 		const environment = environmentOf();
 		const chains = [environment.origin, environment.destination];

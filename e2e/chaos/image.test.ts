@@ -46,7 +46,7 @@ describe("the image", () => {
 		await buildImage({ target: "geoswapd", tag: imageEnvironment.GEOSWAP_IMAGE });
 	}, 3_600_000);
 
-	test("has no shell, no package manager and no compiler, and geoswapd is all that it starts", async () => {
+	test("has no shell, no package manager and no compiler, and starts only geoswapd", async () => {
 		const run = (...args: string[]) =>
 			runCommand(["podman", "run", "--rm", "--no-healthcheck", "--network", "none", "--read-only", ...args]);
 		expect(await run(imageEnvironment.GEOSWAP_IMAGE, "--help")).toMatch(/^Usage: geoswapd /);
@@ -90,7 +90,7 @@ describe("the image", () => {
 		await expect(host.geoswapdAs("attester-2", check)).rejects.toThrow(/exited with 1.*FAIL/s);
 	}, 600_000);
 
-	test("an attester's manifest of Kubernetes runs under podman: its check passes, and it is well", async () => {
+	test("an attester's manifest of Kubernetes runs under podman, passes its check and becomes healthy", async () => {
 		const folder = mkdtempSync(join(tmpdir(), "geoswap-manifest-"));
 		onTestFinished(() => rmSync(folder, { recursive: true }));
 		const { deployment, keys, origin, destination, stop } = await startTestChains();

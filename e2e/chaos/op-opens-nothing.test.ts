@@ -24,7 +24,7 @@ const environmentOf = ownEnvironment({
 	}),
 });
 
-test("an op that is mined and opens nothing is not a deposit: nothing is delivered, and the swap fails", async () => {
+test("an op that is mined and opens nothing is not a deposit, so nothing is delivered, and the swap fails", async () => {
 	const { origin, destination, deployment: pins, client, databaseUrl, newWallet } = environmentOf();
 	const amount = parseUnits("100", 6);
 	const token = assetAddress(origin, "USDC");

@@ -111,7 +111,7 @@ test("a deposit is filled at the depth for its value, and only once final if it 
 	expect(most).toBeLessThanOrEqual(BigInt(capUsd * 100));
 });
 
-test("a deposit that a reorg drops is made again by the same op, before and after delivery", async () => {
+test("a deposit that a reorg drops is repeated by the same op, before and after delivery", async () => {
 	const { origin, destination } = environment;
 	const swap = await sign({ from: origin, to: destination, amount: "120" });
 	await submit(swap);
@@ -132,7 +132,7 @@ test("a deposit that a reorg drops is made again by the same op, before and afte
 	expect(await holds(swap, swap.from)).toBe(0n);
 });
 
-test("a settled delivery that a reorg drops is made again, and the status stays settled and names the new transaction", async () => {
+test("a settled delivery that a reorg drops is repeated, and the status stays settled and names the new transaction", async () => {
 	const { origin, destination } = environment;
 	const swap = await sign({ from: origin, to: destination, amount: "50" });
 	await submit(swap);

@@ -102,7 +102,7 @@ describe("a token account that the service creates for a recipient", () => {
 		expect(gained + rentValue).toBeLessThanOrEqual(paid.withoutClosing);
 	});
 
-	test.concurrent("is paid for by the recipient: a recipient with its own account gets that much more", async () => {
+	test.concurrent("is paid for by the recipient, and a recipient that already has an account gets that much more", async () => {
 		const { solana } = environment;
 		const client = await environment.newClient();
 		const recipient = await solana.newWallet({ usdc: 1n });

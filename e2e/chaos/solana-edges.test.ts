@@ -105,7 +105,7 @@ test("when a blockhash expires, a swap whose deposit never landed fails, and a p
 	expect(await holding(solana, "USDC", to.recipient)).toBe(BigInt(settled.funds.amount));
 });
 
-test("while nothing becomes final on Solana, nothing is released or refunded for what was or could be paid there, no swap fails, and all continue afterwards [D-status-19, D-status-22]", async ({
+test("while nothing becomes final on Solana, no order that was or could be paid there is released or refunded, no swap fails, and all continue afterwards [D-status-19, D-status-22]", async ({
 	expect,
 }) => {
 	const { origin, destination, solana } = environment;
@@ -166,8 +166,8 @@ test("while nothing becomes final on Solana, nothing is released or refunded for
 	}
 });
 
-describe("tricks with accounts on Solana", () => {
-	test.concurrent("lamports sent to the addresses of an order before it is opened or filled do no harm: it is paid once", async ({
+describe("unusual uses of accounts on Solana", () => {
+	test.concurrent("lamports sent to the addresses of an order before it is opened or filled have no effect, and the order is paid once", async ({
 		expect,
 	}) => {
 		const { origin, destination, solana } = environment;
@@ -195,7 +195,7 @@ describe("tricks with accounts on Solana", () => {
 		await expect.poll(isPaid, poll).toBe(true);
 	});
 
-	test.concurrent("a wallet that closed its token account is refunded into a new one, until the gas budget of its account is used up", async ({
+	test.concurrent("a wallet that closed its token account is refunded into a new one, until its customer's gas budget is used up", async ({
 		expect,
 	}) => {
 		const { destination, solana } = environment;

@@ -42,7 +42,7 @@ const environmentOf = ownEnvironment({
 	},
 });
 
-test("a large deposit that only one provider sees is not delivered until both see it, and a small one does not wait", async () => {
+test("a large deposit that only one provider returns is not delivered until both return it, and a small one does not wait", async () => {
 	const environment = environmentOf();
 	const { origin, destination, solana, client, databaseUrl, metricsUrls } = environment;
 	const pins = environment.deployment;

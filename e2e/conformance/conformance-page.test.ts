@@ -45,7 +45,7 @@ What it is.
 	expect(page).not.toContain("of no statement");
 });
 
-test("a statement without a test, an id without a statement and an id twice are problems", () => {
+test("a statement without a test, an id without a statement and a duplicate id are problems", () => {
 	const wrong: TestFile[] = [
 		{ path: "e2e/a.test.ts", tests: [{ title: "a", ids: ["I1-1", "I1-1", "I1-9"] }] },
 	];
@@ -58,7 +58,7 @@ test("a statement without a test, an id without a statement and an id twice are 
 	expect(conformanceProblems(twice, files)).toEqual([
 		"I1-1 is the id of two statements",
 		"I1-2 is the id of two statements",
-		"two statements say the same: A `rule` | with a bar.",
-		"two statements say the same: Another.",
+		"two statements are the same: A `rule` | with a bar.",
+		"two statements are the same: Another.",
 	]);
 });

@@ -12,7 +12,7 @@ export function conformanceProblems(parts: readonly Part[], files: readonly Test
 	const shown = new Set(tests.flatMap(({ ids }) => ids));
 	return [
 		...repeated(known).map((id) => `${id} is the id of two statements`),
-		...repeated(statements.map(([, text]) => text)).map((text) => `two statements say the same: ${text}`),
+		...repeated(statements.map(([, text]) => text)).map((text) => `two statements are the same: ${text}`),
 		...tests.flatMap(({ path, title, ids }) => [
 			...ids.filter((id) => !known.includes(id)).map((id) => `${id} has no statement: "${title}" in ${path}`),
 			...repeated(ids).map((id) => `${id} is named twice: "${title}" in ${path}`),

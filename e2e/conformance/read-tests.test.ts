@@ -3,7 +3,7 @@ import { readTests } from "./read-tests.ts";
 
 const read = (source: string) => readTests(source, { path: "x.test.ts" });
 
-test("a test is found by its title however it is run, with the ids at its end", () => {
+test("a test is found by its title, with the ids at its end, for every way of running it", () => {
 	const source = `
 		import { describe, it, test } from "vitest";
 		test("plain", () => {});

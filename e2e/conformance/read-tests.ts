@@ -16,8 +16,8 @@ const idPattern = /\b(?:I\d[\d.]*|D-[a-z]+(?:-[a-z]+)*)-\d+\b/g;
 const idsAtEnd = new RegExp(`^(.*\\S) \\[(${idPattern.source}(?:, ${idPattern.source})*)\\]$`, "s");
 
 /**
- * Returns the tests of a source by their titles, read from its syntax: text in comments or other strings is no title.
- * Throws if a test is not run as written, since then it shows nothing.
+ * Returns the tests of a source by their titles, read from its syntax, because text in comments or other strings is no
+ * title. Throws if a test is not run as written, since then it shows nothing.
  */
 export function readTests(source: string, { path }: { path: string }): NamedTest[] {
 	const { program, errors } = parseSync(path, source);

@@ -146,7 +146,7 @@ test("after openDeadline an order takes nothing", async () => {
 	expect(await usdcOf(wallet.address)).toBe(before);
 });
 
-test("an order without money, or with a wrong signature, spoils no other in the same transaction", async () => {
+test("an order without funds, or with a wrong signature, affects no other in the same transaction", async () => {
 	const wallets = [];
 	for (let i = 0; i < 4; i++) wallets.push(await delegatedWallet(origin, relayer));
 	const [poor, forged, ...honest] = wallets as [PrivateKeyAccount, PrivateKeyAccount, ...PrivateKeyAccount[]];
@@ -179,7 +179,7 @@ test("a delegation outlives a transaction that opens nothing", async () => {
 	expect(await stateOf(order)).toBe(escrowState.none);
 });
 
-test("a stranger who sends a signed order opens the same order and gains nothing", async () => {
+test("a third party that sends a signed order opens the same order and gains nothing", async () => {
 	const stranger = privateKeyToAccount(generatePrivateKey());
 	await fundEther(origin, stranger.address);
 	const wallet = await delegatedWallet(origin, relayer);
@@ -198,7 +198,7 @@ test("a stranger who sends a signed order opens the same order and gains nothing
 	);
 });
 
-test("a delegated wallet pays nobody but its escrow", async () => {
+test("a delegated wallet pays no other caller than its escrow", async () => {
 	const wallet = await delegatedWallet(origin, relayer);
 	const order = await orderOf(wallet);
 	const { proof } = await signOpening({ order, wallet });

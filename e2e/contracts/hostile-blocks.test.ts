@@ -58,7 +58,7 @@ afterAll(async () => {
 	await chains?.stop();
 });
 
-test("the attack is real: the block's receipts and the refund's own are more than the client takes", async () => {
+test("the block's receipts and the refund's receipt are larger than the client accepts, so the attack is real", async () => {
 	const sizeOf = async (method: string, param: string) => {
 		const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: [param] });
 		const headers = { "content-type": "application/json" };

@@ -75,7 +75,7 @@ test("a voided order can no longer be filled, and its whole input goes back on a
 	);
 });
 
-test("without the service, anyone can refund the whole input to the wallet after refundAfter, and not before", async () => {
+test("without the service, any caller can refund the whole input to the wallet after refundAfter, and not before", async () => {
 	const { origin } = chains;
 	const order = await openOrder();
 	expect(await escrowRefusal(refundData(order))).toBe("TooEarly");

@@ -35,7 +35,7 @@ beforeAll(async () => {
 });
 afterAll(() => chains.stop());
 
-test("the signatures of a delegated wallet still verify: a Permit2 transfer goes through ERC-1271", async () => {
+test("the signatures of a delegated wallet still verify in a Permit2 transfer through ERC-1271", async () => {
 	const { origin } = chains;
 	const relayer = privateKeyToAccount(chains.keys.relayers[0] ?? "0x");
 	const usdc = assetAddress(origin, "USDC");

@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => solana?.stop());
 
-test("a payout is shown for the order that it fills, with its own amount, and for no other", async () => {
+test("a payout verifies only for the order that it fills, and only with its amount", async () => {
 	const [one, other, unpaid] = [await opened(), await opened(), await opened()];
 	const both = await land([await fill(one, amount), await fill(other, amount + 1n)]);
 	expect(await settled(one, both)).toBe("verified");
@@ -56,7 +56,7 @@ test("a payout is shown for the order that it fills, with its own amount, and fo
 	expect(await settled(one, both, 2n * amount + 1n)).toBe("deliveredAmount");
 });
 
-test("a deposit is shown for the order that it opened alone, and a refund for the order that it paid back", async () => {
+test("a deposit verifies only for the order that it opened, and a refund only for the order that it paid back", async () => {
 	const [one, other] = [await opened(), await opened()];
 	const refund = await land([
 		await expireOrder(program(), orderId(one), { vault: solana.deployment.program.vault, operator }),

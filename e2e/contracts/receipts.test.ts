@@ -34,7 +34,7 @@ type Truth = {
 	isExpired: boolean;
 };
 
-test("the receipt of every honest end verifies", async () => {
+test("the receipt of every honest outcome verifies", async () => {
 	const ends = Object.entries(history.orders).map(async ([name, order]) => {
 		const claim = honestClaim(await read(order));
 		if (claim) expect(await verify(order, claim), name).toBe("verified");
@@ -66,7 +66,7 @@ test("the claim of one order's credit is no refund of another order, which was r
 	expect(await verify(stolenNative, claim as ReceiptClaim)).toBe("refundTxHash");
 });
 
-test("however a signed receipt is changed, it verifies if and only if a second reader of the chains agrees with it", {
+test("a changed signed receipt verifies if and only if a second reader of the chains agrees with it", {
 	timeout: 3_600_000,
 }, async () => {
 	console.info(`seed ${seed}: repeat with GEOSWAP_SEED=${seed}`);

@@ -193,7 +193,7 @@ async function tokensOf(owner: SolanaAddress, token: SolanaAddress): Promise<str
 }
 
 test(
-	"with the service dead, an input comes back after its time, paid for by any key; without one the command names the lamports",
+	"with the service down, an input is refunded after its deadline and any key can pay; without a payer the command names the lamports",
 	async () => {
 		const { wallet, key } = await newWallet();
 		const token = solana.deployment.settlementToken;
@@ -240,7 +240,7 @@ test(
 );
 
 test(
-	"an order that someone else made in the wallet's name holds nothing up; an account that was given away is replaced by another of the wallet's",
+	"an order that a third party made in the wallet's name blocks nothing, and an account that was given away is replaced by another of the wallet's",
 	async () => {
 		const { wallet } = await newWallet();
 		const token = solana.deployment.settlementToken;

@@ -68,7 +68,7 @@ test("the page has one command for each step", () => {
 	]);
 });
 
-test("with no service at all, an input in escrow is found, waits for its time, and is sent back by a second wallet", {
+test("without any service, an input in escrow is found, waits for its deadline, and is refunded by a second wallet", {
 	timeout,
 }, async () => {
 	const { wallet, order } = await openOrder();
@@ -108,7 +108,7 @@ test("an order is found by its swap's id alone among others of the wallet", { ti
 	expect(answer.found.map(({ swapId }: { swapId: string }) => swapId)).toEqual([swapIdOf(second.order)]);
 });
 
-test("an input whose output was delivered is not taken back if the destination can be asked", {
+test("an input whose output was delivered is not refunded if the destination can be queried", {
 	timeout,
 }, async () => {
 	const { wallet, order } = await openOrder();
@@ -147,7 +147,7 @@ test("an input that the token refused to pay is owed to the wallet, and is claim
 	expect(await tokenBalance(origin, usdc, wallet.address)).toBe(10_000_000n);
 });
 
-test("a delegation is removed at a second wallet's cost, and again at the wallet's own", {
+test("a delegation is removed at a second wallet's cost, and again at the wallet's cost", {
 	timeout,
 }, async () => {
 	const { wallet } = await openOrder();
@@ -173,7 +173,7 @@ test("a delegation is removed at a second wallet's cost, and again at the wallet
 	expect(again.answer).not.toHaveProperty("txHash");
 });
 
-test("a delegate whose code answers anything, or nothing, cannot keep a wallet from leaving it", {
+test("a delegate whose code returns anything, or nothing, cannot keep a wallet from leaving it", {
 	timeout,
 }, async () => {
 	const { wallet } = await openOrder();

@@ -50,7 +50,7 @@ export async function openStack(
 		stack = readStackFile(dataDir);
 	}
 	if (!stack) {
-		console.error("error: no stack is running: start one with `pnpm start` in another terminal");
+		console.error("error: no stack is running; start one with `pnpm start` in another terminal");
 		process.exit(2);
 	}
 	return { stack, dataDir };

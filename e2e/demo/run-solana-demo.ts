@@ -46,7 +46,7 @@ export async function runSolanaDemo(
 	const [endpoint] = stack.chains;
 	const deployed = pins.chains.find(({ chainId }) => chainId === endpoint?.chainId);
 	if (!endpoint || !deployed || !stack.solana || !pins.solana)
-		throw new Error("the stack has no Solana: start one with `pnpm start`");
+		throw new Error("the stack has no Solana; start one with `pnpm start`");
 	const evm = { ...connectDevnetChain(endpoint), deployment: deployed };
 	const solana = connectSolanaChain({ ...stack.solana, deployment: pins.solana });
 	const names = { evm: deployed.name, solana: pins.solana.name };

@@ -39,7 +39,7 @@ async function askFrom(localAddress: string, headers: Record<string, string> = {
 	return { status: response.statusCode, headers: response.headers, text: await text(response) };
 }
 
-test("the balancer refuses a flood without keys with the error of the service, and lets a caller with a key through", async () => {
+test("the balancer refuses a flood without keys with the error of the service, and admits a caller with a key", async () => {
 	const source = "127.0.8.1";
 	let refusal: Awaited<ReturnType<typeof askFrom>> | undefined;
 	// On a busy machine it takes a while until that many requests come within ten seconds, and a health check of the API
@@ -65,7 +65,7 @@ test("the balancer refuses a flood without keys with the error of the service, a
 	await expect.poll(async () => (await askFrom(source, { "x-api-key": "geosk_any" })).status).toBe(200);
 });
 
-test("one source gets a thousand connections and no more, and other sources are served meanwhile", async () => {
+test("one source gets at most a thousand connections, and other sources are served meanwhile", async () => {
 	const { port } = new URL(balancer.baseUrl);
 	const open = new Set<Socket>();
 	const sockets = Array.from({ length: 1_050 }, () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 const files = new Map<string, string>();
 const kept = new Set<string>();
 
-/** From now on, keeps the bodies of an API's refusals beside its logs, which are searched for secrets. */
+/** Keeps from now on the bodies of an API's refusals beside its logs, which are searched for secrets. */
 export function keepRefusals({ baseUrl, logDir }: { baseUrl: string; logDir: string }): void {
 	files.set(baseUrl, join(logDir, `refusals-${process.pid}.jsonl`));
 }

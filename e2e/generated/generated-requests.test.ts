@@ -13,7 +13,7 @@ const document = JSON.parse(
 ) as OpenapiJson;
 const operations = operationsOf(document);
 
-test("the values generated for the schema of a request are valid by it", () => {
+test("the values generated for the schema of a request are valid by that schema", () => {
 	const ajv = new Ajv2020({ strict: false });
 	ajv.addSchema({ ...document, $id: "https://geoswap.example/all" });
 	const schemas = operations.flatMap(({ body, parameters }) => [
@@ -68,14 +68,14 @@ const problems = (
 		{ tookMs: 1, status: 404, headers, ...answer, body: JSON.stringify(answer.body ?? refused) },
 	);
 
-test("an answer as documented has no problems", () => {
+test("a documented response has no problems", () => {
 	expect(problems({})).toEqual([]);
 	const unknown = { ...refused, code: "NOT_FOUND" };
 	const bare = { "content-type": "application/json", "x-request-id": requestId };
 	expect(problems({ body: unknown, headers: bare }, { isReaching: false })).toEqual([]);
 });
 
-test("an answer that the document does not allow has problems", () => {
+test("a response that the document does not allow has problems", () => {
 	const without = (name: string) =>
 		Object.fromEntries(Object.entries(headers).filter(([other]) => other !== name));
 	for (const wrong of [

@@ -197,7 +197,7 @@ function httpTwist(draft: Draft): fc.Arbitrary<Draft> {
 		own("only line feeds", `GET /health HTTP/1.1\nhost: a\n\n`),
 		own("no head's end", `GET /health HTTP/1.1${crlf}host: a${crlf}`, { isEnded: true }),
 		own("not HTTP", `\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001\u00fc\u0003\u0003${crlf}${crlf}`),
-		own("HTTP/2 at once", `PRI * HTTP/2.0${crlf}${crlf}SM${crlf}${crlf}`),
+		own("HTTP/2 with prior knowledge", `PRI * HTTP/2.0${crlf}${crlf}SM${crlf}${crlf}`),
 		own("empty lines in front", `${crlf}${crlf}GET /health HTTP/1.1${crlf}host: a${crlf}${crlf}`),
 		own("no host", `GET /health HTTP/1.1${crlf}${crlf}`),
 		own("no target", `GET HTTP/1.1${crlf}host: a${crlf}${crlf}`),

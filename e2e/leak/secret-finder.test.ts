@@ -100,7 +100,7 @@ test("a secret is found in every usual encoding of its bytes", () => {
 	}
 });
 
-test("public values are not reported: addresses, hashes, ids, URLs of services", () => {
+test("public values such as addresses, hashes, ids and URLs of services are not reported", () => {
 	const lines = [
 		privateKeyToAccount(relayer).address,
 		randomBytes(32).toString("hex"),

@@ -131,7 +131,7 @@ export function inFolders(text: string, { own, archive }: { own: string; archive
 function withPrograms(config: string): string {
 	const binaries = findBinary("pg_controldata");
 	if (!binaries)
-		throw new Error("PostgreSQL 15 is not installed: apt install postgresql patroni etcd-server");
+		throw new Error("PostgreSQL 15 is not installed; run apt install postgresql patroni etcd-server");
 	return config.replace(/(?<=bin_dir: ).*/, dirname(realpathSync(binaries)));
 }
 

@@ -16,7 +16,7 @@ const { swapCount, losses, outageMs, times } = process.env.GEOSWAP_FULL
 
 const machinesOf = ownMachines();
 
-test("no swap is lost or paid twice while nodes of the engine die, freeze, are cut off and are gone for long, and when all of them lose their data", async () => {
+test("no swap is lost or paid twice while nodes of the engine die, freeze, are cut off and stay down for long, and when all of them lose their data", async () => {
 	const machines = machinesOf();
 	const { engine } = machines.parts;
 	const random = seededRandom(seed);

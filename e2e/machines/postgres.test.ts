@@ -15,7 +15,7 @@ const { swapCount, failovers, times } = process.env.GEOSWAP_FULL
 
 const machinesOf = ownMachines();
 
-test("no swap is lost or paid twice while the primary of PostgreSQL is lost again and again, and machines of etcd with it", async () => {
+test("no swap is lost or paid twice while the primary of PostgreSQL is lost repeatedly, together with machines of etcd", async () => {
 	const machines = machinesOf();
 	const { postgres, etcd } = machines.parts;
 	const random = seededRandom(seed);

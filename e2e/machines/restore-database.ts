@@ -63,7 +63,7 @@ export async function restoreDatabase(machines: Machines, { time }: { time: stri
 	await runStep(machines, first, "sed ", { env: { TIME: time } });
 	await waitUntil(() => forgetCluster(machines, first), {
 		timeoutMs: forgottenWithinMs,
-		problem: () => "etcd does not forget the cluster: run patronictl remove",
+		problem: () => "etcd still has the cluster; run patronictl remove",
 	});
 	await startPart(first);
 	await untilWell([first]);

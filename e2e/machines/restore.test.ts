@@ -24,7 +24,7 @@ const decidedWithinMs = 400_000;
 
 const machinesOf = ownMachines();
 
-test("after both databases are lost and restored as of minutes ago from the archive, each wallet has its input or its recipient the output", async () => {
+test("after both databases are lost and restored to minutes ago from the archive, each wallet has its input or its recipient the output", async () => {
 	const machines = machinesOf();
 	const { environment } = machines;
 	const client = await environment.newClient();

@@ -159,7 +159,7 @@ export async function startMachines(): Promise<Machines> {
 		// Without the engine the workers' ticks would do everything, only later.
 		await waitUntil(() => isAnswered(`${adminUrl}/services/round`), {
 			timeoutMs: upWithinMs,
-			problem: () => `no worker is registered with the engine: see ${logDir}`,
+			problem: () => `no worker is registered with the engine; see ${logDir}`,
 		});
 		const environment = joinEnvironment({
 			baseUrl: balancer.baseUrl,
@@ -179,7 +179,7 @@ export async function startMachines(): Promise<Machines> {
 		// The API is ready before a worker has read a first block of each chain.
 		await waitUntil(async () => (await getChains(client)).chains.every(({ paused }) => !paused), {
 			timeoutMs: upWithinMs,
-			problem: () => `a chain is still paused: see ${logDir}`,
+			problem: () => `a chain is still paused; see ${logDir}`,
 		});
 		return {
 			environment,

@@ -4,7 +4,7 @@ import { killPart, type Part, startPart } from "./part.ts";
 import { type Kind, untilWell } from "./start-machines.ts";
 
 export const troubles = ["kill", "freeze", "cut"] as const;
-/** Everything on the machine is killed with SIGKILL; or is halted for a while; or the machine's packets are lost. */
+/** All processes of the machine are killed with SIGKILL or halted for a while, or the machine's packets are lost. */
 export type Trouble = (typeof troubles)[number];
 
 export type Incident = { kind: Kind; trouble: Trouble };

@@ -8,16 +8,16 @@ const answerWithinMs = 3_000;
 
 /** The longest times in ms, during one kind of trouble. */
 type Outage = {
-	/** Until a caller that sends the same request again and again gets an answer out of the database. */
+	/** Time until a caller that repeats the same request gets an answer from the database. */
 	callMs: number;
-	/** Until a due swap was handled, or a lane took a job that was ready. */
+	/** Time until a due swap was handled, or a lane took a job that was ready. */
 	workMs: number;
-	/** Without a new block of some chain in the database. */
+	/** Time without a new block of some chain in the database. */
 	blockMs: number;
 };
 
 export type OutageWatch = {
-	/** From now on, everything counts for this kind of trouble. */
+	/** From now on, all outages are counted for this kind of trouble. */
 	during: (kind: string) => void;
 	stop: () => Promise<Record<string, Outage>>;
 };

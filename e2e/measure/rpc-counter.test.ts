@@ -23,7 +23,7 @@ async function startEcho(): Promise<{ url: string; close: () => Promise<void> }>
 const post = async (url: string, body: string) => (await fetch(url, { method: "POST", body })).text();
 const call = (method: string, params: unknown[] = []) => ({ jsonrpc: "2.0", id: 1, method, params });
 
-test("each call is counted by its method, also in a batch, and every byte is passed on", async () => {
+test("each call is counted by its method, also in a batch, and every byte is forwarded", async () => {
 	const echo = await startEcho();
 	const counter = await startRpcCounter(echo.url);
 	closing.push(echo.close, counter.stop);
@@ -42,7 +42,7 @@ test("each call is counted by its method, also in a batch, and every byte is pas
 	});
 });
 
-test("a node that is gone breaks the connection, and the counter keeps serving", async () => {
+test("a node that is down breaks the connection, and the counter keeps serving", async () => {
 	const echo = await startEcho();
 	const counter = await startRpcCounter(echo.url);
 	closing.push(counter.stop);

@@ -16,7 +16,7 @@ export type FlakyProxy = {
 };
 
 const maxDelayMs = 5_000;
-/** A copy may be as late as an op lives, and later. */
+/** A copy may arrive until the op expires, and later. */
 const maxCopyDelayMs = 120_000;
 
 /** Proxies calls to the API, and injects faults into a share of them. */

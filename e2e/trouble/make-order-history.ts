@@ -17,7 +17,10 @@ import { fundEther, mintUsdc } from "../wallet/test-wallet.ts";
 import { freezeInToken } from "./freeze-in-token.ts";
 
 export type OrderHistory = {
-	/** An order of each end, honest and not. All are of one wallet, to one recipient, and of one amount for each token. */
+	/**
+	 * One order for each way in which an order can end, by honest and dishonest actions. All have the same wallet and
+	 * recipient, and the same amount for each token.
+	 */
 	orders: Record<string, Order>;
 	/** All transactions, of both chains. */
 	hashes: Hash[];

@@ -60,7 +60,7 @@ export type RollupNode = {
 };
 
 /**
- * Starts a node in front of a chain that mines each transaction immediately. It is a model of a rollup: it takes the
+ * Starts a node in front of a chain that mines each transaction immediately. It is a model of a rollup, which takes the
  * fee for a transaction's data from the sender's balance when the transaction is mined, shows it in receipts as the
  * rollup would, and refuses a sender that could not pay it. The GasPriceOracle of the OP stack is the real one.
  * NodeInterface and ArbGasInfo are stubs.

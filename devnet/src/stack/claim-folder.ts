@@ -10,7 +10,7 @@ export function claimFolder(folder: string): void {
 	const isOurs = existsSync(join(folder, marker)) || isInDefaultFolder(folder);
 	if (!isOurs && readdirSync(folder).length > 0) {
 		throw new Error(
-			`${folder} has files that do not belong to a stack, and starting a stack would delete them: name an empty folder with --data-dir`,
+			`${folder} has files that do not belong to a stack, and starting a stack would delete them; name an empty folder with --data-dir`,
 		);
 	}
 	writeFileSync(join(folder, marker), "All files in this folder are deleted when a stack starts from it.\n");

@@ -6,7 +6,7 @@ import { readServerEnvironment, stackDataDir } from "./stack-file.ts";
 // reads its configuration from one service and its database from another would be worse than none.
 const environment = readServerEnvironment(stackDataDir());
 if (!environment) {
-	console.error("No stack is running from .devnet: start one with pnpm start or pnpm dev.");
+	console.error("No stack is running from .devnet; start one with pnpm start or pnpm dev.");
 	process.exit(2);
 }
 const { status } = spawnSync(process.execPath, [serverMain, ...process.argv.slice(2)], {

@@ -21,7 +21,7 @@ function portsFrom(base: number): () => Promise<number> {
 		const port = next++;
 		if (!(await isFree(port))) {
 			throw new Error(
-				`port ${port} is taken: stop what listens there, or choose others with \`pnpm start --port ${base + 100}\``,
+				`port ${port} is taken; stop what listens there, or choose others with \`pnpm start --port ${base + 100}\``,
 			);
 		}
 		return port;

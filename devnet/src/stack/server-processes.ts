@@ -29,7 +29,7 @@ export type ServerProcesses = {
 	worker: ServiceProcess;
 	audit: ServiceProcess;
 	attesters: ServiceProcess[];
-	/** No swap needs it: `pnpm start` starts it, and tests do not. */
+	/** No swap needs it. `pnpm start` starts it, and tests do not. */
 	console: ServiceProcess;
 };
 

@@ -86,7 +86,7 @@ export async function startPostgres({
 	const found = findBinary("postgres");
 	if (!found) {
 		throw new Error(
-			"PostgreSQL is not installed: `apt install postgresql`, `brew install postgresql@15`, or set DATABASE_URL to a server that runs",
+			"PostgreSQL is not installed; run `apt install postgresql`, `brew install postgresql@15`, or set DATABASE_URL to a server that runs",
 		);
 	}
 	// initdb looks for the server in its own folder.

@@ -220,7 +220,7 @@ export async function startStack({
 		const baseUrl = `http://127.0.0.1:${ports.api}`;
 		await waitUntil(() => isEverythingReady(baseUrl), {
 			timeoutMs: firstBlocksTimeoutMs,
-			problem: () => `the service has no prices or no inventory: see ${logDir}`,
+			problem: () => `the service has no prices or no inventory; see ${logDir}`,
 		});
 		step("up");
 

@@ -21,7 +21,7 @@ const etcFolder = "/etc/netns";
  * with `remove`; those of a process that was killed are removed by the next one.
  */
 export async function createNetwork<Name extends string>(names: readonly Name[]): Promise<Network<Name>> {
-	if (process.getuid?.() !== 0) throw new Error("network namespaces need root: run this as root");
+	if (process.getuid?.() !== 0) throw new Error("network namespaces need root; run this as root");
 	await removeAbandoned();
 	const { pid } = process;
 	// Process ids go up to 2^22, so two concurrent processes rarely get the same network.
