@@ -10,7 +10,7 @@ test("the digests match the test vectors", () => {
 	expect(attestationDigest({ ...message, kind: "Refund" })).toBe(refundDigest);
 });
 
-test("an attestation covers orders of one escrow on one chain; a mix of orders, or none, is refused", () => {
+test("an attestation covers orders of one escrow on one chain; a mix of orders, or an empty list, is refused", () => {
 	const order = anyOrder();
 	const other = { ...order, minOutput: 1n };
 	expect(attestationMessage("Release", [order, other])).toEqual({

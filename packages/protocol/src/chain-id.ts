@@ -1,5 +1,5 @@
 /**
- * Converts a chain's id to a number. Throws for an id that a number cannot hold: orders hold any 256 bits, but no
+ * Converts a chain's id to a number. Throws for an id that a number cannot hold. Orders hold any 256 bits, but no
  * supported chain has such an id.
  */
 export function toChainId(id: bigint): number {

@@ -148,7 +148,7 @@ test("a chain listed twice is refused", () => {
 	expect(error?.issues[0]?.message).toBe("chain 1 is listed twice");
 });
 
-test("equal deployments are written as the same bytes, whatever the order of their keys and chains", () => {
+test("equal deployments are written as the same bytes, regardless of the order of their keys and chains", () => {
 	const [one, two] = [chainWith({ permit2: at(9) }), chainWith({}, { chainId: 2 })];
 	const reversed = (chain: ChainDeployment) =>
 		Object.fromEntries(
@@ -163,7 +163,7 @@ test("equal deployments are written as the same bytes, whatever the order of the
 	expect(text.endsWith("}\n")).toBe(true);
 });
 
-test("an asset may have its price at Pyth only, and a rollup a feed of its sequencer's uptime", () => {
+test("an asset may be priced by Pyth alone, and a rollup may have a feed of its sequencer's uptime", () => {
 	const pythId = `0x${"ab".repeat(32)}` as const;
 	const orbAtPyth = { ...withoutFeed(asset("ORB", orb, [[3000]])), pythId };
 	const changes = { assets: [...assets.slice(0, 2), orbAtPyth], sequencerUptimeFeed: at(0x5e) };
@@ -186,7 +186,7 @@ test.each<[string, Partial<Parameters<typeof assetProblems>[0]>]>([
 		{ assets: [asset("USDC", usdc, [[500]], "stable")] },
 	],
 	[
-		"ORB has neither a feed nor a pythId: one of them must give its price",
+		"ORB has neither a feed nor a pythId; one of them must give its price",
 		{ assets: [...assets.slice(0, 2), withoutFeed(asset("ORB", orb, [[500]]))] },
 	],
 	["ORB has no path", { assets: [...assets.slice(0, 2), asset("ORB", orb, [])] }],
@@ -206,7 +206,7 @@ test.each<[string, Partial<Parameters<typeof assetProblems>[0]>]>([
 	expect(success).toBe(false);
 });
 
-test("a deployment file of an earlier version configures this one, and is written as it was", () => {
+test("a deployment file of an earlier version is accepted, and is written back unchanged", () => {
 	const file = new URL("../vectors/deployment-without-pyth.json", import.meta.url);
 	const text = readFileSync(file, "utf8");
 	expect(formatDeployment(deploymentSchema.parse(JSON.parse(text)))).toBe(text);

@@ -167,7 +167,7 @@ export function assetProblems({
 			problems.push(`${asset.symbol} is the settlement token and must have no paths`);
 		if (!isSettlement && asset.paths.length === 0) problems.push(`${asset.symbol} has no path`);
 		if (!asset.feed && asset.pythId === undefined)
-			problems.push(`${asset.symbol} has neither a feed nor a pythId: one of them must give its price`);
+			problems.push(`${asset.symbol} has neither a feed nor a pythId; one of them must give its price`);
 		const isNative = asset.address === zeroAddress || asset.address === wrappedNative;
 		if (isNative && asset.paths.some((fees) => fees.length > 1)) {
 			problems.push(`${asset.symbol} is the native token, and a path to it must have one pool`);

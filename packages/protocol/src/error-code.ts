@@ -16,13 +16,16 @@ export type NextStep = (typeof nextSteps)[number];
 
 type Entry = { http: number; next: NextStep; retryable: boolean; message: string };
 
-/** Every error of the API. `message` states what happened and what to do. The code that throws may be more specific. */
+/**
+ * Every error of the API. `message` states what happened and what to do, and a field of `details` that it names is
+ * replaced by its value. The code that throws may be more specific.
+ */
 export const errorCatalogue = {
 	INVALID_REQUEST: {
 		http: 400,
 		next: "fix_request",
 		retryable: false,
-		message: "The request is malformed. Correct the fields listed in details.issues and send it again.",
+		message: "The request is malformed. Correct details.issues and send it again.",
 	},
 	INVALID_SIGNATURE: {
 		http: 400,
@@ -114,7 +117,7 @@ export const errorCatalogue = {
 		next: "retry",
 		retryable: true,
 		message:
-			"The swap has not ended, so it has no receipt yet. Wait for it with GET /swap/status/{swapId}, then ask again.",
+			"The swap has not ended, so it has no receipt yet. Wait for it with GET /swap/status/{swapId}, then request the receipt again.",
 	},
 	QUOTE_EXPIRED: {
 		http: 410,
@@ -159,7 +162,7 @@ export const errorCatalogue = {
 		http: 422,
 		next: "fix_request",
 		retryable: false,
-		message: "This swap is not offered. See details.reason, and choose another chain, token or amount.",
+		message: "This swap is not offered (details.reason). Choose another chain, token or amount.",
 	},
 	NEEDS_LARGER_SIZE: {
 		http: 422,
@@ -171,21 +174,22 @@ export const errorCatalogue = {
 		http: 422,
 		next: "fund_wallet",
 		retryable: true,
-		message: "The wallet holds less than the swap's input. Fund it, or request a quote for less.",
+		message:
+			"The wallet holds details.balance of the swap's input of details.required. Fund it, or request a quote for less.",
 	},
 	INVALID_MANDATE: {
 		http: 422,
 		next: "renew_mandate",
 		retryable: false,
 		message:
-			"The mandate is not one that this wallet's owner signed for this service. See details.reason, and ask the owner for a new one.",
+			"The mandate is not one that this wallet's owner signed for this service (details.reason). Ask the owner for a new one.",
 	},
 	OUTSIDE_MANDATE: {
 		http: 422,
 		next: "fix_request",
 		retryable: false,
 		message:
-			"The mandate does not allow this swap. Change what details.reason names, or ask the owner for another mandate.",
+			"The mandate does not allow this swap's details.reason. Change it, or ask the owner for another mandate.",
 	},
 	MANDATE_EXCEEDED: {
 		http: 422,
@@ -199,20 +203,20 @@ export const errorCatalogue = {
 		next: "requote",
 		retryable: false,
 		message:
-			"The operation would fail on the origin chain and was not sent. See details.reason, and request a fresh quote.",
+			"The operation would fail on the origin chain and was not sent (details.reason). Request a fresh quote.",
 	},
 	RATE_LIMITED: {
 		http: 429,
 		next: "retry",
 		retryable: true,
-		message: "There were too many requests. Wait as long as the Retry-After header says, then send it again.",
+		message: "There were too many requests. Wait for the time in the Retry-After header, then send it again.",
 	},
 	INTERNAL: {
 		http: 500,
 		next: "retry",
 		retryable: true,
 		message:
-			"Something went wrong on our side. Send the same request again; if it persists, give the operator the requestId.",
+			"The service failed unexpectedly. Send the same request again; if it persists, give the operator the requestId.",
 	},
 	UPSTREAM_UNAVAILABLE: {
 		http: 503,

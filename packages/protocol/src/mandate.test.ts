@@ -87,7 +87,7 @@ test("a mandate's digest is the one that wallets compute from its JSON", () => {
 	);
 });
 
-test("a mandate is read from a proof and from JSON as it was written, and hashed as wallets hash it", () => {
+test("a mandate read from a proof or from JSON equals the original, and has the same hash as in wallets", () => {
 	const address = fc.integer({ min: 0, max: 2 ** 31 }).map(addressOf);
 	const word = fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => toHex(bytes));
 	const mandates = fc.record({
@@ -143,12 +143,12 @@ test.each<[MandateProblem, Partial<Order>]>([
 	expect(mandateProblem(signed, { ...order, ...change })).toBe(problem);
 });
 
-test("on Solana the wallet's own address is no recipient, because nobody has that key", () => {
+test("on Solana the wallet's own address is not a valid recipient, because no person has that key", () => {
 	const anything = { ...signed, mandate: { ...mandate, outputs: [] } };
 	expect(mandateProblem(anything, { ...order, destinationChainId: solana })).toBe("recipient");
 });
 
-test("a mandate that the account would refuse is not allowed: no period, or a list that is too long", () => {
+test("a mandate that the account would refuse, without a period or with too long a list, is not allowed", () => {
 	const long = Array.from({ length: 17 }, (_, index) => toWord(addressOf(index)));
 	for (const change of [{ period: 0 }, { recipients: long }]) {
 		expect(mandateProblem({ ...signed, mandate: { ...mandate, ...change } }, order)).toBe("form");

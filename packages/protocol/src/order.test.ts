@@ -36,17 +36,17 @@ test.each(readVectors().orders)("id and digest of an order match the test vector
 });
 
 test.each(readVectors().orders)(
-	"id and digest of an order are those that viem computes: $name",
+	"id and digest of an order equal those that viem computes: $name",
 	({ order }) => {
 		expectAsViem(order);
 	},
 );
 
-test("id and digest of any order are those that viem computes from its typed data", () => {
+test("id and digest of any order equal those that viem computes from its typed data", () => {
 	fc.assert(fc.property(orders, expectAsViem));
 });
 
-test("the typed data of any order survives JSON, as a wallet in a browser gets it", () => {
+test("the typed data of any order survives JSON, the form in which a wallet in a browser gets it", () => {
 	fc.assert(
 		fc.property(orders, (order) => {
 			const { message, ...rest } = orderTypedData(order);
@@ -59,7 +59,7 @@ test("the typed data of any order survives JSON, as a wallet in a browser gets i
 	);
 });
 
-test("a word of deadlines with more bits than three times has an id of its own, as in the contracts", () => {
+test("if the deadlines' word has bits above its three times, the order has a different id, as in the contracts", () => {
 	fc.assert(
 		fc.property(orders, uint(64n), (order, above) => {
 			const { openDeadline, ...message } = orderTypedData(order).message;

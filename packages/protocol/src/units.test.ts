@@ -1,7 +1,7 @@
 import { expectTypeOf, test } from "vitest";
 import type { Amount, Milliseconds, Seconds, UsdCents, Wei } from "./units.ts";
 
-test("a value of one unit is refused where another is wanted, and a plain number is taken", () => {
+test("a value of one unit is refused where another unit is required, and a plain number is accepted", () => {
 	expectTypeOf<Seconds>().not.toExtend<Milliseconds>();
 	expectTypeOf<Milliseconds>().not.toExtend<Seconds>();
 	expectTypeOf<UsdCents>().not.toExtend<Amount>();

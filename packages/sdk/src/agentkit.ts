@@ -57,7 +57,7 @@ export function geoswapActions<Zod extends AgentkitZod>({
 			protocolFamily === "evm" || signerOf !== undefined,
 		getActions: (wallet: AgentkitWallet) => [
 			makeAction("geoswap_quote", {
-				description: "Tells what a swap would give now. Signs nothing.",
+				description: "Returns what a swap would give now. Signs nothing.",
 				shape: asked,
 				act: async ({ amount, ...input }: Omit<ModelSwapInput, "minOutput">) => {
 					const terms = { ...input, amount: BigInt(amount), walletAddress: wallet.getAddress() };
@@ -89,7 +89,7 @@ export function geoswapActions<Zod extends AgentkitZod>({
 				},
 			}),
 			makeAction("geoswap_status", {
-				description: "Tells whether a swap is pending, settled, failed or refunded.",
+				description: "Returns whether a swap is pending, settled, failed or refunded.",
 				shape: {
 					swapId: z
 						.string()
@@ -106,7 +106,7 @@ export function geoswapActions<Zod extends AgentkitZod>({
 }
 
 function ownSigner(wallet: AgentkitWallet): SwapRequest["signer"] {
-	if (!wallet.toSigner) throw new TypeError("this wallet provider has no toSigner(): pass signerOf");
+	if (!wallet.toSigner) throw new TypeError("this wallet provider has no toSigner(); pass signerOf");
 	return wallet.toSigner();
 }
 

@@ -95,7 +95,7 @@ test("a call of the tool swaps nothing until it is approved", async () => {
 	expect(opened()).toBe(0);
 });
 
-test("an approved call swaps once, however often its approval is replayed", async () => {
+test("an approved call swaps once, regardless of how often its approval is replayed", async () => {
 	const messages = await answered("call-1", true);
 	const results = await Promise.all([1, 2, 3].map(() => run([says("done")], messages)));
 	await run([says("done")], messages);
@@ -109,11 +109,11 @@ test("the same call id in another conversation is another swap, and the budget h
 	expect(opened()).toBe(2);
 });
 
-test("what the budget does not allow is refused with a code, without the message of an error", async () => {
+test("a swap outside the budget is refused with a code and the limit, without the message of an error", async () => {
 	const messages = await answered("call-1", true, { ...input, amount: "10000001" });
 	const text = outputIn(await run([says("refused")], messages));
 	expect(text).toContain('"status":"not_swapped"');
-	expect(text).toContain('"code":"BUDGET_REFUSED"');
+	expect(text).toContain('"code":"BUDGET_REFUSED","limit":"perSwap"');
 	expect(text).not.toContain("Nothing was signed");
 	expect(opened()).toBe(0);
 });
@@ -126,7 +126,7 @@ test.each<[string, unknown]>([
 	["an unknown field", { ...input, budget: "all" }],
 	["a chain that is no number", { ...input, originChain: "31337" }],
 	["nothing", null],
-])("input that is not complete and exact never reaches the wallet: %s", async (_, given) => {
+])("incomplete or inexact input never reaches the wallet: %s", async (_, given) => {
 	await run([calls("call-1", given), says("sorry")], user).catch(() => undefined);
 	expect(opened()).toBe(0);
 });

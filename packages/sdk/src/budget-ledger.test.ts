@@ -43,7 +43,7 @@ test.each<[string, Partial<BudgetTerms>]>([
 	["perSwap", { amount: 0n }],
 	["perSwap", { amount: -1n }],
 	["worstPrice", { minOutput: 9_699_999n }],
-])("what the budget does not allow is refused and reserves nothing: %s", async (limit, changes) => {
+])("a swap outside the budget is refused and reserves nothing: %s", async (limit, changes) => {
 	const { ledger } = openAt(0);
 	const terms = makeTerms("one", changes);
 	const refusal = { code: "BUDGET_REFUSED", details: { limit } };
@@ -52,7 +52,7 @@ test.each<[string, Partial<BudgetTerms>]>([
 	expect(await ledger.list()).toEqual([]);
 });
 
-test("the worst price is rounded against the one who asks", () => {
+test("the lowest accepted output is rounded up", () => {
 	const { originChain, destinationChain, inputToken, outputToken } = makeTerms("one");
 	const pair = { originChain, destinationChain, inputToken, outputToken };
 	expect(worstOutput(makeBudget(), { ...pair, amount: 1n })).toBe(1n);
@@ -76,7 +76,7 @@ test("in any 24 hours no more than the budget of a day is reserved", async () =>
 	expect(await ledger.left({ chainId: 31337, token: makeTerms("one").inputToken })).toBe(5_000_000n);
 });
 
-test("a clock that is set back frees nothing", async () => {
+test("setting the clock back frees no part of the budget", async () => {
 	const { ledger, clock } = openAt(1_000 * hourMs);
 	await ledger.reserve(makeTerms("one"));
 	await ledger.reserve(makeTerms("two"));
@@ -84,7 +84,7 @@ test("a clock that is set back frees nothing", async () => {
 	expect(await errorOf(ledger.reserve(makeTerms("three")))).toMatchObject({ details: { limit: "perDay" } });
 });
 
-test("the same id counts once, with its largest amount and from its last time on", async () => {
+test("the same id counts once, with its largest amount, from its latest reservation on", async () => {
 	const { ledger, clock } = openAt(1_000 * hourMs);
 	await ledger.reserve(makeTerms("one"));
 	clock.ms += 23 * hourMs;
@@ -103,7 +103,7 @@ test("a reservation is released only by its own receipt", async () => {
 	expect(await ledger.list()).toEqual([]);
 });
 
-test("100 reservations at once, by four ledgers on the same files, stay within the budget", async () => {
+test("100 concurrent reservations, by four ledgers on the same files, stay within the budget", async () => {
 	const ledgers = Array.from({ length: 4 }, () =>
 		openLedger({ budget: makeBudget(), store: fileStore(join(folder, "shared")) }),
 	);

@@ -244,7 +244,7 @@ function parseLedger(text: string | undefined): Reservation[] {
 	} catch {
 		throw refused(
 			"ledger",
-			"the record of what was spent cannot be read. A person must restore it, or remove it and accept that it begins anew",
+			"the record of what was spent cannot be read. Restore it by hand, or remove it and accept that it begins anew",
 		);
 	}
 }

@@ -169,7 +169,7 @@ export async function openEvmWitness(
 			logs: await read(escrow(), { event: topics.Credited, subject: id, ...span }),
 			eventName: "Credited",
 		}).filter(({ args }) => isAddressEqual(args.beneficiary, wallet));
-		if (!credit) throw new ReceiptError(field, `${refusal}: it claimed what other orders are owed`);
+		if (!credit) throw new ReceiptError(field, `${refusal}, because it claimed what other orders are owed`);
 		const claims = claimsOf(
 			await read(escrow(), {
 				event: topics.Claimed,
@@ -180,7 +180,7 @@ export async function openEvmWitness(
 		);
 		const first = claims.find((one) => byPlace(credit, one) < 0);
 		if (first?.transactionHash !== mined.txHash) {
-			throw new ReceiptError(field, `${refusal}: another claim paid it out, or none`);
+			throw new ReceiptError(field, `${refusal}, because another claim paid it out, or none`);
 		}
 		return first.args.to;
 
@@ -245,7 +245,7 @@ export async function openEvmWitness(
 			if (state !== "refunded") throw new ReceiptError("status", `is refunded, but the order is ${state}`);
 			const fact = isAddressEqual(to, wallet)
 				? "the whole input went back to the wallet"
-				: `the whole input went back: the wallet had the escrow pay it to ${to}`;
+				: `the whole input went back; the wallet had the escrow pay it to ${to}`;
 			return { fact, chainId, txHash, isFinal: mined.isFinal };
 		},
 
@@ -260,7 +260,7 @@ export async function openEvmWitness(
 				);
 			}
 			return {
-				fact: "the order was never opened, and cannot be any more: nothing was taken",
+				fact: "the order was never opened, and cannot be any more, so nothing was taken",
 				chainId,
 				isFinal,
 			};
@@ -268,7 +268,7 @@ export async function openEvmWitness(
 	};
 }
 
-const openedFact = "the order was opened: the escrow took the whole input";
+const openedFact = "the order was opened; the escrow took the whole input";
 const transferTopic = toEventSelector("Transfer(address,address,uint256)");
 
 type Place = Pick<Log, "blockNumber" | "logIndex">;

@@ -158,7 +158,7 @@ export async function openSolanaWitness(
 			const account = await orderAddress(program, id);
 			// The program opens an order once, and only if the whole input has arrived.
 			expectCall(field, landed, { ...calls.open, account, what: "open" });
-			const fact = "the order was opened: its account took the whole input";
+			const fact = "the order was opened; its account took the whole input";
 			return { fact, chainId, txHash, isFinal: landed.isFinal };
 		},
 

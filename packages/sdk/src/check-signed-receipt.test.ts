@@ -21,9 +21,12 @@ const { originTxHash: _____, ...unopened } = undelivered;
 const failed = await signReceipt({ ...unopened, status: "failed" });
 const receipts = { settled, refunded, failed };
 
-test.each(Object.entries(receipts))("a %s receipt as it was signed is accepted", async (_, receipt) => {
-	expect((await check(structuredClone(receipt))).receipt).toEqual(receipt);
-});
+test.each(Object.entries(receipts))(
+	"a %s receipt is accepted in the form in which it was signed",
+	async (_, receipt) => {
+		expect((await check(structuredClone(receipt))).receipt).toEqual(receipt);
+	},
+);
 
 /** Returns the paths of all values in the receipt that are not objects. */
 function pathsOf(value: unknown, path: readonly string[] = []): (readonly string[])[] {
@@ -77,7 +80,7 @@ test("a receipt with any field changed, removed or spelt otherwise is refused", 
 	await fc.assert(fc.asyncProperty(fc.constantFrom(...all), changes, run), { numRuns: 500 });
 }, 120_000);
 
-test("a receipt with a field that nobody signed is refused, at its top, in its order and in its terms", async () => {
+test("a receipt with an unsigned extra field is refused, at its top level, in its order and in its terms", async () => {
 	for (const path of [
 		["refund"],
 		["order", "extra"],

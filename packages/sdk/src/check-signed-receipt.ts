@@ -130,5 +130,5 @@ async function checkSignature(receipt: SwapReceipt, { receiptSigners = [] }: Dep
 }
 
 function expectSame(field: string, actual: unknown, expected: unknown): void {
-	if (actual !== expected) throw new ReceiptError(field, `is ${actual}, but the order says ${expected}`);
+	if (actual !== expected) throw new ReceiptError(field, `is ${actual}, but the order has ${expected}`);
 }

@@ -43,7 +43,7 @@ test("a mandate names the pinned contracts, and has the owner's signature in the
 	}
 });
 
-test("a mandate that would not limit what it seems to limit is not signed", async () => {
+test("a mandate with a limit that would have no effect is not signed", async () => {
 	const wrongChecksum = `${agent.slice(0, -1)}${agent.endsWith("f") ? "F" : "f"}`.replace(
 		/[a-f](?=[^a-f]*$)/,
 		(c) => c.toUpperCase(),

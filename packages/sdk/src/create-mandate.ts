@@ -111,7 +111,8 @@ function readLimits({
 	if (new Set(inputs.map(({ token }) => token.toLowerCase())).size < inputs.length) {
 		throw new RangeError("inputs names a token twice, of which only the first cap would count");
 	}
-	if (inputs.length === 0) throw new RangeError("inputs is empty: the agent could give nothing");
+	if (inputs.length === 0)
+		throw new RangeError("inputs is empty; name at least one token that the agent may spend");
 	if (!Number.isInteger(periodSeconds) || periodSeconds < 1 || periodSeconds >= 2 ** 32) {
 		throw new RangeError("periodSeconds must be a whole number of seconds, from 1 to 2^32 - 1");
 	}

@@ -43,10 +43,10 @@ export function evmSigner(
 			`the mandate is for the agent ${mandate.agent}, and the signer is ${account.address}`,
 		);
 	if (mandate && chosen !== undefined)
-		throw new TypeError("only the owner can choose the wallet's delegate: leave delegate out with a mandate");
+		throw new TypeError("only the owner can choose the wallet's delegate; leave delegate out with a mandate");
 	const payer = mandate ? getAddress(mandate.wallet) : account.address;
 	if (chosen === "typed-only" && !account.signTypedData && !account.sign)
-		throw new TypeError("a typed-only wallet must sign typed data: pass one that has signTypedData or sign");
+		throw new TypeError("a typed-only wallet must sign typed data; pass one that has signTypedData or sign");
 	const signedOps = new WeakMap<QuoteResponse, VerifiedOp>();
 	return {
 		origin: "evm",
@@ -117,7 +117,7 @@ export function signerOf({
 	if (!("origin" in signer)) return evmSigner(signer, { delegate, mandate, authorization });
 	if (delegate !== undefined || mandate || authorization)
 		throw new TypeError(
-			"delegate, mandate and authorization are options for a wallet: pass them to evmSigner(), which made this signer",
+			"delegate, mandate and authorization are options for a wallet; pass them to evmSigner(), which made this signer",
 		);
 	return signer;
 }
@@ -138,7 +138,7 @@ function accountOf(wallet: EvmAccount | WalletClient): EvmAccount {
 	if (!("transport" in wallet)) return wallet;
 	const { account } = wallet;
 	if (!account)
-		throw new TypeError("the wallet client has no account: give it one, or pass the account itself");
+		throw new TypeError("the wallet client has no account; give it one, or pass the account itself");
 	return {
 		address: account.address,
 		signTypedData: (typedData) => wallet.signTypedData({ account, ...typedData }),

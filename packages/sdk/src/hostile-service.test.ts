@@ -113,11 +113,11 @@ const quoteChanges: [name: string, field: string, change: Change<QuoteResponse>]
 		"quote.minOutput",
 		(quote) => ({ ...quote, minOutput: String(BigInt(quote.minOutput) - 1n) }),
 	],
-	["more slippage than was asked for", "quote.slippageBps", (quote) => ({ ...quote, slippageBps: 51 })],
+	["more slippage than was requested", "quote.slippageBps", (quote) => ({ ...quote, slippageBps: 51 })],
 	["an invalid swap id", "quote.swapId", (quote) => ({ ...quote, swapId: "swp_1" })],
 ];
 
-describe.each(["evm", "solana"] as const)("a service that lies about a quote from %s", (origin) => {
+describe.each(["evm", "solana"] as const)("a service that returns a false quote from %s", (origin) => {
 	test.each(quoteChanges)(
 		"a quote with %s is refused, and the error names the field",
 		async (_, field, change) => {
@@ -139,7 +139,7 @@ describe.each(["evm", "solana"] as const)("a service that lies about a quote fro
 	});
 });
 
-describe("a service that lies about an op", () => {
+describe("a service that returns a false op", () => {
 	const path = buildPaths.evm;
 	const orderOf = ({ geoOp }: BuildResponse) => orderSchema.parse(geoOp.order as never);
 	const rebuild =
@@ -173,12 +173,15 @@ describe("a service that lies about an op", () => {
 	});
 
 	const shown = evm.makeBuild().geoOp;
-	test.each(leafPaths(shown))("an op in which only %s is another is refused by this name", async (name) => {
-		const field = `geoOp.${name}`;
-		const lie = lieAt<BuildResponse>(path, (build) => changeAt(structuredClone(build), field, 0));
-		// The service may choose the deadlines, within limits. With other deadlines, it is another order.
-		expect(await refusedBy("evm", lie)).toBe(name === "order.deadlines" ? "geoOp.orderId" : field);
-	});
+	test.each(leafPaths(shown))(
+		"if only %s of an op is changed, the op is refused and the error names that field",
+		async (name) => {
+			const field = `geoOp.${name}`;
+			const lie = lieAt<BuildResponse>(path, (build) => changeAt(structuredClone(build), field, 0));
+			// The service may choose the deadlines, within limits. With other deadlines, it is another order.
+			expect(await refusedBy("evm", lie)).toBe(name === "order.deadlines" ? "geoOp.orderId" : field);
+		},
+	);
 
 	const earlier = evm.makePins().chains[0]?.contracts.earlierDelegates[0];
 	test.each<[string, string, Partial<DelegationResponse>]>([
@@ -198,7 +201,7 @@ describe("a service that lies about an op", () => {
 	});
 });
 
-describe("a service that lies about a transaction on Solana", () => {
+describe("a service that returns a false transaction on Solana", () => {
 	const path = buildPaths.solana;
 	const orderOf = ({ geoOp }: BuildSolanaResponse) => orderSchema.parse(geoOp.order as never);
 	const rebuild =
@@ -258,7 +261,7 @@ describe("a service that lies about a transaction on Solana", () => {
 			},
 		],
 		[
-			"a transfer to someone else that is not shown",
+			"a transfer to a third party that is not shown",
 			"unsignedTransaction",
 			async (build) => {
 				const order = { ...orderOf(build), escrow: toSolanaWord(solana.otherPayer) };

@@ -56,6 +56,7 @@ test("the exports of the package match the recorded lists", () => {
 	`);
 	expect(Object.keys(budget)).toMatchInlineSnapshot(`
 		[
+		  "budgetLimits",
 		  "openLedger",
 		  "worstOutput",
 		  "swapWithinBudget",

@@ -2,7 +2,7 @@ import type { Deployment, MandateJson, QuoteRequestBody, QuoteResponse } from "@
 import type { Client } from "./create-client.ts";
 import type { Terms } from "./expected-order.ts";
 
-/** A signed op or transaction, as it is submitted. Its quote becomes one swap, however often it is sent. */
+/** A signed op or transaction, as it is submitted. Its quote becomes one swap, even if it is sent many times. */
 export type Submission = {
 	path: "/swap/submit" | "/swap/submit-solana";
 	body: Record<string, unknown>;

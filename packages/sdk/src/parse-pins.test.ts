@@ -6,17 +6,17 @@ import { parsePins } from "./parse-pins.ts";
 const pins = makePins();
 const clone = () => JSON.parse(JSON.stringify(pins));
 
-test("the file of a server is read as it is", () => {
+test("parsePins accepts a server's deployment file unchanged", () => {
 	expect(parsePins(clone())).toEqual({ pins, unread: [] });
 });
 
-test("a file of an earlier version is read", () => {
+test("a deployment file of an earlier version is accepted", () => {
 	const file = new URL("../../protocol/vectors/deployment-without-pyth.json", import.meta.url);
 	const earlier = JSON.parse(readFileSync(file, "utf8"));
 	expect(parsePins(earlier)).toEqual({ pins: earlier, unread: [] });
 });
 
-test("a file of a newer version, with new fields everywhere and fields of servers gone, is read", () => {
+test("a deployment file of a newer version, with new fields everywhere and without fields of servers, is accepted", () => {
 	const file = clone();
 	file.madeBy = "a newer version";
 	for (const chain of [...file.chains, file.solana]) {
@@ -38,7 +38,7 @@ test("a file of a newer version, with new fields everywhere and fields of server
 	});
 });
 
-test("a chain that cannot be read is left out, and the pins of the others hold", () => {
+test("an unreadable chain is left out, and the pins of the others are kept", () => {
 	const file = clone();
 	const { contracts, ...rest } = clone().chains[0];
 	const { vault: _, ...without } = contracts;
@@ -59,7 +59,7 @@ test("Solana is left out if its program cannot be read", () => {
 	expect(read.unread[0]?.problem).toMatch(/^program\.address: /);
 });
 
-test("a file without a readable chain, or with a chain twice, is refused", () => {
+test("a file without a readable chain, or with a chain listed twice, is refused", () => {
 	for (const file of [{}, { chains: [] }, { chains: [{ chainId: 1 }] }, undefined]) {
 		expect(() => parsePins(file)).toThrow(TypeError);
 	}

@@ -7,8 +7,8 @@ import { expect, test } from "vitest";
 import { changeAt, leafPaths } from "../test/change-at.ts";
 import { account, makeBuild, makeIntent, makePins, makeQuote, nowMs } from "../test/op-fixture.ts";
 
-// The Python example computes everything anew, in another language and with other libraries. It runs on Debian's Python
-// with Debian's package of pycryptodomex.
+// The Python example computes everything independently, in another language and with other libraries. It runs on
+// Debian's Python with Debian's package of pycryptodomex.
 
 const root = join(import.meta.dirname, "../../..");
 
@@ -80,7 +80,7 @@ test("the Python example computes the hash of a delegation as viem does", () => 
 	expect(inPython(hash, cases)).toEqual(cases.map((one) => hashAuthorization(one)));
 });
 
-test("the Python example refuses a build in which any one value is another", () => {
+test("the Python example refuses a build in which any one value was changed", () => {
 	const { geoOp, geoOpHash } = makeBuild();
 	const paths = leafPaths({ geoOp, geoOpHash }).flatMap((path) =>
 		[0, 7, 100].map((seed) => ({ path, seed })),
@@ -91,7 +91,7 @@ test("the Python example refuses a build in which any one value is another", () 
 	expect(paths.filter((_, i) => !answers[i]?.startsWith("refused: "))).toEqual([]);
 });
 
-test("the Python example refuses what the caller did not ask for, though the service is consistent", () => {
+test("the Python example refuses terms other than the caller's request, even if the service's responses are consistent", () => {
 	const others = ["amount", "inputToken", "outputToken", "recipient", "walletAddress", "minOutput"] as const;
 	const cases = others.map((name) => changeAt(makeCase(), `asked.${name}`, 200_000));
 	const late = { ...makeCase(), now: nowMs / 1000 + 7200 };

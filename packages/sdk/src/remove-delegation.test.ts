@@ -13,7 +13,7 @@ afterEach(() => {
 	vi.useRealTimers();
 });
 
-test("a removal that the chain does not execute in time is the service's matter, and the wallet is not blamed for it", async () => {
+test("if the chain does not execute a removal in time, the error names the service's transaction as the cause and not the wallet's", async () => {
 	const error = await failedRemoval({ noncesOfWallet: [4, 4] });
 	expect(error).toMatchObject({ code: "NOT_REMOVED", next: "retry", retryable: true });
 	expect(error.message).toContain("The service's transaction was not executed within 90 seconds");
@@ -23,7 +23,7 @@ test("a removal that the chain does not execute in time is the service's matter,
 test("a removal whose nonce the wallet has spent names the wallet's own transaction as the cause", async () => {
 	const error = await failedRemoval({ noncesOfWallet: [4, 5] });
 	expect(error).toMatchObject({ code: "NOT_REMOVED", next: "retry" });
-	expect(error.message).toContain("It has sent a transaction of its own meanwhile");
+	expect(error.message).toContain("It has sent another transaction meanwhile");
 });
 
 /** Requests a removal that the service accepts and never executes. The wallet's nonce changes after the request. */

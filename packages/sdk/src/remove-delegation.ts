@@ -79,15 +79,15 @@ function signRevocation(
 
 function notRevoked(wallet: string, chainId: number): GeoswapError {
 	return new GeoswapError(
-		`The delegation of ${wallet} on chain ${chainId} was removed, but its mandates were not revoked: they will be good again if the wallet is delegated again. If you have signed any, revoke them then, with revokeMandates() of @geoswap/sdk/rescue.`,
+		`The delegation of ${wallet} on chain ${chainId} was removed, but its mandates were not revoked. They will be valid again if the wallet is delegated again. If you have signed any, revoke them then, with revokeMandates() of @geoswap/sdk/rescue.`,
 		{ code: "NOT_REVOKED", next: "contact_operator", retryable: false, docs: "docs/mandates.md#end-it" },
 	);
 }
 
 function notRemoved(wallet: string, { isNonceSpent }: { isNonceSpent: boolean }): GeoswapError {
 	const reason = isNonceSpent
-		? "It has sent a transaction of its own meanwhile, which made the authorization invalid."
-		: `The service's transaction was not executed within ${patienceMs / 1_000} seconds: the chain is slow, or the service has given the transaction up. The wallet did nothing wrong, and the authorization can only remove the delegation, even if it is executed later.`;
+		? "It has sent another transaction meanwhile, which made the authorization invalid."
+		: `The service's transaction was not executed within ${patienceMs / 1_000} seconds, because the chain is slow, or the service has given the transaction up. The wallet did nothing wrong, and the authorization can only remove the delegation, even if it is executed later.`;
 	return new GeoswapError(`${wallet} is still delegated. ${reason} Try again.`, {
 		code: "NOT_REMOVED",
 		next: "retry",

@@ -75,7 +75,7 @@ test("an error links to the service's page about its code, or else to the servic
 	expect(await docs()).toBe(`${client.baseUrl}/docs`);
 });
 
-test("an answer that is not the service's own is an error, and only a 5xx is retryable", async () => {
+test("a response that the service did not write is an error, and only a 5xx is retryable", async () => {
 	const { client } = await serve(
 		{ status: 502, body: "<html>" },
 		{ status: 403, body: "<html>" },
@@ -111,14 +111,14 @@ test("error fields of the wrong type are left out, and an error whose code is no
 	expect(await errorOf(getStatus(client, "swp_1"))).toMatchObject({ code: "UNEXPECTED_RESPONSE" });
 });
 
-test("a redirect is not followed: it would carry the key along", async () => {
+test("a redirect is not followed, because it would forward the key", async () => {
 	const target = await serve({ body: {} });
 	const { client } = await serve({ status: 307, headers: { location: target.client.baseUrl }, body: {} });
 	expect(await errorOf(getStatus(client, "swp_1"))).toMatchObject({ code: "UNREACHABLE" });
 	expect(target.requests).toEqual([]);
 });
 
-test("a submit without an answer is sent again with the same bytes", async () => {
+test("a submit without a response is sent again with the same bytes", async () => {
 	const busy = { code: "RATE_LIMITED", message: "Wait.", next: "retry", retryable: true, requestId: "r" };
 	const { client, requests } = await serve(
 		"hang up",

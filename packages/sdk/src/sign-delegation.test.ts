@@ -54,7 +54,7 @@ test("a wallet on an earlier delegate signs a delegation to the current one", as
 	expect(await signWhen(state)).toMatchObject({ address: delegate, nonce: 3 });
 });
 
-test("a wallet signs for the delegate for typed data only if that is asked for and it has another or none", async () => {
+test("a wallet signs a delegation to the delegate for typed data only if the option is set and the wallet has another delegate or none", async () => {
 	expect(await signWhen(undelegated, typedOnly)).toMatchObject({ address: typedDelegate, nonce: 3 });
 	await served.close();
 	const ready = { delegated: true, originReady: true, accountNonce: 3 };
@@ -100,7 +100,7 @@ test("a nonce too far ahead of or behind the last refused one is refused", async
 	}
 });
 
-test("a wallet delegated to another provider gets the error that tells it to use another wallet", async () => {
+test("a wallet delegated to another provider gets an error with the advice to use another wallet", async () => {
 	const state = { delegated: true, originReady: false, delegatedTo: zeroAddress } as const;
 	await expect(signWhen({ ...state, blocked: "UNSUPPORTED_DELEGATION" })).rejects.toMatchObject({
 		code: "UNSUPPORTED_DELEGATION",
@@ -109,7 +109,7 @@ test("a wallet delegated to another provider gets the error that tells it to use
 	});
 });
 
-test("a chain that is not pinned is refused before the service is asked", async () => {
+test("a chain that is not pinned is refused before any request to the service", async () => {
 	await expect(signWhen(undelegated, { chainId: 1 })).rejects.toMatchObject({
 		code: "VERIFICATION_FAILED",
 		field: "chainId",

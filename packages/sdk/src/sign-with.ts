@@ -11,7 +11,7 @@ export async function signWith<Signed>(
 	} catch (cause) {
 		signal?.throwIfAborted();
 		throw new GeoswapError(
-			`Nothing was sent: the wallet did not sign (${cause instanceof Error ? cause.message : String(cause)}). Ask it again.`,
+			`Nothing was sent, because the wallet did not sign (${cause instanceof Error ? cause.message : String(cause)}). Try again.`,
 			{ code: "SIGNER_FAILED", next: "resign", retryable: true, docs: "docs/signing.md", cause },
 		);
 	}
@@ -20,7 +20,7 @@ export async function signWith<Signed>(
 /** Returns the error for a result that is not the wallet's signature. It is not sent, so its expiry is irrelevant. */
 export function notItsSignature(address: string, cause?: unknown): GeoswapError {
 	return new GeoswapError(
-		`Nothing was sent: the wallet did not return the signature of ${address} over what was built. Ask it again, or use another wallet.`,
+		`Nothing was sent, because the wallet did not return the signature of ${address} over what was built. Try again, or use another wallet.`,
 		{ code: "INVALID_SIGNATURE", next: "resign", retryable: false, docs: "docs/signing.md", cause },
 	);
 }

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { account, makeBuild, makeOrder } from "../test/op-fixture.ts";
 
 // Readers run the example to check the service. It must print what the SDK computes, and what the page states.
-test("the example in docs/signing.md gives the SDK's own hash and signatures, and prints what the page says", async () => {
+test("the example in docs/signing.md computes the SDK's hash and signatures, and prints the output shown on the page", async () => {
 	const cwd = join(import.meta.dirname, "..");
 	const page = readFileSync(join(cwd, "../../docs/signing.md"), "utf8");
 	const example = /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? "";

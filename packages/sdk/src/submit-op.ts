@@ -8,7 +8,7 @@ const patienceMs = 60_000;
 
 /**
  * Submits a signed op. If no response arrives, or one that may change, the same bytes are sent again. One quote becomes
- * one swap however often it is submitted, while a new quote could become a second.
+ * one swap even if it is submitted many times, while a new quote could become a second.
  */
 export function submitOp(
 	client: Client,

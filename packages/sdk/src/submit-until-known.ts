@@ -174,7 +174,7 @@ function unknownFate(
 
 function notItsAnswer(client: Client, swapId: string): GeoswapError {
 	return new GeoswapError(
-		`${client.baseUrl} accepted the submit, but did not answer with ${swapId}. Another server may be answering: check the address.`,
+		`${client.baseUrl} accepted the submit, but did not answer with ${swapId}. Another server may be answering, so check the address.`,
 		{ code: "UNEXPECTED_RESPONSE", next: "contact_operator", retryable: false, docs: docsUrl(client) },
 	);
 }

@@ -96,7 +96,7 @@ const advice = {
 	settled: "The recipient has the output.",
 	refunded: "The whole input is back in the wallet.",
 	failed: "Nothing was taken.",
-	unknown: "It is not known yet whether this swap executes: follow it, never start another.",
+	unknown: "This swap may still execute. Follow it, and never start another.",
 	not_swapped: "Nothing was taken, and nothing will be.",
 } satisfies Record<ModelSwapOutput["status"], string>;
 

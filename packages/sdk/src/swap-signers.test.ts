@@ -80,7 +80,7 @@ describe("a wallet on an EVM chain", () => {
 		],
 		["a plain object that signs typed data", { address, signTypedData, signAuthorization }],
 		["a plain object that signs messages", { address, signMessage, signAuthorization }],
-		["a remote signer with a class of its own", new RemoteAccount()],
+		["a remote signer with its own class", new RemoteAccount()],
 		["a signer from evmSigner()", evmSigner(account)],
 	])("%s signs the authorization of an undelegated wallet, and the swap settles", async (_, signer) => {
 		service.knobs.isDelegated = false;
@@ -128,7 +128,7 @@ describe("a wallet on an EVM chain", () => {
 			},
 		],
 		["returns compact signatures from sign()", { address, sign: async (args) => compact(await sign(args)) }],
-	])("a wallet that %s makes its first swap and the next one", async (_, signer) => {
+	])("a wallet that %s completes its first swap and the next one", async (_, signer) => {
 		service.knobs.isDelegated = false;
 		expect(await run({ signer })).toMatchObject({ status: "settled" });
 		expect(service.knobs.isDelegated).toBe(true);
@@ -144,7 +144,7 @@ describe("a wallet on an EVM chain", () => {
 	test.each<[string, Partial<EvmAccount>]>([
 		["typed data", { signTypedData, signMessage: never, sign: never }],
 		["a message", { signMessage, sign: never }],
-	])("a wallet that signs %s is asked in no other way", async (_, methods) => {
+	])("if a wallet signs %s, no other signing method is called", async (_, methods) => {
 		service.knobs.isDelegated = false;
 		const signer = { address, signAuthorization, ...methods };
 		expect(await run({ signer })).toMatchObject({ status: "settled" });
@@ -154,7 +154,7 @@ describe("a wallet on an EVM chain", () => {
 	test.each<[string, Partial<EvmAccount>]>([
 		["typed data", { signTypedData: refusing, signMessage: never, sign: never }],
 		["a message", { signMessage: refusing, sign: never }],
-	])("a wallet that refuses to sign %s is asked in no other way", async (_, methods) => {
+	])("if a wallet refuses to sign %s, no other signing method is called", async (_, methods) => {
 		expect(await errorOf(run({ signer: { address, ...methods } }))).toMatchObject({
 			code: "SIGNER_FAILED",
 			cause: { message: "denied by policy" },
@@ -162,7 +162,7 @@ describe("a wallet on an EVM chain", () => {
 		expect(executions()).toBe(0);
 	});
 
-	test("typed data can be sent to a vendor as JSON, and stays the order that is signed", async () => {
+	test("typed data can be sent to a vendor as JSON, and is signed without changes", async () => {
 		const seen: TypedDataJson[] = [];
 		const remote = async (typedData: TypedDataJson) => {
 			seen.push(typedData);
@@ -193,7 +193,7 @@ describe("a wallet on an EVM chain", () => {
 			return { signer, targets };
 		};
 
-		test("a wallet is delegated to it only if that is asked for, once, and stays so", async () => {
+		test("a wallet is delegated to it once, only if the option is set, and stays delegated to it", async () => {
 			service.knobs.isDelegated = false;
 			const { signer, targets } = watched();
 			expect(await run({ signer })).toMatchObject({ status: "settled" });
@@ -216,14 +216,14 @@ describe("a wallet on an EVM chain", () => {
 			}
 		});
 
-		test("a wallet on an earlier delegate is delegated anew", async () => {
+		test("a wallet on an earlier delegate signs a new delegation", async () => {
 			Object.assign(service.knobs, { isDelegated: false, delegate: earlier });
 			const { signer, targets } = watched();
 			expect(await run({ signer })).toMatchObject({ status: "settled" });
 			expect(targets).toEqual([plain]);
 		});
 
-		test("a wallet that has it signs typed data or the bare digest, never a message", async () => {
+		test("a wallet delegated to it signs typed data or the bare digest, never a message", async () => {
 			service.knobs.delegate = typedDelegate;
 			expect(await run({ signer: { address, sign, signMessage: never } })).toMatchObject({
 				status: "settled",
@@ -234,14 +234,14 @@ describe("a wallet on an EVM chain", () => {
 			});
 		});
 
-		test("a wallet that could not use it is refused before any request, and so is a signer that is made already", async () => {
+		test("a wallet that cannot sign typed data, and a signer that was created before, are refused before any request", async () => {
 			const delegate = "typed-only";
 			await expect(run({ signer: { address, signMessage }, delegate })).rejects.toThrow(TypeError);
 			await expect(run({ signer: evmSigner(account), delegate })).rejects.toThrow("pass them to evmSigner()");
 			expect(service.requests).toEqual([]);
 		});
 
-		test("a service that keeps the other delegate gets no signature of the order", async () => {
+		test("if the service keeps the other delegate, the order is not signed", async () => {
 			service.knobs.lie = (path, body: BuildResponse) =>
 				path === "/swap/build-geo-op" ? { ...body, geoOp: { ...body.geoOp, delegate: plain } } : body;
 			const { signer } = watched();
@@ -261,7 +261,7 @@ describe("a wallet on an EVM chain", () => {
 		expect(service.countOf("/swap/build-geo-op")).toBe(1);
 	});
 
-	test("a browser wallet swaps if it is delegated; if not, the error tells it to use another wallet", async () => {
+	test("a browser wallet swaps if it is delegated; if it is not, the error advises to use another wallet", async () => {
 		const signer = createWalletClient({ account: account.address, transport: browser });
 		expect(await run({ signer })).toMatchObject({ status: "settled" });
 		service.knobs.isDelegated = false;
@@ -308,7 +308,7 @@ describe("a wallet on an EVM chain", () => {
 		["by another key", privateKeyToAccount(generatePrivateKey()).signMessage],
 		["over the hash as text", ({ message }) => account.signMessage({ message: message.raw })],
 		[
-			"over the hash without the prefix, though it was asked for a message",
+			"over the hash without the prefix, though a message was requested",
 			({ message }) => sign({ hash: message.raw }),
 		],
 		["of the wrong length", async () => "0x1234"],
@@ -370,7 +370,7 @@ describe("a wallet on an EVM chain", () => {
 		expect(executions()).toBe(1);
 	});
 
-	test("a service that asks for one nonce after another gets only one authorization", async () => {
+	test("if a service requests one nonce after another, only one authorization is signed", async () => {
 		const nonces: number[] = [];
 		const signer: EvmAccount = {
 			address,
@@ -392,7 +392,7 @@ describe("a wallet on an EVM chain", () => {
 		expect(nonces).toEqual([0]);
 	});
 
-	test("a service that takes an authorization and does not answer gets no second one", async () => {
+	test("if a service takes an authorization and does not respond, no second one is signed", async () => {
 		service.knobs.isDelegated = false;
 		let asked = 0;
 		const signer: EvmAccount = {
@@ -408,7 +408,7 @@ describe("a wallet on an EVM chain", () => {
 		expect(asked).toBe(1);
 	});
 
-	test("of one quote only one order is signed: a second one with another deadline is refused, and both could be opened", async () => {
+	test("only one order is signed per quote, because a second one with another deadline could be opened as well", async () => {
 		let builds = 0;
 		service.knobs.lie = (path, body: BuildResponse) => {
 			if (path !== "/swap/build-geo-op" || ++builds === 1) return body;
@@ -505,7 +505,7 @@ describe("a wallet on Solana", async () => {
 			"an object with signTransaction",
 			{ address: kitSigner.address, signTransaction: (bytes) => signBytes(bytes) },
 		],
-		["a remote signer with a class of its own", new RemoteSolanaAccount()],
+		["a remote signer with its own class", new RemoteSolanaAccount()],
 		[
 			"a wallet that signs in place",
 			{

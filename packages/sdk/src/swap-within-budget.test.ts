@@ -47,7 +47,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(await ledger.list()).toMatchObject([{ id: "one", amount: 10_000_000n }]);
 	});
 
-	test("nothing is signed above the budget, and the same id swaps once", async ({ service }) => {
+	test("nothing is signed above the budget, and calls with the same id swap once", async ({ service }) => {
 		const { run, executions } = await startWorld(origin, service);
 		await run("one");
 		await run("one");
@@ -57,7 +57,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(2);
 	});
 
-	test("a swap that was refunded gives its share back", async ({ service }) => {
+	test("a swap that was refunded returns its share of the budget", async ({ service }) => {
 		service.knobs.endsAs = "refunded";
 		const { ledger, run } = await startWorld(origin, service);
 		expect(await run("one")).toMatchObject({ status: "refunded" });
@@ -69,7 +69,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		["the money elsewhere", { holder: "escrow" }],
 		["another token", { token: "0x" }],
 		["another chain", { chainId: 1 }],
-	])("a swap that was refunded with %s keeps its share", async (_, changes) => {
+	])("a swap that was refunded with %s keeps its share of the budget", async (_, changes) => {
 		const service = await startModelService({ opMs: 30_000, openMs: 40_000 });
 		service.knobs.endsAs = "refunded";
 		service.knobs.lie = (path, body: { funds: object }) =>
@@ -80,7 +80,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		await service.close();
 	});
 
-	test("a signature that is refused beforehand reserves nothing", async ({ service }) => {
+	test("a signature that is refused in advance reserves nothing", async ({ service }) => {
 		const { ledger, run, executions } = await startWorld(origin, service);
 		const beforeSign = () => {
 			throw new Error("no longer wanted");
@@ -89,7 +89,9 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect([await ledger.list(), executions()]).toEqual([[], 0]);
 	});
 
-	test("a signed swap keeps its share until it is certain that nothing executes it", async ({ service }) => {
+	test("a signed swap keeps its share of the budget until it can certainly no longer execute", async ({
+		service,
+	}) => {
 		service.refuse(submitPaths[origin], { code: "INSUFFICIENT_BALANCE", times: 1_000 });
 		const { ledger, run } = await startWorld(origin, service);
 		let isListed = false;
@@ -104,7 +106,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(await ledger.list()).toEqual([]);
 	});
 
-	test("an aborted call keeps the share of what it signed, and a later call gives it back", async ({
+	test("an aborted call keeps the share of the op that it signed, and a later call returns it", async ({
 		service,
 	}) => {
 		service.knobs.endsAs = "refunded";

@@ -100,7 +100,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 	);
 
 	test.for(["refunded", "failed"] as const)(
-		"if the service says %s while a chain could still execute the op, the call asks on and reports each status once",
+		"if the service reports %s while a chain could still execute the op, the call continues polling and reports each status once",
 		async (said, { world: { service, executions, run } }) => {
 			Object.assign(service.knobs, shortLives, { settleMs: 0 });
 			const waits: string[] = [];
@@ -120,7 +120,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		},
 	);
 
-	test("with a record of an older version, which has no expiry, a terminal status is accepted at once", async ({
+	test("with a record of an older version, which has no expiry, a terminal status is accepted immediately", async ({
 		world: { service, run },
 	}) => {
 		const request = named();
@@ -136,7 +136,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(steps).not.toContain("waiting");
 	});
 
-	test("a finished intent is answered from its record without a request", async ({
+	test("a finished intent is returned from its record without a request", async ({
 		world: { service, run },
 	}) => {
 		const request = named();
@@ -178,7 +178,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(service.countOf(submitPath)).toBe(1);
 	});
 
-	test("the signal ends the waiting for a wallet that does not answer", async ({
+	test("the signal ends the waiting for a wallet that does not respond", async ({
 		world: { service, run },
 	}) => {
 		const stop = new AbortController();
@@ -195,7 +195,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(service.countOf(submitPath)).toBe(0);
 	});
 
-	test("a submit that is refused for now is sent again with the same bytes until it is accepted", async ({
+	test("a submit that is refused temporarily is sent again with the same bytes until it is accepted", async ({
 		world: { service, bodiesOf, signed, run },
 	}) => {
 		service.refuse(submitPath, { code: "INSUFFICIENT_BALANCE", times: 3 });
@@ -208,7 +208,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(signed()).toBe(1);
 	});
 
-	test("nothing else is signed until no chain can execute the first op; then the call asks for a new quote", async ({
+	test("nothing else is signed until no chain can execute the first op; then the call requests a new quote", async ({
 		world: { service, signed, executions, run },
 	}) => {
 		Object.assign(service.knobs, shortLives);
@@ -233,7 +233,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 	});
 
 	test.for(["OP_EXPIRED", "INVALID_SIGNATURE", "INVALID_AUTHORIZATION"] as const)(
-		"a service that keeps a signed op, answers %s and executes it later executes one swap per intent",
+		"if a service keeps a signed op, answers %s and executes it later, one swap is executed per intent",
 		async (says, { world: { service, run, signed, executions } }) => {
 			const request = named();
 			const lateMs = 20_000;
@@ -418,7 +418,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(await run({ pins, onBeforeSign: async () => true })).toMatchObject({ status: "settled" });
 	});
 
-	test("the approver sees the terms of the request, also of a quote that the minimum bounds, and can say no", async ({
+	test("the approver gets the terms of the request, also if its minimum is lower than the quote's, and can reject them", async ({
 		world: { service, run },
 	}) => {
 		const seen: SwapTerms[] = [];
@@ -437,7 +437,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(seen[1]).toMatchObject({ amount, recipient, walletAddress: wallet, minOutput: 9_930_100n });
 	});
 
-	test("an approver who takes minutes is asked once: the next quote keeps the approved terms", async ({
+	test("an approver who takes minutes is called once, because the next quote keeps the approved terms", async ({
 		world: { service, executions, run },
 	}) => {
 		const asked: bigint[] = [];
@@ -455,7 +455,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("an approver is asked again only if no quote keeps the approved minimum any more", async ({
+	test("an approver is called again only if no quote keeps the approved minimum any more", async ({
 		world: { service, run },
 	}) => {
 		service.refuse(buildPath, { code: "SIMULATION_FAILED", times: 2 });
@@ -515,7 +515,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(signed()).toBe(1);
 	});
 
-	test("a service that lost the swap is sent the same bytes again", async ({
+	test("if a service lost the swap, the same bytes are sent to it again", async ({
 		world: { service, bodiesOf, signed, executions, run },
 	}) => {
 		const request = named();
@@ -531,7 +531,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("a service that accepts the submit and never finds the swap is not asked without a pause", async ({
+	test("if a service accepts the submit and never finds the swap, the call pauses between its requests", async ({
 		world: { service, executions, run },
 	}) => {
 		service.refuse("/swap/status", { code: "SWAP_NOT_FOUND", times: 1_000 });
@@ -549,7 +549,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		{ code: "INVALID_REQUEST" },
 		{ code: "NOT_FOUND" },
 	] as const)(
-		"after $code ($next) at submit the error says that the op may still execute, and nothing else is signed",
+		"after $code ($next) at submit the error reports that the op may still execute, and nothing else is signed",
 		async (refusal, { world: { service, signed, executions, run } }) => {
 			const request = named();
 			service.refuse(submitPath, refusal);
@@ -580,7 +580,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("if the token cannot be read and the swap is not found, the error says to contact the operator and not to quote again", async ({
+	test("if the token cannot be read and the swap is not found, the error advises to contact the operator and not to quote again", async ({
 		world: { service, run, executions },
 	}) => {
 		const request = named();
@@ -607,7 +607,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(service.countOf(submitPath)).toBeLessThan(25);
 	});
 
-	test("before anything is signed, an UNAUTHORIZED error says that nothing was executed", async ({
+	test("before anything is signed, an UNAUTHORIZED error reports that nothing was executed", async ({
 		world: { service, run },
 	}) => {
 		for (const path of ["/swap/quote", buildPath] as const) {
@@ -629,7 +629,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("an id stands for one intent: a call with another value is refused, and the error names the field", async ({
+	test("an id stands for one intent, so a call with another value is refused, and the error names the field", async ({
 		world: { service, run },
 	}) => {
 		const request = named();
@@ -727,7 +727,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(executions()).toBe(1);
 	});
 
-	test("the error about a damaged record says to wait 15 minutes before looking", async ({
+	test("the error about a damaged record advises to wait 15 minutes before checking", async ({
 		world: { run },
 	}) => {
 		const request = named();
@@ -736,7 +736,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 	});
 
 	test.for(["{", '{"version":2}', "null"])(
-		"a record that reads %s is an error, and no request is made",
+		"a record with the content %s is an error, and no request is made",
 		async (text, { world: { service, run } }) => {
 			const request = named();
 			await request.store.set("intent-1", text);
@@ -751,7 +751,7 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 	});
 
 	test.for([{}, undefined, "deployment.json", { chains: {} }])(
-		"%j for pins is refused before any request",
+		"a call with %j as its pins is refused before any request",
 		async (pins, { world: { service, run } }) => {
 			const error = await run({ pins: pins as never }).catch((thrown: unknown) => thrown);
 			expect(error).toBeInstanceOf(TypeError);

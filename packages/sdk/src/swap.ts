@@ -112,10 +112,10 @@ const maxLifeMs = Number(maxSecondsToOpen) * 1_000;
  */
 export async function swap(client: Client, request: SwapRequest): Promise<EndedSwap> {
 	if (request.id !== undefined && !request.store) {
-		throw new TypeError("an id needs a store that remembers it: pass both");
+		throw new TypeError("an id needs a store that remembers it; pass both");
 	}
 	if (!Array.isArray(request.pins?.chains)) {
-		throw new TypeError("pins is not a deployment: pass the operator's deployment.json, parsed");
+		throw new TypeError("pins is not a deployment; pass the operator's deployment.json, parsed");
 	}
 	const { id = crypto.randomUUID(), store = memoryStore(), signal } = request;
 	const reached: Reached = { id: request.id };
@@ -177,7 +177,8 @@ async function swapLocked(
 			case "signed": {
 				const deadAtMs = deadAtMsOf(record);
 				if (deadAtMs === undefined) {
-					// The time is stored before the bytes are sent, so that a caller that resumes does not wait anew.
+					// The time is stored before the bytes are sent, so that a caller that resumes does not wait the
+					// whole time again.
 					const deadAt = new Date(Date.now() + maxLifeMs).toISOString();
 					record = { ...record, submission: { ...record.submission, deadAt } };
 					break;
@@ -407,7 +408,7 @@ function interrupted(cause: unknown): GeoswapError {
 
 function signedTooLate(expiresAt: string): GeoswapError {
 	return new GeoswapError(
-		`Nothing was sent: what was signed had already expired at ${expiresAt}. Sign sooner, and check the clock of this machine.`,
+		`Nothing was sent, because what was signed had already expired at ${expiresAt}. Sign sooner, and check the clock of this machine.`,
 		{ code: "OP_EXPIRED", next: "requote", retryable: false, docs: "docs/sdk.md" },
 	);
 }

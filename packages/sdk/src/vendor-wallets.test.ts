@@ -132,7 +132,7 @@ test.each<[string, EvmAccount["signTypedData"]]>([
 	],
 	["Para, which hashes it", async (typedData) => account.sign({ hash: hashTypedData(typedData) })],
 ])(
-	"an EVM account of %s signs an order as typed data, and is asked in no other way",
+	"an EVM account of %s signs an order as typed data, and no other signing method is called",
 	async (_, signTypedData) => {
 		const never = () => expect.unreachable("it must not be called");
 		const signer: EvmAccount = { address: account.address, signTypedData, signMessage: never, sign: never };
@@ -143,7 +143,7 @@ test.each<[string, EvmAccount["signTypedData"]]>([
 	},
 );
 
-test("a wallet that is not connected, or that cannot sign without sending, is refused with what to do", () => {
+test("a wallet that is not connected, or that cannot sign without sending, is refused with an error that names a solution", () => {
 	const absent = { publicKey: null, signTransaction };
 	expect(() => web3jsWallet(absent, VersionedTransaction)).toThrow("connect it first");
 	const sending = { features: { "solana:signAndSendTransaction": {} } };

@@ -106,7 +106,7 @@ test("a build that is consistent with a changed order is refused", async () => {
 	expect(await refusedField(await makeOp({ build: await makeBuild({ order: native }) }))).toBeDefined();
 });
 
-test("a transaction for another order than the one shown is refused", async () => {
+test("a transaction for an order other than the one shown is refused", async () => {
 	const build = await makeBuild();
 	const more = makeOrder({ inputAmount: 10_000_001n });
 	const { unsignedTransaction } = await makeBuild({ order: more });
@@ -136,7 +136,7 @@ test("the wallet signs the message that is shown, and the fee payer's signature 
 	}
 });
 
-test("with pins whose attesters are not those of the set's hash, nothing to or from Solana is signed", async () => {
+test("if the pinned attesters do not match the hash of their set, nothing to or from Solana is signed", async () => {
 	const { intent, order, quote } = makeOrderToSolana();
 	const toSolana = { intent, quote, build: evm.makeBuild({ order }), limits, account: evm.account };
 	const { attesterSet } = makePins().solana?.program ?? {};

@@ -117,7 +117,7 @@ test("a build that is consistent with a changed order is refused, and the error 
 	}
 });
 
-test("typed data of another order than the one shown is refused, and so is the hash of one", async () => {
+test("typed data and a hash of an order other than the one shown are refused", async () => {
 	const build = makeBuild();
 	const { geoOpHash, geoOp } = makeBuild({ order: makeOrder({ inputAmount: 10_000_001n }) });
 	const hidden = { ...build, geoOp: { ...build.geoOp, typedData: geoOp.typedData } };
@@ -141,7 +141,7 @@ test("verifyOp returns the order and its hash, and whether its account accepts t
 	expect(verified(typedDelegate)).toEqual({ order: makeOrder(), hash, isTypedOnly: true });
 });
 
-test("chains and fields that this version does not know, in pins and answers, change nothing for the pinned chains", async () => {
+test("chains and fields that are unknown to this version, in pins and responses, change nothing for the pinned chains", async () => {
 	const signature = await sign(makeOp());
 	const op = JSON.parse(JSON.stringify({ pins: makePins(), quote: makeQuote(), build: makeBuild() }));
 	const unknown = { newField: { deep: ["0x01"] } };
@@ -159,7 +159,7 @@ test("chains and fields that this version does not know, in pins and answers, ch
 	expect(await refusedField(makeOp({ ...op, intent }))).toBe("intent.destinationChain");
 });
 
-test("the pins in a deployment file of an earlier version hold for its chains", () => {
+test("the pins in a deployment file of an earlier version remain valid for its chains", () => {
 	const file = new URL("../../protocol/vectors/deployment-without-pyth.json", import.meta.url);
 	const pins: Deployment = JSON.parse(readFileSync(file, "utf8"));
 	for (const chain of pins.chains) {

@@ -41,7 +41,10 @@ export async function verifyReceipt(
 		const origin = hasEndpoint(order.originChainId) && (await on(order.originChainId));
 		const fact = origin && "openedBySome" in origin ? await origin.openedBySome() : undefined;
 		if (fact) shown.push(fact);
-		else notShown.push("that the input was taken: the origin chain dropped the deposit after the delivery");
+		else
+			notShown.push(
+				"that the input was taken, because the origin chain dropped the deposit after the delivery",
+			);
 	}
 	if (status === "settled") {
 		const destination = await on(order.destinationChainId);
@@ -54,12 +57,15 @@ export async function verifyReceipt(
 		shown.push(await origin.refunded("refundTxHash", refundTxHash ?? ""));
 		const destination = hasEndpoint(order.destinationChainId) && (await on(order.destinationChainId));
 		if (destination && "notDelivered" in destination) await destination.notDelivered();
-		else notShown.push("that the output was not delivered too: the destination was not read");
+		else notShown.push("that the output was not delivered too, because the destination was not read");
 	}
 	if (status === "failed") {
 		const origin = await on(order.originChainId);
 		if ("neverOpened" in origin) shown.push(await origin.neverOpened());
-		else notShown.push("that nothing was taken: on Solana a transaction that never landed leaves no trace");
+		else
+			notShown.push(
+				"that nothing was taken, because on Solana a transaction that never landed leaves no trace",
+			);
 	}
 	return { receipt, shown, notShown };
 }

@@ -54,7 +54,7 @@ test("waitForSwap waits through outages until the swap is terminal, and reports 
 	expect(performance.now() - startedMs).toBeGreaterThan(1_900);
 });
 
-test("after a call that was not held, waitForSwap pauses for as long as the service asks and for a second at least", async () => {
+test("after a call that was not held, waitForSwap pauses for the time that the service requires and for a second at least", async () => {
 	const notHeld = (retryAfter: Record<string, string>): Answer => ({
 		headers: retryAfter,
 		body: { ...swap({}), held: false },
@@ -93,7 +93,7 @@ test("a status that names another swap, or none, is ignored", async () => {
 	expect(updates).toEqual(["settled"]);
 });
 
-test("waitForSwap ends at once with the reason of the signal", async () => {
+test("waitForSwap ends immediately with the reason of the signal", async () => {
 	served = await serveAnswers(answer({}));
 	const abort = new AbortController();
 	const reason = new Error("enough");

@@ -14,7 +14,7 @@ export function walletStandardWallet(
 	account: { address: string },
 ): RemoteSolanaWallet {
 	const feature = features["solana:signTransaction"] as { signTransaction: SignTransaction } | undefined;
-	if (!feature) throw new TypeError("the wallet has no solana:signTransaction: use another one");
+	if (!feature) throw new TypeError("the wallet has no solana:signTransaction; use another one");
 	return {
 		address: account.address,
 		signTransaction: async (transaction) => {

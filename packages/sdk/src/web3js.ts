@@ -29,6 +29,6 @@ export function web3jsWallet<Transaction extends { serialize: () => Uint8Array }
 function addressOf(wallet: Named): string {
 	if ("address" in wallet) return wallet.address;
 	if ("getAddress" in wallet) return wallet.getAddress();
-	if (!wallet.publicKey) throw new TypeError("the wallet is not connected: connect it first");
+	if (!wallet.publicKey) throw new TypeError("the wallet is not connected; connect it first");
 	return wallet.publicKey.toBase58();
 }

@@ -128,7 +128,9 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		endsAs: "settled" as Exclude<SwapStatus, "pending">,
 		/** State of the wallet on its EVM chain. */
 		isDelegated: true,
-		/** The delegate of a wallet that is delegated, and of one that is to be delegated anew, an earlier delegate. */
+		/**
+		 * The delegate of a wallet that is delegated, and of one that is to be delegated again, an earlier delegate.
+		 */
 		delegate: contracts.delegate as Address,
 		accountNonce: 0,
 		fault: undefined as ((path: Path) => Fault | undefined) | undefined,

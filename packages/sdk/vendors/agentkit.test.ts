@@ -74,7 +74,7 @@ async function actions(changes: Partial<AgentkitOptions<typeof z>> = {}) {
 	return { all, invoke };
 }
 
-test("AgentKit offers the actions beside its own, and its wallet swaps and follows the swap", async () => {
+test("AgentKit offers the actions besides its default ones, and its wallet swaps and follows the swap", async () => {
 	const { all, invoke } = await actions();
 	expect(all.map(({ name }) => name)).toEqual(
 		expect.arrayContaining(["geoswap_quote", "geoswap_swap", "geoswap_status"]),
@@ -92,7 +92,7 @@ test("AgentKit offers the actions beside its own, and its wallet swaps and follo
 	expect(opened()).toBe(1);
 });
 
-test("calls with one id are one swap, and the budget holds for all ids", async () => {
+test("calls with one id are one swap, and the budget covers all ids together", async () => {
 	const { invoke } = await actions();
 	await invoke("geoswap_swap", input);
 	await expect.poll(() => invoke("geoswap_swap", input)).toMatchObject({ status: "settled" });
@@ -105,7 +105,7 @@ test("calls with one id are one swap, and the budget holds for all ids", async (
 	expect(opened()).toBe(2);
 });
 
-test("a refusal before the signature leaves the wallet untouched, and is told without its message", async () => {
+test("a refusal before the signature leaves the wallet untouched, and is reported without its message", async () => {
 	const seen: unknown[] = [];
 	const beforeSign = (terms: unknown) => {
 		seen.push(terms);
@@ -125,7 +125,7 @@ test.each<[string, unknown]>([
 	["no id", { ...asked, minOutput: "1" }],
 	["an unknown field", { ...input, budget: "all" }],
 	["nothing", null],
-])("arguments that are not complete and exact never reach the wallet: %s", async (_, given) => {
+])("incomplete or inexact arguments never reach the wallet: %s", async (_, given) => {
 	const { all, invoke } = await actions();
 	expect(all.find(({ name }) => name === "geoswap_swap")?.schema.safeParse(given).success).toBe(false);
 	expect(await invoke("geoswap_swap", given)).toEqual({ code: "INVALID_REQUEST" });

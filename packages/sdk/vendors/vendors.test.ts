@@ -224,18 +224,21 @@ describe("on an EVM chain", () => {
 		["@coinbase/agentkit, the CDP provider", agentkitCdp],
 		["@coinbase/agentkit, the viem provider", agentkitViem],
 		["@getpara/viem-v2-integration", paraAccount],
-	])("an account of %s makes its first swap and a later one as it is", async (_, makeAccount) => {
-		const account = makeAccount();
-		const request = await makeSwapRequest("evm", { signer: account });
-		expect(await swap(service.client, request)).toMatchObject({ status: "settled" });
-		expect(service.knobs.isDelegated).toBe(true);
-		expect(await swap(service.client, request)).toMatchObject({ status: "settled" });
-		// Its typed data needs no other way of signing.
-		const signTypedData = async (data: TypedDataJson) => (await account.signTypedData?.(data)) ?? "0x";
-		const typedOnly = { ...request, signer: { address, signTypedData } };
-		expect(await swap(service.client, typedOnly)).toMatchObject({ status: "settled" });
-		expect(service.openedBy(address)).toHaveLength(3);
-	});
+	])(
+		"an account of %s completes its first swap and a later one without an adapter",
+		async (_, makeAccount) => {
+			const account = makeAccount();
+			const request = await makeSwapRequest("evm", { signer: account });
+			expect(await swap(service.client, request)).toMatchObject({ status: "settled" });
+			expect(service.knobs.isDelegated).toBe(true);
+			expect(await swap(service.client, request)).toMatchObject({ status: "settled" });
+			// Its typed data needs no other way of signing.
+			const signTypedData = async (data: TypedDataJson) => (await account.signTypedData?.(data)) ?? "0x";
+			const typedOnly = { ...request, signer: { address, signTypedData } };
+			expect(await swap(service.client, typedOnly)).toMatchObject({ status: "settled" });
+			expect(service.openedBy(address)).toHaveLength(3);
+		},
+	);
 });
 
 const turnkeySolana = () => {

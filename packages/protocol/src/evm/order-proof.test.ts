@@ -4,11 +4,14 @@ import { orderProof, readOrderProof } from "./order-proof.ts";
 
 const signature: Hex = `0x${"11".repeat(32)}${"22".repeat(32)}1b`;
 
-test.each(["typed", "personal"] as const)("a proof of a %s signature is read as it was made", (kind) => {
-	expect(readOrderProof(orderProof({ kind, signature }))).toEqual({ kind, signature });
-});
+test.each(["typed", "personal"] as const)(
+	"a proof of a %s signature is decoded to its original values",
+	(kind) => {
+		expect(readOrderProof(orderProof({ kind, signature }))).toEqual({ kind, signature });
+	},
+);
 
-test("what follows an agent's signature is its mandate", () => {
+test("an agent's signature is followed by its mandate", () => {
 	const mandate: Hex = "0x1234";
 	const proof = orderProof({ kind: "typed", signature, mandate });
 	expect(proof).toBe(`0x00${signature.slice(2)}1234`);

@@ -32,12 +32,12 @@ const logArbitrary = fc.record({
 });
 const keyOf = (log: Log) => JSON.stringify(log);
 
-test("no event that a stranger can repeat for little gas is read", () => {
+test("no event that a stranger can emit repeatedly for little gas is read", () => {
 	expect(Object.keys(moneyEventTopics())).not.toContain("Skipped");
 	expect(new Set(topics).size).toBe(9);
 });
 
-test("whatever a node's cap, every log of a known subject is read, and all logs if it is said that none is missing", async () => {
+test("every log of a known subject is read regardless of a node's cap, and so are all logs if the result is marked as complete", async () => {
 	await fc.assert(
 		fc.asyncProperty(
 			fc.uniqueArray(logArbitrary, { selector: keyOf, maxLength: 200 }),
@@ -58,7 +58,7 @@ test("whatever a node's cap, every log of a known subject is read, and all logs 
 	);
 });
 
-test("however many subjects are known, no request names more than a node accepts", async () => {
+test("no request names more subjects than a node accepts, regardless of how many are known", async () => {
 	const logs = [1, 4_999].map((i) => ({ block: 5, topic: topics[0] as Hex, subject: subjectAt(i) }));
 	const { read, requests } = cappedNode([...logs, { ...(logs[0] as Log), subject: subjectAt(9_999) }], 2);
 	const known = Array.from({ length: 5_000 }, (_, i) => subjectAt(i));

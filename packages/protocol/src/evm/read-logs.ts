@@ -39,9 +39,9 @@ const subjectsAtOnce = 500;
 export type SubjectsOf = (topic: Hex) => Promise<readonly Hex[] | undefined>;
 
 /**
- * Reads logs, and requests less at a time if the node fails to return them: half of the blocks, then half of the
- * events, then only the subjects that the caller knows, and half of these. Anyone can put more logs into a block than a
- * node or the HTTP client returns, so a failed request must never be repeated unchanged for ever.
+ * Reads logs, and requests less at a time if the node fails to return them. It first halves the blocks, then the
+ * events, then requests only the subjects that the caller names, and then half of these. Anyone can put more logs into
+ * a block than a node or the HTTP client returns, so a failed request must never be repeated unchanged for ever.
  *
  * Requests go out one after the other, because a node that fails may be overloaded. If a request for one subject in one
  * block fails too, throws the node's error. Logs are in no particular order.

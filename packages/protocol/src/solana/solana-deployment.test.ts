@@ -42,7 +42,7 @@ function problemsOf(changes: Partial<SolanaDeployment>): string[] {
 	return error?.issues.map(({ message }) => message) ?? [];
 }
 
-test("a deployment with a program is accepted as it is, and none without a program or with keys in its place", () => {
+test("a deployment with a program is accepted unchanged, and one without a program or with keys in its place is refused", () => {
 	expect(solanaDeploymentSchema.parse(deployment())).toEqual(deployment());
 	const { program, ...rest } = deployment();
 	expect(solanaDeploymentSchema.safeParse(rest).success).toBe(false);
@@ -88,7 +88,7 @@ test("the assets are listed once each, with SOL and a stable settlement token", 
 	]);
 });
 
-test("an attester set whose hash is not that of its attesters is refused", () => {
+test("an attester set whose hash does not match its attesters is refused", () => {
 	const { program } = deployment();
 	const hash = toHex(1n, { size: 32 });
 	expect(problemsOf({ program: { ...program, attesterSet: { ...program.attesterSet, hash } } })).toHaveLength(

@@ -16,7 +16,7 @@ const chainFields = z.object({
 	live: z
 		.boolean()
 		.describe(
-			"Whether swaps from and to at least one token of this chain are quoted now. GET /tokens says which tokens.",
+			"Whether swaps from and to at least one token of this chain are quoted now. GET /tokens has the tokens.",
 		),
 	paused: pausedSchema.exactOptional(),
 });

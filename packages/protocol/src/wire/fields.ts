@@ -25,7 +25,7 @@ export const amountSchema = z
 		z
 			.number()
 			.refine((n) => Number.isInteger(n) && n >= 1, "must be a whole number of smallest units, at least 1")
-			.refine((n) => n <= Number.MAX_SAFE_INTEGER, "is too large for a JSON number: send a string")
+			.refine((n) => n <= Number.MAX_SAFE_INTEGER, "is too large for a JSON number; send a string")
 			// Repeats the refinements for the API's OpenAPI document.
 			.meta({ type: "integer", minimum: 1, maximum: Number.MAX_SAFE_INTEGER }),
 	])

@@ -41,7 +41,7 @@ export const signedMandateSchema = z
 						// The account counts in 128 bits, which hold every number of 38 digits.
 						.regex(/^(0|[1-9]\d{0,37})$/, "not a whole number of at most 38 digits")
 						.transform((text) => BigInt(text))
-						.describe("What may leave at once, and once more in each period, in the smallest unit."),
+						.describe("What may leave immediately, and again in each period, in the smallest unit."),
 				}),
 			)
 			.max(maxMandateEntries)

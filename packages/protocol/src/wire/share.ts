@@ -7,7 +7,7 @@ export const shareResponseSchema = z.object({
 	url: z
 		.string()
 		.describe(
-			"The address of the page. Whoever has it sees the swap, without a key. It is shown only in this answer.",
+			"The address of the page. Anyone who has it can see the swap, without a key. It is shown only in this answer.",
 		),
 	token: z.string().describe("The secret part of the address: the page is `/s/{token}` on this service."),
 });

@@ -16,7 +16,7 @@ export const statsResponseSchema = z.object({
 	days: z.int().describe("The number of days that the figures cover."),
 	minSwaps: z
 		.int()
-		.describe("Routes with fewer settled swaps are left out, so that nobody's swap can be told."),
+		.describe("Routes with fewer settled swaps are left out, so that no single swap can be recognized."),
 	routes: z
 		.array(
 			z.object({

@@ -73,7 +73,7 @@ export const statusResponseSchema = z.object({
 		.literal(false)
 		.optional()
 		.describe(
-			"Present if the call was not held because the key already holds as many calls as it may. The `Retry-After` header says how many seconds to wait before the next call.",
+			"Present if the call was not held because the key already holds as many calls as it may. The `Retry-After` header has the seconds to wait before the next call.",
 		),
 	decidedBy: timeSchema
 		.optional()
@@ -88,11 +88,11 @@ export const statusResponseSchema = z.object({
 	openedAt: timeSchema
 		.optional()
 		.describe(
-			"When the service saw the transaction that took the input. Like the other times, it is absent until it is known, and if it was not recorded.",
+			"When the service read the transaction that took the input. Like the other times, it is absent until it is known, and if it was not recorded.",
 		),
 	deliveredAt: timeSchema
 		.optional()
-		.describe("When the service saw the transaction that delivered the output."),
+		.describe("When the service read the transaction that delivered the output."),
 	endedAt: timeSchema.optional().describe("When the swap became `settled`, `failed` or `refunded`."),
 	links: z
 		.object({

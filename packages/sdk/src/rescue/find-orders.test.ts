@@ -30,7 +30,7 @@ test("orders are found newest first, in ranges that a strict endpoint accepts", 
 	expect(found[0]?.orderId).toBe(orderId(orderAt(49_999).order));
 });
 
-test("blocks that an endpoint refuses for their logs make the reading of all others no slower", async () => {
+test("blocks whose logs an endpoint refuses do not slow down the reading of other blocks", async () => {
 	const orders = [49_001, 49_000].map(orderAt);
 	const node = fakeNode({ orders, maxBlocks: 10_000, maxLogs: 1 });
 	const found = await findOrders(node.client, { chain, wallet, sinceMs: timeOf(1) });
@@ -38,14 +38,14 @@ test("blocks that an endpoint refuses for their logs make the reading of all oth
 	expect(node.ranges.length).toBeLessThan(30);
 });
 
-test("an order that does not have the id of its event is refused", async () => {
+test("an order whose id differs from its event's id is refused", async () => {
 	const node = fakeNode({ orders: [{ ...orderAt(40_000), orderId: zeroHash }], maxBlocks: 10_000 });
 	await expect(findOrders(node.client, { chain, wallet, sinceMs: timeOf(39_000) })).rejects.toThrow(
 		"does not have this id",
 	);
 });
 
-test("an endpoint that refuses even one block is not asked forever", async () => {
+test("the search ends if an endpoint refuses even a single block", async () => {
 	const node = fakeNode({ orders: [], maxBlocks: 0 });
 	await expect(findOrders(node.client, { chain, wallet, sinceMs: timeOf(39_000) })).rejects.toThrow(
 		"too many blocks",

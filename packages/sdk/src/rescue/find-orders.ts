@@ -123,7 +123,7 @@ function readOrder(
 	};
 	if (orderId(order) !== log.args.orderId) {
 		throw new Error(
-			`the endpoint returned an order ${log.args.orderId} that does not have this id: use another endpoint`,
+			`the endpoint returned an order ${log.args.orderId} that does not have this id; use another endpoint`,
 		);
 	}
 	return {

@@ -113,7 +113,7 @@ async function readInputs(
 /** Reads the time by which the program judges deadlines. */
 async function readTime(rpc: Rpc<GetMultipleAccountsApi>): Promise<bigint> {
 	const [data] = await readData(rpc, [clockAddress]);
-	if (!data) throw new Error("the endpoint does not return the chain's clock: use another endpoint");
+	if (!data) throw new Error("the endpoint does not return the chain's clock; use another endpoint");
 	return decodeClock(data);
 }
 

@@ -7,7 +7,10 @@ import { readEscrowState, readVaultState } from "../read-order-state.ts";
 export type Whereabouts =
 	/** The recipient has the output, and the service has the input. */
 	| { place: "delivered" }
-	/** The wallet got its input back. If the token refused the payment, the escrow owes it. See `findCredits`. */
+	/**
+	 * The wallet got its input back. If the token refused the payment, the escrow keeps it as a credit. See
+	 * `findCredits`.
+	 */
 	| { place: "refunded" }
 	/** The escrow has the input. From `takeableAt` on, in unix seconds, anyone may send it back to the wallet. */
 	| { place: "escrow"; takeableAt: bigint; isTakeable: boolean }

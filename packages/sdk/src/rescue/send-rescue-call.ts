@@ -14,6 +14,6 @@ export async function sendRescueCall(
 	const hash = await sendTransaction(payer, { account, chain: null, gas, ...call });
 	// A check for a replacement would read whole blocks, which anyone can make too large to be read.
 	const { status } = await waitForTransactionReceipt(client, { hash, checkReplacement: false });
-	if (status !== "success") throw new Error(`transaction ${hash} was reverted: look at the order again`);
+	if (status !== "success") throw new Error(`transaction ${hash} was reverted; look at the order again`);
 	return hash;
 }

@@ -34,7 +34,7 @@ function refundOf(token: SolanaAddress) {
 	return { order: order as SolanaOrder, lamports: 5_000n, createsAccount: false, missingLamports: 0n };
 }
 
-test("a wallet does not sign a refund of its own SOL while somebody can replace the program", async () => {
+test("a wallet does not sign a refund of its own SOL while the program can be replaced", async () => {
 	const [replaceable, final] = [nodeWith(1), nodeWith(0)];
 	const sending = { program: { address }, payer: signer, refund: refundOf(solanaNativeToken) };
 	await expect(sendSolanaRefund(replaceable.rpc, sending)).rejects.toThrow(RefundRefused);

@@ -98,7 +98,7 @@ async function findAccount(
 	const [found] = value;
 	if (found) return found.pubkey;
 	throw new RefundRefused(
-		`${wallet} has given its account for ${token} away and has no other: create one with spl-token create-account ${token} and a new key`,
+		`${wallet} has given its account for ${token} away and has no other; create one with spl-token create-account ${token} and a new key`,
 	);
 }
 
@@ -169,7 +169,7 @@ async function expectFinal(
 	const data = value && decodeProgramData(bytesOf(value.data[0]));
 	if (data?.upgradeAuthority === null) return;
 	throw new RefundRefused(
-		"the program can be replaced, so that the wallet must not sign a refund of SOL: another key has to pay for it",
+		"the program can be replaced, so that the wallet must not sign a refund of SOL; another key has to pay for it",
 	);
 }
 

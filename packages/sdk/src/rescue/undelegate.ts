@@ -64,7 +64,7 @@ export async function undelegate(
 	// An authorization whose nonce has passed is skipped, and its transaction still succeeds.
 	if (status !== "success" || delegate !== undefined) {
 		throw new Error(
-			`transaction ${hash} did not remove the delegation: the wallet sent another one meanwhile. Try again`,
+			`transaction ${hash} did not remove the delegation, because the wallet sent another one meanwhile. Try again`,
 		);
 	}
 	return { hash, isRevoked };

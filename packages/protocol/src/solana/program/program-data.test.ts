@@ -29,7 +29,7 @@ function problemOf(
 	return programProblem(data, { upgradeAuthority, deployedAtSlot, code: published });
 }
 
-test("a program is the published one if its code, but for zeros behind it, and its upgrade authority are", () => {
+test("a program is accepted if its code, apart from trailing zeros, and its upgrade authority are the published ones", () => {
 	for (const published of [authority, null]) {
 		expect(problemOf(accountOf(published, code), published)).toBeUndefined();
 		// Anyone may lengthen a program's account.
@@ -41,10 +41,10 @@ test("a program is the published one if its code, but for zeros behind it, and i
 		expect(problemOf(accountOf(published, code.slice(0, 2)), published)).toContain("code");
 		expect(problemOf(accountOf(other, code), published)).toContain(`${other} may replace the program`);
 	}
-	expect(problemOf(accountOf(null, code), authority)).toContain("nobody may replace the program");
+	expect(problemOf(accountOf(null, code), authority)).toContain("no key may replace the program");
 });
 
-test("a program that was changed since is not the published one, even if it has the same code again; a final one was only lengthened", () => {
+test("a program changed since its publication is refused even if its code is the same again, and a final program can only have been lengthened", () => {
 	expect(problemOf(accountOf(authority, code), authority, 4)).toContain("changed in slot 5");
 	expect(problemOf(accountOf(null, code), null, 4)).toBeUndefined();
 });

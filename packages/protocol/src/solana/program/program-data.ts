@@ -32,12 +32,12 @@ export function programProblem(
 	published: Pick<ProgramDeployment, "upgradeAuthority" | "deployedAtSlot" | "code">,
 ): string | undefined {
 	if (upgradeAuthority !== published.upgradeAuthority) {
-		const may = (authority: SolanaAddress | null) => (authority === null ? "nobody may" : `${authority} may`);
-		return `${may(upgradeAuthority)} replace the program, and the deployment says that ${may(published.upgradeAuthority)}`;
+		const may = (authority: SolanaAddress | null) => (authority === null ? "no key may" : `${authority} may`);
+		return `${may(upgradeAuthority)} replace the program, but by the deployment ${may(published.upgradeAuthority)}`;
 	}
 	// The upgrade authority could install code that writes false records, and then install the published code again.
 	if (upgradeAuthority !== null && slot !== BigInt(published.deployedAtSlot)) {
-		return `the program was changed in slot ${slot}, and the deployment says that it was last changed in slot ${published.deployedAtSlot}`;
+		return `the program was changed in slot ${slot}, but by the deployment it was last changed in slot ${published.deployedAtSlot}`;
 	}
 	const { bytes, sha256: hash } = published.code;
 	// Anyone can lengthen a program's account by zeros, which changes nothing about the program.
