@@ -47,7 +47,7 @@ test.each([
 	expect(secrets).toEqual({ [name]: "old" });
 });
 
-test("a key that is in the environment is not asked for", async () => {
+test("init does not prompt for a key that is in the environment", async () => {
 	const { ask, questions } = answering();
 	const env = { GEOSWAP_API_KEY: "key-1", GEOSWAP_SOLANA_KEY: "any" };
 	expect(await askKeys({ env, keychain: makeKeychain({}), ask, say: () => {} })).toEqual([]);

@@ -140,7 +140,7 @@ test("pins that were changed on the disk are not used", async () => {
 	await expect(readConfig({ env })).rejects.toMatchObject({ code: "INVALID_CONFIG" });
 });
 
-test("a configuration with an unknown key, or that is not JSON, is an error", async () => {
+test("a configuration with an unknown key, or that is not JSON, is refused", async () => {
 	const { env, home, deployment } = makeHome();
 	await runCli(initArgs(baseUrl, deployment), { env });
 	const path = join(home, "config.json");
@@ -164,7 +164,7 @@ test.each([
 	[["--rpc", "1=http://a.example"], "no chain"],
 	[["--rpc", "31337=a.example"], "--rpc"],
 	[["--rpc", "31337=http:foo"], "--rpc"],
-])("init with %j says what is wrong, and writes nothing", async (args, why) => {
+])("init with %j reports the problem, and writes nothing", async (args, why) => {
 	const { env, deployment, home } = makeHome();
 	const all = [...initArgs(baseUrl, deployment), ...args, "--json"];
 	const { exit, stdout } = await runCli(all, { env });
@@ -173,7 +173,7 @@ test.each([
 	expect(() => statSync(home)).toThrow();
 });
 
-test("without a terminal init does not ask: a missing option is an error", async () => {
+test("without a terminal init does not prompt, and a missing option is an error", async () => {
 	const { env } = makeHome();
 	const { exit, stdout } = await runCli(["init", "--json"], { env });
 	expect(exit).toBe(2);

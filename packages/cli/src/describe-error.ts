@@ -51,7 +51,7 @@ export async function describeError(error: unknown): Promise<{ exit: ExitCode; b
 	const { id, swapId, mayExecute, resume } = error;
 	const about = { mayExecute, id, swapId, resume };
 	if (!mayExecute) return { exit, body: { ...body, ...about } };
-	// Resuming takes precedence over other advice, because a caller that begins anew may pay twice.
+	// Resuming takes precedence over other advice, because a caller that begins again may pay twice.
 	const next = goesOn.includes(body.next) ? body.next : "resume";
 	return { exit: exitCode.mayExecute, body: { ...body, next, ...about } };
 }
@@ -106,10 +106,10 @@ const advice = new Map([
 	["rebuild", "start again"],
 	["resign", "start again"],
 	["reauthorize", "start again"],
-	["fund_wallet", "send the wallet more of the input token"],
+	["fund_wallet", "send the wallet what it lacks"],
 	["use_other_wallet", "use another wallet on this chain"],
 	["renew_mandate", "ask the wallet's owner for a new mandate: docs/mandates.md"],
-	["check_key", "check the API key"],
+	["check_key", "set the key that is missing or wrong"],
 	["contact_operator", "contact the operator, with the request's id if there is one"],
 ]);
 
@@ -123,7 +123,7 @@ export function errorLines({ message, next, requestId, docs, mayExecute, resume 
 					[
 						"swap",
 						mayExecute
-							? "it may still execute: do not start another one for the same purpose"
+							? "it may still execute, so do not start another one for the same purpose"
 							: "nothing was taken, and nothing will be",
 					] satisfies Line,
 				]),

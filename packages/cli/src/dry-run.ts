@@ -62,7 +62,7 @@ export async function dryRun(
 			const { delegate } = compareDelegation(pins, originChain, state, intent);
 			verified = {
 				isVerified: false,
-				why: `the wallet needs a delegation on ${from.chain.name}: the op can be built and verified only after it is signed`,
+				why: `the wallet needs a delegation on ${from.chain.name}; the op can be built and verified only after it is signed`,
 				delegation: { chainId: originChain, delegate },
 			};
 		}
@@ -71,7 +71,7 @@ export async function dryRun(
 	const { isVerified, ...rest } = verified;
 	const verdict: Line[] = [
 		verified.isVerified
-			? ["verified", `${verified.what} is what was asked for`]
+			? ["verified", `${verified.what} is what was requested`]
 			: ["not built", verified.why],
 	];
 	if (verified.delegation) {

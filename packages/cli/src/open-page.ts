@@ -14,7 +14,7 @@ export async function openPage(
 		const { url } = await shareSwap(client, swapId, { signal });
 		const isOpen = await io.openUrl(url);
 		output.say(["page", url]);
-		if (!isOpen) output.say(["", "no browser could be opened: open the address yourself"]);
+		if (!isOpen) output.say(["", "no browser could be opened; open the address yourself"]);
 		return url;
 	} catch (error) {
 		const { body } = await describeError(error);

@@ -29,7 +29,7 @@ test.each([1, 8, 11, 12, 39])(
 	},
 );
 
-test("a command is printed on one line, however narrow the terminal is", async () => {
+test("a command is printed on one line, even if the terminal is narrower", async () => {
 	const command = `geoswap history --cursor=${"x".repeat(100)} reboot`;
 	expect(await written([{ label: "more", command }], 40)).toBe(`more       ${command}\n`);
 });

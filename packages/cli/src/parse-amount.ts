@@ -12,7 +12,7 @@ export function parseAmount(option: string, text: string, decimals: number): big
 	if (fraction.length > decimals) {
 		throw invalid(
 			option,
-			`${text} has ${fraction.length} decimals, but the token has ${decimals}. Amounts are not rounded: write at most ${decimals}`,
+			`${text} has ${fraction.length} decimals, but the token has ${decimals}. Amounts are not rounded. Write at most ${decimals}`,
 		);
 	}
 	const units = BigInt(whole + fraction.padEnd(decimals, "0"));

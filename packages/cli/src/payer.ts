@@ -22,7 +22,7 @@ async function parsePayerKey(text: string): Promise<Account> {
 		throw new CliError(`${payerVariable} is not 32 bytes of hex. Set it again.`, {
 			code: "INVALID_KEY",
 			next: "check_key",
-			section: "exit-codes",
+			section: "keys",
 		});
 	});
 }

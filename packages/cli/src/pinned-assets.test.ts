@@ -12,7 +12,7 @@ test("a chain is found by its id, and by its name in any case with dashes for sp
 	expect(findChain(pins, "solana").kind).toBe("solana");
 });
 
-test("a chain that is not pinned is an error that lists the pinned chains", () => {
+test("the error for a chain that is not pinned lists the pinned chains", () => {
 	expect(() => findChain(pins, "base")).toThrow(
 		"chain-31337 (31337), chain-31338 (31338), solana (792703809)",
 	);
@@ -32,7 +32,7 @@ test("a token is found by its symbol or its address, and its address comes from 
 	expect(findAsset(pins, "--to", "solana:SOL")).toMatchObject({ isNative: true, decimals: 9 });
 });
 
-test("an unknown symbol is an error that lists the tokens of the chain", () => {
+test("the error for an unknown symbol lists the tokens of the chain", () => {
 	for (const text of ["USDT", "USD", "USDCC", "US DC", "ETH"]) {
 		expect(() => findAsset(pins, "--from", `31337:${text}`)).toThrow(`It has: USDC (${usdc})`);
 	}

@@ -12,7 +12,7 @@ export function belowMinOutput(
 ): CliError {
 	const shown = shownIn(to);
 	return new CliError(
-		`The quote was not signed: it promises at least ${shown(quoted)}, but --min-out is ${shown(minOutput)}. Try again later, or accept less.`,
+		`The quote was not signed, because it promises at least ${shown(quoted)}, but --min-out is ${shown(minOutput)}. Try again later, or accept less.`,
 		{
 			code: "BELOW_MIN_OUTPUT",
 			exit: exitCode.refused,
@@ -31,15 +31,18 @@ export function priceNotAccepted(
 ): CliError {
 	const why = wasAsked
 		? "you did not accept it"
-		: `${reasonToAsk(to, floor)}, and there is no terminal to ask on. Pass --min-out with the minimum you accept, or --accept-any-price`;
-	return new CliError(`The quote was not signed: it promises at least ${shownIn(to)(quoted)}, but ${why}.`, {
-		code: "PRICE_NOT_ACCEPTED",
-		exit: exitCode.refused,
-		retryable: true,
-		section: "amounts",
-		details: { quoted, ...(floor !== undefined && { floor }) },
-		mayExecute: false,
-	});
+		: `${reasonToAsk(to, floor)}, and there is no terminal for a prompt. Pass --min-out with the minimum you accept, or --accept-any-price`;
+	return new CliError(
+		`The quote was not signed, because it promises at least ${shownIn(to)(quoted)}, but ${why}.`,
+		{
+			code: "PRICE_NOT_ACCEPTED",
+			exit: exitCode.refused,
+			retryable: true,
+			section: "amounts",
+			details: { quoted, ...(floor !== undefined && { floor }) },
+			mayExecute: false,
+		},
+	);
 }
 
 /** Returns why a minimum is signed only once a user accepts it. */

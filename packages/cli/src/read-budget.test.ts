@@ -18,7 +18,7 @@ function read(file: unknown, mode = 0o600) {
 	return readBudget(path, { pins, keys });
 }
 
-test("a budget file is read in whole tokens, by the names of the deployment file", async () => {
+test("a budget file has amounts in whole tokens, and names from the deployment file", async () => {
 	const budget = await read(makeBudgetFile({ recipients: ["self", recipient] }));
 	const token = pins.chains[0]?.settlementToken;
 	expect(budget).toMatchObject({

@@ -124,7 +124,7 @@ async function readJson(path: string): Promise<unknown> {
 	try {
 		const { mode } = await stat(path);
 		if (process.platform !== "win32" && (mode & writableByOthers) !== 0)
-			throw invalid(path, "others than its owner may write to it: chmod go-w");
+			throw invalid(path, "others than its owner may write to it; run chmod go-w");
 		text = await readFile(path, "utf8");
 	} catch (error) {
 		if (error instanceof CliError) throw error;

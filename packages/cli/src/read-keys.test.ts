@@ -8,7 +8,7 @@ import { findKey, parseEvmKey, parseSolanaKey, readApiKey, readEvmAccount } from
 const empty: Keychain = { get: async () => undefined, set: async () => {} };
 const filled: Keychain = { ...empty, get: async (name) => `${name} of the keychain` };
 
-test("a key in the environment is used first, and the keychain is not asked", async () => {
+test("a key in the environment is used first, and the keychain is not read", async () => {
 	const untouched: Keychain = {
 		...empty,
 		get: () => {

@@ -72,7 +72,7 @@ export function expectWithinMaxSpend(
 	if (maxSpend === undefined || amount <= maxSpend) return;
 	const shown = (units: bigint) => `${formatAmount(units, from.decimals)} ${from.symbol}`;
 	throw new CliError(
-		`Nothing was signed by this call: the amount is ${shown(amount)}, but --max-spend is ${shown(maxSpend)}. Swap less, or raise --max-spend.`,
+		`Nothing was signed by this call, because the amount is ${shown(amount)}, but --max-spend is ${shown(maxSpend)}. Swap less, or raise --max-spend.`,
 		{
 			code: "ABOVE_MAX_SPEND",
 			exit: exitCode.refused,

@@ -57,9 +57,12 @@ test.each([
 	[["swap", "--x=it's 4wBqpZM9xaSheZzJSMawUKKwhdpChKbZ5eu5ky4Vigw'"], "unknown option '--x'"],
 	[["4wBqpZM9xaSheZzJSMawUKKwhdpChKbZ5eu5ky4Vigw"], "unknown command."],
 	[["swop"], "unknown command 'swop' (Did you mean swap?)"],
-])("an unknown option or command is named unless it may be a key: %j", async (args, message) => {
-	const { exit, stdout, stderr } = await runCli(args, { env: {} });
-	expect(exit).toBe(2);
-	expect(stdout + stderr).toContain(message);
-	expect(stdout + stderr).not.toContain("4wBq");
-});
+])(
+	"the error for an unknown option or command names it unless it may be a key: %j",
+	async (args, message) => {
+		const { exit, stdout, stderr } = await runCli(args, { env: {} });
+		expect(exit).toBe(2);
+		expect(stdout + stderr).toContain(message);
+		expect(stdout + stderr).not.toContain("4wBq");
+	},
+);

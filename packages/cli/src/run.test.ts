@@ -34,7 +34,7 @@ test("quote prints the price and every resolved address, and not the sealed toke
 	expect(service.seen.map(({ path, apiKey }) => [path, apiKey])).toEqual([["/swap/quote", "key-1"]]);
 });
 
-test("quote with max asks for the whole balance of the wallet", async () => {
+test("quote with max requests a quote for the whole balance of the wallet", async () => {
 	const { exit } = await json("quote", ...terms.with(5, "max"));
 	expect(exit).toBe(0);
 	const asked = service.seen.find(({ path }) => path === "/swap/quote");
@@ -84,7 +84,7 @@ test("chains shows both delegates of each EVM chain, and one that differs from t
 	});
 });
 
-test("delegation says whether the wallet accepts typed data only, and if its delegate is an earlier one", async () => {
+test("delegation shows whether the wallet accepts typed data only, and whether its delegate is an earlier one", async () => {
 	const [chain] = pins.chains;
 	const { delegate, typedDelegate, earlierDelegates } = chain?.contracts ?? {};
 	const answer = (body: object) => {
@@ -129,7 +129,7 @@ test("an endpoint of another chain is refused, and errors do not show the key in
 	expect(JSON.stringify([other, broken])).not.toContain("hidden");
 });
 
-test("status is exit 0 for settled, 4 for refunded or failed, and 5 for pending", async () => {
+test("status exits with 0 for settled, 4 for refunded or failed, and 5 for pending", async () => {
 	expect(await json("status", swapId)).toMatchObject({ exit: 0, body: { swap: { status: "settled" } } });
 	for (const status of ["refunded", "failed"] as const) {
 		service.handlers["/swap/status"] = () => ({ body: { ...pending, status } });
@@ -187,7 +187,7 @@ test.each([
 	[["quote", ...terms.with(1, "31337:USDT")], "UNKNOWN_TOKEN"],
 	[["quote", ...terms.with(5, "1.0000001")], "INVALID_AMOUNT"],
 	[["quote", ...terms.with(7, "0xabc")], "INVALID_ADDRESS"],
-])("%j is wrong input: exit 2, and the service is not called", async (args, code) => {
+])("%j is wrong input with exit code 2, and the service is not called", async (args, code) => {
 	const { exit, body } = await json(...args);
 	expect({ exit, body }).toMatchObject({
 		exit: 2,
@@ -197,7 +197,7 @@ test.each([
 	expect(service.seen).toEqual([]);
 });
 
-test("a refusal of the service is exit 3, with the fields of its error", async () => {
+test("a refusal of the service leads to exit code 3, with the fields of its error", async () => {
 	service.handlers["/swap/quote"] = () => refusal(422, "NEEDS_LARGER_SIZE", "fix_request");
 	expect(await json("quote", ...terms)).toMatchObject({
 		exit: 3,
@@ -213,7 +213,7 @@ test("a refusal of the service is exit 3, with the fields of its error", async (
 	});
 });
 
-test("--max-spend and --min-out are enforced before anything is built: exit 3", async () => {
+test("--max-spend and --min-out are enforced before anything is built, with exit code 3", async () => {
 	for (const command of [["quote"], ["swap"], ["swap", "--dry-run"]]) {
 		expect(await json(...command, ...terms, "--max-spend", "9.999999")).toMatchObject({
 			exit: 3,
@@ -227,7 +227,7 @@ test("--max-spend and --min-out are enforced before anything is built: exit 3", 
 	expect(service.seen.filter(({ path }) => /build|submit/.test(path))).toEqual([]);
 });
 
-test("a missing configuration and a missing key are exit 2", async () => {
+test("a missing configuration and a missing key lead to exit code 2", async () => {
 	const bare = makeHome();
 	const noConfig = await runCli(["chains", "--json"], { env: bare.env });
 	expect(noConfig.exit).toBe(2);
@@ -237,12 +237,12 @@ test("a missing configuration and a missing key are exit 2", async () => {
 	expect(JSON.parse(noKey.stdout).error).toMatchObject({ code: "NO_KEY", next: "check_key" });
 });
 
-test("an unexpected error is exit 1 with a JSON document", async () => {
+test("an unexpected error leads to exit code 1 with a JSON document", async () => {
 	service.handlers["/chains"] = () => ({ body: { chains: "none" } });
 	expect(await json("chains")).toMatchObject({ exit: 1, body: { error: { code: "UNEXPECTED" } } });
 });
 
-test("help is exit 0, lists the exit codes and fits 80 columns", async () => {
+test("help exits with 0, lists the exit codes and fits 80 columns", async () => {
 	for (const args of [["--help"], ["swap", "--help"], ["init", "--help"], ["status", "--help"]]) {
 		const { exit, stdout, stderr } = await runCli(args, { env: {} });
 		expect({ exit, stderr }).toEqual({ exit: 0, stderr: "" });
@@ -252,7 +252,7 @@ test("help is exit 0, lists the exit codes and fits 80 columns", async () => {
 	expect(JSON.parse((await runCli(["--help", "--json"], { env: {} })).stdout).help).toContain(exitCodeHelp);
 });
 
-test("without a command the help is printed, with exit 0", async () => {
+test("without a command the help is printed, with exit code 0", async () => {
 	const help = await runCli(["--help"], { env: {} });
 	expect(await runCli([], { env: {} })).toEqual(help);
 	expect(JSON.parse((await runCli(["--json"], { env: {} })).stdout)).toEqual({ help: help.stdout });
@@ -297,7 +297,7 @@ test.each([
 	[["history"], "/swaps"],
 	[["delegation", "31337"], "/swap/delegation"],
 	[["balance", "31337"], "/rpc"],
-])("Ctrl-C ends %j with exit 3 and one JSON document", async (args, path) => {
+])("Ctrl-C ends %j with exit code 3 and one JSON document", async (args, path) => {
 	const controller = new AbortController();
 	service.handlers[path] = () => {
 		setTimeout(() => controller.abort(), 20);
@@ -325,7 +325,7 @@ test("Ctrl-C while the result is printed adds no second document and does not ch
 	}
 });
 
-test("an answer that arrives after Ctrl-C is not printed: the error is the only document", async () => {
+test("a response that arrives after Ctrl-C is not printed, and the error is the only document", async () => {
 	const controller = new AbortController();
 	service.handlers["/chains"] = () => {
 		controller.abort();

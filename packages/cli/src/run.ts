@@ -153,7 +153,7 @@ Docs: docs/cli.md`,
 			await answer((asked) => historyCommand(asked, options));
 		});
 	command("share", "print a link to a page that shows a swap to a person, without a key")
-		.argument("<swap>", "id of the swap, swp_…")
+		.argument("<id>", "id of a swap, swp_…, or of an intent that was started on this machine")
 		.option("--revoke", "let no link to this swap work any more")
 		.action(async (swapId, options) => {
 			const { shareCommand } = await import("./commands/share.ts");
@@ -165,7 +165,7 @@ Docs: docs/cli.md`,
 			const { receiptCommand } = await import("./commands/receipt.ts");
 			await answer((asked) => receiptCommand(asked, { swapId }));
 		});
-	command("verify-receipt", "check a receipt with nodes of its chains; the service is not asked")
+	command("verify-receipt", "check a receipt with nodes of its chains, without the service")
 		.argument("<file>", "file with the receipt")
 		.option("--rpc <chain=url...>", "RPC endpoint of a chain, besides those of geoswap init: 8453=https://…")
 		.option("--deployment <file>", "deployment file or its address, if not the one of geoswap init")
@@ -217,7 +217,10 @@ Docs: docs/cli.md`,
 	command("create", "sign a mandate with the wallet's key, and write it to a file for the agent", mandate)
 		.requiredOption("--chain <chain>", "chain that the agent may swap from, by id or name")
 		.requiredOption("--agent <address>", "address of the agent's key")
-		.requiredOption("--cap <amount:token...>", "what it may give at once and again in each period: 100:USDC")
+		.requiredOption(
+			"--cap <amount:token...>",
+			"what it may give immediately and again in each period, as 100:USDC",
+		)
 		.requiredOption("--period <time>", "how long until a used cap is free again, as 12h or 1d")
 		.requiredOption("--expires <time>", "how long the mandate is good, as 30d")
 		.requiredOption("--out <file>", "file to write")

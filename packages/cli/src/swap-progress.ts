@@ -115,7 +115,7 @@ export function describeSwap(pins: Deployment, { terms, deliveredAmount }: Told)
 
 /** Returns where the money is. A proxy may respond instead of the service, and omit it. */
 export function describeFunds(pins: Deployment, funds: StatusResponse["funds"] | undefined): string {
-	if (!funds) return "the service did not say";
+	if (!funds) return "the service gave no reason";
 	return `${describeAmount(pins, funds)}, with the ${funds.holder}`;
 }
 

@@ -96,7 +96,7 @@ test("NO_COLOR turns colours off", async () => {
 	expect(raw).not.toContain("\u001b[");
 });
 
-test("Ctrl-C leaves the swap running, says so, and prints the command to resume it", async () => {
+test("Ctrl-C leaves the swap running, reports that, and prints the command to resume it", async () => {
 	let asked = 0;
 	service.handlers["/swap/status"] = () => (asked++ === 0 ? { body: pending } : "hold");
 	let isTyped = false;
@@ -114,7 +114,7 @@ test("Ctrl-C leaves the swap running, says so, and prints the command to resume 
 	expect(text).toContain("next       geoswap swap --resume left\n");
 });
 
-test("Ctrl-C ends a request to the service with exit 3", async () => {
+test("Ctrl-C ends a request to the service with exit code 3", async () => {
 	const { exit, lines } = await onTerminal(["chains", "--json"], {
 		onStart: (type) => {
 			service.handlers["/chains"] = () => {
@@ -146,7 +146,7 @@ test("a price below 97 % between stables is signed once the user accepts it", as
 	expect(lines.join("\n")).toMatch(/^status {5}settled$/m);
 });
 
-test("a price that the user rejects by Enter or Ctrl-C is not signed: exit 3", async () => {
+test("a price that the user rejects by Enter or Ctrl-C is not signed, and the command ends with exit code 3", async () => {
 	for (const answer of [enter, "\u0003"]) {
 		quoteLow();
 		const { exit, lines } = await onTerminal(swapArgs, {
@@ -175,7 +175,7 @@ function answering(...answers: [question: string, keys: string][]) {
 const enter = "\r";
 const noKeychain = { DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent" };
 
-test("init asks for missing options, and writes pins after the user has confirmed their hash", async () => {
+test("init prompts for missing options, and writes pins after the user has confirmed their hash", async () => {
 	const fresh = makeHome();
 	const { exit, lines } = await onTerminal(["init"], {
 		variables: { GEOSWAP_HOME: fresh.home },
@@ -204,7 +204,7 @@ test("init writes nothing if the user does not confirm the hash", async () => {
 	await expect(readConfig({ env: fresh.env })).rejects.toMatchObject({ code: "NOT_CONFIGURED" });
 });
 
-test("init does not show a typed key, and says if there is no keychain", async () => {
+test("init does not show a typed key, and reports a missing keychain", async () => {
 	const { exit, raw } = await onTerminal(["init"], {
 		variables: { ...noKeychain, GEOSWAP_API_KEY: "" },
 		onText: answering(["API key of the service (Enter: not now)", `typed-secret${enter}`]),

@@ -6,7 +6,7 @@ import { openEvmNode } from "./with-evm-node.ts";
 const service = await startFakeService();
 afterAll(() => service.close());
 
-test("a node that is opened for many calls is asked once which chain it belongs to", async () => {
+test("a node that is opened for many calls is queried once for its chain id", async () => {
 	const chain = pinnedChains(pins).find(({ chainId }) => chainId === 31337);
 	if (!chain) throw new Error("no chain");
 	const node = await openEvmNode({ rpc: { 31337: `${service.baseUrl}/rpc` } }, chain);

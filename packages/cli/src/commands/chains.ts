@@ -20,7 +20,7 @@ export async function chainsCommand(call: Call): Promise<void> {
 			...chain.differs.map((what): Line => ["", `DIFFERS from the deployment file: ${what}`]),
 			...(chain.hasRpc
 				? []
-				: [["", "no endpoint: add one with geoswap init --rpc <chain>=<url>"] satisfies Line]),
+				: [["", "no endpoint; add one with geoswap init --rpc <chain>=<url>"] satisfies Line]),
 		]),
 	);
 }

@@ -33,6 +33,6 @@ test.each(["bash", "zsh", "fish"])(
 	},
 );
 
-test("another shell is wrong input", async () => {
+test("another shell is rejected as wrong input", async () => {
 	expect(await runCli(["completion", "tcsh"], { env: {} })).toMatchObject({ exit: 2 });
 });

@@ -64,7 +64,7 @@ export async function initCommand(call: Call, options: InitOptions): Promise<voi
 	await writeConfig(home, config, text);
 	if (isPlainHttp(baseUrl)) {
 		output.say(
-			["warning", `${baseUrl} is not encrypted: others on the network can read your API key`],
+			["warning", `${baseUrl} is not encrypted, so others on the network can read your API key`],
 			"yellow",
 		);
 	}
@@ -137,7 +137,7 @@ async function expectApproved(
 	throw refused(
 		before
 			? `The pins would change, from ${before.deployment.sha256} to ${sha256}. Compare the new hash with the operator's and give it with --deployment-sha256.`
-			: `Nobody has confirmed the hash of the deployment file, ${sha256}. Compare it with the operator's and give it with --deployment-sha256.`,
+			: `The hash of the deployment file was not confirmed, ${sha256}. Compare it with the operator's and give it with --deployment-sha256.`,
 	);
 }
 
@@ -182,10 +182,13 @@ function isPlainHttp(baseUrl: string): boolean {
 }
 
 function missing(option: string): never {
-	throw new CliError(`${option} is missing, and there is no terminal to ask on. See geoswap init --help.`, {
-		code: "USAGE",
-		section: "init",
-	});
+	throw new CliError(
+		`${option} is missing, and there is no terminal for a prompt. See geoswap init --help.`,
+		{
+			code: "USAGE",
+			section: "init",
+		},
+	);
 }
 
 function refused(message: string): CliError {

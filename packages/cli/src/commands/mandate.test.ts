@@ -36,7 +36,7 @@ const create = (...others: string[]) =>
 	runCli(["mandate", "create", ...limits, "--out", file, ...others], { env });
 const errorOf = ({ stdout }: { stdout: string }) => JSON.parse(stdout).error;
 
-test("create signs what the options say and writes it for the owner's eyes only, and show finds it good", async () => {
+test("create signs the mandate of the options into a file that only the owner can read, and show reports it as valid", async () => {
 	const created = await create("--to", "31338:USDC", "--recipient", `31338:${recipient}`);
 	expect(created).toMatchObject({ exit: 0 });
 	expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -51,13 +51,13 @@ test("create signs what the options say and writes it for the owner's eyes only,
 	});
 	const shown = await runCli(["mandate", "show", file], { env });
 	expect(shown.exit).toBe(0);
-	expect(shown.stdout).toContain("100 USDC at once, and again every 86400 s");
+	expect(shown.stdout).toContain("100 USDC immediately, and again every 86400 s");
 	expect(shown.stdout).toContain(recipient);
 	expect(shown.stdout).toMatch(/good +as far as it can be seen/);
 	expect(service.seen).toEqual([]);
 });
 
-test("show names what is wrong with a mandate that was changed, or is for other contracts", async () => {
+test("show names the problem of a mandate that was changed, or is for other contracts", async () => {
 	await create();
 	const mandate = JSON.parse(readFileSync(file, "utf8"));
 	const problemsOf = async (change: object) => {

@@ -74,7 +74,7 @@ export async function showMandateCommand(
 	await call.output.result({ mandate: json, problems }, [
 		...mandateLines(config, json),
 		...(problems.length === 0
-			? [["good", "as far as it can be seen"] satisfies Line]
+			? [["good", "as far as can be determined"] satisfies Line]
 			: problems.map((problem): Line => ["not good", problem])),
 	]);
 }
@@ -95,7 +95,7 @@ export async function revokeMandatesCommand(
 			throw notSent(error, {
 				payer: payer.account.address,
 				code: "NOT_REVOKED",
-				otherwise: `It is not known whether the mandates were revoked. Look at the epoch with geoswap mandate show, and run the command again. While the wallet is not delegated on ${chain.name}, they cannot be revoked, and no agent can use them; after its next delegation they are good again.`,
+				otherwise: `The result of the revocation is unknown. Look at the epoch with geoswap mandate show, and run the command again. While the wallet is not delegated on ${chain.name}, they cannot be revoked, and no agent can use them; after its next delegation they are good again.`,
 			});
 		});
 	});
@@ -141,7 +141,7 @@ async function withEndpoints(
 function evmChain({ pins }: Config, text: string): PinnedChain {
 	const chain = findChain(pins, text);
 	if (chain.kind === "evm") return chain;
-	throw usage(`On ${chain.name} there are no mandates: they are for EVM wallets.`);
+	throw usage(`On ${chain.name} there are no mandates, because they are for EVM wallets.`);
 }
 
 /** Reads `<amount>:<token>`, such as 100:USDC. */
@@ -213,9 +213,9 @@ async function problemsOf(config: Config, signed: SignedMandate): Promise<string
 	const { readMandateEpoch } = await import("@geoswap/sdk/rescue");
 	const chain = findChain(config.pins, String(chainId));
 	const epoch = await withEvmNode(config, chain, (client) => readMandateEpoch(client, mandate.wallet));
-	if (mandate.epoch < epoch) problems.push(`it was revoked: the wallet's epoch is ${epoch}`);
+	if (mandate.epoch < epoch) problems.push(`it was revoked, because the wallet's epoch is ${epoch}`);
 	if (mandate.epoch > epoch) {
-		problems.push(`it is not good yet: it will be after a revocation, since the wallet's epoch is ${epoch}`);
+		problems.push(`it is not valid yet; it will be after a revocation, since the wallet's epoch is ${epoch}`);
 	}
 	return problems;
 }

@@ -17,14 +17,14 @@ test("a swap that was refunded gives its share of the day back, once nothing tha
 		const { data } = await client.call("get_budget", {});
 		return (data.spend as { left: string }[]).map(({ left }) => left);
 	};
-	expect(await left()).toEqual(["10000000"]);
+	expect(await left()).toEqual(["10 USDC"]);
 	expect((await swap("one")).data).toMatchObject({ id: "one", mayExecute: true });
-	expect(await left()).toEqual(["0"]);
+	expect(await left()).toEqual(["0 USDC"]);
 	expect((await swap("two")).data).toMatchObject({
 		status: "not_swapped",
 		error: { code: "BUDGET_REFUSED" },
 	});
-	await expect.poll(left).toEqual(["10000000"]);
+	await expect.poll(left).toEqual(["10 USDC"]);
 	expect((await client.call("get_swap", { id: "one" })).data).toMatchObject({
 		status: "refunded",
 		mayExecute: false,

@@ -181,7 +181,7 @@ const tactics: Record<string, Tactic> = {
 	},
 };
 
-test(`${size.attempts} attempts of a hostile model, ${size.atOnce} at once and with the server killed ${size.restarts} times, spend no more than the budget, nothing twice and nothing unapproved`, {
+test(`${size.attempts} attempts of a hostile model, ${size.atOnce} concurrently and with the server killed ${size.restarts} times, spend no more than the budget, nothing twice and nothing unapproved`, {
 	timeout: 1_800_000,
 }, async () => {
 	world.model.knobs.settleMs = 500;

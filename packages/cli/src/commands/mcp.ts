@@ -26,7 +26,8 @@ export async function mcpCommand(call: Call, options: McpOptions): Promise<void>
 	const factory = () => createServer(reading);
 	await swapping?.runner.resume();
 	if (port === undefined) {
-		if (call.output.isJson) throw usage("--json is for --http: on stdio, stdout belongs to the protocol.");
+		if (call.output.isJson)
+			throw usage("--json is for --http, because on stdio stdout belongs to the protocol.");
 		const handle = serveStdio(factory);
 		await Promise.race([once(process.stdin, "close"), once(process.stdin, "end"), aborted(call.signal)]);
 		await handle.close();

@@ -34,7 +34,7 @@ export async function rescueOnSolana(
 	const { program } = solana;
 	if (swap) {
 		throw rescueUsage(
-			`An order on ${chain.name} does not name its swap. Pass --chain and --wallet without an id: all orders of the wallet are listed.`,
+			`An order on ${chain.name} does not name its swap. Pass --chain and --wallet without an id to list all orders of the wallet.`,
 		);
 	}
 	const ask = <T>(asking: (rpc: Rpc<SolanaRpcApi>) => Promise<T>): Promise<T> =>
@@ -111,7 +111,7 @@ async function parsePayerKey(text: string): Promise<Uint8Array> {
 		throw new CliError(`${payerVariable} is not the key of a Solana wallet. Set it again.`, {
 			code: "INVALID_KEY",
 			next: "check_key",
-			section: "exit-codes",
+			section: "keys",
 		});
 	});
 }

@@ -148,7 +148,7 @@ function describe(search: Search, found: readonly Found[], options: Options): Li
 			[
 				"found",
 				swap
-					? `no order of ${swap.id} was opened: nothing was taken. An op can be opened until 15 minutes after its quote`
+					? `no order of ${swap.id} was opened, so nothing was taken. An op can be opened until 15 minutes after its quote`
 					: `no order of this wallet since ${since}, and nothing owed to it. Look further back with --days`,
 			],
 		];
@@ -179,7 +179,7 @@ const places: Record<Found["place"], string> = {
 	refunded: "refunded: the escrow has sent the input back to the wallet, or owes it (listed below)",
 	escrow: "in the escrow",
 	owed: "in the escrow, owed to the wallet because the token refused the payment",
-	"never-opened": "not in the escrow: the chain has dropped the deposit",
+	"never-opened": "not in the escrow, because the chain has dropped the deposit",
 };
 
 function whereText({ place, takeableAt, call, sent }: Found): string {

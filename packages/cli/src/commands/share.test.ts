@@ -20,18 +20,18 @@ beforeEach(async () => {
 const terms = ["--from", "31337:USDC", "--to", "31338:USDC", "--recipient", recipient];
 const swapArgs = ["swap", ...terms, "--amount", "10", "--slippage-bps", "50"];
 
-test("share prints the link and nothing else, and --revoke says how many links are gone", async () => {
+test("share prints only the link, and --revoke prints how many links were revoked", async () => {
 	expect(await runCli(["share", swapId], { env })).toEqual({ exit: 0, stdout: `${url}\n`, stderr: "" });
 	service.handlers[path] = () => ({ body: { swapId, revoked: 2 } });
 	const revoked = await runCli(["share", swapId, "--revoke"], { env });
-	expect(revoked).toMatchObject({ exit: 0, stdout: "2 links revoked: none shows this swap any more\n" });
+	expect(revoked).toMatchObject({ exit: 0, stdout: "2 links revoked; none shows this swap any more\n" });
 	expect(service.seen.map(({ method, path: asked, body }) => [method, asked, body])).toEqual([
 		["POST", path, "{}"],
 		["DELETE", path, ""],
 	]);
 });
 
-test("an answer that is no web address is refused, and never opened", async () => {
+test("a response that is not a web address is refused, and never opened", async () => {
 	for (const wrong of ["javascript:alert(1)", "file:///etc/passwd", "x", "", undefined]) {
 		service.handlers[path] = () => ({ body: { swapId, url: wrong, token } });
 		const opened: string[] = [];
@@ -53,7 +53,7 @@ test("swap --open opens the page once the swap is submitted, and --json has its 
 	expect(asked.indexOf(path)).toBeGreaterThan(asked.indexOf("/swap/submit"));
 });
 
-test("without a browser the address is printed, and without a page the swap goes on", async () => {
+test("without a browser the address is printed, and without a page the swap continues", async () => {
 	const { exit, stderr } = await runCli([...swapArgs, "--open"], { env });
 	expect(exit).toBe(0);
 	expect(stderr).toContain(`page       ${url}\n           no browser could be opened`);

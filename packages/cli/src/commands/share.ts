@@ -11,7 +11,7 @@ export async function shareCommand(
 	if (revoke) {
 		const answer = await revokeShares(client, swapId, { signal });
 		const links = answer.revoked === 1 ? "1 link" : `${answer.revoked} links`;
-		return output.result(answer, [`${links} revoked: none shows this swap any more`]);
+		return output.result(answer, [`${links} revoked; none shows this swap any more`]);
 	}
 	const answer = await shareSwap(client, swapId, { signal });
 	await output.result(answer, [answer.url]);

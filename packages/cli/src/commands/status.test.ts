@@ -45,7 +45,7 @@ const answers = {
 };
 
 test.each(Object.keys(answers) as (keyof typeof answers)[])(
-	"for a swap signed here, %s is exit 5 by either id, and the error has the command to resume it",
+	"for a swap signed here, %s leads to exit code 5 by either id, and the error has the command to resume it",
 	async (answer) => {
 		await holdSwap("/swap/submit", "a");
 		service.handlers["/swap/status"] = answers[answer];
@@ -59,7 +59,7 @@ test.each(Object.keys(answers) as (keyof typeof answers)[])(
 );
 
 test.each(["a refused API key", "a swap unknown to the service"] as const)(
-	"%s ends the waiting with exit 5",
+	"%s ends the waiting with exit code 5",
 	async (answer) => {
 		await holdSwap("/swap/submit", "a");
 		service.handlers["/swap/status"] = answers[answer];
@@ -72,7 +72,7 @@ test.each(["a refused API key", "a swap unknown to the service"] as const)(
 	},
 );
 
-test("for a swap signed elsewhere, a refused API key is exit 5, and the error has the command that follows the swap", async () => {
+test("for a swap signed elsewhere, a refused API key leads to exit code 5, and the error has the command that follows the swap", async () => {
 	service.handlers["/swap/status"] = answers["a refused API key"];
 	expect(await json(["status", swapId])).toMatchObject({
 		exit: 5,
@@ -95,7 +95,7 @@ test("if the service lost a swap, the command in the error submits it again", as
 	expect(await json(["swap", "--resume", "a"])).toMatchObject({ exit: 0, body: { swap: { swapId } } });
 });
 
-test("a finished swap is read from its record, even without a key and if the service does not know it", async () => {
+test("a finished swap is read from its record, even without a key and if the service does not have it", async () => {
 	await json([...terms, "--id", "a"]);
 	env = { ...env, GEOSWAP_API_KEY: "" };
 	service.handlers["/swap/status"] = answers["a swap unknown to the service"];
@@ -110,7 +110,7 @@ test("a finished swap is read from its record, even without a key and if the ser
 	}
 });
 
-test("Ctrl-C before the first answer is exit 5 for a swap that may execute, by either id", async () => {
+test("Ctrl-C before the first answer leads to exit code 5 for a swap that may execute, by either id", async () => {
 	await holdSwap("/swap/submit", "a");
 	for (const [name, resume] of [
 		["a", "geoswap swap --resume a"],
@@ -138,14 +138,14 @@ test("status commands do not make a swap of the same intent fail as in progress"
 	expect(await swap).toMatchObject({ exit: 3, body: { error: { code: "NO_ROUTE" } } });
 });
 
-test("a settled swap is exit 0 even if the answer has no funds", async () => {
+test("a settled swap leads to exit code 0 even if the answer has no funds", async () => {
 	const { funds: _, ...swap } = makeStatus();
 	service.handlers["/swap/status"] = () => ({ body: swap });
 	expect(await json(["status", swapId])).toMatchObject({ exit: 0, body: { swap: { status: "settled" } } });
 	expect(await json([...terms, "--id", "a"])).toMatchObject({ exit: 0 });
 });
 
-test("while another process works on an intent, status and swap are exit 5 with SWAP_IN_PROGRESS", async () => {
+test("while another process works on an intent, status and swap exit with 5 and SWAP_IN_PROGRESS", async () => {
 	await holdSwap("/swap/build-geo-op", "w", async () => {
 		const inProgress = {
 			exit: 5,
@@ -168,7 +168,7 @@ test("while another process works on an intent, status and swap are exit 5 with 
 	expect(await json(["history", "--unfinished"])).toMatchObject({ body: { unfinished: [] } });
 });
 
-test("status says that it is still waiting while the service is unavailable", async () => {
+test("status reports that it is still waiting while the service is unavailable", async () => {
 	service.handlers["/swap/status"] = () => refusal(503, "UNAVAILABLE", "retry", true);
 	const { exit, stderr } = await runCli(["status", swapId], { env, interrupt: AbortSignal.timeout(5_500) });
 	expect(exit).toBe(5);

@@ -120,7 +120,7 @@ function interrupted(): CliError {
 
 function notItsAnswer(baseUrl: string): GeoswapError {
 	return new GeoswapError(
-		`${baseUrl} did not answer with the status of that swap. Another server may be answering: check the address.`,
+		`${baseUrl} did not answer with the status of that swap. Another server may be answering, so check the address.`,
 		{ code: "UNEXPECTED_RESPONSE", next: "contact_operator", retryable: false, docs: "docs/cli.md#resuming" },
 	);
 }

@@ -64,7 +64,7 @@ function setDeadAt(id: string, deadAt: Date): void {
 }
 const paths = (part: string) => service.seen.filter(({ path }) => path.includes(part));
 
-test("a swap that settles is exit 0, and its id is the first line on stderr", async () => {
+test("a swap that settles leads to exit code 0, and its id is the first line on stderr", async () => {
 	const { exit, body, stderr } = await json([...terms, "--amount", "10", "--id", "order-17"]);
 	expect({ exit, body }).toMatchObject({
 		exit: 0,
@@ -75,7 +75,7 @@ test("a swap that settles is exit 0, and its id is the first line on stderr", as
 	expect(stderr).toContain(pins.chains[1]?.settlementToken);
 });
 
-test("a swap from Solana that settles is exit 0", async () => {
+test("a swap from Solana that settles leads to exit code 0", async () => {
 	const build = await makeSolanaBuild();
 	service.handlers["/swap/build-solana-tx"] = () => ({ body: build });
 	const { exit, body } = await json([...terms.with(2, "solana:USDC"), "--amount", "10"]);
@@ -259,7 +259,7 @@ test.each<[string, string, string[], Record<string, string>]>([
 	],
 	["USAGE", "an extra option", ["swap", "--resume", "a", "--amount", "1"], {}],
 ])(
-	"for a signed id, %s for %s is exit 5, and the error has the command to resume it",
+	"for a signed id, %s for %s leads to exit code 5, and the error has the command to resume it",
 	async (code, _, args, variables) => {
 		await interruptSubmit("a");
 		env = { ...env, ...variables };
@@ -281,7 +281,7 @@ test.each<[string, string, string[], Record<string, string>]>([
 );
 
 test.each(["config.json", "deployment.json"])(
-	"for a signed id, a damaged %s is exit 5, and the error has the command to resume it",
+	"for a signed id, a damaged %s leads to exit code 5, and the error has the command to resume it",
 	async (file) => {
 		await interruptSubmit("a");
 		writeFileSync(join(env.GEOSWAP_HOME ?? "", file), "{}");
@@ -308,7 +308,7 @@ test.each(["config.json", "deployment.json"])(
 	},
 );
 
-test("without a configuration, swap and status are exit 2 and create no folder", async () => {
+test("without a configuration, swap and status exit with 2 and create no folder", async () => {
 	const { env: bare, home, deployment } = makeHome();
 	for (const GEOSWAP_HOME of [home, join(deployment, "no-folder")]) {
 		env = { ...bare, GEOSWAP_HOME };
@@ -349,7 +349,7 @@ test("a resumed swap whose op has expired keeps its minimum and refuses a lower 
 	}
 });
 
-test("while a signed op expires, swap prints until when, and Ctrl-C is exit 5", async () => {
+test("while a signed op expires, swap prints the time of its expiry, and Ctrl-C leads to exit code 5", async () => {
 	await interruptSubmit("dying");
 	const until = new Date(Date.now() + 60_000);
 	setDeadAt("dying", until);
@@ -378,14 +378,14 @@ test("a temporary refusal is printed with its code, without the advice to quote 
 	expect(stderr).not.toContain("Do requote");
 });
 
-test("swap says that it is still waiting when the service stops answering", async () => {
+test("swap reports that it is still waiting when the service stops responding", async () => {
 	service.handlers["/swap/submit"] = () => "hold";
 	const { exit, stderr } = await json([...terms, "--amount", "10"], AbortSignal.timeout(6_500));
 	expect(exit).toBe(5);
 	expect(stderr).toContain(`still waiting for news from ${service.baseUrl}`);
 }, 15_000);
 
-test("refunded or failed is exit 4 with its reason once no chain can execute the op; Ctrl-C before that is exit 5", async () => {
+test("a swap that is refunded or failed leads to exit code 4 with its reason once no chain can execute the op, and Ctrl-C before that leads to exit code 5", async () => {
 	const failure = { code: "PRICE_MOVED", message: "The price moved." } as const;
 	for (const status of ["refunded", "failed"] as const) {
 		await interruptSubmit(status);
@@ -407,7 +407,7 @@ test("refunded or failed is exit 4 with its reason once no chain can execute the
 	}
 });
 
-test("Ctrl-C while the swap is pending is exit 5 with the command to resume it, and status still finds the swap", async () => {
+test("Ctrl-C while the swap is pending leads to exit code 5 with the command to resume it, and status still finds the swap", async () => {
 	const controller = new AbortController();
 	service.handlers["/swap/status"] = () => {
 		setTimeout(() => controller.abort(), 50);
@@ -440,7 +440,7 @@ test("Ctrl-C while the swap is pending is exit 5 with the command to resume it, 
 	expect(await json(["history", "--unfinished"])).toMatchObject({ body: { unfinished: [] } });
 });
 
-test("Ctrl-C before anything is signed is exit 3, and the swap is not submitted", async () => {
+test("Ctrl-C before anything is signed leads to exit code 3, and the swap is not submitted", async () => {
 	const controller = new AbortController();
 	service.handlers["/swap/quote"] = () => {
 		setTimeout(() => controller.abort(), 50);
@@ -456,7 +456,7 @@ test("Ctrl-C before anything is signed is exit 3, and the swap is not submitted"
 	});
 });
 
-test("Ctrl-C after a delegation was signed is exit 3, and the error mentions the delegation", async () => {
+test("Ctrl-C after a delegation was signed leads to exit code 3, and the error mentions the delegation", async () => {
 	const controller = new AbortController();
 	const [chain] = pins.chains;
 	service.handlers["/swap/delegation"] = () => ({
@@ -484,7 +484,7 @@ test("Ctrl-C after a delegation was signed is exit 3, and the error mentions the
 	});
 });
 
-test("after a signature, an error with malformed fields is exit 5", async () => {
+test("after a signature, an error with malformed fields leads to exit code 5", async () => {
 	service.handlers["/swap/submit"] = () => ({
 		status: 401,
 		body: { code: "UNAUTHORIZED", message: { a: 1 }, next: "toString", retryable: false, requestId: 5 },
@@ -495,7 +495,7 @@ test("after a signature, an error with malformed fields is exit 5", async () => 
 	});
 });
 
-test("Ctrl-C during the submit is exit 5, and the swap can be resumed by its id", async () => {
+test("Ctrl-C during the submit leads to exit code 5, and the swap can be resumed by its id", async () => {
 	const controller = new AbortController();
 	service.handlers["/swap/submit"] = () => {
 		setTimeout(() => controller.abort(), 50);

@@ -147,7 +147,7 @@ async function findBegun({ config, keys }: Context, { intents, id, options }: As
 	const intent = await intents.find(id);
 	if (!intent) {
 		throw new CliError(
-			`No intent ${id} was started on this machine. See the unfinished ones: geoswap history --unfinished`,
+			`No intent ${id} was started on this machine. List the unfinished ones with geoswap history --unfinished.`,
 			{
 				code: "UNKNOWN_ID",
 				section: "resuming",
@@ -195,7 +195,7 @@ async function readDraft(
 	const terms = readTerms(config.pins, options);
 	const isTypedOnly = options.typedOnly === true;
 	if (isTypedOnly && terms.from.chain.kind === "solana") {
-		throw new CliError("--typed-only is for EVM wallets: a swap from Solana delegates nothing.", {
+		throw new CliError("--typed-only is for EVM wallets, because a swap from Solana delegates nothing.", {
 			code: "USAGE",
 			section: "delegates",
 		});
@@ -203,14 +203,14 @@ async function readDraft(
 	const mandate = options.mandate === undefined ? undefined : (await readMandate(options.mandate)).json;
 	if (mandate && (isTypedOnly || mandate.chainId !== terms.from.chain.chainId)) {
 		const message = isTypedOnly
-			? "--typed-only is for the wallet's owner: an agent cannot choose the wallet's delegate."
+			? "--typed-only is for the wallet's owner, because an agent cannot choose the wallet's delegate."
 			: `The mandate is for chain ${mandate.chainId}, and --from is on ${terms.from.chain.chainId}.`;
 		throw new CliError(message, { code: "USAGE", section: "mandates" });
 	}
 	const signer = await readSigner(keys, terms.from.chain.kind, { isTypedOnly, mandate });
 	if (mandate && terms.recipient === undefined && terms.to.chain.kind === "solana") {
 		const message =
-			"With a mandate, pass the recipient on Solana with --recipient: it is one of the mandate's.";
+			"With a mandate, pass the recipient on Solana with --recipient. It must be one of the mandate's.";
 		throw new CliError(message, { code: "USAGE", section: "mandates" });
 	}
 	const recipient = await readRecipient(keys, terms);

@@ -68,7 +68,7 @@ async function removeAlone(
 				payer: payer.account.address,
 				code: "NOT_UNDELEGATED",
 				otherwise:
-					"The delegation was not removed. The wallet may have sent another transaction meanwhile: run the command again.",
+					"The delegation was not removed. The wallet may have sent another transaction meanwhile. Run the command again.",
 			});
 		});
 		return { wallet: wallet.address, isRemoved: true, txHash, isRevoked };

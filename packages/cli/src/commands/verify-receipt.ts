@@ -51,7 +51,7 @@ async function readReceipt(file: string): Promise<unknown> {
 	});
 	const parsed = text.length > maxBytes ? undefined : parseJson(text);
 	if (parsed === undefined)
-		throw wrong(`${file} is not a receipt: it must hold the JSON that the service returned.`);
+		throw wrong(`${file} is not a receipt. It must hold the JSON that the service returned.`);
 	return parsed;
 }
 

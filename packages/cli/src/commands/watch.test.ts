@@ -28,17 +28,20 @@ test.each([
 	["settled", 0],
 	["refunded", 4],
 	["failed", 4],
-] as const)("watch tells each change by the stream, and a %s swap is exit %i", async (status, exit) => {
-	service.handlers[path] = () => streamOf(pending, makeStatus({ status }));
-	const watched = await watch();
-	expect(watched.exit).toBe(exit);
-	expect(JSON.parse(watched.stdout)).toMatchObject({ swap: { swapId, status } });
-	expect(watched.stderr).toContain("deposited: the input is in escrow");
-	expect(watched.stderr).toContain(status);
-	expect(called()).toEqual([path]);
-});
+] as const)(
+	"watch prints each change from the stream, and a %s swap leads to exit code %i",
+	async (status, exit) => {
+		service.handlers[path] = () => streamOf(pending, makeStatus({ status }));
+		const watched = await watch();
+		expect(watched.exit).toBe(exit);
+		expect(JSON.parse(watched.stdout)).toMatchObject({ swap: { swapId, status } });
+		expect(watched.stderr).toContain("deposited: the input is in escrow");
+		expect(watched.stderr).toContain(status);
+		expect(called()).toEqual([path]);
+	},
+);
 
-test("a stream that breaks is opened again where it was", async () => {
+test("a stream that breaks is reopened at its last position", async () => {
 	let opened = 0;
 	service.handlers[path] = () => (opened++ === 0 ? streamOf(pending) : streamOf(makeStatus()));
 	expect(await watch()).toMatchObject({ exit: 0 });
@@ -58,7 +61,7 @@ test("a service without streams, or a proxy that answers in its place, is polled
 	}
 });
 
-test("a stream that tells nothing is given up, and the service is polled", async () => {
+test("if a stream stays silent, it is closed, and the service is polled", async () => {
 	service.handlers[path] = () => "hold";
 	const { signal } = new AbortController();
 	const client = createClient({ baseUrl: service.baseUrl, apiKey: "key-1" });
@@ -81,7 +84,7 @@ test.each(["UNAUTHORIZED", "SWAP_NOT_FOUND"])(
 	},
 );
 
-test("Ctrl-C ends the watching and never the swap: exit 5", async () => {
+test("Ctrl-C ends the watching with exit code 5, and never ends the swap", async () => {
 	const controller = new AbortController();
 	service.handlers[path] = () => {
 		controller.abort();

@@ -65,7 +65,7 @@ test("rotate prints a new secret, and remove removes", async () => {
 	]);
 });
 
-test("a refusal is exit 3 with the service's reason, and a wrong command is exit 2", async () => {
+test("a refusal leads to exit code 3 with the service's reason, and a wrong command leads to exit code 2", async () => {
 	service.handlers["/webhooks"] = () => refusal(400, "INVALID_REQUEST", "fix_request");
 	expect(await json("webhooks", "add", "ftp://a.example")).toMatchObject({
 		exit: 3,
@@ -76,7 +76,7 @@ test("a refusal is exit 3 with the service's reason, and a wrong command is exit
 	}
 });
 
-test("if the answer to add is lost, the error says that the webhook may exist", async () => {
+test("if the response to add is lost, the error states that the webhook may exist", async () => {
 	const away = await startFakeService();
 	const other = makeHome();
 	await runCli(initArgs(away.baseUrl, other.deployment), { env: other.env });

@@ -55,7 +55,7 @@ export async function rotateWebhookCommand(call: Call, { webhookId }: { webhookI
 	]);
 }
 
-const keepSecret: Line[] = [["", "the secret is not shown again: verify events with it"]];
+const keepSecret: Line[] = [["", "the secret is not shown again; verify events with it"]];
 
 function webhookLines(webhook: WebhooksResponse["webhooks"][number]): Line[] {
 	const { webhookId, url, state, waiting, givenUp, lastError, lastErrorAt } = webhook;
@@ -69,7 +69,7 @@ function webhookLines(webhook: WebhooksResponse["webhooks"][number]): Line[] {
 
 function mayBeAdded({ message }: GeoswapError): CliError {
 	return new CliError(
-		`${message} The webhook may have been added: see geoswap webhooks list, and remove it before you add it again, because its secret is lost.`,
+		`${message} The webhook may have been added. Look for it with geoswap webhooks list, and remove it before you add it again, because its secret is lost.`,
 		{ code: "WEBHOOK_UNKNOWN", exit: exitCode.refused, next: "retry", retryable: true, section: "webhooks" },
 	);
 }

@@ -56,14 +56,14 @@ async function approveAfter(args: object, passedMs: number) {
 
 const terms = { from: usdc.origin, to: usdc.destination };
 
-test("an approval after five minutes executes within its terms, by a fresh quote", async () => {
+test("an approval after five minutes executes within its terms, with a fresh quote", async () => {
 	world.model.knobs.quoteMs = 30_000;
 	const { result } = await approveAfter({ id: "late", amount: "5", ...terms }, 5 * minuteMs);
 	expect(result?.structuredContent).toMatchObject({ status: expect.stringMatching(/submitted|settled/) });
 	expect(world.opened()).toHaveLength(1);
 });
 
-test("an approval whose terms the price no longer meets swaps nothing", async () => {
+test("if the price no longer meets the terms of an approval, nothing is swapped", async () => {
 	const args = { id: "worse", amount: "6", ...terms };
 	const { result } = await swap(args);
 	const before = world.model.knobs.output;

@@ -120,7 +120,7 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 		"get_quote",
 		{
 			title: "Quote a swap",
-			description: "Tells what a swap would give now. Signs nothing and reserves nothing.",
+			description: "Returns what a swap would give now. Signs nothing and reserves nothing.",
 			args: z.strictObject(termsShape),
 			fields: {
 				from: z.object({ ...assetShape, amount: units, wallet: dataText }),
@@ -186,7 +186,7 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 		"get_delegation",
 		{
 			title: "Read a delegation",
-			description: "Tells whether a wallet is ready to swap from a chain.",
+			description: "Returns whether a wallet is ready to swap from a chain.",
 			args: z.strictObject({ chain: chainText, wallet: walletText.optional() }),
 			fields: {
 				chainId: z.int(),

@@ -12,17 +12,17 @@ export const fundsSchema = z.object({
 const statuses = ["submitted", "settled", "refunded", "failed", "unknown", "not_swapped"] as const;
 
 export const swapResultSchema = resultSchema({
-	id: z.string().optional().describe("The id that the swap was asked for with."),
+	id: z.string().optional().describe("The id that the swap was requested with."),
 	swapId: z.string().optional().describe("The service's id of the swap, for get_swap."),
 	status: z
 		.enum(statuses)
 		.describe(
-			"settled: delivered. refunded, failed: the whole input is back. submitted: under way. unknown: it may execute. not_swapped: nothing was taken, and nothing will be.",
+			"settled: delivered. refunded, failed: the whole input is back. submitted: under way. unknown: it may execute. not_swapped: nothing was taken, and nothing will be. id_used: the id belongs to a swap with other terms, and nothing was done for this call.",
 		),
 	stage: dataText.optional(),
 	mayExecute: z
 		.boolean()
-		.describe("True if it may still execute: then start no other swap for the same purpose."),
+		.describe("True if it may still execute. Start no other swap for the same purpose then."),
 	advice: z.string(),
 	funds: fundsSchema.optional(),
 	failure: dataText.optional(),
@@ -34,7 +34,7 @@ const advice = {
 	settled: "The recipient has the output. There is nothing left to do.",
 	refunded: "The whole input is back in the wallet. Swap again only if the user wants it, with a new id.",
 	failed: "Nothing was taken. Swap again only if the user wants it, with a new id.",
-	unknown: "It is not known yet whether this swap executes: follow it with get_swap, never start another.",
+	unknown: "This swap may still execute. Follow it with get_swap, and never start another.",
 	not_swapped: "Nothing was taken, and nothing will be. See the error, if there is one.",
 } satisfies Record<(typeof statuses)[number], string>;
 

@@ -45,7 +45,7 @@ const amountSchema = z
 export const termsShape = {
 	from: z.string().max(200).describe("Token to give, as chain:token, such as base:USDC."),
 	to: z.string().max(200).describe("Token to get, as chain:token."),
-	amount: amountSchema.describe("Amount to give, in whole tokens, such as 12.5."),
+	amount: amountSchema.describe("Amount to give, in whole tokens, such as 12.5 or 12.5 USDC."),
 	recipient: z
 		.string()
 		.max(100)
@@ -180,7 +180,7 @@ function expectCanAsk(server: McpServer, ctx: ServerContext): void {
 	const envelope: Record<string, unknown> | undefined = ctx.mcpReq.envelope;
 	const told = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
 	const { elicitation } = told ?? server.server.getClientCapabilities() ?? {};
-	// An empty object means forms, as in the first revision that had them.
+	// An empty object declares that forms are supported, as in the first revision of the protocol that had them.
 	if (elicitation && (elicitation.form || !elicitation.url)) return;
 	throw new CliError(
 		"This client cannot ask its user, and nothing is swapped without approval. Use a client that supports elicitation, over stdio or with revision 2026-07-28 of the protocol, or geoswap swap in a terminal.",
