@@ -123,7 +123,7 @@ const pathsOf = (): string[] => {
 	];
 };
 
-/** Widths and colors of the pages. The two that always run include each width and each color. */
+/** Widths and colors of the pages. At landing each page is opened in one of the first two, in turn. */
 const looks = [
 	{ colorScheme: "light", width: 1_440 },
 	{ colorScheme: "dark", width: 390 },
@@ -135,7 +135,7 @@ const looks = [
 		: []),
 ] as const;
 
-test("no page has a serious problem of accessibility, asks another host, or scrolls sideways, light or dark, large or small", async () => {
+test("no page has a serious accessibility problem, sends a request to another host, or scrolls sideways, light or dark, large or small", async () => {
 	const found: string[] = [];
 	for (const { colorScheme, width } of looks) {
 		const page = await context.newPage();
@@ -154,7 +154,7 @@ test("no page has a serious problem of accessibility, asks another host, or scro
 	expect(found).toEqual([]);
 }, 600_000);
 
-test("pages work without scripts, and refresh themselves with them", async () => {
+test("pages work without scripts, and refresh automatically with them", async () => {
 	const plain = await browser.newContext({
 		javaScriptEnabled: false,
 		storageState: await context.storageState(),
@@ -176,7 +176,7 @@ test("pages work without scripts, and refresh themselves with them", async () =>
 	await live.close();
 });
 
-test.runIf(isFull)("anything is found within 300 ms among 10,000 swaps", async () => {
+test.runIf(isFull)("every search returns within 300 ms among 10,000 swaps", async () => {
 	const { id, order, orderId } = swaps[Math.floor(swaps.length / 2)] as SeededSwap;
 	const { rows } = await scene.database.owner.query(
 		"select hash, chain_id from lane_transactions where jobs @> $1",
@@ -229,7 +229,7 @@ test.runIf(isFull)("anything is found within 300 ms among 10,000 swaps", async (
 	await page.close();
 });
 
-test.runIf(process.env.GEOSWAP_SCREENSHOTS)("pictures of the pages, for the docs", async () => {
+test.runIf(process.env.GEOSWAP_SCREENSHOTS)("the pages are rendered to pictures for the docs", async () => {
 	swaps.push(...(await scene.seed({ stories: underWay, atMs: Date.now() - 19_000 })));
 	const settled = toSwapId(swaps.findLast(({ story }) => story === "settled")?.id ?? ("" as never));
 	const deposited = toSwapId(swaps.findLast(({ story }) => story === "delivering")?.id ?? ("" as never));

@@ -53,7 +53,7 @@ function swapOf(story: Story): SeededSwap {
 	return found;
 }
 
-test("no route gives data to a person who is not logged in, unless it is the login itself", async () => {
+test("no route except for the login gives data to a person who is not logged in", async () => {
 	const routes = consoleRoutes(scene.parts, { idleMs: 1, maxMs: 1 });
 	expect(routes.length).toBeGreaterThan(15);
 	const open = routes.filter(({ access }) => access === "public").map(({ path }) => path);
@@ -97,12 +97,12 @@ test("a form of another site, one without the session's token, and another host 
 	expect((await get("/", { cookie, host: "127.0.0.1:9090" })).body).toContain("Open the console at");
 });
 
-test("a supervisor may ask for the health by any host, and learns nothing else", async () => {
+test("a supervisor can request the health by any host name, and gets no other data", async () => {
 	const { statusCode, body } = await get("/health", { host: "10.0.0.7:9090" });
 	expect({ statusCode, body }).toEqual({ statusCode: 200, body: "{}" });
 });
 
-test("a chain is paused and lifted with a reason and a confirmation, and the log says by whom", async () => {
+test("a chain is paused and lifted with a reason and a confirmation, and the log names the person", async () => {
 	expect((await get("/chains/8453/pause", { cookie })).body).toContain("Pause Base?");
 	for (const fields of [{ reason: " ", sure: "yes" }, { reason: "a drill" }]) {
 		expect((await post("/chains/8453/pause", { token: token(), ...fields }, { cookie })).statusCode).toBe(
@@ -124,7 +124,7 @@ test("a chain is paused and lifted with a reason and a confirmation, and the log
 	expect((await get("/log", { cookie })).body).toContain("Lifted the operator&#39;s pause of Base");
 });
 
-test("a pause for a breach is shown with its command and cannot be lifted here", async () => {
+test("a pause for a breach is shown with its command and cannot be lifted in the console", async () => {
 	const { owner } = scene.database;
 	await owner.query(
 		"insert into pauses (chain_id, cause, reason, set_by, since, breaches) values (42161, 'breach', 'short', 'worker', now(), '{I2 short}')",
@@ -141,14 +141,14 @@ test("a pause for a breach is shown with its command and cannot be lifted here",
 	);
 });
 
-test("the log can only be added to, even by the console's own login", async () => {
+test("the log can only be appended to, even by the console's login", async () => {
 	for (const pool of [scene.database.pool, scene.database.owner]) {
 		await expect(pool.query("update console_log set detail = 'nothing'")).rejects.toThrow(/denied|refused/);
 		await expect(pool.query("delete from console_log")).rejects.toThrow(/denied|refused/);
 	}
 });
 
-test("a link works once and not after its time; a session ends when idle, at its limit, and by logging out", async () => {
+test("a link works once and only before its expiry; a session ends when idle, at its limit, and by logging out", async () => {
 	const link = `/invite?token=${await scene.invite("bob")}`;
 	expect((await get(link)).statusCode).toBe(303);
 	expect((await get(link)).statusCode).toBe(403);
@@ -190,7 +190,7 @@ test("the cookie is out of reach of scripts and other sites", async () => {
 	expect(rows.some(({ token_hash }) => token_hash.toString() === value)).toBe(false);
 });
 
-test("outside a devnet the link only offers to register a passkey, and is not used up by being opened", async () => {
+test("outside a devnet the link only offers to register a passkey, and opening it does not use it up", async () => {
 	const real = await createConsoleScene();
 	try {
 		const link = `/invite?token=${await real.invite("ada")}`;
@@ -204,7 +204,7 @@ test("outside a devnet the link only offers to register a passkey, and is not us
 	}
 });
 
-test("refused logins are in the log, and a network that tries too often is turned away", async () => {
+test("refused logins are in the log, and a network that tries too often is refused", async () => {
 	const attempt = () =>
 		scene.app.inject({
 			method: "POST",
@@ -256,7 +256,7 @@ test("a swap is found by its id, order, transactions, wallet, recipient, API key
 	expect((await find(`0x${"ab".repeat(20)}`)).body).toContain("No swap of the last 30 days");
 });
 
-test("the list is filtered and goes on from an id; the page of an unknown swap says so", async () => {
+test("the list is filtered and continues from an id; the page of an unknown swap states that it is unknown", async () => {
 	const listed = async (query: string) => {
 		const { body } = await get(`/swaps?${query}`, { cookie });
 		return swaps.filter(({ id }) => body.includes(toSwapId(id))).map(({ story }) => story);
@@ -272,7 +272,7 @@ test("the list is filtered and goes on from an id; the page of an unknown swap s
 	expect([missing.statusCode, missing.body.includes("No such swap")]).toEqual([404, true]);
 });
 
-test("a database that does not answer in time is a page that says so", async () => {
+test("a database that does not respond in time leads to a page that states so", async () => {
 	const { pool } = scene.parts;
 	const slow = Object.assign(new Error("canceling statement due to statement timeout"), { code: "57014" });
 	const query = pool.query.bind(pool);

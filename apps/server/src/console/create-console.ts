@@ -59,7 +59,7 @@ export function createConsole(parts: ConsoleParts): FastifyInstance {
 		const isSlow = code === "57014";
 		const problem = isSlow
 			? "The database took too long. Narrow the search, or try again."
-			: "The page could not be made. If the database does not answer, see that it runs; the console's log says more.";
+			: "The page could not be made. If the database does not answer, check that it runs; the console's log has the error.";
 		return plain(reply, 503, problem);
 	});
 	for (const route of consoleRoutes(parts, limits)) {
@@ -137,7 +137,7 @@ export function createConsole(parts: ConsoleParts): FastifyInstance {
 					.type(answered.type)
 					.send(answered.content);
 			case "page":
-				if (!frame) throw new Error("a page with a menu is for people who are logged in");
+				if (!frame) throw new Error("a page with a menu is for operators who are logged in");
 				return html(reply, answered.page.status ?? 200, renderPage(answered.page, frame));
 		}
 	}

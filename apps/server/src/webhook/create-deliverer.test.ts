@@ -120,7 +120,7 @@ function expectSigned({ headers, body }: Received, secret: string): void {
 	expect(String(headers["webhook-signature"]).split(" ")).toContain(signature);
 }
 
-test("a receiver that is down for an hour misses nothing, hears each swap in order, and acts once", async () => {
+test("a receiver that is down for an hour misses nothing, gets each swap's events in order, and acts once", async () => {
 	const path = ["deposited", "delivering", "refunding", "refunded"];
 	const acted = new Map<string, SwapEventBody>();
 	let count = 0;
@@ -156,7 +156,7 @@ test("a receiver that is down for an hour misses nothing, hears each swap in ord
 	expect(first.received.length + second.received.length).toBeGreaterThan(acted.size);
 });
 
-test("a webhook that fails for a day is disabled, and its account sees why", async () => {
+test("a webhook that fails for a day is disabled, and its account gets the reason", async () => {
 	const { port } = await receive(() => 500);
 	const { accountId } = await addWebhook(port);
 	const { pass, outcomes } = worker();
@@ -175,7 +175,7 @@ test("a webhook that fails for a day is disabled, and its account sees why", asy
 	expect(outcomes).toHaveLength(before);
 });
 
-test("a receiver that answers 410 is told nothing more", async () => {
+test("a receiver that answers 410 gets nothing more", async () => {
 	const { port, received } = await receive(() => 410);
 	const { accountId } = await addWebhook(port);
 	const { pass } = worker();
@@ -216,7 +216,7 @@ test("after a rotation both secrets sign for a while, then only the new one", as
 	expect(String(one.headers["webhook-signature"]).split(" ")).toHaveLength(1);
 });
 
-test("after repeated rotations every secret that a receiver may know signs until its own time, and only so many", async () => {
+test("after repeated rotations every secret that a receiver may have signs until its expiry, and their number is limited", async () => {
 	const { port, received } = await receive(() => 200);
 	const webhook = await addWebhook(port);
 	const { pass, nowMs } = worker();
@@ -243,7 +243,7 @@ test("after repeated rotations every secret that a receiver may know signs until
 	expect((await rotate(webhook, { nowMs: nowMs(), most: 4 })).outcome).toBe("rotated");
 });
 
-test("a webhook is told of its own account from when it was added, and of nothing after it was deleted", async () => {
+test("a webhook receives events of its account only, from creation to deletion", async () => {
 	const { port, received } = await receive(() => 200);
 	const { id, accountId } = await addWebhook(port);
 	const other = await addWebhook(port);
@@ -258,7 +258,7 @@ test("a webhook is told of its own account from when it was added, and of nothin
 	expect(received).toHaveLength(1);
 });
 
-test("a receiver that does not answer delays only its own events", async () => {
+test("a receiver that does not respond delays only the events for itself", async () => {
 	const slow = createServer(() => {});
 	receivers.push(slow);
 	slow.listen(0, "127.0.0.1");
@@ -302,7 +302,7 @@ test("pauses grow from seconds to an hour and differ by up to a fifth", () => {
 	expect([0, 1].map((random) => pauseMs(1, random))).toEqual([4_000, 6_000]);
 });
 
-test("a secret is stored sealed: it opens only with its key, and only for its webhook", async () => {
+test("a secret is stored sealed, and opens only with its key, and only for its webhook", async () => {
 	const [webhookId, secret] = [randomUUID(), newWebhookSecret()];
 	const sealed = sealSecret(keys, { webhookId, secret });
 	expect(sealed).not.toContain(secret.slice("whsec_".length, 20));

@@ -132,7 +132,9 @@ export function createDeliverer({
 			return;
 		}
 		const error =
-			result.outcome === "gone" ? "the receiver answered 410: it wants no more events" : result.error;
+			result.outcome === "gone"
+				? "the receiver answered 410, so no more events are sent to it"
+				: result.error;
 		const firstMs = due.first_at?.getTime() ?? now.getTime();
 		const isGivenUp = result.outcome === "gone" || now.getTime() - firstMs >= patienceMs;
 		const nextAt = new Date(now.getTime() + retryPauseMs(due.attempts + 1, { pauseSeconds, random }));

@@ -122,7 +122,7 @@ const notPublic = {
 	error: "the host has an address that is not reachable from the internet",
 };
 
-test.each(hostile)("nothing is sent to %s (%s), by a name or by itself", async (address) => {
+test.each(hostile)("nothing is sent to %s (%s), by name or by address", async (address) => {
 	const { resolve } = resolver([address]);
 	const sender = createSender({ isDevnet: false, resolve, timeoutMs: 1_000 });
 	connections = 0;
@@ -142,7 +142,7 @@ test("a name with one public and one private address is refused", async () => {
 	await sender.close();
 });
 
-test("a name that answers a public address first and a private one second reaches nothing private", async () => {
+test("a name that resolves to a public address first and a private one second reaches nothing private", async () => {
 	// A machine without IPv6 has no route to the public address. On others, no host there answers in time.
 	const { asked, resolve } = resolver(["2001:4860:ffff::1"], ["127.0.0.1"]);
 	const sender = createSender({ isDevnet: false, resolve, timeoutMs: 300 });

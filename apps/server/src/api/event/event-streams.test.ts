@@ -98,7 +98,7 @@ const reached = (events: readonly StreamedEvent[]) =>
 				: one.event.data.status,
 	);
 
-test("a swap's stream tells all its events from the first, with the body of a status call, and ends with the swap", async () => {
+test("a swap's stream sends all its events from the first, with the body of a status call, and ends with the swap", async () => {
 	const { baseUrl } = await start();
 	const accountId = randomUUID();
 	const uuid = await insert(accountId);
@@ -119,7 +119,7 @@ test("a swap's stream tells all its events from the first, with the body of a st
 	expect(reached(again.got)).toEqual(["opening", "deposited", "delivering", "settled"]);
 });
 
-test("an account's stream begins now and tells nothing of other accounts", async () => {
+test("an account's stream begins at the current position and sends no events of other accounts", async () => {
 	const { baseUrl, feed } = await start();
 	const [mine, other] = [randomUUID(), randomUUID()];
 	const old = await insert(mine);
@@ -141,7 +141,7 @@ test("an account's stream begins now and tells nothing of other accounts", async
 	expect(await stranger.json()).toMatchObject({ code: "SWAP_NOT_FOUND" });
 });
 
-test("a stream that is cut every second misses nothing, keeps the order, and tells nothing twice", async () => {
+test("a stream that is cut every second misses nothing, keeps the order, and sends nothing twice", async () => {
 	const { baseUrl } = await start();
 	const accountId = randomUUID();
 	const path = ["deposited", "delivering", "refunding", "refunded"];
@@ -182,7 +182,7 @@ test("a stream that is cut every second misses nothing, keeps the order, and tel
 	}
 });
 
-test("a stopping process ends its streams, and clients go on at another one without a gap", async () => {
+test("a stopping process ends its streams, and clients continue at another one without a gap", async () => {
 	const first = await start();
 	const accountId = randomUUID();
 	const uuid = await insert(accountId);
@@ -201,7 +201,7 @@ test("a stopping process ends its streams, and clients go on at another one with
 	expect(reached(got)).toEqual(["opening", "deposited", "delivering", "settled"]);
 });
 
-test("a cursor of before a restore, or whose events are deleted, is told that events may be missing", async () => {
+test("a cursor from before a restore, or whose events are deleted, gets a notice that events may be missing", async () => {
 	const { baseUrl } = await start();
 	const accountId = randomUUID();
 	const uuid = await insert(accountId);
@@ -223,7 +223,7 @@ test("a cursor of before a restore, or whose events are deleted, is told that ev
 	expect(await from("0")).toBe("deposited");
 });
 
-test("a key has a limited number of streams, gets a place back when one ends, and learns why it was refused", async () => {
+test("a key has a limited number of streams, may open another one when one ends, and gets the reason of a refusal", async () => {
 	const { baseUrl, feed } = await start({ perKey: 1 });
 	const headers = { "x-api-key": randomUUID() };
 	const stop = new AbortController();
@@ -243,7 +243,7 @@ test("a key has a limited number of streams, gets a place back when one ends, an
 	await third.body?.cancel();
 });
 
-test("a quiet stream sends comments, so that proxies keep it", async () => {
+test("a quiet stream sends comments, so that proxies keep it open", async () => {
 	const { baseUrl } = await start({ heartbeatMs: 20 });
 	const answer = await fetch(`${baseUrl}/events`, { headers: { "x-api-key": randomUUID() } });
 	let text = "";
@@ -255,7 +255,7 @@ test("a quiet stream sends comments, so that proxies keep it", async () => {
 });
 
 test.each(["x", "1", "-1", "0-1-2", "0-01", " "])(
-	"Last-Event-ID %j is refused with what to send",
+	"Last-Event-ID %j is refused with the expected form",
 	async (id) => {
 		const { baseUrl } = await start();
 		const headers = { "x-api-key": randomUUID(), "last-event-id": id };
@@ -267,7 +267,7 @@ test.each(["x", "1", "-1", "0-1-2", "0-01", " "])(
 	},
 );
 
-test("a caller that does not read is let go, and the others hear everything", async () => {
+test("a caller that does not read is disconnected, and the others receive everything", async () => {
 	const sent: string[] = [];
 	const feed = createEventFeed({
 		db: database.pool,

@@ -26,7 +26,7 @@ test("requests above a key's rate are not traced", async () => {
 	expect(traced).toEqual(["/1", "/2"]);
 });
 
-test("a connection that breaks while its key is looked up is no error of the service", async ({
+test("a connection that breaks while its key is looked up is not counted as an error of the service", async ({
 	onTestFinished,
 }) => {
 	const app = fastify();

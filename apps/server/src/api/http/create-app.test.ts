@@ -239,7 +239,7 @@ test("a body must be a JSON object of at most 32 KiB", async () => {
 	expectError(await post(large, "text/plain"), 415, "UNSUPPORTED_MEDIA_TYPE");
 });
 
-test("a body with a duplicate key in one object is refused, however it is escaped; the same key in two objects is accepted [D-conventions-35]", async () => {
+test("a body with a duplicate key in one object is refused, even if the key is escaped; the same key in two objects is accepted [D-conventions-35]", async () => {
 	const app = start();
 	const post = (body: string) =>
 		app.inject({
@@ -309,7 +309,7 @@ test("a body that nests as deep as its size allows is parsed", () => {
 	expect(() => parseBody(Buffer.from(body.replace("{", '{"a":1,')))).toThrow(SwapError);
 });
 
-test("a compressed body is 415, whatever it holds, and one with the encoding identity is accepted [D-conventions-37]", async () => {
+test("a compressed body is 415, regardless of its content, and one with the encoding identity is accepted [D-conventions-37]", async () => {
 	const app = start();
 	const post = (body: Buffer, encoding: string) =>
 		app.inject({
@@ -377,7 +377,7 @@ test("trailing and doubled slashes are ignored, and any text is accepted as a pa
 	);
 });
 
-test("each request gets a new id from the server, whatever id the caller sends", async () => {
+test("each request gets a new id from the server, regardless of the id that the caller sends", async () => {
 	const app = start();
 	const ids = await Promise.all(
 		["/health", "/health", "/nowhere"].map(
@@ -389,7 +389,7 @@ test("each request gets a new id from the server, whatever id the caller sends",
 	for (const id of ids) expect(id).toMatch(/^[0-9a-f-]{36}$/);
 });
 
-test("an error outside the catalogue is logged with its stack and tells the caller nothing [D-errors-27]", async () => {
+test("an error outside the catalogue is logged with its stack, and its response has no details [D-errors-27]", async () => {
 	const logLines: string[] = [];
 	const answer = await start({ logLines }).inject("/broken");
 	const body = expectError(answer, 500, "INTERNAL");
@@ -507,7 +507,7 @@ async function answerTo(app: FastifyInstance, bytes: string): Promise<string> {
 	return text;
 }
 
-test("malformed HTTP and CONNECT requests are answered with our error body [D-conventions-33]", async () => {
+test("malformed HTTP and CONNECT requests are answered with the service's error body [D-conventions-33]", async () => {
 	const app = start();
 	for (const bytes of [
 		"nonsense\r\n\r\n",
@@ -590,7 +590,7 @@ test("on shutdown held calls are answered with the current state, and new connec
 	await expect(fetch(`http://127.0.0.1:${port}/health`)).rejects.toThrow("fetch failed");
 });
 
-test("a handler learns of a caller who left while its key was looked up", async () => {
+test("the signal of a handler is aborted if the caller left while its key was looked up", async () => {
 	const asked = Promise.withResolvers<void>();
 	const lookedUp = Promise.withResolvers<typeof account>();
 	const app = start({

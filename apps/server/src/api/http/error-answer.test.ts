@@ -8,12 +8,12 @@ function answerTo(code: string) {
 	return { status, code: body.code, next: body.next };
 }
 
-test("a database that is read-only, full or stopping is unavailable, and the caller may repeat the request", () => {
+test("a database that is read-only, full or stopping is reported as unavailable, and the caller may repeat the request", () => {
 	for (const code of ["25006", "53100", "57P01"]) {
 		expect(answerTo(code)).toEqual({ status: 503, code: "UPSTREAM_UNAVAILABLE", next: "retry" });
 	}
 });
 
-test("a statement that the database rejects for itself is a bug", () => {
+test("a statement that the database rejects as invalid is an internal error", () => {
 	expect(answerTo("42601")).toMatchObject({ status: 500, code: "INTERNAL" });
 });

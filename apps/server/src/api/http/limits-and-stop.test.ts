@@ -199,7 +199,7 @@ function send(port: number, path: string, agent: Agent): Promise<Answer> {
 	return promise;
 }
 
-test("a stop fails no request: not on kept-alive connections, not held calls, not new requests", async () => {
+test("a stop fails no request on kept-alive connections, no held calls and no new requests", async () => {
 	const stopping = new AbortController();
 	const app = start({ stopping: stopping.signal });
 	await app.listen({ host: "127.0.0.1", port: 0 });

@@ -65,7 +65,7 @@ async function listen(): Promise<string> {
 	return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }
 
-test("every request is counted by its route and code, and none stays in flight", async () => {
+test("every request is counted by its route and code, and none stays counted as in flight", async () => {
 	const { answered, limited, underWay } = start();
 	await call("/swap/status/swp_42?key=a", key);
 	await call("/swap/status/swp_42");
@@ -119,7 +119,7 @@ test("without metrics and tracing a request gets no span and no listener", async
 	expect(off).toEqual({ span: "none", listeners: on.listeners - 1 });
 });
 
-test("a caller who leaves before the answer is counted as gone and not as a success", async () => {
+test("a caller who leaves before the response is counted as gone and not as a success", async () => {
 	const { tracer, spans } = keepSpans();
 	const { answered, underWay } = start({ tracer });
 	const { port } = new URL(await listen());

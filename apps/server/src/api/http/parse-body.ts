@@ -7,7 +7,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true });
 /** Returns the JSON object in a body's bytes. Throws INVALID_REQUEST for anything else, including an empty body. */
 export function parseBody(bytes: unknown): Record<string, unknown> {
 	if (!(bytes instanceof Uint8Array) || bytes.length === 0)
-		throw invalid("the body is empty: send a JSON object");
+		throw invalid("the body is empty; send a JSON object");
 	let text: string;
 	let value: unknown;
 	try {
@@ -22,7 +22,7 @@ export function parseBody(bytes: unknown): Record<string, unknown> {
 	const duplicate = findDuplicateKey(text, value);
 	if (duplicate !== undefined) {
 		throw new SwapError("INVALID_REQUEST", {
-			issues: [{ path: shortened(duplicate), message: "appears twice in one object: send it once" }],
+			issues: [{ path: shortened(duplicate), message: "appears twice in one object; send it once" }],
 		});
 	}
 	// Valid JSON in UTF-8 can contain such a character only as an escape.

@@ -66,7 +66,7 @@ test("keys differ in id, secret and hash", () => {
 	expect(new Set(keys.map(({ hash }) => Buffer.from(hash).toString("hex"))).size).toBe(keys.length);
 });
 
-test("keys are found in a text, each with its offset", () => {
+test("all keys in a text are found, each with its offset", () => {
 	// None of these characters can be part of a key.
 	const filler = fc.stringMatching(/^[ .,:;"'\n=ILOU-]*$/);
 	fc.assert(

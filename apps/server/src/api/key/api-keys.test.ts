@@ -85,7 +85,7 @@ function startApiKeys(own: { maxEntries?: number } = {}) {
 
 const unauthorized = { code: "UNAUTHORIZED" };
 
-test("a key authenticates its account with its own limits, and the database does not store its secret", async () => {
+test("a key authenticates its account with its limits, and the database does not store its secret", async () => {
 	const { key, id, accountId } = await insertKey({ limits: { rates: { quote: 5 }, heldStatusCalls: 3 } });
 	const { rows } = await database.owner.query("select created_at from accounts where id = $1", [accountId]);
 	expect(await startApiKeys().authenticate(key)).toEqual({
@@ -99,7 +99,7 @@ test("a key authenticates its account with its own limits, and the database does
 	expect(stored).not.toContain(key.slice(-47));
 });
 
-test("a cached key is refused with any character changed, and is itself refused from its expiry on", async () => {
+test("a cached key is refused with any character changed, and the unchanged key is refused from its expiry on", async () => {
 	const { key } = await insertKey({ expiresAt: new Date(1_000_500) });
 	const { authenticate, state, reads } = startApiKeys();
 	const first = await authenticate(key);
@@ -113,7 +113,7 @@ test("a cached key is refused with any character changed, and is itself refused 
 	expect(reads()).toBe(1);
 });
 
-test("a key that we never issued, or with any character changed, is refused without a query", async () => {
+test("a key that the service never issued, or with any character changed, is refused without a query", async () => {
 	const { key } = await insertKey();
 	const { authenticate, queries } = startApiKeys();
 	const changed = Array.from(key, (c, i) => key.slice(0, i) + (c === "0" ? "1" : "0") + key.slice(i + 1));
@@ -140,7 +140,7 @@ test("a cached key costs no query, and a revoked key is refused after two second
 	expect(reads()).toBe(2);
 });
 
-test("two thousand keys in use cost one query a second, and none while unused", async () => {
+test("two thousand keys in use cost one query a second, and none while they are unused", async () => {
 	const keys = await insertKeys(2_000);
 	const { authenticate, pass, reads, state, queries } = startApiKeys();
 	await Promise.all(keys.map(({ key }) => authenticate(key)));
@@ -161,7 +161,7 @@ test("two thousand keys in use cost one query a second, and none while unused", 
 	expect(queries.every((sql) => /^select k\.id|set last_used_at/.test(sql))).toBe(true);
 });
 
-test("every process sees changed limits, expiry and revocation of a key in use at its next refresh", async () => {
+test("every process applies changed limits, expiry and revocation of a key in use at its next refresh", async () => {
 	const { key, id } = await insertKey();
 	const processes = [startApiKeys(), startApiKeys()];
 	for (const { authenticate } of processes) await authenticate(key);
@@ -218,7 +218,7 @@ test("without a database a key in use works for two seconds; then calls fail as 
 	await expect(authenticate(key)).resolves.toMatchObject({ limits });
 });
 
-test("a late answer does not bring back a key that was refused meanwhile", async () => {
+test("a late response of the database does not restore a key that was refused meanwhile", async () => {
 	const { key, id } = await insertKey();
 	const asked = Promise.withResolvers<void>();
 	const held = Promise.withResolvers<void>();
@@ -250,7 +250,7 @@ test("a late answer does not bring back a key that was refused meanwhile", async
 	await expect(apiKeys.authenticate(key)).rejects.toMatchObject(unauthorized);
 });
 
-test("an answer that is two seconds old when it arrives authenticates nobody", async () => {
+test("a database response that is two seconds old when it arrives authenticates no key", async () => {
 	const { key, id } = await insertKey();
 	const asked = Promise.withResolvers<void>();
 	const held = Promise.withResolvers<void>();

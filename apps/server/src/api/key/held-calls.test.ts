@@ -21,7 +21,7 @@ function heldCallsOf(process: number): HeldCalls {
 
 const allowance = { limit: 3, seconds: 15 };
 
-test("a key can hold a limited number of calls over all processes, and a call that ends makes room", async () => {
+test("a key can hold a limited number of calls across all processes, and a call that ends makes room", async () => {
 	const key = randomUUID();
 	const held = await Promise.all([
 		one.take(key, allowance),
@@ -49,7 +49,7 @@ test("leases of a process that died expire, and their entry in Redis has a TTL",
 	expect(livesMs).toBeLessThanOrEqual(20_000);
 });
 
-test("a call that ends while Redis does not answer makes room once Redis answers again", async () => {
+test("a call that ends while Redis does not respond makes room once Redis responds again", async () => {
 	const [redis] = shared.connections;
 	let isSilent = false;
 	let calls = 0;
@@ -77,7 +77,7 @@ test("a call that ends while Redis does not answer makes room once Redis answers
 	expect(calls).toBe(1);
 });
 
-test("without Redis each process counts its own calls, without waiting", async () => {
+test("without Redis each process counts only its calls, without waiting", async () => {
 	const gone = connectRedis({ url: "redis://127.0.0.1:1" });
 	const alone = createHeldCalls({ redis: gone });
 	const started = performance.now();

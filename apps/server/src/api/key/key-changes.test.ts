@@ -180,7 +180,7 @@ test.each([
 	expect(await changesOf(accountId)).toEqual(["account-created", "created"]);
 });
 
-test("a database user who owns nothing changes keys under its own name, and cannot tamper with the history", async () => {
+test("a database user who owns nothing changes keys under its own user name, and cannot tamper with the history", async () => {
 	const { id, accountId } = await insertKey();
 	const user = `user_${id}`;
 	await database.pool.query(`create role ${user}`);
@@ -288,7 +288,7 @@ test("an account's name can be taken only once, and its valid keys are counted",
 	expect(await counted()).toMatchObject({ id, validKeys: 1 });
 });
 
-test("the history finds a key by its current and its earlier id, and an account by every name it had", async () => {
+test("the history finds a key by its current and its earlier id, and an account by every name that it had", async () => {
 	const { pool } = database;
 	const { id, accountId } = await insertKey();
 	const [newId, newName] = [randomBytes(6).toString("hex"), randomUUID()];

@@ -8,7 +8,7 @@ function networks() {
 	return { clock, told, ...counted };
 }
 
-test("addresses of one network count once, those of others apart", () => {
+test("addresses of one network count once, and addresses of other networks separately", () => {
 	const { used, most } = networks();
 	for (const address of ["10.0.0.1", "10.0.0.2", "::ffff:10.0.0.3", "2001:db8:1::1", "2001:db8:1:7::2"]) {
 		used("a", address);
@@ -17,7 +17,7 @@ test("addresses of one network count once, those of others apart", () => {
 	expect(most()).toBe(2);
 });
 
-test("a key that is used from many networks is told of, and again from twice as many", () => {
+test("a key that is used from many networks is reported, and again when the number has doubled", () => {
 	const { used, told } = networks();
 	for (let i = 1; i <= 12; i++) used("a", `10.0.${i}.1`);
 	expect(told).toEqual([{ keyId: "a", networks: 6 }]);

@@ -16,7 +16,7 @@ function beBusy(ms: number): void {
 	for (const until = performance.now() + ms; performance.now() < until; );
 }
 
-test("an answer that arrived while the process was busy is used, even after the timeout", async () => {
+test("a response that arrived while the process was busy is used, even after the timeout", async () => {
 	const timeoutMs = 300;
 	const { connections, close } = await connectTestRedis({ processes: 1, timeoutMs });
 	const [redis] = connections;
@@ -30,7 +30,7 @@ test("an answer that arrived while the process was busy is used, even after the 
 	await close();
 });
 
-test("the timeout starts when Redis is asked, however busy the process was before", async () => {
+test("the timeout starts when the request is sent to Redis, regardless of how busy the process was before", async () => {
 	// The proxy runs in this process too, so an answer takes some turns of its event loop.
 	const proxy = await startTcpProxy(Number(new URL(inject("redisUrl")).port || 6379));
 	const timeoutMs = 300;
@@ -44,7 +44,7 @@ test("the timeout starts when Redis is asked, however busy the process was befor
 	proxy.close();
 });
 
-test("a Redis that timed out once is used again as soon as it answers", async () => {
+test("a Redis that timed out once is used again as soon as it responds", async () => {
 	const proxy = await startTcpProxy(Number(new URL(inject("redisUrl")).port || 6379));
 	const timeoutMs = 700;
 	const url = `redis://127.0.0.1:${proxy.port}`;

@@ -39,7 +39,7 @@ test("processes count a key's requests together, per operation", async () => {
 	}
 });
 
-test("a caller above its limit costs Redis one call per waiting time, not one per request", async () => {
+test("a caller above its limit costs one call to Redis per waiting time, not one per request", async () => {
 	const [redis] = shared.connections;
 	let calls = 0;
 	let now = 0;
@@ -61,14 +61,14 @@ test("a caller above its limit costs Redis one call per waiting time, not one pe
 	expect(calls).toBe(2);
 });
 
-test("a raised limit takes effect at once, though the key was just refused under the old one", async () => {
+test("a raised limit takes effect immediately, even if the key was just refused under the old one", async () => {
 	const limits = limitsWith(shared.connections[0]);
 	const take = (perSecond: number) => limits.takeForKey({ keyId: "raised", operation: "quote", perSecond });
 	expect([await take(0.001), await take(0.001)].map(({ isAllowed }) => isAllowed)).toEqual([true, false]);
 	expect(await take(1)).toMatchObject({ isAllowed: true, limit: 20 });
 });
 
-test("a short outage of Redis gives no key another burst: the process continues from the last known count", async () => {
+test("a short outage of Redis gives no key another burst, because the process continues from the last known count", async () => {
 	const [redis] = shared.connections;
 	let isSilent = false;
 	const blinking: PromptRedis = {
@@ -103,7 +103,7 @@ test("without Redis limits are still enforced and no request fails", async () =>
 	redis.close();
 });
 
-test("a Redis that stops answering costs one timeout, not one per request, and is used again once it answers", async () => {
+test("a Redis that stops responding costs one timeout, not one per request, and is used again once it responds", async () => {
 	const proxy = await startTcpProxy(Number(new URL(inject("redisUrl")).port || 6379));
 	const proxied = await connectTestRedis({
 		processes: 1,
@@ -131,7 +131,7 @@ test("a Redis that stops answering costs one timeout, not one per request, and i
 	}
 });
 
-test("each IPv4 address is counted alone, and each IPv6 /64 network as one", () => {
+test("each IPv4 address is counted separately, and each IPv6 /64 network as one", () => {
 	const limits = limitsWith(noRedis);
 	const allowed = (address: string) => limits.takeForAddress(address, "unauthenticated").isAllowed;
 	expect(["10.0.0.1", "10.0.0.1", "10.0.0.1"].map(allowed)).toEqual([true, true, false]);
@@ -177,7 +177,7 @@ test("an address that is refused without a key stays refused until its time; pub
 	expect(limits.refusalOf("10.0.0.1")).toBeUndefined();
 });
 
-test("requests for public pages of swaps have a limit of their own by address", () => {
+test("requests for public pages of swaps have a separate limit by address", () => {
 	const limits = createRateLimits({
 		redis: noRedis,
 		unauthenticatedPerSecond: 0.1,

@@ -120,7 +120,7 @@ describe.each([
 		);
 	});
 
-	test("a full bucket can be emptied at once, and tells how many tokens are left and when the next one comes", async () => {
+	test("a full bucket can be emptied in one burst, and returns how many tokens are left and when the next one comes", async () => {
 		const { processes, pass } = world();
 		const bucket = { capacity: 3, intervalUs: 10_000_000 };
 		const name = randomUUID();
@@ -148,7 +148,7 @@ test("a rate of R per second is a bucket of 20 R tokens", () => {
 	expect(bucketOf(3)).toEqual({ capacity: 60, intervalUs: 333_334 });
 });
 
-test("requests of one event-loop turn are one call to Redis, with the same outcome as one by one", async () => {
+test("requests of one event-loop turn are one call to Redis, with the same outcome as separate calls", async () => {
 	const [redis] = shared.connections;
 	let calls = 0;
 	let isSilent = false;
@@ -189,7 +189,7 @@ test("a bucket in Redis expires when it would be full", async () => {
 	}
 });
 
-test("a clock that is set back refuses nobody", async () => {
+test("a clock that is set back causes no refusal", async () => {
 	let now = 1e15;
 	const memory = createMemoryBuckets({ nowUs: () => now });
 	const bucket = { capacity: 2, intervalUs: 1_000_000 };

@@ -47,7 +47,7 @@ test("every route is in the document, with a unique operation id", () => {
 	expect(new Set(ids).size).toBe(ids.length);
 });
 
-test.each(named)("the examples of %s match its own schemas", (_, { doc, path }) => {
+test.each(named)("the examples of %s match its schemas", (_, { doc, path }) => {
 	const { query, params = {}, body, response } = doc.example;
 	if (doc.query) doc.query.parse(query);
 	if (doc.body) doc.body.parse(body);
@@ -106,7 +106,7 @@ test("the query parameters wait and limit are integers", () => {
 	}
 });
 
-test("the example swap is real: its hash, its signatures and its transaction can be reproduced", async () => {
+test("the example swap is real, because its hash, its signatures and its transaction can be reproduced", async () => {
 	const order = orderSchema.parse(exampleGeoOp.order);
 	const hash = hashTypedData(exampleGeoOp.typedData as unknown as TypedDataDefinition);
 	expect([hash, orderDigest(order)]).toEqual([exampleGeoOpHash, exampleGeoOpHash]);
@@ -158,7 +158,7 @@ function errorsOf({ responses }: Operation): string[] {
 }
 
 test.each(operations)(
-	"%s documents the errors that every endpoint of its kind can answer",
+	"%s documents the errors that every endpoint of its kind can return",
 	(name, operation) => {
 		const hasKey = operation.security.length > 0;
 		expect(errorsOf(operation)).toEqual(expect.arrayContaining(["INVALID_REQUEST", "INTERNAL"]));
@@ -193,7 +193,7 @@ test("every error is documented under its own status, and all but METHOD_NOT_ALL
 	}
 });
 
-test("answers allow new fields; a quote's request and a mandate allow no unknown ones", () => {
+test("responses allow new fields, and a quote's request and a submit's request with its mandate allow no unknown ones", () => {
 	const { schemas } = document.components;
 	const closed = Object.entries(schemas).filter(([, schema]) =>
 		JSON.stringify(schema).includes('"additionalProperties":false'),

@@ -85,14 +85,14 @@ test("the content security policy of a page allows only its own style, by its ha
 	}
 });
 
-test.each(errorCodes)("%s has a page of its own", async (code) => {
+test.each(errorCodes)("%s has a dedicated page", async (code) => {
 	const { statusCode, body } = await app.inject(`/docs/errors/${code}`);
 	expect(statusCode).toBe(200);
 	expect(body).toContain(`<h1><code>${code}</code></h1>`);
 });
 
 test.each(["NOPE", "no_route", "..%2f..%2fpackage", "README"])(
-	"%s has no error page and is answered with 404",
+	"%s has no error page, and its URL returns 404",
 	async (code) => {
 		const answer = await app.inject(`/docs/errors/${code}`);
 		expect([answer.statusCode, errorBodySchema.parse(answer.json()).code]).toEqual([404, "NOT_FOUND"]);
@@ -124,7 +124,7 @@ test("every link on the pages leads to an existing page and section", async () =
 	}
 });
 
-test("the skill is served as it is published, with a name that fits its folder and a description that fits the form [D-beyond-13]", async () => {
+test("the skill is served in its published form, with a name that fits its folder and a description that fits the format [D-beyond-13]", async () => {
 	const { body, headers } = await app.inject("/SKILL.md");
 	const folder = join(import.meta.dirname, "../../../../../packages/cli/skills/geoswap");
 	expect(headers["content-type"]).toBe("text/markdown; charset=utf-8");
@@ -152,7 +152,7 @@ test("llms.txt lists every page that the docs have for writers of agents, and ea
 	expect(links).toEqual(expect.arrayContaining(guidePages.map((name) => `/docs/${name}`)));
 });
 
-test("llms-full.txt has the text of the skill, of every page and of every error, as the docs are now [D-beyond-13]", async () => {
+test("llms-full.txt has the current text of the skill, of every page and of every error [D-beyond-13]", async () => {
 	const { body } = await app.inject("/llms-full.txt");
 	const names = [...guidePages.filter((name) => name !== "conformance"), "api"];
 	for (const name of [...names, ...errorCodes.map((code) => `errors/${code}`)]) {

@@ -138,7 +138,7 @@ test.each<{ kind: ChainKind; fee: string; start: Fees; risen: Fees }>([
 		risen: { ...onRollup, l1: onRollup.l1 * eighth },
 	},
 ])(
-	"$kind: a submit after $fee rose by an eighth is LIQUIDITY_CHANGED, one within the margin is not",
+	"$kind: a submit after $fee rose by an eighth is LIQUIDITY_CHANGED, and one within the margin is not",
 	async ({ kind, start, risen }) => {
 		const { post, setFees } = await startService(kind);
 		const wallet = await scene.newWallet({ isDelegated: true });

@@ -117,7 +117,7 @@ test("a paused chain and its tokens are listed as paused, with the reason, and a
 	}
 });
 
-test("tokens can be filtered by chain id, and an unknown id is answered with the known ones", async () => {
+test("tokens can be filtered by chain id, and an unknown id is refused with a list of the known ones", async () => {
 	const { origin, destination } = testChains;
 	const of = async (chainId: string) => (await tokens({ chainId })).map((token) => token.chainId);
 	expect(new Set(await of(String(destination.chainId)))).toEqual(new Set([destination.chainId]));
@@ -138,7 +138,7 @@ test("tokens can be filtered by chain id, and an unknown id is answered with the
 	}
 });
 
-test("a chain that only some accounts may use is listed to them, and nobody else sees it or its tokens", async () => {
+test("a chain that only some accounts may use is listed to them, and neither it nor its tokens are listed to other accounts", async () => {
 	const { origin, destination } = testChains;
 	const allowed = "01890000-0000-7000-8000-000000000001";
 	const config = testConfig(testChains);

@@ -31,7 +31,7 @@ async function ask(query: Record<string, unknown>) {
 	return delegationResponseSchema.strict().parse(answer);
 }
 
-test("a new wallet is told what to sign, and is ready once its authorization was sent", async () => {
+test("the response for a new wallet has what it must sign, and the wallet is ready once its authorization was sent", async () => {
 	const wallet = await scene.newWallet();
 	const always = { chainId: Number(chainId), walletAddress: wallet.address };
 	const query = { chainId, walletAddress: wallet.address.toLowerCase() };
@@ -77,7 +77,7 @@ test("a wallet that delegated to the account for typed data only is ready, and a
 	});
 });
 
-test("a wallet that delegated to an earlier delegate of ours needs a new delegation, and one of a stranger's is blocked", async () => {
+test("a wallet with an earlier delegate of the service needs a new delegation, and a wallet with a third party's delegate is blocked", async () => {
 	const earlier = getAddress(`0xde1e6a7e${"0".repeat(31)}1`);
 	const chain = scene.chains.get(Number(chainId));
 	if (!chain) throw new Error("no chain");
@@ -110,7 +110,7 @@ test("a wallet that delegated to an earlier delegate of ours needs a new delegat
 	});
 });
 
-test("a contract is blocked, is not reported as delegated, and is told to use a wallet with a key", async () => {
+test("a contract is blocked, is not reported as delegated, and the response advises to use a wallet with a key", async () => {
 	const { escrow } = scene.origin.deployment.contracts;
 	expect(await ask({ chainId, walletAddress: escrow })).toEqual({
 		chainId: Number(chainId),
@@ -122,7 +122,7 @@ test("a contract is blocked, is not reported as delegated, and is told to use a 
 	});
 });
 
-test("a Solana wallet needs no delegation, and the answer names the build call that comes next", async () => {
+test("a Solana wallet needs no delegation, and the response names the build call that comes next", async () => {
 	const walletAddress = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV";
 	expect(await ask({ chainId: String(solanaChainId), walletAddress })).toEqual({
 		chainId: solanaChainId,
@@ -154,7 +154,7 @@ test("Solana is refused as an unknown chain if it is not offered, and is among t
 	);
 });
 
-test("wrong parameter names are answered with the right ones, and invalid values with the field that is wrong", async () => {
+test("wrong parameter names are refused with the right ones, and invalid values with the field that is wrong", async () => {
 	expect(await refusalOf(ask({ chain: chainId, wallet: "0x" }))).toMatchObject({
 		code: "INVALID_REQUEST",
 		details: { accepted: ["chainId", "walletAddress"] },
@@ -178,7 +178,7 @@ test("wrong parameter names are answered with the right ones, and invalid values
 	await ask({ chainId, walletAddress: `0x${wallet.slice(2).toUpperCase()}` });
 });
 
-test("a chain that does not answer is reported as unavailable [D-errors-28]", async () => {
+test("a chain that does not respond is reported as unavailable [D-errors-28]", async () => {
 	const dead = getDelegation({ chains: scene.deadChains, solana });
 	expect(await refusalOf(scene.query(dead, { chainId, walletAddress: scene.relayer.address }))).toMatchObject(
 		{

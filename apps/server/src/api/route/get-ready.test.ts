@@ -22,7 +22,7 @@ const broken: ReadyCheck = {
 };
 const silent: ReadyCheck = { name: "silent", check: () => new Promise(() => {}) };
 
-test("if every check passes the process is ready, and the answer lists the checks", async () => {
+test("if every check passes the process is ready, and the response lists the checks", async () => {
 	expect(await ready(good, { ...good, name: "other" })).toEqual({
 		status: "ready",
 		checks: [
@@ -32,7 +32,7 @@ test("if every check passes the process is ready, and the answer lists the check
 	});
 });
 
-test("failed checks are named without the error's own text, and the process still takes requests", async () => {
+test("failed checks are named without the error's original text, and the process still takes requests", async () => {
 	const answer = await ready(good, broken, wrong, silent);
 	expect(answer).toEqual({
 		status: "degraded",
@@ -87,7 +87,7 @@ test("a starting process is not ready until the database and the prices of a cha
 	expect(await answer()).toEqual({ up: [] });
 });
 
-test("a starting process waits at most ten seconds for a chain that does not answer while the others do", async () => {
+test("a starting process waits at most ten seconds for a chain that does not respond while the others do", async () => {
 	const { gone, answer } = startingProcess();
 	gone.clear();
 	gone.add("two");
@@ -95,7 +95,7 @@ test("a starting process waits at most ten seconds for a chain that does not ans
 	expect(await answer()).toEqual({ up: ["two"] });
 });
 
-test("once ready, a process stays up whatever fails, even the database and every chain", async () => {
+test("once ready, a process stays up regardless of failures, even of the database and every chain", async () => {
 	const { gone, answer } = startingProcess();
 	gone.clear();
 	expect(await answer()).toEqual({ up: [] });
@@ -124,7 +124,7 @@ test("concurrent calls share one round of checks, and its results are reused for
 	expect(rounds).toBe(2);
 });
 
-test("a stopping process reports it at once, even after a ready round or while a check hangs", async () => {
+test("a stopping process is reported immediately, even after a successful check or while a check hangs", async () => {
 	for (const checks of [[good], [silent]]) {
 		const stopping = new AbortController();
 		const route = getReady({ checks, stopping: stopping.signal, timeoutMs: 20, nowMs: () => 0 });
@@ -136,7 +136,7 @@ test("a stopping process reports it at once, even after a ready round or while a
 	}
 });
 
-test("problems are logged when they begin and end, not in every round", async () => {
+test("problems are logged when they begin and end, not at every check", async () => {
 	const lines: string[] = [];
 	const changing = { name: "changing", problem: undefined as string | undefined };
 	let now = 0;

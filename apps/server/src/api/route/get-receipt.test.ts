@@ -101,7 +101,7 @@ test("a settled, refunded and failed swap has a receipt with exactly the transac
 	}
 });
 
-test("a pending swap has no receipt, nor has another account's, nor an unknown one [D-beyond-10]", async () => {
+test("there is no receipt for a pending swap, another account's swap or an unknown one [D-beyond-10]", async () => {
 	await expect(ask(await insertSwap("stage = 'delivering'"))).rejects.toMatchObject({
 		code: "SWAP_NOT_ENDED",
 	});
@@ -111,14 +111,14 @@ test("a pending swap has no receipt, nor has another account's, nor an unknown o
 	expect(signed).toEqual([]);
 });
 
-test("without a receipt key the answer says so, and not whether a swap of another account exists [D-beyond-10]", async () => {
+test("without a receipt key the error states that receipts are not offered, and does not reveal whether another account's swap exists [D-beyond-10]", async () => {
 	const route = getReceipt({ db: database.pool, receipts: createReceipts(undefined) });
 	const settled = await insertSwap(`status = 'settled', ${hashes}`);
 	await expect(ask(settled, { route })).rejects.toMatchObject({ code: "RECEIPTS_NOT_OFFERED" });
 	await expect(ask(settled, { route, by: randomUUID() })).rejects.toMatchObject({ code: "SWAP_NOT_FOUND" });
 });
 
-test("a receipt that is asked for again is not signed again, unless the delivery was repeated", async () => {
+test("a repeated request for a receipt does not sign it again, unless the delivery was repeated", async () => {
 	const route = getReceipt({ db: database.pool, receipts: createReceipts(signer) });
 	const swapId = await insertSwap(`status = 'settled', ${hashes}`);
 	const first = await ask(swapId, { route });
@@ -132,7 +132,7 @@ test("a receipt that is asked for again is not signed again, unless the delivery
 	expect(signed).toHaveLength(2);
 });
 
-test("a receipt key that does not answer is unavailable, and the same request may succeed later", async () => {
+test("a receipt key that does not respond is unavailable, and the same request may succeed later", async () => {
 	let isDown = true;
 	const sign: ReceiptSigner["sign"] = (message) =>
 		isDown ? Promise.reject(new Error("connection refused")) : signer.sign(message);

@@ -164,7 +164,7 @@ async function ask(
 const update = (uuid: string, set: string) =>
 	database.owner.query(`update swaps set ${set} where id = $1`, [uuid]);
 
-test("a swap is read from the database as it was written", async () => {
+test("a status has the values that were written to the database", async () => {
 	const { uuid, order } = await insertSwap({
 		delivery: { kind: "router", budget: 2n ** 130n, fees: [500, 3000] },
 	});
@@ -185,7 +185,7 @@ test("a swap is read from the database as it was written", async () => {
 	expect(await readSwap(database.pool, randomUUID())).toBeUndefined();
 });
 
-test("a new swap has no transaction hashes, its funds are in the wallet, and it says by when it is decided", async () => {
+test("a new swap has no transaction hashes, its funds are in the wallet, and its status has the time by which it is decided", async () => {
 	const { uuid, order } = await insertSwap();
 	const answer = await ask(toSwapId(uuid), { wait: "0" });
 	expect(answer).toEqual({
@@ -325,7 +325,7 @@ test("Solana addresses and transactions are written in base58, and those of EVM 
 	});
 });
 
-test("any id that is not one of the account's swaps is 404 at once", async () => {
+test("any id that is not one of the account's swaps is 404 immediately", async () => {
 	const { uuid } = await insertSwap();
 	const { uuid: ownerless } = await insertSwap();
 	await update(ownerless, "account_id = null");
@@ -382,7 +382,7 @@ test("a held call returns the latest state when its time is over or the caller l
 	expect(performance.now() - started).toBeLessThan(5_000);
 });
 
-test("a held call beyond the key's allowance is answered at once, and calls that end free the allowance", async () => {
+test("a held call beyond the key's allowance returns immediately, and calls that end free the allowance", async () => {
 	const { uuid } = await insertSwap();
 	const id = toSwapId(uuid);
 	const stop = new AbortController();
@@ -400,7 +400,7 @@ test("a held call beyond the key's allowance is answered at once, and calls that
 	expect((await again).status).toBe("settled");
 });
 
-test("pollers beyond the key's allowance that ask again at once are told to wait, and do not use up the key's rate", async () => {
+test("pollers beyond the key's allowance that repeat immediately get a Retry-After, and do not use up the key's rate", async () => {
 	const { uuid } = await insertSwap();
 	// The rate covers three calls held for three seconds each, and two calls a second that cannot be held.
 	const perSecond = 4;
@@ -472,7 +472,7 @@ test("pollers beyond the key's allowance that ask again at once are told to wait
 	}
 });
 
-test("all processes share a key's allowance of held calls, and a terminal swap is answered without using it", async () => {
+test("all processes share a key's allowance of held calls, and a terminal swap is returned without using it", async () => {
 	const shared = await connectTestRedis({ processes: 2 });
 	const takes: string[] = [];
 	const processes = shared.connections.map((redis) => {
@@ -514,7 +514,7 @@ test("all processes share a key's allowance of held calls, and a terminal swap i
 	}
 });
 
-test("a waiter survives the loss of the listening connection and learns of changes made meanwhile", async () => {
+test("a held call survives the loss of the listening connection and returns changes made meanwhile", async () => {
 	const { uuid } = await insertSwap();
 	const call = ask(toSwapId(uuid));
 	await isListening();
@@ -526,7 +526,7 @@ test("a waiter survives the loss of the listening connection and learns of chang
 	expect(await listenerPid()).not.toBe(pid);
 });
 
-test("a lost notification is made up for by reading the swap again", async () => {
+test("a lost notification is compensated by reading the swap again", async () => {
 	const { uuid } = await insertSwap();
 	const deaf = createSwapListener({ url: "postgres://127.0.0.1:1/x", db: database.pool, rereadMs: 50 });
 	const heard = deaf.waitForTerminal(uuid, 60_000);

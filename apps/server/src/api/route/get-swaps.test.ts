@@ -115,7 +115,7 @@ async function list(
 }
 const idsOf = ({ swaps }: SwapsResponse) => swaps.map(({ swapId }) => swapId);
 
-test("an account's own swaps are listed newest first, each with the same fields as its status", async () => {
+test("an account's swaps are listed newest first, each with the same fields as its status", async () => {
 	const [mine, other] = [randomUUID(), randomUUID()];
 	const old = await insertSwap(mine, { agoMs: 60_000, status: "settled" });
 	await insertSwap(other);
@@ -197,7 +197,7 @@ test("a page of an old account may have fewer swaps, and only the last page has 
 	expect(await list(account, { limit: "5", cursor: second.nextCursor }, own)).toEqual({ swaps: [] });
 });
 
-test("two lists are read at once; others wait for two seconds and are then refused as unavailable", async () => {
+test("two lists are read concurrently; others wait for two seconds and are then refused as unavailable", async () => {
 	const held = Promise.withResolvers<{ rows: [] }>();
 	let queries = 0;
 	const query = () => {
@@ -230,7 +230,7 @@ test("a list by status contains only swaps with that status", async () => {
 	await expect(list(account, { status: "opening" })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 });
 
-test("a list by wallet contains only its swaps, however the address is written, on EVM chains and Solana [D-beyond-9]", async () => {
+test("a list by wallet contains only its swaps, on EVM chains and Solana, for every spelling of the address [D-beyond-9]", async () => {
 	const account = randomUUID();
 	const other = `0x${"Ab".repeat(20)}` as const;
 	const solana = "7EcDhSYGxXyscszYEp35KHN8vvw3svAuLKTzXwCFLtV" as SolanaAddress;

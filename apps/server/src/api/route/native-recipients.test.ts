@@ -33,7 +33,7 @@ function scene(rpcUrl = chains.destination.rpcUrl) {
 }
 const newAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 
-test("a recipient of the native token is read once as an account, a new one, or a contract", async () => {
+test("a recipient of the native token is read once, whether it is an account, a new one, or a contract", async () => {
 	const { testClient, deployment } = chains.destination;
 	const [rich, ours, other, contract] = [newAddress(), newAddress(), newAddress(), newAddress()];
 	await testClient.setBalance({ address: rich, value: 1n });

@@ -50,7 +50,7 @@ async function build(quote: unknown, authorization?: unknown): Promise<BuildResp
 	return buildResponseSchema.parse(await scene.call(route, { geoQuoteToken, authorization }));
 }
 
-test("a quote for contracts that were replaced since is not built", async () => {
+test("a quote for contracts that have been replaced is not built", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { terms, ...quote } = scene.newQuote(wallet.address);
 	const earlier = toWord(getAddress(`0x${"12".repeat(20)}`));
@@ -119,7 +119,7 @@ test("the typed data names the wallet, both assets, the amounts and the contract
 	expect(orderSchema.parse(order as never)).toEqual(terms);
 });
 
-test("an existing allowance to the escrow does not matter, for a token that refuses to change a nonzero one", async () => {
+test("an existing allowance to the escrow is no obstacle, even for a token that refuses to change a nonzero one", async () => {
 	const inputToken = scene.assetOf("USDT");
 	const wallet = await scene.newWallet({ symbol: "USDT", isDelegated: true });
 	await fundEther(scene, wallet.address);
@@ -199,7 +199,7 @@ test("a wallet delegated to another provider, or with its own code, is refused w
 	}
 });
 
-test("a wallet without a delegation is told what to sign", async () => {
+test("a wallet without a delegation is refused with what it must sign", async () => {
 	const wallet = await scene.newWallet();
 	expect(await refusalOf(build(scene.newQuote(wallet.address), null))).toEqual({
 		code: "NEEDS_DELEGATION",
@@ -207,7 +207,7 @@ test("a wallet without a delegation is told what to sign", async () => {
 	});
 });
 
-test("a wallet on a delegate that we offered before is told to sign a new delegation, and builds with it", async () => {
+test("a wallet on an earlier delegate is refused with a request for a new delegation, and builds with it", async () => {
 	const earlier = getAddress(`0x${"ea".repeat(20)}`);
 	const { chains, sealKeys, nowMs } = scene;
 	const later = new Map(
@@ -233,7 +233,7 @@ test("a wallet on a delegate that we offered before is told to sign a new delega
 	await expectOpens({ built, wallet, order: quote.terms, authorization });
 });
 
-test("an authorization that would not take effect is refused, and the answer says why", async () => {
+test("an authorization that would not take effect is refused with the reason", async () => {
 	const wallet = await scene.newWallet();
 	const quote = scene.newQuote(wallet.address);
 	const { chainId, deployment } = scene.origin;
@@ -292,14 +292,14 @@ test("an authorization is refused while the wallet has a pending transaction", a
 	}
 });
 
-test("an authorization for the delegate that a wallet has is ignored, whatever else it says", async () => {
+test("an authorization for the delegate that a wallet already has is ignored, regardless of its other fields", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const stale = await scene.authorize(wallet, { chainId: 0, nonce: 7 });
 	const built = await build(scene.newQuote(wallet.address), stale);
 	expect((await sealedOp(built)).authorization).toBeUndefined();
 });
 
-test("an authorization for the other of our delegates switches the wallet to it", async () => {
+test("an authorization for the other one of the two delegates switches the wallet to it", async () => {
 	const { delegate, typedDelegate } = scene.origin.deployment.contracts;
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const quote = scene.newQuote(wallet.address);
@@ -315,7 +315,7 @@ test("an authorization for the other of our delegates switches the wallet to it"
 	await expectOpens({ built, wallet, order: quote.terms, authorization, kind: "typed" });
 });
 
-test("a wallet that holds too little is told what it has and what it needs", async () => {
+test("a wallet that holds too little is refused with its balance and the required amount", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const quote = scene.newQuote(wallet.address, { inputAmount: 10_000_001n });
 	expect(await refusalOf(build(quote))).toEqual({
@@ -333,7 +333,7 @@ test("an order that the escrow would not open is refused with the escrow's reaso
 	});
 });
 
-test("a chain that does not answer is reported as unavailable [D-errors-28]", async () => {
+test("a chain that does not respond is reported as unavailable [D-errors-28]", async () => {
 	const { deadChains: chains, sealKeys, nowMs } = scene;
 	const dead = postBuildGeoOp({
 		chains,

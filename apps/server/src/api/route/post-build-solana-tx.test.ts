@@ -124,7 +124,7 @@ test("every build of a quote has the same fee payer, and all fee payers are used
 });
 
 test.each([[{ chainId: "never" }], ["text"], [[1]], [null]])(
-	"an authorization is ignored, whatever it is: %j",
+	"an authorization is ignored, regardless of its content: %j",
 	async (authorization) => {
 		const wallet = await scene.newWallet();
 		await scene.build(scene.newQuote(wallet.address), { authorization });
@@ -191,7 +191,7 @@ test("a build leaves a wallet's account with no SOL or with at least its rent", 
 	expect(await refusalOf(build(lamports + 1n))).toMatchObject({ code: "INSUFFICIENT_BALANCE" });
 });
 
-test("a transaction that would fail is not handed out for signing", async () => {
+test("a transaction that would fail is not returned for signing", async () => {
 	const wallet = await scene.newWallet();
 	const past = packDeadlines({ openDeadline: 1n, fillDeadline: 2n, refundAfter: 3n });
 	const quote = scene.newQuote(wallet.address, { change: { deadlines: past } });
@@ -201,7 +201,7 @@ test("a transaction that would fail is not handed out for signing", async () => 
 	});
 });
 
-test("a chain that does not answer is unavailable, and one that is no longer offered has no route", async () => {
+test("a chain that does not respond is unavailable, and one that is no longer offered has no route", async () => {
 	const wallet = await scene.newWallet();
 	const quote = scene.newQuote(wallet.address);
 	const dead = scene.build(quote, { route: scene.buildRoute(scene.deadChain) });

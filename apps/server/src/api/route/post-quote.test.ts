@@ -136,7 +136,7 @@ const silver = { name: "silver", minimum: "1000", discountPercent: 33 };
 const openQuote = (geoQuoteToken: string) =>
 	openToken<SealedQuote>(sealKeys, geoQuoteToken, { purpose: "quote:evm", accountId: account.accountId });
 
-test("a wallet that is known to be delegated pays for no delegation", async () => {
+test("a wallet whose delegation is cached pays for no delegation", async () => {
 	const address = "0x2222222222222222222222222222222222222222";
 	const costOf = async () => {
 		const { geoQuoteToken } = (await quote(body({ walletAddress: address }))) as { geoQuoteToken: string };
@@ -149,7 +149,7 @@ test("a wallet that is known to be delegated pays for no delegation", async () =
 	expect(Number(first - later) / Number(first)).toBeCloseTo(22_512 / 290_000, 2);
 });
 
-test("a wallet with a tier is charged the discounted fee that it is shown, in the output, in the token and at submit", async () => {
+test("a wallet with a tier is charged the discounted fee of its quote, in the output, in the token and at submit", async () => {
 	const asked: unknown[] = [];
 	const discounts: FeeDiscounts = {
 		tierOf: async (...wallet) => {
@@ -177,14 +177,14 @@ test("a wallet with a tier is charged the discounted fee that it is shown, in th
 	expect(desk.reprice({ ...terms, feeMillibps: 12_500 }, inFlight)?.output).toBe(BigInt(base.output));
 });
 
-test("a fee can be discounted to nothing", async () => {
+test("a fee can be discounted to zero", async () => {
 	const free = { ...silver, discountPercent: 100 };
 	const response = quoteResponseSchema.parse(await quote(body(), { tierOf: async () => free }));
 	expect(response).toMatchObject({ feeBps: 0, feeDiscount: { discountPercent: 100, baseFeeBps: 12.5 } });
 	expect((await openQuote(response.geoQuoteToken)).feeMillibps).toBe(0);
 });
 
-test("a holder's first quote already has the discount, exact to a thousandth of a basis point", async () => {
+test("the first quote of a token holder already has the discount, exact to a thousandth of a basis point", async () => {
 	const discounts = createFeeDiscounts({
 		tiers: [{ ...silver, discountPercent: 25 }],
 		decimals: 0,
@@ -197,7 +197,7 @@ test("a holder's first quote already has the discount, exact to a thousandth of 
 	expect(response).toMatchObject({ feeBps: 9.375, feeDiscount: { tier: "silver", discountPercent: 25 } });
 });
 
-test("if the chain of the discount fails or never answers, quotes continue at the base fee", async () => {
+test("if the chain of the discount fails or never responds, quotes continue at the base fee", async () => {
 	for (const readBalance of [() => Promise.reject(new Error("down")), () => new Promise<bigint>(() => {})]) {
 		const discounts = createFeeDiscounts({
 			tiers: [silver],

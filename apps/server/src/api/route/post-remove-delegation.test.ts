@@ -50,7 +50,7 @@ function revoke(wallet: PrivateKeyAccount, { epoch }: { epoch: bigint }) {
 	return wallet.signTypedData(revocationTypedData({ chainId, escrow, wallet: wallet.address, epoch }));
 }
 
-test("a revocation that is missing, or not the wallet's for its current epoch, is refused", async () => {
+test("a revocation that is missing, or not signed by the wallet for its current epoch, is refused", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { code, details } = await refusalOf(remove(wallet, { epoch: 1n }));
 	expect([code, details]).toEqual([
@@ -65,7 +65,7 @@ test("a revocation that is missing, or not the wallet's for its current epoch, i
 	});
 });
 
-test("a delegated wallet's removal is queued once, however often it is asked for", async () => {
+test("a delegated wallet's removal is queued once, even if it is requested several times", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	expect(await remove(wallet)).toMatchObject({ removal: "queued" });
 	expect(await remove(wallet)).toMatchObject({ removal: "queued" });
@@ -120,7 +120,7 @@ test("an authorization for another address, chain or nonce, or of another wallet
 	});
 });
 
-test("an account and a chain have a budget of removals per day", async () => {
+test("an account and a chain each have a daily budget of removals", async () => {
 	const [first, second] = [randomUUID(), randomUUID()];
 	const a = await scene.newWallet({ isDelegated: true });
 	const b = await scene.newWallet({ isDelegated: true });

@@ -140,7 +140,7 @@ The service refuses while the wallet has a swap from this chain that has not end
 provider. Each account has a number of removals per day.
 
 **Next:** poll [the delegation](#getDelegation) until \`delegated\` is false and \`mandateEpoch\` has risen, usually after a block or two. If it is still true
-after a minute, the wallet has sent a transaction of its own meanwhile: sign again with its new nonce.
+after a minute, the wallet has sent another transaction meanwhile: sign again with its new nonce.
 
 Without the service, a transaction of any wallet that carries the same authorization does the same.`,
 	body: removeDelegationRequestSchema.extend({

@@ -104,7 +104,7 @@ test("20 concurrent submits of one quote, from two builds, create one swap and p
 	expect(await scene.swapCount()).toBe(1);
 });
 
-test("a replay, of this build or another, returns the swap's current status without asking the chain", async () => {
+test("a replay, with this build or another, returns the swap's current status without a request to the chain", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, built, signed } = await scene.signedTransaction(wallet);
 	const other = await scene.signedTransaction(wallet, quote);
@@ -334,13 +334,13 @@ test("while too few of the attesters that an order names are alive, it is refuse
 	expect(await scene.submit(built, signed)).toMatchObject({ status: "pending" });
 });
 
-test("a submit succeeds even if the engine does not answer", async () => {
+test("a submit succeeds even if the engine does not respond", async () => {
 	scene.knobs.poke = () => Promise.reject(new Error("no engine"));
 	const { built, signed } = await scene.signedTransaction(await scene.newWallet());
 	expect(await scene.submit(built, signed)).toMatchObject({ status: "pending" });
 });
 
-test("a submit creates no swap if the chain does not answer or is no longer offered", async () => {
+test("a submit creates no swap if the chain does not respond or is no longer offered", async () => {
 	const { built, signed } = await scene.signedTransaction(await scene.newWallet());
 	const dead = { route: scene.submitRoute(scene.deadChain) };
 	expect(await refusalOf(scene.submit(built, signed, dead))).toMatchObject({ code: "UPSTREAM_UNAVAILABLE" });
@@ -352,7 +352,7 @@ test("a submit creates no swap if the chain does not answer or is no longer offe
 	expect(await scene.swapCount()).toBe(0);
 });
 
-test("if Solana or the token is no longer offered, form and signature are still checked and a replay is still answered", async () => {
+test("if Solana or the token is no longer offered, form and signature are still checked and a replay still returns the swap", async () => {
 	const { deployment } = scene.chain;
 	const assets = deployment.assets.filter(({ address }) => address !== deployment.settlementToken);
 	const delisted: SolanaChain = { ...scene.chain, deployment: { ...deployment, assets } };
@@ -378,7 +378,7 @@ test("if Solana or the token is no longer offered, form and signature are still 
 	}
 });
 
-test("a signature that a stranger puts in the fee payer's place is ignored", async () => {
+test("a signature that a third party puts in the fee payer's place is ignored", async () => {
 	const wallet = await scene.newWallet();
 	const { quote, built, signed } = await scene.signedTransaction(wallet);
 	const bytes = Buffer.from(signed, "base64");

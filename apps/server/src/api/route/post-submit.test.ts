@@ -33,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => scene.stop());
 beforeEach(() => scene.reset());
 
-test("a swap quoted with a discount is repriced with that fee and keeps it", async () => {
+test("a swap quoted with a discount is repriced with the discounted fee and keeps it", async () => {
 	const wallet = await scene.newWallet();
 	const discounted = { ...scene.newQuote(wallet.address), feeMillibps: 11_250 };
 	const { quote, built, signature } = await scene.signedOp(wallet, await scene.authorize(wallet), discounted);
@@ -97,7 +97,7 @@ test("a compact signature without 0x is accepted, and stored in the form that co
 	expect((await readSwap(scene.database.pool, quote.uuid))?.op?.signature).toBe(signature);
 });
 
-test("a signature of the typed data is accepted from either delegate, and stored as what it is", async () => {
+test("a signature of the typed data is accepted from either delegate, and stored with its kind", async () => {
 	for (const delegate of ["delegate", "typedDelegate"] as const) {
 		const target = scene.origin.deployment.contracts[delegate];
 		const wallet = await scene.newWallet({ isDelegated: true, delegate: target });
@@ -113,7 +113,7 @@ test("a signature of the typed data is accepted from either delegate, and stored
 	}
 });
 
-test("a personal_sign for an account of typed data only is refused by its name, and so is a signature of another kind than the named one", async () => {
+test("a personal_sign for a typed-data-only account is refused, and so is any signature that is not of the named kind, and the error names the kind", async () => {
 	const { typedDelegate } = scene.origin.deployment.contracts;
 	const careful = await scene.newWallet({ isDelegated: true, delegate: typedDelegate });
 	const { built, signature } = await scene.signedOp(careful);
@@ -156,7 +156,7 @@ test("a first swap that delegates the wallet to the account for typed data only 
 	});
 });
 
-test("a signature that is malformed or not the wallet's over the hash creates no swap", async () => {
+test("a signature that is malformed, or not made by the wallet over the hash, creates no swap", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built } = await scene.signedOp(wallet);
 	expect(await refusalOf(scene.submit(built, "0x12"))).toMatchObject({ code: "INVALID_REQUEST" });
@@ -182,7 +182,7 @@ test("40 concurrent submits of one quote, from two builds, create one swap and p
 	expect(await scene.swapCount()).toBe(1);
 });
 
-test("a replay returns the swap's current status, even after expiry, without asking the chain", async () => {
+test("a replay returns the swap's current status, even after expiry, without a request to the chain", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	const { swapId } = await scene.submit(built, signature);
@@ -259,7 +259,7 @@ test("a wallet that withdrew or changed its delegation since the build is refuse
 	expect(await refusalOf(scene.submit(built, signature))).toMatchObject({ code: "UNSUPPORTED_DELEGATION" });
 });
 
-test("two first swaps of one wallet both work, though the first makes the second's authorization stale", async () => {
+test("two first swaps of one wallet both succeed, though the first makes the second's authorization stale", async () => {
 	const wallet = await scene.newWallet({ amount: 20_000_000n });
 	const authorization = await scene.authorize(wallet);
 	const [first, second, third] = await Promise.all([
@@ -363,7 +363,7 @@ test("a swap that can no longer be delivered as quoted, or exceeds a limit, is r
 	expect(scene.poked()).toEqual([]);
 });
 
-test("a submit wants the prices of both chains, and is repriced only once they were read", async () => {
+test("a submit requests the prices of both chains, and is repriced only once they were read", async () => {
 	const { built, signature } = await scene.signedOp(await scene.newWallet({ isDelegated: true }));
 	const { origin, destination } = scene.testChains;
 	const wanted: (readonly number[])[] = [];
@@ -378,7 +378,7 @@ test("a submit wants the prices of both chains, and is repriced only once they w
 	expect(wanted).toEqual([[origin.chainId, destination.chainId]]);
 });
 
-test("an account whose unsettled swaps used up its daily gas budget is refused, and told when to retry", async () => {
+test("an account whose unsettled swaps used up its daily gas budget is refused, and the error has the time to retry", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	const hourAgo = new Date(Date.now() - 3_600_000);
@@ -404,7 +404,7 @@ test("an account whose unsettled swaps used up its daily gas budget is refused, 
 	await scene.submit(built, signature);
 });
 
-test("an account with ten recipients that refused within a day is refused, and told when to retry", async () => {
+test("an account with ten recipients that refused within a day is refused, and the error has the time to retry", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	const hourAgo = new Date(Date.now() - 3_600_000);
@@ -458,7 +458,7 @@ test("while too few attesters are alive or up to date a submit is refused, and t
 	await scene.submit(built, signature);
 });
 
-test("an op that someone else sent first becomes a swap, which is to be refunded if there is no inventory", async () => {
+test("if a third party sends an op first, its submit becomes a swap, which is marked for refund if there is no inventory", async () => {
 	for (const [inventory, givingUp] of [
 		[10n ** 12n, undefined],
 		[0n, "NO_LIQUIDITY"],
@@ -473,14 +473,14 @@ test("an op that someone else sent first becomes a swap, which is to be refunded
 	expect(scene.poked()).toHaveLength(2);
 });
 
-test("a submit succeeds even if the engine does not answer", async () => {
+test("a submit succeeds even if the engine does not respond", async () => {
 	scene.knobs.poke = () => Promise.reject(new Error("no engine"));
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });
 });
 
-test("a submit creates no swap if the chain does not answer", async () => {
+test("a submit creates no swap if the chain does not respond", async () => {
 	const wallet = await scene.newWallet({ isDelegated: true });
 	const { built, signature } = await scene.signedOp(wallet);
 	const dead = { route: scene.submitRoute(scene.deadChains) };

@@ -111,7 +111,7 @@ test("a paused chain is reported with the reason", async () => {
 	expect(await problems()).toEqual({ "pause of One (1)": "paused: the books and the chain differ (I2)" });
 });
 
-test("a database that is gone, and an engine that fails or is gone, are reported", async () => {
+test("an unreachable database, and an engine that fails or is unreachable, are reported", async () => {
 	const gone = openDatabase({ url: "postgres://127.0.0.1:1/none", applicationName: "test" });
 	expect(await problems({ db: gone })).toEqual({
 		database: "threw",
@@ -151,7 +151,7 @@ test("missing or stale prices are reported for their chain, and a stale feed or 
 	);
 });
 
-test("a chain that no worker follows, or whose vault no worker has seen, is reported", async () => {
+test("a chain that no worker follows, or whose vault no worker has read, is reported", async () => {
 	await database.owner.query(
 		"update chain_heads set updated_at = now() - interval '31 s' where chain_id = 1",
 	);

@@ -56,7 +56,7 @@ test("a recipient's account is read once, and after 30 seconds again while the c
 	await expect.poll(calls).toBe(2);
 });
 
-test("a recipient without an account is read once, and is answered like an unknown one", async () => {
+test("a recipient without an account is read once, and has the same result as an unknown one", async () => {
 	const { ask, calls } = scene();
 	const owner = await newAddress();
 	expect(await ask(owner)).toBeUndefined();
@@ -84,7 +84,7 @@ test("only valid addresses and listed tokens are looked up, and a limited number
 	expect(calls()).toBe(10);
 });
 
-test("a chain that does not answer makes no quote fail", async () => {
+test("a chain that does not respond makes no quote fail", async () => {
 	const { ask } = scene("http://127.0.0.1:1");
 	expect(await ask(await newAddress())).toBeUndefined();
 });

@@ -47,7 +47,7 @@ test("a sealed payload opens unchanged, bigints included", async () => {
 	);
 });
 
-test("a token is a standard JWE: another library opens it, and we open what that library sealed", async () => {
+test("a token is a standard JWE, which other libraries open, and their tokens can be opened here", async () => {
 	const payload = { text: "\u{1f980}", amount: 5n };
 	const token = sealToken(keys, { ...mine, payload });
 	const secret = Buffer.from(newKey.split(":")[1] ?? "", "base64url");
@@ -64,7 +64,7 @@ test("no two tokens share an initialization vector", () => {
 	expect(new Set(ivs).size).toBe(1_000);
 });
 
-test("a truncated tag does not open, though its bytes are right", async () => {
+test("a token with a truncated tag does not open, even if the remaining bytes are right", async () => {
 	const [header, , iv, sealed, tag = ""] = sealToken(keys, { ...mine, payload: 1 }).split(".");
 	for (const bytes of [4, 8, 12, 13, 14, 15]) {
 		const short = Buffer.from(tag, "base64url").subarray(0, bytes).toString("base64url");
@@ -84,7 +84,7 @@ test("a token with any one character changed, at every position, does not open",
 	}
 });
 
-test("a token at the wrong endpoint is answered with the right one, and not with a request for a new quote", async () => {
+test("the error about a token at the wrong endpoint names the right one, and does not request a new quote", async () => {
 	const token = sealToken(keys, { ...mine, payload: {} });
 	for (const purpose of purposes.filter((other) => other !== mine.purpose)) {
 		await expect(openToken(keys, token, { ...mine, purpose })).rejects.toMatchObject({
@@ -131,7 +131,7 @@ test("a token with characters inserted, removed or added around it does not open
 	expect(await reasonOf("A".repeat(1_000_000))).toBe("unreadable");
 });
 
-test("a token opens only for its own endpoint and account, and the error says which of them is wrong", async () => {
+test("a token opens only for its endpoint and account, and the error names which of the two is wrong", async () => {
 	for (const sealedFor of purposes) {
 		const token = sealToken(keys, { purpose: sealedFor, accountId: "a", payload: 1 });
 		for (const purpose of purposes) {
@@ -162,7 +162,7 @@ const kidOf = (token: string) =>
 	JSON.parse(Buffer.from(token.split(".")[0] ?? "", "base64url").toString()).kid as string;
 const op = { purpose: "op:evm", accountId: "a" } as const;
 
-test("each key seals from its own time on, and the key before it opens its tokens for as long as they may be resent", async () => {
+test("each key seals from its start time on, and the previous key opens its tokens for as long as they may be resent", async () => {
 	const { clock, keys: both } = rotating();
 	const quote = sealToken(both, { ...mine, payload: 1 });
 	const submitted = sealToken(both, { ...op, payload: 1 });
@@ -220,7 +220,7 @@ test("processes that get a new key one after another, with skewed clocks, refuse
 	expect(kids).toEqual(new Set(["old", "new"]));
 });
 
-test("key times that leave no key to seal with, or two at once, are refused", () => {
+test("key times that leave no key to seal with, or two concurrent ones, are refused", () => {
 	for (const text of [
 		`${newKey}@2026-12-01T00:00:00Z`,
 		`${newKey},${oldKey}`,
@@ -238,7 +238,7 @@ test("a payload that is too long for a token is not sealed [D-conventions-19]", 
 	expect(() => sealToken(keys, { ...mine, payload: "x".repeat(8_000) })).toThrow("too long");
 });
 
-test("invalid keys are refused without being repeated in the error", () => {
+test("invalid keys are refused, and the error does not contain them", () => {
 	for (const text of ["", "a", "a:short", `${newKey},${newKey}`, `${newKey},`, "a:b:c"]) {
 		expect(() => parseSealKeys(text)).toThrow(RangeError);
 	}

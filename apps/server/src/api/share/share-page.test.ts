@@ -71,7 +71,7 @@ async function open(
 	return { page, problems };
 }
 
-test("no page has a serious problem of accessibility, asks another host, or scrolls sideways, light or dark, on a phone or a desktop", async () => {
+test("no page has a serious accessibility problem, sends a request to another host, or scrolls sideways, light or dark, on a phone or a desktop", async () => {
 	const found: string[] = [];
 	const all = [...paths, ["gone", `/s/${"A".repeat(24)}`] as const];
 	for (const colorScheme of ["light", "dark"] as const) {
@@ -109,7 +109,7 @@ test.each([
 	["opening", "Starting", "is being taken", "in the wallet"],
 	["refunding", "Being sent back", "is going back", "in a contract"],
 ])(
-	"a swap that is %s is said to be so, and where its money is, without scripts too",
+	"the page of a swap that is %s shows its status, and where its money is, also without scripts",
 	async (name, status, headline, where) => {
 		const { page } = await open(paths.get(name) ?? "", { javaScriptEnabled: false });
 		const summary = page.locator("main section").first();
@@ -125,7 +125,7 @@ test.each([
 	},
 );
 
-test("a swap that is stuck says why, and what happens to the money anyway", async () => {
+test("the page of a stuck swap shows the reason, and what will happen to the money regardless", async () => {
 	const { page } = await open(paths.get("stuck") ?? "");
 	const text = (await page.locator("main section").first().textContent()) ?? "";
 	expect(text).toContain("The independent signers, without whom nothing is paid out, do not answer.");
@@ -133,7 +133,7 @@ test("a swap that is stuck says why, and what happens to the money anyway", asyn
 	await page.context().close();
 });
 
-test("the page follows the swap without a reload, from the deposit to its end, and says so to people who do not see it", async () => {
+test("the page follows the swap without a reload, from the deposit to its end, and announces it to screen readers", async () => {
 	const id = ids.get("live") as SwapUuid;
 	const { page, problems } = await open(await scene.share(id));
 	await page.evaluate("window.isTheSame = true");
@@ -159,7 +159,7 @@ test("the page follows the swap without a reload, from the deposit to its end, a
 	await page.context().close();
 });
 
-test("a page whose link is revoked while somebody looks at it shows that, without a reload", async () => {
+test("a page whose link is revoked while it is open shows that, without a reload", async () => {
 	const id = ids.get("opening") as SwapUuid;
 	const { page } = await open(paths.get("opening") ?? "");
 	await page.locator(".status").waitFor();
@@ -174,7 +174,7 @@ test("a page whose link is revoked while somebody looks at it shows that, withou
 	await page.context().close();
 });
 
-test.runIf(process.env.GEOSWAP_SCREENSHOTS)("pictures of the pages, for the docs", async () => {
+test.runIf(process.env.GEOSWAP_SCREENSHOTS)("the pages are rendered to pictures for the docs", async () => {
 	for (const [device, viewport] of Object.entries(widths)) {
 		const pictures: string[] = [];
 		for (const name of Object.keys(states)) {
@@ -183,7 +183,7 @@ test.runIf(process.env.GEOSWAP_SCREENSHOTS)("pictures of the pages, for the docs
 			pictures.push((await page.screenshot()).toString("base64"));
 			await page.context().close();
 		}
-		// All of them in one picture, which is smaller than many.
+		// All pages in one picture, which is smaller than one picture for each.
 		const [width, all] = device === "phone" ? [300, 1_580] : [620, 1_270];
 		const page = await browser.newPage({ viewport: { width: all, height: 100 } });
 		const shown = pictures.map((data) => `<img width="${width}" src="data:image/png;base64,${data}">`);

@@ -89,7 +89,7 @@ test("only the swap's account creates and revokes links", async () => {
 	expect((await get(path)).status).toBe(200);
 });
 
-test("a revoked link is gone at once, with page, stream and receipt, and looks like one that never existed [D-beyond-12]", async () => {
+test("a revoked link stops working immediately, with its page, stream and receipt, and gets the same response as one that never existed [D-beyond-12]", async () => {
 	const id = idOf("settled");
 	const [first, second] = [await scene.share(id), await scene.share(id)];
 	const revoked = revokedSharesSchema.strict().parse(await (await scene.ask("DELETE", id)).json());
@@ -114,7 +114,7 @@ test("a revoked link is gone at once, with page, stream and receipt, and looks l
 	for (const path of [first, second]) expect(scene.logged.join()).not.toContain(path.slice("/s/".length));
 });
 
-test("a swap has at most 20 links: one more replaces the oldest", async () => {
+test("a swap has at most 20 links, and one more replaces the oldest", async () => {
 	const id = idOf("failed");
 	await scene.ask("DELETE", id);
 	const paths: string[] = [];
@@ -124,7 +124,7 @@ test("a swap has at most 20 links: one more replaces the oldest", async () => {
 });
 
 test.each(stories)(
-	"the page of a swap that is %s shows nothing that only its account or the operator may know",
+	"the page of a swap that is %s shows nothing that is private to its account or the operator",
 	async (story) => {
 		const id = idOf(story);
 		const path = await scene.share(id);
@@ -142,7 +142,7 @@ test.each(stories)(
 	},
 );
 
-test("the page allows only its own style and script, is kept by nobody and found by no search engine", async () => {
+test("the page allows only its own style and script, and is neither cached nor indexed by search engines", async () => {
 	const response = await get(await scene.share(idOf("settled")));
 	const text = await response.text();
 	const headers = Object.fromEntries(response.headers);
@@ -172,14 +172,14 @@ test("the page allows only its own style and script, is kept by nobody and found
 	}
 });
 
-test("the receipt of an ended swap needs only the link, and one that is under way has none", async () => {
+test("the receipt of an ended swap needs only the link, and a pending swap has no receipt", async () => {
 	const receipt = await (await get(`${await scene.share(idOf("settled"))}/receipt`)).json();
 	expect(receiptResponseSchema.strict().parse(receipt).swapId).toBe(toSwapId(idOf("settled")));
 	const pending = await get(`${await scene.share(idOf("opening"))}/receipt`);
 	expect([pending.status, await pending.json()]).toMatchObject([409, { code: "SWAP_NOT_ENDED" }]);
 });
 
-test("a stream says that the swap has changed and nothing more, ends with it, and an account has a limited number", async () => {
+test("a stream reports only that the swap has changed, ends with it, and an account has a limited number", async () => {
 	const id = idOf("deposited");
 	const path = await scene.share(id);
 	const streams = await Promise.all([1, 2].map(() => get(`${path}/events`)));
@@ -197,7 +197,7 @@ test("a stream says that the swap has changed and nothing more, ends with it, an
 	}
 });
 
-test("viewers without a key are limited by address, and are shown a page that says so", async () => {
+test("viewers without a key are limited by address, and get a page with the reason", async () => {
 	const strict = await createShareScene({ unauthenticatedPerSecond: 0.1 });
 	try {
 		let refused: Response | undefined;
@@ -217,14 +217,14 @@ test("viewers without a key are limited by address, and are shown a page that sa
 	}
 });
 
-test("a swap has at most 20 links, though 50 are created at once", async () => {
+test("a swap has at most 20 links, even if 50 are created concurrently", async () => {
 	const id = idOf("settled");
 	await Promise.all(Array.from({ length: 50 }, () => scene.share(id)));
 	const { rows } = await scene.database.owner.query("select from swap_shares where swap_id = $1", [id]);
 	expect(rows).toHaveLength(20);
 });
 
-test("a status call is answered while requests for pages hold every connection of theirs and many more wait", async () => {
+test("a status call returns while requests for pages hold all their connections and many more wait", async () => {
 	const id = idOf("settled");
 	const [path, apiKey] = [await scene.share(id), await scene.accountOf(id)];
 	const holder = await scene.database.owner.connect();
@@ -247,7 +247,7 @@ test("a status call is answered while requests for pages hold every connection o
 	}
 });
 
-test("the service reads pages, their receipts and their streams with connections that no other route has", async () => {
+test("the service reads pages, their receipts and their streams with dedicated connections", async () => {
 	const { shareDb, publish } = scene;
 	const feed = createEventFeed({ db: shareDb, statusOf: () => ({}) as StatusResponse, pollMs: 20 });
 	const config = {

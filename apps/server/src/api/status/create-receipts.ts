@@ -33,7 +33,7 @@ export type Receipts = {
 export function createReceipts(signer: ReceiptSigner | undefined): Receipts {
 	const kept = new Map<string, Hex>();
 
-	/** Signs a statement, or returns the cached signature. A delivery that was repeated is signed anew. */
+	/** Signs a statement, or returns the cached signature. A delivery that was repeated is signed again. */
 	async function signOnce(by: ReceiptSigner, message: ReceiptMessage): Promise<Hex> {
 		const text = JSON.stringify(message);
 		const known = kept.get(text);

@@ -3,7 +3,7 @@ import { createKeyedLimiter } from "./keyed-limiter.ts";
 
 const settle = () => new Promise(setImmediate);
 
-test("a limited number run at once, the others follow in order of arrival, and a failure passes its turn on", async () => {
+test("a limited number run concurrently, the others follow in order of arrival, and a failure passes its turn on", async () => {
 	const inTurn = createKeyedLimiter({ atOnce: 2, waitMs: 10_000, upstream: "database" });
 	const begun: number[] = [];
 	const works = Array.from({ length: 5 }, () => Promise.withResolvers<number>());
@@ -39,7 +39,7 @@ test("a caller who waits too long is refused without running, and later callers 
 	expect(await inTurn("last", async () => "last")).toBe("last");
 });
 
-test("a caller with many requests waits for its own, and delays nobody else", async () => {
+test("a caller with many requests delays only itself", async () => {
 	const inTurn = createKeyedLimiter({ atOnce: 2, waitMs: 10_000, upstream: "database" });
 	const slow = Promise.withResolvers<string>();
 	const many = Array.from({ length: 5 }, () => inTurn("one", () => slow.promise));

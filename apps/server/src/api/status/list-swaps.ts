@@ -71,10 +71,10 @@ export async function listSwaps(db: Database, listed: ListedSwaps): Promise<Swap
 }
 
 /**
- * Returns the query. Without a wallet, its two texts have an index each. The index of wallets ends with status and
- * id, so that one index serves both kinds of lists: a list of all statuses takes the newest of each. The query is not
- * named, because a cached plan for all accounts would suit only the account with the most swaps, and one for all
- * times would lock all partitions.
+ * Returns the query. Without a wallet, its two texts have an index each. The index of wallets ends with status and id,
+ * so that one index serves both kinds of lists. A list of all statuses takes the newest of each. The query is not
+ * named, because a cached plan for all accounts would suit only the account with the most swaps, and one for all times
+ * would lock all partitions.
  */
 export function swapsBetween({
 	accountId,

@@ -71,13 +71,13 @@ test("settled swaps have percentiles by route; rare routes and chains that are n
 	]);
 });
 
-test("the answer names no swap, wallet, account, token or exact number", async () => {
+test("the response names no swap, wallet, account, token or exact number", async () => {
 	const stats = createRouteStats({ db: database.pool, config, nowMs: Date.now });
 	const text = JSON.stringify(await stats.read());
 	expect(text).not.toMatch(/0x|swp_|[0-9a-f]{8}-|250/);
 });
 
-test("the figures are computed once in five minutes, however many ask at once, and again after that", async () => {
+test("the figures are computed once in five minutes, regardless of how many concurrent requests there are, and again after that", async () => {
 	let queries = 0;
 	let nowMs = Date.now();
 	const query = (...args: Parameters<Database["query"]>) => {
@@ -98,7 +98,7 @@ test("the figures are computed once in five minutes, however many ask at once, a
 	expect(queries).toBe(2);
 });
 
-test("a database that does not answer leaves the last figures on the page, and is not asked with every view", async () => {
+test("a database that does not respond leaves the last figures on the page, and is not queried with every view", async () => {
 	let [queries, isDown, nowMs] = [0, false, Date.now()];
 	const query = async (...args: Parameters<Database["query"]>) => {
 		queries++;

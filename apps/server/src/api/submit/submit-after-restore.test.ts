@@ -71,7 +71,7 @@ test("a rebuilt swap is assigned to its account when its op token is submitted a
 	expect(evm.poked()).toEqual([]);
 });
 
-test("a rebuilt swap that ended with a credit is looked at again once its account submits its op token", async () => {
+test("a rebuilt swap that ended with a credit is processed again once its account submits its op token", async () => {
 	const { owner, pool } = evm.database;
 	const { quote, built, signature } = await evm.signedOp(await evm.newWallet({ isDelegated: true }));
 	await insertRebuilt(quote);
@@ -169,7 +169,7 @@ test("a rebuilt swap from Solana is assigned to its account when its transaction
 	expect(solana.poked()).toEqual([]);
 });
 
-test("an expired op is left to the operator if transactions succeeded that name its order, whoever sent them", async () => {
+test("an expired op is left to the operator if transactions that name its order succeeded, regardless of their sender", async () => {
 	const { built, signed, quote } = await solana.signedTransaction(await solana.newWallet());
 	const { program } = solana.chain.deployment;
 	const address = await orderAddress(program.address, orderId(quote.terms));
@@ -178,7 +178,7 @@ test("an expired op is left to the operator if transactions succeeded that name 
 	await expect(solana.submit(built, signed)).rejects.toMatchObject({
 		code: "OP_EXPIRED",
 		next: "contact_operator",
-		message: expect.stringContaining("can no longer tell"),
+		message: expect.stringContaining("can no longer show"),
 	});
 	expect(await solana.swapCount()).toBe(0);
 });
@@ -236,7 +236,7 @@ test("an op that expired on Solana too long ago for the node to list its transac
 	await expect(solana.submit(built, signed, { route: solana.submitRoute(pruned) })).rejects.toMatchObject({
 		code: "OP_EXPIRED",
 		next: "contact_operator",
-		message: expect.stringContaining("can no longer tell"),
+		message: expect.stringContaining("can no longer show"),
 	});
 	await expect(solana.submit(built, signed)).rejects.toMatchObject({ code: "OP_EXPIRED", next: "requote" });
 });
@@ -264,7 +264,7 @@ test("a swap of another order with the quote's id is neither returned nor assign
 	expect((await readSwap(evm.database.pool, quote.uuid))?.accountId).toBeUndefined();
 });
 
-test("an order that its wallet opens while a chain is paused is to be refunded, and reserves no inventory", async () => {
+test("an order that its wallet opens while a chain is paused is marked for refund, and reserves no inventory", async () => {
 	for (const { chainId } of [evm.testChains.origin, evm.testChains.destination]) {
 		const wallet = await evm.newWallet({ isDelegated: true });
 		const { quote, built, signature } = await evm.signedOp(wallet);

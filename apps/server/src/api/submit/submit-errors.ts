@@ -8,7 +8,7 @@ export function expiredError(expiresAtMs: Milliseconds, found: "never" | "untold
 	return new SwapError("OP_EXPIRED", details, {
 		next: "contact_operator",
 		message:
-			"The operation has expired, and the chain can no longer tell whether it was executed. Give the operator the wallet and the requestId.",
+			"The operation has expired, and the chain can no longer show whether it was executed. Give the operator the wallet and the requestId.",
 	});
 }
 

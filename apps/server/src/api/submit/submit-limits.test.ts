@@ -68,7 +68,7 @@ test("an order that is already open gets no row while its account is over its ga
 	expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });
 });
 
-test("whatever happens to a caller's swaps, its unsettled ones cost at most its gas budget plus one op", async () => {
+test("an account's unsettled swaps cost at most its gas budget plus one op in any case", async () => {
 	const { owner } = scene.database;
 	const seeds = process.env.GEOSWAP_FULL ? 20 : 1;
 	for (let seed = 1; seed <= seeds; seed++) {

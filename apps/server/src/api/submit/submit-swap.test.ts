@@ -56,7 +56,7 @@ test("of 50 concurrent swaps for an inventory that fits 10, exactly 10 are creat
 	expect(await books()).toEqual({ swaps: 10, events: 20, reservations: 10, reserved: 1_000n });
 });
 
-test("no more is reserved than the vault's outflow limit allows, however much it holds", async () => {
+test("no more is reserved than the vault's outflow limit allows, even if it holds more", async () => {
 	await setInventory(1_000n, 99n);
 	expect(await submit(newSwap(), { amount: 100n })).toEqual({ outcome: "inventory" });
 	expect(await submit(newSwap(), { amount: 99n })).toMatchObject({ outcome: "created" });
@@ -110,7 +110,7 @@ test("concurrent swaps over one ladder are each priced after the volume of the o
 	]);
 });
 
-test("a swap whose order was open before its submit is due at once", async () => {
+test("a swap whose order was open before its submit is due immediately", async () => {
 	const openDeadline = BigInt(Math.floor(Date.now() / 1_000) + 600);
 	const fillDeadline = openDeadline + 1n;
 	const deadlines = packDeadlines({ openDeadline, fillDeadline, refundAfter: fillDeadline + 1n });
@@ -172,7 +172,7 @@ test("a swap whose order is open is marked for refund if nothing can be reserved
 	expect(await books()).toEqual({ swaps: 3, events: 3, reservations: 1, reserved: 5n });
 });
 
-test("a top-up is reserved with the output or not at all, and both are given back together", async () => {
+test("a top-up is reserved with the output or not at all, and both are released together", async () => {
 	await setInventory(1_000n);
 	await setInventory(100n, 100n, zeroAddress);
 	const order = { topUp: 10n };
@@ -207,7 +207,7 @@ test("an account can reserve at most its share of the native token for top-ups t
 	expect(await take(6n)).toMatchObject({ outcome: "created" });
 });
 
-test("a submit returns the swap as it was given, with the delivery that was priced", async () => {
+test("a submit returns the given swap, with the delivery that was priced", async () => {
 	const swap = newSwap();
 	const result = await submit(swap, { amount: 5n });
 	expect(result).toMatchObject({
@@ -216,7 +216,7 @@ test("a submit returns the swap as it was given, with the delivery that was pric
 	});
 });
 
-test("a wallet's unopened swaps are those of the same wallet, token and chain, without the given order", async () => {
+test("the unopened swaps of a wallet have the same wallet, token and chain, and exclude the given order", async () => {
 	const [first, second] = [newSwap(), newSwap()];
 	const otherToken = newSwap({ order: { inputToken: toWord(weth) } });
 	const otherChain = newSwap({ order: { originChainId: 3n } });

@@ -89,8 +89,8 @@ type Submission = {
 	reserve: (inFlight: InFlight) => Reservation | undefined;
 	isOpened: boolean;
 	/**
-	 * Called once no other submit can write for the account. A swap that was reported as expired by then is not
-	 * created.
+	 * When the op expires. Compared with the clock once no other submit can write for the account, so that a swap which
+	 * was reported as expired by then is not created. Absent if it does not matter.
 	 */
 	isInTime: () => boolean;
 	/** Called once no other submit can write for the account or the wallet. Throws if the swap must not be created. */
@@ -116,7 +116,7 @@ type Submission = {
  * and will be refunded.
  *
  * Locks are taken in one order everywhere: account, wallet, ladders by (chain, token, direction), inventory. The swap
- * comes last here and first in `applyPlans`. Both are right, because this function only inserts a new id, which no
+ * comes last here and first in `takeHolds`. Both are right, because this function only inserts a new id, which no
  * decision can hold. A second submit of the id waits for the account's lock before it holds anything, and a swap that
  * was rebuilt in the meantime has nothing reserved, so its decisions do not wait for inventory.
  */

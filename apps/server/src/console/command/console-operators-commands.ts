@@ -8,7 +8,7 @@ export async function listOperatorsCommand({ json }: { json?: boolean }): Promis
 	const operators = await withDatabase((pool) => listOperators(pool, { nowMs: Date.now() }));
 	if (json) return console.log(JSON.stringify(operators));
 	if (operators.length === 0) {
-		console.log("there are no operators: invite one with geoswapd console invite --name NAME");
+		console.log("there are no operators; invite one with geoswapd console invite --name NAME");
 	}
 	for (const operator of operators) console.log(describe(operator));
 }
@@ -44,6 +44,6 @@ export async function removeOperatorCommand({
 	);
 	if (json) console.log(JSON.stringify({ name, isRemoved }));
 	else if (isRemoved) console.log(`${name} is removed, and is logged out everywhere`);
-	else console.error(`error: no operator is named "${name}": see geoswapd console operators list`);
+	else console.error(`error: no operator is named "${name}"; see geoswapd console operators list`);
 	return isRemoved ? 0 : 1;
 }

@@ -23,7 +23,7 @@ export function defineConsoleCommands(
 		.action(run);
 	pages
 		.command("invite")
-		.description("print a one-time link with which a person registers a passkey; also for a second device")
+		.description("print a one-time link with which an operator registers a passkey; also for a second device")
 		.requiredOption("--name <name>", "the operator's name, as the log shows it")
 		.option(...actor)
 		.option(...config)
@@ -32,7 +32,7 @@ export function defineConsoleCommands(
 			const { inviteCommand } = await import("./console-invite-command.ts");
 			await inviteCommand(command.optsWithGlobals());
 		});
-	const operators = pages.command("operators").description("the people who may log in");
+	const operators = pages.command("operators").description("the operators who may log in");
 	operators
 		.command("list")
 		.description("list operators, their passkeys and last logins")

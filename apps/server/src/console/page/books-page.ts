@@ -51,7 +51,7 @@ function audit({ metrics }: Overview, { config, chainNames }: Context): Content 
 		{
 			id: "audit",
 			title: "Last audit",
-			note: took ? `took ${duration(took.value)}` : "no worker has told of one",
+			note: took ? `took ${duration(took.value)}` : "no worker has reported one",
 			isLive: true,
 		},
 		table({

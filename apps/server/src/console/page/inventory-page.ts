@@ -20,7 +20,7 @@ export function inventoryPage(
 			{
 				id: "exposure",
 				title: "Exposure",
-				note: "delivered against inputs that are not ours yet",
+				note: "delivered against inputs that are not released yet",
 				isLive: true,
 			},
 			table({

@@ -20,7 +20,7 @@ export function loginPage(): ConsoleAnswer {
 export function invitePage({ name, invite }: { name: string; invite: string }): ConsoleAnswer {
 	const body = html`
 		<h1>Welcome, ${name}</h1>
-		<p>Register a passkey on this device. It is the only way to log in: there are no passwords.</p>
+		<p>Register a passkey on this device. It is the only way to log in, because there are no passwords.</p>
 		<form data-passkey="invite" data-invite=${invite}><button type="submit">Register a passkey</button></form>
 		<p class="said" data-said role="alert"></p>
 		<noscript><p>Registering a passkey needs scripts. All other pages work without them.</p></noscript>`;

@@ -126,12 +126,12 @@ function plots(traffic: readonly Traffic[], nowMs: Milliseconds): Content {
 }
 
 const stageWords: Record<string, string> = {
-	opening: "Opening: the input is not taken yet",
-	deposited: "Deposited: confirmations are awaited",
-	delivering: "Delivering: the output is on its way",
-	delivered: "Delivered: not final yet",
-	refunding: "Refunding: the input goes back",
-	unreleased: "Decided: the input is not released yet",
+	opening: "Opening (the input is not taken yet)",
+	deposited: "Deposited (confirmations are awaited)",
+	delivering: "Delivering (the output is on its way)",
+	delivered: "Delivered (not final yet)",
+	refunding: "Refunding (the input goes back)",
+	unreleased: "Decided (the input is not released yet)",
 };
 
 function underWay({ unended }: Overview, chainNames: ChainNames): Content {

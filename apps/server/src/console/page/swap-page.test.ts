@@ -55,7 +55,7 @@ test.each(Object.keys(factWords) as Fact[])(
 	},
 );
 
-test("the page of a swap that goes on says where the money is, what it waits for, and that nobody has to act", () => {
+test("the page of a swap in progress shows where the money is, what it waits for, and that no action is needed", () => {
 	const text = textOf(shown.explanation, { isStuck: false });
 	expect(text).toMatch(/Where the money is\s+[\d.]+ USDC\s+in escrow, on/);
 	expect(text).toMatch(/It waits for\s+block \d+ of (Base|Arbitrum One|Solana), which is at \d+/);
@@ -63,7 +63,7 @@ test("the page of a swap that goes on says where the money is, what it waits for
 	expect(text).toMatch(/submitted .*opening .*open sent on .*deposited/s);
 });
 
-test("whatever a stranger can write into a swap is text on the page", () => {
+test("every text that a third party can write into a swap is shown as text on the page", () => {
 	const [transaction] = shown.history.transactions;
 	const evil = '<img src=x onerror="alert(1)">';
 	const failure = { code: "PRICE_MOVED" as const, message: evil };

@@ -190,7 +190,7 @@ function terms(swap: SwapRecord, { swap: view }: Explanation, { config, chainNam
 			["Quoted output", showTokens(config.deployment, terms.output)],
 			["At least", showTokens(config.deployment, terms.minOutput)],
 			["Fee", `${terms.feeBps} bps`],
-			["Account", swap.accountId ?? "none: the row was rebuilt from the chain"],
+			["Account", swap.accountId ?? "none, because the row was rebuilt from the chain"],
 			originTxHash !== undefined && ["Deposit", transactionLink(chainNames, originId, originTxHash)],
 			deliveryTxHash !== undefined && [
 				"Delivery",

@@ -61,7 +61,7 @@ function problem(runbook: ShownAlert, what: string, next: string, href: string):
 const pauseSteps: Record<Pause["cause"], string> = {
 	breach: "Read the breaches on Books; then lift it with `geoswapd pauses lift`, which audits first.",
 	finality:
-		"Find out which final blocks the chain dropped before you lift it: docs/runbooks/GeoswapFinalityBroken.md.",
+		"Find out which final blocks the chain dropped before you lift it, as in docs/runbooks/GeoswapFinalityBroken.md.",
 	operator: "Lift it on Chains once its reason is gone.",
 };
 
@@ -85,7 +85,7 @@ function swapProblems({ unended, vitals }: Vital): Problem[] {
 					problem(
 						"GeoswapSwapsStuck",
 						`${plural(stuck, "swap")} made no progress for longer than ${stuck === 1 ? "its" : "their"} chains should take`,
-						"Open one: its page names the cause and the next step.",
+						"Open one. Its page names the cause and the next step.",
 						"/swaps?show=stuck",
 					),
 				]
@@ -94,8 +94,8 @@ function swapProblems({ unended, vitals }: Vital): Problem[] {
 			? [
 					problem(
 						"GeoswapSwapsOverdue",
-						`A swap has been due for ${duration(overdue)}, and no worker looks at it`,
-						"See that a worker runs, and what its log says.",
+						`A swap has been due for ${duration(overdue)}, and no worker has processed it`,
+						"Check that a worker runs, and read its log.",
 						"/swaps?show=under-way",
 					),
 				]
@@ -107,7 +107,7 @@ function chainProblems({ config, vitals, chainNames, metrics }: Vital): Problem[
 	return config.chains.flatMap(({ chainId }) => {
 		const name = chainNames.name(chainId);
 		const head = vitals.heads.find((one) => one.chainId === chainId);
-		const next = "See that a worker runs and that its node answers: `geoswapd config check`.";
+		const next = "Check that a worker runs and that its node answers: `geoswapd config check`.";
 		if (!head)
 			return [problem("GeoswapFollowerBehind", `No worker has followed ${name} yet`, next, "/chains")];
 		if (head.blockSecondsAgo > shownAlerts.GeoswapFollowerBehind.limit) {
@@ -144,7 +144,7 @@ function attesterProblems({ config, vitals, chainNames }: Vital): Problem[] {
 		const silent = attesters?.all.filter(({ isAlive }) => !isAlive) ?? [];
 		if (!attesters || silent.length === 0) return [];
 		const what = `${plural(silent.length, "attester")} of ${attesters.all.length} did not sign for ${chainNames.name(chain.chainId)} lately; ${attesters.threshold} are needed`;
-		const next = `See that these run and that their nodes answer: ${silent.map(({ attester }) => attester).join(", ")}.`;
+		const next = `Check that these run and that their nodes answer: ${silent.map(({ attester }) => attester).join(", ")}.`;
 		return [
 			attesters.alive < attesters.threshold
 				? problem("GeoswapAttestersTooFew", what, next, "/chains")
@@ -159,7 +159,7 @@ function bookProblems({ config, metrics, chainNames }: Vital): Problem[] {
 			problem(
 				"GeoswapMetricsUnread",
 				`The workers' figures are not known: ${metrics.problems.join("; ")}`,
-				"See that a worker runs and that console.workerMetricsUrls names it. Nodes, gas and audits are not shown.",
+				"Check that a worker runs and that console.workerMetricsUrls names it. Nodes, gas and audits are not shown.",
 				"/chains",
 			),
 		];
@@ -202,7 +202,7 @@ function bookProblems({ config, metrics, chainNames }: Vital): Problem[] {
 					problem(
 						"GeoswapNotAudited",
 						`${late.join(", ")} was not audited for more than ${duration(shownAlerts.GeoswapNotAudited.limit)}`,
-						"See in the worker's log why the audit fails.",
+						"The worker's log shows why the audit fails.",
 						"/books",
 					),
 				]
@@ -220,7 +220,7 @@ function laneProblems({ config, vitals, metrics, today, chainNames, nowMs }: Vit
 			problem(
 				"GeoswapTransactionsWait",
 				`The oldest ${kind} has waited ${duration(oldestSeconds)} for a lane of ${chainNames.name(chainId)}`,
-				"See that a worker has the relayers' keys and that they can pay for gas.",
+				"Check that a worker has the relayers' keys and that they can pay for gas.",
 				"/chains",
 			),
 		);
@@ -260,7 +260,7 @@ function inventoryProblems({ vitals, chainNames, config }: Vital): Problem[] {
 			problem(
 				balance <= outflowAvailable ? "GeoswapInventoryEmpty" : "GeoswapOutflowNearCap",
 				`No more ${symbol} can be sold on ${chainNames.name(chainId)}: ${why}`,
-				balance <= outflowAvailable ? "Refill the vault: docs/capital.md." : "Wait, or raise the cap.",
+				balance <= outflowAvailable ? "Refill the vault, as in docs/capital.md." : "Wait, or raise the cap.",
 				"/inventory",
 			),
 		];
@@ -280,7 +280,7 @@ function exposureProblems({ config, vitals, chainNames }: Vital): Problem[] {
 				problem(
 					"GeoswapExposureFull",
 					`${Math.round(share * 100)} % of the ${kind} cap of ${chainNames.name(chainId)} is used`,
-					"Above it deliveries wait. See that attesters answer, or raise the cap.",
+					"Above it deliveries wait. Check that attesters answer, or raise the cap.",
 					"/inventory",
 				),
 			);

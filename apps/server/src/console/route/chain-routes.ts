@@ -77,7 +77,7 @@ export function chainRoutes(
 }
 
 function problemOf({ reason, isSure }: { reason: string; isSure: boolean }): string | undefined {
-	if (reason === "") return "Say why.";
+	if (reason === "") return "Give a reason.";
 	if (reason.length > longestReason) return `The reason is longer than ${longestReason} characters.`;
 	return isSure ? undefined : "Confirm that you want this.";
 }

@@ -19,7 +19,7 @@ test("the docs page shows each route's figures, with the chains' names escaped",
 	expect(html).not.toMatch(/<Chain|<script/);
 });
 
-test("without figures the page says when there will be some", () => {
+test("without figures the page shows when some will be available", () => {
 	for (const none of [undefined, { ...stats, routes: [] }]) {
 		expect(figuresSection(none, { nameOf })).toContain("There are no figures yet");
 	}
