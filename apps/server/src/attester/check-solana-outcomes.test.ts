@@ -75,7 +75,7 @@ async function passTime(seconds: number): Promise<void> {
 	await on.finalize();
 }
 
-test("a release is signed once the program's record of the fill is final, and then no refund is", async () => {
+test("a release is signed once the program's record of the fill is final, and a refund is not signed after that", async () => {
 	const order = await orderToSolana();
 	expect(await reasonOf("Release", order)).toBe("not_filled");
 	expect(await reasonOf("Refund", order)).toBe("not_expired");
@@ -90,7 +90,7 @@ test("a release is signed once the program's record of the fill is final, and th
 	expect(await reasonOf("Refund", order)).toBe("filled");
 });
 
-test("a refund is signed once the void is final, and then no release is", async () => {
+test("a refund is signed once the void is final, and a release is not signed after that", async () => {
 	const order = await orderToSolana();
 	await on.land(await on.signVoid(order));
 	expect(await reasonOf("Refund", order)).toBe("not_expired");
@@ -99,7 +99,7 @@ test("a refund is signed once the void is final, and then no release is", async 
 	expect(await reasonOf("Release", order)).toBe("not_filled");
 });
 
-test("orders from Solana are released on Solana by the attesters' signatures, once filled elsewhere", async () => {
+test("orders from Solana are released on Solana with the attesters' signatures once they are filled on another chain", async () => {
 	const order = on.fromSolana(await actions.makeOrder());
 	await on.land(await on.signDeposit(order));
 	expect(await reasonOf("Release", order)).toBe("not_filled");
@@ -119,7 +119,7 @@ test("orders from Solana are released on Solana by the attesters' signatures, on
 	expect((await readLanded(on.chain, released))?.isFailed).toBe(false);
 });
 
-test("an order within Solana, or of an unknown set or program, is not signed for", async () => {
+test("no order within Solana, or of an unknown set or program, is signed for", async () => {
 	const order = on.fromSolana(await actions.makeOrder());
 	const within = on.toSolana(order);
 	for (const kind of ["Release", "Refund"] as const) {

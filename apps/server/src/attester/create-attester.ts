@@ -128,7 +128,7 @@ async function programRefusal(
 	try {
 		const problem = await findProgramProblem(solana);
 		if (!problem) return undefined;
-		log.error({ chainId, problem }, "the deployed program is not the published one: nothing is signed");
+		log.error({ chainId, problem }, "the deployed program is not the published one; nothing is signed");
 		return "code_differs";
 	} catch (error) {
 		log.warn({ err: error, chainId }, "the deployed program cannot be read");

@@ -138,7 +138,7 @@ test.each([
 	expect(await attester.ask(filled)).toBe("code_differs");
 	expect((await attester.problems())[chain.chainId]).toEqual([
 		"differs",
-		`${name} ${address} on chain ${chain.chainId}: its code is not the published one: it differs at byte 100`,
+		`${name} ${address} on chain ${chain.chainId}: its code is not the published one, from which it differs at byte 100`,
 	]);
 });
 
@@ -162,7 +162,7 @@ test.each([
 	["router", "ROUTER", "earlierRouters"],
 	["settlement token", "SETTLEMENT_TOKEN", "earlierSettlementTokens"],
 ] as const)(
-	"an earlier vault may have an earlier %s if the attester's own file names it, and the current vault may not",
+	"an earlier vault may have an earlier %s if the attester's file names it, and the current vault may not",
 	async (_, immutable, setting) => {
 		const { destination } = chains;
 		const { vault } = destination.deployment.contracts;

@@ -44,7 +44,7 @@ export function createCodeWatch({
 			seen.set(chainId, { code, problems, comparedAtMs: nowMs() });
 			if (code === before.code) return;
 			if (code === "checked") log.info({ chainId }, "vaults and escrows have the published code");
-			else log.error({ chainId, problems }, "the deployed code is not the published one: nothing is signed");
+			else log.error({ chainId, problems }, "the deployed code is not the published one; nothing is signed");
 		} catch (error) {
 			// A chain that does not answer was not found to differ. It keeps its state, and is read again.
 			log.warn({ err: error, chainId }, "the deployed code cannot be read");

@@ -62,7 +62,7 @@ async function ask(kind: "Release" | "Refund", orders: Order[], url = attester.u
 	return { status: response.status, body };
 }
 
-test("a release is signed only once its fill is final, and then no refund is signed", async () => {
+test("a release is signed only once its fill is final, and a refund is not signed after that", async () => {
 	const order = await actions.makeOrder();
 	expect(await ask("Release", [order])).toEqual({
 		status: 409,
@@ -116,7 +116,7 @@ test("no refund is signed for an order that the escrow would not open yet, as it
 	expect((await ask("Refund", [last])).status).toBe(200);
 });
 
-test("nothing is signed for contracts, chains and assets outside the attester's own configuration", async () => {
+test("nothing is signed for contracts, chains and assets outside the attester's configuration", async () => {
 	const order = await actions.makeOrder();
 	await actions.fill(order, 9_000_000n);
 	await actions.finalize();
@@ -134,7 +134,7 @@ test("nothing is signed for contracts, chains and assets outside the attester's 
 	expect((await ask("Release", [])).status).toBe(400);
 });
 
-test("all orders that cannot be signed for are refused at once, each with its reason, also if a chain does not answer", async () => {
+test("all orders that cannot be signed for are refused in one response, each with its reason, also if a chain does not respond", async () => {
 	const [filled, unfilled, foreign] = [
 		await actions.makeOrder(),
 		await actions.makeOrder(),

@@ -7,9 +7,9 @@ import type { SolanaHistory } from "./read/solana-history.ts";
 
 /**
  * The state that an audit leaves for the next one, which then reads only what is new, because final events and
- * transactions do not change. For EVM chains a clean audit keeps only what may still matter: orders that are not over,
- * the sums of strangers' orders and unclaimed credits. On Solana the service's transactions are checked again each
- * time, so everything that happened to orders from or to Solana is kept.
+ * transactions do not change. For EVM chains a clean audit keeps only what may still matter, which is orders that are
+ * not over, the sums of strangers' orders and unclaimed credits. On Solana the service's transactions are checked again
+ * each time, so everything that happened to orders from or to Solana is kept.
  */
 export type AuditMemory = {
 	/** Kept even if a chain could be read only in part, so that the next audit continues there. */
@@ -96,7 +96,7 @@ function isOver(history: OrderHistory | undefined): boolean {
 function isOnSolana(history: OrderHistory | undefined): boolean {
 	if (!history) return false;
 	const { order, opened, released, refunded, filled, voided } = history;
-	// This also holds if Solana was not read this time.
+	// This is also true if Solana was not read in this audit.
 	if (order && (isSolana(order.originChainId) || isSolana(order.destinationChainId))) return true;
 	return [opened, released, refunded, filled, voided].flat().some(({ chainId }) => isSolana(chainId));
 }

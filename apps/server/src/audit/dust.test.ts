@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 
-test("strangers' orders, their refunds and credits are summed to the unit, whatever the node refuses, and take no place in memory", async () => {
+test("third parties' orders, their refunds and credits are summed to the unit, even if a node refuses requests, and take no memory", async () => {
 	const { audit, callEscrow, chains, openDust } = scene;
 	const memory = createAuditMemory();
 	const dust: Order[] = [];
@@ -44,7 +44,7 @@ test("strangers' orders, their refunds and credits are summed to the unit, whate
 	await chains.origin.testClient.setBalance({ address: escrow, value: 400n });
 }, 600_000);
 
-test("a stranger's order that the books learn of later, or that our keys act on, is judged as if it had been known", async () => {
+test("an order of a third party that the books record later, or that one of the service's keys acts on, is checked like a known one", async () => {
 	const { actions, audit, chains, insertSwap } = scene;
 	const memory = createAuditMemory();
 	const [late, stolen, released] = [
@@ -122,7 +122,7 @@ test("a reading that fails continues in the next audit where it stopped", async 
 	expect(Math.min(...read.map(({ from }) => from))).toBe(gap);
 }, 600_000);
 
-test("refunds of strangers' orders that name our contracts take no request for the time of each block, unless the node leaves it out of logs", async () => {
+test("refunds of third parties' orders that name the service's contracts need no block request for their time, unless the node omits it from logs", async () => {
 	const { chains, actions, openDust, callEscrow, audit, node } = scene;
 	const before = await audit();
 	const { originVault } = await actions.makeOrder();

@@ -69,7 +69,7 @@ test("an order that is opened and released in a block with more releases than th
 	expect(report.chains[0]?.otherOrders).toMatchObject({ open: 0, unlistedBlocks: 1 });
 }, 600_000);
 
-test("a block with more openings than the node lists takes no credit and no order out of the sums", async () => {
+test("a block with more openings than the node lists removes no credit and no order from the sums", async () => {
 	const { chains, openDust, insertSwap, callEscrow, audit } = started();
 	const { testClient, publicClient, deployment } = chains.origin;
 	const [first] = await openDust(1);

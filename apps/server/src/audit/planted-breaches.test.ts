@@ -70,7 +70,7 @@ async function insertSwap(
 
 const settledMoves = ["opening", "deposited", "delivering", "settled"];
 
-test("I6: a delivery on a deposit that was not deep enough, or that no second provider confirmed, is found", async () => {
+test("a delivery on a deposit that was not deep enough, or that no second provider confirmed, is found", async () => {
 	const deposit = { blockNumber: 100, headNumber: 102, finalizedNumber: 90, blocksNeeded: 2 };
 	const decided = async (...decisions: object[]) => {
 		const order = await actions.makeOrder();
@@ -110,7 +110,7 @@ test("I6: a delivery on a deposit that was not deep enough, or that no second pr
 	expect(foundIn(await audit({ chains: strict, policySinceMs: 0 }), deep)).toEqual(["I6"]);
 });
 
-test("I2: a posting that does not balance is found for its chain, whatever it was written for", async () => {
+test("a posting that does not balance is found for its chain, regardless of its kind", async () => {
 	const { chainId } = chains.destination;
 	await database.owner.query("alter table entries disable trigger entries_balance");
 	await database.owner.query(
@@ -128,7 +128,7 @@ test("I2: a posting that does not balance is found for its chain, whatever it wa
 	expect(await found()).toEqual([]);
 });
 
-test("I7: a transition that the state diagram does not allow, or a stage without a transition, is found", async () => {
+test("a transition that the state diagram does not allow, or a stage without a transition, is found", async () => {
 	const leaps = await actions.makeOrder();
 	await insertSwap(leaps, { moves: ["opening", "deposited", "refunding", "delivering", "opening"] });
 	const changed = await actions.makeOrder({ stepSeconds: 1n, agoSeconds: 60n });
@@ -148,7 +148,7 @@ test("I7: a transition that the state diagram does not allow, or a stage without
 	expect(report.checked.I7).toBe(report.swaps);
 });
 
-test("I10 and I15: deliveries that are not final, or not released, beyond the cap that applied to one of them are found", async () => {
+test("deliveries that are not final, or not released, beyond the cap that applied to one of them are found", async () => {
 	const unfinal = await actions.makeOrder();
 	await actions.fill(unfinal, 9_000_000n);
 	const unfinalSwap = await insertSwap(unfinal, { usdCents: 1_100n });
@@ -191,7 +191,7 @@ test("I10 and I15: deliveries that are not final, or not released, beyond the ca
 	expect(await capsSince(after, 10.99, 20.99)).toEqual([]);
 });
 
-test("I11: two swaps of one order, and two sets of jobs for one nonce, are found", async () => {
+test("two swaps of one order, and two sets of jobs for one nonce, are found", async () => {
 	const order = await actions.makeOrder();
 	await insertSwap(order);
 	await insertSwap(order, { id: newSwapUuid({ nowMs: Date.now(), random: new Uint8Array(10).fill(9) }) });
@@ -216,7 +216,7 @@ test("I11: two swaps of one order, and two sets of jobs for one nonce, are found
 	await database.owner.query("delete from lane_transactions");
 });
 
-test("an audit with a memory reads only new data, forgets finished orders, and finds the same", async () => {
+test("an audit with a memory reads only new data, forgets finished orders, and has the same findings", async () => {
 	const memory = createAuditMemory();
 	const isKnown = () => true;
 	const order = await actions.makeOrder();
@@ -258,7 +258,7 @@ test("a known finding about a swap that ended is reported until everything is re
 	expect(foundIn(await audit({ memory: createAuditMemory(), isKnown }), order)).toEqual([]);
 });
 
-test("I6: an audit with a memory finds a delivery for an unknown order, and not one for an ended swap", async () => {
+test("an audit with a memory finds a delivery for an unknown order, and not one for an ended swap", async () => {
 	const memory = createAuditMemory();
 	const isKnown = () => true;
 	await audit({ memory, isKnown });
@@ -271,7 +271,7 @@ test("I6: an audit with a memory finds a delivery for an unknown order, and not 
 	}
 });
 
-test("I6: a delivery whose order a restore has forgotten is found only after its deposit had an hour to become final", async () => {
+test("a delivery whose order a restore has lost is found only after its deposit had an hour to become final", async () => {
 	const order = await actions.makeOrder();
 	await actions.fill(order, 9_000_000n);
 	await database.owner.query("insert into restores values ($1)", [new Date()]);
@@ -281,7 +281,7 @@ test("I6: a delivery whose order a restore has forgotten is found only after its
 	expect(foundIn(await audit(), order)).toEqual(["I6"]);
 });
 
-test("I6: a delivery by a transaction that the service did not sign is found, although its order has a deposit and a swap", async () => {
+test("a delivery by a transaction that the service did not sign is found, although its order has a deposit and a swap", async () => {
 	const [small, stolen] = [await actions.makeOrder(), await actions.makeOrder()];
 	for (const order of [small, stolen]) {
 		await actions.open(order);
@@ -298,7 +298,7 @@ test("I6: a delivery by a transaction that the service did not sign is found, al
 	await database.owner.query("delete from restores");
 });
 
-test("I12: an order that anyone should be able to refund, and nobody can, is found; a loss is reported with its value", async () => {
+test("an order that should be refundable by any caller and is not is found, and a loss is reported with its value", async () => {
 	const open = await actions.makeOrder({ stepSeconds: 30n });
 	await actions.open(open);
 	await insertSwap(open);

@@ -126,7 +126,8 @@ test("the books of correctly handled swaps reconcile with the chains, to the lam
 		donated: "0",
 		unbooked: "0",
 	});
-	// Two orders have a record, and five tokens and one SOL were opened. The newcomer has an account.
+	// The locked rent is that of two records, five orders with a token and one with SOL. `rent` is what the new
+	// recipient's account cost.
 	const locked = 2n * recordRent + 5n * orderRent + 2_561_280n;
 	expect(lamports).toMatchObject({ locked: String(locked), rent: "2039280" });
 	expect(formatReport(report)).toMatch(
@@ -134,7 +135,7 @@ test("the books of correctly handled swaps reconcile with the chains, to the lam
 	);
 });
 
-test("an audit with a memory no longer reads swaps that ended long ago, and finds the same", async () => {
+test("an audit with a memory no longer reads swaps that ended long ago, and has the same findings", async () => {
 	await scene.follow();
 	const memory = createAuditMemory();
 	const nowMs = Date.now();
@@ -148,7 +149,7 @@ test("an audit with a memory no longer reads swaps that ended long ago, and find
 	expect(later.chains).toEqual(first.chains);
 });
 
-test("a node that fails leaves the chain unchecked, and what was read is kept", async () => {
+test("a node that fails leaves the chain unchecked, and the data read so far is kept", async () => {
 	const real = createDefaultRpcTransport({ url: scene.solana.rpcUrl });
 	let asked = 0;
 	const transport: typeof real = async (request) => {
@@ -164,7 +165,7 @@ test("a node that fails leaves the chain unchecked, and what was read is kept", 
 	expect(memory.solana?.newest.size).toBe(1);
 });
 
-test("a transaction of an unknown version is skipped and counted, and its amounts pause nothing", async () => {
+test("a transaction of an unknown version is skipped and counted, and its amounts cause no pause", async () => {
 	const { on, check, solana } = scene;
 	const from = on.wallets[5] as KeyPairSigner;
 	const transfer = await on.transfer("USDC", 1n, { from, to: program().vault });
@@ -198,7 +199,7 @@ test("a transaction of an unknown version is skipped and counted, and its amount
 	expect(later.breaches).toMatchObject([{ invariant: "I2", pauses: false }]);
 });
 
-test("gifts by strangers and the owner's withdrawals cause no breach, before and after they are booked", async () => {
+test("gifts by third parties and the owner's withdrawals cause no breach, before and after they are booked", async () => {
 	const { on, follow, check, audit } = scene;
 	const { vault } = program();
 	const giver = on.wallets[5] as KeyPairSigner;
@@ -258,7 +259,7 @@ test("lamports that are paid to a token account count as an output, not as rent"
 	expect((await scene.audit()).breaches).toEqual([]);
 });
 
-test("strangers who add to the inputs of orders, decide them, pay them and give more cause no breach", async () => {
+test("third parties who add to the inputs of orders, decide them, pay them and give more cause no breach", async () => {
 	const { on, actions, deposit, insertSwap, fromSolana } = scene;
 	const { address, vault, attesterSet: set } = program();
 	const giver = on.wallets[5] as KeyPairSigner;
@@ -289,7 +290,7 @@ test("strangers who add to the inputs of orders, decide them, pay them and give 
 	expect((await scene.audit()).breaches).toEqual([]);
 });
 
-test("an order that its wallet opens and takes back by itself, or prepares and never opens, is no breach", async () => {
+test("an order that its wallet opens and refunds itself, or prepares and never opens, is no breach", async () => {
 	const { on, actions, insertSwap } = scene;
 	const { address } = program();
 	// The program refuses a wallet as the payer.
@@ -323,7 +324,7 @@ test("an order that its wallet opens and takes back by itself, or prepares and n
 	expect((await scene.audit()).breaches).toEqual([]);
 });
 
-test("an input that cannot be refunded is owed while the wallet is at fault, and late once it is not", async () => {
+test("an input that cannot be refunded counts as owed while the wallet is the cause, and as late once it is not", async () => {
 	const { on, actions, check, follow } = scene;
 	const wallet = on.wallets[2] as KeyPairSigner;
 	const order = on.fromSolana(await actions.makeOrder({ stepSeconds: 600n }), { wallet });
@@ -370,7 +371,7 @@ test("an input that cannot be refunded is owed while the wallet is at fault, and
 	expect((await scene.audit()).breaches).toEqual([]);
 });
 
-test("fees of forgotten transactions pause nothing, and other spending of a fee payer is found", async () => {
+test("fees of forgotten transactions cause no pause, and other spending of a fee payer is found", async () => {
 	const { on, audit, startFinding, fromSolana } = scene;
 	const find = await startFinding();
 	const forgotten = await fromSolana();
@@ -391,7 +392,7 @@ test("fees of forgotten transactions pause nothing, and other spending of a fee 
 	);
 });
 
-test("SOL that arrives at a paid order is the vault's, whether our sweep pays it or a stranger", async () => {
+test("SOL that arrives at a paid order belongs to the vault, whether the service or a third party sweeps it", async () => {
 	const { on, actions, send, startFinding, solana } = scene;
 	const { address, vault } = program();
 	const owner = vault;
@@ -429,7 +430,7 @@ test("SOL that arrives at a paid order is the vault's, whether our sweep pays it
 	expect(await find()).toEqual([]);
 });
 
-test("rent that comes back is in the books, no matter who closes the accounts", async () => {
+test("returned rent is in the books, regardless of who closes the accounts", async () => {
 	const { on, actions, send, startFinding, database } = scene;
 	const { address, vault } = program();
 	const ids: Order[] = [];

@@ -149,7 +149,7 @@ test("a chain that no worker has followed yet is not checked, which is no breach
 	});
 });
 
-test("swaps that ended on a chain which has left the service are no breach, and the report counts them", async () => {
+test("swaps that ended on a chain that is no longer configured are no breach, and the report counts them", async () => {
 	const { origin, destination } = chains;
 	const without = (chain: TestChain) =>
 		reconcile({ pool: database.pool, chains: [chain], earlierAttesterSets: [], nowMs: Date.now() });
@@ -173,7 +173,7 @@ const hollowToken: Hex = `0x${[
 	...["5b60015f5260205ff3", "5b600435545f5260205ff3", "5b602435805460443501905560185600"],
 ].join("")}`;
 
-test("a fake token that is released to our vault but never arrives is not booked as inventory, and is no breach", async () => {
+test("a fake token that is released to the vault but never arrives is not booked as inventory, and is no breach", async () => {
 	const { origin } = chains;
 	const token: Address = "0x00000000000000000000000000000000000bad01";
 	await origin.testClient.setCode({ address: token, bytecode: hollowToken });
@@ -200,7 +200,7 @@ test("a fake token that is released to our vault but never arrives is not booked
 	]);
 });
 
-test("a reported outcome that is not true is found", async () => {
+test("a false reported outcome is found", async () => {
 	const opened = await actions.makeOrder();
 	await actions.open(opened);
 	await insertSwap(opened, "failed");

@@ -68,7 +68,7 @@ test("books that differ from the chain are found", async () => {
 		return linesOf(fresh);
 	};
 	expect((await found("wallet", "inventory", "USDC"))[0]).toBe(
-		"I2 the vault on Solana holds 3 USDC less than the books say",
+		"I2 the vault on Solana holds 3 USDC less than in the books",
 	);
 	expect(await found("wallet", "escrow", "USDT")).toEqual([
 		expect.stringMatching(/^I2 \d+ USDT is booked as escrow on Solana, but open orders have \d+/),
@@ -101,7 +101,7 @@ test("money that left the vault for no order is found", async () => {
 	});
 	expect(found).toEqual([
 		expect.stringMatching(/^I2 5 of \S+ left the vault on Solana for no order/),
-		"I2 the vault on Solana holds 6 USDC less than the books say",
+		"I2 the vault on Solana holds 6 USDC less than in the books",
 	]);
 });
 
@@ -177,7 +177,7 @@ test("an input that is short, taken twice, paid in part, to another wallet or tw
 	);
 });
 
-test("a reported outcome that is not true is found", async () => {
+test("a false reported outcome is found", async () => {
 	const { insertSwap, fromSolana, toSolana } = scene;
 	const opened = await fromSolana();
 	await scene.deposit(opened);

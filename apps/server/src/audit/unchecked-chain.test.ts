@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 
-test("while a chain cannot be checked, the events of swaps that are read again are kept, and dropped once it can", async () => {
+test("while a chain cannot be checked, the events of swaps that are read again are kept, and they are dropped once it can be checked", async () => {
 	const { chains, actions, database, insertSwap, follow } = scene;
 	const { origin, destination } = chains;
 	const order = await actions.makeOrder();

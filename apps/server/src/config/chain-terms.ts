@@ -60,11 +60,11 @@ export const evmTermsSchema = z.strictObject({
 	depths: z.array(depthSchema).default([]),
 	/** How long a block takes to be final, estimated generously. */
 	finalitySeconds: secondsSchema,
-	/** From the quote to the last moment at which an order can be opened. */
+	/** Seconds from the quote to the last moment at which an order can be opened. */
 	openSeconds: secondsSchema.default(300),
-	/** From the open deadline to the last moment it can be filled. */
+	/** Seconds from the open deadline to the last moment at which it can be filled. */
 	fillSeconds: secondsSchema,
-	/** From the fill deadline until anyone may refund. */
+	/** Seconds from the fill deadline until anyone may refund it. */
 	refundSeconds: secondsSchema,
 	/** Blocks after a transaction was sent until it is sent again with a higher fee. */
 	replaceAfterBlocks: z.int().positive().default(5),

@@ -134,7 +134,7 @@ function openProblems(chain: ChainConfig): string[] {
 	const { openSeconds } = chain;
 	return unmet([
 		openSeconds <= maxOpenSeconds ||
-			`${nameOf(chain)}.openSeconds: must be at most ${maxOpenSeconds}: the SDK refuses to sign for longer`,
+			`${nameOf(chain)}.openSeconds: must be at most ${maxOpenSeconds}, because the SDK refuses to sign for longer`,
 		openSeconds > minOpenSeconds ||
 			`${nameOf(chain)}.openSeconds: must be above ${minOpenSeconds}, so that there is time to build and submit a quote`,
 	]);
@@ -151,14 +151,14 @@ function solanaProblems(
 		openProblems(solana),
 		least < most || `solana.blockhashSeconds: least, ${least}, must be below most, ${most}`,
 		openSeconds >= quoteSeconds + most ||
-			`solana.openSeconds: must be at least ${quoteSeconds + most}: a transaction that is built when its quote expires can land for ${most} seconds more`,
+			`solana.openSeconds: must be at least ${quoteSeconds + most}, because a transaction that is built when its quote expires can land for ${most} seconds more`,
 		computePrice <= maximumMicroLamportsPerUnit ||
-			`solana.computePriceMicroLamports: must be at most ${maximumMicroLamportsPerUnit}: fee payers refuse to sign for more`,
+			`solana.computePriceMicroLamports: must be at most ${maximumMicroLamportsPerUnit}, because fee payers refuse to sign for more`,
 		deployment.assets.map(({ symbol, kind, feed: { deviationBps } }) => {
 			const takenBps = (100 * solana.spreadBps[kind] + price.optionCentibps[kind]) / 100;
 			return (
 				takenBps >= deviationBps ||
-				`solana.spreadBps.${kind}: with price.optionCentibps.${kind} it charges ${takenBps} bps, but the feed of ${symbol} may be wrong by ${deviationBps} bps: each swap could gain the difference`
+				`solana.spreadBps.${kind}: with price.optionCentibps.${kind} it charges ${takenBps} bps, but the feed of ${symbol} may be wrong by ${deviationBps} bps, so that each swap could gain the difference`
 			);
 		}),
 		quoterProblems(solana, price),
@@ -221,7 +221,7 @@ function settlementProblems(
 			const wrongBps = (one.deviationBps ?? 0) + (other.deviationBps ?? 0);
 			return takenBps >= wrongBps
 				? []
-				: `price.settlementSpreadBps: with price.optionCentibps.stable it charges ${takenBps} bps, but the feeds of ${one.symbol} and ${other.symbol} may be wrong by ${wrongBps} bps: each swap between them could gain the difference`;
+				: `price.settlementSpreadBps: with price.optionCentibps.stable it charges ${takenBps} bps, but the feeds of ${one.symbol} and ${other.symbol} may be wrong by ${wrongBps} bps, so that each swap between them could gain the difference`;
 		}),
 	);
 }
@@ -297,7 +297,7 @@ function deadlineProblems(from: ChainConfig, to: ChainConfig): string[] {
 		fillSeconds > toFill ||
 			`fillSeconds: ${fillSeconds} ${way} must be above ${toFill}, the seconds until ${to.deadAfterSeconds > 0 ? "both chains are final and a payment has landed or expired" : "both chains are final"}`,
 		refundSeconds > bothFinal + sendSeconds ||
-			`refundSeconds: ${refundSeconds} ${way} leaves no time to release an order that is filled late: fill and release are final after ${bothFinal}`,
+			`refundSeconds: ${refundSeconds} ${way} leaves no time to release an order that is filled late, because fill and release are final after ${bothFinal}`,
 		allSeconds <= maxRefundSeconds ||
 			`openSeconds, fillSeconds, refundSeconds: are ${allSeconds} together ${way}, but the escrow allows at most ${maxRefundSeconds}`,
 	]);

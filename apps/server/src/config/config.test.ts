@@ -45,7 +45,7 @@ const withPace = (change: Partial<typeof pace>, other: Partial<typeof pace> = ch
 	chains: { 31337: { ...pace, ...change }, 31338: { ...pace, ...other } },
 });
 
-test("deadlines that leave both chains time to become final are accepted, by the slower chain", () => {
+test("deadlines that leave both chains time to become final are accepted, based on the slower chain", () => {
 	expect(read().chains).toMatchObject([{ chainId: 31337 }, { chainId: 31338 }]);
 	read(withPace({ finalitySeconds: 900, fillSeconds: 2_400, refundSeconds: 90_000 }, {}));
 });
@@ -90,7 +90,7 @@ test("discount tiers must ascend, have unique names, and be on a chain whose dep
 	}
 });
 
-test("trusted proxies are addresses and networks, and never everyone", () => {
+test("trusted proxies are addresses and networks, and never the whole internet", () => {
 	const withProxies = (...trustedProxies: string[]) => read({ api: { port: 0, trustedProxies } });
 	const proxies = ["127.0.0.1", "10.0.0.0/8", "192.0.2.7/32", "::1", "fd00::/8", "2001:db8::/128"];
 	expect(withProxies(...proxies).api.trustedProxies).toEqual(proxies);
@@ -105,7 +105,7 @@ test("trusted proxies are addresses and networks, and never everyone", () => {
 	]) {
 		expect(() => withProxies(wrong), wrong).toThrow("at api.trustedProxies[0]");
 	}
-	expect(() => withProxies("0.0.0.0/0")).toThrow("would trust every caller");
+	expect(() => withProxies("0.0.0.0/0")).toThrow("would accept every caller");
 });
 
 test("a worker that other machines can reach needs the engine's public keys; on loopback it does not", () => {
@@ -129,7 +129,7 @@ test("a worker that other machines can reach needs the engine's public keys; on 
 	);
 });
 
-test("a worker with a URL of its own is called there, listens on its address if it has one, and needs the engine's public keys like any other", () => {
+test("a worker with a separate URL is called there, listens on its address if it has one, and needs the engine's public keys like any other", () => {
 	const identityKeys = ["publickeyv1_US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx"];
 	const signed = read({ restate: { ingressUrl: "http://a", adminUrl: "http://a", identityKeys } });
 	const at = (url: string) => atWorkerUrl(signed, url).worker;
@@ -296,7 +296,7 @@ test.each<[string, Partial<ConfigFile>]>([
 	["feeBps", { price: { feeBps: 9.3755 } }],
 	["highImpactBps", { price: { highImpactBps: 1 } }],
 	["publicUrl", { worker: { port: 0, publicUrl: "here" } }],
-])("an invalid value is refused by name: %s", (message, change) => {
+])("an invalid value is refused with the name of its field: %s", (message, change) => {
 	expect(() => read(change)).toThrow(message);
 });
 
@@ -326,7 +326,7 @@ test("two hosts must be able to agree on deposits above a value", () => {
 	expect(() => read(withNodes(two, -1))).toThrow("agreeAboveUsd");
 });
 
-test("a chain must have a node that reads and one that sends, and each URL its scheme", () => {
+test("a chain must have a node that reads and one that sends, and each URL must have its scheme", () => {
 	read(
 		withNodes([
 			{ url: "http://a", webSocketUrl: "wss://a", roles: ["read"] },

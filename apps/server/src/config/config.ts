@@ -11,7 +11,7 @@ const portSchema = z.int().min(0).max(65_535);
 /** A web origin, as a browser sends it. */
 const originSchema = z.string().superRefine((text, context) => {
 	if (text === "*") {
-		context.addIssue("* would let any page use a leaked key: list each origin");
+		context.addIssue("* would let any page use a leaked key; list each origin");
 	} else if (!URL.canParse(text) || new URL(text).origin !== text) {
 		context.addIssue("an origin has only a scheme, a host and a port, as in https://app.example");
 	}
@@ -25,7 +25,7 @@ const networkSchema = z.string().superRefine((text, context) => {
 	} else if (bits !== undefined && !(/^[1-9]\d{0,2}$/.test(bits) && Number(bits) <= longest)) {
 		context.addIssue(
 			bits === "0"
-				? "/0 would trust every caller's claimed address: list the addresses of your proxies"
+				? "/0 would accept every caller's claimed address; list the addresses of your proxies"
 				: `the prefix of ${address} must have 1 to ${longest} bits`,
 		);
 	}
@@ -333,7 +333,7 @@ export const configSchema = z.strictObject({
 			 * opened on that chain without a submit, because anyone can open these. Voids on Solana count too.
 			 */
 			rebuiltRefundsUsdPerDay: z.number().nonnegative().max(1_000_000).default(50),
-			/** Maximum value of an asset that the vault takes in on a chain, including what it holds. */
+			/** Maximum value of an asset that the vault accepts on a chain, including what it holds. */
 			maxHoldingUsd: z
 				.strictObject({
 					perAsset: z.number().nonnegative().default(10_000_000),

@@ -47,7 +47,7 @@ export function parseSealKeys(
 	}
 	if (new Set(entries.map(({ sealsFromMs }) => sealsFromMs)).size !== entries.length) {
 		throw new RangeError(
-			"two seal keys start to seal at the same time: give every key but the first its own time",
+			"two seal keys start to seal at the same time; give every key but the first its own time",
 		);
 	}
 	const keys = entries.map((entry, i) => ({

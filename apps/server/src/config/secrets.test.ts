@@ -32,7 +32,7 @@ test("a secret that is set in both ways is refused, and neither value is shown",
 	expect(() => readOptionalSecret("REDIS_URL", both)).toThrow("Remove one of them");
 });
 
-test("a file that cannot be read or is empty is refused with what to do", () => {
+test("a file that cannot be read or is empty is refused with a solution", () => {
 	const missing = join(folder, "missing");
 	expect(() => readSecret("REDIS_URL", { REDIS_URL_FILE: missing })).toThrow(
 		`REDIS_URL_FILE: ${missing} cannot be read (ENOENT). Mount it, readable by this user`,

@@ -26,8 +26,8 @@ const variables = {
 	GEOSWAP_SOLANA_OPERATOR_KEY: "the 64 bytes of the vault operator's key pair in base58",
 	GEOSWAP_ATTESTER_KEY: "0xprivatekey",
 	GEOSWAP_RECEIPT_KEY: "0xprivatekey, if the service signs receipts with a key in the environment",
-	GEOSWAP_QUOTER_KEY: "the API key of the quoter for Solana, if it asks for one",
-	GEOSWAP_PYTH_KEY: "the API key of Pyth's web service, if it asks for one",
+	GEOSWAP_QUOTER_KEY: "the API key of the quoter for Solana, if it requires one",
+	GEOSWAP_PYTH_KEY: "the API key of Pyth's web service, if it requires one",
 } as const;
 
 export type SecretName = keyof typeof variables;

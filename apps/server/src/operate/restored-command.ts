@@ -14,7 +14,7 @@ export async function restoredCommand({ json }: { json?: boolean }): Promise<voi
 		await noteRestore(pool, { nowMs: Date.now() });
 		const due = await markAllDue(pool);
 		if (json) console.log(JSON.stringify({ due }));
-		else console.log(`${due} unfinished swaps will be looked at as soon as a worker runs`);
+		else console.log(`${due} unfinished swaps will be checked as soon as a worker runs`);
 	} finally {
 		await pool.end();
 	}

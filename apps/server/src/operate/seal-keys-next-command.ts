@@ -33,7 +33,10 @@ export function nextSealKeys(
 	if (!text) return `first:${secret}`;
 	const fromMs = Date.parse(from);
 	if (Number.isNaN(fromMs) || fromMs <= nowMs) {
-		throw new ConfigError("--from", "must be in the future: processes must know a key before it seals");
+		throw new ConfigError(
+			"--from",
+			"must be in the future, because processes must have a key before it seals",
+		);
 	}
 	const time = `${new Date(fromMs).toISOString().slice(0, 19)}Z`;
 	const next = `${time.replaceAll(/[^0-9]/g, "")}:${secret}@${time}`;

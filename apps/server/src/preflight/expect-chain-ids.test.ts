@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => chains.stop());
 
-test("an endpoint of another chain, or one that does not answer, is refused without showing its key", async () => {
+test("an endpoint of another chain, or one that does not respond, is refused without showing its key", async () => {
 	const { origin, destination } = chains;
 	await expectChainIds([connectChain(origin), connectChain(destination)]);
 	const swapped = connectChain({ ...origin, rpcUrl: `${destination.rpcUrl}/?key=a-key` });
@@ -24,7 +24,7 @@ test("an endpoint of another chain, or one that does not answer, is refused with
 	});
 });
 
-test("one of several nodes that belongs to another chain is refused by its place, and one that does not answer is not", async () => {
+test("the one of several nodes that belongs to another chain is refused by its position, and one that does not respond is not refused", async () => {
 	const { origin, destination } = chains;
 	const dead = "http://127.0.0.1:9/a-key";
 	const refuse = (...urls: string[]) =>

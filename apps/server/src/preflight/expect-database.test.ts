@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("each process accepts a login of its own role, and of no other", async () => {
+test("each process accepts a login of its role, and of no other", async () => {
 	const { pools, roles } = database;
 	for (const role of roleNames) {
 		for (const login of roleNames) {
@@ -42,6 +42,6 @@ test("a login with more rights than its process needs is refused, and a login th
 		await owner.query(`drop role ${login}`);
 	}
 	await expect(expectDatabase(pools.api, "api", { ...roles, api: "nobody" })).rejects.toThrow(
-		"does not have the role nobody: run geoswapd migrate",
+		"does not have the role nobody; run geoswapd migrate",
 	);
 });

@@ -44,9 +44,9 @@ async function expectRole(db: Database, role: RoleName, roles: DatabaseRoles): P
 		throw new ConfigError(urlVariables[role], `logs in as ${login}, ${problem}`);
 	};
 	// A superuser has every role, regardless of the grants.
-	if (isOwner) refuse(`which may change every table: use a login that has only the role ${roles[role]}`);
+	if (isOwner) refuse(`which may change every table; use a login that has only the role ${roles[role]}`);
 	if (!has.includes(role))
-		refuse(`which does not have the role ${roles[role]}: run geoswapd migrate, then grant it`);
+		refuse(`which does not have the role ${roles[role]}; run geoswapd migrate, then grant it`);
 	const other = has.find((name) => name !== role);
 	if (other) refuse(`which also has the role ${roles[other]}: use a login that has only ${roles[role]}`);
 }

@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => solana.stop());
 
-test("an endpoint of another cluster, or one that does not answer, is refused without showing its key", async () => {
+test("an endpoint of another cluster, or one that does not respond, is refused without showing its key", async () => {
 	const { deployment, rpcUrl } = solana;
 	await expectGenesisHash(connectSolana({ rpcUrl, deployment }));
 	const other = { ...deployment, genesisHash: "1".repeat(32) };
@@ -19,7 +19,7 @@ test("an endpoint of another cluster, or one that does not answer, is refused wi
 		expectGenesisHash(connectSolana({ rpcUrl: `${rpcUrl}/?key=a-key`, deployment: other })),
 	).rejects.toMatchObject({
 		name: "ConfigError",
-		message: `solana.nodes: is another cluster: its genesis hash is ${deployment.genesisHash}, but the deployment has ${other.genesisHash}`,
+		message: `solana.nodes: is another cluster, because its genesis hash is ${deployment.genesisHash}, but the deployment has ${other.genesisHash}`,
 	});
 	const dead = connectSolana({ rpcUrl: "http://user:password@127.0.0.1:9/a-key", deployment });
 	await expect(expectGenesisHash(dead, { patienceMs: 0 })).rejects.toMatchObject({
@@ -28,7 +28,7 @@ test("an endpoint of another cluster, or one that does not answer, is refused wi
 	});
 });
 
-test("one of several nodes that belongs to another cluster is refused by its place, and one that does not answer is not", async () => {
+test("the one of several nodes that belongs to another cluster is refused by its position, and one that does not respond is not refused", async () => {
 	const { deployment, rpcUrl } = solana;
 	const refuse = (genesisHash: string) =>
 		refuseOtherChains({
@@ -39,6 +39,6 @@ test("one of several nodes that belongs to another cluster is refused by its pla
 	await refuse(deployment.genesisHash);
 	await expect(refuse("1".repeat(32))).rejects.toMatchObject({
 		name: "ConfigError",
-		message: `solana.nodes.1: ${rpcUrl} is another cluster: its genesis hash is ${deployment.genesisHash}`,
+		message: `solana.nodes.1: ${rpcUrl} is another cluster, because its genesis hash is ${deployment.genesisHash}`,
 	});
 });

@@ -14,6 +14,6 @@ export async function expectGenesisHash(
 		"solana.nodes",
 		actual === undefined
 			? "does not answer"
-			: `is another cluster: its genesis hash is ${actual}, but the deployment has ${deployment.genesisHash}`,
+			: `is another cluster, because its genesis hash is ${actual}, but the deployment has ${deployment.genesisHash}`,
 	);
 }

@@ -123,7 +123,7 @@ test.each([
 		for (const role of ["api", "worker"] as const) {
 			expect(await startWith({}, role)).toBe("started");
 			expect(await startWith({ on: replaced }, role)).toBe(
-				`the configuration: 2 open swaps need the ${part} ${contracts[part]} of chain 1, which is not listed: put it into ${list} of the deployment file, or keep the earlier files until they have ended`,
+				`the configuration: 2 open swaps need the ${part} ${contracts[part]} of chain 1, which is not listed; put it into ${list} of the deployment file, or keep the earlier files until they have ended`,
 			);
 			expect(await startWith({ on: { ...replaced, [list]: [contracts[part]] } }, role)).toBe("started");
 		}
@@ -136,7 +136,7 @@ test("a replaced attester set stays listed until the last open swap that names i
 	await insertSwap();
 	const setHash = hashOf(0xa2);
 	expect(await startWith({ setHash })).toBe(
-		`the configuration: 1 open swap needs the attester set ${set.hash} of chain 1, which is not listed: put it into earlierAttesterSets, or keep the earlier files until they have ended`,
+		`the configuration: 1 open swap needs the attester set ${set.hash} of chain 1, which is not listed; put it into earlierAttesterSets, or keep the earlier files until they have ended`,
 	);
 	expect(await startWith({ setHash, earlierSets: [set.hash] })).toBe("started");
 });
@@ -161,21 +161,21 @@ test("the program and the vault on Solana that open swaps name must be kept, and
 	expect(await startWith({ program: { vault: other } })).toContain(`2 open swaps need the vault ${vault}`);
 });
 
-test("a worker needs the chains and tokens of open swaps; an API starts without them, so that they are quoted no more", async () => {
+test("a worker needs the chains and tokens of open swaps; an API starts without them, so that they are no longer quoted", async () => {
 	await insertSwap();
 	const withoutChain = { chainIds: [solanaChainId] };
 	expect(await startWith(withoutChain, "worker")).toBe(
-		"the configuration: 1 open swap needs chain 1, which is not configured: put it back, or keep the earlier files until they have ended",
+		"the configuration: 1 open swap needs chain 1, which is not configured; put it back, or keep the earlier files until they have ended",
 	);
 	expect(await startWith(withoutChain, "api")).toBe("started");
 	const withoutToken = { token: addressOf(0x52) };
 	expect(await startWith(withoutToken, "worker")).toContain(
-		`1 open swap needs the token ${addressOf(0x51)} of chain 1, which is not listed: put it into the assets of the deployment file`,
+		`1 open swap needs the token ${addressOf(0x51)} of chain 1, which is not listed; put it into the assets of the deployment file`,
 	);
 	expect(await startWith(withoutToken, "api")).toBe("started");
 });
 
-test("all that is missing is reported at once", async () => {
+test("all missing items are reported together", async () => {
 	await insertSwap();
 	const problem = await startWith({ on: { escrow: addressOf(0x98) }, setHash: hashOf(0xa2) });
 	expect(problem.split("\n")).toEqual([

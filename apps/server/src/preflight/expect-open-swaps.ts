@@ -55,7 +55,7 @@ function problemOf({ part, chain: id, name, swaps }: Needed, config: Listing): s
 	const open = swaps === 1 ? "1 open swap needs" : `${swaps} open swaps need`;
 	const waiting = "or keep the earlier files until they have ended";
 	if (part === "chain")
-		return chain ? [] : [`${open} chain ${id}, which is not configured: put it back, ${waiting}`];
+		return chain ? [] : [`${open} chain ${id}, which is not configured; put it back, ${waiting}`];
 	// A chain that is missing as a whole is reported separately.
 	if (!chain) return [];
 	const isListed =
@@ -65,7 +65,7 @@ function problemOf({ part, chain: id, name, swaps }: Needed, config: Listing): s
 	if (isListed) return [];
 	const written = describe(name, { part, id });
 	return [
-		`${open} the ${part} ${written} of chain ${id}, which is not listed: put it into ${listOf(part, chain)}, ${waiting}`,
+		`${open} the ${part} ${written} of chain ${id}, which is not listed; put it into ${listOf(part, chain)}, ${waiting}`,
 	];
 }
 

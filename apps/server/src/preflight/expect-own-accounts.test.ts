@@ -16,7 +16,7 @@ test("a worker starts even if the node loses one answer", async () => {
 	await solana.admin.setFaults({});
 });
 
-test("a node that does not answer at all is reported as such", async () => {
+test("a node that does not respond at all is reported as such", async () => {
 	const chain = connectSolana({ ...solana, rpcUrl: "http://127.0.0.1:9" });
 	const starting = expectOwnAccounts(chain, { patienceMs: 600 });
 	await expect(starting).rejects.toThrow(new ConfigError("solana.nodes", "does not answer"));

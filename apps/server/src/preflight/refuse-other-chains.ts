@@ -20,7 +20,7 @@ export async function refuseOtherChains(config: ChainConfig): Promise<void> {
 			if (actual === undefined || actual === expected) return;
 			const path = config.kind === "evm" ? `chains.${config.chainId}.nodes.${i}` : `solana.nodes.${i}`;
 			const what =
-				config.kind === "evm" ? `chain ${actual}` : `another cluster: its genesis hash is ${actual}`;
+				config.kind === "evm" ? `chain ${actual}` : `another cluster, because its genesis hash is ${actual}`;
 			throw new ConfigError(path, `${new URL(url).origin} is ${what}`);
 		}),
 	);

@@ -64,8 +64,8 @@ function watch(chainId: number, { nodeMetrics, log }: Pick<NodeWatching, "nodeMe
 	const onChange: OnNodeChange = ({ host, reason, restMs }) => {
 		if (reason) countRest?.({ host, reason });
 		if (reason === "other chain")
-			log.error({ chainId, host }, "a node belongs to another chain and is not asked");
-		else if (reason) log.warn({ chainId, host, reason, restMs }, "a node is not asked for a while");
+			log.error({ chainId, host }, "a node belongs to another chain and is not used");
+		else if (reason) log.warn({ chainId, host, reason, restMs }, "a node is not used for a while");
 		else log.info({ chainId, host }, "a node answers again");
 	};
 	return { onChange, onCall: nodeMetrics?.counted(chainId) };

@@ -109,7 +109,7 @@ async function refuseDelegatedRelayers(
 		if (await client.getCode({ address })) {
 			throw new ConfigError(
 				field,
-				`${address} has code on chain ${chainId}, which could spend its funds: use an account without code`,
+				`${address} has code on chain ${chainId}, which could spend its funds; use an account without code`,
 			);
 		}
 	}

@@ -67,7 +67,7 @@ function scene({ handler }: { handler?: () => Promise<void> } = {}) {
 	};
 }
 
-test("due work is poked, and work that has been due for two seconds is run here", async () => {
+test("due work is poked, and work that has been due for two seconds runs in this process", async () => {
 	const { tick } = scene();
 	expect(await tick({})).toEqual({ poked: [], ran: [] });
 	expect(await tick({ round: "due", chains: [chain(1, { attestations: "overdue" })] })).toEqual({
@@ -81,7 +81,7 @@ test("due work is poked, and work that has been due for two seconds is run here"
 	});
 });
 
-test("work that the last tick found overdue is not poked, and runs here until a tick finds it in time", async () => {
+test("work that the last tick found overdue is not poked, and runs in this process until a tick finds it in time", async () => {
 	const { tick, engine, poked } = scene();
 	const pokeAll = async () => {
 		await engine.poke({ object: "round", key: "0" });
@@ -114,7 +114,7 @@ test("a lane that runs because of an unmined transaction is still poked", async 
 	expect(poked).toEqual(["lane/1:0x0a"]);
 });
 
-test("a handler that runs here for long is still poked, since it does not hang in the engine", async () => {
+test("a handler that runs for a long time in this process is still poked, because it does not hang in the engine", async () => {
 	const { tick, engine, poked } = scene({ handler: () => new Promise<void>(() => {}) });
 	await tick({ round: "overdue" });
 	await tick({ round: "overdue" });
@@ -140,7 +140,7 @@ test("a lane whose transaction is not mined is run every few seconds", async () 
 	expect(ran).toEqual(["lane/1:0x0a", "lane/1:0x0a"]);
 });
 
-test("a second provider that has not been asked for two seconds is asked here", async () => {
+test("a second provider that has not been queried for two seconds is queried from this process", async () => {
 	const { tick } = scene();
 	const chains = [chain(1, { hasQuestions: true })];
 	expect(await tick({ chains })).toEqual({ poked: ["crossCheck/1"], ran: [] });
@@ -150,14 +150,14 @@ test("a second provider that has not been asked for two seconds is asked here", 
 	expect(await tick({ chains })).toEqual({ poked: ["crossCheck/1"], ran: [] });
 });
 
-test("a handler never runs twice at a time in this process, and one that hangs delays no other", async () => {
+test("a handler never runs twice concurrently in this process, and one that hangs delays no other", async () => {
 	const { tick } = scene({ handler: () => new Promise<void>(() => {}) });
 	const chains = [chain(1, { attestations: "overdue" })];
 	expect((await tick({ chains })).ran).toEqual(["attestation/1"]);
 	expect((await tick({ round: "overdue", chains })).ran).toEqual(["round/0"]);
 });
 
-test("a handler that fails here is retried at the next tick", async () => {
+test("a handler that fails in this process is retried at the next tick", async () => {
 	const { tick } = scene({ handler: () => Promise.reject(new Error("no node")) });
 	expect((await tick({ round: "overdue" })).ran).toEqual(["round/0"]);
 	expect((await tick({ round: "overdue" })).ran).toEqual(["round/0"]);

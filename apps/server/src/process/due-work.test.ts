@@ -149,7 +149,7 @@ test("a transaction that was not sent, or is not mined for a while, makes its re
 	expect((await due()).stuckRelayers).toEqual([`0x${"0a".repeat(20)}`]);
 });
 
-test("a chain whose second provider must be asked has questions", async () => {
+test("due work includes a chain whose second provider must be queried", async () => {
 	await insertWait({ ask_chain_id: 1 });
 	expect(await due()).toEqual({ ...nothing, hasQuestions: true });
 });

@@ -34,7 +34,7 @@ const paces = [
  * read the chain's head follows the second rule.
  */
 type Rule = "chain's head" | "stored head";
-/** On an idle chain the follower has missed more blocks than a transaction may wait by the time one is sent. */
+/** On an idle chain, the stored head is older than a transaction may wait when the first transaction is sent. */
 type Demand = "idle" | "busy";
 
 describe.each(paces)("with a block every $blockMs ms", ({ blockMs, replaceAfterBlocks, ...counts }) => {
@@ -46,7 +46,7 @@ describe.each(paces)("with a block every $blockMs ms", ({ blockMs, replaceAfterB
 	});
 	afterAll(() => scene.stop());
 
-	test("no transaction is replaced before its time, on an idle chain or a busy one, and none pays more for it", {
+	test("no transaction is replaced before its time, on an idle chain or a busy one, and none pays more because of it", {
 		timeout: 900_000,
 	}, async () => {
 		const results = [];
@@ -61,8 +61,8 @@ describe.each(paces)("with a block every $blockMs ms", ({ blockMs, replaceAfterB
 			expect(opened).toBe(counts.opens);
 			if (rule === "chain's head") expect(early).toBe(0);
 		}
-		// The other rule must fail. At four blocks a second a transaction may be in a block before the follower has
-		// caught up, and on a busy machine too, so only many opens show the failure.
+		// The rule of the stored head must replace some transactions too early. At four blocks a second, or on a busy
+		// machine, a transaction may be mined before the follower has caught up, so that only many opens show it.
 		const [idle] = results;
 		if (isFull && blockMs >= 2_000) expect(idle?.early).toBeGreaterThan(0);
 	});

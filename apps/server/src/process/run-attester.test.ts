@@ -6,7 +6,7 @@ import { startTestChains } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
 import { expect, onTestFinished, test } from "vitest";
 
-test("an attester that is told to stop exits with code 0, even with an open connection", async () => {
+test("an attester that receives SIGTERM exits with code 0, even with an open connection", async () => {
 	const chains = await startTestChains();
 	onTestFinished(() => chains.stop());
 	const { origin, deployment, keys } = chains;

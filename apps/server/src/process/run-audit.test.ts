@@ -37,7 +37,7 @@ const ordersPerBlock = 100;
 /** The stub refuses to list more, like providers. */
 const maxLogs = 2_000;
 
-test(`an audit ends within ${maxResidentMb} MB, and counts every order, while a stranger has ${dustOrders} orders open`, async () => {
+test(`an audit ends within ${maxResidentMb} MB, and counts every order, while a third party has ${dustOrders} orders open`, async () => {
 	const { deployment, stop } = await startTestChains();
 	await stop();
 	const [chain] = deployment.chains;

@@ -48,7 +48,7 @@ afterAll(async () => {
 	rmSync(folder, { recursive: true });
 });
 
-test("against real chains that nobody is offered yet, without a key or a service, it fills swaps on paper; told to stop, it reports, and its journal ends with the report", async () => {
+test("against real chains that are not offered yet, without a key or a service, it fills swaps on paper; when stopped, it reports, and its journal ends with the report", async () => {
 	const journal = join(folder, "day.jsonl");
 	const report = join(folder, "report.md");
 	const child = spawn(

@@ -28,11 +28,11 @@ const dayMs = 86_400_000;
 /** How often due work is done between two blocks. */
 const tickMs = 200;
 
-/** Plays the service on paper. It reads no secret and needs only the chains' nodes. */
+/** Runs the service on paper, with no transaction sent. It reads no secret and needs only the chains' nodes. */
 export async function runShadow(options: ShadowOptions): Promise<void> {
 	const config = offeredToAll(readConfig(options.config));
 	if (options.requests !== undefined && options.generate !== undefined) {
-		throw new ConfigError("--generate", "requests are either read from a file or made up: choose one");
+		throw new ConfigError("--generate", "requests are either read from a file or made up; choose one");
 	}
 	const seed = options.generate ?? randomBytes(4).toString("hex");
 	const plan = { config, options, seed, terms: termsOf(options) };

@@ -41,13 +41,13 @@ async function startStubborn({ drain }: { drain: string }) {
 	};
 }
 
-test("a process goes on when its terminal closes, and still ends on SIGTERM", async () => {
+test("a process continues when its terminal closes, and still ends on SIGTERM", async () => {
 	const running = await startStubborn({ drain: "" });
 	running.closeTerminal();
 	expect(await running.stopTwice("closing")).toBe(1);
 }, 60_000);
 
-test("a second signal exits at once with code 1, or with the drain's exit code once that is done", async () => {
+test("a second signal exits immediately with code 1, or with the drain's exit code once the drain is done", async () => {
 	const plain = await startStubborn({ drain: "" });
 	expect(await plain.stopTwice("closing")).toBe(1);
 	const draining = await startStubborn({ drain: 'console.log("draining"); await new Promise(() => {});' });

@@ -94,7 +94,7 @@ export function runWorkerLoops({
 		),
 		...chains.flatMap(({ chainId, findProblems }) =>
 			findProblems
-				? every(ownAccountsEveryMs, `checking our accounts on chain ${chainId}`, async () => {
+				? every(ownAccountsEveryMs, `checking the service's accounts on chain ${chainId}`, async () => {
 						for (const problem of await findProblems()) log.error(problem);
 					})
 				: [],

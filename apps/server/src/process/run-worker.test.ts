@@ -7,7 +7,7 @@ import { formatDeployment } from "@geoswap/protocol";
 import { createKeyPairSignerFromBytes } from "@solana/kit";
 import { expect, onTestFinished, test } from "vitest";
 
-test("a worker does not start while the vault on Solana lacks a token account, and says what is missing", async () => {
+test("a worker does not start while the vault on Solana lacks a token account, and names what is missing", async () => {
 	const chains = await startTestChains();
 	onTestFinished(() => chains.stop());
 	const { origin, deployment, keys } = chains;

@@ -19,7 +19,7 @@ import { expect, inject, onTestFinished, test } from "vitest";
 import { plainOrder } from "../../test/order/plain-order.ts";
 import { createTestDatabase } from "../../test/service/test-database.ts";
 
-test("neither an API nor a worker starts without the escrow and the attester set of an open swap, and each says what is missing; once it has ended, the API starts and survives SIGHUP", async () => {
+test("neither an API nor a worker starts without the escrow and the attester set of an open swap, and each names what is missing; once the swap has ended, the API starts and survives SIGHUP", async () => {
 	const [chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
 	onTestFinished(async () => {
 		await Promise.all([chains.stop(), database.drop()]);
@@ -100,12 +100,12 @@ test("neither an API nor a worker starts without the escrow and the attester set
 		expect(outcome).toMatchObject({
 			code: 2,
 			stderr: expect.stringContaining(
-				`1 open swap needs the escrow ${escrow} of chain ${origin.chainId}, which is not listed: put it into earlierEscrows`,
+				`1 open swap needs the escrow ${escrow} of chain ${origin.chainId}, which is not listed; put it into earlierEscrows`,
 			),
 		});
 		expect(outcome).toMatchObject({
 			stderr: expect.stringContaining(
-				`1 open swap needs the attester set ${attesterSet} of chain ${origin.chainId}, which is not listed: put it into earlierAttesterSets`,
+				`1 open swap needs the attester set ${attesterSet} of chain ${origin.chainId}, which is not listed; put it into earlierAttesterSets`,
 			),
 		});
 	}

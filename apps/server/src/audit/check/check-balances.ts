@@ -38,7 +38,7 @@ export async function checkBalances(
 		const inventoryBooked = books.inventory.get(inventoryKey(chainId, token)) ?? 0n;
 		const inventoryActual = sum(inVaults[i] ?? []);
 		if (inventoryActual < inventoryBooked) {
-			const message = `the vaults on chain ${chainId} hold ${inventoryBooked - inventoryActual} ${symbol} less than the books say`;
+			const message = `the vaults on chain ${chainId} hold ${inventoryBooked - inventoryActual} ${symbol} less than in the books`;
 			const amount = String(inventoryBooked - inventoryActual);
 			breaches.push({ invariant: "I2", message, chainIds: [chainId], token, amount });
 		}

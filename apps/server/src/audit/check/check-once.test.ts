@@ -15,7 +15,7 @@ function found(swap: Pick<AuditedSwap, "id" | "order">) {
 	return checkOnce(swaps, books).map(({ invariant }) => invariant);
 }
 
-test("I11: a swap has the id that its order names, or the one derived from the order if that is taken", () => {
+test("a swap whose id is neither the one in its order nor the one derived from the order is found, unless that id is taken", () => {
 	expect(found({ id: fromSwapKey(order.swapKey), order })).toEqual([]);
 	expect(found({ id: spareSwapUuid({ swapKey: order.swapKey, orderId: orderId(order) }), order })).toEqual(
 		[],

@@ -40,7 +40,7 @@ function dueOrders(count: number): OrderHistory[] {
 
 const block = { number: 9n, timestamp: 9n };
 
-test("I12: however many orders strangers leave open, those with a swap are checked", async () => {
+test("orders with a swap are checked regardless of how many orders third parties leave open", async () => {
 	const histories = dueOrders(600);
 	const last = histories.at(-1)?.orderId as Hex;
 	const { checked, breaches } = await checkRefundable(connect(), {
@@ -52,7 +52,7 @@ test("I12: however many orders strangers leave open, those with a swap are check
 	expect(breaches.map((breach) => breach.orderId)).toContain(last);
 });
 
-test("I12: a node that does not answer is an error, and not a finding about an order", async () => {
+test("a node that does not respond is an error, and not a finding about an order", async () => {
 	const chain = connect({ isAnswering: false });
 	const asking = checkRefundable(chain, { histories: dueOrders(3), known: new Set(), block });
 	await expect(asking).rejects.toThrow("too many requests");

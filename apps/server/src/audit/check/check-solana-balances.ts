@@ -68,7 +68,7 @@ export function checkSolanaBalances(
 		const inventoryBooked = bookedIn("inventory");
 		const unbooked = inventoryActual - inventoryBooked;
 		if (unbooked < 0n) {
-			breach(token, `the vault on Solana holds ${-unbooked} ${symbol} less than the books say`);
+			breach(token, `the vault on Solana holds ${-unbooked} ${symbol} less than in the books`);
 		}
 		// The books do not contain inputs of orders that were opened before the opening slot.
 		const openedSince = owed - owedAt(events, { token, slot: books.openingSlot });

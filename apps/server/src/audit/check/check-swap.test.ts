@@ -37,7 +37,7 @@ function found(
 	return checkSwap(swap, { history, ...times }).map(({ invariant }) => invariant);
 }
 
-test("I8, I9 and I14: a reported outcome that never became final is found once its time is over, and not before", () => {
+test("a reported outcome that never became final is found once its time is over, and not before", () => {
 	const opened = [{ ...at, order }];
 	const paid = [{ ...at, paid: true }];
 	const filled = [{ ...at, delivered: order.minOutput }];
@@ -57,7 +57,7 @@ test("I8, I9 and I14: a reported outcome that never became final is found once i
 	expect(found("settled", { opened }, { destination: refundAfter })).toEqual([]);
 });
 
-test("I14: a pending swap is late only after the time that the service had to work on it", () => {
+test("a pending swap is late only after the time that the service had to work on it", () => {
 	expect(found("pending", {})).toEqual(["I14"]);
 	expect(found("pending", {}, { now: late - 1n })).toEqual([]);
 	// After an outage the blocks of that time are not processed yet.

@@ -59,7 +59,7 @@ export function checkSwap(
 		expect(
 			delivered === undefined || deliveredAmount === undefined || delivered === deliveredAmount,
 			"I8",
-			`says that ${deliveredAmount} was delivered, but it was ${delivered}`,
+			`was recorded as delivered with ${deliveredAmount}, but it was ${delivered}`,
 		);
 		const { opened = [], released = [], refunded = [] } = history ?? {};
 		const isInEscrow = opened.length > 0 && released.length + refunded.length === 0;

@@ -10,9 +10,9 @@ function found(swap: Pick<AuditedSwap, "isEnded" | "dueSeconds">, workingSeconds
 	);
 }
 
-test("I14: a swap that has not ended and has no due time, or is overdue, is found", () => {
+test("a swap that has not ended and has no due time, or is overdue, is found", () => {
 	expect(found({ isEnded: false, dueSeconds: undefined })).toEqual([
-		"I14 false swap a has not ended, and no time at which it is looked at",
+		"I14 false swap a has not ended, and has no time for its next round",
 	]);
 	expect(found({ isEnded: false, dueSeconds: 61 })).toEqual(["I14 false swap a has been due for 61 s"]);
 	expect(found({ isEnded: false, dueSeconds: 60 })).toEqual([]);
@@ -20,7 +20,7 @@ test("I14: a swap that has not ended and has no due time, or is overdue, is foun
 	expect(found({ isEnded: true, dueSeconds: undefined })).toEqual([]);
 });
 
-test("I14: time in which no worker ran does not count", () => {
+test("time in which no worker ran does not count", () => {
 	expect(found({ isEnded: false, dueSeconds: 7_200 }, 60)).toEqual([]);
 	expect(found({ isEnded: false, dueSeconds: 7_200 }, 61)).toHaveLength(1);
 });

@@ -11,14 +11,18 @@ const patienceSeconds = 60;
  */
 export function checkWaits(
 	swaps: readonly AuditedSwap[],
-	{ workingSeconds }: { /** How long there has been a worker that could look. */ workingSeconds: Seconds },
+	{
+		workingSeconds,
+	}: {
+		/** The time for which a worker has been running that could process the swaps. */ workingSeconds: Seconds;
+	},
 ): Finding[] {
 	return swaps.flatMap(({ id, orderId, order, isEnded, dueSeconds }): Finding[] => {
 		if (isEnded) return [];
 		const chainIds = [...new Set([Number(order.originChainId), Number(order.destinationChainId)])];
 		const of = { invariant: "I14", chainIds, orderId, swapId: id, pauses: false } as const;
 		if (dueSeconds === undefined) {
-			return [{ ...of, message: `swap ${id} has not ended, and no time at which it is looked at` }];
+			return [{ ...of, message: `swap ${id} has not ended, and has no time for its next round` }];
 		}
 		if (Math.min(dueSeconds, workingSeconds) <= patienceSeconds) return [];
 		return [{ ...of, message: `swap ${id} has been due for ${Math.round(dueSeconds)} s` }];

@@ -3,7 +3,7 @@ import { getBase58Decoder } from "@solana/kit";
 import { expect, test } from "vitest";
 import { programCalls } from "./program-calls.ts";
 
-test("calls that another program passes on count, and the same data sent to another program does not", async () => {
+test("calls that another program forwards count, and the same data sent to another program does not", async () => {
 	const addressOf = (token: typeof native) => tokenAccountOf({ owner: native, token });
 	const program = await addressOf(native);
 	const vault = await addressOf(program);

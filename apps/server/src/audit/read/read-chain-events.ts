@@ -51,7 +51,7 @@ export type ChainReading = {
 	strangers: StrangerOrders;
 	/** Credits that are not claimed, by holding key. */
 	credits: Map<string, bigint>;
-	/** The number of blocks of which the node listed only the logs of known orders. */
+	/** The number of blocks whose logs the node listed for known orders only. */
 	unlistedBlocks: number;
 };
 
@@ -85,7 +85,7 @@ export function noEvents(): ChainEvents {
 	return { opened: [], released: [], refunded: [], claimed: new Map(), filled: [], voided: [] };
 }
 
-/** Returns the reading of a chain of which nothing has been read yet. */
+/** Returns the reading of a chain before anything was read. */
 export function startReading({ deployment }: AuditedChain): ChainReading {
 	return {
 		upTo: deployment.deployedAtBlock - 1,
@@ -140,7 +140,7 @@ type RangeLogs = {
 
 /** The logs of a block that its node does not list. */
 type Missing = {
-	/** Events of which only those with a known subject were read. */
+	/** Kinds of events that were read for known subjects only. */
 	topics: ReadonlySet<Hex>;
 	/** Known wallets with more claims than the node lists even for one wallet. None of these claims was read. */
 	claimants: ReadonlySet<Hex>;
@@ -193,8 +193,8 @@ function takeOutOfSums(
 	const { strangers, credits, events } = reading;
 	if (missing.topics.has(topics.Released) || missing.topics.has(topics.Refunded)) strangers.uncountAll();
 	if (missing.topics.has(topics.Claimed)) credits.clear();
-	// Each credit of such a wallet counts as claimed, because a refund that is paid according to the books may have been
-	// paid there.
+	// Each credit of a wallet whose claims may be missing counts as claimed. The books may have a refund as paid that
+	// was paid by such a claim.
 	for (const { order } of events.opened) {
 		if (!missing.claimants.has(order.wallet)) continue;
 		const key = claimKey(chainId, order.escrow, order.wallet, order.inputToken);
@@ -245,7 +245,7 @@ async function readTerms(
 ): Promise<Order> {
 	const wanted = { fromBlock: block, toBlock: block, topics: [topics.Opened], subjects: [orderId] };
 	const [opened] = await logsOf(chain, { ...wanted, isRetried: true });
-	if (!opened) throw new Error(`its node does not return the opening of order ${orderId} any more`);
+	if (!opened) throw new Error(`its node no longer returns the opening of order ${orderId}`);
 	return openingOf(chain, opened).order;
 }
 

@@ -66,7 +66,7 @@ function expectComplete({ failure, transactions, gifts, unread, ...counts }: Sol
 }
 
 test.for(limitedNodes)(
-	"a flood between two transactions of ours hides neither if a node %s",
+	"a flood between two transactions of the service hides neither if a node %s",
 	async ([, limits]) => {
 		const { history, calls } = await read(limits);
 		expectComplete(history);
@@ -75,7 +75,7 @@ test.for(limitedNodes)(
 	},
 );
 
-test("transactions of strangers that a node refuses for their size end no audit, and one of ours does", async () => {
+test("third parties' transactions that a node refuses for their size do not end an audit, and one of the service's does", async () => {
 	const [large, other] = [strangers[0], strangers.at(-1)] as [Hex, Hex];
 	const tooLarge = [large, other].map(toSignature);
 	const { history } = await read({ tooLarge });
@@ -85,12 +85,12 @@ test("transactions of strangers that a node refuses for their size end no audit,
 	const { history: incomplete } = await read({ tooLarge }, { isWritten: (signature) => signature === large });
 	expect(incomplete.failure).toMatchObject({
 		message: expect.stringMatching(
-			`the transactions that name \\w+ could not all be read: our transaction ${toSignature(large)} cannot be decoded`,
+			`the transactions that name \\w+ could not all be read: the service's transaction ${toSignature(large)} cannot be decoded`,
 		),
 	});
 });
 
-test("a history is completed part by part, however few calls a node answers at once", async () => {
+test("a history is completed part by part, even if a node answers only few calls at a time", async () => {
 	const { transport } = limitedTransport(solana, { callsAtOnce: 20 });
 	const chain = await connectAuditedSolana({ ...solana, transport });
 	let history: SolanaHistory | undefined;
@@ -132,7 +132,7 @@ test("only the new part of a known history is listed and read, in parts if there
 	expect(history).toEqual(await readSolanaTransactions(chain));
 });
 
-test("calls of the program are kept no matter who sends them, and those of other vaults are not", async () => {
+test("calls of the program are kept regardless of their sender, and those of other vaults are not", async () => {
 	const { address, vault } = solana.deployment.program;
 	const other = await vaultAddress(address, on.stranger.address);
 	const owned = { program: address, vault: other, owner: on.stranger };

@@ -148,7 +148,7 @@ export async function readSolanaTransactions(
 		reads++;
 		const transaction = await readSolanaTransaction(chain, signature);
 		if (transaction === "undecodable" && isWritten(hexOfSignature(signature))) {
-			throw new Error(`our transaction ${signature} cannot be decoded`);
+			throw new Error(`the service's transaction ${signature} cannot be decoded`);
 		}
 		if (transaction !== "undecodable" && isKept(chain, transaction)) return { ours: transaction };
 		const read = transaction === "undecodable" ? transaction : strangersOf(chain, transaction);

@@ -70,7 +70,7 @@ async function found(...transactions: SolanaTransaction[]) {
 const opened = () => transaction("open", { amount: order.inputAmount });
 const paid = () => transaction("pay", { to: vault, amount: order.inputAmount, by: feePayer });
 
-test("lamports that a stranger gives to a paid order, and has paid to the vault, belong to no order and breach nothing", async () => {
+test("lamports that a third party gives to a paid order, and has paid to the vault, belong to no order and breach nothing", async () => {
 	for (const amount of [1_000_000n, order.inputAmount]) {
 		const gift = transaction("pay", { to: vault, amount });
 		expect(await found(opened(), paid(), gift)).toEqual({

@@ -13,7 +13,7 @@ const order = (number: number, of: { amount?: bigint; holding?: string } = {}) =
 	...of,
 });
 
-test("the sums are those of the orders that were added and not removed, also if all ids meet in one bucket", () => {
+test("the sums cover the orders that were added and not removed, also if all ids fall into one bucket", () => {
 	const changes = fc.array(
 		fc.record({
 			number: fc.integer({ min: 0, max: 12 }),
@@ -53,7 +53,7 @@ test("the sums are those of the orders that were added and not removed, also if 
 	);
 });
 
-test("orders beyond the limit are in no sum, and neither are those that were uncounted, which can still be found", () => {
+test("orders beyond the limit are in no sum, and neither are orders that could not be counted, which can still be found", () => {
 	const orders = createStrangerOrders({ max: 2 });
 	for (const number of [1, 2, 3]) orders.add(order(number));
 	expect([orders.owed.get("usdc"), orders.count(), orders.uncounted()]).toEqual([2n, 2, 1]);

@@ -5,7 +5,7 @@ import { readPreset } from "./read-presets.ts";
 const bnb = expectEvm(readPreset("bnb"));
 const apply = (settings: string[], without: string[] = []) => applySettings(bnb, { settings, without });
 
-test("an operator's value takes the place of the preset's, with the operator as its source", () => {
+test("an operator's value replaces the preset's, with the operator as its source", () => {
 	const preset = apply([
 		"feeds.USDC/USD.heartbeatSeconds=86400",
 		"terms.finalitySeconds=20",
@@ -43,6 +43,6 @@ test.each([
 	expect(() => apply([setting])).toThrow(problem);
 });
 
-test("Solana's preset is not taken for an EVM chain's", () => {
+test("Solana's preset is not accepted for an EVM chain", () => {
 	expect(() => expectEvm(readPreset("solana"))).toThrow("docs/add-a-chain.md");
 });

@@ -26,7 +26,7 @@ export function expectEvm(preset: Preset): EvmPreset {
 	if (preset.kind !== "solana") return preset;
 	throw new ConfigError(
 		preset.name,
-		"is not an EVM chain: follow the section on Solana in docs/add-a-chain.md",
+		"is not an EVM chain; follow the section on Solana in docs/add-a-chain.md",
 	);
 }
 

@@ -83,7 +83,7 @@ function base(): DressedChain {
 	return chain;
 }
 
-test("a chain that is what its preset says passes every check, and Uniswap's code is recognised", async () => {
+test("a chain that matches its preset passes every check, and Uniswap's code is recognised", async () => {
 	for (const chain of chains) {
 		const findings = await checkPreset(chain.publicClient, chain.preset);
 		expect(findings.filter(({ result }) => result !== "ok")).toEqual([]);
@@ -111,7 +111,7 @@ test("a preset with one wrong digit in any address is refused, for each place wh
 	console.log(`${refused} presets with one wrong digit, on ${chains.length} chains, all refused`);
 });
 
-test("an endpoint of another chain is refused before anything else is asked", async () => {
+test("an endpoint of another chain is refused before any other request", async () => {
 	expect(await refusals(base(), { ...base().preset, chainId: 10 })).toEqual([
 		"chainId: the endpoint is chain 8453",
 	]);
@@ -134,7 +134,7 @@ const feed = (pair: string) => {
 	return found.address.value;
 };
 
-test("Quoter V1 in the place of QuoterV2, and the first SwapRouter in that of SwapRouter02, are refused", async () => {
+test("Quoter V1 instead of QuoterV2, and the first SwapRouter instead of SwapRouter02, are refused", async () => {
 	const { preset } = base();
 	const { factory, quoterV2, router } = venue();
 	const native = preset.wrappedNative.value;
@@ -170,19 +170,19 @@ test("another pair's feed, a test feed and a feed with other decimals are refuse
 	const { preset } = base();
 	const swapped = withAddress(preset, feed("ETH/USD"), feed("USDC/USD"));
 	expect(await refusals(base(), swapped)).toEqual([
-		`feeds.ETH/USD: the feed at ${feed("USDC/USD")} is "USDC / USD", the preset says ETH / USD`,
+		`feeds.ETH/USD: the feed at ${feed("USDC/USD")} is "USDC / USD", but the preset has ETH / USD`,
 	]);
 	const capped = await place(feedInitCodeFor({ description: "TEST CAPPED USDC / USD", usd: "1" }));
 	expect(await refusals(base(), withAddress(preset, feed("USDC/USD"), capped))).toEqual([
-		`feeds.USDC/USD: the feed at ${capped} is "TEST CAPPED USDC / USD", the preset says USDC / USD`,
+		`feeds.USDC/USD: the feed at ${capped} is "TEST CAPPED USDC / USD", but the preset has USDC / USD`,
 	]);
 	const decimals = { ...preset, feeds: preset.feeds.map((one) => ({ ...one, decimals: 18 })) };
 	expect(await refusals(base(), decimals)).toContain(
-		`feeds.USDC/USD: the feed at ${feed("USDC/USD")} has 8 decimals, the preset says 18`,
+		`feeds.USDC/USD: the feed at ${feed("USDC/USD")} has 8 decimals, but the preset has 18`,
 	);
 });
 
-test("a bounded feed, which stops at its bound while the price goes on, is refused", async () => {
+test("a bounded feed, which stops at its bound while the price moves on, is refused", async () => {
 	const { preset, publicClient } = base();
 	const answers = new Map<Hex, Hex>([
 		[toFunctionSelector("function aggregator()"), pad(feed("USDC/USD"))],
@@ -200,7 +200,7 @@ test("a bounded feed, which stops at its bound while the price goes on, is refus
 	});
 	const findings = await checkPreset(client, preset);
 	expect(findings.filter(({ result }) => result === "fail").map(({ message }) => message)).toEqual([
-		`the feed at ${feed("USDC/USD")} is bounded: it says 100000000 and never less than 1 or more than 104000000`,
+		`the feed at ${feed("USDC/USD")} is bounded; it returns 100000000, and never less than 1 or more than 104000000`,
 	]);
 });
 
@@ -217,7 +217,7 @@ test("a token with another symbol or other decimals is refused", async () => {
 	]);
 });
 
-test("each address that is known to be mistaken for another is refused, whatever is there", async () => {
+test("each address that is known to be a common mistake is refused, regardless of its code", async () => {
 	const { preset } = base();
 	expect(preset.refused.length).toBeGreaterThan(4);
 	for (const { address, because } of preset.refused) {
@@ -231,7 +231,7 @@ test("each address that is known to be mistaken for another is refused, whatever
 	}
 });
 
-test("the known code hashes are those of the packages and of anvil", async () => {
+test("the known code hashes match those of the packages and of anvil", async () => {
 	const require = createRequire(join(import.meta.dirname, "../../../../../devnet/package.json"));
 	const artifact = (path: string): Hex => require(path).deployedBytecode;
 	const swapRouter = "@uniswap/swap-router-contracts/artifacts/contracts";

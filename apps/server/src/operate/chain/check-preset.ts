@@ -82,7 +82,7 @@ function infrastructureParts(client: Client, { infrastructure, chainId }: EvmPre
 				if (multicall3.value !== multicall3Address) return notOurs(multicall3Address);
 				const address = multicall3.value;
 				const id = await readContract(client, { address, abi: multicallAbi, functionName: "getChainId" });
-				return id === BigInt(chainId) ? ok("answers") : fail(`${address} says that this is chain ${id}`);
+				return id === BigInt(chainId) ? ok("answers") : fail(`${address} returns chain ${id}`);
 			},
 		},
 		{
@@ -114,7 +114,7 @@ async function checkKnownCode(client: Client, address: Address, expected: Addres
 	const code = await getCode(client, { address });
 	if (!code) return fail(`there is no contract at ${address}`);
 	const known = codeHashes[address];
-	if (known === undefined) return fail(`${address} is not a contract that we know the code of`);
+	if (known === undefined) return fail(`${address} is not a contract whose code is known here`);
 	return keccak256(code) === known
 		? ok(`has the code with the hash ${known.slice(0, 10)}…`)
 		: fail(`${address} has other code than on other chains`);
@@ -162,7 +162,11 @@ function venueParts(client: Client, { venues, wrappedNative }: EvmPreset): Part[
 			const { package: origin, hash } = uniswapCodeHashes[contract];
 			return hashWithoutAddresses(code) === hash
 				? [ok(`has the code of ${origin}`)]
-				: [warn(`has other code than ${origin}: another build, or another contract with the same calls`)];
+				: [
+						warn(
+							`has different code than ${origin}, which is another build, or another contract with the same calls`,
+						),
+					];
 		};
 		const expectSelector = async (contract: "router" | "quoterV2", selector: Hex, what: string) => {
 			const code = await getCode(client, { address: uniswap[contract] });
@@ -185,8 +189,8 @@ function venueParts(client: Client, { venues, wrappedNative }: EvmPreset): Part[
 						args: [500],
 					});
 					return spacing > 0
-						? [ok("knows the fee tier 500"), ...expectPackage("factory", code)]
-						: fail(`${address} does not know the fee tier 500`);
+						? [ok("has the fee tier 500"), ...expectPackage("factory", code)]
+						: fail(`${address} does not have the fee tier 500`);
 				},
 			},
 			{

@@ -40,20 +40,20 @@ export function defineChainCommands(program: Command): void {
 	chain
 		.command("add")
 		.description(
-			"add a chain to the service, step by step; run it again after each step that waits for someone",
+			"add a chain to the service, step by step; run it again after each step that waits for an action by hand",
 		)
 		.argument("<name>", "the preset, as in chain list")
 		.requiredOption("--rpc <url...>", "endpoints of the chain, the preferred one first")
 		.option("--ws <url...>", "websocket endpoints, in the order of --rpc")
 		.requiredOption("--owners <file>", "admin, operators, guardians, treasuries and attester set, as JSON")
 		.option("--config <file>", "the configuration file", defaultConfig)
-		.option("--deployer <address>", "the deployer, if its key is not here: its contracts are looked for")
+		.option("--deployer <address>", "the deployer whose contracts are searched, if its key is not here")
 		.option("--account <id>", "the canary's account, which the chain is offered to first")
 		.option("--api <url>", "the API, for the canary")
 		.option("--inventory-usd <usd>", "USD of the settlement token that the vault needs at least", "100")
 		.option(...settings)
 		.option(...without)
-		.option("--dry-run", "say what would be done; change nothing")
+		.option("--dry-run", "print what would be done; change nothing")
 		.option("--json", "print an array of { step, state, lines }")
 		.addHelpText(
 			"after",
@@ -63,7 +63,7 @@ Environment:
   GEOSWAP_CANARY_API_KEY      an API key of the canary's account
   GEOSWAP_CANARY_PRIVATE_KEY  a wallet with a few dollars in the settlement token
 
-Exit codes: 0 the chain is offered, 1 a step failed, 2 wrong options, 3 someone has to do something first.`,
+Exit codes: 0 the chain is offered, 1 a step failed, 2 wrong options, 3 a step waits for an action by hand.`,
 		)
 		.action(async (name, options) => {
 			const { chainAddCommand } = await import("./chain-add-command.ts");
@@ -76,7 +76,7 @@ Exit codes: 0 the chain is offered, 1 a step failed, 2 wrong options, 3 someone 
 		)
 		.argument("<name>", "the chain's preset, as in chain list")
 		.requiredOption("--rpc <url>", "an endpoint of the chain")
-		.option("--ws <url>", "its websocket URL, to see whether it announces blocks")
+		.option("--ws <url>", "its websocket URL, to check whether it announces blocks")
 		.option("--json", "print { facts, findings }: each fact is { value, how }")
 		.addHelpText("after", "\nExit codes: 0 the service can use the endpoint, 1 it cannot, 2 wrong options.")
 		.action(async (name, options) => {
@@ -90,7 +90,7 @@ Exit codes: 0 the chain is offered, 1 a step failed, 2 wrong options, 3 someone 
 		)
 		.argument("<name>", "the preset, or the chain's id")
 		.option("--config <file>", "the configuration file", defaultConfig)
-		.option("--dry-run", "say what would be done; change nothing")
+		.option("--dry-run", "print what would be done; change nothing")
 		.option("--json", "print { state, lines }")
 		.addHelpText(
 			"after",

@@ -20,7 +20,7 @@ async function check(rpcUrls: readonly (string | undefined)[]): Promise<string> 
 	return stdout;
 }
 
-test("the script of the page Go live accepts anvils dressed as the two testnets, and no other chain", async () => {
+test("the script of the page Go live accepts test chains with the ids of the two testnets, and no other chain", async () => {
 	const urls = chains.map(({ rpcUrl }) => rpcUrl);
 	await check(urls);
 	await expect(check(urls.toReversed())).rejects.toThrow();

@@ -11,13 +11,13 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const files = readdirSync(presetFolder);
 const text = (file: string) => readFileSync(join(presetFolder, file), "utf8");
 
-test("every preset can be read by its name, and an unknown name is answered with those that exist", () => {
+test("every preset can be read by its name, and the error for an unknown name lists the existing ones", () => {
 	expect(readPresets()).toHaveLength(13);
 	expect(readPreset("base").name).toBe("Base");
 	expect(() => readPreset("bse")).toThrow("bse: there is no such preset. These are known: arbitrum, base,");
 });
 
-test("no preset uses an address that it refuses, and each one where @uniswap/sdk-core names another quoter refuses that", () => {
+test("no preset uses an address that it refuses, and each preset whose quoter differs from @uniswap/sdk-core's refuses the latter", () => {
 	for (const file of files) {
 		const { refused = [], ...used } = JSON.parse(text(file)) as { refused?: { address: string }[] };
 		for (const { address } of refused) expect(JSON.stringify(used), file).not.toContain(`"${address}"`);
@@ -30,7 +30,7 @@ test("no preset uses an address that it refuses, and each one where @uniswap/sdk
 	expect(quoters).toEqual(quoters.map(() => true));
 });
 
-test("a digit that is changed in an address with letters is noticed by its checksum, in nearly every case", () => {
+test("a changed digit in an address with letters is detected by its checksum in nearly every case", () => {
 	const addresses = files.flatMap((file) =>
 		[...text(file).matchAll(/"(?:value|address)": "(0x[0-9a-fA-F]{40})"/g)].map((match) => ({
 			file,

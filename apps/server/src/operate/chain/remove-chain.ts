@@ -44,7 +44,7 @@ export async function removeChain({
 	const marker = join(dirname(configPath), "chains", `${chainId}.draining`);
 	const isDrained = terms.onlyAccounts?.length === 0 && existsSync(marker);
 	if (!isDrained) {
-		const line = `${chain.deployment.name} is quoted to nobody any more, once each API has been restarted; swaps under way go on`;
+		const line = `${chain.deployment.name} is not quoted any more, once each API has been restarted; swaps under way go on`;
 		if (isDryRun) return { state: "would do", lines: [line, ...(await whatIsLeft())] };
 		const drained = { ...file, chains: { ...file.chains, [chainId]: { ...terms, onlyAccounts: [] } } };
 		checkedConfig(configPath, drained, deployment);
@@ -62,14 +62,14 @@ export async function removeChain({
 	const sinceMs = Date.parse(readFileSync(marker, "utf8").trim());
 	const waitSeconds = Math.ceil((sinceMs - nowMs) / 1_000) + chain.openSeconds + restartSeconds;
 	if (!(waitSeconds <= 0)) {
-		const line = `an order that was quoted before the chain was drained can still be opened: run again in ${waitSeconds} s`;
+		const line = `an order that was quoted before the chain was drained can still be opened; run again in ${waitSeconds} s`;
 		return { state: "waiting", lines: [line] };
 	}
 	const open = await countOpen();
 	if (open > 0) {
 		return {
 			state: "waiting",
-			lines: [`${open} swaps from or to ${chain.deployment.name} have not ended: run again later`],
+			lines: [`${open} swaps from or to ${chain.deployment.name} have not ended; run again later`],
 		};
 	}
 	const left = await whatIsLeft();
@@ -77,7 +77,7 @@ export async function removeChain({
 		return { state: "would do", lines: [`no swap is open: ${configPath} would lose the chain`, ...left] };
 	writeWhole(configPath, `${JSON.stringify(without, null, "\t")}\n`);
 	rmSync(marker);
-	const line = "removed from the configuration: restart each API, the workers and the attesters";
+	const line = "removed from the configuration; restart each API, the workers and the attesters";
 	return { state: "removed", lines: [line, ...left] };
 
 	async function whatIsLeft(): Promise<string[]> {
@@ -85,8 +85,8 @@ export async function removeChain({
 		const inventory = await (chain ? readInventory(chain) : []);
 		return [
 			`the vault ${contracts?.vault} holds ${inventory.length > 0 ? inventory.join(", ") : "nothing"}; a member of TREASURY takes it out with withdraw(token, to, amount)`,
-			"the deployment file keeps the chain: callers pin it, and old orders name its contracts",
-			"relayers keep their gas: send it on with their keys",
+			"the deployment file keeps the chain, because callers pin it and old orders name its contracts",
+			"relayers keep their gas; send it on with their keys",
 		];
 	}
 }

@@ -26,12 +26,14 @@ export async function checkAttesters(config: Config): Promise<Finding[]> {
 				for (const signer of signers) heard.add(signer);
 				const [stranger] = signers.filter((signer) => !members.has(signer));
 				if (stranger)
-					return fail(`signs as ${stranger}, which is in no attester set: is its key the right one?`);
-				if (signers.length === 0) return warn("answers, but sees no chain yet");
+					return fail(
+						`signs as ${stranger}, which is in no attester set; check that its key is the right one`,
+					);
+				if (signers.length === 0) return warn("answers, but reads no chain yet");
 				const seen = new Set(heartbeats.map(({ chainId }) => chainId));
 				const unseen = chains.filter(({ chainId }) => !seen.has(chainId));
 				return unseen.length > 0
-					? warn(`does not see chain ${unseen.map(({ chainId }) => chainId).join(", ")}`)
+					? warn(`does not read chain ${unseen.map(({ chainId }) => chainId).join(", ")}`)
 					: ok(`answers as ${signers[0]}`);
 			}),
 		),
@@ -44,7 +46,7 @@ export async function checkAttesters(config: Config): Promise<Finding[]> {
 				const alive = attesters.filter((member) => heard.has(member)).length;
 				return alive >= threshold
 					? ok(`${alive} answer, ${threshold} are needed`)
-					: fail(`${alive} answer and ${threshold} are needed: nothing is filled until they do`);
+					: fail(`${alive} answer and ${threshold} are needed; nothing is filled until they do`);
 			}),
 		),
 	);

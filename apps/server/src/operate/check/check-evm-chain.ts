@@ -96,14 +96,14 @@ async function checkOtherNode(
 	roles: EvmChainConfig["nodes"][number]["roles"],
 ): Promise<Found> {
 	const actual = await other.client.getChainId();
-	if (actual !== chain.chainId) return fail(`is chain ${actual}: remove it, or correct its URL`);
+	if (actual !== chain.chainId) return fail(`is chain ${actual}; remove it, or correct its URL`);
 	if (!roles.some((role) => role !== "send")) return ok(`answers as chain ${actual}`);
 	const heads = await Promise.all([readBlock(chain, "finalized"), readBlock(other, "finalized")]);
 	const number = Math.min(...heads.map((head) => head.number));
 	const [ours, its] = await Promise.all([readBlock(chain, number), readBlock(other, number)]);
 	return ours.hash === its.hash
 		? ok(`answers as chain ${actual}, with the same block ${number}`)
-		: fail(`has another block ${number} than the first node: it is not the same chain`);
+		: fail(`has another block ${number} than the first node, so it is not the same chain`);
 }
 
 async function checkContracts({ client, deployment }: EvmChain): Promise<Found | Found[]> {
@@ -112,7 +112,7 @@ async function checkContracts({ client, deployment }: EvmChain): Promise<Found |
 	const missing = contracts.filter((_, i) => codes[i] === undefined);
 	if (missing.length === 0) return ok(`all ${contracts.length} have code`);
 	return missing.map(([name, address]) =>
-		fail(`${name} ${address} has no code here: is the deployment file this chain's?`),
+		fail(`${name} ${address} has no code here; check that the deployment file is this chain's`),
 	);
 }
 
@@ -156,10 +156,10 @@ async function checkFeeds(
 		const answer = feeds.get(feed.address);
 		if (isFeedFresh(answer, { heartbeatSeconds, atUnixSeconds })) return [];
 		if (!answer || answer.usdE18 === 0n)
-			return fail(`the feed of ${symbol} gives no price: is ${feed.address} a feed?`);
+			return fail(`the feed of ${symbol} returns no price; check that ${feed.address} is a feed`);
 		const age = atUnixSeconds - answer.updatedAtUnixSeconds;
 		return warn(
-			`the feed of ${symbol} is ${age} s old, above its heartbeat of ${heartbeatSeconds} s: the asset is not offered`,
+			`the feed of ${symbol} is ${age} s old, above its heartbeat of ${heartbeatSeconds} s; the asset is not offered`,
 		);
 	});
 	return stale.length > 0 ? stale : ok(`all ${feeds.size} are fresh`);
@@ -189,13 +189,13 @@ async function checkRelayer(
 		brotliBytes: bundleSize * brotliBytes,
 	});
 	const problems: Found[] = [];
-	if (code) problems.push(fail("has code, which could spend its funds: use an account without code"));
-	if (!isOperator) problems.push(fail("lacks the role OPERATOR on the vault: grant that role"));
-	if (balance === 0n) problems.push(fail("has no funds for gas: send it some"));
+	if (code) problems.push(fail("has code, which could spend its funds; use an account without code"));
+	if (!isOperator) problems.push(fail("lacks the role OPERATOR on the vault; grant that role"));
+	if (balance === 0n) problems.push(fail("has no funds for gas; send it some"));
 	else if (balance < largest) {
 		problems.push(
 			warn(
-				`has ${formatEther(balance)}, and its largest transaction needs ${formatEther(largest)}: send it more`,
+				`has ${formatEther(balance)}, and its largest transaction needs ${formatEther(largest)}; send it more`,
 			),
 		);
 	}

@@ -40,7 +40,7 @@ export async function checkSecrets(processes: ReadonlySet<string>): Promise<Find
 /** Checks the keys of webhooks' secrets, if there are any. Without them the service has no webhooks. */
 function checkWebhookKeys(): Promise<Finding[]> {
 	return check("GEOSWAP_WEBHOOK_KEYS", async () =>
-		ok(readWebhookKeys({ nowMs: Date.now }) ? "is set and valid" : "is not set: there are no webhooks"),
+		ok(readWebhookKeys({ nowMs: Date.now }) ? "is set and valid" : "is not set, so there are no webhooks"),
 	);
 }
 
@@ -67,7 +67,7 @@ export async function checkReceiptKey(config: Config): Promise<Finding[]> {
 	try {
 		return await check(receiptField(keys), async () => {
 			const signer = await openReceiptKey({ keys, signers, deployment: config.deployment });
-			if (!signer) return ok("is not set: no receipts are signed");
+			if (!signer) return ok("is not set, so no receipts are signed");
 			refuseDevelopmentKeys(
 				[signer.address],
 				evmChains(config).map(({ chainId }) => chainId),

@@ -58,7 +58,7 @@ async function checkEngine(restate: Config["restate"]): Promise<Finding[]> {
 		check("Restate admin", async () => {
 			const newest = await connectEngineAdmin(restate).newestDeployment();
 			return newest === undefined
-				? warn("answers, but no worker has registered yet: swaps wait until one does")
+				? warn("answers, but no worker has registered yet; swaps wait until one does")
 				: ok(`answers; new swaps run on ${newest}`);
 		}),
 	]);
@@ -73,7 +73,7 @@ async function checkWorkerMetrics({
 }: Pick<Config, "console" | "worker" | "audit">): Promise<Finding[]> {
 	const urls = pages ? metricsUrlsOf({ console: pages, worker, audit }) : [];
 	if (urls.length === 0) {
-		const nothing = "worker.metrics is not set: the console cannot show how nodes and relayers do";
+		const nothing = "worker.metrics is not set, so the console cannot show the state of nodes and relayers";
 		return check("workers' metrics", async () => warn(nothing));
 	}
 	const findings = await Promise.all(
@@ -81,7 +81,7 @@ async function checkWorkerMetrics({
 			check(`metrics at ${new URL(url).host}`, () =>
 				fetch(url).then(
 					({ status }) => (status === 200 ? ok("answer") : warn(`are answered with ${status}`)),
-					() => warn("do not answer: the console cannot show how nodes and relayers do"),
+					() => warn("do not answer, so the console cannot show the state of nodes and relayers"),
 				),
 			),
 		),
@@ -108,7 +108,7 @@ async function askDatabase(
 
 async function askRedis(url: string) {
 	const redis = new Redis(url, { lazyConnect: true, maxRetriesPerRequest: 0, retryStrategy: () => null });
-	// Without a listener, the error would be printed.
+	// Without a listener, the client would print the error itself.
 	redis.on("error", () => {});
 	try {
 		await redis.connect();

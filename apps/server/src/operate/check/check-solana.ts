@@ -29,8 +29,8 @@ export async function checkSolana(config: SolanaChainConfig): Promise<Finding[]>
 			check(`Solana fee payer ${feePayer}`, async () => {
 				const { value } = await chain.rpc.getBalance(feePayer, { commitment: "confirmed" }).send();
 				const has = `has ${value} lamports`;
-				if (value === 0n) return fail(`${has}: send it some SOL`);
-				return value < enoughLamports ? warn(`${has}, which is little: send it more`) : ok(has);
+				if (value === 0n) return fail(`${has}; send it some SOL`);
+				return value < enoughLamports ? warn(`${has}, which is little; send it more`) : ok(has);
 			}),
 		),
 	]);

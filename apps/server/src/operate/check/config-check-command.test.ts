@@ -10,7 +10,7 @@ import { makeCertificates } from "../signer/make-certificates.ts";
 import { configCheckCommand } from "./config-check-command.ts";
 import type { Finding } from "./finding.ts";
 
-// The console and the remote signer. config-commands.test.ts has the other processes.
+// The console. config-commands.test.ts has the other processes.
 
 const folder = mkdtempSync(join(tmpdir(), "geoswap-check-"));
 const pace = { finalitySeconds: 5, openSeconds: 75, fillSeconds: 45, refundSeconds: 30 };
@@ -51,7 +51,7 @@ async function check(options: Omit<Parameters<typeof configCheckCommand>[0], "js
 	return { code, findings: findings.filter(({ part }) => code === 2 || part !== options.config) };
 }
 
-test("a console without its section, or without its login, is told what to add", async () => {
+test("a console without its section, or without its login, is refused with what must be added", async () => {
 	const without = await check({ config: serviceFile({}), for: ["console"], offline: true });
 	expect(without).toMatchObject({
 		code: 2,
@@ -75,7 +75,7 @@ test("a console's address for which browsers make no passkeys is refused", async
 	}
 });
 
-test("a console's login is tried, also if it is in a file, and no chain or engine is asked for it", async ({
+test("a console's login is tried, also if it is in a file, and no request goes to a chain or the engine", async ({
 	onTestFinished,
 }) => {
 	const database = await createTestDatabase({ as: "owner" });
@@ -154,6 +154,6 @@ test("the signer's certificates, state, keys and nodes are checked", async () =>
 
 test("a process with a file of its own is checked alone", async () => {
 	await expect(
-		configCheckCommand({ config: "signer.json", for: ["signer", "worker"], offline: true }),
-	).rejects.toThrow("the signer has its own file");
+		configCheckCommand({ config: "attester.json", for: ["attester", "worker"], offline: true }),
+	).rejects.toThrow("the attester has its own file");
 });

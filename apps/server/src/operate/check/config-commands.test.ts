@@ -114,7 +114,7 @@ test.concurrent.each([
 	["in words", []],
 	["as JSON", ["--json"]],
 ])(
-	"check shows no secret of the file, of the environment or of an endpoint that does not answer: %s",
+	"check shows no secret of the file, of the environment or of an endpoint that does not respond: %s",
 	async (_, args) => {
 		const config = configFile(`check${args.join("")}.json`, {
 			rpcUrl: secretUrl("http"),
@@ -150,7 +150,7 @@ test.concurrent.each<[string, string, string]>([
 		`{ "chains": { "31337": { "nodes": [{ "url": "https:rpc.example/canary-path" }] } } }`,
 		"a URL must have //",
 	],
-])("a file with %s gives exit code 2 and a sentence without a secret", async (name, text, sentence) => {
+])("a file with %s leads to exit code 2 and a sentence without a secret", async (name, text, sentence) => {
 	const config = write(`${name}.json`, text);
 	const [asJson, printed] = await Promise.all([
 		run(["check", "--json", "--config", config]),
@@ -196,7 +196,7 @@ test.concurrent("check names each secret that is missing or wrong for the given 
 	expect(await results("audit")).toEqual({ AUDITOR_DATABASE_URL: "fail" });
 });
 
-test.concurrent("check refuses a node of another chain or with other blocks, and accepts one that agrees, even if it lacks what the other has", async ({
+test.concurrent("check refuses a node of another chain or with different blocks, and accepts one that agrees, even if it lacks a method", async ({
 	onTestFinished,
 }) => {
 	const { origin, destination } = chains;
@@ -279,7 +279,7 @@ test.concurrent("check refuses well-known development keys", async () => {
 	}
 });
 
-test.concurrent("print shows Solana apart from the EVM chains, as the file has it", async () => {
+test.concurrent("print shows Solana separately from the EVM chains, as in the file", async () => {
 	const [first] = chains.deployment.chains;
 	if (!first) throw new Error("no chain");
 	const deployment = describeSolana({ genesisHash: "1".repeat(32), feeds: solanaFeeds(first) });
@@ -289,7 +289,7 @@ test.concurrent("print shows Solana apart from the EVM chains, as the file has i
 	expect(printed).toMatchObject({ chains: [{ chainId: 31337 }], solana: { chainId: 792703809 } });
 });
 
-test.concurrent("the checks of a worker and an API fail if open swaps name another program; an API's check does not look at attesters", async ({
+test.concurrent("the checks of a worker and an API fail if open swaps name another program; an API's check does not check attesters", async ({
 	onTestFinished,
 }) => {
 	const [database, { deployment, order: scene, stranger }] = await Promise.all([
@@ -375,7 +375,7 @@ test.concurrent("an endpoint of another chain fails the check, and nothing else 
 	]);
 });
 
-test.concurrent("an attester's file, key and endpoints have a check of their own", async () => {
+test.concurrent("an attester's file, key and endpoints have a separate check", async () => {
 	const file = {
 		deployment: "deployment.json",
 		chains: { 31337: { rpcUrl: chains.origin.rpcUrl } },

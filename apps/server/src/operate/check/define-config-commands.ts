@@ -11,7 +11,7 @@ export function defineConfigCommands(program: Command): void {
 		.description("check the file, the secrets in the environment, and every service that they name")
 		.option("--config <file>", "the configuration file", defaultConfig)
 		.addOption(
-			new Option("--for <process...>", "the processes to check; attester and signer have files of their own")
+			new Option("--for <process...>", "the processes to check; an attester has a separate file")
 				.choices(processNames)
 				.default(["api", "worker", "audit"]),
 		)

@@ -4,7 +4,7 @@ import { processNames } from "../../config/process-name.ts";
 export function defineHealthCommand(program: Command): void {
 	program
 		.command("health")
-		.description("ask a process of this machine, at its configured address, whether it is well")
+		.description("check whether a process of this machine is healthy, at its configured address")
 		.addArgument(
 			new Argument(
 				"[process]",
@@ -17,7 +17,7 @@ export function defineHealthCommand(program: Command): void {
 			process.env.GEOSWAP_CONFIG ?? "geoswap.json",
 		)
 		.option("--url <url>", "the worker's --url, if it has one")
-		.option("--ready", "ask the API whether it takes requests (/ready) instead of whether it runs (/health)")
+		.option("--ready", "check whether the API accepts requests (/ready) instead of whether it runs (/health)")
 		.option("--json", "print { process, url, healthy, problem }")
 		.addHelpText("after", "\nExit codes: 0 it is well, 1 it is not or does not answer, 2 wrong input.")
 		.action(async (name, options) => {

@@ -46,7 +46,7 @@ async function health(options: Parameters<typeof healthCommand>[0]) {
 	return { code, said: JSON.parse(String(printed.mock.lastCall?.[0])) };
 }
 
-test("a worker that answers is well, at its configured address and at its --url", async () => {
+test("health exits 0 if the worker responds at its configured address or at --url", async () => {
 	const worker = await serveDurable({
 		handlers: { round: handler, lane: handler, attestation: handler, crossCheck: handler },
 		host: "127.0.0.1",
@@ -66,17 +66,20 @@ test("a worker that answers is well, at its configured address and at its --url"
 	}
 });
 
-test.each(["api", "worker", "console"] as const)("exit code 1 if nothing answers: %s", async (process) => {
-	const port = await portSource()();
-	const config = writeConfig({ api: port, worker: port, console: port });
-	const { code, said } = await health({ process, config, ready: true });
-	expect({ code, healthy: said.healthy }).toEqual({ code: 1, healthy: false });
-	expect(said.problem).toBe("does not answer (ECONNREFUSED)");
-	// The API listens on all addresses, and is called on this machine.
-	expect(said.url).toBe(
-		process === "api" ? `http://localhost:${port}/ready` : `http://127.0.0.1:${port}/health`,
-	);
-});
+test.each(["api", "worker", "console"] as const)(
+	"health exits 1 if the process does not respond: %s",
+	async (process) => {
+		const port = await portSource()();
+		const config = writeConfig({ api: port, worker: port, console: port });
+		const { code, said } = await health({ process, config, ready: true });
+		expect({ code, healthy: said.healthy }).toEqual({ code: 1, healthy: false });
+		expect(said.problem).toBe("does not answer (ECONNREFUSED)");
+		// The API listens on all addresses, and is called on this machine.
+		expect(said.url).toBe(
+			process === "api" ? `http://localhost:${port}/ready` : `http://127.0.0.1:${port}/health`,
+		);
+	},
+);
 
 test("the signer is asked at its metrics, and told to have some", async () => {
 	const port = await portSource()();
@@ -105,7 +108,7 @@ test("the signer is asked at its metrics, and told to have some", async () => {
 	}
 });
 
-test("the audit is asked at its metrics, and told to have some", async () => {
+test("health queries the audit's metrics, and fails with advice if none are configured", async () => {
 	const port = await portSource()();
 	await expect(healthCommand({ process: "audit", config: writeConfig({}) })).rejects.toThrow(
 		'audit.metrics: is missing. Add "metrics": { "port": 8712 }',
@@ -115,7 +118,7 @@ test("the audit is asked at its metrics, and told to have some", async () => {
 	expect(asked).toMatchObject({ code: 1, said: { url, healthy: false } });
 });
 
-test("a port that is chosen at the start cannot be asked", async () => {
+test("a port that is chosen at the start cannot be queried", async () => {
 	const config = writeConfig({ api: 0 });
 	await expect(healthCommand({ process: "api", config })).rejects.toThrow("Name a port");
 });
@@ -129,14 +132,14 @@ test.each([
 		["/init", "--", "node", "main.ts", "worker", "--config", "/etc/g.json", "--url", "http://w:1"],
 		{ process: "worker", config: "/etc/g.json", url: "http://w:1" },
 	],
-])("the first process of a container says what is asked: %j", (args, expected) => {
+])("the first process of a container determines the process to query: %j", (args, expected) => {
 	const path = join(folder, crypto.randomUUID());
 	writeFileSync(path, `${args.join("\0")}\0`);
 	expect(readFirstProcess(path)).toEqual(expected);
 });
 
-test("a first process that is no part of the service is refused with what to do", () => {
+test("a first process that is not part of the service is refused with a solution", () => {
 	const path = join(folder, "init");
 	writeFileSync(path, "/sbin/init\0");
-	expect(() => readFirstProcess(path)).toThrow("Name the process to ask: geoswapd health api");
+	expect(() => readFirstProcess(path)).toThrow("Name the process to check, as in geoswapd health api");
 });

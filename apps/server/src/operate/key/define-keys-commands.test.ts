@@ -122,7 +122,7 @@ test("an account can be created only once, and later keys under its name belong 
 	const { accountId } = await ask("accounts", "create", "once only");
 	const again = await run(["accounts", "create", "once only"]);
 	expect(again).toMatchObject({ code: 2, stdout: "" });
-	expect(again.stderr).toContain('the account "once only" already exists: give it a key with');
+	expect(again.stderr).toContain('the account "once only" already exists; give it a key with');
 	expect(await ask("keys", "create", "--account", "once only")).toMatchObject({ accountId });
 	expect((await run(["accounts", "list"])).stdout).toMatch(/once only +created .* 1 valid key\n/);
 });
@@ -149,13 +149,13 @@ test("rotating a key that expires requires the new key's expiry, and never exten
 	const old = await ask("keys", "create", "--account", "ending", "--expires", "1h");
 	const asked = await run(["keys", "rotate", old.keyId, "--overlap", "2h"]);
 	expect(asked).toMatchObject({ code: 2, stdout: "" });
-	expect(asked.stderr).toContain("say when the new key expires, as 90d, or never");
+	expect(asked.stderr).toContain("set the expiry of the new key with --expires, as 90d, or never");
 	const next = await ask("keys", "rotate", old.keyId, "--overlap", "2h", "--expires", "never");
 	expect(next.replaced.expiresAt).toBe(old.expiresAt);
 	expect(next.expiresAt).toBeUndefined();
 });
 
-test("a key is revoked for good, by its id or by the key itself, and a second revocation changes nothing", async () => {
+test("a key is revoked permanently, by its id or by the key itself, and a second revocation changes nothing", async () => {
 	const { apiKey, keyId } = await ask("keys", "create", "--account", "revoking");
 	const revoked = await run(["keys", "revoke", apiKey]);
 	expect(revoked).toMatchObject({ code: 0, stdout: expect.stringContaining(`${keyId} is revoked`) });
@@ -219,7 +219,7 @@ test("the history names the actor of each change, also of manual ones", async ()
 	]);
 });
 
-test("a scan tells keys from lookalikes, reports their state and account, and shows no secret", async () => {
+test("a scan distinguishes keys from lookalikes, reports their state and account, and shows no secret", async () => {
 	const [valid, revoked] = await ask("keys", "create", "--account", "leaky", "--count", "2");
 	await ask("keys", "revoke", revoked.keyId);
 	const looksLike = `${valid.apiKey.slice(0, -1)}${valid.apiKey.endsWith("0") ? "1" : "0"}`;
@@ -251,7 +251,7 @@ test("a scan tells keys from lookalikes, reports their state and account, and sh
 		{ file: dump, line: 2, keyId: revoked.keyId, verdict: "revoked", account: "leaky" },
 		{ file: dump, line: 3, keyId: valid.keyId, verdict: "not a key" },
 	]);
-	expect(none).toMatchObject({ code: 0, stdout: "nothing looks like a key\n" });
+	expect(none).toMatchObject({ code: 0, stdout: "no text has the form of a key\n" });
 	// Without a database to query, a key could be valid.
 	expect(unchecked).toMatchObject({ code: 1, stderr: expect.stringContaining("to find out which") });
 	expect(unchecked.stdout).toContain(`${revoked.keyId}  unchecked`);
@@ -271,20 +271,20 @@ test("a scan tells keys from lookalikes, reports their state and account, and sh
 	}
 });
 
-test("an invalid option is answered with what to write, and changes nothing", async () => {
+test("an invalid option is refused with its expected form, and changes nothing", async () => {
 	const id = "0123456789ab";
 	const wrong: [string[], string][] = [
 		[["keys", "create", "--account", " a"], "--account: must be 1 to 64 printable characters"],
 		[["keys", "create", "--account", "a", "--held", "0"], '--held: "0" is not a number of held calls'],
-		[["keys", "create", "--account", "a", "--expires", "90"], '"90" is not a duration: write a number and'],
+		[["keys", "create", "--account", "a", "--expires", "90"], '"90" is not a duration; write a number and'],
 		[["keys", "create", "--account", "a", "--expires", "2020-01-01"], "2020-01-01 is in the past"],
 		[["keys", "create", "--account", "a", "--expires", "0s"], "to end a key now, use geoswapd keys revoke"],
 		[["keys", "create", "--account", "a", "--count", "0"], "write 1 to 10000"],
 		[["keys", "create", "--account", "a", "--actor", "\n"], "--actor: must be"],
-		[["keys", "list", "--account", "nobody"], 'no account is named "nobody": see geoswapd accounts list'],
+		[["keys", "list", "--account", "nobody"], 'no account is named "nobody"; see geoswapd accounts list'],
 		[["keys", "rotate", id, "--overlap", "soon"], '"soon" is not a duration'],
 		[["keys", "revoke", "x"], "must be the 12 letters and digits between the underscores"],
-		[["keys", "revoke", id], `no key has the id ${id}: see geoswapd keys list`],
+		[["keys", "revoke", id], `no key has the id ${id}; see geoswapd keys list`],
 		[["keys", "limits", id], "name a limit to change"],
 		[["keys", "expire", id, "--in", "1d", "--never"], "pass one of --at 2027-01-31, --in 90d or --never"],
 		[["keys", "expire", id, "--in", "0d"], "to end a key now, use geoswapd keys revoke"],

@@ -7,13 +7,13 @@ const actor = [
 const json = ["--json", "print the result as JSON"] as const;
 const id = ["<id>", "the key's id: the part between its underscores"] as const;
 const rate = "requests per second, instead of the configured limit: quote=100";
-const held = "status calls held at once, instead of the configured limit";
+const held = "status calls held concurrently, instead of the configured limit";
 
 export function defineAccountsCommands(program: Command): void {
 	const accounts = program.command("accounts").description("the accounts that API keys belong to");
 	accounts
 		.command("create")
-		.description("create an account; all its keys see its swaps")
+		.description("create an account; all its keys can read its swaps")
 		.argument("<name>", "its name, at most 64 printable characters")
 		.option(...actor)
 		.option(...json)
@@ -73,7 +73,7 @@ export function defineKeysCommands(program: Command): void {
 		});
 	keys
 		.command("revoke")
-		.description("revoke a key for good; every API process follows within two seconds")
+		.description("revoke a key permanently; every API process follows within two seconds")
 		.argument(...id)
 		.option(...actor)
 		.option(...json)
@@ -121,13 +121,13 @@ export function defineKeysCommands(program: Command): void {
 		});
 	keys
 		.command("scan")
-		.description("look for API keys in files or in standard input")
+		.description("search files or standard input for API keys")
 		.argument("[files...]", "files to search; - or no file is standard input")
 		.option(...json)
 		.addHelpText(
 			"after",
 			`
-The checksum of each finding tells whether it is a key. With DATABASE_URL and GEOSWAP_API_KEY_PEPPER set, the output also says which keys are valid.
+The checksum of each finding shows whether it is a key. With DATABASE_URL and GEOSWAP_API_KEY_PEPPER set, the output also says which keys are valid.
 Exit codes: 0 no usable key was found, 1 at least one was, 2 wrong input, 3 the keys could not be checked.`,
 		)
 		.action(async (files, options) => {

@@ -8,7 +8,7 @@ async function* inPieces(text: string, size: number) {
 	for (let i = 0; i < text.length; i += size) yield text.slice(i, i + size);
 }
 
-test("each key is found once with its line, wherever the text is cut", async () => {
+test("each key is found once with its line, regardless of how the text is split into chunks", async () => {
 	const filler = fc.stringMatching(/^[ .\n\r"=-]{0,90}$/);
 	await fc.assert(
 		fc.asyncProperty(fc.array(filler), fc.integer({ min: 1, max: 200 }), async (fillers, size) => {

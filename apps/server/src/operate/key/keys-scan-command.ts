@@ -56,7 +56,7 @@ export async function scanKeysCommand({
 	const findings = found.map((key) => judge(key, { record: records.get(key.id), pepper, nowMs }));
 	if (json) console.log(JSON.stringify(findings));
 	else for (const finding of findings) console.log(describeFinding(finding));
-	if (!json && findings.length === 0 && isAllRead) console.log("nothing looks like a key");
+	if (!json && findings.length === 0 && isAllRead) console.log("no text has the form of a key");
 	if (!hasDatabase && ids.length > 0) {
 		console.error("Set DATABASE_URL and GEOSWAP_API_KEY_PEPPER to find out which of them are valid.");
 	}

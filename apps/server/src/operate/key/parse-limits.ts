@@ -29,7 +29,7 @@ function parseRate(text: string): [Operation, number | undefined] {
 	if (!operation || !(perSecond === "default" || Number(perSecond) > 0)) {
 		throw new ConfigError(
 			"--rate",
-			`"${text}" is not a rate: write one of ${operations.join(", ")}, then = and a number or "default"`,
+			`"${text}" is not a rate; write one of ${operations.join(", ")}, then = and a number or "default"`,
 		);
 	}
 	return [operation, perSecond === "default" ? undefined : Number(perSecond)];
@@ -40,7 +40,7 @@ function parseHeld(text: string): number | undefined {
 	if (!/^[1-9]\d{0,5}$/.test(text)) {
 		throw new ConfigError(
 			"--held",
-			`"${text}" is not a number of held calls: write 1 to 999999, or "default"`,
+			`"${text}" is not a number of held calls; write 1 to 999999, or "default"`,
 		);
 	}
 	return Number(text);

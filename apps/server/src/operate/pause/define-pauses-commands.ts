@@ -21,7 +21,7 @@ export function definePausesCommands(program: Command): void {
 		.description("pause a chain; every API process follows within two seconds")
 		.argument(...chain)
 		.requiredOption(...by)
-		.requiredOption("--reason <text>", "why; callers see this text")
+		.requiredOption("--reason <text>", "the reason; callers can read this text")
 		.option(...json)
 		.action(async (chainId, options) => {
 			const { setPauseCommand } = await import("./pauses-set-command.ts");

@@ -39,11 +39,11 @@ export function judgeMethods({ methods, simulation }: Abilities, others: readonl
 		.join("; ");
 	const none = `no transaction can be simulated (${reasons})`;
 	const isElsewhere = others.some((other) => other.simulation.value);
-	found.push(isElsewhere ? warn(`${none}: ${askedElsewhere}`) : fail(`${none}: use another node`));
+	found.push(isElsewhere ? warn(`${none}: ${askedElsewhere}`) : fail(`${none}; use another node`));
 	return found;
 }
 
-const askedElsewhere = "another node of the chain has it and is asked instead";
+const askedElsewhere = "another node of the chain has it and is used instead";
 
 /** Compares the measured fee model with the configured one. */
 export function judgeFeeModel(
@@ -53,7 +53,7 @@ export function judgeFeeModel(
 	if (value === undefined) return warn(`the fee model is not confirmed: ${how}`);
 	if (value === kind) return ok(`the fee model is ${kind}: ${how}`);
 	return fail(
-		`the chain charges by the fee model ${value} (${how}), not ${kind}: correct the kind of the chain`,
+		`the chain charges by the fee model ${value} (${how}), not ${kind}; correct the kind of the chain`,
 	);
 }
 
@@ -66,5 +66,5 @@ export function judgeFinality(
 	const seen = `the newest final block is ${value.seconds} s (${value.blocks} blocks) old`;
 	return value.seconds <= finalitySeconds
 		? ok(`${seen}; finalitySeconds is ${finalitySeconds}`)
-		: warn(`${seen}, above finalitySeconds, which is ${finalitySeconds}: raise it if this lasts`);
+		: warn(`${seen}, above finalitySeconds, which is ${finalitySeconds}; raise it if this lasts`);
 }

@@ -87,7 +87,8 @@ async function findCandidates(client: PublicClient, blockNumber: bigint): Promis
 		({ type, from, gasPrice, maxFeePerGas }) =>
 			plainTypes.includes(type) && isAlone(from) && (maxFeePerGas ?? gasPrice ?? 0n) > 0n,
 	);
-	// More data means more calls that could pay the sender.
+	// Transactions with little data come first. More data means more inner calls, which could pay the sender and so
+	// falsify the measurement.
 	plain.sort((a, b) => a.input.length - b.input.length);
 	return plain.slice(0, wanted).map(({ hash }) => hash);
 }

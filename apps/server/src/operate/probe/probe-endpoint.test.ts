@@ -35,7 +35,7 @@ const clientOf = (liar?: Liar) => {
 	return createPublicClient({ transport: http(node.url, { retryCount: 0 }), cacheTime: 0 });
 };
 
-test("an endpoint's facts are measured, and each says how", async () => {
+test("an endpoint's facts are measured, and each includes the method of its measurement", async () => {
 	const { chainId, rpcUrl } = chains.origin;
 	// The probe waits for a block by websocket, and the chain mines one only on request.
 	const mining = setInterval(() => void chains.origin.testClient.mine({ blocks: 1 }).catch(() => {}), 200);
@@ -66,7 +66,7 @@ test("an endpoint of another chain is refused before anything else is measured",
 	await expect(probeEndpoint({ url: chains.origin.rpcUrl, chainId: 8453 })).rejects.toThrow(/not 8453/);
 });
 
-test("a node that lacks methods is told what the service could not do with it", async () => {
+test("the report about a node that lacks methods names what the service could not do with it", async () => {
 	const lacks = ["eth_simulateV1", "debug_traceCall", "eth_feeHistory"];
 	const refused = { error: { code: -32_601, message: "the method does not exist" } };
 	const client = clientOf(({ method, params }) => {
@@ -111,7 +111,7 @@ test("the largest range of logs that a node takes is found by halving", async ()
 	expect((await measureLogRange(none)).value).toBe(0);
 });
 
-test("the fee model is the one that gives what three senders paid, and another one is refused", async () => {
+test("the fee model is the one that matches the payments of three senders, and another one is refused", async () => {
 	await sendSome();
 	const l1Fee = 55n;
 	/** Gives receipts these fields, and takes this much more from each transaction's sender. */

@@ -44,7 +44,7 @@ export async function probeEndpoint({
 	});
 	const actual = await client.getChainId();
 	if (actual !== chainId) {
-		throw new Error(`the endpoint is chain ${actual}, not ${chainId}: give an endpoint of this chain`);
+		throw new Error(`the endpoint is chain ${actual}, not ${chainId}; give an endpoint of this chain`);
 	}
 	// One after the other, because public endpoints limit concurrent requests, and latency is that of an idle
 	// connection.

@@ -28,7 +28,9 @@ export function defineShadowCommands(
 ): void {
 	program
 		.command("shadow")
-		.description("play the service on paper against live chains: no key, no database, nothing is sent")
+		.description(
+			"run the service on paper against live chains, without keys and without a database; nothing is sent",
+		)
 		.option("--config <file>", "the configuration file", process.env.GEOSWAP_CONFIG ?? "geoswap.json")
 		.option("--requests <file>", "requests to quote: a JSON object { at, request } on each line")
 		.option("--generate <seed>", "make up requests from this seed; the default is a new one")
@@ -37,7 +39,7 @@ export function defineShadowCommands(
 			"--prices <journal>",
 			"take prices, and requests if none are given, from a journal instead of chains",
 		)
-		.option("--days <n>", "days to run, each with a journal and a report of its own", positive, 1)
+		.option("--days <n>", "days to run, each with a separate journal and report", positive, 1)
 		.option("--inventory <file>", "inventory to start with: whole tokens by chain and symbol")
 		.option(
 			"--inventory-usd <usd>",

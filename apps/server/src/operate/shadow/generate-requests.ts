@@ -93,7 +93,7 @@ function pick(sides: readonly Side[], random: HashedRandom): Side {
 		at -= weights[side.asset.kind];
 		if (at < 0) return side;
 	}
-	throw new RangeError("a swap needs two assets: offer at least two");
+	throw new RangeError("a swap needs two assets; offer at least two");
 }
 
 /** Returns an address that a wallet could have. On Solana about half of all numbers are one. */

@@ -98,7 +98,7 @@ function expectSumsOfJournal(report: ShadowReport, lines: readonly JournalLine[]
 	}
 }
 
-test("the sums of a recorded day are those of its journal", () => {
+test("the sums of a recorded day equal those of its journal", () => {
 	const { report, lines } = run(generatedDay({ seed: "1", hours: 24 }));
 	expect(report.filled).toBeGreaterThan(500);
 	expectSumsOfJournal(report, lines);
@@ -113,7 +113,7 @@ test("the sums of a recorded day are those of its journal", () => {
 	);
 });
 
-test("for any seed, inventory, replenishing and crash, the sums are those of the journal, and no inventory is used twice", () => {
+test("for any seed, inventory, replenishing and crash, the sums equal those of the journal, and no inventory is used twice", () => {
 	const days = fc.record({
 		seed: fc.string({ minLength: 1, maxLength: 8 }),
 		inventoryUsd: fc.constantFrom(2_000, 20_000, 500_000),
@@ -182,7 +182,7 @@ test("a swap whose fill fails in its simulation is refunded, and the others are 
 	const refunds = lines.filter((line) => line.kind === "refunded" && line.reason.includes("EnforcedPause"));
 	expect(refunds).toHaveLength(failed);
 	expect(formatReport(report)).toContain(`${failed} would have failed and count as refunded`);
-	expect(() => shadow.simulated(1, outcomes[0], day.endMs)).toThrow("was asked for");
+	expect(() => shadow.simulated(1, outcomes[0], day.endMs)).toThrow("was requested");
 });
 
 /** Returns the configuration with a quoter on Solana, and with Pyth as the second reference of SOL. */
@@ -252,7 +252,7 @@ function* withOtherAnswers(
 	}
 }
 
-test("a day takes the answers of a quoter on Solana, and of Pyth, which stops SOL at times", () => {
+test("a day uses the prices of a quoter on Solana, and of Pyth, which sometimes stops SOL", () => {
 	const day = generatedDay({ seed: "8", hours: 2, perHour: 400 });
 	const all = withOtherSources();
 	const prices = [...withOtherAnswers(day.prices, all)];
@@ -301,7 +301,7 @@ test("a crash between submit and fill refunds swaps or pays them less, and lists
 	expect(report.losses.atFill.sumE18).toBeGreaterThan(-100n * 10n ** 18n);
 });
 
-test("a swap for which there is too little inventory is refused, and the report says how much would have sufficed", () => {
+test("a swap for which there is too little inventory is refused, and the report has the amount that would have sufficed", () => {
 	const day = (usd: number) =>
 		run(generatedDay({ seed: "5", hours: 1, perHour: 100, inventory: inventoryWorth(usd) })).report;
 	const [poor, rich] = [day(500), day(1_000_000)];

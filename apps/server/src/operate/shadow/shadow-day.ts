@@ -54,9 +54,9 @@ export type ShadowDay = {
 };
 
 /**
- * Plays the service on paper. The real desk quotes over the real price cache, and each quote is submitted, opened,
- * filled and released at the times and prices at which the service would do so. The day depends only on the calls, so
- * the same prices and requests at the same times give the same day.
+ * Runs the service on paper, with no transaction sent. The real desk quotes over the real price cache, and each quote
+ * is submitted, opened, filled and released at the times and prices at which the service would do so. The day depends
+ * only on the calls, so the same prices and requests at the same times give the same day.
  */
 export function createShadowDay({
 	config,

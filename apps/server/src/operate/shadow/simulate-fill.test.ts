@@ -52,7 +52,7 @@ test.each<{ by: string; lacks: Ability[] }>([
 	{ by: "eth_simulateV1", lacks: [] },
 	{ by: "eth_call", lacks: ["eth_simulateV1"] },
 ])(
-	"by $by, a fill from the paper's inventory or through the router succeeds, and one of more than the inventory fails",
+	"by $by, a fill from the paper inventory or through the router succeeds, and one of more than the inventory fails",
 	async ({ lacks }) => {
 		const { chain, stop } = await connectWithout(scene.chains.destination, lacks);
 		try {
@@ -70,7 +70,7 @@ test.each<{ by: string; lacks: Ability[] }>([
 	},
 );
 
-test("a fill that the chain would not do fails with the vault's own reason", async () => {
+test("a fill that the chain would not execute fails with the vault's reason", async () => {
 	const simulate = simulatorOf(scene.destination);
 	const tooLittle: Delivery = { kind: "router", budget: 9_950_000n, fees: [500] };
 	const fill = await fillOf({ symbol: "WETH", delivery: tooLittle, minOutput: 10n ** 30n });
@@ -85,7 +85,7 @@ test("a fill that the chain would not do fails with the vault's own reason", asy
 	expect(await simulate(await fillOf())).toEqual({ outcome: "failed", reason: "EnforcedPause" });
 });
 
-test("where there is no vault, no EVM chain, no open or no answer, nothing is simulated, and the reason is given", async () => {
+test("without a vault, an EVM chain, an opened order or a response, nothing is simulated, and the reason is given", async () => {
 	const { destination } = scene;
 	const fill = await fillOf();
 	const { deployment } = destination;

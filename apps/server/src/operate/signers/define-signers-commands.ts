@@ -13,7 +13,7 @@ export function defineSignersCommands(program: Command): void {
 		)
 		.option("--config <file>", "the configuration file", process.env.GEOSWAP_CONFIG ?? "geoswap.json")
 		.addOption(
-			new Option("--for <process>", "whose keys: an attester has a file of its own")
+			new Option("--for <process>", "whose keys; an attester has a separate file")
 				.choices(["api", "worker", "attester"])
 				.default("worker"),
 		)

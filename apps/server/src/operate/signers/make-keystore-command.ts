@@ -46,7 +46,7 @@ export async function makeKeystoreCommand({
 		const { code } = error as NodeJS.ErrnoException;
 		throw new ConfigError(
 			out,
-			code === "EEXIST" ? "exists already: choose another name" : `cannot be written (${code})`,
+			code === "EEXIST" ? "exists already; choose another name" : `cannot be written (${code})`,
 		);
 	}
 	console.log(json ? JSON.stringify({ address, curve, file: out }) : address);

@@ -3,7 +3,7 @@ import type { Command } from "commander";
 export function defineSwapsCommands(program: Command): void {
 	const swaps = program
 		.command("swaps")
-		.description("look at swaps; these commands only read, as the database's auditor");
+		.description("read swaps; these commands only read, as the database's auditor");
 	const command = (name: string, description: string) =>
 		swaps
 			.command(name)
@@ -16,7 +16,7 @@ export function defineSwapsCommands(program: Command): void {
 			"its id (swp_… or UUID), an order id, a transaction, or a wallet's or recipient's address",
 		)
 		.option("--limit <number>", "most swaps to list", "20")
-		.option("--days <number>", "how far back to look for the swaps of an address", "30")
+		.option("--days <number>", "how far back to search for the swaps of an address", "30")
 		.action(async (key, options) => {
 			const { showSwapsCommand } = await import("./swaps-show-command.ts");
 			process.exitCode = await showSwapsCommand({ key, ...options });

@@ -70,7 +70,7 @@ async function deposited(): Promise<SwapScene> {
 	return scene;
 }
 
-test("a swap that waits for confirmations: how many, which block, and that nobody has to do anything", async () => {
+test("the explanation of a swap that waits for confirmations names their number and the block, and requires no action", async () => {
 	const scene = await deposited();
 	const { number } = scene.clock;
 	expect(await explain(scene)).toMatchObject({
@@ -84,7 +84,7 @@ test("a swap that waits for confirmations: how many, which block, and that nobod
 		actions: [],
 		waitsFor: expect.arrayContaining([
 			`block ${number + 1} of chain ${originId}, which is at ${number}`,
-			expect.stringContaining("at the latest a round looks again at"),
+			expect.stringContaining("the next round runs at the latest at"),
 		]),
 		todo: [],
 	});
@@ -96,7 +96,7 @@ test("a swap that waits for confirmations: how many, which block, and that nobod
 	});
 });
 
-test("a fill in flight: its lane, its transaction, and whom to look at if no block takes it", async () => {
+test("the explanation of a fill in flight names its lane, its transaction, and what to check if no block includes it", async () => {
 	const scene = await deposited();
 	await scene.moveHeads(1);
 	await runRound(scene);
@@ -118,7 +118,7 @@ test("a fill in flight: its lane, its transaction, and whom to look at if no blo
 	]);
 });
 
-test("a chain that an operator paused does not hold a swap up; one that dropped final blocks does", async () => {
+test("a chain that an operator paused does not hold up a swap, and one that dropped final blocks does", async () => {
 	const scene = await deposited();
 	await scene.moveHeads(1);
 	const pause = { chainId: destinationId, reason: "a drill", setBy: "ada", nowMs: scene.clock.nowMs };
@@ -142,7 +142,7 @@ test("a chain that an operator paused does not hold a swap up; one that dropped 
 	}
 });
 
-test("attesters that are silent: how many are missing, and the command that names them", async () => {
+test("the explanation of silent attesters has the number of missing ones, and the command that names them", async () => {
 	const scene = await deposited();
 	await scene.moveHeads(1);
 	await database.owner.query("update heartbeats set signed_at = signed_at - interval '1 hour'");
@@ -153,7 +153,7 @@ test("attesters that are silent: how many are missing, and the command that name
 	});
 });
 
-test("a refund that is pending: why, and that it waits for attesters", async () => {
+test("the explanation of a pending refund has its reason, and that it waits for attesters", async () => {
 	const scene = await deposited();
 	await scene.moveHeads(1);
 	await runRound(scene);
@@ -183,7 +183,7 @@ test("a refund that is pending: why, and that it waits for attesters", async () 
 	]);
 });
 
-test("a swap that has ended, with the reason; one that no round looks at; one that rounds have left lying", async () => {
+test("the explanation gives the reason if a swap has ended, if rounds are late to process it, and if it has lost its wait", async () => {
 	const scene = await createSwapScene(database.pool);
 	await scene.moveHeads(30);
 	expect((await explain(scene)).todo).toEqual([
@@ -202,7 +202,7 @@ test("a swap that has ended, with the reason; one that no round looks at; one th
 	expect(await explain(lost)).toMatchObject({ fact: "stuck", todo: [{ command: "geoswapd restored" }] });
 });
 
-test("the step that is explained is the one that the next round finds, in whatever state swaps are", async () => {
+test("the explained step is the one that the next round finds, regardless of the states of swaps", async () => {
 	const { owner, pool } = database;
 	const clock = { nowMs: Date.now() };
 	await owner.query("truncate swaps, swap_events, chain_events, inventory, pair_volume");
@@ -226,7 +226,7 @@ test("the step that is explained is the one that the next round finds, in whatev
 	expect(new Set(found.map(({ fact }) => fact)).size).toBeGreaterThan(8);
 });
 
-test("nothing can be written while a swap is explained, even by a login that may", async () => {
+test("a login with write privileges cannot write while a swap is explained", async () => {
 	const scene = await createSwapScene(database.pool);
 	vi.stubEnv("AUDITOR_DATABASE_URL", database.urls.owner);
 	try {

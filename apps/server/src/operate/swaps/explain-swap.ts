@@ -82,7 +82,7 @@ export async function explainSwap(
 		return {
 			...common,
 			fact: "stuck",
-			means: "The swap has not ended, and the database has no time at which a round looks at it.",
+			means: "The swap has not ended, and the database has no time for its next round.",
 			todo: [{ what: "Make every unfinished swap due.", command: "geoswapd restored" }],
 		};
 	}
@@ -122,7 +122,7 @@ export async function explainSwap(
 }
 
 /**
- * Plans as a round does. Some reasons that hold a fill back are known to a round only while it holds locks or has
+ * Decides as a round does. Some reasons that hold a fill back are known to a round only while it holds locks or has
  * prices in memory, so the last round's reason is assumed to persist.
  */
 function planWithHolds(
@@ -198,12 +198,12 @@ function jobWaits({ decided: { facts } }: Plan): string[] {
 
 function lateRound({ dueAt, failures }: WaitRow, { id }: SwapRecord, nowMs: number): Todo[] {
 	if (failures > 0) {
-		return [{ what: `Rounds fail over this swap, ${failures} in a row: search the worker's log for ${id}.` }];
+		return [{ what: `Rounds fail over this swap, ${failures} in a row. Search the worker's log for ${id}.` }];
 	}
 	if (nowMs - dueAt.getTime() < roundLateMs) return [];
 	return [
 		{
-			what: `A round should have looked at this swap ${secondsAgo(dueAt, nowMs)}: see that a worker runs, and what its log says.`,
+			what: `A round should have run for this swap ${secondsAgo(dueAt, nowMs)}. Check that a worker runs, and read its log.`,
 			command: "geoswapd worker",
 		},
 	];
@@ -214,7 +214,7 @@ function lateHeads({ decided: { facts } }: Plan, nowMs: number): Todo[] {
 	const late = heads.filter(({ timestamp }) => nowMs / 1_000 - timestamp >= followedWithinSeconds);
 	if (late.length === 0) return [];
 	const chains = [...new Set(late.map(({ chainId }) => chainId))].join(" and ");
-	const what = `No new block of chain ${chains} was read for ${followedWithinSeconds} s: see that a worker runs, and that the endpoint answers.`;
+	const what = `No new block of chain ${chains} was read for ${followedWithinSeconds} s. Check that a worker runs, and that the endpoint answers.`;
 	return [{ what, command: "geoswapd config check" }];
 }
 
@@ -238,7 +238,7 @@ function lateJob(
 	const command = "geoswapd config check";
 	const { threshold } = attestersWanted(config, swap.order);
 	if (state === "unattested" && facts && facts.attestersAlive < threshold) {
-		const what = `${name} needs the signatures of ${threshold} attesters, and ${facts.attestersAlive} are alive: start the others; this command names them.`;
+		const what = `${name} needs the signatures of ${threshold} attesters, and ${facts.attestersAlive} are alive. Start the others; this command names them.`;
 		return [{ what, command }];
 	}
 	// Attesters that decline a job move it behind the others, which changes its `updatedAt`.
@@ -247,7 +247,7 @@ function lateJob(
 	const ago = secondsAgo(since, nowMs);
 	switch (state) {
 		case "unattested": {
-			const what = `${name} was handed to the attesters ${ago}, and enough of them are alive: see in their logs why they do not sign.`;
+			const what = `${name} was handed to the attesters ${ago}, and enough of them are alive. Their logs show why they do not sign.`;
 			return [{ what }];
 		}
 		case "queued": {
@@ -257,12 +257,12 @@ function lateJob(
 					{ what: `${name} was put back until block ${notBeforeBlock}; the chain is at ${head.number}.` },
 				];
 			}
-			const what = `${name} was queued ${ago}, and no lane has taken it: see that a worker runs, and that its relayers can pay for gas.`;
+			const what = `${name} was queued ${ago}, and no lane has taken it. Check that a worker runs, and that its relayers can pay for gas.`;
 			return [{ what, command }];
 		}
 		case "sent": {
 			const last = transactions.findLast((one) => one.chainId === chainId && one.nonce === nonce);
-			const what = `${name} was sent ${ago}, and no block has taken its transaction ${last?.hash ?? ""}: see whether relayer ${relayer} can pay for gas.`;
+			const what = `${name} was sent ${ago}, and no block has taken its transaction ${last?.hash ?? ""}. Check whether relayer ${relayer} can pay for gas.`;
 			return [{ what, command }];
 		}
 		case "done":

@@ -57,7 +57,7 @@ async function sign(
 	);
 }
 
-test("a swap is found by its id, its UUID, its order, and a transaction of any side, whoever sent it", async () => {
+test("a swap is found by its id, its UUID, its order, and a transaction of any side, regardless of its sender", async () => {
 	const scene = await createSwapScene(database.pool);
 	const [fill, refund, solanaPayout] = [randomBytes(32), randomBytes(32), randomBytes(64)];
 	await scene.emit("Opened", originId);
@@ -87,7 +87,7 @@ test("a swap is found by its id, its UUID, its order, and a transaction of any s
 	}
 });
 
-test("one swap is shown whole: its terms, where the money is, its history, jobs and events; as JSON too", async () => {
+test("one swap is shown completely with its terms, the place of its money, its history, jobs and events, also as JSON", async () => {
 	const scene = await createSwapScene(database.pool);
 	await database.pool.query("insert into swap_events (swap_id, fact) values ($1, 'opening')", [scene.uuid]);
 	const hash = randomBytes(32);
@@ -145,7 +145,7 @@ test("the swaps of a wallet or a recipient are listed, newest first, up to the l
 	await expect(explain(addressOfWord(originId, wallet))).rejects.toThrow("names several swaps");
 });
 
-test("what names no swap exits 1 with a hint; what can name none is a mistake of the caller", async () => {
+test("a well-formed argument that matches no swap exits 1 with a hint, and one that cannot match any is a usage error", async () => {
 	for (const command of [show, explain]) {
 		for (const [key, hint] of [
 			["0190a000-0000-7000-8000-000000000000", "AUDITOR_DATABASE_URL"],
@@ -162,7 +162,7 @@ test("what names no swap exits 1 with a hint; what can name none is a mistake of
 	await expect(show(bytesToHex(randomBytes(20)), { limit: "0" })).rejects.toThrow("--limit");
 });
 
-test("explain prints what it found, as text and as JSON", async () => {
+test("explain prints its findings, as text and as JSON", async () => {
 	const scene = await createSwapScene(database.pool);
 	expect(await explain(scene.uuid)).toBe(0);
 	expect(said[0]).toMatch(

@@ -144,14 +144,14 @@ test("a dry run names every step and changes nothing, neither files nor the chai
 	expect(existsSync(at("chains"))).toBe(false);
 });
 
-test("without the deployer's key, contracts are looked for and the missing steps are named", async () => {
+test("without the deployer's key, existing contracts are searched and the missing steps are named", async () => {
 	const reports = await add({ deployerKey: undefined, deployer: addressOf("deployer") });
 	expect(states(reports)).toEqual({ endpoints: "done", preset: "done", contracts: "waiting" });
 	expect(linesOf(reports, "contracts").at(-1)).toMatch(/^set DEPLOYER_PRIVATE_KEY/);
 	expect(states(await add({ deployerKey: undefined })).contracts).toBe("failed");
 });
 
-test("the contracts are deployed and the configuration is written for nobody yet, as the recording shows", async () => {
+test("the contracts are deployed and the configuration offers the chain to no account yet, as the recording shows", async () => {
 	const reports = await add({ accountId: undefined });
 	const recording = withoutVolatileParts(readRecording());
 	expect(recording).toContain(withoutVolatileParts(reports.map(describeStep).join("\n")));
@@ -189,7 +189,7 @@ test("the contracts are deployed and the configuration is written for nobody yet
 	}
 });
 
-test("a later run offers the chain to the canary's account, and one after it finds everything done already", async () => {
+test("a later run offers the chain to the canary's account, and the run after it finds everything already done", async () => {
 	const files = () =>
 		["geoswap.json", "deployment.json", "chains/8453.md"].map((name) => readFileSync(at(name), "utf8"));
 	const written = () => JSON.parse(readFileSync(at("geoswap.json"), "utf8")).chains["8453"].onlyAccounts;
@@ -225,7 +225,7 @@ test("a change that only the owners can make is written as a batch for their Saf
 	expect(states(await add({}, setting)).contracts).toBe("done already");
 });
 
-test("a token is added to a chain by another run: the owners sign its cap, and the deployment file gains it", async () => {
+test("a token is added to a chain by another run after the owners sign its cap, and the deployment file lists it", async () => {
 	const own = (name: string) => at(join("token", name));
 	mkdirSync(own(""));
 	const { chains: _, ...others } = JSON.parse(readFileSync(at("geoswap.json"), "utf8"));
@@ -273,7 +273,7 @@ test("an endpoint of another chain ends the run before anything is read from it"
 	expect(linesOf(reports, "endpoints").at(-1)).toMatch(/^the endpoint is chain 8453, not 42161/);
 });
 
-test("a chain that charges by another fee model than its preset says is refused, and nothing is changed", async () => {
+test("a chain with a fee model other than its preset's is refused, and nothing is changed", async () => {
 	const before = readFileSync(at("geoswap.json"), "utf8");
 	const reports = await add({}, [], { ...base.preset, kind: "eip1559" });
 	expect(states(reports)).toEqual({ endpoints: "failed" });
@@ -287,7 +287,7 @@ test("a chain that charges by another fee model than its preset says is refused,
 	expect(readFileSync(at("geoswap.json"), "utf8")).toBe(before);
 });
 
-test("values that no source says are asked for, and tokens without a heartbeat are left out with the reason", () => {
+test("values without a source are requested as options, and tokens without a heartbeat are left out with the reason", () => {
 	const bnb = expectEvm(readPreset("bnb"));
 	expect(missingValues(bnb, { seenFinalitySeconds: 2 })).toEqual([
 		"--set feeds.USDC/USD.heartbeatSeconds=<seconds, from data.chain.link>",
@@ -301,7 +301,7 @@ test("values that no source says are asked for, and tokens without a heartbeat a
 	expect(tokensLeftOut(given).map(({ symbol }) => symbol)).toEqual(["USDT", "BTCB"]);
 });
 
-test("tips are at least what the chain's nodes accept, and two hosts must agree on large deposits", () => {
+test("tips are at least the minimum that the chain's nodes accept, and two hosts must agree on large deposits", () => {
 	const of = (slug: string, rpcUrls: string[]) =>
 		chainTermsOf(expectEvm(readPreset(slug)), {
 			rpcUrls,

@@ -84,7 +84,7 @@ async function verifyPreset({ client, preset, seenFinalitySeconds }: Adding): Pr
 	const missing = missingValues(preset, { seenFinalitySeconds });
 	lines.push(`${findings.length - wrong.length} of ${findings.length} checks passed`);
 	if (missing.length > 0) {
-		lines.push("no source says these values; give them:", ...missing);
+		lines.push("no source has these values; give them:", ...missing);
 	}
 	return { state: isRefused || missing.length > 0 ? "failed" : "done", lines };
 }
@@ -147,7 +147,7 @@ async function requestAttesters(adding: Adding): Promise<Outcome> {
 	const { chainId } = adding.preset;
 	const { isDryRun } = adding.options;
 	const found = readConfigured(adding);
-	if (!found) return { state: "would do", lines: ["ask the attesters whether they see the chain"] };
+	if (!found) return { state: "would do", lines: ["request from the attesters whether they read the chain"] };
 	const { attesters: listed = [] } = found.file;
 	const { threshold } = found.chain.deployment.attesterSet;
 	const seen = await Promise.all(
@@ -159,10 +159,10 @@ async function requestAttesters(adding: Adding): Promise<Outcome> {
 		}),
 	);
 	const count = seen.filter(Boolean).length;
-	const line = `${count} of ${listed.length} attesters see the chain; ${threshold} are needed`;
+	const line = `${count} of ${listed.length} attesters read the chain; ${threshold} are needed`;
 	if (count >= threshold) return { state: "done", lines: [line] };
 	if (isDryRun) return { state: "would do", lines: [line] };
-	const next = `give each attester the new deployment file, an endpoint of its own under chains.${chainId}, and a restart; then run again`;
+	const next = `give each attester the new deployment file, a separate endpoint under chains.${chainId}, and a restart; then run again`;
 	return { state: "waiting", lines: [line, next] };
 }
 

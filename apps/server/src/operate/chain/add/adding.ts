@@ -51,7 +51,7 @@ export type Adding = {
 
 export function startAdding(preset: EvmPreset, options: AddOptions): Adding {
 	const [rpcUrl] = options.rpcUrls;
-	if (rpcUrl === undefined) throw new ConfigError("--rpc", "is missing: name an endpoint of the chain");
+	if (rpcUrl === undefined) throw new ConfigError("--rpc", "is missing; name an endpoint of the chain");
 	return {
 		preset,
 		options,

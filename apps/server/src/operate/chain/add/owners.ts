@@ -2,7 +2,7 @@ import { attesterSetSchema } from "@geoswap/protocol";
 import * as z from "zod";
 
 /**
- * The people and machines that own a chain's contracts, the same on every chain. The deployment checks that the
+ * The persons and machines that own a chain's contracts, the same on every chain. The deployment checks that the
  * addresses have their checksums, and that no key has two powers that must be separate.
  */
 export const ownersSchema = z.strictObject({

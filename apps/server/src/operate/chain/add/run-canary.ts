@@ -85,7 +85,7 @@ export async function runCanary({
 			amount,
 			signer,
 			pins,
-			// Fees are a large part of so small an amount, and no more than the amount can be lost.
+			// Fees are a large part of such a small amount. At most the amount can be lost.
 			minOutput: 1n,
 			onProgress: ({ step }) => {
 				if (step !== "status") onProgress(`${id}: ${step}`);

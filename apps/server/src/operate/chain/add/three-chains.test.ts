@@ -155,7 +155,7 @@ async function mintSettlement(slug: string, to: Address, usd: string): Promise<v
 }
 
 test.runIf(isFull)(
-	"chains dressed as Base, Arbitrum and BNB are added, swap a dollar there and back, and are then offered",
+	"test chains with the ids of Base, Arbitrum and BNB are added, swap a dollar there and back, and are then offered",
 	async () => {
 		// Contracts and configuration, before the service runs. The attesters do not read the chains yet.
 		const config = join(first, "geoswap.json");

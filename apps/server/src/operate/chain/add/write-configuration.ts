@@ -31,7 +31,7 @@ export function writeConfiguration(adding: Adding): Outcome {
 		onlyAccounts: accountId === undefined ? [] : [accountId],
 		maximumUsd: file.price?.maximumUsd ?? 250_000,
 	});
-	const offeredTo = accountId === undefined ? "nobody" : `the account ${accountId} only`;
+	const offeredTo = accountId === undefined ? "no account" : `the account ${accountId} only`;
 	const lines = [
 		...reasons.map(({ field, value, why }) => `${field} = ${value}: ${why}`),
 		`offered to ${offeredTo} until the canary has returned`,
