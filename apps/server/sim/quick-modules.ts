@@ -87,7 +87,7 @@ export function keccak256(value, to_) {
 function hashAnew(value, to_) {`,
 	},
 	{
-		// The interpreter searches for the jump targets and pushed values of a code anew in every call.
+		// The interpreter searches again in every call for the jump targets and pushed values of a code.
 		module: /\/@ethereumjs\/evm\/dist\/esm\/interpreter\.js$/,
 		find: "    _getValidJumpDestinations(code) {",
 		replace: `    static analysed = new WeakMap();

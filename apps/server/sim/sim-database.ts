@@ -69,7 +69,7 @@ export async function openSimDatabase({
 	const connection = await openSimConnection({
 		connectionString: url,
 		application_name: "geoswap simulator",
-		// One plan per statement, made anew in each world from the same conditions.
+		// One plan per statement, made again in each world from the same conditions.
 		options: "-c plan_cache_mode=force_generic_plan -c jit=off -c synchronous_commit=off",
 	});
 	const onlooker = await openSimConnection({

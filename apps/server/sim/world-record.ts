@@ -35,7 +35,8 @@ export type SentTransaction = {
 	 */
 	spentNonce: number;
 	/**
-	 * How many others were signed for its nonce before, according to the books then; undefined if it is not in the books.
+	 * The number of transactions that the books had for its nonce before it was signed; undefined if it is not in the
+	 * books.
 	 */
 	attempt: number | undefined;
 	/** True if it was in the books when it was sent. */

@@ -6,7 +6,7 @@ import { startTestChains } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 
-// Each command is a process of its own, and they start all at once beside whatever else runs.
+// Each command is a separate process. All of them start at the same time, beside any other load of the machine.
 vi.setConfig({ testTimeout: 60_000 });
 
 const folder = mkdtempSync(join(tmpdir(), "geoswap-main-"));
@@ -66,7 +66,7 @@ test.concurrent.each<[string[], string]>([
 	[["worker", "--config", config, "--url", "worker:9080"], "worker:9080 is not of the form http://host:port"],
 	[["health", "engine"], "command-argument value 'engine' is invalid"],
 	[["api", "--config", config], "GEOSWAP_SEAL_KEYS: a seal key must be"],
-])("an error that the user can fix is a sentence and exit code 2: geoswapd %s", async (args, sentence) => {
+])("an error that the user can fix is one sentence with exit code 2: geoswapd %s", async (args, sentence) => {
 	const { code, stdout, stderr } = await run(...args);
 	expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
 	expect(stderr).toContain(sentence);

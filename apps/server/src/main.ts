@@ -59,7 +59,7 @@ withConfig(
 });
 withConfig(
 	"attester",
-	"sign what it has seen final on the chains; needs only its own key and endpoints",
+	"sign what it has read as final on the chains; needs only its own key and endpoints",
 ).action(async ({ config }) => {
 	const { runAttester } = await import("./process/run-attester.ts");
 	await runAttester(config);
@@ -79,7 +79,7 @@ defineHealthCommand(program);
 program
 	.command("restored")
 	.description(
-		"after the database or the engine was restored from a backup: have every unfinished swap looked at again",
+		"after the database or the engine was restored from a backup, have every unfinished swap checked again",
 	)
 	.option("--json", "print the result as JSON")
 	.action(async ({ json }) => {

@@ -32,7 +32,7 @@ const hostsOf = (said: readonly Said[]): AskedHost[] =>
 const ask = (said: readonly Said[], needed = { headNumber: 7, finalizedNumber: 5 }) =>
 	requestTwoHosts(hostsOf(said), deposit, needed);
 
-test("a deposit is agreed on once two hosts have it as deep as needed, by the less deep of the two", async () => {
+test("a deposit is agreed on once two hosts have it at the required depth, and the lower depth of the two counts", async () => {
 	expect(await ask([seen(9, 3), seen(8, 4)])).toEqual({
 		verdict: "agrees",
 		headNumber: 8,
@@ -41,7 +41,7 @@ test("a deposit is agreed on once two hosts have it as deep as needed, by the le
 	expect(await ask(["nothing", seen(9), behind, other, seen(7)])).toMatchObject({ headNumber: 7 });
 });
 
-test("a host that hangs does not hold up two others that agree", async () => {
+test("a host that hangs does not delay two others that agree", async () => {
 	const hangs: AskedHost = { host: "slow", see: () => new Promise(() => {}) };
 	const hosts = [hangs, ...hostsOf([seen(9), seen(9)])];
 	expect(await requestTwoHosts(hosts, deposit, { headNumber: 7, finalizedNumber: 5 })).toMatchObject({
@@ -49,7 +49,7 @@ test("a host that hangs does not hold up two others that agree", async () => {
 	});
 });
 
-test("one host is never enough: others must answer, and one that has something else is named", async () => {
+test("one host is never enough, because others must respond, and a host with a different deposit is named", async () => {
 	await expect(ask([seen(9), "nothing", "nothing"])).rejects.toThrow(
 		"two hosts are needed, but these do not answer: host-1, host-2",
 	);
@@ -57,7 +57,7 @@ test("one host is never enough: others must answer, and one that has something e
 	expect(await ask([seen(9), other])).toEqual({ verdict: "differs", how: "host-1: another block" });
 });
 
-test("whatever hosts say, a deposit that counts is one that two of them have as deep as needed", async () => {
+test("an accepted deposit is one that two hosts have at the required depth, regardless of the responses", async () => {
 	const said = fc.oneof(
 		fc
 			.record({ headNumber: fc.nat(10), finalizedNumber: fc.nat(6) })

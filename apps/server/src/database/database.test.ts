@@ -35,7 +35,7 @@ test("a statement that is run often locks only the partition of its id", async (
 	expect(most).toBeLessThan(40);
 });
 
-test("options in the database's URL are kept beside ours", async () => {
+test("options in the database's URL are kept besides those of the service", async () => {
 	const url = new URL(database.url);
 	url.searchParams.set("options", "-c statement_timeout=12345");
 	const pool = openDatabase({ url: url.href, applicationName: "test", max: 1 });
@@ -49,7 +49,7 @@ test("options in the database's URL are kept beside ours", async () => {
 	}
 });
 
-test("connections have a timeout for idle transactions and keepalives, for hosts that are gone", async () => {
+test("connections have keepalives and a timeout for idle transactions, in case the host disappears", async () => {
 	const { rows } = await database.pool.query(
 		`select current_setting('idle_in_transaction_session_timeout') as transaction,
 			current_setting('tcp_keepalives_idle') as idle, current_setting('tcp_keepalives_interval') as interval,
@@ -71,7 +71,7 @@ test("a transaction whose statement times out is abandoned together with its con
 	}
 });
 
-test("a database that takes no writes, or no more connections, is told of", async () => {
+test("a database that accepts no writes, or no more connections, is reported", async () => {
 	const told: string[] = [];
 	const open = (url: string) =>
 		openDatabase({ url, applicationName: "test", max: 1, onRefusal: (kind) => told.push(kind) });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("a leader whose connection is cut notices it, and another one can lead", async () => {
+test("a leader whose connection is cut notices it, and another one can take the lead", async () => {
 	const { pool } = database;
 	let leader: pg.PoolClient | undefined;
 	pool.once("acquire", (client) => {
@@ -33,7 +33,7 @@ test("a leader whose connection is cut notices it, and another one can lead", as
 	});
 });
 
-test("a leader that is silent for too long loses the lead, and another one can lead", async () => {
+test("a leader that is silent for too long loses the lead, and another one can take it", async () => {
 	const { pool } = database;
 	const name = "silent";
 	await holdLeadership(pool, { name, beatMs: 60_000, silentMs: 200 }, async (isHeld) => {

@@ -46,7 +46,7 @@ test("a migration that was changed after it was applied blocks further migration
 });
 
 test("a database that is newer than the program blocks migrations and every start", async () => {
-	const problem = "has the migration 9999-later.sql, which this version does not know: run a newer version";
+	const problem = "has the migration 9999-later.sql, which this version does not have; run a newer version";
 	expect(await said("insert into migrations (name) values ('9999-later.sql')")).toEqual({
 		start: problem,
 		migrate: problem,
@@ -56,7 +56,7 @@ test("a database that is newer than the program blocks migrations and every star
 test("no process starts while a migration is pending, and migrations without a hash get one", async () => {
 	const { owner, pools, roles } = database;
 	const { start } = await said("delete from migrations where name like '0002%'");
-	expect(start).toBe("lacks the migrations 0002-partitions.sql: run geoswapd migrate");
+	expect(start).toBe("lacks the migrations 0002-partitions.sql; run geoswapd migrate");
 	await owner.query("update migrations set hash = null");
 	await expectSchema(pools.worker);
 	expect(await migrate(owner, { roles })).toEqual([]);

@@ -45,7 +45,7 @@ export async function expectSchema(db: Database): Promise<void> {
 	const { rows } = await db.query<{ isNew: boolean }>(`select to_regclass('migrations') is null as "isNew"`);
 	const missing = rows[0]?.isNew ? ownMigrations().map(({ name }) => name) : await missingMigrations(db);
 	if (missing.length > 0)
-		throw new SchemaError(`lacks the migrations ${missing.join(", ")}: run geoswapd migrate`);
+		throw new SchemaError(`lacks the migrations ${missing.join(", ")}; run geoswapd migrate`);
 }
 
 /** Throws a SchemaError if a migration was applied that this program does not have, or has changed since. */
@@ -59,12 +59,12 @@ async function missingMigrations(db: Database): Promise<string[]> {
 		const known = own.find((migration) => migration.name === name);
 		if (!known) {
 			throw new SchemaError(
-				`has the migration ${name}, which this version does not know: run a newer version`,
+				`has the migration ${name}, which this version does not have; run a newer version`,
 			);
 		}
 		if (hash !== null && hash !== known.hash) {
 			throw new SchemaError(
-				`has another version of the migration ${name} than this program: restore the file as it was applied, and make the change in a new migration`,
+				`has another version of the migration ${name} than this program; restore the file as it was applied, and make the change in a new migration`,
 			);
 		}
 	}

@@ -205,12 +205,12 @@ const isOfSchema = /^database\/(roles|migrate\.ts)/;
 const narrowed = [
 	'job/journal/lane-transactions.ts: state is "broadcast" | "final" | "mined" | "signed", not "broadcast" | "signed"',
 	'lane/load-lane-state.ts: state is "broadcast" | "final" | "mined" | "signed", not "broadcast" | "signed"',
-	"lane/read-traces.ts: trace is string | null, not string",
-	"money/ledger/book-known-fills.ts: order_id is Buffer<ArrayBufferLike> | null, not Buffer<ArrayBufferLike>",
+	"lane/trace-transaction.ts: trace is string | null, not string",
+	"money/ledger/book-final.ts: order_id is Buffer<ArrayBufferLike> | null, not Buffer<ArrayBufferLike>",
 	"swap/pause/pauses.ts: liftedAt is Date | null, not Date",
 	"swap/pause/pauses.ts: liftedBy is string | null, not string",
 	"swap/pause/pauses.ts: liftedReason is string | null, not string",
-	"swap/record/note-unknown-orders.ts: order_id is Buffer<ArrayBufferLike> | null, not Buffer<ArrayBufferLike>",
+	"swap/record/unknown-orders.ts: order_id is Buffer<ArrayBufferLike> | null, not Buffer<ArrayBufferLike>",
 ];
 
 test("columns added by a later version break no prepared statement on an open connection", async () => {

@@ -47,7 +47,7 @@ const range = isFull ? 20 : 1;
 
 type Market = {
 	kind: ChainKind;
-	/** The lowest base fees of the chain, and of Ethereum. */
+	/** The lowest base fees, of the chain (`l2`) and of Ethereum (`l1`). */
 	l2: bigint;
 	l1: bigint;
 	/** In USDC. A slippage of one basis point is much less than the network cost. */
@@ -89,7 +89,7 @@ afterEach(async () => {
 });
 
 test.each(markets)(
-	"$kind: however fees move, swaps are charged 1.00 to 1.10 of what they cost in sum, the books are right to the wei, and no bundle runs out of gas",
+	"$kind: regardless of fees, swaps are charged 1.00 to 1.10 of their total cost, the books are right to the wei, and no bundle runs out of gas",
 	async (market) => {
 		const { sums, ...measured } = await measure(market, { wanted: swaps, atOnce: 1 });
 		if (isFull) console.info(market.kind, measured);
@@ -134,7 +134,7 @@ const nativeRecipients: { name: string; known: NativeRecipient; prepare: Prepare
 		atMost: 1.1,
 	},
 	{
-		name: "an account that is delegated to our delegate",
+		name: "an account that is delegated to the service's delegate",
 		known: "account",
 		prepare: withCode(({ deployment }) => concatHex(["0xef0100", deployment.contracts.delegate])),
 		atMost: 1.1,
@@ -156,7 +156,7 @@ const nativeRecipients: { name: string; known: NativeRecipient; prepare: Prepare
 ];
 
 test.each(nativeRecipients)(
-	"a swap that pays the native token to $name is charged 1.00 to $atMost of what it costs",
+	"a swap that pays the native token to $name is charged 1.00 to $atMost of its cost",
 	async (recipient) => {
 		const [market] = markets;
 		if (!market) throw new Error("there is a market");

@@ -175,7 +175,7 @@ test("between settlement tokens, output, fee, option and network cost add up to 
 	);
 });
 
-test("a top-up is charged for at the native token's price with the margin of gas, and its gas too", () => {
+test("a top-up is charged at the native token's price with the margin of gas, and its gas is charged too", () => {
 	const topUp = 10n ** 15n;
 	const [plain, topped] = [desk.quote(request()), desk.quote(request(), { topUp })];
 	expect(topped.order.topUp).toBe(topUp);
@@ -222,7 +222,7 @@ test("a submit pays the quoted network cost while fees rise within the margin, m
 	expect(atFee(110n).reprice(strict, none)).toBeUndefined();
 });
 
-test("a depegged origin stable is taken at its feed's price, a depegged destination stable at par", () => {
+test("a depegged origin stable is priced by its feed, a depegged destination stable at par", () => {
 	const depegged = (side: number) =>
 		prices.map((block, i) => {
 			const { asset } = assetOf(block.chainId, "USDC");
@@ -244,7 +244,7 @@ test("a depegged origin stable is taken at its feed's price, a depegged destinat
 describe("sizes", () => {
 	const pairs = symbols.flatMap((from) => symbols.map((to) => ({ from, to })));
 
-	test.each(pairs)("$from to $to: a refused size comes with one that is accepted", ({ from, to }) => {
+	test.each(pairs)("$from to $to: the refusal of a size includes a size that is accepted", ({ from, to }) => {
 		const small = refusal(() => desk.quote(request({ from, to, amount: 1n })));
 		expect(small.code).toBe("NEEDS_LARGER_SIZE");
 		const minimum = BigInt((small.details as { minimumAmount: string }).minimumAmount);
@@ -292,8 +292,8 @@ describe("sizes", () => {
 		);
 	});
 
-	test("a pair that works only near the maximum size still names its minimum", () => {
-		// Network costs are near the maximum size, so twice the floor is too large.
+	test("a pair that works only near the maximum size still has a minimum in its error", () => {
+		// Network costs are near the maximum size, so twice the smallest possible size is above the maximum.
 		const blocks = prices.map((block) => withBaseFee(block, parseUnits("160000", 9)));
 		const own = deskAt(nowMs, testPriceCache(testConfig(chains), blocks, { nowMs }));
 		const error = refusal(() => own.quote(request({ amount: 1n })));
@@ -330,7 +330,7 @@ describe("a request that is not offered", () => {
 		expect(error).toMatchObject({ code: "NO_ROUTE", details: { reason } });
 	});
 
-	test("is one with a chain that only some accounts may use, from any other account or from none", () => {
+	test("is refused if a chain is only for some accounts, and the request has another account or none", () => {
 		const allowed = "01890000-0000-7000-8000-000000000001";
 		const config = testConfig(chains);
 		const onlySome = createDesk({
@@ -398,7 +398,7 @@ describe("a request that is not offered", () => {
 		});
 	});
 
-	test("an address that nobody holds, or that is misspelt, is refused by its field", () => {
+	test("an address that has no key, or that is misspelt, is refused by its field", () => {
 		const { contracts, uniswap, wrappedNative } = chains.destination.deployment;
 		const mixed = getAddress("0xabcdefabcdefabcdefabcdefabcdefabcdefabcd");
 		const misspelt = mixed.replace("b", "B") === mixed ? mixed.replace("B", "b") : mixed.replace("b", "B");
@@ -455,7 +455,7 @@ describe("after the quote", () => {
 		expect(settlementToken).toBe(request().inputToken);
 	});
 
-	test("no price is given if it fell below the minimum or is unknown", () => {
+	test("no price is returned if it fell below the minimum or is unknown", () => {
 		const quote = desk.quote(request({ from: "ORB", slippageBps: 1, amount: parseUnits("1000", 18) }));
 		expect(desk.reprice(quote, none)?.output).toBe(quote.output);
 		expect(desk.reprice(quote, { sell: parseUnits("100000", 18), buy: 0n })).toBeUndefined();
@@ -528,7 +528,7 @@ test("the settlement spread is charged only between chains that settle in differ
 });
 
 describe("a delivery at signing", () => {
-	test("is the promised one while the input is worth it, and less once the input fell", () => {
+	test("is the promised one while the input is worth it, and less once the input's value fell", () => {
 		const quote = desk.quote(request({ from: "WETH", amount: 10n ** 18n }));
 		expect(desk.deliveryNow(quote)).toEqual(quote.delivery);
 		const half = { ...quote, order: { ...quote.order, inputAmount: 10n ** 18n / 2n, minOutput: 1n } };

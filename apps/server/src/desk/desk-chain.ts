@@ -71,7 +71,7 @@ function evmDeskChain({ deployment, ...config }: EvmChainConfig): DeskChain {
 		assets.find(({ address }) => address === wrappedNative);
 	// Gas is paid in the native token, so the chain cannot be quoted without its price.
 	if (!native)
-		throw new RangeError(`${name} lists neither its native token nor the wrapped one: gas has no price`);
+		throw new RangeError(`${name} lists neither its native token nor the wrapped one, so gas has no price`);
 	return {
 		...config,
 		name,
@@ -89,7 +89,7 @@ function solanaDeskChain({ deployment, ...config }: SolanaChainConfig): DeskChai
 	const { name, program, settlementToken } = deployment;
 	const assets = deployment.assets.map(solanaDeskAsset);
 	const native = assets.find(({ address }) => address === toSolanaWord(solanaNativeToken));
-	if (!native) throw new RangeError(`${name} does not list its native token: fees have no price`);
+	if (!native) throw new RangeError(`${name} does not list its native token, so fees have no price`);
 	return {
 		...config,
 		name,

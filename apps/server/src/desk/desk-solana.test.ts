@@ -248,12 +248,12 @@ describe("the rent of a recipient's account", () => {
 
 	const hasAccount = { recipient: { hasAccount: true, payProblem: undefined } };
 
-	test("is not charged if the recipient is known to have an account: output and minimum are higher by it, and no cost is named", () => {
+	test("is not charged if the recipient is known to have an account, so output and minimum are higher by it, and the cost is omitted", () => {
 		for (const symbol of ["USDC", "USDT"]) {
 			const way: Way = { from: [one, "USDC"], to: [solana, symbol] };
 			const without = desk.quote(request(way));
 			const quote = desk.quote(request(way), hasAccount);
-			// Both quotes have the same delivery, which covers the cases with and without an account.
+			// Both quotes have the same terms of delivery, which apply with and without an account.
 			expect(quote.delivery).toEqual(without.delivery);
 			const { amount, unusedRent } = payout(quote);
 			expect(quote.output).toBe(amount + unusedRent);
@@ -264,7 +264,7 @@ describe("the rent of a recipient's account", () => {
 		}
 	});
 
-	test("makes no small swap look bad or too small if the recipient has an account", () => {
+	test("neither warns about a small swap nor refuses it as too small if the recipient has an account", () => {
 		const small = request({ ...outward, amount: 1_300_000n });
 		expect(desk.quote(small).warnings).toMatchObject([{ code: "HIGH_PRICE_IMPACT" }]);
 		expect(desk.quote(small, hasAccount)).toMatchObject({ warnings: [] });
@@ -286,7 +286,7 @@ describe("the rent of a recipient's account", () => {
 		expect(payout(quote)).toMatchObject({ amount: 0n, unusedRent: quote.output });
 	});
 
-	test("is charged at submit by what the recipient has then, and later by what the quote assumed", () => {
+	test("is charged at submit by the recipient's accounts at that time, and later by the quote's assumption", () => {
 		const none = { sell: 0n, buy: 0n };
 		const small = request({ ...outward, amount: 5_000_000n });
 		const counted = desk.quote(small, hasAccount);
@@ -317,7 +317,7 @@ describe("the rent of a recipient's account", () => {
 });
 
 describe("sizes", () => {
-	test.each(ways)("$from to $to: a refused size comes with one that is accepted", (way) => {
+	test.each(ways)("$from to $to: the refusal of a size includes a size that is accepted", (way) => {
 		const small = refusal(() => desk.quote(request({ ...way, amount: 1n })));
 		expect(small.code).toBe("NEEDS_LARGER_SIZE");
 		const minimum = BigInt((small.details as { minimumAmount: string }).minimumAmount);
@@ -354,7 +354,7 @@ describe("sizes", () => {
 		},
 	);
 
-	test("an amount above what a token account can hold is refused, whatever it is worth", () => {
+	test("an amount above what a token account can hold is refused, regardless of its value", () => {
 		// A dollar is 10^18 of the token's smallest units.
 		const cheap = priceCacheWith({ USDT: { usdE18: 10n ** 6n } });
 		const most = 2n ** 64n - 1n;
@@ -460,7 +460,7 @@ describe("after the quote", () => {
 		expect(desk.gasUsdCents({ chainId: solana, wei: 1n })).toBe(1n);
 	});
 
-	test("a delivery of another kind than quoted has no price", () => {
+	test("a delivery of a kind other than the quoted one has no price", () => {
 		const quote = desk.quote(request(outward));
 		expect(desk.reprice({ ...quote, delivery: { kind: "inventory", amount: 1n } }, none)).toBeUndefined();
 	});

@@ -139,7 +139,7 @@ export type Desk = {
 	/**
 	 * Returns the ladders to which the swap adds volume: the token it sells, the one it buys, and the wrapped native
 	 * token if the route may buy it on the way. Where feeds alone give the price, volume does not move it. A sale there
-	 * counts all the same, since the vault takes in only a limited amount.
+	 * counts all the same, since the vault accepts only a limited amount.
 	 */
 	volumes: (priced: PricedOrder) => Reservation["volumes"];
 	/**

@@ -52,7 +52,7 @@ function inMicroDollars(chainId: number, fees: bigint): bigint {
 	return (fees * usdE18) / 10n ** BigInt(chain.nativeDecimals) / 10n ** 12n;
 }
 
-test("an order is worth rebuilding above the cost of ten refunds, whichever chain it goes to", () => {
+test("an order is worth rebuilding above the cost of ten refunds, regardless of its destination chain", () => {
 	const { priceCache } = scene;
 	const gasPrice = priceCache.baseFee(one) + (priceCache.tip(one) ?? 0n);
 	const tenRefunds = inMicroDollars(one, 10n * 67_708n * gasPrice);
@@ -63,7 +63,7 @@ test("an order is worth rebuilding above the cost of ten refunds, whichever chai
 	expect(minInput(orderTo(solana))).toBe(least);
 });
 
-test("the refund of a native input is charged for a wallet that burns the gas it is paid with", () => {
+test("the refund of a native input is charged for a wallet that uses up all the gas it is given", () => {
 	const order = orderTo(two);
 	const gasPrice = scene.priceCache.baseFee(one) + (scene.priceCache.tip(one) ?? 0n);
 	const costOf = (inputToken: Order["inputToken"]) => worthOf({ ...order, inputToken })?.costMicroUsd ?? 0n;

@@ -39,7 +39,7 @@ describe("addresses", () => {
 		}
 	});
 
-	test("each address must be in the format of its own chain", () => {
+	test("each address must be in the format of its chain", () => {
 		const message = "is not a Solana address";
 		const malformed = ["0OIl", `${wallet}1`, wallet.slice(4), evmWallet, zeroHash];
 		for (const recipient of malformed) {
@@ -57,7 +57,7 @@ describe("addresses", () => {
 		});
 	});
 
-	test("an address that nobody holds, or that is ours, is refused", async () => {
+	test("an address that has no key, or belongs to the service, is refused", async () => {
 		const { feePayers, program, settlementToken } = deployment;
 		const named = [
 			solanaNativeToken,
@@ -85,7 +85,7 @@ describe("addresses", () => {
 		const account = await tokenAccountOf({ owner: wallet, token: settlementToken });
 		expect(isOffCurveAddress(account)).toBe(true);
 		expect(issuesOf({ ...outward, recipient: account })).toEqual({
-			issues: [{ path: "recipient", message: "has no key: name the wallet itself, not its token account" }],
+			issues: [{ path: "recipient", message: "has no key; name the wallet itself, not its token account" }],
 		});
 	});
 

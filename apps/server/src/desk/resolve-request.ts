@@ -109,7 +109,7 @@ export function resolveRequest(
 		const { name } = destinationChain;
 		issues.push({
 			path: "recipient",
-			message: `is required: the wallet's address is not an address on ${name}`,
+			message: `is required, because the wallet's address is not an address on ${name}`,
 		});
 		return undefined;
 	}
@@ -168,22 +168,22 @@ function holderProblem(
 }
 
 function evmProblem(address: Hex, ownAddresses: ReadonlySet<Hex>): string | undefined {
-	if (address === zeroAddress) return "is the zero address: name an address that someone holds";
-	if (BigInt(address) <= lastReservedAddress) return "is a precompile: name an address that someone holds";
+	if (address === zeroAddress) return "is the zero address; name an address that has an owner";
+	if (BigInt(address) <= lastReservedAddress) return "is a precompile; name an address that has an owner";
 	if (ownAddresses.has(address)) {
-		return "is a token or a contract of this service: name an address that someone holds";
+		return "is a token or a contract of this service; name the address of a wallet";
 	}
 	return undefined;
 }
 
 function solanaProblem(address: Hex, ownAddresses: ReadonlySet<Hex>): string | undefined {
-	if (address === zeroHash) return "is the native token's id: name the address of a wallet";
+	if (address === zeroHash) return "is the native token's id; name the address of a wallet";
 	if (ownAddresses.has(address)) {
-		return "is a token, a program or a key of this service: name the address of a wallet";
+		return "is a token, a program or a key of this service; name the address of a wallet";
 	}
 	const text = fromSolanaWord(address);
-	if (builtIn.test(text)) return "is a program or a sysvar: name the address of a wallet";
+	if (builtIn.test(text)) return "is a program or a sysvar; name the address of a wallet";
 	// Associated token accounts and program-derived addresses are off the curve, so no key exists for them.
-	if (isOffCurveAddress(text)) return "has no key: name the wallet itself, not its token account";
+	if (isOffCurveAddress(text)) return "has no key; name the wallet itself, not its token account";
 	return undefined;
 }

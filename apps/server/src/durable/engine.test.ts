@@ -119,7 +119,7 @@ test("no accepted poke is lost by a kill -9 of the engine and a restart of the w
 	await expect.poll(() => ran.size, { timeout: 20_000 }).toBe(keys.length);
 }, 60_000);
 
-test("a starting worker removes a deployment that does not answer, and the handlers stuck there run", async () => {
+test("a starting worker removes a deployment that does not respond, and the handlers stuck there run", async () => {
 	const key = randomUUID();
 	const began = Promise.withResolvers<void>();
 	const dead = await serve(0, async () => {
@@ -150,7 +150,7 @@ test("a starting worker removes a deployment that does not answer, and the handl
 	});
 }, 30_000);
 
-test("a worker that the engine cannot call back says so, and goes on trying", async () => {
+test("a worker that the engine cannot call back logs that, and continues trying", async () => {
 	const lines: string[] = [];
 	const ending = new AbortController();
 	const { joined } = joinEngine({
@@ -167,7 +167,7 @@ test("a worker that the engine cannot call back says so, and goes on trying", as
 	expect(lines.length).toBe(1);
 });
 
-test("a worker that the engine forgot registers again, unless it has a successor", async () => {
+test("a worker that the engine no longer lists registers again, unless it has a successor", async () => {
 	const { id } = await register(server.url);
 	await restate.wipe();
 	const deployment = { id, isSuperseded: false };

@@ -57,7 +57,7 @@ export function joinEngine({
 			log.info(
 				{ deploymentId },
 				isOlder
-					? "this worker is on standby: a newer version is registered"
+					? "this worker is on standby, because a newer version is registered"
 					: "this worker is registered with the engine",
 			);
 		} catch (error) {

@@ -40,7 +40,7 @@ const unsigned = { "x-restate-signature-scheme": "unsigned" };
 
 test.each<[string, string, Record<string, string>]>([
 	["unsigned", invocation, {}],
-	["said to be unsigned", invocation, unsigned],
+	["marked as unsigned", invocation, unsigned],
 	["signed by another key", invocation, forgedIdentity({ path: invocation, identityKey })],
 	[
 		"signed by another key under its own name",

@@ -56,7 +56,7 @@ export async function compareOrders({
 	});
 	const orders = await readComparedOrders(pool, { chainId, swapIds: [...new Set([...unopened, ...others])] });
 	if (orders.length === 0) {
-		// Nothing waits for the comparison, and no order lacks events any more.
+		// No order waits for the comparison, and none lacks events any more.
 		if (isUnseen) {
 			await pool.query("update chain_heads set unseen_orders = '{}' where chain_id = $1", [chainId]);
 		}
@@ -89,7 +89,7 @@ export async function compareOrders({
 	);
 	return others.length < othersAtOnce ? undefined : others.at(-1);
 
-	/** Returns the orders of which an expected event is not in the store. */
+	/** Returns the orders that lack an expected event in the store. */
 	async function findMissing(some: readonly ComparedOrder[]): Promise<ComparedOrder[]> {
 		const expected = await readExpected(some);
 		const decided = some.flatMap((order, i) => {

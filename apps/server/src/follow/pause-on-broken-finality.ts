@@ -18,7 +18,7 @@ export async function pauseOnBrokenFinality({
 	log: Log;
 	nowMs: Milliseconds;
 }): Promise<void> {
-	const reason = `${error.message}: its blocks are not processed until a person has looked`;
+	const reason = `${error.message}; its blocks are not processed until an operator lifts the pause`;
 	const isNew = await pauseChain(db, { chainId, cause: "finality", reason, nowMs });
 	if (isNew) log.error({ chainId, err: error }, "the chain dropped a final block and is paused");
 }

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** Failures a job in a transaction that was mined at block 10. Returns the job after that. */
+/** Fails a job in a transaction that was mined at block 10. Returns the job after that. */
 async function failure(
 	{
 		kind,
@@ -60,7 +60,7 @@ async function failure(
 	return rows[0];
 }
 
-test("a failed job of an attested list needs its own signatures before it is sent again", async () => {
+test("a failed job of an attested list needs separate signatures before it is sent again", async () => {
 	expect(await failure({ kind: "release", attestationId: randomUUID() })).toEqual({
 		state: "unattested",
 		reason: null,
@@ -71,7 +71,7 @@ test("a failed job of an attested list needs its own signatures before it is sen
 	});
 });
 
-test("a job stays with its nonce until there is a block on top of the one that spent it", async () => {
+test("a job keeps its nonce until there is a block on top of the one that spent it", async () => {
 	const early = await failure({ kind: "fill", headNumber: 10 }, "cancel");
 	expect(early).toMatchObject({ state: "sent", relayer: expect.anything() });
 	expect(await failure({ kind: "fill", headNumber: 11 }, "cancel")).toMatchObject({
@@ -96,7 +96,7 @@ test("an op that reached its last failure while its transaction was cancelled is
 	expect(await failure({ kind: "open", failures: 3 }, "cancel")).toMatchObject({ state: "refused" });
 });
 
-test("a Solana payout that keeps failing is not blamed on its recipient", async () => {
+test("a Solana payout that keeps failing is not attributed to its recipient", async () => {
 	const refused = { state: "refused", failures: 3 };
 	const payout = { delivery: { kind: "payout" } };
 	expect(await failure({ kind: "fill", failures: 2, payload: payout })).toMatchObject({
@@ -135,7 +135,7 @@ test("a fill that the chain skips gets the same reason as its simulation would g
 	expect(await refusedFor("EnforcedPause()")).toBe("reverted");
 });
 
-test("a Solana op is refused at its first failure, since its message is not sent again", async () => {
+test("a Solana op is refused at its first failure, because its message is not sent again", async () => {
 	const payload = { op: { kind: "solana" } };
 	expect(await failure({ kind: "open", payload })).toMatchObject({ state: "refused", failures: 1 });
 	expect(await failure({ kind: "open", payload: { op: {} } })).toMatchObject({

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("50 removals that are requested at once exceed neither an account's budget nor a chain's", async () => {
+test("50 concurrent requests for removals exceed neither an account's budget nor a chain's", async () => {
 	const accounts = Array.from({ length: 5 }, () => randomUUID());
 	const perDay = { perAccount: 4, perChain: 9 };
 	const results = await Promise.all(

@@ -50,7 +50,7 @@ const job: NewJob = {
 	state: "queued",
 };
 
-test("a job is read as it was queued", async () => {
+test("a job is read back with the queued values", async () => {
 	await queueJob(database.pool, job);
 	expect(await read()).toMatchObject(job);
 });
@@ -62,7 +62,7 @@ test.each<[JobState, boolean]>([
 	["done", true],
 	["refused", true],
 ])(
-	"a job that is %s is queued again: %s, only on request, and with its failures reset",
+	"a job that is %s is queued again (%s), only on request, and with its failures reset",
 	async (state, moves) => {
 		await database.pool.query("update jobs set state = $1, failures = 2, nonce = 7, reason = 'price'", [
 			state,
@@ -75,7 +75,7 @@ test.each<[JobState, boolean]>([
 	},
 );
 
-test("an attested list that one lane holds is left to it, with every job in it", async () => {
+test("an attested list that one lane holds is not taken by another, including every job in it", async () => {
 	const id = "019a0000-0000-7000-8000-000000000001";
 	await database.pool.query(
 		"update jobs set state = 'queued', kind = 'release', priority = 0, attestation_id = $1",
@@ -137,7 +137,7 @@ test("a postponed job is not taken before its block, unless no block comes for h
 	expect((await takeNext())?.jobs).toMatchObject([{ swapId: job.swapId, alone: true }]);
 });
 
-test("refunds that Solana refuses block no other job: the least refused jobs go first", async () => {
+test("refunds that Solana refuses block no other job, because jobs with the fewest refusals go first", async () => {
 	await database.owner.query("truncate jobs");
 	const refund = { ...job, kind: "refund", payload: { attested: false } } as const;
 	const queue = (i: number, change: Partial<NewJob>) =>
@@ -161,7 +161,7 @@ test("refunds that Solana refuses block no other job: the least refused jobs go 
 	expect((await takeSolanaJobs()).map(({ swapId }) => swapId)).toEqual(stuck.map(({ swapId }) => swapId));
 });
 
-test("on Solana too releases go before all other jobs, even a release that was refused", async () => {
+test("on Solana, too, releases go before all other jobs, even a release that was refused", async () => {
 	await database.owner.query("truncate jobs");
 	const queue = (i: number, change: Partial<NewJob>) =>
 		queueJob(database.pool, {
@@ -181,7 +181,7 @@ test("on Solana too releases go before all other jobs, even a release that was r
 	]);
 });
 
-test("a job that Solana refused waits for its slot however long, and a merely postponed job does not", async () => {
+test("a job that Solana refused waits for its slot without a time limit, and a merely postponed job does not", async () => {
 	await database.owner.query("truncate jobs");
 	await queueJob(database.pool, job);
 	await takeSolanaJobs({ change: { notBeforeBlock: 2 } });
@@ -222,7 +222,7 @@ test("an expired lease journals nothing, even if no other lane has taken the job
 	expect(await send(await takeNext(), lane)).toBe("journalled");
 });
 
-test("a job that is withdrawn while leased is gone at once, and its signed transaction is not journalled", async () => {
+test("a job that is withdrawn while leased is removed immediately, and its signed transaction is not journalled", async () => {
 	await database.owner.query("truncate jobs, lane_transactions");
 	const swapId: SwapUuid = "019a0000-0000-7000-8000-000000000301";
 	const swapIds: SwapUuid[] = [swapId, "019a0000-0000-7000-8000-000000000302"];

@@ -26,8 +26,8 @@ export type PaymentFacts = {
 export type PaymentProof = { digest: string; originNumber: number; originFinalized: number };
 
 /**
- * Returns a query for the facts about jobs, whose ids, order ids and origin chains are the parameters from `first` on.
- * The digest is over everything that a payment may depend on, except how far the origin chain is.
+ * A query for the facts about jobs, with the parameters that `paidJobColumns` returns. The digest is over everything
+ * that a payment may depend on, except how far the origin chain is.
  */
 function selectPaymentFacts(first: number): string {
 	const [ids, orderIds, chainIds] = [first, first + 1, first + 2].map((index) => `$${index}`);
@@ -63,8 +63,8 @@ function selectPaymentFacts(first: number): string {
 }
 
 /**
- * Returns a query with a row for each job whose facts no longer match its proof, or whose origin chain is behind where
- * it was. The parameters from `first` on are those of the facts, then the proofs' digests, numbers and final numbers.
+ * A query with a row for each job whose facts no longer match its proof, or whose origin chain is behind where it was,
+ * with the parameters that `proofColumns` returns.
  */
 export function selectChangedFacts(first: number): string {
 	return `select from (${selectPaymentFacts(first)}) facts

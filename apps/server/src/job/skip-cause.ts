@@ -37,7 +37,7 @@ const words = toFunctionSelector("Error(string)");
 
 /** Returns the meaning of the selector in a vault's `Skipped` event. */
 export function skipCause(selector: Hex, { throughRouter }: { throughRouter: boolean }): SkipCause {
-	// The router says "Too little received"; a plain transfer fails for want of tokens.
+	// The router reverts with "Too little received". A plain transfer fails because the tokens are missing.
 	if (selector === words) return throughRouter ? "price" : "liquidity";
 	return causes[selector] ?? "other";
 }
@@ -46,6 +46,6 @@ function selectorOf(errorName: string): Hex {
 	const item = [...geoVaultAbi, ...geoEscrowAbi].find(
 		(candidate) => candidate.type === "error" && candidate.name === errorName,
 	);
-	if (item?.type !== "error") throw new Error(`none of our contracts has the error ${errorName}`);
+	if (item?.type !== "error") throw new Error(`none of the service's contracts has the error ${errorName}`);
 	return toFunctionSelector(formatAbiItem(item));
 }

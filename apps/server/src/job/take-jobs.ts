@@ -7,7 +7,10 @@ import { type JobKey, type JobRow, jobColumns, jobFromRow } from "./jobs.ts";
 import { journalLease, type LeasedOutcome } from "./journal/journal-lease.ts";
 import type { LaneId } from "./journal/lane-transactions.ts";
 
-/** Jobs that only one lane may do for a while. No lock is held meanwhile. Instead, the lane's writes name the lease. */
+/**
+ * Jobs that only one lane may do until its lease expires. No lock is held meanwhile. Instead, the lane's writes name
+ * the lease.
+ */
 export type LeasedJobs = {
 	/** The number of the lease, which is counted per lane. */
 	lease: number;

@@ -36,7 +36,7 @@ beforeEach(async () => {
 	);
 });
 
-test("an account with 40 queued opens does not delay others: the next turn goes to another account", async () => {
+test("an account with 40 queued opens does not delay others, because the next turn goes to another account", async () => {
 	const [greedy, other, third] = [randomUUID(), randomUUID(), randomUUID()];
 	for (let i = 0; i < 40; i++) await submit(greedy);
 	expect(await serve()).toBe(greedy);

@@ -106,7 +106,7 @@ function usdcOf(holder: `0x${string}`): Promise<bigint> {
 	});
 }
 
-test("whatever happens to jobs, reservations and events, a fill is signed only if all of them agree", async () => {
+test("a fill is signed only if jobs, reservations and events agree, regardless of changes to them", async () => {
 	const { vault } = scene.destination.deployment.contracts;
 	await fc.assert(
 		fc.asyncProperty(
@@ -141,7 +141,7 @@ test("whatever happens to jobs, reservations and events, a fill is signed only i
 	);
 });
 
-test("a fill without a deposit is held, and is signed once the follower has seen the deposit", async () => {
+test("a fill without a deposit is held, and is signed once the follower has read the deposit", async () => {
 	const { pool, owner } = scene;
 	await owner.query("truncate jobs");
 	const order = await newOrder(scene, { wallet: toWord(privateKeyToAddress(generatePrivateKey())) });
@@ -166,7 +166,7 @@ test("a fill without a deposit is held, and is signed once the follower has seen
 	expect(await readJob(pool, swapId, "fill")).toMatchObject({ state: "sent" });
 });
 
-test("a settled fill that a reorg dropped is delivered again, even if its deposit is gone too", async () => {
+test("a settled fill that a reorg dropped is delivered again, even if its deposit was dropped too", async () => {
 	const { owner, chains, destination } = scene;
 	const { testClient } = chains.destination;
 	await owner.query("truncate jobs");

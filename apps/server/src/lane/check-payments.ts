@@ -95,7 +95,7 @@ export async function checkPayments(
 		// A process that has just started has no prices yet.
 		log[problem === "no-price" ? "warn" : "error"](
 			{ swapId, chainId, orderId, kind, problem },
-			"the payment is not signed: the facts do not justify it",
+			"the payment is not signed, because the facts do not justify it",
 		);
 		const outcome = outcomes[problem];
 		return outcome === "hold" ? hold : { do: "refuse", reason: outcome };

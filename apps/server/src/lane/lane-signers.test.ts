@@ -89,7 +89,7 @@ test.each<[string, KmsMood]>([
 	expect(await journalledCount()).toBe(1);
 });
 
-test("no database transaction is open while a signer is awaited, and the other lane goes on", async () => {
+test("no database transaction is open while a signer is awaited, and the other lane continues", async () => {
 	await queueFill();
 	await followHead(scene.pool, scene.destination);
 	const run = await startLanes({ timeoutMs: 8_000 });
@@ -108,7 +108,7 @@ test("no database transaction is open while a signer is awaited, and the other l
 	expect(await waiting).toBeInstanceOf(SignerError);
 });
 
-test("with a signer that takes 300 ms, a run sends what is queued", async () => {
+test("with a signer that takes 300 ms, one run sends all queued jobs", async () => {
 	const fills = [await queueFill(), await queueFill(), await queueFill(), await queueFill()];
 	await followHead(scene.pool, scene.destination);
 	const run = await startLanes();
@@ -125,7 +125,7 @@ test("with a signer that takes 300 ms, a run sends what is queued", async () => 
 	expect(await journalledCount()).toBe(2);
 });
 
-test("payments above the remote signer's cap wait, and do not keep the chain's other work waiting", async () => {
+test("payments above the remote signer's cap wait, and do not delay the chain's other work", async () => {
 	const { chainId, deployment } = scene.destination;
 	const outflowOf = (token: string) => ({ ...(token === "USDC" ? usdcCap : noCap), unproven: noCap });
 	const usdcCap = { perHour: String(amount), perDay: String(amount) };
@@ -179,7 +179,7 @@ test("payments above the remote signer's cap wait, and do not keep the chain's o
 		expect(await readJob(scene.pool, swapId, "fill")).toMatchObject({ failures: 0 });
 });
 
-test("a relayer's key is replaced with orders in flight: each is paid once, and what the old key left behind is done when it is back", async () => {
+test("while a relayer's key is replaced, each order in flight is paid once, and the old key's unfinished work is done when it is back", async () => {
 	const sent = await queueFill();
 	await followHead(scene.pool, scene.destination);
 	await (await startLanes({ names: ["first"] }))();

@@ -74,7 +74,7 @@ function startLanes({ node, beforeSigning, statement }: Hooks = {}) {
 }
 
 test(
-	"however the runs of lanes interleave, even if leases expire, no nonce and no job is signed twice",
+	"no nonce and no job is signed twice, regardless of how the runs of lanes interleave, even if leases expire",
 	async () => {
 		await fc.assert(
 			fc.asyncProperty(
@@ -206,7 +206,7 @@ const changes: Record<string, (fill: { order: Order; swapId: SwapUuid }) => Prom
 			[idOf(order)],
 		),
 	"the job is withdrawn": ({ swapId }) => withdrawJobs(scene.pool, [{ swapId, kind: "fill" }]),
-	"the order is filled by somebody else": ({ swapId }) =>
+	"the order is filled by a third party": ({ swapId }) =>
 		scene.pool.query("update jobs set state = 'done' where swap_id = $1", [swapId]),
 	"another lane has the job": ({ swapId }) =>
 		scene.pool.query("update jobs set lease = lease + 1 where swap_id = $1", [swapId]),

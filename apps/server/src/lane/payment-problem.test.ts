@@ -146,7 +146,7 @@ function spentBy(order: Order, delivery: Delivery): { token: Hex; amount: bigint
 	return { token: output, amount: delivery.amount + (delivery.kind === "payout" ? delivery.unusedRent : 0n) };
 }
 
-test("whatever a job and the store say, a fill is allowed only with a deep deposit, a reservation and enough value", () => {
+test("a fill is allowed only with a deep deposit, a reservation and enough value, regardless of the job and the store", () => {
 	let allowed = 0;
 	fc.assert(
 		fc.property(orders, deliveries, facts, fc.nat({ max: 9 }), (order, delivery, found, dice) => {
@@ -236,7 +236,7 @@ test.each<[string, string | undefined, PaymentFacts, Delivery?]>([
 	],
 	["nothing reserved", "not-reserved", unreserved],
 	[
-		"worth more than the deposit and the margin, whatever is reserved",
+		"worth more than the deposit and the margin, regardless of the reservation",
 		"above-deposit",
 		{ ...honest, reserved: { chainId: 2, token: usdc, amount: 10n ** 12n, topUp: 0n } },
 		{ kind: "inventory", amount: 105_000_001n },
@@ -284,7 +284,7 @@ test("a fill with a top-up needs a reservation of both, and a deposit worth both
 	expect(paymentProblem(fill, reserved(10n ** 18n), { ...rules, worthE18: unpriced })).toBe("no-price");
 });
 
-test("a deposit that needs a second provider waits until that has it equally deep", () => {
+test("a deposit that needs a second provider waits until that provider has it at the same depth", () => {
 	const order = orderOf({ inputAmount: 600_000_000n });
 	const deep = {
 		...honest,
@@ -309,7 +309,7 @@ test("a fill without any price waits, and terms of another order or chain are re
 		"wrong-order",
 	);
 	expect(paymentProblem({ ...job, chainId: 3 }, honest, rules)).toBe("wrong-order");
-	const notOurs = { ...rules, whyNotOurs: () => "the origin vault is not ours" };
+	const notOurs = { ...rules, whyNotOurs: () => "the origin vault is not the service's" };
 	expect(paymentProblem(job, honest, notOurs)).toBe("wrong-order");
 	const owed = { ...honest, swap: settled, wasSigned: true };
 	expect(paymentProblem(job, owed, notOurs)).toBeUndefined();

@@ -79,7 +79,7 @@ test("on Solana a span has the transaction and the fee payer in base58", async (
 	]);
 });
 
-test("a lane goes on if the database does not answer or nothing is traced", async () => {
+test("a lane continues if the database does not respond or nothing is traced", async () => {
 	const { tracer } = keepSpans();
 	const pool = { query: () => Promise.reject(new Error("no database")) } as unknown as TestDatabase["pool"];
 	const id = { chainId: originId, relayer };

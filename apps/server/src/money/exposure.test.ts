@@ -71,7 +71,7 @@ function finalizeAt(number: number) {
 	);
 }
 
-test("of fills that are queued at once, only as many are accepted as the cap allows", async () => {
+test("of fills that are queued concurrently, only as many are accepted as the cap allows", async () => {
 	const taken = await Promise.all(
 		Array.from({ length: 12 }, (_, n) => take(swapOf(n), { unreleasedUsdCents: 4_999n })),
 	);
@@ -80,7 +80,7 @@ test("of fills that are queued at once, only as many are accepted as the cap all
 	expect(await take(swapOf(taken.indexOf(true)), { unreleasedUsdCents: 4_999n })).toBe(true);
 });
 
-test("one account's fills take its share of a cap at most, and another account's still have room", async () => {
+test("one account's fills use at most its share of a cap, and another account's fills still have room", async () => {
 	const half = { unreleasedUsdCents: 5_000n, unfinalUsdCents: 5_000n };
 	const taken = await Promise.all(Array.from({ length: 12 }, (_, n) => take(swapOf(n), { ofAccount: half })));
 	expect(taken.filter(Boolean)).toHaveLength(5);
@@ -111,7 +111,7 @@ test("an account's only unreleased swap may be larger than its share, but not la
 	expect(await take({ ...swapOf(3), accountId: modest }, unfinal)).toBe(false);
 });
 
-test("a swap's value stays at risk while its fill may be out, and is freed once the fill is refused", async () => {
+test("a swap's value stays at risk while its fill may be in flight, and is freed once the fill is refused", async () => {
 	const caps = { unreleasedUsdCents: 1_000n };
 	const { id: swapId, order } = swapOf(1);
 	await queueJob(database.pool, {
@@ -142,7 +142,7 @@ test("a cap applies to one origin chain and one attester set", async () => {
 	expect(await take(swapOf(3, { attesterSet: `0x${"77".repeat(32)}` }), caps)).toBe(true);
 });
 
-test("deposits that are not final have a cap of their own, and a final deposit does not count against it", async () => {
+test("deposits that are not final have a separate cap, and a final deposit does not count against it", async () => {
 	const caps = { unfinalUsdCents: 2_500n };
 	await finalizeAt(9);
 	for (const n of [0, 1, 2]) await openAt(n, 10);

@@ -44,7 +44,7 @@ test("an unsettled swap costs its account its share of each transaction, once", 
 	expect((await read(24 * 3_600_000)).ended.spent).toEqual([]);
 });
 
-test("a refund into an account that we created costs the account its rent, the fees and a tenth of the rent that comes back", async () => {
+test("a refund into an account that the service created costs the customer its rent, the fees and a tenth of the returned rent", async () => {
 	const { pool } = database;
 	const scene = await createSwapScene(pool);
 	await pool.query(
@@ -71,7 +71,7 @@ test("a refund into an account that we created costs the account its rent, the f
 	expect(read.undecided.spent).toEqual([]);
 });
 
-test("an unfinished swap from Solana counts as the most expensive refund, or a tenth of it while nothing indicates one", async () => {
+test("an unfinished swap from Solana counts as the most expensive refund, or a tenth of it while nothing suggests a refund", async () => {
 	const { pool } = database;
 	const scenes = await Promise.all(Array.from({ length: 6 }, () => createSwapScene(pool)));
 	const [deposited, refunding, stuck, settled, native, fromEvm] = scenes.map(({ uuid }) => uuid);
@@ -139,7 +139,7 @@ test("an unfinished swap from an EVM chain counts its mined gas, its op's limit 
 	expect((await read()).spent).toEqual([{ chainId: originId, wei: 900n }]);
 });
 
-test("a bundle counts fully for a swap that it did not open, whatever it opened besides, and by share for one that it did", async () => {
+test("a bundle counts fully for a swap that it did not open, regardless of its other swaps, and by share for one that it did open", async () => {
 	const { pool } = database;
 	const [unopened, other] = [await createSwapScene(pool), await createSwapScene(pool)];
 	const read = async (swapId: string) => {

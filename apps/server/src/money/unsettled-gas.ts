@@ -16,7 +16,7 @@ import { recentSwapIds } from "../swap/record/recent-swap-ids.ts";
 import { openingGas } from "./opening-gas.ts";
 
 const dayMs = 86_400_000;
-/** Divisor for a rent that comes back. Until then it is missing from the balance of its payer. */
+/** Divisor for a rent. It comes back later, but until then its payer lacks it. */
 const rentShare = 10n;
 /** Divisor for the cost of a refund, because few of the swaps without any sign of a refund are refunded. */
 const undecidedShare = 10n;

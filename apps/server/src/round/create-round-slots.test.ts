@@ -23,7 +23,7 @@ test("a slot runs rounds until nothing is due, and pokes the next slot meanwhile
 	expect({ poked, rounds: rounds() }).toEqual({ poked: ["round/1", "round/1"], rounds: 3 });
 });
 
-test("the last slot pokes nobody", async () => {
+test("the last slot pokes no other slot", async () => {
 	const { runLane, poked, rounds } = scene({ slots: 2, backlog: 3 });
 	await runLane("1");
 	expect({ poked, rounds: rounds() }).toEqual({ poked: [], rounds: 3 });

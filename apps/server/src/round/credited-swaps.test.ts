@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-test("strangers' swaps whose refunds are credits are looked at once, and an account's ever more rarely", async () => {
+test("third parties' swaps whose refunds are credits are read once, and an account's less and less often", async () => {
 	const { owner } = database;
 	const scene = await createSwapScene(database.pool, { isReserved: false });
 	await scene.emit("Opened", originId);

@@ -108,15 +108,15 @@ const worlds: Record<string, { act: (world: ModelWorld) => void; comesTo: string
 	"that nothing disturbs": { act: () => {}, comesTo: "released" },
 	"whose order is never opened": { act: (world) => never(world, "open"), comesTo: "not-opened" },
 	"whose fill is refused": { act: (world) => never(world, "fill"), comesTo: "refund-final" },
-	"whose attesters are gone for good": { act: silent, comesTo: "refund-final" },
-	"whose deposit was dropped for good after its delivery": {
+	"whose attesters are gone permanently": { act: silent, comesTo: "refund-final" },
+	"whose deposit was dropped permanently after its delivery": {
 		act: undeposited,
 		comesTo: "delivered-unopened",
 	},
 };
 
 test.each(Object.entries(worlds))(
-	"a swap is due in every second in which it could make progress: one %s",
+	"a swap %s is due in every second in which it could make progress",
 	(_, { act, comesTo }) => {
 		for (const isCrossChain of [true, false]) {
 			if (!isCrossChain && (act === undeposited || act === silent)) continue;

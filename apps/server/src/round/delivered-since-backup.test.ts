@@ -26,7 +26,7 @@ test("a delivered swap stays at risk when its reservation ends, even if no job r
 });
 
 test.each(["that was submitted again", "that was rebuilt without an op"])(
-	"a delivery since the backup counts as at risk until its input is released: a swap %s",
+	"a delivery since the backup of a swap %s counts as at risk until its input is released",
 	async (kind) => {
 		const { pool } = database;
 		const scene = await createSwapScene(pool, { isReserved: false });

@@ -14,7 +14,7 @@ afterAll(() => database.drop());
 
 const attestersOf = () => ({ attesters: [], chainIds: [], heartbeatSeconds: 1, sightSeconds: 1 });
 
-test("the claim of a credit is found by its beneficiary, however many other events there are", async () => {
+test("the claim of a credit is found by its beneficiary, regardless of the number of other events", async () => {
 	const { owner, pool } = database;
 	const scene = await createSwapScene(pool);
 	await scene.emit("Refunded", originId, { paid: false });

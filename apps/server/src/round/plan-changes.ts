@@ -212,7 +212,7 @@ function nextWait({ swap, facts, wait: before, decision }: Decided): NextWait {
 	return {
 		...next,
 		dueMs: Math.min(momentMs, unansweredMs),
-		// This round does not count as idle, but the one after the answer does.
+		// This round does not count as idle, because the query is news. The round after its answer counts.
 		idleRounds: isIdle ? before.idleRounds : 0,
 		ask: { chainId: depositToSee.chainId, deposit: depositToSee },
 	};

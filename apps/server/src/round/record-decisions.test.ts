@@ -91,7 +91,7 @@ test("each fact of a swap is one span of the trace that its submit began", async
 	expect(spans[2]?.attributes).toMatchObject({ moved: "settled" });
 });
 
-test("each transition is counted once, with the swap's own time to its final status", async () => {
+test("each transition is counted once, with the time that the swap took to its final status", async () => {
 	const { moves, decided, payouts } = await settle();
 	const route = `${originId}-${destinationId}`;
 	expect(moves).toEqual([`${route} deposited`, `${route} delivering`, `${route} settled`]);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all(databases.map((database) => database.drop())));
 
 test.each([11, 23, 37, 53])(
-	"a batch of many swaps writes the same rows as a batch for each of them: world %i",
+	"a batch of many swaps writes the same rows as a batch for each of them (world %i)",
 	async (seed) => {
 		const nowMs = Date.now();
 		const worlds = await Promise.all(

@@ -123,7 +123,7 @@ test("a swap is locked before its facts are read, and these are read in one stat
 	expect(names.filter((name) => name.startsWith("look"))).toHaveLength(1);
 });
 
-test("a swap that one round has locked is skipped by another, and done once", async () => {
+test("a swap that one round has locked is skipped by another, and processed once", async () => {
 	const scene = await createSwapScene(database.pool);
 	let other: unknown;
 	const pool = once("look-at-swaps", async () => {
@@ -134,7 +134,7 @@ test("a swap that one round has locked is skipped by another, and done once", as
 	expect(await factsOf(scene)).toEqual(["opening"]);
 });
 
-test("a round whose process dies before it commits has done nothing", async () => {
+test("a round whose process dies before it commits has no effect", async () => {
 	const scene = await createSwapScene(database.pool);
 	const pool = interceptPool(database.pool, {
 		before: async (name) => {
@@ -185,7 +185,7 @@ test("a swap that cannot be read blocks no other, and is retried less and less o
 	expect(await waitOf(poison)).toMatchObject({ failed_rounds: 0 });
 });
 
-test("if the database refuses the writes for one swap, the others of the batch are done one by one", async () => {
+test("if the database refuses the writes for one swap, the others of the batch are processed one by one", async () => {
 	const scenes = [
 		await createSwapScene(database.pool),
 		await createSwapScene(database.pool),
@@ -272,7 +272,7 @@ test("a deadlock is retried and counts against no swap", async () => {
 	expect(await waitOf(scene)).toMatchObject({ failed_rounds: 0, fact: "opening" });
 });
 
-test("the exposure of all fills of a batch is counted together, with what is already at risk", async () => {
+test("the exposure of all fills of a batch is counted together, with the value already at risk", async () => {
 	const scenes: SwapScene[] = [];
 	// The cap is 1,000 USD.
 	for (let i = 0; i < 4; i++) scenes.push(await createSwapScene(database.pool, { valueUsdCents: 30_000 }));
@@ -372,7 +372,7 @@ test("inventory that two late opens of one batch need is given to only one of th
 	await database.pool.query("update inventory set balance = 100000");
 });
 
-test("late opens without a price are held in one transaction, however many there are", async () => {
+test("late opens without a price are held in one transaction, regardless of their number", async () => {
 	const scenes: SwapScene[] = [];
 	for (let i = 0; i < 60; i++) scenes.push(await createSwapScene(database.pool, { isReserved: false }));
 	const [scene] = scenes as [SwapScene];

@@ -117,7 +117,7 @@ test("a wait is not deleted while its swap is being reopened", async () => {
 });
 
 test.each(["25P03", "42501", "42P01", "EPIPE"])(
-	"error %s is blamed on no swap, and postpones none",
+	"error %s counts against no swap, and postpones none",
 	async (code) => {
 		const scenes = [await createSwapScene(database.pool), await createSwapScene(database.pool)] as const;
 		const pool = interceptPool(database.pool, {
@@ -173,7 +173,7 @@ test.each(["cannot be read", "is refused"])(
 	},
 );
 
-test("lanes are poked for what a round has committed, even if it fails afterwards", async () => {
+test("lanes are poked for the jobs that a round has committed, even if it fails afterwards", async () => {
 	const [good, poison] = [await createSwapScene(database.pool), await createSwapScene(database.pool)];
 	await database.pool.query("update swaps set order_terms = '{}' where id = $1", [poison.uuid]);
 	const pool = new Proxy(database.pool, {

@@ -183,7 +183,7 @@ test("a late open reserves again, or is given up if there is no inventory", asyn
 	await clear();
 });
 
-test("a late open is repriced: it gets the lower of both prices, or is given up below the minimum", async () => {
+test("a late open is repriced at the lower of both prices, or is given up below the minimum", async () => {
 	const stop = () => Promise.reject(new Error("seen enough"));
 	const open = ({ emit }: SwapScene) => emit("Opened", originId);
 	const volumes = [{ chainId: destinationId, token, direction: "buy" as const, amount: 9n }];
@@ -293,7 +293,7 @@ test("a fill waits while its account's share of the cap is in use, and another a
 });
 
 test.each([originId, destinationId])(
-	"while a chain is paused for broken finality, nothing is filled from or to it: chain %i",
+	"while a chain is paused for broken finality, nothing is filled from or to it (chain %i)",
 	async (chainId) => {
 		const scene = await createSwapScene(database.pool);
 		const pause = { chainId, cause: "finality", reason: "a test", nowMs: 0 } as const;

@@ -182,7 +182,7 @@ async function runBatch(
 	}
 }
 
-/** Locks swaps, reads their facts, decides and writes. */
+/** Locks swaps, reads their facts, decides, takes what the decisions need, plans and writes. */
 async function applyBatch(
 	db: Database,
 	options: RoundOptions,

@@ -183,7 +183,7 @@ test("a submit writes the same job and fact as the first round would, and a due 
 	);
 });
 
-test("a swap whose order is open is due at once, and no op is queued for it", async () => {
+test("a swap whose order is open is due immediately, and no op is queued for it", async () => {
 	const terms = { amount: 1n, reservationSeconds: 60, openSeconds: 60, isOpened: true };
 	const id = await submit([originId, destinationId], terms);
 	const { jobs, facts } = await stateOf(id);
@@ -195,7 +195,7 @@ test("a swap whose order is open is due at once, and no op is queued for it", as
 	expect(rows).toEqual([{ is_due: true }]);
 });
 
-test("however late the API sets a new swap's due time, a round reads it within a minute", async () => {
+test("a round reads a new swap within a minute, even if the API sets a later due time", async () => {
 	const terms = { amount: 1n, reservationSeconds: 60, openSeconds: 60, isOpened: true };
 	const id = await submit([originId, destinationId], terms);
 	const client = await database.owner.connect();

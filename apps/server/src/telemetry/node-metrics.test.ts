@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Meter } from "./meter.ts";
 import { nodeMetrics } from "./node-metrics.ts";
 
-test("each reason to leave a node alone has a series at zero before it happens, so that an alert sees the first time", () => {
+test("each reason to stop using a node has a series at zero before it occurs, so that an alert notices the first time", () => {
 	const series = new Map<string, number>();
 	const meter: Meter = {
 		counter:

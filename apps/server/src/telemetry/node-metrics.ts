@@ -27,16 +27,16 @@ export function nodeMetrics(meter: Meter): NodeMetrics {
 	);
 	const countRest = meter.counter(
 		"geoswap_node_rests_total",
-		"How often a node was left alone for a while, by reason: fails, limits, slow, steps back, contradicts or other chain",
+		"Back-offs of a node, by reason: fails, limits, slow, steps back, contradicts or other chain",
 	);
 	const watched = new Map<number, () => NodeReading[]>();
 	meter.reading({
 		name: "nodes",
 		gauges: {
 			geoswap_node_lag_blocks:
-				"Blocks that the node was behind the newest one seen when it last showed its head",
+				"Blocks that the node was behind the newest known one when it last returned its head",
 			geoswap_node_in_use: "1 for the node that answered the last read, 0 for the others",
-			geoswap_node_resting: "1 if the node has given no good answer since it last failed",
+			geoswap_node_resting: "1 if the node has returned no good answer since it last failed",
 		},
 		read: () =>
 			[...watched].flatMap(([chainId, read]) =>

@@ -13,7 +13,7 @@ type SignerCall = {
 export function signerMetrics(meter: Meter): (call: SignerCall) => void {
 	const observe = meter.histogram(
 		"geoswap_signer_duration_seconds",
-		"Time that a signer took, by key, backend and outcome: ok, refused (it does not sign this), deferred (it does not sign this for now), failed, timeout, or skipped (it failed shortly before and was not asked)",
+		"Time that a signer took, by key, backend and outcome: ok, refused (it does not sign this), deferred (it does not sign this for now), failed, timeout, or skipped (it failed shortly before and was not called)",
 		secondsBounds,
 	);
 	return ({ key: { reference, backend }, seconds, outcome }) =>

@@ -45,7 +45,7 @@ test("counters and histograms are served in the exposition format, and nothing e
 	expect((await fetch(metrics.url, { method: "POST" })).status).toBe(404);
 });
 
-test("a gauge shows only current series: one that was not read this time is gone", async () => {
+test("a gauge shows only current series, so one that was not read this time is removed", async () => {
 	await start();
 	let chains = ["1", "2"];
 	metrics.meter.reading({
@@ -94,7 +94,7 @@ test("a reading that fails or times out is counted, and the others are still ser
 	expect(samplesOf(await scrape(), "geoswap_db ")).toEqual(["geoswap_db 1"]);
 });
 
-test("a reading is reused until its maximum age, however many scrape", async () => {
+test("a reading is reused until its maximum age, regardless of the number of scrapes", async () => {
 	await start();
 	let reads = 0;
 	metrics.meter.reading({

@@ -37,7 +37,7 @@ test("a caller's trace is linked and not continued, and an invalid one is ignore
 	expect(kept.every(({ traceId, parentId }) => traceId !== theirs.traceId && !parentId)).toBe(true);
 });
 
-test("a share of traces is kept completely, whatever the caller asks for, and nothing of the others", async () => {
+test("a share of traces is kept completely, regardless of the caller's sampling flag, and nothing of the others", async () => {
 	let drawn = 0;
 	const { tracer, spans } = keepSpans({ sampleRatio: 0.25, random: () => (drawn++ % 100) / 100 });
 	for (let i = 0; i < 200; i++) {
@@ -92,7 +92,7 @@ test("a collector gets spans as OTLP in JSON, including the last ones at shutdow
 	expect(bodies.join("")).toContain("geoswapd test");
 });
 
-test("a collector that is down costs one log line, and nothing waits for it", async () => {
+test("a collector that is down costs one log line, and delays nothing", async () => {
 	const server = createServer().listen(0, "127.0.0.1");
 	await once(server, "listening");
 	const { port } = server.address() as AddressInfo;

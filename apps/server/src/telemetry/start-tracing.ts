@@ -156,7 +156,7 @@ function quietExporter(
 						// Logged without its message, which may contain the collector's address with a key.
 						log.warn(
 							{ spans: lost, problem },
-							"traces were not delivered: telemetry.tracesUrl does not accept them",
+							"traces were not delivered, because telemetry.tracesUrl does not accept them",
 						);
 						lost = 0;
 						toldAtMs = nowMs();

@@ -79,7 +79,7 @@ export function swapMetrics(
 	);
 	const countSecond = meter.counter(
 		"geoswap_second_provider_answers_total",
-		"Answers of second providers about deposits: agrees, behind, differs (a person must look) or silent",
+		"Answers of second providers about deposits: agrees, behind, differs (an operator must check) or silent",
 		secondProvidersOf.flatMap((chainId) => secondWords.map((word) => ({ chain: String(chainId), word }))),
 	);
 	return {

@@ -30,7 +30,7 @@ async function stuckAfter(seconds: number): Promise<Record<string, number>> {
 	return Object.fromEntries(swaps.map(({ stage, stuck }) => [stage, stuck]));
 }
 
-test("a swap is stuck once nothing happened to it for longer than its chains should take, and not before", async () => {
+test("a swap is stuck once its state has not changed for longer than its chains should take, and not before", async () => {
 	const [opening, delivering, unreleased, ended] = [
 		await createSwapScene(database.pool, { isReserved: false }),
 		await createSwapScene(database.pool, { isReserved: false }),

@@ -96,7 +96,7 @@ test("a breach that is found twice pauses only its chain; once lifted it does no
 	await expect.poll(paused, patience).toEqual([[destination.chainId, "breach"]]);
 	const [pause] = await readPauses(pool);
 	expect(pause?.reason).toContain("I2");
-	expect(pause?.breaches).toEqual([expect.stringContaining("hold 8 USDC less than the books say")]);
+	expect(pause?.breaches).toEqual([expect.stringContaining("hold 8 USDC less than in the books")]);
 	// The breach is reported while it lasts, and no longer confirmed once the chain is paused for it.
 	await more(3);
 	expect(runs.slice(-2).map(({ isWhole }) => isWhole)).toEqual([false, false]);
@@ -119,7 +119,7 @@ test("a breach that is found twice pauses only its chain; once lifted it does no
 	await Promise.all(audited);
 }, 240_000);
 
-test("a breach on an EVM chain pauses it, however many transactions strangers send to our Solana addresses", async () => {
+test("a breach on an EVM chain pauses it, regardless of the number of third parties' transactions to the service's Solana addresses", async () => {
 	const solana = await startTestSolana({ slotMs: 3_600_000 });
 	const real = createDefaultRpcTransport({ url: solana.rpcUrl });
 	const stopping = new AbortController();
@@ -172,7 +172,7 @@ test("a breach on an EVM chain pauses it, however many transactions strangers se
 	}
 }, 120_000);
 
-test("a chain that does not answer pauses nothing and is counted as a failure, and the others are audited", async () => {
+test("a chain that does not respond pauses nothing and is counted as a failure, and the others are audited", async () => {
 	const stopping = new AbortController();
 	const failures: (number | "all")[] = [];
 	const runs: AuditRun[] = [];
@@ -203,7 +203,7 @@ test("a chain that does not answer pauses nothing and is counted as a failure, a
 	expect(await readPauses(database.pool)).toEqual(before);
 }, 120_000);
 
-test("a decision by a departing worker's old depths is no breach, and a later one is", async () => {
+test("a decision by a departing worker's previous depths is no breach, and a later one is", async () => {
 	const { origin, destination } = chains;
 	const audited = async (earlierWorkersSeconds: number, atMs: number) => {
 		const order = await orderActions(chains).makeOrder();

@@ -136,7 +136,7 @@ export async function keepAudited({
 				nowMs: nowMs(),
 			});
 			if (isPaused)
-				log.error({ chainId, invariants: names }, "the chain is paused: nothing new is sold there");
+				log.error({ chainId, invariants: names }, "the chain is paused; swaps from or to it are not quoted");
 		}
 	}
 

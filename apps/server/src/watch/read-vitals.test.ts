@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("inventory, value at risk, heads, heartbeats, jobs and gas are read as they were written", async () => {
+test("inventory, value at risk, heads, heartbeats, jobs and gas are read back with the written values", async () => {
 	const { pool } = database;
 	const { uuid, orderId, clock } = await createSwapScene(pool, { isReserved: false });
 	const nowMs = Date.now();

@@ -34,14 +34,14 @@ const gauges = {
 	geoswap_follower_unread_block:
 		"Number of the oldest block that was processed without all of its events, because no node returned them; 0 if there is none",
 	geoswap_follower_behind_attesters_blocks:
-		"Final blocks by which the attester that sees furthest is ahead of what was processed",
+		"Final blocks by which the attester that has read furthest is ahead of what was processed",
 	geoswap_chain_finality_seconds: "Configured time in which blocks of the chain become final",
 	geoswap_base_fee_wei:
 		"Base fee per unit of gas in the newest block, in the chain's smallest unit; on Solana the fee per signature",
 	geoswap_loss_tokens: "Amount that was delivered and booked as lost, ever, in whole tokens",
 	geoswap_attesters_alive: "Attesters of the chain's set whose last heartbeat still counts",
 	geoswap_attesters_threshold: "Attesters of the chain's set that must sign",
-	geoswap_attester_heartbeat_age_seconds: "Time since an attester last signed that it sees the chain",
+	geoswap_attester_heartbeat_age_seconds: "Time since an attester last signed a heartbeat for the chain",
 	geoswap_jobs:
 		"Jobs that are not done: unattested waits for attesters, queued for a lane to sign its transaction, sent for a block",
 	geoswap_job_oldest_seconds: "How long the oldest job that is not done has been in its state",

@@ -8,7 +8,7 @@ const [usdc, weth] = [
 	"0x00000000000000000000000000000000000000e2",
 ];
 
-test("an asset counts as live if the desk quotes it, whatever its feed says", async () => {
+test("an asset counts as live if the desk quotes it, regardless of its feed", async () => {
 	const readings: Reading[] = [];
 	const asset = (symbol: string, address: string) => ({ symbol, address, decimals: 6, kind: "stable" });
 	const assets = [asset("USDC", usdc), asset("WETH", weth)];

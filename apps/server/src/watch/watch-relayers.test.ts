@@ -56,7 +56,7 @@ test("a relayer's spend is that of its transactions of the last day, and 0 if it
 	]);
 });
 
-test("a clock that is half a minute ahead is seen", async () => {
+test("a clock that is half a minute ahead is detected", async () => {
 	const [ahead] = await readingsOf((meter) =>
 		watchClock({ meter, db: database.pool, nowMs: () => Date.now() + 30_000 }),
 	);

@@ -55,7 +55,7 @@ export async function startSubmitScene() {
 		unfinalCapUsd: 250_000,
 		/** Contracts that took the place of those of the test's chains, by chain. */
 		replaced: new Map<number, Partial<ChainDeployment["contracts"]>>(),
-		/** Amount of the input that the vault takes in. */
+		/** Amount of the input that the vault accepts. */
 		exposure: undefined as bigint | undefined,
 		/** Called when prices of these chains are requested. */
 		wantPrices: async (_chainIds: readonly number[]) => {},

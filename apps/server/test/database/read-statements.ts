@@ -103,7 +103,7 @@ export async function readStatements() {
 			const values = declaration.initializer ? await evaluate(declaration.initializer, scope) : [undefined];
 			return values.includes(undefined) ? [await exportOf(declaration, declaration.name.text)] : values;
 		}
-		// A parameter has the values that its function is called with in the same file.
+		// The values of a parameter are those of the calls of its function in the same file.
 		const owner = parameterOf(declaration)?.parent;
 		if (!owner || !ast.isFunctionDeclaration(owner) || !owner.name) return [undefined];
 		const callers = callsIn(owner.getSourceFile()).filter(

@@ -26,7 +26,7 @@ async function connected(answer: { status: number; body: object }) {
 	return { client, calls };
 }
 
-test("each call is reported once: as ok, as refused by the node, or as failed without an answer", async () => {
+test("each call is reported once, as ok, as refused by the node, or as failed without a response", async () => {
 	const fine = await connected({ status: 200, body: { jsonrpc: "2.0", id: 1, result: "0x10" } });
 	expect(await fine.client.getBlockNumber()).toBe(16n);
 	expect(fine.calls).toMatchObject([{ chainId: 31337, method: "eth_blockNumber", outcome: "ok" }]);

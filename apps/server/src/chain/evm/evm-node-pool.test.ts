@@ -64,7 +64,7 @@ function clientOf(urls: readonly string[]) {
 test.each([
 	{ how: "with a status", batches: { status: 400, body: "bad request" } },
 	{ how: "with an error that names no call", batches: { status: 200, body: '{"error":{"code":-32600}}' } },
-])("a node that refuses batches $how is asked one by one from then on", async ({ batches }) => {
+])("a node that refuses batches $how gets only single requests from then on", async ({ batches }) => {
 	const { url, requests } = await startNode({ batches });
 	const client = clientOf([url]);
 	for (let i = 0; i < 2; i++) {
@@ -73,7 +73,7 @@ test.each([
 	expect(requests.filter((methods) => methods.length > 1)).toHaveLength(1);
 });
 
-test("what one node lacks is requested from another: a method, and the newest final block", async () => {
+test("a method or a newest final block that one node lacks is requested from another", async () => {
 	const lacking = await startNode({
 		refuses: ({ method, params }) =>
 			method === "eth_feeHistory"
@@ -127,7 +127,7 @@ function lagsBy(blocks: number, head: bigint): Liar {
 	};
 }
 
-test("a node that answers 429 is left alone for as long as its Retry-After says", async () => {
+test("a node that answers 429 gets no requests for as long as its Retry-After states", async () => {
 	const [first] = nodes as [LyingNode];
 	first.liar = () => ({ status: 429, headers: { "retry-after": "30" } });
 	const { client, changes } = connectAll();
@@ -139,7 +139,7 @@ test("a node that answers 429 is left alone for as long as its Retry-After says"
 	expect(changes[0]?.restMs).toBeGreaterThan(29_000);
 });
 
-test("a node that hangs costs one short wait, and none that lags or lacks a block is believed", async () => {
+test("a node that hangs costs one short wait, and a response of a node that lags or lacks a block is not used", async () => {
 	const [first, second] = nodes as [LyingNode, LyingNode];
 	const { client } = connectAll();
 	await client.getBlock();

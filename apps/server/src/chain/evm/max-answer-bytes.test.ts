@@ -47,7 +47,7 @@ function longestLog(name: (typeof cheapest)[number]["events"][number]): { bytes:
 	return { bytes: JSON.stringify(log).length + 1, gas: 375 * (1 + topics.length) + 8 * 32 * words };
 }
 
-test("the events that anyone can put into a block of 100 million gas fit into one answer", () => {
+test("the events that a third party can put into a block of 100 million gas fit into one response", () => {
 	for (const { events, writes } of cheapest) {
 		const logs = events.map(longestLog);
 		const bytes = logs.reduce((sum, log) => sum + log.bytes, 0);

@@ -138,7 +138,7 @@ const mine = (nodes: readonly FakeNode[], blocks = 1) => {
 	for (const node of nodes) node.head += blocks;
 };
 
-test("the first node answers everything while it is fit, and the others are left alone", async () => {
+test("the first node answers everything while it is healthy, and the others get no requests", async () => {
 	const { a, b, nodes, ask, head } = scene(3);
 	for (let i = 0; i < 10; i++) {
 		expect(await head()).toBe(a.head);
@@ -148,7 +148,7 @@ test("the first node answers everything while it is fit, and the others are left
 	expect(b.calls).toEqual([]);
 });
 
-test("a node that fails is replaced within the same call, rests, and is used again once it answers", async () => {
+test("a node that fails is replaced within the same call, is not used for a while, and is used again once it responds", async () => {
 	const { a, b, head, nodes, clock, changes, clear } = scene(2);
 	await head();
 	a.fault = () => failed();
@@ -169,7 +169,7 @@ test("a node that fails is replaced within the same call, rests, and is used aga
 	expect(b.calls.length).toBeGreaterThan(0);
 });
 
-test("a node that limits requests is left alone for as long as it asks, and no longer", async () => {
+test("a node that limits requests gets none for exactly as long as it requires", async () => {
 	const { a, head, nodes, clock, clear } = scene(2);
 	await head();
 	a.fault = () => limited(7_000);
@@ -192,7 +192,7 @@ test("a node that limits requests is left alone for as long as it asks, and no l
 	expect(a.calls.length).toBeGreaterThan(0);
 });
 
-test("if all nodes limit requests, a read waits for the first that may be asked again", async () => {
+test("if all nodes limit requests, a read waits for the first one that is available again", async () => {
 	const { nodes, head, clock } = scene(2);
 	await head();
 	for (const [i, node] of nodes.entries()) {
@@ -201,7 +201,7 @@ test("if all nodes limit requests, a read waits for the first that may be asked 
 	expect(await head()).toBe(100);
 });
 
-test("no answer is behind an earlier one: a node that lags or jumps back is not believed", async () => {
+test("no response is behind an earlier one, because responses of a node that lags or jumps back are not used", async () => {
 	const { a, b, ask, head, nodes, changes } = scene(2);
 	await head();
 	mine(nodes, 10);
@@ -217,7 +217,7 @@ test("no answer is behind an earlier one: a node that lags or jumps back is not 
 	expect(await ask("eth_call", {}, "latest")).toBe(110);
 });
 
-test("a node that stops at a block is left within two polls", async () => {
+test("a node that stops at a block is replaced within two polls", async () => {
 	const { a, b, head, nodes } = scene(2);
 	await head();
 	mine(nodes);
@@ -228,7 +228,7 @@ test("a node that stops at a block is left within two polls", async () => {
 	expect(a.head).toBeLessThan(b.head);
 });
 
-test("a head that all nodes have left is given up: the chain itself went back", async () => {
+test("a head that all nodes have dropped is given up, because the chain itself reverted it", async () => {
 	const { nodes, head } = scene(3);
 	expect(await head()).toBe(100);
 	for (const node of nodes) node.head = 98;
@@ -249,7 +249,7 @@ test("a read of a block by its hash goes only to nodes that have the block", asy
 	expect(nodes).toHaveLength(3);
 });
 
-test("a node that goes back after it showed the newest block is not believed, and calls of one moment ask once for its head", async () => {
+test("responses of a node that falls back after it reported the newest block are not used, and concurrent calls read its head once", async () => {
 	const { a, head, ask, nodes, clock, pool, clear } = scene(2);
 	mine(nodes, 10);
 	await head();
@@ -263,7 +263,7 @@ test("a node that goes back after it showed the newest block is not believed, an
 	expect(await ask("eth_call", {}, "latest")).toBe(110);
 });
 
-test("an answer about a node's own head is never handed over as the answer to another call", async () => {
+test("a response about a node's head is never returned as the response to another call", async () => {
 	const { nodes, head, ask } = scene(3);
 	await head();
 	for (const node of nodes) node.head = 95;
@@ -279,7 +279,7 @@ test("an answer about a node's own head is never handed over as the answer to an
 	expect(nodes.flatMap(methods)).not.toContain("eth_getLogs");
 });
 
-test("nodes that are behind are not believed while one that limits requests may be further", async () => {
+test("nodes that are behind are not used while one that limits requests may be further", async () => {
 	const { a, b, c, head, nodes, clock } = scene(3);
 	mine(nodes, 10);
 	expect(await head()).toBe(110);
@@ -291,7 +291,7 @@ test("nodes that are behind are not believed while one that limits requests may 
 	await expect(head()).rejects.toThrow("no node that answers has");
 });
 
-test("a node that tells of a block which no chain can have reached does not make the others look behind", async () => {
+test("a node that reports a block which no chain can have reached does not make the others count as behind", async () => {
 	const { a, b, head, ask, changes } = scene(2);
 	expect(await head()).toBe(100);
 	a.head = 10 ** 12;
@@ -322,7 +322,7 @@ test("a method is not missing if a node that limits requests may have it", async
 	expect(await ask("eth_simulateV1", {}, "latest")).toBe(100);
 });
 
-test("an event that one node leaves out, or a receipt that it changes, is had from another, and one that no block has is not believed", async () => {
+test("an event that a node omits, or a receipt that it changes, is read from another node, and one that no block has is not used", async () => {
 	const { a, b, ask, head, nodes, changes } = scene(3);
 	const hash = `0x${"ab".repeat(32)}`;
 	const event = { address: `0x${"11".repeat(20)}`, topics: [`0x${"22".repeat(32)}`] };
@@ -374,7 +374,7 @@ test("an event that one node leaves out, or a receipt that it changes, is had fr
 	expect(asked() - before).toBe(1);
 });
 
-test("if two nodes hang, a third answers, and calls that began meanwhile do not wait for a share of hedges", async () => {
+test("if two nodes hang, a third one responds, and calls that began meanwhile do not wait for a share of hedges", async () => {
 	const { a, b, head, nodes, clock, pool } = scene(3);
 	for (let i = 0; i < 5; i++) {
 		mine(nodes);
@@ -390,7 +390,7 @@ test("if two nodes hang, a third answers, and calls that began meanwhile do not 
 	expect(Math.max(...(await clock.run(Promise.all(took))))).toBeLessThan(5_000);
 });
 
-test("a node that is always late is left, though its late answers arrive", async () => {
+test("a node that is always late is replaced, even though its late responses arrive", async () => {
 	const { a, b, ask, head, nodes, clear, clock } = scene(2);
 	await head();
 	a.delayMs = 4_000;
@@ -404,7 +404,7 @@ test("a node that is always late is left, though its late answers arrive", async
 	expect(a.calls.length).toBeLessThan(b.calls.length / 2);
 });
 
-test("a slow node is overtaken by another one, which then answers at once", async () => {
+test("a slow node is overtaken by another one, which then responds immediately", async () => {
 	const { a, head, nodes, ask, clock } = scene(2);
 	for (let i = 0; i < 5; i++) {
 		mine(nodes);
@@ -422,7 +422,7 @@ test("a slow node is overtaken by another one, which then answers at once", asyn
 	expect(Math.max(...tookMs.slice(1))).toBeLessThan(100);
 });
 
-test("a node that lacks a method is not asked for it again, and if all do the caller learns it", async () => {
+test("a node that lacks a method does not get it again, and if all lack it, the caller gets the error", async () => {
 	const { a, ask, nodes } = scene(2);
 	a.fault = ({ method }) =>
 		method === "eth_simulateV1" ? refused("the method eth_simulateV1 does not exist", -32_601) : undefined;
@@ -436,14 +436,14 @@ test("a node that lacks a method is not asked for it again, and if all do the ca
 	expect(await ask("eth_simulateV1", {}, "latest")).toBe(100);
 });
 
-test("a refusal that is about the call is the answer, and nobody else is asked", async () => {
+test("a refusal of the call itself is the response, and no other node is queried", async () => {
 	const { a, b, ask } = scene(2);
 	a.fault = ({ method }) => (method === "eth_call" ? refused("execution reverted", 3) : undefined);
 	await expect(ask("eth_call", {}, "latest")).rejects.toThrow("execution reverted");
 	expect(methods(b)).not.toContain("eth_call");
 });
 
-test("a node of another chain is never asked for anything but its chain", async () => {
+test("a node of another chain gets no request except for its chain id", async () => {
 	const { a, b, ask, head, changes } = scene(2);
 	a.fault = ({ method }) => (method === "eth_chainId" ? ok("0x2") : undefined);
 	a.head = 1_000;
@@ -454,7 +454,7 @@ test("a node of another chain is never asked for anything but its chain", async 
 	expect(b.calls.length).toBeGreaterThan(0);
 });
 
-test("a transaction goes to all nodes at once, and one that takes it is enough", async () => {
+test("a transaction goes to all nodes concurrently, and acceptance by one of them is enough", async () => {
 	const { nodes, a, b, c, ask, clock } = scene(3);
 	a.delayMs = 20_000;
 	b.fault = ({ method }) => (method.startsWith("eth_send") ? refused("insufficient funds") : undefined);
@@ -465,7 +465,7 @@ test("a transaction goes to all nodes at once, and one that takes it is enough",
 	for (const node of nodes) expect(methods(node)).toContain("eth_sendRawTransaction");
 });
 
-test("a transaction that one node refuses and another does not answer for is not refused, until only the first is asked", async () => {
+test("a transaction that one node refuses and another does not answer for is not refused, until only the first one is in use", async () => {
 	const { a, b, ask } = scene(2);
 	a.fault = ({ method }) => (method.startsWith("eth_send") ? refused("intrinsic gas too low") : undefined);
 	b.fault = ({ method }) => (method.startsWith("eth_send") ? failed() : undefined);
@@ -475,7 +475,7 @@ test("a transaction that one node refuses and another does not answer for is not
 	await expect(ask("eth_sendRawTransaction", "0x01")).rejects.toThrow("nonce too low");
 });
 
-test("a pool of one node passes everything on, and tries a broken connection once more", async () => {
+test("a pool of one node forwards everything, and retries a broken connection once", async () => {
 	const { a, head, ask } = scene(1);
 	let isBroken = true;
 	a.fault = () => {
@@ -491,7 +491,7 @@ test("a pool of one node passes everything on, and tries a broken connection onc
 	await expect(ask("eth_call", {}, "latest")).rejects.toThrow("no answer");
 });
 
-test("whatever faults nodes have, heads never go back while one node is honest, and hedges are bounded", async () => {
+test("heads never go back while one node is honest, regardless of the others' faults, and hedges are bounded", async () => {
 	const fault = fc.constantFrom("none", "fails", "limits", "lags", "jumps", "slow");
 	const steps = fc.array(fc.record({ node: fc.nat(2), fault, blocks: fc.nat(3) }), { maxLength: 30 });
 	await fc.assert(

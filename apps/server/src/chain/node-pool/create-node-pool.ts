@@ -185,9 +185,9 @@ export function createNodePool({
 			if (nowMs() + pauseMs > deadlineMs) break;
 			if (pauseMs > 0) await wait(pauseMs);
 		}
-		if (!last) throw new Error("every node asks to be left alone for a while");
+		if (!last) throw new Error("all nodes are rate-limited");
 		// An answer that is behind is returned only if all nodes give it.
-		if (last.verdict === "stale") throw new Error(`no node that answers has what ${call.method} asks about`);
+		if (last.verdict === "stale") throw new Error(`no node that answers has what ${call.method} requires`);
 		return given(last.answer as NodeAnswer);
 	}
 

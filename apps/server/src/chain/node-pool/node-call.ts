@@ -13,9 +13,12 @@ export type CallTraits = {
 	isSend: boolean;
 	/** True if the call reads the newest block. */
 	isHeadPoll: boolean;
-	/** The height that a node must have reached to know the answer: that of the newest known block, a number, or any. */
+	/**
+	 * The height that a node must have reached to have the answer. It is that of the newest known block, a number, or
+	 * any.
+	 */
 	needs: "head" | "any" | number;
-	/** The block that a node must have to know the answer. */
+	/** The block that a node must have to return the answer. */
 	needsBlockHash?: string;
 	/** Returns the heights that a result shows. */
 	shows: (result: unknown) => ShownHeights;

@@ -48,6 +48,6 @@ export async function sendToAll({
 	if (known) return known.give();
 	if (unanswered) throw unanswered.error;
 	const [about = refusals[0]] = refusals.filter((refusal) => refusalKind(refusal) === "answer");
-	if (!about) throw new Error("no node takes transactions");
+	if (!about) throw new Error("no node accepts transactions");
 	return about.give();
 }

@@ -5,7 +5,7 @@ import { startTestChains } from "@geoswap/devnet";
 import { expect, onTestFinished, test } from "vitest";
 import { watchHeads } from "./watch-heads.ts";
 
-test("a subscription tells of new blocks, and again after its connection broke; while it is broken or behind it tells nothing", async () => {
+test("a subscription reports new blocks, also after its connection broke, and reports nothing while it is broken or behind", async () => {
 	const chains = await startTestChains();
 	onTestFinished(() => chains.stop());
 	const { origin } = chains;

@@ -41,7 +41,7 @@ test("an error of the node makes the chain unavailable, without a retry", async 
 	expect(stub.calls.length).toBe(1);
 });
 
-test("a transaction is sent as it is, without preflight or retries", async () => {
+test("a transaction is sent unchanged, without preflight or retries", async () => {
 	const chain = await connected(() => ({ result: "any" }));
 	await sendRaw(chain, "0x0102ff");
 	expect(stub.calls).toMatchObject([

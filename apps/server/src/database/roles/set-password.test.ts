@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createTestDatabase } from "../../../test/service/test-database.ts";
 import { scramVerifier, setPassword } from "./set-password.ts";
 
-test("PostgreSQL stores the verifier as it is, and gets the password in no statement", async () => {
+test("PostgreSQL stores the verifier unchanged, and gets the password in no statement", async () => {
 	const { owner, roles, drop } = await createTestDatabase();
 	try {
 		const statements: unknown[] = [];
@@ -27,7 +27,7 @@ test("PostgreSQL stores the verifier as it is, and gets the password in no state
 	}
 });
 
-test("a verifier accepts the client of RFC 7677, and convinces it", () => {
+test("a verifier accepts the client of RFC 7677, and proves itself to it", () => {
 	const salt = Buffer.from("W22ZaJ0SNY7soEsUEjb6gQ==", "base64");
 	const [, stored = "", server = ""] = scramVerifier("pencil", { salt }).split(/[$:](?=[^$:]*(?::[^:]*)?$)/);
 	const nonce = "rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0";

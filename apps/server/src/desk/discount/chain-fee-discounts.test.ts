@@ -48,7 +48,7 @@ async function holder(amount: string) {
 	return wallet;
 }
 
-test("a wallet's tier depends on what it holds on the token's chain, wherever it swaps from", async () => {
+test("a wallet's tier depends on its balance on the token's chain, regardless of the chain from which it swaps", async () => {
 	const tierOf = discounts();
 	const [poor, rich] = await Promise.all([holder("999.9"), holder("10000")]);
 	await expect.poll(() => tierOf(rich, chains.destination.chainId)).toBe("silver");

@@ -71,7 +71,7 @@ test("a first call waits about 100 ms for the read, and a later call gets the re
 	expect(await nameOf()).toBe("gold");
 });
 
-test("a call whose wallet cannot be read now does not wait", async () => {
+test("a call whose wallet cannot be read because other reads hang does not wait", async () => {
 	const { state, reads, nameOf } = scene();
 	state.read = () => new Promise(() => {});
 	const hanging = Array.from({ length: 4 }, (_, i) => nameOf(nth(i), { accountId: `account ${i}` }));
@@ -90,7 +90,7 @@ test("a Solana wallet, and any text that is not an address, has no tier and cost
 	expect(reads).toEqual([]);
 });
 
-test("a stale tier counts while it is read again once, and then the new one counts", async () => {
+test("a stale tier applies while it is read again once, and then the new one applies", async () => {
 	const { state, reads, nameOf } = scene();
 	void nameOf();
 	await settle();
@@ -110,7 +110,7 @@ test("a stale tier counts while it is read again once, and then the new one coun
 	expect(reads).toHaveLength(3);
 });
 
-test("if the chain is down a tier counts for ten times as long, and no longer", async () => {
+test("if the chain is down a tier applies for ten times as long, and no longer", async () => {
 	const { state, nameOf } = scene();
 	void nameOf();
 	await settle();
@@ -126,7 +126,7 @@ test("if the chain is down a tier counts for ten times as long, and no longer", 
 	expect(await nameOf()).toBeUndefined();
 });
 
-test("a chain that is down is asked again only after five seconds, however many quotes there are", async () => {
+test("a chain that is down is read again only after five seconds, regardless of how many quotes there are", async () => {
 	const { state, reads, errors, nameOf } = scene();
 	state.read = () => Promise.reject(wrapped(down()));
 	void nameOf();
@@ -171,7 +171,7 @@ test("a wallet whose read is refused is read again after five seconds, and does 
 	expect(await nameOf()).toBe("gold");
 });
 
-test("of many wallets four are read at once and twenty per second, from however many accounts", async () => {
+test("out of many wallets, four are read concurrently and twenty per second, regardless of the number of accounts", async () => {
 	const { state, reads, nameOf } = scene();
 	let underWay = 0;
 	let most = 0;
@@ -202,7 +202,7 @@ test("of many wallets four are read at once and twenty per second, from however 
 	expect(reads.length - first).toBeGreaterThan(10 * 19);
 });
 
-test("an account that keeps naming new wallets gets four reads per second, and other accounts get theirs", async () => {
+test("an account that repeatedly names new wallets gets four reads per second, and does not delay the reads of other accounts", async () => {
 	const { state, reads, nameOf } = scene();
 	const flood = async (from: number) => {
 		for (let i = 0; i < 100; i++) {
@@ -222,7 +222,7 @@ test("an account that keeps naming new wallets gets four reads per second, and o
 	expect(reads.length - first - 10).toBeLessThanOrEqual(10 * 4 + 1);
 });
 
-test("an account that keeps asking for known wallets takes no first or repeated read from others", async () => {
+test("an account that repeatedly requests known wallets takes no first or repeated read from others", async () => {
 	const { state, reads, nameOf } = scene({ cacheSeconds: 30 });
 	const ask = async (i: number, accountId: string) => {
 		void nameOf(nth(i), { accountId });

@@ -71,7 +71,7 @@ function pricing(answers: Answers = {}, { stale = [] as number[] } = {}) {
 const usdE18 = fc.bigInt(10n ** 10n, 10n ** 24n);
 const amounts = fc.bigInt(0n, 10n ** 19n);
 
-test("no price is better than the feeds less the spread, both ways, at any price and size", () => {
+test("no price is better than the feeds less the spread, in both directions, at any price and size", () => {
 	fc.assert(
 		fc.property(usdE18, usdE18, amounts, fc.constantFrom(sol, coin), (settlement, own, amount, asset) => {
 			const answers = { usdc: { usdE18: settlement }, coin: { usdE18: own }, sol: { usdE18: own } };
@@ -149,7 +149,7 @@ describe("an asset is stopped", () => {
 	});
 });
 
-test("the age of prices is that of the oldest chain that they come from", () => {
+test("the age of prices is the age on the oldest chain that they come from", () => {
 	expect(pricing().ageMs({ nowMs: 0 })).toBe(2_000);
 });
 

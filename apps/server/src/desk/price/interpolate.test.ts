@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => chains.stop());
 
-test("between rungs, alone or after other volume, no price is above what the pools pay", async () => {
+test("between rungs, alone or after other volume, no price is above the pools' payout", async () => {
 	const cases = [...prices.assets].flatMap(([asset, { buy, sell }]) =>
 		(["buy", "sell"] as const).flatMap((direction) =>
 			(direction === "buy" ? buy : sell).flatMap(({ fees, rungs }) =>
@@ -50,7 +50,7 @@ test("between rungs, alone or after other volume, no price is above what the poo
 	expect(violations).toEqual([]);
 });
 
-test("a price is close to what the pools pay", async () => {
+test("a price is close to the pools' payout", async () => {
 	for (const [asset, { buy, sell }] of prices.assets) {
 		for (const [direction, ladders] of [["buy", buy] as const, ["sell", sell] as const]) {
 			for (const { fees, rungs } of ladders) {

@@ -31,7 +31,7 @@ export async function keepPyth({
 			if (isDown) log.info({}, "Pyth answers again");
 			isDown = false;
 		} catch (error) {
-			if (!isDown && !signal.aborted) log.warn({ err: error }, "Pyth does not answer; asking again");
+			if (!isDown && !signal.aborted) log.warn({ err: error }, "Pyth does not answer; retrying");
 			isDown = true;
 		}
 		await sleep(pollMs, undefined, { signal }).catch(() => {});

@@ -92,7 +92,7 @@ describe("an asset is stopped", () => {
 		expect(priceCacheOf().isReady(chainId, { nowMs })).toBe(false);
 	});
 
-	test("a minute after its chain's last block, however long the block before it took", () => {
+	test("a minute after its chain's last block, regardless of how long the previous block took", () => {
 		const before = { ...prices, blockNumber: prices.blockNumber - 1, timestampUnixSeconds: 1_000_000_000 };
 		const priceCache = priceCacheOf(before, prices);
 		expect(priceCache.isReady(chainId, { nowMs: nowMs + 59_000 })).toBe(true);
@@ -184,7 +184,7 @@ test("the price cache follows the chain block by block", async () => {
 	await kept;
 });
 
-test("a block without changes reuses the prices of the block before, and a block with a trade does not", async () => {
+test("a block without changes reuses the prices of the previous block, and a block with a trade does not", async () => {
 	const { origin } = chains;
 	const chain = connectChain({ chainId, rpcUrl: origin.rpcUrl, deployment: origin.deployment });
 	const read = async (previous?: BlockPrices) => {
@@ -233,7 +233,7 @@ test("feeds for another chain's assets are read in the same call, and only on th
 	expect(() => without.reference(sol)).toThrow("no price");
 });
 
-test("a node that does not answer is an error, and not empty prices", async () => {
+test("a node that does not respond is an error, and not empty prices", async () => {
 	const { origin } = chains;
 	const block = await origin.publicClient.getBlock();
 	const chain = connectChain({ chainId, rpcUrl: "http://127.0.0.1:1", deployment: origin.deployment });

@@ -30,7 +30,7 @@ function scene({ pollMs = 1_000, readMs = 50 } = {}) {
 	return { turns, reads, stop };
 }
 
-test("prices that nobody wants are read every ten seconds, and with each poll for a minute after a quote", async () => {
+test("prices without demand are read every ten seconds, and with each poll for a minute after a quote", async () => {
 	const { turns, reads, stop } = scene();
 	await vi.advanceTimersByTimeAsync(60_000);
 	expect(reads.length).toBeLessThanOrEqual(7);
@@ -61,7 +61,7 @@ test("the first quote after a pause waits for one read, the next ones wait for n
 	await stop();
 });
 
-test("a quote does not wait for a chain that does not answer for more than a second", async () => {
+test("a quote does not wait for more than a second for a chain that does not respond", async () => {
 	const { turns, stop } = scene({ readMs: 30_000 });
 	await vi.advanceTimersByTimeAsync(30_500);
 	let isDone = false;

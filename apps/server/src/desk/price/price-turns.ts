@@ -16,7 +16,8 @@ export type PriceTurns = {
 	/** Must be called after each read, whether it succeeded or not. */
 	noteRead: () => void;
 	/**
-	 * Marks prices as needed for a while. If they were not, reads them immediately, and waits for that, but not long.
+	 * Marks prices as needed for a period. If they were not marked before, reads them immediately, and waits for that
+	 * for a short time.
 	 */
 	want: () => Promise<void>;
 };

@@ -82,7 +82,7 @@ function quote(into: QuoterLadders, cents: bigint, impactBps: readonly bigint[] 
 const thousand = 1_000_000_000n;
 const oneSol = 10n ** 9n;
 
-test("SOL costs what the quoter shows and the margin, not the spread", () => {
+test("SOL costs the quoter's price plus the margin, without the spread", () => {
 	const quoter = ladders();
 	const { buy, sell } = pricing(quoter);
 	const bySpread = buy({ asset: sol, budget: thousand, inFlight: 0n })?.output;
@@ -96,7 +96,7 @@ test("SOL costs what the quoter shows and the margin, not the spread", () => {
 	expect(sell({ asset: usdc, amount: 5n, inFlight: 0n })).toBe(5n);
 });
 
-test("if the market has left a lagging feed, nobody gets more than the market pays, nor far above the feed", () => {
+test("if a feed lags behind the market, no swap gets more than the market pays, nor far more than the feed's price", () => {
 	const sizes = fc.bigInt(10n ** 6n, 240_000n * 10n ** 6n);
 	fc.assert(
 		fc.property(fc.bigInt(14_850n, 15_150n), sizes, (cents, budget) => {
@@ -115,7 +115,7 @@ test("if the market has left a lagging feed, nobody gets more than the market pa
 	);
 });
 
-test("beyond the top size, the price is neither better than the spread's nor than the top's rate", () => {
+test("beyond the top size, the price is neither better than the spread's nor than the top size's rate", () => {
 	const quoter = ladders();
 	quote(quoter, 15_000n);
 	const budget = 400_000n * 10n ** 6n;
@@ -126,7 +126,7 @@ test("beyond the top size, the price is neither better than the spread's nor tha
 	expect(Number(deep) / Number((budget * 1_000n) / 150n)).toBeCloseTo(1 - 0.0095, 5);
 });
 
-test("volume in flight lowers what a sale is worth", () => {
+test("volume in flight lowers the value of a sale", () => {
 	const quoter = ladders();
 	quote(quoter, 15_000n, [1n, 30n, 90n]);
 	const { sell } = pricing(quoter);
@@ -134,7 +134,7 @@ test("volume in flight lowers what a sale is worth", () => {
 	expect(sell({ asset: sol, amount: 100n * oneSol, inFlight: 1_000n * oneSol })).toBeLessThan(alone);
 });
 
-test("an old answer is not used: the spread is charged", () => {
+test("an old response is not used, and the spread is charged instead", () => {
 	const quoter = ladders();
 	const { buy } = pricing(quoter);
 	const bySpread = buy({ asset: sol, budget: thousand, inFlight: 0n });
@@ -146,7 +146,7 @@ test("an old answer is not used: the spread is charged", () => {
 });
 
 test.each([14_690n, 15_310n])(
-	"a quoter that is 2 percent from the feed stops the asset by name: %s",
+	"a quoter that is 2 percent away from the feed stops the asset by name: %s",
 	(cents) => {
 		const quoter = ladders();
 		const { stopOf } = pricing(quoter);
@@ -213,7 +213,7 @@ const mints = { inputMint: key(11), outputMint: wrappedSol as typeof solanaNativ
 const ask = (changes = {}) =>
 	readQuoter({ url, ...mints, amount: thousand, key: "the-key", timeoutMs: 10_000, signal, ...changes });
 
-test("the quoter is asked without a taker, with the key in a header", async () => {
+test("the quoter gets requests without a taker, with the key in a header", async () => {
 	expect(await ask()).toBe((thousand * 1_000n) / 150n);
 	const asked = new URL(requests[0]?.url ?? "", url);
 	expect(asked.pathname).toBe("/swap/v2/order");
@@ -226,7 +226,7 @@ test("the quoter is asked without a taker, with the key in a header", async () =
 
 test.each<[string, ReturnType<typeof answer>]>([
 	["refuses the key", { status: 401 }],
-	["asks for fewer requests", { status: 429, retryAfter: "7" }],
+	["requires fewer requests", { status: 429, retryAfter: "7" }],
 	["redirects to another host", { status: 307 }],
 	["does not answer in time", { status: 0 }],
 	["has no route", { status: 200, body: { inAmount: String(thousand), error: "no route" } }],
@@ -242,7 +242,7 @@ test.each<[string, ReturnType<typeof answer>]>([
 	if (bad.status === 429) expect(error).toMatchObject({ waitMs: 7_000 });
 });
 
-test("ladders are kept for both directions, one request at a time; a quoter that fails is waited for, and logged once", async () => {
+test("ladders are kept for both directions, one request at a time; a failing quoter is retried after a pause, and logged once", async () => {
 	const kept = ladders();
 	const stopping = new AbortController();
 	const log = createLog({ level: "silent", process: "test" });

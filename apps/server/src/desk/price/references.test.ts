@@ -141,7 +141,7 @@ describe("two references", () => {
 		}
 	});
 
-	test("are as far apart as the metric says, rounded up", () => {
+	test("have the difference that the metric reports, rounded up", () => {
 		const priceCache = priceCacheOf({ pyth: pythWith([[2, { usdE18: 2_001n * e18 + 1n }]]) });
 		expect(priceCache.referencesApartBps({ chainId: 10, asset: weth }, { nowMs })).toBe(6);
 		expect(priceCache.referencesApartBps({ chainId: 10, asset: gem }, { nowMs })).toBeUndefined();
@@ -151,7 +151,7 @@ describe("two references", () => {
 	});
 });
 
-test("an asset without a feed has Pyth's price, until that is old", () => {
+test("an asset without a feed has Pyth's price until it is too old", () => {
 	const priceCache = priceCacheOf({ pyth: pythWith([[3, { usdE18: 5n * e18 }]]) });
 	expect(stopOf(priceCache, gem)).toBeUndefined();
 	expect(priceCache.reference({ chainId: 10, asset: gem }).usdE18).toBe(5n * e18);
@@ -163,7 +163,7 @@ test("an asset without a feed has Pyth's price, until that is old", () => {
 	expect(stopOf(older, gem, nowMs + 6_000)).toBe("the feed of GEM is stale");
 });
 
-test("a price that is uncertain, older or of the future does not replace a good one", () => {
+test("a price that is uncertain, older or in the future does not replace a good one", () => {
 	const pyth = pythWith([[3, { usdE18: 5n * e18 }]]);
 	pyth.update(new Map([[id(3), { ...usual, usdE18: 9n * e18, confidenceE18: e18 }]]));
 	pyth.update(new Map([[id(3), { ...usual, usdE18: 8n * e18, publishedAtUnixSeconds: now - 9 }]]));
@@ -253,7 +253,7 @@ describe("a model of Pyth's web service", () => {
 		});
 	}
 
-	test("is asked for all ids at once, with the key in a header, and its prices get 18 decimals", async () => {
+	test("gets one request for all ids, with the key in a header, and its prices get 18 decimals", async () => {
 		expect(await read()).toEqual(
 			new Map([
 				[
@@ -292,7 +292,7 @@ describe("a model of Pyth's web service", () => {
 		expect(JSON.stringify([String(error), error])).not.toContain("the-key");
 	});
 
-	test("is asked again after it failed, and its last prices stay", async () => {
+	test("is requested again after it failed, and its last prices are kept", async () => {
 		const prices = createPythPrices(terms, { nowMs: () => nowMs });
 		const stopping = new AbortController();
 		const log = createLog({ level: "silent", process: "test" });

@@ -38,7 +38,7 @@ let isEngineDown = false;
 beforeAll(async () => {
 	[chains, database] = await Promise.all([startTestChains(), createTestDatabase()]);
 	actions = orderActions(chains);
-	// The node knows only the last state of the blocks that it started with.
+	// The node has only the last state of the blocks that it started with.
 	await follow(chains.destination);
 });
 afterAll(async () => {
@@ -165,7 +165,7 @@ test("an event finishes its job and wakes its waiting swap, and is deleted when 
 	expect(await readHead(database.pool, origin.chainId)).toMatchObject({ number: Number(number), hash });
 });
 
-test("a deposit of ours that a node leaves out of a block's logs is taken from the receipts, and an operator is told", async () => {
+test("a deposit of the service that a node omits from a block's logs is read from the receipts, and an error is logged", async () => {
 	const { origin } = chains;
 	const order = await actions.makeOrder();
 	await queueJob(order, { kind: "open", chain: origin });
@@ -186,7 +186,7 @@ test("a deposit of ours that a node leaves out of a block's logs is taken from t
 	await forgetWork();
 });
 
-test("a swap that waits for a block, or for a final block, is woken once it is there", async () => {
+test("a swap that waits for a block, or for a final block, is woken once that block exists", async () => {
 	const { origin } = chains;
 	await follow(origin);
 	const head = await readHead(database.pool, origin.chainId);
@@ -211,7 +211,7 @@ test("a swap that waits for a block, or for a final block, is woken once it is t
 	expect((await takeDue(database.pool)).orderIds).toEqual([orderId(orders.finalized)]);
 });
 
-test("a poke that failed is made up for at the next block", async () => {
+test("a poke that failed is repeated at the next block", async () => {
 	const { origin } = chains;
 	const order = await actions.makeOrder();
 	await waitForOrder(database.pool, order);
@@ -247,7 +247,7 @@ test("a mined transaction that did not do its job is a failure one block later, 
 	}
 });
 
-test("a transaction that is already final when it is first seen counts as a failure too", async () => {
+test("a transaction that is already final when it is first read counts as a failure too", async () => {
 	const { destination } = chains;
 	await follow(destination);
 	const order = await actions.makeOrder();
@@ -277,7 +277,7 @@ test("a follower that waits for a locked swap does not hold the lock on the inve
 	await following;
 });
 
-test("after a reorg a job returns to its own transaction, and when one attempt is final all attempts are", async () => {
+test("after a reorg a job returns to its original transaction, and when one attempt is final all attempts are", async () => {
 	const { destination } = chains;
 	const order = await actions.makeOrder();
 	await queueJob(order, { kind: "fill", chain: destination });
@@ -399,7 +399,7 @@ async function booked(chain: TestChain, account: string): Promise<Record<string,
 	return Object.fromEntries(rows.map(({ token, sum }) => [bytesToHex(token), sum]));
 }
 
-test("a block without events of ours is applied with one statement", async () => {
+test("a block without events of the service is applied with one statement", async () => {
 	await followBoth();
 	await forgetWork();
 	// Everything done on the chain before must be final and in the books, and the cap on what leaves must be full again.
@@ -413,12 +413,12 @@ test("a block without events of ours is applied with one statement", async () =>
 	]);
 });
 
-/** Forgets the jobs, waits and transactions of the tests before, so that no work waits for a block. */
+/** Deletes the jobs, waits and transactions of earlier tests, so that no work waits for a block. */
 async function forgetWork(): Promise<void> {
 	await database.owner.query("delete from waits; delete from lane_transactions; delete from jobs");
 }
 
-test("blocks without anything of ours are skipped, and the inventory is that of the last one skipped", async () => {
+test("blocks without data of the service are skipped, and the inventory is that of the last one skipped", async () => {
 	const { origin } = chains;
 	await forgetWork();
 	await follow(origin);
@@ -437,7 +437,7 @@ test("blocks without anything of ours are skipped, and the inventory is that of 
 	expect(rows).toEqual([{ at: latest - 15 }]);
 });
 
-test("an event of ours between many empty blocks is not skipped", async () => {
+test("an event of the service between many empty blocks is not skipped", async () => {
 	const { origin } = chains;
 	await follow(origin);
 	await origin.testClient.mine({ blocks: 40, interval: 1 });
@@ -467,7 +467,7 @@ test("a transaction of a lane that reverted between many empty blocks is not ski
 	expect(rows).toEqual([{ state: "final" }]);
 });
 
-test("while there is no new block, a follower that nobody else can overtake sends no statement", async () => {
+test("after its first read, a follower sends no statement while there is no new block", async () => {
 	await follow(chains.origin);
 	const following = {
 		chain: connectChain(chains.origin),

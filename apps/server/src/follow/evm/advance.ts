@@ -55,7 +55,7 @@ export type Following = {
 export type FollowerMemory = {
 	/** The newest block when the follower last reached it. */
 	hash?: Hex;
-	/** Since when the facts of each block could not be read. */
+	/** The time since which the facts of a block could not be read, by its hash. */
 	failing?: Map<Hash, Milliseconds>;
 	/** When unread blocks were last requested. */
 	requestedAtMs?: Milliseconds;
@@ -75,8 +75,8 @@ const unreadAtOnce = 5;
 const compareEveryMs = 5_000;
 
 /**
- * Takes in what the chain has beyond the head: new blocks, or a reorg. Returns whether there was anything new. It can
- * be called again after any error.
+ * Applies what the chain has beyond the head, which is new blocks or a reorg. Returns whether there was anything new.
+ * It can be called again after any error.
  */
 export async function advance(following: Following): Promise<boolean> {
 	const { chain, pool, log, nowMs = Date.now } = following;
@@ -187,7 +187,7 @@ export async function advance(following: Following): Promise<boolean> {
 		memory.failing?.clear();
 		const seen = (await readHead(pool, chainId)) ?? (head as FollowedHead);
 		const known = await readFinalityBreak(pool, chainId);
-		// Nothing is taken in until an operator has decided, unless the chain has its blocks again.
+		// No block is applied until an operator has decided, unless the chain has its blocks again.
 		if (known === "paused") return false;
 		const undone = await undoFork({ chain, pool, head: seen, latestNumber: latest.number }).catch(
 			async (error: unknown) => {
@@ -197,15 +197,15 @@ export async function advance(following: Following): Promise<boolean> {
 		);
 		if (!undone) return false;
 		log.warn({ chainId, from: seen.number, to: undone.number }, "the chain dropped blocks");
-		// The next block taken in may be this very one, and must poke again.
+		// The next block that is applied may be this very one, and must poke again.
 		const occasion = `${latest.hash} without ${seen.hash}`;
 		await wake({ ...following, chainId, occasion });
 		return true;
 	}
 
 	/**
-	 * Pauses the chain. Throws if another follower moved the head, which may have gone on with the chain's current
-	 * blocks.
+	 * Pauses the chain. Throws if another follower has moved the head, because that follower may have continued with
+	 * the chain's current blocks.
 	 */
 	async function stop(seen: FollowedHead, error: FinalityBrokenError): Promise<undefined> {
 		await inTransaction(pool, async (db) => {
@@ -231,7 +231,7 @@ export async function advance(following: Following): Promise<boolean> {
 	}
 }
 
-/** Returns whether the chain has dropped a block that was taken in. A node that is only behind has not forked. */
+/** Returns whether the chain has dropped a block that was applied. A node that is only behind has not forked. */
 async function isForked({
 	pool,
 	chainId,

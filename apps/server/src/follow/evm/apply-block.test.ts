@@ -59,7 +59,7 @@ async function pagesOfQuietBlock(applied: AppliedBlock): Promise<number> {
 	return pages;
 }
 
-test("a quiet block costs the same however many deposits are not final, and a block that makes them final updates them", async () => {
+test("a quiet block costs the same regardless of the number of unfinal deposits, and a block that makes them final updates them", async () => {
 	const { owner, pool } = database;
 	const before = await pagesOfQuietBlock(blockOf(101, 91));
 	const orderIds = Array.from({ length: 10_000 }, () => randomBytes(32));

@@ -38,7 +38,7 @@ export type AppliedBlock = {
 };
 
 /**
- * Takes in a block in which nothing of the service happened, with one statement. Does nothing and returns false if more
+ * Applies a block in which nothing of the service happened, with one statement. Does nothing and returns false if more
  * must be written, because something became final, a job was not done, the inventory changed, or the head is not the
  * block's parent.
  */
@@ -53,8 +53,8 @@ export async function applyQuietBlock(db: Database, applied: AppliedBlock): Prom
 }
 
 /**
- * Takes in the block after the head, all of it or nothing. Marks the swaps that something happened to. Returns
- * the final events that the ledger could not book, because their order is not known.
+ * Applies the block after the head, all of it or nothing. Marks the swaps that something happened to. Returns the final
+ * events that the ledger could not book, because their order is not known.
  */
 export async function applyBlock(db: Database, applied: AppliedBlock): Promise<{ unbooked: string[] }> {
 	const { chainId, block, events, vaults, assets, inventory = [] } = applied;

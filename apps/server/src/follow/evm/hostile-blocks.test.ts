@@ -185,7 +185,7 @@ async function dustOrders(
 	}));
 }
 
-test("a delivery is seen in a block that a stranger fills with logs of a contract of its own", async () => {
+test("a delivery is found in a block that a third party fills with logs of its contract", async () => {
 	const { destination } = chains;
 	// JUMPDEST, 32 times (PUSH0 PUSH0 LOG0), PUSH2 18000, GAS, GT, PUSH1 0, JUMPI, STOP.
 	const loop = `5b${"5f5fa0".repeat(32)}6146505a1160005700`;
@@ -332,7 +332,7 @@ test.each([
 	120_000,
 );
 
-test("of a block whose logs no node returns our own deliveries are seen, nothing new is sold, and it is read later", async () => {
+test("if no node returns a block's logs, the service's deliveries are still found, nothing new is sold, and the block is read later", async () => {
 	const { destination } = chains;
 	const [ours, late] = [await actions.makeOrder(), await actions.makeOrder()];
 	await insertSwap(ours);
@@ -377,7 +377,7 @@ test("of a block whose logs no node returns our own deliveries are seen, nothing
 	expect(rows).toEqual([{ count: 2 }]);
 });
 
-test("a deposit that a node leaves out of its logs is found by the escrow's state, before its swap fails", async () => {
+test("a deposit that a node omits from its logs is found by the escrow's state, before its swap fails", async () => {
 	const { origin } = chains;
 	const order = await actions.makeOrder();
 	await insertSwap(order);
@@ -393,7 +393,7 @@ test("a deposit that a node leaves out of its logs is found by the escrow's stat
 	expect(logged).toContain("a node left events out of the logs of final blocks");
 });
 
-test("a deposit that no node ever returns keeps its swap from failing, and other swaps are not held up", async () => {
+test("a deposit that no node ever returns keeps its swap from failing, and does not delay other swaps", async () => {
 	const { origin } = chains;
 	const order = await actions.makeOrder();
 	await insertSwap(order);
@@ -420,7 +420,7 @@ test("a deposit that no node ever returns keeps its swap from failing, and other
 	expect(await eventNames(order)).toEqual(["Opened"]);
 });
 
-test("a short outage of a node hides no event, not even of an order that the service does not know", async () => {
+test("a short outage of a node hides no event, even of an order that the service does not know", async () => {
 	const { origin } = chains;
 	const order = await actions.makeOrder();
 	await actions.open(order);
@@ -442,7 +442,7 @@ test("a short outage of a node hides no event, not even of an order that the ser
 	expect(await unreadOf(origin)).toEqual([]);
 });
 
-test("an order that is no longer unseen, or whose swap has ended, does not keep the chain from taking swaps", async () => {
+test("an order that is no longer missing, or whose swap has ended, does not keep the chain from accepting swaps", async () => {
 	const { origin } = chains;
 	const order = await actions.makeOrder();
 	await insertSwap(order);
@@ -458,7 +458,7 @@ test("an order that is no longer unseen, or whose swap has ended, does not keep 
 	expect(await isUnread(origin)).toBe(false);
 });
 
-test("what a follower read of a block before the chain dropped it is not written", async () => {
+test("data that a follower read of a block before the chain dropped it is not written", async () => {
 	const { destination } = chains;
 	const order = await actions.makeOrder();
 	const { blockNumber } = await actions.fill(order, 1_000n);

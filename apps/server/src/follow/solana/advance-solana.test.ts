@@ -101,7 +101,7 @@ test("each transaction becomes the event that a contract would emit, finishes it
 	}
 });
 
-test("a failed transaction costs its fee and a failure, and a failed deposit is refused at once", async () => {
+test("a failed transaction costs its fee and a failure, and a failed deposit is refused immediately", async () => {
 	await scene.admin.setFaults({ stallFinality: true });
 	const order = scene.payout();
 	await scene.actions.landed(await scene.actions.fill(order, 9_950_000n));
@@ -247,7 +247,7 @@ test("while finality is stalled, no transaction becomes final or is booked", asy
 	expect((await postings()).rowCount).toBe(1);
 });
 
-test("a final transaction that is gone stops the follower", async () => {
+test("a final transaction that disappears stops the follower", async () => {
 	const order = scene.deposit();
 	const transaction = await scene.actions.open(order, scene.wallet);
 	await scene.actions.landed(transaction);
@@ -289,7 +289,7 @@ test("a swap whose transaction can no longer land is woken once the last valid h
 	expect(await scene.namesOf(order)).toEqual([]);
 });
 
-test("a transaction that landed shortly before it expired is seen before its last height is final", async () => {
+test("a transaction that landed shortly before it expired is found before its last height is final", async () => {
 	const order = scene.deposit();
 	const transaction = await scene.actions.openBytes(order, scene.wallet);
 	await scene.admin.warp({ slots: 100 });
@@ -345,7 +345,7 @@ test("a lane that has work is poked under one dedupe key per second", async () =
 	expect(new Set(lanePokes.map(({ dedupeKey }) => dedupeKey)).size).toBeLessThanOrEqual(seconds);
 });
 
-test("what left the vault counts against its cap for an hour", async () => {
+test("the amounts that left the vault count against its cap for an hour", async () => {
 	const { address, vault } = scene.chain.deployment.program;
 	const token = mintOf(scene.chain, "USDT");
 	const owner = await createKeyPairSignerFromBytes(scene.solana.keys.vaultOwner);
@@ -373,7 +373,7 @@ test("what left the vault counts against its cap for an hour", async () => {
 	await expect.poll(async () => (await available())?.outflow_available).toBe(perHour);
 });
 
-test("the vault's SOL is inventory only above the rent of its own account", async () => {
+test("the vault's SOL is inventory only above the rent of its account", async () => {
 	await scene.forgetLook();
 	await scene.follow();
 	const { vault } = scene.chain.deployment.program;

@@ -48,7 +48,7 @@ const leftoversEverySeconds = 5;
 const compareEveryMs = 5_000;
 
 /**
- * Takes in what the chain reports about our transactions. Blocks are not scanned. What others do to orders is found by
+ * Applies what the chain reports about our transactions. Blocks are not scanned. What others do to orders is found by
  * comparing undecided orders with their accounts. Returns whether something was written. It can be called again after
  * any error.
  */
@@ -66,7 +66,7 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 		throw new Error(`the node of chain ${chainId} is behind a final block`);
 	}
 	if (finalized.slot < head.finalizedNumber || confirmed.slot < head.number) {
-		log.debug({ chainId, finalized, confirmed }, "the node is behind the blocks seen before");
+		log.debug({ chainId, finalized, confirmed }, "the node is behind the blocks that were read before");
 		return false;
 	}
 	if (!finalized.timestamp || !confirmed.timestamp)
@@ -87,7 +87,7 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	for (const { hash, slot, err } of seen.unread) {
 		log.error(
 			{ chainId, hash, slot, err },
-			"a transaction of ours could not be read; the others are taken in",
+			"a transaction of the service could not be read; the others are processed",
 		);
 		// Nothing after it becomes final. The node had all the time since its slot was confirmed to return it.
 		if (slot <= finalized.slot) {
@@ -102,7 +102,7 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 		const orderIds = await readWatchedOrders(pool, { chainId, hashes: found });
 		log.error(
 			{ chainId, hashes: found, orderIds },
-			"deposits landed that had been given up: check their swaps",
+			"deposits landed that had been given up; check their swaps",
 		);
 	}
 

@@ -37,7 +37,7 @@ export type AppliedSlots = {
 	landed: readonly { hash: Hex; slot: number; fee: bigint; events: readonly SlotEvent[] }[];
 	/** Transactions that were on the chain in these slots, and no longer are. */
 	vanished: readonly { hash: Hex; slot: number }[];
-	/** Orders of which a transaction can no longer land. */
+	/** Orders with a transaction that can no longer land. */
 	dueOrderIds: readonly Hex[];
 	/** Holdings at a slot up to which all our transactions are known. */
 	holdings?: SlotHoldings;
@@ -50,7 +50,7 @@ export type AppliedSlots = {
 export const lamportsPerSignature = 5_000n;
 
 /**
- * Takes in what the chain reported since the head, all of it or nothing. Marks the swaps that something happened to.
+ * Applies what the chain reported since the head, all of it or nothing. Marks the swaps that something happened to.
  * Returns whether jobs were requeued, and the final events that the ledger could not book.
  */
 export async function applySlots(

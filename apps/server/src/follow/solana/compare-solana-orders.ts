@@ -52,7 +52,7 @@ export async function compareSolanaOrders({
 	pool: DatabasePool;
 	finalized: { number: number; timestamp: number };
 	after: string | undefined;
-	/** Takes in final transactions that were not known. */
+	/** Applies final transactions that were not known. */
 	apply: (late: readonly LateTransaction[]) => Promise<void>;
 	log: Log;
 }): Promise<string | undefined> {
@@ -104,7 +104,10 @@ export async function compareSolanaOrders({
 		});
 	}
 
-	/** Returns the expected events of orders that were opened, as far as the store knows. One that ended lacks none. */
+	/**
+	 * Returns the expected events of orders that were opened, as far as the store has them. An order that ended lacks
+	 * none.
+	 */
 	async function readOpened(orders: readonly ComparedOrder[]): Promise<Map<Hex, readonly string[]>> {
 		if (orders.length === 0) return new Map();
 		const { rows } = await pool.query<{ orderId: Hex; names: string[] }>(
@@ -136,7 +139,10 @@ export async function compareSolanaOrders({
 		const events = late.flatMap(({ hash, events: found }) =>
 			found.map(({ name, orderId }) => ({ name, orderId, hash })),
 		);
-		log.warn({ chainId, events }, "somebody else sent transactions for orders, or this store had lost them");
+		log.warn(
+			{ chainId, events },
+			"transactions for orders were sent by others, or the database had lost them",
+		);
 		await apply(late);
 	}
 

@@ -133,7 +133,7 @@ test("over the whole life of swaps each lamport is in the books, and none is loc
 	expect(rows).toHaveLength(0);
 });
 
-test("rent that a stranger's transaction returns is booked to who paid it, once, and its fee is not ours", async () => {
+test("rent that a third party's transaction returns is booked once to its payer, without the transaction's fee", async () => {
 	const [order] = (await refunded(1)) as [Order];
 	const filled = scene.payout();
 	await scene.actions.landed(await scene.actions.fill(filled, 9_950_000n));
@@ -150,7 +150,7 @@ test("rent that a stranger's transaction returns is booked to who paid it, once,
 });
 
 test.each(["USDC", "SOL"])(
-	"an order of %s that a stranger refunds, pays and closes in one transaction returns its rent and nothing else",
+	"an order of %s that a third party refunds, pays and closes in one transaction returns its rent and nothing else",
 	async (symbol) => {
 		await scene.admin.airdrop({ address: scene.wallet.address, lamports: 2_000_000_000n });
 		const order = scene.deposit(symbol === "SOL" ? { symbol, inputAmount: 1_000_000_000n } : { symbol });
@@ -176,7 +176,7 @@ test.each(["USDC", "SOL"])(
 	},
 );
 
-test("rent that our own transaction returned, and that the store has lost, is booked with the fee, once", async () => {
+test("rent that one of the service's transactions returned, and that the store has lost, is booked with the fee, once", async () => {
 	const orders = await refunded(2);
 	const books = await startComparing();
 	await scene.passUntilClosable("order");
@@ -189,7 +189,7 @@ test("rent that our own transaction returned, and that the store has lost, is bo
 	expect(await scene.transactionOf(closing)).toMatchObject({ state: "final", gas_cost: fee });
 });
 
-test("a transaction of ours that becomes final during any call of a look is booked once", async () => {
+test("a transaction of the service that becomes final during any call of a search is booked once", async () => {
 	const orders = await refunded(30);
 	const books = await startComparing();
 	await scene.passUntilClosable("order");
@@ -221,7 +221,7 @@ test("a transaction of ours that becomes final during any call of a look is book
 	expect(sent.length).toBeGreaterThan(6);
 }, 60_000);
 
-test("a transaction of ours that is final and not booked yet is not booked again as a found one", async () => {
+test("a transaction of the service that is final and not booked yet is not booked again as a found one", async () => {
 	const [order] = (await refunded(1)) as [Order];
 	const books = await startComparing();
 	await scene.passUntilClosable("order");
@@ -238,7 +238,7 @@ test("a transaction of ours that is final and not booked yet is not booked again
 });
 
 test.each(["order", "record"] as const)(
-	"rent of the account of one %s is booked as returned although somebody keeps the closed account's address alive",
+	"rent of the account of one %s is booked as returned even if a third party funds the closed account's address",
 	async (account) => {
 		const [order] = account === "order" ? ((await refunded(1)) as [Order]) : [scene.payout()];
 		if (account === "record") await scene.actions.landed(await scene.actions.fill(order, 9_950_000n));
@@ -260,7 +260,7 @@ test.each(["order", "record"] as const)(
 	},
 );
 
-test("orders that are overdue and cannot be closed do not keep returned rents from being found", async () => {
+test("overdue orders that cannot be closed do not prevent returned rents from being found", async () => {
 	const open = Array.from({ length: 9 }, () => scene.deposit());
 	const opened = await Promise.all(open.map((order) => scene.actions.open(order, scene.wallet)));
 	await Promise.all(opened.map(scene.actions.landed));
@@ -276,7 +276,7 @@ test("orders that are overdue and cannot be closed do not keep returned rents fr
 	expect(await returnsOf(closed)).toBe(1);
 });
 
-test("a returned rent is not given up while a node that lags does not return the transaction", async () => {
+test("a returned rent is not given up while a lagging node does not return the transaction", async () => {
 	const [order] = (await refunded(1)) as [Order];
 	const books = await startComparing();
 	await scene.passUntilClosable("order");

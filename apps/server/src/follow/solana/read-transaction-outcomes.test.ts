@@ -34,7 +34,7 @@ test.each([
 	await scene.follow({ through: through(slot) });
 	expect(await scene.namesOf(order)).toEqual(["Opened", "RentPaid"]);
 	expect(await scene.transactionOf(transaction)).toMatchObject({ state: "mined", block_number: slot });
-	// Nothing becomes final that such a node cannot know.
+	// Slots that such a node does not have do not become final.
 	expect(await scene.head()).toMatchObject({
 		finalizedNumber: before?.finalizedNumber,
 		bookedNumber: before?.bookedNumber,
@@ -44,7 +44,7 @@ test.each([
 	await scene.expectBooksToMatch();
 });
 
-test("a payout that a lagging node does not know yet is not booked as a loss", async () => {
+test("a payout that a lagging node does not have yet is not booked as a loss", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
 	const order = scene.payout();
@@ -69,7 +69,7 @@ test("a lagging node does not make a final transaction count as gone", async () 
 	expect((await scene.head())?.finalizedNumber).toBe(before?.finalizedNumber);
 });
 
-test("a deposit that was given up and landed after all is logged as an error, and is booked", async () => {
+test("a deposit that was given up and landed later is logged as an error, and is booked", async () => {
 	await scene.followToEnd();
 	const alarms: object[] = [];
 	const log = createLog({ level: "silent", process: "test" });

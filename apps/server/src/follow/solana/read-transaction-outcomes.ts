@@ -24,7 +24,7 @@ export type SeenTransactions = {
 
 /**
  * Reads what happened to transactions. Must be called after the chain's slots were read, because a node at those slots
- * knows everything that was on the chain by then. A transaction that another node does not know is not expired, and not
+ * has everything that was on the chain by then. A transaction that another node does not have is not expired, and not
  * gone.
  */
 export async function readTransactionOutcomes({

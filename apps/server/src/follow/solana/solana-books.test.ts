@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.stop());
 
-test("transfers by strangers to the vault are booked as unattributed, once", async () => {
+test("transfers by third parties to the vault are booked as unattributed, once", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
 	const before = await scene.booked("unattributed");
@@ -43,7 +43,7 @@ test("transfers by strangers to the vault are booked as unattributed, once", asy
 	expect(changes).toEqual([-7n, -11n, -13n]);
 });
 
-test("an input that is paid twice goes to the vault whole, and the second half is booked as unattributed", async () => {
+test("an input that is paid twice goes to the vault in full, and the second half is booked as unattributed", async () => {
 	await scene.followToEnd();
 	await scene.admin.airdrop({ address: scene.wallet.address, lamports: 1_000_000_000n });
 	const { address } = scene.chain.deployment.program;
@@ -77,7 +77,7 @@ test("a repeated read changes nothing", async () => {
 	expect(await all()).toEqual(before);
 });
 
-test("at a final slot the ledger equals what vault and orders hold, and accounts for all lamports, until all rent is back", async () => {
+test("at a final slot the ledger equals the holdings of vault and orders, and accounts for all lamports, until all rent is back", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
 	const lockedBefore = (await scene.booked("locked")).get(zeroHash) ?? 0n;
@@ -171,7 +171,7 @@ test("at a final slot the ledger equals what vault and orders hold, and accounts
 	expect(((await scene.booked("relayer")).get(zeroHash) ?? 0n) - lamportsBefore).toBe(heldAfter - heldBefore);
 });
 
-test("a follower that was away for long misses nothing", async () => {
+test("a follower that was stopped for a long time misses nothing", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
 	const orders = [scene.deposit(), scene.deposit({ symbol: "USDT" }), scene.onOneChain()];
@@ -189,7 +189,7 @@ test("a follower that was away for long misses nothing", async () => {
 	expect(await scene.unattributedCount()).toBe(count);
 });
 
-test("a payout that was believed lost is booked when it is found, and is then no longer unattributed", async () => {
+test("a payout that was considered lost is booked when it is found, and is then no longer unattributed", async () => {
 	await scene.followToEnd();
 	const before = await scene.booked("unattributed");
 	const gasBefore = (await scene.booked("gas")).get(zeroHash) ?? 0n;
@@ -214,10 +214,10 @@ test("a payout that was believed lost is booked when it is found, and is then no
 
 test.each([
 	{ when: "its amount was booked as unattributed before", isBookedBefore: true, slots: 0 },
-	{ when: "its amount is booked as unattributed in the same look", isBookedBefore: false, slots: 0 },
+	{ when: "its amount is booked as unattributed in the same read", isBookedBefore: false, slots: 0 },
 	{ when: "slots become final after the vault's balances are read", isBookedBefore: true, slots: 20 },
 ])(
-	"the look that finds a payout late leaves no difference to the vault's balances if $when",
+	"the read that finds a payout late leaves no difference from the vault's balances if $when",
 	async ({ isBookedBefore, slots }) => {
 		await scene.followToEnd();
 		const order = scene.payout();
@@ -264,7 +264,7 @@ test("a transaction that is found late, while another one cannot be read, is boo
 	expect(await scene.booked("unattributed")).toEqual(before);
 });
 
-test("under load no transaction of ours is ever booked as a stranger's", async () => {
+test("under load no transaction of the service is ever booked as a third party's", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
 	let isOver = false;
@@ -293,7 +293,7 @@ test("under load no transaction of ours is ever booked as a stranger's", async (
 	await scene.expectBooksToMatch();
 }, 60_000);
 
-test("a transaction that lands and becomes final during a read is seen before it counts as expired", async () => {
+test("a transaction that lands and becomes final during a read is found before it counts as expired", async () => {
 	await scene.followToEnd();
 	const count = await scene.unattributedCount();
 	let calls = 0;

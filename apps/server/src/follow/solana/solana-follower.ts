@@ -10,7 +10,7 @@ export function solanaFollower(following: FollowingSolana): Follower {
 		return async () => {
 			// Most of the time no swap waits for the chain, so that it need not be read a few times a second.
 			if (await isWatchNeeded(pool, chain.chainId)) await advanceSolana({ ...following, memory });
-			// Each call takes in all there is.
+			// Each call reads all new slots, so there is never more to do immediately.
 			return false;
 		};
 	};

@@ -158,7 +158,7 @@ export function transactionColumns(transactions: readonly LaneTransaction[]): un
 }
 
 /**
- * Conflict clause for an insert as `known`. A transaction's hash may follow from what it does, so this store may know
+ * Conflict clause for an insert as `known`. A transaction's hash may follow from what it does, so this store may have
  * it already, because a chain dropped it, or reported it as lost. The follower then searches for it again.
  */
 export const adoptKnown = `on conflict (chain_id, hash) do update set

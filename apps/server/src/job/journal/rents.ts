@@ -95,7 +95,7 @@ const addressOf = "decode(substr(data->>'address', 3), 'hex')";
 
 /** A rent that should have come back. */
 export type OverdueRent = Rent & {
-	/** Whether it has been overdue for so long that every node knows the transaction. */
+	/** Whether it has been overdue for so long that every node has the transaction. */
 	isOld: boolean;
 };
 

@@ -12,7 +12,7 @@ test("a bundle's gas limit covers what the escrow needs for the bundle and for e
 	expect(opensGas([open, open])).toBe(perBundle + 2n * (perOrder + 320_000n));
 });
 
-test("the gas limit of opens does not depend on what they used when they were simulated", () => {
+test("the gas limit of opens does not depend on the gas that they used in the simulation", () => {
 	for (const gasUsed of [0n, 100_000n, 10_000_000n]) {
 		expect(bundleGas([open, open], { gasUsed })).toBe(opensGas([open, open]));
 	}

@@ -112,7 +112,7 @@ async function runLane(chain: EvmChain, options: Parameters<typeof startLanes>[0
 	await startLanes(options)(chain);
 }
 
-test("ops share one transaction; one with an authorization is sent alone, and the authorization only while it is needed", async () => {
+test("ops share one transaction, and an op with an authorization is sent alone, with the authorization only while it is needed", async () => {
 	const [first, second] = await Promise.all([newWallet(scene), newWallet(scene)]);
 	// Two concurrent first swaps of one wallet. The second's authorization is stale when it is sent.
 	const opens: [typeof first, boolean][] = [
@@ -371,7 +371,7 @@ test("a fill is refused once its input is worth less than the minimum, unless it
 	await expect.poll(() => Promise.all(orders.map((order) => vaultState(orderId(order))))).toEqual([1, 0]);
 });
 
-test("a fill whose bundle leaves it too little is retried alone in the next block", async () => {
+test("a fill for which its bundle leaves too little is retried alone in the next block", async () => {
 	const { pool, chains, destination } = scene;
 	const outputToken = toWord(assetOf(chains.destination, "ORB"));
 	const delivery: Delivery = { kind: "router", budget: 10_000_000n, fees: [3000] };
@@ -437,7 +437,7 @@ test("voids close orders, and a refund without attesters waits until the escrow 
 	expect(await readJob(pool, swapId, "refund")).toMatchObject({ state: "queued", failures: 1 });
 });
 
-test("a fill that the signer refuses for good gets failures and is refused, and holds up no other", async () => {
+test("a fill that the signer refuses permanently gets failures and is refused, and delays no other", async () => {
 	const { pool, destination, chains } = scene;
 	const [bad, good] = [await queueFill(), await queueFill()];
 	const accounts = scene.relayers.map((account): LocalAccount => {
@@ -538,7 +538,7 @@ test("a transaction that was not sent is cancelled if its fill is too late by th
 	expect(await journal(destination)).toEqual(["fill signed", "cancel broadcast"]);
 });
 
-test("an op whose authorization the chain refuses is cancelled at once and counts a failure, and the others go on", async () => {
+test("an op whose authorization the chain refuses is cancelled immediately and counts a failure, and the others continue", async () => {
 	const { pool, origin } = scene;
 	const other = await newWallet(scene);
 	await open(other, true);
@@ -580,7 +580,7 @@ test("an op is not cancelled because of a rate limit or a fee that is too low", 
 	await expect.poll(() => states([order])).toEqual([1]);
 });
 
-test("a refused call with a high enough fee is cancelled, and a refused cancel stays as it is", async () => {
+test("a refused call with a high enough fee is cancelled, and a refused cancel is left unchanged", async () => {
 	const { pool, destination } = scene;
 	const refuseAll = { destination: refusing(destination, { message: "exceeds block gas limit" }) };
 	const { swapId } = await queueFill();
@@ -605,7 +605,7 @@ test("a fill is sent even if the lookup of traces never answers", async () => {
 	await expect.poll(() => vaultState(orderId(order))).toBe(1);
 });
 
-test("a transaction that cannot be sent is traced once, however often it is tried, and then as sent", async () => {
+test("failures to send a transaction are recorded in one span, and the later success in another", async () => {
 	const { destination } = scene;
 	await queueFill();
 	const told: string[] = [];
@@ -674,7 +674,7 @@ test("a stuck transaction is replaced even if the node has no old state", async 
 	}
 });
 
-test("a transaction in a block that the follower has not seen yet is not replaced, however far behind it is", async () => {
+test("a transaction in a block that the follower has not read yet is not replaced, regardless of the number of blocks behind", async () => {
 	const { pool, destination } = scene;
 	const { order } = await queueFill();
 	await runLane(destination);

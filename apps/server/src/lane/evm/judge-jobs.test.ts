@@ -68,7 +68,7 @@ test("each round makes progress, so that a lane never retries the same jobs fore
 	);
 });
 
-test("an order that would not be opened is the only one that counts a failure, and the others are sent", () => {
+test("only an order that would not be opened counts a failure, and the others are sent", () => {
 	const jobs = [0, 1, 2].map((i) => jobOf("open", i, { failures: 0, alone: false, routed: false }));
 	const outcomes = outcomesOf(
 		jobs.map((_, i) => ({ outcome: i === 1 ? "silent" : "done", selector: "0x00000000" })),

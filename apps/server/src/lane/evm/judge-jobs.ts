@@ -15,7 +15,8 @@ export function judgeJobs(jobs: readonly Job[], simulation: BundleSimulation): V
 	}
 	const [first] = jobs;
 	if (first?.kind === "fill" || first?.kind === "void") {
-		// Batches skip items that fail, so a vault that refuses the whole batch is paused, or does not know the relayer.
+		// Batches skip items that fail, so a vault that refuses the whole batch is paused, or has not authorized the
+		// relayer.
 		return jobs.map(() => ({ do: "postpone", blocks: laterBlocks, alone: false, failures: 0 }));
 	}
 	if (jobs.length === 1 || first?.attestationId !== undefined) return jobs.map(verdictOnFailure);

@@ -174,7 +174,7 @@ test("a fill whose cancel was mined is signed again, and is paid once even if a 
 	}
 });
 
-test("a lane with an outdated store starts at the chain's nonce, and does not repeat a fill that was made", async () => {
+test("a lane with an outdated store starts at the chain's nonce, and does not repeat an earlier fill", async () => {
 	const { pool, destination, relayers } = scene;
 	const address = relayers[0]?.address ?? "0x";
 	const { order, swapId } = await queueFill(scene, { amount });
@@ -247,7 +247,7 @@ test("a store that is set back while a lane runs costs one spent nonce, whose jo
 		.toEqual([amount, amount, amount]);
 });
 
-test("nonces that a restored store forgot and the chain dropped are filled with cancels, and later transactions land", async () => {
+test("nonces that a restored store lost and the chain dropped are filled with cancels, and later transactions land", async () => {
 	const { pool, destination, relayers } = scene;
 	const columns = [destination.chainId, hexToBytes(relayers[0]?.address ?? "0x")];
 	await followHead(pool, destination);
@@ -270,7 +270,7 @@ test("nonces that a restored store forgot and the chain dropped are filled with 
 	await expect.poll(() => received(order)).toBe(amount);
 });
 
-test("a fill whose nonce is taken by a better paid transaction that a restored store forgot is made with another nonce", async () => {
+test("a fill whose nonce is taken by a better paid transaction that a restored store lost gets another nonce", async () => {
 	const { pool, chains, destination, relayers } = scene;
 	const { testClient } = chains.destination;
 	const [relayer] = relayers;
@@ -314,7 +314,7 @@ test("a fill whose nonce is taken by a better paid transaction that a restored s
 	}
 });
 
-test("a fill whose relayer's key is gone, and whose nonce a thief has spent, is made by another relayer once that is final", async () => {
+test("a fill whose relayer's key is lost, and whose nonce a thief has spent, is sent by another relayer once that is final", async () => {
 	const { pool, chains, destination, relayers } = scene;
 	const { testClient } = chains.destination;
 	const [stolen, ...others] = relayers;

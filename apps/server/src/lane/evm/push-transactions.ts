@@ -160,7 +160,7 @@ async function offerUntraced(lane: Lane, { transaction, head }: Offer): Promise<
 	}
 	if (sent.outcome === "unfunded") {
 		// Any transaction signed now would only wait behind this one.
-		log.error({ ...about, problem: sent.problem }, "the relayer cannot pay for gas: send it more");
+		log.error({ ...about, problem: sent.problem }, "the relayer cannot pay for gas; send it more");
 		await noteRefused(pool, id, transaction, { atBlock });
 		return "unfunded";
 	}
@@ -291,7 +291,7 @@ async function fillNonceGap(
 	if (from >= to) return [];
 	const { id, pool, log } = lane;
 	const fees = freshFees(lane, head);
-	// A node that is behind returns a nonce that is spent already. The store then knows the transaction that spent it.
+	// A node that is behind returns a nonce that is spent already. The store then has the transaction that spent it.
 	const known = await noncesKnown(pool, id, { from, to });
 	const cancels: LaneTransaction[] = [];
 	for (let nonce = from; nonce < to && cancels.length < maxAtOnce; nonce++) {

@@ -99,9 +99,8 @@ type BundlePlan = {
 };
 
 /**
- * Refuses the opens of which no transaction can be made, regardless of the chain's state, because their ops are for
- * another chain, or their orders name something that is not an address here. One of them would keep all others from
- * being signed.
+ * Refuses the opens that fit no transaction, regardless of the chain's state, because their ops are for another chain,
+ * or their orders name something that is not an address here. One of them would keep all others from being signed.
  */
 function refuseUnmakable({ id, log }: Lane, jobs: readonly Job[]): Map<SwapUuid, Verdict> {
 	const verdicts = new Map<SwapUuid, Verdict>();

@@ -12,7 +12,7 @@ beforeAll(async () => {
 beforeEach(() => scene.owner.query("truncate delegation_removals"));
 afterAll(() => scene.stop());
 
-test("a lane sends the removal that a wallet has signed, once: its mandates are revoked, and it is delegated no longer", async () => {
+test("a lane sends the removal that a wallet has signed once, which revokes the wallet's mandates and ends its delegation", async () => {
 	const wallet = await delegatedWallet(scene.chains.origin);
 	await queueSignedRemoval(scene.owner, scene.origin, { wallet });
 	await runLane();
@@ -24,7 +24,7 @@ test("a lane sends the removal that a wallet has signed, once: its mandates are 
 	expect(await sentByRelayer()).toBe(before);
 });
 
-test("a removal whose nonce has passed costs no transaction", async () => {
+test("a removal whose nonce has passed causes no transaction", async () => {
 	const wallet = await delegatedWallet(scene.chains.origin);
 	await queueSignedRemoval(scene.owner, scene.origin, { wallet, nonce: 5 });
 	const before = await sentByRelayer();
@@ -34,7 +34,7 @@ test("a removal whose nonce has passed costs no transaction", async () => {
 	expect(await codeOf(wallet)).toBeDefined();
 });
 
-test("two lanes that see the same removal send it once", async () => {
+test("two lanes that find the same removal send it once", async () => {
 	const wallet = await delegatedWallet(scene.chains.origin);
 	await queueSignedRemoval(scene.owner, scene.origin, { wallet });
 	const counts = () => Promise.all([sentByRelayer(0), sentByRelayer(1)]);

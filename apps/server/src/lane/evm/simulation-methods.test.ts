@@ -44,7 +44,7 @@ const lackings: Record<string, Ability[]> = {
 };
 
 for (const [name, lacks] of Object.entries(lackings)) {
-	test(`on nodes without ${name} swaps are opened, filled and released, and the refused are told apart`, async () => {
+	test(`on nodes without ${name}, swaps are opened, filled and released, and refused ones are distinguished from the others`, async () => {
 		const { pool, chains } = scene;
 		const origin = await connect("origin", lacks);
 		const destination = await connect("destination", lacks);

@@ -86,7 +86,7 @@ test("a removal that nodes refuse while the store's head is old is offered until
 	expect(removal?.raw).toMatch(/^0x04/);
 });
 
-test("a process that ends between sending a transaction and reading its block leaves the age to the next one, which sends the same bytes", async () => {
+test("if a process ends between sending a transaction and reading its block, the next one records its age and sends the same bytes", async () => {
 	const { pool, destination } = scene;
 	await leaveHeadBehind(destination);
 	await queueFill(scene, { amount });
@@ -111,7 +111,7 @@ test("a process that ends between sending a transaction and reading its block le
 	expect(sent).toHaveLength(2);
 });
 
-test("a node that names a block which the chain reaches in years delays a replacement by 100 times its wait at most, and a node that is behind hastens none", async () => {
+test("a node that reports a block which the chain reaches in years delays a replacement by at most 100 times its wait, and a node that is behind causes no early replacement", async () => {
 	const { pool, destination } = scene;
 	await queueFill(scene, { amount });
 	const head = await followHead(pool, destination);

@@ -13,7 +13,7 @@ test("a replacement offers a quarter more than before, and no less than a new tr
 	expect(replacementFees(fees("10", "0"), fees("10", "0"))).toEqual(fees("12.5", "0"));
 });
 
-test("however often a transaction is replaced, its tip stays below thirteen times that of a new one", () => {
+test("the tip of a transaction stays below thirteen times that of a new one, regardless of the number of replacements", () => {
 	let now: Fees | undefined = fees("10", "0.001");
 	let highest = now;
 	// A node that hides our transactions may report base fees that grow as fast as we replace.
@@ -25,6 +25,6 @@ test("however often a transaction is replaced, its tip stays below thirteen time
 	expect(highest.maxPriorityFeePerGas).toBeLessThan(13n * parseGwei("0.001"));
 });
 
-test("a transaction that offers less than the base fee is replaced however high its tip is", () => {
+test("a transaction that offers less than the base fee is replaced even if its tip is higher", () => {
 	expect(replacementFees(fees("10", "5"), fees("20", "0.001"))).toEqual(fees("20", "6.25"));
 });

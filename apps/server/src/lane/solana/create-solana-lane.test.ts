@@ -65,7 +65,7 @@ test("a payout pays the amount that may be delivered at signing, waits without a
 	expect(await balance(fallen.recipient)).toBe(0n);
 });
 
-test("a fee payer that runs low is reported once a minute, and pays as long as it can", async () => {
+test("a fee payer whose balance is low is reported once a minute, and pays as long as it can", async () => {
 	const { log, errors } = errorLog();
 	let nowMs = Date.now();
 	const broke = withLamports(scene.chain, { address: feePayerOf(0), lamports: 99_999_999n });

@@ -60,7 +60,7 @@ export function createSolanaLane(deps: SolanaLaneDeps): Handler {
 			const signed = { name: "transaction signed", startMs } as const;
 			for (const transaction of transactions) void traceTransaction(lane, transaction, signed);
 			await Promise.all([wakeSwaps(lane, refused), offerAll(lane, { transactions, head })]);
-			// No swap waits for rents.
+			// No swap waits for rents, so they are fetched only if there is no other work.
 			if (!found) {
 				await offerAll(lane, { transactions: await sweepRents(lane, { open, nextNonce }), head });
 			}

@@ -29,7 +29,7 @@ test("an order that was just decided is checked again later", () => {
 	expect(judgeSimulation(job("fill", 2), told, rich)).toEqual(later);
 });
 
-test("a payout that our own account cannot make is refused for liquidity", () => {
+test("a payout that one of the service's accounts cannot make is refused for liquidity", () => {
 	const frozen = failing("instruction 2: Custom 17", "Program log: Error: Account is frozen");
 	// The frozen account is the vault's, because a recipient with a frozen account is refused before.
 	expect(judgeSimulation(job("fill"), frozen, rich)).toEqual({ do: "refuse", reason: "liquidity" });
@@ -37,13 +37,13 @@ test("a payout that our own account cannot make is refused for liquidity", () =>
 	expect(judgeSimulation(job("fill"), empty, rich)).toEqual({ do: "refuse", reason: "liquidity" });
 });
 
-test("a job is not blamed for a fee payer that has too little, and is left to another lane", () => {
+test("a job gets no failure for a fee payer that has too little, and is left to another lane", () => {
 	const told = failing("instruction 3: Custom 1", "Transfer: insufficient lamports 1, need 2039280");
 	expect(judgeSimulation(job("fill"), told, poor)).toEqual({ do: "leave" });
 	expect(judgeSimulation(job("release"), told, poor)).toEqual({ do: "leave" });
 });
 
-test("only the account that would be left with less than its rent is blamed for it", () => {
+test("a job gets a failure only for the account that would be left with less than its rent", () => {
 	const rent = (poorAccount: SolanaAddress) => ({ ...failing("InsufficientFundsForRent"), poorAccount });
 	for (const payer of [poor, rich]) {
 		for (const kind of ["open", "fill", "void", "release", "refund"] as const) {
@@ -68,7 +68,7 @@ test("a job that is refused repeatedly is given up, unless it is a void, release
 	}
 });
 
-test("a refusal of the program is judged by its number, and only if the program itself refused first", () => {
+test("a refusal of the program is judged by its error number, and only if the program itself refused first", () => {
 	const failed = (program: string, code: number) =>
 		failing(
 			"instruction 2: Custom",

@@ -34,7 +34,7 @@ test("a voided order is never paid, and a paid order is never voided", async () 
 	expect(await outcomeOf(paid.order)).toBe("filled");
 });
 
-test("a settlement whose signatures are gone is not signed, and is tried again with longer waits", async () => {
+test("a settlement whose signatures are missing is not signed, and is retried with longer waits", async () => {
 	const { order, swapId } = await queueSettlement("release");
 	await scene.pool.query("update jobs set attestation_id = null");
 	for (const failures of [1, 2]) {

@@ -42,7 +42,10 @@ type Receiver = Pick<SolanaWalletReading, "hasAccount" | "lamports" | "payProble
 
 const native = toSolanaWord(solanaNativeToken);
 
-/** A wallet's token account is created for a refund only if the input is worth so many times the account's rent. */
+/**
+ * A wallet's token account is created for a refund only if the input is worth at least this many times the account's
+ * rent.
+ */
 const worthyOfAccount = 10n;
 
 const payable: Receiver = { hasAccount: true, lamports: 0n, payProblem: undefined };
@@ -143,7 +146,7 @@ function planJob(
 			const isDecided = order.state === (job.kind === "release" ? "released" : "refunded");
 			if (!isDecided && order.state !== "opened") return later;
 			const ended: Decision | undefined = isDecided ? { by: "earlier" } : decision;
-			// The attesters' signatures are gone, with another order of their list.
+			// The attesters' signatures were discarded together with those of another order of their list.
 			if (!ended) return verdictOnFailureInSlots(job);
 			if (job.kind === "release") return { do: "sign", draft: { kind: "release", job, decision: ended } };
 			const createsAccount = !receiver.hasAccount;

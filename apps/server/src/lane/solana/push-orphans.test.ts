@@ -29,7 +29,7 @@ async function runAlone(): Promise<void> {
 	await start({ chain: { ...scene.chain, deployment }, keys: { ...scene.keys, feePayers }, log })();
 }
 
-test("a transaction of a removed fee payer is sent as it is, and paid once", async () => {
+test("a transaction of a removed fee payer is sent unchanged, and paid once", async () => {
 	const { order, recipient } = await queuePayout();
 	await setFaults({ dropSends: true });
 	await runLane({ lane: 1 });
@@ -44,7 +44,7 @@ test("a transaction of a removed fee payer is sent as it is, and paid once", asy
 	expect(await transactions()).toHaveLength(1);
 });
 
-test("a transaction of a removed fee payer that never landed is given up: a payout is signed again, a deposit refused", async () => {
+test("a transaction of a removed fee payer that never landed is given up, its payout is signed again, and its deposit is refused", async () => {
 	const { order, recipient } = await queuePayout();
 	const { swapId } = await queueOpen({ feePayer: 1 });
 	await setFaults({ dropSends: true });

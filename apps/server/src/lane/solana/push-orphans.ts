@@ -20,7 +20,7 @@ export async function pushOrphans(lane: SolanaLane, head: ChainHead): Promise<Sw
 		// This store never sent them. The store before a restore may have, with a signature that only that key can make.
 		log.error(
 			{ chainId, swapIds: refused },
-			"swaps fail because their fee payer is gone: look for their deposits",
+			"swaps fail because their fee payer is gone; look for their deposits",
 		);
 	}
 	const lost = await Promise.all(

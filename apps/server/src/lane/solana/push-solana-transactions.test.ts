@@ -28,7 +28,7 @@ const {
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
 
-test("a journalled transaction that was never sent is sent as it is, once, by the next run", async () => {
+test("a journalled transaction that was never sent is sent unchanged, once, by the next run", async () => {
 	const { order, recipient } = await queuePayout();
 	const dying: SolanaChain = {
 		...scene.chain,
@@ -71,7 +71,7 @@ test("a transaction that a node dropped is sent again after some slots, and only
 	expect(await transactions()).toHaveLength(1);
 });
 
-test("lost answers of the node cause no second payout", async () => {
+test("lost responses of the node cause no second payout", async () => {
 	const { order, recipient } = await queuePayout();
 	await setFaults({ dropAnswers: { methods: ["sendTransaction"] } });
 	await runLane();
@@ -125,7 +125,7 @@ test("a transaction whose status cannot be read is not given up", async () => {
 	expect(await transactions()).toMatchObject([{ state: "broadcast" }]);
 });
 
-test("a node that denies a landed payout causes no second payout", async () => {
+test("a node that reports a landed payout as missing causes no second payout", async () => {
 	const { order, recipient } = await queuePayout();
 	await runLane();
 	await setFaults({ lieAboutStatus: "unknown" });

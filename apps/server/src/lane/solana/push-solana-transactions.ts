@@ -65,8 +65,7 @@ export async function offerAll(
 
 /**
  * Gives up and returns the transactions that never landed, of those whose blockhash has expired at finality. The order
- * of the reads matters, because a node at a final slot past the last valid height knows everything that landed before
- * it.
+ * of the reads matters, because a node at a final slot past the last valid height has everything that landed before it.
  */
 async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): Promise<LaneTransaction[]> {
 	const { chain, log, id } = lane;
@@ -79,14 +78,14 @@ async function giveUpLost(lane: SolanaLane, past: readonly LaneTransaction[]): P
 			const hashes = dead.flatMap(({ hash }) => (unknown.has(hash) ? [] : [hash]));
 			log.warn(
 				{ ...id, hashes },
-				"expired transactions are not given up: they landed, or the node is behind or lacks history",
+				"expired transactions are kept, because they landed, or the node is behind or lacks history",
 			);
 		}
 		const ended = await Promise.all(lost.map((transaction) => giveUp(lane, transaction)));
 		return ended.flat();
 	} catch (err) {
 		// Nothing is known about them, so nothing is done. The rest of the run does not depend on it.
-		log.warn({ ...id, err }, "the chain could not be asked about expired transactions");
+		log.warn({ ...id, err }, "the node could not be queried about expired transactions");
 		return [];
 	}
 }

@@ -45,7 +45,7 @@ test("a payout that needs a closed account to reach its minimum is refused as ac
 	expect(await balance(above.recipient)).toBe(9_950_000n);
 });
 
-test("a recipient that gave its token account away is blamed at the first try", async () => {
+test("a recipient that gave its token account away gets a failure at the first try", async () => {
 	const recipient = await newSolanaWallet(scene, [{ symbol: "USDC", amount: 1n }]);
 	const token = mintOf(scene.chain, "USDC");
 	await giveAccountAway(scene.solana, { token, from: recipient, slots: () => slots(3) });
@@ -109,7 +109,7 @@ test("a payout that cannot be made is refused with the reason, and blocks no oth
 	expect(await transactions()).toHaveLength(1);
 });
 
-test("several payouts in one run share what may leave the vault", async () => {
+test("several payouts in one run share the amount that may leave the vault", async () => {
 	const { payable } = await readVault(scene.chain, { commitment: "confirmed" });
 	const half = (payable.get(toSolanaWord(mintOf(scene.chain, "USDC"))) ?? 0n) / 2n + 1n;
 	const delivery: Delivery = { kind: "payout", amount: half, unusedRent: 0n };
@@ -160,7 +160,7 @@ test("an op is co-signed once, by the fee payer that it names, and the order get
 	expect(await outcomeOf(order)).toBe("opened");
 });
 
-test("an op that expired before a lane saw it, or that its wallet did not sign, is refused", async () => {
+test("an op that expired before a lane took it, or that its wallet did not sign, is refused", async () => {
 	const dead = await queueOpen();
 	await slots(200);
 	const forged = await queueOpen({ wallet: 1 });
@@ -209,7 +209,7 @@ test("an op that its wallet cannot pay for is refused after three tries, and not
 	expect(await transactions()).toEqual([]);
 });
 
-test("no payout is signed for a deposit that was never seen", async () => {
+test("no payout is signed for a deposit that was never observed", async () => {
 	const { swapId } = await queuePayout();
 	await scene.pool.query("delete from chain_events");
 	await runLane();

@@ -183,7 +183,7 @@ async function tryOut(lane: SolanaLane, attempt: Attempt): Promise<Done | Verdic
 
 /**
  * Co-signs the wallet's transaction. The wallet signed one message, and the fee payer's signature is the same each
- * time, so the chain knows whether it was sent before, even if this store does not.
+ * time, so the chain shows whether it was sent before, even if this store does not.
  */
 async function open(lane: SolanaLane, attempt: Attempt, job: Job<"open">): Promise<Done | Verdict> {
 	const { id, chain, feePayer, log } = lane;
@@ -253,7 +253,7 @@ async function simulated(
 	const { deployment } = chain;
 	const told = { ...id, swapId: job.swapId, kind: job.kind, reason, logs, poorAccount };
 	if (poorAccount === deployment.program.vault)
-		log.error(told, "the vault has too few lamports: send it more");
+		log.error(told, "the vault has too few lamports; send it more");
 	else log.warn(told, "transaction would fail");
 	return judgeSimulation(job, simulation, { isPayerPoor, deployment });
 }

@@ -15,7 +15,7 @@ const { scene, feePayerOf } = lanes;
 beforeEach(() => clear());
 afterAll(() => lanes.stop());
 
-test("transactions that are signed or in flight never cost more than the fee payer has", async () => {
+test("transactions that are signed or in flight never cost more than the fee payer's balance", async () => {
 	const orders = [];
 	for (let i = 0; i < 3; i++) orders.push((await queuePayout()).order);
 	const lamports = emptyAccountRentLamports + 2n * maxLamports("fill");
@@ -30,7 +30,7 @@ test("transactions that are signed or in flight never cost more than the fee pay
 	expect(await states(orders, "fill")).toEqual(["sent", "sent", "sent"]);
 });
 
-test("a fee payer that cannot afford an op leaves it, and other jobs to other lanes; an op that has expired it refuses", async () => {
+test("a fee payer that cannot afford an op leaves it, leaves other jobs to other lanes, and refuses an op that has expired", async () => {
 	const others = [];
 	for (let i = 0; i < 2; i++) others.push((await queuePayout()).order);
 	const [funded, expired] = [await queueOpen(), await queueOpen({ wallet: 1 })];
@@ -50,7 +50,7 @@ test("a fee payer that cannot afford an op leaves it, and other jobs to other la
 	expect(await readJob(scene.pool, expired.swapId, "open")).toMatchObject(refused);
 });
 
-test("a payout that would leave the fee payer below its rent is not blamed on the recipient", async () => {
+test("a payout that would leave the fee payer below its rent does not count against the recipient", async () => {
 	const feePayer = await newSolanaWallet(scene);
 	await scene.solana.admin.airdrop({
 		address: feePayer.address,

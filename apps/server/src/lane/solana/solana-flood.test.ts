@@ -20,7 +20,7 @@ const lanes = await createSolanaLanes({ follower: "real" });
 const { scene, solana, slots, start, states, queueOpen, queuePayout, queueAttested, queueVoid } = lanes;
 afterAll(() => lanes.stop());
 
-test("deposits, payouts, releases and refunds go on during a flood, and no address is ever listed for them", async () => {
+test("deposits, payouts, releases and refunds continue during a flood, and no address is ever listed for them", async () => {
 	const { transport, calls } = limitedTransport(solana, { maxBytes: 65_536 });
 	const chain = connectSolana({ ...solana, transport });
 	const follow = () => followReally({ ...scene, chain });
@@ -64,7 +64,7 @@ test("deposits, payouts, releases and refunds go on during a flood, and no addre
 	expect(calls.get("getSignaturesForAddress")).toBeUndefined();
 });
 
-test("a transaction of ours that the node refuses to return holds up no other, and stops new swaps once it is final", async () => {
+test("a transaction of the service that the node refuses to return delays no other, and stops new swaps once it is final", async () => {
 	await lanes.clear();
 	const tooLarge: Signature[] = [];
 	const { transport } = limitedTransport(solana, { tooLarge });

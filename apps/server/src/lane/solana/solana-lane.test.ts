@@ -64,7 +64,7 @@ async function booked(account: string, token: Hex = zeroHash): Promise<bigint> {
 	return rows[0]?.sum ?? 0n;
 }
 
-test("every kind of job is done and recorded by its events; the books follow to the unit", async () => {
+test("every kind of job is completed and recorded by its events, and the books match to the unit", async () => {
 	const payer = lanes.feePayerOf(0);
 	const [held, inBooks] = [await balance(payer, "SOL"), await booked("relayer")];
 	const jobs = [
@@ -127,7 +127,7 @@ test("a wallet's closed account is made again only for a refund worth ten times 
 	}
 });
 
-test("what strangers do to orders is found by the orders' accounts, and the lane does the rest", async () => {
+test("third parties' actions on orders are found by the orders' accounts, and the lane does the rest", async () => {
 	const { order } = await lanes.openByStranger();
 	const signatures = await lanes.attest("release", order);
 	const decided = { orderIds: [orderId(order)], set: program.attesterSet, signatures };
@@ -155,7 +155,7 @@ test("what strangers do to orders is found by the orders' accounts, and the lane
 	expect(await transactions()).toMatchObject([{ kind: "release" }]);
 });
 
-test("an op whose order a stranger has prepared opens it", async () => {
+test("an op whose order a third party has prepared opens it", async () => {
 	const { order, wallet } = await queueOpen();
 	await land(await prepareOrder(program.address, order, lanes.stranger));
 	const before = await balance(wallet);
@@ -188,7 +188,7 @@ test.each([
 	["refund", () => queueWithin("refund"), "Refunded"],
 	["release", () => queueSettlement("release"), "Released"],
 	["refund", () => queueSettlement("refund"), "Refunded"],
-] as const)("a restored backup that has forgotten a %s does not repeat it", async (kind, queue, name) => {
+] as const)("a restored backup that has lost a %s does not repeat it", async (kind, queue, name) => {
 	const { order } = await queue();
 	await runLane();
 	await slots(3);
@@ -226,7 +226,7 @@ test("a second payout in flight fails at the record, and the job is done once", 
 	expect(await changesOf(order)).toBe(1);
 });
 
-test("a restored store records transactions that it forgot, whatever its jobs request", async () => {
+test("a restored store records transactions that it lost, regardless of what its jobs request", async () => {
 	const [paid, voided] = [await queuePayout(), await queueVoid()];
 	await runLane();
 	await slots(40);
@@ -250,7 +250,7 @@ test.each([
 	["fill", "refund"],
 	["refund", "fill"],
 ] as const)(
-	"within Solana, of a %s and a %s by lanes that do not know each other only the first takes effect",
+	"within Solana, if independent lanes send a %s and a %s, only the first one takes effect",
 	async (...kinds) => {
 		const { order, wallet } = await lanes.openByStranger(await lanes.within());
 		const queue = (kind: (typeof kinds)[number]) =>
@@ -281,7 +281,7 @@ test.each([
 	},
 );
 
-test("an op that landed unseen is recorded, however late the lane looks", async () => {
+test("an op that landed unobserved is recorded, even if the lane checks much later", async () => {
 	const { order } = await queueOpen();
 	await runLane();
 	await slots(3);
@@ -294,7 +294,7 @@ test("an op that landed unseen is recorded, however late the lane looks", async 
 	expect(await eventsOf(order)).toContain("Opened");
 });
 
-test("an order that was never opened is known to be unopened once its deadline is final", async () => {
+test("an order that was never opened is confirmed as unopened once its deadline is final", async () => {
 	const wallet = await newSolanaWallet(scene);
 	const terms = { wallet: toSolanaWord(wallet.address), deadlines: lanes.deadlines() };
 	await saveSwap(depositOrder(scene, terms));
@@ -309,7 +309,7 @@ test("an order that was never opened is known to be unopened once its deadline i
 });
 
 test.each(Array.from({ length: process.env.GEOSWAP_FULL ? 100 : 4 }, (_, seed) => seed))(
-	"whatever goes wrong, in whatever order, each order is decided once and paid once (%i)",
+	"each order is decided once and paid once, regardless of faults and their order (%i)",
 	(seed) => payThroughFaults(lanes, seed),
 	60_000,
 );

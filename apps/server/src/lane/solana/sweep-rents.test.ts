@@ -42,7 +42,7 @@ async function closes() {
 	return (await lanes.transactions()).filter(({ kind }) => kind === "close");
 }
 
-test("due accounts of orders and records are closed by one transaction, and the rent goes to who paid it", async () => {
+test("due accounts of orders and records are closed by one transaction, and the rent goes to its payer", async () => {
 	const { released, filled } = await decideTwo();
 	await remember([released, "order"], [filled, "record"]);
 	const [payer, vault] = [lanes.stranger.address, chain.deployment.program.vault];
@@ -56,7 +56,7 @@ test("due accounts of orders and records are closed by one transaction, and the 
 	expect((await lanes.balance(vault, "SOL")) - before[1]).toBe(1_336_320n);
 });
 
-test("nothing is closed before it is due, while its swap is open, while a job of it is undone, or while there is work", async () => {
+test("nothing is closed before it is due, while its swap is open or has an unfinished job, or while there is other work", async () => {
 	const { released, filled } = await decideTwo();
 	await remember([released, "order"], [filled, "record"]);
 	const soon = new Date(Date.now() - 30_000);
@@ -76,7 +76,7 @@ test("nothing is closed before it is due, while its swap is open, while a job of
 	expect(await closes()).toMatchObject([{ jobs: [{}, {}] }]);
 });
 
-test("accounts that are gone or not paid are skipped, however many they are", async () => {
+test("accounts that are closed or unpaid are skipped, regardless of their number", async () => {
 	const { released } = await decideTwo();
 	const { order: unpaid } = await lanes.openByStranger();
 	const gone = [];
@@ -94,7 +94,7 @@ test("accounts that are gone or not paid are skipped, however many they are", as
 	expect(await outcomeOf(unpaid)).toBe("opened");
 });
 
-test("an account that cannot be closed is reported, and does not hold up the others", async () => {
+test("an account that cannot be closed is reported, and does not delay the others", async () => {
 	const { filled } = await decideTwo();
 	// The chain's clock has not reached the deadline of an order that is made now.
 	const { order: early } = await queueSettlement("release");
@@ -109,7 +109,7 @@ test("an account that cannot be closed is reported, and does not hold up the oth
 	expect(await outcomeOf(early)).toBe("released, paid");
 });
 
-test("SOL that arrived after the payment goes to the input's owner, and the account is closed all the same", async () => {
+test("SOL that arrived after the payment goes to the input's owner, and the account is still closed", async () => {
 	const { released, filled } = await decideTwo({ symbol: "SOL" });
 	await remember([released, "order"], [filled, "record"]);
 	const { program } = chain.deployment;
@@ -126,7 +126,7 @@ test("SOL that arrived after the payment goes to the input's owner, and the acco
 	expect((await lanes.balance(vault, "SOL")) - before[1]).toBe(1_336_320n + 1n);
 });
 
-test("one transaction closes accounts at a time; one that was lost is signed again once it has expired", async () => {
+test("one transaction at a time closes accounts, and one that was lost is signed again once it has expired", async () => {
 	const { released, filled } = await decideTwo();
 	await remember([released, "order"]);
 	await setFaults({ dropSends: true });

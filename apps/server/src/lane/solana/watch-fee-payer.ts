@@ -27,7 +27,7 @@ export function watchFeePayer({ chain, feePayer, id, nowMs, log }: SolanaLane): 
 		if (lamports >= enoughLamports) return { lamports, isPoor: false };
 		if (nowMs() - loggedAtMs >= logEveryMs) {
 			loggedAtMs = nowMs();
-			log.error({ ...id, feePayer: feePayer.address, lamports }, "the fee payer is low on SOL: send it more");
+			log.error({ ...id, feePayer: feePayer.address, lamports }, "the fee payer is low on SOL; send it more");
 		}
 		return { lamports, isPoor: true };
 	};

@@ -111,7 +111,7 @@ test("a top-up leaves the inventory if its recipient took it, and nothing is boo
 	expect(toppedUp(false)).toEqual([]);
 });
 
-test("an order's input leaves the escrow completely wherever it goes, and a refund after delivery is booked as a loss", () => {
+test("an order's input leaves the escrow completely, whether released or refunded, and a refund after delivery is booked as a loss", () => {
 	fc.assert(
 		fc.property(
 			orderArbitrary,
@@ -172,7 +172,7 @@ test.each([
 	{ account: "order", payer: "relayer" },
 	{ account: "record", payer: "inventory" },
 ] as const)(
-	"the rent of the account of one $account is booked from and to the account $payer, and what strangers sent there as unattributed",
+	"the rent of the account of one $account is booked from and to the account $payer, and third parties' payments to it as unattributed",
 	({ account, payer }) => {
 		const context = { order: undefined, vaults: [], assets: [zeroHash], isDelivered: false };
 		const paid = eventEntries({ name: "RentPaid", data: { account, lamports: "10" } }, context);

@@ -164,7 +164,7 @@ async function jobStates(): Promise<Record<Hex, string>> {
 	return Object.fromEntries(rows.map((row) => [`0x${row.order_id.toString("hex")}`, row.state]));
 }
 
-test("one set of signatures covers all orders of a kind, in ascending order and no more than needed", async () => {
+test("one set of signatures covers all orders of a kind, in ascending order, with the minimum number of signatures", async () => {
 	const orders = [...(await queueOrders(3)), ...(await queueOrders(2, "refund"))];
 	const { attestations, pokes } = await attest();
 	expect(pokes).toEqual(["lane"]);
@@ -212,7 +212,7 @@ test("an attester that refuses a different order each time blocks no order that 
 	expect(attestations.flatMap((row) => row.order_ids)).toEqual(expect.arrayContaining([ids[2], ids[5]]));
 });
 
-test("orders to a chain that no attester sees block no orders to another chain", async () => {
+test("orders to a chain that no attester reads block no orders to another chain", async () => {
 	const [seen] = await queueOrders(1);
 	const unseen = await queueOrders(2, "release", { destinationChainId: 99n });
 	for (const attester of attesters) for (const order of unseen) attester.refused.add(orderId(order));
@@ -229,7 +229,7 @@ test("orders to a chain that no attester sees block no orders to another chain",
 	for (const orders of asked) expect(new Set(orders.map((order) => order.destinationChainId)).size).toBe(1);
 });
 
-test("however many orders nobody signs, the others of both kinds are signed at once", async () => {
+test("orders that no attester signs, in any number, do not delay the others of both kinds", async () => {
 	for (const order of await queueOrders(60)) for (const { refused } of attesters) refused.add(orderId(order));
 	const good = [...(await queueOrders(1)), ...(await queueOrders(1, "refund"))].map(orderId);
 	const { attestations } = await attest();

@@ -77,7 +77,7 @@ async function followAll(): Promise<void> {
 	for (const chain of [chains.origin, chains.destination]) {
 		while (await advance({ ...common, chain: connectChain(chain) }));
 	}
-	// The first run finds what is not known, and the second books it.
+	// The first run finds transactions that the database does not have, and the second books them.
 	for (let looks = 0; looks < 2; looks++) {
 		await lanes.slots(40);
 		await lanes.follow();
@@ -150,7 +150,7 @@ async function makeOrder(given: Partial<Order> = {}): Promise<{ order: Order; wa
 	return { order, wallet };
 }
 
-/** Returns an order that our fee payer opened, in a transaction that the database does not know. */
+/** Returns an order that our fee payer opened, in a transaction that the database does not have. */
 async function openLost(given: Partial<Order> = {}): Promise<{ order: Order; wallet: KeyPairSigner }> {
 	const { chain, keys } = lanes;
 	const [feePayerKey] = keys.feePayers;
@@ -315,7 +315,7 @@ test("an order within Solana that was not delivered is refunded", async () => {
 	expect(await audit()).toEqual([]);
 });
 
-test("an order whose rent a stranger paid is found as well", async () => {
+test("an order whose rent a third party paid is found as well", async () => {
 	const order = await openStrangers();
 	await actions.fill(order, delivered);
 	await noteRestored();
@@ -331,7 +331,7 @@ test("an order whose rent a stranger paid is found as well", async () => {
 	expect(await audit()).toEqual([]);
 });
 
-test("orders of strangers that are not ours, or too small, are left, and leave nothing in the books", async () => {
+test("third parties' orders that do not belong to the service, or are too small, are left, and leave nothing in the books", async () => {
 	const foreign = await openStrangers({ attesterSet: `0x${"a7".repeat(32)}` });
 	const small = await openStrangers({ inputAmount: 9_999_999n });
 	const { order: prepared } = await makeOrder();
@@ -345,7 +345,10 @@ test("orders of strangers that are not ours, or too small, are left, and leave n
 	expect(await unknownOf(small)).toMatchObject({ outcome: null });
 	await passTime(4_000);
 	await rebuild();
-	expect(await unknownOf(foreign)).toMatchObject({ outcome: "left", reason: "the attester set is not ours" });
+	expect(await unknownOf(foreign)).toMatchObject({
+		outcome: "left",
+		reason: "the attester set is not the service's",
+	});
 	expect(await unknownOf(small)).toMatchObject({
 		outcome: "left",
 		reason: "its input is worth less than ten refunds",
@@ -357,7 +360,7 @@ test("orders of strangers that are not ours, or too small, are left, and leave n
 	expect(await audit()).toEqual([]);
 });
 
-test("an order that was released and paid becomes a settled swap while its rent is there, and is ignored once it is closed", async () => {
+test("an order that was released and paid becomes a settled swap while its account still holds rent, and is ignored once it is closed", async () => {
 	const { program, feePayers } = lanes.chain.deployment;
 	const [feePayer] = feePayers;
 	const paid: Order[] = [];
@@ -389,7 +392,7 @@ test("an order that was released and paid becomes a settled swap while its rent 
 	expect((await audit()).filter(({ pauses }) => pauses !== false)).toEqual([]);
 });
 
-test("an order that is submitted again before it is rebuilt gets no second swap, and a rebuilt one is adopted", async () => {
+test("an order that is submitted again before it is rebuilt gets no second swap, and a rebuilt one is assigned to the submitting account", async () => {
 	const { order: submitted } = await openLost();
 	const { order: rebuilt } = await openLost();
 	await noteRestored();
@@ -413,7 +416,7 @@ test("an order that is submitted again before it is rebuilt gets no second swap,
 	}
 });
 
-test("nothing is read from the chain without a restore, or once nothing that was signed before it can land any more", async () => {
+test("nothing is read from the chain without a restore, or once no transaction signed before it can land any more", async () => {
 	const { chain, calls } = counting(lanes.chain);
 	await search(chain);
 	expect(calls).toEqual([]);
@@ -429,7 +432,7 @@ test("nothing is read from the chain without a restore, or once nothing that was
 	expect(calls).toHaveLength(count);
 });
 
-test("while no node returns the transaction that prepared an order, the search goes on", async () => {
+test("while no node returns the transaction that prepared an order, the search continues", async () => {
 	const { order } = await openLost();
 	await noteRestored();
 	await passTime(601);
@@ -441,7 +444,7 @@ test("while no node returns the transaction that prepared an order, the search g
 	expect([await unknownOf(order), await isSearched()]).toEqual([expect.anything(), true]);
 });
 
-test("an order is found although strangers name its account in many transactions, before and after it is opened", async () => {
+test("an order is found even if third parties name its account in many transactions, before and after it is opened", async () => {
 	const { order, wallet } = await makeOrder();
 	const { chain, keys, solana } = lanes;
 	const address = await orderAddress(chain.deployment.program.address, orderId(order));

@@ -146,7 +146,7 @@ async function outcomeOf(
 
 const swapOf = (order: Order) => readSwap(database.pool, fromSwapKey(order.swapKey));
 
-test("an order of ours without a row gets one, without account, op, reservation or job, and is due at once", async () => {
+test("an order of the service without a row gets one, without account, op, reservation or job, and is due immediately", async () => {
 	const order = await forget();
 	expect(await rebuild()).toBe(1);
 	const swap = await swapOf(order);
@@ -166,7 +166,7 @@ test("an order of ours without a row gets one, without account, op, reservation 
 	expect(await rebuild()).toBe(0);
 });
 
-test("an order is not rebuilt while somebody may still submit it", async () => {
+test("an order is not rebuilt while it may still be submitted", async () => {
 	const order = await makeOrder();
 	await actions.open(order);
 	await followAll();
@@ -177,7 +177,7 @@ test("an order is not rebuilt while somebody may still submit it", async () => {
 	expect(await rebuild()).toBe(1);
 });
 
-test("an order with a row is not recorded as unknown, and one submitted since then stays as it is", async () => {
+test("an order with a row is not recorded as unknown, and one submitted since then is left unchanged", async () => {
 	const known = await makeOrder();
 	const insert = (order: Order) =>
 		database.pool.query(
@@ -197,18 +197,18 @@ test("an order with a row is not recorded as unknown, and one submitted since th
 	expect((await swapOf(late))?.accountId).toBeDefined();
 });
 
-test("orders with a vault, set, asset, chain or key that is not ours are left to their wallets", async () => {
+test("orders with a foreign vault, set, asset, chain or key are left to their wallets", async () => {
 	const cases: [Partial<Order>, string][] = [
-		[{ originVault: toWord(stranger) }, "the origin vault is not ours"],
-		[{ destinationVault: toWord(stranger) }, "the destination vault is not ours"],
-		[{ attesterSet: pad("0x5e") }, "the attester set is not ours"],
-		[{ outputToken: toWord(stranger) }, "the output is not an asset of ours"],
-		[{ destinationChainId: 5n }, "one of its chains is not ours"],
+		[{ originVault: toWord(stranger) }, "the origin vault is not the service's"],
+		[{ destinationVault: toWord(stranger) }, "the destination vault is not the service's"],
+		[{ attesterSet: pad("0x5e") }, "the attester set is not the service's"],
+		[{ outputToken: toWord(stranger) }, "the output is not an asset of the service"],
+		[{ destinationChainId: 5n }, "one of its chains is not the service's"],
 		// Values that are no address, and no chain id that fits a number.
-		[{ destinationVault: pad("0x01", { dir: "right" }) }, "the destination vault is not ours"],
-		[{ outputToken: pad("0x01", { dir: "right" }) }, "the output is not an asset of ours"],
-		[{ destinationChainId: 0n }, "one of its chains is not ours"],
-		[{ destinationChainId: 2n ** 255n }, "one of its chains is not ours"],
+		[{ destinationVault: pad("0x01", { dir: "right" }) }, "the destination vault is not the service's"],
+		[{ outputToken: pad("0x01", { dir: "right" }) }, "the output is not an asset of the service"],
+		[{ destinationChainId: 0n }, "one of its chains is not the service's"],
+		[{ destinationChainId: 2n ** 255n }, "one of its chains is not the service's"],
 		[{ swapKey: pad("0x01", { dir: "right" }) }, "its swap key is not one of a quote"],
 		[
 			{ swapKey: toSwapKey(newSwapUuid({ nowMs: Date.now() - 3 * 86_400_000, random: randomBytes(10) })) },
@@ -241,13 +241,16 @@ test("orders with a vault, set, asset, chain or key that is not ours are left to
 	try {
 		config = swapDeployment({ contracts: { ...contracts, escrow: stranger } });
 		expect(await rebuild()).toBe(0);
-		expect(await outcomeOf(order)).toEqual({ outcome: "left", reason: "the escrow is not ours" });
+		expect(await outcomeOf(order)).toEqual({ outcome: "left", reason: "the escrow is not the service's" });
 		await database.pool.query("update unknown_orders set outcome = null where order_id = $1", [
 			hexToBytes(orderId(order)),
 		]);
 		config = swapDeployment({ assets: assets.filter(({ symbol }) => symbol !== "USDC") });
 		expect(await rebuild()).toBe(0);
-		expect(await outcomeOf(order)).toEqual({ outcome: "left", reason: "the input is not an asset of ours" });
+		expect(await outcomeOf(order)).toEqual({
+			outcome: "left",
+			reason: "the input is not an asset of the service",
+		});
 	} finally {
 		config = before;
 	}
@@ -306,7 +309,7 @@ test("an order that was left and turns out to be delivered is rebuilt", async ()
 	expect(await outcomeOf(order)).toMatchObject({ outcome: "rebuilt" });
 });
 
-test("a delivered order is never left: if it cannot be released as configured, an error is logged until it can", async () => {
+test("a delivered order is never left, and if it cannot be released as configured, an error is logged until it can", async () => {
 	const order = await makeOrder();
 	await actions.fill(order, 9_000_000n);
 	await actions.open(order);
@@ -342,8 +345,8 @@ test("an order that cannot be read waits, and the others are rebuilt", async () 
 	await database.pool.query("delete from unknown_orders where order_id = $1", [hexToBytes(orderId(bad))]);
 });
 
-test("of two orders with the same id, the one that is rebuilt later gets an id of its own", async () => {
-	// The delivered one of the two comes first, though it could be opened for longer.
+test("of two orders with the same id, the one that is rebuilt later gets a different swap id", async () => {
+	// The delivered order is rebuilt first, although its open deadline is later.
 	const delivered = await makeOrder();
 	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(delivered.deadlines);
 	const earlier = packDeadlines({ openDeadline: openDeadline - 1n, fillDeadline, refundAfter });
@@ -467,7 +470,7 @@ test("orders with deadlines or a key that no quote has are left", async () => {
 	expect(outcomes).toEqual(cases.map(([, reason]) => ({ outcome: "left", reason })));
 });
 
-test("a decision is not changed, and an order that was left is forgotten days later", async () => {
+test("a decision is not changed, and an order that was left is deleted days later", async () => {
 	const order = await forget();
 	expect(await rebuild()).toBe(1);
 	const decide = { outcome: "left", reason: "another worker was slow", nowMs: Date.now() } as const;
@@ -484,7 +487,7 @@ test("a decision is not changed, and an order that was left is forgotten days la
 	expect(await outcomeOf(order)).toMatchObject({ outcome: "rebuilt" });
 });
 
-test("a delivery that was booked before its deposit was known is booked to its recipient in the end, exactly", async () => {
+test("a delivery that was booked before its deposit was known is finally booked to its recipient with the exact amount", async () => {
 	const order = await forget();
 	const routed = await makeOrder({ symbol: "WETH" });
 	// The destination's follower reads the delivery first.

@@ -70,7 +70,7 @@ export async function rebuildOrders(options: RebuildOptions): Promise<number> {
 	const refunded = await handle(options, worthy, { refunds: true });
 	if (refunded.heldChainIds.size > 0) {
 		const chainIds = [...refunded.heldChainIds].map(String);
-		log.warn({ chainIds }, "orders without a swap wait: the budget for their refunds is used up");
+		log.warn({ chainIds }, "orders without a swap wait, because the budget for their refunds is used up");
 	}
 	await forgetLeftOrders(pool);
 	return judged.rebuilt + refunded.rebuilt;

@@ -138,7 +138,7 @@ async function openHostile(count: number): Promise<Order[]> {
 	return orders;
 }
 
-test("refunds of strangers' orders cost the day's budget, a large order that comes later is next, and their credits cost no looks", async () => {
+test("refunds of third parties' orders count against the day's budget, a large order that comes later is next, and their credits cost no reads", async () => {
 	const hostile = await openHostile(hostileOrders);
 	const [first] = hostile;
 	const last = hostile.at(-1);
@@ -201,7 +201,7 @@ test("refunds of strangers' orders cost the day's budget, a large order that com
 	expect(await runRounds()).toBe(0);
 });
 
-test("orders that strangers refund by themselves get no swap, whatever their number, unless a restore may have lost it", async () => {
+test("orders that third parties refund themselves get no swap, regardless of their number, unless a restore may have lost it", async () => {
 	const { limits } = config;
 	config = { ...config, limits: { ...limits, rebuiltRefundsUsdPerDay: 0 } };
 	try {

@@ -32,19 +32,19 @@ test.each([
 	["to Solana", outward],
 	["from Solana", inward],
 	["within Solana", within],
-])("every order that the desk quotes is ours: %s", (_, way) => {
+])("every order that the desk quotes counts as the service's: %s", (_, way) => {
 	const order = quoted(way);
 	expect(whyNotOurs({ orderId: orderId(order), order }, scene.config)).toBeUndefined();
 });
 
-test("an order whose release could come too late or go to a stranger, or whose top-up is no asset, is not ours", () => {
+test("an order whose release could come too late or go to a third party, or whose top-up is no asset, does not count as the service's", () => {
 	const order = quoted(between);
 	const { openDeadline, fillDeadline } = unpackDeadlines(order.deadlines);
 	const soon = packDeadlines({ openDeadline, fillDeadline, refundAfter: fillDeadline + 1n });
 	const stranger = toWord("0x00000000000000000000000000000000000000ff");
 	for (const [change, reason] of [
 		[{ deadlines: soon }, "its deadlines are not those of a quote"],
-		[{ originVault: stranger }, "the origin vault is not ours"],
+		[{ originVault: stranger }, "the origin vault is not the service's"],
 	] as const) {
 		const changed = { ...order, ...change };
 		expect(whyNotOurs({ orderId: orderId(changed), order: changed }, scene.config)).toBe(reason);
@@ -53,8 +53,10 @@ test("an order whose release could come too late or go to a stranger, or whose t
 	if (!toEvm || !toSolana) throw new Error("there are two orders");
 	expect(whyNotOurs({ orderId: orderId(toEvm), order: toEvm }, scene.config)).toBeUndefined();
 	expect(whyNotOurs({ orderId: orderId(toSolana), order: toSolana }, scene.config)).toBe(
-		"its top-up is not in an asset of ours",
+		"its top-up is not in an asset of the service",
 	);
 	const from = { ...quoted(inward), escrow: stranger };
-	expect(whyNotOurs({ orderId: orderId(from), order: from }, scene.config)).toBe("the escrow is not ours");
+	expect(whyNotOurs({ orderId: orderId(from), order: from }, scene.config)).toBe(
+		"the escrow is not the service's",
+	);
 });

@@ -33,17 +33,17 @@ export function whyNotOurs(
 	if (orderId(order) !== id) return "its id does not match its terms";
 	const origin = chainOf(config, order.originChainId);
 	const destination = chainOf(config, order.destinationChainId);
-	if (!origin || !destination) return "one of its chains is not ours";
+	if (!origin || !destination) return "one of its chains is not the service's";
 	const [here, there] = [wordsOf(origin), wordsOf(destination)];
-	if (!isAmong(here.escrows, order.escrow)) return "the escrow is not ours";
-	if (!isAmong(here.vaults, order.originVault)) return "the origin vault is not ours";
-	if (!isAmong(there.vaults, order.destinationVault)) return "the destination vault is not ours";
-	if (!attesterSetOf(config, order.attesterSet)) return "the attester set is not ours";
-	if (!isAmong(here.assets, order.inputToken)) return "the input is not an asset of ours";
-	if (!isAmong(there.assets, order.outputToken)) return "the output is not an asset of ours";
+	if (!isAmong(here.escrows, order.escrow)) return "the escrow is not the service's";
+	if (!isAmong(here.vaults, order.originVault)) return "the origin vault is not the service's";
+	if (!isAmong(there.vaults, order.destinationVault)) return "the destination vault is not the service's";
+	if (!attesterSetOf(config, order.attesterSet)) return "the attester set is not the service's";
+	if (!isAmong(here.assets, order.inputToken)) return "the input is not an asset of the service";
+	if (!isAmong(there.assets, order.outputToken)) return "the output is not an asset of the service";
 	// Nothing pays a top-up on Solana.
 	const hasNative = destination.kind === "evm" && isAmong(there.assets, toWord(zeroAddress));
-	if (order.topUp !== 0n && !hasNative) return "its top-up is not in an asset of ours";
+	if (order.topUp !== 0n && !hasNative) return "its top-up is not in an asset of the service";
 	if (!isQuoted(order)) return "its swap key is not one of a quote";
 	const finalitySeconds = BigInt(origin.finalitySeconds + destination.finalitySeconds);
 	return leavesTimeToSettle(unpackDeadlines(order.deadlines), finalitySeconds)

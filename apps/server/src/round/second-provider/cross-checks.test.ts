@@ -168,7 +168,7 @@ test("providers that differ for half a minute are logged as an error once, with 
 	]);
 });
 
-test("the second provider is asked for the reported deposit: its order, block and transaction", async () => {
+test("the request to the second provider has the reported deposit's order, block and transaction", async () => {
 	const scene = await createSwapScene(database.pool);
 	await run(scene, { answer: far }, [opened]);
 	const swap = await readSwap(database.pool, scene.uuid);
@@ -183,7 +183,7 @@ test("the second provider is asked for the reported deposit: its order, block an
 	]);
 });
 
-test("a small deposit is not held, and the second provider is not asked", async () => {
+test("a small deposit is not held, and the second provider is not queried", async () => {
 	const scene = await createSwapScene(database.pool);
 	const steps = await run(scene, { answer: () => new Error("must not be asked"), agreeAboveUsd: 40 }, [
 		opened,
@@ -193,7 +193,7 @@ test("a small deposit is not held, and the second provider is not asked", async 
 	expect(await scene.jobs()).toMatchObject({ fill: "queued" });
 });
 
-test("an agreed deposit is not asked for again", async () => {
+test("an agreed deposit is not queried again", async () => {
 	const scene = await createSwapScene(database.pool);
 	await run(scene, { answer: far }, [opened]);
 	expect(await crossChecks(scene)).toBe(1);
@@ -203,7 +203,7 @@ test("an agreed deposit is not asked for again", async () => {
 	expect(await scene.jobs()).toMatchObject({ fill: "queued" });
 });
 
-test("an answer about a dropped block no longer counts, and stays on record", async () => {
+test("a response about a dropped block no longer counts, and stays on record", async () => {
 	const scene = await createSwapScene(database.pool);
 	await run(scene, { answer: far }, [opened]);
 	await database.owner.query("delete from chain_events where order_id = $1", [hexToBytes(scene.orderId)]);
@@ -235,7 +235,7 @@ test.each<[string, Answer, string]>([
 	expect(await crossChecks(scene)).toBe(0);
 });
 
-test("a second provider that is down until the deadline costs the swap its delivery, and not its refund", async () => {
+test("a second provider that is down until the deadline prevents the swap's delivery, but not its refund", async () => {
 	const scene = await createSwapScene(database.pool);
 	const steps = await run(scene, { answer: () => new Error("down") }, [
 		opened,
@@ -256,7 +256,7 @@ test("a second provider that is down until the deadline costs the swap its deliv
 	});
 });
 
-test("an order that cannot be read does not stop other deposits from being asked for", async () => {
+test("an order that cannot be read does not stop other deposits from being checked", async () => {
 	const scenes = [await createSwapScene(database.pool), await createSwapScene(database.pool)] as const;
 	const [poison, good] = scenes;
 	const place = {

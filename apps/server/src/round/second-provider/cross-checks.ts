@@ -113,8 +113,8 @@ function tell(
 
 const told: Record<SecondWord, string> = {
 	agrees: "the second provider has the deposit too",
-	behind: "the second provider does not see the deposit as deep yet",
+	behind: "the second provider does not report the deposit as deep yet",
 	differs:
-		"the providers disagree about a deposit: nothing is delivered for it. One of them is wrong or on a fork",
+		"the providers disagree about a deposit, so nothing is delivered for it. One of them is wrong or on a fork",
 	silent: "the second provider does not answer",
 };

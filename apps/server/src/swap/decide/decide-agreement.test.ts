@@ -95,7 +95,7 @@ const mustNotBeAsked: Second = () => {
 	throw new Error("nobody needs to be asked");
 };
 
-test("a large deposit is delivered once the second provider has it, asked once and for its exact place", () => {
+test("a large deposit is delivered once the second provider has it, after one request for its exact place", () => {
 	const two = new TwoProviders(agrees);
 	expect(two.run()).toEqual([
 		"opening",
@@ -127,7 +127,7 @@ test.each([
 	expect(two.world.facts.swap.status).toBe("settled");
 });
 
-test("without a configured second provider nobody is asked, whatever the deposit is worth", () => {
+test("without a configured second provider no request is made, regardless of the deposit's value", () => {
 	const two = new TwoProviders(mustNotBeAsked, { cents: 90_000n });
 	const { agreeAboveUsd: _, ...origin } = two.world.policy.origin;
 	two.world.policy.origin = origin as typeof two.world.policy.origin;
@@ -175,7 +175,7 @@ test("a deposit must be deep enough at the second provider too, or final there i
 	expect(final.run()).toContain("delivering");
 });
 
-test("a deposit that moved to another block is asked for again, and the fill queued for the old one is withdrawn", () => {
+test("a deposit that moved to another block is queried again, and the fill queued for the old one is withdrawn", () => {
 	const two = new TwoProviders(agrees);
 	two.runUntilQueued();
 	const [opened] = two.world.events;
@@ -202,7 +202,7 @@ test("a queued fill is withdrawn if the deposit is on the chain again, but not a
 	});
 });
 
-test("a settled delivery is made again, whatever the second provider says about its deposit now", () => {
+test("a settled delivery is repeated, regardless of the second provider's current response about its deposit", () => {
 	const two = new TwoProviders(agrees);
 	while (two.world.facts.swap.status !== "settled") {
 		two.settle();
@@ -234,7 +234,7 @@ const ways = {
 } as const;
 
 test.each(Object.entries(ways))(
-	"whatever chains and providers do, a large swap %s is filled only once the second provider confirmed it, and ends",
+	"a large swap %s is filled only once the second provider confirmed it, and ends, regardless of the behaviour of chains and providers",
 	(_, way) => {
 		fc.assert(
 			fc.property(

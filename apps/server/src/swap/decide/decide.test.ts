@@ -53,7 +53,7 @@ function runToEnd(world: ModelWorld, check?: (decision: Decision) => void): stri
 	throw new Error(`it never ends: ${facts.join(", ")}`);
 }
 
-test("a swap that nothing disturbs is settled and ends once its release is final", () => {
+test("a swap without disturbances is settled and ends once its release is final", () => {
 	const world = newWorld({});
 	expect(runToEnd(world)).toEqual([
 		"opening",
@@ -68,7 +68,7 @@ test("a swap that nothing disturbs is settled and ends once its release is final
 });
 
 test.each([
-	{ what: "two blocks deep, as its value asks for", cents: 5_000n, blocks: 2 },
+	{ what: "two blocks deep, as its value requires", cents: 5_000n, blocks: 2 },
 	{ what: "final, where its value is above all depths", cents: 500_000n, blocks: 4 },
 ])(
 	"a delivery is reported as settled once it is $what, and no block sooner [D-status-15]",
@@ -130,7 +130,7 @@ test.each([
 	// A token that is paused refuses every recipient.
 	{ reason: "reverted", refusal: {} },
 ])(
-	"a swap that could not be paid counts a refusal for its account only if the recipient is to blame: $reason",
+	"a swap that could not be paid counts a refusal for its account only if the recipient caused it: $reason",
 	({ reason, refusal }) => {
 		const world = newWorld({ destination: "solana" });
 		while (!world.facts.jobs.fill) {
@@ -181,7 +181,7 @@ test.each(["evm", "solana"] as const)(
 	},
 );
 
-test("a Solana payment is settled before it is final only while there is time to see it expire and pay again", () => {
+test("a Solana payment is settled before it is final only while there is time to wait for its expiry and pay again", () => {
 	const world = newWorld({ destination: "solana" });
 	while (!world.has("Filled")) {
 		settleRounds(world);
@@ -221,7 +221,7 @@ test("a delivery that could not be repeated is settled only once it is final", (
 });
 
 test.each(["evm", "solana"] as const)(
-	"an order to a chain of kind %s that nobody submitted is not voided: its deadline closes it",
+	"an order to a chain of kind %s that was never submitted is not voided, because its deadline closes it",
 	(destination) => {
 		const world = newWorld({ destination });
 		while (!world.has("Opened")) {
@@ -262,7 +262,7 @@ test.each(["evm", "solana"] as const)(
 	},
 );
 
-test("a swap from Solana fails before its deadline only once its deposit cannot land, its lane has said so, and its order was compared since", () => {
+test("a swap from Solana fails before its deadline only once its deposit cannot land, its lane has reported that, and its order was compared since", () => {
 	const world = newWorld({ origin: "solana" });
 	settleRounds(world);
 	const { origin, swap, jobs } = world.facts;
@@ -330,7 +330,7 @@ test("a delivered output is settled, even if the input was refunded too", () => 
 	expect(world.facts.swap.status).toBe("settled");
 });
 
-test("a settled delivery that a reorg dropped is made again unchanged [D-status-16]", () => {
+test("a settled delivery that a reorg dropped is repeated unchanged [D-status-16]", () => {
 	const world = newWorld({});
 	const delivery = { kind: "router", budget: 90n, fees: [500] } as const;
 	world.facts.swap.delivery = { ...delivery, fees: [500] };
@@ -381,7 +381,7 @@ test("nothing is decided while a follower is behind", () => {
 const ways = { "between EVM chains": {}, "on an EVM chain": { isCrossChain: false }, ...solanaWays };
 
 test.each(Object.entries(ways))(
-	"whatever chains, lanes and attesters do, a swap %s ends, and no rule about money is broken [D-status-18, D-status-19, D-status-22]",
+	"a swap %s ends, and no rule about money is broken, regardless of the behaviour of chains, lanes and attesters [D-status-18, D-status-19, D-status-22]",
 	(_, way) => {
 		const outcomes: Record<string, number> = {};
 		fc.assert(
@@ -406,7 +406,7 @@ test.each(Object.entries(ways))(
 	},
 );
 
-test("within Solana an order ends in only one way, whatever a forgotten lane signs and whenever it lands", () => {
+test("within Solana an order ends in only one way, regardless of the transactions that a forgotten lane signs and when they land", () => {
 	fc.assert(
 		fc.property(
 			fc.integer({ min: 1, max: 2 ** 31 - 1 }),

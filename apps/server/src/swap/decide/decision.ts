@@ -37,7 +37,8 @@ export type Action =
 	| { do: "advance"; path: Move[] }
 	| { do: "note"; notes: Notes }
 	/**
-	 * Stops delivering the output, from now on. `refusal`: the recipient is to blame, and the account counts a refusal.
+	 * Stops delivering the output, from now on. With `refusal` the recipient caused it, and a refusal is counted for
+	 * the account.
 	 */
 	| { do: "give-up"; code: FailureCode; refusal?: RefusalReason }
 	| QueueAction
@@ -59,31 +60,31 @@ export type Hold = "exposure-cap" | "price-unknown" | "finality-broken";
 /** The name of the step that a swap is at. Histories, logs and traces show it. */
 export type Fact =
 	| Hold
-	// The chains cannot be judged.
+	// Facts of swaps whose chains cannot be judged.
 	| "chain-behind"
 	| "chain-unconfigured"
 	| "chain-unfollowed"
 	| "destination-stale"
 	| "origin-stale"
-	// Before the deposit.
+	// Facts of swaps before the deposit.
 	| "deposit-dropped"
 	| "not-opened"
 	| "opening"
-	// From the deposit to the delivery.
+	// Facts of swaps from the deposit to the delivery.
 	| "attesters-silent"
 	| "delivering"
 	| "deposit-moved"
 	| "deposit-unseen"
 	| "deposited"
 	| "inventory-not-reserved"
-	// After the delivery.
+	// Facts of swaps after the delivery.
 	| "delivered"
 	| "delivered-and-refunded"
 	| "delivered-unopened"
 	| "delivery-final"
 	| "released"
 	| "released-undelivered"
-	// Back to the wallet.
+	// Facts of swaps whose input goes back to the wallet.
 	| "closed-unopened"
 	| "expiring"
 	| "fill-undecided"

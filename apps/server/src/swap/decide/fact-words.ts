@@ -15,9 +15,9 @@ const check = "geoswapd config check";
 
 /** The meaning of each step, and advice for a swap that stays at it. */
 export const factWords: Record<Fact, Words> = {
-	// The chains cannot be judged.
+	// Facts of swaps whose chains cannot be judged.
 	"chain-behind": {
-		means: "The worker is catching up with a chain: it has not read all of its final blocks yet.",
+		means: "The worker is catching up with a chain and has not read all of its final blocks yet.",
 		told: "The service is reading blocks of the two networks that it has missed.",
 	},
 	"chain-unconfigured": {
@@ -27,20 +27,20 @@ export const factWords: Record<Fact, Words> = {
 	},
 	"chain-unfollowed": {
 		means: "The worker has not read one of its chains yet.",
-		todo: { what: "See whether the chain's endpoint answers, and whether a worker runs.", command: check },
+		todo: { what: "Check whether the chain's endpoint answers, and whether a worker runs.", command: check },
 		told: "The service cannot read one of the two networks at present.",
 	},
 	"origin-stale": {
 		means: "The newest block of the origin chain is too old to trust the deposit, so nothing is paid out.",
-		todo: { what: "See whether the origin chain's endpoint answers with new blocks.", command: check },
+		todo: { what: "Check whether the origin chain's endpoint answers with new blocks.", command: check },
 		told: "{origin} has shown no new blocks for a while. Nothing is paid out until it does.",
 	},
 	"destination-stale": {
 		means: "The newest block of the destination chain is too old, so nothing is paid out there.",
-		todo: { what: "See whether the destination chain's endpoint answers with new blocks.", command: check },
+		todo: { what: "Check whether the destination chain's endpoint answers with new blocks.", command: check },
 		told: "{destination} has shown no new blocks for a while. Nothing can be paid out there until it does.",
 	},
-	// Before the deposit.
+	// Facts of swaps before the deposit.
 	opening: {
 		means:
 			"The order is not open yet. A relayer sends the wallet's signed op to the origin chain until then.",
@@ -53,14 +53,14 @@ export const factWords: Record<Fact, Words> = {
 	"not-opened": {
 		means: "The order was not opened before its deadline. The swap has failed; the wallet keeps its input.",
 	},
-	// From the deposit to the delivery.
+	// Facts of swaps from the deposit to the delivery.
 	deposited: {
 		means: "The input is in escrow. The service waits for as many confirmations as its value requires.",
 		told: "{origin} is slower than usual to confirm that the money was taken.",
 	},
 	"deposit-unseen": {
 		means: "The input is in escrow. Its value requires that a second provider confirms the deposit.",
-		todo: { what: "See whether the second provider of the origin chain answers.", command: check },
+		todo: { what: "Check whether the second provider of the origin chain answers.", command: check },
 		told: "A second, independent source has not confirmed yet that the money was taken.",
 	},
 	"deposit-moved": {
@@ -68,19 +68,19 @@ export const factWords: Record<Fact, Words> = {
 	},
 	"inventory-not-reserved": {
 		means:
-			"The input is in escrow, but the reservation of the output has lapsed. The next round prices the order again: it reserves inventory, or gives up and refunds.",
+			"The input is in escrow, but the reservation of the output has lapsed. The next round prices the order again, then reserves inventory, or gives up and refunds.",
 		told: "The service must price the payout again before it can send it.",
 	},
 	"price-unknown": {
 		means: "The reservation of the output has lapsed, and without a price it cannot be made again.",
-		todo: { what: "See whether feeds and pools of both chains answer.", command: check },
+		todo: { what: "Check whether feeds and pools of both chains answer.", command: check },
 		told: "The service has no current price for the payout.",
 	},
 	"exposure-cap": {
 		means:
-			"The fill is held back: with it, more would be paid out against unreleased or unfinal deposits than the origin chain's caps allow.",
+			"The fill is held back, because with it more would be paid out against unreleased or unfinal deposits than the origin chain's caps allow.",
 		todo: {
-			what: "Wait until other swaps are released. See that attesters answer; or raise unreleasedCapUsd or unfinalCapUsd.",
+			what: "Wait until other swaps are released. Check that attesters answer, or raise unreleasedCapUsd or unfinalCapUsd.",
 			command: check,
 		},
 		told: "Too many swaps from {origin} are under way. The payout waits until others are finished.",
@@ -92,27 +92,27 @@ export const factWords: Record<Fact, Words> = {
 		told: "The independent signers, without whom nothing is paid out, do not answer.",
 	},
 	"finality-broken": {
-		means: "The fill is held back: one of the chains dropped final blocks and is paused for it.",
-		told: "One of the two networks undid blocks that counted as final. Payouts are stopped until the operator has looked at it.",
+		means: "The fill is held back, because one of the chains dropped final blocks and is paused for it.",
+		told: "One of the two networks undid blocks that counted as final. Payouts are stopped until the operator has checked it.",
 	},
 	delivering: {
-		means: "The output is on its way: the vault pays the recipient on the destination chain.",
+		means: "The output is on its way. The vault pays the recipient on the destination chain.",
 		told: "The payout was ordered, and {destination} has not confirmed it yet.",
 	},
-	// After the delivery.
+	// Facts of swaps after the delivery.
 	delivered: { means: "The recipient has the output. The payment is not final yet." },
 	"delivery-final": {
 		means: "The payment to the recipient is final. The input is to be released from escrow to the vault.",
 	},
 	released: { means: "The input was released to the vault. That is not final yet." },
 	"delivered-and-refunded": {
-		means: "The output was delivered and the input was refunded too: the service has lost the value.",
+		means: "The output was delivered and the input was refunded too, so the service has lost the value.",
 		todo: { what: "Find out why it was not released in time.", command: "geoswapd reconcile" },
 	},
 	"delivered-unopened": {
 		means: "The output was delivered, and the chain then dropped the deposit. It is made again if possible.",
 		todo: {
-			what: "Once the open deadline is past this is a loss: the books name it.",
+			what: "Once the open deadline is past, this is a loss, which the books name.",
 			command: "geoswapd reconcile",
 		},
 	},
@@ -120,7 +120,7 @@ export const factWords: Record<Fact, Words> = {
 		means: "The input was released, and the chain then dropped the final payment of the output.",
 		todo: { what: "Pay the recipient by hand.", command: "geoswapd reconcile" },
 	},
-	// Back to the wallet.
+	// Facts of swaps whose input goes back to the wallet.
 	"fill-withdrawn": { means: "The service has given up on the delivery and withdraws the queued fill." },
 	"fill-undecided": {
 		means: "The service has given up on the delivery, but a fill that it signed before may still land.",
@@ -137,7 +137,7 @@ export const factWords: Record<Fact, Words> = {
 	},
 	voided: {
 		means: "The order is closed on the destination chain. Once that is final, the input is refunded.",
-		told: "The payout was given up. {destination} has not confirmed that for good yet.",
+		told: "The payout was given up. {destination} has not confirmed that permanently yet.",
 	},
 	"closed-unopened": {
 		means: "The order is closed, and its deposit is gone. The swap ends once it can no longer be opened.",
@@ -148,7 +148,7 @@ export const factWords: Record<Fact, Words> = {
 	},
 	"refund-credited": {
 		means:
-			"The wallet did not take its refund, so the escrow keeps it as a credit. Only the wallet can claim it; the swap stays pending until then. A swap without an account is not looked at again.",
+			"The wallet did not take its refund, so the escrow keeps it as a credit. Only the wallet can claim it; the swap stays pending until then. A swap without an account is not checked again.",
 		todo: { what: "Ask the wallet's owner to call `claim` on the escrow." },
 		told: "The wallet did not accept the returned money. The contract keeps it for the wallet, and only the wallet can collect it.",
 	},

@@ -23,7 +23,7 @@ export function untilFillExpired(view: OrderView): { wait: WaitFor } {
 	return untilFinal(view, view.destination, view.fillDeadline);
 }
 
-/** Waits until a block has this timestamp. The local clock may be there already, but the chain goes by its own. */
+/** Waits until a block has this timestamp. The local clock may be past it already, but the chain uses its own. */
 export function untilHeadIs(
 	{ nowMs }: { nowMs: Milliseconds },
 	head: ChainHead,

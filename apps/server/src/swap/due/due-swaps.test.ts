@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("whether anything is due is found by indexes, however many swaps wait", async () => {
+test("due swaps are found by indexes, regardless of the number of waiting swaps", async () => {
 	const { rows } = await database.pool.query(`explain select ${isAnyDue}`);
 	const plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
 	expect(plan).not.toContain("Seq Scan on waits");
@@ -25,7 +25,7 @@ test("whether anything is due is found by indexes, however many swaps wait", asy
 	expect(plan).toContain("waits_by_finalized");
 });
 
-test("a swap is due by its time, by a head or by a final block, and the longest due comes first", async () => {
+test("a swap is due by its time, by a head or by a final block, and the one that is due for the longest time comes first", async () => {
 	const { pool } = database;
 	const due = () => readDueSwaps(pool, { limit: 10, except: [] });
 	expect(await due()).toEqual({ swapIds: [], openChainIds: [] });

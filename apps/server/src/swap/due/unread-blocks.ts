@@ -63,7 +63,7 @@ export async function deleteUnreadBlocksAbove(
 	await db.query("delete from unread_blocks where chain_id = $1 and number > $2", [chainId, number]);
 }
 
-/** Deletes the blocks of which only strangers' events may be missing, a day after they were followed. */
+/** Deletes the blocks that may lack strangers' events only, a day after they were followed. */
 export async function forgetPartialBlocks(db: Database, chainId: number): Promise<void> {
 	await db.query(
 		"delete from unread_blocks where chain_id = $1 and is_partial and since < now() - interval '1 day'",

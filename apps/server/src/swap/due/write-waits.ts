@@ -79,7 +79,10 @@ export async function putOffFailed(db: Database, swaps: readonly SeenSwap[]): Pr
 	});
 }
 
-/** Puts off swaps that a round could not finish through no fault of their own, for a moment and without counting it. */
+/**
+ * Postpones swaps for a moment if a round could not finish them for a reason that is not theirs. This does not count as
+ * a failed round.
+ */
 export async function retrySoon(db: Database, swaps: readonly SeenSwap[]): Promise<void> {
 	await putOff(db, swaps, { failedRounds: "w.failed_rounds", ms: String(blamelessMs) });
 }

@@ -25,7 +25,7 @@ const seen = async (after = 0, limit = 100) => {
 	return rows.map(({ position, swap_id, stage, status }) => ({ position, swap_id, stage, status }));
 };
 
-test("each change of a swap's status or stage is one event, with the swap as it was then", async () => {
+test("each change of a swap's status or stage is one event, with the swap's state at that time", async () => {
 	const uuid = await insertSwap();
 	await database.pool.query("update swaps set origin_tx_hash = $2, stage = stage where id = $1", [
 		uuid,
@@ -64,7 +64,7 @@ test("an event is written only if its change is committed", async () => {
 	expect(await publishEvents(database.pool)).toBe(0);
 });
 
-test("an event that is committed after a later one is not missed by a reader that saw the later one", async () => {
+test("an event that is committed after a later one is not missed by a reader that has read the later one", async () => {
 	const [slow, quick] = [await insertSwap(), await insertSwap()];
 	await publishEvents(database.pool);
 	const { position: start } = await readEventHead(database.pool);
@@ -83,7 +83,7 @@ test("an event that is committed after a later one is not missed by a reader tha
 	expect(await seen(start + 1)).toMatchObject([{ swap_id: slow, position: start + 2 }]);
 });
 
-test("publishers and writers at once: positions have no gap, and a reader behind them sees every event in order", async () => {
+test("with concurrent publishers and writers, positions have no gap, and a reader behind them reads every event in order", async () => {
 	const uuids = await Promise.all(Array.from({ length: 8 }, () => insertSwap()));
 	const path = ["deposited", "delivering", "refunding", "refunded"];
 	const { position: start } = await readEventHead(database.pool);
@@ -115,7 +115,7 @@ test("publishers and writers at once: positions have no gap, and a reader behind
 	}
 });
 
-test("a swap without an account has no events until an account takes it", async () => {
+test("a swap without an account has no events until it is assigned to an account", async () => {
 	const uuid = await insertSwap(null);
 	await move(uuid, "deposited");
 	expect(await publishEvents(database.pool)).toBe(0);
@@ -124,7 +124,7 @@ test("a swap without an account has no events until an account takes it", async 
 	expect(await seen()).toMatchObject([{ swap_id: uuid, stage: "deposited" }]);
 });
 
-test("events older than the retention are deleted in batches, and the head says up to where", async () => {
+test("events older than the retention are deleted in batches, and the head has the position up to which they are deleted", async () => {
 	const uuid = await insertSwap();
 	await move(uuid, "deposited");
 	await publishEvents(database.pool);

@@ -14,7 +14,7 @@ export type Reservation = {
 	volumes: (Pair & { amount: Amount })[];
 };
 
-/** The maximum of a token that the vault takes in. */
+/** The maximum of a token that the vault accepts. */
 export type HoldingLimit = { chainId: number; token: Hex; amount: Amount };
 
 /** Limits on what may be reserved for an account's swaps that are not open yet. */

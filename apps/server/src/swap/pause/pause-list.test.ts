@@ -39,7 +39,7 @@ async function follow(chainId: number, ageSeconds = 0): Promise<void> {
 
 const nowMs = 1_800_000_000_000;
 
-test("a pause is seen soon, holds while the database is gone, and ends when it is lifted", async () => {
+test("a pause takes effect soon, holds while the database is unreachable, and ends when it is lifted", async () => {
 	let isGone = false;
 	let failures = 0;
 	const db = {
@@ -66,7 +66,7 @@ test("a pause is seen soon, holds while the database is gone, and ends when it i
 	await list.close();
 });
 
-test("a chain or a token that no worker follows is not sold, until one does", async () => {
+test("a chain or a token is not offered until a worker follows it", async () => {
 	const list = await createPauseList({ db: database.pool, everyMs: 10 });
 	expect(list.reasonOf(1)).toBeUndefined();
 	expect(list.reasonOf(3)).toBe("no worker has followed the chain yet");
@@ -82,7 +82,7 @@ test("a chain or a token that no worker follows is not sold, until one does", as
 	await list.close();
 });
 
-test("a chain of which no worker has read the inventory is not sold", async () => {
+test("a chain is not offered until a worker has read its inventory", async () => {
 	await follow(3);
 	const list = await createPauseList({ db: database.pool, everyMs: 10 });
 	expect(list.reasonOf(3)).toBe("no worker has followed the chain yet");

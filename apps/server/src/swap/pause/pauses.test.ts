@@ -45,7 +45,7 @@ test("a chain is paused once per cause until that is lifted, and can be paused a
 	});
 });
 
-test("the record of a pause, and of who lifted it, cannot be changed", async () => {
+test("the record of a pause, and of the person who lifted it, cannot be changed", async () => {
 	const { pool } = database;
 	await pauseChain(pool, { chainId: 2, cause: "operator", reason: "a test", setBy: "ada", nowMs });
 	await liftPauses(pool, { chainId: 2, by: "ada", reason: "done", nowMs });
@@ -82,7 +82,7 @@ test("a breach that was accepted while an audit ran does not pause its chain aga
 	await liftPauses(pool, lift);
 });
 
-test("a lift accepts only the breaches that were seen, and one added meanwhile keeps the pause open", async () => {
+test("a lift accepts only the breaches that were shown, and one added meanwhile keeps the pause open", async () => {
 	const { pool } = database;
 	const pause = { chainId: 10, reason: "short", nowMs };
 	const lift = { chainId: 10, by: "ada", reason: "known", nowMs };

@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-test("however many orders strangers open, only the next few are read, delivered ones first", async () => {
+test("only the next few orders are read, delivered ones first, regardless of how many orders third parties open", async () => {
 	const { owner } = database;
 	const first = await readUnknownOrders(owner, { limit: 100 });
 	expect(first).toHaveLength(100);

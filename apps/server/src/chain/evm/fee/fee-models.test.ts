@@ -46,7 +46,7 @@ test("a transaction costs no less if it uses more gas or data, or if any fee is 
 	);
 });
 
-test("a sender that holds what it must can pay for the whole gas limit, also after five full blocks", () => {
+test("a sender with the required balance can pay for the whole gas limit, also after five full blocks", () => {
 	fc.assert(
 		fc.property(fc.constantFrom(...kinds), shapes, rates, (kind, shape, before) => {
 			// Arbitrum's base fee has a minimum, and no amount of gas pays for data at a base fee of 0.
@@ -63,7 +63,7 @@ function receiptWith(fields: Record<string, bigint>): RpcTransactionReceipt {
 	return Object.fromEntries(hex) as unknown as RpcTransactionReceipt;
 }
 
-test("what a transaction did cost includes the L1 fee and the operator fee, by the formula of its block", () => {
+test("the actual cost of a transaction includes the L1 fee and the operator fee, by the formula of its block", () => {
 	const gas = { gasUsed: 200_000n, effectiveGasPrice: 7n };
 	const { paid } = feeModelOf({ kind: "op-stack" });
 	expect(paid(receiptWith(gas))).toBe(1_400_000n);

@@ -19,13 +19,13 @@ async function tipOf(chain: EvmChain): Promise<bigint> {
 const full = Array<number>(10).fill(0.9);
 const quiet = Array<number>(10).fill(0.01);
 
-test("the tip is what well-filled blocks took, within the bounds", async () => {
+test("the tip is the one that well-filled blocks accepted, within the bounds", async () => {
 	expect(await tipOf(chainOf(full))).toBe(offered);
 	expect(await tipOf(chainOf(full, parseGwei("50")))).toBe(bounds.maximum);
 	expect(await tipOf(chainOf(full, 0n))).toBe(bounds.minimum);
 });
 
-test("blocks with room left need no more than the minimum, whatever wallets offered in them", async () => {
+test("blocks with room left need no more than the minimum, regardless of the tips in them", async () => {
 	expect(await tipOf(chainOf(quiet))).toBe(bounds.minimum);
 	expect(await tipOf(chainOf([...quiet.slice(4), ...full.slice(6)]))).toBe(bounds.minimum);
 	expect(await tipOf(chainOf([...quiet.slice(6), ...full.slice(4)]))).toBe(offered);

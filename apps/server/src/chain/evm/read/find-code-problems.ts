@@ -111,8 +111,8 @@ function codeProblem(
 	if (!published) {
 		const [newest] = codes;
 		return size(code) === size(newest.runtimeCode)
-			? `its code is not the published one: it differs at byte ${firstDifference(code, newest)}`
-			: `its code is not the published one: it has ${size(code)} bytes instead of ${size(newest.runtimeCode)}`;
+			? `its code is not the published one, from which it differs at byte ${firstDifference(code, newest)}`
+			: `its code is not the published one, because it has ${size(code)} bytes instead of ${size(newest.runtimeCode)}`;
 	}
 	for (const [name, starts] of Object.entries(published.immutables)) {
 		const allowed = immutables[name] ?? [];

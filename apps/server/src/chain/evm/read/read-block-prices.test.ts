@@ -112,7 +112,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
 	},
 );
 
-test("block after block, prices are those of a reading from scratch, whatever happens in the pools", async () => {
+test("after every block, prices equal those of a full read, regardless of what happens in the pools", async () => {
 	const runs = process.env.GEOSWAP_FULL ? 400 : 24;
 	const positions: bigint[] = [];
 	let calls = 0;
@@ -155,7 +155,7 @@ test("a quiet block costs one small call, a pool's first change a second one, an
 	expect(await callsOf(() => origin.testClient.mine({ blocks: 1 }))).toEqual(quiet);
 });
 
-test("liquidity that is removed away from the price and not collected is seen after half a minute at the latest", async () => {
+test("liquidity that is removed outside of the current price and not collected is noticed within half a minute", async () => {
 	const positions: bigint[] = [];
 	await take({ kind: "add", ticksAway: 1, usd: 5_000_000 }, positions);
 	let previous = await read(await read());
@@ -171,7 +171,7 @@ test("liquidity that is removed away from the price and not collected is seen af
 });
 
 test.each([10_000_000n, 1_500_000n])(
-	"a node that gives a call at most %s gas gives the same prices, and is soon asked in calls that fit",
+	"a node that gives a call at most %s gas gives the same prices, and soon gets calls that fit",
 	async (gas) => {
 		const expected = await read();
 		const { call } = chain.client;
@@ -205,7 +205,7 @@ test("a path whose pool does not exist has no ladder, and the others do", async 
 	expect(orb?.sell.map(({ rungs }) => rungs.length)).toEqual([0, 8, 8]);
 });
 
-test("a rollup's uptime feed is read with each block: 0 is up, and a feed that says nothing is down", async () => {
+test("a rollup's uptime feed is read with each block: 0 means up, and a feed without an answer means down", async () => {
 	const sequencerUptimeFeed = getAddress(numberToHex(0x5e9, { size: 20 }));
 	const rollup = { ...chain, deployment: { ...chain.deployment, sequencerUptimeFeed } };
 	let previous: BlockPrices | undefined;
@@ -224,7 +224,7 @@ test("a rollup's uptime feed is read with each block: 0 is up, and a feed that s
 	expect((await read()).sequencer).toBeUndefined();
 });
 
-test("an asset without a feed is sized and listed at the price that comes from elsewhere", async () => {
+test("an asset without a feed is sized and listed at the price of another source", async () => {
 	const orb = tokenOf("ORB");
 	const assets = chain.deployment.assets.map(({ feed, ...asset }) =>
 		asset.symbol === "ORB" || !feed ? asset : { ...asset, feed },

@@ -130,7 +130,7 @@ export async function readBlockPrices(
 	const results = decodeViews(answer);
 	// If pools are known, the factory has answered.
 	if (pools.size === 0 && !results.slice(0, 2 * feeds.length).some(({ success }) => success)) {
-		throw new Error(`no feed and no pool of chain ${chainId} has answered: are their addresses right?`);
+		throw new Error(`no feed and no pool of chain ${chainId} has answered; check their addresses`);
 	}
 	const seen = decodeLight(chain, light, results);
 	const feedOf = ({ address, feed }: AssetDeployment) =>

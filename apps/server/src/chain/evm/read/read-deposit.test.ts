@@ -130,7 +130,7 @@ test.each<[string, Liar, object]>([
 	expect(await readDeposit(second(), told)).toMatchObject({ verdict: "agrees" });
 });
 
-test("an event with another wallet is not the same deposit", async () => {
+test("an event with another wallet is a different deposit", async () => {
 	const wallet = `0x${"0".repeat(24)}${"ee".repeat(20)}` as Hex;
 	node.liar = logsThat((log) => ({
 		...log,
@@ -150,7 +150,7 @@ test("a provider whose head is before the deposit, or that lacks its block, is b
 	expect(await readDeposit(second(), told)).toEqual({ verdict: "behind" });
 });
 
-test("a provider that answers with an error, or too late, gives no verdict", async () => {
+test("a provider that responds with an error, or too late, gives no verdict", async () => {
 	node.liar = () => ({ error: { code: -32000, message: "no" } });
 	await expect(readDeposit(second(), told)).rejects.toThrow();
 	node.liar = ({ method }) => (method === "eth_getLogs" ? "nothing" : undefined);

@@ -15,7 +15,9 @@ const termsProblem = /nonce|underpriced|\bfees?\b|fee ?(too|per|cap)|gas ?price|
 const contentProblem =
 	/intrinsic gas|gas limit|gas required|revert|authori[sz]ation(?! header)|authority|delegat|already reserved|invalid (transaction|tx|sender|signature|chain)|(transaction|tx) type|oversized data|initcode/i;
 
-/** Offers a signed transaction to the chain. Throws if the chain gives no answer, or none about the transaction. */
+/**
+ * Sends a signed transaction to the chain. Throws if no node answers, or if the answer is not about the transaction.
+ */
 export async function sendRaw({ client }: EvmChain, raw: Hex): Promise<SendOutcome> {
 	try {
 		await client.request({ method: "eth_sendRawTransaction", params: [raw] });

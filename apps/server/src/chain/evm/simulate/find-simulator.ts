@@ -46,7 +46,7 @@ export async function findSimulator(node: Node): Promise<Simulator> {
 	}
 	const reasons = refused.map(({ method, reason }) => `${method}: ${reason}`).join("; ");
 	throw new Error(
-		`no transaction can be simulated on chain ${node.chainId}: configure a node with one of these methods (${reasons})`,
+		`no transaction can be simulated on chain ${node.chainId}; configure a node with one of these methods (${reasons})`,
 	);
 }
 

@@ -81,10 +81,10 @@ function stateCall({ contract, orderId }: SimulatedCall["orders"][number]): Acco
 	};
 }
 
-/** Throws if the contract did not answer. For an order that it does not know, it answers with the state none. */
+/** Throws if the contract did not answer. For an unknown order it returns the state none. */
 function stateOf(answer: Hex | undefined): number {
 	if (!answer || size(answer) !== 32)
-		throw new Error("a contract of ours did not return the state of an order");
+		throw new Error("a contract of the service did not return the state of an order");
 	return Number(answer);
 }
 

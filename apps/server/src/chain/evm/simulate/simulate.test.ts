@@ -73,7 +73,7 @@ async function sameByAll<T extends object>(
 	return { answer: first as WithoutGas<T>, gas };
 }
 
-test("each node is asked by the best method that it has, and told why not by a better one", async () => {
+test("each node is used with the best method that it supports, and the reason is recorded for each better one", async () => {
 	for (const [method, chain] of [...origins, ...destinations]) {
 		const simulator = await simulatorOf(chain);
 		expect(simulator.method).toBe(method);
@@ -89,7 +89,7 @@ test("each node is asked by the best method that it has, and told why not by a b
 	await expect(simulatorOf(none.chain)).rejects.toThrow(/configure a node with one of these methods/);
 });
 
-test("a node that is away or busy is asked again, and one that fails at a method only is asked by the next", async () => {
+test("a node that is unreachable or busy gets the method again, and one that lacks only a method gets the next one", async () => {
 	const { origin } = chains;
 	const away = connectChain({ ...origin, rpcUrl: "http://127.0.0.1:9" });
 	await expect(simulatorOf(away)).rejects.toThrow(/HTTP request failed/);
@@ -113,7 +113,7 @@ test("a node that is away or busy is asked again, and one that fails at a method
 	expect((await simulatorOf(chain)).method).toBe("eth_call");
 });
 
-test("if another node answers that lacks the method, the next method is used at once", async () => {
+test("if another node that lacks the method responds, the next method is used immediately", async () => {
 	const lacks: Ability[] = [];
 	const node = await connectWithout(chains.origin, lacks);
 	stops.push(node.stop);
@@ -125,7 +125,7 @@ test("if another node answers that lacks the method, the next method is used at 
 	expect((await simulatorOf(node.chain)).method).toBe("eth_call");
 });
 
-test("an order is judged the same by every method, before there is a signature", async () => {
+test("an order gets the same verdict from every method, before there is a signature", async () => {
 	const wallet = await newWallet({ chains });
 	const make = (terms: Partial<Order> = {}) =>
 		newOrder({ chains }, { wallet: toWord(wallet.address), ...terms });
@@ -144,7 +144,7 @@ test("an order is judged the same by every method, before there is a signature",
 	}
 });
 
-test("a signed order is judged the same by every method, with its authorization", async () => {
+test("a signed order gets the same verdict from every method, with its authorization", async () => {
 	const { origin } = chains;
 	const { delegate, typedDelegate, escrow } = origin.deployment.contracts;
 	const wallet = await newWallet({ chains });
@@ -211,7 +211,7 @@ test("a signed order is judged the same by every method, with its authorization"
 	expect(await refused(ask({ order }, "none"))).toBe("AlreadyOpened");
 });
 
-test("a bundle of opens shows which would open, and the others open all the same", async () => {
+test("a simulated bundle of opens shows which ones would open, and the others do open", async () => {
 	const { origin, keys } = chains;
 	const { delegate, escrow } = origin.deployment.contracts;
 	const wallets = await Promise.all([newWallet({ chains }), newWallet({ chains }), newWallet({ chains })]);
@@ -261,7 +261,7 @@ test("a bundle opens as many orders of one wallet as its balance pays for", asyn
 	expect(answer).toEqual({ succeeds: true, done: [0, 2], skips: [] });
 });
 
-test("a bundle of fills shows which would be skipped, and each for the reason at its place", async () => {
+test("a simulated bundle of fills shows which ones would be skipped, each with the reason at its position", async () => {
 	const { destination, keys } = chains;
 	const { vault, escrow } = destination.deployment.contracts;
 	const from = privateKeyToAccount(keys.relayers[0] as Hex).address;
@@ -372,7 +372,7 @@ test("a bundle of fills shows which would be skipped, and each for the reason at
 	expect(voided.answer).toMatchObject({ succeeds: true, done: [1] });
 });
 
-test("a bundle of releases or refunds shows which orders it would decide", async () => {
+test("a simulated bundle of releases or refunds shows which orders it would decide", async () => {
 	const { origin, keys } = chains;
 	const { escrow } = origin.deployment.contracts;
 	const from = privateKeyToAccount(keys.relayers[0] as Hex).address;

@@ -35,7 +35,7 @@ test("a wallet that is delegated between reading its code and reading its nonce 
 	expect(checked).toEqual({ delegate: chain.deployment.contracts.delegate });
 });
 
-test("a wallet delegated to an earlier delegate of ours pays with the offered one once it signs a new authorization", async () => {
+test("a wallet on an earlier delegate of the service pays with the offered one once it signs a new authorization", async () => {
 	const { delegate } = chain.deployment.contracts;
 	const earlier = getAddress(`0x${"ea".repeat(20)}`);
 	const account = await scene.newWallet({ isDelegated: true, delegate: earlier });
@@ -53,7 +53,7 @@ test("a wallet delegated to an earlier delegate of ours pays with the offered on
 	expect(await check(authorization)).toEqual({ delegate, authorization });
 });
 
-test("an authorization switches a wallet between our two delegates, in both directions, and only with the right nonce", async () => {
+test("an authorization switches a wallet between the two delegates, in both directions, and only with the right nonce", async () => {
 	const { delegate, typedDelegate } = chain.deployment.contracts;
 	for (const [from, to] of [
 		[delegate, typedDelegate],
@@ -79,7 +79,7 @@ test("an authorization switches a wallet between our two delegates, in both dire
 	}
 });
 
-test("an authorization for a foreign delegate changes nothing for a wallet of ours, and is refused for any other", async () => {
+test("an authorization for a foreign delegate changes nothing for a wallet on the service's delegate, and is refused for any other", async () => {
 	const { delegate } = chain.deployment.contracts;
 	const foreign = getAddress(`0x${"f0".repeat(20)}`);
 	const ours = await scene.newWallet({ isDelegated: true });

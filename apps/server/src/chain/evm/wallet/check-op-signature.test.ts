@@ -14,7 +14,7 @@ const personal = () => account.signMessage({ message: { raw: opHash } });
 // The digest of the typed data is the hash itself.
 const typed = () => account.sign({ hash: opHash });
 
-test("a signature of the typed data, and a personal_sign over the 32 bytes, are accepted as what they are", async () => {
+test("a signature of the typed data, and a personal_sign over the 32 bytes, are accepted, each as its kind", async () => {
 	expect(checkOpSignature({ opHash, signature: await typed(), wallet, accepted: both })).toBe("typed");
 	expect(checkOpSignature({ opHash, signature: await personal(), wallet, accepted: both })).toBe("personal");
 	expect(checkOpSignature({ opHash, signature: await typed(), wallet, accepted: ["typed"] })).toBe("typed");
@@ -23,7 +23,7 @@ test("a signature of the typed data, and a personal_sign over the 32 bytes, are 
 	);
 });
 
-test("a signature of the wallet of a kind that is not accepted is refused by its name", async () => {
+test("a wallet's signature of a kind that is not accepted is refused, and the error names the kind", async () => {
 	for (const [signature, accepted, looksLike] of [
 		[await personal(), ["typed"], "personal_sign"],
 		[await personal(), [], "personal_sign"],

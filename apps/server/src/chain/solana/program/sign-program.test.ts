@@ -270,7 +270,7 @@ test("after its deadline an order is refunded without attesters, and not before"
 	expect(await stateOf(order)).toEqual({ state: "refunded", isPaid: true });
 });
 
-test("an order that a stranger decided is paid by itself", async () => {
+test("an order that a third party decided is paid without another decision", async () => {
 	const order = orderFrom();
 	await open(order);
 	const decision = await attested("Release", order);
@@ -313,7 +313,7 @@ test("a sweep returns the rent of orders to the fee payer and that of records to
 	}
 });
 
-test("no key signs for another deployment's order, an unlisted token, less than the minimum, or an address of our own", async () => {
+test("no key signs for another deployment's order, an unlisted token, less than the minimum, or one of the service's addresses", async () => {
 	const stranger = toSolanaWord(on.stranger.address);
 	const order = orderTo(on.stranger.address);
 	const signing = async (terms: Partial<Order>, amount = 9_500_000n) =>
@@ -324,7 +324,7 @@ test("no key signs for another deployment's order, an unlisted token, less than 
 	await expect(signing({}, 8_999_999n)).rejects.toThrow("less than");
 	const { program, feePayers } = deployment;
 	for (const own of [program.vault, program.address, program.operator, ...feePayers]) {
-		await expect(signing({ recipient: toSolanaWord(own) })).rejects.toThrow("our own");
+		await expect(signing({ recipient: toSolanaWord(own) })).rejects.toThrow("the service's own");
 	}
 	const opened = orderFrom(onSolana(on.stranger.address));
 	const ending = async (given: Order, to: "vault" | "wallet", decision: Decision) =>

@@ -60,7 +60,7 @@ test.for(limitedNodes)(
 	},
 );
 
-test("an order that somebody prepared and nobody funded was never opened", async () => {
+test("an order that was prepared but never funded was never opened", async () => {
 	const order = scene.order();
 	const { program } = scene.chain.deployment;
 	const prepare = await prepareOrder(program.address, order, scene.feePayer);
@@ -72,7 +72,7 @@ test("an order that somebody prepared and nobody funded was never opened", async
 	expect(await wasOpened(scene.chain, sought)).toBe("never");
 });
 
-test("whether an order was opened is not told once its account is closed", async () => {
+test("whether an order was opened is unknown once its account is closed", async () => {
 	const order = scene.order();
 	await scene.deposit(order);
 	const sought = { orderId: orderId(order), lastValidHeight: await lastValidHeight() };
@@ -89,7 +89,7 @@ test("whether an order was opened is not told once its account is closed", async
 	expect(await wasOpened(scene.chain, sought)).toBe("untold");
 });
 
-test("failed transactions open nothing, and a success behind them or behind too many of them is not overlooked", async () => {
+test("failed transactions open nothing, and a possible success behind them or behind too many of them is not ruled out", async () => {
 	const sought = { orderId: orderId(scene.order()), lastValidHeight: await lastValidHeight() };
 	const tell = (count: number, isOldestFailed: boolean) =>
 		wasOpened(listing(count, { isOldestFailed }), sought);
@@ -98,7 +98,7 @@ test("failed transactions open nothing, and a success behind them or behind too 
 	expect(await tell(60, true)).toBe("untold");
 });
 
-test("a node that has pruned the blocks in which an order could be opened proves nothing", async () => {
+test("a node that has pruned the blocks in which an order could be opened leaves the result unknown", async () => {
 	const sought = { orderId: orderId(scene.order()), lastValidHeight: 1 };
 	expect(await wasOpened(scene.chain, sought)).toBe("never");
 	const { confirmed } = await readSlots(scene.chain);

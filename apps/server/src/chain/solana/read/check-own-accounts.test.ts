@@ -39,7 +39,7 @@ async function land(instruction: Instruction): Promise<void> {
 		.toMatchObject({ isFailed: false });
 }
 
-test("a vault needs its operator, a cap and an account for each token, and may not be paused; what it lacks is named", async () => {
+test("a vault needs its operator, a cap and an account for each token, and may not be paused; the error names what it lacks", async () => {
 	const { deployment } = solana;
 	const { address: program, vault, operator } = deployment.program;
 	const lacks = () => checkOwnAccounts(connectSolana(solana));
@@ -47,9 +47,9 @@ test("a vault needs its operator, a cap and an account for each token, and may n
 
 	const owned = { program, vault, owner };
 	await land(pauseVault(owned, true));
-	expect(await lacks()).toEqual([`the vault ${vault} is paused: its owner must unpause it`]);
+	expect(await lacks()).toEqual([`the vault ${vault} is paused; its owner must unpause it`]);
 	await land(setVaultRoles(owned, { operators: [feePayer.address] }));
-	const withoutOperator = `the vault ${vault} does not have ${operator} as an operator: its owner must add it`;
+	const withoutOperator = `the vault ${vault} does not have ${operator} as an operator; its owner must add it`;
 	expect(await lacks()).toEqual([withoutOperator, expect.stringContaining("is paused")]);
 	await land(pauseVault(owned, false));
 	await land(setVaultRoles(owned, { operators: [feePayer.address, operator] }));
@@ -61,9 +61,9 @@ test("a vault needs its operator, a cap and an account for each token, and may n
 	if (!asset) throw new Error("the devnet has assets");
 	const assets = [...deployment.assets, { ...asset, symbol: "OTHER", address: other }];
 	const listed = () => checkOwnAccounts(connectSolana({ ...solana, deployment: { ...deployment, assets } }));
-	const withoutAccount = `the vault ${vault} has no account for OTHER: make it with spl-token create-account ${other} --owner ${vault}`;
+	const withoutAccount = `the vault ${vault} has no account for OTHER; create it with spl-token create-account ${other} --owner ${vault}`;
 	expect(await listed()).toEqual([
-		`the vault ${vault} has no cap for OTHER, so that none may leave it: its owner must set one`,
+		`the vault ${vault} has no cap for OTHER, so that none may leave it; its owner must set one`,
 		withoutAccount,
 	]);
 	await land(setVaultCap(owned, other, 1n));

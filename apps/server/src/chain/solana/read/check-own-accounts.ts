@@ -16,18 +16,18 @@ export async function checkOwnAccounts(chain: SolanaChain): Promise<string[]> {
 	return [
 		...(vault.operators.includes(program.operator)
 			? []
-			: [`${at} does not have ${program.operator} as an operator: its owner must add it`]),
-		...(vault.isPaused ? [`${at} is paused: its owner must unpause it`] : []),
+			: [`${at} does not have ${program.operator} as an operator; its owner must add it`]),
+		...(vault.isPaused ? [`${at} is paused; its owner must unpause it`] : []),
 		...assets
 			.filter(({ address }) => !vault.caps.some(({ token }) => token === address))
 			.map(
-				({ symbol }) => `${at} has no cap for ${symbol}, so that none may leave it: its owner must set one`,
+				({ symbol }) => `${at} has no cap for ${symbol}, so that none may leave it; its owner must set one`,
 			),
 		...tokens
 			.filter((_, i) => accounts[i]?.token?.owner !== program.vault)
 			.map(
 				({ symbol, address }) =>
-					`${at} has no account for ${symbol}: make it with spl-token create-account ${address} --owner ${program.vault}`,
+					`${at} has no account for ${symbol}; create it with spl-token create-account ${address} --owner ${program.vault}`,
 			),
 	];
 }

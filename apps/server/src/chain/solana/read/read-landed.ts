@@ -20,7 +20,7 @@ type TokenChange = Change & { mint: SolanaAddress; owner: SolanaAddress };
 export type Landed = {
 	signature: Hex;
 	slot: number;
-	/** The time of its block in seconds; undefined if the node does not know it. */
+	/** The time of its block in seconds; undefined if the node does not return it. */
 	timestamp: number | undefined;
 	/** If true, it changed nothing, except for its fee. */
 	isFailed: boolean;
@@ -38,7 +38,7 @@ export type Landed = {
 };
 
 /**
- * Reads a transaction. Returns undefined if the node does not know it at that commitment. The node may be behind, see
+ * Reads a transaction. Returns undefined if the node does not have it at that commitment. The node may be behind, see
  * `readUnknown`.
  */
 export async function readLanded(

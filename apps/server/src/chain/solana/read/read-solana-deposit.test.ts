@@ -106,14 +106,14 @@ test.each<[string, Liar]>([
 });
 
 test.each<[string, Liar, string]>([
-	["is final past the slot and has no such transaction", gone, "it knows no such transaction"],
+	["is final past the slot and has no such transaction", gone, "it returns no such transaction"],
 	["has it in another slot", transactionThat((landed) => ({ ...landed, slot: 3 })), "is in slot 3"],
 	[
 		"has it as one that failed",
 		transactionThat((landed) => ({ ...landed, meta: { ...landed.meta, err: "AccountInUse" } })),
 		"the transaction failed",
 	],
-	["saw the order receive less", transactionThat(oneLess), "received 9999999 of 10000000"],
+	["reports that the order received less", transactionThat(oneLess), "received 9999999 of 10000000"],
 ])("a provider that %s does not agree", async (_, liar, how) => {
 	node.liar = liar;
 	expect(await readSolanaDeposit(second, told)).toEqual({
@@ -131,7 +131,7 @@ test("a provider that has not reached the slot is behind", async () => {
 	expect(await readSolanaDeposit(second, told)).toEqual({ verdict: "behind" });
 });
 
-test("a provider that answers with an error, or too late, gives no verdict", async () => {
+test("a provider that responds with an error, or too late, gives no verdict", async () => {
 	node.liar = () => ({ error: { code: -32_000, message: "no" } });
 	await expect(readSolanaDeposit(second, told)).rejects.toThrow();
 	node.liar = () => "nothing";

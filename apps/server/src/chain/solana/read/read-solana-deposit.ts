@@ -46,7 +46,7 @@ export async function readSolanaDeposit(chain: SolanaChain, deposit: ToldDeposit
 		if (finalized.slot < deposit.blockNumber) return { verdict: "behind" };
 		const sought = { hash: deposit.transactionHash, slot: deposit.blockNumber };
 		const isGone = (await readUnknown(chain, [sought], finalized)).size > 0;
-		return isGone ? { verdict: "differs", how: "it knows no such transaction" } : { verdict: "behind" };
+		return isGone ? { verdict: "differs", how: "it returns no such transaction" } : { verdict: "behind" };
 	}
 	if (landed.slot !== deposit.blockNumber) {
 		return { verdict: "differs", how: `the transaction is in slot ${landed.slot}` };

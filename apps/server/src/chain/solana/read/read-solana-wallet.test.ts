@@ -44,7 +44,7 @@ test("a new wallet reads as empty, and later with its balance, lamports and toke
 	});
 });
 
-test("a token account that a wallet gave away does not count as its own, and a fill that pays it fails", async () => {
+test("a token account that a wallet gave away does not count as the wallet's, and a fill that pays it fails", async () => {
 	const wallet = await scene.newWallet();
 	const token = toSolanaWord(scene.tokens.usdc);
 	await scene.solana.admin.mintTo({ owner: wallet.address, token: scene.tokens.usdc, amount: 12n });
@@ -74,7 +74,7 @@ test("a token account that a wallet gave away does not count as its own, and a f
 	});
 });
 
-test("an account of any size that a caller names as recipient takes a small answer", async () => {
+test("an account that a caller names as recipient has a small response, regardless of its size", async () => {
 	const recipient = await scene.newWallet();
 	const parts = await scene.parts();
 	const created = await signInstructions({

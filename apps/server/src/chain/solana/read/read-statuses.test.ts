@@ -44,7 +44,7 @@ test("any number of transactions can be read, in batches of the size that a node
 	expect(await readStatuses(chain, [])).toEqual([]);
 });
 
-test("an answer for other signatures than asked is an error", async () => {
+test("a response for signatures other than the requested ones is an error", async () => {
 	const chain = await connected(() => [null]);
 	await expect(readStatuses(chain, hashes(2))).rejects.toThrow("other signatures");
 });

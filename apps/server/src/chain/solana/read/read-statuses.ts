@@ -12,9 +12,9 @@ export type SignatureStatus = { slot: number; isFinal: boolean; isFailed: boolea
 export type StatusAnswer = {
 	/** Undefined if it is not confirmed. */
 	status: SignatureStatus | undefined;
-	/** The transaction's slot, confirmed or not; undefined if the node does not know it. */
+	/** The transaction's slot, confirmed or not; undefined if the node does not have it. */
 	slot: number | undefined;
-	/** The node's newest slot. It cannot know what is in later ones. */
+	/** The node's newest slot. It has no data of later ones. */
 	asOf: number;
 };
 

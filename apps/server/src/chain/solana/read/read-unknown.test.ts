@@ -22,12 +22,12 @@ test.each([
 	{ node: "that is at the slot and has all blocks", isUnknown: true },
 	{ node: "whose history begins where it could land first", first: 1_400, isUnknown: true },
 	{ node: "that is behind the slot", slot: 1_999, isUnknown: false },
-	{ node: "that has seen it, not yet confirmed", status: processed, isUnknown: false },
+	{ node: "that has it, not yet confirmed", status: processed, isUnknown: false },
 	{ node: "that has forgotten a block it could be in", first: 1_401, isUnknown: false },
 	{ node: "that has forgotten the block it was in", first: 1_901, at: 1_900, isUnknown: false },
 	{ node: "that has the block it was in", first: 1_900, at: 1_900, isUnknown: true },
 ])(
-	"a transaction is unknown according to a node $node: $isUnknown",
+	"for a node $node, a transaction is unknown: $isUnknown",
 	async ({ slot = 2_000, status = null, first = 0, at, isUnknown }) => {
 		const chain = await connected({
 			getSignatureStatuses: { result: { context: { slot }, value: [status] } },

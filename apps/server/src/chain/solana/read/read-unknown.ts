@@ -21,7 +21,7 @@ export type SoughtTransaction = {
 };
 
 /**
- * Returns the transactions that are in no block up to the slot. A node that does not know a transaction may be behind,
+ * Returns the transactions that are in no block up to the slot. A node that does not have a transaction may be behind,
  * or have pruned it. So a node is trusted only if it is at the slot, has the transaction at no commitment, and still
  * has the blocks that the transaction could be in. Nothing is known about the transactions that are not returned.
  */

@@ -28,9 +28,9 @@ export type SigningParts = {
 	computePrice: bigint;
 };
 
-// Limits of compute units are set per kind, for the Token program as it was before its last, much cheaper, version: a
-// transfer takes 6,500 units of it, an account 4,500, closing one 3,000, and an associated account some 25,000 and 1,500
-// more for each try at its address.
+// Limits of compute units are set per kind, for the Token program as it was before its last, much cheaper version. A
+// transfer takes 6,500 units of it, an account 4,500, closing one 3,000, and an associated account some 25,000, plus
+// 1,500 for each bump that is tried to derive its address.
 
 /** The maximum size of a transaction in bytes. */
 export const maximumTransactionBytes = 1232;

@@ -17,7 +17,7 @@ beforeAll(async () => {
 
 const none = new Uint8Array(64);
 
-test("the wallet's signature is accepted, whatever is in the fee payer's place", async () => {
+test("the wallet's signature is accepted, regardless of the content of the fee payer's signature", async () => {
 	const filled = new Uint8Array(64).fill(7);
 	for (const first of [none, filled, signature]) {
 		expect(await check(base64(wire([first, signature])))).toBe(bytesToHex(signature));
@@ -48,7 +48,7 @@ test("text that is not a transaction is a malformed request", async () => {
 	}
 });
 
-test("a transaction that differs from the built one is refused with what was changed", async () => {
+test("a transaction that differs from the built one is refused with the changed part", async () => {
 	const dice = (below: number) => below >> 1;
 	const expected: [mutation: string, changed: string][] = [
 		["the legacy version", "version"],

@@ -64,7 +64,7 @@ function parseTransaction(text: string): { message: Uint8Array; signatures: Uint
 	if (text.length > Math.ceil(maximumTransactionBytes / 3) * 4)
 		throw malformed("is longer than a transaction can be");
 	const bytes = new Uint8Array(Buffer.from(text, "base64"));
-	// The decoder skips characters that it does not know.
+	// The decoder skips characters that are not in its alphabet.
 	if (text === "" || Buffer.from(bytes).toString("base64") !== text)
 		throw malformed("must be base64, with padding");
 	if (bytes.length > maximumTransactionBytes) throw malformed("is longer than a transaction can be");

@@ -149,7 +149,7 @@ const kinds = [
 	...Object.keys(storedMutations),
 ];
 
-test("a message as it was built is co-signed, for a token and for lamports", async () => {
+test("a message is co-signed in the form in which it was built, for a token and for lamports", async () => {
 	const scene = await solanaOrderScene();
 	for (const one of await cases(scene)) {
 		const wire = wireOf([new Uint8Array(64), one.signature], one.message);
