@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import {
 	baseEnvironment,
 	isListening,
@@ -8,8 +10,6 @@ import {
 	type ServiceProcess,
 	type StackConfig,
 	type StackSigning,
-	serverCommand,
-	serverMain,
 	serviceProcess,
 } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
@@ -27,6 +27,9 @@ export type RemoteSigning = {
 	link: MoodyLink;
 	stop: () => Promise<void>;
 };
+
+/** The program of the remote signer. */
+export const signerMain = join(import.meta.dirname, "../../apps/signer/src/main.ts");
 
 /** More than a test spends, so that only rules and proofs decide. */
 const cap = { perHour: String(10n ** 30n), perDay: String(10n ** 30n) };
@@ -53,11 +56,11 @@ export async function prepareRemoteSigning({
 	for (const { name, bytes } of solanaSecrets) await hsm.bring(name, { curve: "ed25519", secret: bytes });
 	const certificates = join(folder, "certificates");
 	const clients = ["worker", ...attesterNames].flatMap((name) => ["--client", name]);
-	await serverCommand(baseEnvironment(), [
-		"signer",
-		"make-certificates",
-		...["--out", certificates, "--server", "127.0.0.1", ...clients],
-	]);
+	await promisify(execFile)(
+		process.execPath,
+		[signerMain, "make-certificates", "--out", certificates, "--server", "127.0.0.1", ...clients],
+		{ env: baseEnvironment() },
+	);
 	const nextPort = portSource();
 	const port = await nextPort();
 	const link = await startMoodyLink({ port: await nextPort(), to: port });
@@ -141,7 +144,7 @@ export async function prepareRemoteSigning({
 		signer = serviceProcess({
 			name: "signer",
 			command: process.execPath,
-			args: [serverMain, "signer", "--config", path],
+			args: [signerMain, "--config", path],
 			env: { ...baseEnvironment(), ...hsm.environment },
 			logFile: logFile("signer"),
 			isReady: () => isListening(port),

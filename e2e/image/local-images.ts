@@ -12,6 +12,7 @@ export const imageEnvironment = {
 	HAPROXY_IMAGE: "localhost/geoswap-haproxy:2.6",
 	RESTATE_IMAGE: "localhost/geoswap-restate:1.7.12",
 	GEOSWAP_IMAGE: "localhost/geoswap:dev",
+	GEOSWAP_SIGNER_IMAGE: "localhost/geoswap-signer:dev",
 	GEOSWAP_DEVNET_IMAGE: "localhost/geoswap-devnet:dev",
 };
 
@@ -36,7 +37,7 @@ export async function buildImage({
 	target,
 	tag,
 }: {
-	target: "geoswapd" | "devnet";
+	target: "geoswapd" | "geoswap-signer" | "devnet";
 	tag: string;
 }): Promise<void> {
 	await runCommand([

@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Deployment, formatDeployment } from "@geoswap/protocol";
+import { signerMain } from "../environment/remote-signing.ts";
 import { compose, imageEnvironment } from "./local-images.ts";
 import { runCommand } from "./run-command.ts";
 
@@ -33,15 +34,8 @@ export async function startSignerHost({
 	const server = join(import.meta.dirname, "../../apps/server/src/main.ts");
 	const geoswapd = (...args: string[]) => runCommand([process.execPath, server, ...args]);
 	const names = clients.flatMap((name) => ["--client", name]);
-	await geoswapd(
-		"signer",
-		"make-certificates",
-		"--out",
-		inFolder("authority"),
-		"--server",
-		"signer",
-		...names,
-	);
+	const authority = ["--out", inFolder("authority"), "--server", "signer"];
+	await runCommand([process.execPath, signerMain, "make-certificates", ...authority, ...names]);
 	for (const name of ["ca.pem", "server.pem", "server-key.pem"])
 		await runCommand(["cp", inFolder(`authority/${name}`), inFolder(`secrets/${name}`)]);
 	for (const name of ["ca.pem", ...clients.flatMap((client) => [`${client}.pem`, `${client}-key.pem`])])
@@ -79,7 +73,7 @@ export async function startSignerHost({
 				...["-v", `${inFolder("clients")}:/etc/geoswap:ro`, imageEnvironment.GEOSWAP_IMAGE],
 				...[...args, "--config", `/etc/geoswap/${client}.json`],
 			]),
-		health: () => runCommand(["podman", "exec", `${project}_signer_1`, "geoswapd", "health", "--ready"]),
+		health: () => runCommand(["podman", "exec", `${project}_signer_1`, "geoswap-signer", "health"]),
 		stop,
 	};
 }

@@ -1,10 +1,10 @@
+import type { EvmSigner } from "@geoswap/keys/signer";
 import { attestationDigest, isSolana } from "@geoswap/protocol";
 import type { LocalAccount } from "viem";
 import { createAttester } from "../src/attester/create-attester.ts";
 import type { EvmChain } from "../src/chain/evm/connect-chain.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
 import type { AttesterClient } from "../src/round/attestation/attester-client.ts";
-import type { EvmSigner } from "../src/signer/signer.ts";
 import type { Log } from "../src/telemetry/log.ts";
 import { signerOfAccount } from "../test/signer/signer-of-account.ts";
 import type { Scheduler } from "./scheduler.ts";

@@ -1,7 +1,7 @@
 import type { ChainDeployment, SolanaDeployment } from "@geoswap/protocol";
 import { type Config, configSchema } from "../src/config/config.ts";
 import { configProblems } from "../src/config/config-problems.ts";
-import { joinDeployment } from "../src/config/join-deployment.ts";
+import { joinDeployment } from "../src/config/read-config.ts";
 
 /** The speed of the world's chains. */
 export const pace = {

@@ -1,8 +1,8 @@
 import { createHash, KeyObject, sign, verify, type webcrypto } from "node:crypto";
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
+import { curve as serversCurve } from "@geoswap/keys/signature/recover-address";
 import { type Hex, hexToBytes } from "viem";
-import { curve as serversCurve } from "../src/chain/evm/recover-address.ts";
 import type { Scheduler } from "./scheduler.ts";
 
 type Subtle = webcrypto.SubtleCrypto;

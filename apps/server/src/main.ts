@@ -9,7 +9,6 @@ import { defineAccountsCommands, defineKeysCommands } from "./operate/key/define
 import { definePausesCommands } from "./operate/pause/define-pauses-commands.ts";
 import { runProgram } from "./operate/run-program.ts";
 import { defineShadowCommands } from "./operate/shadow/define-shadow-commands.ts";
-import { defineSignerCommands } from "./operate/signer/define-signer-commands.ts";
 import { defineSignersCommands } from "./operate/signers/define-signers-commands.ts";
 import { defineSwapsCommands } from "./operate/swaps/define-swaps-commands.ts";
 
@@ -121,12 +120,6 @@ defineConsoleCommands(program, {
 });
 defineAttestersCommands(program);
 defineSignersCommands(program);
-defineSignerCommands(program, {
-	run: async (config) => {
-		const { runSigner } = await import("./process/run-signer.ts");
-		await runSigner(config);
-	},
-});
 defineShadowCommands(program, {
 	run: async (options) => {
 		const { runShadow } = await import("./process/run-shadow.ts");

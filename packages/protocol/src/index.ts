@@ -47,8 +47,10 @@ export {
 	rateLimitReasons,
 	SwapError,
 } from "./error-code.ts";
+export { type Attestation, type Bundle, encodeBundle, type Fill, type Opening } from "./evm/encode-bundle.ts";
 export { type Call, orderCalls } from "./evm/order-calls.ts";
 export { type OrderSignature, orderProof, readOrderProof, type SignatureKind } from "./evm/order-proof.ts";
+export { ourContracts } from "./evm/our-contracts.ts";
 export {
 	type LogPart,
 	type MoneyEventName,
@@ -102,6 +104,7 @@ export {
 	decodeVoid,
 	type ProgramInstruction,
 } from "./solana/program/decode-prepare.ts";
+export { type Decision, type Ending, endingInstructions } from "./solana/program/ending-instructions.ts";
 export {
 	closeOrder,
 	decideOrders,
@@ -112,6 +115,14 @@ export {
 	payOrder,
 	prepareOrder,
 } from "./solana/program/escrow-instructions.ts";
+export {
+	expectDestination,
+	expectOrigin,
+	expectOthers,
+	expectVault,
+	isWithinSolana,
+} from "./solana/program/expect-origin.ts";
+export { type Filling, fillInstructions } from "./solana/program/fill-instructions.ts";
 export { openTransaction } from "./solana/program/open-transaction.ts";
 export {
 	clockAddress,
@@ -154,6 +165,7 @@ export {
 	voidOrder,
 	withdrawFromVault,
 } from "./solana/program/vault-instructions.ts";
+export { type Voiding, voidInstructions } from "./solana/program/void-instructions.ts";
 export {
 	fromSolanaWord,
 	type SolanaAddress,

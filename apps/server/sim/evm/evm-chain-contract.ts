@@ -1,4 +1,5 @@
 import {
+	encodeBundle,
 	geoAccountAbi,
 	geoEscrowAbi,
 	geoVaultAbi,
@@ -24,7 +25,6 @@ import { readBlock } from "../../src/chain/evm/read/read-block.ts";
 import { readEvents } from "../../src/chain/evm/read/read-events.ts";
 import { readInventory } from "../../src/chain/evm/read/read-inventory.ts";
 import { readReceipts } from "../../src/chain/evm/read/read-receipts.ts";
-import { encodeBundle } from "../../src/chain/evm/send/encode-bundle.ts";
 import { simulateBundle } from "../../src/chain/evm/send/simulate-bundle.ts";
 import { readDelegation } from "../../src/chain/evm/wallet/read-delegation.ts";
 import { readWallet } from "../../src/chain/evm/wallet/read-wallet.ts";

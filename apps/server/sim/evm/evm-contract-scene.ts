@@ -1,8 +1,11 @@
 import {
 	attestationMessage,
 	attestationTypedData,
+	type Bundle,
 	type ChainDeployment,
+	encodeBundle,
 	geoEscrowAbi,
+	type Opening,
 	type Order,
 	orderDigest,
 	orderProof,
@@ -28,7 +31,6 @@ import {
 } from "viem";
 import { type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { connectChain, type EvmChain } from "../../src/chain/evm/connect-chain.ts";
-import { type Bundle, encodeBundle, type Opening } from "../../src/chain/evm/send/encode-bundle.ts";
 import { type SendOutcome, sendRaw } from "../../src/chain/evm/send/send-raw.ts";
 import { RpcFailure } from "../sim-chain.ts";
 import { tokenAbi } from "./token-abi.ts";

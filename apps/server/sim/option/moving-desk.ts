@@ -5,7 +5,7 @@ import type { FeedAnswer } from "../../src/chain/evm/read/light-call.ts";
 import type { BlockPrices, Ladder } from "../../src/chain/evm/read/read-block-prices.ts";
 import { solanaChain } from "../../src/config/chain-config.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
-import { joinDeployment } from "../../src/config/join-deployment.ts";
+import { joinDeployment } from "../../src/config/read-config.ts";
 import { createDesk } from "../../src/desk/create-desk.ts";
 import type { Desk } from "../../src/desk/desk.ts";
 import { createPriceCache } from "../../src/desk/price/price-cache.ts";

@@ -1,4 +1,6 @@
 import { dirname, resolve } from "node:path";
+import { parseJsonFile } from "@geoswap/keys/config/parse-json-file";
+import { urlSchema } from "@geoswap/keys/config/url-schema";
 import {
 	attesterSetHash,
 	attesterSetSchema,
@@ -11,9 +13,7 @@ import { connectChain, type EvmChain } from "../chain/evm/connect-chain.ts";
 import type { EarlierImmutables } from "../chain/evm/read/find-code-problems.ts";
 import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { type AttesterKeys, attesterKeysSchema } from "../config/key-settings.ts";
-import { parseJsonFile } from "../config/parse-json-file.ts";
-import { urlSchema } from "../config/url-schema.ts";
+import { type AttesterKeys, attesterKeysSchema } from "../config/role-keys.ts";
 
 const attesterConfigSchema = z.strictObject({
 	/** Path of the deployment file, relative to this one: a copy of the attester's own. */

@@ -4,13 +4,13 @@ import {
 	isSolana,
 	type Milliseconds,
 	type Order,
+	ourContracts,
 	type SolanaDeployment,
 	toSolanaWord,
 	toWord,
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { ourContracts } from "../chain/evm/our-contracts.ts";
 import type { AttesterConfig } from "./attester-config.ts";
 
 /** Reasons not to sign for an order, regardless of its state on the chains. */

@@ -1,3 +1,5 @@
+import { hexOfSignature } from "@geoswap/keys/hex-of-signature";
+import type { EvmSigner } from "@geoswap/keys/signer";
 import {
 	type AttestationKind,
 	attestationMessage,
@@ -12,8 +14,6 @@ import { readBlock } from "../chain/evm/read/read-block.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
 import { findProgramProblem } from "../chain/solana/program/find-program-problem.ts";
 import { readSlots } from "../chain/solana/read/read-slots.ts";
-import { hexOfSignature } from "../signer/hex-of-signature.ts";
-import type { EvmSigner } from "../signer/signer.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { AttesterConfig } from "./attester-config.ts";
 import { checkOutcomes, type OutcomeRefusal } from "./check-outcomes.ts";

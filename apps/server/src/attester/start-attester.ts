@@ -1,8 +1,8 @@
+import type { EvmSigner } from "@geoswap/keys/signer";
+import { SignerError } from "@geoswap/keys/signer-error";
 import { type Milliseconds, orderSchema } from "@geoswap/protocol";
 import Fastify from "fastify";
 import * as z from "zod";
-import type { EvmSigner } from "../signer/signer.ts";
-import { SignerError } from "../signer/signer-error.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { AttesterConfig } from "./attester-config.ts";
 import { createAttester } from "./create-attester.ts";

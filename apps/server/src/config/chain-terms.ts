@@ -1,6 +1,6 @@
+import { millisecondsSchema, secondsSchema } from "@geoswap/keys/config/duration-schemas";
+import { urlSchema } from "@geoswap/keys/config/url-schema";
 import * as z from "zod";
-import { millisecondsSchema, secondsSchema } from "./duration-schemas.ts";
-import { urlSchema } from "./url-schema.ts";
 
 /**
  * A deposit of at most this value counts this many blocks after its own. Above the highest value, it counts when

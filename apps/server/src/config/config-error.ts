@@ -1,8 +1,2 @@
-/** A mistake of the operator. The message states what to fix. */
-export class ConfigError extends Error {
-	override name = "ConfigError";
-
-	constructor(path: string, problem: string) {
-		super(`${path}: ${problem}`);
-	}
-}
+// The packages of the keys throw it too, so the class is theirs.
+export { ConfigError } from "@geoswap/keys/config/config-error";

@@ -1,11 +1,11 @@
 import { isIP } from "node:net";
+import { millisecondsSchema, secondsSchema } from "@geoswap/keys/config/duration-schemas";
+import { urlSchema } from "@geoswap/keys/config/url-schema";
 import { attesterSetHash, attesterSetSchema, type Deployment } from "@geoswap/protocol";
 import * as z from "zod";
 import type { ChainConfig } from "./chain-config.ts";
 import { evmTermsSchema, solanaTermsSchema } from "./chain-terms.ts";
-import { millisecondsSchema, secondsSchema } from "./duration-schemas.ts";
-import { receiptKeysSchema, workerKeysSchema } from "./key-settings.ts";
-import { urlSchema } from "./url-schema.ts";
+import { receiptKeysSchema, workerKeysSchema } from "./role-keys.ts";
 
 const portSchema = z.int().min(0).max(65_535);
 /** A web origin, as a browser sends it. */

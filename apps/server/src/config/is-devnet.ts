@@ -1,4 +1,4 @@
-import { isDevelopmentChain, isDevelopmentCluster } from "../chain/is-development-chain.ts";
+import { isDevelopmentChain, isDevelopmentCluster } from "@geoswap/keys/development/is-development-chain";
 import { evmChains, solanaChain } from "./chain-config.ts";
 import type { Config } from "./config.ts";
 

@@ -1,3 +1,3 @@
 /** The processes of the service, by the command that starts each. */
-export const processNames = ["api", "worker", "audit", "attester", "console", "signer"] as const;
+export const processNames = ["api", "worker", "audit", "attester", "console"] as const;
 export type ProcessName = (typeof processNames)[number];

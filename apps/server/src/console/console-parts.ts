@@ -1,5 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { ConsoleConfig } from "../config/expect-console.ts";
+import type { ConsoleConfig } from "../config/config-problems.ts";
 import type { DatabasePool } from "../database/database.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { WorkerMetrics } from "./read/worker-metrics.ts";

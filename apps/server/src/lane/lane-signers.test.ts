@@ -1,4 +1,8 @@
 import { type Kms, type KmsMood, startKms } from "@geoswap/devnet";
+import { accountOfSigner } from "@geoswap/keys/account-of-signer";
+import { keySettingsSchema } from "@geoswap/keys/config/key-settings";
+import { guardSigner } from "@geoswap/keys/guard-signer";
+import { SignerError } from "@geoswap/keys/signer-error";
 import { geoVaultAbi, type Order, orderId, toWord } from "@geoswap/protocol";
 import { hexToBytes, type LocalAccount } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from "vitest";
@@ -12,11 +16,7 @@ import {
 } from "../../test/lane/lane-scene.ts";
 import { startLane } from "../../test/lane/start-lane.ts";
 import { noCap, startTestSigner } from "../../test/signer/start-test-signer.ts";
-import { keySettingsSchema } from "../config/key-settings.ts";
-import { accountOfSigner } from "../signer/account-of-signer.ts";
-import { guardSigner } from "../signer/guard-signer.ts";
 import { openSigners } from "../signer/open-signers.ts";
-import { SignerError } from "../signer/signer-error.ts";
 
 const amount = 9_950_000n;
 

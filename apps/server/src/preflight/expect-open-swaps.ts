@@ -1,6 +1,5 @@
-import { addressOfWord, formatAddress, toSolanaWord, toWord } from "@geoswap/protocol";
+import { addressOfWord, formatAddress, ourContracts, toSolanaWord, toWord } from "@geoswap/protocol";
 import { getAddress, type Hex } from "viem";
-import { ourContracts } from "../chain/evm/our-contracts.ts";
 import type { ChainConfig } from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";

@@ -1,3 +1,6 @@
+import { accountOfSigner } from "@geoswap/keys/account-of-signer";
+import { refuseDevelopmentKeys } from "@geoswap/keys/development/refuse-development-keys";
+import { refuseSolanaDevelopmentKeys } from "@geoswap/keys/development/refuse-solana-development-keys";
 import type { Hex } from "viem";
 import { connectChain, type EvmChain } from "../chain/evm/connect-chain.ts";
 import { connectSolana } from "../chain/solana/connect-solana.ts";
@@ -7,10 +10,7 @@ import { ConfigError } from "../config/config-error.ts";
 import { expectChainIds } from "../preflight/expect-chain-ids.ts";
 import { expectGenesisHash } from "../preflight/expect-genesis-hash.ts";
 import { expectOwnAccounts } from "../preflight/expect-own-accounts.ts";
-import { refuseDevelopmentKeys } from "../preflight/refuse-development-keys.ts";
 import { refuseOtherChains } from "../preflight/refuse-other-chains.ts";
-import { refuseSolanaDevelopmentKeys } from "../preflight/refuse-solana-development-keys.ts";
-import { accountOfSigner } from "../signer/account-of-signer.ts";
 import { openRelayers, relayersField } from "../signer/open-relayers.ts";
 import type { Signers } from "../signer/open-signers.ts";
 import { openSolanaKeys } from "../signer/open-solana-keys.ts";

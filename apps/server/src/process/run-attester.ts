@@ -1,14 +1,14 @@
+import { refuseDevelopmentKeys } from "@geoswap/keys/development/refuse-development-keys";
+import { refuseSolanaDevelopmentKeys } from "@geoswap/keys/development/refuse-solana-development-keys";
+import { warnOfPlainKeys } from "@geoswap/keys/warn-of-plain-keys";
 import { readAttesterConfig } from "../attester/attester-config.ts";
 import { startAttester } from "../attester/start-attester.ts";
 import { expectChainIds } from "../preflight/expect-chain-ids.ts";
 import { expectGenesisHash } from "../preflight/expect-genesis-hash.ts";
-import { refuseDevelopmentKeys } from "../preflight/refuse-development-keys.ts";
-import { refuseSolanaDevelopmentKeys } from "../preflight/refuse-solana-development-keys.ts";
 import { openAttesterKey } from "../signer/open-attester-key.ts";
 import { openSigners } from "../signer/open-signers.ts";
 import { createLog } from "../telemetry/log.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
-import { warnOfPlainKeys } from "./warn-of-plain-keys.ts";
 
 /**
  * Runs the process that signs what it has itself read at finality. It has no database and no engine, and trusts no

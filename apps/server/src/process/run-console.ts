@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
-import { expectConsole, metricsUrlsOf, publicUrlOf } from "../config/expect-console.ts";
+import { expectConsole, metricsUrlsOf, publicUrlOf } from "../config/config-problems.ts";
 import { isDevnet } from "../config/is-devnet.ts";
 import { readConfig } from "../config/read-config.ts";
 import { readSecret } from "../config/secrets.ts";

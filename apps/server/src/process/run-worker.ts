@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { warnOfPlainKeys } from "@geoswap/keys/warn-of-plain-keys";
 import { atWorkerUrl } from "../config/at-worker-url.ts";
 import { readConfig } from "../config/read-config.ts";
 import { readSecret, readWebhookKeys } from "../config/secrets.ts";
@@ -28,7 +29,6 @@ import { logSimulationMethods } from "./log-simulation-methods.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { runWorkerLoops } from "./run-worker-loops.ts";
 import { serveWebhooks } from "./serve-webhooks.ts";
-import { warnOfPlainKeys } from "./warn-of-plain-keys.ts";
 import { watchWorker, workerMetrics } from "./watch-worker.ts";
 
 const retryMaxMs = 5_000;

@@ -1,10 +1,10 @@
-import { isDevelopmentChain } from "../chain/is-development-chain.ts";
-import type { AttesterKeys } from "../config/key-settings.ts";
+import { isDevelopmentChain } from "@geoswap/keys/development/is-development-chain";
+import { parseEvmKey } from "@geoswap/keys/parse-keys";
+import { refusePlainKeys } from "@geoswap/keys/refuse-plain-keys";
+import type { EvmSigner } from "@geoswap/keys/signer";
+import type { AttesterKeys } from "../config/role-keys.ts";
 import { readSecret } from "../config/secrets.ts";
 import type { Signers } from "./open-signers.ts";
-import { parseEvmKey } from "./parse-keys.ts";
-import { refusePlainKeys } from "./refuse-plain-keys.ts";
-import type { EvmSigner } from "./signer.ts";
 
 /** Returns where the operator names the attester's key. */
 export function attesterField({ attester }: Pick<AttesterKeys, "attester">): string {

@@ -1,13 +1,13 @@
+import { hexOfSignature } from "@geoswap/keys/hex-of-signature";
 import { type ReceiptMessage, receiptTypedData } from "@geoswap/protocol";
+import { judgePayload } from "@geoswap/signer/judge-payload";
+import type { SigningKey } from "@geoswap/signer/signing-key";
 import { recoverTypedDataAddress, zeroHash } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { expect, test } from "vitest";
-import { receiptKeysSchema } from "../config/key-settings.ts";
-import { hexOfSignature } from "./hex-of-signature.ts";
+import { receiptKeysSchema } from "../config/role-keys.ts";
 import { openReceiptKey } from "./open-receipt-key.ts";
 import { openSigners } from "./open-signers.ts";
-import { judgePayload } from "./remote/judge-payload.ts";
-import type { SigningKey } from "./remote/signing-key.ts";
 
 const key = generatePrivateKey();
 const address = privateKeyToAddress(key);

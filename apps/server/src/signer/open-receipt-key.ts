@@ -1,12 +1,12 @@
+import { isDevelopmentChain } from "@geoswap/keys/development/is-development-chain";
+import { parseEvmKey } from "@geoswap/keys/parse-keys";
+import { refusePlainKeys } from "@geoswap/keys/refuse-plain-keys";
+import type { EvmSigner } from "@geoswap/keys/signer";
 import type { Address } from "viem";
-import { isDevelopmentChain } from "../chain/is-development-chain.ts";
 import { ConfigError } from "../config/config-error.ts";
-import type { ReceiptKeys } from "../config/key-settings.ts";
+import type { ReceiptKeys } from "../config/role-keys.ts";
 import { readOptionalSecret } from "../config/secrets.ts";
 import type { Signers } from "./open-signers.ts";
-import { parseEvmKey } from "./parse-keys.ts";
-import { refusePlainKeys } from "./refuse-plain-keys.ts";
-import type { EvmSigner } from "./signer.ts";
 
 /** Returns where the operator names the receipt key. */
 export function receiptField({ key }: Pick<ReceiptKeys, "key">): string {

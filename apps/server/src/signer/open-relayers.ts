@@ -1,11 +1,11 @@
-import { isDevelopmentChain } from "../chain/is-development-chain.ts";
+import { isDevelopmentChain } from "@geoswap/keys/development/is-development-chain";
+import { parseRelayerKeys } from "@geoswap/keys/parse-keys";
+import { refusePlainKeys } from "@geoswap/keys/refuse-plain-keys";
+import type { EvmSigner } from "@geoswap/keys/signer";
 import { ConfigError } from "../config/config-error.ts";
-import type { WorkerKeys } from "../config/key-settings.ts";
+import type { WorkerKeys } from "../config/role-keys.ts";
 import { readSecret } from "../config/secrets.ts";
 import type { Signers } from "./open-signers.ts";
-import { parseRelayerKeys } from "./parse-keys.ts";
-import { refusePlainKeys } from "./refuse-plain-keys.ts";
-import type { EvmSigner } from "./signer.ts";
 
 /** Returns where the operator names the relayers' keys. */
 export function relayersField({ relayers }: Pick<WorkerKeys, "relayers">): string {

@@ -3,7 +3,7 @@ import { getBase58Decoder } from "@solana/kit";
 import { expect, test } from "vitest";
 import type { SolanaKeyName } from "../../test/signer/solana-keys-of.ts";
 import { ConfigError } from "../config/config-error.ts";
-import { workerKeysSchema } from "../config/key-settings.ts";
+import { workerKeysSchema } from "../config/role-keys.ts";
 import { openSigners } from "./open-signers.ts";
 import { openSolanaKeys } from "./open-solana-keys.ts";
 

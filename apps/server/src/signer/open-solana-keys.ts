@@ -1,14 +1,14 @@
+import { isDevelopmentCluster } from "@geoswap/keys/development/is-development-chain";
+import { kitSignerOf } from "@geoswap/keys/kit-signer-of";
+import { parseSolanaKey } from "@geoswap/keys/parse-keys";
+import { refusePlainKeys } from "@geoswap/keys/refuse-plain-keys";
+import type { SolanaSigner } from "@geoswap/keys/signer";
 import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
-import { isDevelopmentCluster } from "../chain/is-development-chain.ts";
 import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
 import { ConfigError } from "../config/config-error.ts";
-import type { WorkerKeys } from "../config/key-settings.ts";
+import type { WorkerKeys } from "../config/role-keys.ts";
 import { readSecret } from "../config/secrets.ts";
-import { kitSignerOf } from "./kit-signer-of.ts";
 import type { Signers } from "./open-signers.ts";
-import { parseSolanaKey } from "./parse-keys.ts";
-import { refusePlainKeys } from "./refuse-plain-keys.ts";
-import type { SolanaSigner } from "./signer.ts";
 
 /** The roles of the service's keys, each with the variable that has its keys if the configuration names none. */
 const solanaRoles = {

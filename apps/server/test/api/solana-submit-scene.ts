@@ -29,7 +29,7 @@ import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
 import { solanaChain } from "../../src/config/chain-config.ts";
 import { configSchema } from "../../src/config/config.ts";
-import { joinDeployment } from "../../src/config/join-deployment.ts";
+import { joinDeployment } from "../../src/config/read-config.ts";
 import { parseSealKeys, type SealPurpose } from "../../src/config/seal-keys.ts";
 import type { SealedQuote } from "../../src/desk/sealed-quote.ts";
 import type { PokeTarget } from "../../src/durable/engine.ts";

@@ -7,8 +7,8 @@ import {
 } from "@geoswap/protocol";
 import { type Address, getAddress, numberToHex, zeroAddress } from "viem";
 import { configSchema } from "../../src/config/config.ts";
-import type { ConsoleConfig } from "../../src/config/expect-console.ts";
-import { joinDeployment } from "../../src/config/join-deployment.ts";
+import type { ConsoleConfig } from "../../src/config/config-problems.ts";
+import { joinDeployment } from "../../src/config/read-config.ts";
 import { testProgram } from "../order/test-program.ts";
 
 /** The chains of the console's tests. They have no contracts, and no node is called. */

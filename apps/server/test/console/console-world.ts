@@ -1,6 +1,6 @@
 import { hexToBytes } from "viem";
+import type { ConsoleConfig } from "../../src/config/config-problems.ts";
 import { configuredAssets } from "../../src/config/configured-assets.ts";
-import type { ConsoleConfig } from "../../src/config/expect-console.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
 
 /** Seconds that a block takes, by kind of chain. */

@@ -12,8 +12,8 @@ import {
 import { bytesToHex, type Hex, hexToBytes, keccak256, numberToHex, toHex } from "viem";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
 import type { ChainConfig } from "../../src/config/chain-config.ts";
+import type { ConsoleConfig } from "../../src/config/config-problems.ts";
 import { configuredAssets } from "../../src/config/configured-assets.ts";
-import type { ConsoleConfig } from "../../src/config/expect-console.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
 import { inTransaction } from "../../src/database/database.ts";
 import { bookFinal } from "../../src/money/ledger/book-final.ts";

@@ -5,7 +5,7 @@ import { type BlockPrices, readBlockPrices } from "../../src/chain/evm/read/read
 import { evmChains, solanaChain, solanaChainConfig } from "../../src/config/chain-config.ts";
 import { solanaTermsSchema } from "../../src/config/chain-terms.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
-import { joinDeployment } from "../../src/config/join-deployment.ts";
+import { joinDeployment } from "../../src/config/read-config.ts";
 import { createPriceCache, type PriceCache } from "../../src/desk/price/price-cache.ts";
 
 /** Returns the devnet's configuration, on the test's own chains. */

@@ -6,6 +6,7 @@ import {
 	closeOrder,
 	closeRecord,
 	fromSwapKey,
+	isWithinSolana,
 	type Order,
 	orderAddress,
 	orderId,
@@ -16,7 +17,6 @@ import {
 import type { Instruction, KeyPairSigner } from "@solana/kit";
 import { type Hex, hexToBytes } from "viem";
 import { sign } from "viem/accounts";
-import { isWithinSolana } from "../../src/chain/solana/program/expect-origin.ts";
 import { type Decision, signEnding } from "../../src/chain/solana/program/sign-ending.ts";
 import { signFill } from "../../src/chain/solana/program/sign-fill.ts";
 import { signSweep } from "../../src/chain/solana/program/sign-sweep.ts";

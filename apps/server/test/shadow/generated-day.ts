@@ -14,7 +14,7 @@ import { type Address, getAddress, keccak256, numberToHex, stringToHex, zeroAddr
 import type { FeedAnswer } from "../../src/chain/evm/read/light-call.ts";
 import type { BlockPrices, Ladder } from "../../src/chain/evm/read/read-block-prices.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
-import { joinDeployment } from "../../src/config/join-deployment.ts";
+import { joinDeployment } from "../../src/config/read-config.ts";
 import { type HashedRandom, hashedRandom } from "../../src/operate/shadow/hashed-random.ts";
 import { testProgram } from "../order/test-program.ts";
 

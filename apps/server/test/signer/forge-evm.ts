@@ -1,14 +1,19 @@
 import {
+	type Bundle,
 	type ChainDeployment,
+	encodeBundle,
+	type Fill,
 	geoAccountAbi,
 	geoEscrowAbi,
 	geoVaultAbi,
+	type Opening,
 	type Order,
 	orderProof,
 	orderTypedData,
 	packDeadlines,
 	toWord,
 } from "@geoswap/protocol";
+import { decodeRelayerCall } from "@geoswap/signer/policy/decode-relayer-call";
 import {
 	type Address,
 	concat,
@@ -25,13 +30,6 @@ import {
 	zeroAddress,
 } from "viem";
 import type { PrivateKeyAccount } from "viem/accounts";
-import {
-	type Bundle,
-	encodeBundle,
-	type Fill,
-	type Opening,
-} from "../../src/chain/evm/send/encode-bundle.ts";
-import { decodeRelayerCall } from "../../src/signer/remote/policy/decode-relayer-call.ts";
 
 /** Everything that is available to a thief of the worker. */
 export type Thief = {

@@ -1,6 +1,6 @@
+import { digestOfPayload } from "@geoswap/keys/digest-of-payload";
+import type { EvmSigner } from "@geoswap/keys/signer";
 import { type LocalAccount, parseSignature } from "viem";
-import { digestOfPayload } from "../../src/signer/digest-of-payload.ts";
-import type { EvmSigner } from "../../src/signer/signer.ts";
 
 /** Returns a signer that signs with an account whose key the test has. */
 export function signerOfAccount(account: LocalAccount): EvmSigner {

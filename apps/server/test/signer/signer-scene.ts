@@ -2,7 +2,9 @@ import { solanaFeeds, startTestChains, startTestSolana, type TestChain } from "@
 import {
 	attestationDigest,
 	attestationMessage,
+	type Bundle,
 	type Deployment,
+	encodeBundle,
 	fromWord,
 	type Order,
 	orderId,
@@ -10,7 +12,6 @@ import {
 } from "@geoswap/protocol";
 import { hexToBytes, serializeTransaction } from "viem";
 import { sign } from "viem/accounts";
-import { type Bundle, encodeBundle } from "../../src/chain/evm/send/encode-bundle.ts";
 import { signEnding } from "../../src/chain/solana/program/sign-ending.ts";
 import { signFill } from "../../src/chain/solana/program/sign-fill.ts";
 import { signSweep } from "../../src/chain/solana/program/sign-sweep.ts";

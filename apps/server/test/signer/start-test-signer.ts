@@ -1,17 +1,17 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Backend } from "@geoswap/keys/backend/backend";
+import { memoryDigestKey, memoryMessageKey } from "@geoswap/keys/backend/memory-key";
+import { openRemote } from "@geoswap/keys/backend/remote";
+import { createRemoteClient, type RemoteClient } from "@geoswap/keys/backend/remote-client";
+import { evmSignerOf } from "@geoswap/keys/evm-signer-of";
+import { solanaSignerOf } from "@geoswap/keys/solana-signer-of";
 import { type Deployment, formatDeployment } from "@geoswap/protocol";
-import { makeCertificates } from "../../src/operate/signer/make-certificates.ts";
-import type { Backend } from "../../src/signer/backend/backend.ts";
-import { memoryDigestKey, memoryMessageKey } from "../../src/signer/backend/memory-key.ts";
-import { openRemote } from "../../src/signer/backend/remote.ts";
-import { createRemoteClient, type RemoteClient } from "../../src/signer/backend/remote-client.ts";
-import { evmSignerOf } from "../../src/signer/evm-signer-of.ts";
-import type { KeyOpener } from "../../src/signer/remote/open-signing-keys.ts";
-import { readSignerConfig } from "../../src/signer/remote/signer-config.ts";
-import { startRemoteSigner } from "../../src/signer/remote/start-remote-signer.ts";
-import { solanaSignerOf } from "../../src/signer/solana-signer-of.ts";
+import { makeCertificates } from "@geoswap/signer/certificates/make-certificates";
+import type { KeyOpener } from "@geoswap/signer/open-signing-keys";
+import { readSignerConfig } from "@geoswap/signer/signer-config";
+import { startRemoteSigner } from "@geoswap/signer/start-remote-signer";
 import { createLog } from "../../src/telemetry/log.ts";
 
 export type TestSigner = {

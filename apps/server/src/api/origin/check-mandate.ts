@@ -1,3 +1,4 @@
+import { isSignedBy } from "@geoswap/keys/signature/is-signed-by";
 import {
 	fromWord,
 	greater,
@@ -14,7 +15,6 @@ import {
 import { type Address, type Hex, isAddressEqual } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import type { TransactionShape } from "../../chain/evm/fee/fee-model.ts";
-import { isSignedBy } from "../../chain/evm/wallet/is-signed-by.ts";
 import { readMandateUse } from "../../chain/evm/wallet/read-mandate-use.ts";
 import type { OpenSimulation } from "../../chain/evm/wallet/simulate-open.ts";
 import type { SealedMandate } from "../../desk/sealed-quote.ts";

@@ -1,3 +1,5 @@
+import { isSignedBy } from "@geoswap/keys/signature/is-signed-by";
+import { recoverAddress } from "@geoswap/keys/signature/recover-address";
 import {
 	authorizationSchema,
 	type Milliseconds,
@@ -15,9 +17,7 @@ import {
 import { type Address, type Hex, hashTypedData, zeroAddress } from "viem";
 import * as z from "zod";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
-import { recoverAddress } from "../../chain/evm/recover-address.ts";
 import { authorizationProblem } from "../../chain/evm/wallet/check-delegation.ts";
-import { isSignedBy } from "../../chain/evm/wallet/is-signed-by.ts";
 import { normalizeSignature } from "../../chain/evm/wallet/normalize-signature.ts";
 import { readAccountNonces } from "../../chain/evm/wallet/read-account-nonces.ts";
 import { readDelegation } from "../../chain/evm/wallet/read-delegation.ts";

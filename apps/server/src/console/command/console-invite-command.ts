@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { expectConsole, publicUrlOf } from "../../config/expect-console.ts";
+import { expectConsole, publicUrlOf } from "../../config/config-problems.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { inTransaction } from "../../database/database.ts";
 import { checkName } from "../../operate/check-name.ts";

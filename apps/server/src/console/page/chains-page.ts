@@ -3,7 +3,7 @@ import { ago, count, decimal, duration } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
 import type { ChainConfig } from "../../config/chain-config.ts";
 import type { ChainNames } from "../../config/chain-names.ts";
-import type { ConsoleConfig } from "../../config/expect-console.ts";
+import type { ConsoleConfig } from "../../config/config-problems.ts";
 import type { LiftedPause, Pause } from "../../swap/pause/pauses.ts";
 import { attestersOf } from "../read/attesters-of.ts";
 import type { Overview } from "../read/read-overview.ts";

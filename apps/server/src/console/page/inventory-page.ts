@@ -2,7 +2,7 @@ import { lesser } from "@geoswap/protocol";
 import { decimal, usd } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
 import type { ChainNames } from "../../config/chain-names.ts";
-import type { ConsoleConfig } from "../../config/expect-console.ts";
+import type { ConsoleConfig } from "../../config/config-problems.ts";
 import type { Overview } from "../read/read-overview.ts";
 import type { Page } from "../route/console-route.ts";
 import { bar, section, table } from "./parts.ts";

@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import { ago } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
-import type { ConsoleConfig } from "../../config/expect-console.ts";
+import type { ConsoleConfig } from "../../config/config-problems.ts";
 import { type KeyState, keyState } from "../../operate/key/key-state.ts";
 import type { AccountKeys } from "../read/read-keys.ts";
 import type { Page } from "../route/console-route.ts";

@@ -2,7 +2,7 @@ import type { Milliseconds } from "@geoswap/protocol";
 import { count, decimal, duration, plural, usd } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
 import type { ChainNames } from "../../config/chain-names.ts";
-import type { ConsoleConfig } from "../../config/expect-console.ts";
+import type { ConsoleConfig } from "../../config/config-problems.ts";
 import { attestersOf } from "../read/attesters-of.ts";
 import type { Problem } from "../read/find-problems.ts";
 import type { Overview } from "../read/read-overview.ts";

@@ -3,7 +3,7 @@ import { ago, duration, moment, usd } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
 import { swapAmounts } from "../../api/page/swap-amounts.ts";
 import type { ChainNames } from "../../config/chain-names.ts";
-import type { ConsoleConfig } from "../../config/expect-console.ts";
+import type { ConsoleConfig } from "../../config/config-problems.ts";
 import { describePause } from "../../operate/pause/pauses-list-command.ts";
 import type { Explanation } from "../../operate/swaps/explain-swap.ts";
 import type { SwapHistory } from "../../operate/swaps/read-history.ts";

@@ -3,7 +3,7 @@ import { ago, duration, short, usd } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
 import { swapAmounts } from "../../api/page/swap-amounts.ts";
 import type { ChainNames } from "../../config/chain-names.ts";
-import type { ConsoleConfig } from "../../config/expect-console.ts";
+import type { ConsoleConfig } from "../../config/config-problems.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import type { Page } from "../route/console-route.ts";
 import { section, statusPill, table } from "./parts.ts";

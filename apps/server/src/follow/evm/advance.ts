@@ -1,7 +1,7 @@
 import type { Milliseconds } from "@geoswap/protocol";
+import { ourContracts } from "@geoswap/protocol";
 import { type Address, bytesToHex, type Hash, type Hex } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
-import { ourContracts } from "../../chain/evm/our-contracts.ts";
 import { type Block, readBlock } from "../../chain/evm/read/read-block.ts";
 import { readEvents } from "../../chain/evm/read/read-events.ts";
 import { readInventory } from "../../chain/evm/read/read-inventory.ts";

@@ -1,7 +1,7 @@
 import type { Wei } from "@geoswap/protocol";
+import { ourContracts } from "@geoswap/protocol";
 import { type Hash, hexToBytes } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
-import { ourContracts } from "../../chain/evm/our-contracts.ts";
 import type { EventInBlock } from "../../chain/evm/read/read-events.ts";
 import type { Database } from "../../database/database.ts";
 import { finishJobs } from "../../job/finish-jobs.ts";

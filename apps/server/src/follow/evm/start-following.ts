@@ -1,5 +1,5 @@
+import { ourContracts } from "@geoswap/protocol";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
-import { ourContracts } from "../../chain/evm/our-contracts.ts";
 import { readBalances } from "../../chain/evm/read/read-balances.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";

@@ -1,4 +1,5 @@
 import {
+	isWithinSolana,
 	type Order,
 	type OrderAccount,
 	orderAddress,
@@ -11,7 +12,6 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import { isWithinSolana } from "../../chain/solana/program/expect-origin.ts";
 import { readOrders } from "../../chain/solana/program/read-orders.ts";
 import { readRecords } from "../../chain/solana/program/read-records.ts";
 import type { Landed } from "../../chain/solana/read/read-landed.ts";

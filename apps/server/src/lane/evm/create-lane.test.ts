@@ -1,7 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { SignerError } from "@geoswap/keys/signer-error";
 import {
 	attestationMessage,
 	attestationTypedData,
+	encodeBundle,
 	fromWord,
 	geoEscrowAbi,
 	geoVaultAbi,
@@ -39,10 +41,8 @@ import { plainPayments } from "../../../test/lane/payment-facts.ts";
 import { takeDue, waitForOrder } from "../../../test/swap/due-orders.ts";
 import { answeringTraces } from "../../../test/telemetry/answering-traces.ts";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
-import { encodeBundle } from "../../chain/evm/send/encode-bundle.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import { laneKey } from "../../durable/poke-targets.ts";
-import { SignerError } from "../../signer/signer-error.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
 import { createLog } from "../../telemetry/log.ts";
 import type { Tracer } from "../../telemetry/tracer.ts";

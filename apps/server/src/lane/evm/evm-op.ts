@@ -1,5 +1,5 @@
+import type { Opening } from "@geoswap/protocol";
 import { fromWord, orderProof, orderTerms } from "@geoswap/protocol";
-import type { Opening } from "../../chain/evm/send/encode-bundle.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import type { SignedOp } from "../../swap/facts/swap-record.ts";
 

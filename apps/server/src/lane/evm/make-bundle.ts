@@ -1,6 +1,6 @@
+import type { Attestation, Bundle, Fill } from "@geoswap/protocol";
 import { fromWord, type Order } from "@geoswap/protocol";
 import { type Address, type SignedAuthorization, zeroAddress } from "viem";
-import type { Attestation, Bundle, Fill } from "../../chain/evm/send/encode-bundle.ts";
 import { readDelegation } from "../../chain/evm/wallet/read-delegation.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import { evmOp, openingOf } from "./evm-op.ts";

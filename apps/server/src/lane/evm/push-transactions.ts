@@ -1,3 +1,4 @@
+import { SignerError } from "@geoswap/keys/signer-error";
 import { type Hex, hexToNumber, keccak256, parseTransaction } from "viem";
 import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
 import { type SendOutcome, sendRaw } from "../../chain/evm/send/send-raw.ts";
@@ -11,7 +12,6 @@ import {
 	noncesKnown,
 	noteRefused,
 } from "../../job/journal/lane-transactions.ts";
-import { SignerError } from "../../signer/signer-error.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import { lateReason } from "../late-reason.ts";
 import type { LaneView } from "../load-lane-state.ts";

@@ -1,14 +1,13 @@
-import { fromWord, type SwapUuid } from "@geoswap/protocol";
+import { isDeferredBySigner, isRefusedBySigner, type SignerError } from "@geoswap/keys/signer-error";
+import { encodeBundle, fromWord, type SwapUuid } from "@geoswap/protocol";
 import { type Hex, keccak256 } from "viem";
 import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
-import { encodeBundle } from "../../chain/evm/send/encode-bundle.ts";
 import { maxTransactionGas, simulateBundle } from "../../chain/evm/send/simulate-bundle.ts";
 import { unattestJobs } from "../../job/jobs.ts";
 import { endLease, journalLease, type LeasedOutcome } from "../../job/journal/journal-lease.ts";
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
 import type { PaymentProof } from "../../job/read-payment-facts.ts";
 import { type LeasedJobs, takeBundle } from "../../job/take-jobs.ts";
-import { isDeferredBySigner, isRefusedBySigner, type SignerError } from "../../signer/signer-error.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import { checkPayments } from "../check-payments.ts";

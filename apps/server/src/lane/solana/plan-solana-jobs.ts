@@ -3,6 +3,7 @@ import {
 	addressOfWord,
 	emptyAccountRentLamports,
 	fromSolanaWord,
+	isWithinSolana,
 	type OrderAccount,
 	type RecordAccount,
 	solanaNativeToken,
@@ -11,7 +12,6 @@ import {
 	type Wei,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { isWithinSolana } from "../../chain/solana/program/expect-origin.ts";
 import { readOrders } from "../../chain/solana/program/read-orders.ts";
 import { readRecords } from "../../chain/solana/program/read-records.ts";
 import { readVault } from "../../chain/solana/program/read-vault.ts";

@@ -1,3 +1,4 @@
+import { isRefusedBySigner } from "@geoswap/keys/signer-error";
 import { emptyAccountRentLamports, type SolanaDeployment, type SwapUuid, type Wei } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { signEnding } from "../../chain/solana/program/sign-ending.ts";
@@ -25,7 +26,6 @@ import {
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
 import type { PaymentProof } from "../../job/read-payment-facts.ts";
 import { takeSingleJobs } from "../../job/take-jobs.ts";
-import { isRefusedBySigner } from "../../signer/signer-error.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import type { SignedSolanaOp } from "../../swap/facts/swap-record.ts";

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
+import { parseJsonFile } from "@geoswap/keys/config/parse-json-file";
 import { deploymentSchema, formatDeployment } from "@geoswap/protocol";
 import { type Address, getAddress, isAddress } from "viem";
 import { ConfigError } from "../../config/config-error.ts";
-import { parseJsonFile } from "../../config/parse-json-file.ts";
 import { writeWhole } from "../chain/config-file.ts";
 import { replaceAttester } from "./replace-attester.ts";
 

@@ -1,13 +1,13 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { maskUrls } from "@geoswap/keys/config/mask-url";
+import { parseJsonFile } from "@geoswap/keys/config/parse-json-file";
 import { type Deployment, deploymentSchema } from "@geoswap/protocol";
 import * as z from "zod";
 import { type Config, type ConfigFile, configSchema } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { configProblems } from "../../config/config-problems.ts";
-import { joinDeployment } from "../../config/join-deployment.ts";
-import { maskUrls } from "../../config/mask-url.ts";
-import { parseJsonFile } from "../../config/parse-json-file.ts";
+import { joinDeployment } from "../../config/read-config.ts";
 
 /** Reads the file as written, without defaults. It may name a deployment file that does not exist yet. */
 export function readConfigFile(path: string): { file: ConfigFile; deploymentPath: string } {

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
+import { parseJsonFile } from "@geoswap/keys/config/parse-json-file";
 import { ConfigError } from "../../config/config-error.ts";
-import { parseJsonFile } from "../../config/parse-json-file.ts";
 import { type Preset, presetSchema } from "./preset-schema.ts";
 
 /** The folder with one file per chain. */

@@ -1,3 +1,6 @@
+import { refuseDevelopmentKeys } from "@geoswap/keys/development/refuse-development-keys";
+import { refuseSolanaDevelopmentKeys } from "@geoswap/keys/development/refuse-solana-development-keys";
+import { SignerError } from "@geoswap/keys/signer-error";
 import type { SolanaDeployment } from "@geoswap/protocol";
 import type { Address } from "viem";
 import { evmChains, solanaChain } from "../../config/chain-config.ts";
@@ -10,13 +13,10 @@ import {
 	readWebhookKeys,
 	type SecretName,
 } from "../../config/secrets.ts";
-import { refuseDevelopmentKeys } from "../../preflight/refuse-development-keys.ts";
-import { refuseSolanaDevelopmentKeys } from "../../preflight/refuse-solana-development-keys.ts";
 import { openReceiptKey, receiptField } from "../../signer/open-receipt-key.ts";
 import { openRelayers, relayersField } from "../../signer/open-relayers.ts";
 import { openSigners, type Signers } from "../../signer/open-signers.ts";
 import { openSolanaRole, solanaField, solanaRoleNames } from "../../signer/open-solana-keys.ts";
-import { SignerError } from "../../signer/signer-error.ts";
 import { check, type Finding, ok } from "./finding.ts";
 
 /** Checks the secrets of the processes, each as the process does when it starts. */

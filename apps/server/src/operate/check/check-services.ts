@@ -1,6 +1,6 @@
 import { Redis } from "ioredis";
 import type { Config } from "../../config/config.ts";
-import { metricsUrlsOf } from "../../config/expect-console.ts";
+import { metricsUrlsOf } from "../../config/config-problems.ts";
 import { readOptionalSecret, type SecretName } from "../../config/secrets.ts";
 import { openDatabase } from "../../database/database.ts";
 import type { RoleName } from "../../database/roles/grants.ts";

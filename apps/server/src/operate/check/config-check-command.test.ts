@@ -1,12 +1,10 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startTestChains, type TestChains } from "@geoswap/devnet";
 import { formatDeployment } from "@geoswap/protocol";
-import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { createTestDatabase } from "../../../test/service/test-database.ts";
-import { makeCertificates } from "../signer/make-certificates.ts";
 import { configCheckCommand } from "./config-check-command.ts";
 import type { Finding } from "./finding.ts";
 
@@ -104,55 +102,7 @@ test("a console's login is tried, also if it is in a file, and no request goes t
 	});
 });
 
-test("the signer's certificates, state, keys and nodes are checked", async () => {
-	const certificates = join(folder, "certificates");
-	await makeCertificates({ folder: certificates, servers: ["localhost"], clients: [], days: 1 });
-	mkdirSync(join(folder, "state"));
-	const key = generatePrivateKey();
-	vi.stubEnv("SIGNER_TEST_KEY", key);
-	const file = {
-		state: "state/signer.sqlite",
-		port: 0,
-		tls: {
-			certificateFile: join(certificates, "server.pem"),
-			keyFile: join(certificates, "server-key.pem"),
-			clientCaFile: join(certificates, "ca.pem"),
-		},
-		chains: {
-			31337: {
-				rpcUrl: chains.origin.rpcUrl,
-				finalitySeconds: 5,
-				maxFeePerGasWei: "1",
-				maxTransactionFeeWei: "1",
-			},
-		},
-		keys: {
-			attester: { use: "attester", reference: "env:SIGNER_TEST_KEY", clients: ["a"], signaturesPerHour: 1 },
-		},
-	};
-	const found = await check({ config: write(file), for: ["signer"] });
-	expect(found).toMatchObject({
-		code: 0,
-		findings: [
-			{ part: "tls", result: "warn", message: expect.stringMatching(/server is valid until .*: renew it/) },
-			{ part: "tls", result: "ok" },
-			{ part: "state", result: "ok" },
-			{ part: "keys", result: "ok", message: `attester is ${privateKeyToAddress(key)}` },
-			{ part: "chain 31337 endpoint", result: "ok" },
-		],
-	});
-	vi.stubEnv("SIGNER_TEST_KEY", undefined);
-	const broken = { ...file, state: "nowhere/signer.sqlite", tls: { ...file.tls, keyFile: "none.pem" } };
-	const { code, findings } = await check({ config: write(broken), for: ["signer"], offline: true });
-	expect(code).toBe(1);
-	expect(findings.map(({ part, result }) => [part, result])).toEqual([
-		["tls", "fail"],
-		["state", "fail"],
-		["keys", "fail"],
-	]);
-});
-
-test("a process with a file of its own is checked alone", async () => {
+test("a process with a separate configuration file is checked alone", async () => {
 	await expect(
 		configCheckCommand({ config: "attester.json", for: ["attester", "worker"], offline: true }),
 	).rejects.toThrow("the attester has its own file");

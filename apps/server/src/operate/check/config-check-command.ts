@@ -1,13 +1,14 @@
+import { maskUrl } from "@geoswap/keys/config/mask-url";
 import type { Address } from "viem";
 import { evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import { expectConsole } from "../../config/expect-console.ts";
+import { expectConsole } from "../../config/config-problems.ts";
 import type { ProcessName } from "../../config/process-name.ts";
 import { readConfig } from "../../config/read-config.ts";
+import { secretNames } from "../../config/secrets.ts";
 import { openSigners, type Signers } from "../../signer/open-signers.ts";
-import { checkAttester } from "./check-attester.ts";
-import { checkAttesters } from "./check-attesters.ts";
+import { checkAttester, checkAttesters } from "./check-attesters.ts";
 import { checkEvmChain } from "./check-evm-chain.ts";
 import {
 	checkReceiptKey,
@@ -17,12 +18,8 @@ import {
 	readRelayers,
 } from "./check-secrets.ts";
 import { checkServices } from "./check-services.ts";
-import { checkSigner } from "./check-signer.ts";
 import { checkSolana } from "./check-solana.ts";
 import { check, type Finding, ok, sayWhy } from "./finding.ts";
-
-/** The processes with their own configuration file. */
-const checksOfOwnFiles = { attester: checkAttester, signer: checkSigner };
 
 /** Returns the exit code: 0 if nothing failed, 1 if something did, 2 if the file itself is wrong. */
 export async function configCheckCommand({
@@ -37,14 +34,14 @@ export async function configCheckCommand({
 	json?: boolean;
 }): Promise<number> {
 	const processes = new Set<ProcessName>(names);
-	const own = (["attester", "signer"] as const).find((name) => processes.has(name));
-	if (own && processes.size > 1) {
-		throw new ConfigError("--for", `the ${own} has its own file: check it in a separate call`);
+	const isAttester = processes.has("attester");
+	if (isAttester && processes.size > 1) {
+		throw new ConfigError("--for", "the attester has its own file; check it in a separate call");
 	}
 	let findings: Finding[];
 	try {
-		const found = await (own
-			? checksOfOwnFiles[own](path, { isOffline })
+		const found = await (isAttester
+			? checkAttester(path, { isOffline })
 			: checkAll(path, { processes, isOffline }));
 		findings = [...(await check(path, async () => ok("is valid"))), ...found];
 	} catch (error) {
@@ -121,4 +118,30 @@ function print(findings: readonly Finding[], { json }: { json: boolean }): void 
 	for (const { part, result, message } of findings) {
 		console.log(`${(result === "fail" ? "FAIL" : result).padEnd(6)}${part}: ${message}`);
 	}
+}
+
+/**
+ * Prints a configuration file with all defaults, as JSON. Of endpoints only the hosts are shown, because URLs often
+ * hold a key.
+ */
+export function configPrintCommand({ config, env = false }: { config: string; env?: boolean }): void {
+	const environment = Object.fromEntries(
+		secretNames.map((name) => [name, process.env[name] ? "set" : "missing"]),
+	);
+	console.log(
+		JSON.stringify(
+			{ ...asInFile(readConfig(config)), ...(env && { environment }) },
+			(_, value: unknown) => (isUrl(value) ? maskUrl(value) : value),
+			"\t",
+		),
+	);
+}
+
+/** Returns the configuration with Solana apart from the EVM chains, as in the file. */
+function asInFile(config: Config) {
+	return { ...config, chains: evmChains(config), solana: solanaChain(config) };
+}
+
+function isUrl(value: unknown): value is string {
+	return typeof value === "string" && /^[a-z][a-z0-9+.-]*:\/\//i.test(value);
 }

@@ -359,7 +359,7 @@ test.concurrent("check reports the state of a chain, its contracts, feeds, relay
 	// The server's own database has no schema.
 	const unmigrated = {
 		result: "fail",
-		message: expect.stringMatching(/lacks .*\.sql: run geoswapd migrate/),
+		message: expect.stringMatching(/lacks .*\.sql; run geoswapd migrate/),
 	};
 	expect(of("PostgreSQL")).toMatchObject([unmigrated, unmigrated]);
 	expect(of("Redis")).toMatchObject([{ result: "ok" }]);

@@ -33,7 +33,7 @@ export function defineConfigCommands(program: Command): void {
 		.option("--env", "also print which secrets are set in the environment, never their values")
 		.option("--json", "print JSON, which is the default")
 		.action(async (options) => {
-			const { configPrintCommand } = await import("./config-print-command.ts");
+			const { configPrintCommand } = await import("./config-check-command.ts");
 			configPrintCommand(options);
 		});
 }

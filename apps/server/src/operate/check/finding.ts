@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { maskUrls } from "@geoswap/keys/config/mask-url";
 import { ConfigError } from "../../config/config-error.ts";
-import { maskUrls } from "../../config/mask-url.ts";
 
 /** The result of one check of one part of the service. */
 export type Finding = { part: string; result: "ok" | "warn" | "fail"; message: string };

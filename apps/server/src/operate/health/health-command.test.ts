@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { portSource, startTestChains } from "@geoswap/devnet";
@@ -8,8 +9,7 @@ import { formatDeployment } from "@geoswap/protocol";
 import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { serveDurable } from "../../durable/serve-durable.ts";
 import { createLog } from "../../telemetry/log.ts";
-import { healthCommand } from "./health-command.ts";
-import { readFirstProcess } from "./read-first-process.ts";
+import { healthCommand, readFirstProcess } from "./health-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "geoswap-health-"));
 const identityKeys = ["publickeyv1_US517G5965aydkZ46HS38QLi7UQiSojurfbQfKCELFx"];
@@ -81,30 +81,16 @@ test.each(["api", "worker", "console"] as const)(
 	},
 );
 
-test("the signer is asked at its metrics, and told to have some", async () => {
-	const port = await portSource()();
-	const file = {
-		deployment: "deployment.json",
-		state: "signer.sqlite",
-		port: 9,
-		tls: { certificateFile: "a.pem", keyFile: "b.pem", clientCaFile: "c.pem" },
-		keys: {},
-	};
-	const config = join(folder, "signer.json");
-	writeFileSync(config, JSON.stringify(file));
-	await expect(healthCommand({ process: "signer", config })).rejects.toThrow('Add "metrics"');
-	writeFileSync(config, JSON.stringify({ ...file, metrics: { port } }));
-	const url = `http://127.0.0.1:${port}/metrics`;
-	expect(await health({ process: "signer", config })).toMatchObject({
-		code: 1,
-		said: { url, healthy: false },
-	});
-	const server = createServer((_, response) => response.end()).listen(port, "127.0.0.1");
-	await once(server, "listening");
+test("health exits 1 and names the time if the process accepts the connection and sends nothing", async () => {
+	const silent = createServer(() => {}).listen(0, "127.0.0.1");
+	await once(silent, "listening");
 	try {
-		expect(await health({ process: "signer", config })).toMatchObject({ code: 0, said: { healthy: true } });
+		const { port } = silent.address() as AddressInfo;
+		const { code, said } = await health({ process: "audit", config: writeConfig({ audit: port }) });
+		expect({ code, problem: said.problem }).toEqual({ code: 1, problem: "did not answer within 2000 ms" });
 	} finally {
-		server.close();
+		silent.close();
+		silent.closeAllConnections();
 	}
 });
 

@@ -1,13 +1,13 @@
+import { readFileSync } from "node:fs";
 import { connect } from "node:http2";
 import { isIPv6 } from "node:net";
+import { parseArgs } from "node:util";
 import { readAttesterConfig } from "../../attester/attester-config.ts";
 import { atWorkerUrl } from "../../config/at-worker-url.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import { expectConsole } from "../../config/expect-console.ts";
-import type { ProcessName } from "../../config/process-name.ts";
+import { expectConsole } from "../../config/config-problems.ts";
+import { type ProcessName, processNames } from "../../config/process-name.ts";
 import { readConfig } from "../../config/read-config.ts";
-import { readSignerConfig } from "../../signer/remote/signer-config.ts";
-import { readFirstProcess } from "./read-first-process.ts";
 
 const timeoutMs = 2_000;
 
@@ -39,7 +39,7 @@ export async function healthCommand({
 
 function pathOf(name: ProcessName, { isForReady }: { isForReady: boolean }): string {
 	if (name === "api") return isForReady ? "/ready" : "/health";
-	return name === "signer" || name === "audit" ? "/metrics" : "/health";
+	return name === "audit" ? "/metrics" : "/health";
 }
 
 function addressOf(name: ProcessName, { config: path, url }: { config: string; url?: string }): string {
@@ -55,7 +55,6 @@ function readAddress(
 	{ path, url }: { path: string; url: string | undefined },
 ): { host: string; port: number } {
 	if (name === "attester") return readAttesterConfig(path);
-	if (name === "signer") return metricsOfSigner(path);
 	const config = readConfig(path);
 	if (name === "api") return config.api;
 	if (name === "audit") return config.audit.metrics ?? missingMetrics(path, "audit.metrics", 8_712);
@@ -63,15 +62,10 @@ function readAddress(
 	return url ? atWorkerUrl(config, url).worker : config.worker;
 }
 
-/** Returns the metrics' address, because the signer's own port answers only clients with a certificate. */
-function metricsOfSigner(path: string): { host: string; port: number } {
-	return readSignerConfig(path).metrics ?? missingMetrics(path, "metrics", 9_201);
-}
-
 function missingMetrics(path: string, field: string, port: number): never {
 	throw new ConfigError(
 		path,
-		`${field}: is missing. Add "metrics": { "port": ${port} }: health is asked there`,
+		`${field}: is missing. Add "metrics": { "port": ${port} }, where health is requested`,
 	);
 }
 
@@ -107,7 +101,42 @@ function askHttp2(url: string): Promise<string | undefined> {
 }
 
 function problemOf(error: unknown): string {
-	const { cause, message } = error as Error;
+	const { cause, message, name } = error as Error;
+	if (name === "TimeoutError") return `did not answer within ${timeoutMs} ms`;
 	const { code } = (cause ?? error) as NodeJS.ErrnoException;
 	return code ? `does not answer (${code})` : `does not answer: ${message}`;
+}
+
+/** A running process, according to its arguments. */
+type FirstProcess = { process: ProcessName; config?: string; url?: string };
+
+/**
+ * Returns what this container runs. The first process of a container is that of its image's command, or an init
+ * process whose arguments contain that command.
+ */
+export function readFirstProcess(path = "/proc/1/cmdline"): FirstProcess {
+	const args = readFileSync(path, "utf8").split("\0").slice(0, -1);
+	const start = args.findIndex((arg) => isProcessName(arg));
+	const name = args[start];
+	if (!isProcessName(name)) {
+		throw new ConfigError(
+			"process",
+			`process 1 is none of ${processNames.join(", ")}. Name the process to check, as in geoswapd health api`,
+		);
+	}
+	const { values } = parseArgs({
+		args: args.slice(start + 1),
+		options: { config: { type: "string" }, url: { type: "string" } },
+		strict: false,
+	});
+	const { config, url } = values;
+	return {
+		process: name,
+		...(typeof config === "string" && { config }),
+		...(typeof url === "string" && { url }),
+	};
+}
+
+function isProcessName(text: string | undefined): text is ProcessName {
+	return processNames.some((name) => name === text);
 }

@@ -1,8 +1,8 @@
+import { parseJsonFile } from "@geoswap/keys/config/parse-json-file";
 import { parseUnits } from "viem";
 import * as z from "zod";
 import type { Config } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import { parseJsonFile } from "../../config/parse-json-file.ts";
 import { type DeskChain, deskChains, isSettlement, type Side } from "../../desk/desk-chain.ts";
 import type { PriceCache } from "../../desk/price/price-cache.ts";
 import { amountWorthDown } from "../../desk/price/usd-value.ts";

@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
+import { memoryDigestKey, memoryMessageKey } from "@geoswap/keys/backend/memory-key";
+import { evmSignerOf } from "@geoswap/keys/evm-signer-of";
+import { encryptKeystore } from "@geoswap/keys/keystore";
+import { parseEvmKey, parseSolanaKey } from "@geoswap/keys/parse-keys";
+import { readLine } from "@geoswap/keys/read-line";
+import { solanaSignerOf } from "@geoswap/keys/solana-signer-of";
 import * as tiny from "tiny-secp256k1";
 import { ConfigError } from "../../config/config-error.ts";
-import { memoryDigestKey, memoryMessageKey } from "../../signer/backend/memory-key.ts";
-import { evmSignerOf } from "../../signer/evm-signer-of.ts";
-import { encryptKeystore } from "../../signer/keystore.ts";
-import { parseEvmKey, parseSolanaKey } from "../../signer/parse-keys.ts";
-import { readLine } from "../../signer/read-line.ts";
-import { solanaSignerOf } from "../../signer/solana-signer-of.ts";
 
 type Curve = "secp256k1" | "ed25519";
 const shortestPassword = 12;

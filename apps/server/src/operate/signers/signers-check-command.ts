@@ -1,15 +1,15 @@
+import type { KeySettings } from "@geoswap/keys/config/key-settings";
+import type { EvmSigner, SolanaSigner } from "@geoswap/keys/signer";
+import { trySigner } from "@geoswap/keys/try-signer";
 import { readAttesterConfig } from "../../attester/attester-config.ts";
 import { evmChains, solanaChain } from "../../config/chain-config.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import type { KeySettings } from "../../config/key-settings.ts";
 import { readConfig } from "../../config/read-config.ts";
 import { openAttesterKey } from "../../signer/open-attester-key.ts";
 import { openReceiptKey } from "../../signer/open-receipt-key.ts";
 import { openRelayers } from "../../signer/open-relayers.ts";
 import { openSigners, type Signers } from "../../signer/open-signers.ts";
 import { openSolanaRole, solanaRoleNames } from "../../signer/open-solana-keys.ts";
-import type { EvmSigner, SolanaSigner } from "../../signer/signer.ts";
-import { trySigner } from "../../signer/try-signer.ts";
 
 type Signer = EvmSigner | SolanaSigner;
 /** The keys of one purpose. */

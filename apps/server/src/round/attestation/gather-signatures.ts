@@ -1,3 +1,4 @@
+import { recoverAddress } from "@geoswap/keys/signature/recover-address";
 import {
 	type AttestationKind,
 	type AttesterSet,
@@ -7,7 +8,6 @@ import {
 	orderId,
 } from "@geoswap/protocol";
 import { type Address, type Hex, hashTypedData, zeroAddress } from "viem";
-import { recoverAddress } from "../../chain/evm/recover-address.ts";
 import { normalizeSignature } from "../../chain/evm/wallet/normalize-signature.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { AttesterClient } from "./attester-client.ts";

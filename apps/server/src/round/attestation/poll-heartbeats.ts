@@ -1,6 +1,6 @@
+import { recoverAddress } from "@geoswap/keys/signature/recover-address";
 import { heartbeatTypedData, type Milliseconds } from "@geoswap/protocol";
 import { type Address, hashTypedData } from "viem";
-import { recoverAddress } from "../../chain/evm/recover-address.ts";
 import type { Config } from "../../config/config.ts";
 import type { Database } from "../../database/database.ts";
 import { storeHeartbeats } from "../../job/heartbeats.ts";

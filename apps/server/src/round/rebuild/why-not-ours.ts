@@ -3,13 +3,13 @@ import {
 	leavesTimeToSettle,
 	type Order,
 	orderId,
+	ourContracts,
 	swapUuidTimeMs,
 	toSolanaWord,
 	toWord,
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import { type Hex, zeroAddress } from "viem";
-import { ourContracts } from "../../chain/evm/our-contracts.ts";
 import { type ChainConfig, chainOf } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { attesterSetOf } from "../../swap/decide/swap-policy.ts";

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
+import { kitSignerOf } from "@geoswap/keys/kit-signer-of";
 import { type Order, orderId, packDeadlines, unpackDeadlines } from "@geoswap/protocol";
 import { serializeTransaction } from "viem";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { createSignerScene, finalitySeconds, type SignerScene } from "../../../test/signer/signer-scene.ts";
 import { signEnding } from "../../chain/solana/program/sign-ending.ts";
 import { readLanded } from "../../chain/solana/read/read-landed.ts";
-import { kitSignerOf } from "../kit-signer-of.ts";
 
 let scene: SignerScene;
 beforeAll(async () => {

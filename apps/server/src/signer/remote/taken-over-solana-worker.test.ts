@@ -1,4 +1,6 @@
 import { solanaFeeds, startTestChains, type TestChains } from "@geoswap/devnet";
+import type { RemoteClient } from "@geoswap/keys/backend/remote-client";
+import { kitSignerOf } from "@geoswap/keys/kit-signer-of";
 import {
 	closeRecord,
 	createTokenAccount,
@@ -44,8 +46,6 @@ import { compileMessage } from "../../../test/signer/compile-message.ts";
 import { recordSolanaLanes, type SolanaPayload } from "../../../test/signer/solana-lane-payloads.ts";
 import { noCap, startTestSigner, type TestSigner } from "../../../test/signer/start-test-signer.ts";
 import { messageMutations } from "../../../test/solana/message-mutations.ts";
-import type { RemoteClient } from "../backend/remote-client.ts";
-import { kitSignerOf } from "../kit-signer-of.ts";
 
 const rounds = process.env.GEOSWAP_FULL ? 20 : 1;
 /** The minimum number of different forgeries. */

@@ -1,4 +1,5 @@
-import { type Deployment, toWord } from "@geoswap/protocol";
+import { accountOfSigner } from "@geoswap/keys/account-of-signer";
+import { type Deployment, encodeBundle, toWord } from "@geoswap/protocol";
 import {
 	hexToBytes,
 	numberToHex,
@@ -12,8 +13,6 @@ import { createLaneScene, type LaneScene } from "../../../test/lane/lane-scene.t
 import { type RecordedLanes, recordEvmLanes } from "../../../test/signer/evm-lane-payloads.ts";
 import { forgeries, type Thief } from "../../../test/signer/forge-evm.ts";
 import { noCap, startTestSigner, type TestSigner } from "../../../test/signer/start-test-signer.ts";
-import { encodeBundle } from "../../chain/evm/send/encode-bundle.ts";
-import { accountOfSigner } from "../account-of-signer.ts";
 
 /** How often each forgery is tried on each payload. */
 const rounds = process.env.GEOSWAP_FULL ? 30 : 1;

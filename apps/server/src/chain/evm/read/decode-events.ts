@@ -4,10 +4,10 @@ import {
 	geoVaultAbi,
 	type OrderJson,
 	orderToJson,
+	ourContracts,
 	toWord,
 } from "@geoswap/protocol";
 import { type Address, type Hash, type Hex, isAddressEqual, type Log, parseEventLogs } from "viem";
-import { ourContracts } from "../our-contracts.ts";
 
 /** The data of each event beside its order's id, as JSON with amounts as decimal strings. */
 type ContractEventData = {

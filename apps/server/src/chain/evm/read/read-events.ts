@@ -1,7 +1,6 @@
-import { type LogPart, moneyEventTopics, readLogs, type SubjectsOf } from "@geoswap/protocol";
+import { type LogPart, moneyEventTopics, ourContracts, readLogs, type SubjectsOf } from "@geoswap/protocol";
 import { formatLog, type Hash, type Hex, type Log, numberToHex, type RpcLog } from "viem";
 import type { EvmChain } from "../connect-chain.ts";
-import { ourContracts } from "../our-contracts.ts";
 import { type ContractEvent, decodeEvents } from "./decode-events.ts";
 
 /**

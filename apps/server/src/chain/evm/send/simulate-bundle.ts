@@ -1,4 +1,11 @@
-import { fromWord, geoEscrowAbi, geoVaultAbi, type Order } from "@geoswap/protocol";
+import {
+	type Bundle,
+	encodeBundle,
+	fromWord,
+	geoEscrowAbi,
+	geoVaultAbi,
+	type Order,
+} from "@geoswap/protocol";
 import {
 	type Address,
 	decodeErrorResult,
@@ -13,7 +20,6 @@ import type { EvmChain } from "../connect-chain.ts";
 import { decodeEvents } from "../read/decode-events.ts";
 import { simulate } from "../simulate/simulate.ts";
 import type { SimulatedCall, StateChange, WatchedOrder } from "../simulate/simulation.ts";
-import { type Bundle, encodeBundle } from "./encode-bundle.ts";
 
 /** The maximum gas of one transaction. */
 export const maxTransactionGas = 2n ** 24n;

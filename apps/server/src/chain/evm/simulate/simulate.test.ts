@@ -2,8 +2,12 @@ import { startTestChains, type TestChain, type TestChains } from "@geoswap/devne
 import {
 	attestationMessage,
 	attestationTypedData,
+	type Bundle,
+	encodeBundle,
+	type Fill,
 	geoEscrowAbi,
 	geoVaultAbi,
+	type Opening,
 	type Order,
 	orderDigest,
 	orderId,
@@ -20,7 +24,6 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Ability, connectWithout } from "../../../../test/chain/connect-without.ts";
 import { assetOf, newOrder, newWallet, sendAsAnyone } from "../../../../test/lane/lane-scene.ts";
 import { connectChain, type EvmChain } from "../connect-chain.ts";
-import { type Bundle, encodeBundle, type Fill, type Opening } from "../send/encode-bundle.ts";
 import { simulateBundle } from "../send/simulate-bundle.ts";
 import { simulateSigned, simulateUnsigned } from "../wallet/simulate-open.ts";
 import type { SimulationMethod } from "./find-simulator.ts";

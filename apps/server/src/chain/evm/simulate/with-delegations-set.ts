@@ -1,6 +1,6 @@
+import { authorizationSigner } from "@geoswap/keys/signature/authorization-signer";
 import { concat, type SignedAuthorization } from "viem";
 import type { EvmChain } from "../connect-chain.ts";
-import { authorizationSigner } from "../wallet/authorization-signer.ts";
 import { delegationPrefix } from "../wallet/wallet-delegation.ts";
 import type { AccountCode, Simulate } from "./simulation.ts";
 

@@ -1,7 +1,7 @@
+import { authorizationSigner } from "@geoswap/keys/signature/authorization-signer";
 import { type Authorization, SwapError } from "@geoswap/protocol";
 import { type Address, isAddressEqual } from "viem";
 import type { EvmChain } from "../connect-chain.ts";
-import { authorizationSigner } from "./authorization-signer.ts";
 import type { AccountNonces } from "./read-account-nonces.ts";
 import { readDelegation } from "./read-delegation.ts";
 import { signedAuthorization } from "./signed-authorization.ts";

@@ -1,6 +1,6 @@
+import { recoverAddress } from "@geoswap/keys/signature/recover-address";
 import { type SignatureKind, SwapError } from "@geoswap/protocol";
 import { type Address, type Hex, hashMessage, isAddressEqual, type SignableMessage } from "viem";
-import { recoverAddress } from "../recover-address.ts";
 
 /** The digest that each kind of signature is made over. */
 const digests: Record<SignatureKind, (opHash: Hex) => Hex> = {

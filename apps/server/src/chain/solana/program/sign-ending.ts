@@ -2,8 +2,10 @@ import {
 	type AttesterSet,
 	createTokenAccount,
 	decideOrders,
+	expectOrigin,
 	expireOrder,
 	fromSolanaWord,
+	isWithinSolana,
 	type Order,
 	orderId,
 	payOrder,
@@ -14,7 +16,6 @@ import {
 import type { Instruction, TransactionPartialSigner } from "@solana/kit";
 import type { Hex } from "viem";
 import { type SignedTransaction, type SigningParts, signInstructions } from "../send/sign-instructions.ts";
-import { expectOrigin, isWithinSolana } from "./expect-origin.ts";
 
 /** Recovering an attester from its signature takes 25,500 units. */
 const unitLimit = { payment: 40_000, account: 60_000, decision: 25_000, signature: 28_000 };

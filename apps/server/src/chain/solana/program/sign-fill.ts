@@ -1,8 +1,11 @@
 import {
 	type Amount,
 	createTokenAccount,
+	expectDestination,
+	expectOrigin,
 	fillOrder,
 	fromSolanaWord,
+	isWithinSolana,
 	type Order,
 	payOrder,
 	type SolanaDeployment,
@@ -10,7 +13,6 @@ import {
 } from "@geoswap/protocol";
 import type { Instruction, TransactionPartialSigner } from "@solana/kit";
 import { type SignedTransaction, type SigningParts, signInstructions } from "../send/sign-instructions.ts";
-import { expectDestination, expectOrigin, isWithinSolana } from "./expect-origin.ts";
 
 const unitLimit = { fill: 60_000, account: 60_000 };
 

@@ -1,7 +1,6 @@
-import { type Order, type SolanaDeployment, voidOrder } from "@geoswap/protocol";
+import { expectVault, isWithinSolana, type Order, type SolanaDeployment, voidOrder } from "@geoswap/protocol";
 import type { Instruction, TransactionPartialSigner } from "@solana/kit";
 import { type SignedTransaction, type SigningParts, signInstructions } from "../send/sign-instructions.ts";
-import { expectVault, isWithinSolana } from "./expect-origin.ts";
 
 const unitLimit = 40_000;
 

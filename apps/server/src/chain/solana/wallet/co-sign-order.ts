@@ -1,4 +1,6 @@
 import {
+	expectOrigin,
+	expectOthers,
 	fromSolanaWord,
 	type Order,
 	type OrderTransaction,
@@ -8,7 +10,6 @@ import {
 } from "@geoswap/protocol";
 import { getTransactionDecoder, type TransactionPartialSigner } from "@solana/kit";
 import { bytesToHex, concat, type Hex, hexToBytes, isHex } from "viem";
-import { expectOrigin, expectOthers } from "../program/expect-origin.ts";
 import { maximumTransactionBytes, type SignedTransaction } from "../send/sign-instructions.ts";
 import { verifyWalletSignature } from "./verify-wallet-signature.ts";
 

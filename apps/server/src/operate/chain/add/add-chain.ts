@@ -1,7 +1,7 @@
 import { DeployError } from "@geoswap/contracts";
+import { maskUrl } from "@geoswap/keys/config/mask-url";
 import { createClient, getChains } from "@geoswap/sdk";
 import { ConfigError } from "../../../config/config-error.ts";
-import { maskUrl } from "../../../config/mask-url.ts";
 import { connectAttester } from "../../../round/attestation/attester-client.ts";
 import { judgeFeeModel, judgeMethods } from "../../probe/judge-methods.ts";
 import { type EndpointFacts, probeEndpoint } from "../../probe/probe-endpoint.ts";

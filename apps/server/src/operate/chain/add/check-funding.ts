@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
+import { parseJsonFile } from "@geoswap/keys/config/parse-json-file";
 import { type Address, createPublicClient, http } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { connectChain } from "../../../chain/evm/connect-chain.ts";
 import { firstUrl } from "../../../config/chain-config.ts";
-import { parseJsonFile } from "../../../config/parse-json-file.ts";
 import { type Adding, endsOf, hasCanaryReturned, type Outcome, readConfigured } from "./adding.ts";
 import { ownersSchema } from "./owners.ts";
 import { readFunding, readStableFunding } from "./read-funding.ts";

@@ -1,10 +1,10 @@
 import { type DeployConfig, parseDeployConfig, type StepReport } from "@geoswap/contracts";
+import { parseJsonFile } from "@geoswap/keys/config/parse-json-file";
 import { type ChainDeployment, formatDeployment, geoVaultAbi, withChainDeployment } from "@geoswap/protocol";
 import { type Account, type Address, type Client, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { readContract } from "viem/actions";
 import { ConfigError } from "../../../config/config-error.ts";
-import { parseJsonFile } from "../../../config/parse-json-file.ts";
 import { readConfigFile, readDeployment, writeWhole } from "../config-file.ts";
 import type { Adding, AddOptions, Outcome } from "./adding.ts";
 import { ownerCalls } from "./owner-calls.ts";
