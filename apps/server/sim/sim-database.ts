@@ -1,7 +1,6 @@
 import type pg from "pg";
 import type { DatabasePool } from "../src/database/database.ts";
-import { ensurePartitions } from "../src/database/ensure-partitions.ts";
-import { migrate } from "../src/database/migrate.ts";
+import { ensurePartitions, migrate } from "../src/database/migrate.ts";
 import type { DatabaseRoles } from "../src/database/roles/grant-roles.ts";
 import type { RoleName } from "../src/database/roles/grants.ts";
 import type { Scheduler } from "./scheduler.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { countingPool } from "../../test/service/counting-pool.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { inTransaction, openDatabase, refusalOf } from "./database.ts";
-import { ensurePartitions } from "./ensure-partitions.ts";
+import { ensurePartitions } from "./migrate.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
-import { ensurePartitions } from "./ensure-partitions.ts";
+import { ensurePartitions } from "./migrate.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import type { AttestationKind, AttesterSet } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
+import { namedParameters } from "../database/named-parameters.ts";
 import type { Job } from "../swap/facts/job.ts";
 import { type JobRow, jobFromRow } from "./jobs.ts";
 
@@ -47,28 +48,31 @@ export async function storeAttestation(
 ): Promise<boolean> {
 	const { rowCount } = await db.query({
 		name: "store-attestation",
-		text: `with held as materialized (
+		...namedParameters(
+			`with held as materialized (
 				select swap_id, kind from jobs
-				where chain_id = $2 and kind = $8 and state = 'unattested' and order_id = any($9::bytea[])
+				where chain_id = $chainId and kind = $jobKind and state = 'unattested' and order_id = any($orderIds::bytea[])
 				order by swap_id for update
 			), attestation as (
 				insert into attestations (id, chain_id, kind, threshold, attesters, signatures, order_ids)
-				select $1, $2, $3, $4, $5, $6, $7 where (select count(*) from held) = cardinality($9::bytea[])
+				select $id, $chainId, $kind, $threshold, $attesters, $signatures, $orderIdsJson
+				where (select count(*) from held) = cardinality($orderIds::bytea[])
 				returning id
 			)
 			update jobs j set state = 'queued', attestation_id = attestation.id, updated_at = now()
 			from held, attestation where j.swap_id = held.swap_id and j.kind = held.kind`,
-		values: [
-			id,
-			chainId,
-			kind,
-			set.threshold,
-			JSON.stringify(set.attesters),
-			JSON.stringify(signatures),
-			JSON.stringify(orderIds),
-			jobKindOf[kind],
-			orderIds.map((orderId) => hexToBytes(orderId)),
-		],
+			{
+				id,
+				chainId,
+				kind,
+				threshold: set.threshold,
+				attesters: JSON.stringify(set.attesters),
+				signatures: JSON.stringify(signatures),
+				orderIdsJson: JSON.stringify(orderIds),
+				jobKind: jobKindOf[kind],
+				orderIds: orderIds.map((orderId) => hexToBytes(orderId)),
+			},
+		),
 	});
 	return rowCount === orderIds.length;
 }

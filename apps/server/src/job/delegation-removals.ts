@@ -1,6 +1,7 @@
 import type { Authorization } from "@geoswap/protocol";
 import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../database/database.ts";
+import { namedParameters } from "../database/named-parameters.ts";
 import type { LaneId } from "./journal/lane-transactions.ts";
 
 /** A wallet's signed authorization for the zero address, and its proof that revokes its mandates. A lane sends both. */
@@ -47,27 +48,33 @@ async function queueCounted(
 	},
 ): Promise<SpentBudget | undefined> {
 	const { rows } = await db.query<{ isQueued: boolean; ofAccount: number; ofChain: number }>(
-		`with today as materialized (
-			select count(*) filter (where account_id = $1)::int as of_account,
-				count(*) filter (where chain_id = $2)::int as of_chain
-			from delegation_removals where created_at > now() - interval '1 day'
-		), queued as (
-			insert into delegation_removals (account_id, chain_id, wallet, authorization_list, revocation)
-			select $1, $2, $3, $4, $7 from today where of_account < $5 and of_chain < $6
-			on conflict (chain_id, wallet) where state = 'queued' do nothing
-		)
-		select exists (select from delegation_removals where chain_id = $2 and wallet = $3 and state = 'queued')
-				or (of_account < $5 and of_chain < $6) as "isQueued",
-			of_account as "ofAccount", of_chain as "ofChain" from today`,
-		[
-			accountId,
-			chainId,
-			hexToBytes(wallet),
-			JSON.stringify(authorization, (_, value) => (typeof value === "bigint" ? String(value) : value)),
-			perDay.perAccount,
-			perDay.perChain,
-			hexToBytes(revocation),
-		],
+		namedParameters(
+			`with today as materialized (
+				select count(*) filter (where account_id = $accountId)::int as of_account,
+					count(*) filter (where chain_id = $chainId)::int as of_chain
+				from delegation_removals where created_at > now() - interval '1 day'
+			), queued as (
+				insert into delegation_removals (account_id, chain_id, wallet, authorization_list, revocation)
+				select $accountId, $chainId, $wallet, $authorization, $revocation from today
+				where of_account < $perAccount and of_chain < $perChain
+				on conflict (chain_id, wallet) where state = 'queued' do nothing
+			)
+			select exists (
+					select from delegation_removals where chain_id = $chainId and wallet = $wallet and state = 'queued'
+				) or (of_account < $perAccount and of_chain < $perChain) as "isQueued",
+				of_account as "ofAccount", of_chain as "ofChain" from today`,
+			{
+				accountId,
+				chainId,
+				wallet: hexToBytes(wallet),
+				authorization: JSON.stringify(authorization, (_, value) =>
+					typeof value === "bigint" ? String(value) : value,
+				),
+				perAccount: perDay.perAccount,
+				perChain: perDay.perChain,
+				revocation: hexToBytes(revocation),
+			},
+		),
 	);
 	const [row] = rows;
 	if (!row || row.isQueued) return undefined;

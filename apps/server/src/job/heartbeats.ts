@@ -1,7 +1,6 @@
 import type { Heartbeat, Milliseconds } from "@geoswap/protocol";
 import { type Address, hexToBytes } from "viem";
-import type { Database } from "../database/database.ts";
-import type { Part } from "../database/statement-part.ts";
+import type { Database, Part } from "../database/database.ts";
 import type { AttestersWanted } from "../swap/facts/attesters-wanted.ts";
 
 /** Stores the newest heartbeat of each attester on each chain. */

@@ -1,6 +1,7 @@
 import { orderToJson, type SwapUuid } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
+import { namedParameters } from "../database/named-parameters.ts";
 import { jobPriority } from "../swap/facts/job.ts";
 import { type JobKey, type NewJob, payloadToJson } from "./jobs.ts";
 
@@ -45,21 +46,23 @@ export async function queueJobs(db: Database, jobs: readonly QueuedJob[]): Promi
 async function insertJobs(db: Database, some: readonly QueuedJob[], onConflict: string): Promise<void> {
 	if (some.length === 0) return;
 	await db.query(
-		`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, payload, state, priority, turn)
-		select * from unnest($1::uuid[], $2::text[], $3::bigint[], $4::bytea[], $5::jsonb[], $6::jsonb[], $7::text[],
-			$8::smallint[], $9::bigint[])
-		on conflict (swap_id, kind) ${onConflict}`,
-		[
-			some.map(({ job }) => job.swapId),
-			some.map(({ job }) => job.kind),
-			some.map(({ job }) => job.chainId),
-			some.map(({ job }) => Buffer.from(hexToBytes(job.orderId))),
-			some.map(({ job }) => JSON.stringify(orderToJson(job.order))),
-			some.map(({ job }) => JSON.stringify(payloadToJson(job))),
-			some.map(({ job }) => job.state),
-			some.map(({ job }) => jobPriority[job.kind]),
-			some.map(({ job, turn }) => (job.kind === "open" ? turn : 0)),
-		],
+		namedParameters(
+			`insert into jobs (swap_id, kind, chain_id, order_id, order_terms, payload, state, priority, turn)
+			select * from unnest($swapIds::uuid[], $kinds::text[], $chainIds::bigint[], $orderIds::bytea[],
+				$orderTerms::jsonb[], $payloads::jsonb[], $states::text[], $priorities::smallint[], $turns::bigint[])
+			on conflict (swap_id, kind) ${onConflict}`,
+			{
+				swapIds: some.map(({ job }) => job.swapId),
+				kinds: some.map(({ job }) => job.kind),
+				chainIds: some.map(({ job }) => job.chainId),
+				orderIds: some.map(({ job }) => Buffer.from(hexToBytes(job.orderId))),
+				orderTerms: some.map(({ job }) => JSON.stringify(orderToJson(job.order))),
+				payloads: some.map(({ job }) => JSON.stringify(payloadToJson(job))),
+				states: some.map(({ job }) => job.state),
+				priorities: some.map(({ job }) => jobPriority[job.kind]),
+				turns: some.map(({ job, turn }) => (job.kind === "open" ? turn : 0)),
+			},
+		),
 	);
 }
 

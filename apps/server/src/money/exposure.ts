@@ -1,6 +1,7 @@
 import { greater, type Order, type SwapUuid, toChainId, type UsdCents } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
+import { namedParameters } from "../database/named-parameters.ts";
 import type { Row } from "../database/rows.ts";
 import type { ExposureCaps } from "../swap/facts/exposure-caps.ts";
 
@@ -177,20 +178,23 @@ export async function insertExposures(
 	if (exposures.length === 0) return;
 	await db.query({
 		name: "insert-exposures",
-		text: `insert into exposures (swap_id, order_id, origin_chain_id, attester_set, value_usd_cents, is_final, account_id)
+		...namedParameters(
+			`insert into exposures (swap_id, order_id, origin_chain_id, attester_set, value_usd_cents, is_final, account_id)
 			select id, order_id, origin, attester_set, cents, is_final, account_id
-			from unnest($1::uuid[], $2::bytea[], $3::bigint[], $4::bytea[], $5::bigint[], $6::boolean[], $7::uuid[])
+			from unnest($swapIds::uuid[], $orderIds::bytea[], $originChainIds::bigint[], $attesterSets::bytea[],
+				$valuesUsdCents::bigint[], $isFinal::boolean[], $accountIds::uuid[])
 				as x (id, order_id, origin, attester_set, cents, is_final, account_id)
 			on conflict do nothing`,
-		values: [
-			exposures.map(({ swap }) => swap.id),
-			exposures.map(({ swap }) => Buffer.from(hexToBytes(swap.orderId))),
-			exposures.map(({ swap }) => toChainId(swap.order.originChainId)),
-			exposures.map(({ swap }) => Buffer.from(hexToBytes(swap.order.attesterSet))),
-			exposures.map(({ swap }) => swap.valueUsdCents),
-			exposures.map(({ isFinal }) => isFinal),
-			exposures.map(({ swap }) => swap.accountId ?? null),
-		],
+			{
+				swapIds: exposures.map(({ swap }) => swap.id),
+				orderIds: exposures.map(({ swap }) => Buffer.from(hexToBytes(swap.orderId))),
+				originChainIds: exposures.map(({ swap }) => toChainId(swap.order.originChainId)),
+				attesterSets: exposures.map(({ swap }) => Buffer.from(hexToBytes(swap.order.attesterSet))),
+				valuesUsdCents: exposures.map(({ swap }) => swap.valueUsdCents),
+				isFinal: exposures.map(({ isFinal }) => isFinal),
+				accountIds: exposures.map(({ swap }) => swap.accountId ?? null),
+			},
+		),
 	});
 }
 

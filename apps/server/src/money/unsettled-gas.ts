@@ -10,8 +10,8 @@ import {
 	type Wei,
 } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
-import type { Database } from "../database/database.ts";
-import type { Part } from "../database/statement-part.ts";
+import type { Database, Part } from "../database/database.ts";
+import { namedParameters } from "../database/named-parameters.ts";
 import { recentSwapIds } from "../swap/record/recent-swap-ids.ts";
 import { openingGas } from "./opening-gas.ts";
 
@@ -107,35 +107,39 @@ const gasText = `with undecided as materialized (
 		select id, order_id, stage, giving_up, value_usd_cents, (op->>'gas')::numeric as op_gas, order_terms->>'inputToken' as input_token,
 			(order_terms->>'originChainId')::numeric as origin,
 			(order_terms->>'destinationChainId')::numeric as destination
-		from swaps where account_id = $1 and ended_at is null and status <> 'settled' and id between $7 and $8
+		from swaps where account_id = $accountId and ended_at is null and status <> 'settled'
+			and id between $firstSwapId and $lastSwapId
 	), at_risk as materialized (
-		select value_usd_cents, value_usd_cents <= $10::bigint as is_unfinal from undecided
-		where origin = $9::numeric and destination <> $9 and stage in ('opening', 'deposited') and giving_up is null
+		select value_usd_cents, value_usd_cents <= $unfinalUpToUsdCents::bigint as is_unfinal from undecided
+		where origin = $originChainId::numeric and destination <> $originChainId
+			and stage in ('opening', 'deposited') and giving_up is null
 		union all
 		select value_usd_cents, not is_final from exposures
-		where account_id = $1 and origin_chain_id = $9::bigint and attester_set = $11::bytea
+		where account_id = $accountId and origin_chain_id = $originChainId::bigint and attester_set = $attesterSet::bytea
 	)
 	select 'ended' as kind, chain_id as "chainId", sum(wei)::text as amount,
 		floor(extract(epoch from min(at)) * 1000)::float8 as "firstAtMs"
 	from unsettled_gas
-	where account_id = $1 and at > $2 group by chain_id
+	where account_id = $accountId and at > $since group by chain_id
 	union all
-	select 'spent', $3::bigint, sum(case when giving_up is null then $4::numeric else $5 end)::text, null
-	from undecided where origin = $3 and input_token <> $6 having count(*) > 0
+	select 'spent', $solanaChainId::bigint,
+		sum(case when giving_up is null then $undecidedRefundLamports::numeric else $refundLamports end)::text, null
+	from undecided where origin = $solanaChainId and input_token <> $solanaNativeToken having count(*) > 0
 	union all
 	select 'spent', c.chain_id, sum(c.cost)::text, null from undecided s cross join lateral ${costs} c
-	where s.origin <> $3 group by c.chain_id
+	where s.origin <> $solanaChainId group by c.chain_id
 	union all
 	select 'gas', origin::bigint, sum(${refundGas} + case when stage = 'opening' and op_gas is not null then
 		ceil(op_gas * ${limitFactor.times} / ${limitFactor.over}) + ${perBundle + perOrder} else 0 end)::text, null
-	from undecided where origin <> $3 group by origin
+	from undecided where origin <> $solanaChainId group by origin
 	union all
 	select 'gas', destination::bigint, sum(${voidGas})::text, null
-	from undecided where origin <> $3 and destination not in (origin, $3) group by destination
+	from undecided where origin <> $solanaChainId and destination not in (origin, $solanaChainId) group by destination
 	union all
-	select 'unreleased', $9::bigint, sum(value_usd_cents)::text, null from at_risk having count(*) > 0
+	select 'unreleased', $originChainId::bigint, sum(value_usd_cents)::text, null from at_risk having count(*) > 0
 	union all
-	select 'unfinal', $9::bigint, sum(value_usd_cents)::text, null from at_risk where is_unfinal having count(*) > 0`;
+	select 'unfinal', $originChainId::bigint, sum(value_usd_cents)::text, null from at_risk
+	where is_unfinal having count(*) > 0`;
 
 /** The swaps whose value counts as at risk besides a new one, in the same statement as their gas. */
 type RiskOf = {
@@ -155,21 +159,20 @@ export function gasRows({
 	nowMs: Milliseconds;
 	risk?: RiskOf | undefined;
 }): Part {
-	return {
-		text: gasText,
-		values: [
-			accountId,
-			new Date(nowMs - dayMs),
-			solanaChainId,
-			refundLamports / undecidedShare,
-			refundLamports,
-			toSolanaWord(solanaNativeToken),
-			...recentSwapIds(nowMs),
-			risk?.originChainId ?? null,
-			risk?.unfinalUpToUsdCents ?? null,
-			risk ? Buffer.from(hexToBytes(risk.attesterSet)) : null,
-		],
-	};
+	const [firstSwapId, lastSwapId] = recentSwapIds(nowMs);
+	return namedParameters(gasText, {
+		accountId,
+		since: new Date(nowMs - dayMs),
+		solanaChainId,
+		undecidedRefundLamports: refundLamports / undecidedShare,
+		refundLamports,
+		solanaNativeToken: toSolanaWord(solanaNativeToken),
+		firstSwapId,
+		lastSwapId,
+		originChainId: risk?.originChainId ?? null,
+		unfinalUpToUsdCents: risk?.unfinalUpToUsdCents ?? null,
+		attesterSet: risk ? Buffer.from(hexToBytes(risk.attesterSet)) : null,
+	});
 }
 
 export function gasFromRows(rows: readonly GasRow[], { nowMs }: { nowMs: Milliseconds }): UnsettledGas {

@@ -2,11 +2,10 @@ import { ConfigError } from "../config/config-error.ts";
 import { readConfig } from "../config/read-config.ts";
 import { readOptionalSecret, readSecret } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
-import { ensurePartitions } from "../database/ensure-partitions.ts";
-import { migrate, SchemaError } from "../database/migrate.ts";
+import { ensurePartitions, migrate, SchemaError } from "../database/migrate.ts";
 import type { DatabaseRoles } from "../database/roles/grant-roles.ts";
+import { setPassword } from "../database/roles/grant-roles.ts";
 import { roleNames } from "../database/roles/grants.ts";
-import { setPassword } from "../database/roles/set-password.ts";
 import { urlVariables } from "../preflight/expect-database.ts";
 
 export async function migrateCommand({

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
-import { ensurePartitions } from "../database/ensure-partitions.ts";
+import { ensurePartitions } from "../database/migrate.ts";
 import { followPause } from "../follow/follow-pause.ts";
 import { keepFollowing } from "../follow/keep-following.ts";
 import { hasOpenJobs } from "../job/has-open-jobs.ts";

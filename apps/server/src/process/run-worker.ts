@@ -4,7 +4,7 @@ import { atWorkerUrl } from "../config/at-worker-url.ts";
 import { readConfig } from "../config/read-config.ts";
 import { readSecret, readWebhookKeys } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
-import { ensurePartitions } from "../database/ensure-partitions.ts";
+import { ensurePartitions } from "../database/migrate.ts";
 import { createDesk } from "../desk/create-desk.ts";
 import { deskChains } from "../desk/desk-chain.ts";
 import { keepPrices } from "../desk/price/keep-prices.ts";

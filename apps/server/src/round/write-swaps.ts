@@ -1,6 +1,7 @@
 import type { FailureCode, Milliseconds, SwapStage, SwapStatus, SwapUuid } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
+import { namedParameters } from "../database/named-parameters.ts";
 import type { Move, Notes } from "../swap/facts/swap-notes.ts";
 import { failureMessages } from "./apply-transition.ts";
 
@@ -32,7 +33,8 @@ export async function writeSwaps(
 	const isTold = (field: keyof Notes) => changes.map(({ notes }) => notes[field] !== undefined);
 	await db.query({
 		name: "write-swaps",
-		text: `update swaps s set stage = x.stage, status = x.status, failure = coalesce(x.failure, s.failure),
+		...namedParameters(
+			`update swaps s set stage = x.stage, status = x.status, failure = coalesce(x.failure, s.failure),
 				moves = s.moves || x.steps::text[], giving_up = coalesce(s.giving_up, x.giving_up),
 				origin_tx_hash = case when x.is_origin then x.origin else s.origin_tx_hash end,
 				delivery_tx_hash = case when x.is_delivery then x.delivery else s.delivery_tx_hash end,
@@ -44,34 +46,36 @@ export async function writeSwaps(
 				delivered_at = case when not x.is_delivery then s.delivered_at when x.delivery is null then null
 					when x.delivery = s.delivery_tx_hash then coalesce(s.delivered_at, now()) else now() end,
 				decided_at = case when x.status <> 'pending' then coalesce(s.decided_at, now()) end,
-				ended_at = case when x.is_end then to_timestamp($2::double precision / 1000) else s.ended_at end
-			from unnest($1::uuid[], $3::text[], $4::text[], $5::jsonb[], $6::text[], $7::text[], $8::boolean[], $9::bytea[],
-				$10::boolean[], $11::bytea[], $12::boolean[], $13::bytea[], $14::boolean[], $15::numeric[], $16::boolean[],
-				$17::boolean[])
+				ended_at = case when x.is_end then to_timestamp($nowMs::double precision / 1000) else s.ended_at end
+			from unnest($swapIds::uuid[], $stages::text[], $statuses::text[], $failures::jsonb[], $steps::text[],
+				$givingUp::text[], $hasOrigin::boolean[], $originTxHashes::bytea[], $hasDelivery::boolean[],
+				$deliveryTxHashes::bytea[], $hasRefund::boolean[], $refundTxHashes::bytea[], $hasAmount::boolean[],
+				$deliveredAmounts::numeric[], $isVisible::boolean[], $isEnd::boolean[])
 				as x (id, stage, status, failure, steps, giving_up, is_origin, origin, is_delivery, delivery, is_refund, refund,
 				is_amount, amount, is_visible, is_end)
-			where s.id = x.id and s.id = any($1)`,
-		values: [
-			changes.map(({ swapId }) => swapId),
-			nowMs,
-			changes.map(({ stage }) => stage),
-			changes.map(({ status }) => status),
-			changes.map(({ failure }) =>
-				failure ? JSON.stringify({ code: failure, message: failureMessages[failure] }) : null,
-			),
-			changes.map(({ steps }) => `{${steps.join()}}`),
-			changes.map(({ givingUp }) => givingUp ?? null),
-			isTold("originTxHash"),
-			changes.map(({ notes }) => hash(notes.originTxHash)),
-			isTold("deliveryTxHash"),
-			changes.map(({ notes }) => hash(notes.deliveryTxHash)),
-			isTold("refundTxHash"),
-			changes.map(({ notes }) => hash(notes.refundTxHash)),
-			isTold("deliveredAmount"),
-			changes.map(({ notes }) => notes.deliveredAmount ?? null),
-			changes.map(({ isVisible }) => isVisible),
-			changes.map(({ isEnd }) => isEnd),
-		],
+			where s.id = x.id and s.id = any($swapIds)`,
+			{
+				swapIds: changes.map(({ swapId }) => swapId),
+				nowMs,
+				stages: changes.map(({ stage }) => stage),
+				statuses: changes.map(({ status }) => status),
+				failures: changes.map(({ failure }) =>
+					failure ? JSON.stringify({ code: failure, message: failureMessages[failure] }) : null,
+				),
+				steps: changes.map(({ steps }) => `{${steps.join()}}`),
+				givingUp: changes.map(({ givingUp }) => givingUp ?? null),
+				hasOrigin: isTold("originTxHash"),
+				originTxHashes: changes.map(({ notes }) => hash(notes.originTxHash)),
+				hasDelivery: isTold("deliveryTxHash"),
+				deliveryTxHashes: changes.map(({ notes }) => hash(notes.deliveryTxHash)),
+				hasRefund: isTold("refundTxHash"),
+				refundTxHashes: changes.map(({ notes }) => hash(notes.refundTxHash)),
+				hasAmount: isTold("deliveredAmount"),
+				deliveredAmounts: changes.map(({ notes }) => notes.deliveredAmount ?? null),
+				isVisible: changes.map(({ isVisible }) => isVisible),
+				isEnd: changes.map(({ isEnd }) => isEnd),
+			},
+		),
 	});
 }
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { createSwapScene, destinationId, originId } from "../../test/swap/swap-scene.ts";
 import type { Database } from "../database/database.ts";
-import { ensurePartitions } from "../database/ensure-partitions.ts";
+import { ensurePartitions } from "../database/migrate.ts";
 import { createUnendedCounts } from "./count-unended.ts";
 
 const dayMs = 86_400_000;

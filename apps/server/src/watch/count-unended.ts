@@ -1,5 +1,6 @@
 import { firstSwapUuidAt, type Milliseconds } from "@geoswap/protocol";
 import type { Database } from "../database/database.ts";
+import { namedParameters } from "../database/named-parameters.ts";
 import {
 	type ChainPace,
 	isStuckSql,
@@ -72,15 +73,17 @@ async function countUnended(
 	const edgeMs = "fromMs" in range ? range.fromMs : range.beforeMs;
 	// Not a named statement, because a cached plan for any range would be one over all partitions.
 	const { rows } = await db.query<UnendedCount>(
-		`${paceSql}
-		select case when s.status = 'pending' then s.stage else 'unreleased' end as stage,
-			s.order_terms->>'originChainId' as origin, s.order_terms->>'destinationChainId' as destination,
-			count(*) as count,
-			count(*) filter (where ${isStuckSql}) as stuck
-		from ${swapsWithPaceSql}
-		where s.ended_at is null and s.id ${"fromMs" in range ? ">=" : "<"} $6
-		group by 1, 2, 3`,
-		[...paceValues(paces, nowMs), firstSwapUuidAt(edgeMs)],
+		namedParameters(
+			`${paceSql}
+			select case when s.status = 'pending' then s.stage else 'unreleased' end as stage,
+				s.order_terms->>'originChainId' as origin, s.order_terms->>'destinationChainId' as destination,
+				count(*) as count,
+				count(*) filter (where ${isStuckSql}) as stuck
+			from ${swapsWithPaceSql}
+			where s.ended_at is null and s.id ${"fromMs" in range ? ">=" : "<"} $edgeId
+			group by 1, 2, 3`,
+			{ ...paceValues(paces, nowMs), edgeId: firstSwapUuidAt(edgeMs) },
+		),
 	);
 	return rows;
 }

@@ -3,6 +3,7 @@ import { Webhook } from "standardwebhooks";
 import type { Config } from "../config/config.ts";
 import type { SealKeys } from "../config/seal-keys.ts";
 import type { Database } from "../database/database.ts";
+import { namedParameters } from "../database/named-parameters.ts";
 import type { Row } from "../database/rows.ts";
 import { eventBody } from "../swap/event/event-body.ts";
 import { readEventsAt, type SwapEvent } from "../swap/event/read-events.ts";
@@ -140,20 +141,29 @@ export function createDeliverer({
 		const nextAt = new Date(now.getTime() + retryPauseMs(due.attempts + 1, { pauseSeconds, random }));
 		const { rows } = await db.query<Row<"webhooks", "disabled_at">>({
 			name: "webhook-failed",
-			text: `with given_up as (
-					delete from webhook_deliveries where webhook_id = $1 and position = $2 and $5::boolean
+			...namedParameters(
+				`with given_up as (
+					delete from webhook_deliveries where webhook_id = $webhookId and position = $position and $isGivenUp::boolean
 				), retried as (
-					update webhook_deliveries set attempts = attempts + 1, first_at = coalesce(first_at, $3), next_at = $6
-					where webhook_id = $1 and position = $2 and not $5::boolean
+					update webhook_deliveries set attempts = attempts + 1, first_at = coalesce(first_at, $now), next_at = $nextAt
+					where webhook_id = $webhookId and position = $position and not $isGivenUp::boolean
 				)
-				update webhooks set failing_since = coalesce(failing_since, $3), last_error = $4, last_error_at = $3,
-					given_up = given_up + $5::boolean::integer,
-					disabled_at = case when $7::boolean or $5::boolean and failing_since <= $8 then $3 end
-				where id = $1 and disabled_at is null returning disabled_at`,
-			values: [
-				...[webhookId, position, now, error, isGivenUp, nextAt],
-				...[result.outcome === "gone", new Date(now.getTime() - patienceMs)],
-			],
+				update webhooks set failing_since = coalesce(failing_since, $now), last_error = $error, last_error_at = $now,
+					given_up = given_up + $isGivenUp::boolean::integer,
+					disabled_at = case
+						when $isGone::boolean or $isGivenUp::boolean and failing_since <= $patienceBeganAt then $now end
+				where id = $webhookId and disabled_at is null returning disabled_at`,
+				{
+					webhookId,
+					position,
+					now,
+					error,
+					isGivenUp,
+					nextAt,
+					isGone: result.outcome === "gone",
+					patienceBeganAt: new Date(now.getTime() - patienceMs),
+				},
+			),
 		});
 		onOutcome(isGivenUp ? "given-up" : "failed");
 		if (!rows[0]?.disabled_at) return;

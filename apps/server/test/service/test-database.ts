@@ -2,8 +2,7 @@ import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { inject } from "vitest";
 import { type DatabasePool, openDatabase } from "../../src/database/database.ts";
-import { ensurePartitions } from "../../src/database/ensure-partitions.ts";
-import { migrate } from "../../src/database/migrate.ts";
+import { ensurePartitions, migrate } from "../../src/database/migrate.ts";
 import type { DatabaseRoles } from "../../src/database/roles/grant-roles.ts";
 import { type RoleName, roleNames } from "../../src/database/roles/grants.ts";
 

@@ -1,5 +1,5 @@
 import type { Database } from "../../database/database.ts";
-import { definedRow } from "../../database/defined-row.ts";
+import { definedRow } from "../../database/database.ts";
 
 export type KeyChange = {
 	at: Date;

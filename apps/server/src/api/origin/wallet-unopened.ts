@@ -1,7 +1,6 @@
 import { type Amount, addressOfWord, fromSwapKey, type Milliseconds, type Order } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { Database } from "../../database/database.ts";
-import type { Part } from "../../database/statement-part.ts";
+import type { Database, Part } from "../../database/database.ts";
 import { recentSwapIds } from "../../swap/record/recent-swap-ids.ts";
 
 /** An order that will take this much of its input token once it is opened. */

@@ -14,7 +14,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { plainOrder } from "../../../test/order/plain-order.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import type { Database } from "../../database/database.ts";
-import { ensurePartitions } from "../../database/ensure-partitions.ts";
+import { ensurePartitions } from "../../database/migrate.ts";
 import { type ListedSwaps, listSwaps, swapsBetween } from "./list-swaps.ts";
 
 const dayMs = 86_400_000;

@@ -1,6 +1,6 @@
 import { isSolana, type Milliseconds, type Order, type SwapUuid, swapUuidTimeMs } from "@geoswap/protocol";
 import type { DatabasePool } from "../../database/database.ts";
-import { ensurePartitions } from "../../database/ensure-partitions.ts";
+import { ensurePartitions } from "../../database/migrate.ts";
 import { wasRestoredSince } from "../../database/restores.ts";
 import { expiredError, undecidedError } from "./submit-errors.ts";
 import { waitForSubmits } from "./submit-swap.ts";

@@ -1,6 +1,6 @@
 import type { Milliseconds, Order } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
-import { joinParts } from "../../database/statement-part.ts";
+import { joinParts } from "../../database/database.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { type SwapRow, swapColumns, swapFromRow } from "../../swap/record/read-swap.ts";
 import {

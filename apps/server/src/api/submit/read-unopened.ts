@@ -1,6 +1,7 @@
 import { fromSwapKey, type Milliseconds, type Order } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
-import type { Part } from "../../database/statement-part.ts";
+import type { Part } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 import { jobPriority } from "../../swap/facts/job.ts";
 import { recentSwapIds } from "../../swap/record/recent-swap-ids.ts";
 
@@ -20,18 +21,20 @@ const text = `select "ofWallet", "ofAccount", claimed, greatest(last_turn + 1, f
 	from (
 		select count(*)::int as "ofWallet",
 			coalesce(sum((order_terms->>'inputAmount')::numeric)
-				filter (where order_terms->>'inputToken' = $4 and order_id <> all($6)), 0) as claimed
+				filter (where order_terms->>'inputToken' = $inputToken and order_id <> all($countedOrderIds)), 0) as claimed
 		from swaps
-		where order_terms->>'wallet' = $1 and status = 'pending' and stage = 'opening' and id between $2 and $9 and id <> $3
-			and order_terms->>'originChainId' = $5
+		where order_terms->>'wallet' = $wallet and status = 'pending' and stage = 'opening'
+			and id between $firstSwapId and $lastSwapId and id <> $swapId
+			and order_terms->>'originChainId' = $originChainId
 	) wallet, (
 		select count(*)::int as "ofAccount",
-			coalesce(max(turn) filter (where order_terms->>'originChainId' = $5), -1) as last_turn
+			coalesce(max(turn) filter (where order_terms->>'originChainId' = $originChainId), -1) as last_turn
 		from swaps
-		where account_id = $7 and ended_at is null and status = 'pending' and stage = 'opening' and id between $2 and $9
+		where account_id = $accountId and ended_at is null and status = 'pending' and stage = 'opening'
+			and id between $firstSwapId and $lastSwapId
 	) account, (
 		select coalesce(min(turn), 0) as first_turn from jobs
-		where chain_id = $5::bigint and state = 'queued' and priority = $8
+		where chain_id = $originChainId::bigint and state = 'queued' and priority = $openPriority
 			and case kind when 'open' then failures else 0 end = 0
 	) queue`;
 
@@ -50,19 +53,16 @@ export function unopenedBy({
 	countedOrders: readonly Hex[];
 	nowMs: Milliseconds;
 }): Part {
-	const [first, last] = recentSwapIds(nowMs);
-	return {
-		text,
-		values: [
-			order.wallet,
-			first,
-			fromSwapKey(order.swapKey),
-			order.inputToken,
-			String(order.originChainId),
-			countedOrders.map((orderId) => Buffer.from(hexToBytes(orderId))),
-			accountId,
-			jobPriority.open,
-			last,
-		],
-	};
+	const [firstSwapId, lastSwapId] = recentSwapIds(nowMs);
+	return namedParameters(text, {
+		wallet: order.wallet,
+		firstSwapId,
+		swapId: fromSwapKey(order.swapKey),
+		inputToken: order.inputToken,
+		originChainId: String(order.originChainId),
+		countedOrderIds: countedOrders.map((orderId) => Buffer.from(hexToBytes(orderId))),
+		accountId,
+		openPriority: jobPriority.open,
+		lastSwapId,
+	});
 }

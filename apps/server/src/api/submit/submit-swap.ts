@@ -13,8 +13,7 @@ import {
 } from "@geoswap/protocol";
 import pg from "pg";
 import { type Hex, hexToBytes, zeroAddress } from "viem";
-import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
-import { joinParts } from "../../database/statement-part.ts";
+import { type Database, type DatabasePool, inTransaction, joinParts } from "../../database/database.ts";
 import { attestersAlive } from "../../job/heartbeats.ts";
 import {
 	type InFlight,

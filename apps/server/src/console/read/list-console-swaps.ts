@@ -1,5 +1,6 @@
 import { firstSwapUuidAt, type Milliseconds, type SwapStatus, type SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { type SwapRow, swapColumns, swapFromRow } from "../../swap/record/read-swap.ts";
 import {
@@ -31,24 +32,26 @@ export async function listConsoleSwaps(
 	{ filter, limit, nowMs }: { filter: SwapFilter; limit: number; nowMs: Milliseconds },
 ): Promise<SwapRecord[]> {
 	const { rows } = await db.query<SwapRow>(
-		`select ${swapColumns} from swaps
-		where id >= $1 and id < $2
-			and ($3::text is null or status = $3)
-			and ($4::boolean is not true or ended_at is null)
-			and ($5::text is null or order_terms->>'originChainId' = $5)
-			and ($6::text is null or order_terms->>'destinationChainId' = $6)
-			and ($7::uuid is null or account_id = $7)
-		order by id desc limit $8`,
-		[
-			firstSwapUuidAt(Math.max(0, nowMs - maxDays * dayMs)),
-			filter.before ?? firstSwapUuidAt(nowMs + dayMs),
-			filter.status ?? null,
-			filter.isUnderWay ?? false,
-			filter.originChainId ?? null,
-			filter.destinationChainId ?? null,
-			filter.accountId ?? null,
-			limit,
-		],
+		namedParameters(
+			`select ${swapColumns} from swaps
+			where id >= $fromId and id < $beforeId
+				and ($status::text is null or status = $status)
+				and ($isUnderWay::boolean is not true or ended_at is null)
+				and ($originChainId::text is null or order_terms->>'originChainId' = $originChainId)
+				and ($destinationChainId::text is null or order_terms->>'destinationChainId' = $destinationChainId)
+				and ($accountId::uuid is null or account_id = $accountId)
+			order by id desc limit $limit`,
+			{
+				fromId: firstSwapUuidAt(Math.max(0, nowMs - maxDays * dayMs)),
+				beforeId: filter.before ?? firstSwapUuidAt(nowMs + dayMs),
+				status: filter.status ?? null,
+				isUnderWay: filter.isUnderWay ?? false,
+				originChainId: filter.originChainId ?? null,
+				destinationChainId: filter.destinationChainId ?? null,
+				accountId: filter.accountId ?? null,
+				limit,
+			},
+		),
 	);
 	return rows.map(swapFromRow);
 }
@@ -76,11 +79,17 @@ export async function listStuckSwaps(
 	}: { paces: readonly ChainPace[]; limit: number; after?: SwapUuid | undefined; nowMs: Milliseconds },
 ): Promise<SwapUuid[]> {
 	const { rows } = await db.query<{ id: SwapUuid }>(
-		`${paceSql}
-		select s.id from ${swapsWithPaceSql}
-		where s.ended_at is null and s.id > $6 and ${isStuckSql}
-		order by s.id limit $7`,
-		[...paceValues(paces, nowMs), after ?? firstSwapUuidAt(Math.max(0, nowMs - maxDays * dayMs)), limit],
+		namedParameters(
+			`${paceSql}
+			select s.id from ${swapsWithPaceSql}
+			where s.ended_at is null and s.id > $afterId and ${isStuckSql}
+			order by s.id limit $limit`,
+			{
+				...paceValues(paces, nowMs),
+				afterId: after ?? firstSwapUuidAt(Math.max(0, nowMs - maxDays * dayMs)),
+				limit,
+			},
+		),
 	);
 	return rows.map(({ id }) => id);
 }

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { expect, test } from "vitest";
 import { createTestDatabase } from "../../../test/service/test-database.ts";
-import { scramVerifier, setPassword } from "./set-password.ts";
+import { scramVerifier, setPassword } from "./grant-roles.ts";
 
 test("PostgreSQL stores the verifier unchanged, and gets the password in no statement", async () => {
 	const { owner, roles, drop } = await createTestDatabase();

@@ -1,6 +1,7 @@
 import { type Amount, greater } from "@geoswap/protocol";
 import { type Hash, type Hex, hexToBytes, zeroHash } from "viem";
 import type { Database } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 import type { Row } from "../../database/rows.ts";
 import { countFailures } from "../../job/count-failures.ts";
 import { finishJobs } from "../../job/finish-jobs.ts";
@@ -84,21 +85,25 @@ export async function applySlots(
 	const compared = holdings && holdings.slot >= head.bookedNumber ? holdings : undefined;
 	const bookUpTo = compared?.slot ?? head.bookedNumber;
 	await db.query(
-		`update chain_heads set number = $2, hash = $3, timestamp = greatest(timestamp, $4), base_fee = $5,
-			finalized_number = $6, finalized_timestamp = greatest(finalized_timestamp, $7),
-			finalized_height = greatest(finalized_height, $8), booked_number = $9, updated_at = now()
-		where chain_id = $1`,
-		[
-			chainId,
-			number,
-			hexToBytes(hash),
-			confirmed.timestamp,
-			lamportsPerSignature,
-			finalizedNumber,
-			finalized?.timestamp ?? 0,
-			finalized?.height ?? 0,
-			finalized ? Math.max(bookedNumber, bookUpTo) : bookedNumber,
-		],
+		namedParameters(
+			`update chain_heads set number = $number, hash = $hash, timestamp = greatest(timestamp, $timestamp),
+				base_fee = $baseFee, finalized_number = $finalizedNumber,
+				finalized_timestamp = greatest(finalized_timestamp, $finalizedTimestamp),
+				finalized_height = greatest(finalized_height, $finalizedHeight), booked_number = $bookedNumber,
+				updated_at = now()
+			where chain_id = $chainId`,
+			{
+				chainId,
+				number,
+				hash: hexToBytes(hash),
+				timestamp: confirmed.timestamp,
+				baseFee: lamportsPerSignature,
+				finalizedNumber,
+				finalizedTimestamp: finalized?.timestamp ?? 0,
+				finalizedHeight: finalized?.height ?? 0,
+				bookedNumber: finalized ? Math.max(bookedNumber, bookUpTo) : bookedNumber,
+			},
+		),
 	);
 	// All transactions of the service up to the final slot are known again.
 	if (finalized) await deleteUnreadBlocksAbove(db, { chainId, number: -1 });
@@ -165,24 +170,26 @@ async function insertEvents(db: Database, { chainId, landed }: AppliedSlots): Pr
 	if (rows.length === 0) return;
 	// Solana has no index of events, so the index is the order in which they were read. The block's hash is not read.
 	await db.query(
-		`insert into chain_events (chain_id, block_number, log_index, block_hash, transaction_hash, contract, order_id,
-			name, data)
-		select $1, slot,
-			coalesce((select max(log_index) + 1 from chain_events where chain_id = $1 and block_number = slot), 0)
-				+ row_number() over (partition by slot order by seq) - 1,
-			$2, hash, contract, order_id, name, data
-		from unnest($3::bigint[], $4::bytea[], $5::bytea[], $6::bytea[], $7::text[], $8::jsonb[])
-			with ordinality as e (slot, hash, contract, order_id, name, data, seq)`,
-		[
-			chainId,
-			hexToBytes(zeroHash),
-			rows.map((row) => row.slot),
-			rows.map((row) => hexToBytes(row.hash)),
-			rows.map((row) => hexToBytes(row.contract)),
-			rows.map((row) => (row.orderId ? hexToBytes(row.orderId) : null)),
-			rows.map((row) => row.name),
-			rows.map((row) => JSON.stringify(row.data)),
-		],
+		namedParameters(
+			`insert into chain_events (chain_id, block_number, log_index, block_hash, transaction_hash, contract, order_id,
+				name, data)
+			select $chainId, slot,
+				coalesce((select max(log_index) + 1 from chain_events where chain_id = $chainId and block_number = slot), 0)
+					+ row_number() over (partition by slot order by seq) - 1,
+				$blockHash, hash, contract, order_id, name, data
+			from unnest($slots::bigint[], $transactionHashes::bytea[], $contracts::bytea[], $orderIds::bytea[],
+				$names::text[], $data::jsonb[]) with ordinality as e (slot, hash, contract, order_id, name, data, seq)`,
+			{
+				chainId,
+				blockHash: hexToBytes(zeroHash),
+				slots: rows.map((row) => row.slot),
+				transactionHashes: rows.map((row) => hexToBytes(row.hash)),
+				contracts: rows.map((row) => hexToBytes(row.contract)),
+				orderIds: rows.map((row) => (row.orderId ? hexToBytes(row.orderId) : null)),
+				names: rows.map((row) => row.name),
+				data: rows.map((row) => JSON.stringify(row.data)),
+			},
+		),
 	);
 }
 

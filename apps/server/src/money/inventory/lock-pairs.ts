@@ -1,7 +1,6 @@
 import { hexToBytes } from "viem";
-import type { Database } from "../../database/database.ts";
+import type { Database, Part } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
-import type { Part } from "../../database/statement-part.ts";
 import type { Pair } from "../../swap/facts/reservation.ts";
 
 /** The volume in flight. If a route leads over two ladders, the busier one counts. */

@@ -1,6 +1,7 @@
 import type { Amount, SwapUuid } from "@geoswap/protocol";
 import { type Hex, hexToBytes, zeroAddress } from "viem";
 import type { Database } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 import type { Row } from "../../database/rows.ts";
 import type { Pair, Reservation } from "../../swap/facts/reservation.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
@@ -133,18 +134,20 @@ export async function reserveAgain(
 		[...pairColumns(volumes), volumes.map((volume) => volume.amount)],
 	);
 	await db.query(
-		`insert into reservations
-			(swap_id, account_id, chain_id, token, amount, value_usd_cents, volumes, opened, lapses_at)
-		values ($1, $2, $3, $4, $5, $6, $7, true, now())`,
-		[
-			id,
-			accountId ?? null,
-			chainId,
-			hexToBytes(token),
-			amount,
-			valueUsdCents,
-			JSON.stringify(volumes.map((volume) => ({ ...volume, amount: String(volume.amount) }))),
-		],
+		namedParameters(
+			`insert into reservations
+				(swap_id, account_id, chain_id, token, amount, value_usd_cents, volumes, opened, lapses_at)
+			values ($swapId, $accountId, $chainId, $token, $amount, $valueUsdCents, $volumes, true, now())`,
+			{
+				swapId: id,
+				accountId: accountId ?? null,
+				chainId,
+				token: hexToBytes(token),
+				amount,
+				valueUsdCents,
+				volumes: JSON.stringify(volumes.map((volume) => ({ ...volume, amount: String(volume.amount) }))),
+			},
+		),
 	);
 	if (topUp > 0n) await db.query("update reservations set top_up = $2 where swap_id = $1", [id, topUp]);
 	await db.query("update swaps set delivery = $2, updated_at = now() where id = $1", [

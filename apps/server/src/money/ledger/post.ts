@@ -1,5 +1,6 @@
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 import type { Entry } from "./event-entries.ts";
 
 export type Posting = {
@@ -20,31 +21,35 @@ export async function post(db: Database, postings: readonly Posting[]): Promise<
 	);
 	const { rows } = await db.query<{ key: string }>({
 		name: "post",
-		text: `with posted as (
+		...namedParameters(
+			`with posted as (
 				insert into postings (key, chain_id, block_number, name, order_id)
 				select key, chain_id, block_number, name, order_id
-				from unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::bytea[])
+				from unnest($postingKeys::text[], $postingChainIds::bigint[], $blockNumbers::bigint[], $names::text[],
+					$orderIds::bytea[])
 					as p (key, chain_id, block_number, name, order_id)
 				on conflict (key) do nothing returning id, key
 			), entered as (
 				insert into entries (posting_id, account, chain_id, token, amount)
 				select posted.id, e.account, e.chain_id, e.token, e.amount
-				from unnest($6::text[], $7::text[], $8::bigint[], $9::bytea[], $10::numeric[])
+				from unnest($entryKeys::text[], $accounts::text[], $entryChainIds::bigint[], $tokens::bytea[],
+					$amounts::numeric[])
 					as e (key, account, chain_id, token, amount) join posted using (key)
 			)
 			select key from posted`,
-		values: [
-			postings.map((posting) => posting.key),
-			postings.map((posting) => posting.chainId),
-			postings.map((posting) => posting.blockNumber),
-			postings.map((posting) => posting.name),
-			postings.map((posting) => (posting.orderId ? hexToBytes(posting.orderId) : null)),
-			entries.map((entry) => entry.key),
-			entries.map((entry) => entry.account),
-			entries.map((entry) => entry.chainId),
-			entries.map((entry) => hexToBytes(entry.token)),
-			entries.map((entry) => entry.amount),
-		],
+			{
+				postingKeys: postings.map((posting) => posting.key),
+				postingChainIds: postings.map((posting) => posting.chainId),
+				blockNumbers: postings.map((posting) => posting.blockNumber),
+				names: postings.map((posting) => posting.name),
+				orderIds: postings.map((posting) => (posting.orderId ? hexToBytes(posting.orderId) : null)),
+				entryKeys: entries.map((entry) => entry.key),
+				accounts: entries.map((entry) => entry.account),
+				entryChainIds: entries.map((entry) => entry.chainId),
+				tokens: entries.map((entry) => hexToBytes(entry.token)),
+				amounts: entries.map((entry) => entry.amount),
+			},
+		),
 	});
 	const written = new Set(rows.map((row) => row.key));
 	return postings.filter(({ key }) => written.has(key));

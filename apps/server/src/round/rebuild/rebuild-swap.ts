@@ -12,7 +12,8 @@ import {
 } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
-import { ensurePartitions } from "../../database/ensure-partitions.ts";
+import { ensurePartitions } from "../../database/migrate.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 import { takeRefundBudget } from "../../money/refund-budget.ts";
 import { deliveryToJson } from "../../swap/record/swap-json.ts";
 import { decideUnknownOrder, lockUnknownOrder } from "../../swap/record/unknown-orders.ts";
@@ -59,20 +60,23 @@ export async function rebuildSwap(
 		if (refund && !(await takeRefundBudget(db, { chainId, ...refund, nowMs }))) return { outcome: "held" };
 		// If a submit takes the id at this moment, this throws, and the next call finds it.
 		await db.query(
-			`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, created_at)
-			values ($1, $2, $3, $4, $5, $6, coalesce(to_timestamp($7::double precision / 1000), now()))`,
-			[
-				id,
-				hexToBytes(orderId),
-				orderToJson(order),
-				order.minOutput,
-				valueUsdCents,
-				// The promised output is not known, and nothing is delivered.
-				deliveryToJson({ kind: "inventory", amount: order.minOutput }),
-				// The follower of Solana writes the events of an order once its swap exists. A new swap has time until then before
-				// it counts as never opened.
-				isSolana(order.originChainId) ? null : quotedAtMs,
-			],
+			namedParameters(
+				`insert into swaps (id, order_id, order_terms, output, value_usd_cents, delivery, created_at)
+				values ($id, $orderId, $orderTerms, $output, $valueUsdCents, $delivery,
+					coalesce(to_timestamp($createdAtMs::double precision / 1000), now()))`,
+				{
+					id,
+					orderId: hexToBytes(orderId),
+					orderTerms: orderToJson(order),
+					output: order.minOutput,
+					valueUsdCents,
+					// The promised output is not known, and nothing is delivered.
+					delivery: deliveryToJson({ kind: "inventory", amount: order.minOutput }),
+					// The follower of Solana writes the events of an order once its swap exists. A new swap has time until then
+					// before it counts as never opened.
+					createdAtMs: isSolana(order.originChainId) ? null : quotedAtMs,
+				},
+			),
 		);
 		await db.query("insert into swap_events (swap_id, fact) values ($1, 'rebuilt')", [id]);
 		await db.query("insert into waits (swap_id, order_id, fact) values ($1, $2, 'rebuilt')", [

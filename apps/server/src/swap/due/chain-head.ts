@@ -1,6 +1,7 @@
 import type { Wei } from "@geoswap/protocol";
 import { concat, type Hash, hexToBytes, numberToHex, slice } from "viem";
 import type { Database } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 import type { ChainHead } from "../facts/facts.ts";
 
 /** The blocks up to which a chain was followed. */
@@ -103,18 +104,20 @@ export async function insertHead(
 	}: { chainId: number; block: BlockHeader; bookedNumber: number; finalizedHeight?: number },
 ): Promise<void> {
 	await db.query(
-		`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,
-			booked_number, finalized_height)
-		values ($1, $2, $3, $4, $5, $2, $4, $6, $7)`,
-		[
-			chainId,
-			block.number,
-			hexToBytes(block.hash),
-			block.timestamp,
-			block.baseFee,
-			bookedNumber,
-			finalizedHeight,
-		],
+		namedParameters(
+			`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,
+				booked_number, finalized_height)
+			values ($chainId, $number, $hash, $timestamp, $baseFee, $number, $timestamp, $bookedNumber, $finalizedHeight)`,
+			{
+				chainId,
+				number: block.number,
+				hash: hexToBytes(block.hash),
+				timestamp: block.timestamp,
+				baseFee: block.baseFee,
+				bookedNumber,
+				finalizedHeight,
+			},
+		),
 	);
 }
 

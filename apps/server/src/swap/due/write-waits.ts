@@ -1,5 +1,6 @@
 import type { Milliseconds, SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 import type { WaitFor } from "../facts/wait-for.ts";
 
 /** The state that a round leaves to the next one. */
@@ -29,8 +30,9 @@ export async function writeWaits(db: Database, waits: readonly NextWait[]): Prom
 	if (waits.length === 0) return;
 	await db.query({
 		name: "write-waits",
-		text: `with held as materialized (
-				select swap_id from waits where swap_id = any($1::uuid[]) order by swap_id for update
+		...namedParameters(
+			`with held as materialized (
+				select swap_id from waits where swap_id = any($swapIds::uuid[]) order by swap_id for update
 			)
 			update waits w set head_chain_id = x.head_chain_id, head_number = x.head_number,
 				finalized_chain_id = x.finalized_chain_id, finalized_number = x.finalized_number,
@@ -40,25 +42,27 @@ export async function writeWaits(db: Database, waits: readonly NextWait[]): Prom
 					else now() + x.due_ms * interval '1 millisecond' end,
 				fact = x.fact, idle_rounds = x.idle_rounds, failed_rounds = 0,
 				ask_chain_id = x.ask_chain_id, ask = coalesce(x.ask, w.ask)
-			from held join unnest($1::uuid[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[],
-				$7::double precision[], $8::boolean[], $9::text[], $10::integer[], $11::bigint[], $12::jsonb[])
+			from held join unnest($swapIds::uuid[], $marks::bigint[], $headChainIds::bigint[], $headNumbers::bigint[],
+				$finalizedChainIds::bigint[], $finalizedNumbers::bigint[], $dueMs::double precision[], $isInCase::boolean[],
+				$facts::text[], $idleRounds::integer[], $askChainIds::bigint[], $asks::jsonb[])
 				as x (swap_id, mark, head_chain_id, head_number, finalized_chain_id, finalized_number, due_ms, in_case, fact,
 				idle_rounds, ask_chain_id, ask) using (swap_id)
 			where w.swap_id = held.swap_id`,
-		values: [
-			waits.map(({ swapId }) => swapId),
-			waits.map(({ mark }) => mark),
-			waits.map(({ wait: { head } }) => head?.chainId ?? null),
-			waits.map(({ wait: { head } }) => head?.number ?? null),
-			waits.map(({ wait: { finalized } }) => finalized?.chainId ?? null),
-			waits.map(({ wait: { finalized } }) => finalized?.number ?? null),
-			waits.map(({ dueMs }) => dueMs),
-			waits.map(({ isInCase }) => isInCase),
-			waits.map(({ fact }) => fact),
-			waits.map(({ idleRounds }) => idleRounds),
-			waits.map(({ ask }) => ask?.chainId ?? null),
-			waits.map(({ ask }) => (ask ? JSON.stringify(ask.deposit) : null)),
-		],
+			{
+				swapIds: waits.map(({ swapId }) => swapId),
+				marks: waits.map(({ mark }) => mark),
+				headChainIds: waits.map(({ wait: { head } }) => head?.chainId ?? null),
+				headNumbers: waits.map(({ wait: { head } }) => head?.number ?? null),
+				finalizedChainIds: waits.map(({ wait: { finalized } }) => finalized?.chainId ?? null),
+				finalizedNumbers: waits.map(({ wait: { finalized } }) => finalized?.number ?? null),
+				dueMs: waits.map(({ dueMs }) => dueMs),
+				isInCase: waits.map(({ isInCase }) => isInCase),
+				facts: waits.map(({ fact }) => fact),
+				idleRounds: waits.map(({ idleRounds }) => idleRounds),
+				askChainIds: waits.map(({ ask }) => ask?.chainId ?? null),
+				asks: waits.map(({ ask }) => (ask ? JSON.stringify(ask.deposit) : null)),
+			},
+		),
 	});
 }
 

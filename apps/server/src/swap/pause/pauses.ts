@@ -1,5 +1,6 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 
 /**
  * `breach`: an invariant does not hold. `finality`: a chain dropped final blocks. `operator`: an operator decided it.
@@ -117,13 +118,23 @@ export async function liftPauses(
 	},
 ): Promise<Pause[]> {
 	const { rows } = await db.query<Pause>(
-		`update pauses
-		set lifted_at = to_timestamp($3::double precision), lifted_by = $4, lifted_reason = $5,
-			breaches = breaches || case when cause = 'breach' then $6::text[] else '{}' end
-		where chain_id = $1 and lifted_at is null and cause = coalesce($2::text, nullif(cause, 'finality'))
-			and ($7::text[] is null or breaches <@ $7)
-		returning ${columns}`,
-		[chainId, cause ?? null, nowMs / 1_000, by, reason, breaches, seen ?? null],
+		namedParameters(
+			`update pauses
+			set lifted_at = to_timestamp($liftedAtUnixSeconds::double precision), lifted_by = $by, lifted_reason = $reason,
+				breaches = breaches || case when cause = 'breach' then $breaches::text[] else '{}' end
+			where chain_id = $chainId and lifted_at is null and cause = coalesce($cause::text, nullif(cause, 'finality'))
+				and ($seen::text[] is null or breaches <@ $seen)
+			returning ${columns}`,
+			{
+				chainId,
+				cause: cause ?? null,
+				liftedAtUnixSeconds: nowMs / 1_000,
+				by,
+				reason,
+				breaches,
+				seen: seen ?? null,
+			},
+		),
 	);
 	return rows;
 }

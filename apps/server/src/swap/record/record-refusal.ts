@@ -1,6 +1,5 @@
 import type { Milliseconds, Seconds, SwapUuid } from "@geoswap/protocol";
-import type { Database } from "../../database/database.ts";
-import type { Part } from "../../database/statement-part.ts";
+import type { Database, Part } from "../../database/database.ts";
 import type { RefusalReason } from "../facts/refusal-reason.ts";
 
 /** A refusal counts for a day. */

@@ -2,6 +2,7 @@ import type { Milliseconds, Seconds, SwapUuid } from "@geoswap/protocol";
 import type { Config } from "../../config/config.ts";
 import { finalitySecondsOf } from "../../config/finality-seconds.ts";
 import type { Database } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 
 /** How long a chain takes, by its configuration. */
 export type ChainPace = { chainId: number; openSeconds: Seconds; finalitySeconds: Seconds };
@@ -18,9 +19,11 @@ export function chainPaces(config: Pick<Config, "chains">): ChainPace[] {
 /** Added to the time that chains take. */
 const graceSeconds = 60;
 
-/** The parts of a statement that finds which swaps are stuck, with the first five parameters. */
-export const paceSql =
-	"with pace as (select * from unnest($1::text[], $2::int[], $3::int[]) as p (chain_id, open, finality))";
+/** The parts of a statement that finds which swaps are stuck, with the parameters that `paceValues` returns. */
+export const paceSql = `with pace as (
+	select * from unnest($paceChainIds::text[], $openSeconds::int[], $finalitySeconds::int[])
+		as p (chain_id, open, finality)
+)`;
 export const swapsWithPaceSql = `swaps s
 	left join pace o on o.chain_id = s.order_terms->>'originChainId'
 	left join pace d on d.chain_id = s.order_terms->>'destinationChainId'`;
@@ -33,8 +36,8 @@ export const isStuckSql = `case
 		when s.status = 'pending' and s.stage = 'opening'
 			then greatest(s.updated_at, s.created_at + make_interval(secs => coalesce(o.open, 0)))
 		else s.updated_at
-	end + make_interval(secs => 2 * (coalesce(o.finality, 0) + coalesce(d.finality, 0)) + $4)
-		< to_timestamp($5::double precision / 1000)`;
+	end + make_interval(secs => 2 * (coalesce(o.finality, 0) + coalesce(d.finality, 0)) + $graceSeconds)
+		< to_timestamp($nowMs::double precision / 1000)`;
 
 /** Returns the values of those five parameters. */
 export function paceValues(paces: readonly ChainPace[], nowMs: Milliseconds): unknown[] {
@@ -53,9 +56,11 @@ export async function isStuckSwap(
 	{ id, paces, nowMs }: { id: SwapUuid; paces: readonly ChainPace[]; nowMs: Milliseconds },
 ): Promise<boolean> {
 	const { rowCount } = await db.query(
-		`${paceSql}
-		select from ${swapsWithPaceSql} where s.id = $6 and s.ended_at is null and ${isStuckSql}`,
-		[...paceValues(paces, nowMs), id],
+		namedParameters(
+			`${paceSql}
+			select from ${swapsWithPaceSql} where s.id = $id and s.ended_at is null and ${isStuckSql}`,
+			{ ...paceValues(paces, nowMs), id },
+		),
 	);
 	return rowCount === 1;
 }

@@ -1,7 +1,7 @@
 import { type Milliseconds, type Order, orderSchema, type UsdCents } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
-import { definedRow } from "../../database/defined-row.ts";
+import { definedRow } from "../../database/database.ts";
 
 export type UnknownOrder = {
 	orderId: Hex;
