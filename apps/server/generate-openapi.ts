@@ -1,4 +1,5 @@
-// Writes docs/openapi.json: what GET /openapi.json serves. It is committed, so that a change of the interface is seen.
+// Writes docs/openapi.json, which GET /openapi.json serves. It is committed, so that a change of the interface shows in
+// its diff.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,5 +1,5 @@
 import type { Engine, PokeOptions, PokeTarget } from "../src/durable/engine.ts";
-import type { Handlers } from "../src/durable/track-handlers.ts";
+import type { Handlers } from "../src/durable/serve-durable.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";
 import { never, type SimProcess } from "./sim-process.ts";

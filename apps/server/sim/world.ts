@@ -8,7 +8,7 @@ import { createDesk } from "../src/desk/create-desk.ts";
 import { deskChains } from "../src/desk/desk-chain.ts";
 import { createPriceCache } from "../src/desk/price/price-cache.ts";
 import { refundWorth } from "../src/desk/refund-worth.ts";
-import { pokeAtOnce } from "../src/durable/poke-at-once.ts";
+import { pokeAtOnce } from "../src/durable/poke-targets.ts";
 import { evmWorkerChain } from "../src/process/evm-worker-chain.ts";
 import { solanaWorkerChain } from "../src/process/solana-worker-chain.ts";
 import type { WorkerChain } from "../src/process/worker-chain.ts";

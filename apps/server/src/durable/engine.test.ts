@@ -9,9 +9,7 @@ import { createLog } from "../telemetry/log.ts";
 import { connectEngine } from "./connect-engine.ts";
 import type { Engine, Handler } from "./engine.ts";
 import { connectEngineAdmin, type EngineAdmin } from "./engine-admin.ts";
-import { isAlive } from "./is-alive.ts";
-import { joinEngine } from "./join-engine.ts";
-import { keepRegistered, registerDeployment } from "./register-deployment.ts";
+import { isAlive, joinEngine, keepRegistered, registerDeployment } from "./join-engine.ts";
 import { type DurableServer, serveDurable } from "./serve-durable.ts";
 
 let restate: TestRestate;

@@ -1,5 +1,6 @@
 import type { Address } from "viem";
-import type { PokeTarget } from "./engine.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { Engine, PokeTarget } from "./engine.ts";
 
 /** The slot in which rounds begin. A round starts the next slot itself if it has more work than one slot can do. */
 export const roundTarget: PokeTarget = { object: "round", key: "0" };
@@ -16,4 +17,27 @@ export function laneTarget(lane: { chainId: number; relayer: Address }): PokeTar
  */
 export function laneKey({ chainId, relayer }: { chainId: number; relayer: Address }): string {
 	return `${chainId}:${relayer.toLowerCase()}`;
+}
+
+/**
+ * Returns an engine whose pokes are not awaited and never throw, because an engine that is down or hangs must not
+ * delay a follower, a lane or a submit. The tick makes up for a lost poke.
+ */
+export function pokeAtOnce(engine: Engine, log: Log): Engine {
+	let isGone = false;
+	return {
+		poke: async (target, options) => {
+			engine.poke(target, options).then(
+				() => {
+					if (isGone) log.info("the engine accepts pokes again");
+					isGone = false;
+				},
+				(error: unknown) => {
+					// Logged once, not for every poke while the engine is down.
+					if (!isGone) log.warn({ err: error }, "the engine does not accept pokes; ticks do the due work");
+					isGone = true;
+				},
+			);
+		},
+	};
 }

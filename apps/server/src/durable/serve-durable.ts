@@ -1,5 +1,6 @@
 import { createServer } from "node:http2";
 import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Milliseconds } from "@geoswap/protocol";
 import {
 	createEndpointHandler,
@@ -11,9 +12,8 @@ import {
 	serde,
 } from "@restatedev/restate-sdk";
 import type { Log } from "../telemetry/log.ts";
-import type { PokeTarget } from "./engine.ts";
+import type { Engine, Handler, PokeTarget } from "./engine.ts";
 import { quietError } from "./quiet-error.ts";
-import type { Handlers } from "./track-handlers.ts";
 
 const noArgument = { input: serde.empty, output: serde.empty };
 const objects: readonly PokeTarget["object"][] = ["round", "lane", "attestation", "crossCheck"];
@@ -108,5 +108,89 @@ function toLog(log: Log): LoggerTransport {
 			{ invocation: context?.invocationTarget, problem, at: rest.filter((line) => /^\s+at /.test(line)) },
 			message.filter((part) => part !== error).join(" "),
 		);
+	};
+}
+
+export type SkippingEngine = Engine & {
+	/** Replaces the handlers that are known to be overdue. */
+	setOverdue: (targets: readonly PokeTarget[]) => void;
+	isOverdue: (target: PokeTarget) => boolean;
+};
+
+/**
+ * Milliseconds after which handlers are poked again. If the next tick hangs or fails, no tick here would run them.
+ */
+const believedMs = 2_000;
+
+/**
+ * Returns an engine that skips pokes of handlers that the last tick found overdue. A handler that hangs blocks every
+ * later one of its key, and each poke would add one more. The tick runs such a handler itself.
+ */
+export function skipOverdue(engine: Engine, { nowMs }: { nowMs: () => Milliseconds }): SkippingEngine {
+	let overdue = new Set<string>();
+	let foundAtMs = 0;
+	const isOverdue = (target: PokeTarget) => overdue.has(nameOf(target)) && nowMs() - foundAtMs <= believedMs;
+	return {
+		poke: async (target, options) => {
+			if (!isOverdue(target)) await engine.poke(target, options);
+		},
+		setOverdue: (targets) => {
+			overdue = new Set(targets.map(nameOf));
+			foundAtMs = nowMs();
+		},
+		isOverdue,
+	};
+}
+
+function nameOf({ object, key }: PokeTarget): string {
+	return `${object}/${key}`;
+}
+
+export type Handlers = Record<PokeTarget["object"], Handler>;
+
+export type TrackedHandlers = {
+	handlers: Handlers;
+	/** Returns whether this process is running the handler of that key. */
+	isRunning: (target: PokeTarget) => boolean;
+	/** Refuses new handlers from now on, and waits for running ones, at most `patienceMs`. */
+	finish: (patienceMs: Milliseconds) => Promise<void>;
+};
+
+/** Tracks which handlers this process runs, regardless of what started them. */
+export function trackHandlers(handlers: Handlers): TrackedHandlers {
+	const running = new Map<string, Set<Promise<void>>>();
+	let isFinishing = false;
+
+	function tracked(object: PokeTarget["object"]): Handler {
+		return async (key) => {
+			if (isFinishing) throw new Error("this worker is stopping");
+			const name = `${object}/${key}`;
+			const run = handlers[object](key);
+			const ofKey = running.get(name) ?? new Set();
+			running.set(name, ofKey.add(run));
+			try {
+				await run;
+			} finally {
+				ofKey.delete(run);
+				if (ofKey.size === 0) running.delete(name);
+			}
+		};
+	}
+
+	return {
+		handlers: {
+			round: tracked("round"),
+			lane: tracked("lane"),
+			attestation: tracked("attestation"),
+			crossCheck: tracked("crossCheck"),
+		},
+		isRunning: ({ object, key }) => running.has(`${object}/${key}`),
+		finish: async (patienceMs) => {
+			isFinishing = true;
+			const ending = Promise.allSettled([...running.values()].flatMap((runs) => [...runs]));
+			const patience = new AbortController();
+			await Promise.race([ending, sleep(patienceMs, undefined, { signal: patience.signal }).catch(() => {})]);
+			patience.abort();
+		},
 	};
 }

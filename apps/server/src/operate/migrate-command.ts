@@ -3,8 +3,7 @@ import { readConfig } from "../config/read-config.ts";
 import { readOptionalSecret, readSecret } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
 import { ensurePartitions, migrate, SchemaError } from "../database/migrate.ts";
-import type { DatabaseRoles } from "../database/roles/grant-roles.ts";
-import { setPassword } from "../database/roles/grant-roles.ts";
+import { type DatabaseRoles, setPassword } from "../database/roles/grant-roles.ts";
 import { roleNames } from "../database/roles/grants.ts";
 import { urlVariables } from "../preflight/expect-database.ts";
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { skipOverdue } from "../durable/skip-overdue.ts";
-import { type Handlers, trackHandlers } from "../durable/track-handlers.ts";
+import { type Handlers, skipOverdue, trackHandlers } from "../durable/serve-durable.ts";
 import { createLog } from "../telemetry/log.ts";
 import { createTick } from "./create-tick.ts";
 import type { DueOfChain, DueWork } from "./due-work.ts";

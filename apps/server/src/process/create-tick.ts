@@ -2,8 +2,7 @@ import type { Milliseconds } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { PokeTarget } from "../durable/engine.ts";
 import { laneTarget, roundTarget } from "../durable/poke-targets.ts";
-import type { SkippingEngine } from "../durable/skip-overdue.ts";
-import type { TrackedHandlers } from "../durable/track-handlers.ts";
+import type { SkippingEngine, TrackedHandlers } from "../durable/serve-durable.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Due, DueWork } from "./due-work.ts";
 

@@ -8,7 +8,7 @@ import type { SealKeys } from "../config/seal-keys.ts";
 import type { DatabasePool } from "../database/database.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Meter } from "../telemetry/meter.ts";
-import { webhookMetrics } from "../telemetry/webhook-metrics.ts";
+import { webhookMetrics } from "../telemetry/worker-metrics.ts";
 import { createDeliverer, type Deliverer } from "../webhook/create-deliverer.ts";
 import { createSender, type WebhookSender } from "../webhook/create-sender.ts";
 

@@ -14,8 +14,7 @@ import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts"
 import type { ChainConfig } from "../../src/config/chain-config.ts";
 import type { ConsoleConfig } from "../../src/config/config-problems.ts";
 import { configuredAssets } from "../../src/config/configured-assets.ts";
-import type { DatabasePool } from "../../src/database/database.ts";
-import { inTransaction } from "../../src/database/database.ts";
+import { type DatabasePool, inTransaction } from "../../src/database/database.ts";
 import { bookFinal } from "../../src/money/ledger/book-final.ts";
 import { createRound } from "../../src/round/run-round.ts";
 import { markOrders } from "../../src/swap/due/mark-swaps.ts";

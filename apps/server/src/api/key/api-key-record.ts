@@ -1,5 +1,4 @@
-import type { Database } from "../../database/database.ts";
-import { definedRow } from "../../database/database.ts";
+import { type Database, definedRow } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
 
 /** A key's own limits, which replace the configured ones. */

@@ -1,5 +1,4 @@
-import type { Database } from "../../database/database.ts";
-import { definedRow } from "../../database/database.ts";
+import { type Database, definedRow } from "../../database/database.ts";
 
 export type KeyChange = {
 	at: Date;

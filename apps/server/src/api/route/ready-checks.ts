@@ -6,7 +6,7 @@ import type { Database } from "../../database/database.ts";
 import type { Desk } from "../../desk/desk.ts";
 import type { PriceCache } from "../../desk/price/price-cache.ts";
 import { describeStop } from "../../desk/price/price-stop.ts";
-import { requestEngine } from "../../durable/request-engine.ts";
+import { requestEngine } from "../../durable/engine-admin.ts";
 import type { PauseList } from "../../swap/pause/pause-list.ts";
 import type { PromptRedis } from "../key/prompt-redis.ts";
 import type { ReadyCheck } from "./get-ready.ts";

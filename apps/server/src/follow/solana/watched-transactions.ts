@@ -1,7 +1,6 @@
 import { type Order, orderSchema } from "@geoswap/protocol";
 import { bytesToHex, type Hex, hexToBytes } from "viem";
-import type { Database } from "../../database/database.ts";
-import { definedRow } from "../../database/database.ts";
+import { type Database, definedRow } from "../../database/database.ts";
 import { isHeadOld } from "../../swap/due/chain-head.ts";
 import type { JobKind } from "../../swap/facts/job.ts";
 

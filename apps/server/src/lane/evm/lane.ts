@@ -6,9 +6,9 @@ import type { DatabasePool } from "../../database/database.ts";
 import type { Engine } from "../../durable/engine.ts";
 import type { LaneId } from "../../job/journal/lane-transactions.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
-import type { LaneMetrics } from "../../telemetry/lane-metrics.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Tracer } from "../../telemetry/tracer.ts";
+import type { LaneMetrics } from "../../telemetry/worker-metrics.ts";
 import type { LeaseTime } from "../lease-time.ts";
 import type { PaymentRules } from "../payment-problem.ts";
 
