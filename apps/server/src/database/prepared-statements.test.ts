@@ -35,7 +35,7 @@ import { dropEnded, lockJobsAndWaits } from "../job/queue-jobs.ts";
 import { readPaymentFacts } from "../job/read-payment-facts.ts";
 import { readTraces } from "../lane/read-traces.ts";
 import { insertExposures, lockExposures } from "../money/exposure.ts";
-import { lockPairs } from "../money/inventory/lock-pairs.ts";
+import { lockPairs } from "../money/inventory/inventory-balance.ts";
 import { markReservationsOpened, unreserveAll } from "../money/inventory/reservations.ts";
 import { post } from "../money/ledger/post.ts";
 import { readUnsettledGas } from "../money/unsettled-gas.ts";

@@ -3,8 +3,7 @@ import { newSwapUuid, solanaChainId } from "@geoswap/protocol";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { createSwapScene, destinationId, originId } from "../../test/swap/swap-scene.ts";
-import { openingGas } from "./opening-gas.ts";
-import { readUnsettledGas, recordUnsettledGas } from "./unsettled-gas.ts";
+import { openingGas, readUnsettledGas, recordUnsettledGas } from "./unsettled-gas.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -10,7 +10,7 @@ import {
 	putAtRisk,
 } from "../money/exposure.ts";
 import { markReservationsOpened, reserveAgain, unreserveAll } from "../money/inventory/reservations.ts";
-import { bookLoss } from "../money/ledger/book-loss.ts";
+import { bookLoss } from "../money/ledger/book-unattributed.ts";
 import { recordUnsettledGas } from "../money/unsettled-gas.ts";
 import type { Decision, Hold } from "../swap/decide/decision.ts";
 import { writeWaits } from "../swap/due/write-waits.ts";

@@ -5,8 +5,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { refusalOf } from "../../../test/api/origin-scene.ts";
 import { type SubmitScene, startSubmitScene } from "../../../test/api/submit-scene.ts";
 import { sequence } from "../../../test/swap/sequence.ts";
-import { openingGas } from "../../money/opening-gas.ts";
-import { recordUnsettledGas } from "../../money/unsettled-gas.ts";
+import { openingGas, recordUnsettledGas } from "../../money/unsettled-gas.ts";
 
 let scene: SubmitScene;
 beforeAll(async () => {

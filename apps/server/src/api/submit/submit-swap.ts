@@ -21,7 +21,7 @@ import {
 	lockedPairs,
 	pairColumns,
 	type VolumeRow,
-} from "../../money/inventory/lock-pairs.ts";
+} from "../../money/inventory/inventory-balance.ts";
 import { giveBack, takeTopUp } from "../../money/inventory/reservations.ts";
 import {
 	type AccountAtRisk,

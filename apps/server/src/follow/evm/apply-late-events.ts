@@ -8,7 +8,7 @@ import { finishJobs } from "../../job/finish-jobs.ts";
 import { settleNonces } from "../../job/journal/settle-nonces.ts";
 import { markDepositsFinal } from "../../money/exposure.ts";
 import { bookFinal } from "../../money/ledger/book-final.ts";
-import { readOpeningNumber } from "../../money/ledger/post-opening.ts";
+import { readOpeningNumber } from "../../money/ledger/post.ts";
 import { lockHead } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { noteUnknownOrders } from "../../swap/record/note-unknown-orders.ts";

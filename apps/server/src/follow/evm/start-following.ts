@@ -3,7 +3,7 @@ import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { readBalances } from "../../chain/evm/read/read-balances.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
-import { postOpening } from "../../money/ledger/post-opening.ts";
+import { postOpening } from "../../money/ledger/post.ts";
 import { insertBlock, insertHead } from "../../swap/due/chain-head.ts";
 
 /** A deployment younger than this is followed from its first block; an older one from the current final block. */

@@ -1,7 +1,6 @@
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
-import { readOpeningNumber } from "../../money/ledger/post-opening.ts";
-import { reversePostings } from "../../money/ledger/reverse-postings.ts";
+import { readOpeningNumber, reversePostings } from "../../money/ledger/post.ts";
 import { type BlockHeader, insertBlock, lockHead } from "../../swap/due/chain-head.ts";
 import { undoBlocks } from "./undo-blocks.ts";
 

@@ -1,7 +1,7 @@
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { type Block, readBlock } from "../../chain/evm/read/read-block.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
-import { readOpeningNumber } from "../../money/ledger/post-opening.ts";
+import { readOpeningNumber } from "../../money/ledger/post.ts";
 import { type FollowedHead, readEventBlocks } from "../../swap/due/chain-head.ts";
 import { undoFinalBlocks } from "./undo-final-blocks.ts";
 

@@ -12,7 +12,7 @@ import { laneTarget } from "../../durable/poke-targets.ts";
 import { adoptFound } from "../../job/journal/adopt-found.ts";
 import { isClosable, readRents } from "../../job/journal/rents.ts";
 import { addToLedgerBalances } from "../../money/ledger/book-unattributed.ts";
-import { postOpening } from "../../money/ledger/post-opening.ts";
+import { postOpening } from "../../money/ledger/post.ts";
 import { insertHead, readHead, slotHash } from "../../swap/due/chain-head.ts";
 import { isHeadWanted } from "../../swap/due/due-swaps.ts";
 import { saveUnreadBlock } from "../../swap/due/unread-blocks.ts";

@@ -16,7 +16,7 @@ import {
 	bookUnattributed,
 	type SlotHoldings,
 } from "../../money/ledger/book-unattributed.ts";
-import { readOpeningNumber } from "../../money/ledger/post-opening.ts";
+import { readOpeningNumber } from "../../money/ledger/post.ts";
 import { type FollowedHead, lockHead, slotHash } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { deleteUnreadBlocksAbove } from "../../swap/due/unread-blocks.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openingGas } from "../../money/opening-gas.ts";
+import { openingGas } from "../../money/unsettled-gas.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import { bundleGas, opensGas } from "./bundle-gas.ts";
 

@@ -1,4 +1,4 @@
-import { openingGas } from "../../money/opening-gas.ts";
+import { openingGas } from "../../money/unsettled-gas.ts";
 import type { Job, JobKind } from "../../swap/facts/job.ts";
 import { evmOp } from "./evm-op.ts";
 

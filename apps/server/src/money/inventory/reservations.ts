@@ -6,7 +6,7 @@ import type { Row } from "../../database/rows.ts";
 import type { Pair, Reservation } from "../../swap/facts/reservation.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { deliveryToJson } from "../../swap/record/swap-json.ts";
-import { lockPairs, pairColumns } from "./lock-pairs.ts";
+import { lockPairs, pairColumns } from "./inventory-balance.ts";
 
 /** Gives back what was reserved for swaps, first on the ladders, then of the inventory, each in one order. */
 export async function unreserveAll(db: Database, swapIds: readonly SwapUuid[]): Promise<void> {

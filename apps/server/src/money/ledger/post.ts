@@ -1,3 +1,4 @@
+import type { Amount } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import { namedParameters } from "../../database/named-parameters.ts";
@@ -53,4 +54,79 @@ export async function post(db: Database, postings: readonly Posting[]): Promise<
 	});
 	const written = new Set(rows.map((row) => row.key));
 	return postings.filter(({ key }) => written.has(key));
+}
+
+/**
+ * Reverses the postings of a chain's blocks above this one, each by another with the opposite entries. Nothing that was
+ * written is deleted. Returns how many there were.
+ */
+export async function reversePostings(
+	db: Database,
+	{ chainId, above }: { chainId: number; above: number },
+): Promise<number> {
+	const { rowCount } = await db.query(
+		`with reversed as (
+			insert into postings (key, chain_id, block_number, name, order_id)
+			select 'reversed:' || p.id, p.chain_id, $2, 'reversal', p.order_id from postings p
+			where p.chain_id = $1 and p.block_number > $2 and p.name <> 'reversal'
+			on conflict (key) do nothing
+			returning id, split_part(key, ':', 2)::bigint as of_id
+		), opposite as (
+			insert into entries (posting_id, account, chain_id, token, amount)
+			select r.id, e.account, e.chain_id, e.token, -e.amount
+			from reversed r join entries e on e.posting_id = r.of_id
+		)
+		select from reversed`,
+		[chainId, above],
+	);
+	// The same can happen again, because the chain may return to these very blocks, or mine the same transaction on
+	// another fork.
+	await db.query(
+		"update postings set key = key || ':' || id where chain_id = $1 and block_number > $2 and name <> 'reversal'",
+		[chainId, above],
+	);
+	return rowCount ?? 0;
+}
+
+/** Posts the balances with which the books of a chain begin. */
+export function postOpening(
+	db: Database,
+	{
+		chainId,
+		blockNumber,
+		balances,
+	}: {
+		chainId: number;
+		blockNumber: number;
+		balances: readonly { account: "inventory" | "escrow"; token: Hex; amount: Amount }[];
+	},
+): Promise<Posting[]> {
+	return post(db, [
+		{
+			key: openingKey(chainId),
+			chainId,
+			blockNumber,
+			name: "opening",
+			orderId: undefined,
+			entries: balances
+				.filter(({ amount }) => amount > 0n)
+				.flatMap((balance) => [
+					balance,
+					{ ...balance, account: "opening" as const, amount: -balance.amount },
+				]),
+		},
+	]);
+}
+
+/** Returns the last block that is included in the opening balances. */
+export async function readOpeningNumber(db: Database, chainId: number): Promise<number> {
+	const { rows } = await db.query<{ block_number: number }>(
+		"select block_number from postings where key = $1",
+		[openingKey(chainId)],
+	);
+	return rows[0]?.block_number ?? 0;
+}
+
+function openingKey(chainId: number): string {
+	return `${chainId}:opening`;
 }

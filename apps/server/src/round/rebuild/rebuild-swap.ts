@@ -14,7 +14,6 @@ import { type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
 import { ensurePartitions } from "../../database/migrate.ts";
 import { namedParameters } from "../../database/named-parameters.ts";
-import { takeRefundBudget } from "../../money/refund-budget.ts";
 import { deliveryToJson } from "../../swap/record/swap-json.ts";
 import { decideUnknownOrder, lockUnknownOrder } from "../../swap/record/unknown-orders.ts";
 
@@ -101,4 +100,34 @@ async function freeId(
 	);
 	if (rows.some(({ is_same }) => is_same)) return undefined;
 	return rows.some(({ id }) => id === own) ? spare : own;
+}
+
+const daySeconds = 86_400;
+
+/**
+ * Takes the cost of a refund from its chain's budget. Returns false and takes nothing if too little is left.
+ *
+ * The budget is a bucket that holds a day's amount and fills evenly. So after any number of refunds the next one waits
+ * for minutes and not for the next day, and in n days at most n + 1 days' amounts are spent. A full bucket also pays for
+ * a single refund that costs more than a day's amount.
+ */
+async function takeRefundBudget(
+	db: Database,
+	{
+		chainId,
+		costMicroUsd,
+		perDayMicroUsd,
+		nowMs,
+	}: { chainId: number; costMicroUsd: bigint; perDayMicroUsd: bigint; nowMs: Milliseconds },
+): Promise<boolean> {
+	const used = `greatest(0, b.used_micro_usd
+		- floor(greatest(0, extract(epoch from excluded.at - b.at)) * $3::numeric / ${daySeconds}))::bigint`;
+	const { rowCount } = await db.query(
+		`insert into refund_budgets as b (chain_id, used_micro_usd, at)
+		select $1, $2::bigint, to_timestamp($4::double precision / 1000) where $3::numeric > 0
+		on conflict (chain_id) do update set used_micro_usd = ${used} + $2, at = greatest(b.at, excluded.at)
+		where ${used} = 0 or ${used} + $2 <= $3`,
+		[chainId, costMicroUsd, perDayMicroUsd, nowMs],
+	);
+	return rowCount === 1;
 }
