@@ -1,8 +1,8 @@
-import { orderToJson, type SwapUuid } from "@geoswap/protocol";
-import { hexToBytes } from "viem";
+import { isSolana, orderToJson, type SwapUuid } from "@geoswap/protocol";
+import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import { namedParameters } from "../database/named-parameters.ts";
-import { jobPriority } from "../swap/facts/job.ts";
+import { type JobKind, jobPriority } from "../swap/facts/job.ts";
 import { type JobKey, type NewJob, payloadToJson } from "./jobs.ts";
 
 /**
@@ -90,4 +90,86 @@ export async function dropEnded(db: Database, swapIds: readonly SwapUuid[]): Pro
 			delete from exposures x using held where x.swap_id = held.swap_id`,
 		values: [swapIds],
 	});
+}
+
+/** Returns whether a job waits for a lane, or is in a transaction in flight. */
+export async function hasOpenJobs(db: Database): Promise<boolean> {
+	const { rows } = await db.query<{ found: boolean }>({
+		name: "has-open-jobs",
+		text: "select exists (select from jobs where state in ('queued', 'sent')) as found",
+	});
+	return rows[0]?.found ?? false;
+}
+
+/** The event that a job of each kind is for. The job is done once the chain has emitted it. */
+const doneEvent: Record<JobKind, string> = {
+	open: "Opened",
+	fill: "Filled",
+	void: "Voided",
+	release: "Released",
+	refund: "Refunded",
+};
+
+type OrderEvent = { name: string; orderId: Hex | undefined };
+
+/** Returns the jobs that these events complete, also if a third party sent the transaction. */
+export function doneJobs(events: readonly OrderEvent[]): { kind: string; orderId: Hex }[] {
+	return Object.entries(doneEvent).flatMap(([kind, name]) =>
+		events.flatMap((event) =>
+			event.name === name && event.orderId ? [{ kind, orderId: event.orderId }] : [],
+		),
+	);
+}
+
+/**
+ * Marks the jobs that these events complete as done, also if a third party sent the transaction. The events need not be
+ * final, because if a reorg drops one, `undoJobs` reopens its job. Rows are locked in one order, so that two
+ * transactions that lock the same jobs cannot deadlock.
+ */
+export async function finishJobs(
+	db: Database,
+	{ chainId, events }: { chainId: number; events: readonly OrderEvent[] },
+): Promise<void> {
+	const done = doneJobs(events);
+	if (done.length === 0) return;
+	await db.query(
+		`with held as materialized (
+			select swap_id, kind from jobs
+			where chain_id = $1 and (order_id, kind) in (select * from unnest($2::bytea[], $3::text[]))
+			order by swap_id, kind for update
+		)
+		update jobs j set state = 'done', reason = null, lease = null, leased_until = null, updated_at = now()
+		from held where (j.swap_id, j.kind) = (held.swap_id, held.kind)`,
+		[chainId, done.map((job) => hexToBytes(job.orderId)), done.map((job) => job.kind)],
+	);
+}
+
+/**
+ * Reopens jobs whose event was reorged. The lane broadcasts the transaction again, or, if the job has none, it waits
+ * for one. Returns the orders that lost an event.
+ */
+export async function undoJobs(
+	db: Database,
+	{ chainId, lost }: { chainId: number; lost: readonly { order_id: Buffer | null; name: string }[] },
+): Promise<Hex[]> {
+	const events = lost.flatMap(({ order_id, name }) => (order_id ? [{ orderId: order_id, name }] : []));
+	const undone = Object.entries(doneEvent).flatMap(([kind, name]) =>
+		events.filter((event) => event.name === name).map(({ orderId }) => ({ kind, orderId })),
+	);
+	await db.query(
+		`with held as materialized (
+			select swap_id, kind from jobs
+			where chain_id = $1 and state = 'done' and (order_id, kind) in (select * from unnest($2::bytea[], $3::text[]))
+			order by swap_id, kind for update
+		)
+		update jobs j set updated_at = now(), state = case
+			when exists (select from lane_transactions t
+				where t.chain_id = j.chain_id and t.relayer = j.relayer and t.nonce = j.nonce and t.state <> 'final')
+			then 'sent'
+			when $4 and (j.kind = 'release' or (j.kind = 'refund' and (payload->>'attested')::boolean)) then 'unattested'
+			else 'queued' end
+		from held where (j.swap_id, j.kind) = (held.swap_id, held.kind)`,
+		[chainId, undone.map((job) => job.orderId), undone.map((job) => job.kind), !isSolana(chainId)],
+	);
+	return [...new Set(events.map(({ orderId }) => bytesToHex(orderId)))];
 }

@@ -1,6 +1,7 @@
 import type { Milliseconds, SolanaAddress } from "@geoswap/protocol";
 import { hexToBytes } from "viem";
-import type { Database } from "../database/database.ts";
+import type { Database, Part } from "../database/database.ts";
+import { namedParameters } from "../database/named-parameters.ts";
 import type { Row } from "../database/rows.ts";
 import { type Job, jobPriority } from "../swap/facts/job.ts";
 import { type JobKey, type JobRow, jobColumns, jobFromRow } from "./jobs.ts";
@@ -47,7 +48,7 @@ export function isRipe(headNumber: string): string {
 /** SQL for whether no lane has the job now. The clock of leases is the database's, which all lanes share. */
 export const isFree = "(leased_until is null or leased_until <= now())";
 
-const isNext = `chain_id = $1 and ${isRipe("$3")} and ${isFree}`;
+const isNext = `chain_id = $chainId and ${isRipe("$headNumber")} and ${isFree}`;
 
 /** The order within a priority: opens that the chain refused go last, the others in the turns of their accounts. */
 const inTurn = "case kind when 'open' then failures else 0 end, turn, created_at";
@@ -58,13 +59,13 @@ const inTurn = "case kind when 'open' then failures else 0 end, turn, created_at
 const isAuthorized = "payload @? '$.op.authorization'";
 
 const nextLease = `lane as (
-	update lanes set lease = lease + 1 where chain_id = $1 and relayer = $2 returning lease, next_nonce
+	update lanes set lease = lease + 1 where chain_id = $chainId and relayer = $relayer returning lease, next_nonce
 )`;
 
 /** Leases the jobs that `picked` lists. */
 const leasePicked = `leased as (
-	update jobs set relayer = $2, lease = (select lease from lane),
-		leased_until = now() + $4 * interval '1 millisecond'
+	update jobs set relayer = $relayer, lease = (select lease from lane),
+		leased_until = now() + $leaseMs * interval '1 millisecond'
 	where (swap_id, kind) in (select swap_id, kind from picked) and exists (select from lane)
 	returning ${jobColumns}, priority, turn, created_at
 )`;
@@ -88,42 +89,52 @@ export async function takeBundle(
 	lane: LaneId,
 	{ headNumber, leaseMs, limit, releasesOnly }: Lease & { releasesOnly: boolean },
 ): Promise<LeasedJobs | undefined> {
-	return take(
-		db,
-		`with ${nextLease}, list as (
-			select id from attestations where id = any(array(
-				select attestation_id from jobs where ${isNext} and priority <= $5 and attestation_id is not null
-			)) and not exists (
-				select from jobs where chain_id = $1 and state = 'queued' and priority <= $5
-					and attestation_id = attestations.id and not ${isFree}
-			)
-			order by kind = 'Release' desc, created_at limit 1 for update skip locked
-		), attested as (
-			select swap_id, kind from jobs where ${isNext} and priority <= $5 and attestation_id = (select id from list)
-			for update skip locked
-		), first as (
-			select swap_id, kind, priority, order_terms->>'destinationVault' as vault, order_terms->>'escrow' as escrow,
-				alone or kind = 'refund' or ${isAuthorized} as is_alone
-			from jobs where ${isNext} and attestation_id is null and not $6 and not exists (select from attested)
-			order by priority, ${inTurn} limit 1 for update skip locked
-		), more as (
-			select swap_id, kind from jobs where ${isNext} and attestation_id is null and not alone
-				and priority = (select priority from first where not is_alone)
-				and swap_id <> (select swap_id from first) and not ${isAuthorized}
-				and case when kind = 'open' then order_terms->>'escrow' = (select escrow from first)
-					when kind in ('fill', 'void') then order_terms->>'destinationVault' = (select vault from first)
-					else true end
-			order by ${inTurn} limit $7 - 1 for update skip locked
-		), picked as (
-			select swap_id, kind from attested union all select swap_id, kind from first
-			union all select swap_id, kind from more
-		), ${leasePicked}
-		select leased.*, lane.*, ${hasMore}
-		from leased cross join lane
-		order by case leased.kind when 'open' then failures else 0 end, turn, created_at`,
-		lane,
-		[headNumber, leaseMs, jobPriority[releasesOnly ? "release" : "refund"], releasesOnly, limit],
-	);
+	return take(db, lane, {
+		headNumber,
+		query: namedParameters(
+			`with ${nextLease}, list as (
+				select id from attestations where id = any(array(
+					select attestation_id from jobs where ${isNext} and priority <= $maxPriority and attestation_id is not null
+				)) and not exists (
+					select from jobs where chain_id = $chainId and state = 'queued' and priority <= $maxPriority
+						and attestation_id = attestations.id and not ${isFree}
+				)
+				order by kind = 'Release' desc, created_at limit 1 for update skip locked
+			), attested as (
+				select swap_id, kind from jobs where ${isNext} and priority <= $maxPriority
+					and attestation_id = (select id from list)
+				for update skip locked
+			), first as (
+				select swap_id, kind, priority, order_terms->>'destinationVault' as vault, order_terms->>'escrow' as escrow,
+					alone or kind = 'refund' or ${isAuthorized} as is_alone
+				from jobs where ${isNext} and attestation_id is null and not $releasesOnly and not exists (select from attested)
+				order by priority, ${inTurn} limit 1 for update skip locked
+			), more as (
+				select swap_id, kind from jobs where ${isNext} and attestation_id is null and not alone
+					and priority = (select priority from first where not is_alone)
+					and swap_id <> (select swap_id from first) and not ${isAuthorized}
+					and case when kind = 'open' then order_terms->>'escrow' = (select escrow from first)
+						when kind in ('fill', 'void') then order_terms->>'destinationVault' = (select vault from first)
+						else true end
+				order by ${inTurn} limit $limit - 1 for update skip locked
+			), picked as (
+				select swap_id, kind from attested union all select swap_id, kind from first
+				union all select swap_id, kind from more
+			), ${leasePicked}
+			select leased.*, lane.*, ${hasMore}
+			from leased cross join lane
+			order by case leased.kind when 'open' then failures else 0 end, turn, created_at`,
+			{
+				chainId: lane.chainId,
+				relayer: hexToBytes(lane.relayer),
+				headNumber,
+				leaseMs,
+				maxPriority: jobPriority[releasesOnly ? "release" : "refund"],
+				releasesOnly,
+				limit,
+			},
+		),
+	});
 }
 
 /**
@@ -146,32 +157,35 @@ export async function takeSingleJobs(
 		isOpensOnly,
 	}: Lease & { feePayer: SolanaAddress; isOpensOnly: boolean },
 ): Promise<LeasedJobs | undefined> {
-	return take(
-		db,
-		`with ${nextLease}, picked as (
-			select swap_id, kind from jobs where ${isNext} and (not_before_block <= $3 or failures = 0)
-				and (kind <> 'open' and not $6 or payload->'op'->>'feePayer' = $5)
-			order by kind <> 'release', failures, priority, turn, created_at limit $7 for update skip locked
-		), ${leasePicked}
-		select leased.*, lane.*, false as has_more from leased cross join lane
-		order by kind <> 'release', failures, priority, turn, created_at`,
-		lane,
-		[headNumber, leaseMs, feePayer, isOpensOnly, limit],
-	);
+	return take(db, lane, {
+		headNumber,
+		query: namedParameters(
+			`with ${nextLease}, picked as (
+				select swap_id, kind from jobs where ${isNext} and (not_before_block <= $headNumber or failures = 0)
+					and (kind <> 'open' and not $isOpensOnly or payload->'op'->>'feePayer' = $feePayer)
+				order by kind <> 'release', failures, priority, turn, created_at limit $limit for update skip locked
+			), ${leasePicked}
+			select leased.*, lane.*, false as has_more from leased cross join lane
+			order by kind <> 'release', failures, priority, turn, created_at`,
+			{
+				chainId: lane.chainId,
+				relayer: hexToBytes(lane.relayer),
+				headNumber,
+				leaseMs,
+				feePayer,
+				isOpensOnly,
+				limit,
+			},
+		),
+	});
 }
 
 async function take(
 	db: Database,
-	sql: string,
 	lane: LaneId,
-	[headNumber, ...values]: [headNumber: number, ...unknown[]],
+	{ headNumber, query }: { headNumber: number; query: Part },
 ): Promise<LeasedJobs | undefined> {
-	const { rows } = await db.query<TakenRow>(sql, [
-		lane.chainId,
-		hexToBytes(lane.relayer),
-		headNumber,
-		...values,
-	]);
+	const { rows } = await db.query<TakenRow>(query);
 	const [first] = rows;
 	if (!first) return undefined;
 	const { lease, next_nonce: nonce, has_more: hasMore } = first;

@@ -5,7 +5,7 @@ import type { DatabasePool } from "../database/database.ts";
 import { ensurePartitions } from "../database/migrate.ts";
 import { followPause } from "../follow/follow-pause.ts";
 import { keepFollowing } from "../follow/keep-following.ts";
-import { hasOpenJobs } from "../job/has-open-jobs.ts";
+import { hasOpenJobs } from "../job/queue-jobs.ts";
 import type { AttesterClient } from "../round/attestation/attester-client.ts";
 import { pollHeartbeats } from "../round/attestation/poll-heartbeats.ts";
 import type { Log } from "../telemetry/log.ts";

@@ -11,7 +11,7 @@ import { sequence } from "../../test/swap/sequence.ts";
 import { destinationId, originId, roundOptions, token } from "../../test/swap/swap-scene.ts";
 import { submitSwap } from "../api/submit/submit-swap.ts";
 import { inTransaction } from "../database/database.ts";
-import { finishJobs } from "../job/finish-jobs.ts";
+import { finishJobs } from "../job/queue-jobs.ts";
 import { markDepositsFinal } from "../money/exposure.ts";
 import { saveInventory } from "../money/inventory/inventory-balance.ts";
 import { markOrders, markSwaps } from "../swap/due/mark-swaps.ts";

@@ -1,7 +1,7 @@
 import type { Hex } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
-import { undoJobs } from "../../job/undo-jobs.ts";
+import { undoJobs } from "../../job/queue-jobs.ts";
 import { lockHead } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { deleteUnreadBlocksAbove } from "../../swap/due/unread-blocks.ts";

@@ -9,7 +9,7 @@ import { toSignature } from "../../chain/solana/read/read-statuses.ts";
 import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
 import type { Engine } from "../../durable/engine.ts";
 import { laneTarget } from "../../durable/poke-targets.ts";
-import { adoptFound } from "../../job/journal/adopt-found.ts";
+import { adoptFound } from "../../job/journal/lane-transactions.ts";
 import { isClosable, readRents } from "../../job/journal/rents.ts";
 import { addToLedgerBalances } from "../../money/ledger/book-unattributed.ts";
 import { postOpening } from "../../money/ledger/post.ts";

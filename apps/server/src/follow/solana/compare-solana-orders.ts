@@ -17,7 +17,7 @@ import { readRecords } from "../../chain/solana/program/read-records.ts";
 import type { Landed } from "../../chain/solana/read/read-landed.ts";
 import { readListed } from "../../chain/solana/read/read-listed.ts";
 import type { DatabasePool } from "../../database/database.ts";
-import type { FoundTransaction } from "../../job/journal/adopt-found.ts";
+import type { FoundTransaction } from "../../job/journal/lane-transactions.ts";
 import { markSwaps } from "../../swap/due/mark-swaps.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { type ComparedOrder, compareOrders } from "../compare-orders.ts";

@@ -1,9 +1,10 @@
 import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 import { markListed } from "../../swap/due/mark-swaps.ts";
 import type { Job, JobReason } from "../../swap/facts/job.ts";
 import type { JobKey } from "../jobs.ts";
-import { type PaymentProof, selectChangedFacts } from "../read-payment-facts.ts";
+import { type PaymentProof, proofColumns, selectChangedFacts } from "../read-payment-facts.ts";
 import {
 	adoptKnown,
 	type LaneId,
@@ -80,75 +81,70 @@ export async function journalLease(
 		hash: Uint8Array | null;
 		nonce: number;
 	}>(
-		`with lane as materialized (
-			select next_nonce from lanes where chain_id = $1 and relayer = $2 for update
-		), change as materialized (
-			select * from unnest($4::uuid[], $5::text[], $6::bytea[], $7::text[], $8::bigint[], $9::boolean[], $10::int[])
-				as change (swap_id, kind, hash, reason, not_before_block, alone, failures)
-		), held as materialized (
-			select jobs.swap_id, jobs.kind from jobs join lane on true
-			where jobs.chain_id = $1 and jobs.relayer = $2 and jobs.lease = $3 and jobs.state = 'queued'
-				and jobs.leased_until > now() and swap_id = any($4::uuid[])
-			order by swap_id, kind for update of jobs
-		), fit as materialized (
-			select from lane where next_nonce = $11
-				and not exists (select from change where hash is not null
-					and (swap_id, kind) not in (select swap_id, kind from held))
-				${proven.length > 0 ? `and not exists (${selectChangedFacts(22)})` : ""}
-		), journalled as (
-			insert into lane_transactions as known (${transactionColumnNames})
-			select $1, $2, t.* from ${unnestTransactions(12)} as t where exists (select from fit)
-			${adoptKnown} returning relayer, nonce, hash, state
-		), spent as (
-			update lanes set next_nonce = $11 + cardinality($12::bigint[])
-			where chain_id = $1 and relayer = $2 and exists (select from fit) and cardinality($12::bigint[]) > 0
-		), marked as (
-			update jobs set lease = null, leased_until = null,
-				relayer = sent.relayer, nonce = sent.nonce,
-				state = case when sent.hash is not null then 'sent' when is_kept then 'queued'
-					when change.reason is not null then 'refused' else 'queued' end,
-				reason = case when sent.hash is null and not is_kept then change.reason end,
-				not_before_block = case when sent.hash is not null or is_kept then jobs.not_before_block
-					else coalesce(change.not_before_block, jobs.not_before_block) end,
-				alone = jobs.alone or (sent.hash is null and not is_kept and change.alone),
-				failures = jobs.failures + case when sent.hash is null and not is_kept then change.failures else 0 end,
-				updated_at = case when sent.hash is null and (is_kept or change.is_empty) then jobs.updated_at else now() end
-			from (
-				select change.*, change.hash is not null and not exists (select from fit) as is_kept,
-					reason is null and not_before_block is null and not alone and failures = 0 as is_empty
-				from change join held using (swap_id, kind)
-			) change
-			left join journalled sent on sent.hash = change.hash and sent.state not in ('mined', 'final')
-			where jobs.swap_id = change.swap_id and jobs.kind = change.kind
-			returning jobs.swap_id, jobs.state
-		)${mayRefuse ? `, ${markListed("select swap_id from marked where state = 'refused'")}` : ""}
-		select exists (select from held) or cardinality($4::uuid[]) = 0 as is_held, exists (select from fit) as is_fit,
-			journalled.hash, journalled.nonce
-		from (select) one left join journalled on journalled.state not in ('mined', 'final')`,
-		[
-			lane.chainId,
-			hexToBytes(lane.relayer),
-			lease,
-			outcomes.map(({ job }) => job.swapId),
-			outcomes.map(({ job }) => job.kind),
-			outcomes.map(({ hash }) => (hash ? hexToBytes(hash) : null)),
-			outcomes.map(({ change }) => change.refuse ?? null),
-			outcomes.map(({ change }) => change.notBeforeBlock ?? null),
-			outcomes.map(({ change }) => change.alone ?? false),
-			outcomes.map(({ change }) => change.failures ?? 0),
-			nonce,
-			...transactionColumns(transactions),
-			...(proven.length > 0
-				? [
-						proven.map(({ job }) => job.swapId),
-						proven.map(({ job }) => hexToBytes(job.orderId)),
-						proven.map(({ job }) => String(job.order.originChainId)),
-						proven.map(({ proof }) => proof.digest),
-						proven.map(({ proof }) => proof.originNumber),
-						proven.map(({ proof }) => proof.originFinalized),
-					]
-				: []),
-		],
+		namedParameters(
+			`with lane as materialized (
+				select next_nonce from lanes where chain_id = $chainId and relayer = $relayer for update
+			), change as materialized (
+				select * from unnest($leasedSwapIds::uuid[], $leasedKinds::text[], $signedHashes::bytea[], $refusals::text[],
+					$notBeforeBlocks::bigint[], $isAlone::boolean[], $failures::int[])
+					as change (swap_id, kind, hash, reason, not_before_block, alone, failures)
+			), held as materialized (
+				select jobs.swap_id, jobs.kind from jobs join lane on true
+				where jobs.chain_id = $chainId and jobs.relayer = $relayer and jobs.lease = $lease and jobs.state = 'queued'
+					and jobs.leased_until > now() and swap_id = any($leasedSwapIds::uuid[])
+				order by swap_id, kind for update of jobs
+			), fit as materialized (
+				select from lane where next_nonce = $nonce
+					and not exists (select from change where hash is not null
+						and (swap_id, kind) not in (select swap_id, kind from held))
+					${proven.length > 0 ? `and not exists (${selectChangedFacts})` : ""}
+			), journalled as (
+				insert into lane_transactions as known (${transactionColumnNames})
+				select $chainId, $relayer, t.* from ${unnestTransactions} as t where exists (select from fit)
+				${adoptKnown} returning relayer, nonce, hash, state
+			), spent as (
+				update lanes set next_nonce = $nonce + cardinality($nonces::bigint[])
+				where chain_id = $chainId and relayer = $relayer and exists (select from fit)
+					and cardinality($nonces::bigint[]) > 0
+			), marked as (
+				update jobs set lease = null, leased_until = null,
+					relayer = sent.relayer, nonce = sent.nonce,
+					state = case when sent.hash is not null then 'sent' when is_kept then 'queued'
+						when change.reason is not null then 'refused' else 'queued' end,
+					reason = case when sent.hash is null and not is_kept then change.reason end,
+					not_before_block = case when sent.hash is not null or is_kept then jobs.not_before_block
+						else coalesce(change.not_before_block, jobs.not_before_block) end,
+					alone = jobs.alone or (sent.hash is null and not is_kept and change.alone),
+					failures = jobs.failures + case when sent.hash is null and not is_kept then change.failures else 0 end,
+					updated_at = case when sent.hash is null and (is_kept or change.is_empty) then jobs.updated_at else now() end
+				from (
+					select change.*, change.hash is not null and not exists (select from fit) as is_kept,
+						reason is null and not_before_block is null and not alone and failures = 0 as is_empty
+					from change join held using (swap_id, kind)
+				) change
+				left join journalled sent on sent.hash = change.hash and sent.state not in ('mined', 'final')
+				where jobs.swap_id = change.swap_id and jobs.kind = change.kind
+				returning jobs.swap_id, jobs.state
+			)${mayRefuse ? `, ${markListed("select swap_id from marked where state = 'refused'")}` : ""}
+			select exists (select from held) or cardinality($leasedSwapIds::uuid[]) = 0 as is_held,
+				exists (select from fit) as is_fit, journalled.hash, journalled.nonce
+			from (select) one left join journalled on journalled.state not in ('mined', 'final')`,
+			{
+				chainId: lane.chainId,
+				relayer: hexToBytes(lane.relayer),
+				lease,
+				leasedSwapIds: outcomes.map(({ job }) => job.swapId),
+				leasedKinds: outcomes.map(({ job }) => job.kind),
+				signedHashes: outcomes.map(({ hash }) => (hash ? hexToBytes(hash) : null)),
+				refusals: outcomes.map(({ change }) => change.refuse ?? null),
+				notBeforeBlocks: outcomes.map(({ change }) => change.notBeforeBlock ?? null),
+				isAlone: outcomes.map(({ change }) => change.alone ?? false),
+				failures: outcomes.map(({ change }) => change.failures ?? 0),
+				nonce,
+				...transactionColumns(transactions),
+				...(proven.length > 0 ? proofColumns(proven) : {}),
+			},
+		),
 	);
 	const [first] = rows;
 	if (first?.is_fit) {

@@ -1,7 +1,9 @@
 import type { SwapUuid, Wei } from "@geoswap/protocol";
 import { type Address, bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 import type { Row } from "../../database/rows.ts";
+import type { GasSpent } from "../../money/ledger/book-final.ts";
 import { markListed } from "../../swap/due/mark-swaps.ts";
 import type { Job, JobKind } from "../../swap/facts/job.ts";
 import { type JobRow, jobFromRow } from "../jobs.ts";
@@ -101,18 +103,26 @@ export async function insertAttempts(
 	} = {},
 ): Promise<LaneTransaction[]> {
 	const { rows } = await db.query<{ nonce: number }>(
-		`with inserted as (
-			insert into lane_transactions (${transactionColumnNames})
-			select $1, $2, t.* from ${unnestTransactions(3)} as t (nonce) where not exists (
-				select from lane_transactions settled where settled.chain_id = $1 and settled.relayer = $2
-					and settled.nonce = t.nonce and settled.state in ('mined', 'final')
-			) on conflict do nothing returning nonce
-		), failed as (
-			update jobs set failures = failures + 1, alone = true, updated_at = now()
-			where $13 and chain_id = $1 and relayer = $2 and state = 'sent' and nonce in (select nonce from inserted)
-		)
-		select nonce from inserted`,
-		[...laneColumns(lane), ...transactionColumns(transactions), countsFailures],
+		namedParameters(
+			`with inserted as (
+				insert into lane_transactions (${transactionColumnNames})
+				select $chainId, $relayer, t.* from ${unnestTransactions} as t (nonce) where not exists (
+					select from lane_transactions settled where settled.chain_id = $chainId and settled.relayer = $relayer
+						and settled.nonce = t.nonce and settled.state in ('mined', 'final')
+				) on conflict do nothing returning nonce
+			), failed as (
+				update jobs set failures = failures + 1, alone = true, updated_at = now()
+				where $countsFailures and chain_id = $chainId and relayer = $relayer and state = 'sent'
+					and nonce in (select nonce from inserted)
+			)
+			select nonce from inserted`,
+			{
+				chainId: lane.chainId,
+				relayer: hexToBytes(lane.relayer),
+				...transactionColumns(transactions),
+				countsFailures,
+			},
+		),
 	);
 	return transactions.filter(({ nonce }) => rows.some((row) => row.nonce === nonce));
 }
@@ -134,27 +144,26 @@ export async function noncesKnown(
 export const transactionColumnNames = `chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state,
 	sent_at_block, last_valid_height`;
 
-/** Returns SQL for a set of transactions: the columns after the lane's, whose parameters begin with `first`. */
-export function unnestTransactions(first: number): string {
-	const types = ["bigint", "int", "bytea", "bytea", "text", "jsonb", "numeric", "text", "bigint", "bigint"];
-	return `unnest(${types.map((type, i) => `$${first + i}::${type}[]`).join(", ")})`;
-}
+/** SQL for the columns of transactions after the lane's, with the parameters that `transactionColumns` returns. */
+export const unnestTransactions = `unnest($nonces::bigint[], $attempts::int[], $hashes::bytea[], $raws::bytea[],
+	$transactionKinds::text[], $transactionJobs::jsonb[], $maxFeesPerGas::numeric[], $states::text[],
+	$sentAtBlocks::bigint[], $lastValidHeights::bigint[])`;
 
-export function transactionColumns(transactions: readonly LaneTransaction[]): unknown[][] {
-	return [
-		transactions.map(({ nonce }) => nonce),
-		transactions.map(({ attempt }) => attempt),
-		transactions.map(({ hash }) => hexToBytes(hash)),
-		transactions.map(({ raw }) => hexToBytes(raw)),
-		transactions.map(({ kind }) => kind),
-		transactions.map(({ jobs, accounts = [] }) =>
+export function transactionColumns(transactions: readonly LaneTransaction[]) {
+	return {
+		nonces: transactions.map(({ nonce }) => nonce),
+		attempts: transactions.map(({ attempt }) => attempt),
+		hashes: transactions.map(({ hash }) => hexToBytes(hash)),
+		raws: transactions.map(({ raw }) => hexToBytes(raw)),
+		transactionKinds: transactions.map(({ kind }) => kind),
+		transactionJobs: transactions.map(({ jobs, accounts = [] }) =>
 			JSON.stringify([...jobs, ...accounts.map((account): LaneTransactionAccount => ({ account }))]),
 		),
-		transactions.map(({ maxFeePerGas }) => maxFeePerGas),
-		transactions.map(({ state }) => state),
-		transactions.map(({ sentAtBlock }) => sentAtBlock ?? null),
-		transactions.map(({ lastValidHeight }) => lastValidHeight ?? null),
-	];
+		maxFeesPerGas: transactions.map(({ maxFeePerGas }) => maxFeePerGas),
+		states: transactions.map(({ state }) => state),
+		sentAtBlocks: transactions.map(({ sentAtBlock }) => sentAtBlock ?? null),
+		lastValidHeights: transactions.map(({ lastValidHeight }) => lastValidHeight ?? null),
+	};
 }
 
 /**
@@ -264,4 +273,57 @@ export async function jobsOfNonce(db: Database, lane: LaneId, nonce: number): Pr
 
 function laneColumns({ chainId, relayer }: LaneId): [number, Uint8Array] {
 	return [chainId, hexToBytes(relayer)];
+}
+
+/** A transaction that one of our relayers paid for, and that was found on the chain. Its bytes are not known. */
+export type FoundTransaction = {
+	hash: Hex;
+	relayer: Hex;
+	/** Absent if it returned rents. */
+	job?: { swapId: SwapUuid; kind: JobKind; orderId: Hex } | undefined;
+};
+
+/** Adds found transactions to the journal, so that their fees are booked. Known ones stay as they are. */
+export async function adoptFound(
+	db: Database,
+	{ chainId, found }: { chainId: number; found: readonly FoundTransaction[] },
+): Promise<void> {
+	for (const { hash, relayer, job } of found) {
+		await raiseNonce(db, { chainId, relayer }, 0);
+		await db.query(
+			`with lane as (
+				update lanes set next_nonce = next_nonce + 1 where chain_id = $1 and relayer = $2 and not exists (
+					select from lane_transactions where chain_id = $1 and hash = $3
+				) returning next_nonce - 1 as nonce
+			)
+			insert into lane_transactions (chain_id, relayer, nonce, attempt, hash, raw, kind, jobs, max_fee_per_gas, state)
+			select $1, $2, nonce, 0, $3, '', $4, $5, 0, 'broadcast' from lane`,
+			[
+				chainId,
+				hexToBytes(relayer),
+				hexToBytes(hash),
+				job?.kind ?? "close",
+				JSON.stringify(job ? [job] : []),
+			],
+		);
+	}
+}
+
+/** Ends all attempts of each nonce with a final transaction, because no other can be mined. Returns the gas costs. */
+export async function settleNonces(
+	db: Database,
+	{ chainId, finalizedNumber }: { chainId: number; finalizedNumber: number },
+): Promise<GasSpent[]> {
+	const { rows } = await db.query<Row<"lane_transactions", "hash" | "block_number" | "gas_cost">>(
+		`update lane_transactions t set state = 'final' from lane_transactions m
+		where m.chain_id = $1 and m.state = 'mined' and m.block_number <= $2
+			and t.chain_id = m.chain_id and t.relayer = m.relayer and t.nonce = m.nonce
+		returning t.hash, t.block_number, t.gas_cost`,
+		[chainId, finalizedNumber],
+	);
+	return rows.flatMap(({ hash, block_number, gas_cost }) =>
+		block_number === null || gas_cost === null
+			? []
+			: [{ hash: bytesToHex(hash), blockNumber: block_number, gasCost: gas_cost }],
+	);
 }
