@@ -1,6 +1,6 @@
 import type { AssetDeployment, ChainDeployment, SolanaDeployment } from "@geoswap/protocol";
 import { type Address, numberToHex } from "viem";
-import { noL1Rates } from "../src/chain/evm/fee/eip1559.ts";
+import { noL1Rates } from "../src/chain/evm/fee/fee-model.ts";
 import type { FeedAnswer } from "../src/chain/evm/read/light-call.ts";
 import type { BlockPrices, Ladder } from "../src/chain/evm/read/read-block-prices.ts";
 

@@ -15,7 +15,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { adoptSwap } from "../src/api/submit/adopt-swap.ts";
 import { type SubmitOutcome, submitSwap } from "../src/api/submit/submit-swap.ts";
 import type { EvmChain } from "../src/chain/evm/connect-chain.ts";
-import { readWasOpened } from "../src/chain/evm/read/read-was-opened.ts";
+import { readWasOpened } from "../src/chain/evm/read/read-deposit.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
 import { wasOpened } from "../src/chain/solana/program/was-opened.ts";
 import { readHeight } from "../src/chain/solana/read/read-height.ts";

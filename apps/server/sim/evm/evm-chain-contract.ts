@@ -20,15 +20,13 @@ import {
 	zeroAddress,
 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { readBalances } from "../../src/chain/evm/read/read-balances.ts";
-import { readBlock } from "../../src/chain/evm/read/read-block.ts";
+import { readBalances, readInventory } from "../../src/chain/evm/read/read-balances.ts";
+import { readBlock, readReceipts } from "../../src/chain/evm/read/read-block.ts";
 import { readEvents } from "../../src/chain/evm/read/read-events.ts";
-import { readInventory } from "../../src/chain/evm/read/read-inventory.ts";
-import { readReceipts } from "../../src/chain/evm/read/read-receipts.ts";
 import { simulateBundle } from "../../src/chain/evm/send/simulate-bundle.ts";
-import { readDelegation } from "../../src/chain/evm/wallet/read-delegation.ts";
 import { readWallet } from "../../src/chain/evm/wallet/read-wallet.ts";
 import { simulateSigned, simulateUnsigned } from "../../src/chain/evm/wallet/simulate-open.ts";
+import { readDelegation } from "../../src/chain/evm/wallet/wallet-delegation.ts";
 import { RpcFailure } from "../sim-chain.ts";
 import { createEvmScene, type EvmScene, type EvmSubject, type RawLog } from "./evm-contract-scene.ts";
 import { tokenAbi } from "./token-abi.ts";

@@ -27,9 +27,9 @@ import {
 import { plainPayments } from "../../test/lane/payment-facts.ts";
 import { connectChain } from "../chain/evm/connect-chain.ts";
 import type { TipBounds } from "../chain/evm/fee/read-tip.ts";
+import { readReceipts } from "../chain/evm/read/read-block.ts";
 import { type BlockPrices, readBlockPrices } from "../chain/evm/read/read-block-prices.ts";
-import { readReceipts } from "../chain/evm/read/read-receipts.ts";
-import { type NativeRecipient, readNativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
+import { type NativeRecipient, readNativeRecipient } from "../chain/evm/wallet/read-wallet.ts";
 import { evmChains } from "../config/chain-config.ts";
 import { laneKey } from "../durable/poke-targets.ts";
 import { createLane } from "../lane/evm/create-lane.ts";

@@ -10,7 +10,7 @@ import type {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
-import type { NativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
+import type { NativeRecipient } from "../chain/evm/wallet/read-wallet.ts";
 import type { HoldingLimit, Reservation } from "../swap/facts/reservation.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import type { DeskChain } from "./desk-chain.ts";

@@ -1,7 +1,7 @@
 import { type Amount, mulDivUp, tokenAccountRentLamports } from "@geoswap/protocol";
 import { zeroAddress } from "viem";
 import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
-import type { NativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
+import type { NativeRecipient } from "../chain/evm/wallet/read-wallet.ts";
 import { type DeskChain, isLamports, isSettlement, type Side } from "./desk-chain.ts";
 import type { PriceCache } from "./price/price-cache.ts";
 import { convertUp, usdValueUp } from "./price/usd-value.ts";

@@ -2,7 +2,7 @@ import type { Amount, Milliseconds, OrderJson, SwapUuid, UsdCents } from "@geosw
 import { orderToJson } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
-import type { NativeRecipient } from "../chain/evm/wallet/read-native-recipient.ts";
+import type { NativeRecipient } from "../chain/evm/wallet/read-wallet.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import type { DeskQuote } from "./desk.ts";
 

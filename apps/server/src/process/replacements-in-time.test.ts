@@ -13,7 +13,7 @@ import {
 } from "../../test/lane/lane-scene.ts";
 import { startLane } from "../../test/lane/start-lane.ts";
 import type { EvmChain } from "../chain/evm/connect-chain.ts";
-import { readEpoch } from "../chain/evm/wallet/read-epoch.ts";
+import { readEpoch } from "../chain/evm/wallet/read-wallet.ts";
 import { advance } from "../follow/evm/advance.ts";
 import { createLog } from "../telemetry/log.ts";
 

@@ -15,7 +15,7 @@ import {
 import { type Address, type Hex, isAddressEqual } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import type { TransactionShape } from "../../chain/evm/fee/fee-model.ts";
-import { readMandateUse } from "../../chain/evm/wallet/read-mandate-use.ts";
+import { readMandateUse } from "../../chain/evm/wallet/read-wallet.ts";
 import type { OpenSimulation } from "../../chain/evm/wallet/simulate-open.ts";
 import type { SealedMandate } from "../../desk/sealed-quote.ts";
 import type { WalletUnopened } from "./wallet-unopened.ts";

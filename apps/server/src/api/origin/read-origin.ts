@@ -1,7 +1,12 @@
 import { type Authorization, fromWord, type Order, SwapError, toChainId } from "@geoswap/protocol";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
-import { type AccountNonces, readAccountNonces } from "../../chain/evm/wallet/read-account-nonces.ts";
-import { readWallet, type UnopenedOrder, type WalletReading } from "../../chain/evm/wallet/read-wallet.ts";
+import {
+	type AccountNonces,
+	readAccountNonces,
+	readWallet,
+	type UnopenedOrder,
+	type WalletReading,
+} from "../../chain/evm/wallet/read-wallet.ts";
 
 /** The state of an order's wallet that decides whether the order can be opened. */
 export type OriginReading = {

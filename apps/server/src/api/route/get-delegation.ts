@@ -9,9 +9,8 @@ import {
 import type { Address } from "viem";
 import * as z from "zod";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
-import { readAccountNonce } from "../../chain/evm/wallet/read-account-nonces.ts";
-import { readDelegation } from "../../chain/evm/wallet/read-delegation.ts";
-import { readAccountEscrow, readEpoch } from "../../chain/evm/wallet/read-epoch.ts";
+import { readAccountEscrow, readAccountNonce, readEpoch } from "../../chain/evm/wallet/read-wallet.ts";
+import { readDelegation } from "../../chain/evm/wallet/wallet-delegation.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";

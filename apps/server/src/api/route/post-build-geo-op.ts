@@ -18,8 +18,7 @@ import {
 } from "@geoswap/protocol";
 import * as z from "zod";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
-import { openGas } from "../../chain/evm/wallet/open-gas.ts";
-import { simulateUnsigned } from "../../chain/evm/wallet/simulate-open.ts";
+import { openGas, simulateUnsigned } from "../../chain/evm/wallet/simulate-open.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
 import type { Database } from "../../database/database.ts";
 import type { SealedQuote } from "../../desk/sealed-quote.ts";

@@ -12,7 +12,7 @@ import {
 } from "@geoswap/protocol";
 import { isAddressEqual } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
-import { readWasOpened } from "../../chain/evm/read/read-was-opened.ts";
+import { readWasOpened } from "../../chain/evm/read/read-deposit.ts";
 import { checkOpSignature } from "../../chain/evm/wallet/check-op-signature.ts";
 import { normalizeSignature } from "../../chain/evm/wallet/normalize-signature.ts";
 import { signedAuthorization } from "../../chain/evm/wallet/signed-authorization.ts";

@@ -1,7 +1,7 @@
 import { fromSolanaWord, type Milliseconds, parseAddress, type QuoteRequest } from "@geoswap/protocol";
 import { type Address, type Hex, zeroAddress } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
-import { readNativeRecipient } from "../../chain/evm/wallet/read-native-recipient.ts";
+import { readNativeRecipient } from "../../chain/evm/wallet/read-wallet.ts";
 import { createReadThroughCache } from "../../chain/read-through-cache.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { isListed } from "../../chain/solana/is-listed.ts";

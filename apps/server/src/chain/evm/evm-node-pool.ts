@@ -10,18 +10,14 @@ import {
 	TimeoutError,
 	type Transport,
 } from "viem";
-import {
-	createNodePool,
-	type NodePool,
-	type OnNodeCall,
-	type OnNodeChange,
-} from "../node-pool/create-node-pool.ts";
+import type { OnNodeCall, OnNodeChange } from "../node-pool/create-node-pool.ts";
+import { createNodePool, type NodePool } from "../node-pool/create-node-pool.ts";
 import { evmCallTraits } from "../node-pool/evm-call-traits.ts";
 import type { AskNode, NodeAnswer, NodeCall } from "../node-pool/node-call.ts";
 import type { NodeRole } from "../node-pool/node-state.ts";
 import { retryAfterMs } from "../node-pool/retry-after.ts";
 import { maxAnswerBytes } from "./connect-chain.ts";
-import { isKnownOrSpent } from "./send/is-known-or-spent.ts";
+import { isKnownOrSpent } from "./send/send-raw.ts";
 
 /** Creates the pool of an EVM chain's nodes, and a transport through it. */
 export function evmNodePool({

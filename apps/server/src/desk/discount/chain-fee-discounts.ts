@@ -1,6 +1,6 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
-import { readTokenBalance } from "../../chain/evm/read/read-token-balance.ts";
+import { readTokenBalance } from "../../chain/evm/read/read-balances.ts";
 import type { Config } from "../../config/config.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { createFeeDiscounts, type FeeDiscounts } from "./fee-discounts.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { type Address, numberToHex, zeroHash } from "viem";
 import { describe, expect, test } from "vitest";
 import { testProgram } from "../../../test/order/test-program.ts";
-import { noL1Rates } from "../../chain/evm/fee/eip1559.ts";
+import { noL1Rates } from "../../chain/evm/fee/fee-model.ts";
 import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
 import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { createFeedPricing } from "./feed-pricing.ts";

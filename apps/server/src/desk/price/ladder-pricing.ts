@@ -9,7 +9,7 @@ import {
 } from "@geoswap/protocol";
 import type { Address } from "viem";
 import type { TransactionShape } from "../../chain/evm/fee/fee-model.ts";
-import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
+import { feeModelOf } from "../../chain/evm/fee/fee-model.ts";
 import type { AssetPrices, BlockPrices, Ladder } from "../../chain/evm/read/read-block-prices.ts";
 import { interpolateBest } from "./interpolate.ts";
 import { priceDeviationBps } from "./price-deviation.ts";

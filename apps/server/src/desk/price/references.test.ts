@@ -4,7 +4,7 @@ import type { ChainDeployment } from "@geoswap/protocol";
 import fc from "fast-check";
 import { type Address, type Hash, numberToHex, zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { noL1Rates } from "../../chain/evm/fee/eip1559.ts";
+import { noL1Rates } from "../../chain/evm/fee/fee-model.ts";
 import type { FeedAnswer, SequencerStatus } from "../../chain/evm/read/light-call.ts";
 import type { Config } from "../../config/config.ts";
 import { createLog } from "../../telemetry/log.ts";

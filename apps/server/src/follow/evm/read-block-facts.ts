@@ -3,8 +3,8 @@ import { BaseError, bytesToHex, type Hash, type Hex, hexToBytes, pad, RpcRequest
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { isTooLarge } from "../../chain/evm/evm-node-pool.ts";
 import type { ContractEvent } from "../../chain/evm/read/decode-events.ts";
+import { readReceipts } from "../../chain/evm/read/read-block.ts";
 import { readEvents } from "../../chain/evm/read/read-events.ts";
-import { readReceipts } from "../../chain/evm/read/read-receipts.ts";
 import type { Database, DatabasePool } from "../../database/database.ts";
 import type { Log } from "../../telemetry/log.ts";
 

@@ -1,7 +1,7 @@
 import type { Attestation, Bundle, Fill } from "@geoswap/protocol";
 import { fromWord, type Order } from "@geoswap/protocol";
 import { type Address, type SignedAuthorization, zeroAddress } from "viem";
-import { readDelegation } from "../../chain/evm/wallet/read-delegation.ts";
+import { readDelegation } from "../../chain/evm/wallet/wallet-delegation.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import { evmOp, openingOf } from "./evm-op.ts";
 import type { Lane } from "./lane.ts";

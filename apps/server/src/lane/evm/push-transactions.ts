@@ -1,6 +1,6 @@
 import { SignerError } from "@geoswap/keys/signer-error";
 import { type Hex, hexToNumber, keccak256, parseTransaction } from "viem";
-import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
+import { feeModelOf } from "../../chain/evm/fee/fee-model.ts";
 import { type SendOutcome, sendRaw } from "../../chain/evm/send/send-raw.ts";
 import {
 	endLaneTransaction,

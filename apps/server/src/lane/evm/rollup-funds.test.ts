@@ -12,8 +12,8 @@ import {
 } from "../../../test/lane/lane-scene.ts";
 import { startLane } from "../../../test/lane/start-lane.ts";
 import { connectChain } from "../../chain/evm/connect-chain.ts";
-import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
-import { readFeeRates } from "../../chain/evm/fee/read-fee-rates.ts";
+import { feeModelOf } from "../../chain/evm/fee/fee-model.ts";
+import { readFeeRates } from "../../chain/evm/fee/read-tip.ts";
 import { evmTransactions } from "../../desk/network-cost.ts";
 
 // The rollup is a model in front of anvil, which refuses a sender that could not pay for data and operator.

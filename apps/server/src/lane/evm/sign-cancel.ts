@@ -1,6 +1,6 @@
 import { type Authorization, geoAccountAbi } from "@geoswap/protocol";
 import { type Address, encodeFunctionData, type Hex, keccak256 } from "viem";
-import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
+import { feeModelOf } from "../../chain/evm/fee/fee-model.ts";
 import { signedAuthorization } from "../../chain/evm/wallet/signed-authorization.ts";
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
 import type { Lane } from "./lane.ts";

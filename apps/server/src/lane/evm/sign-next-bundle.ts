@@ -1,7 +1,7 @@
 import { isDeferredBySigner, isRefusedBySigner, type SignerError } from "@geoswap/keys/signer-error";
 import { encodeBundle, fromWord, type SwapUuid } from "@geoswap/protocol";
 import { type Hex, keccak256 } from "viem";
-import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
+import { feeModelOf } from "../../chain/evm/fee/fee-model.ts";
 import { maxTransactionGas, simulateBundle } from "../../chain/evm/send/simulate-bundle.ts";
 import { unattestJobs } from "../../job/jobs.ts";
 import { endLease, journalLease, type LeasedOutcome } from "../../job/journal/journal-lease.ts";

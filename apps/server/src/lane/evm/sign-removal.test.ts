@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { delegatedWallet, queueSignedRemoval } from "../../../test/lane/delegation-removal.ts";
 import { createLaneScene, followHead, type LaneScene } from "../../../test/lane/lane-scene.ts";
 import { startLane } from "../../../test/lane/start-lane.ts";
-import { readEpoch } from "../../chain/evm/wallet/read-epoch.ts";
+import { readEpoch } from "../../chain/evm/wallet/read-wallet.ts";
 
 let scene: LaneScene;
 beforeAll(async () => {

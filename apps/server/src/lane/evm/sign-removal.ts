@@ -1,6 +1,6 @@
 import { zeroAddress } from "viem";
 import { authorizationProblem } from "../../chain/evm/wallet/check-delegation.ts";
-import { readAccountNonces } from "../../chain/evm/wallet/read-account-nonces.ts";
+import { readAccountNonces } from "../../chain/evm/wallet/read-wallet.ts";
 import { moveRemoval, nextRemoval } from "../../job/delegation-removals.ts";
 import { journalLease } from "../../job/journal/journal-lease.ts";
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";

@@ -1,5 +1,5 @@
 import { greater, type Wei } from "@geoswap/protocol";
-import { highestFeePerGas } from "../../chain/evm/fee/eip1559.ts";
+import { highestFeePerGas } from "../../chain/evm/fee/fee-model.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Lane } from "./lane.ts";
 

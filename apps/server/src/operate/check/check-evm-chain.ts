@@ -1,8 +1,8 @@
 import type { ChainDeployment } from "@geoswap/protocol";
 import { type Address, createPublicClient, formatEther, http, parseAbi, zeroAddress } from "viem";
 import { connectChain, type EvmChain } from "../../chain/evm/connect-chain.ts";
-import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
-import { readFeeRates } from "../../chain/evm/fee/read-fee-rates.ts";
+import { feeModelOf } from "../../chain/evm/fee/fee-model.ts";
+import { readFeeRates } from "../../chain/evm/fee/read-tip.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { maxTransactionGas } from "../../chain/evm/send/simulate-bundle.ts";

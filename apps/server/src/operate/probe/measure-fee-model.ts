@@ -1,6 +1,6 @@
 import { type ChainKind, chainKindSchema, type Wei } from "@geoswap/protocol";
 import { type Address, type Hash, hexToBigInt, type PublicClient, type RpcTransactionReceipt } from "viem";
-import { feeModelOf } from "../../chain/evm/fee/fee-model-of.ts";
+import { feeModelOf } from "../../chain/evm/fee/fee-model.ts";
 
 /** A third party's transaction, with what it cost by its sender's balance and by each model. */
 type MeasuredReceipt = {

@@ -1,9 +1,7 @@
 import fc from "fast-check";
 import { numberToHex, type RpcTransactionReceipt } from "viem";
 import { expect, test } from "vitest";
-import { noL1Rates } from "./eip1559.ts";
-import type { FeeRates } from "./fee-model.ts";
-import { feeModelOf } from "./fee-model-of.ts";
+import { type FeeRates, feeModelOf, noL1Rates } from "./fee-model.ts";
 
 const kinds = ["eip1559", "op-stack", "arbitrum"] as const;
 const shapes = fc.record({

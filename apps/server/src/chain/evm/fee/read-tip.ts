@@ -1,5 +1,7 @@
 import { greater, lesser, type Seconds, type Wei } from "@geoswap/protocol";
 import type { EvmChain } from "../connect-chain.ts";
+import { callViews, wordsOf } from "../read/call-multicall.ts";
+import { type FeeRates, feeModelOf } from "./fee-model.ts";
 
 /** The bounds of the tip that our transactions offer. */
 export type TipBounds = { minimum: Wei; maximum: Wei };
@@ -51,4 +53,12 @@ async function readTip({ client }: EvmChain, { minimum, maximum }: TipBounds): P
 		.sort((a, b) => (a < b ? -1 : 1));
 	const median = tips[Math.floor(tips.length / 2)] ?? minimum;
 	return lesser(greater(median, minimum), maximum);
+}
+
+/** Reads the fees of a chain's newest block, for transactions that offer this tip. */
+export async function readFeeRates(chain: EvmChain, { tip }: { tip: Wei }): Promise<FeeRates> {
+	const { views, l1Rates } = feeModelOf(chain.deployment);
+	const { number: blockNumber, baseFeePerGas } = await chain.client.getBlock();
+	const results = await callViews(chain, { views, blockNumber });
+	return { baseFee: baseFeePerGas ?? 0n, tip, l1: l1Rates(results.map(wordsOf)) };
 }

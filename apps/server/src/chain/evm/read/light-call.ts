@@ -1,10 +1,8 @@
 import { rescaleDown, type Seconds, type UsdE18 } from "@geoswap/protocol";
 import { type Address, encodeFunctionData, type Hex, parseAbi } from "viem";
 import type { EvmChain } from "../connect-chain.ts";
-import type { L1Rates } from "../fee/fee-model.ts";
-import { feeModelOf } from "../fee/fee-model-of.ts";
-import { encodeViews } from "./call-multicall.ts";
-import { type ViewResult, wordsOf } from "./call-views.ts";
+import { feeModelOf, type L1Rates } from "../fee/fee-model.ts";
+import { encodeViews, type ViewResult, wordsOf } from "./call-multicall.ts";
 import { type Pool, poolKey, stateText, stateViews, viewsPerPool } from "./pool-states.ts";
 import { decodeQuote, type Quote, type QuoteQuestion, quoteKey, quoteView } from "./request-quotes.ts";
 

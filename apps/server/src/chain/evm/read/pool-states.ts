@@ -9,8 +9,7 @@ import {
 	zeroAddress,
 } from "viem";
 import type { EvmChain } from "../connect-chain.ts";
-import type { View } from "./call-multicall.ts";
-import { callViews, type ViewResult, wordsOf } from "./call-views.ts";
+import { callViews, type View, type ViewResult, wordsOf } from "./call-multicall.ts";
 import type { PoolId } from "./ladder-questions.ts";
 
 /** A pool that exists. */

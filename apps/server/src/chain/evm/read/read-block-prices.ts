@@ -3,7 +3,7 @@ import type { Address, Hex } from "viem";
 import type { EvmChain } from "../connect-chain.ts";
 import type { FeeRates } from "../fee/fee-model.ts";
 import { readTipAt, type TipBounds } from "../fee/read-tip.ts";
-import { callEncoded, decodeViews } from "./call-views.ts";
+import { callEncoded, decodeViews } from "./call-multicall.ts";
 import { isAnyDue, type KnownLadder, type KnownLadders, movingQuotes, readLadders } from "./known-ladders.ts";
 import { type LadderQuestion, ladderQuestions, poolsOnPath } from "./ladder-questions.ts";
 import {

@@ -1,6 +1,14 @@
-import { moneyEventTopics, orderToJson } from "@geoswap/protocol";
+import {
+	fromWord,
+	geoEscrowAbi,
+	moneyEventTopics,
+	type Order,
+	orderId,
+	orderToJson,
+} from "@geoswap/protocol";
 import { BlockNotFoundError } from "viem";
 import type { DepositSight, ToldDeposit } from "../../deposit-sight.ts";
+import { requestChain } from "../../request-chain.ts";
 import type { EvmChain } from "../connect-chain.ts";
 import { type Block, readBlock } from "./read-block.ts";
 import { readEvents } from "./read-events.ts";
@@ -41,4 +49,18 @@ async function readBlockThatMayLack(chain: EvmChain, number: number): Promise<Bl
 		if (error instanceof BlockNotFoundError) return undefined;
 		throw error;
 	});
+}
+
+/** Returns whether the order was ever opened, regardless of what happened to it later. */
+export async function readWasOpened({ chainId, client }: EvmChain, order: Order): Promise<boolean> {
+	const state = await requestChain(
+		chainId,
+		client.readContract({
+			address: fromWord(order.escrow),
+			abi: geoEscrowAbi,
+			functionName: "orderState",
+			args: [orderId(order)],
+		}),
+	);
+	return state !== 0;
 }

@@ -1,8 +1,7 @@
 import { type Amount, greater } from "@geoswap/protocol";
 import { BaseError, encodeFunctionData, type Hex, parseAbi, prepareEncodeFunctionData } from "viem";
 import type { EvmChain } from "../connect-chain.ts";
-import type { View } from "./call-multicall.ts";
-import { callViews, type ViewResult, wordsOf } from "./call-views.ts";
+import { callViews, type View, type ViewResult, wordsOf } from "./call-multicall.ts";
 
 /** One size on one path. */
 export type QuoteQuestion = {

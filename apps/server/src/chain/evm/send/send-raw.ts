@@ -1,6 +1,5 @@
 import { BaseError, type Hex, RpcRequestError } from "viem";
 import type { EvmChain } from "../connect-chain.ts";
-import { isKnown, isSpent } from "./is-known-or-spent.ts";
 
 export type SendOutcome =
 	| { outcome: "accepted" }
@@ -37,4 +36,19 @@ export async function sendRaw({ client }: EvmChain, raw: Hex): Promise<SendOutco
 		}
 		throw new Error(problem);
 	}
+}
+
+/** Returns whether a node refuses a transaction because it has it already. */
+function isKnown(problem: string): boolean {
+	return /already (known|imported|exists)|known transaction/i.test(problem);
+}
+
+/** Returns whether a node refuses a transaction because its nonce is used already. */
+function isSpent(problem: string): boolean {
+	return /nonce (is )?too low|nonce provided for the transaction is lower/i.test(problem);
+}
+
+/** Returns whether a refusal shows that the chain has the transaction, or another with its nonce. */
+export function isKnownOrSpent(problem: string): boolean {
+	return isKnown(problem) || isSpent(problem);
 }

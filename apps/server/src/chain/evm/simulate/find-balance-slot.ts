@@ -11,7 +11,7 @@ import {
 	zeroAddress,
 } from "viem";
 import type { EvmChain } from "../connect-chain.ts";
-import { callWithCodes } from "./call-with-codes.ts";
+import { callWithCodes } from "./simulate-by-call.ts";
 
 /**
  * Tokens keep balances in a mapping at one of their first storage slots: 0 in most, 9 in USDC, up to 51 in upgradeable

@@ -1,3 +1,4 @@
+import { authorizationSigner } from "@geoswap/keys/signature/authorization-signer";
 import {
 	type Address,
 	BaseError,
@@ -6,19 +7,19 @@ import {
 	HttpRequestError,
 	type Log,
 	numberToHex,
+	type RpcLog,
 	RpcRequestError,
+	type SignedAuthorization,
+	type StateOverride,
 	toHex,
 	zeroAddress,
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { formatLog } from "viem/utils";
 import type { EvmChain } from "../connect-chain.ts";
 import { delegationPrefix } from "../wallet/wallet-delegation.ts";
-import { callWithCodes } from "./call-with-codes.ts";
-import { simulateByCall } from "./simulate-by-call.ts";
-import { simulateBySimulateV1 } from "./simulate-by-simulate-v1.ts";
-import { simulateByTrace } from "./simulate-by-trace.ts";
-import type { Simulate, Simulation } from "./simulation.ts";
-import { withDelegationsSet } from "./with-delegations-set.ts";
+import { callWithCodes, overridesOf, simulateByCall } from "./simulate-by-call.ts";
+import type { AccountCode, AccountSlot, Simulate, Simulation } from "./simulation.ts";
 
 type Node = Pick<EvmChain, "chainId" | "client">;
 
@@ -145,4 +146,120 @@ async function rethrowUnlessRefused({ client }: Node, error: unknown): Promise<v
 	await client.getChainId().catch(() => {
 		throw error;
 	});
+}
+
+/** Returns a function that simulates by `eth_simulateV1`, which returns logs and the gas used. */
+function simulateBySimulateV1({ client }: Pick<EvmChain, "client">): Simulate {
+	return async ({ from, to, data, gas, authorizationList, codes = [], slots = [] }) => {
+		const call = { account: from, to, data, gas };
+		const [block] = await client.simulateBlocks({
+			blocks: [
+				{
+					calls: [authorizationList ? { ...call, authorizationList } : call],
+					stateOverrides: overridesByAccount(codes, slots),
+				},
+			],
+		});
+		const result = block?.calls[0];
+		if (!result) throw new Error("the chain returned no simulation");
+		if (result.status !== "success") return { succeeds: false, data: result.data };
+		return { succeeds: true, gasUsed: result.gasUsed, logs: (result.logs ?? []) as Log[] };
+	};
+}
+
+function overridesByAccount(codes: readonly AccountCode[], slots: readonly AccountSlot[]): StateOverride {
+	return Object.entries(overridesOf(codes, slots)).map(([address, { code, stateDiff }]) => ({
+		address: address as Address,
+		...(code && { code }),
+		...(stateDiff && {
+			stateDiff: Object.entries(stateDiff).map(([slot, value]) => ({ slot: slot as Hex, value })),
+		}),
+	}));
+}
+
+/** A call as the tracer `callTracer` describes it, with the calls in it. */
+type CallFrame = {
+	gasUsed: Hex;
+	output?: Hex;
+	/** Set if the call failed, which also reverts everything in it. */
+	error?: string;
+	calls?: CallFrame[];
+	/** `position` is how many of the frame's calls were made before the log; some nodes leave it out. */
+	logs?: { address: Address; topics: Hex[]; data: Hex; position?: Hex }[];
+};
+
+/** Returns a function that simulates by `debug_traceCall`, whose tracer lists calls and logs. */
+function simulateByTrace({ client }: Pick<EvmChain, "client">): Simulate {
+	return async ({ from, to, data, gas, codes = [], slots = [] }) => {
+		const frame: CallFrame = await client.request({
+			// viem does not type this method.
+			method: "debug_traceCall" as never,
+			params: [
+				{ from, to, data, gas: numberToHex(gas) },
+				"latest",
+				{
+					tracer: "callTracer",
+					tracerConfig: { withLog: true },
+					stateOverrides: overridesOf(codes, slots),
+				},
+			] as never,
+		});
+		if (frame.error !== undefined) return { succeeds: false, data: frame.output ?? "0x" };
+		return { succeeds: true, gasUsed: BigInt(frame.gasUsed), logs: logsOf(frame) };
+	};
+}
+
+/** Returns the logs of a call and of the calls in it, in the order of the chain, without those of failed calls. */
+function logsOf(frame: CallFrame): Log[] {
+	return rawLogs(frame).map(
+		({ address, topics, data }, i) =>
+			formatLog({ address, topics, data, logIndex: numberToHex(i) } as RpcLog) as Log,
+	);
+}
+
+function rawLogs({ error, calls = [], logs = [] }: CallFrame): NonNullable<CallFrame["logs"]> {
+	if (error !== undefined) return [];
+	const at = (position: number) =>
+		logs.filter((log) => Math.min(Number(log.position ?? calls.length), calls.length) === position);
+	return [...calls.flatMap((inner, i) => [...at(i), ...rawLogs(inner)]), ...at(calls.length)];
+}
+
+/** EIP-7702: the gas of one authorization. */
+const authorizationGas = 25_000n;
+
+/**
+ * Wraps the simulations of a node that may leave authorizations out of them. Instead, sets the code that the chain
+ * would give to the signers of the authorizations.
+ */
+function withDelegationsSet(node: Node, simulate: Simulate): Simulate {
+	return async ({ authorizationList, ...call }) => {
+		if (!authorizationList) return simulate(call);
+		const codes = [...(call.codes ?? []), ...(await delegatedCodes(node, authorizationList))];
+		const simulation = await simulate({ ...call, codes });
+		if (!simulation.succeeds) return simulation;
+		return {
+			...simulation,
+			gasUsed: simulation.gasUsed + authorizationGas * BigInt(authorizationList.length),
+		};
+	};
+}
+
+/**
+ * Makes the checks of a chain, on which an authorization for another chain, or with a spent nonce or a bad signature,
+ * sets no code.
+ */
+async function delegatedCodes(
+	{ chainId, client }: Node,
+	authorizations: readonly SignedAuthorization[],
+): Promise<AccountCode[]> {
+	const codes = await Promise.all(
+		authorizations.map(async ({ yParity = -1, ...authorization }): Promise<AccountCode[]> => {
+			const signer = authorizationSigner({ ...authorization, yParity });
+			if (!signer || ![0, chainId].includes(authorization.chainId)) return [];
+			const nonce = await client.getTransactionCount({ address: signer });
+			if (nonce !== authorization.nonce) return [];
+			return [{ address: signer, code: concat([delegationPrefix, authorization.address]) }];
+		}),
+	);
+	return codes.flat();
 }

@@ -8,15 +8,22 @@ import {
 	hexToBytes,
 	isAddressEqual,
 	keccak256,
+	numberToHex,
 	size,
 	slice,
 	toBytes,
 } from "viem";
 import type { EvmChain } from "../connect-chain.ts";
 import { delegationPrefix } from "../wallet/wallet-delegation.ts";
-import { callWithCodes } from "./call-with-codes.ts";
 import { simulatedTarget } from "./simulated-target.ts";
-import type { AccountCall, AccountCode, Simulate, SimulatedCall, StateChange } from "./simulation.ts";
+import type {
+	AccountCall,
+	AccountCode,
+	AccountSlot,
+	Simulate,
+	SimulatedCall,
+	StateChange,
+} from "./simulation.ts";
 
 const { abi, runtimeCode } = simulatedTarget;
 
@@ -122,4 +129,35 @@ function intrinsicGas(data: Hex): bigint {
 	let tokens = 0n;
 	for (const byte of hexToBytes(data)) tokens += byte === 0 ? 1n : 4n;
 	return 21_000n + 4n * tokens;
+}
+
+type AccountOverride = { code?: Hex; stateDiff?: Record<Hex, Hex> };
+
+/**
+ * Makes an `eth_call` while accounts have other code and storage. Unlike viem's `call`, throws the node's error as it
+ * is.
+ */
+export function callWithCodes(
+	{ client }: Pick<EvmChain, "client">,
+	{ from, to, data, gas, slots = [] }: Pick<SimulatedCall, "from" | "to" | "data" | "gas" | "slots">,
+	codes: readonly AccountCode[],
+): Promise<Hex> {
+	return client.request({
+		method: "eth_call",
+		params: [{ from, to, data, gas: numberToHex(gas) }, "latest", overridesOf(codes, slots)],
+	});
+}
+
+/** Returns state overrides as nodes take them. */
+export function overridesOf(
+	codes: readonly AccountCode[],
+	slots: readonly AccountSlot[],
+): Record<Address, AccountOverride> {
+	const overrides: Record<Address, AccountOverride> = {};
+	for (const { address, code } of codes) overrides[address] = { code };
+	for (const { address, slot, value } of slots) {
+		const { stateDiff, ...rest } = overrides[address] ?? {};
+		overrides[address] = { ...rest, stateDiff: { ...stateDiff, [slot]: value } };
+	}
+	return overrides;
 }

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OriginScene, refusalOf, startOriginScene } from "../../../../test/api/origin-scene.ts";
 import type { EvmChain } from "../connect-chain.ts";
 import { checkDelegation } from "./check-delegation.ts";
-import { readAccountNonces } from "./read-account-nonces.ts";
-import { readDelegation } from "./read-delegation.ts";
+import { readAccountNonces } from "./read-wallet.ts";
+import { readDelegation } from "./wallet-delegation.ts";
 
 let scene: OriginScene;
 let chain: EvmChain;

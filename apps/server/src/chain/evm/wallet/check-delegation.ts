@@ -2,10 +2,9 @@ import { authorizationSigner } from "@geoswap/keys/signature/authorization-signe
 import { type Authorization, SwapError } from "@geoswap/protocol";
 import { type Address, isAddressEqual } from "viem";
 import type { EvmChain } from "../connect-chain.ts";
-import type { AccountNonces } from "./read-account-nonces.ts";
-import { readDelegation } from "./read-delegation.ts";
+import type { AccountNonces } from "./read-wallet.ts";
 import { signedAuthorization } from "./signed-authorization.ts";
-import type { WalletDelegation } from "./wallet-delegation.ts";
+import { readDelegation, type WalletDelegation } from "./wallet-delegation.ts";
 
 /** The pending transaction may be this wallet's own first swap, after which it needs no authorization any more. */
 const underWay = {

@@ -1,15 +1,8 @@
+import { isLowS } from "@geoswap/keys/signature/is-low-s";
 import { SwapError } from "@geoswap/protocol";
 import { type Address, concat, type Hex, numberToHex, slice } from "viem";
 
-const halfOfOrder = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 const parityBit = 1n << 255n;
-
-/**
- * Returns whether s is in the lower half. Contracts refuse the other half, because each signature would have a twin.
- */
-export function isLowS(s: Hex): boolean {
-	return BigInt(s) <= halfOfOrder;
-}
 
 /**
  * Returns a signature in the one form that contracts accept: 65 bytes, low s, v 27 or 28. The text may hold 65 bytes

@@ -1,5 +1,7 @@
 import type { ChainDeployment } from "@geoswap/protocol";
 import { type Address, getAddress, type Hex, size, slice } from "viem";
+import { requestChain } from "../../request-chain.ts";
+import type { EvmChain } from "../connect-chain.ts";
 
 /** The delegation of a wallet, from its code on one chain. */
 export type WalletDelegation =
@@ -26,4 +28,13 @@ export function walletDelegation(
 	const delegated = getAddress(slice(code, 3));
 	if ([delegate, typedDelegate].includes(delegated)) return { kind: "ours", delegate: delegated };
 	return { kind: earlierDelegates.includes(delegated) ? "earlier" : "other", delegate: delegated };
+}
+
+/** Reads the wallet's delegation on this chain. */
+export async function readDelegation(
+	{ chainId, client, deployment }: EvmChain,
+	wallet: Address,
+): Promise<WalletDelegation> {
+	const code = await requestChain(chainId, client.getCode({ address: wallet }));
+	return walletDelegation(code, deployment.contracts);
 }

@@ -2,8 +2,8 @@ import type { Wei } from "@geoswap/protocol";
 import { type Address, type Client, erc20Abi, formatUnits } from "viem";
 import { readContract } from "viem/actions";
 import type { EvmChain } from "../../../chain/evm/connect-chain.ts";
-import { feeModelOf } from "../../../chain/evm/fee/fee-model-of.ts";
-import { readFeeRates } from "../../../chain/evm/fee/read-fee-rates.ts";
+import { feeModelOf } from "../../../chain/evm/fee/fee-model.ts";
+import { readFeeRates } from "../../../chain/evm/fee/read-tip.ts";
 import { evmTransactions } from "../../../desk/network-cost.ts";
 
 /** An amount that an operator must send before the chain can be used. */
