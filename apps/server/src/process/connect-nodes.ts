@@ -1,11 +1,10 @@
 import type { Milliseconds } from "@geoswap/protocol";
 import { connectChain, type EvmChain } from "../chain/evm/connect-chain.ts";
 import { evmNodePool } from "../chain/evm/evm-node-pool.ts";
-import type { OnNodeChange } from "../chain/node-pool/create-node-pool.ts";
+import type { OnNodeChange } from "../chain/node-pool/create-node-client.ts";
 import { watchHeads } from "../chain/node-pool/watch-heads.ts";
-import type { OnChainCall } from "../chain/on-chain-call.ts";
-import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
-import { solanaNodePool } from "../chain/solana/solana-node-pool.ts";
+import type { OnChainCall } from "../chain/request-chain.ts";
+import { connectSolana, type SolanaChain, solanaNodePool } from "../chain/solana/connect-solana.ts";
 import { type EvmChainConfig, firstUrl, nodesFor, type SolanaChainConfig } from "../config/chain-config.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { NodeMetrics } from "../telemetry/node-metrics.ts";

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { ChainDeployment } from "@geoswap/protocol";
 import { afterEach, expect, test } from "vitest";
-import type { OnChainCall } from "../on-chain-call.ts";
+import type { OnChainCall } from "../request-chain.ts";
 import { connectChain } from "./connect-chain.ts";
 
 let server: Server;

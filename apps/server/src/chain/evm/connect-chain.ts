@@ -12,7 +12,7 @@ import {
 	zeroAddress,
 } from "viem";
 import type { HeadNews } from "../node-pool/watch-heads.ts";
-import type { OnChainCall } from "../on-chain-call.ts";
+import type { OnChainCall } from "../request-chain.ts";
 
 /** The address of Multicall3 on every chain that has it. */
 export const multicall3Address: Address = "0xcA11bde05977b3631167028862bE2a173976CA11";

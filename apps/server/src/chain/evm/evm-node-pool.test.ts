@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 import { type Liar, type LyingNode, startLyingNode, startTestChains, type TestChains } from "@geoswap/devnet";
 import { createPublicClient, numberToHex } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from "vitest";
-import type { OnNodeChange } from "../node-pool/create-node-pool.ts";
+import type { OnNodeChange } from "../node-pool/create-node-client.ts";
 import type { NodeRole } from "../node-pool/node-state.ts";
 import { evmNodePool } from "./evm-node-pool.ts";
 

@@ -10,12 +10,11 @@ import {
 	TimeoutError,
 	type Transport,
 } from "viem";
-import type { OnNodeCall, OnNodeChange } from "../node-pool/create-node-pool.ts";
+import { evmCallTraits } from "../node-pool/call-traits.ts";
+import type { OnNodeCall, OnNodeChange } from "../node-pool/create-node-client.ts";
 import { createNodePool, type NodePool } from "../node-pool/create-node-pool.ts";
-import { evmCallTraits } from "../node-pool/evm-call-traits.ts";
-import type { AskNode, NodeAnswer, NodeCall } from "../node-pool/node-call.ts";
+import { type AskNode, type NodeAnswer, type NodeCall, retryAfterMs } from "../node-pool/node-call.ts";
 import type { NodeRole } from "../node-pool/node-state.ts";
-import { retryAfterMs } from "../node-pool/retry-after.ts";
 import { maxAnswerBytes } from "./connect-chain.ts";
 import { isKnownOrSpent } from "./send/send-raw.ts";
 

@@ -1,8 +1,9 @@
 import fc from "fast-check";
 import { bytesToHex, type Hex, keccak256 } from "viem";
 import { expect, test } from "vitest";
-import { createNodePool, type NodeKind } from "./create-node-pool.ts";
-import { evmCallTraits } from "./evm-call-traits.ts";
+import { evmCallTraits } from "./call-traits.ts";
+import type { NodeKind } from "./create-node-client.ts";
+import { createNodePool } from "./create-node-pool.ts";
 import type { NodeAnswer, NodeCall } from "./node-call.ts";
 import type { NodeRole } from "./node-state.ts";
 

@@ -1,3 +1,5 @@
+import type { Milliseconds } from "@geoswap/protocol";
+
 /** A JSON-RPC call. */
 export type NodeCall = { method: string; params: readonly unknown[] };
 
@@ -68,4 +70,14 @@ export function refusalKind({
 	// -32016: Solana's minContextSlot is not reached; -32004: it has no block for the slot yet.
 	if (code === -32016 || code === -32004 || blockMissing.test(message)) return "block-missing";
 	return "answer";
+}
+
+/** Returns the time in a Retry-After header: seconds or a date. Undefined if it has none. */
+export function retryAfterMs(
+	header: string | null | undefined,
+	nowMs = Date.now(),
+): Milliseconds | undefined {
+	if (!header) return undefined;
+	const ms = /^\d+(\.\d+)?$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - nowMs;
+	return Number.isNaN(ms) ? undefined : Math.max(0, ms);
 }

@@ -6,7 +6,7 @@ import {
 	type StubSolanaRpc,
 	startStubSolanaRpc,
 } from "../../../test/solana/stub-solana-rpc.ts";
-import type { OnChainCall } from "../on-chain-call.ts";
+import type { OnChainCall } from "../request-chain.ts";
 import { connectSolana } from "./connect-solana.ts";
 import { readBlockhash } from "./read/read-blockhash.ts";
 import { sendRaw } from "./send/send-raw.ts";

@@ -2,11 +2,18 @@ import type { Milliseconds, SolanaDeployment } from "@geoswap/protocol";
 import {
 	createDefaultRpcTransport,
 	createSolanaRpcFromTransport,
+	isSolanaError,
 	type Rpc,
 	type RpcTransport,
+	SOLANA_ERROR__RPC__TRANSPORT_HTTP_ERROR,
 	type SolanaRpcApi,
 } from "@solana/kit";
-import type { OnChainCall } from "../on-chain-call.ts";
+import { solanaCallTraits } from "../node-pool/call-traits.ts";
+import type { OnNodeCall, OnNodeChange } from "../node-pool/create-node-client.ts";
+import { createNodePool, type NodePool } from "../node-pool/create-node-pool.ts";
+import { type AskNode, type NodeCall, retryAfterMs } from "../node-pool/node-call.ts";
+import type { NodeRole } from "../node-pool/node-state.ts";
+import type { OnChainCall } from "../request-chain.ts";
 
 /** A client for Solana's node, and the service's deployment on Solana. */
 export type SolanaChain = { chainId: number; deployment: SolanaDeployment; rpc: Rpc<SolanaRpcApi> };
@@ -79,4 +86,69 @@ function told(
 
 function isError(answer: unknown): boolean {
 	return typeof answer === "object" && answer !== null && "error" in answer;
+}
+
+type Payload = { jsonrpc: string; id: unknown; method: string; params?: unknown };
+
+/** Creates the pool of Solana's nodes, and a transport through it. */
+export function solanaNodePool({
+	genesisHash,
+	nodes,
+	timeoutMs,
+	onChange,
+	onCall,
+}: {
+	genesisHash: string;
+	nodes: readonly { url: string; roles: readonly NodeRole[] }[];
+	timeoutMs: Milliseconds;
+	onChange?: OnNodeChange | undefined;
+	onCall?: OnNodeCall | undefined;
+}): { pool: NodePool; transport: RpcTransport } {
+	const pool = createNodePool({
+		nodes: nodes.map(({ url, roles }) => ({
+			host: new URL(url).host,
+			roles,
+			ask: solanaNode({ transport: createDefaultRpcTransport({ url }), timeoutMs }),
+		})),
+		kind: {
+			traitsOf: solanaCallTraits,
+			identity: { call: { method: "getGenesisHash", params: [] }, isOurs: (hash) => hash === genesisHash },
+			headCall: { method: "getSlot", params: [{ commitment: "confirmed" }] },
+			isKnown: (message) => /already been processed/i.test(message),
+		},
+		timeoutMs,
+		...(onChange && { onChange }),
+		...(onCall && { onCall }),
+	});
+	const transport: RpcTransport = async <TResponse>({ payload }: Parameters<RpcTransport>[0]) => {
+		const { method, params } = payload as Payload;
+		return (await pool.request({ method, params: Array.isArray(params) ? params : [] })) as TResponse;
+	};
+	return { pool, transport };
+}
+
+let lastId = 0;
+
+/**
+ * Returns the function that sends calls to one node. Results and errors are returned as responses, which kit parses.
+ */
+function solanaNode({ transport, timeoutMs }: { transport: RpcTransport; timeoutMs: Milliseconds }): AskNode {
+	return async ({ method, params }: NodeCall) => {
+		const payload: Payload = { jsonrpc: "2.0", id: String(++lastId), method, params };
+		type Response = { result?: unknown; error?: { code: number | bigint; message: string } };
+		try {
+			const response = await transport<Response>({ payload, signal: AbortSignal.timeout(timeoutMs) });
+			if (!response.error) return { kind: "result", result: response.result, value: response };
+			const { code, message } = response.error;
+			return { kind: "refused", code: Number(code), message, give: () => response };
+		} catch (error) {
+			if (!isSolanaError(error, SOLANA_ERROR__RPC__TRANSPORT_HTTP_ERROR)) {
+				return { kind: "failed", isLimited: false, error };
+			}
+			const { statusCode, headers } = error.context;
+			const waitMs = retryAfterMs(headers.get("retry-after"));
+			const isLimited = statusCode === 429;
+			return { kind: "failed", isLimited, ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }), error };
+		}
+	};
 }
