@@ -18,7 +18,7 @@ import type { EvmChain } from "../src/chain/evm/connect-chain.ts";
 import { readWasOpened } from "../src/chain/evm/read/read-deposit.ts";
 import type { SolanaChain } from "../src/chain/solana/connect-solana.ts";
 import { wasOpened } from "../src/chain/solana/program/was-opened.ts";
-import { readHeight } from "../src/chain/solana/read/read-height.ts";
+import { readHeight } from "../src/chain/solana/read/read-slots.ts";
 import { solanaChain } from "../src/config/chain-config.ts";
 import type { Config } from "../src/config/config.ts";
 import type { DatabasePool } from "../src/database/database.ts";

@@ -25,7 +25,7 @@ import {
 	type KeyPairSigner,
 } from "@solana/kit";
 import type { Hex } from "viem";
-import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import type { SolanaKeys } from "../../src/chain/solana/send/sign-instructions.ts";
 import type { SeededRandom } from "../seeded-random.ts";
 import { RpcFailure, type SimChain } from "../sim-chain.ts";
 import { tokenAddressOf } from "./account-address.ts";

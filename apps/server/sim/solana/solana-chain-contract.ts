@@ -1,10 +1,8 @@
 import { accountRentLamports, programAccountSizes, tokenAccountRentLamports } from "@geoswap/protocol";
 import type { Signature } from "@solana/kit";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
-import { readHeight } from "../../src/chain/solana/read/read-height.ts";
 import { readLanded } from "../../src/chain/solana/read/read-landed.ts";
-import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
+import { readBlockhash, readHeight, readSlots } from "../../src/chain/solana/read/read-slots.ts";
 import { toSignature } from "../../src/chain/solana/read/read-statuses.ts";
 import { simulateTransaction, toBase64 } from "../../src/chain/solana/send/simulate-transaction.ts";
 import { type SolanaSubject, solanaContractScene } from "./solana-contract-scene.ts";

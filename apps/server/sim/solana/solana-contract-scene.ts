@@ -2,6 +2,7 @@ import { deriveDevnetKeys } from "@geoswap/devnet";
 import {
 	attestationDigest,
 	attestationMessage,
+	type Decision,
 	type Order,
 	openTransaction,
 	orderId,
@@ -20,18 +21,14 @@ import {
 import { bytesToHex, type Hex, toHex } from "viem";
 import { sign } from "viem/accounts";
 import { connectSolana, type SolanaCommitment } from "../../src/chain/solana/connect-solana.ts";
-import { readOrders } from "../../src/chain/solana/program/read-orders.ts";
-import { readRecords } from "../../src/chain/solana/program/read-records.ts";
-import { type Decision, signEnding } from "../../src/chain/solana/program/sign-ending.ts";
+import { readOrders, readRecords } from "../../src/chain/solana/program/read-orders.ts";
+import { signEnding, signVoid } from "../../src/chain/solana/program/sign-ending.ts";
 import { signFill } from "../../src/chain/solana/program/sign-fill.ts";
-import { signVoid } from "../../src/chain/solana/program/sign-void.ts";
-import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
-import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
+import { readBlockhash, readSlots } from "../../src/chain/solana/read/read-slots.ts";
 import { readSolanaWallet } from "../../src/chain/solana/read/read-solana-wallet.ts";
 import { readStatuses, toSignature } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
-import type { SignedTransaction } from "../../src/chain/solana/send/sign-instructions.ts";
-import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import type { SignedTransaction, SolanaKeys } from "../../src/chain/solana/send/sign-instructions.ts";
 import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
 import { solanaOrder } from "../../test/order/solana-order-scene.ts";
 

@@ -1,6 +1,6 @@
 import { type AttestationKind, type Order, orderId, toSolanaWord, unpackDeadlines } from "@geoswap/protocol";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { type RecordReading, readRecords } from "../chain/solana/program/read-records.ts";
+import { type RecordReading, readRecords } from "../chain/solana/program/read-orders.ts";
 import type { OutcomeRefusal } from "./check-outcomes.ts";
 
 /** Reasons why the outcome to be signed is not true on Solana, not yet, or can no longer be read. */

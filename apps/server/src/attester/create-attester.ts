@@ -12,7 +12,7 @@ import {
 import type { Hex } from "viem";
 import { readBlock } from "../chain/evm/read/read-block.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { findProgramProblem } from "../chain/solana/program/find-program-problem.ts";
+import { findProgramProblem } from "../chain/solana/program/read-vault.ts";
 import { readSlots } from "../chain/solana/read/read-slots.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { AttesterConfig } from "./attester-config.ts";

@@ -1,10 +1,10 @@
 import { toSolanaWord } from "@geoswap/protocol";
 import { requestTwoHosts } from "../chain/request-two-hosts.ts";
 import type { SolanaChain } from "../chain/solana/connect-solana.ts";
-import { readRecords } from "../chain/solana/program/read-records.ts";
+import { readRecords } from "../chain/solana/program/read-orders.ts";
 import { checkOwnAccounts } from "../chain/solana/read/check-own-accounts.ts";
 import { readSolanaDeposit } from "../chain/solana/read/read-solana-deposit.ts";
-import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
+import type { SolanaKeys } from "../chain/solana/send/sign-instructions.ts";
 import type { SolanaChainConfig } from "../config/chain-config.ts";
 import { solanaFollower } from "../follow/solana/solana-follower.ts";
 import { createSolanaLane } from "../lane/solana/create-solana-lane.ts";

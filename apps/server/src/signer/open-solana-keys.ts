@@ -4,7 +4,7 @@ import { parseSolanaKey } from "@geoswap/keys/parse-keys";
 import { refusePlainKeys } from "@geoswap/keys/refuse-plain-keys";
 import type { SolanaSigner } from "@geoswap/keys/signer";
 import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
-import type { SolanaKeys } from "../chain/solana/send/solana-keys.ts";
+import type { SolanaKeys } from "../chain/solana/send/sign-instructions.ts";
 import { ConfigError } from "../config/config-error.ts";
 import type { WorkerKeys } from "../config/role-keys.ts";
 import { readSecret } from "../config/secrets.ts";

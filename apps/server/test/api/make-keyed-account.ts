@@ -5,7 +5,7 @@ import { getCreateAccountInstruction } from "@solana-program/system";
 import { getInitializeAccount3Instruction, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import { expect } from "vitest";
 import { connectSolana } from "../../src/chain/solana/connect-solana.ts";
-import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-slots.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";

@@ -23,7 +23,7 @@ import { postSubmitSolana } from "../../src/api/route/post-submit-solana.ts";
 import { sealToken } from "../../src/api/seal/seal-token.ts";
 import type { SubmitDeps } from "../../src/api/submit/submit-route.ts";
 import { connectSolana, type SolanaChain } from "../../src/chain/solana/connect-solana.ts";
-import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-slots.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";

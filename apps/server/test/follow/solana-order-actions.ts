@@ -5,6 +5,7 @@ import {
 	attestationMessage,
 	closeOrder,
 	closeRecord,
+	type Decision,
 	fromSwapKey,
 	isWithinSolana,
 	type Order,
@@ -17,12 +18,9 @@ import {
 import type { Instruction, KeyPairSigner } from "@solana/kit";
 import { type Hex, hexToBytes } from "viem";
 import { sign } from "viem/accounts";
-import { type Decision, signEnding } from "../../src/chain/solana/program/sign-ending.ts";
+import { signEnding, signSweep, signVoid } from "../../src/chain/solana/program/sign-ending.ts";
 import { signFill } from "../../src/chain/solana/program/sign-fill.ts";
-import { signSweep } from "../../src/chain/solana/program/sign-sweep.ts";
-import { signVoid } from "../../src/chain/solana/program/sign-void.ts";
-import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
-import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
+import { readBlockhash, readSlots } from "../../src/chain/solana/read/read-slots.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { type SignedTransaction, signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";

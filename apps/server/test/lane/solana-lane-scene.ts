@@ -21,10 +21,9 @@ import {
 } from "@solana/kit";
 import { bytesToHex, type Hex, hexToBytes, pad } from "viem";
 import { connectSolana, type SolanaChain } from "../../src/chain/solana/connect-solana.ts";
-import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
-import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
+import { readBlockhash, readSlots } from "../../src/chain/solana/read/read-slots.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
-import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import type { SolanaKeys } from "../../src/chain/solana/send/sign-instructions.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
 import { advanceSolana } from "../../src/follow/solana/advance-solana.ts";
 import { countFailures } from "../../src/job/count-failures.ts";

@@ -22,9 +22,8 @@ import {
 import { createKeyPairSignerFromBytes, type Instruction, type KeyPairSigner } from "@solana/kit";
 import { type Hex, hexToBytes } from "viem";
 import { sign } from "viem/accounts";
-import { readOrders } from "../../src/chain/solana/program/read-orders.ts";
-import { readRecords } from "../../src/chain/solana/program/read-records.ts";
-import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
+import { readOrders, readRecords } from "../../src/chain/solana/program/read-orders.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-slots.ts";
 import { readSolanaWallet } from "../../src/chain/solana/read/read-solana-wallet.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";

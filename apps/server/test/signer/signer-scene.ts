@@ -12,14 +12,12 @@ import {
 } from "@geoswap/protocol";
 import { hexToBytes, serializeTransaction } from "viem";
 import { sign } from "viem/accounts";
-import { signEnding } from "../../src/chain/solana/program/sign-ending.ts";
+import { signEnding, signSweep, signVoid } from "../../src/chain/solana/program/sign-ending.ts";
 import { signFill } from "../../src/chain/solana/program/sign-fill.ts";
-import { signSweep } from "../../src/chain/solana/program/sign-sweep.ts";
-import { signVoid } from "../../src/chain/solana/program/sign-void.ts";
-import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
 import { readLanded } from "../../src/chain/solana/read/read-landed.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-slots.ts";
 import type { SignedTransaction } from "../../src/chain/solana/send/sign-instructions.ts";
-import { decodeWireTransaction } from "../../src/chain/solana/wallet/decode-wire-transaction.ts";
+import { decodeWireTransaction } from "../../src/chain/solana/wallet/check-signed-transaction.ts";
 import { orderActions } from "../order/order-actions.ts";
 import { programActions } from "../solana/program-actions.ts";
 import { solanaActions } from "../solana/solana-actions.ts";

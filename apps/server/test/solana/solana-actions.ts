@@ -4,6 +4,7 @@ import {
 	type AttestationKind,
 	attestationDigest,
 	attestationMessage,
+	type Decision,
 	newSwapUuid,
 	type Order,
 	openTransaction,
@@ -16,11 +17,10 @@ import { createKeyPairSignerFromBytes, type Instruction, type KeyPairSigner, sig
 import { bytesToHex, type Hex } from "viem";
 import { sign } from "viem/accounts";
 import { connectSolana } from "../../src/chain/solana/connect-solana.ts";
-import { type Decision, signEnding } from "../../src/chain/solana/program/sign-ending.ts";
+import { signEnding, signVoid } from "../../src/chain/solana/program/sign-ending.ts";
 import { signFill } from "../../src/chain/solana/program/sign-fill.ts";
-import { signVoid } from "../../src/chain/solana/program/sign-void.ts";
-import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
 import { readLanded } from "../../src/chain/solana/read/read-landed.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-slots.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
 import { type SignedTransaction, signInstructions } from "../../src/chain/solana/send/sign-instructions.ts";
 import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";

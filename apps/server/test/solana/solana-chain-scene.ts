@@ -16,12 +16,11 @@ import {
 import { bytesToHex, type Hex, toHex } from "viem";
 import { expect } from "vitest";
 import { connectSolana, type SolanaChain } from "../../src/chain/solana/connect-solana.ts";
-import { readBlockhash } from "../../src/chain/solana/read/read-blockhash.ts";
 import { type Landed, readLanded } from "../../src/chain/solana/read/read-landed.ts";
+import { readBlockhash } from "../../src/chain/solana/read/read-slots.ts";
 import { readStatuses } from "../../src/chain/solana/read/read-statuses.ts";
 import { sendRaw } from "../../src/chain/solana/send/send-raw.ts";
-import type { SignedTransaction } from "../../src/chain/solana/send/sign-instructions.ts";
-import type { SolanaKeys } from "../../src/chain/solana/send/solana-keys.ts";
+import type { SignedTransaction, SolanaKeys } from "../../src/chain/solana/send/sign-instructions.ts";
 import { coSignOrder } from "../../src/chain/solana/wallet/co-sign-order.ts";
 import { solanaOrder } from "../order/solana-order-scene.ts";
 import { solanaKeysOf } from "../signer/solana-keys-of.ts";

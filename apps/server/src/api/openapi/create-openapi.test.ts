@@ -14,8 +14,10 @@ import { recoverAuthorizationAddress } from "viem/utils";
 import { expect, test } from "vitest";
 import * as z from "zod";
 import { routesWithoutParts } from "../../../test/api/routes-without-parts.ts";
-import { decodeWireTransaction } from "../../chain/solana/wallet/decode-wire-transaction.ts";
-import { verifyWalletSignature } from "../../chain/solana/wallet/verify-wallet-signature.ts";
+import {
+	decodeWireTransaction,
+	verifyWalletSignature,
+} from "../../chain/solana/wallet/check-signed-transaction.ts";
 import { createOpenapi } from "./create-openapi.ts";
 import { errorExample, errorSchema } from "./error-schema.ts";
 import {

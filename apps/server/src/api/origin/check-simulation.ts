@@ -1,6 +1,6 @@
 import { SwapError } from "@geoswap/protocol";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import { isPassingFailure } from "../../chain/solana/send/is-passing-failure.ts";
+import { isPassingFailure } from "../../chain/solana/send/send-raw.ts";
 import type { TransactionSimulation } from "../../chain/solana/send/simulate-transaction.ts";
 
 /** Throws if the order's transaction would fail. A failure that the caller cannot fix may be retried unchanged. */

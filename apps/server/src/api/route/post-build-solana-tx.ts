@@ -18,8 +18,7 @@ import {
 } from "@geoswap/protocol";
 import * as z from "zod";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
-import { readHeight } from "../../chain/solana/read/read-height.ts";
+import { readBlockhash, readHeight } from "../../chain/solana/read/read-slots.ts";
 import { simulateTransaction, toBase64 } from "../../chain/solana/send/simulate-transaction.ts";
 import { solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";

@@ -1,6 +1,6 @@
 import { openTransaction, orderId, submitResponseSchema, submitSolanaRequestSchema } from "@geoswap/protocol";
 import { wasOpened } from "../../chain/solana/program/was-opened.ts";
-import { readHeight } from "../../chain/solana/read/read-height.ts";
+import { readHeight } from "../../chain/solana/read/read-slots.ts";
 import { simulateTransaction } from "../../chain/solana/send/simulate-transaction.ts";
 import { checkSignedTransaction } from "../../chain/solana/wallet/check-signed-transaction.ts";
 import { parseRequest } from "../http/parse-request.ts";

@@ -4,7 +4,7 @@ import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { readNativeRecipient } from "../../chain/evm/wallet/read-wallet.ts";
 import { createReadThroughCache } from "../../chain/read-through-cache.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import { isListed } from "../../chain/solana/is-listed.ts";
+import { isListed } from "../../chain/solana/read/read-listed.ts";
 import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
 import type { KnownRecipient } from "../../desk/desk.ts";
 import type { Log } from "../../telemetry/log.ts";

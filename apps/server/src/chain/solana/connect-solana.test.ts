@@ -8,7 +8,7 @@ import {
 } from "../../../test/solana/stub-solana-rpc.ts";
 import type { OnChainCall } from "../request-chain.ts";
 import { connectSolana } from "./connect-solana.ts";
-import { readBlockhash } from "./read/read-blockhash.ts";
+import { readBlockhash } from "./read/read-slots.ts";
 import { sendRaw } from "./send/send-raw.ts";
 
 let stub: StubSolanaRpc;

@@ -12,8 +12,7 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import { readOrders } from "../../chain/solana/program/read-orders.ts";
-import { readRecords } from "../../chain/solana/program/read-records.ts";
+import { readOrders, readRecords } from "../../chain/solana/program/read-orders.ts";
 import type { Landed } from "../../chain/solana/read/read-landed.ts";
 import { readListed } from "../../chain/solana/read/read-listed.ts";
 import type { DatabasePool } from "../../database/database.ts";

@@ -17,7 +17,7 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Landed } from "../../chain/solana/read/read-landed.ts";
-import { receivedBy } from "../../chain/solana/read/received-by.ts";
+import { receivedBy } from "../../chain/solana/read/read-landed.ts";
 import type { SlotEvent } from "./apply-slots.ts";
 
 /** Seconds from an order's `refundAfter` until its record may be closed, by the program's rule. */

@@ -1,5 +1,5 @@
 import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
-import { isPassingFailure } from "../../chain/solana/send/is-passing-failure.ts";
+import { isPassingFailure } from "../../chain/solana/send/send-raw.ts";
 import type { TransactionSimulation } from "../../chain/solana/send/simulate-transaction.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import type { Verdict } from "../verdict.ts";

@@ -1,3 +1,4 @@
+import type { Decision } from "@geoswap/protocol";
 import {
 	type Amount,
 	addressOfWord,
@@ -12,10 +13,8 @@ import {
 	type Wei,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { readOrders } from "../../chain/solana/program/read-orders.ts";
-import { readRecords } from "../../chain/solana/program/read-records.ts";
+import { readOrders, readRecords } from "../../chain/solana/program/read-orders.ts";
 import { readVault } from "../../chain/solana/program/read-vault.ts";
-import type { Decision } from "../../chain/solana/program/sign-ending.ts";
 import { readSolanaWallet, type SolanaWalletReading } from "../../chain/solana/read/read-solana-wallet.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Job } from "../../swap/facts/job.ts";

@@ -1,15 +1,17 @@
 import { isRefusedBySigner } from "@geoswap/keys/signer-error";
 import { emptyAccountRentLamports, type SolanaDeployment, type SwapUuid, type Wei } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { signEnding } from "../../chain/solana/program/sign-ending.ts";
+import { signEnding, signVoid } from "../../chain/solana/program/sign-ending.ts";
 import { signFill } from "../../chain/solana/program/sign-fill.ts";
-import { signVoid } from "../../chain/solana/program/sign-void.ts";
-import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
 import { readLanded } from "../../chain/solana/read/read-landed.ts";
+import { readBlockhash } from "../../chain/solana/read/read-slots.ts";
 import { readUnknown } from "../../chain/solana/read/read-unknown.ts";
-import type { SignedTransaction, SigningParts } from "../../chain/solana/send/sign-instructions.ts";
+import type {
+	SignedTransaction,
+	SigningParts,
+	SolanaKeys,
+} from "../../chain/solana/send/sign-instructions.ts";
 import { simulateTransaction } from "../../chain/solana/send/simulate-transaction.ts";
-import type { SolanaKeys } from "../../chain/solana/send/solana-keys.ts";
 import {
 	CoSignError,
 	coSignOrder,

@@ -1,6 +1,6 @@
 import type { TransactionPartialSigner } from "@solana/kit";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import type { SolanaKeys } from "../../chain/solana/send/solana-keys.ts";
+import type { SolanaKeys } from "../../chain/solana/send/sign-instructions.ts";
 import type { SolanaChainConfig } from "../../config/chain-config.ts";
 import type { LaneId } from "../../job/journal/lane-transactions.ts";
 import type { LaneDeps } from "../evm/lane.ts";

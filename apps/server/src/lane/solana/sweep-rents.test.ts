@@ -4,8 +4,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { queueWork } from "../../../test/lane/lane-scene.ts";
 import { followLanes, rememberRent } from "../../../test/lane/solana-lane-scene.ts";
 import { createSolanaLanes, errorLog, payout } from "../../../test/lane/solana-lanes.ts";
-
-import { instructionsPerSweep } from "../../chain/solana/program/sign-sweep.ts";
+import { instructionsPerSweep } from "../../chain/solana/program/sign-ending.ts";
 
 const lanes = await createSolanaLanes();
 const { runLane, start, slots, clear, setFaults, passTime, queuePayout, queueSettlement, outcomeOf } = lanes;

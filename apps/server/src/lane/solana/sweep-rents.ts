@@ -1,9 +1,12 @@
 import { solanaNativeToken } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { readOrders } from "../../chain/solana/program/read-orders.ts";
-import { readRecords } from "../../chain/solana/program/read-records.ts";
-import { instructionsPerSweep, type SweptAccount, signSweep } from "../../chain/solana/program/sign-sweep.ts";
-import { readBlockhash } from "../../chain/solana/read/read-blockhash.ts";
+import { readOrders, readRecords } from "../../chain/solana/program/read-orders.ts";
+import {
+	instructionsPerSweep,
+	type SweptAccount,
+	signSweep,
+} from "../../chain/solana/program/sign-ending.ts";
+import { readBlockhash } from "../../chain/solana/read/read-slots.ts";
 import { simulateTransaction } from "../../chain/solana/send/simulate-transaction.ts";
 import { journalLease } from "../../job/journal/journal-lease.ts";
 import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";

@@ -1,8 +1,7 @@
 import { type Milliseconds, type OrderAccount, orderToJson } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
-import { findVaultOrders } from "../../chain/solana/program/find-vault-orders.ts";
-import { readPreparedOrder } from "../../chain/solana/program/read-prepared-order.ts";
+import { findVaultOrders, readPreparedOrder } from "../../chain/solana/program/read-orders.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import { markSearched, readUnsearchedRestore } from "../../database/restores.ts";
 import { insertUnknownOrders, withoutSwaps } from "../../swap/record/note-unknown-orders.ts";

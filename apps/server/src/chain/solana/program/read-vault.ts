@@ -2,9 +2,13 @@ import {
 	accountRentLamports,
 	clockAddress,
 	decodeClock,
+	decodeProgramData,
 	decodeVaultAccount,
 	lesser,
 	programAccountSizes,
+	programDataAddress,
+	programLoader,
+	programProblem,
 	solanaNativeToken,
 	tokenAccountOf,
 	toSolanaWord,
@@ -14,7 +18,7 @@ import {
 import { getTokenDecoder, TOKEN_PROGRAM_ADDRESS } from "@solana-program/token";
 import type { Hex } from "viem";
 import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
-import { readWholeAccounts, type WholeAccount } from "../read/read-whole-accounts.ts";
+import { readWholeAccounts, type WholeAccount } from "../read/read-accounts.ts";
 
 /** The vault's inventory, by the 32 bytes of each asset. */
 export type VaultInventory = {
@@ -68,4 +72,19 @@ function roomOf({ perHour, used, updatedAt }: VaultCap, nowSeconds: bigint): big
 	const drained = (perHour * seconds) / 3_600n;
 	const left = used > drained ? used - drained : 0n;
 	return perHour > left ? perHour - left : 0n;
+}
+
+/**
+ * Returns how the deployed program differs from the published one; undefined if it does not. Reads at `confirmed`,
+ * because a replaced program must be noticed before its replacement is final. Throws if the chain does not answer.
+ */
+export async function findProgramProblem(chain: SolanaChain): Promise<string | undefined> {
+	const { program } = chain.deployment;
+	const addresses = [program.address, await programDataAddress(program.address)];
+	const [account, code] = await readWholeAccounts(chain, addresses, { commitment: "confirmed" });
+	const data =
+		account?.program === programLoader && code?.program === programLoader
+			? decodeProgramData(code.data)
+			: undefined;
+	return data ? programProblem(data, program) : `there is no program at ${program.address}`;
 }

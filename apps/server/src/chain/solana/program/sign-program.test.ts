@@ -2,6 +2,7 @@ import { deriveDevnetKeys, startTestSolana, type TestSolana } from "@geoswap/dev
 import {
 	attestationDigest,
 	attestationMessage,
+	type Decision,
 	decideOrders,
 	emptyAccountRentLamports,
 	fromSolanaWord,
@@ -26,18 +27,14 @@ import { bytesToHex, type Hex, toHex } from "viem";
 import { sign } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SolanaActions, solanaActions } from "../../../../test/solana/solana-actions.ts";
-import { readBlockhash } from "../read/read-blockhash.ts";
-import { type Landed, readLanded } from "../read/read-landed.ts";
+import { type Landed, readLanded, receivedBy } from "../read/read-landed.ts";
+import { readBlockhash } from "../read/read-slots.ts";
 import { readSolanaWallet } from "../read/read-solana-wallet.ts";
-import { receivedBy } from "../read/received-by.ts";
 import type { SignedTransaction } from "../send/sign-instructions.ts";
 import { coSignOrder } from "../wallet/co-sign-order.ts";
-import { readOrders } from "./read-orders.ts";
-import { readRecords } from "./read-records.ts";
-import { type Decision, signEnding } from "./sign-ending.ts";
+import { readOrders, readRecords } from "./read-orders.ts";
+import { signEnding, signSweep, signVoid } from "./sign-ending.ts";
 import { signFill } from "./sign-fill.ts";
-import { signSweep } from "./sign-sweep.ts";
-import { signVoid } from "./sign-void.ts";
 
 const native = toSolanaWord(solanaNativeToken);
 const recordRent = 1_336_320n;

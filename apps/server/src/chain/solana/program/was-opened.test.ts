@@ -8,8 +8,7 @@ import { type SolanaChainScene, solanaChainScene } from "../../../../test/solana
 import { connectSolana, type SolanaChain } from "../connect-solana.ts";
 import { readSlots } from "../read/read-slots.ts";
 import { signInstructions } from "../send/sign-instructions.ts";
-import { signEnding } from "./sign-ending.ts";
-import { signSweep } from "./sign-sweep.ts";
+import { signEnding, signSweep } from "./sign-ending.ts";
 import { wasOpened } from "./was-opened.ts";
 
 let scene: SolanaChainScene;

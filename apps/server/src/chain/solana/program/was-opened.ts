@@ -3,7 +3,7 @@ import type { Signature } from "@solana/kit";
 import type { Hex } from "viem";
 import { requestChain } from "../../request-chain.ts";
 import type { SolanaChain } from "../connect-solana.ts";
-import { listSignatures } from "../read/list-signatures.ts";
+import { listSignatures } from "../read/read-landed.ts";
 import { readSlots } from "../read/read-slots.ts";
 import { earliestSlot } from "../read/read-unknown.ts";
 import { readOrders } from "./read-orders.ts";

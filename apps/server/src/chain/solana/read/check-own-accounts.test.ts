@@ -12,7 +12,7 @@ import { connectSolana } from "../connect-solana.ts";
 import { sendRaw } from "../send/send-raw.ts";
 import { signInstructions } from "../send/sign-instructions.ts";
 import { checkOwnAccounts } from "./check-own-accounts.ts";
-import { readBlockhash } from "./read-blockhash.ts";
+import { readBlockhash } from "./read-slots.ts";
 import { readStatuses } from "./read-statuses.ts";
 
 let solana: TestSolana;

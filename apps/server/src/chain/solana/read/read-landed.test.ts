@@ -15,8 +15,7 @@ import { afterEach, expect, test } from "vitest";
 import { mintsOfScene, solanaOrderScene } from "../../../../test/order/solana-order-scene.ts";
 import { type StubSolanaRpc, startStubSolanaRpc } from "../../../../test/solana/stub-solana-rpc.ts";
 import { connectSolana } from "../connect-solana.ts";
-import { readLanded } from "./read-landed.ts";
-import { receivedBy } from "./received-by.ts";
+import { readLanded, receivedBy } from "./read-landed.ts";
 
 let stub: StubSolanaRpc;
 afterEach(() => stub?.stop());

@@ -20,3 +20,22 @@ async function readSlot({ chainId, rpc }: SolanaChain, commitment: SolanaCommitm
 	if (timestamp === null) throw new Error(`the chain has no time for slot ${absoluteSlot}`);
 	return { slot: Number(absoluteSlot), height: Number(blockHeight), timestamp: Number(timestamp) };
 }
+
+type RecentBlockhash = {
+	blockhash: string;
+	/** The last height at which a transaction with it can land. */
+	lastValidBlockHeight: bigint;
+};
+
+export async function readBlockhash({ chainId, rpc }: SolanaChain): Promise<RecentBlockhash> {
+	const { value } = await requestChain(chainId, rpc.getLatestBlockhash({ commitment: "confirmed" }).send());
+	return { blockhash: value.blockhash, lastValidBlockHeight: value.lastValidBlockHeight };
+}
+
+/** Reads the block height, by which transactions expire. */
+export function readHeight(
+	{ chainId, rpc }: SolanaChain,
+	commitment: "confirmed" | "finalized" = "confirmed",
+): Promise<bigint> {
+	return requestChain(chainId, rpc.getBlockHeight({ commitment }).send());
+}

@@ -75,3 +75,13 @@ export async function signInstructions({
 function firstSignature(raw: Hex): Hex {
 	return slice(raw, 1, 65);
 }
+
+/** The service's keys on Solana. They sign transactions; their private halves cannot be read. */
+export type SolanaKeys = {
+	feePayers: TransactionPartialSigner[];
+	/**
+	 * An operator of the vault, which pays orders within the vault's caps. It also voids orders, and refunds those within
+	 * Solana.
+	 */
+	operator: TransactionPartialSigner;
+};

@@ -9,8 +9,8 @@ import {
 import { bytesToHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type SolanaChainScene, solanaChainScene } from "../../../../test/solana/solana-chain-scene.ts";
+import { signVoid } from "../program/sign-ending.ts";
 import { signFill } from "../program/sign-fill.ts";
-import { signVoid } from "../program/sign-void.ts";
 import { readSlots } from "../read/read-slots.ts";
 import { readSolanaWallet } from "../read/read-solana-wallet.ts";
 import { simulateTransaction } from "./simulate-transaction.ts";

@@ -3,16 +3,22 @@ import {
 	type Order,
 	type OrderMessageParts,
 	openTransaction,
+	type SolanaAddress,
 	type SolanaDeployment,
 	SwapError,
 } from "@geoswap/protocol";
-import { bytesEqual } from "@solana/kit";
+import {
+	bytesEqual,
+	type CompiledTransactionMessage,
+	getCompiledTransactionMessageDecoder,
+	getPublicKeyFromAddress,
+	getTransactionDecoder,
+	isSignatureBytes,
+	verifySignature,
+} from "@solana/kit";
 import { bytesToHex, type Hex } from "viem";
-import { isListed } from "../is-listed.ts";
+import { isListed } from "../read/read-listed.ts";
 import { maximumTransactionBytes } from "../send/sign-instructions.ts";
-import { changedPart } from "./changed-part.ts";
-import { decodeWireTransaction } from "./decode-wire-transaction.ts";
-import { verifyWalletSignature } from "./verify-wallet-signature.ts";
 
 const field = "signedTransaction";
 
@@ -75,4 +81,89 @@ function parseTransaction(text: string): { message: Uint8Array; signatures: Uint
 
 function malformed(message: string): SwapError {
 	return new SwapError("INVALID_REQUEST", { issues: [{ path: field, message }] });
+}
+
+type ChangedPart =
+	| "version"
+	| "fee payer"
+	| "blockhash"
+	| "lookup tables"
+	| "instructions"
+	| "accounts"
+	| "bytes";
+type V0 = Extract<CompiledTransactionMessage, { version: 0 }>;
+
+/** Returns the first part found in a message that is not as it was built. */
+function changedPart(built: Uint8Array, given: Uint8Array): ChangedPart {
+	const before = decode(built);
+	const after = decode(given);
+	if (before?.version !== 0 || !after) return "bytes";
+	if (after.version !== 0) return "version";
+	if (before.staticAccounts[0] !== after.staticAccounts[0]) return "fee payer";
+	if (before.lifetimeToken !== after.lifetimeToken) return "blockhash";
+	if ((after.addressTableLookups ?? []).length > 0) return "lookup tables";
+	if (!isSame(calls(before), calls(after))) return "instructions";
+	if (!isSame(accounts(before), accounts(after))) return "accounts";
+	return "bytes";
+}
+
+function decode(message: Uint8Array) {
+	try {
+		return getCompiledTransactionMessageDecoder().decode(message);
+	} catch {
+		return undefined;
+	}
+}
+
+/** Returns the programs that are called, each with its data, in order. */
+function calls({ instructions, staticAccounts }: V0) {
+	return instructions.map(({ programAddressIndex, data }) => [
+		staticAccounts[programAddressIndex],
+		...(data ?? []),
+	]);
+}
+
+/** Returns the accounts, which of them sign or are written, and which instruction takes which. */
+function accounts({ header, staticAccounts, instructions }: V0) {
+	return [header, staticAccounts, instructions.map(({ accountIndices }) => accountIndices ?? [])];
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+	return JSON.stringify(left) === JSON.stringify(right);
+}
+
+/** Returns a transaction's message and its signatures in order, or undefined if the bytes are not a transaction. */
+export function decodeWireTransaction(
+	bytes: Uint8Array,
+): { message: Uint8Array; signatures: Uint8Array[] } | undefined {
+	try {
+		const { messageBytes, signatures } = getTransactionDecoder().decode(bytes);
+		const { header } = getCompiledTransactionMessageDecoder().decode(messageBytes);
+		// Otherwise bytes that are all zero would pass for a transaction without signers.
+		if (header.numSignerAccounts === 0) return undefined;
+		return {
+			message: new Uint8Array(messageBytes),
+			signatures: Object.values(signatures).map((signature) => signature ?? new Uint8Array(64)),
+		};
+	} catch {
+		return undefined;
+	}
+}
+
+/** Returns whether this is the wallet's signature over exactly these bytes. An address that is no key signs nothing. */
+export async function verifyWalletSignature({
+	wallet,
+	message,
+	signature,
+}: {
+	wallet: SolanaAddress;
+	message: Uint8Array;
+	signature: Uint8Array;
+}): Promise<boolean> {
+	if (!isSignatureBytes(signature)) return false;
+	try {
+		return await verifySignature(await getPublicKeyFromAddress(wallet), signature, message);
+	} catch {
+		return false;
+	}
 }

@@ -11,7 +11,7 @@ import {
 import { getTransactionDecoder, type TransactionPartialSigner } from "@solana/kit";
 import { bytesToHex, concat, type Hex, hexToBytes, isHex } from "viem";
 import { maximumTransactionBytes, type SignedTransaction } from "../send/sign-instructions.ts";
-import { verifyWalletSignature } from "./verify-wallet-signature.ts";
+import { verifyWalletSignature } from "./check-signed-transaction.ts";
 
 /** The maximum fees of an opening for the fee payer: 200,000 units at 5,000,000 micro-lamports are 0.001 SOL. */
 export const maximumUnitLimit = 200_000;
