@@ -1,7 +1,7 @@
 import type { Heartbeat, Milliseconds } from "@geoswap/protocol";
 import { type Address, hexToBytes } from "viem";
 import type { Database, Part } from "../database/database.ts";
-import type { AttestersWanted } from "../swap/facts/attesters-wanted.ts";
+import type { AttestersWanted } from "../swap/facts/facts.ts";
 
 /** Stores the newest heartbeat of each attester on each chain. */
 export async function storeHeartbeats(

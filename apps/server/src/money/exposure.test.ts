@@ -6,7 +6,7 @@ import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts"
 import { queueJob } from "../../test/lane/queue-job.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { inTransaction } from "../database/database.ts";
-import type { ExposureCaps } from "../swap/facts/exposure-caps.ts";
+import type { ExposureCaps } from "../swap/facts/facts.ts";
 import { dropExposures, insertExposures, lockExposures, markDepositsFinal, putAtRisk } from "./exposure.ts";
 
 let database: TestDatabase;

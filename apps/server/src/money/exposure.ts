@@ -3,7 +3,7 @@ import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import { namedParameters } from "../database/named-parameters.ts";
 import type { Row } from "../database/rows.ts";
-import type { ExposureCaps } from "../swap/facts/exposure-caps.ts";
+import type { ExposureCaps } from "../swap/facts/facts.ts";
 
 /**
  * Marks the deposits of the blocks after `after` and up to `upTo` as final, since they can no longer be dropped. Reads

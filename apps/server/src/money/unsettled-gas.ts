@@ -12,7 +12,7 @@ import {
 import { type Hex, hexToBytes } from "viem";
 import type { Database, Part } from "../database/database.ts";
 import { namedParameters } from "../database/named-parameters.ts";
-import { recentSwapIds } from "../swap/record/recent-swap-ids.ts";
+import { recentSwapIds } from "../swap/record/read-swap.ts";
 
 /** Gas that a transaction needs to open orders, besides what each order may use. */
 export const openingGas = {

@@ -1,6 +1,5 @@
 import { canMove, type FailureCode, isTerminal, type SwapStage, type SwapStatus } from "@geoswap/protocol";
-import type { Move } from "../swap/facts/swap-notes.ts";
-import type { SwapRecord } from "../swap/facts/swap-record.ts";
+import type { Move, SwapRecord } from "../swap/facts/swap-record.ts";
 
 export const failureMessages: Record<FailureCode, string> = {
 	NOT_OPENED: "The order was not opened before its deadline. Nothing was taken from the wallet.",

@@ -3,8 +3,8 @@ import { bytesToHex, type Hex } from "viem";
 import type { Database } from "../database/database.ts";
 import type { Named, Row } from "../database/rows.ts";
 import { type HeadJson, headFromJson, headJson } from "../swap/due/chain-head.ts";
-import type { AttestersWanted } from "../swap/facts/attesters-wanted.ts";
 import type {
+	AttestersWanted,
 	ChainHead,
 	CrossCheck,
 	Facts,

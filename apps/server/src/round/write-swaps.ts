@@ -2,7 +2,7 @@ import type { FailureCode, Milliseconds, SwapStage, SwapStatus, SwapUuid } from 
 import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../database/database.ts";
 import { namedParameters } from "../database/named-parameters.ts";
-import type { Move, Notes } from "../swap/facts/swap-notes.ts";
+import type { Move, Notes } from "../swap/facts/swap-record.ts";
 import { failureMessages } from "./apply-transition.ts";
 
 /** A round's changes to a swap's row. */

@@ -1,9 +1,9 @@
 import { isTerminal, type Milliseconds, type StatusResponse, type SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
-import { eventBody } from "../../swap/event/event-body.ts";
 import {
 	type EventHead,
 	type EventRow,
+	eventBody,
 	readEventHead,
 	readEventRows,
 	readEventSwaps,

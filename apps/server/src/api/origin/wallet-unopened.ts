@@ -1,7 +1,7 @@
 import { type Amount, addressOfWord, fromSwapKey, type Milliseconds, type Order } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Database, Part } from "../../database/database.ts";
-import { recentSwapIds } from "../../swap/record/recent-swap-ids.ts";
+import { recentSwapIds } from "../../swap/record/read-swap.ts";
 
 /** An order that will take this much of its input token once it is opened. */
 export type WalletUnopened = {

@@ -24,7 +24,7 @@ import { readDelegation } from "../../chain/evm/wallet/wallet-delegation.ts";
 import type { Config } from "../../config/config.ts";
 import type { Database, DatabasePool } from "../../database/database.ts";
 import { queueRemoval } from "../../job/delegation-removals.ts";
-import { recentSwapIds } from "../../swap/record/recent-swap-ids.ts";
+import { recentSwapIds } from "../../swap/record/read-swap.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { exampleAuthorization, exampleSignature, exampleWallet } from "../openapi/examples/example-swap.ts";

@@ -3,7 +3,7 @@ import { type Hex, hexToBytes } from "viem";
 import type { Part } from "../../database/database.ts";
 import { namedParameters } from "../../database/named-parameters.ts";
 import { jobPriority } from "../../swap/facts/job.ts";
-import { recentSwapIds } from "../../swap/record/recent-swap-ids.ts";
+import { recentSwapIds } from "../../swap/record/read-swap.ts";
 
 /** Other unopened swaps of an order's wallet and account. */
 export type Unopened = {

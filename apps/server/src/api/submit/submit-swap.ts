@@ -31,7 +31,7 @@ import {
 	gasRows,
 	type UnsettledGas,
 } from "../../money/unsettled-gas.ts";
-import type { AttestersWanted } from "../../swap/facts/attesters-wanted.ts";
+import type { AttestersWanted } from "../../swap/facts/facts.ts";
 import type { HoldingLimit, Pair, Reservation, UnopenedLimits } from "../../swap/facts/reservation.ts";
 import type {
 	Delivery,

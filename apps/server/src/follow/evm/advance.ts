@@ -17,7 +17,7 @@ import {
 	saveUnreadBlock,
 	type UnreadBlock,
 } from "../../swap/due/unread-blocks.ts";
-import { readFinalityBreak } from "../../swap/pause/finality-breaks.ts";
+import { readFinalityBreak } from "../../swap/pause/pauses.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { readDemand } from "../follow-pause.ts";
 import { pauseOnBrokenFinality } from "../pause-on-broken-finality.ts";

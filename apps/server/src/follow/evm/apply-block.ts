@@ -1,6 +1,7 @@
 import type { Wei } from "@geoswap/protocol";
 import { type Address, type Hash, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 import { countFailures } from "../../job/count-failures.ts";
 import { settleNonces } from "../../job/journal/lane-transactions.ts";
 import { doneJobs } from "../../job/queue-jobs.ts";
@@ -9,8 +10,7 @@ import { type InventoryBalance, saveInventory } from "../../money/inventory/inve
 import { bookFinal } from "../../money/ledger/book-final.ts";
 import type { BlockHeader } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
-import { noteUnknownOrders } from "../../swap/record/note-unknown-orders.ts";
-import { takeUpStatement } from "../../swap/record/unknown-orders.ts";
+import { noteUnknownOrders, takeUpStatement } from "../../swap/record/unknown-orders.ts";
 import { readClaimedOrders } from "./read-claimed-orders.ts";
 
 type BlockEvent = {
@@ -46,8 +46,10 @@ export async function applyQuietBlock(db: Database, applied: AppliedBlock): Prom
 	if (applied.events.length + applied.mined.length > 0) return false;
 	const { rowCount } = await db.query({
 		name: "apply-quiet-block",
-		text: blockStatement("and not (hasFailed or hasFinal or hasMinedFinal or isOtherInventory)"),
-		values: blockValues(applied),
+		...namedParameters(
+			blockStatement("and not (hasFailed or hasFinal or hasMinedFinal or isOtherInventory)"),
+			blockValues(applied),
+		),
 	});
 	return rowCount === 1;
 }
@@ -60,8 +62,7 @@ export async function applyBlock(db: Database, applied: AppliedBlock): Promise<{
 	const { chainId, block, events, vaults, assets, inventory = [] } = applied;
 	const { rows } = await db.query<BlockRow>({
 		name: "apply-block",
-		text: blockStatement(""),
-		values: blockValues(applied),
+		...namedParameters(blockStatement(""), blockValues(applied)),
 	});
 	const [row] = rows;
 	// Another follower was faster, or took this one's place.
@@ -112,14 +113,15 @@ type BlockRow = {
  */
 const left: Record<Exclude<keyof BlockRow, "finalized" | "finalizedBefore" | "bookedBefore">, string> = {
 	hasFailed: `exists (select from jobs j join lane_transactions t using (chain_id, relayer, nonce)
-		where chain_id = $1 and j.state = 'sent' and t.state in ('mined', 'final') and t.block_number < $2)`,
-	hasFinal: `exists (select from chain_events where chain_id = $1
+		where chain_id = $chainId and j.state = 'sent' and t.state in ('mined', 'final') and t.block_number < $number)`,
+	hasFinal: `exists (select from chain_events where chain_id = $chainId
 		and block_number > least(old.booked_number, old.finalized_number)
-		and block_number <= greatest(old.finalized_number, $7))`,
+		and block_number <= greatest(old.finalized_number, $finalizedNumber))`,
 	hasMinedFinal: `exists (select from lane_transactions
-		where chain_id = $1 and state = 'mined' and block_number <= greatest(old.finalized_number, $7))`,
-	isOtherInventory: `exists (select from unnest($9::bytea[], $10::numeric[], $11::numeric[]) as n (token, balance, available)
-		left join inventory s on s.chain_id = $1 and s.token = n.token
+		where chain_id = $chainId and state = 'mined' and block_number <= greatest(old.finalized_number, $finalizedNumber))`,
+	isOtherInventory: `exists (select from unnest($inventoryTokens::bytea[], $inventoryBalances::numeric[], $outflowsAvailable::numeric[])
+			as n (token, balance, available)
+		left join inventory s on s.chain_id = $chainId and s.token = n.token
 		where (s.balance, s.outflow_available) is distinct from (n.balance, n.available))`,
 };
 
@@ -133,69 +135,82 @@ function blockStatement(condition: string): string {
 	const written = condition.replace(names, (name) => left[name as keyof typeof left]);
 	const columns = Object.entries(left).map(([name, expression]) => `${expression} as "${name}"`);
 	return `with head as (
-			update chain_heads h set number = $2, hash = $3, timestamp = $5, base_fee = $6, updated_at = now(),
-				finalized_timestamp = case when $7 > h.finalized_number then $8 else h.finalized_timestamp end,
-				finalized_number = greatest(h.finalized_number, $7), booked_number = greatest(h.booked_number, $7)
+			update chain_heads h set number = $number, hash = $hash, timestamp = $timestamp,
+				base_fee = $baseFee, updated_at = now(),
+				finalized_timestamp = case when $finalizedNumber > h.finalized_number then $finalizedTimestamp
+					else h.finalized_timestamp end,
+				finalized_number = greatest(h.finalized_number, $finalizedNumber),
+				booked_number = greatest(h.booked_number, $finalizedNumber)
 			from (select chain_id, finalized_number, booked_number from chain_heads) old
-			where h.chain_id = $1 and old.chain_id = $1 and h.hash = $4 ${written}
+			where h.chain_id = $chainId and old.chain_id = $chainId and h.hash = $parentHash ${written}
 			returning h.finalized_number as finalized, old.finalized_number, old.booked_number
 		), block as (
-			insert into chain_blocks (chain_id, number, hash, timestamp) select $1, $2, $3, $5 from head
+			insert into chain_blocks (chain_id, number, hash, timestamp) select $chainId, $number, $hash, $timestamp from head
 		), final as (
 			insert into chain_blocks (chain_id, number, hash, timestamp)
-			select $1, $7, $23, $8 from head where $7 < $2 and $7 > head.finalized_number
+			select $chainId, $finalizedNumber, $finalizedHash, $finalizedTimestamp from head
+			where $finalizedNumber < $number and $finalizedNumber > head.finalized_number
 			on conflict do nothing
 		), pruned as (
-			delete from chain_blocks b using head where b.chain_id = $1 and b.number < head.finalized
+			delete from chain_blocks b using head where b.chain_id = $chainId and b.number < head.finalized
 		), happened as (
 			insert into chain_events (chain_id, block_number, block_hash, log_index, transaction_hash, contract, order_id,
 				name, data)
-			select $1, $2, $3, log_index, transaction_hash, contract, order_id, name, data
-			from head, unnest($12::int[], $13::bytea[], $14::bytea[], $15::bytea[], $16::text[], $17::jsonb[])
-				as e (log_index, transaction_hash, contract, order_id, name, data)
+			select $chainId, $number, $hash, log_index, transaction_hash, contract, order_id, name, data
+			from head, unnest($logIndexes::int[], $transactionHashes::bytea[], $contracts::bytea[], $orderIds::bytea[],
+				$names::text[], $data::jsonb[]) as e (log_index, transaction_hash, contract, order_id, name, data)
 		), held as materialized (
-			select swap_id, kind from jobs where chain_id = $1 and exists (select from head) and (order_id, kind) in (
-				select order_id, kind from unnest($18::bytea[], $19::text[]) as d (order_id, kind)
+			select swap_id, kind from jobs where chain_id = $chainId and exists (select from head) and (order_id, kind) in (
+				select order_id, kind from unnest($doneOrderIds::bytea[], $doneKinds::text[]) as d (order_id, kind)
 			) order by swap_id, kind for update
 		), done as (
 			update jobs j set state = 'done', reason = null, lease = null, leased_until = null, updated_at = now()
 			from held where (j.swap_id, j.kind) = (held.swap_id, held.kind)
 		), mined as (
-			update lane_transactions t set state = 'mined', block_number = $2, gas_cost = m.gas_cost
-			from head, unnest($20::bytea[], $21::numeric[]) as m (hash, gas_cost)
-			where t.chain_id = $1 and t.hash = m.hash
-		), filled as (${takeUpStatement("$22", "exists (select from head)")})
+			update lane_transactions t set state = 'mined', block_number = $number, gas_cost = m.gas_cost
+			from head, unnest($minedHashes::bytea[], $gasCosts::numeric[]) as m (hash, gas_cost)
+			where t.chain_id = $chainId and t.hash = m.hash
+		), filled as (${takeUpStatement("$filledOrderIds", "exists (select from head)")})
 		select finalized, finalized_number as "finalizedBefore", booked_number as "bookedBefore", ${columns.join(", ")}
 		from head old`;
 }
 
-function blockValues({ chainId, block, events, mined, finalized, inventory = [] }: AppliedBlock): unknown[] {
-	// A block that was not taken in yet may hold an event, so nothing beyond this follower's block counts as final.
+function blockValues({ chainId, block, events, mined, finalized, inventory = [] }: AppliedBlock) {
+	// A block that was not applied yet may hold an event, so nothing beyond this follower's block counts as final.
 	const { number: finalizedNumber, hash, timestamp } = finalized.number > block.number ? block : finalized;
 	const done = doneJobs(events);
-	return [
+	return {
 		chainId,
-		block.number,
-		hexToBytes(block.hash),
-		hexToBytes(block.parentHash),
-		block.timestamp,
-		block.baseFee,
+		number: block.number,
+		hash: hexToBytes(block.hash),
+		parentHash: hexToBytes(block.parentHash),
+		timestamp: block.timestamp,
+		baseFee: block.baseFee,
 		finalizedNumber,
-		timestamp,
-		inventory.map(({ token }) => hexToBytes(token)),
-		inventory.map(({ balance }) => balance),
-		inventory.map(({ outflowAvailable }) => outflowAvailable),
-		events.map((event) => event.logIndex),
-		events.map((event) => hexToBytes(event.transactionHash)),
-		events.map((event) => hexToBytes(event.contract)),
-		events.map((event) => (event.orderId ? hexToBytes(event.orderId) : null)),
-		events.map((event) => event.name),
-		events.map((event) => JSON.stringify(event.data)),
-		done.map((job) => hexToBytes(job.orderId)),
-		done.map((job) => job.kind),
-		mined.map(({ hash }) => hexToBytes(hash)),
-		mined.map(({ gasCost }) => gasCost),
-		events.flatMap(({ name, orderId }) => (name === "Filled" && orderId ? hexToBytes(orderId) : [])),
-		hexToBytes(hash),
-	];
+		finalizedTimestamp: timestamp,
+		inventoryTokens: inventory.map(({ token }) => hexToBytes(token)),
+		inventoryBalances: inventory.map(({ balance }) => balance),
+		outflowsAvailable: inventory.map(({ outflowAvailable }) => outflowAvailable),
+		...eventColumns(events),
+		doneOrderIds: done.map((job) => hexToBytes(job.orderId)),
+		doneKinds: done.map((job) => job.kind),
+		minedHashes: mined.map(({ hash }) => hexToBytes(hash)),
+		gasCosts: mined.map(({ gasCost }) => gasCost),
+		filledOrderIds: events.flatMap(({ name, orderId }) =>
+			name === "Filled" && orderId ? hexToBytes(orderId) : [],
+		),
+		finalizedHash: hexToBytes(hash),
+	};
+}
+
+/** Returns events as parameters of a statement that writes them, without their blocks. */
+export function eventColumns(events: AppliedBlock["events"]) {
+	return {
+		logIndexes: events.map((event) => event.logIndex),
+		transactionHashes: events.map((event) => hexToBytes(event.transactionHash)),
+		contracts: events.map((event) => hexToBytes(event.contract)),
+		orderIds: events.map((event) => (event.orderId ? hexToBytes(event.orderId) : null)),
+		names: events.map((event) => event.name),
+		data: events.map((event) => JSON.stringify(event.data)),
+	};
 }

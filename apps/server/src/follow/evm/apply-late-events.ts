@@ -11,8 +11,7 @@ import { bookFinal } from "../../money/ledger/book-final.ts";
 import { readOpeningNumber } from "../../money/ledger/post.ts";
 import { lockHead } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
-import { noteUnknownOrders } from "../../swap/record/note-unknown-orders.ts";
-import { takeUpUnknownOrders } from "../../swap/record/unknown-orders.ts";
+import { noteUnknownOrders, takeUpUnknownOrders } from "../../swap/record/unknown-orders.ts";
 import { readClaimedOrders } from "./read-claimed-orders.ts";
 
 /**

@@ -32,8 +32,8 @@ import { orderActions } from "../../../test/order/order-actions.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { connectChain } from "../../chain/evm/connect-chain.ts";
 import { readHead } from "../../swap/due/chain-head.ts";
-import { readFollowed } from "../../swap/due/read-followed.ts";
 import { readUnreadBlocks } from "../../swap/due/unread-blocks.ts";
+import { readFollowed } from "../../swap/pause/pause-list.ts";
 import { advance, type FollowerMemory } from "./advance.ts";
 
 let chains: TestChains;

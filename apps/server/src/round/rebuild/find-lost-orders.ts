@@ -4,7 +4,7 @@ import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { findVaultOrders, readPreparedOrder } from "../../chain/solana/program/read-orders.ts";
 import type { DatabasePool } from "../../database/database.ts";
 import { markSearched, readUnsearchedRestore } from "../../database/restores.ts";
-import { insertUnknownOrders, withoutSwaps } from "../../swap/record/note-unknown-orders.ts";
+import { insertUnknownOrders, withoutSwaps } from "../../swap/record/unknown-orders.ts";
 import type { Log } from "../../telemetry/log.ts";
 
 /**

@@ -3,8 +3,7 @@ import { bytesToHex, type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
 import { markSwaps } from "../../swap/due/mark-swaps.ts";
-import type { DepositPlace } from "../../swap/facts/deposit-place.ts";
-import type { CrossCheck, SecondAnswer } from "../../swap/facts/facts.ts";
+import type { CrossCheck, DepositPlace, SecondAnswer } from "../../swap/facts/facts.ts";
 
 /** A deposit that a chain's second provider is to be queried for. */
 export type Question<Deposit extends DepositPlace = DepositPlace> = {

@@ -1,6 +1,6 @@
 import { canMove, type Milliseconds, type SwapStage } from "@geoswap/protocol";
 import type { FactJob, Facts } from "../facts/facts.ts";
-import type { Move, Notes } from "../facts/swap-notes.ts";
+import type { Move, Notes } from "../facts/swap-record.ts";
 import type { Action, QueueAction } from "./decision.ts";
 import type { SwapView } from "./swap-view.ts";
 

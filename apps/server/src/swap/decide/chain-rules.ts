@@ -1,4 +1,4 @@
-import type { WaitFor } from "../facts/wait-for.ts";
+import type { WaitFor } from "../facts/facts.ts";
 import type { Action } from "./decision.ts";
 import type { OrderView } from "./order-view.ts";
 

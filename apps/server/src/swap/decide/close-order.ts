@@ -1,6 +1,5 @@
 import type { FailureCode } from "@geoswap/protocol";
-import type { JobReason } from "../facts/job.ts";
-import type { RefusalReason } from "../facts/refusal-reason.ts";
+import type { JobReason, RefusalReason } from "../facts/job.ts";
 import { advance, noteHashes, queueOnce } from "./actions.ts";
 import type { Action, Decision, QueueAction } from "./decision.ts";
 import { isFinal } from "./depth.ts";

@@ -1,10 +1,7 @@
 import type { FailureCode, Milliseconds } from "@geoswap/protocol";
-import type { DepositPlace } from "../facts/deposit-place.ts";
-import type { ExposureCaps } from "../facts/exposure-caps.ts";
-import type { RefusalReason } from "../facts/refusal-reason.ts";
-import type { Move, Notes } from "../facts/swap-notes.ts";
-import type { Delivery } from "../facts/swap-record.ts";
-import type { WaitFor } from "../facts/wait-for.ts";
+import type { DepositPlace, ExposureCaps, WaitFor } from "../facts/facts.ts";
+import type { RefusalReason } from "../facts/job.ts";
+import type { Delivery, Move, Notes } from "../facts/swap-record.ts";
 
 /** A job to queue. `again`: also if there is one that is done, refused or not attested. */
 export type QueueAction = { do: "queue"; again: boolean } & (

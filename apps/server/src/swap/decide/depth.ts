@@ -1,5 +1,4 @@
-import type { ChainHead, OrderEvent } from "../facts/facts.ts";
-import type { WaitFor } from "../facts/wait-for.ts";
+import type { ChainHead, OrderEvent, WaitFor } from "../facts/facts.ts";
 import { blocksNeeded, isDeepAt, isFinalAt } from "./deposit-policy.ts";
 import { lastFillAt, type SwapView } from "./swap-view.ts";
 import { untilFinalEvent } from "./until.ts";

@@ -2,8 +2,7 @@ import { type AttesterSet, type Order, type Seconds, toChainId, usdCents } from 
 import type { Hex } from "viem";
 import { chainOf } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
-import type { AttestersWanted } from "../facts/attesters-wanted.ts";
-import type { ExposureCaps } from "../facts/exposure-caps.ts";
+import type { AttestersWanted, ExposureCaps } from "../facts/facts.ts";
 import type { UnopenedLimits } from "../facts/reservation.ts";
 import type { DepositPolicy } from "./deposit-policy.ts";
 

@@ -1,6 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
-import type { ChainHead } from "../facts/facts.ts";
-import type { WaitFor } from "../facts/wait-for.ts";
+import type { ChainHead, WaitFor } from "../facts/facts.ts";
 import type { OrderView } from "./order-view.ts";
 
 /** Waits until the block of an event is final. */

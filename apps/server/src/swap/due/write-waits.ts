@@ -1,7 +1,7 @@
 import type { Milliseconds, SwapUuid } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import { namedParameters } from "../../database/named-parameters.ts";
-import type { WaitFor } from "../facts/wait-for.ts";
+import type { WaitFor } from "../facts/facts.ts";
 
 /** The state that a round leaves to the next one. */
 export type NextWait = {

@@ -1,5 +1,5 @@
-import type { Milliseconds, Wei } from "@geoswap/protocol";
-import type { Hex } from "viem";
+import type { Milliseconds, Seconds, UsdCents, Wei } from "@geoswap/protocol";
+import type { Address, Hex } from "viem";
 import type { Job, JobKind } from "./job.ts";
 import type { SwapRecord } from "./swap-record.ts";
 
@@ -76,3 +76,26 @@ export type Facts = {
 	/** Number of attesters of its set with a recent heartbeat on both its chains. */
 	attestersAlive: number;
 };
+
+export type DepositPlace = { chainId: number; blockNumber: number; blockHash: Hex; transactionHash: Hex };
+
+/** Block numbers to wait for: of a chain's head, or of its finalized block. */
+export type WaitFor = {
+	head?: { chainId: number; number: number };
+	finalized?: { chainId: number; number: number };
+};
+
+export type AttestersWanted = {
+	attesters: readonly Address[];
+	/** The chains for which each attester must have recent heartbeats. */
+	chainIds: readonly number[];
+	/** Maximum age of a heartbeat. */
+	heartbeatSeconds: Seconds;
+	/** Seconds that the final block in their heartbeats may be behind the follower's. */
+	sightSeconds: Seconds;
+};
+
+type Caps = { unreleasedUsdCents: UsdCents; unfinalUsdCents: UsdCents };
+
+/** The maximum that may be at risk in flight for inputs from one chain, of all swaps and of one account's. */
+export type ExposureCaps = Caps & { ofAccount: Caps };

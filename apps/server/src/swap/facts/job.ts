@@ -65,3 +65,10 @@ export const jobPriority: Record<JobKind, number> = { release: 0, refund: 1, voi
 
 /** Number of refusals by a chain after which a job is refused permanently. */
 export const maxFailures = 3;
+
+/** Why an account counts a refusal. */
+export type RefusalReason =
+	/** The recipient did not take the output when it was paid. */
+	| "recipient_refused"
+	/** The recipient's token account was gone, and its rent took the output below its minimum. */
+	| "recipient_account_gone";

@@ -1,7 +1,6 @@
-import type { Milliseconds } from "@geoswap/protocol";
+import type { Milliseconds, Seconds } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Database } from "../../database/database.ts";
-import { type FollowedChain, readFollowed } from "../due/read-followed.ts";
 import { type Pause, readPauses } from "./pauses.ts";
 
 /** A cache of what must not be sold, as it was a moment ago: paused chains, and those that no worker follows. */
@@ -82,4 +81,25 @@ function unfollowedReason(chain: FollowedChain | undefined, token: Hex | undefin
 	if (chain.isUnread) return "a block of the chain could not be read yet";
 	const isKnown = token === undefined || chain.tokens.includes(token.toLowerCase() as Hex);
 	return isKnown ? undefined : "no worker has followed this token yet";
+}
+
+/** A chain that a worker has followed, as the database has it. */
+export type FollowedChain = {
+	chainId: number;
+	/** Time since a worker last applied news of the chain, by the database's clock. */
+	ageSeconds: Seconds;
+	/** True if events of orders of undecided swaps may be missing. */
+	isUnread: boolean;
+	/** The tokens whose inventory in the vault a worker has read, in lower case. */
+	tokens: Hex[];
+};
+
+export async function readFollowed(db: Database): Promise<FollowedChain[]> {
+	const { rows } = await db.query<FollowedChain>(
+		`select chain_id as "chainId", extract(epoch from clock_timestamp() - updated_at)::float8 as "ageSeconds",
+			exists (select from unread_blocks u where u.chain_id = chain_heads.chain_id and not u.is_partial) or unseen_orders <> '{}' as "isUnread",
+			array(select '0x' || encode(token, 'hex') from inventory where inventory.chain_id = chain_heads.chain_id) as tokens
+		from chain_heads`,
+	);
+	return rows;
 }

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
-import { readFinalityBreak } from "./finality-breaks.ts";
 import {
 	liftPauses,
 	pauseChain,
 	pauseForBreaches,
 	readAcceptedBreaches,
+	readFinalityBreak,
 	readLiftedPauses,
 	readPauses,
 } from "./pauses.ts";

@@ -1,4 +1,10 @@
-import { type FailureCode, orderSchema, type SwapUuid } from "@geoswap/protocol";
+import {
+	type FailureCode,
+	firstSwapUuidAt,
+	type Milliseconds,
+	orderSchema,
+	type SwapUuid,
+} from "@geoswap/protocol";
 import { bytesToHex, type Hex } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Named, Row } from "../../database/rows.ts";
@@ -66,4 +72,17 @@ export function swapFromRow(row: SwapRow): SwapRecord {
 
 function toHash(bytes: Buffer | null): Hex | undefined {
 	return bytes ? bytesToHex(bytes) : undefined;
+}
+
+const dayMs = 86_400_000;
+/** Time that an id may be ahead, since ids are made by the clocks of other processes too. */
+const aheadMs = 3_600_000;
+
+/**
+ * Returns the first and the last id that a swap of the last day can have. A statement with both is planned for the
+ * partitions of two days. With the first alone it is planned for the empty ones of future days too, which takes longer
+ * than to run it.
+ */
+export function recentSwapIds(nowMs: Milliseconds): [first: SwapUuid, last: SwapUuid] {
+	return [firstSwapUuidAt(nowMs - dayMs), firstSwapUuidAt(nowMs + aheadMs)];
 }

@@ -1,6 +1,6 @@
 import type { Milliseconds, Seconds, SwapUuid } from "@geoswap/protocol";
 import type { Database, Part } from "../../database/database.ts";
-import type { RefusalReason } from "../facts/refusal-reason.ts";
+import type { RefusalReason } from "../facts/job.ts";
 
 /** A refusal counts for a day. */
 const refusalLifeMs = 86_400_000;

@@ -39,15 +39,14 @@ export const isStuckSql = `case
 	end + make_interval(secs => 2 * (coalesce(o.finality, 0) + coalesce(d.finality, 0)) + $graceSeconds)
 		< to_timestamp($nowMs::double precision / 1000)`;
 
-/** Returns the values of those five parameters. */
-export function paceValues(paces: readonly ChainPace[], nowMs: Milliseconds): unknown[] {
-	return [
-		paces.map(({ chainId }) => String(chainId)),
-		paces.map(({ openSeconds }) => openSeconds),
-		paces.map(({ finalitySeconds }) => finalitySeconds),
+export function paceValues(paces: readonly ChainPace[], nowMs: Milliseconds) {
+	return {
+		paceChainIds: paces.map(({ chainId }) => String(chainId)),
+		openSeconds: paces.map(({ openSeconds }) => openSeconds),
+		finalitySeconds: paces.map(({ finalitySeconds }) => finalitySeconds),
 		graceSeconds,
 		nowMs,
-	];
+	};
 }
 
 /** Returns whether a swap has not ended and made no progress for longer than its chains should take. */

@@ -1,7 +1,12 @@
-import { type Milliseconds, type Order, orderSchema, type UsdCents } from "@geoswap/protocol";
+import {
+	type Milliseconds,
+	type Order,
+	orderSchema,
+	type UsdCents,
+	unpackDeadlines,
+} from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
-import type { Database } from "../../database/database.ts";
-import { definedRow } from "../../database/database.ts";
+import { type Database, definedRow } from "../../database/database.ts";
 
 export type UnknownOrder = {
 	orderId: Hex;
@@ -135,7 +140,7 @@ export async function takeUpUnknownOrders(db: Database, orderIds: readonly Hex[]
 }
 
 /** Returns the same as a part of another statement, under a condition. */
-export function takeUpStatement(orderIds: `$${number}`, condition: string): string {
+export function takeUpStatement(orderIds: `$${string}`, condition: string): string {
 	return `update unknown_orders set is_filled = true, outcome = nullif(outcome, 'left'),
 			reason = case when outcome = 'left' then null else reason end,
 			looked_at = case when outcome = 'left' then null else looked_at end
@@ -152,5 +157,61 @@ export async function forgetLeftOrders(db: Database): Promise<void> {
 		where h.chain_id = u.chain_id and u.outcome = 'left' and u.open_deadline + $1 < h.finalized_timestamp
 			and not exists (select from chain_events e where e.order_id = u.order_id and e.name = 'Filled')`,
 		[refundableWithinSeconds + 86_400],
+	);
+}
+
+/** Notes which of the orders that were opened in blocks that became final have no swap. */
+export async function noteUnknownOrders(
+	db: Database,
+	{ chainId, after, upTo }: { chainId: number; after: number; upTo: number },
+): Promise<void> {
+	// The swap is looked up by the id in the order's `swapKey`, so that one day's partition is read and not all of them.
+	const { rows } = await db.query<{ order_id: Buffer; order_terms: unknown }>(
+		`select e.order_id, e.data->'order' as order_terms from chain_events e
+		where e.chain_id = $1 and e.block_number > $2 and e.block_number <= $3 and e.name = 'Opened' and not exists (
+			select from swaps s
+			where s.id = right(e.data->'order'->>'swapKey', 32)::uuid and s.order_id = e.order_id
+		)`,
+		[chainId, after, upTo],
+	);
+	await insertUnknownOrders(db, {
+		chainId,
+		orders: rows.map(({ order_id, order_terms }) => ({ orderId: order_id, terms: order_terms })),
+	});
+}
+
+/** Returns those of these orders that have neither a swap nor an entry as unknown. */
+export async function withoutSwaps(db: Database, orderIds: readonly Hex[]): Promise<Set<Hex>> {
+	if (orderIds.length === 0) return new Set();
+	const { rows } = await db.query<{ order_id: Hex }>(
+		`select '0x' || encode(o.id, 'hex') as order_id from unnest($1::bytea[]) as o (id)
+		where not exists (select from swaps where order_id = o.id)
+			and not exists (select from unknown_orders where order_id = o.id)`,
+		[orderIds.map((orderId) => hexToBytes(orderId))],
+	);
+	return new Set(rows.map((row) => row.order_id));
+}
+
+/** Notes orders that have no swap. Those that are noted already stay as they are. */
+export async function insertUnknownOrders(
+	db: Database,
+	{
+		chainId,
+		orders,
+	}: { chainId: number; orders: readonly { orderId: Uint8Array /** As JSON. */; terms: unknown }[] },
+): Promise<void> {
+	if (orders.length === 0) return;
+	await db.query(
+		`insert into unknown_orders (order_id, chain_id, order_terms, open_deadline, is_filled)
+		select order_id, $1, order_terms, open_deadline,
+			exists (select from chain_events e where e.order_id = o.order_id and e.name = 'Filled')
+		from unnest($2::bytea[], $3::jsonb[], $4::bigint[]) as o (order_id, order_terms, open_deadline)
+		on conflict do nothing`,
+		[
+			chainId,
+			orders.map(({ orderId }) => orderId),
+			orders.map(({ terms }) => JSON.stringify(terms)),
+			orders.map(({ terms }) => unpackDeadlines(orderSchema.parse(terms).deadlines).openDeadline),
+		],
 	);
 }
