@@ -2,7 +2,7 @@ import type { Milliseconds } from "@geoswap/protocol";
 import type { DatabasePool } from "../database/database.ts";
 import { holdLeadership, type UntilBeat } from "../database/leadership.ts";
 import type { Log } from "../telemetry/log.ts";
-import { FinalityBrokenError } from "./evm/undo-fork.ts";
+import { FinalityBrokenError } from "./evm/undo-blocks.ts";
 import { pauseOnBrokenFinality } from "./pause-on-broken-finality.ts";
 
 /** Creates the function that advances while this process leads. It returns whether more may be ready immediately. */

@@ -2,7 +2,7 @@ import type { Milliseconds } from "@geoswap/protocol";
 import type { Database } from "../database/database.ts";
 import { pauseChain } from "../swap/pause/pauses.ts";
 import type { Log } from "../telemetry/log.ts";
-import type { FinalityBrokenError } from "./evm/undo-fork.ts";
+import type { FinalityBrokenError } from "./evm/undo-blocks.ts";
 
 /** Pauses sales from and to the chain, and logs that once, regardless of how often the break is found. */
 export async function pauseOnBrokenFinality({

@@ -178,6 +178,10 @@ export async function createSolanaFollowScene() {
 		/** Follows until everything that has landed by now is final and in the books. */
 		async followToEnd(look: { compares?: boolean } = {}): Promise<void> {
 			const { confirmed } = await readSlots(chain);
+			// The follower reads events before they are final and once they are. In between it would only compute.
+			await this.forgetLook();
+			await follow(look);
+			await actions.finalized();
 			while (((await head())?.bookedNumber ?? 0) < confirmed.slot) {
 				await this.forgetLook();
 				await follow(look);

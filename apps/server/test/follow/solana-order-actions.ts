@@ -228,7 +228,8 @@ export function solanaOrderActions(scene: SolanaScene) {
 		/** Waits until everything that has landed by now is final. */
 		async finalized(): Promise<void> {
 			const { confirmed } = await readSlots(chain);
-			while ((await readSlots(chain)).finalized.slot < confirmed.slot) await sleep(20);
+			const finalSlot = () => chain.rpc.getSlot({ commitment: "finalized" }).send();
+			while (Number(await finalSlot()) < confirmed.slot) await sleep(40);
 		},
 	};
 }

@@ -1,5 +1,4 @@
-import type { Milliseconds } from "@geoswap/protocol";
-import { ourContracts } from "@geoswap/protocol";
+import { type Milliseconds, ourContracts } from "@geoswap/protocol";
 import { type Address, bytesToHex, type Hash, type Hex } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { readInventory } from "../../chain/evm/read/read-balances.ts";
@@ -27,8 +26,7 @@ import { applyLateEvents } from "./apply-late-events.ts";
 import { compareEvmOrders } from "./compare-evm-orders.ts";
 import { type BlockFacts, readBlockFacts, shortReason } from "./read-block-facts.ts";
 import { startFollowing } from "./start-following.ts";
-import { undoFinal } from "./undo-final.ts";
-import { FinalityBrokenError, undoFork } from "./undo-fork.ts";
+import { FinalityBrokenError, undoFinal, undoFork } from "./undo-blocks.ts";
 
 /** Blocks to request concurrently if the follower is behind. Each answer can have `maxAnswerBytes`. */
 const blocksAtOnce = 5;

@@ -1,9 +1,9 @@
-import type { Wei } from "@geoswap/protocol";
-import { ourContracts } from "@geoswap/protocol";
+import { ourContracts, type Wei } from "@geoswap/protocol";
 import { type Hash, hexToBytes } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import type { EventInBlock } from "../../chain/evm/read/read-events.ts";
 import type { Database } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
 import { settleNonces } from "../../job/journal/lane-transactions.ts";
 import { finishJobs } from "../../job/queue-jobs.ts";
 import { markDepositsFinal } from "../../money/exposure.ts";
@@ -12,6 +12,7 @@ import { readOpeningNumber } from "../../money/ledger/post.ts";
 import { lockHead } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { noteUnknownOrders, takeUpUnknownOrders } from "../../swap/record/unknown-orders.ts";
+import { eventColumns } from "./apply-block.ts";
 import { readClaimedOrders } from "./read-claimed-orders.ts";
 
 /**
@@ -34,21 +35,19 @@ export async function applyLateEvents(
 	const head = await lockHead(db, chainId);
 	if (!head) return [];
 	const { rows } = await db.query<{ block_number: number; log_index: number }>(
-		`insert into chain_events (chain_id, block_number, block_hash, log_index, transaction_hash, contract, order_id, name, data)
-		select $1, * from unnest($2::bigint[], $3::bytea[], $4::int[], $5::bytea[], $6::bytea[], $7::bytea[], $8::text[],
-			$9::jsonb[])
-		on conflict do nothing returning block_number, log_index`,
-		[
-			chainId,
-			events.map((event) => event.blockNumber),
-			events.map((event) => hexToBytes(event.blockHash)),
-			events.map((event) => event.logIndex),
-			events.map((event) => hexToBytes(event.transactionHash)),
-			events.map((event) => hexToBytes(event.contract)),
-			events.map((event) => (event.orderId ? hexToBytes(event.orderId) : null)),
-			events.map((event) => event.name),
-			events.map((event) => JSON.stringify(event.data)),
-		],
+		namedParameters(
+			`insert into chain_events (chain_id, block_number, block_hash, log_index, transaction_hash, contract, order_id,
+				name, data)
+			select $chainId, * from unnest($blockNumbers::bigint[], $blockHashes::bytea[], $logIndexes::int[],
+				$transactionHashes::bytea[], $contracts::bytea[], $orderIds::bytea[], $names::text[], $data::jsonb[])
+			on conflict do nothing returning block_number, log_index`,
+			{
+				chainId,
+				blockNumbers: events.map((event) => event.blockNumber),
+				blockHashes: events.map((event) => hexToBytes(event.blockHash)),
+				...eventColumns(events),
+			},
+		),
 	);
 	const written = new Set(rows.map((row) => `${row.block_number}:${row.log_index}`));
 	const added = events.filter(({ blockNumber, logIndex }) => written.has(`${blockNumber}:${logIndex}`));

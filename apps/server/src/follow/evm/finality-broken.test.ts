@@ -12,8 +12,7 @@ import { readHead } from "../../swap/due/chain-head.ts";
 import { liftPauses, readPauses } from "../../swap/pause/pauses.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { advance } from "./advance.ts";
-import { undoFinalBlocks } from "./undo-final-blocks.ts";
-import { undoFork } from "./undo-fork.ts";
+import { undoFinalBlocks, undoFork } from "./undo-blocks.ts";
 
 let chains: TestChains;
 let actions: ReturnType<typeof orderActions>;

@@ -17,7 +17,7 @@ import { createSolanaFollowScene, type SolanaFollowScene } from "../../../test/f
 import { mintOf, newSolanaWallet } from "../../../test/lane/solana-lane-scene.ts";
 import { readLanded } from "../../chain/solana/read/read-landed.ts";
 import { toSignature } from "../../chain/solana/read/read-statuses.ts";
-import { FinalityBrokenError } from "../evm/undo-fork.ts";
+import { FinalityBrokenError } from "../evm/undo-blocks.ts";
 
 let scene: SolanaFollowScene;
 beforeAll(async () => {

@@ -19,10 +19,9 @@ import { saveUnreadBlock } from "../../swap/due/unread-blocks.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { wake } from "../wake.ts";
 import { type AppliedSlots, applySlots, lamportsPerSignature } from "./apply-slots.ts";
-import { closedAccounts, closedEvents } from "./closed-events.ts";
 import { compareSolanaOrders, type LateTransaction } from "./compare-solana-orders.ts";
 import { findReturnedRents } from "./find-returned-rents.ts";
-import { landedEvents } from "./landed-events.ts";
+import { closedAccounts, closedEvents, landedEvents } from "./landed-events.ts";
 import { readTransactionOutcomes } from "./read-transaction-outcomes.ts";
 import { readFinalWitness, readWatched, readWatchedOrders, readWatchedWork } from "./watched-transactions.ts";
 

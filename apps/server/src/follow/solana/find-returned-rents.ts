@@ -7,8 +7,8 @@ import { readListed } from "../../chain/solana/read/read-listed.ts";
 import type { Database } from "../../database/database.ts";
 import { markRentsReturned, readOverdueRents, readRents } from "../../job/journal/rents.ts";
 import type { Log } from "../../telemetry/log.ts";
-import { closedAccounts, closedEvents } from "./closed-events.ts";
 import type { LateTransaction } from "./compare-solana-orders.ts";
+import { closedAccounts, closedEvents } from "./landed-events.ts";
 
 /** One request reads this many accounts. */
 const rentsAtOnce = 100;

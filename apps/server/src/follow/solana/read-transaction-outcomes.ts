@@ -3,7 +3,7 @@ import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { type Landed, readLanded } from "../../chain/solana/read/read-landed.ts";
 import { askStatuses, type SignatureStatus } from "../../chain/solana/read/read-statuses.ts";
 import { readUnknown } from "../../chain/solana/read/read-unknown.ts";
-import { FinalityBrokenError } from "../evm/undo-fork.ts";
+import { FinalityBrokenError } from "../evm/undo-blocks.ts";
 import type { WatchedTransaction } from "./watched-transactions.ts";
 
 /** Transactions that are fetched concurrently. */
