@@ -32,7 +32,7 @@ import { storeAttestation } from "../job/attestations.ts";
 import { storeHeartbeats } from "../job/heartbeats.ts";
 import { dropEnded, hasOpenJobs, lockJobsAndWaits } from "../job/queue-jobs.ts";
 import { readPaymentFacts } from "../job/read-payment-facts.ts";
-import { readTraces } from "../lane/read-traces.ts";
+import { readTraces } from "../lane/trace-transaction.ts";
 import { insertExposures, lockExposures } from "../money/exposure.ts";
 import { lockPairs } from "../money/inventory/inventory-balance.ts";
 import { markReservationsOpened, unreserveAll } from "../money/inventory/reservations.ts";

@@ -11,7 +11,7 @@ import { type Hex, hexToBytes, numberToHex, zeroHash } from "viem";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../../test/service/test-database.ts";
 import { insertWait } from "../../test/swap/insert-wait.ts";
-import { readOrphans, refuseDeadOpens } from "../lane/solana/orphans.ts";
+import { readOrphans, refuseDeadOpens } from "../lane/solana/push-orphans.ts";
 import { type JobKind, jobPriority } from "../swap/facts/job.ts";
 import { signedOpToJson } from "../swap/record/swap-json.ts";
 import { journalLease } from "./journal/journal-lease.ts";

@@ -1,7 +1,13 @@
-import { formatAddress, formatTransactionHash, type Milliseconds, toSwapId } from "@geoswap/protocol";
+import {
+	formatAddress,
+	formatTransactionHash,
+	type Milliseconds,
+	type SwapUuid,
+	toSwapId,
+} from "@geoswap/protocol";
+import type { Database } from "../database/database.ts";
 import type { LaneId, LaneTransaction } from "../job/journal/lane-transactions.ts";
 import type { LaneDeps } from "./evm/lane.ts";
-import { readTraces } from "./read-traces.ts";
 
 /**
  * Records a transaction in the trace of each swap that has a job in it; its hash is the same in all of them. Queries
@@ -45,4 +51,17 @@ export async function traceTransaction(
 	} catch (err) {
 		log.warn({ chainId, hash, err }, "a transaction could not be traced");
 	}
+}
+
+/** Reads the traces of the swaps that have one. */
+export async function readTraces(
+	db: Database,
+	swapIds: readonly SwapUuid[],
+): Promise<{ swapId: SwapUuid; trace: string }[]> {
+	const { rows } = await db.query<{ id: SwapUuid; trace: string }>({
+		name: "read-traces",
+		text: "select id, trace from swaps where id = any($1::uuid[]) and trace is not null",
+		values: [swapIds],
+	});
+	return rows.map(({ id, trace }) => ({ swapId: id, trace }));
 }

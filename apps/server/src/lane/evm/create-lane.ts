@@ -3,14 +3,12 @@ import type { Handler } from "../../durable/engine.ts";
 import { laneKey } from "../../durable/poke-targets.ts";
 import { endLaneTransaction, openLaneTransactions } from "../../job/journal/lane-transactions.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
-import { createLeaseTime } from "../lease-time.ts";
-import { loadLaneState } from "../load-lane-state.ts";
+import { createLeaseTime, loadLaneState } from "../load-lane-state.ts";
 import { traceTransaction } from "../trace-transaction.ts";
 import { wakeSwaps } from "../wake-swaps.ts";
-import { catchUpNonce } from "./catch-up-nonce.ts";
 import type { Lane, LaneChain, LaneDeps } from "./lane.ts";
 import { broadcast, findStuck, pushTransactions, readSpentNonces } from "./push-transactions.ts";
-import { signNextBundle } from "./sign-next-bundle.ts";
+import { catchUpNonce, signNextBundle } from "./sign-next-bundle.ts";
 import { signRemoval } from "./sign-removal.ts";
 
 /** The maximum number of transactions in flight. Nodes keep about this many pending ones of an account. */

@@ -2,8 +2,7 @@ import type { Hex } from "viem";
 import type { BundleSimulation } from "../../chain/evm/send/simulate-bundle.ts";
 import { skipCause } from "../../job/skip-cause.ts";
 import { type Job, maxFailures } from "../../swap/facts/job.ts";
-import type { Verdict } from "../verdict.ts";
-import { verdictOnFailure } from "../verdict-on-failure.ts";
+import { type Verdict, verdictOnFailure } from "../verdict.ts";
 
 /** Blocks to wait if the vault or the chain may recover by itself, or the follower has yet to read something. */
 const laterBlocks = 5;

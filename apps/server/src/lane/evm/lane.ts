@@ -9,7 +9,7 @@ import type { Delivery } from "../../swap/facts/swap-record.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { Tracer } from "../../telemetry/tracer.ts";
 import type { LaneMetrics } from "../../telemetry/worker-metrics.ts";
-import type { LeaseTime } from "../lease-time.ts";
+import type { LeaseTime } from "../load-lane-state.ts";
 import type { PaymentRules } from "../payment-problem.ts";
 
 type LanePolicy = Pick<

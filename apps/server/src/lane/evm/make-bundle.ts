@@ -1,8 +1,16 @@
-import type { Attestation, Bundle, Fill } from "@geoswap/protocol";
-import { fromWord, type Order } from "@geoswap/protocol";
-import { type Address, type SignedAuthorization, zeroAddress } from "viem";
+import {
+	type Attestation,
+	type Bundle,
+	type Fill,
+	fromWord,
+	type Order,
+	orderSchema,
+} from "@geoswap/protocol";
+import { type Address, type Hex, type SignedAuthorization, zeroAddress } from "viem";
 import { readDelegation } from "../../chain/evm/wallet/wallet-delegation.ts";
-import type { Job } from "../../swap/facts/job.ts";
+import type { Database } from "../../database/database.ts";
+import type { Row } from "../../database/rows.ts";
+import type { Job, JobKind } from "../../swap/facts/job.ts";
 import { evmOp, openingOf } from "./evm-op.ts";
 import type { Lane } from "./lane.ts";
 
@@ -85,3 +93,38 @@ function fillsOf({ freshMinimum, chain }: Lane, jobs: readonly Job<"fill">[]): F
 		return { order, amount: delivery.budget, minOutput, poolFee, secondPoolFee };
 	});
 }
+
+type AttestedBatch = {
+	/** In the order of the signed list. */
+	orders: Order[];
+	attestation: { threshold: bigint; attesters: Address[]; signatures: Hex[] };
+};
+
+/** Reads a list of orders with the attesters' signatures. Returns undefined if one of its orders is no longer known. */
+export async function readAttestedBatch(
+	db: Database,
+	{ attestationId, kind }: { attestationId: string; kind: JobKind },
+): Promise<AttestedBatch | undefined> {
+	const { rows } = await db.query<AttestationRow>(
+		`select threshold, attesters, signatures, order_ids, (
+			select jsonb_object_agg('0x' || encode(order_id, 'hex'), order_terms) from jobs where kind = $2
+				and order_id = any(array(select decode(substr(hex, 3), 'hex') from jsonb_array_elements_text(order_ids) as hex))
+		) as terms from attestations where id = $1`,
+		[attestationId, kind],
+	);
+	const [row] = rows;
+	if (!row) return undefined;
+	const terms = row.terms ?? {};
+	const orders = row.order_ids.flatMap((id) => (terms[id] ? [orderSchema.parse(terms[id])] : []));
+	if (orders.length !== row.order_ids.length) return undefined;
+	const { threshold, attesters, signatures } = row;
+	return { orders, attestation: { threshold: BigInt(threshold), attesters, signatures } };
+}
+
+type AttestationRow = Row<"attestations", "threshold"> & {
+	attesters: Address[];
+	signatures: Hex[];
+	order_ids: Hex[];
+	/** The orders' terms by order id, in lower case as ids are written everywhere. */
+	terms: Record<Hex, object> | null;
+};

@@ -13,12 +13,12 @@ import {
 	noteRefused,
 } from "../../job/journal/lane-transactions.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
-import { lateReason } from "../late-reason.ts";
 import type { LaneView } from "../load-lane-state.ts";
 import { traceTransaction } from "../trace-transaction.ts";
-import { catchUpNonce } from "./catch-up-nonce.ts";
+import { lateReason } from "../verdict.ts";
 import type { Lane } from "./lane.ts";
-import { firstCancel, signCancel } from "./sign-cancel.ts";
+import { catchUpNonce } from "./sign-next-bundle.ts";
+import { firstCancel, signCancel } from "./sign-removal.ts";
 import { freshFees, replacementFees } from "./transaction-fees.ts";
 
 /**

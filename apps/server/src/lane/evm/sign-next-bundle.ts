@@ -5,23 +5,19 @@ import { feeModelOf } from "../../chain/evm/fee/fee-model.ts";
 import { maxTransactionGas, simulateBundle } from "../../chain/evm/send/simulate-bundle.ts";
 import { unattestJobs } from "../../job/jobs.ts";
 import { endLease, journalLease, type LeasedOutcome } from "../../job/journal/journal-lease.ts";
-import type { LaneTransaction } from "../../job/journal/lane-transactions.ts";
+import { type LaneTransaction, raiseNonce } from "../../job/journal/lane-transactions.ts";
 import type { PaymentProof } from "../../job/read-payment-facts.ts";
 import { type LeasedJobs, takeBundle } from "../../job/take-jobs.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Job } from "../../swap/facts/job.ts";
 import { checkPayments } from "../check-payments.ts";
-import { lateReason } from "../late-reason.ts";
 import { logMalformedJobs } from "../log-malformed-jobs.ts";
-import { toJobChange } from "../to-job-change.ts";
-import type { Verdict } from "../verdict.ts";
-import { verdictOnFailure } from "../verdict-on-failure.ts";
+import { lateReason, toJobChange, type Verdict, verdictOnFailure } from "../verdict.ts";
 import { bundleGas, opensGas } from "./bundle-gas.ts";
 import { openingOf } from "./evm-op.ts";
 import { judgeJobs } from "./judge-jobs.ts";
 import type { Lane } from "./lane.ts";
-import { type AttestedOrders, type Draft, makeBundle } from "./make-bundle.ts";
-import { readAttestedBatch } from "./read-attested-batch.ts";
+import { type AttestedOrders, type Draft, makeBundle, readAttestedBatch } from "./make-bundle.ts";
 import { freshFees } from "./transaction-fees.ts";
 
 export type SignedBundle = {
@@ -268,4 +264,12 @@ async function sign(
 		maxFeePerGas: fees.maxFeePerGas,
 		state: "signed",
 	};
+}
+
+/**
+ * Raises the lane's nonce to the chain's, so that the lane signs with no spent nonce. The store may be behind the chain
+ * if it was restored, or replaced by a replica that lacked the last transactions.
+ */
+export async function catchUpNonce({ pool, id, chain }: Pick<Lane, "pool" | "id" | "chain">): Promise<void> {
+	await raiseNonce(pool, id, await chain.client.getTransactionCount({ address: id.relayer }));
 }

@@ -2,8 +2,7 @@ import type { SolanaAddress, SolanaDeployment } from "@geoswap/protocol";
 import { isPassingFailure } from "../../chain/solana/send/send-raw.ts";
 import type { TransactionSimulation } from "../../chain/solana/send/simulate-transaction.ts";
 import type { Job } from "../../swap/facts/job.ts";
-import type { Verdict } from "../verdict.ts";
-import { verdictOnFailure } from "../verdict-on-failure.ts";
+import { type Verdict, verdictOnFailure } from "../verdict.ts";
 
 /** Errors of an order that was decided a moment ago: its record exists, or the transaction itself has landed. */
 const decided = /already in use|AlreadyProcessed/i;

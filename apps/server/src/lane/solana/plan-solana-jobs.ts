@@ -1,7 +1,7 @@
-import type { Decision } from "@geoswap/protocol";
 import {
 	type Amount,
 	addressOfWord,
+	type Decision,
 	emptyAccountRentLamports,
 	fromSolanaWord,
 	isWithinSolana,
@@ -18,9 +18,8 @@ import { readVault } from "../../chain/solana/program/read-vault.ts";
 import { readSolanaWallet, type SolanaWalletReading } from "../../chain/solana/read/read-solana-wallet.ts";
 import type { ChainHead } from "../../swap/facts/facts.ts";
 import type { Job } from "../../swap/facts/job.ts";
-import { readAttestedBatch } from "../evm/read-attested-batch.ts";
-import { lateReason } from "../late-reason.ts";
-import type { Verdict } from "../verdict.ts";
+import { readAttestedBatch } from "../evm/make-bundle.ts";
+import { lateReason, type Verdict } from "../verdict.ts";
 import { later, verdictOnFailureInSlots } from "./judge-simulation.ts";
 import { maxLamports } from "./max-lamports.ts";
 import type { SolanaLane } from "./solana-lane.ts";

@@ -4,7 +4,7 @@ import type { SolanaKeys } from "../../chain/solana/send/sign-instructions.ts";
 import type { SolanaChainConfig } from "../../config/chain-config.ts";
 import type { LaneId } from "../../job/journal/lane-transactions.ts";
 import type { LaneDeps } from "../evm/lane.ts";
-import type { LeaseTime } from "../lease-time.ts";
+import type { LeaseTime } from "../load-lane-state.ts";
 
 type SolanaLanePolicy = Pick<
 	SolanaChainConfig,
