@@ -7,7 +7,7 @@ import { keepFollowing } from "../src/follow/keep-following.ts";
 import { createHandlers } from "../src/process/create-handlers.ts";
 import type { WorkerChain } from "../src/process/worker-chain.ts";
 import type { AttesterClient } from "../src/round/attestation/attester-client.ts";
-import { pollHeartbeats } from "../src/round/attestation/poll-heartbeats.ts";
+import { pollHeartbeats } from "../src/round/attestation/attester-client.ts";
 import type { Log } from "../src/telemetry/log.ts";
 import type { Scheduler } from "./scheduler.ts";
 import type { SeededRandom } from "./seeded-random.ts";

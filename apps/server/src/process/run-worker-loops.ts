@@ -7,7 +7,7 @@ import { followPause } from "../follow/follow-pause.ts";
 import { keepFollowing } from "../follow/keep-following.ts";
 import { hasOpenJobs } from "../job/queue-jobs.ts";
 import type { AttesterClient } from "../round/attestation/attester-client.ts";
-import { pollHeartbeats } from "../round/attestation/poll-heartbeats.ts";
+import { pollHeartbeats } from "../round/attestation/attester-client.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { FollowerMetrics } from "../telemetry/worker-metrics.ts";
 import type { Deliverer } from "../webhook/create-deliverer.ts";

@@ -6,7 +6,7 @@ import { followReally } from "../../../test/lane/solana-lane-scene.ts";
 import { createSolanaLanes } from "../../../test/lane/solana-lanes.ts";
 import { floodAddresses } from "../../../test/solana/flood-addresses.ts";
 import { limitedTransport } from "../../../test/solana/limited-transport.ts";
-import { checkSolanaOutcomes } from "../../attester/check-solana-outcomes.ts";
+import { checkSolanaOutcomes } from "../../attester/check-outcomes.ts";
 import type { ToldDeposit } from "../../chain/deposit-sight.ts";
 import { connectSolana } from "../../chain/solana/connect-solana.ts";
 import { readSolanaDeposit } from "../../chain/solana/read/read-solana-deposit.ts";

@@ -29,9 +29,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { anyOrder } from "../../../../../packages/protocol/vectors/read-vectors.ts";
 import { queueJob } from "../../../test/lane/queue-job.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
-import { type AttesterClient, connectAttester } from "./attester-client.ts";
+import { type AttesterClient, connectAttester, pollHeartbeats } from "./attester-client.ts";
 import { createAttestation } from "./create-attestation.ts";
-import { pollHeartbeats } from "./poll-heartbeats.ts";
 
 const log = pino({ level: "silent" });
 const chainId = 31337;
