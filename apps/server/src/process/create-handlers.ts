@@ -9,7 +9,6 @@ import { skipOverdue, type TrackedHandlers, trackHandlers } from "../durable/ser
 import type { LaneDeps } from "../lane/evm/lane.ts";
 import { lanePoke } from "../lane/lane-poke.ts";
 import { lanesByChain } from "../lane/lanes-by-chain.ts";
-import type { RoundPoke } from "../round/apply-plans.ts";
 import type { AttesterClient } from "../round/attestation/attester-client.ts";
 import { createAttestation } from "../round/attestation/create-attestation.ts";
 import type { ChainPoke } from "../round/chain-poke.ts";
@@ -18,6 +17,7 @@ import { rebuildOrders } from "../round/rebuild/rebuild-orders.ts";
 import { whyNotOurs } from "../round/rebuild/why-not-ours.ts";
 import { createRound } from "../round/run-round.ts";
 import { createCrossChecks } from "../round/second-provider/cross-checks.ts";
+import type { RoundPoke } from "../round/write-plans.ts";
 import { chainPolicy } from "../swap/decide/swap-policy.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SwapMetrics } from "../telemetry/swap-metrics.ts";

@@ -4,6 +4,7 @@ import { sequence } from "../../test/swap/sequence.ts";
 import { decide } from "../swap/decide/decide.ts";
 import type { Decision } from "../swap/decide/decision.ts";
 import type { NextWait } from "../swap/due/write-waits.ts";
+import { afterPause, permitAll } from "./decide-swap.ts";
 import { planChanges } from "./plan-changes.ts";
 
 const blockSeconds = 12;
@@ -52,21 +53,24 @@ class Waiting {
 	look(): void {
 		for (let rounds = 0; rounds < 10; rounds++) {
 			const decision = this.decide();
-			const { next } = planChanges({
-				swap: this.world.facts.swap,
-				facts: this.world.facts,
-				turn: 0,
-				isExposed: false,
-				isUnfinalExposed: false,
-				decision,
-				wait: {
-					mark: 0,
-					fact: this.facts.at(-1),
-					idleRounds: this.next?.idleRounds ?? 0,
-					ask: undefined,
-					second: undefined,
-				},
-			});
+			const { facts } = this.world;
+			const { next } = planChanges(
+				permitAll({
+					swap: facts.swap,
+					facts,
+					turn: 0,
+					isExposed: false,
+					isUnfinalExposed: false,
+					decision: afterPause(decision, facts),
+					wait: {
+						mark: 0,
+						fact: this.facts.at(-1),
+						idleRounds: this.next?.idleRounds ?? 0,
+						ask: undefined,
+						second: undefined,
+					},
+				}),
+			);
 			this.world.apply(decision);
 			if (this.facts.at(-1) !== decision.fact) this.facts.push(decision.fact);
 			this.next = next;

@@ -1,42 +1,23 @@
 import { type FailureCode, toChainId } from "@geoswap/protocol";
-import type { JobKey, NewJob } from "../job/jobs.ts";
+import type { NewJob } from "../job/jobs.ts";
 import type { QueuedJob } from "../job/queue-jobs.ts";
-import type { Action, Decision, DepositToSee, Hold, QueueAction } from "../swap/decide/decision.ts";
+import type { Decision, DepositToSee, QueueAction } from "../swap/decide/decision.ts";
 import type { NextWait } from "../swap/due/write-waits.ts";
-import type { ExposureCaps, WaitFor } from "../swap/facts/facts.ts";
+import type { WaitFor } from "../swap/facts/facts.ts";
 import type { RefusalReason } from "../swap/facts/job.ts";
 import type { SwapRecord } from "../swap/facts/swap-record.ts";
 import { applyTransition } from "./apply-transition.ts";
-import type { LookedAt, WaitBefore } from "./load-swap-facts.ts";
+import type { Permitted } from "./decide-swap.ts";
 import type { SwapChange } from "./write-swaps.ts";
 
-/** A swap, the facts about it, and the decision. */
-export type Decided = LookedAt & { wait: WaitBefore; decision: Decision };
-
-/** A decision's changes, by table. */
+/** What a round writes for a swap, by table. */
 export type Plan = {
-	decided: Decided;
-	heldBy: Hold | undefined;
-	/**
-	 * The part of the decision that is applied now. It is less than the whole if something holds it, or it is too early.
-	 */
-	decision: Decision;
+	permitted: Permitted;
 	change: SwapChange | undefined;
 	queue: QueuedJob[];
-	withdraw: JobKey[];
-	reserves: boolean;
-	unreserves: boolean;
 	/** True if its order is open. */
 	isOpened: boolean;
 	refusal: RefusalReason | undefined;
-	/** True if a fill is queued for a swap that is not settled. Only the output of a settled swap is owed in any case. */
-	isFilling: boolean;
-	/** The maximum that the queued fill may put at risk. */
-	caps: ExposureCaps | undefined;
-	/** True if its value is at risk, and does not count yet. */
-	isExposing: boolean;
-	/** True if nothing of it is at risk any more, unless a fill may still land. */
-	dropsExposure: boolean;
 	/** Undefined if the swap ends. */
 	next: NextWait | undefined;
 };
@@ -44,86 +25,21 @@ export type Plan = {
 /** Time until the next round of a swap that nothing wakes. It doubles each time. */
 const unwokenMs = 60_000;
 const maxWaitMs = 600_000;
-/** Time until the next round of a held swap, since nothing wakes it when there is room again, or a price. */
-const heldMs = 2_000;
 /** Time after which an unanswered question is repeated, by poking its handler. */
 const unansweredMs = 30_000;
 
-/** Returns what to write for a decision. Pure. Throws if the swap cannot make a move. */
-export function planChanges(decided: Decided, heldBy?: Hold): Plan {
-	const { swap, facts, decision: whole, turn, isExposed } = decided;
-	const decision = heldBy ? held(whole, heldBy) : afterPause(whole, facts);
+/** Returns what to write for the permitted part of a decision. Pure. Throws if the swap cannot make a move. */
+export function planChanges(permitted: Permitted): Plan {
+	const { swap, decision, turn } = permitted;
 	const { actions, isEnd } = decision;
-	const plan: Plan = {
-		decided,
-		heldBy,
-		decision,
+	return {
+		permitted,
 		change: changeOf(swap, decision),
-		queue: [],
-		withdraw: [],
-		reserves: false,
-		unreserves: isEnd,
-		isOpened: false,
-		refusal: undefined,
-		isFilling: false,
-		caps: undefined,
-		isExposing: decision.isAtRisk === true && !isEnd && !isExposed,
-		dropsExposure: false,
-		next: isEnd ? undefined : nextWait({ ...decided, decision }),
+		queue: actions.flatMap((action) => (action.do === "queue" ? [{ job: newJob(swap, action), turn }] : [])),
+		isOpened: actions.some((action) => action.do === "advance" && action.path.includes("deposited")),
+		refusal: actions.findLast((action) => action.do === "give-up")?.refusal,
+		next: isEnd ? undefined : nextWait(permitted),
 	};
-	for (const action of actions) {
-		switch (action.do) {
-			case "queue":
-				plan.queue.push({ job: newJob(swap, action), turn });
-				if (action.kind !== "fill") break;
-				plan.isFilling = swap.status === "pending";
-				plan.caps = action.caps;
-				break;
-			case "withdraw":
-				plan.withdraw.push({ swapId: swap.id, kind: action.kind });
-				plan.dropsExposure = !decision.isAtRisk;
-				break;
-			case "advance":
-				if (action.path.includes("deposited")) plan.isOpened = true;
-				break;
-			case "give-up":
-				plan.refusal = action.refusal;
-				break;
-			case "reserve":
-				plan.reserves = true;
-				break;
-			case "unreserve":
-				plan.unreserves = true;
-				plan.dropsExposure = !decision.isAtRisk;
-				break;
-			case "note":
-				break;
-		}
-	}
-	return plan;
-}
-
-/** Returns the part of a held decision that can still be done, without starting the delivery of the output. */
-function held(decision: Decision, fact: Hold): Decision {
-	const actions = decision.actions.flatMap((action): Action[] => {
-		if (action.do === "reserve" || (action.do === "queue" && action.kind === "fill")) return [];
-		if (action.do !== "advance") return [action];
-		const path = action.path.filter((step) => step !== "delivering");
-		return path.length > 0 ? [{ ...action, path }] : [];
-	});
-	return { ...decision, fact, actions, timeoutMs: heldMs };
-}
-
-/** Removes actions whose job was refused too recently to be retried. The job's age shows how long ago that was. */
-function afterPause(decision: Decision, facts: Decided["facts"]): Decision {
-	const { pauseMs, momentMs = Number.POSITIVE_INFINITY } = decision;
-	if (pauseMs === 0) return decision;
-	const leftOf = (action: Action) =>
-		action.do === "queue" ? pauseMs - (facts?.jobs[action.kind]?.ageMs ?? pauseMs) : 0;
-	const leftMs = Math.max(0, ...decision.actions.map(leftOf));
-	if (leftMs === 0) return decision;
-	const actions = decision.actions.filter((action) => leftOf(action) <= 0);
-	return { ...decision, actions, momentMs: Math.min(momentMs, leftMs) };
 }
 
 function changeOf(swap: SwapRecord, { actions, isEnd }: Decision): SwapChange | undefined {
@@ -186,7 +102,7 @@ function stateOf({ attested }: { attested: boolean }): "unattested" | "queued" {
 }
 
 /** Returns the time of the next round for the swap, and the state to keep for it. */
-function nextWait({ swap, facts, wait: before, decision }: Decided): NextWait {
+function nextWait({ swap, facts, wait: before, decision }: Permitted): NextWait {
 	const { fact, depositToSee, momentMs = Number.POSITIVE_INFINITY } = decision;
 	const isIdle = fact === before.fact;
 	const idleRounds = isIdle ? before.idleRounds + 1 : 0;
@@ -229,7 +145,7 @@ function patienceOf({ timeoutMs }: Decision, idleRounds: number): number {
 /**
  * Removes heights that were already reached when the facts were read, because the decision has taken them into account.
  */
-function stillToCome({ head, finalized }: WaitFor, facts: Decided["facts"]): WaitFor {
+function stillToCome({ head, finalized }: WaitFor, facts: Permitted["facts"]): WaitFor {
 	const headOf = (chainId: number) =>
 		[facts?.origin, facts?.destination].find((known) => known?.chainId === chainId);
 	return {

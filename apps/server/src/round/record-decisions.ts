@@ -3,7 +3,7 @@ import type { Decision } from "../swap/decide/decision.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
-import type { Applied } from "./apply-plans.ts";
+import type { Applied } from "./write-plans.ts";
 
 /** Receivers of news about swaps. Either may be absent. */
 export type SwapObserver = { tracer?: Tracer | undefined; metrics?: SwapMetrics | undefined };

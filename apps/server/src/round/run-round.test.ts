@@ -15,8 +15,8 @@ import {
 import { markOrders } from "../swap/due/mark-swaps.ts";
 import { liftPauses, pauseChain } from "../swap/pause/pauses.ts";
 import { readSwap } from "../swap/record/read-swap.ts";
-import type { DecisionDesk } from "./apply-plans.ts";
 import { createRound, type RoundOptions } from "./run-round.ts";
+import type { DecisionDesk } from "./take-holds.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {

@@ -5,11 +5,12 @@ import { attestersWanted, type PolicyConfig } from "../swap/decide/swap-policy.t
 import { readDueSwaps } from "../swap/due/due-swaps.ts";
 import { dropStrayWaits, putOffFailed, retrySoon, type SeenSwap } from "../swap/due/write-waits.ts";
 import type { Log } from "../telemetry/log.ts";
-import { type Applied, applyPlans, type DecisionDesk, type RoundPoke } from "./apply-plans.ts";
+import { type Decided, decideSwap } from "./decide-swap.ts";
 import { type Look, loadSwapFacts, lockSwaps } from "./load-swap-facts.ts";
-import { type Plan, planChanges } from "./plan-changes.ts";
-import { planSwap } from "./plan-swap.ts";
+import { planChanges } from "./plan-changes.ts";
 import { recordDecisions, type SwapObserver } from "./record-decisions.ts";
+import { type DecisionDesk, needsReservation, takeHolds } from "./take-holds.ts";
+import { type Applied, appliedOf, type RoundPoke, writePlans } from "./write-plans.ts";
 
 export type RoundOptions = SwapObserver & {
 	config: PolicyConfig;
@@ -162,7 +163,7 @@ async function runBatch(
 	const startMs = options.nowMs();
 	for (let deadlocks = 0; ; deadlocks++) {
 		try {
-			const { held, plans, failed, alone, applied } = await inTransaction(options.pool, (db) =>
+			const { held, failed, alone, applied } = await inTransaction(options.pool, (db) =>
 				applyBatch(db, options, batch),
 			);
 			for (const poke of applied.flatMap(({ pokes }) => pokes)) note(poke);
@@ -172,7 +173,7 @@ async function runBatch(
 			await putOffFailed(options.pool, failed);
 			return {
 				done: held.filter((id) => !alone.includes(id)),
-				ran: plans.length + failed.length,
+				ran: applied.length + failed.length,
 				alone,
 			};
 		} catch (error) {
@@ -187,10 +188,10 @@ async function applyBatch(
 	db: Database,
 	options: RoundOptions,
 	{ swapIds, lockTimeoutMs, marks }: BatchOptions,
-): Promise<{ held: SwapUuid[]; plans: Plan[]; failed: SeenSwap[]; alone: SwapUuid[]; applied: Applied[] }> {
+): Promise<{ held: SwapUuid[]; failed: SeenSwap[]; alone: SwapUuid[]; applied: Applied[] }> {
 	const { desk, config } = options;
 	const held = await lockSwaps(db, { swapIds, lockTimeoutMs });
-	if (held.length === 0) return { held, plans: [], failed: [], alone: [], applied: [] };
+	if (held.length === 0) return { held, failed: [], alone: [], applied: [] };
 	const nowMs = options.nowMs();
 	const looks = await loadSwapFacts(db, {
 		swapIds: held,
@@ -198,37 +199,39 @@ async function applyBatch(
 		nowMs,
 	});
 	for (const { swapId, wait } of looks) marks.set(swapId, wait.mark);
-	const { plans: decided, failed } = planAll(options, looks, nowMs);
+	const { decided, failed } = decideAll(options, looks, nowMs);
 	// Without a price nothing is reserved, so such a swap need not be a separate batch.
-	const all = decided.map((plan) =>
-		plan.reserves && !desk.isPriceable(plan.decided.swap.order)
-			? planChanges(plan.decided, "price-unknown")
-			: plan,
+	const isAlone = (one: Decided) =>
+		held.length > 1 && needsReservation(one) && desk.isPriceable(one.swap.order);
+	const alone = decided.filter(isAlone).map(({ swap }) => swap.id);
+	const permitted = await takeHolds(
+		db,
+		decided.filter((one) => !isAlone(one)),
+		desk,
 	);
-	const isAlone = (plan: Plan) => plan.reserves && held.length > 1;
-	const plans = all.filter((plan) => !isAlone(plan));
-	const alone = all.filter(isAlone).map(({ decided: { swap } }) => swap.id);
-	return { held, plans, failed, alone, applied: await applyPlans(db, plans, { desk, nowMs }) };
+	const plans = permitted.map(planChanges);
+	await writePlans(db, plans, nowMs);
+	return { held, failed, alone, applied: plans.map(appliedOf) };
 }
 
-/** Plans each swap separately, so that a fault in one swap does not stop the others. */
-function planAll(
+/** Decides about each swap separately, so that a fault in one swap does not stop the others. */
+function decideAll(
 	options: RoundOptions,
 	looks: readonly Look[],
 	nowMs: Milliseconds,
-): { plans: Plan[]; failed: SeenSwap[] } {
-	const plans: Plan[] = [];
+): { decided: Decided[]; failed: SeenSwap[] } {
+	const decided: Decided[] = [];
 	const failed: SeenSwap[] = [];
 	for (const look of looks) {
 		try {
-			plans.push(planSwap(options.config, look, nowMs));
+			decided.push(decideSwap(options.config, look, nowMs));
 		} catch (err) {
 			const { swapId, wait } = look;
 			options.log.error({ swapId, err }, "a swap could not be processed; retrying later");
 			failed.push({ swapId, mark: wait.mark });
 		}
 	}
-	return { plans, failed };
+	return { decided, failed };
 }
 
 function tell(

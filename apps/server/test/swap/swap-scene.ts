@@ -13,8 +13,9 @@ import { type Address, type Hex, hexToBytes } from "viem";
 import { anyOrder } from "../../../../packages/protocol/vectors/read-vectors.ts";
 import type { ChainConfig } from "../../src/config/chain-config.ts";
 import type { DatabasePool } from "../../src/database/database.ts";
-import type { DecisionDesk, RoundPoke } from "../../src/round/apply-plans.ts";
 import type { RoundOptions } from "../../src/round/run-round.ts";
+import type { DecisionDesk } from "../../src/round/take-holds.ts";
+import type { RoundPoke } from "../../src/round/write-plans.ts";
 import { deliveryToJson, signedOpToJson } from "../../src/swap/record/swap-json.ts";
 
 const log = pino({ level: "silent" });

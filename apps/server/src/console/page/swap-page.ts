@@ -7,7 +7,7 @@ import type { ConsoleConfig } from "../../config/config-problems.ts";
 import { describePause } from "../../operate/pause/pauses-list-command.ts";
 import type { Explanation } from "../../operate/swaps/explain-swap.ts";
 import type { SwapHistory } from "../../operate/swaps/read-history.ts";
-import { type Moment, swapTimeline } from "../../operate/swaps/swap-timeline.ts";
+import { type Moment, swapTimeline } from "../../operate/swaps/read-history.ts";
 import { showTokens } from "../../operate/swaps/swap-view.ts";
 import type { Fact } from "../../swap/decide/decision.ts";
 import { factWords, type Todo } from "../../swap/decide/fact-words.ts";

@@ -18,13 +18,13 @@ export function defineSwapsCommands(program: Command): void {
 		.option("--limit <number>", "most swaps to list", "20")
 		.option("--days <number>", "how far back to search for the swaps of an address", "30")
 		.action(async (key, options) => {
-			const { showSwapsCommand } = await import("./swaps-show-command.ts");
+			const { showSwapsCommand } = await import("./swaps-commands.ts");
 			process.exitCode = await showSwapsCommand({ key, ...options });
 		});
 	command("explain", "what the service would do about a swap now, what it waits for, and what you can do")
 		.argument("<key>", "as of show, where it names one swap")
 		.action(async (key, options) => {
-			const { explainSwapCommand } = await import("./swaps-explain-command.ts");
+			const { explainSwapCommand } = await import("./swaps-commands.ts");
 			process.exitCode = await explainSwapCommand({ key, ...options });
 		});
 }

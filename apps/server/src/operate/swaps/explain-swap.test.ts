@@ -187,7 +187,7 @@ test("the explanation gives the reason if a swap has ended, if rounds are late t
 	const scene = await createSwapScene(database.pool);
 	await scene.moveHeads(30);
 	expect((await explain(scene)).todo).toEqual([
-		{ what: expect.stringMatching(/should have looked at this swap \d+ s ago/), command: "geoswapd worker" },
+		{ what: expect.stringMatching(/should have run for this swap \d+ s ago/), command: "geoswapd worker" },
 	]);
 	await scene.moveHeads(50);
 	await runRound(scene);

@@ -1,17 +1,19 @@
-import { toChainId } from "@geoswap/protocol";
+import { toChainId, unpackDeadlines } from "@geoswap/protocol";
 import { followedWithinSeconds } from "../../api/route/ready-checks.ts";
 import type { Database } from "../../database/database.ts";
 import type { Named, Row } from "../../database/rows.ts";
+import { type Decided, decideSwap, holdBack, type Permitted, permitAll } from "../../round/decide-swap.ts";
 import { type Look, lookAtSwap } from "../../round/load-swap-facts.ts";
-import { type Plan, planChanges } from "../../round/plan-changes.ts";
-import { planSwap } from "../../round/plan-swap.ts";
+import { capsOf, fillOf, needsReservation } from "../../round/take-holds.ts";
+import { needsAgreement } from "../../swap/decide/agreement.ts";
 import type { Action, Fact, Hold } from "../../swap/decide/decision.ts";
+import { depthBlocks, isFinal } from "../../swap/decide/depth.ts";
 import { factWords, type Todo } from "../../swap/decide/fact-words.ts";
-import { attestersWanted, type PolicyConfig } from "../../swap/decide/swap-policy.ts";
+import { attestersWanted, type PolicyConfig, swapPolicy } from "../../swap/decide/swap-policy.ts";
+import { swapView } from "../../swap/decide/swap-view.ts";
 import type { ChainHead, WaitFor } from "../../swap/facts/facts.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { type Pause, readPauses } from "../../swap/pause/pauses.ts";
-import { describeFacts, secondsAgo, secondsUntil } from "./describe-facts.ts";
 import { type HistoryJob, readHistory, type SwapHistory } from "./read-history.ts";
 import { type SwapView, viewSwap } from "./swap-view.ts";
 
@@ -85,9 +87,9 @@ export async function explainSwap(
 			todo: [{ what: "Make every unfinished swap due.", command: "geoswapd restored" }],
 		};
 	}
-	let plan: Plan;
+	let permitted: Permitted;
 	try {
-		plan = planWithHolds(config, look, { pauses, nowMs });
+		permitted = decideWithHolds(config, look, { pauses, nowMs });
 	} catch (error) {
 		return {
 			...common,
@@ -96,7 +98,7 @@ export async function explainSwap(
 			todo: [{ what: `Search the worker's log for ${swap.id}.` }],
 		};
 	}
-	const { fact } = plan.decision;
+	const { fact } = permitted.decision;
 	const { means, todo } = factWords[fact];
 	const held = pauses.map((pause) => ({
 		...pause,
@@ -106,16 +108,16 @@ export async function explainSwap(
 		...common,
 		fact,
 		means,
-		facts: describeFacts(plan.decided, { config, nowMs }),
-		actions: plan.decision.actions.map(describeAction),
-		waitsFor: describeWait(wait, plan, nowMs),
+		facts: describeFacts(permitted, { config, nowMs }),
+		actions: permitted.decision.actions.map(describeAction),
+		waitsFor: describeWait(wait, permitted, nowMs),
 		pauses: held,
 		todo: [
 			...lateRound(wait, swap, nowMs),
-			...lateHeads(plan, nowMs),
+			...lateHeads(permitted, nowMs),
 			...(todo ? [todo] : []),
 			...held.filter(({ holdsUp }) => holdsUp).map(liftTodo),
-			...history.jobs.flatMap((job) => lateJob(job, history, plan, { config, nowMs })),
+			...history.jobs.flatMap((job) => lateJob(job, history, permitted, { config, nowMs })),
 		],
 	};
 }
@@ -124,18 +126,18 @@ export async function explainSwap(
  * Decides as a round does. Some reasons that hold a fill back are known to a round only while it holds locks or has
  * prices in memory, so the last round's reason is assumed to persist.
  */
-function planWithHolds(
+function decideWithHolds(
 	config: PolicyConfig,
 	look: Look,
 	{ pauses, nowMs }: { pauses: readonly Pause[]; nowMs: number },
-): Plan {
-	const plan = planSwap(config, look, nowMs);
+): Permitted {
+	const decided = decideSwap(config, look, nowMs);
 	const last = look.wait.fact;
 	let hold: Hold | undefined;
-	if (plan.isFilling && pauses.some(({ cause }) => cause === "finality")) hold = "finality-broken";
-	else if (plan.caps && last === "exposure-cap") hold = "exposure-cap";
-	else if (plan.reserves && last === "price-unknown") hold = "price-unknown";
-	return hold ? planChanges(plan.decided, hold) : plan;
+	if (fillOf(decided) && pauses.some(({ cause }) => cause === "finality")) hold = "finality-broken";
+	else if (capsOf(decided) && last === "exposure-cap") hold = "exposure-cap";
+	else if (needsReservation(decided) && last === "price-unknown") hold = "price-unknown";
+	return hold ? holdBack(decided, hold) : permitAll(decided);
 }
 
 type WaitRow = { dueAt: Date; wait: WaitFor; failures: number };
@@ -165,9 +167,13 @@ async function readWait(db: Database, swapId: string): Promise<WaitRow | undefin
 	};
 }
 
-function describeWait({ dueAt, wait: { head, finalized } }: WaitRow, plan: Plan, nowMs: number): string[] {
-	const headNow = head && headOf(plan, head.chainId)?.number;
-	const finalNow = finalized && headOf(plan, finalized.chainId)?.finalizedNumber;
+function describeWait(
+	{ dueAt, wait: { head, finalized } }: WaitRow,
+	permitted: Permitted,
+	nowMs: number,
+): string[] {
+	const headNow = head && headOf(permitted, head.chainId)?.number;
+	const finalNow = finalized && headOf(permitted, finalized.chainId)?.finalizedNumber;
 	const isReached =
 		(head && headNow !== undefined && headNow >= head.number) ||
 		(finalized && finalNow !== undefined && finalNow >= finalized.number);
@@ -178,18 +184,18 @@ function describeWait({ dueAt, wait: { head, finalized } }: WaitRow, plan: Plan,
 		...(finalized
 			? [`block ${finalized.number} of chain ${finalized.chainId} to be final; ${finalNow} is`]
 			: []),
-		...jobWaits(plan),
-		`at the latest a round looks again at ${dueAt.toISOString()}, ${secondsUntil(dueAt, nowMs)}`,
+		...jobWaits(permitted),
+		`the next round runs at the latest at ${dueAt.toISOString()}, ${secondsUntil(dueAt, nowMs)}`,
 	];
 }
 
 /** Returns the head of one of the swap's chains. */
-function headOf({ decided: { facts } }: Plan, chainId: number): ChainHead | undefined {
+function headOf({ facts }: Permitted, chainId: number): ChainHead | undefined {
 	return [facts?.origin, facts?.destination].find((head) => head?.chainId === chainId);
 }
 
 /** Returns which jobs are in flight. Their end wakes the swap. */
-function jobWaits({ decided: { facts } }: Plan): string[] {
+function jobWaits({ facts }: Permitted): string[] {
 	return Object.entries(facts?.jobs ?? {})
 		.filter(([, job]) => job.state === "queued" || job.state === "sent" || job.state === "unattested")
 		.map(([kind, { state, chainId }]) => `its job ${kind} on chain ${chainId}, which is ${state}`);
@@ -208,7 +214,7 @@ function lateRound({ dueAt, failures }: WaitRow, { id }: SwapRecord, nowMs: numb
 	];
 }
 
-function lateHeads({ decided: { facts } }: Plan, nowMs: number): Todo[] {
+function lateHeads({ facts }: Permitted, nowMs: number): Todo[] {
 	const heads = facts ? [facts.origin, facts.destination] : [];
 	const late = heads.filter(({ timestamp }) => nowMs / 1_000 - timestamp >= followedWithinSeconds);
 	if (late.length === 0) return [];
@@ -228,11 +234,11 @@ function liftTodo({ chainId, reason }: Pause): Todo {
 function lateJob(
 	job: HistoryJob,
 	{ transactions }: SwapHistory,
-	plan: Plan,
+	permitted: Permitted,
 	{ config, nowMs }: Context,
 ): Todo[] {
 	const { kind, chainId, state, relayer, nonce, notBeforeBlock } = job;
-	const { facts, swap } = plan.decided;
+	const { facts, swap } = permitted;
 	const name = `The job ${kind} on chain ${chainId}`;
 	const command = "geoswapd config check";
 	const { threshold } = attestersWanted(config, swap.order);
@@ -250,7 +256,7 @@ function lateJob(
 			return [{ what }];
 		}
 		case "queued": {
-			const head = headOf(plan, chainId);
+			const head = headOf(permitted, chainId);
 			if (head && notBeforeBlock > head.number) {
 				return [
 					{ what: `${name} was put back until block ${notBeforeBlock}; the chain is at ${head.number}.` },
@@ -292,4 +298,63 @@ function describeAction(action: Action): string {
 		case "unreserve":
 			return "gives back the reserved inventory";
 	}
+}
+
+/** Describes the facts that a decision depends on, one sentence a line. */
+function describeFacts(
+	{ swap, facts, wait }: Decided,
+	{ config, nowMs }: { config: PolicyConfig; nowMs: number },
+): string[] {
+	const policy = facts && swapPolicy(config, swap.order);
+	if (!policy) return [];
+	const view = swapView(facts, policy, nowMs);
+	const { origin, destination } = facts;
+	const headOf = (name: string) => (name === "Filled" || name === "Voided" ? destination : origin);
+	const needed = depthBlocks(view, origin);
+	const { openDeadline, fillDeadline, refundAfter } = unpackDeadlines(swap.order.deadlines);
+	const fromNow = (seconds: number | bigint) => {
+		const time = new Date(Number(seconds) * 1_000);
+		return time.getTime() < nowMs ? secondsAgo(time, nowMs) : secondsUntil(time, nowMs);
+	};
+	return [
+		...[...new Map([origin, destination].map((head) => [head.chainId, head])).values()].map((head) =>
+			describeHead(head, nowMs),
+		),
+		...Object.values(facts.events).map(
+			(event) => `${event.name} is ${describeDepth(event, headOf(event.name))}`,
+		),
+		...(facts.events.Opened
+			? [`confirmations that a deposit of this value needs: ${needed ?? "it must be final"}`]
+			: [`no deposit is on chain ${origin.chainId}`]),
+		...(needsAgreement(view)
+			? [`second provider: ${facts.crossCheck ? "has the deposit" : (wait.second?.word ?? "no answer yet")}`]
+			: []),
+		...(facts.events.Filled
+			? []
+			: [`inventory for the output: ${facts.isReserved ? "reserved" : "not reserved"}`]),
+		...(view.isCrossChain
+			? [`attesters alive: ${facts.attestersAlive}, needed: ${policy.attesterThreshold}`]
+			: []),
+		...(swap.givingUp ? [`the delivery was given up: ${swap.givingUp}`] : []),
+		`last moment to open: ${fromNow(openDeadline)}, to fill: ${fromNow(fillDeadline)}; anyone may refund: ${fromNow(refundAfter)}`,
+	];
+}
+
+function describeHead({ chainId, number, timestamp, finalizedNumber }: ChainHead, nowMs: number): string {
+	const age = Math.round(nowMs / 1_000 - timestamp);
+	return `chain ${chainId} is at block ${number}, ${age} s old; ${finalizedNumber} is final`;
+}
+
+function describeDepth(event: { blockNumber: number }, head: ChainHead): string {
+	const { blockNumber } = event;
+	const depth = isFinal(event, head) ? "final" : `${head.number - blockNumber} blocks deep, not final`;
+	return `in block ${blockNumber} of chain ${head.chainId}, ${depth}`;
+}
+
+function secondsAgo(time: Date, nowMs: number): string {
+	return `${Math.max(0, Math.round((nowMs - time.getTime()) / 1_000))} s ago`;
+}
+
+function secondsUntil(time: Date, nowMs: number): string {
+	return `in ${Math.max(0, Math.round((time.getTime() - nowMs) / 1_000))} s`;
 }

@@ -4,6 +4,7 @@ import type { Database } from "../../database/database.ts";
 import { skipCause } from "../../job/skip-cause.ts";
 import type { JobKind, JobReason, JobState } from "../../swap/facts/job.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
+import type { SwapView } from "./swap-view.ts";
 
 /**
  * Everything that is recorded about a swap besides its row. Addresses and hashes have the form that explorers use.
@@ -37,7 +38,7 @@ export type HistoryJob = {
 	updatedAt: Date;
 };
 
-export type HistoryTransaction = {
+type HistoryTransaction = {
 	kind: string;
 	chainId: number;
 	hash: string;
@@ -115,4 +116,34 @@ async function readEvents(db: Database, { orderId, delivery }: SwapRecord): Prom
 		...(event.name === "Skipped" &&
 			reason && { cause: skipCause(reason, { throughRouter: delivery.kind === "router" }) }),
 	}));
+}
+
+/** Something that happened to a swap at a known time. */
+export type Moment = { at: Date } & (
+	| { kind: "fact"; fact: string; givingUp: string | undefined }
+	| { kind: "transaction"; transaction: HistoryTransaction }
+	/** Nothing is left to do. */
+	| { kind: "end" }
+);
+
+/** Returns what rounds found and lanes signed, oldest first. */
+export function swapTimeline(
+	{ endedAt }: Pick<SwapView, "endedAt">,
+	{ facts, transactions }: SwapHistory,
+): Moment[] {
+	const moments: Moment[] = [
+		...facts.map(({ at, fact, data }) => ({
+			at,
+			kind: "fact" as const,
+			fact,
+			givingUp: typeof data.givingUp === "string" ? data.givingUp : undefined,
+		})),
+		...transactions.map((transaction) => ({
+			at: transaction.signedAt,
+			kind: "transaction" as const,
+			transaction,
+		})),
+		...(endedAt ? [{ at: new Date(endedAt), kind: "end" as const }] : []),
+	];
+	return moments.toSorted((a, b) => a.at.getTime() - b.at.getTime());
 }

@@ -11,8 +11,7 @@ import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { anyOrder } from "../../../../../packages/protocol/vectors/read-vectors.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/service/test-database.ts";
 import { createSwapScene, destinationId, originId, roundOptions } from "../../../test/swap/swap-scene.ts";
-import { explainSwapCommand } from "./swaps-explain-command.ts";
-import { showSwapsCommand } from "./swaps-show-command.ts";
+import { explainSwapCommand, showSwapsCommand } from "./swaps-commands.ts";
 
 let database: TestDatabase;
 const said: string[] = [];

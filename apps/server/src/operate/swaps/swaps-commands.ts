@@ -1,11 +1,13 @@
 import { ConfigError } from "../../config/config-error.ts";
 import { readConfig } from "../../config/read-config.ts";
 import type { Database } from "../../database/database.ts";
+import type { PolicyConfig } from "../../swap/decide/swap-policy.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
+import { describePause } from "../pause/pauses-list-command.ts";
+import { type Explanation, explainSwap } from "./explain-swap.ts";
 import { findSwaps, parseSwapKey, type SwapKey } from "./find-swaps.ts";
 import { readAsAuditor } from "./read-as-auditor.ts";
-import { readHistory, type SwapHistory } from "./read-history.ts";
-import { type Moment, swapTimeline } from "./swap-timeline.ts";
+import { type Moment, readHistory, type SwapHistory, swapTimeline } from "./read-history.ts";
 import { type SwapView, showAmount, type ViewConfig, viewSwap } from "./swap-view.ts";
 
 /** Returns the exit code: 0 if a swap was found, 1 if none was. One swap is shown completely, several as a list. */
@@ -56,11 +58,11 @@ async function read(
 }
 
 /** Returns a text that nothing was found, with a hint where else to search. */
-export function notFound(text: string, key: SwapKey): string {
+function notFound(text: string, key: SwapKey): string {
 	const hints: Record<SwapKey["kind"], string> = {
 		swap: "Is AUDITOR_DATABASE_URL the database of the API that gave out this id?",
 		hash: "A transaction is known once a worker has signed it, or has followed the chain up to its block.",
-		address: `Only some days are searched: \`geoswapd swaps show ${text} --days 365\` looks further back.`,
+		address: `Only some days are searched. \`geoswapd swaps show ${text} --days 365\` searches further back.`,
 	};
 	return `no swap is known by ${text}. ${hints[key.kind]}`;
 }
@@ -86,7 +88,7 @@ function describeSwap(swap: SwapView, history: SwapHistory, { deployment }: View
 		...(failure ? [["failure", `${failure.code}: ${failure.message}`] as [string, string]] : []),
 		...(swap.givingUp ? [["giving up", swap.givingUp] as [string, string]] : []),
 		["order", swap.orderId],
-		["account", swap.accountId ?? "none: the row was rebuilt from the chain"],
+		["account", swap.accountId ?? "none, because the row was rebuilt from the chain"],
 		["input", `${terms.input.shown}, worth ${terms.valueUsd} USD`],
 		["wallet", terms.wallet],
 		["output", `${terms.output.shown} quoted, fee ${terms.feeBps} bps`],
@@ -125,7 +127,7 @@ function describeMoment(moment: Moment): string {
 }
 
 /** Describes a job: its state, its lane, and what went wrong. */
-export function describeJob(job: SwapHistory["jobs"][number]): string {
+function describeJob(job: SwapHistory["jobs"][number]): string {
 	const { kind, chainId, state, failures, reason, lastError, relayer, nonce, updatedAt } = job;
 	return [
 		`${kind} on chain ${chainId}: ${state} since ${updatedAt.toISOString()}`,
@@ -134,4 +136,64 @@ export function describeJob(job: SwapHistory["jobs"][number]): string {
 		...(reason ? [`refused: ${reason}`] : []),
 		...(lastError ? [`last error: ${lastError}`] : []),
 	].join(", ");
+}
+
+const daysBack = 30;
+
+/** Returns the exit code: 0 if the swap was found, 1 if not. Throws if the key names several. */
+export async function explainSwapCommand(
+	{ key: text, config: path, json }: { key: string; config: string; json?: boolean },
+	readFile: (path: string) => PolicyConfig = readConfig,
+): Promise<number> {
+	const key = parseSwapKey(text);
+	const config = readFile(path);
+	const explanation = await readAsAuditor(async (db) => {
+		const nowMs = Date.now();
+		const [id, another] = await findSwaps(db, key, { limit: 2, days: daysBack, nowMs });
+		if (another) {
+			throw new ConfigError(
+				"<key>",
+				`${text} names several swaps; \`geoswapd swaps show ${text}\` lists them`,
+			);
+		}
+		const swap = id && (await readSwap(db, id));
+		return swap ? explainSwap(db, swap, { config, nowMs }) : undefined;
+	});
+	if (!explanation) {
+		console.error(`error: ${notFound(text, key)}`);
+		return 1;
+	}
+	console.log(json ? JSON.stringify(explanation) : describe(explanation));
+	return 0;
+}
+
+function describe({ swap, fact, means, pauses, todo, jobs, ...explanation }: Explanation): string {
+	const section = (title: string, lines: readonly string[], none?: string) => {
+		const shown = lines.length === 0 && none !== undefined ? [none] : lines;
+		return shown.length === 0 ? [] : [title, ...shown.map((line) => `  ${line.replaceAll("\n", "\n  ")}`)];
+	};
+	return [
+		`${swap.swapId}  ${swap.status}, stage ${swap.stage}`,
+		`${fact}: ${means}`,
+		...section("facts", explanation.facts),
+		...section(
+			"a round would do now",
+			explanation.actions,
+			fact === "ended" ? undefined : "nothing but wait",
+		),
+		...section("it waits for", explanation.waitsFor),
+		...section("jobs", jobs.map(describeJob)),
+		...section(
+			"pauses",
+			pauses.map((pause) => {
+				const effect = pause.holdsUp ? "holds this swap up" : "stops new swaps only; this one goes on";
+				return `${describePause(pause)} (${effect})`;
+			}),
+		),
+		...section(
+			"you can",
+			todo.map(({ what, command }) => (command ? `${what}\n  ${command}` : what)),
+			fact === "ended" ? undefined : "do nothing, because the service continues by itself",
+		),
+	].join("\n");
 }
