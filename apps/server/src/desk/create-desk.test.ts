@@ -11,7 +11,7 @@ import {
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import fc from "fast-check";
-import { type Address, getAddress, parseUnits, zeroAddress } from "viem";
+import { type Address, formatUnits, getAddress, parseUnits, zeroAddress } from "viem";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { readTestPrices, testConfig, testPriceCache } from "../../test/desk/test-prices.ts";
 import type { BlockPrices } from "../chain/evm/read/read-block-prices.ts";
@@ -255,6 +255,19 @@ describe("sizes", () => {
 		const maximum = BigInt((large.details as { maximumAmount: string }).maximumAmount);
 		expect(desk.quote(request({ from, to, amount: maximum })).output).toBeGreaterThan(0n);
 		expect(maximum).toBeGreaterThan(worth(one, from, 200_000));
+	});
+
+	test("the message of a size that is refused has the limit in smallest units and in whole tokens", () => {
+		const small = refusal(() => desk.quote(request({ amount: 1n })));
+		const { minimumAmount } = small.details as { minimumAmount: string };
+		const large = refusal(() => desk.quote(request({ amount: 10n ** 20n })));
+		const { maximumAmount } = large.details as { maximumAmount: string };
+		expect(small.message).toContain(
+			`Send at least ${minimumAmount} (${formatUnits(BigInt(minimumAmount), 6)} USDC).`,
+		);
+		const [whole, fraction] = formatUnits(BigInt(maximumAmount), 6).split(".");
+		const shown = [Number(whole).toLocaleString("en-US"), ...(fraction ? [fraction] : [])].join(".");
+		expect(large.message).toBe(`The amount is too large. Send at most ${maximumAmount} (${shown} USDC).`);
 	});
 
 	test("the named minimum size is accepted and nothing smaller is, within half a percent if gas decides", () => {

@@ -1,53 +1,17 @@
-import {
-	type Amount,
-	addressOfWord,
-	emptyAccountRentLamports,
-	formatAddress,
-	greater,
-	lesser,
-	type Milliseconds,
-	mulDivDown,
-	newSwapUuid,
-	type Order,
-	type QuoteRequest,
-	SwapError,
-	toChainId,
-	unpackDeadlines,
-	type Wei,
-} from "@geoswap/protocol";
+import { type Amount, greater, type Milliseconds, mulDivDown, type Order, type Wei } from "@geoswap/protocol";
 import { type Hex, zeroAddress } from "viem";
 import type { Config } from "../config/config.ts";
 import type { HoldingLimit } from "../swap/facts/reservation.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
-import { describeQuote, formatUsd, priceImpactBps, usdCentsUp } from "./describe-quote.ts";
-import type { Desk, DeskQuote, PricedOrder, Repriced } from "./desk.ts";
-import { deskChains, isLamports, isSettlement, type Side } from "./desk-chain.ts";
-import { deskOrder } from "./desk-order.ts";
-import { findMaxSize, findMinSize } from "./find-max-size.ts";
+import { createQuoter } from "./create-quoter.ts";
+import { createSwapPricer } from "./create-swap-pricer.ts";
+import type { Desk, PricedOrder, Repriced } from "./desk.ts";
+import { deskChains, isSettlement, type Side } from "./desk-chain.ts";
 import { networkCost } from "./network-cost.ts";
-import { optionPrice } from "./option-price.ts";
-import { ownAddresses } from "./own-addresses.ts";
 import type { PriceCache } from "./price/price-cache.ts";
-import { describeStop, type PriceStop } from "./price/price-stop.ts";
-import { amountWorthDown, amountWorthUp, usdValueDown, usdValueUp } from "./price/usd-value.ts";
-import {
-	assetId,
-	capDelivery,
-	lesserDelivery,
-	maxPaid,
-	minOutputAfterSlippage,
-	priceSwap,
-	type SwapPrice,
-} from "./price-swap.ts";
-import { noRoute, type ResolvedRequest, resolveRequest } from "./resolve-request.ts";
-import { secondsToDepth } from "./seconds-to-depth.ts";
-
-const quoteLifeMs = 30_000;
-const opLifeMs = 90_000;
-/**
- * Milliseconds before the open deadline at which an op expires, because one submitted later may not be mined in time.
- */
-const inclusionMs = 30_000;
+import { amountWorthDown, toUsdE18, usdValueUp } from "./price/usd-value.ts";
+import { assetId, capDelivery, lesserDelivery, maxPaid } from "./price-swap.ts";
+import { usdCentsUp } from "./sealed-quote.ts";
 
 /** The tolerance of a fill through the router below the fresh price. */
 const fillToleranceBps = 30n;
@@ -57,8 +21,6 @@ const bps = 10_000n;
  * is known.
  */
 const gasPerByte = 50n;
-/** If gas determines the minimum size, the reported minimum is one part in this many larger. */
-const gasRoom = 200n;
 
 export function createDesk({
 	config,
@@ -75,8 +37,17 @@ export function createDesk({
 	random: (size: number) => Uint8Array;
 }): Desk {
 	const chains = deskChains(config);
-	const refused = ownAddresses(config);
-	const baseFeeMillibps = Math.round(config.price.feeBps * 1_000);
+	const pricer = createSwapPricer({ config, chains, priceCache });
+	const { sideOf, sidesOf, stopOf, isLive, inputUsdCents, optionOf, price } = pricer;
+	const { quote, baseFeeMillibps } = createQuoter({
+		config,
+		chains,
+		priceCache,
+		pricer,
+		pauses,
+		nowMs,
+		random,
+	});
 
 	return {
 		baseFeeMillibps,
@@ -104,93 +75,6 @@ export function createDesk({
 		freshMinimum,
 		deliveryNow,
 	};
-
-	function quote(
-		request: QuoteRequest,
-		{
-			feeMillibps = baseFeeMillibps,
-			recipient: known,
-			isDelegated,
-			mandate,
-			topUp = 0n,
-			accountId,
-		}: Parameters<Desk["quote"]>[1] = {},
-	): DeskQuote {
-		const issuedAtMs = nowMs();
-		const resolved = resolveRequest(request, { chains, ownAddresses: refused, accountId });
-		const { origin, destination, amount, recipient, slippageBps } = resolved;
-		for (const side of ["origin", "destination"] as const) {
-			const { chain, asset } = resolved[side];
-			const reason = pauses?.reasonOf(chain.chainId, asset.address);
-			if (reason !== undefined) {
-				const message = `${chain.name} is paused: ${reason}. Swaps under way go on. Choose another chain, or try again later.`;
-				throw noRoute("paused", message, { side });
-			}
-			const stop = stopOf(resolved[side], issuedAtMs);
-			if (stop) {
-				const message = `The price of ${asset.symbol} on ${chain.name} is uncertain at the moment: ${describeStop(stop)}. Try again in a minute.`;
-				throw noRoute("paused", message, { side });
-			}
-		}
-		if (known?.payProblem) {
-			const path = request.recipient === undefined ? "walletAddress" : "recipient";
-			throw new SwapError("INVALID_REQUEST", { issues: [{ path, message: known.payProblem }] });
-		}
-		const hasAccount = known?.hasAccount ?? false;
-		const { networkMarginBps: marginBps } = config.price;
-		const nativeRecipient = known?.native;
-		const { chain } = destination;
-		if (topUp > 0n && (chain.kind !== "evm" || !sideOf(chain.chainId, zeroAddress))) {
-			const message = `a recipient on ${chain.name} gets the output only`;
-			throw new SwapError("INVALID_REQUEST", { issues: [{ path: "topUp", message }] });
-		}
-		const charge = networkCost(priceCache, resolved, {
-			marginBps,
-			isDelegated,
-			mandate,
-			nativeRecipient,
-			topUp,
-		});
-		const options = { feeMillibps, hasAccount, networkCost: charge };
-		const { delivery, output, accountCost } = priceWithinLimits(resolved, options);
-
-		const uuid = newSwapUuid({ nowMs: issuedAtMs, random: random(10) });
-		const minOutput = minOutputAfterSlippage(output, slippageBps);
-		const order = deskOrder(resolved, { uuid, issuedAtMs, minOutput, topUp });
-		const inputE18 = usdValueDown(amount, priceCache.reference(assetId(origin)));
-		const outputE18 = usdValueDown(output, priceCache.reference(assetId(destination)));
-		const impactBps = priceImpactBps({ inputE18, outputE18 });
-		const valueUsdCents = inputUsdCents(origin, amount);
-		const openDeadlineMs = Number(unpackDeadlines(order.deadlines).openDeadline) * 1_000;
-		return {
-			uuid,
-			order,
-			originKind: origin.chain.kind,
-			output,
-			minOutput,
-			recipientAccountCost: accountCost,
-			delivery,
-			networkCost: charge,
-			nativeRecipient,
-			feeMillibps,
-			feeBps: feeMillibps / 1_000,
-			valueUsdCents,
-			inputUsd: formatUsd(inputE18),
-			outputUsd: formatUsd(outputE18),
-			priceImpactBps: impactBps,
-			warnings: warningsOf(impactBps),
-			recipient: formatAddress(destination.chain.chainId, recipient),
-			slippageBps,
-			etaSeconds: Math.ceil(
-				secondsToDepth(priceCache, { chain: origin.chain, valueUsdCents }) +
-					secondsToDepth(priceCache, { chain: destination.chain, valueUsdCents }),
-			),
-			summary: describeQuote({ origin, destination, amount, output, accountCost }),
-			issuedAtMs,
-			expiresAtMs: issuedAtMs + quoteLifeMs,
-			opExpiresAtMs: Math.min(issuedAtMs + opLifeMs, openDeadlineMs - inclusionMs),
-		};
-	}
 
 	function reprice(
 		{ order, delivery, feeMillibps, ...known }: Parameters<Desk["reprice"]>[0],
@@ -247,10 +131,6 @@ export function createDesk({
 		return sides !== undefined && isLive(sides, nowMs());
 	}
 
-	function inputUsdCents(origin: Side, amount: Amount): bigint {
-		return usdCentsUp(usdValueUp(amount, priceCache.reference(assetId(origin))));
-	}
-
 	function gasUsdCents({ chainId, wei }: { chainId: number; wei: Wei }): bigint {
 		const chain = chains.get(chainId);
 		if (!chain || priceCache.ageMs(chainId, { nowMs: nowMs() }) === undefined) return 0n;
@@ -289,7 +169,7 @@ export function createDesk({
 		return {
 			chainId,
 			token,
-			amount: amountWorthDown(usdE18(usd), priceCache.reference({ chainId, asset: token })),
+			amount: amountWorthDown(toUsdE18(usd), priceCache.reference({ chainId, asset: token })),
 		};
 	}
 
@@ -315,126 +195,6 @@ export function createDesk({
 		const least = capped.kind === "router" ? 1n : order.minOutput;
 		return maxPaid(capped) < least ? "below-minimum" : capped;
 	}
-
-	function optionOf({ origin, destination }: { origin: Side; destination: Side }): number {
-		const blockSeconds = priceCache.blockSeconds(destination.chain.chainId);
-		return optionPrice({ origin, destination, blockSeconds }, config.price);
-	}
-
-	function price(
-		swap: Pick<ResolvedRequest, "origin" | "destination" | "amount">,
-		options: {
-			feeMillibps: number;
-			hasAccount: boolean;
-			networkCost: Amount;
-			inFlight?: { sell: bigint; buy: bigint };
-		},
-	): SwapPrice {
-		const { settlementSpreadBps } = config.price;
-		return priceSwap(priceCache, {
-			...swap,
-			...options,
-			optionMillibps: optionOf(swap),
-			settlementSpreadBps,
-		});
-	}
-
-	function priceWithinLimits(
-		resolved: ResolvedRequest,
-		options: { feeMillibps: number; hasAccount: boolean; networkCost: Amount },
-	): Exclude<SwapPrice, string> {
-		const { amount, origin } = resolved;
-		const reference = priceCache.reference(assetId(origin));
-		const minimum = amountWorthUp(usdE18(config.price.minimumUsd), reference);
-		const maximum = amountWorthDown(usdE18(config.price.maximumUsd), reference);
-		const priceOf = (size: bigint): SwapPrice => {
-			if (size > maximum) return "too-large";
-			if (size < minimum) return "too-small";
-			const priced = price({ ...resolved, amount: size }, options);
-			return typeof priced === "string" || isKept(resolved, size, priced.output) ? priced : "too-small";
-		};
-		const passes = (size: bigint): boolean => typeof priceOf(size) !== "string";
-
-		const priced = priceOf(amount);
-		if (priced === "too-large") {
-			const largest = passes(maximum) ? maximum : findMaxSize(lesser(amount, maximum), passes);
-			if (largest === 0n) throw noRoute("capacity", "No amount of this pair can be priced now.");
-			throw noRoute("capacity", `The amount is too large. Send at most ${largest}.`, {
-				maximumAmount: String(largest),
-			});
-		}
-		if (priced === "too-small") {
-			// The search starts at the configured minimum for any amount, so that every request gets the same minimum.
-			// Rounding by a unit would otherwise make the result depend on the start.
-			const floor = findMinSize(minimum, (size) => priceOf(size) === "too-small");
-			if (floor === undefined || !passes(floor)) {
-				throw noRoute("pair", "No amount of this pair pays for its network costs now.");
-			}
-			// The configured minimum is constant, but gas costs may change before the caller's next request.
-			const roomy = floor === minimum && amount < minimum ? floor : floor + floor / gasRoom;
-			throw new SwapError("NEEDS_LARGER_SIZE", { minimumAmount: String(passes(roomy) ? roomy : floor) });
-		}
-		return priced;
-	}
-
-	/**
-	 * Returns false if a SOL amount is below the rent of an empty account, because a wallet that holds nothing else
-	 * could receive neither the output nor a refund.
-	 */
-	function isKept(
-		{ origin, destination, slippageBps }: ResolvedRequest,
-		input: Amount,
-		output: Amount,
-	): boolean {
-		const paid = [
-			...(isLamports(origin) ? [input] : []),
-			...(isLamports(destination) ? [minOutputAfterSlippage(output, slippageBps)] : []),
-		];
-		return paid.every((lamports) => lamports >= emptyAccountRentLamports);
-	}
-
-	function isLive(
-		{ origin, destination }: { origin: Side; destination: Side },
-		nowMs: Milliseconds,
-	): boolean {
-		return [origin, destination].every((side) => stopOf(side, nowMs) === undefined);
-	}
-
-	/**
-	 * Returns why the side cannot be priced, because of the asset or of the native token in which its chain's fees are
-	 * paid.
-	 */
-	function stopOf({ chain: { chainId, native }, asset }: Side, nowMs: Milliseconds): PriceStop | undefined {
-		return (
-			priceCache.stopOf({ chainId, asset: asset.address }, { nowMs }) ??
-			priceCache.referenceStopOf({ chainId, asset: native.address }, { nowMs })
-		);
-	}
-
-	function warningsOf(impactBps: number): DeskQuote["warnings"] {
-		if (impactBps > config.price.highImpactBps) return [];
-		const percent = (-impactBps / 100).toFixed(2);
-		return [
-			{
-				code: "HIGH_PRICE_IMPACT",
-				message: `The output is worth ${percent} % less than the input, all costs included.`,
-			},
-		];
-	}
-
-	/** Returns both sides of an order, or undefined if one is no longer offered. */
-	function sidesOf(order: Order): { origin: Side; destination: Side } | undefined {
-		const { originChainId: from, destinationChainId: to } = order;
-		const origin = sideOf(toChainId(from), addressOfWord(from, order.inputToken));
-		const destination = sideOf(toChainId(to), addressOfWord(to, order.outputToken));
-		return origin && destination && { origin, destination };
-	}
-
-	function sideOf(chainId: number, token: Hex): Side | undefined {
-		const chain = chains.get(chainId);
-		const asset = chain?.assets.find(({ address }) => address === token);
-		return chain && asset && { chain, asset };
-	}
 }
 
 /**
@@ -455,9 +215,4 @@ function boughtOn(side: Side): { chainId: number; token: Hex }[] {
 	return isByWayOfNative
 		? [pairOf(side), { chainId: chain.chainId, token: chain.wrappedNative }]
 		: [pairOf(side)];
-}
-
-/** Converts a number from the config, to the millionth. */
-function usdE18(usd: number): bigint {
-	return BigInt(Math.round(usd * 1e6)) * 10n ** 12n;
 }

@@ -1,4 +1,12 @@
-import { type Amount, mulDivUp, tokenAccountRentLamports } from "@geoswap/protocol";
+import {
+	type Amount,
+	mulDivUp,
+	type Seconds,
+	tokenAccountRentLamports,
+	type UsdCents,
+	usdCents,
+	type Wei,
+} from "@geoswap/protocol";
 import { zeroAddress } from "viem";
 import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
 import type { NativeRecipient } from "../chain/evm/wallet/read-wallet.ts";
@@ -69,7 +77,7 @@ export const solanaTransactions = {
 } satisfies Record<string, SolanaTransaction>;
 
 /** The cost of an account that an order leaves behind, for waiting for its rent and closing it. */
-export const accountLamports = 1_000n;
+const accountLamports = 1_000n;
 
 /** The share of swaps assumed to end in a refund, whose cost no caller pays separately. */
 const refundedBps = 200n;
@@ -207,7 +215,7 @@ function costOnDestination(side: Side, { priceCache, isSameChain, nativeRecipien
  * Returns the fill of an order, from inventory or through the router and its pools. An unknown recipient of the
  * native token counts as a contract, which may use the most gas.
  */
-export function evmFill(
+function evmFill(
 	side: Side,
 	{
 		isSameChain,
@@ -242,4 +250,41 @@ export function lamportsOn(
 
 function shareOf(cost: bigint): bigint {
 	return mulDivUp(cost, refundedBps, 10_000n);
+}
+
+/** A transaction of a swap. A void closes an order on its destination, so that its origin may refund it. */
+export type SwapStep = "open" | "fill" | "release" | "refund" | "void";
+
+/**
+ * Returns what one transaction of a swap costs at current fees, in the chain's own unit of fees, alone and not in a
+ * bundle. A quote charges an additional margin. On Solana the cost includes that of the account that an order leaves
+ * behind, and a token account for the receiver.
+ */
+export function stepCost(
+	priceCache: PriceCache,
+	side: Side,
+	{ step, isSameChain }: { step: SwapStep; isSameChain: boolean },
+): Wei {
+	const { chain } = side;
+	if (chain.kind === "evm") {
+		const transaction = step === "fill" ? evmFill(side, { isSameChain }) : evmTransactions[step];
+		return priceCache.transactionCost(chain.chainId, transaction);
+	}
+	const lamports = lamportsOn(priceCache, chain);
+	const fee = lamports(solanaTransactions[step]);
+	if (step === "open" || step === "void") return fee;
+	const rent = step === "release" || isLamports(side) ? 0n : tokenAccountRentLamports;
+	return fee + accountLamports + rent;
+}
+
+/** Returns the seconds until a transaction sent now has the depth that its value requires. */
+export function secondsToDepth(
+	priceCache: Pick<PriceCache, "blockSeconds">,
+	{ chain, valueUsdCents }: { chain: DeskChain; valueUsdCents: UsdCents },
+): Seconds {
+	const blockSeconds = priceCache.blockSeconds(chain.chainId);
+	const depth = chain.depths
+		.filter(({ upToUsd }) => valueUsdCents <= usdCents(upToUsd))
+		.map(({ blocks }) => blocks);
+	return blockSeconds + (depth.length > 0 ? Math.min(...depth) * blockSeconds : chain.finalitySeconds);
 }

@@ -1,9 +1,9 @@
 import { addressOfWord, type Milliseconds, type Order, toChainId, type UsdCents } from "@geoswap/protocol";
-import { usdCentsUp } from "./describe-quote.ts";
 import type { DeskChain } from "./desk-chain.ts";
 import { refundCostE18 } from "./network-cost.ts";
 import type { PriceCache } from "./price/price-cache.ts";
 import { usdValueDown, usdValueUp } from "./price/usd-value.ts";
+import { usdCentsUp } from "./sealed-quote.ts";
 
 /**
  * An input worth less than this many times its refund cost is not worth refunding, to its wallet or to the service.

@@ -34,7 +34,7 @@ describe("addresses", () => {
 	test("a recipient is required if the wallet's address is not valid on the destination", () => {
 		for (const way of [outward, inward]) {
 			expect(issuesOf({ ...way, recipient: undefined })).toMatchObject({
-				issues: [{ path: "recipient", message: expect.stringMatching(/^is required: /) }],
+				issues: [{ path: "recipient", message: expect.stringMatching(/^is required, /) }],
 			});
 		}
 	});

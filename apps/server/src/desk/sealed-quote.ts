@@ -1,10 +1,18 @@
-import type { Amount, Milliseconds, OrderJson, SwapUuid, UsdCents } from "@geoswap/protocol";
-import { orderToJson } from "@geoswap/protocol";
-import type { Hex } from "viem";
+import {
+	type Amount,
+	type Milliseconds,
+	type OrderJson,
+	orderToJson,
+	type SwapUuid,
+	type UsdCents,
+	type UsdE18,
+} from "@geoswap/protocol";
+import { formatUnits, type Hex } from "viem";
 import type { TransactionShape } from "../chain/evm/fee/fee-model.ts";
 import type { NativeRecipient } from "../chain/evm/wallet/read-wallet.ts";
 import type { Delivery } from "../swap/facts/swap-record.ts";
 import type { DeskQuote } from "./desk.ts";
+import type { Side } from "./desk-chain.ts";
 
 /** The parts of a mandate that later steps need, and the gas and bytes that it adds to the transaction of an open. */
 export type SealedMandate = TransactionShape & {
@@ -50,4 +58,60 @@ export function sealedQuote(quote: DeskQuote): SealedQuote {
 		expiresAtMs: quote.expiresAtMs,
 		opExpiresAtMs: quote.opExpiresAtMs,
 	};
+}
+
+const cent = 10n ** 16n;
+const significantDigits = 6;
+
+/** Returns a one-line summary in readable form. */
+export function describeQuote({
+	origin,
+	destination,
+	amount,
+	output,
+	accountCost,
+}: {
+	origin: Side;
+	destination: Side;
+	amount: Amount;
+	output: Amount;
+	/** The part of the output that pays for the recipient's token account. */
+	accountCost: bigint;
+}): string {
+	const from = `${formatUnits(amount, origin.asset.decimals)} ${origin.asset.symbol}`;
+	const to = `${roughly(output, destination.asset.decimals)} ${destination.asset.symbol}`;
+	const swap = `${from} on ${origin.chain.name} -> about ${to} on ${destination.chain.name}`;
+	if (accountCost === 0n) return swap;
+	const cost = `${roughly(accountCost, destination.asset.decimals)} ${destination.asset.symbol}`;
+	return `${swap}, after about ${cost} for the recipient's token account`;
+}
+
+/** Returns smallest units, and in parentheses the same amount in whole tokens. */
+export function describeUnits({ asset: { decimals, symbol } }: Side, units: bigint): string {
+	const [whole = "", fraction] = formatUnits(units, decimals).split(".");
+	const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ",");
+	return `${units} (${fraction === undefined ? grouped : `${grouped}.${fraction}`} ${symbol})`;
+}
+
+/** Formats dollars and cents, rounded down. */
+export function formatUsd(valueE18: UsdE18): string {
+	const cents = String(valueE18 / cent).padStart(3, "0");
+	return `${cents.slice(0, -2)}.${cents.slice(-2)}`;
+}
+
+export function usdCentsUp(valueE18: UsdE18): bigint {
+	return (valueE18 + cent - 1n) / cent;
+}
+
+/** Returns the change in value from input to output in basis points, negative for a loss, rounded toward worse. */
+export function priceImpactBps({ inputE18, outputE18 }: { inputE18: UsdE18; outputE18: UsdE18 }): number {
+	const change = (outputE18 - inputE18) * 10_000n;
+	const isExact = change % inputE18 === 0n;
+	return Number(change / inputE18 - (change < 0n && !isExact ? 1n : 0n));
+}
+
+/** Formats the first digits and rounds the rest down, because "about" must not promise more. */
+function roughly(amount: Amount, decimals: number): string {
+	const surplus = BigInt(Math.max(0, Math.min(String(amount).length - significantDigits, decimals)));
+	return formatUnits((amount / 10n ** surplus) * 10n ** surplus, decimals);
 }

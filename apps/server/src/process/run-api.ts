@@ -24,7 +24,7 @@ import { readConfig } from "../config/read-config.ts";
 import { readPepper, readSealKeys, readSecret, readWebhookKeys } from "../config/secrets.ts";
 import { type DatabasePool, openDatabase } from "../database/database.ts";
 import { createDesk } from "../desk/create-desk.ts";
-import { chainFeeDiscounts } from "../desk/discount/chain-fee-discounts.ts";
+import { chainFeeDiscounts } from "../desk/discount/fee-discounts.ts";
 import { keepPrices } from "../desk/price/keep-prices.ts";
 import { connectEngine } from "../durable/connect-engine.ts";
 import { pokeAtOnce } from "../durable/poke-targets.ts";

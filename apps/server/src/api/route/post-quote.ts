@@ -2,8 +2,7 @@ import { type QuoteResponse, quoteRequestSchema, quoteResponseSchema, toSwapId }
 import { mandateShape } from "../../chain/evm/wallet/mandate-shape.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
 import type { Desk } from "../../desk/desk.ts";
-import type { FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
-import { discountedFee } from "../../desk/discount/fee-tier.ts";
+import { discountedFee, type FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
 import { sealedQuote } from "../../desk/sealed-quote.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";

@@ -4,7 +4,7 @@ import { parseEther } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectChain } from "../../chain/evm/connect-chain.ts";
-import { chainFeeDiscounts } from "./chain-fee-discounts.ts";
+import { chainFeeDiscounts } from "./fee-discounts.ts";
 
 const log = pino({ level: "silent" });
 let chains: TestChains;

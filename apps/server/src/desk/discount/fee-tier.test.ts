@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { discountedFee, earnedTier } from "./fee-tier.ts";
+import { discountedFee, earnedTier } from "./fee-discounts.ts";
 
 const tiers = [
 	{ name: "bronze", minimum: "1000", discountPercent: 10 },

@@ -12,11 +12,15 @@ import type { Address } from "viem";
 import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
 import { interpolate } from "./interpolate.ts";
 import type { LadderPricing } from "./ladder-pricing.ts";
-import { priceDeviationBps } from "./price-deviation.ts";
 import type { PriceStop } from "./price-stop.ts";
 import type { Pricing } from "./pricing.ts";
 import type { Direction, QuoterLadders } from "./quoter-ladders.ts";
-import { type ReferenceTerms, referenceProblem, referencesApartBps } from "./reference-problem.ts";
+import {
+	priceDeviationBps,
+	type ReferenceTerms,
+	referenceProblem,
+	referencesApartBps,
+} from "./reference-problem.ts";
 import { convertDown, type PricedToken } from "./usd-value.ts";
 
 const bps = 10_000n;

@@ -1,18 +1,21 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Address, Hash } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
+import type { TipBounds } from "../../chain/evm/fee/read-tip.ts";
 import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
+import { type BlockPrices, readBlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import { assetsPricedOn, evmChains, solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
+import { configuredAssets } from "../../config/configured-assets.ts";
 import { readOptionalSecret } from "../../config/secrets.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { configPriceCache } from "./config-price-cache.ts";
 import { keepPyth } from "./keep-pyth.ts";
 import { keepQuoter } from "./keep-quoter.ts";
-import { logStoppedAssets } from "./log-stopped-assets.ts";
-import { pollPrices } from "./poll-prices.ts";
 import type { PriceCache } from "./price-cache.ts";
 import type { PriceNews } from "./price-news.ts";
+import { describeStop } from "./price-stop.ts";
 import { createPriceTurns, type PriceTurns } from "./price-turns.ts";
 import type { PythPrice, PythPrices } from "./pyth-prices.ts";
 
@@ -124,4 +127,116 @@ function pricedByPyth(
 			return answer ? [[address, answer]] : [];
 		}),
 	);
+}
+
+/** The maximum time for which a subscription without news is trusted. */
+const quietMs = 10_000;
+
+/**
+ * Puts prices of a chain's newest blocks into the price cache until the signal aborts. Skips a block that cannot be
+ * read.
+ */
+export async function pollPrices({
+	chain,
+	priceCache,
+	topUsd,
+	tips,
+	feedsForOthers = [],
+	references = () => new Map(),
+	turns,
+	nowMs,
+	signal,
+	log,
+}: {
+	chain: EvmChain;
+	priceCache: Pick<PriceCache, "update">;
+	/** The size of the top rung. */
+	topUsd: number;
+	tips: TipBounds;
+	feedsForOthers?: readonly Address[];
+	/** Returns the prices of assets that have no feed, by the asset's address. */
+	references?: () => ReadonlyMap<Address, FeedAnswer>;
+	/** Decides when to read. */
+	turns: Pick<PriceTurns, "pause" | "noteRead">;
+	nowMs: () => Milliseconds;
+	signal: AbortSignal;
+	log: Log;
+}): Promise<void> {
+	let previous: BlockPrices | undefined;
+	let askedAtMs = Number.NEGATIVE_INFINITY;
+	while (!signal.aborted) {
+		try {
+			// A node that notifies of each block need not be polled for one. It is polled now and then, because the
+			// subscription may have failed.
+			const told = chain.news?.told();
+			const isQuiet = told !== undefined && told <= (previous?.blockNumber ?? -1);
+			const block = isQuiet && nowMs() - askedAtMs < quietMs ? undefined : await chain.client.getBlock();
+			if (block) askedAtMs = nowMs();
+			if (block && block.hash !== previous?.blockHash) {
+				const known = { previous, references: references() };
+				previous = await readBlockPrices(chain, { block, topUsd, tips, feedsForOthers, ...known });
+				priceCache.update(previous, { nowMs: nowMs() });
+			}
+		} catch (error) {
+			if (!signal.aborted) log.warn({ chainId: chain.chainId, err: error }, "prices could not be read");
+		}
+		turns.noteRead();
+		await turns.pause();
+	}
+}
+
+const everyMs = 1_000;
+
+/**
+ * Logs each asset that is no longer quoted, with the reason, and each that is quoted again, until the signal aborts.
+ */
+async function logStoppedAssets({
+	config,
+	priceCache,
+	nowMs,
+	signal,
+	log,
+}: {
+	config: Pick<Config, "chains">;
+	priceCache: Pick<PriceCache, "stopOf">;
+	nowMs: () => Milliseconds;
+	signal: AbortSignal;
+	log: Log;
+}): Promise<void> {
+	const tell = createStopTeller({ config, priceCache, log });
+	while (!signal.aborted) {
+		tell(nowMs());
+		await sleep(everyMs, undefined, { signal }).catch(() => {});
+	}
+}
+
+/** Returns a function that logs what has changed since its last call. */
+export function createStopTeller({
+	config,
+	priceCache,
+	log,
+}: {
+	config: Pick<Config, "chains">;
+	priceCache: Pick<PriceCache, "stopOf">;
+	log: Pick<Log, "warn" | "info">;
+}): (nowMs: Milliseconds) => void {
+	const told = new Map<string, string>();
+	return (nowMs) => {
+		for (const { chainId, symbol, token } of configuredAssets(config)) {
+			const stop = priceCache.stopOf({ chainId, asset: token }, { nowMs });
+			// A chain without fresh prices is logged once, not for each asset.
+			if (stop?.reason === "prices-old") continue;
+			const key = `${chainId} ${token}`;
+			const because = stop && describeStop(stop);
+			if (because === told.get(key)) continue;
+			const asset = { chainId, symbol };
+			if (because === undefined) {
+				told.delete(key);
+				log.info(asset, "the asset is quoted again");
+			} else {
+				told.set(key, because);
+				log.warn({ ...asset, because }, "the asset is not quoted until its price is certain again");
+			}
+		}
+	};
 }

@@ -8,14 +8,17 @@ import {
 	type Wei,
 } from "@geoswap/protocol";
 import type { Address } from "viem";
-import type { TransactionShape } from "../../chain/evm/fee/fee-model.ts";
-import { feeModelOf } from "../../chain/evm/fee/fee-model.ts";
+import { feeModelOf, type TransactionShape } from "../../chain/evm/fee/fee-model.ts";
 import type { AssetPrices, BlockPrices, Ladder } from "../../chain/evm/read/read-block-prices.ts";
 import { interpolateBest } from "./interpolate.ts";
-import { priceDeviationBps } from "./price-deviation.ts";
 import type { PriceStop } from "./price-stop.ts";
 import type { Pricing } from "./pricing.ts";
-import { type ReferenceTerms, referenceProblem, referencesApartBps } from "./reference-problem.ts";
+import {
+	priceDeviationBps,
+	type ReferenceTerms,
+	referenceProblem,
+	referencesApartBps,
+} from "./reference-problem.ts";
 import { convertDown, type PricedToken } from "./usd-value.ts";
 
 /** The number of blocks that a price must have held, so that manipulating a pool for one block gains nothing. */

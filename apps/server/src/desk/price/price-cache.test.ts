@@ -12,7 +12,7 @@ import {
 	readBlockPrices,
 } from "../../chain/evm/read/read-block-prices.ts";
 import { createLog } from "../../telemetry/log.ts";
-import { pollPrices } from "./poll-prices.ts";
+import { pollPrices } from "./keep-prices.ts";
 import { createPriceTurns } from "./price-turns.ts";
 import { convertDown } from "./usd-value.ts";
 

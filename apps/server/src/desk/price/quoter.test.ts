@@ -8,9 +8,8 @@ import { testProgram } from "../../../test/order/test-program.ts";
 import type { BlockPrices, Rung } from "../../chain/evm/read/read-block-prices.ts";
 import { createLog } from "../../telemetry/log.ts";
 import { createFeedPricing } from "./feed-pricing.ts";
-import { keepQuoter } from "./keep-quoter.ts";
+import { keepQuoter, readQuoter } from "./keep-quoter.ts";
 import { createQuoterLadders, type Direction, type QuoterLadders } from "./quoter-ladders.ts";
-import { readQuoter } from "./read-quoter.ts";
 
 const key = (n: number) => fromSolanaWord(numberToHex(n, { size: 32 }));
 const [usdc, sol] = [toSolanaWord(key(11)), toSolanaWord(solanaNativeToken)];

@@ -1,8 +1,7 @@
-import type { Milliseconds, Seconds } from "@geoswap/protocol";
+import type { Amount, Milliseconds, Seconds } from "@geoswap/protocol";
 import type { Hash } from "viem";
 import type { FeedAnswer } from "../../chain/evm/read/light-call.ts";
 import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
-import { isFeedFresh } from "./is-feed-fresh.ts";
 import type { PriceStop } from "./price-stop.ts";
 import type { PythPrices } from "./pyth-prices.ts";
 
@@ -62,4 +61,36 @@ export function referencesApartBps(
 	if (!answer || answer.usdE18 === 0n || !pythPrices.isFresh(second, { nowMs })) return undefined;
 	const apart = second.usdE18 - answer.usdE18;
 	return Number(((apart < 0n ? -apart : apart) * bps + answer.usdE18 - 1n) / answer.usdE18);
+}
+
+/** Extra seconds for a feed's round to be mined, because it is sent only at the heartbeat. */
+const feedGraceSeconds = 120;
+
+/** Returns true if the feed was updated within its heartbeat, by the clock of its own chain. */
+export function isFeedFresh(
+	feed: FeedAnswer | undefined,
+	{ heartbeatSeconds, atUnixSeconds }: { heartbeatSeconds: Seconds; atUnixSeconds: Seconds },
+): boolean {
+	if (!feed || feed.usdE18 === 0n) return false;
+	return atUnixSeconds - feed.updatedAtUnixSeconds <= heartbeatSeconds + feedGraceSeconds;
+}
+
+/**
+ * Returns how far a venue's price is from the feeds', given a small sale and a small purchase, or undefined if the
+ * feeds have no price. The venue's fee lowers both outputs, so half their difference is the deviation of the price.
+ */
+export function priceDeviationBps({
+	sold,
+	bought,
+	soldByFeeds,
+	boughtByFeeds,
+}: {
+	sold: { output: Amount };
+	bought: { output: Amount };
+	soldByFeeds: Amount;
+	boughtByFeeds: Amount;
+}): number | undefined {
+	if (soldByFeeds === 0n || boughtByFeeds === 0n) return undefined;
+	const apart = (sold.output * bps) / soldByFeeds - (bought.output * bps) / boughtByFeeds;
+	return Math.abs(Number(apart)) / 2;
 }

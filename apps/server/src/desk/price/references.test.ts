@@ -8,12 +8,11 @@ import { noL1Rates } from "../../chain/evm/fee/fee-model.ts";
 import type { FeedAnswer, SequencerStatus } from "../../chain/evm/read/light-call.ts";
 import type { Config } from "../../config/config.ts";
 import { createLog } from "../../telemetry/log.ts";
-import { keepPyth } from "./keep-pyth.ts";
-import { createStopTeller } from "./log-stopped-assets.ts";
+import { createStopTeller } from "./keep-prices.ts";
+import { keepPyth, readPyth } from "./keep-pyth.ts";
 import { createPriceCache } from "./price-cache.ts";
 import { describeStop } from "./price-stop.ts";
 import { createPythPrices } from "./pyth-prices.ts";
-import { readPyth } from "./read-pyth.ts";
 
 const now = 1_800_000_000;
 const nowMs = now * 1_000;

@@ -33,3 +33,8 @@ export function convertDown(amount: Amount, from: PricedToken, to: PricedToken):
 export function convertUp(amount: Amount, from: PricedToken, to: PricedToken): bigint {
 	return mulDivUp(amount, from.usdE18 * 10n ** BigInt(to.decimals), to.usdE18 * 10n ** BigInt(from.decimals));
 }
+
+/** Converts USD of the configuration, rounded to a millionth. */
+export function toUsdE18(usd: number): bigint {
+	return BigInt(Math.round(usd * 1e6)) * 10n ** 12n;
+}

@@ -9,7 +9,7 @@ import { maxTransactionGas } from "../../chain/evm/send/simulate-bundle.ts";
 import { assetsPricedOn, type EvmChainConfig, firstUrl, nodesFor } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { evmTransactions } from "../../desk/network-cost.ts";
-import { isFeedFresh } from "../../desk/price/is-feed-fresh.ts";
+import { isFeedFresh } from "../../desk/price/reference-problem.ts";
 import { expectChainIds } from "../../preflight/expect-chain-ids.ts";
 import { measure } from "../probe/fact.ts";
 import { judgeFeeModel, judgeFinality, judgeMethods } from "../probe/judge-methods.ts";

@@ -1,0 +1,222 @@
+import {
+	type Amount,
+	emptyAccountRentLamports,
+	formatAddress,
+	lesser,
+	type Milliseconds,
+	newSwapUuid,
+	type QuoteRequest,
+	SwapError,
+	unpackDeadlines,
+} from "@geoswap/protocol";
+import { zeroAddress } from "viem";
+import type { Config } from "../config/config.ts";
+import type { PauseList } from "../swap/pause/pause-list.ts";
+import type { SwapPricer } from "./create-swap-pricer.ts";
+import type { Desk, DeskQuote } from "./desk.ts";
+import { type DeskChain, isLamports } from "./desk-chain.ts";
+import { deskOrder } from "./desk-order.ts";
+import { findMaxSize, findMinSize } from "./find-max-size.ts";
+import { networkCost, secondsToDepth } from "./network-cost.ts";
+import { ownAddresses } from "./own-addresses.ts";
+import type { PriceCache } from "./price/price-cache.ts";
+import { describeStop } from "./price/price-stop.ts";
+import { amountWorthDown, amountWorthUp, toUsdE18, usdValueDown } from "./price/usd-value.ts";
+import { assetId, minOutputAfterSlippage, type SwapPrice } from "./price-swap.ts";
+import { noRoute, type ResolvedRequest, resolveRequest } from "./resolve-request.ts";
+import { describeQuote, describeUnits, formatUsd, priceImpactBps } from "./sealed-quote.ts";
+
+const quoteLifeMs = 30_000;
+const opLifeMs = 90_000;
+/**
+ * Milliseconds before the open deadline at which an op expires, because one submitted later may not be mined in time.
+ */
+const inclusionMs = 30_000;
+
+/** If gas determines the minimum size, the reported minimum is one part in this many larger. */
+const gasRoom = 200n;
+
+/** Creates the part of a desk that prices a new request, within the configured sizes, and fixes the terms of its order. */
+export function createQuoter({
+	config,
+	chains,
+	priceCache,
+	pricer,
+	pauses,
+	nowMs,
+	random,
+}: {
+	config: Pick<Config, "chains" | "price">;
+	chains: ReadonlyMap<number, DeskChain>;
+	priceCache: PriceCache;
+	pricer: SwapPricer;
+	/** Absent if the process quotes no new swaps. */
+	pauses: Pick<PauseList, "reasonOf"> | undefined;
+	nowMs: () => Milliseconds;
+	random: (size: number) => Uint8Array;
+}): { quote: Desk["quote"]; baseFeeMillibps: number } {
+	const { sideOf, stopOf, inputUsdCents, price } = pricer;
+	const refused = ownAddresses(config);
+	const baseFeeMillibps = Math.round(config.price.feeBps * 1_000);
+
+	return { quote, baseFeeMillibps };
+
+	function quote(
+		request: QuoteRequest,
+		{
+			feeMillibps = baseFeeMillibps,
+			recipient: known,
+			isDelegated,
+			mandate,
+			topUp = 0n,
+			accountId,
+		}: Parameters<Desk["quote"]>[1] = {},
+	): DeskQuote {
+		const issuedAtMs = nowMs();
+		const resolved = resolveRequest(request, { chains, ownAddresses: refused, accountId });
+		const { origin, destination, amount, recipient, slippageBps } = resolved;
+		for (const side of ["origin", "destination"] as const) {
+			const { chain, asset } = resolved[side];
+			const reason = pauses?.reasonOf(chain.chainId, asset.address);
+			if (reason !== undefined) {
+				const message = `${chain.name} is paused: ${reason}. Swaps under way go on. Choose another chain, or try again later.`;
+				throw noRoute("paused", message, { side });
+			}
+			const stop = stopOf(resolved[side], issuedAtMs);
+			if (stop) {
+				const message = `The price of ${asset.symbol} on ${chain.name} is uncertain at the moment: ${describeStop(stop)}. Try again in a minute.`;
+				throw noRoute("paused", message, { side });
+			}
+		}
+		if (known?.payProblem) {
+			const path = request.recipient === undefined ? "walletAddress" : "recipient";
+			throw new SwapError("INVALID_REQUEST", { issues: [{ path, message: known.payProblem }] });
+		}
+		const hasAccount = known?.hasAccount ?? false;
+		const { networkMarginBps: marginBps } = config.price;
+		const nativeRecipient = known?.native;
+		const { chain } = destination;
+		if (topUp > 0n && (chain.kind !== "evm" || !sideOf(chain.chainId, zeroAddress))) {
+			const message = `a recipient on ${chain.name} gets the output only`;
+			throw new SwapError("INVALID_REQUEST", { issues: [{ path: "topUp", message }] });
+		}
+		const charge = networkCost(priceCache, resolved, {
+			marginBps,
+			isDelegated,
+			mandate,
+			nativeRecipient,
+			topUp,
+		});
+		const options = { feeMillibps, hasAccount, networkCost: charge };
+		const { delivery, output, accountCost } = priceWithinLimits(resolved, options);
+
+		const uuid = newSwapUuid({ nowMs: issuedAtMs, random: random(10) });
+		const minOutput = minOutputAfterSlippage(output, slippageBps);
+		const order = deskOrder(resolved, { uuid, issuedAtMs, minOutput, topUp });
+		const inputE18 = usdValueDown(amount, priceCache.reference(assetId(origin)));
+		const outputE18 = usdValueDown(output, priceCache.reference(assetId(destination)));
+		const impactBps = priceImpactBps({ inputE18, outputE18 });
+		const valueUsdCents = inputUsdCents(origin, amount);
+		const openDeadlineMs = Number(unpackDeadlines(order.deadlines).openDeadline) * 1_000;
+		return {
+			uuid,
+			order,
+			originKind: origin.chain.kind,
+			output,
+			minOutput,
+			recipientAccountCost: accountCost,
+			delivery,
+			networkCost: charge,
+			nativeRecipient,
+			feeMillibps,
+			feeBps: feeMillibps / 1_000,
+			valueUsdCents,
+			inputUsd: formatUsd(inputE18),
+			outputUsd: formatUsd(outputE18),
+			priceImpactBps: impactBps,
+			warnings: warningsOf(impactBps),
+			recipient: formatAddress(destination.chain.chainId, recipient),
+			slippageBps,
+			etaSeconds: Math.ceil(
+				secondsToDepth(priceCache, { chain: origin.chain, valueUsdCents }) +
+					secondsToDepth(priceCache, { chain: destination.chain, valueUsdCents }),
+			),
+			summary: describeQuote({ origin, destination, amount, output, accountCost }),
+			issuedAtMs,
+			expiresAtMs: issuedAtMs + quoteLifeMs,
+			opExpiresAtMs: Math.min(issuedAtMs + opLifeMs, openDeadlineMs - inclusionMs),
+		};
+	}
+
+	function priceWithinLimits(
+		resolved: ResolvedRequest,
+		options: { feeMillibps: number; hasAccount: boolean; networkCost: Amount },
+	): Exclude<SwapPrice, string> {
+		const { amount, origin } = resolved;
+		const reference = priceCache.reference(assetId(origin));
+		const minimum = amountWorthUp(toUsdE18(config.price.minimumUsd), reference);
+		const maximum = amountWorthDown(toUsdE18(config.price.maximumUsd), reference);
+		const priceOf = (size: bigint): SwapPrice => {
+			if (size > maximum) return "too-large";
+			if (size < minimum) return "too-small";
+			const priced = price({ ...resolved, amount: size }, options);
+			return typeof priced === "string" || isKept(resolved, size, priced.output) ? priced : "too-small";
+		};
+		const passes = (size: bigint): boolean => typeof priceOf(size) !== "string";
+
+		const priced = priceOf(amount);
+		if (priced === "too-large") {
+			const largest = passes(maximum) ? maximum : findMaxSize(lesser(amount, maximum), passes);
+			if (largest === 0n) throw noRoute("capacity", "No amount of this pair can be priced now.");
+			throw noRoute("capacity", `The amount is too large. Send at most ${describeUnits(origin, largest)}.`, {
+				maximumAmount: String(largest),
+			});
+		}
+		if (priced === "too-small") {
+			// The search starts at the configured minimum for any amount, so that every request gets the same minimum.
+			// Rounding by a unit would otherwise make the result depend on the start.
+			const floor = findMinSize(minimum, (size) => priceOf(size) === "too-small");
+			if (floor === undefined || !passes(floor)) {
+				throw noRoute("pair", "No amount of this pair pays for its network costs now.");
+			}
+			// The configured minimum is constant, but gas costs may change before the caller's next request.
+			const roomy = floor === minimum && amount < minimum ? floor : floor + floor / gasRoom;
+			const least = passes(roomy) ? roomy : floor;
+			throw new SwapError(
+				"NEEDS_LARGER_SIZE",
+				{ minimumAmount: String(least) },
+				{
+					message: `The amount is too small to pay for its own network costs. Send at least ${describeUnits(origin, least)}.`,
+				},
+			);
+		}
+		return priced;
+	}
+
+	/**
+	 * Returns false if a SOL amount is below the rent of an empty account, because a wallet that holds nothing else
+	 * could receive neither the output nor a refund.
+	 */
+	function isKept(
+		{ origin, destination, slippageBps }: ResolvedRequest,
+		input: Amount,
+		output: Amount,
+	): boolean {
+		const paid = [
+			...(isLamports(origin) ? [input] : []),
+			...(isLamports(destination) ? [minOutputAfterSlippage(output, slippageBps)] : []),
+		];
+		return paid.every((lamports) => lamports >= emptyAccountRentLamports);
+	}
+
+	function warningsOf(impactBps: number): DeskQuote["warnings"] {
+		if (impactBps > config.price.highImpactBps) return [];
+		const percent = (-impactBps / 100).toFixed(2);
+		return [
+			{
+				code: "HIGH_PRICE_IMPACT",
+				message: `The output is worth ${percent} % less than the input, all costs included.`,
+			},
+		];
+	}
+}
