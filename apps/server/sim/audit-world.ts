@@ -2,7 +2,7 @@ import type { Address } from "viem";
 import type { Breach, ChainReport } from "../src/audit/read/report.ts";
 import { reconcile } from "../src/audit/reconcile.ts";
 import { evmChains, solanaChain } from "../src/config/chain-config.ts";
-import { withAuditedNodes } from "../src/operate/reconcile/with-audited-nodes.ts";
+import { withAuditedNodes } from "../src/operate/reconcile/audit-books.ts";
 import type { SimSwap } from "./sim-swap.ts";
 import type { World } from "./world.ts";
 

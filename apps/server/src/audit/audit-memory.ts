@@ -1,9 +1,9 @@
 import { isSolana, type Milliseconds, type Order } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { OrderHistory } from "./read/order-history.ts";
+import type { OrderHistory, SolanaHistory } from "./read/order-history.ts";
+import type { Books } from "./read/read-books.ts";
 import type { ChainEvents, ChainReading } from "./read/read-chain-events.ts";
 import type { Finding } from "./read/report.ts";
-import type { SolanaHistory } from "./read/solana-history.ts";
 
 /**
  * The state that an audit leaves for the next one, which then reads only what is new, because final events and
@@ -55,8 +55,44 @@ export function rememberSolana(memory: AuditMemory, history: SolanaHistory, nowM
 	memory.solanaCheckpoints = [...memory.solanaCheckpoints.slice(-1), { atMs: nowMs, history }];
 }
 
+/** Milliseconds by which the clocks that date the end of swaps may differ. */
+export const clocksMs = 600_000;
+
+/** Stores what an audit without a new breach has shown, so that the next one need not check it again. */
+export function rememberAudit(
+	memory: AuditMemory,
+	{
+		books: { swaps, lastPosting },
+		readings,
+		histories,
+		isComplete,
+		nowMs,
+	}: {
+		books: Pick<Books, "swaps"> & { lastPosting: bigint };
+		/** The events and sums that were read from each chain that was checked. */
+		readings: readonly ChainReading[];
+		histories: ReadonlyMap<Hex, OrderHistory>;
+		/** True if all chains were checked. A swap that could not be is read again, regardless of when it ended. */
+		isComplete: boolean;
+		nowMs: Milliseconds;
+	},
+): void {
+	if (isComplete) memory.clean = { atMs: nowMs, lastPosting };
+	const readAgainAfterMs = memory.clean ? memory.clean.atMs - clocksMs : Number.NEGATIVE_INFINITY;
+	const awaited = new Set(
+		swaps
+			.filter(({ endedAtMs }) => endedAtMs === undefined || endedAtMs > readAgainAfterMs)
+			.map(({ orderId: id }) => id),
+	);
+	for (const reading of readings) reading.events = eventsToKeep(reading.events, { histories, awaited });
+	for (const { orderId: id, order } of swaps) {
+		if (isSolana(order.originChainId) || isSolana(order.destinationChainId))
+			memory.solanaOrders.set(id, order);
+	}
+}
+
 /** Returns the events that may be needed to check later ones. */
-export function eventsToKeep(
+function eventsToKeep(
 	events: ChainEvents,
 	{
 		histories,
@@ -99,4 +135,9 @@ function isOnSolana(history: OrderHistory | undefined): boolean {
 	// This is also true if Solana was not read in this audit.
 	if (order && (isSolana(order.originChainId) || isSolana(order.destinationChainId))) return true;
 	return [opened, released, refunded, filled, voided].flat().some(({ chainId }) => isSolana(chainId));
+}
+
+/** Returns the key by which a breach is accepted. One that grows has another key, so only the known one is accepted. */
+export function breachKey({ invariant, message, orderId }: Finding): string {
+	return [invariant, message, orderId ?? ""].join(" ").trim();
 }

@@ -1,45 +1,38 @@
-import { isSolana, type Milliseconds, type Order, orderId } from "@geoswap/protocol";
+import { type Milliseconds, type Order, orderId } from "@geoswap/protocol";
 import type pg from "pg";
 import type { Hex } from "viem";
-import { type AuditMemory, eventsToKeep, rememberSolana } from "./audit-memory.ts";
-import { checkAllowances } from "./check/check-allowances.ts";
-import { checkBalances } from "./check/check-balances.ts";
-import { checkDepositDepth } from "./check/check-deposit-depth.ts";
+import { type AuditMemory, clocksMs, rememberAudit } from "./audit-memory.ts";
+import { checkAllowances, checkBalances } from "./check/check-balances.ts";
 import { checkExposure, type ExposedChain } from "./check/check-exposure.ts";
-import { checkFillSigners } from "./check/check-fill-signers.ts";
-import { checkMoves } from "./check/check-moves.ts";
+import { checkFillSigners, checkUnknownFills } from "./check/check-fill-signers.ts";
 import { checkOnce } from "./check/check-once.ts";
-import { checkOrder, isOurs, isRefundWithoutVoid, type Ours, refundableAt } from "./check/check-order.ts";
-import { checkOrderHoldings } from "./check/check-order-holdings.ts";
+import {
+	checkOrder,
+	checkOrderHoldings,
+	isOurs,
+	isRefundWithoutVoid,
+	type Ours,
+} from "./check/check-order.ts";
 import { checkRefundable } from "./check/check-refundable.ts";
 import { checkSolanaBalances } from "./check/check-solana-balances.ts";
-import { checkSwap } from "./check/check-swap.ts";
-import { checkUnknownFills } from "./check/check-unknown-fills.ts";
-import { checkWaits } from "./check/check-waits.ts";
-import { findLosses } from "./check/find-losses.ts";
-import { findOwed } from "./check/find-owed.ts";
+import { checkSwaps } from "./check/check-swaps.ts";
+import { findLosses, findOwed } from "./check/find-owed.ts";
 import { type AuditedChain, connectAuditedChain } from "./read/audited-chain.ts";
-import { type AuditedSolana, connectAuditedSolana, finalHoldings } from "./read/audited-solana.ts";
-import { CouldNotCheckError } from "./read/could-not-check-error.ts";
-import { mapConcurrently } from "./read/map-concurrently.ts";
+import { connectAuditedSolana } from "./read/audited-solana.ts";
 import { type OrderHistory, orderHistories } from "./read/order-history.ts";
-import { orderHoldings } from "./read/order-holdings.ts";
-import { type AuditedSwap, type Books, readBooks, readOrdersOfSwaps, readSigned } from "./read/read-books.ts";
+import { type Books, readBooks, readOrdersOfSwaps, readSigned } from "./read/read-books.ts";
+import type { ChainEvents } from "./read/read-chain-events.ts";
+import { readRefundTimes } from "./read/read-refund-times.ts";
 import {
-	type Acquaintance,
-	type ChainEvents,
-	type ChainReading,
-	judgeStranger,
-	readChainEvents,
-	startReading,
-} from "./read/read-chain-events.ts";
-import { readSolanaTransactions } from "./read/read-solana-transactions.ts";
-import { breachOf, type Finding, type Invariant, invariants, type Report } from "./read/report.ts";
+	breachOf,
+	CouldNotCheckError,
+	type Finding,
+	type Invariant,
+	invariants,
+	type Report,
+} from "./read/report.ts";
 import { solanaEvents } from "./read/solana-events.ts";
-import type { SolanaHistory } from "./read/solana-history.ts";
-
-/** Milliseconds by which the clocks that date the end of swaps may differ. */
-const clocksMs = 600_000;
+import { readServiceChains, uncheckedUnless } from "./read-service-chains.ts";
 
 export type ReconcileOptions = {
 	pool: pg.Pool;
@@ -93,67 +86,16 @@ export async function reconcile({
 	);
 	const known = new Set(books.swaps.map(({ orderId: id }) => id));
 	const chains = configs.map(connectAuditedChain);
-	const service = { chains, solana: solanaConfig?.deployment, earlierAttesterSets };
 	const earlierFeePayers = books.solana?.feePayers ?? [];
 	const solana = solanaConfig && (await connectAuditedSolana({ ...solanaConfig, earlierFeePayers }));
 	const unchecked = new Map<number, string>();
-	/** Returns the result, or lists the chain as unchecked if the call fails. */
-	const ofChain = async <T>({ chainId }: { chainId: number }, asking: Promise<T>) => {
-		try {
-			return await asking;
-		} catch (error) {
-			unchecked.set(chainId, new CouldNotCheckError(`chain ${chainId}`, error).message);
-			return undefined;
-		}
-	};
-	// A worker books a chain when it first reads a block of it, which a slow node can delay for longer than a breach takes
-	// to be confirmed.
-	for (const { chainId } of solana ? [...chains, solana] : chains) {
-		if (!isInLedger(books, chainId)) unchecked.set(chainId, "no worker has followed it yet");
-	}
-	const isFollowed = ({ chainId }: { chainId: number }) => !unchecked.has(chainId);
-	// Chains are read after the books, up to their current final blocks, because a delivery is final before its release
-	// is booked. These blocks are requested from all chains concurrently, before the rest of the reading, which may take
-	// long. Orders are read before the holdings, because everything is checked at the slot of the holdings.
-	const minSlot = (solana && books.bookedBlocks.get(solana.chainId)) ?? 0;
-	const inOrders =
-		solana && isFollowed(solana)
-			? await ofChain(solana, orderHoldings(solana, { swaps: books.swaps, minSlot }))
-			: undefined;
-	const slots = [...(inOrders?.values() ?? [])].map(({ slot }) => slot);
-	const [finals, holdings] = await Promise.all([
-		Promise.all(
-			chains.map(async (chain) => (isFollowed(chain) ? ofChain(chain, finalBlock(chain, books)) : undefined)),
-		),
-		solana &&
-			isFollowed(solana) &&
-			ofChain(solana, finalHoldings(solana, { minSlot: Math.max(minSlot, ...slots) })),
-	]);
-	const [perChain, history] = await Promise.all([
-		Promise.all(
-			chains.map(async (chain, i) => {
-				const final = finals[i];
-				const block = books.bookedBlocks.get(chain.chainId);
-				const reading = memory?.chains.get(chain.chainId) ?? startReading(chain);
-				memory?.chains.set(chain.chainId, reading);
-				const acquaintance = acquaintanceOf(chain, { books, known, service });
-				if (final) {
-					const toBlock = Number(final.number);
-					await ofChain(chain, readChainEvents(chain, { reading, toBlock, acquaintance }));
-				}
-				return { chain, final, reading, block };
-			}),
-		),
-		solana && holdings && ofChain(solana, readHistory(solana, { books, memory, maxSolanaReads, nowMs })),
-	]);
+	const ofChain = uncheckedUnless(unchecked);
+	const service = { chains, solana: solanaConfig?.deployment, earlierAttesterSets };
+	const { perChain, inOrders, holdings, history } = await readServiceChains(
+		{ chains, solana, service },
+		{ books, known, memory, maxSolanaReads, unchecked, ofChain, nowMs },
+	);
 	const isRead = ({ chain }: { chain: AuditedChain }) => !unchecked.has(chain.chainId);
-	for (const { chain, reading } of perChain) {
-		const orderIds = strangersToJudge(reading, { books, perChain, history: history || undefined });
-		await ofChain(
-			chain,
-			mapConcurrently(orderIds, (id) => judgeStranger(chain, { reading, orderId: id })),
-		);
-	}
 	const checked = Object.fromEntries(invariants.map((name) => [name, 0])) as Record<Invariant, number>;
 	const unbalanced = books.unbalanced.map(
 		({ key, chainIds }): Finding => ({
@@ -227,7 +169,7 @@ export async function reconcile({
 	}
 
 	const histories = orderHistories(allEvents);
-	const refundedAt = await refundTimes(
+	const refundedAt = await readRefundTimes(
 		chains.filter(({ chainId }) => !unchecked.has(chainId)),
 		{ histories: ofService(histories, service).filter(isRefundWithoutVoid), ask: ofChain },
 	);
@@ -268,7 +210,6 @@ export async function reconcile({
 	const asked = solana && !unchecked.has(solana.chainId) ? solana : undefined;
 	const owing = findOwed(asked, { swaps: books.swaps, histories, heldUpAtMs, nowMs });
 	const owed = (asked ? await ofChain(asked, owing) : await owing) ?? [];
-	const isOwed = new Set(owed.map(({ orderId: id }) => id));
 
 	// No chain is called from here on.
 	const ours = { ...service, refundedAt, unchecked: new Set(unchecked.keys()) };
@@ -283,49 +224,18 @@ export async function reconcile({
 		...(solana ? [{ chainId: solana.chainId, policy: solana.policy, finalAt: undefined }] : []),
 	];
 	const exposed = policies.filter(({ chainId }) => !unchecked.has(chainId));
-	const isOn = (order: Order, chainId: number) =>
-		order.originChainId === BigInt(chainId) || order.destinationChainId === BigInt(chainId);
-	const served = new Set(policies.map(({ chainId }) => BigInt(chainId)));
-	const leftChainsOf = ({ order, isEnded }: AuditedSwap) =>
-		isEnded
-			? [...new Set([order.originChainId, order.destinationChainId])].filter((id) => !served.has(id))
-			: [];
-	// A chain may leave the service once its swaps have ended. It is then no longer read.
-	const isJudged = (swap: AuditedSwap) =>
-		[...unchecked.keys()].every((id) => !isOn(swap.order, id)) && leftChainsOf(swap).length === 0;
-	const servingSinceMs = Math.max(workingSinceMs, books.restoredAtMs ?? 0);
-	for (const swap of books.swaps) {
-		const origin = policies.find(({ chainId }) => BigInt(chainId) === swap.order.originChainId);
-		breaches.push(
-			...checkMoves(swap),
-			...checkDepositDepth(swap, {
-				policy: origin?.policy ?? {},
-				crossChecks: books.crossChecks,
-				policySinceMs,
-			}),
-		);
-		if (!isJudged(swap)) continue;
-		const destination = policies.find(({ chainId }) => BigInt(chainId) === swap.order.destinationChainId);
-		const finalAt = { origin: origin?.finalAt, destination: destination?.finalAt };
-		const bookedAt = {
-			origin: books.bookedAt.get(Number(swap.order.originChainId)),
-			destination: books.bookedAt.get(Number(swap.order.destinationChainId)),
-		};
-		breaches.push(
-			...checkSwap(swap, {
-				history: histories.get(swap.orderId),
-				finalAt,
-				bookedAt,
-				nowMs,
-				isOwed: isOwed.has(swap.orderId),
-				workingSinceMs: servingSinceMs,
-			}),
-		);
-	}
-	breaches.push(...checkWaits(books.swaps, { workingSeconds: (nowMs - servingSinceMs) / 1_000 }));
+	const perSwap = checkSwaps(books, {
+		chains: policies,
+		histories,
+		unchecked: ours.unchecked,
+		owed: new Set(owed.map(({ orderId: id }) => id)),
+		policySinceMs,
+		workingSinceMs: Math.max(workingSinceMs, books.restoredAtMs ?? 0),
+		nowMs,
+	});
+	breaches.push(...perSwap.breaches);
 	checked.I7 += books.swaps.length;
-	for (const invariant of ["I8", "I9", "I14"] as const)
-		checked[invariant] += books.swaps.filter(isJudged).length;
+	for (const invariant of ["I8", "I9", "I14"] as const) checked[invariant] += perSwap.judged;
 	checked.I6 += books.swaps.reduce((sum, { decisions }) => sum + decisions.length, 0);
 	const doubled = checkOnce(books.swaps, books);
 	breaches.push(...doubled);
@@ -343,21 +253,13 @@ export async function reconcile({
 	breaches.push(...before);
 	const isRight = breaches.every((finding) => finding.pauses === false || isKnown(finding));
 	if (memory && isRight) {
-		// A swap that could not be checked is read again, regardless of when it ended.
-		if (unchecked.size === 0) memory.clean = { atMs: nowMs, lastPosting: books.lastPosting };
-		const readAgainAfterMs = memory.clean ? memory.clean.atMs - clocksMs : Number.NEGATIVE_INFINITY;
-		const awaited = new Set(
-			swaps
-				.filter(({ endedAtMs }) => endedAtMs === undefined || endedAtMs > readAgainAfterMs)
-				.map(({ orderId: id }) => id),
-		);
-		for (const { reading } of perChain.filter(isRead)) {
-			reading.events = eventsToKeep(reading.events, { histories, awaited });
-		}
-		for (const { orderId: id, order } of swaps) {
-			if (isSolana(order.originChainId) || isSolana(order.destinationChainId))
-				memory.solanaOrders.set(id, order);
-		}
+		rememberAudit(memory, {
+			books,
+			readings: perChain.filter(isRead).map(({ reading }) => reading),
+			histories,
+			isComplete: unchecked.size === 0,
+			nowMs,
+		});
 		// Balances and caps are checked each time. Orders, postings and nonces that are over are not.
 		const records = new Set([...unbalanced, ...doubled, ...before]);
 		memory.found = breaches.filter(
@@ -367,7 +269,7 @@ export async function reconcile({
 	return {
 		ok: breaches.every(({ pauses }) => pauses === false),
 		unchecked: [...unchecked].map(([chainId, why]) => ({ chainId, why })),
-		leftChains: countsOf(swaps.flatMap(leftChainsOf)),
+		leftChains: countsOf(perSwap.leftChains),
 		chains: reports,
 		orders: histories.size,
 		swaps: swaps.length,
@@ -378,44 +280,6 @@ export async function reconcile({
 	};
 }
 
-/** Returns true if the ledger or the heads have the chain. Its first entries are written together with its head. */
-function isInLedger({ bookedBlocks, inventory }: Books, chainId: number): boolean {
-	return bookedBlocks.has(chainId) || [...inventory.keys()].some((key) => key.startsWith(`${chainId}:`));
-}
-
-/** Returns the history of Solana. Throws if it is not fully read yet, or if the books are too old to be checked. */
-async function readHistory(
-	solana: AuditedSolana,
-	{
-		books,
-		memory,
-		maxSolanaReads,
-		nowMs,
-	}: {
-		books: Books;
-		memory: AuditMemory | undefined;
-		maxSolanaReads: number | undefined;
-		nowMs: Milliseconds;
-	},
-): Promise<SolanaHistory> {
-	const history = await readSolanaTransactions(solana, {
-		after: memory?.solana,
-		maxReads: maxSolanaReads,
-		openingSlot: books.solana?.openingSlot,
-		isWritten: (signature) => books.solana?.written.has(signature) ?? false,
-	});
-	if (memory) rememberSolana(memory, history, nowMs);
-	if (history.failure !== undefined) throw history.failure;
-	if (history.unread.size > 0) {
-		throw new Error(`${history.strangers} transactions of others were read so far, but there are more`);
-	}
-	const bookedSlot = books.bookedBlocks.get(solana.chainId);
-	if (bookedSlot !== undefined && bookedSlot < history.giftsMergedAt) {
-		throw new Error(`its books end at slot ${bookedSlot}, before what others gave could be told apart`);
-	}
-	return history;
-}
-
 function countsOf(chainIds: readonly bigint[]): Report["leftChains"] {
 	const counts = new Map<number, number>();
 	for (const id of chainIds) counts.set(Number(id), (counts.get(Number(id)) ?? 0) + 1);
@@ -424,68 +288,6 @@ function countsOf(chainIds: readonly bigint[]): Report["leftChains"] {
 
 function keyOf({ invariant, message, orderId: id }: Finding): string {
 	return `${invariant} ${message} ${id}`;
-}
-
-async function finalBlock(
-	{ chainId, client }: AuditedChain,
-	{ bookedBlocks }: Books,
-): Promise<{ number: bigint; timestamp: bigint }> {
-	const [{ number, timestamp }, actual] = await Promise.all([
-		client.getBlock({ blockTag: "finalized" }),
-		client.getChainId(),
-	]);
-	if (actual !== chainId) throw new Error(`its node is of chain ${actual}`);
-	const booked = bookedBlocks.get(chainId) ?? 0;
-	// Events after the node's block would appear not to have happened.
-	if (number < booked) throw new Error(`its node is at block ${number}, behind the books at ${booked}`);
-	return { number, timestamp };
-}
-
-/** Returns what the books and the configuration contain about the orders that begin on a chain. */
-function acquaintanceOf(
-	{ chainId }: AuditedChain,
-	{
-		books: { swaps },
-		known,
-		service,
-	}: {
-		books: Books;
-		known: ReadonlySet<Hex>;
-		service: Pick<Ours, "chains" | "solana" | "earlierAttesterSets">;
-	},
-): Acquaintance {
-	const own = swaps.filter(({ order }) => order.originChainId === BigInt(chainId));
-	return {
-		isSwap: (id) => known.has(id),
-		orderIds: own.map(({ orderId: id }) => id),
-		wallets: new Set(own.map(({ order }) => order.wallet)),
-		refundableAt: (order) => (isOurs(order, service) ? Math.max(1, refundableAt(order)) : 0),
-	};
-}
-
-/**
- * Returns the strangers' orders of a chain that are to be checked after all, because the books have them by now, or
- * because the service's keys delivered or closed them on some chain.
- */
-function strangersToJudge(
-	{ strangers }: ChainReading,
-	{
-		books: { swaps },
-		perChain,
-		history,
-	}: {
-		books: Books;
-		perChain: readonly { reading: ChainReading }[];
-		history: SolanaHistory | undefined;
-	},
-): Hex[] {
-	if (strangers.count() + strangers.uncounted() === 0) return [];
-	const acted = perChain.flatMap(({ reading: { events } }) =>
-		[...events.filled, ...events.voided].map(({ orderId: id }) => id),
-	);
-	const onSolana = (history?.transactions ?? []).flatMap(({ named }) => named);
-	const ids = new Set([...swaps.map(({ orderId: id }) => id), ...acted, ...onSolana]);
-	return [...ids].filter((id) => strangers.find(id));
 }
 
 function ofService(
@@ -507,39 +309,4 @@ function knownOrders(
 		...events.flatMap(({ opened }) => opened.map(({ order }) => order)),
 	];
 	return [...new Map(orders.map((order) => [orderId(order), order])).values()];
-}
-
-/** Returns when inputs were refunded, by the clock of a chain where anyone can do so after `refundAfter`. */
-async function refundTimes(
-	chains: readonly AuditedChain[],
-	{
-		histories,
-		ask,
-	}: {
-		histories: readonly OrderHistory[];
-		/** Returns undefined if the chain does not respond. */
-		ask: <T>(chain: AuditedChain, asking: Promise<T>) => Promise<T | undefined>;
-	},
-): Promise<Map<Hex, bigint>> {
-	const refunds = histories.flatMap(({ orderId: id, refunded: [refund] }) => {
-		const chain = chains.find(({ chainId }) => chainId === refund?.chainId);
-		return chain && refund
-			? [{ id, chain, block: refund.block, key: `${chain.chainId}:${refund.block}` }]
-			: [];
-	});
-	const blocks = [...new Map(refunds.map((refund) => [refund.key, refund])).values()];
-	const times = await mapConcurrently(
-		blocks,
-		async ({ key, chain, block }): Promise<[string, bigint | undefined]> => {
-			const found = await ask(chain, chain.client.getBlock({ blockNumber: BigInt(block) }));
-			return [key, found?.timestamp];
-		},
-	);
-	const byBlock = new Map(times);
-	return new Map(
-		refunds.flatMap(({ id, key }) => {
-			const at = byBlock.get(key);
-			return at === undefined ? [] : [[id, at] as const];
-		}),
-	);
 }

@@ -2,7 +2,7 @@ import { evmChains, solanaChain } from "../config/chain-config.ts";
 import { readConfig } from "../config/read-config.ts";
 import { readSecret } from "../config/secrets.ts";
 import { openDatabase } from "../database/database.ts";
-import { withAuditedNodes } from "../operate/reconcile/with-audited-nodes.ts";
+import { withAuditedNodes } from "../operate/reconcile/audit-books.ts";
 import { expectDatabase } from "../preflight/expect-database.ts";
 import { createLog } from "../telemetry/log.ts";
 import { startMetrics } from "../telemetry/start-metrics.ts";

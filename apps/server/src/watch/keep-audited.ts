@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isSolana, type Milliseconds, type Seconds } from "@geoswap/protocol";
-import { createAuditMemory } from "../audit/audit-memory.ts";
-import { breachKey } from "../audit/breach-key.ts";
+import { breachKey, createAuditMemory } from "../audit/audit-memory.ts";
 import type { Breach, Finding, Report } from "../audit/read/report.ts";
 import { type ReconcileOptions, reconcile } from "../audit/reconcile.ts";
 import type { Config } from "../config/config.ts";

@@ -1,7 +1,7 @@
-import { type Amount, toWord } from "@geoswap/protocol";
-import { getAddress } from "viem";
-import { type AuditedChain, balancesAt } from "../read/audited-chain.ts";
-import { type Books, inventoryKey } from "../read/read-books.ts";
+import { type Amount, fromWord, type SwapStage, type SwapStatus, toWord } from "@geoswap/protocol";
+import { getAddress, zeroAddress } from "viem";
+import { type AuditedChain, allowancesAt, balancesAt } from "../read/audited-chain.ts";
+import { type AuditedSwap, type Books, inventoryKey } from "../read/read-books.ts";
 import { type ChainReading, holdingKey } from "../read/read-chain-events.ts";
 import type { Finding, TokenReport } from "../read/report.ts";
 
@@ -74,4 +74,62 @@ function owedBy({
 
 function sum(amounts: readonly bigint[]): bigint {
 	return amounts.reduce((total, amount) => total + amount, 0n);
+}
+
+/** I13: a swap leaves its wallet with no allowance to the service's escrow. */
+export async function checkAllowances(
+	chain: AuditedChain,
+	{ swaps, block }: { swaps: readonly AuditedSwap[]; block: number },
+): Promise<{ checked: number; breaches: Finding[] }> {
+	const grants = new Map(
+		swaps
+			.filter(({ order, isEnded }) => isEnded && order.originChainId === BigInt(chain.chainId))
+			.map(({ order }) => ({
+				token: fromWord(order.inputToken),
+				wallet: fromWord(order.wallet),
+				spender: fromWord(order.escrow),
+			}))
+			.filter(({ token }) => token !== zeroAddress)
+			.map((grant) => [Object.values(grant).join(), grant]),
+	);
+	const list = [...grants.values()];
+	const allowances = await allowancesAt(chain, { grants: list, block });
+	const breaches = list.flatMap(({ token, wallet }, i): Finding[] => {
+		const left = allowances[i] ?? 0n;
+		const message = `wallet ${wallet} still lets the escrow on chain ${chain.chainId} take ${left} of ${token}`;
+		if (left === 0n) return [];
+		const amount = { token, amount: String(left) };
+		// A wallet may approve any spender.
+		return [{ invariant: "I13", message, chainIds: [chain.chainId], ...amount, pauses: false }];
+	});
+	return { checked: list.length, breaches };
+}
+
+/** The diagram in docs/flow.md, written a second time, so that a mistake in the service's own table is found. */
+const picture: Record<string, readonly string[]> = {
+	opening: ["deposited", "settled", "failed"],
+	deposited: ["opening", "delivering", "refunding"],
+	delivering: ["opening", "settled", "refunding"],
+	refunding: ["opening", "settled", "refunded"],
+} satisfies Partial<Record<SwapStage, readonly (SwapStage | SwapStatus)[]>>;
+
+/** I7: a swap reached its stage by steps of the one transition table, and none follows a terminal status. */
+export function checkMoves({ id, orderId, order, status, stage, moves }: AuditedSwap): Finding[] {
+	const finding = (message: string): Finding => ({
+		invariant: "I7",
+		message: `swap ${id} ${message}`,
+		chainIds: [...new Set([Number(order.originChainId), Number(order.destinationChainId)])],
+		orderId,
+		swapId: id,
+	});
+	const findings: Finding[] = [];
+	if (moves[0] !== "opening") findings.push(finding(`began as ${moves[0]}`));
+	for (let i = 1; i < moves.length; i++) {
+		const [from = "", to = ""] = [moves[i - 1], moves[i]];
+		if (!picture[from]?.includes(to)) findings.push(finding(`went from ${from} to ${to}`));
+	}
+	const last = moves.at(-1);
+	const is = status === "pending" ? stage : status;
+	if (last !== is) findings.push(finding(`is ${is}, but its last step was to ${last}`));
+	return findings;
 }

@@ -1,15 +1,20 @@
 import {
 	isSolana,
+	type Milliseconds,
 	type Order,
 	type Seconds,
 	type SolanaDeployment,
 	toSolanaWord,
 	toWord,
+	type UsdCents,
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import type { AuditedChain } from "../read/audited-chain.ts";
-import type { OrderHistory } from "../read/order-history.ts";
+import type { AuditedChain, AuditedPolicy } from "../read/audited-chain.ts";
+import type { AuditedSolana } from "../read/audited-solana.ts";
+import type { OrderHistory, OrderHoldings } from "../read/order-history.ts";
+import { type AuditedSwap, crossCheckKey } from "../read/read-books.ts";
+import type { ChainEvents } from "../read/read-chain-events.ts";
 import type { Finding, Invariant } from "../read/report.ts";
 
 /** The contracts and attester sets that identify orders of this service. */
@@ -89,4 +94,68 @@ export function isOurs(
 		vaultsOf(order.originChainId).includes(order.originVault) &&
 		vaultsOf(order.destinationChainId).includes(order.destinationVault)
 	);
+}
+
+/**
+ * I6: each delivery was decided on a deposit that was deep enough for its value and, if its value requires it,
+ * confirmed by a second provider. Uses the configuration at the time of the decision, and also the current one if that
+ * is known to have applied then.
+ */
+export function checkDepositDepth(
+	{ id, orderId, order, valueUsdCents, decisions }: AuditedSwap,
+	{
+		policy,
+		crossChecks,
+		policySinceMs,
+	}: { policy: AuditedPolicy; crossChecks: ReadonlySet<string>; policySinceMs: Milliseconds | undefined },
+): Finding[] {
+	return decisions.flatMap((decidedOn) => {
+		const { blockNumber, headNumber, finalizedNumber, blocksNeeded, agreeAboveUsd, atMs } = decidedOn;
+		const finding = (message: string): Finding => ({
+			invariant: "I6",
+			message: `swap ${id} was delivered on a deposit in block ${blockNumber} ${message}`,
+			chainIds: [...new Set([Number(order.originChainId), Number(order.destinationChainId)])],
+			orderId,
+			swapId: id,
+			usdCents: String(valueUsdCents),
+		});
+		const findings: Finding[] = [];
+		const isFinal = blockNumber <= finalizedNumber;
+		const isDeep = (blocks: number | undefined) =>
+			isFinal || (blocks !== undefined && headNumber - blockNumber >= blocks);
+		const isOfNow = policySinceMs !== undefined && atMs >= policySinceMs && policy.depths !== undefined;
+		if (!isDeep(blocksNeeded) || (isOfNow && !isDeep(depthFor(policy, valueUsdCents)))) {
+			findings.push(finding(`when its chain was at ${headNumber}, and final up to ${finalizedNumber}`));
+		}
+		const needsAgreement =
+			agreeAboveUsd !== undefined && valueUsdCents > BigInt(Math.floor(agreeAboveUsd * 100));
+		if (needsAgreement && !crossChecks.has(crossCheckKey({ orderId, blockNumber }))) {
+			findings.push(finding("that no second provider was found to have"));
+		}
+		return findings;
+	});
+}
+
+/** Returns undefined if a deposit of that value must be final. */
+function depthFor({ depths = [] }: AuditedPolicy, valueUsdCents: UsdCents): number | undefined {
+	const enough = depths.filter(({ upToUsd }) => valueUsdCents <= BigInt(Math.floor(upToUsd * 100)));
+	const [least] = enough.toSorted((a, b) => a.upToUsd - b.upToUsd);
+	return least?.blocks;
+}
+
+/** I1 in the program: the account of every order that is open holds its whole input. */
+export function checkOrderHoldings(
+	{ chainId }: AuditedSolana,
+	{ events: { opened, released, refunded }, inOrders }: { events: ChainEvents; inOrders: OrderHoldings },
+): Finding[] {
+	const paidAt = new Map([...released, ...refunded].map(({ orderId, block }) => [orderId, block]));
+	return opened.flatMap(({ orderId, order, block }): Finding[] => {
+		const held = inOrders.get(orderId);
+		// The events reach at least to the slot of the holdings.
+		if (!held || block > held.slot || (paidAt.get(orderId) ?? Number.POSITIVE_INFINITY) <= held.slot)
+			return [];
+		if (held.amount >= order.inputAmount) return [];
+		const message = `the account of an open order on Solana holds ${held.amount} of ${order.inputAmount}`;
+		return [{ invariant: "I1", message, chainIds: [chainId], orderId }];
+	});
 }

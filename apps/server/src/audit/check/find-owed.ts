@@ -4,6 +4,7 @@ import {
 	fromSolanaWord,
 	isSolana,
 	type Milliseconds,
+	type Order,
 	solanaNativeToken,
 	toChainId,
 	unpackDeadlines,
@@ -13,7 +14,8 @@ import type { Hex } from "viem";
 import { type AuditedSolana, holdingOf } from "../read/audited-solana.ts";
 import type { OrderHistory } from "../read/order-history.ts";
 import type { AuditedSwap } from "../read/read-books.ts";
-import type { Owed } from "../read/report.ts";
+import type { Loss, Owed, Report } from "../read/report.ts";
+import { type ExposedChain, isDepositLost } from "./check-exposure.ts";
 
 /** The maximum number of accounts that a node returns per call. */
 const accountsAtOnce = 100;
@@ -108,5 +110,48 @@ function owedOf({ id, orderId, order }: AuditedSwap, why: Owed["why"]): Owed {
 		token: write(order.inputToken),
 		amount: String(order.inputAmount),
 		why,
+	};
+}
+
+/** Returns the deliveries that will not be paid for. */
+export function findLosses({
+	chains,
+	swaps,
+	histories,
+	nowMs,
+}: {
+	chains: readonly ExposedChain[];
+	swaps: readonly AuditedSwap[];
+	histories: ReadonlyMap<Hex, OrderHistory>;
+	nowMs: Milliseconds;
+}): Pick<Report, "losses" | "lostUsdCents"> {
+	const byOrder = new Map(swaps.map((swap) => [swap.orderId, swap]));
+	const losses: Loss[] = [];
+	for (const history of histories.values()) {
+		const swap = byOrder.get(history.orderId);
+		const order = history.order ?? swap?.order;
+		if (!order || history.filled.length === 0) continue;
+		const chain = chains.find(({ chainId }) => BigInt(chainId) === order.originChainId);
+		if (history.refunded.length > 0)
+			losses.push(lossOf("delivered-and-refunded", history.orderId, order, swap));
+		else if (chain && isDepositLost({ order, history, finalAt: chain.finalAt, nowMs })) {
+			losses.push(lossOf("delivered-without-deposit", history.orderId, order, swap));
+		}
+	}
+	const lostUsdCents: Record<string, string> = {};
+	for (const { chainId, usdCents = "0" } of losses) {
+		lostUsdCents[chainId] = String(BigInt(lostUsdCents[chainId] ?? 0) + BigInt(usdCents));
+	}
+	return { losses, lostUsdCents };
+}
+
+function lossOf(kind: Loss["kind"], orderId: Hex, order: Order, swap: AuditedSwap | undefined): Loss {
+	return {
+		chainId: toChainId(order.originChainId),
+		orderId,
+		kind,
+		token: addressOfWord(order.originChainId, order.inputToken),
+		amount: String(order.inputAmount),
+		...(swap && { usdCents: String(swap.valueUsdCents) }),
 	};
 }

@@ -8,8 +8,8 @@ import { limitedNodes, limitedTransport, type NodeLimits } from "../../../test/s
 import { type SolanaActions, solanaActions } from "../../../test/solana/solana-actions.ts";
 import { toSignature } from "../../chain/solana/read/read-statuses.ts";
 import { connectAuditedSolana } from "./audited-solana.ts";
+import type { SolanaHistory } from "./order-history.ts";
 import { readSolanaTransactions } from "./read-solana-transactions.ts";
-import type { SolanaHistory } from "./solana-history.ts";
 
 const flood = process.env.GEOSWAP_FULL ? 5_000 : 120;
 vi.setConfig({ testTimeout: process.env.GEOSWAP_FULL ? 1_200_000 : 60_000, hookTimeout: 600_000 });

@@ -2,13 +2,13 @@ import type { SolanaAddress } from "@geoswap/protocol";
 import type { Signature } from "@solana/kit";
 import type { Hex } from "viem";
 import type { AuditedSolana } from "./audited-solana.ts";
+import type { SolanaGift, SolanaHistory } from "./order-history.ts";
 import {
 	changeOf,
 	hexOfSignature,
 	readSolanaTransaction,
 	type SolanaTransaction,
 } from "./read-solana-transaction.ts";
-import type { SolanaGift, SolanaHistory } from "./solana-history.ts";
 
 /** The maximum number of signatures that a node lists per call. */
 const maxPageSize = 1_000;

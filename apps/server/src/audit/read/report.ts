@@ -209,3 +209,25 @@ function formatCents(cents: string): string {
 	const padded = cents.padStart(3, "0");
 	return `${padded.slice(0, -2)}.${padded.slice(-2)} USD`;
 }
+
+/** Thrown if the invariants cannot be checked because the database or a chain does not respond. */
+export class CouldNotCheckError extends Error {
+	override name = "CouldNotCheckError";
+	/** The name of the database or chain that does not respond. */
+	readonly what: string;
+
+	constructor(what: string, cause: unknown) {
+		const why = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
+		super(`${what} could not be read: ${why}`, { cause });
+		this.what = what;
+	}
+
+	/** Returns the result of `asking`. If it fails, throws an error that names the database or chain. */
+	static async unless<T>(what: string, asking: Promise<T>): Promise<T> {
+		try {
+			return await asking;
+		} catch (error) {
+			throw new CouldNotCheckError(what, error);
+		}
+	}
+}

@@ -16,11 +16,11 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { type AuditedSolana, holdingOf } from "./audited-solana.ts";
+import type { SolanaHistory } from "./order-history.ts";
 import type { ProgramCall } from "./program-calls.ts";
 import { type ChainEvents, noEvents } from "./read-chain-events.ts";
 import { changeOf, type SolanaTransaction } from "./read-solana-transaction.ts";
 import type { Finding, Invariant } from "./report.ts";
-import type { SolanaHistory } from "./solana-history.ts";
 
 export type SolanaEvents = {
 	/** The events, in the form in which the contracts of EVM chains emit them. */

@@ -1,4 +1,4 @@
-import { breachKey } from "../../audit/breach-key.ts";
+import { breachKey } from "../../audit/audit-memory.ts";
 import type { Breach } from "../../audit/read/report.ts";
 import { liftPauses, type Pause, type PauseCause, readPauses } from "../../swap/pause/pauses.ts";
 import { describeError } from "../../telemetry/log.ts";
