@@ -65,8 +65,43 @@ test("an error has the message of its catalogue entry unless it is given another
 	const cause = new Error("why");
 	const error = new SwapError("SIMULATION_FAILED", { reason: "AA23" }, { cause });
 	expect(error).toMatchObject({ code: "SIMULATION_FAILED", details: { reason: "AA23" }, cause });
-	expect(error.message).toBe(errorCatalogue.SIMULATION_FAILED.message);
+	expect(new SwapError("UNAUTHORIZED", undefined).message).toBe(errorCatalogue.UNAUTHORIZED.message);
 	expect(new SwapError("NOT_FOUND", undefined, { message: "No /x." }).message).toBe("No /x.");
+});
+
+test.each([
+	[
+		new SwapError("NEEDS_LARGER_SIZE", { minimumAmount: "1250000" }),
+		"The amount is too small to pay for its own network costs. Send at least 1250000.",
+	],
+	[
+		new SwapError("INSUFFICIENT_BALANCE", { balance: "5", required: "70" }),
+		"The wallet holds 5 of the swap's input of 70. Fund it, or request a quote for less.",
+	],
+	[
+		new SwapError("OUTSIDE_MANDATE", { reason: "recipient" }),
+		"The mandate does not allow this swap's recipient. Change it, or ask the owner for another mandate.",
+	],
+	[
+		new SwapError("INVALID_REQUEST", { issues: [{ path: "recipient", message: "is the zero address" }] }),
+		"The request is malformed. Correct recipient (is the zero address) and send it again.",
+	],
+	[
+		new SwapError("INVALID_REQUEST", {
+			issues: ["", "a", "b", "c", "d"].map((path) => ({ path, message: "required" })),
+		}),
+		"The request is malformed. Correct the request (required), a (required), b (required), and 2 more of details.issues, and send it again.",
+	],
+])(
+	"the message of an error has the values of the details that its catalogue entry names: %#",
+	(error, message) => {
+		expect(error.message).toBe(message);
+	},
+);
+
+test("a message without the value that its catalogue entry names has the name of the value", () => {
+	const error = new SwapError("INVALID_REQUEST", { issues: [] });
+	expect(error.message).toBe(errorCatalogue.INVALID_REQUEST.message);
 });
 
 test("an error has the next step of its catalogue entry unless it is given another", () => {

@@ -299,6 +299,27 @@ export type ErrorDetails = {
 
 type DetailsOf<Code extends ErrorCode> = Code extends keyof ErrorDetails ? ErrorDetails[Code] : undefined;
 
+/** More issues than these are only in `details`. */
+const maxIssuesInMessage = 3;
+
+/** Returns the catalogue's message with the values of the details that it names. */
+function messageOf(code: ErrorCode, details: object | undefined): string {
+	const values = new Map<string, unknown>(Object.entries(details ?? {}));
+	return errorCatalogue[code].message.replace(/details\.(\w+)/g, (name, field: string) => {
+		const value = values.get(field);
+		if (Array.isArray(value) && value.length > 0) return issuesText(value);
+		return typeof value === "string" && value !== "" ? value : name;
+	});
+}
+
+function issuesText(issues: ErrorDetails["INVALID_REQUEST"]["issues"]): string {
+	const shown = issues
+		.slice(0, maxIssuesInMessage)
+		.map(({ path, message }) => `${path || "the request"} (${message})`);
+	const hidden = issues.length - shown.length;
+	return shown.join(", ") + (hidden > 0 ? `, and ${hidden} more of details.issues,` : "");
+}
+
 /** An error of the catalogue. Anything else that is thrown is a bug, and is reported as INTERNAL. */
 export class SwapError<Code extends ErrorCode = ErrorCode> extends Error {
 	override name = "SwapError";
@@ -313,7 +334,7 @@ export class SwapError<Code extends ErrorCode = ErrorCode> extends Error {
 		details: DetailsOf<Code>,
 		options: { message?: string; cause?: unknown; next?: NextStep; retryable?: boolean } = {},
 	) {
-		super(options.message ?? errorCatalogue[code].message, { cause: options.cause });
+		super(options.message ?? messageOf(code, details), { cause: options.cause });
 		this.code = code;
 		this.details = details;
 		this.next = options.next ?? errorCatalogue[code].next;

@@ -6,6 +6,7 @@ import {
 	type NextStep,
 	openEnum,
 	rateLimitReasons,
+	SwapError,
 } from "@geoswap/protocol";
 import * as z from "zod";
 
@@ -256,8 +257,9 @@ export function errorDetailsSchema(code: ErrorCode): z.ZodType | undefined {
 
 /** Returns an example body of this error. */
 export function errorExample(code: ErrorCode): ErrorBody {
-	const { message, next, retryable } = errorCatalogue[code];
+	const { next, retryable } = errorCatalogue[code];
 	const { example } = errorDocs[code];
+	const { message } = new SwapError(code, example as never);
 	return {
 		code,
 		message,

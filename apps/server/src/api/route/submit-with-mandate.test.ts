@@ -21,6 +21,7 @@ import { encodeFunctionData, type PrivateKeyAccount, parseEventLogs } from "viem
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { refusalOf } from "../../../test/api/origin-scene.ts";
+import { signMandate } from "../../../test/api/sign-mandate.ts";
 import { type SubmitScene, startSubmitScene } from "../../../test/api/submit-scene.ts";
 import { mandateShape } from "../../chain/evm/wallet/mandate-shape.ts";
 import { evmTransactions } from "../../desk/network-cost.ts";
@@ -38,25 +39,8 @@ beforeEach(() => scene.reset());
 
 const agent = privateKeyToAccount(generatePrivateKey());
 
-async function mandateOf(owner: PrivateKeyAccount, limits: Partial<Mandate> = {}) {
-	const { chainId, deployment } = scene.origin;
-	const mandate: Mandate = {
-		wallet: owner.address,
-		agent: agent.address,
-		epoch: 0n,
-		expiry: BigInt(Math.floor(scene.nowMs() / 1_000) + 86_400),
-		period: 3_600,
-		originVault: deployment.contracts.vault,
-		attesterSet: deployment.attesterSet.hash,
-		inputs: [{ token: scene.assetOf("USDC"), maxAmount: 10_000_000n }],
-		outputs: [],
-		recipients: [],
-		...limits,
-	};
-	const unsigned = { chainId, escrow: deployment.contracts.escrow, mandate };
-	const signature = await owner.signTypedData(mandateTypedData(unsigned));
-	return { ...unsigned, signature };
-}
+const mandateOf = (owner: PrivateKeyAccount, limits: Partial<Mandate> = {}) =>
+	signMandate(scene, owner, { agent: agent.address, ...limits });
 
 type Signed = Awaited<ReturnType<typeof mandateOf>>;
 
