@@ -8,7 +8,7 @@ import { createEventFeed } from "../src/api/event/create-event-feed.ts";
 import { createApp } from "../src/api/http/create-app.ts";
 import { createHeldCalls } from "../src/api/key/held-calls.ts";
 import { createRateLimits } from "../src/api/key/rate-limits.ts";
-import { getEvents } from "../src/api/route/get-events.ts";
+import { getEvents } from "../src/api/route/events.ts";
 import type { Database } from "../src/database/database.ts";
 
 // Opens many streams of events on loopback and prints the memory of the process that serves them. The events come from

@@ -49,9 +49,8 @@ import { readEventHead, readEventRows, readEventSwaps, readEventsAt } from "../s
 import type { SwapRecord } from "../swap/facts/swap-record.ts";
 import { readSwap } from "../swap/record/read-swap.ts";
 import { createDeliverer } from "../webhook/create-deliverer.ts";
-import { queueDeliveries } from "../webhook/queue-deliveries.ts";
 import { newWebhookSecret, sealSecret } from "../webhook/webhook-secret.ts";
-import { insertWebhook } from "../webhook/webhooks.ts";
+import { insertWebhook, queueDeliveries } from "../webhook/webhooks.ts";
 import { type DatabasePool, openDatabase } from "./database.ts";
 import { wasRestoredSince } from "./restores.ts";
 import { grants } from "./roles/grants.ts";

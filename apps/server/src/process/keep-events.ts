@@ -4,7 +4,7 @@ import type { DatabasePool } from "../database/database.ts";
 import { holdLeadership, type UntilBeat } from "../database/leadership.ts";
 import { pruneEvents, publishEvents } from "../swap/event/publish-events.ts";
 import type { Deliverer } from "../webhook/create-deliverer.ts";
-import { queueDeliveries } from "../webhook/queue-deliveries.ts";
+import { queueDeliveries } from "../webhook/webhooks.ts";
 
 /** The maximum delay before an event is published. */
 const publishEveryMs = 250;

@@ -12,9 +12,8 @@ import { parseSealKeys } from "../config/seal-keys.ts";
 import { publishEvents } from "../swap/event/publish-events.ts";
 import { createDeliverer, type DeliveryOutcome, retryPauseMs } from "./create-deliverer.ts";
 import { createSender, type WebhookSender } from "./create-sender.ts";
-import { queueDeliveries } from "./queue-deliveries.ts";
 import { newWebhookSecret, openSecret, sealSecret } from "./webhook-secret.ts";
-import { deleteWebhook, insertWebhook, listWebhooks, rotateWebhook } from "./webhooks.ts";
+import { deleteWebhook, insertWebhook, listWebhooks, queueDeliveries, rotateWebhook } from "./webhooks.ts";
 
 const keys = parseSealKeys(`first:${randomBytes(32).toString("base64url")}`);
 const pauseSeconds = { first: 5, longest: 3_600 };

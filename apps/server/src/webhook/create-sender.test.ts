@@ -4,8 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createSender } from "./create-sender.ts";
-import { isPublicAddress } from "./public-address.ts";
-import { webhookUrlProblem } from "./webhook-url.ts";
+import { isPublicAddress, webhookUrlProblem } from "./webhook-url.ts";
 
 const hostile = [
 	["0.0.0.0", "this host"],

@@ -2,8 +2,7 @@ import { type LookupAddress, lookup as systemLookup } from "node:dns";
 import type { LookupFunction } from "node:net";
 import type { Milliseconds } from "@geoswap/protocol";
 import { Agent, request } from "undici";
-import { isPublicAddress } from "./public-address.ts";
-import { isPrivateHost } from "./webhook-url.ts";
+import { isPrivateHost, isPublicAddress } from "./webhook-url.ts";
 
 type WebhookRequest = { url: string; headers: Record<string, string>; body: string };
 /** `gone`: the receiver unsubscribed. */

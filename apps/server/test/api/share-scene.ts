@@ -7,12 +7,14 @@ import { createEventFeed } from "../../src/api/event/create-event-feed.ts";
 import { createApp } from "../../src/api/http/create-app.ts";
 import { createHeldCalls } from "../../src/api/key/held-calls.ts";
 import { createRateLimits } from "../../src/api/key/rate-limits.ts";
-import { deleteShare } from "../../src/api/route/delete-share.ts";
-import { getShareEvents } from "../../src/api/route/get-share-events.ts";
-import { getSharePage } from "../../src/api/route/get-share-page.ts";
-import { getShareReceipt } from "../../src/api/route/get-share-receipt.ts";
 import { getStatus } from "../../src/api/route/get-status.ts";
-import { postShare } from "../../src/api/route/post-share.ts";
+import {
+	deleteShare,
+	getShareEvents,
+	getSharePage,
+	getShareReceipt,
+	postShare,
+} from "../../src/api/route/shares.ts";
 import { createReceipts } from "../../src/api/status/create-receipts.ts";
 import { swapAnswer } from "../../src/api/status/swap-answer.ts";
 import { createSwapListener } from "../../src/api/status/swap-listener.ts";

@@ -1,4 +1,10 @@
-import { isTerminal, type Milliseconds, type StatusResponse, type SwapUuid } from "@geoswap/protocol";
+import {
+	isTerminal,
+	type Milliseconds,
+	type StatusResponse,
+	SwapError,
+	type SwapUuid,
+} from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
 import {
 	type EventHead,
@@ -12,7 +18,6 @@ import {
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import type { EventSink } from "../http/route.ts";
 import { createKeyedLimiter } from "../status/keyed-limiter.ts";
-import { type EventCursor, formatCursor } from "./event-cursor.ts";
 
 /** The account, or the one swap of an account, whose events a stream sends. */
 export type Followed = {
@@ -271,4 +276,33 @@ function beginningOf({
 	}
 	if (after.position < head.pruned) return { position: after.position, isReset: true, reason: "expired" };
 	return { position: after.position, isReset: false };
+}
+
+/** A place in the events, as the `id` of a server-sent event has it. */
+type EventCursor = {
+	/** The number of times that the database was restored. */
+	epoch: number;
+	position: number;
+};
+
+function formatCursor({ epoch, position }: EventCursor): string {
+	return `${epoch}-${position}`;
+}
+
+/** Reads the value of a `Last-Event-ID` header. `0` is the beginning. Throws INVALID_REQUEST for anything else. */
+export function parseCursor(text: string): EventCursor | "beginning" {
+	if (text === "0") return "beginning";
+	const [, epoch, position] = /^(0|[1-9]\d{0,8})-(0|[1-9]\d{0,14})$/.exec(text) ?? [];
+	if (epoch !== undefined && position !== undefined) {
+		return { epoch: Number(epoch), position: Number(position) };
+	}
+	throw new SwapError("INVALID_REQUEST", {
+		issues: [
+			{
+				path: "last-event-id",
+				message:
+					"is not the id of an event; send the id of the last event unchanged, 0 for the oldest, or no header",
+			},
+		],
+	});
 }

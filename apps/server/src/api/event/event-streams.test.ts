@@ -14,8 +14,7 @@ import { pruneEvents, publishEvents } from "../../swap/event/publish-events.ts";
 import { createApp } from "../http/create-app.ts";
 import { createHeldCalls } from "../key/held-calls.ts";
 import { createRateLimits } from "../key/rate-limits.ts";
-import { getEvents } from "../route/get-events.ts";
-import { getSwapEvents } from "../route/get-swap-events.ts";
+import { getEvents, getSwapEvents } from "../route/events.ts";
 import { swapAnswer } from "../status/swap-answer.ts";
 import { createEventFeed, type EventFeed } from "./create-event-feed.ts";
 

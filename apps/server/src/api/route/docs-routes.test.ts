@@ -58,7 +58,7 @@ test("GET / redirects to the docs, and every docs page that the guide or an erro
 		),
 	);
 	expect(new Set(named)).toEqual(
-		new Set(["api", "signing", "mandates", "receipts", "rescue", "conformance"]),
+		new Set(["api", "signing", "events", "mandates", "receipts", "rescue", "conformance"]),
 	);
 	for (const name of guidePages) {
 		const { statusCode, body } = await app.inject(`/docs/${name}`);

@@ -1,9 +1,23 @@
+import { createHash } from "node:crypto";
 import { SwapError, type SwapUuid } from "@geoswap/protocol";
 import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
-import { shareTokenHash } from "./share-token.ts";
+
+/** 144 bits, so links cannot be guessed, and 24 characters need no padding. */
+const tokenBytes = 18;
+const pattern = /^[\w-]{24}$/;
+
+/** Creates the secret part of a link. */
+export function newShareToken(random: (bytes: number) => Uint8Array): string {
+	return Buffer.from(random(tokenBytes)).toString("base64url");
+}
+
+/** Returns the stored form of a token, or undefined if the text cannot be one. */
+function shareTokenHash(token: string): Buffer | undefined {
+	return pattern.test(token) ? createHash("sha256").update(token).digest() : undefined;
+}
 
 /** Links that a swap can have. One more replaces the oldest. */
 const most = 20;

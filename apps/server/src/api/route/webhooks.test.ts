@@ -5,10 +5,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/service/tes
 import { parseSealKeys } from "../../config/seal-keys.ts";
 import { createApp } from "../http/create-app.ts";
 import { createRateLimits } from "../key/rate-limits.ts";
-import { deleteWebhook } from "./delete-webhook.ts";
-import { getWebhooks } from "./get-webhooks.ts";
-import { postWebhook } from "./post-webhook.ts";
-import { postWebhookRotate } from "./post-webhook-rotate.ts";
+import { deleteWebhook, getWebhooks, postWebhook, postWebhookRotate } from "./webhooks.ts";
 
 const rates = { quote: 1, build: 1, submit: 1, delegation: 1, status: 1, list: 1_000 };
 let database: TestDatabase;
@@ -99,7 +96,7 @@ test("a URL with a character that PostgreSQL cannot store is 400 with the field'
 	}
 });
 
-test("of 50 webhooks that are added at once, an account gets ten", async () => {
+test("of 50 concurrent requests to add a webhook, ten succeed", async () => {
 	const call = await caller();
 	const answers = await Promise.all(
 		Array.from({ length: 50 }, () => call("POST", "/webhooks", { url: "https://agent.example" })),
@@ -109,7 +106,7 @@ test("of 50 webhooks that are added at once, an account gets ten", async () => {
 	expect((await call("GET", "/webhooks")).body.webhooks).toHaveLength(10);
 });
 
-test("a secret can be rotated again at once, until ten are valid, and the refusal says why", async () => {
+test("a secret can be rotated again immediately, until ten are valid, and the refusal has the reason", async () => {
 	const call = await caller();
 	const { webhookId } = (await call("POST", "/webhooks", { url: "https://agent.example" })).body;
 	const answers = await Promise.all(
