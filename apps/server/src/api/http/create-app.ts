@@ -12,15 +12,13 @@ import type { ApiKeys } from "../key/api-keys.ts";
 import type { RequestLimits } from "../key/rate-limits.ts";
 import { createAdmission, rateHeaders } from "./admission.ts";
 import { answerWithStream } from "./answer-with-stream.ts";
-import { cleanUrl } from "./clean-url.ts";
 import { endQuietConnections } from "./end-quiet-connections.ts";
 import { errorAnswer, rawErrorAnswer } from "./error-answer.ts";
 import { HandledRequest } from "./handled-request.ts";
 import { createHolds } from "./holds.ts";
 import { observeRequests } from "./observe-requests.ts";
-import { parseBody } from "./parse-body.ts";
+import { parseBody, readBody } from "./parse-body.ts";
 import { parseRequest } from "./parse-request.ts";
-import { readBody } from "./read-body.ts";
 import type { EventStream, Route } from "./route.ts";
 import { refuseUnstorable } from "./unstorable-text.ts";
 
@@ -320,4 +318,30 @@ function answerCors(
 		"access-control-max-age": "600",
 	});
 	return true;
+}
+
+/**
+ * Returns the URL to route: without doubled and trailing slashes, and without the host that callers behind a proxy
+ * include. A path that cannot be decoded is taken literally, so it is answered like any other unknown path.
+ */
+function cleanUrl(url: string): string {
+	if (cleanAlready.test(url)) return url;
+	const target = url.replace(/^https?:\/\/[^/?]*/i, "");
+	const end = target.indexOf("?");
+	const path = `/${end === -1 ? target : target.slice(0, end)}`;
+	const search = end === -1 ? "" : target.slice(end);
+	const clean = path.replace(/\/{2,}/g, "/").replace(/(?<=.)\/$/, "");
+	return (isDecodable(clean) ? clean : clean.replaceAll("%", "%25")) + search;
+}
+
+/** Matches a URL with nothing to decode and no redundant slash, as almost all are. */
+const cleanAlready = /^(?:\/[\w.-]+)+(?:\?|$)/;
+
+function isDecodable(path: string): boolean {
+	try {
+		decodeURIComponent(path);
+		return true;
+	} catch {
+		return false;
+	}
 }

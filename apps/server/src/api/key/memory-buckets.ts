@@ -1,5 +1,3 @@
-import { type Bucket, type Taken, takeToken } from "./token-bucket.ts";
-
 /** Token buckets of this process alone. */
 export type MemoryBuckets = {
 	take(name: string, bucket: Bucket): Taken;
@@ -69,4 +67,64 @@ export function createMemoryBuckets({
 		},
 		size: () => fullAtUs.size,
 	};
+}
+
+/**
+ * A token bucket. Each request takes a token, and one comes back every interval until the bucket is full. So the
+ * whole capacity may be used in one burst, and in any time t at most the capacity plus the tokens that come back in
+ * t.
+ */
+export type Bucket = {
+	capacity: number;
+	/** The time in which one token comes back, in whole microseconds so that all arithmetic is exact. */
+	intervalUs: number;
+};
+
+/** The state of a bucket after a request. */
+export type Taken = {
+	isAllowed: boolean;
+	/** The time until the bucket is full again. It alone determines how many tokens there are. */
+	untilFullUs: number;
+};
+
+/** Buckets by name, all full at first. */
+export type TokenBuckets = {
+	/** Takes a token. Undefined if the buckets cannot be reached promptly. */
+	take(name: string, bucket: Bucket): Taken | Promise<Taken | undefined>;
+	/** Puts back a token that was taken. */
+	giveBack(name: string, bucket: Bucket): void;
+};
+
+/** A burst may be as large as the requests allowed in this time. */
+const burstSeconds = 20;
+
+export function bucketOf(perSecond: number): Bucket {
+	return {
+		capacity: Math.max(1, Math.ceil(perSecond * burstSeconds)),
+		intervalUs: Math.ceil(1_000_000 / perSecond),
+	};
+}
+
+/** Takes a token from a bucket that is full at `fullAtUs`. */
+function takeToken(
+	{ capacity, intervalUs }: Bucket,
+	{ fullAtUs, nowUs }: { fullAtUs: number | undefined; nowUs: number },
+): Taken {
+	const emptyUs = capacity * intervalUs;
+	const untilFullUs = Math.max((fullAtUs ?? 0) - nowUs, 0);
+	// A bucket cannot be emptier than empty. The clock was set back, and callers need not wait until it has caught up.
+	const beforeUs = untilFullUs > emptyUs ? 0 : untilFullUs;
+	const afterUs = beforeUs + intervalUs;
+	return afterUs > emptyUs
+		? { isAllowed: false, untilFullUs: beforeUs }
+		: { isAllowed: true, untilFullUs: afterUs };
+}
+
+export function tokensLeft({ capacity, intervalUs }: Bucket, { untilFullUs }: Taken): number {
+	return Math.floor((capacity * intervalUs - untilFullUs) / intervalUs);
+}
+
+/** Returns the time until the next token. */
+export function untilTokenUs({ capacity, intervalUs }: Bucket, { untilFullUs }: Taken): number {
+	return Math.max(untilFullUs + intervalUs - capacity * intervalUs, 0);
 }

@@ -1,10 +1,16 @@
 import type { Seconds } from "@geoswap/protocol";
 import type { Operation } from "./api-keys.ts";
-import { createMemoryBuckets } from "./memory-buckets.ts";
-import { networkOf } from "./network-of.ts";
+import { networkOf } from "./key-networks.ts";
+import {
+	type Bucket,
+	bucketOf,
+	createMemoryBuckets,
+	type Taken,
+	tokensLeft,
+	untilTokenUs,
+} from "./memory-buckets.ts";
 import type { PromptRedis } from "./prompt-redis.ts";
 import { createRedisBuckets } from "./redis-buckets.ts";
-import { type Bucket, bucketOf, type Taken, tokensLeft, untilTokenUs } from "./token-bucket.ts";
 
 /** The state of a caller's rate after a request. */
 export type RateState = {

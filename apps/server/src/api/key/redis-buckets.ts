@@ -1,5 +1,5 @@
+import type { Bucket, Taken, TokenBuckets } from "./memory-buckets.ts";
 import type { PromptRedis, Script } from "./prompt-redis.ts";
-import type { Bucket, Taken, TokenBuckets } from "./token-bucket.ts";
 
 /**
  * Takes up to `count` tokens from each bucket, one after the other as `takeToken` does, by the clock of Redis.

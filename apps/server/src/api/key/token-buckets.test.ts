@@ -3,10 +3,16 @@ import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { connectTestRedis, type TestRedis } from "../../../test/service/test-redis.ts";
-import { createMemoryBuckets } from "./memory-buckets.ts";
+import {
+	type Bucket,
+	bucketOf,
+	createMemoryBuckets,
+	type TokenBuckets,
+	tokensLeft,
+	untilTokenUs,
+} from "./memory-buckets.ts";
 import type { PromptRedis } from "./prompt-redis.ts";
 import { createRedisBuckets } from "./redis-buckets.ts";
-import { type Bucket, bucketOf, type TokenBuckets, tokensLeft, untilTokenUs } from "./token-bucket.ts";
 
 let shared: TestRedis;
 beforeAll(async () => {
@@ -103,7 +109,7 @@ const stepsOf = (maxPauseUs: number) =>
 
 describe.each([
 	{ where: "in memory", world: memoryWorld, numRuns: 300 },
-	{ where: "in Redis, asked by two processes", world: redisWorld, numRuns: 12 },
+	{ where: "in Redis, used by two processes", world: redisWorld, numRuns: 12 },
 ])("$where", ({ world, numRuns }) => {
 	test("any window lets through at most the burst plus the rate, and no request within that is refused", async () => {
 		const buckets = fc.record({

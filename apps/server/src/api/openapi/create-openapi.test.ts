@@ -7,6 +7,7 @@ import {
 	orderDigest,
 	orderId,
 	orderSchema,
+	SwapError,
 	solanaAddressSchema,
 } from "@geoswap/protocol";
 import { type Hex, hashTypedData, hexToBytes, recoverMessageAddress, type TypedDataDefinition } from "viem";
@@ -149,8 +150,10 @@ test.each(errorCodes)("the example of %s matches its entry in the catalogue", (c
 	const example = errorExample(code);
 	expect(errorBodySchema.parse(example)).toEqual(example);
 	expect(errorSchema(code).parse(example)).toEqual(example);
-	const { next, message } = errorCatalogue[code];
+	const { next } = errorCatalogue[code];
+	const { message } = new SwapError(code, example.details as never);
 	expect(example).toMatchObject({ code, next, message });
+	expect(message, "details are named by their values").not.toContain("details.");
 });
 
 function errorsOf({ responses }: Operation): string[] {

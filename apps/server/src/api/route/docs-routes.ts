@@ -2,7 +2,7 @@ import { SwapError } from "@geoswap/protocol";
 import * as z from "zod";
 import type { Route, RouteRequest } from "../http/route.ts";
 import { createOpenapi } from "../openapi/create-openapi.ts";
-import { interfaceVersion } from "../openapi/interface-version.ts";
+import { interfaceVersion } from "../openapi/openapi-document.ts";
 import { docsPage, errorPage, guidePage } from "../openapi/page/docs-page.ts";
 import { figuresPlace } from "../openapi/page/figures-section.ts";
 import { llmsFullText, llmsText } from "../openapi/page/llms-text.ts";

@@ -32,7 +32,7 @@ import { fundEther, type OriginScene, refusalOf, startOriginScene } from "../../
 import type { Route } from "../http/route.ts";
 import { createDelegatedWallets } from "../origin/delegated-wallets.ts";
 import { openToken } from "../seal/open-token.ts";
-import type { SealedOp } from "../seal/sealed-op.ts";
+import type { SealedOp } from "../seal/seal-token.ts";
 import { postBuildGeoOp } from "./post-build-geo-op.ts";
 
 let scene: OriginScene;

@@ -33,15 +33,13 @@ import {
 } from "../openapi/examples/example-swap.ts";
 import { orderFieldsSchema } from "../openapi/order-fields.ts";
 import type { RouteDoc } from "../openapi/route-doc.ts";
-import { checkContracts } from "../origin/check-contracts.ts";
 import { checkMandateUse } from "../origin/check-mandate.ts";
-import { checkOrigin } from "../origin/check-origin.ts";
+import { checkContracts, checkOrigin } from "../origin/check-origin.ts";
 import type { DelegatedWallets } from "../origin/delegated-wallets.ts";
 import { originChain, readOrigin } from "../origin/read-origin.ts";
 import { walletUnopened } from "../origin/wallet-unopened.ts";
 import { openToken } from "../seal/open-token.ts";
-import { sealToken } from "../seal/seal-token.ts";
-import type { SealedOp } from "../seal/sealed-op.ts";
+import { type SealedOp, sealToken } from "../seal/seal-token.ts";
 import { anyCaseAddressSchema } from "./any-case-address-schema.ts";
 
 const withAuthorizationSchema = z.object({

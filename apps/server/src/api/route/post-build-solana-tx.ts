@@ -36,14 +36,11 @@ import {
 } from "../openapi/examples/example-solana-swap.ts";
 import { orderFieldsSchema } from "../openapi/order-fields.ts";
 import type { RouteDoc } from "../openapi/route-doc.ts";
-import { checkSimulation } from "../origin/check-simulation.ts";
-import { checkSolanaBalance } from "../origin/check-solana-balance.ts";
-import { readSolanaAvailable } from "../origin/read-solana-available.ts";
-import { servedSolana } from "../origin/served-solana.ts";
+import { checkSimulation, checkSolanaBalance } from "../origin/check-origin.ts";
+import { readSolanaAvailable, servedSolana } from "../origin/read-origin.ts";
 import { walletUnopened } from "../origin/wallet-unopened.ts";
 import { openToken } from "../seal/open-token.ts";
-import { sealToken } from "../seal/seal-token.ts";
-import type { SealedSolanaOp } from "../seal/sealed-op.ts";
+import { type SealedSolanaOp, sealToken } from "../seal/seal-token.ts";
 
 /** POST /swap/build-solana-tx. There is nothing to delegate on Solana, so any authorization is ignored. */
 export function postBuildSolanaTx({

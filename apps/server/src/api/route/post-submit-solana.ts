@@ -11,11 +11,9 @@ import {
 	exampleSolanaSwapId,
 } from "../openapi/examples/example-solana-swap.ts";
 import type { RouteDoc } from "../openapi/route-doc.ts";
-import { checkSimulation } from "../origin/check-simulation.ts";
-import { checkSolanaBalance } from "../origin/check-solana-balance.ts";
-import { readSolanaAvailable } from "../origin/read-solana-available.ts";
-import { servedSolana } from "../origin/served-solana.ts";
-import type { SealedSolanaOp } from "../seal/sealed-op.ts";
+import { checkSimulation, checkSolanaBalance } from "../origin/check-origin.ts";
+import { readSolanaAvailable, servedSolana } from "../origin/read-origin.ts";
+import type { SealedSolanaOp } from "../seal/seal-token.ts";
 import { type OriginSubmit, type SubmitDeps, submitRoute } from "../submit/submit-route.ts";
 
 /**

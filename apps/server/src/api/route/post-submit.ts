@@ -23,11 +23,10 @@ import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import { exampleOpToken, exampleSignature, exampleSwapId } from "../openapi/examples/example-swap.ts";
 import type { RouteDoc } from "../openapi/route-doc.ts";
-import { checkBalance } from "../origin/check-balance.ts";
 import { checkMandate, checkMandateUse, simulationError } from "../origin/check-mandate.ts";
-import { checkOrigin } from "../origin/check-origin.ts";
+import { checkBalance, checkOrigin } from "../origin/check-origin.ts";
 import { originChain, readOrigin } from "../origin/read-origin.ts";
-import type { SealedOp } from "../seal/sealed-op.ts";
+import type { SealedOp } from "../seal/seal-token.ts";
 import { type OriginSubmit, type SubmitDeps, submitRoute } from "../submit/submit-route.ts";
 
 /** The fields of a submit about the signature, as they are in the request. */

@@ -28,7 +28,7 @@ import { evmTransactions } from "../../desk/network-cost.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 import { checkMandate, sealedMandate } from "../origin/check-mandate.ts";
 import { openToken } from "../seal/open-token.ts";
-import type { SealedOp } from "../seal/sealed-op.ts";
+import type { SealedOp } from "../seal/seal-token.ts";
 
 let scene: SubmitScene;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 import { createDecipheriv } from "node:crypto";
 import { type Milliseconds, SwapError } from "@geoswap/protocol";
 import { maxTokenBytes, type SealKey, type SealKeys, type SealPurpose } from "../../config/seal-keys.ts";
-import { tokenFromJson } from "./token-json.ts";
+import { tokenFromJson } from "./seal-token.ts";
 
 /** Milliseconds after sealing from which no quote or op can be used for the first time. */
 const maxUseMs = 300_000;

@@ -1,6 +1,8 @@
 import { createCipheriv, randomFillSync } from "node:crypto";
+import type { Authorization, Milliseconds, OrderMessageParts } from "@geoswap/protocol";
+import type { Address } from "viem";
 import { maxTokenBytes, type SealKeys, type SealPurpose, sealingKey } from "../../config/seal-keys.ts";
-import { tokenToJson } from "./token-json.ts";
+import type { SealedQuote } from "../../desk/sealed-quote.ts";
 
 const ivBytes = 12;
 /**
@@ -40,3 +42,46 @@ function newIv(): Buffer {
 	nextIv += ivBytes;
 	return ivs.subarray(nextIv - ivBytes, nextIv);
 }
+
+/**
+ * Writes JSON in which a bigint is `{"$bigint": "1"}`. Only the service's own values are sealed, and no other value
+ * has that form.
+ */
+function tokenToJson(value: unknown): string {
+	return JSON.stringify(withoutBigints(value));
+}
+
+export function tokenFromJson(json: string): unknown {
+	return JSON.parse(json, (_, item: unknown) =>
+		typeof item === "object" && item !== null && "$bigint" in item ? BigInt(String(item.$bigint)) : item,
+	);
+}
+
+/** Returns a copy without bigints. With a replacer instead, `JSON.stringify` takes several times as long. */
+function withoutBigints(value: unknown): unknown {
+	if (typeof value === "bigint") return { $bigint: String(value) };
+	if (typeof value !== "object" || value === null) return value;
+	if (Array.isArray(value)) return value.map(withoutBigints);
+	const copy: Record<string, unknown> = {};
+	for (const name in value) copy[name] = withoutBigints((value as Record<string, unknown>)[name]);
+	return copy;
+}
+
+/** The content of an op token: the quote, and everything else that is needed to open its order. */
+export type SealedOp = {
+	quote: SealedQuote;
+	delegate: Address;
+	/** The maximum gas for opening the order. */
+	gas: bigint;
+	/** Absent if the wallet was already delegated when the op was built. */
+	authorization?: Authorization;
+};
+
+/** The same for a Solana origin: the quote, and all other parts of the transaction. */
+export type SealedSolanaOp = OrderMessageParts & {
+	quote: SealedQuote;
+	/** The last block height at which the transaction can land. */
+	lastValidBlockHeight: bigint;
+	/** The deadline for a first submit. Until then its blockhash is certainly valid. */
+	expiresAtMs: Milliseconds;
+};

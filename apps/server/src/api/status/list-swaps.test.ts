@@ -206,10 +206,8 @@ test("a query locks the partitions of at most a month, and the usual query those
 		await listSwaps(db, { accountId: large, limit: 100, nowMs, accountCreatedAtMs: createdMs });
 		expect(locks).toHaveLength(1);
 		expect(locks[0]).toBeLessThanOrEqual(ofDays(3));
-		for (const status of [undefined, "settled"] as const) {
-			await listAll({ accountId: old, limit: 20, status }, { db });
-			await listAll({ accountId: randomUUID(), limit: 20, status }, { db });
-		}
+		await listAll({ accountId: old, limit: 20 }, { db });
+		await listAll({ accountId: randomUUID(), limit: 20, status: "settled" }, { db });
 		// A window may begin in the middle of a day.
 		expect(Math.max(...locks)).toBeLessThanOrEqual(ofDays(31));
 	} finally {

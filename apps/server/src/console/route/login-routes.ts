@@ -7,9 +7,9 @@ import {
 	verifyAuthenticationResponse,
 	verifyRegistrationResponse,
 } from "@simplewebauthn/server";
+import { networkOf } from "../../api/key/key-networks.ts";
+import type { Bucket } from "../../api/key/memory-buckets.ts";
 import { createMemoryBuckets } from "../../api/key/memory-buckets.ts";
-import { networkOf } from "../../api/key/network-of.ts";
-import type { Bucket } from "../../api/key/token-bucket.ts";
 import { type Database, inTransaction } from "../../database/database.ts";
 import { describeError } from "../../telemetry/log.ts";
 import type { ConsoleParts } from "../console-parts.ts";
