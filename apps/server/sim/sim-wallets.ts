@@ -250,15 +250,13 @@ export function createSimWallets({
 			pairs: desk.volumes(quote),
 			reserve: (inFlight) => desk.reprice(quote, inFlight),
 			isOpened,
-			// Late callers get that response earlier.
-			isInTime: () => true,
 			// Nothing to check, because callers stay within their limits, and the wallets were read as they are.
 			admit: () => {},
 			countedOrders: [],
 			limits: { ...unopenedLimits(config), reservationSeconds: config.limits.reservationSeconds },
 			holdingLimit: desk.isPriceable(order) ? desk.holdingLimit(order) : undefined,
 			attesters: isAttested ? attestersWanted(config, order) : undefined,
-			nowMs: scheduler.nowMs(),
+			nowMs: scheduler.nowMs,
 		});
 	}
 

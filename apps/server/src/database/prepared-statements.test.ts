@@ -313,13 +313,12 @@ function submit(pool: DatabasePool, { accountId, nowMs }: { accountId: string; n
 			return { delivery, chainId: destinationId, token, amount: 7n, volumes };
 		},
 		isOpened: false,
-		isInTime: () => true,
 		admit: () => {},
 		countedOrders: [],
 		limits: { shareOfInventory: 1, unopenedUsdCents: 1_000n, reservationSeconds: 60 },
 		holdingLimit: { chainId: originId, token, amount: 10_000n },
 		attesters: { attesters: [], chainIds: [], heartbeatSeconds: 1, sightSeconds: 1, threshold: 0 },
-		nowMs,
+		nowMs: () => nowMs,
 	});
 }
 

@@ -77,7 +77,7 @@ test("the next jobs of 10,000 queued ones are found by an index, without sorting
 	await owner.query("analyze jobs");
 	let plan = "";
 	const explaining: Database = {
-		query: async (text: string, values: unknown[]) => {
+		query: async ({ text, values }: { text: string; values: unknown[] }) => {
 			const { rows } = await owner.query(`explain (analyze) ${text}`, values);
 			plan = rows.map((row) => row["QUERY PLAN"]).join("\n");
 			return { rows: [] };
@@ -125,11 +125,10 @@ async function submit(accountId: string): Promise<SwapUuid> {
 			volumes: [],
 		}),
 		isOpened: false,
-		isInTime: () => true,
 		admit: () => {},
 		countedOrders: [],
 		limits: { shareOfInventory: 1, unopenedUsdCents: undefined, reservationSeconds: 60 },
-		nowMs: Date.now(),
+		nowMs: Date.now,
 	});
 	expect(outcome).toBe("created");
 	await queueJob(database.pool, {

@@ -82,11 +82,10 @@ async function submit(i: number): Promise<void> {
 			volumes: pairs.map((pair) => ({ ...pair, amount: 1n })),
 		}),
 		isOpened: false,
-		isInTime: () => true,
 		admit: () => {},
 		countedOrders: [],
 		limits: { shareOfInventory: 1, unopenedUsdCents: undefined, reservationSeconds: 60 },
-		nowMs,
+		nowMs: () => nowMs,
 	});
 	expect(result.outcome).toBe("created");
 }

@@ -97,11 +97,10 @@ async function submit(
 		pairs: [],
 		reserve: () => ({ delivery, chainId: destinationId, token, amount: 4n, volumes: [] }),
 		isOpened,
-		isInTime: () => true,
 		admit: () => {},
 		countedOrders: [],
 		limits: { shareOfInventory: 1, unopenedUsdCents: undefined, reservationSeconds },
-		nowMs,
+		nowMs: () => nowMs,
 	});
 	expect(result.outcome).toBe("created");
 	return id;

@@ -23,10 +23,7 @@ import { type OriginSubmit, type SubmitDeps, submitRoute } from "../submit/submi
  */
 export function postSubmitSolana(deps: SubmitDeps): Route {
 	const { solana } = deps;
-	const mayLand = async ({ lastValidBlockHeight }: SealedSolanaOp) =>
-		// Without a node this is unknown, but then Solana is not served either.
-		solana !== undefined && (await readHeight(solana, "finalized")) <= lastValidBlockHeight;
-	const origin: OriginSubmit<SealedSolanaOp> = {
+	const origin: OriginSubmit<SealedSolanaOp, string> = {
 		path: "/swap/submit-solana",
 		doc: postSubmitSolanaDoc,
 		purpose: "op:solana",
@@ -34,44 +31,43 @@ export function postSubmitSolana(deps: SubmitDeps): Route {
 			const { geoOpToken, signedTransaction } = parseRequest(submitSolanaRequestSchema, body);
 			return { geoOpToken, signed: signedTransaction };
 		},
-		checkSignature: async (op, order, signedTransaction) => ({
-			signature: await checkSignedTransaction({
+		async check(op, order, signedTransaction) {
+			const { feePayer, blockhash, lastValidBlockHeight, compute } = op;
+			const signature = await checkSignedTransaction({
 				deployment: solana?.deployment,
 				order,
 				parts: op,
 				signedTransaction,
-			}),
-		}),
-		expiresAtMs: ({ expiresAtMs }) => expiresAtMs,
-		async wasOpened({ lastValidBlockHeight }, order) {
-			if (!solana) return "untold";
-			return wasOpened(solana, { orderId: orderId(order), lastValidHeight: Number(lastValidBlockHeight) });
-		},
-		mayLand,
-		async look(op, order, _, unopened) {
-			const chain = servedSolana(solana, order.inputToken);
-			const { unsigned } = await openTransaction(chain.deployment, order, op);
-			const [available, simulation] = await Promise.all([
-				readSolanaAvailable({ chain, order, unopened }),
-				simulateTransaction(chain, unsigned),
-			]);
+			});
 			return {
-				isOpened: false,
-				async check() {
-					checkSolanaBalance(order, available);
-					checkSimulation(chain, simulation);
+				stored: { kind: "solana", feePayer, blockhash, lastValidBlockHeight, compute, signature },
+				expiresAtMs: op.expiresAtMs,
+				async wasOpened() {
+					if (!solana) return "untold";
+					const lastValidHeight = Number(lastValidBlockHeight);
+					return wasOpened(solana, { orderId: orderId(order), lastValidHeight });
 				},
-				checkBalance: (claimed) => checkSolanaBalance(order, available - claimed),
+				// Without a node this is unknown, but then Solana is not served either.
+				mayLand: async () =>
+					solana !== undefined && (await readHeight(solana, "finalized")) <= lastValidBlockHeight,
+				async look(unopened) {
+					const chain = servedSolana(solana, order.inputToken);
+					const { unsigned } = await openTransaction(chain.deployment, order, op);
+					const [available, simulation] = await Promise.all([
+						readSolanaAvailable({ chain, order, unopened }),
+						simulateTransaction(chain, unsigned),
+					]);
+					return {
+						isOpened: false,
+						async check() {
+							checkSolanaBalance(order, available);
+							checkSimulation(chain, simulation);
+						},
+						checkBalance: (claimed) => checkSolanaBalance(order, available - claimed),
+					};
+				},
 			};
 		},
-		signedOp: ({ feePayer, blockhash, lastValidBlockHeight, compute }, { signature }) => ({
-			kind: "solana",
-			feePayer,
-			blockhash,
-			lastValidBlockHeight,
-			compute,
-			signature,
-		}),
 	};
 	return submitRoute(origin, deps);
 }

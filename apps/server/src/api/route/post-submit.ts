@@ -1,6 +1,7 @@
 import {
 	encodeMandate,
 	fromWord,
+	type Order,
 	orderDigest,
 	orderProof,
 	type SignatureKind,
@@ -10,7 +11,7 @@ import {
 	submitResponseSchema,
 	unpackDeadlines,
 } from "@geoswap/protocol";
-import { isAddressEqual } from "viem";
+import { type Address, type Hex, isAddressEqual } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { readWasOpened } from "../../chain/evm/read/read-deposit.ts";
 import { checkOpSignature } from "../../chain/evm/wallet/check-op-signature.ts";
@@ -36,9 +37,6 @@ type GivenSignature = {
 	mandate: SignedMandate | undefined;
 };
 
-/** A signature in its normal form, its kind, and the mandate if an agent signed. */
-type CheckedSignature = Pick<SignedOp, "signature" | "signatureKind" | "mandate">;
-
 const otherMandate =
 	"The mandate is not the one of the quote. Send the same mandate with both, or neither; its gas is part of the price.";
 
@@ -47,7 +45,7 @@ export function postSubmit({
 	chains,
 	...deps
 }: SubmitDeps & { chains: ReadonlyMap<number, EvmChain> }): Route {
-	const origin: OriginSubmit<SealedOp, GivenSignature, CheckedSignature> = {
+	const origin: OriginSubmit<SealedOp, GivenSignature> = {
 		path: "/swap/submit",
 		doc: postSubmitDoc,
 		purpose: "op:evm",
@@ -55,63 +53,87 @@ export function postSubmit({
 			const { geoOpToken, ...signed } = parseRequest(submitRequestSchema, body);
 			return { geoOpToken, signed };
 		},
-		async checkSignature({ quote, delegate }, order, given) {
-			const digest = given.mandate && checkMandate(given.mandate, order);
-			// The mandate's gas is part of the price.
-			if (digest !== quote.mandate?.digest) {
-				const options = { message: otherMandate, next: "fix_request" } as const;
-				throw new SwapError("INVALID_MANDATE", { reason: "quote" }, options);
-			}
-			const mandate = given.mandate && digest && { digest, encoded: encodeMandate(given.mandate) };
-			const wallet = given.mandate?.mandate.agent ?? fromWord(order.wallet);
-			const signature = normalizeSignature(given.signature, { wallet });
-			const { typedDelegate } = originChain(chains, order).deployment.contracts;
-			const byAccount: SignatureKind[] = isAddressEqual(delegate, typedDelegate)
-				? ["typed"]
-				: ["personal", "typed"];
-			const accepted = byAccount.filter((kind) => kind === (given.signatureKind ?? kind));
-			const signatureKind = checkOpSignature({ opHash: orderDigest(order), signature, wallet, accepted });
-			return { signature, signatureKind, ...(mandate && { mandate }) };
-		},
-		expiresAtMs: ({ quote }) => quote.opExpiresAtMs,
-		wasOpened: async (_, order) =>
-			(await readWasOpened(originChain(chains, order), order)) ? "opened" : "never",
-		async mayLand(_, order) {
-			const { chainId, client } = originChain(chains, order);
-			const { timestamp } = await requestChain(chainId, client.getBlock({ blockTag: "finalized" }));
-			return timestamp <= unpackDeadlines(order.deadlines).openDeadline;
-		},
-		async look({ quote, delegate, authorization }, order, signed, unopened) {
-			const { signatureKind: kind, signature, mandate } = signed;
+		async check({ quote, authorization, ...op }, order, given) {
 			const chain = originChain(chains, order);
-			const [origin, simulation] = await Promise.all([
-				readOrigin({ chain, order, authorization, unopened }),
-				simulateSigned({
-					chain,
-					order,
-					proof: orderProof({ kind, signature, mandate: mandate?.encoded }),
-					authorization,
-				}),
-			]);
+			const { signature, signatureKind, mandate } = checkSignature({
+				order,
+				delegate: op.delegate,
+				typedDelegate: chain.deployment.contracts.typedDelegate,
+				quotedMandate: quote.mandate?.digest,
+				given,
+			});
 			return {
-				isOpened: origin.reading.isOpened,
-				async check() {
-					await checkOrigin(origin, { targets: [delegate] });
-					if (!simulation.opens) throw simulationError(simulation);
-					if (quote.mandate) {
-						await checkMandateUse(chain, quote.mandate, { order, unopened, nowMs: deps.nowMs() });
-					}
+				stored: {
+					...op,
+					signature,
+					signatureKind,
+					...(mandate && { mandate }),
+					...(authorization && { authorization: signedAuthorization(authorization) }),
 				},
-				checkBalance: (claimed) => checkBalance(order, origin.reading.available - claimed),
+				expiresAtMs: quote.opExpiresAtMs,
+				wasOpened: async () => ((await readWasOpened(chain, order)) ? "opened" : "never"),
+				async mayLand() {
+					const { chainId, client } = chain;
+					const { timestamp } = await requestChain(chainId, client.getBlock({ blockTag: "finalized" }));
+					return timestamp <= unpackDeadlines(order.deadlines).openDeadline;
+				},
+				async look(unopened) {
+					const [read, simulation] = await Promise.all([
+						readOrigin({ chain, order, authorization, unopened }),
+						simulateSigned({
+							chain,
+							order,
+							proof: orderProof({ kind: signatureKind, signature, mandate: mandate?.encoded }),
+							authorization,
+						}),
+					]);
+					return {
+						isOpened: read.reading.isOpened,
+						async check() {
+							await checkOrigin(read, { targets: [op.delegate] });
+							if (!simulation.opens) throw simulationError(simulation);
+							if (quote.mandate) {
+								await checkMandateUse(chain, quote.mandate, { order, unopened, nowMs: deps.nowMs() });
+							}
+						},
+						checkBalance: (claimed) => checkBalance(order, read.reading.available - claimed),
+					};
+				},
 			};
 		},
-		signedOp: ({ quote: _, authorization, ...op }, signed) => ({
-			...op,
-			...signed,
-			...(authorization && { authorization: signedAuthorization(authorization) }),
-		}),
 	};
 	return submitRoute(origin, deps);
+}
+
+/** Throws if the signature or the mandate is not what the quote and the wallet's account accept. */
+function checkSignature({
+	order,
+	delegate,
+	typedDelegate,
+	quotedMandate,
+	given,
+}: {
+	order: Order;
+	delegate: Address;
+	typedDelegate: Address;
+	quotedMandate: Hex | undefined;
+	given: GivenSignature;
+}): Pick<SignedOp, "signature" | "signatureKind" | "mandate"> {
+	const digest = given.mandate && checkMandate(given.mandate, order);
+	// The mandate's gas is part of the price.
+	if (digest !== quotedMandate) {
+		const options = { message: otherMandate, next: "fix_request" } as const;
+		throw new SwapError("INVALID_MANDATE", { reason: "quote" }, options);
+	}
+	const mandate = given.mandate && digest && { digest, encoded: encodeMandate(given.mandate) };
+	const wallet = given.mandate?.mandate.agent ?? fromWord(order.wallet);
+	const signature = normalizeSignature(given.signature, { wallet });
+	const byAccount: SignatureKind[] = isAddressEqual(delegate, typedDelegate)
+		? ["typed"]
+		: ["personal", "typed"];
+	const accepted = byAccount.filter((kind) => kind === (given.signatureKind ?? kind));
+	const signatureKind = checkOpSignature({ opHash: orderDigest(order), signature, wallet, accepted });
+	return { signature, signatureKind, ...(mandate && { mandate }) };
 }
 
 const postSubmitDoc: RouteDoc = {

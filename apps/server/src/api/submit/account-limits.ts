@@ -5,7 +5,7 @@ import { readUnsettledGas } from "../../money/unsettled-gas.ts";
 import { unfinalUpToUsdCents } from "../../swap/decide/deposit-policy.ts";
 import { exposureCaps, type PolicyConfig, type SwapPolicy } from "../../swap/decide/swap-policy.ts";
 import type { AccountRefusals } from "../../swap/record/record-refusal.ts";
-import type { Standing } from "./submit-swap.ts";
+import type { Standing } from "./read-standing.ts";
 
 export type AccountLimits = {
 	/**

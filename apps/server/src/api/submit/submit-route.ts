@@ -15,7 +15,6 @@ import {
 	toChainId,
 	toSwapId,
 } from "@geoswap/protocol";
-import type { Hex } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
 import { chainOf } from "../../config/chain-config.ts";
@@ -46,8 +45,7 @@ import { openTokenWithAge } from "../seal/open-token.ts";
 import { createKeyedLimiter } from "../status/keyed-limiter.ts";
 import { createAccountLimits } from "./account-limits.ts";
 import { adoptSwap } from "./adopt-swap.ts";
-import { isLateOrderOpen } from "./is-late-order-open.ts";
-import { type BeforeSubmit, readBeforeSubmit } from "./read-before-submit.ts";
+import { type BeforeSubmit, isLateOrderOpen, readBeforeSubmit } from "./read-before-submit.ts";
 import { expiredError, refusalError } from "./submit-errors.ts";
 import { submitSwap } from "./submit-swap.ts";
 
@@ -68,32 +66,29 @@ export type SubmitDeps = {
 	nowMs: () => Milliseconds;
 };
 
-/** The parts of a submit that differ by kind of origin. Each step runs after the earlier ones have passed. */
-export type OriginSubmit<
-	Op extends { quote: SealedQuote },
-	Given = string,
-	Signed extends { signature: Hex } = { signature: Hex },
-> = {
+/** The parts of a submit that differ by kind of origin. */
+export type OriginSubmit<Op extends { quote: SealedQuote }, Given> = {
 	path: string;
 	doc: RouteDoc;
 	purpose: SealPurpose;
 	/** Returns the op token, and what the wallet signed, as sent by the caller. */
 	parse: (body: unknown) => { geoOpToken: string; signed: Given };
-	/**
-	 * Returns the wallet's signature, and anything else that the check produced. Throws if it is malformed, or not the
-	 * wallet's over the op.
-	 */
-	checkSignature: (op: Op, order: Order, signed: Given) => Promise<Signed>;
-	/** Returns the deadline for a first submit. */
-	expiresAtMs: (op: Op) => number;
-	/** Returns whether the order was ever opened, by anyone, in a way that the op can continue from. */
-	wasOpened: (op: Op, order: Order, signed: Signed) => Promise<"opened" | "never" | "untold">;
-	/** Returns true if an op that was submitted before a restore, and lost by it, may still open the order. */
-	mayLand: (op: Op, order: Order) => Promise<boolean>;
+	/** Checks all that needs no chain. Throws if the signature is malformed, or not the wallet's over the op. */
+	check: (op: Op, order: Order, signed: Given) => Promise<CheckedOp>;
+};
+
+/** An op with a valid signature. */
+type CheckedOp = {
+	/** The op as stored. Together with the order it is all that is needed to send it. */
+	stored: SignedOp | SignedSolanaOp;
+	/** The deadline for a first submit. */
+	expiresAtMs: Milliseconds;
+	/** Reads whether the order was ever opened, by anyone, in a way that the op can continue from. */
+	wasOpened: () => Promise<"opened" | "never" | "untold">;
+	/** Reads whether an op that was submitted before a restore, and lost by it, may still open the order. */
+	mayLand: () => Promise<boolean>;
 	/** Reads the origin chain. */
-	look: (op: Op, order: Order, signed: Signed, unopened: readonly WalletUnopened[]) => Promise<OriginLook>;
-	/** Returns the op as stored. Together with the order it is all that is needed to send it. */
-	signedOp: (op: Op, signed: Signed) => SignedOp | SignedSolanaOp;
+	look: (unopened: readonly WalletUnopened[]) => Promise<OriginLook>;
 };
 
 type OriginLook = {
@@ -116,8 +111,8 @@ type FirstSubmit = {
 };
 
 /** Creates a submit route. Everything common to all kinds of origins is here. */
-export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed extends { signature: Hex }>(
-	origin: OriginSubmit<Op, Given, Signed>,
+export function submitRoute<Op extends { quote: SealedQuote }, Given>(
+	origin: OriginSubmit<Op, Given>,
 	{ solana, pool, sealKeys, desk, wantPrices, engine, pauses, config, nowMs }: SubmitDeps,
 ): Route {
 	const { limits } = config;
@@ -157,7 +152,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 			originChainId: String(order.originChainId),
 			destinationChainId: String(order.destinationChainId),
 		});
-		const checked = await origin.checkSignature(op, order, signed);
+		const checked = await origin.check(op, order, signed);
 
 		const before = await readBeforeSubmit(pool, { order, accountId, nowMs: nowMs() });
 		const existing = await ofThisOrder(before.swap);
@@ -165,10 +160,10 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		try {
 			const submitted = await submitFirst({
 				accountId,
-				op,
+				quote: op.quote,
+				checked,
 				isOldToken: isOld,
 				order,
-				signed: checked,
 				before,
 				trace: span?.traceparent,
 			});
@@ -211,30 +206,29 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 
 	async function submitFirst({
 		accountId,
-		op,
+		quote,
+		checked: { stored, expiresAtMs, wasOpened, mayLand, look: lookAtOrigin },
 		isOldToken,
 		order,
-		signed,
 		before: { refusals, unopened },
 		trace,
 	}: {
 		accountId: string;
-		op: Op;
+		quote: SealedQuote;
+		checked: CheckedOp;
 		isOldToken: boolean;
 		order: Order;
-		signed: Signed;
 		before: BeforeSubmit;
 		trace: string | undefined;
 	}): Promise<FirstSubmit> {
-		const expiresAtMs = origin.expiresAtMs(op);
 		const isKnownOpen = await isLateOrderOpen(pool, {
 			accountId,
-			uuid: op.quote.uuid,
+			uuid: quote.uuid,
 			order,
 			isExpired: isOldToken || nowMs() > expiresAtMs,
 			expiresAtMs,
-			mayLand: () => origin.mayLand(op, order),
-			wasOpened: () => origin.wasOpened(op, order, signed),
+			mayLand,
+			wasOpened,
 		});
 		await accountLimits.expectWithinBudget(accountId);
 		const recipient = readRecipient(solana, order);
@@ -243,7 +237,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		// The quote may be minutes old, and from another process. In this one, no request may have needed these prices
 		// since.
 		const priced = wantPrices([Number(order.originChainId), Number(order.destinationChainId)]);
-		const look = isKnownOpen ? alreadyOpened : await origin.look(op, order, signed, unopened);
+		const look = isKnownOpen ? alreadyOpened : await lookAtOrigin(unopened);
 		const { isOpened } = look;
 		const paused = pausedChain(order);
 		// Anyone may have sent the op. In that case the wallet has paid its input, and its remaining balance does not
@@ -257,12 +251,11 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 		const hasAccount = isOpened ? undefined : (await recipient).hasAccount;
 		await priced;
 
-		const { uuid, delivery, output, feeMillibps, networkCost, nativeRecipient, mandate } = op.quote;
+		const { uuid, delivery, output, feeMillibps, networkCost, nativeRecipient, mandate } = quote;
 		const promised = { order, delivery, feeMillibps, networkCost, nativeRecipient, mandate };
-		const stored = origin.signedOp(op, signed);
 		const isDelegated = !("authorization" in stored);
 		// The quoted value covers what was promised. The current value covers what is at risk if the price has risen.
-		const valueUsdCents = greater(op.quote.valueUsdCents, desk.valueUsdCents(order) ?? 0n);
+		const valueUsdCents = greater(quote.valueUsdCents, desk.valueUsdCents(order) ?? 0n);
 		const isCrossChain = order.originChainId !== order.destinationChainId;
 		const policy = swapPolicy(config, order);
 		const submission: Parameters<typeof submitSwap>[1] = {
@@ -283,7 +276,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 			reserve: (inFlight) =>
 				paused ? undefined : desk.reprice({ ...promised, hasAccount, isDelegated }, inFlight),
 			isOpened,
-			isInTime: () => isKnownOpen || nowMs() <= expiresAtMs,
+			expiresAtMs: isKnownOpen ? undefined : expiresAtMs,
 			unfinalUpToUsdCents: policy && unfinalUpToUsdCents(policy.origin),
 			admit: (standing) => {
 				const risk = policy && isCrossChain ? { policy, valueUsdCents } : undefined;
@@ -296,7 +289,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given, Signed ext
 			// An order without a price is refused for that reason.
 			holdingLimit: desk.isPriceable(order) ? desk.holdingLimit(order) : undefined,
 			attesters: isCrossChain ? attestersWanted(config, order) : undefined,
-			nowMs: nowMs(),
+			nowMs,
 		};
 		const result = await inTurn(accountId, () => submitSwap(pool, submission));
 		if (result.outcome === "created" || result.outcome === "existing") {

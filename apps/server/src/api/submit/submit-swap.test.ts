@@ -8,7 +8,8 @@ import { unreserveAll } from "../../money/inventory/reservations.ts";
 import type { Reservation } from "../../swap/facts/reservation.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
 import { walletUnopened } from "../origin/wallet-unopened.ts";
-import { type NewSwap, type Standing, submitSwap, waitForSubmits } from "./submit-swap.ts";
+import type { Standing } from "./read-standing.ts";
+import { type NewSwap, submitSwap, waitForSubmits } from "./submit-swap.ts";
 
 const usdc: Address = "0x00000000000000000000000000000000000000c1";
 const weth: Address = "0x00000000000000000000000000000000000000e2";
@@ -94,11 +95,10 @@ test("concurrent swaps over one ladder are each priced after the volume of the o
 					]);
 				},
 				isOpened: false,
-				isInTime: () => true,
 				admit: () => {},
 				countedOrders: [],
 				limits,
-				nowMs: Date.now(),
+				nowMs: Date.now,
 			}),
 		),
 	);
@@ -247,7 +247,9 @@ test("an expired op creates no swap, and reporting the expiry waits for submits 
 	await slow.query("commit");
 	slow.release();
 	await waits;
-	expect(await submit(newSwap(), { amount: 10n, isInTime: () => false })).toEqual({ outcome: "expired" });
+	expect(await submit(newSwap(), { amount: 10n, expiresAtMs: Date.now() - 1 })).toEqual({
+		outcome: "expired",
+	});
 });
 
 function submit(
@@ -255,7 +257,7 @@ function submit(
 	{
 		amount,
 		isOpened = false,
-		isInTime = () => true,
+		expiresAtMs,
 		admit = () => {},
 		countedOrders = [],
 		limits: given = limits,
@@ -263,7 +265,7 @@ function submit(
 	}: {
 		amount: bigint | undefined;
 		isOpened?: boolean;
-		isInTime?: () => boolean;
+		expiresAtMs?: number;
 		admit?: (standing: Standing) => void;
 		countedOrders?: Hex[];
 		limits?: typeof limits;
@@ -275,11 +277,11 @@ function submit(
 		pairs: [],
 		reserve: () => (amount === undefined ? undefined : reservation(amount)),
 		isOpened,
-		isInTime,
+		expiresAtMs,
 		admit,
 		countedOrders,
 		limits: given,
-		nowMs: Date.now(),
+		nowMs: Date.now,
 	});
 }
 

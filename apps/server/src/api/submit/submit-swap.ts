@@ -7,30 +7,15 @@ import {
 	orderToJson,
 	type Seconds,
 	type SwapUuid,
-	toChainId,
 	type UsdCents,
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import pg from "pg";
 import { type Hex, hexToBytes, zeroAddress } from "viem";
-import { type Database, type DatabasePool, inTransaction, joinParts } from "../../database/database.ts";
-import { attestersAlive } from "../../job/heartbeats.ts";
-import {
-	type InFlight,
-	inFlightOf,
-	lockedPairs,
-	pairColumns,
-	type VolumeRow,
-} from "../../money/inventory/inventory-balance.ts";
+import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
+import { namedParameters } from "../../database/named-parameters.ts";
+import { type InFlight, pairColumns } from "../../money/inventory/inventory-balance.ts";
 import { giveBack, takeTopUp } from "../../money/inventory/reservations.ts";
-import {
-	type AccountAtRisk,
-	atRiskFromRows,
-	type GasRow,
-	gasFromRows,
-	gasRows,
-	type UnsettledGas,
-} from "../../money/unsettled-gas.ts";
 import type { AttestersWanted } from "../../swap/facts/facts.ts";
 import type { HoldingLimit, Pair, Reservation, UnopenedLimits } from "../../swap/facts/reservation.ts";
 import type {
@@ -48,7 +33,7 @@ import {
 	swapFromRow,
 } from "../../swap/record/read-swap.ts";
 import { deliveryToJson, networkCostToJson, signedOpToJson } from "../../swap/record/swap-json.ts";
-import { type Unopened, unopenedBy } from "./read-unopened.ts";
+import { readStanding, type Standing } from "./read-standing.ts";
 
 export type NewSwap = {
 	id: SwapUuid;
@@ -76,9 +61,6 @@ export type SubmitOutcome =
 
 type Refusal = "price" | "inventory" | "share" | "unopened" | "attesters" | "expired";
 
-/** The unsettled gas, value at risk and unopened swaps of the swap's account and wallet, without the swap itself. */
-export type Standing = { gas: UnsettledGas; atRisk: AccountAtRisk; unopened: Unopened };
-
 /** A swap to create, and everything that decides whether it is created. */
 type Submission = {
 	swap: NewSwap;
@@ -91,7 +73,7 @@ type Submission = {
 	 * When the op expires. Compared with the clock once no other submit can write for the account, so that a swap which
 	 * was reported as expired by then is not created. Absent if it does not matter.
 	 */
-	isInTime: () => boolean;
+	expiresAtMs?: Milliseconds | undefined;
 	/** Called once no other submit can write for the account or the wallet. Throws if the swap must not be created. */
 	admit: (standing: Standing) => void;
 	/** Orders of the wallet that were already subtracted from its balance. */
@@ -106,7 +88,7 @@ type Submission = {
 	unfinalUpToUsdCents?: UsdCents | undefined;
 	/** Set if attesters decide the order. */
 	attesters?: (AttestersWanted & { threshold: number }) | undefined;
-	nowMs: Milliseconds;
+	nowMs: () => Milliseconds;
 };
 
 /**
@@ -120,14 +102,17 @@ type Submission = {
  * was rebuilt in the meantime has nothing reserved, so its decisions do not wait for inventory.
  */
 export async function submitSwap(pool: DatabasePool, submission: Submission): Promise<SubmitOutcome> {
-	const { swap, isOpened, attesters } = submission;
+	const { swap, isOpened, attesters, expiresAtMs, nowMs } = submission;
 	try {
 		return await inTransaction(
 			pool,
 			async (db, locked): Promise<SubmitOutcome> => {
 				if ((locked as { is_known: boolean } | undefined)?.is_known) throw new NothingWritten("existing");
-				if (!submission.isInTime()) throw new NothingWritten("expired");
-				const { standing, attestersAlive, inFlight } = await readStanding(db, submission);
+				if (expiresAtMs !== undefined && nowMs() > expiresAtMs) throw new NothingWritten("expired");
+				const { standing, attestersAlive, inFlight } = await readStanding(db, {
+					...submission,
+					nowMs: nowMs(),
+				});
 				submission.admit(standing);
 				if (attesters && !isOpened && attestersAlive < attesters.threshold) {
 					throw new NothingWritten("attesters");
@@ -210,9 +195,9 @@ async function startSwap(
 		isOpened,
 		limits,
 		nowMs,
-	}: { swap: NewSwap; isOpened: boolean; limits: { reservationSeconds: Seconds }; nowMs: Milliseconds },
+	}: { swap: NewSwap; isOpened: boolean; limits: { reservationSeconds: Seconds }; nowMs: () => Milliseconds },
 ): Promise<void> {
-	const openMs = Number(unpackDeadlines(swap.order.deadlines).openDeadline) * 1_000 - nowMs;
+	const openMs = Number(unpackDeadlines(swap.order.deadlines).openDeadline) * 1_000 - nowMs();
 	// A round is due by the time the reservation lapses or the order can no longer be opened.
 	const dueMs = isOpened ? 0 : Math.max(0, Math.min(lookAfterMs, limits.reservationSeconds * 1_000, openMs));
 	await db.query({
@@ -240,52 +225,6 @@ function lockAccountAndWallet({ id, accountId, order }: NewSwap): string {
 	const taken = locks.map((name) => `pg_advisory_xact_lock(hashtextextended(${pg.escapeLiteral(name)}, 0))`);
 	return `select exists (select from swaps where id = ${pg.escapeLiteral(id)}) as is_known, ${taken.join(", ")}`;
 }
-
-type StandingRow = Unopened & { gas: GasRow[] | null; alive: number; in_flight: VolumeRow[] | null };
-
-/**
- * Reads everything that decides about a swap once no other submit can write for its account or wallet, and locks its
- * ladders. This is a separate statement, because one that waits for a lock does not read what was committed
- * meanwhile.
- */
-async function readStanding(
-	db: Database,
-	{ swap, pairs, countedOrders, unfinalUpToUsdCents = 0n, attesters, nowMs }: Submission,
-): Promise<{ standing: Standing; attestersAlive: number; inFlight: InFlight }> {
-	const { accountId, order } = swap;
-	const { attesterSet } = order;
-	const risk = { originChainId: toChainId(order.originChainId), attesterSet, unfinalUpToUsdCents };
-	const { texts, values } = joinParts([
-		gasRows({ accountId, nowMs, risk }),
-		unopenedBy({ order, accountId, countedOrders, nowMs }),
-		attestersAlive({ ...(attesters ?? nobody), nowMs }),
-		lockedPairs(pairs),
-	]);
-	const [gas, unopened, alive, locked] = texts;
-	const { rows } = await db.query<StandingRow>({
-		name: "read-standing",
-		text: `with gas as (${gas}), unopened as (${unopened}), alive as (${alive}), locked as (${locked})
-			select "ofWallet", "ofAccount", claimed, turn, alive, (select jsonb_agg(gas) from gas) as gas,
-				(select jsonb_agg(locked) from locked) as in_flight
-			from unopened, alive`,
-		values,
-	});
-	const [row] = rows;
-	if (!row) throw new Error("an aggregate has a row");
-	const { ofWallet, ofAccount, claimed, turn } = row;
-	return {
-		standing: {
-			gas: gasFromRows(row.gas ?? [], { nowMs }),
-			atRisk: atRiskFromRows(row.gas ?? []),
-			unopened: { ofWallet, ofAccount, claimed, turn },
-		},
-		attestersAlive: row.alive,
-		inFlight: inFlightOf(row.in_flight ?? []),
-	};
-}
-
-/** The attesters of a swap that needs none. */
-const nobody: AttestersWanted = { attesters: [], chainIds: [], heartbeatSeconds: 0, sightSeconds: 0 };
 
 type InsertRow = { has_room: boolean; is_reserved: boolean; is_over_share: boolean } & (
 	| SwapRow
@@ -318,34 +257,42 @@ async function insertSwap(
 	},
 ): Promise<InsertRow> {
 	const volumes = reservation?.volumes ?? [];
+	const [volumeChainIds, volumeTokens, volumeDirections] = pairColumns(volumes);
 	const { rows } = await db.query<InsertRow>({
 		name: "insert-swap",
-		text: `with share as (
-				select floor(balance * $25::numeric) as amount from inventory where chain_id = $11 and token = $12
+		...namedParameters(
+			`with share as (
+				select floor(balance * $shareOfInventory::numeric) as amount from inventory
+				where chain_id = $reservedChainId and token = $reservedToken
 			), unopened as (
 				select coalesce(sum(value_usd_cents), 0) as usd_cents,
-					coalesce(sum(amount) filter (where chain_id = $11 and token = $12), 0) as amount
-				from reservations where account_id = $4 and not opened
+					coalesce(sum(amount) filter (where chain_id = $reservedChainId and token = $reservedToken), 0) as amount
+				from reservations where account_id = $accountId and not opened
 			), room as (
 				-- What is more than the share by itself waits for inventory, not for the account's other swaps.
-				select $2::boolean or ($3::bigint is null or usd_cents + $7 <= $3) and
-					(unopened.amount + $13 <= share.amount or $13 > share.amount) is not false as has_room
+				select $isOpened::boolean
+					or ($unopenedUsdCents::bigint is null or usd_cents + $valueUsdCents <= $unopenedUsdCents)
+					and (unopened.amount + $reservedAmount <= share.amount or $reservedAmount > share.amount) is not false as has_room
 				from unopened left join share on true
 			), taken as (
-				update inventory set reserved = reserved + $13
+				update inventory set reserved = reserved + $reservedAmount
 				from room
-				where chain_id = $11 and token = $12 and least(balance, outflow_available) - reserved >= $13 and has_room
-					and ($21::numeric is null or $21 >= $26::numeric + coalesce(
-						(select balance from inventory where chain_id = $27::bigint and token = $28::bytea), 0))
-					and ($2 or $13 <= floor(balance * $25))
+				where chain_id = $reservedChainId and token = $reservedToken
+					and least(balance, outflow_available) - reserved >= $reservedAmount and has_room
+					and ($holdingLimit::numeric is null or $holdingLimit >= $sold::numeric + coalesce((
+						select balance from inventory
+						where chain_id = $holdingChainId::bigint and token = $holdingToken::bytea
+					), 0))
+					and ($isOpened or $reservedAmount <= floor(balance * $shareOfInventory))
 				returning 1
 			), created as (
 				insert into swaps
 					(id, account_id, order_id, order_terms, output, value_usd_cents, delivery, op, fee_millibps, fee_centibps, trace, turn,
 					giving_up, network_cost)
-				select $1, $4, $5, $6, $8, $7, $9, $10, $22::integer, ceil($22 / 10.0), $23, $24,
-					case when not exists (select from taken) then $14 end, $29::jsonb
-				where $2 or exists (select from taken)
+				select $swapId, $accountId, $orderId, $orderTerms, $output, $valueUsdCents, $delivery, $op,
+					$feeMillibps::integer, ceil($feeMillibps / 10.0), $trace, $turn,
+					case when not exists (select from taken) then $withoutReservation end, $networkCost::jsonb
+				where $isOpened or exists (select from taken)
 				on conflict do nothing
 				returning ${swapColumns}
 			), submitted as (
@@ -353,46 +300,52 @@ async function insertSwap(
 			), reserved as (
 				insert into reservations
 					(swap_id, account_id, chain_id, token, amount, top_up, value_usd_cents, volumes, opened, lapses_at)
-				select id, account_id, $11, $12, $13, $30, value_usd_cents, $15, $2, $16 from created, taken
+				select id, account_id, $reservedChainId, $reservedToken, $reservedAmount, $topUp, value_usd_cents, $volumes,
+					$isOpened, $lapsesAt
+				from created, taken
 			), in_flight as (
 				update pair_volume as pair set in_flight = pair.in_flight + volume.amount
-				from created, taken, unnest($17::bigint[], $18::bytea[], $19::text[], $20::numeric[])
-					as volume (chain_id, token, direction, amount)
+				from created, taken, unnest(
+					$volumeChainIds::bigint[], $volumeTokens::bytea[], $volumeDirections::text[], $volumeAmounts::numeric[]
+				) as volume (chain_id, token, direction, amount)
 				where (pair.chain_id, pair.token, pair.direction) = (volume.chain_id, volume.token, volume.direction)
 			)
 			select has_room, exists (select from taken) as is_reserved,
-				exists (select from share where $13 > amount) as is_over_share, ${swapColumnNames}
+				exists (select from share where $reservedAmount > amount) as is_over_share, ${swapColumnNames}
 			from room left join created on true`,
-		values: [
-			swap.id,
-			isOpened,
-			limits.unopenedUsdCents ?? null,
-			swap.accountId,
-			hexToBytes(orderId(swap.order)),
-			orderToJson(swap.order),
-			swap.valueUsdCents,
-			swap.output,
-			deliveryToJson(reservation?.delivery ?? swap.delivery),
-			signedOpToJson(swap.op),
-			reservation?.chainId,
-			reservation && hexToBytes(reservation.token),
-			reservation?.amount,
-			withoutReservation,
-			JSON.stringify(volumes.map((volume) => ({ ...volume, amount: String(volume.amount) }))),
-			new Date(nowMs + limits.reservationSeconds * 1000),
-			...pairColumns(volumes),
-			volumes.map((volume) => volume.amount),
-			holdingLimit?.amount,
-			swap.feeMillibps,
-			swap.trace,
-			turn,
-			limits.shareOfInventory,
-			sold,
-			holdingLimit?.chainId,
-			holdingLimit && hexToBytes(holdingLimit.token),
-			swap.networkCost && JSON.stringify(networkCostToJson(swap.networkCost)),
-			swap.order.topUp,
-		],
+			{
+				swapId: swap.id,
+				isOpened,
+				unopenedUsdCents: limits.unopenedUsdCents ?? null,
+				accountId: swap.accountId,
+				orderId: hexToBytes(orderId(swap.order)),
+				orderTerms: orderToJson(swap.order),
+				valueUsdCents: swap.valueUsdCents,
+				output: swap.output,
+				delivery: deliveryToJson(reservation?.delivery ?? swap.delivery),
+				op: signedOpToJson(swap.op),
+				reservedChainId: reservation?.chainId,
+				reservedToken: reservation && hexToBytes(reservation.token),
+				reservedAmount: reservation?.amount,
+				withoutReservation,
+				volumes: JSON.stringify(volumes.map((volume) => ({ ...volume, amount: String(volume.amount) }))),
+				lapsesAt: new Date(nowMs() + limits.reservationSeconds * 1000),
+				volumeChainIds,
+				volumeTokens,
+				volumeDirections,
+				volumeAmounts: volumes.map((volume) => volume.amount),
+				holdingLimit: holdingLimit?.amount,
+				feeMillibps: swap.feeMillibps,
+				trace: swap.trace,
+				turn,
+				shareOfInventory: limits.shareOfInventory,
+				sold,
+				holdingChainId: holdingLimit?.chainId,
+				holdingToken: holdingLimit && hexToBytes(holdingLimit.token),
+				networkCost: swap.networkCost && JSON.stringify(networkCostToJson(swap.networkCost)),
+				topUp: swap.order.topUp,
+			},
+		),
 	});
 	const [row] = rows;
 	if (!row) throw new Error("an aggregate has a row");
