@@ -11,15 +11,18 @@ import { configPriceCache } from "../desk/price/config-price-cache.ts";
 import { keepPrices } from "../desk/price/keep-prices.ts";
 import type { PriceNews } from "../desk/price/price-news.ts";
 import type { ShadowOptions } from "../operate/shadow/define-shadow-commands.ts";
-import { formatReport, reportToJson } from "../operate/shadow/format-report.ts";
-import { generateRequests, type TimedRequest } from "../operate/shadow/generate-requests.ts";
-import type { Holding, JournalLine, ShadowTerms } from "../operate/shadow/journal.ts";
-import { createJournalFile, readJournal } from "../operate/shadow/journal-file.ts";
-import { equalInventory, readInventory } from "../operate/shadow/opening-inventory.ts";
-import { readRequests } from "../operate/shadow/read-requests.ts";
+import { generateRequests, readRequests, type TimedRequest } from "../operate/shadow/generate-requests.ts";
+import {
+	createJournalFile,
+	type Holding,
+	type JournalLine,
+	readJournal,
+	type ShadowTerms,
+} from "../operate/shadow/journal.ts";
+import { equalInventory, readInventory } from "../operate/shadow/paper-inventory.ts";
 import { runRecordedDay } from "../operate/shadow/run-recorded-day.ts";
 import { createShadowDay } from "../operate/shadow/shadow-day.ts";
-import type { ShadowReport } from "../operate/shadow/shadow-report.ts";
+import { formatReport, reportToJson, type ShadowReport } from "../operate/shadow/shadow-report.ts";
 import { createFillSimulator } from "../operate/shadow/simulate-fill.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
 import { connectApiChains } from "./connect-api-chains.ts";

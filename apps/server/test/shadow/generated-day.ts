@@ -15,7 +15,7 @@ import type { FeedAnswer } from "../../src/chain/evm/read/light-call.ts";
 import type { BlockPrices, Ladder } from "../../src/chain/evm/read/read-block-prices.ts";
 import { type Config, configSchema } from "../../src/config/config.ts";
 import { joinDeployment } from "../../src/config/read-config.ts";
-import { type HashedRandom, hashedRandom } from "../../src/operate/shadow/hashed-random.ts";
+import { type HashedRandom, hashedRandom } from "../../src/operate/shadow/generate-requests.ts";
 import { testProgram } from "../order/test-program.ts";
 
 // An invented day. Prices follow a random walk with a yearly volatility near that of recent years, feeds follow them

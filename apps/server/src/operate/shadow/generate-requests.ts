@@ -1,12 +1,21 @@
-import { formatAddress, fromSolanaWord, type Milliseconds, type QuoteRequest } from "@geoswap/protocol";
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import {
+	formatAddress,
+	fromSolanaWord,
+	type Milliseconds,
+	type QuoteRequest,
+	quoteRequestSchema,
+} from "@geoswap/protocol";
 import { isOffCurveAddress } from "@solana/kit";
 import { type Address, getAddress, toHex } from "viem";
+import * as z from "zod";
 import type { Config } from "../../config/config.ts";
+import { ConfigError } from "../../config/config-error.ts";
 import { type DeskChain, deskChains, type Side } from "../../desk/desk-chain.ts";
 import type { PriceCache } from "../../desk/price/price-cache.ts";
 import { amountWorthDown } from "../../desk/price/usd-value.ts";
 import { assetId } from "../../desk/price-swap.ts";
-import { type HashedRandom, hashedRandom } from "./hashed-random.ts";
 
 /** A request of a shadow day. Its amount may depend on the prices when it is made. */
 export type TimedRequest = { atMs: Milliseconds; request: (priceCache: PriceCache) => QuoteRequest };
@@ -102,5 +111,65 @@ function holderOn({ kind }: DeskChain, random: HashedRandom): string {
 	for (;;) {
 		const address = fromSolanaWord(toHex(random.bytes(32)));
 		if (!isOffCurveAddress(address)) return address;
+	}
+}
+
+/** Pseudorandom numbers from a seed. The same seed gives the same numbers on every machine. */
+export type HashedRandom = {
+	/** Returns a number of at least 0 and below 1. */
+	next: () => number;
+	/** Returns a number of the normal distribution with mean 0 and standard deviation 1. */
+	normal: () => number;
+	bytes: (size: number) => Uint8Array;
+};
+
+export function hashedRandom(seed: string): HashedRandom {
+	let counter = 0;
+	const bytes = (size: number): Uint8Array => {
+		const blocks = Array.from({ length: Math.ceil(size / 32) }, () => {
+			counter += 1;
+			return createHash("sha256").update(`${seed}/${counter}`).digest();
+		});
+		return Buffer.concat(blocks).subarray(0, size);
+	};
+	const next = () => Buffer.from(bytes(6)).readUIntBE(0, 6) / 2 ** 48;
+	return {
+		next,
+		bytes,
+		// The transform of Box and Muller.
+		normal: () => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next()),
+	};
+}
+
+const lineSchema = z.strictObject({
+	/** When the request was made. Only the time since the first line counts. */
+	at: z.iso.datetime({ offset: true }),
+	request: quoteRequestSchema,
+});
+
+/**
+ * Reads requests from a file with a JSON object on each line. The first is made at `startMs`, and the others keep
+ * their distance in time. Throws a message with the number of the first invalid line.
+ */
+export function readRequests(path: string, { startMs }: { startMs: Milliseconds }): TimedRequest[] {
+	const lines = readFileSync(path, "utf8").split("\n");
+	const read = lines.flatMap((text, i) => {
+		if (text.trim() === "") return [];
+		const parsed = lineSchema.safeParse(parseJson(text));
+		if (parsed.success) return [{ atMs: Date.parse(parsed.data.at), request: parsed.data.request }];
+		const [issue] = parsed.error.issues;
+		const where = issue && issue.path.length > 0 ? `${issue.path.join(".")}: ` : "";
+		throw new ConfigError(path, `line ${i + 1}: ${where}${issue?.message ?? "is not valid"}`);
+	});
+	const sorted = read.toSorted((a, b) => a.atMs - b.atMs);
+	const first = sorted[0]?.atMs ?? 0;
+	return sorted.map(({ atMs, request }) => ({ atMs: startMs + atMs - first, request: () => request }));
+}
+
+function parseJson(text: string): unknown {
+	try {
+		return JSON.parse(text);
+	} catch {
+		return undefined;
 	}
 }

@@ -10,15 +10,19 @@ import { solanaChain } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { configPriceCache } from "../../desk/price/config-price-cache.ts";
 import type { PriceNews } from "../../desk/price/price-news.ts";
-import { formatReport, reportToJson } from "./format-report.ts";
 import { generateRequests } from "./generate-requests.ts";
-import type { Holding, JournalLine, ShadowTerms } from "./journal.ts";
-import { createJournalFile, readJournal } from "./journal-file.ts";
-import { equalInventory } from "./opening-inventory.ts";
+import {
+	createJournalFile,
+	type Holding,
+	type JournalLine,
+	readJournal,
+	type ShadowTerms,
+} from "./journal.ts";
+import { equalInventory } from "./paper-inventory.ts";
 import type { PaperAccount } from "./paper-ledger.ts";
 import { type RecordedDay, runRecordedDay } from "./run-recorded-day.ts";
 import { createShadowDay } from "./shadow-day.ts";
-import type { ShadowReport } from "./shadow-report.ts";
+import { formatReport, reportToJson, type ShadowReport } from "./shadow-report.ts";
 import type { FillSimulation } from "./simulate-fill.ts";
 
 // Every day here is generated from a seed, with prices that no chain had.

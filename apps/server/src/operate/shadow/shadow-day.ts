@@ -1,40 +1,28 @@
-import {
-	type Amount,
-	type Milliseconds,
-	type QuoteRequest,
-	SwapError,
-	unpackDeadlines,
-	usdCents,
-} from "@geoswap/protocol";
+import { type Milliseconds, type QuoteRequest, SwapError } from "@geoswap/protocol";
 import type { BlockPrices } from "../../chain/evm/read/read-block-prices.ts";
 import type { Config } from "../../config/config.ts";
 import { createDesk } from "../../desk/create-desk.ts";
 import type { Repriced } from "../../desk/desk.ts";
-import { deskChains, type Side } from "../../desk/desk-chain.ts";
-import { type SwapStep, secondsToDepth, stepCost } from "../../desk/network-cost.ts";
+import { deskChains } from "../../desk/desk-chain.ts";
 import { configPriceCache } from "../../desk/price/config-price-cache.ts";
 import type { PriceCache } from "../../desk/price/price-cache.ts";
 import type { PriceNews } from "../../desk/price/price-news.ts";
-import { assetId } from "../../desk/price-swap.ts";
-import type { Delivery } from "../../swap/facts/swap-record.ts";
-import { hashedRandom } from "./hashed-random.ts";
-import type { Holding, JournalLine, ShadowTerms } from "./journal.ts";
+import { hashedRandom } from "./generate-requests.ts";
+import type { Holding, JournalLine, ShadowTerms, UntimedLine } from "./journal.ts";
 import { createPaperInventory } from "./paper-inventory.ts";
-import { createPaperLedger, type Entry, move } from "./paper-ledger.ts";
-import { type PaperSwap, paidAmount, paidSide, paperSwap, volumeInFlight } from "./paper-swap.ts";
-import { feeValueE18, valueGivenE18, valueReceivedE18 } from "./paper-value.ts";
+import { createPaperLanes } from "./paper-lanes.ts";
+import {
+	createPaperLedger,
+	move,
+	type PaperSwap,
+	paperSwap,
+	tokenIdOf,
+	volumeInFlight,
+} from "./paper-ledger.ts";
 import { replenishEntries } from "./replenish.ts";
 import type { ShadowReport } from "./shadow-report.ts";
 import type { FillSimulation, PaperFill } from "./simulate-fill.ts";
 import { sumUp } from "./sum-up.ts";
-
-/** How long a fill waits, for a price or below a cap, until it is tried again. */
-const retryMs = 1_000;
-
-type PricedFill = { delivery: Delivery; output: Amount };
-
-/** A line without its time, which the day adds. */
-type Told<Line = JournalLine> = Line extends JournalLine ? Omit<Line, "atMs"> : never;
 
 export type ShadowDay = {
 	priceCache: PriceCache;
@@ -82,15 +70,26 @@ export function createShadowDay({
 	const random = hashedRandom(`${seed}/quotes`);
 	const { priceCache, learn } = configPriceCache(config, { nowMs: () => clockMs });
 	const desk = createDesk({ config, priceCache, nowMs: () => clockMs, random: random.bytes });
-	const tell = (line: Told) => write({ ...line, atMs: clockMs } as JournalLine);
+	const tell = (line: UntimedLine) => write({ ...line, atMs: clockMs } as JournalLine);
 	const books = createPaperLedger({ write: (entry) => tell({ kind: "entry", ...entry }) });
 	const swaps = new Map<number, PaperSwap>();
 	/** Requests that became no swap, by reason. */
 	const refusals = new Map<string, number>();
 	let requests = 0;
-	const simulating = new Map<number, PricedFill>();
 	const due: { atMs: Milliseconds; run: () => void }[] = [];
 	const { inventory, post } = createPaperInventory({ books, opening });
+	const lanes = createPaperLanes({
+		config,
+		desk,
+		priceCache,
+		inventory,
+		post,
+		swaps,
+		nowMs: () => clockMs,
+		schedule,
+		tell,
+		simulateFill,
+	});
 
 	tell({
 		kind: "start",
@@ -119,7 +118,10 @@ export function createShadowDay({
 			tell(recorded);
 			learn(recorded);
 		},
-		simulated,
+		simulated: (swap, simulation, atMs) => {
+			advance(atMs);
+			lanes.simulated(swap, simulation);
+		},
 		request,
 		advance,
 		end: (atMs) => {
@@ -166,12 +168,11 @@ export function createShadowDay({
 			const quote = desk.quote(request);
 			const swap = paperSwap(id, quote, chains);
 			swaps.set(id, swap);
-			const { chainId, asset: token } = assetId(swap.destination);
 			tell({
 				kind: "quoted",
 				swap: id,
-				input: { ...idOf(swap.origin), amount: quote.order.inputAmount },
-				output: { chainId, token, amount: quote.output },
+				input: { ...tokenIdOf(swap.origin), amount: quote.order.inputAmount },
+				output: { ...tokenIdOf(swap.destination), amount: quote.output },
 				minOutput: quote.minOutput,
 				delivery: quote.delivery,
 				feeMillibps: quote.feeMillibps,
@@ -201,7 +202,7 @@ export function createShadowDay({
 		swap.reserved = repriced;
 		inventory.reserve(repriced, repriced.amount);
 		tell({ kind: "submitted", swap: swap.id, delivery: repriced.delivery });
-		schedule(clockMs + 1_000 * priceCache.blockSeconds(swap.origin.chain.chainId), () => open(swap));
+		schedule(clockMs + 1_000 * priceCache.blockSeconds(swap.origin.chain.chainId), () => lanes.open(swap));
 	}
 
 	/** Returns why a priced swap is refused at its submit, or undefined if it is accepted. */
@@ -221,169 +222,6 @@ export function createShadowDay({
 		tell({ kind: "refused", swap, at, reason });
 	}
 
-	function open(swap: PaperSwap): void {
-		swap.openedAtMs = clockMs;
-		pay(swap, "open", swap.origin);
-		const { origin } = swap;
-		const { valueUsdCents } = swap.quote;
-		// The open is already mined, so only the depth on top of its block remains.
-		const seconds =
-			secondsToDepth(priceCache, { chain: origin.chain, valueUsdCents }) -
-			priceCache.blockSeconds(origin.chain.chainId);
-		schedule(clockMs + 1_000 * seconds, () => fill(swap));
-	}
-
-	function fill(swap: PaperSwap): void {
-		const { order } = swap.quote;
-		const { reserved } = swap;
-		if (!reserved) throw new RangeError(`swap ${swap.id} is filled before its submit`);
-		const priced = priceFill(swap, reserved.delivery);
-		if (priced === "wait") {
-			schedule(clockMs + retryMs, () => fill(swap));
-			return;
-		}
-		if (typeof priced === "string") {
-			refund(swap, priced);
-			return;
-		}
-		if (!simulateFill) {
-			deliver(swap, priced);
-			return;
-		}
-		simulating.set(swap.id, priced);
-		const { delivery } = priced;
-		const minOutput = desk.freshMinimum({ order, delivery });
-		simulateFill(swap.id, { order, delivery, minOutput, inventory: inventory.held(idOf(paidSide(swap))) });
-	}
-
-	function simulated(id: number, simulation: FillSimulation, atMs: Milliseconds): void {
-		advance(atMs);
-		const [swap, priced] = [swaps.get(id), simulating.get(id)];
-		if (!swap || !priced) throw new RangeError(`no simulation of swap ${id} was asked for`);
-		simulating.delete(id);
-		swap.simulation = simulation.outcome;
-		tell({ kind: "simulated", swap: id, ...simulation });
-		if (simulation.outcome === "failed") refund(swap, `the fill would fail: ${simulation.reason}`);
-		else deliver(swap, priced);
-	}
-
-	/** Books a fill at the current prices. */
-	function deliver(swap: PaperSwap, { delivery, output }: PricedFill): void {
-		const { order } = swap.quote;
-		const { reserved } = swap;
-		if (!reserved) throw new RangeError(`swap ${swap.id} is filled before its submit`);
-		swap.state = "filled";
-		inventory.reserve(reserved, -reserved.amount);
-		tell({ kind: "filled", swap: swap.id, delivery });
-		const paid = paidSide(swap);
-		const given = paidAmount(delivery);
-		const receivedE18 = valueReceivedE18(priceCache, swap.origin, order.inputAmount);
-		const givenE18 = valueGivenE18(priceCache, paid, given);
-		swap.filled = {
-			receivedE18,
-			givenE18,
-			promisedE18: valueGivenE18(priceCache, swap.destination, swap.quote.output),
-		};
-		const isBought = delivery.kind === "router";
-		post({
-			memo: "fill",
-			swap: swap.id,
-			pair: swap.pair,
-			gainE18: receivedE18 - givenE18,
-			legs: [
-				...move(given, { ...idOf(paid), from: "inventory", to: isBought ? "market" : "callers" }),
-				...(isBought ? move(output, { ...idOf(swap.destination), from: "market", to: "callers" }) : []),
-				...move(order.inputAmount, { ...idOf(swap.origin), from: "callers", to: "escrow" }),
-			],
-		});
-		pay(swap, "fill", swap.destination);
-		if (swap.isSameChain) {
-			release(swap);
-			return;
-		}
-		const { chainId, finalitySeconds } = swap.destination.chain;
-		schedule(clockMs + 1_000 * (priceCache.blockSeconds(chainId) + finalitySeconds), () => release(swap));
-	}
-
-	/** Prices the fill like the lane that would sign it now. Returns the reason if it is given up. */
-	function priceFill(
-		swap: PaperSwap,
-		promised: Delivery,
-	): PricedFill | "wait" | "the price moved" | "no fill in time" {
-		const { order } = swap.quote;
-		if (clockMs > 1_000 * Number(unpackDeadlines(order.deadlines).fillDeadline)) return "no fill in time";
-		if (exceedsCaps(swap)) return "wait";
-		const delivery = desk.deliveryNow({ order, delivery: promised });
-		if (delivery === "no-price") return "wait";
-		const output = delivery === "below-minimum" ? undefined : outputOf(swap, delivery);
-		if (delivery === "below-minimum" || output === undefined || output < order.minOutput)
-			return "the price moved";
-		return { delivery, output };
-	}
-
-	/** Returns what the recipient gets, or undefined if the pools cannot be priced. */
-	function outputOf(swap: PaperSwap, delivery: Delivery): bigint | undefined {
-		if (delivery.kind !== "router") return paidAmount(delivery);
-		return priceCache.buy({ ...assetId(swap.destination), budget: delivery.budget })?.output;
-	}
-
-	function release(swap: PaperSwap): void {
-		swap.isReleased = true;
-		tell({ kind: "released", swap: swap.id });
-		post({
-			memo: "release",
-			swap: swap.id,
-			gainE18: 0n,
-			legs: move(swap.quote.order.inputAmount, { ...idOf(swap.origin), from: "escrow", to: "inventory" }),
-		});
-		if (!swap.isSameChain) pay(swap, "release", swap.origin);
-	}
-
-	function refund(swap: PaperSwap, reason: string): void {
-		swap.state = "refunded";
-		if (swap.reserved) inventory.reserve(swap.reserved, -swap.reserved.amount);
-		tell({ kind: "refunded", swap: swap.id, reason });
-		pay(swap, "void", swap.destination);
-		pay(swap, "refund", swap.origin);
-	}
-
-	/** Books the fee of a transaction at the current fees and prices. */
-	function pay(swap: PaperSwap, step: SwapStep, side: Side): void {
-		const { chain } = side;
-		const fee = stepCost(priceCache, side, { step, isSameChain: swap.isSameChain });
-		const valueE18 = feeValueE18(priceCache, chain, fee);
-		swap.feesE18 += valueE18;
-		const token = chain.native.address;
-		post({
-			memo: step,
-			swap: swap.id,
-			pair: swap.pair,
-			gainE18: -valueE18,
-			legs: move(fee, { chainId: chain.chainId, token, from: "relayers", to: "chains" }),
-		});
-	}
-
-	/**
-	 * Returns true if the fill would exceed what may be delivered against inputs of this chain that the service does
-	 * not own yet.
-	 */
-	function exceedsCaps({ origin: { chain }, quote, isSameChain, openedAtMs }: PaperSwap): boolean {
-		const terms = config.chains.find(({ chainId }) => chainId === chain.chainId);
-		if (!terms || isSameChain) return false;
-		const isFinal = (openedMs = 0) => clockMs >= openedMs + 1_000 * chain.finalitySeconds;
-		const open = [...swaps.values()].filter(
-			(other) =>
-				other.state === "filled" && !other.isReleased && other.origin.chain.chainId === chain.chainId,
-		);
-		const sum = (of: readonly PaperSwap[]) =>
-			of.reduce((cents, other) => cents + other.quote.valueUsdCents, 0n);
-		const unfinal = open.filter((other) => !isFinal(other.openedAtMs));
-		return (
-			sum(open) + quote.valueUsdCents > usdCents(terms.unreleasedCapUsd) ||
-			(!isFinal(openedAtMs) && sum(unfinal) + quote.valueUsdCents > usdCents(terms.unfinalCapUsd))
-		);
-	}
-
 	function replenish(): void {
 		for (const legs of replenishEntries({
 			priceCache,
@@ -391,17 +229,13 @@ export function createShadowDay({
 			chains,
 			replenishBps: terms.replenishBps,
 		})) {
-			post({ memo: "replenish", gainE18: 0n, legs } satisfies Entry);
+			post({ memo: "replenish", gainE18: 0n, legs });
 		}
 	}
 }
 
 function withoutReading({ reading: _, ...prices }: BlockPrices): BlockPrices {
 	return prices;
-}
-
-function idOf({ chain, asset }: Side): { chainId: number; token: Side["asset"]["address"] } {
-	return { chainId: chain.chainId, token: asset.address };
 }
 
 function reasonOf({ code, details }: SwapError): string {

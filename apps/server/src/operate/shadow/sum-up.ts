@@ -2,9 +2,13 @@ import type { Milliseconds } from "@geoswap/protocol";
 import type { DeskChain, Side } from "../../desk/desk-chain.ts";
 import type { PriceCache } from "../../desk/price/price-cache.ts";
 import type { PaperInventory } from "./paper-inventory.ts";
-import type { PaperLedger } from "./paper-ledger.ts";
-import type { PaperSwap } from "./paper-swap.ts";
-import { valueGivenE18, valueReceivedE18 } from "./paper-value.ts";
+import {
+	type PaperLedger,
+	type PaperSwap,
+	tokenIdOf,
+	valueGivenE18,
+	valueReceivedE18,
+} from "./paper-ledger.ts";
 import {
 	type FeeReport,
 	type InventoryReport,
@@ -127,7 +131,7 @@ export function sumUp({
 
 	function inventoryReport(side: Side): InventoryReport {
 		const { chain, asset } = side;
-		const of = { chainId: chain.chainId, token: asset.address };
+		const of = tokenIdOf(side);
 		const start = inventory.start(of);
 		const minFree = inventory.minFree(of);
 		const needed = start > minFree ? start - minFree : 0n;
@@ -148,7 +152,7 @@ export function sumUp({
 
 	/** Returns what a holding gained over the day, at the current prices. */
 	function changeE18(side: Side): bigint {
-		const of = { chainId: side.chain.chainId, token: side.asset.address };
+		const of = tokenIdOf(side);
 		const change = inventory.held(of) + inventory.inEscrow(of) - inventory.start(of);
 		return change >= 0n
 			? valueReceivedE18(priceCache, side, change)
