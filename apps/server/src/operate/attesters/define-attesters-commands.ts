@@ -15,7 +15,7 @@ export function defineAttestersCommands(program: Command): void {
 		.requiredOption("--out <file>", "the file to write, which must not exist")
 		.option(...json)
 		.action(async (options) => {
-			const { attestersReplaceCommand } = await import("./attesters-replace-command.ts");
+			const { attestersReplaceCommand } = await import("./attesters-commands.ts");
 			attestersReplaceCommand(options);
 		});
 	attesters
@@ -26,7 +26,7 @@ export function defineAttestersCommands(program: Command): void {
 		.option("--config <file>", "the configuration file", process.env.GEOSWAP_CONFIG ?? "geoswap.json")
 		.option(...json)
 		.action(async (options) => {
-			const { attestersSetsCommand } = await import("./attesters-sets-command.ts");
+			const { attestersSetsCommand } = await import("./attesters-commands.ts");
 			process.exitCode = await attestersSetsCommand(options);
 		});
 }

@@ -19,7 +19,7 @@ export function defineChainCommands(program: Command): void {
 		.option("--config <file>", "the configuration file, if there is one yet", defaultConfig)
 		.option("--json", "print an array, with the values that are unknown or have one source")
 		.action(async (options) => {
-			const { chainListCommand } = await import("./chain-list-command.ts");
+			const { chainListCommand } = await import("./chain-commands.ts");
 			chainListCommand(options);
 		});
 	chain
@@ -34,7 +34,7 @@ export function defineChainCommands(program: Command): void {
 		.option("--json", "print an array of { part, result, message }")
 		.addHelpText("after", "\nExit codes: 0 the chain is what the preset says, 1 it is not, 2 wrong options.")
 		.action(async (name, options) => {
-			const { chainCheckCommand } = await import("./chain-check-command.ts");
+			const { chainCheckCommand } = await import("./chain-commands.ts");
 			process.exitCode = await chainCheckCommand({ name, ...options });
 		});
 	chain
@@ -66,7 +66,7 @@ Environment:
 Exit codes: 0 the chain is offered, 1 a step failed, 2 wrong options, 3 a step waits for an action by hand.`,
 		)
 		.action(async (name, options) => {
-			const { chainAddCommand } = await import("./chain-add-command.ts");
+			const { chainAddCommand } = await import("./chain-commands.ts");
 			process.exitCode = await chainAddCommand({ name, ...options });
 		});
 	chain
@@ -80,7 +80,7 @@ Exit codes: 0 the chain is offered, 1 a step failed, 2 wrong options, 3 a step w
 		.option("--json", "print { facts, findings }: each fact is { value, how }")
 		.addHelpText("after", "\nExit codes: 0 the service can use the endpoint, 1 it cannot, 2 wrong options.")
 		.action(async (name, options) => {
-			const { chainProbeCommand } = await import("./chain-probe-command.ts");
+			const { chainProbeCommand } = await import("./chain-commands.ts");
 			process.exitCode = await chainProbeCommand({ name, ...options });
 		});
 	chain
@@ -97,7 +97,7 @@ Exit codes: 0 the chain is offered, 1 a step failed, 2 wrong options, 3 a step w
 			"\nExit codes: 0 removed, 1 failed, 2 wrong options, 3 swaps have to end first: run it again.",
 		)
 		.action(async (name, options) => {
-			const { chainRemoveCommand } = await import("./chain-remove-command.ts");
+			const { chainRemoveCommand } = await import("./chain-commands.ts");
 			process.exitCode = await chainRemoveCommand({ name, ...options });
 		});
 }

@@ -18,7 +18,7 @@ export function defineAccountsCommands(program: Command): void {
 		.option(...actor)
 		.option(...json)
 		.action(async (name, options) => {
-			const { createAccountCommand } = await import("./accounts-create-command.ts");
+			const { createAccountCommand } = await import("./accounts-commands.ts");
 			await createAccountCommand({ name, ...options });
 		});
 	accounts
@@ -26,7 +26,7 @@ export function defineAccountsCommands(program: Command): void {
 		.description("list all accounts, and how many valid keys each has")
 		.option(...json)
 		.action(async (options) => {
-			const { listAccountsCommand } = await import("./accounts-list-command.ts");
+			const { listAccountsCommand } = await import("./accounts-commands.ts");
 			await listAccountsCommand(options);
 		});
 }
@@ -44,7 +44,7 @@ export function defineKeysCommands(program: Command): void {
 		.option(...actor)
 		.option(...json)
 		.action(async (options) => {
-			const { createKeyCommand } = await import("./keys-create-command.ts");
+			const { createKeyCommand } = await import("./keys-commands.ts");
 			await createKeyCommand(options);
 		});
 	keys
@@ -53,7 +53,7 @@ export function defineKeysCommands(program: Command): void {
 		.option("--account <name>", "only keys of this account")
 		.option(...json)
 		.action(async (options) => {
-			const { listKeysCommand } = await import("./keys-list-command.ts");
+			const { listKeysCommand } = await import("./keys-commands.ts");
 			await listKeysCommand(options);
 		});
 	keys
@@ -68,7 +68,7 @@ export function defineKeysCommands(program: Command): void {
 		.option(...actor)
 		.option(...json)
 		.action(async (id, options) => {
-			const { rotateKeyCommand } = await import("./keys-rotate-command.ts");
+			const { rotateKeyCommand } = await import("./keys-commands.ts");
 			await rotateKeyCommand({ id, ...options });
 		});
 	keys
@@ -78,7 +78,7 @@ export function defineKeysCommands(program: Command): void {
 		.option(...actor)
 		.option(...json)
 		.action(async (id, options) => {
-			const { revokeKeyCommand } = await import("./keys-revoke-command.ts");
+			const { revokeKeyCommand } = await import("./keys-commands.ts");
 			await revokeKeyCommand({ id, ...options });
 		});
 	keys
@@ -90,7 +90,7 @@ export function defineKeysCommands(program: Command): void {
 		.option(...actor)
 		.option(...json)
 		.action(async (id, options) => {
-			const { limitKeyCommand } = await import("./keys-limits-command.ts");
+			const { limitKeyCommand } = await import("./keys-commands.ts");
 			await limitKeyCommand({ id, ...options });
 		});
 	keys
@@ -103,7 +103,7 @@ export function defineKeysCommands(program: Command): void {
 		.option(...actor)
 		.option(...json)
 		.action(async (id, options) => {
-			const { expireKeyCommand } = await import("./keys-expire-command.ts");
+			const { expireKeyCommand } = await import("./keys-commands.ts");
 			await expireKeyCommand({ id, ...options });
 		});
 	keys
@@ -116,7 +116,7 @@ export function defineKeysCommands(program: Command): void {
 		.option("--limit <number>", "maximum number of changes, newest first", "100")
 		.option(...json)
 		.action(async (options) => {
-			const { keyHistoryCommand } = await import("./keys-history-command.ts");
+			const { keyHistoryCommand } = await import("./keys-commands.ts");
 			await keyHistoryCommand(options);
 		});
 	keys

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createApiKey } from "../../api/key/api-key.ts";
-import { findKeysInStream } from "./find-keys-in-stream.ts";
+import { findKeysInStream } from "./keys-scan-command.ts";
 
 async function* inPieces(text: string, size: number) {
 	for (let i = 0; i < text.length; i += size) yield text.slice(i, i + size);

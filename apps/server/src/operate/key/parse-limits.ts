@@ -1,3 +1,5 @@
+import type { Milliseconds } from "@geoswap/protocol";
+import * as z from "zod";
 import type { StoredLimits } from "../../api/key/api-key-record.ts";
 import { type Operation, operations } from "../../api/key/operations.ts";
 import { ConfigError } from "../../config/config-error.ts";
@@ -44,4 +46,53 @@ function parseHeld(text: string): number | undefined {
 		);
 	}
 	return Number(text);
+}
+
+const unitMs: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+const maxDurationMs = 3_650 * 86_400_000;
+const timeSchema = z.union([z.iso.datetime({ offset: true }), z.iso.date()]);
+
+/** Parses `24h`, `90d`, `0s`. */
+export function parseDuration(option: string, text: string): number {
+	const [, count, unit = ""] = /^(\d{1,9})([smhd])$/.exec(text) ?? [];
+	const durationMs = Number(count) * (unitMs[unit] ?? Number.NaN);
+	if (!(durationMs <= maxDurationMs)) {
+		throw new ConfigError(
+			option,
+			`"${text}" is not a duration; write a number and s, m, h or d, as 24h; ten years at most`,
+		);
+	}
+	return durationMs;
+}
+
+/** Parses a time in the future: `2027-01-31`, `2027-01-31T12:00:00Z`. */
+export function parseTime(option: string, text: string, { nowMs }: { nowMs: Milliseconds }): Date {
+	if (!timeSchema.safeParse(text).success) {
+		throw new ConfigError(option, `"${text}" is not a time; write 2027-01-31 or 2027-01-31T12:00:00Z`);
+	}
+	const time = new Date(text);
+	if (time.getTime() <= nowMs) {
+		throw new ConfigError(option, `${text} is in the past; to end a key now, use geoswapd keys revoke`);
+	}
+	return time;
+}
+
+/** Parses a duration, `90d`, into the time at its end. */
+export function parseTimeIn(option: string, text: string, { nowMs }: { nowMs: Milliseconds }): Date {
+	const durationMs = parseDuration(option, text);
+	if (durationMs === 0) {
+		throw new ConfigError(option, `${text} is zero; to end a key now, use geoswapd keys revoke`);
+	}
+	return new Date(nowMs + durationMs);
+}
+
+/** Parses a duration, a time, or `never`, which is undefined. */
+export function parseExpiry(
+	option: string,
+	text: string,
+	{ nowMs }: { nowMs: Milliseconds },
+): Date | undefined {
+	if (text === "never") return undefined;
+	if (text.includes("-")) return parseTime(option, text, { nowMs });
+	return parseTimeIn(option, text, { nowMs });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDuration, parseExpiry, parseTime, parseTimeIn } from "./parse-time.ts";
+import { parseDuration, parseExpiry, parseTime, parseTimeIn } from "./parse-limits.ts";
 
 const nowMs = Date.parse("2026-06-01T00:00:00Z");
 

@@ -13,7 +13,7 @@ export function definePausesCommands(program: Command): void {
 		.description("list open pauses and the most recently lifted ones; exits 1 if a chain is paused")
 		.option(...json)
 		.action(async (options) => {
-			const { listPausesCommand } = await import("./pauses-list-command.ts");
+			const { listPausesCommand } = await import("./pauses-commands.ts");
 			process.exitCode = await listPausesCommand(options);
 		});
 	pauses
@@ -24,7 +24,7 @@ export function definePausesCommands(program: Command): void {
 		.requiredOption("--reason <text>", "the reason; callers can read this text")
 		.option(...json)
 		.action(async (chainId, options) => {
-			const { setPauseCommand } = await import("./pauses-set-command.ts");
+			const { setPauseCommand } = await import("./pauses-commands.ts");
 			await setPauseCommand({ chainId, ...options });
 		});
 	pauses
@@ -45,7 +45,7 @@ export function definePausesCommands(program: Command): void {
 		.option("--config <file>", "the configuration file", process.env.GEOSWAP_CONFIG ?? "geoswap.json")
 		.option(...json)
 		.action(async (chainId, options) => {
-			const { liftPauseCommand } = await import("./pauses-lift-command.ts");
+			const { liftPauseCommand } = await import("./pauses-commands.ts");
 			process.exitCode = await liftPauseCommand({ chainId, ...options });
 		});
 }

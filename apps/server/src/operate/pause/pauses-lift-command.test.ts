@@ -3,7 +3,7 @@ import { createTestDatabase, type TestDatabase } from "../../../test/service/tes
 import type { Breach, Report } from "../../audit/read/report.ts";
 import { pauseForBreaches, readPauses } from "../../swap/pause/pauses.ts";
 import type { auditBooks } from "../reconcile/audit-books.ts";
-import { liftPauseCommand } from "./pauses-lift-command.ts";
+import { liftPauseCommand } from "./pauses-commands.ts";
 
 const chainId = 8_453;
 let database: TestDatabase;

@@ -3,7 +3,7 @@ import { readConfig } from "../../config/read-config.ts";
 import type { Database } from "../../database/database.ts";
 import type { PolicyConfig } from "../../swap/decide/swap-policy.ts";
 import { readSwap } from "../../swap/record/read-swap.ts";
-import { describePause } from "../pause/pauses-list-command.ts";
+import { describePause } from "../pause/pauses-commands.ts";
 import { type Explanation, explainSwap } from "./explain-swap.ts";
 import { findSwaps, parseSwapKey, type SwapKey } from "./find-swaps.ts";
 import { readAsAuditor } from "./read-as-auditor.ts";

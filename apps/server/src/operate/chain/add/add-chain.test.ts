@@ -12,9 +12,9 @@ import { applySettings, expectEvm } from "../apply-settings.ts";
 import { readPreset } from "../read-presets.ts";
 import { addChain, type StepReport } from "./add-chain.ts";
 import type { AddOptions } from "./adding.ts";
-import { chainTermsOf } from "./chain-terms-of.ts";
 import { describeStep } from "./describe-step.ts";
 import { missingValues, tokensLeftOut } from "./missing-values.ts";
+import { chainTermsOf } from "./write-configuration.ts";
 
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
@@ -278,7 +278,7 @@ test("a chain with a fee model other than its preset's is refused, and nothing i
 	const reports = await add({}, [], { ...base.preset, kind: "eip1559" });
 	expect(states(reports)).toEqual({ endpoints: "failed" });
 	expect(linesOf(reports, "endpoints").at(-1)).toMatch(
-		/: the chain charges by the fee model op-stack .* 3 recent transactions .*, not eip1559: correct the kind/,
+		/: the chain charges by the fee model op-stack .* 3 recent transactions .*, not eip1559; correct the kind/,
 	);
 	// The node charges no fee for data.
 	const plain = await add({ rpcUrls: [base.rpcUrl] });

@@ -1,4 +1,7 @@
+import { accessManagerAbi, type StepReport } from "@geoswap/contracts";
 import { attesterSetSchema } from "@geoswap/protocol";
+import { type Address, type Client, encodeFunctionData, type Hex, slice } from "viem";
+import { getBlock, readContract } from "viem/actions";
 import * as z from "zod";
 
 /**
@@ -32,3 +35,104 @@ export const ownersSchema = z.strictObject({
 	/** Blocks that confirm the deployment before it is recorded. */
 	confirmations: z.int().min(1).exactOptional(),
 });
+
+/** A call for an owner's multisig. */
+type OwnerCall = { name: string; to: Address; data: Hex };
+
+type OwnerCalls = {
+	calls: OwnerCall[];
+	/** Steps that are scheduled and whose delay has not passed. */
+	waiting: { name: string; untilSeconds: number }[];
+};
+
+type Step = Pick<StepReport["step"], "name" | "to" | "data">;
+
+/**
+ * Returns the calls by which an owner does steps through the AccessManager. A member without a delay makes the step
+ * itself; one with a delay schedules it, and executes it in a later run, after the delay.
+ */
+export async function ownerCalls(
+	client: Client,
+	{ accessManager, owner, steps }: { accessManager: Address; owner: Address; steps: readonly Step[] },
+): Promise<OwnerCalls> {
+	const manager = { address: accessManager, abi: accessManagerAbi } as const;
+	const { timestamp } = await getBlock(client);
+	const found: OwnerCalls = { calls: [], waiting: [] };
+	for (const { name, to, data } of steps) {
+		const [isImmediate] = await readContract(client, {
+			...manager,
+			functionName: "canCall",
+			args: [owner, to, slice(data, 0, 4)],
+		});
+		if (isImmediate) {
+			found.calls.push({ name, to, data });
+			continue;
+		}
+		const id = await readContract(client, {
+			...manager,
+			functionName: "hashOperation",
+			args: [owner, to, data],
+		});
+		const readyAt = await readContract(client, { ...manager, functionName: "getSchedule", args: [id] });
+		if (readyAt === 0) {
+			const schedule = encodeFunctionData({ ...manager, functionName: "schedule", args: [to, data, 0] });
+			found.calls.push({ name: `schedule: ${name}`, to: accessManager, data: schedule });
+		} else if (BigInt(readyAt) <= timestamp) {
+			const execute = encodeFunctionData({ ...manager, functionName: "execute", args: [to, data] });
+			found.calls.push({ name: `execute: ${name}`, to: accessManager, data: execute });
+		} else {
+			found.waiting.push({ name, untilSeconds: readyAt });
+		}
+	}
+	return found;
+}
+
+type SafeTransaction = {
+	to: Address;
+	value: string;
+	data: Hex;
+	contractMethod: null;
+	contractInputsValues: null;
+};
+
+/** A file that Safe's Transaction Builder imports. */
+type SafeBatch = {
+	version: "1.0";
+	chainId: string;
+	createdAt: number;
+	meta: { name: string; description: string; createdFromSafeAddress: Address };
+	transactions: SafeTransaction[];
+};
+
+/** Returns the calls as a batch for the multisig, which signs and sends them together. */
+export function safeBatch({
+	chainId,
+	name,
+	safe,
+	calls,
+	nowMs,
+}: {
+	chainId: number;
+	name: string;
+	safe: Address;
+	calls: readonly { name: string; to: Address; data: Hex }[];
+	nowMs: number;
+}): SafeBatch {
+	return {
+		version: "1.0",
+		chainId: String(chainId),
+		createdAt: nowMs,
+		meta: {
+			name: `Geoswap on ${name}`,
+			description: calls.map((call) => call.name).join("; "),
+			createdFromSafeAddress: safe,
+		},
+		transactions: calls.map(({ to, data }) => ({
+			to,
+			value: "0",
+			data,
+			contractMethod: null,
+			contractInputsValues: null,
+		})),
+	};
+}

@@ -1,12 +1,69 @@
 import { breachKey } from "../../audit/audit-memory.ts";
 import type { Breach } from "../../audit/read/report.ts";
-import { liftPauses, type Pause, type PauseCause, readPauses } from "../../swap/pause/pauses.ts";
+import { ConfigError } from "../../config/config-error.ts";
+import {
+	liftPauses,
+	type Pause,
+	type PauseCause,
+	pauseChain,
+	readLiftedPauses,
+	readPauses,
+} from "../../swap/pause/pauses.ts";
 import { describeError } from "../../telemetry/log.ts";
 import { checkName } from "../check-name.ts";
 import { auditBooks } from "../reconcile/audit-books.ts";
 import { withDatabase } from "../with-database.ts";
-import { parseChainId } from "./parse-chain-id.ts";
-import { describePause } from "./pauses-list-command.ts";
+
+const maxLifted = 20;
+
+/** Returns the exit code: 0 if no chain is paused, 1 if one is. */
+export async function listPausesCommand({ json }: { json?: boolean }): Promise<number> {
+	const { open, lifted } = await withDatabase(async (pool) => ({
+		open: await readPauses(pool),
+		lifted: await readLiftedPauses(pool, { limit: maxLifted }),
+	}));
+	if (json) console.log(JSON.stringify({ open, lifted }));
+	else {
+		for (const pause of open) console.log(describePause(pause));
+		for (const { liftedAt, liftedBy, liftedReason, ...pause } of lifted) {
+			const when = liftedAt.toISOString();
+			console.log(`lifted ${when} by ${liftedBy}, "${liftedReason}": ${describePause(pause)}`);
+		}
+		if (open.length === 0) console.log("no chain is paused");
+	}
+	return open.length === 0 ? 0 : 1;
+}
+
+export function describePause({ chainId, cause, reason, setBy, since, breaches }: Pause): string {
+	const lines = [`chain ${chainId}: paused since ${since.toISOString()} by ${setBy} (${cause}): ${reason}`];
+	return [...lines, ...breaches.map((breach) => `  ${breach}`)].join("\n");
+}
+
+/**
+ * Pauses a chain. Succeeds also if it is paused already, because an operator who repeats the command in haste has
+ * what he wants.
+ */
+export async function setPauseCommand({
+	chainId: text,
+	by,
+	reason,
+	json,
+}: {
+	chainId: string;
+	by: string;
+	reason: string;
+	json?: boolean;
+}): Promise<void> {
+	const chainId = parseChainId(text);
+	const setBy = checkName("--by", by);
+	const isNew = await withDatabase((pool) =>
+		pauseChain(pool, { chainId, cause: "operator", reason, setBy, nowMs: Date.now() }),
+	);
+	if (json) console.log(JSON.stringify({ chainId, paused: true, isNew }));
+	else if (isNew)
+		console.log(`chain ${chainId} is paused; every API process stops quoting it within two seconds`);
+	else console.log(`chain ${chainId} was already paused by an operator and stays paused`);
+}
 
 /**
  * Returns the exit code: 0 if the pause was lifted, 1 if the chain is not paused, 3 if the remaining breaches could
@@ -41,7 +98,7 @@ export async function liftPauseCommand(
 		const open = ofChainNow.filter((pause) => (cause ? pause.cause === cause : pause.cause !== "finality"));
 		if (!cause && ofChainNow.length > open.length) {
 			console.error(
-				`chain ${chainId} stays paused with the cause finality: lifting that undoes the final blocks that the chain dropped. To do so, pass --cause finality`,
+				`chain ${chainId} stays paused with the cause finality. Lifting that undoes the final blocks that the chain dropped. To do so, pass --cause finality`,
 			);
 		}
 		if (open.length === 0) {
@@ -94,4 +151,10 @@ export async function liftPauseCommand(
 		}
 		return notLifted.length > 0 ? 4 : 0;
 	});
+}
+
+/** Throws if the text is not the id of a chain. */
+function parseChainId(text: string): number {
+	if (!/^[1-9]\d{0,14}$/.test(text)) throw new ConfigError("<chainId>", `${text} is not the id of a chain`);
+	return Number(text);
 }

@@ -1,8 +1,14 @@
-import type { Hex } from "viem";
+import { existsSync } from "node:fs";
+import { parseJsonFile } from "@geoswap/keys/config/parse-json-file";
+import { deploymentSchema, formatDeployment } from "@geoswap/protocol";
+import { type Address, getAddress, type Hex, isAddress } from "viem";
 import { attesterSetOfChain } from "../../config/chain-config.ts";
+import { ConfigError } from "../../config/config-error.ts";
 import { readConfig } from "../../config/read-config.ts";
 import type { Database } from "../../database/database.ts";
+import { writeWhole } from "../chain/config-file.ts";
 import { readAsAuditor } from "../swaps/read-as-auditor.ts";
+import { replaceAttester } from "./replace-attester.ts";
 
 type ListedSet = {
 	hash: Hex;
@@ -49,4 +55,36 @@ async function countUnendedBySet(db: Database): Promise<Map<string, number>> {
 function describe({ hash, attesters, threshold, isCurrent, unended }: ListedSet): string {
 	const state = isCurrent ? "current" : "retired";
 	return `${hash}  ${state}  ${unended} swaps under way  ${threshold} of ${attesters.join(", ")}`;
+}
+
+/** Writes the deployment file with the new attester, and prints the retired sets for `earlierAttesterSets`. */
+export function attestersReplaceCommand({
+	deployment: path,
+	old,
+	new: fresh,
+	out,
+	json = false,
+}: {
+	deployment: string;
+	old: string;
+	new: string;
+	out: string;
+	json?: boolean;
+}): void {
+	const addresses = { from: expectAddress("--old", old), to: expectAddress("--new", fresh) };
+	const { deployment, retired } = replaceAttester(parseJsonFile(deploymentSchema, path), addresses);
+	if (existsSync(out)) throw new ConfigError("--out", `${out} exists already; choose another name`);
+	writeWhole(out, formatDeployment(deployment));
+	const told = [
+		`${out} has the new attester. Add these sets to earlierAttesterSets of the service, of each attester and of the`,
+		`remote signer, until no swap under way names them:\n${JSON.stringify(retired, null, "\t")}`,
+	];
+	console.log(json ? JSON.stringify({ file: out, earlierAttesterSets: retired }) : told.join("\n"));
+}
+
+function expectAddress(option: string, text: string): Address {
+	// Only the checksum reveals a wrong digit.
+	if (!isAddress(text, { strict: true }) || getAddress(text) !== text)
+		throw new ConfigError(option, `${text} is not an address with its checksum`);
+	return text;
 }
