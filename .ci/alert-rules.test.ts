@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, expect, test } from "vitest";
-import { shownAlerts } from "../apps/server/src/watch/shown-alerts.ts";
+import { shownAlerts } from "../apps/server/src/console/read/find-problems.ts";
 import { alertCases } from "./alert-cases.ts";
 
 // The rules are tried by Prometheus' own tools, because an alert that cannot fire looks exactly like a healthy service.

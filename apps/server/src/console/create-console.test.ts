@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { type ConsoleScene, createConsoleScene } from "../../test/console/console-scene.ts";
 import type { SeededSwap, Story } from "../../test/console/seed-swaps.ts";
 import { readPauses } from "../swap/pause/pauses.ts";
-import { formTokenOf } from "./login/hash-token.ts";
+import { formTokenOf } from "./login/sessions.ts";
 import { consoleRoutes } from "./route/console-routes.ts";
 
 let scene: ConsoleScene;

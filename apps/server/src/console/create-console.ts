@@ -3,10 +3,8 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import { unstorableTexts } from "../api/http/unstorable-text.ts";
 import { describeError } from "../telemetry/log.ts";
 import type { ConsoleParts } from "./console-parts.ts";
-import { formTokenOf } from "./login/hash-token.ts";
-import { readSession, type SessionLimits } from "./login/sessions.ts";
-import { errorPage } from "./page/error-page.ts";
-import { type PageFrame, renderPage, renderPlain } from "./page/page-frame.ts";
+import { formTokenOf, readSession, type SessionLimits } from "./login/sessions.ts";
+import { errorPage, type PageFrame, renderPage, renderPlain } from "./page/page-frame.ts";
 import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute } from "./route/console-route.ts";
 import { consoleRoutes } from "./route/console-routes.ts";
 

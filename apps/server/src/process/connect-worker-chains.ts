@@ -1,23 +1,45 @@
 import { accountOfSigner } from "@geoswap/keys/account-of-signer";
 import { refuseDevelopmentKeys } from "@geoswap/keys/development/refuse-development-keys";
 import { refuseSolanaDevelopmentKeys } from "@geoswap/keys/development/refuse-solana-development-keys";
-import type { Hex } from "viem";
+import { formatAddress, geoVaultAbi, type Milliseconds, toSolanaWord } from "@geoswap/protocol";
+import type { Hex, LocalAccount } from "viem";
+import type { DepositSight, ToldDeposit } from "../chain/deposit-sight.ts";
 import { connectChain, type EvmChain } from "../chain/evm/connect-chain.ts";
-import { connectSolana } from "../chain/solana/connect-solana.ts";
-import { type EvmChainConfig, hostsThatAgree, type SolanaChainConfig } from "../config/chain-config.ts";
+import { readDeposit } from "../chain/evm/read/read-deposit.ts";
+import type { HeadNews } from "../chain/node-pool/watch-heads.ts";
+import { type NeededDepth, requestTwoHosts } from "../chain/request-two-hosts.ts";
+import { connectSolana, type SolanaChain } from "../chain/solana/connect-solana.ts";
+import { readRecords } from "../chain/solana/program/read-orders.ts";
+import { checkOwnAccounts } from "../chain/solana/read/check-own-accounts.ts";
+import { readSolanaDeposit } from "../chain/solana/read/read-solana-deposit.ts";
+import type { SolanaKeys } from "../chain/solana/send/sign-instructions.ts";
+import {
+	type ChainConfig,
+	type EvmChainConfig,
+	hostsThatAgree,
+	type SolanaChainConfig,
+} from "../config/chain-config.ts";
 import type { Config } from "../config/config.ts";
 import { ConfigError } from "../config/config-error.ts";
+import type { DatabasePool } from "../database/database.ts";
+import type { Engine, Handler } from "../durable/engine.ts";
+import { evmFollower } from "../follow/evm/evm-follower.ts";
+import type { Follower } from "../follow/keep-following.ts";
+import { solanaFollower } from "../follow/solana/solana-follower.ts";
+import { createLane } from "../lane/evm/create-lane.ts";
+import type { LaneDeps } from "../lane/evm/lane.ts";
+import { createSolanaLane } from "../lane/solana/create-solana-lane.ts";
 import { expectChainIds } from "../preflight/expect-chain-ids.ts";
 import { expectGenesisHash } from "../preflight/expect-genesis-hash.ts";
 import { expectOwnAccounts } from "../preflight/expect-own-accounts.ts";
 import { refuseOtherChains } from "../preflight/refuse-other-chains.ts";
+import { createLostOrderSearch, type LostOrderSearch } from "../round/rebuild/find-lost-orders.ts";
+import type { SolanaOutcome } from "../round/rebuild/rebuild-orders.ts";
 import { openRelayers, relayersField } from "../signer/open-relayers.ts";
 import type { Signers } from "../signer/open-signers.ts";
 import { openSolanaKeys } from "../signer/open-solana-keys.ts";
+import type { Log } from "../telemetry/log.ts";
 import { connectEvmNodes, connectSolanaNodes, type NodeWatching } from "./connect-nodes.ts";
-import { evmWorkerChain } from "./evm-worker-chain.ts";
-import { solanaWorkerChain } from "./solana-worker-chain.ts";
-import type { WorkerChain } from "./worker-chain.ts";
 
 /** A provider's timeout for the cross-check of a deposit. A provider that is down delays only the calls to itself. */
 const agreeTimeoutMs = 3_000;
@@ -114,3 +136,128 @@ async function refuseDelegatedRelayers(
 		}
 	}
 }
+
+/** Returns everything that a worker runs for an EVM chain. */
+export function evmWorkerChain({
+	config,
+	chain,
+	accounts,
+	agreeing,
+}: {
+	config: EvmChainConfig;
+	chain: EvmChain;
+	/** The accounts that send transactions. */
+	accounts: readonly LocalAccount[];
+	/** The same chain at each provider that cross-checks large deposits, without failover. */
+	agreeing: readonly { host: string; chain: EvmChain }[];
+}): WorkerChain {
+	const { chainId, client } = chain;
+	const relayers = accounts.map(({ address }) => address);
+	return {
+		chainId,
+		config,
+		relayers,
+		isAnyLaneGood: true,
+		news: chain.news,
+		createLanes: (deps) => createLane({ ...deps, chain, policy: config, accounts }),
+		createFollower: (deps) => evmFollower({ ...deps, chain, relayers }),
+		askSecondProvider: (deposit, needed) =>
+			requestTwoHosts(
+				agreeing.map(({ host, chain: at }) => ({ host, see: (asked) => readDeposit(at, asked) })),
+				deposit,
+				needed,
+			),
+		isVaultPaused: () =>
+			client.readContract({
+				address: chain.deployment.contracts.vault,
+				abi: geoVaultAbi,
+				functionName: "paused",
+			}),
+		readBalances: () =>
+			Promise.all(
+				relayers.map(async (address) => ({
+					relayer: formatAddress(chainId, address),
+					balance: await client.getBalance({ address }),
+				})),
+			),
+	};
+}
+
+/** Returns everything that a worker runs for Solana. */
+export function solanaWorkerChain({
+	config,
+	chain,
+	keys,
+	agreeing,
+}: {
+	config: SolanaChainConfig;
+	chain: SolanaChain;
+	/** All keys of the service there. */
+	keys: SolanaKeys;
+	/** The same chain at each provider that cross-checks large deposits, without failover. */
+	agreeing: readonly { host: string; chain: SolanaChain }[];
+}): WorkerChain {
+	const feePayers = keys.feePayers.map(({ address }) => address);
+	const relayers = feePayers.map(toSolanaWord);
+	return {
+		chainId: chain.chainId,
+		config,
+		relayers,
+		isAnyLaneGood: false,
+		createLanes: (deps) => createSolanaLane({ ...deps, chain, keys, policy: config }),
+		createFollower: (deps) => solanaFollower({ ...deps, chain, relayers }),
+		askSecondProvider: (deposit, needed) =>
+			requestTwoHosts(
+				agreeing.map(({ host, chain: at }) => ({ host, see: (asked) => readSolanaDeposit(at, asked) })),
+				deposit,
+				needed,
+			),
+		readBalances: () =>
+			Promise.all(
+				feePayers.map(async (address) => {
+					const { value } = await chain.rpc.getBalance(address, { commitment: "confirmed" }).send();
+					return { relayer: address, balance: value };
+				}),
+			),
+		findProblems: () => checkOwnAccounts(chain),
+		readSolanaOutcomes: async (orderIds) => {
+			const records = await readRecords(chain, { orderIds, commitment: "finalized" });
+			return records.map(({ record }) => record?.state ?? "none");
+		},
+		findLostOrders: createLostOrderSearch(chain),
+	};
+}
+
+/**
+ * Everything that a worker runs for one chain. Lanes and followers differ by the kind of chain, but code that runs
+ * them need not distinguish the kinds.
+ */
+export type WorkerChain = {
+	chainId: number;
+	config: ChainConfig;
+	/** The accounts that send transactions, in the form of the store. Each has a separate lane. */
+	relayers: readonly Hex[];
+	/** True if every lane can do every job. On Solana an op names its fee payer, and no other lane can send it. */
+	isAnyLaneGood: boolean;
+	/** Notifications of the chain's blocks. Absent if no node is subscribed to. */
+	news?: HeadNews | undefined;
+	createLanes: (deps: LaneDeps) => Handler;
+	createFollower: (deps: {
+		pool: DatabasePool;
+		engine: Engine;
+		nowMs: () => Milliseconds;
+		log: Log;
+	}) => Follower;
+	/** Cross-checks a deposit with two providers. Throws if no two answer. */
+	askSecondProvider: (deposit: ToldDeposit, needed: NeededDepth) => Promise<DepositSight>;
+	/** Reads the relayers' balances of the native token, by address in the chain's notation. */
+	readBalances: () => Promise<{ relayer: string; balance: bigint }[]>;
+	/** Returns whether the vault's contract is paused. Absent where there is no such contract. */
+	isVaultPaused?: () => Promise<boolean>;
+	/** Returns what is wrong with the service's own accounts, in sentences. Absent where nothing can be wrong. */
+	findProblems?: () => Promise<string[]>;
+	/** Reads the outcomes of orders to Solana at a final slot. Absent on EVM chains, whose events show them. */
+	readSolanaOutcomes?: (orderIds: readonly Hex[]) => Promise<SolanaOutcome[]>;
+	/** Stores orders whose swaps a restore has lost. Absent on EVM chains, whose followers find all orders. */
+	findLostOrders?: LostOrderSearch;
+};

@@ -23,9 +23,9 @@ import type { Log } from "../telemetry/log.ts";
 import type { SwapMetrics } from "../telemetry/swap-metrics.ts";
 import type { Tracer } from "../telemetry/tracer.ts";
 import type { LaneMetrics, TickMetrics } from "../telemetry/worker-metrics.ts";
+import type { WorkerChain } from "./connect-worker-chains.ts";
 import { createTick, overdueMs } from "./create-tick.ts";
 import { readDueWork } from "./due-work.ts";
-import type { WorkerChain } from "./worker-chain.ts";
 
 /** How long the first order of a list waits for others, because one set of signatures serves them all. */
 const attestationWindowMs = 500;

@@ -1,13 +1,23 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { warnOfPlainKeys } from "@geoswap/keys/warn-of-plain-keys";
+import type { Milliseconds } from "@geoswap/protocol";
+import { swapAnswer } from "../api/status/swap-answer.ts";
 import { atWorkerUrl } from "../config/at-worker-url.ts";
+import type { Config } from "../config/config.ts";
+import { configuredAssets } from "../config/configured-assets.ts";
+import { createExplorerPages } from "../config/explorer-pages.ts";
+import { finalitySecondsOf } from "../config/finality-seconds.ts";
+import { isDevnet } from "../config/is-devnet.ts";
 import { readConfig } from "../config/read-config.ts";
+import type { SealKeys } from "../config/seal-keys.ts";
 import { readSecret, readWebhookKeys } from "../config/secrets.ts";
-import { openDatabase } from "../database/database.ts";
+import { type DatabasePool, openDatabase } from "../database/database.ts";
 import { ensurePartitions } from "../database/migrate.ts";
 import { createDesk } from "../desk/create-desk.ts";
+import type { Desk } from "../desk/desk.ts";
 import { deskChains } from "../desk/desk-chain.ts";
 import { keepPrices } from "../desk/price/keep-prices.ts";
+import type { PriceCache } from "../desk/price/price-cache.ts";
 import { refundWorth } from "../desk/refund-worth.ts";
 import { connectEngine } from "../durable/connect-engine.ts";
 import { connectEngineAdmin } from "../durable/engine-admin.ts";
@@ -17,18 +27,28 @@ import { expectDatabase } from "../preflight/expect-database.ts";
 import { expectOpenSwaps } from "../preflight/expect-open-swaps.ts";
 import { connectAttester } from "../round/attestation/attester-client.ts";
 import { openSigners } from "../signer/open-signers.ts";
-import { createLog } from "../telemetry/log.ts";
+import { readPauses } from "../swap/pause/pauses.ts";
+import { createLog, type Log } from "../telemetry/log.ts";
+import type { Meter } from "../telemetry/meter.ts";
 import { nodeMetrics, rpcMetrics } from "../telemetry/node-metrics.ts";
 import { signerMetrics } from "../telemetry/signer-metrics.ts";
 import { startTelemetry } from "../telemetry/start-telemetry.ts";
+import { type PayoutToken, swapMetrics } from "../telemetry/swap-metrics.ts";
+import { followerMetrics, laneMetrics, tickMetrics, webhookMetrics } from "../telemetry/worker-metrics.ts";
 import { countRefusals } from "../watch/count-refusals.ts";
-import { connectWorkerChains } from "./connect-worker-chains.ts";
+import { watchClock } from "../watch/watch-clock.ts";
+import { watchDatabase } from "../watch/watch-database.ts";
+import { watchPauses } from "../watch/watch-pauses.ts";
+import { watchPrices } from "../watch/watch-prices.ts";
+import { watchRelayers } from "../watch/watch-relayers.ts";
+import { watchSigningKeys } from "../watch/watch-signing-keys.ts";
+import { createDeliverer, type Deliverer } from "../webhook/create-deliverer.ts";
+import { createSender, type WebhookSender } from "../webhook/create-sender.ts";
+import { connectWorkerChains, type WorkerChain } from "./connect-worker-chains.ts";
 import { createHandlers } from "./create-handlers.ts";
 import { logSimulationMethods } from "./log-simulation-methods.ts";
 import { runUntilStopped } from "./run-until-stopped.ts";
 import { runWorkerLoops } from "./run-worker-loops.ts";
-import { serveWebhooks } from "./serve-webhooks.ts";
-import { watchWorker, workerMetrics } from "./watch-worker.ts";
 
 const retryMaxMs = 5_000;
 /** Milliseconds that running handlers may take to end when the worker stops. */
@@ -135,5 +155,95 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 			() => telemetry.stop(),
 		],
 		log,
+	});
+}
+
+/** Creates what serves webhooks. Returns undefined if there are no keys for their secrets. */
+function serveWebhooks({
+	config,
+	pool,
+	keys,
+	meter,
+	nowMs,
+	log,
+}: {
+	config: Config;
+	pool: DatabasePool;
+	keys: SealKeys | undefined;
+	meter: Meter | undefined;
+	nowMs: () => Milliseconds;
+	log: Log;
+}): { deliverer: Deliverer; sender: WebhookSender } | undefined {
+	// The series exist on every worker, even without webhooks.
+	const onOutcome = meter && webhookMetrics(meter);
+	if (!keys) return undefined;
+	const answerParts = {
+		finalitySeconds: finalitySecondsOf(config),
+		explorers: createExplorerPages(config),
+	};
+	const sender = createSender({ isDevnet: isDevnet(config) });
+	const deliverer = createDeliverer({
+		db: pool,
+		sender,
+		keys,
+		statusOf: (swap) => swapAnswer(swap, answerParts),
+		pauseSeconds: config.events.webhookPauseSeconds,
+		...(onOutcome && { onOutcome }),
+		random: Math.random,
+		nowMs,
+		log,
+	});
+	return { deliverer, sender };
+}
+
+const pausesMaxAgeMs = 5_000;
+
+/** Publishes the metrics that only a worker has: its prices, the state of the store, its relayers' funds, pauses. */
+function watchWorker({
+	meter,
+	config,
+	chains,
+	priceCache,
+	desk,
+	db,
+	nowMs,
+}: {
+	meter: Meter;
+	config: Config;
+	chains: readonly WorkerChain[];
+	priceCache: PriceCache;
+	desk: Desk;
+	/** A pool apart from that of swaps. */
+	db: DatabasePool;
+	nowMs: () => Milliseconds;
+}): void {
+	watchPrices({ meter, config, priceCache, desk, nowMs });
+	watchDatabase({ meter, config, db, nowMs });
+	watchRelayers({ meter, chains, db, nowMs });
+	watchSigningKeys({ meter, config, chains, db });
+	watchClock({ meter, db, nowMs });
+	watchPauses({ meter, config, read: () => readPauses(db), maxAgeMs: pausesMaxAgeMs });
+}
+
+/** Creates the counters of a worker's actions. */
+function workerMetrics(meter: Meter, { chains }: Pick<Config, "chains">) {
+	const secondProvidersOf = chains.flatMap(({ chainId, agreeAboveUsd }) =>
+		agreeAboveUsd === undefined ? [] : chainId,
+	);
+	const chainIds = chains.map(({ chainId }) => chainId);
+	return {
+		swaps: swapMetrics(meter, { chainIds, secondProvidersOf, payoutTokens: payoutTokensOf({ chains }) }),
+		lanes: laneMetrics(meter, { chainIds }),
+		followers: followerMetrics(meter, { chainIds }),
+		ticks: tickMetrics(meter),
+	};
+}
+
+/** Returns the tokens that vaults need inventory of. On an EVM chain its settlement token buys all others. */
+function payoutTokensOf({ chains }: Pick<Config, "chains">): PayoutToken[] {
+	return configuredAssets({ chains }).flatMap((asset): PayoutToken[] => {
+		const chain = chains.find(({ chainId }) => chainId === asset.chainId);
+		if (chain?.kind !== "evm") return [{ ...asset, isSettlement: false }];
+		return asset.token === chain.deployment.settlementToken ? [{ ...asset, isSettlement: true }] : [];
 	});
 }

@@ -127,7 +127,7 @@ test("only unfinished swaps are read, by a partial index", async () => {
 	await database.owner.query("analyze swaps");
 	const plans: string[] = [];
 	const explaining = {
-		query: async (text: string, values: unknown[]) => {
+		query: async ({ text, values }: { text: string; values: unknown[] }) => {
 			const { rows } = await pool.query(`explain ${text}`, values);
 			plans.push(rows.map((row) => row["QUERY PLAN"]).join("\n"));
 			return { rows: [] };

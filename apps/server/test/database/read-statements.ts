@@ -1,6 +1,7 @@
 import { join, relative } from "node:path";
 import * as ast from "typescript/unstable/ast";
-import { API, type Checker, type Type, TypeFlags } from "typescript/unstable/sync";
+import { API, type Checker, SymbolFlags, type Type, TypeFlags } from "typescript/unstable/sync";
+import { namedParameters } from "../../src/database/named-parameters.ts";
 
 /** A call of `query` in the source. */
 export type Statement = {
@@ -115,6 +116,7 @@ export async function readStatements() {
 
 	async function valuesOfCall(node: ast.CallExpression, scope: Scope): Promise<unknown[]> {
 		const name = node.expression.getText();
+		if (name === "namedParameters") return numberedStatements(node, scope);
 		const given = await Promise.all(node.arguments.map((argument) => evaluate(argument, scope)));
 		if (name === "String") return given[0] ?? [];
 		const { declaration } = declarationOf(node.expression);
@@ -130,6 +132,26 @@ export async function readStatements() {
 		const inner = await bind(callable, node, scope);
 		const results = returned(callable.body as ast.Node);
 		return (await Promise.all(results.map((result) => evaluate(result, inner)))).flat();
+	}
+
+	/**
+	 * Returns the statements of a call of `namedParameters`. Throws if a text does not use all the values, or uses a name
+	 * that is none. A value that is optional by its type belongs to only some of the texts.
+	 */
+	async function numberedStatements(
+		{ arguments: [text, values] }: ast.CallExpression,
+		scope: Scope,
+	): Promise<unknown[]> {
+		const texts = text ? await evaluate(text, scope) : [];
+		const type = values && checker.getTypeAtLocation(values);
+		const properties = type ? checker.getPropertiesOfType(type) : [];
+		return texts.map((one) => {
+			if (typeof one !== "string") return undefined;
+			const given = properties.filter(
+				({ name, flags }) => !(flags & SymbolFlags.Optional) || new RegExp(`\\$${name}\\b`).test(one),
+			);
+			return namedParameters(one, Object.fromEntries(given.map(({ name }) => [name, undefined])));
+		});
 	}
 
 	/** Returns the values of a function's parameters in a call. */

@@ -29,7 +29,7 @@ export function defineConsoleCommands(
 		.option(...config)
 		.option(...json)
 		.action(async (_, command: Command) => {
-			const { inviteCommand } = await import("./console-invite-command.ts");
+			const { inviteCommand } = await import("./console-operators-commands.ts");
 			await inviteCommand(command.optsWithGlobals());
 		});
 	const operators = pages.command("operators").description("the operators who may log in");

@@ -1,6 +1,6 @@
+import { createHash } from "node:crypto";
 import type { Milliseconds } from "@geoswap/protocol";
 import type { Database } from "../../database/database.ts";
-import { hashToken } from "./hash-token.ts";
 import type { Operator } from "./operators.ts";
 
 /** How long a session lasts without a request, and at most. */
@@ -63,4 +63,16 @@ export async function readSession(
 
 export async function endSession(db: Database, token: string): Promise<void> {
 	await db.query("delete from console_sessions where token_hash = $1", [hashToken(token)]);
+}
+
+/** Returns the stored form of a token with 32 random bytes. A copy of the database is not enough to log in. */
+export function hashToken(token: string): Buffer {
+	return createHash("sha256").update(token).digest();
+}
+
+/**
+ * Returns the token that a session's forms contain. Other sites cannot know it, since they cannot read the cookie.
+ */
+export function formTokenOf(sessionToken: string): string {
+	return createHash("sha256").update(`form ${sessionToken}`).digest("base64url");
 }

@@ -74,3 +74,12 @@ function documentOf(title: string, body: Content): string {
 	</head>`;
 	return `<!doctype html>${render(html`<html lang="en">${head}${body}</html>`)}`;
 }
+
+/** Returns a page with the reason why the requested one is not shown. */
+export function errorPage(why: string) {
+	return {
+		kind: "plain" as const,
+		title: "Geoswap console",
+		body: html`<p role="alert">${why}</p><p><a href="/">To the overview</a></p>`,
+	};
+}

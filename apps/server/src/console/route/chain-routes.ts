@@ -4,7 +4,7 @@ import { liftPauses, pauseChain, readLiftedPauses } from "../../swap/pause/pause
 import type { ConsoleParts } from "../console-parts.ts";
 import { writeConsoleLog } from "../login/console-log.ts";
 import { chainsPage, confirmPage } from "../page/chains-page.ts";
-import { errorPage } from "../page/error-page.ts";
+import { errorPage } from "../page/page-frame.ts";
 import type { Overview } from "../read/read-overview.ts";
 import { type ConsoleAnswer, type ConsoleRoute, type OperatorRequest, page } from "./console-route.ts";
 

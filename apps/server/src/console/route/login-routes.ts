@@ -8,16 +8,14 @@ import {
 	verifyRegistrationResponse,
 } from "@simplewebauthn/server";
 import { networkOf } from "../../api/key/key-networks.ts";
-import type { Bucket } from "../../api/key/memory-buckets.ts";
-import { createMemoryBuckets } from "../../api/key/memory-buckets.ts";
+import { type Bucket, createMemoryBuckets } from "../../api/key/memory-buckets.ts";
 import { type Database, inTransaction } from "../../database/database.ts";
 import { describeError } from "../../telemetry/log.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { writeConsoleLog } from "../login/console-log.ts";
-import { hashToken } from "../login/hash-token.ts";
 import { findInvite, type Operator, useInvite } from "../login/operators.ts";
 import { findPasskey, insertPasskey, passkeyIdsOf, touchPasskey } from "../login/passkeys.ts";
-import { beginSession, endSession, type SessionLimits } from "../login/sessions.ts";
+import { beginSession, endSession, hashToken, type SessionLimits } from "../login/sessions.ts";
 import { invitePage, loginPage, oldInvitePage } from "../page/login-page.ts";
 import type { ConsoleAnswer, ConsoleRequest, ConsoleRoute, SessionChange } from "./console-route.ts";
 

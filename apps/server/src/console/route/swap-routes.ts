@@ -10,8 +10,14 @@ import { chainPaces, isStuckSwap } from "../../swap/record/stuck-swaps.ts";
 import type { ConsoleParts } from "../console-parts.ts";
 import { swapPage } from "../page/swap-page.ts";
 import { type SwapsQuery, swapsPage } from "../page/swaps-page.ts";
-import { addressDays, findAnything } from "../read/find-anything.ts";
-import { listConsoleSwaps, listStuckSwaps, readLastFacts, readSwaps } from "../read/list-console-swaps.ts";
+import {
+	addressDays,
+	findAnything,
+	listConsoleSwaps,
+	listStuckSwaps,
+	readLastFacts,
+	readSwaps,
+} from "../read/list-console-swaps.ts";
 import { type ConsoleAnswer, type ConsoleRoute, type OperatorRequest, page } from "./console-route.ts";
 
 const pageSize = 50;
