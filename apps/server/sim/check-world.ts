@@ -1,19 +1,17 @@
 import {
 	accountRentLamports,
 	programAccountSizes,
-	type SolanaAddress,
 	solanaNativeToken,
-	toSolanaWord,
 	unpackDeadlines,
 } from "@geoswap/protocol";
-import { type Address, bytesToHex, isAddress, zeroAddress } from "viem";
+import { bytesToHex } from "viem";
 import type { Breach } from "../src/audit/read/report.ts";
 import { chainOf } from "../src/config/chain-config.ts";
 import { auditWorld } from "./audit-world.ts";
+import { addLoss, checkLosses, outputUsdCents, readLosses } from "./check-losses.ts";
 import { checkProgram, wasOpened } from "./check-program.ts";
-import type { rpcReceipt } from "./evm/rpc-block.ts";
-import { attesterNames, type ChainName } from "./plan.ts";
-import { usdE18Of } from "./sim-prices.ts";
+import { balanceOf, checkWallets } from "./check-wallets.ts";
+import { attesterNames } from "./plan.ts";
 import type { SimSwap } from "./sim-swap.ts";
 import type { World } from "./world.ts";
 
@@ -86,7 +84,7 @@ export async function checkWorld(
 		const isRestored = world.record.restoredAtMs.length > 0;
 		const isGone = !row && isRestored && (faultsApplied.reorg ?? 0) > 0 && isTaken === false;
 		const unknownLoss = isGone ? outputUsdCents(world, swap) : 0n;
-		addTo(losses, swap.plan.from, unknownLoss);
+		addLoss(losses, swap.plan.from, unknownLoss);
 		if (isGone) forgotten.push(swap);
 		const isLoss = unknownLoss > 0n || (swap.orderId !== undefined && lost.has(swap.orderId));
 		violations.push(
@@ -204,16 +202,6 @@ async function wasTaken(world: World, { plan, order, orderId }: SimSwap): Promis
 		: world.evm[plan.from].escrowStateOf(orderId) !== "none";
 }
 
-/** Returns the value of what the swap's recipient has. */
-function outputUsdCents(world: World, { plan, outputToken, recipient }: SimSwap): bigint {
-	const { chainId } = plan.to === "solana" ? world.solana : world.evm[plan.to];
-	return usdCentsOf(world, {
-		chainId,
-		token: wordOf(outputToken),
-		amount: balanceOf(world, plan.to, outputToken, recipient),
-	});
-}
-
 /** The lamports that the vault pays for the record of an order from another chain. */
 const recordRent = accountRentLamports(programAccountSizes.record);
 
@@ -245,62 +233,6 @@ async function withoutForgotten(
 		}
 	}
 	return rest;
-}
-
-/** Checks that each wallet has what it was given, less the inputs of settled swaps and what it gave away itself. */
-function checkWallets(
-	world: World,
-	{
-		rows,
-		lost,
-		keptOut,
-	}: {
-		rows: ReadonlyMap<string, Row>;
-		lost: ReadonlySet<string>;
-		keptOut: ReadonlySet<string>;
-	},
-): string[] {
-	const expected = new Map<string, { swap: SimSwap; amount: bigint; indexes: number[] }>();
-	for (const swap of world.wallets.swaps) {
-		const key = `${swap.plan.from} ${swap.wallet} ${swap.inputToken}`;
-		const sum = expected.get(key) ?? { swap, amount: 0n, indexes: [] };
-		const row = swap.uuid === undefined ? undefined : rows.get(swap.uuid);
-		// A delivery for a deposit that its chain dropped is the service's loss, which has its own cap.
-		const isDropped = swap.orderId !== undefined && lost.has(swap.orderId);
-		const isSettled = row?.status === "settled" && !keptOut.has(row.id);
-		const isGiven = isSettled && !isDropped;
-		const moved = swap.sink ? balanceOf(world, swap.plan.from, swap.inputToken, swap.sink) : 0n;
-		sum.amount += (isGiven ? 0n : swap.inputAmount) - moved + forGas(world, swap);
-		sum.indexes.push(swap.index);
-		expected.set(key, sum);
-	}
-	return [...expected.values()].flatMap(({ swap, amount, indexes }) => {
-		const has = balanceOf(world, swap.plan.from, swap.inputToken, swap.wallet);
-		// A wallet also gets what strangers gave to its order on Solana.
-		const mayHaveMore = world.hasStrangers && swap.plan.from === "solana";
-		if (has === amount || (mayHaveMore && has > amount)) return [];
-		const names = indexes.map((index) => `#${index}`).join(" ");
-		return [`the wallet of ${names} has ${has} of ${swap.inputToken}, but should have ${amount}`];
-	});
-}
-
-/** Behaviours of wallets that pay for their own transactions. For all others, another account pays. */
-const payers: ReadonlySet<string> = new Set(["moves-tokens", "opens-itself", "opens-unsubmitted"]);
-/** The amount that sim-misbehaviour.ts gives. */
-const gasGift = 10n ** 18n;
-
-/** Returns the gas money that a wallet was given for its own transactions, less what those cost. */
-function forGas({ evm }: World, { plan, wallet, inputToken, outcome }: SimSwap): bigint {
-	if (plan.from === "solana" || inputToken !== zeroAddress) return 0n;
-	const chain = evm[plan.from];
-	const isPaying = payers.has(plan.behaviour) && outcome !== "refused" && outcome !== "not-yet";
-	return chain.minedOf(wallet as Address).reduce(
-		(rest, { hash }) => {
-			const receipt = chain.request("eth_getTransactionReceipt", [hash]) as ReturnType<typeof rpcReceipt>;
-			return rest - BigInt(receipt.gasUsed) * BigInt(receipt.effectiveGasPrice);
-		},
-		isPaying ? gasGift : 0n,
-	);
 }
 
 /**
@@ -364,67 +296,4 @@ function checkSignatures({ signed }: World): string[] {
 				(name) => `order ${orderId}: ${name} signed its release, but ${refunding.join()} signed its refund`,
 			);
 	});
-}
-
-/**
- * Losses in US cents, by the chain whose deposits are missing; `unknown` if no order of the world explains the loss.
- */
-type Losses = Map<ChainName | "unknown", bigint>;
-
-/** Returns the service's losses by the books, which are outputs without an input. */
-async function readLosses({ database, config, wallets }: World): Promise<Losses> {
-	const { rows } = await database.pool.query<{
-		order_id: Buffer | null;
-		chain_id: number;
-		token: Buffer;
-		amount: bigint;
-	}>(
-		`select p.order_id, e.chain_id, e.token, sum(e.amount)::numeric as amount
-		from entries e join postings p on p.id = e.posting_id where e.account = 'loss' group by 1, 2, 3 order by 1, 2, 3`,
-	);
-	const losses: Losses = new Map();
-	for (const { order_id, chain_id, token, amount } of rows) {
-		const orderId = order_id && bytesToHex(order_id);
-		const from = wallets.swaps.find((swap) => swap.orderId === orderId)?.plan.from ?? "unknown";
-		addTo(losses, from, usdCentsOf({ config }, { chainId: chain_id, token: bytesToHex(token), amount }));
-	}
-	return losses;
-}
-
-function addTo(losses: Losses, chain: ChainName | "unknown", usdCents: bigint): void {
-	if (usdCents !== 0n) losses.set(chain, (losses.get(chain) ?? 0n) + usdCents);
-}
-
-/** Returns an amount's value at the world's usual prices. */
-function usdCentsOf(
-	{ config }: Pick<World, "config">,
-	{ chainId, token, amount }: { chainId: number; token: string; amount: bigint },
-): bigint {
-	const { assets } = config.chains.find((chain) => chain.chainId === chainId)?.deployment ?? { assets: [] };
-	const asset = [...assets].find(({ address }) => wordOf(address) === token);
-	if (!asset) throw new Error(`the token that was lost on chain ${chainId} is not an asset`);
-	return (amount * usdE18Of(asset.symbol, asset, 0)) / 10n ** BigInt(asset.decimals) / 10n ** 16n;
-}
-
-const wordOf = (address: string) =>
-	isAddress(address) ? address.toLowerCase() : toSolanaWord(address as SolanaAddress);
-
-/** Checks that only chains that reorg cost the service something, and never more than their cap on unfinal value. */
-function checkLosses(
-	{ config, chains }: World,
-	losses: Losses,
-	faults: Readonly<Record<string, number>>,
-): string[] {
-	return [...losses].flatMap(([name, usdCents]) => {
-		const chainId = name === "unknown" ? undefined : chains[name].chainId;
-		const capUsd = config.chains.find((chain) => chain.chainId === chainId)?.unfinalCapUsd ?? 0;
-		const most = faults.reorg ? BigInt(capUsd) * 100n : 0n;
-		return usdCents > most ? [`${usdCents} cents were lost by ${name}, but at most ${most} are allowed`] : [];
-	});
-}
-
-function balanceOf(world: World, chain: SimSwap["plan"]["from"], token: string, holder: string): bigint {
-	return chain === "solana"
-		? world.solana.balanceOf(token as SolanaAddress, holder as SolanaAddress)
-		: world.evm[chain].balanceOf(token as Address, holder as Address);
 }

@@ -1,4 +1,5 @@
-import { type Fault, type HostileNodes, type Plan, planOfSeed, type SwapPlan } from "./plan.ts";
+import type { Fault, HostileNodes, Plan, SwapPlan } from "./plan.ts";
+import { planOfSeed } from "./plan-arbitrary.ts";
 
 const strangers = 12;
 

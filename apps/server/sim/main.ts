@@ -2,7 +2,8 @@
 // Runs simulated worlds, seed by seed, and reports the first one with a violation.
 import { parseArgs } from "node:util";
 import { plantedBugs } from "./bugs/planted-bugs.ts";
-import { type Plan, planOfSeed } from "./plan.ts";
+import type { Plan } from "./plan.ts";
+import { planOfSeed } from "./plan-arbitrary.ts";
 import type { RunResult } from "./run-plan.ts";
 import { type Progress, runSeeds, type SeedFailure } from "./run-seeds.ts";
 import { shrinkPlan } from "./shrink-plan.ts";

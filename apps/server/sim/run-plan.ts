@@ -4,6 +4,7 @@ import { auditAt } from "./audit-world.ts";
 import { isRentBack, rentBackByMs } from "./check-program.ts";
 import { checkRecord } from "./check-record.ts";
 import { checkWorld } from "./check-world.ts";
+import { createWorld } from "./create-world.ts";
 import { honest } from "./lie.ts";
 import type { Plan } from "./plan.ts";
 import { openSimDatabase, type SimDatabase } from "./sim-database.ts";
@@ -11,7 +12,7 @@ import { scheduleFaults } from "./sim-faults.ts";
 import { hostileNodes } from "./sim-hostile-nodes.ts";
 import { type StrangerFigures, watchWithStrangers } from "./sim-strangers.ts";
 import { watchOverdue } from "./watch-overdue.ts";
-import { createWorld, type World, worldStartMs } from "./world.ts";
+import { type World, worldStartMs } from "./world.ts";
 
 export type RunOptions = {
 	/** A PostgreSQL server. This process creates its own database there, and reuses it in consecutive runs. */

@@ -1,4 +1,4 @@
-import { type PlanSizes, planOfSeed } from "./plan.ts";
+import { type PlanSizes, planOfSeed } from "./plan-arbitrary.ts";
 import type { SimulationProcess } from "./simulation-process.ts";
 
 export type SeedFailure = { seed: number; violations: string[] };

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { type Plan, type PlanSizes, planArbitrary } from "./plan.ts";
+import type { Plan } from "./plan.ts";
+import { type PlanSizes, planArbitrary } from "./plan-arbitrary.ts";
 import type { RunResult } from "./run-plan.ts";
 
 /** Returns the smallest plan that still fails, of those tried within the time limit. */

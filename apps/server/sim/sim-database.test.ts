@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, inject, test } from "vitest";
 import { inTransaction } from "../src/database/database.ts";
+import type { DatabaseFault } from "./enter-world-database.ts";
 import { createRunDatabase } from "./run-plan.ts";
 import { createScheduler } from "./scheduler.ts";
 import { seededRandom } from "./seeded-random.ts";
-import type { DatabaseFault, SimDatabase } from "./sim-database.ts";
+import type { SimDatabase } from "./sim-database.ts";
 import { createSimProcess } from "./sim-process.ts";
 import { worldStartMs } from "./world.ts";
 

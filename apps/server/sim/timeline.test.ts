@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { planOfSeed } from "./plan.ts";
+import { planOfSeed } from "./plan-arbitrary.ts";
 import { timeline } from "./timeline.ts";
 
 const plan = planOfSeed(3, { swaps: 2, faults: 1 });

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, inject, test } from "vitest";
 import { hostilePlan } from "../hostile-plan.ts";
-import { type Plan, planOfSeed } from "../plan.ts";
+import type { Plan } from "../plan.ts";
+import { planOfSeed } from "../plan-arbitrary.ts";
 import { type SimulationProcess, startSimulationProcess } from "../simulation-process.ts";
 import { hashOf, readFoundBugs, recordFoundBugs } from "./found-bugs.ts";
 import { plantIn, sourcePath } from "./plant-in.ts";

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Fault, planArbitrary, planOfSeed } from "./plan.ts";
+import type { Fault } from "./plan.ts";
+import { planArbitrary, planOfSeed } from "./plan-arbitrary.ts";
 
 test("a seed always gives the same plan, of the requested size", () => {
 	const plan = planOfSeed(7, { swaps: 50 });
