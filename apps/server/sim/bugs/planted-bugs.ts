@@ -33,7 +33,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "An order that nothing was signed to fill is refunded at once: it is still open to be filled.",
 		edits: [
 			{
-				file: "apps/server/src/swap/decide/close-order.ts",
+				file: "apps/server/src/swap/decide/decide.ts",
 				find: "if (view.isFillExpired || (Voided && isFinal(Voided, destination))) {",
 				replace: "if (view.isFillExpired || Voided || !view.isFillOut) {",
 			},
@@ -44,7 +44,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "An op that the lane gave up is taken for dead: anyone who has it can still open the order with it.",
 		edits: [
 			{
-				file: "apps/server/src/swap/decide/before-deposit.ts",
+				file: "apps/server/src/swap/decide/decide.ts",
 				find: "if (view.isOpenExpired && !isFillOut) {",
 				replace: 'if ((view.isOpenExpired || jobs.open?.state === "refused") && !isFillOut) {',
 			},
@@ -56,8 +56,8 @@ export const plantedBugs: readonly PlantedBug[] = [
 		edits: [
 			{
 				file: "apps/server/src/follow/evm/undo-blocks.ts",
-				find: "	await db.query(\n		`update lane_transactions",
-				replace: "	if (head) return [];\n	await db.query(\n		`update lane_transactions",
+				find: "	await db.query(\n		`update lane_transactions set",
+				replace: "	if (head) return [];\n	await db.query(\n		`update lane_transactions set",
 			},
 		],
 	},
@@ -78,7 +78,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "A delivery counts as final once it is deep enough for its value, and attesters look at the newest block.",
 		edits: [
 			{
-				file: "apps/server/src/swap/decide/after-fill.ts",
+				file: "apps/server/src/swap/decide/decide.ts",
 				find: "const isFillFinal = isFinal(filled, destination);",
 				replace: "const isFillFinal = isDelivered(view, filled);",
 			},
@@ -127,7 +127,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 		why: "What was reserved at submit is reserved once more when the deposit is seen, in case it lapsed.",
 		edits: [
 			{
-				file: "apps/server/src/swap/decide/deliver.ts",
+				file: "apps/server/src/swap/decide/decide.ts",
 				find: "if (isPending && !view.isReserved) {",
 				replace: 'if (isPending && (!view.isReserved || swap.stage === "opening")) {',
 			},
@@ -138,9 +138,8 @@ export const plantedBugs: readonly PlantedBug[] = [
 			},
 			{
 				file: "apps/server/src/money/inventory/reservations.ts",
-				find: "values ($1, $2, $3, $4, $5, $6, $7, true, now())`",
-				replace:
-					"values ($1, $2, $3, $4, $5, $6, $7, true, now()) on conflict (swap_id) do update set opened = true`",
+				find: "$volumes, true, now())`",
+				replace: "$volumes, true, now()) on conflict (swap_id) do update set opened = true`",
 			},
 		],
 	},
@@ -162,7 +161,7 @@ export const plantedBugs: readonly PlantedBug[] = [
 			{
 				file: "apps/server/src/lane/evm/push-transactions.ts",
 				find: 'import { type SendOutcome, sendRaw } from "../../chain/evm/send/send-raw.ts";\n',
-				replace: `import { encodeBundle } from "../../chain/evm/send/encode-bundle.ts";
+				replace: `import { encodeBundle } from "@geoswap/protocol";
 import { type SendOutcome, sendRaw } from "../../chain/evm/send/send-raw.ts";
 import { openLaneTransactions } from "../../job/journal/lane-transactions.ts";
 import { makeBundle } from "./make-bundle.ts";
@@ -222,7 +221,7 @@ import { makeBundle } from "./make-bundle.ts";
 		nodes: "omit",
 		edits: [
 			{
-				file: "apps/server/src/swap/decide/evm-rules.ts",
+				file: "apps/server/src/swap/decide/swap-view.ts",
 				find: "		origin.comparedTimestamp > openDeadline &&\n",
 				replace:
 					"		origin.finalizedTimestamp > openDeadline ||\n		origin.comparedTimestamp > openDeadline &&\n",
@@ -235,7 +234,7 @@ import { makeBundle } from "./make-bundle.ts";
 		nodes: "omit",
 		edits: [
 			{
-				file: "apps/server/src/swap/decide/evm-rules.ts",
+				file: "apps/server/src/swap/decide/swap-view.ts",
 				find: "isOpenExpired: ({ swap, origin, openDeadline }) =>\n",
 				replace: `isOpenExpired: ({ swap, origin, openDeadline, jobs }) =>
 			jobs.open?.reason === "reverted" ||
@@ -267,7 +266,7 @@ import { makeBundle } from "./make-bundle.ts";
 				replace: '= ["NotOpened", "Opened", "Released",',
 			},
 			{
-				file: "apps/server/src/swap/decide/before-deposit.ts",
+				file: "apps/server/src/swap/decide/decide.ts",
 				find: "if (view.isOpenExpired && !isFillOut) {",
 				replace: "if ((view.isOpenExpired || view.events.NotOpened) && !isFillOut) {",
 			},
@@ -302,12 +301,12 @@ import { makeBundle } from "./make-bundle.ts";
 		why: "An order to Solana is refunded although it is neither voided nor late: service and attesters take the absence of a record for the end.",
 		edits: [
 			{
-				file: "apps/server/src/swap/decide/close-order.ts",
+				file: "apps/server/src/swap/decide/decide.ts",
 				find: "if (view.isFillExpired || (Voided && isFinal(Voided, destination))) {",
 				replace: "if (view.isFillExpired || Voided || !view.isFillOut) {",
 			},
 			{
-				file: "apps/server/src/attester/check-solana-outcomes.ts",
+				file: "apps/server/src/attester/check-outcomes.ts",
 				find: 'return unixSeconds >= fillDeadline ? undefined : "not_expired";',
 				replace: "return undefined;",
 			},
