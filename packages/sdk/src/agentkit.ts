@@ -1,6 +1,5 @@
 import { getQuote } from "./get-quote.ts";
 import { getStatus } from "./get-status.ts";
-import type { SwapRequest } from "./swap.ts";
 import {
 	codeForModel,
 	type ModelSwapInput,
@@ -8,6 +7,7 @@ import {
 	swapForModel,
 	swapProperties,
 } from "./swap-for-model.ts";
+import type { SwapRequest } from "./swap-request.ts";
 
 /** The part of a wallet provider that is used. AgentKit's EVM providers have `toSigner`. */
 export type AgentkitWallet = { getAddress(): string; toSigner?(): SwapRequest["signer"] };

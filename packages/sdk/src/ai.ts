@@ -1,4 +1,3 @@
-import type { SwapRequest } from "./swap.ts";
 import {
 	type ModelSwapInput as AiSwapInput,
 	type ModelSwapOutput as AiSwapOutput,
@@ -7,6 +6,7 @@ import {
 	swapForModel,
 	swapProperties,
 } from "./swap-for-model.ts";
+import type { SwapRequest } from "./swap-request.ts";
 
 export type { AiSwapInput, AiSwapOutput };
 

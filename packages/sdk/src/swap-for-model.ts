@@ -1,7 +1,7 @@
 import type { BudgetLedger } from "./budget-ledger.ts";
 import type { Client } from "./create-client.ts";
 import { GeoswapError } from "./geoswap-error.ts";
-import type { SwapRequest } from "./swap.ts";
+import type { SwapRequest } from "./swap-request.ts";
 import type { SwapStore } from "./swap-store.ts";
 import { swapWithinBudget } from "./swap-within-budget.ts";
 

@@ -30,7 +30,8 @@ import { evmSigner } from "./evm-signer.ts";
 import { signOp } from "./sign-op.ts";
 import { solanaSigner } from "./solana-signer.ts";
 import type { SolanaWallet } from "./solana-wallet.ts";
-import { type SwapProgress, type SwapRequest, swap } from "./swap.ts";
+import { swap } from "./swap.ts";
+import type { SwapProgress, SwapRequest } from "./swap-request.ts";
 
 vi.mock("./sleep.ts", async (original) => (await import("../test/quick-time.ts")).quickTime(original));
 

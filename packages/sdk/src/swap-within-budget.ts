@@ -4,8 +4,9 @@ import { signerOf } from "./evm-signer.ts";
 import { isSame } from "./expect-same.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import type { OriginSigner } from "./origin-signer.ts";
-import { type SwapRequest, swap } from "./swap.ts";
+import { swap } from "./swap.ts";
 import { getSwapState } from "./swap-record.ts";
+import type { SwapRequest } from "./swap-request.ts";
 import type { SwapStore } from "./swap-store.ts";
 import type { EndedSwap } from "./wait-for-swap.ts";
 

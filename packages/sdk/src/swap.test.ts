@@ -17,7 +17,8 @@ import { evmSigner } from "./evm-signer.ts";
 import type { OriginSigner } from "./origin-signer.ts";
 import { sleep } from "./sleep.ts";
 import { solanaSigner } from "./solana-signer.ts";
-import { type SwapProgress, type SwapRequest, type SwapTerms, swap } from "./swap.ts";
+import { swap } from "./swap.ts";
+import type { SwapProgress, SwapRequest, SwapTerms } from "./swap-request.ts";
 import { memoryStore, type SwapStore } from "./swap-store.ts";
 
 vi.mock("./sleep.ts", async (original) => (await import("../test/quick-time.ts")).quickTime(original));
@@ -663,6 +664,20 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(second).toMatchObject({ reason: { code: "SWAP_IN_PROGRESS", mayExecute: true, next: "retry" } });
 		expect(await run(request)).toEqual((first as PromiseFulfilledResult<unknown>).value);
 		expect(executions()).toBe(1);
+	});
+
+	test("a call for an intent that another call has signed fails with SWAP_IN_PROGRESS and the id of the swap", async ({
+		world: { run },
+	}) => {
+		const request = named();
+		let second: Promise<unknown> | undefined;
+		const { swapId } = await run({
+			...request,
+			onProgress: ({ step }) => {
+				if (step === "submitted") second ??= errorOf(run(request));
+			},
+		});
+		expect(await second).toMatchObject({ code: "SWAP_IN_PROGRESS", mayExecute: true, swapId });
 	});
 
 	test.for(["lock", "get", "set"] as const)(

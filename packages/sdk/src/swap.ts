@@ -1,15 +1,7 @@
-import type {
-	AuthorizationBody,
-	Deployment,
-	MandateJson,
-	QuoteRequestBody,
-	QuoteResponse,
-	StatusResponse,
-} from "@geoswap/protocol";
-import type { WalletClient } from "viem";
+import type { QuoteRequestBody, QuoteResponse, StatusResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
-import type { EvmAccount } from "./evm-account.ts";
-import { type EvmSignerOptions, signerOf } from "./evm-signer.ts";
+import { signerOf } from "./evm-signer.ts";
+import { expectApproved, slippageToKeep, tooLittle } from "./expect-approved.ts";
 import { natural } from "./expect-same.ts";
 import { maxSecondsToOpen } from "./expected-order.ts";
 import { GeoswapError } from "./geoswap-error.ts";
@@ -17,86 +9,11 @@ import { getQuote } from "./get-quote.ts";
 import type { OriginSigner, Submission } from "./origin-signer.ts";
 import { sendAgain } from "./send-again.ts";
 import { sleep } from "./sleep.ts";
-import { stableFloor } from "./stable-floor.ts";
 import { againMs, maxPauseMs, submitUntilKnown } from "./submit-until-known.ts";
 import { expectSameIntent, readRecord, type SwapRecord, writeRecord } from "./swap-record.ts";
+import type { SwapRequest } from "./swap-request.ts";
 import { memoryStore, type SwapStore } from "./swap-store.ts";
-import { unlessAborted } from "./unless-aborted.ts";
 import { type EndedSwap, waitForSwap } from "./wait-for-swap.ts";
-
-export type SwapRequest = {
-	/**
-	 * Identifies the intent. A call with the same id and store, after a crash or an abort, continues where the last one
-	 * stopped, so one id becomes at most one swap. Without an id nothing is resumed. An id requires a store.
-	 */
-	id?: string;
-	originChain: number;
-	destinationChain: number;
-	/** Addresses, as their chains write them. */
-	inputToken: string;
-	outputToken: string;
-	/** The exact input, in the smallest unit. */
-	amount: bigint;
-	/** Required if origin and destination write addresses differently. */
-	recipient?: string;
-	slippageBps?: number;
-	/**
-	 * The minimum output to sign for, in the smallest unit, for all quotes of the intent. By default, it is 97 % of the
-	 * input if the pins list both tokens as stables; any other minimum is signed only if `onBeforeSign` approves it. A
-	 * call that resumes an intent without it uses the earlier one. What is already signed stays signed.
-	 */
-	minOutput?: bigint;
-	/**
-	 * Called before anything is signed. Return true to approve the terms. It may take any time. If the quote has expired
-	 * by then, another quote that keeps the approved terms is signed, and this is called again only if no quote keeps
-	 * them. Without it, a quote whose minimum neither `minOutput` nor the pins bound is refused with
-	 * `PRICE_NOT_ACCEPTED`.
-	 */
-	onBeforeSign?: (terms: SwapTerms) => boolean | Promise<boolean>;
-	/** An account or wallet client of viem, an object of the same form, or the result of `solanaSigner()`. */
-	signer: EvmAccount | WalletClient | OriginSigner;
-	/** By default, an EVM wallet keeps its delegate. For `typed-only`, see `evmSigner`, which has the same option. */
-	delegate?: EvmSignerOptions["delegate"];
-	/** The owner's mandate, from `createMandate`, if the signer is an agent's key. The mandate's wallet pays. */
-	mandate?: MandateJson;
-	/** The owner's authorization, with a mandate for a wallet that is not delegated yet. See `evmSigner`. */
-	authorization?: AuthorizationBody;
-	/** The deployment. Take it from a file that you trust, not from the service. */
-	pins: Deployment;
-	store?: SwapStore;
-	onProgress?: (progress: SwapProgress) => void;
-	/** Aborts the wait, never the swap. */
-	signal?: AbortSignal;
-};
-
-/** The terms to sign for. The wallet gives at most `amount`, and `recipient` gets at least `minOutput`. */
-export type SwapTerms = Pick<
-	SwapRequest,
-	"originChain" | "destinationChain" | "inputToken" | "outputToken" | "amount"
-> & {
-	walletAddress: string;
-	recipient: string;
-	minOutput: bigint;
-	/** The quote that has these terms. */
-	quote: QuoteResponse;
-};
-
-export type SwapProgress =
-	| { step: "resumed"; swapId: string }
-	| { step: "quoted"; quote: QuoteResponse }
-	/** The wallet is about to sign a delegation, for its first swap from this chain or to change its delegate. */
-	| { step: "authorizing" }
-	| { step: "signed"; swapId: string; expiresAt: string }
-	/** The service refuses the submission for now. It is sent again until it is accepted, or cannot be any more. */
-	| { step: "refused"; error: GeoswapError; expiresAt: string }
-	/**
-	 * The service reports that the submission has expired, or that the swap failed or was refunded. This is not trusted
-	 * until no chain executes the submission any more. Until then nothing else is signed, and no such end is returned.
-	 */
-	| { step: "waiting"; swapId: string; until: string }
-	| { step: "submitted"; swapId: string }
-	/** Reported whenever something about the swap has changed. */
-	| { step: "status"; swap: StatusResponse };
 
 /** Limit on quotes. After this many, another quote will not fix the problem. */
 const maxQuotes = 5;
@@ -123,8 +40,10 @@ export async function swap(client: Client, request: SwapRequest): Promise<EndedS
 	let unlock: Awaited<ReturnType<SwapStore["lock"]>>;
 	try {
 		unlock = await store.lock(id);
+		const record = await readRecord(store, id);
+		if (record && "swapId" in record) reached.swapId = record.swapId;
 		if (!unlock) throw inProgress(id);
-		return await swapLocked(client, { ...request, id, store, signer, reached });
+		return await swapLocked(client, { ...request, id, store, signer, reached }, record);
 	} catch (error) {
 		// An op that an earlier call signed may still be executed, unless this call has determined that it cannot be.
 		const told = outcome(error, { mayExecute: true, signal });
@@ -157,11 +76,11 @@ type Signed = Extract<SwapRecord, { state: "signed" }>;
 async function swapLocked(
 	client: Client,
 	request: SwapRequest & { id: string; store: SwapStore; signer: OriginSigner; reached: Reached },
+	saved: SwapRecord | undefined,
 ): Promise<EndedSwap> {
 	const { id, store, onProgress, reached } = request;
-	const intent = intentOf(request, request.signer);
-	let record = await readRecord(store, id);
-	if (record && "swapId" in record) reached.swapId = record.swapId;
+	const intent = intentOf(request);
+	let record = saved;
 	if (record) expectSameIntent(id, record.intent, intent);
 	const { minOutput = record?.minOutput === undefined ? undefined : BigInt(record.minOutput) } = request;
 	const limits = minOutput === undefined ? {} : { minOutput };
@@ -204,7 +123,7 @@ async function swapLocked(
 	return record.swap;
 }
 
-function intentOf(request: SwapRequest, signer: OriginSigner): QuoteRequestBody {
+function intentOf(request: SwapRequest & { signer: OriginSigner }): QuoteRequestBody {
 	const { originChain, destinationChain, inputToken, outputToken, amount, recipient, slippageBps } = request;
 	return {
 		originChain,
@@ -212,7 +131,7 @@ function intentOf(request: SwapRequest, signer: OriginSigner): QuoteRequestBody 
 		inputToken,
 		outputToken,
 		amount: String(amount),
-		walletAddress: signer.address,
+		walletAddress: request.signer.address,
 		...(recipient !== undefined && { recipient }),
 		...(slippageBps !== undefined && { slippageBps }),
 	};
@@ -248,40 +167,6 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 	} catch (error) {
 		throw outcome(error, { mayExecute: false, signal });
 	}
-}
-
-/**
- * Returns the slippage with which a quote like this one keeps the approved minimum, because prices move while the
- * caller decides. Undefined if the quote keeps it already, or if even its output is less.
- */
-function slippageToKeep(
-	approved = 0n,
-	{ quote, quoted }: { quote: QuoteResponse; quoted: bigint },
-): number | undefined {
-	if (quoted >= approved) return undefined;
-	const output = natural("quote.output", quote.output);
-	const slippageBps = output > approved ? Number(((output - approved) * 10_000n) / output) : 0;
-	return slippageBps >= 1 && slippageBps < quote.slippageBps ? slippageBps : undefined;
-}
-
-/** Throws unless this minimum was approved or, without `onBeforeSign`, the caller's minimum or the pins bound it. */
-async function expectApproved(
-	context: Context,
-	{ quote, quoted }: { quote: QuoteResponse; quoted: bigint },
-): Promise<void> {
-	const { intent, pins, minOutput, approved, onBeforeSign, signal } = context;
-	if (approved !== undefined && quoted >= approved) return;
-	if (!onBeforeSign) {
-		const floor = stableFloor(pins, intent);
-		const least = minOutput ?? floor;
-		if (least === undefined || quoted < least) throw notAccepted(quote, floor);
-		return;
-	}
-	const { originChain, destinationChain, amount } = context;
-	const { slippageBps: _, recipient = intent.walletAddress, ...named } = intent;
-	const terms = { ...named, originChain, destinationChain, amount, recipient, minOutput: quoted, quote };
-	if ((await unlessAborted(async () => onBeforeSign(terms), signal)) !== true) throw declined(quote);
-	context.approved = quoted;
 }
 
 async function signQuote(
@@ -410,47 +295,6 @@ function signedTooLate(expiresAt: string): GeoswapError {
 	return new GeoswapError(
 		`Nothing was sent, because what was signed had already expired at ${expiresAt}. Sign sooner, and check the clock of this machine.`,
 		{ code: "OP_EXPIRED", next: "requote", retryable: false, docs: "docs/sdk.md" },
-	);
-}
-
-function notAccepted({ minOutput: quoted, summary }: QuoteResponse, floor: bigint | undefined): GeoswapError {
-	const why =
-		floor === undefined ? "no minOutput was given" : `97 % of the input is ${floor} (both tokens are stable)`;
-	return new GeoswapError(
-		`The quote was not signed: it promises at least ${quoted}, but ${why} (${summary}). Pass the minimum you accept as minOutput, or pass onBeforeSign; network costs can take more than 3 % of a small amount.`,
-		{
-			code: "PRICE_NOT_ACCEPTED",
-			next: "fix_request",
-			retryable: true,
-			docs: "docs/sdk.md",
-			details: { quoted, ...(floor !== undefined && { floor: String(floor) }) },
-		},
-	);
-}
-
-function declined({ minOutput: quoted, summary }: QuoteResponse): GeoswapError {
-	return new GeoswapError(`The quote was not signed: onBeforeSign did not approve it (${summary}).`, {
-		code: "DECLINED",
-		next: "fix_request",
-		retryable: true,
-		docs: "docs/sdk.md",
-		details: { quoted },
-	});
-}
-
-function tooLittle(
-	{ minOutput: quoted, summary }: QuoteResponse,
-	minOutput: bigint | undefined,
-): GeoswapError {
-	return new GeoswapError(
-		`The quote was not signed: it promises at least ${quoted}, but minOutput is ${minOutput} (${summary}). Try again later, or accept less.`,
-		{
-			code: "BELOW_MIN_OUTPUT",
-			next: "fix_request",
-			retryable: true,
-			docs: "docs/sdk.md",
-			details: { quoted, minOutput: String(minOutput) },
-		},
 	);
 }
 

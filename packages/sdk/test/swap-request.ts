@@ -1,5 +1,5 @@
 import { solanaSigner } from "../src/solana-signer.ts";
-import type { SwapRequest } from "../src/swap.ts";
+import type { SwapRequest } from "../src/swap-request.ts";
 import type { SubmitPath } from "./model-service.ts";
 import * as evm from "./op-fixture.ts";
 import * as solana from "./solana-op-fixture.ts";
