@@ -80,12 +80,14 @@ export function geoswapActions<Zod extends AgentkitZod>({
 				},
 				act: async (given: AgentkitSwapInput) => {
 					const { id, ...input } = given;
-					return swapForModel(options, {
+					const swapped = await swapForModel(options, {
 						id: JSON.stringify(["agentkit", id]),
 						input,
 						signer: await (signerOf ?? ownSigner)(wallet),
 						beforeSign: () => beforeSign?.(given),
 					});
+					// The model repeats the call with its own id.
+					return { ...swapped, id };
 				},
 			}),
 			makeAction("geoswap_status", {

@@ -118,6 +118,20 @@ test("a swap outside the budget is refused with a code and the limit, without th
 	expect(opened()).toBe(0);
 });
 
+test("a call with other terms than the swap of its id is reported as that, during the swap and after it", async () => {
+	service.knobs.settleMs = 1_500;
+	await run([says("done")], await answered("call-1", true));
+	service.knobs.settleMs = 0;
+	const repeated = outputIn(await run([says("wait")], await answered("call-1", true)));
+	expect(repeated).toMatch(/"status":"unknown","mayExecute":true,[^}]*"swapId":"swp_/);
+	const messages = await answered("call-1", true, { ...input, amount: "9000000" });
+	expect(outputIn(await run([says("wait")], messages))).toMatch(/"status":"id_used","mayExecute":true/);
+	await expect
+		.poll(async () => outputIn(await run([says("refused")], messages)))
+		.toMatch(/"status":"id_used","mayExecute":false,[^}]*"code":"INTENT_CHANGED"/);
+	expect(opened()).toBe(1);
+});
+
 test.each<[string, unknown]>([
 	["a fraction", { ...input, amount: "1.5" }],
 	["a number", { ...input, amount: 10 }],

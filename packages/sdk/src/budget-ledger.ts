@@ -30,8 +30,9 @@ export type BudgetTerms = {
 	recipient: string;
 };
 
+export const budgetLimits = ["route", "recipient", "worstPrice", "perSwap", "perDay", "ledger"] as const;
 /** The part of a budget that refused a swap. */
-export type BudgetLimit = "route" | "recipient" | "worstPrice" | "perSwap" | "perDay" | "ledger";
+export type BudgetLimit = (typeof budgetLimits)[number];
 
 /** An amount that was reserved in the last 24 hours and not released. */
 export type Reservation = BudgetAsset & {
@@ -158,7 +159,7 @@ function expectAllowed(budget: Budget, terms: BudgetTerms): void {
 		throw refused(
 			"perSwap",
 			`the amount is ${amount}, and the budget allows 1 to ${spend.perSwap} in one swap`,
-			{ amount: String(amount), perSwap: String(spend.perSwap) },
+			{ chainId: originChain, token: inputToken, amount: String(amount), perSwap: String(spend.perSwap) },
 		);
 	}
 	const worst = worstOutput(budget, terms);
@@ -166,7 +167,12 @@ function expectAllowed(budget: Budget, terms: BudgetTerms): void {
 		throw refused(
 			"worstPrice",
 			`the least output would be ${minOutput}, and the budget's worst price makes it ${worst}`,
-			{ minOutput: String(minOutput), worst: String(worst) },
+			{
+				chainId: destinationChain,
+				token: terms.outputToken,
+				minOutput: String(minOutput),
+				worst: String(worst),
+			},
 		);
 	}
 }
@@ -179,8 +185,8 @@ function expectWithinDay(budget: Budget, entries: readonly Reservation[], terms:
 	if (used + terms.amount <= perDay) return;
 	throw refused(
 		"perDay",
-		`${used} of the ${perDay} that the budget allows in 24 hours are used, and ${terms.amount} are asked for. Swap less, or wait`,
-		{ amount: String(terms.amount), used: String(used), perDay: String(perDay) },
+		`${used} of the ${perDay} that the budget allows in 24 hours are used, and ${terms.amount} are requested. Swap less, or wait`,
+		{ ...asset, amount: String(terms.amount), used: String(used), perDay: String(perDay) },
 	);
 }
 
@@ -257,7 +263,12 @@ function isSame(chainId: number, one: string, other: string): boolean {
 	return spelled(chainId, one) === spelled(chainId, other);
 }
 
-function refused(limit: BudgetLimit, why: string, details: Record<string, string> = {}): GeoswapError {
+/** Returns the error of a limit. Amounts in the details are smallest units of the token in the details. */
+function refused(
+	limit: BudgetLimit,
+	why: string,
+	details: Record<string, string | number> = {},
+): GeoswapError {
 	const isPassing = limit === "perDay" || limit === "ledger";
 	return new GeoswapError(`Nothing was signed: ${why}.`, {
 		code: "BUDGET_REFUSED",

@@ -4,6 +4,7 @@ export {
 	type BudgetLedger,
 	type BudgetLimit,
 	type BudgetTerms,
+	budgetLimits,
 	openLedger,
 	type Reservation,
 	worstOutput,

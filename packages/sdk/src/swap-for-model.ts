@@ -1,6 +1,7 @@
-import type { BudgetLedger } from "./budget-ledger.ts";
+import { type BudgetLedger, type BudgetLimit, budgetLimits } from "./budget-ledger.ts";
 import type { Client } from "./create-client.ts";
-import { GeoswapError } from "./geoswap-error.ts";
+import { GeoswapError, type GeoswapErrorCode } from "./geoswap-error.ts";
+import { expectSameIntent, getSwapState, readRecord } from "./swap-record.ts";
 import type { SwapRequest } from "./swap-request.ts";
 import type { SwapStore } from "./swap-store.ts";
 import { swapWithinBudget } from "./swap-within-budget.ts";
@@ -22,11 +23,16 @@ export type ModelSwapInput = {
 export type ModelSwapOutput = {
 	id: string;
 	swapId?: string;
-	/** `unknown`: something was signed and may execute. `not_swapped`: nothing was taken, and nothing will be. */
-	status: "submitted" | "settled" | "refunded" | "failed" | "unknown" | "not_swapped";
+	/**
+	 * `unknown`: something was signed and may execute. `not_swapped`: nothing was taken, and nothing will be. `id_used`:
+	 * the id belongs to a swap with other terms, which may execute or not.
+	 */
+	status: "submitted" | "settled" | "refunded" | "failed" | "unknown" | "not_swapped" | "id_used";
 	mayExecute: boolean;
 	advice: string;
 	code?: string;
+	/** The limit of the budget that refused the swap. */
+	limit?: BudgetLimit;
 };
 
 /** The options that all of a model's swaps share. */
@@ -86,7 +92,12 @@ export function swapForModel(
 		},
 	}).then(
 		({ status, swapId }) => outputOf(id, { status, swapId }),
-		(error: unknown) => outputOfError(id, error),
+		async (thrown: unknown) => {
+			const error = await compareTerms(thrown, { store, id, input });
+			if (!isOwn(error, "INTENT_CHANGED")) return outputOfError(id, error);
+			const output = outputOf(id, { status: "id_used", code: error.code });
+			return { ...output, mayExecute: await isAlive(store, id) };
+		},
 	);
 	return Promise.race([submitted, ended]);
 }
@@ -98,23 +109,55 @@ const advice = {
 	failed: "Nothing was taken.",
 	unknown: "This swap may still execute. Follow it, and never start another.",
 	not_swapped: "Nothing was taken, and nothing will be.",
+	id_used: "Nothing was done for this call, because its id belongs to a swap with other terms.",
 } satisfies Record<ModelSwapOutput["status"], string>;
 
 function outputOf(
 	id: string,
-	{ status, ...rest }: Pick<ModelSwapOutput, "status" | "swapId" | "code">,
+	{ status, ...rest }: Pick<ModelSwapOutput, "status" | "swapId" | "code" | "limit">,
 ): ModelSwapOutput {
 	const mayExecute = status === "submitted" || status === "unknown";
 	return { id, status, mayExecute, advice: advice[status], ...rest };
+}
+
+/** The service may respond with any code, so an error that has a status does not count. */
+function isOwn(error: unknown, code: GeoswapErrorCode): error is GeoswapError {
+	return error instanceof GeoswapError && error.code === code && error.status === undefined;
+}
+
+/** Returns the error. If another call works on the id, with other terms, returns the error for those terms instead. */
+async function compareTerms(
+	error: unknown,
+	{ store, id, input }: { store: SwapStore; id: string; input: ModelSwapInput },
+): Promise<unknown> {
+	if (!isOwn(error, "SWAP_IN_PROGRESS")) return error;
+	try {
+		const record = await readRecord(store, id);
+		if (!record) return error;
+		const { minOutput: _, ...terms } = input;
+		expectSameIntent(id, record.intent, { ...terms, walletAddress: record.intent.walletAddress });
+		if ("swapId" in record) error.swapId ??= record.swapId;
+		return error;
+	} catch (other) {
+		return other;
+	}
+}
+
+/** Returns true if the swap that has the id may still execute. */
+async function isAlive(store: SwapStore, id: string): Promise<boolean> {
+	const { state } = await getSwapState(store, id).catch(() => ({ state: "signed" }));
+	return state === "signed" || state === "submitted";
 }
 
 /** Leaves the message out, because it may hold texts of the service, and a model would read them. */
 function outputOfError(id: string, error: unknown): ModelSwapOutput {
 	if (!(error instanceof GeoswapError)) return outputOf(id, { status: "unknown" });
 	const { swapId } = error;
+	const limit = budgetLimits.find((one) => error.code === "BUDGET_REFUSED" && one === error.details?.limit);
 	return outputOf(id, {
 		status: error.mayExecute === false ? "not_swapped" : "unknown",
 		code: codeForModel(error),
+		...(limit !== undefined && { limit }),
 		...(swapId !== undefined && error.mayExecute !== false && { swapId }),
 	});
 }
