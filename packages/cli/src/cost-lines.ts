@@ -1,5 +1,5 @@
 import type { QuoteResponse } from "@geoswap/protocol";
-import { formatAmount } from "./format-amount.ts";
+import { wholeTokens } from "./format-amount.ts";
 import type { Line } from "./output.ts";
 import type { Asset } from "./pinned-assets.ts";
 import { reasonToAsk } from "./price-not-accepted.ts";
@@ -12,14 +12,14 @@ export function assetJson({ chain, symbol, address, decimals }: Asset) {
 /** Returns what is given and by whom, for users. The address decides, so it is always shown. */
 export function giveLines({ from, amount, wallet }: { from: Asset; amount: bigint; wallet: string }): Line[] {
 	return [
-		["give", `${formatAmount(amount, from.decimals)} ${from.symbol} on ${from.chain.name}`],
+		["give", `${wholeTokens(amount, from)} on ${from.chain.name}`],
 		["", `token ${from.address}`],
 		["", `wallet ${wallet}`],
 	];
 }
 
 export function getLines({ to, quote }: { to: Asset; quote: QuoteResponse }): Line[] {
-	const shown = (units: string) => `${formatAmount(units, to.decimals)} ${to.symbol}`;
+	const shown = (units: string) => wholeTokens(units, to);
 	return [
 		["get", `about ${shown(quote.output)} on ${to.chain.name}`],
 		["", `at least ${shown(quote.minOutput)} (slippage ${quote.slippageBps} bps), or all back`],

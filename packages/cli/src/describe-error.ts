@@ -113,7 +113,15 @@ const advice = new Map([
 	["contact_operator", "contact the operator, with the request's id if there is one"],
 ]);
 
-export function errorLines({ message, next, requestId, docs, mayExecute, resume }: ErrorJson): Line[] {
+/** Advice for codes that are more specific than `next`. */
+const adviceByCode = new Map([
+	["UNAUTHORIZED", "check the API key"],
+	["INSUFFICIENT_BALANCE", "send the wallet more of the input token"],
+	["NO_BALANCE", "send the wallet some of the input token"],
+	["UNKNOWN_ID", "list your swaps: geoswap history, or geoswap history --unfinished"],
+]);
+
+export function errorLines({ code, message, next, requestId, docs, mayExecute, resume }: ErrorJson): Line[] {
 	const isResumed = resume !== undefined && (mayExecute || next === "resume");
 	return [
 		["error", message],
@@ -127,7 +135,9 @@ export function errorLines({ message, next, requestId, docs, mayExecute, resume 
 							: "nothing was taken, and nothing will be",
 					] satisfies Line,
 				]),
-		isResumed ? { label: "next", command: resume } : ["next", advice.get(next) ?? next],
+		isResumed
+			? { label: "next", command: resume }
+			: ["next", (advice.has(next) && adviceByCode.get(code)) || (advice.get(next) ?? next)],
 		...(requestId === undefined ? [] : [["request", requestId] satisfies Line]),
 		["docs", docs],
 	];

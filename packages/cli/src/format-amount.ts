@@ -5,3 +5,11 @@ export function formatAmount(units: bigint | string, decimals: number): string {
 	const fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
 	return fraction === "" ? whole : `${whole}.${fraction}`;
 }
+
+/** Formats smallest units as whole tokens with their symbol. */
+export function wholeTokens(
+	units: bigint | string,
+	{ symbol, decimals }: { symbol: string; decimals: number },
+): string {
+	return `${formatAmount(units, decimals)} ${symbol}`;
+}

@@ -88,6 +88,16 @@ function findToken({ chainId, name, assets }: PinnedChain, text: string): Pinned
 	);
 }
 
+/** Returns the asset at an address, or undefined if the deployment file does not have it. */
+export function assetAt(
+	pins: Deployment,
+	{ chainId, token }: { chainId: number; token: string },
+): Asset | undefined {
+	const chain = pinnedChains(pins).find((one) => one.chainId === chainId);
+	const asset = chain?.assets.find(({ address }) => isSameAddress(chainId, address, String(token)));
+	return chain && asset && { ...asset, chain };
+}
+
 /** Compares two addresses. Hex is the same in any case; base58 is not. */
 export function isSameAddress(chainId: number, a: string, b: string): boolean {
 	return isSolana(chainId) ? a === b : a.toLowerCase() === b.toLowerCase();

@@ -1,6 +1,6 @@
 import { CliError } from "./cli-error.ts";
 import { exitCode } from "./exit-code.ts";
-import { formatAmount } from "./format-amount.ts";
+import { wholeTokens } from "./format-amount.ts";
 import type { Asset } from "./pinned-assets.ts";
 
 type Shown = Pick<Asset, "decimals" | "symbol">;
@@ -53,5 +53,5 @@ export function reasonToAsk(to: Shown, floor: string | undefined): string {
 }
 
 function shownIn({ decimals, symbol }: Shown): (units: string) => string {
-	return (units) => `${formatAmount(units, decimals)} ${symbol}`;
+	return (units) => wholeTokens(units, { symbol, decimals });
 }

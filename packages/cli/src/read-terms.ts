@@ -2,7 +2,7 @@ import type { Deployment } from "@geoswap/protocol";
 import { CliError } from "./cli-error.ts";
 import type { Context } from "./context.ts";
 import { exitCode } from "./exit-code.ts";
-import { formatAmount } from "./format-amount.ts";
+import { wholeTokens } from "./format-amount.ts";
 import { parseAmount } from "./parse-amount.ts";
 import { type Asset, findAsset } from "./pinned-assets.ts";
 import { readBalances } from "./read-balance.ts";
@@ -70,7 +70,7 @@ export function expectWithinMaxSpend(
 	amount: bigint,
 ): void {
 	if (maxSpend === undefined || amount <= maxSpend) return;
-	const shown = (units: bigint) => `${formatAmount(units, from.decimals)} ${from.symbol}`;
+	const shown = (units: bigint) => wholeTokens(units, from);
 	throw new CliError(
 		`Nothing was signed by this call, because the amount is ${shown(amount)}, but --max-spend is ${shown(maxSpend)}. Swap less, or raise --max-spend.`,
 		{

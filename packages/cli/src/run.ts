@@ -155,15 +155,15 @@ Docs: docs/cli.md`,
 	command("share", "print a link to a page that shows a swap to a person, without a key")
 		.argument("<id>", "id of a swap, swp_…, or of an intent that was started on this machine")
 		.option("--revoke", "let no link to this swap work any more")
-		.action(async (swapId, options) => {
+		.action(async (id, options) => {
 			const { shareCommand } = await import("./commands/share.ts");
-			await answer((asked) => shareCommand(asked, { swapId, ...options }));
+			await answer((asked) => shareCommand(asked, { id, ...options }));
 		});
 	command("receipt", "print the signed receipt of a swap that has ended, as JSON for a file")
-		.argument("<swap>", "id of the swap, swp_…")
-		.action(async (swapId) => {
+		.argument("<id>", "id of a swap, swp_…, or of an intent that was started on this machine")
+		.action(async (id) => {
 			const { receiptCommand } = await import("./commands/receipt.ts");
-			await answer((asked) => receiptCommand(asked, { swapId }));
+			await answer((asked) => receiptCommand(asked, { id }));
 		});
 	command("verify-receipt", "check a receipt with nodes of its chains, without the service")
 		.argument("<file>", "file with the receipt")

@@ -1,7 +1,7 @@
 import type { Deployment, StatusResponse, SwapStage } from "@geoswap/protocol";
-import { formatAmount } from "./format-amount.ts";
+import { wholeTokens } from "./format-amount.ts";
 import type { Line, Output } from "./output.ts";
-import { isSameAddress, pinnedChains } from "./pinned-assets.ts";
+import { assetAt } from "./pinned-assets.ts";
 
 const stageTexts: Record<SwapStage, string> = {
 	opening: "opening: the input is not in escrow yet",
@@ -15,6 +15,13 @@ const hashes = [
 	["deliveryTxHash", "output delivered by"],
 	["refundTxHash", "input given back by"],
 ] as const;
+
+/** The transaction that a stage waits for. What it does is not done yet. */
+const awaited: { [Stage in SwapStage]?: (typeof hashes)[number][0] } = {
+	opening: "originTxHash",
+	delivering: "deliveryTxHash",
+	refunding: "refundTxHash",
+};
 
 const silenceMs = 5_000;
 
@@ -30,6 +37,11 @@ export function createProgress(output: Output, nowMs: () => number = () => perfo
 		if (!told.has(text)) say(text);
 		told.add(text);
 	};
+	const sayHash = (text: string, hash: string | undefined) => {
+		if (hash === undefined || told.has(hash)) return;
+		say(`${text} ${hash}`);
+		told.add(hash);
+	};
 	return {
 		say,
 		/** Reports that it still waits if nothing new arrives for a while, after each `heard` and until `stop`. */
@@ -38,9 +50,12 @@ export function createProgress(output: Output, nowMs: () => number = () => perfo
 			return { heard: () => timer.refresh(), stop: () => clearTimeout(timer) };
 		},
 		sayStatus: (swap: StatusResponse) => {
-			for (const [field, text] of hashes) if (swap[field]) sayOnce(`${text} ${swap[field]}`);
-			if (swap.status !== "pending") say(swap.status, swap.status === "settled" ? "green" : "yellow");
+			const isPending = swap.status === "pending";
+			const last = isPending ? awaited[swap.stage] : undefined;
+			for (const [field, text] of hashes) if (field !== last) sayHash(text, swap[field]);
+			if (!isPending) say(swap.status, swap.status === "settled" ? "green" : "yellow");
 			else sayOnce(stageTexts[swap.stage] ?? swap.stage);
+			if (last) sayHash("in transaction", swap[last]);
 		},
 	};
 }
@@ -123,9 +138,8 @@ function describeAmount(
 	pins: Deployment,
 	{ chainId, token, amount }: { chainId: number; token: string; amount: string },
 ): string {
-	const chain = pinnedChains(pins).find((candidate) => candidate.chainId === chainId);
-	const asset = chain?.assets.find(({ address }) => isSameAddress(chainId, address, String(token)));
-	return asset && chain
-		? `${formatAmount(amount, asset.decimals)} ${asset.symbol} on ${chain.name}`
+	const asset = assetAt(pins, { chainId, token });
+	return asset
+		? `${wholeTokens(amount, asset)} on ${asset.chain.name}`
 		: `${amount} smallest units of ${token} on chain ${chainId}`;
 }

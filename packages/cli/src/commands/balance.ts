@@ -7,7 +7,8 @@ import { readBalances } from "../read-balance.ts";
 import { checkAddress, findOwnAddress, readWallet } from "../wallet.ts";
 
 type Balance = { symbol: string; token: string; decimals: number; amount: string; shown: string };
-type Answer = { chainId: number; chain: string } & (
+/** The balances of a wallet on one chain, or why they could not be read. */
+export type ChainBalances = { chainId: number; chain: string } & (
 	| { wallet: string; balances: Balance[] }
 	| { problem: { code: string; message: string } }
 );
@@ -18,7 +19,7 @@ export async function balanceCommand(
 ): Promise<void> {
 	const { config, keys } = await openConfig(call);
 	const { output } = call;
-	const read = async (chain: PinnedChain, wallet: string): Promise<Answer> => {
+	const read = async (chain: PinnedChain, wallet: string): Promise<ChainBalances> => {
 		const amounts = await readBalances(config, chain, { wallet, assets: chain.assets });
 		const balances = chain.assets.map(({ symbol, address, decimals }, i) => {
 			const amount = amounts[i] ?? 0n;
@@ -33,14 +34,14 @@ export async function balanceCommand(
 		return { chainId: chain.chainId, chain: chain.name, wallet, balances };
 	};
 
-	let answers: Answer[];
+	let answers: ChainBalances[];
 	if (text !== undefined) {
 		const chain = findChain(config.pins, text);
 		answers = [await read(chain, await readWallet(keys, chain, option))];
 	} else {
 		// If one chain cannot be read, the others are still shown.
 		answers = await Promise.all(
-			pinnedChains(config.pins).map(async (chain): Promise<Answer> => {
+			pinnedChains(config.pins).map(async (chain): Promise<ChainBalances> => {
 				try {
 					const wallet = await walletOn(chain);
 					return await read(chain, wallet);
@@ -68,7 +69,7 @@ export async function balanceCommand(
 	}
 }
 
-function describe(answer: Answer): Line[] {
+function describe(answer: ChainBalances): Line[] {
 	const title = `${answer.chain} (${answer.chainId})`;
 	if ("problem" in answer) return [title, ["  not read", answer.problem.message]];
 	return [

@@ -53,7 +53,7 @@ test("create signs the mandate of the options into a file that only the owner ca
 	expect(shown.exit).toBe(0);
 	expect(shown.stdout).toContain("100 USDC immediately, and again every 86400 s");
 	expect(shown.stdout).toContain(recipient);
-	expect(shown.stdout).toMatch(/good +as far as it can be seen/);
+	expect(shown.stdout).toMatch(/good +as far as can be determined/);
 	expect(service.seen).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { fromSolanaWord, type MandateJson, mandateDigest, type SignedMandate } f
 import { getAddress, type Hex, isAddressEqual, recoverAddress } from "viem";
 import { CliError } from "../cli-error.ts";
 import { type Call, type Context, openConfig } from "../context.ts";
-import { formatAmount } from "../format-amount.ts";
+import { wholeTokens } from "../format-amount.ts";
 import type { Line } from "../output.ts";
 import { parseAmount } from "../parse-amount.ts";
 import { notSent, openPayer } from "../payer.ts";
@@ -233,10 +233,8 @@ function mandateLines({ pins }: Config, mandate: MandateJson): Line[] {
 		["agent", mandate.agent],
 		...mandate.inputs.map(({ token, maxAmount }): Line => {
 			const asset = tokenOf(mandate.chainId, token);
-			const amount = asset
-				? `${formatAmount(maxAmount, asset.decimals)} ${asset.symbol}`
-				: `${maxAmount} of ${token}`;
-			return ["may give", `${amount} at once, and again every ${mandate.period} s`];
+			const amount = asset ? wholeTokens(maxAmount, asset) : `${maxAmount} of ${token}`;
+			return ["may give", `${amount} immediately, and again every ${mandate.period} s`];
 		}),
 		...(mandate.outputs.length === 0 ? [["may get", "any token"] satisfies Line] : []),
 		...mandate.outputs.map(({ chainId, token }): Line => {

@@ -9,7 +9,16 @@ import {
 	readTerms,
 	type TermOptions,
 } from "../read-terms.ts";
+import { refusalInTokens } from "../refusal-in-tokens.ts";
 import { readWallet } from "../wallet.ts";
+
+type AssetJson = ReturnType<typeof assetJson>;
+/** The document of a quote. Amounts are in smallest units. */
+export type QuoteDocument = {
+	from: AssetJson & { amount: bigint; wallet: string };
+	to: AssetJson;
+	quote: ReturnType<typeof quoteJson>;
+};
 
 export async function quoteCommand(call: Call, options: TermOptions & { wallet?: string }): Promise<void> {
 	const { config, client, keys, output } = await openContext(call);
@@ -29,17 +38,21 @@ export async function quoteCommand(call: Call, options: TermOptions & { wallet?:
 		...(recipient !== undefined && { recipient }),
 		...(slippageBps !== undefined && { slippageBps }),
 	};
-	const quote = await getQuote(client, intent);
+	const quote = await getQuote(client, intent).catch((error: unknown) => {
+		throw refusalInTokens(error, from);
+	});
 	if (minOutput !== undefined && BigInt(quote.minOutput) < minOutput) {
 		throw belowMinOutput(to, { quoted: quote.minOutput, minOutput: String(minOutput) });
 	}
-	await output.result(
-		{ from: { ...assetJson(from), amount, wallet }, to: assetJson(to), quote: quoteJson(quote) },
-		[
-			...giveLines({ from, amount, wallet }),
-			...getLines({ to, quote }),
-			...costLines(quote),
-			...acceptanceLines({ to, quote, floor: stableFloor(config.pins, intent), minOutput }),
-		],
-	);
+	const document: QuoteDocument = {
+		from: { ...assetJson(from), amount, wallet },
+		to: assetJson(to),
+		quote: quoteJson(quote),
+	};
+	await output.result(document, [
+		...giveLines({ from, amount, wallet }),
+		...getLines({ to, quote }),
+		...costLines(quote),
+		...acceptanceLines({ to, quote, floor: stableFloor(config.pins, intent), minOutput }),
+	]);
 }

@@ -5,7 +5,7 @@ import { CliError } from "../cli-error.ts";
 import type { LoadedConfig } from "../config.ts";
 import type { Call, Context } from "../context.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
-import { formatAmount } from "../format-amount.ts";
+import { wholeTokens } from "../format-amount.ts";
 import type { Line } from "../output.ts";
 import { findSolanaKey, openSolanaKey, parseSolanaKey } from "../read-keys.ts";
 import { rescueUsage, type Search } from "../rescue-search.ts";
@@ -139,7 +139,7 @@ async function send(
 		throw notSent(
 			error instanceof RefundRefused
 				? error.message
-				: "The transaction was not executed. Somebody may have sent it already: run the command again to see where the money is.",
+				: "The transaction was not executed. It may have been sent already. Run the command again to find where the money is.",
 		);
 	}
 }
@@ -156,7 +156,7 @@ function notSent(message: string): CliError {
 
 function unconfirmed(signature: string): CliError {
 	return new CliError(
-		`The refund ${signature} was sent, and the chain has not confirmed it yet. Run the command again to see where the money is.`,
+		`The refund ${signature} was sent, and the chain has not confirmed it yet. Run the command again to find where the money is.`,
 		{
 			code: "RESCUE_NOT_SENT",
 			exit: exitCode.mayExecute,
@@ -227,9 +227,7 @@ function timeOf({ takeableAt }: SolanaOrder): string {
 function amountOf({ chain }: Search, { order }: Found): string {
 	const amount = order.state === "prepared" || order.place === "owed" ? order.held : order.inputAmount;
 	const asset = chain.assets.find(({ address }) => address === order.token);
-	return asset
-		? `${formatAmount(amount, asset.decimals)} ${asset.symbol}`
-		: `${amount} smallest units of ${order.token}`;
+	return asset ? wholeTokens(amount, asset) : `${amount} smallest units of ${order.token}`;
 }
 
 function toJson({ order, refund, sent, problem }: Found) {

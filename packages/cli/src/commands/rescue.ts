@@ -4,7 +4,7 @@ import type { Address, Hash, PublicClient } from "viem";
 import type { LoadedConfig } from "../config.ts";
 import { type Call, type Context, openConfig } from "../context.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
-import { formatAmount } from "../format-amount.ts";
+import { wholeTokens } from "../format-amount.ts";
 import type { Line } from "../output.ts";
 import { notSent, openPayer } from "../payer.ts";
 import { isSameAddress, pinnedChains } from "../pinned-assets.ts";
@@ -131,7 +131,7 @@ async function send({
 					payer: payer.account.address,
 					code: "RESCUE_NOT_SENT",
 					otherwise:
-						"The transaction was not executed. Somebody may have sent it already: run the command again to see where the money is.",
+						"The transaction was not executed. It may have been sent already. Run the command again to find where the money is.",
 				});
 			}),
 		);
@@ -192,9 +192,7 @@ function whereText({ place, takeableAt, call, sent }: Found): string {
 
 function amountOf({ chain }: Search, { token, amount }: Found): string {
 	const asset = chain.assets.find(({ address }) => isSameAddress(chain.chainId, address, token));
-	return asset
-		? `${formatAmount(amount, asset.decimals)} ${asset.symbol}`
-		: `${amount} smallest units of ${token}`;
+	return asset ? wholeTokens(amount, asset) : `${amount} smallest units of ${token}`;
 }
 
 function toJson({ what, opened, place, token, amount, takeableAt, call, sent }: Found) {

@@ -1,11 +1,12 @@
-import { fromSwapId, type StatusResponse, swapStatuses } from "@geoswap/protocol";
+import { type StatusResponse, swapStatuses } from "@geoswap/protocol";
 import { type Client, GeoswapError, getStatus, waitForSwap } from "@geoswap/sdk";
 import { CliError } from "../cli-error.ts";
 import { homeOf } from "../config.ts";
 import { type Call, openConfig, openContext } from "../context.ts";
 import { FailedSwap } from "../describe-error.ts";
 import { type ExitCode, exitCode } from "../exit-code.ts";
-import { type Intents, inProgress, openIntents, resumeCommand } from "../intents.ts";
+import { findSwap, refusalAbout } from "../find-swap.ts";
+import { openIntents, resumeCommand } from "../intents.ts";
 import { shellCommand } from "../shell-command.ts";
 import { createProgress, swapLines } from "../swap-progress.ts";
 import { Interrupted, unlessInterrupted } from "../watch-interrupt.ts";
@@ -30,7 +31,8 @@ export function statusCommand(call: Call, { id, wait }: { id: string; wait: bool
 export async function showSwap(call: Call, { id: text, ask }: { id: string; ask: Ask }): Promise<ExitCode> {
 	const intents = openIntents(homeOf(call.io));
 	// This call cannot be interrupted, because the swap that it finds decides how an interruption is reported.
-	const { swapId, id } = await findSwap(intents, text);
+	const found = await findSwap(intents, text);
+	const { swapId, id } = found;
 	const ended = id === undefined ? undefined : await intents.findEnd(id);
 	try {
 		const { config } = await openConfig(call);
@@ -38,8 +40,10 @@ export async function showSwap(call: Call, { id: text, ask }: { id: string; ask:
 		await call.output.result({ ...(id !== undefined && { id }), swap }, swapLines(config.pins, swap));
 		if (swap.status === "pending") return exitCode.mayExecute;
 		return swap.status === "settled" ? exitCode.done : exitCode.notSettled;
-	} catch (error) {
-		if (ended) throw error;
+	} catch (thrown) {
+		if (ended) throw thrown;
+		const error = refusalAbout(found, thrown);
+		if (error !== thrown) throw error;
 		// There is, or may be, a swap of that id. A service that does not have it may have been restored from a backup.
 		throw new FailedSwap(error instanceof Interrupted ? interrupted() : error, {
 			id: id ?? swapId,
@@ -69,44 +73,6 @@ async function requestService(
 	} finally {
 		silence.stop();
 	}
-}
-
-/** Returns the swap with that id, or the swap of the intent with that id; and the intent, if it was begun here. */
-async function findSwap(
-	intents: Intents,
-	text: string,
-): Promise<{ swapId: string; id?: string | undefined }> {
-	if (fromSwapId(text) !== undefined) return { swapId: text, id: (await intents.idsBySwap()).get(text) };
-	if (!(await intents.find(text))) {
-		throw new CliError(
-			`${text} is neither a swap's id (swp_…) nor an intent that was started on this machine. See geoswap history, or geoswap history --unfinished`,
-			{ code: "UNKNOWN_ID", section: "resuming" },
-		);
-	}
-	const found = await intents.stateOf(text);
-	if ("swapId" in found) return { swapId: found.swapId, id: text };
-	const isUnreadable = found.state === "unreadable";
-	const isWorking = found.state === "working";
-	throw new FailedSwap(isWorking ? inProgress(text) : notSubmitted(text, isUnreadable), {
-		id: text,
-		swapId: undefined,
-		resume: resumeCommand(text),
-		mayExecute: isWorking || isUnreadable,
-	});
-}
-
-function notSubmitted(id: string, isUnreadable: boolean): CliError {
-	return new CliError(
-		isUnreadable
-			? `The record of ${id} cannot be read. Resume it with the version of geoswap that wrote it.`
-			: `${id} did not become a swap, and nothing that was signed for it can be executed. Start it again, or leave it.`,
-		{
-			code: "NOT_SUBMITTED",
-			exit: exitCode.refused,
-			next: isUnreadable ? "contact_operator" : "resume",
-			section: "resuming",
-		},
-	);
 }
 
 function interrupted(): CliError {

@@ -28,7 +28,9 @@ function differenceOf(pinned: readonly PinnedChain[], token: TokenEntry): { diff
 	if (found.symbol !== token.symbol)
 		return { differs: `its symbol is ${found.symbol} in the deployment file` };
 	if (found.decimals !== token.decimals) {
-		return { differs: `it has ${found.decimals} decimals in the deployment file, not ${token.decimals}` };
+		return {
+			differs: `it has ${found.decimals} decimals in the deployment file, not ${Number(token.decimals)}`,
+		};
 	}
 	return {};
 }

@@ -71,18 +71,21 @@ test("if a stream stays silent, it is closed, and the service is polled", async 
 	expect([swap.status, told]).toEqual(["settled", ["settled"]]);
 });
 
-test.each(["UNAUTHORIZED", "SWAP_NOT_FOUND"])(
-	"%s is exit 5, with the command that follows the swap",
-	async (code) => {
-		service.handlers[path] = () => refusal(code === "UNAUTHORIZED" ? 401 : 404, code, "check_key");
-		const { exit, stdout } = await watch();
-		expect({ exit, body: JSON.parse(stdout) }).toMatchObject({
-			exit: 5,
-			body: { error: { code, mayExecute: true, resume: `geoswap status ${swapId}` } },
-		});
-		expect(called()).toEqual([path]);
-	},
-);
+test("a refused API key leads to exit code 5 with the command that follows the swap, and an unknown swap to exit code 2", async () => {
+	service.handlers[path] = () => refusal(401, "UNAUTHORIZED", "check_key");
+	const { exit, stdout } = await watch();
+	expect({ exit, body: JSON.parse(stdout) }).toMatchObject({
+		exit: 5,
+		body: { error: { code: "UNAUTHORIZED", mayExecute: true, resume: `geoswap status ${swapId}` } },
+	});
+	service.handlers[path] = () => refusal(404, "SWAP_NOT_FOUND", "fix_request");
+	const unknown = await watch();
+	expect({ exit: unknown.exit, body: JSON.parse(unknown.stdout) }).toMatchObject({
+		exit: 2,
+		body: { error: { code: "UNKNOWN_ID" } },
+	});
+	expect(called()).toEqual([path, path]);
+});
 
 test("Ctrl-C ends the watching with exit code 5, and never ends the swap", async () => {
 	const controller = new AbortController();

@@ -1,0 +1,72 @@
+import { GeoswapError } from "@geoswap/sdk";
+import { wholeTokens } from "./format-amount.ts";
+import type { Asset } from "./pinned-assets.ts";
+
+/** The option that sets a field of a quote. */
+const optionOf = new Map([
+	["originChain", "--from"],
+	["inputToken", "--from"],
+	["destinationChain", "--to"],
+	["outputToken", "--to"],
+	["amount", "--amount"],
+	["recipient", "--recipient"],
+	["slippageBps", "--slippage-bps"],
+	["walletAddress", "the wallet"],
+	["mandate", "--mandate"],
+]);
+
+/**
+ * Returns the service's refusal with a message that has amounts in whole tokens and fields by their options. Decimals
+ * and symbols are those of the deployment file.
+ */
+export function refusalInTokens(error: unknown, from: Pick<Asset, "decimals" | "symbol">): unknown {
+	if (!(error instanceof GeoswapError)) return error;
+	const message = messageOf(error, from);
+	return message === undefined ? error : Object.assign(error, { message });
+}
+
+function messageOf(
+	{ code, details = {} }: GeoswapError,
+	from: Pick<Asset, "decimals" | "symbol">,
+): string | undefined {
+	// A proxy may respond instead of the service, with anything.
+	const shown = (value: unknown) =>
+		typeof value === "string" && /^\d+$/.test(value) ? wholeTokens(value, from) : undefined;
+	const { issues } = details;
+	const minimum = shown(details.minimumAmount);
+	const maximum = shown(details.maximumAmount);
+	const available = shown(details.available);
+	const balance = shown(details.balance);
+	const required = shown(details.required);
+	switch (code) {
+		case "NEEDS_LARGER_SIZE":
+			return minimum && `The amount is too small to pay for its own network costs. Swap at least ${minimum}.`;
+		case "NO_ROUTE":
+			return maximum && `The amount is too large. Swap at most ${maximum}.`;
+		case "OUTSIDE_MANDATE":
+			return (
+				maximum && `The mandate allows at most ${maximum}. Swap less, or ask the owner for another mandate.`
+			);
+		case "MANDATE_EXCEEDED":
+			return (
+				available && `The mandate's cap is used up for now. Swap at most ${available}, or try again later.`
+			);
+		case "INSUFFICIENT_BALANCE":
+			return (
+				balance &&
+				required &&
+				`The wallet holds ${balance}, and the swap takes ${required}. Fund it, or swap less.`
+			);
+		case "INVALID_REQUEST":
+			return Array.isArray(issues) && issues.length > 0 ? issuesText(issues) : undefined;
+		default:
+			return undefined;
+	}
+}
+
+function issuesText(issues: readonly { path?: unknown; message?: unknown }[]): string {
+	const named = issues.map(
+		({ path, message }) => `${optionOf.get(String(path)) ?? (path || "the request")} (${message})`,
+	);
+	return `The service refuses ${named.join(", ")}. Correct that, and try again.`;
+}
