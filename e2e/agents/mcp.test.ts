@@ -93,7 +93,9 @@ test("a model swaps through MCP on a devnet, where each approved swap settles on
 			.poll(() => second.call("get_swap", { id, waitSeconds: 5 }), { timeout: 120_000 })
 			.toMatchObject({ status: "settled" });
 	}
-	expect(await second.call("get_budget", {})).toMatchObject({ spend: [{ left: "5000000" }] });
+	expect(await second.call("get_budget", {})).toMatchObject({
+		spend: [{ left: "5 USDC", leftUnits: "5000000" }],
+	});
 	expect(await second.call("get_history", {})).toMatchObject({
 		swaps: [{ status: "settled" }, { status: "settled" }],
 	});

@@ -34,32 +34,41 @@ function delegateLines(chain: ChainEntry): Line[] {
 	];
 }
 
+/** A field of the service's response that differs from the pinned file. */
+type Difference = { field: string; told: string; pinned: string };
+
 /** Returns where the service's response differs from the pinned file. No swap is signed by that response. */
-function differences({ chains, solana }: Deployment, chain: ChainEntry): string[] {
-	if (chain.kind === "solana") {
-		return solana?.chainId === chain.chainId
-			? differing(chain.chainId, chain.contracts, {
-					escrow: solana.program.address,
-					vault: solana.program.vault,
-				})
-			: ["the file does not have this chain"];
-	}
-	const pinned = chains.find(({ chainId }) => chainId === chain.chainId);
+export function differences(
+	pins: Deployment,
+	chain: ChainEntry,
+	describe = ({ field, told, pinned }: Difference) => `${field} is ${told}, not ${pinned}`,
+): string[] {
+	const pinned = pinnedFields(pins, chain);
 	if (!pinned) return ["the file does not have this chain"];
-	const { delegate, typedDelegate, escrow, vault } = pinned.contracts;
-	return differing(chain.chainId, chain.contracts, {
-		delegate,
-		typedDelegate,
-		escrow,
-		vault,
-		attesterSet: pinned.attesterSet.hash,
-	});
+	const told: Record<string, string> = { ...chain.contracts };
+	const name = { field: "name", told: String(chain.name), pinned: pinned.name };
+	const contracts = Object.entries(pinned.contracts)
+		.map(([field, value]): Difference => ({ field, told: String(told[field]), pinned: value }))
+		.filter((one) => !isSameAddress(chain.chainId, one.pinned, one.told));
+	return [...(simplified(name.told) === simplified(name.pinned) ? [] : [name]), ...contracts].map(describe);
 }
 
-function differing(chainId: number, told: Record<string, string>, pinned: Record<string, string>): string[] {
-	return Object.entries(pinned)
-		.filter(([field, value]) => !isSameAddress(chainId, value, String(told[field])))
-		.map(([field, value]) => `${field} is ${told[field]}, not ${value}`);
+function pinnedFields(
+	{ chains, solana }: Deployment,
+	{ chainId, kind }: ChainEntry,
+): { name: string; contracts: Record<string, string> } | undefined {
+	if (kind === "solana") {
+		if (solana?.chainId !== chainId) return undefined;
+		const { name, program } = solana;
+		return { name, contracts: { escrow: program.address, vault: program.vault } };
+	}
+	const pinned = chains.find((one) => one.chainId === chainId);
+	if (!pinned) return undefined;
+	const { delegate, typedDelegate, escrow, vault } = pinned.contracts;
+	return {
+		name: pinned.name,
+		contracts: { delegate, typedDelegate, escrow, vault, attesterSet: pinned.attesterSet.hash },
+	};
 }
 
 function liveness({ live, paused }: ChainEntry): string {

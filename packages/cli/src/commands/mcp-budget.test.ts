@@ -22,7 +22,14 @@ test("a swap that was refunded gives its share of the day back, once nothing tha
 	expect(await left()).toEqual(["0 USDC"]);
 	expect((await swap("two")).data).toMatchObject({
 		status: "not_swapped",
-		error: { code: "BUDGET_REFUSED" },
+		error: {
+			code: "BUDGET_REFUSED",
+			limit: "perDay",
+			requested: "10 USDC",
+			allowed: "10 USDC",
+			used: "10 USDC",
+			usedUnits: "10000000",
+		},
 	});
 	await expect.poll(left).toEqual(["10 USDC"]);
 	expect((await client.call("get_swap", { id: "one" })).data).toMatchObject({

@@ -1,5 +1,7 @@
 import { McpServer } from "@modelcontextprotocol/server";
 import { type Reading, registerReadTools } from "./read-tools.ts";
+import { registerGetBudget } from "./register-get-budget.ts";
+import { registerGetSwap } from "./register-get-swap.ts";
 import { registerSwapTool } from "./swap-tool.ts";
 
 const instructions = [
@@ -20,6 +22,10 @@ export function createServer(reading: Reading): McpServer {
 		},
 	);
 	registerReadTools(server, reading);
-	if (swapping) registerSwapTool(server, swapping);
+	registerGetSwap(server, reading);
+	if (swapping) {
+		registerGetBudget(server, swapping);
+		registerSwapTool(server, swapping);
+	}
 	return server;
 }

@@ -1,20 +1,25 @@
-import { fromSwapId, swapStatuses } from "@geoswap/protocol";
-import { GeoswapError, getStatus } from "@geoswap/sdk";
+import {
+	type ChainsResponse,
+	type SwapsResponse,
+	swapStatuses,
+	type TokensResponse,
+} from "@geoswap/protocol";
 import type { CallToolResult, McpServer } from "@modelcontextprotocol/server";
 import * as z from "zod";
-import { CliError } from "../cli-error.ts";
-import { balanceCommand } from "../commands/balance.ts";
+import { balanceCommand, type ChainBalances } from "../commands/balance.ts";
 import { chainsCommand } from "../commands/chains.ts";
 import { delegationCommand } from "../commands/delegation.ts";
 import { historyCommand } from "../commands/history.ts";
-import { quoteCommand } from "../commands/quote.ts";
+import { type QuoteDocument, quoteCommand } from "../commands/quote.ts";
 import { tokensCommand } from "../commands/tokens.ts";
 import type { Call, Context } from "../context.ts";
 import { openIntents } from "../intents.ts";
-import { fundsSchema, swapDocument, swapResultSchema } from "./swap-document.ts";
-import { intentIdOf, type SwapReport } from "./swap-runner.ts";
+import { findAsset } from "../pinned-assets.ts";
+import { amountFields, amountShape, withoutSymbol } from "./amount-fields.ts";
+import { fundsDocument, fundsSchema } from "./swap-document.ts";
 import { type Swapping, termsShape } from "./swap-tool.ts";
-import { dataText, errorResult, resultOf, resultSchema, toolError, units } from "./tool-result.ts";
+import { chainForModel, tokenForModel, unverified } from "./token-for-model.ts";
+import { dataText, errorResult, resultOf, resultSchema, serviceText } from "./tool-result.ts";
 
 /** The dependencies of the tools that read. `swapping` is missing if the server does not swap. */
 export type Reading = {
@@ -23,10 +28,22 @@ export type Reading = {
 	swapping: Swapping | undefined;
 };
 
-const reads = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: true };
+type ListedSwap = SwapsResponse["swaps"][number] & { id?: string };
+
+export const reads = {
+	readOnlyHint: true,
+	destructiveHint: false,
+	idempotentHint: true,
+	openWorldHint: true,
+};
 const chainText = z.string().max(100).describe("A chain, by its id or name.");
 const walletText = z.string().max(100).describe("An address; the user's own wallet by default.");
-const assetShape = {
+/** A value in USD, as the service writes it. */
+const usd = z
+	.string()
+	.regex(/^\d{1,30}(\.\d{1,30})?$/)
+	.optional();
+export const assetShape = {
 	chainId: z.int(),
 	chain: dataText,
 	symbol: dataText,
@@ -78,10 +95,15 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 					z.object({
 						chainId: z.int(),
 						name: dataText,
+						unverified,
 						kind: z.enum(["evm", "solana"]),
 						live: z.boolean(),
-						paused: dataText.optional(),
-						differs: z.array(dataText).describe("Nothing is signed for a chain that differs."),
+						paused: serviceText.optional(),
+						differs: z
+							.array(dataText)
+							.describe(
+								"Where the service contradicts the deployment file. Nothing is signed for other contracts than the file's.",
+							),
 						hasRpc: z.boolean().describe("Whether balances can be read."),
 					}),
 				),
@@ -89,7 +111,8 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 		},
 		async (_, call, answered) => {
 			await chainsCommand(call);
-			return answered();
+			const { chains } = answered() as ChainsResponse;
+			return { chains: chains.map((chain) => chainForModel(reading.context.config.pins, chain)) };
 		},
 	);
 	tool(
@@ -103,6 +126,7 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 					z.object({
 						chainId: z.int(),
 						symbol: dataText,
+						unverified,
 						address: dataText,
 						decimals: z.int(),
 						live: z.boolean(),
@@ -113,7 +137,8 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 		},
 		async ({ chain }, call, answered) => {
 			await tokensCommand(call, { ...(chain !== undefined && { chain }) });
-			return answered();
+			const { tokens } = answered() as TokensResponse;
+			return { tokens: tokens.map((token) => tokenForModel(reading.context.config.pins, token)) };
 		},
 	);
 	tool(
@@ -123,27 +148,46 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 			description: "Returns what a swap would give now. Signs nothing and reserves nothing.",
 			args: z.strictObject(termsShape),
 			fields: {
-				from: z.object({ ...assetShape, amount: units, wallet: dataText }),
+				from: z.object({ ...assetShape, ...amountShape("amount", "The input"), wallet: dataText }),
 				to: z.object(assetShape),
 				quote: z.object({
-					output: units.describe("The expected output, in the smallest unit of `to`."),
-					minOutput: units.describe("The least output, in the smallest unit of `to`."),
+					...amountShape("output", "The expected output"),
+					...amountShape("minOutput", "The least output"),
+					inputUsd: usd.describe("Indicative value of the input in USD."),
+					outputUsd: usd.describe("Indicative value of the output in USD."),
+					priceImpactBps: z
+						.number()
+						.optional()
+						.describe(
+							"From inputUsd to outputUsd, all costs included. Negative if the output is worth less.",
+						),
 					recipient: dataText,
 					slippageBps: z.int(),
 					feeBps: z.number(),
 					etaSeconds: z.number(),
 					expiresAt: dataText,
-					warnings: z.array(z.object({ code: dataText })).optional(),
+					warnings: z.array(z.object({ code: serviceText })).optional(),
 				}),
 			},
 		},
-		async ({ slippageBps, recipient, ...terms }, call, answered) => {
+		async ({ slippageBps, recipient, amount, ...terms }, call, answered) => {
+			const asset = findAsset(reading.context.config.pins, "from", terms.from);
 			await quoteCommand(call, {
 				...terms,
+				amount: withoutSymbol("amount", amount, asset),
 				...(recipient !== undefined && { recipient }),
 				...(slippageBps !== undefined && { slippageBps: String(slippageBps) }),
 			});
-			return answered();
+			const { from, to, quote } = answered() as QuoteDocument;
+			return {
+				from: { ...from, ...amountFields("amount", from.amount, from) },
+				to,
+				quote: {
+					...quote,
+					...amountFields("output", quote.output, to),
+					...amountFields("minOutput", quote.minOutput, to),
+				},
+			};
 		},
 	);
 	tool(
@@ -164,8 +208,7 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 									symbol: dataText,
 									token: dataText,
 									decimals: z.int(),
-									amount: units,
-									shown: dataText.describe("In whole tokens."),
+									...amountShape("amount", "What the wallet holds"),
 								}),
 							)
 							.optional(),
@@ -179,7 +222,8 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 				...(chain !== undefined && { chain }),
 				...(wallet !== undefined && { wallet }),
 			});
-			return answered();
+			const { chains } = answered() as { chains: ChainBalances[] };
+			return { chains: chains.map(balancesForModel) };
 		},
 	);
 	tool(
@@ -194,8 +238,8 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 				wallet: dataText,
 				ready: z.boolean(),
 				needed: z.boolean().describe("False on chains where nothing is delegated."),
-				blocked: dataText.optional(),
-				delegate: dataText.optional(),
+				blocked: serviceText.optional(),
+				delegate: serviceText.optional(),
 			},
 		},
 		async ({ chain, wallet }, call, answered) => {
@@ -218,8 +262,8 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 					z.object({
 						swapId: dataText,
 						status: z.enum(swapStatuses),
-						stage: dataText.optional(),
-						createdAt: dataText,
+						stage: serviceText.optional(),
+						createdAt: serviceText,
 						id: dataText.optional(),
 						funds: fundsSchema.optional(),
 					}),
@@ -233,136 +277,30 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 				...(status !== undefined && { status }),
 				...(cursor !== undefined && { cursor }),
 			});
-			return answered();
-		},
-	);
-	registerGetSwap(server, reading);
-	if (reading.swapping) registerGetBudget(server, reading.swapping);
-}
-
-function registerGetSwap(server: McpServer, reading: Reading): void {
-	const inputSchema = z.strictObject({
-		id: z
-			.string()
-			.min(1)
-			.max(100)
-			.describe("The id that a swap was asked for with, or a swap's own id, swp_…"),
-		waitSeconds: z.int().min(0).max(15).optional().describe("How long to wait for its end."),
-	});
-	server.registerTool(
-		"get_swap",
-		{
-			title: "Follow a swap",
-			description: "Tells how far a swap is. If its status is unknown, call this again; never start another.",
-			inputSchema,
-			outputSchema: swapResultSchema,
-			annotations: reads,
-		},
-		async ({ id, waitSeconds = 0 }, ctx): Promise<CallToolResult> => {
-			try {
-				const report = await findReport(reading, { id, waitSeconds, signal: ctx.mcpReq.signal });
-				return resultOf(swapResultSchema, swapDocument(id, report));
-			} catch (error) {
-				if (error instanceof CliError && error.code === "UNKNOWN_ID") return errorResult(error);
-				// If the service does not respond, or does not have the swap, its end is unknown.
-				const report = { status: "unknown" as const, error: await toolError(error) };
-				return { ...resultOf(swapResultSchema, swapDocument(id, report)), isError: true };
-			}
+			const { swaps, nextCursor } = answered() as { swaps: ListedSwap[]; nextCursor?: string };
+			const { pins, home } = reading.context.config;
+			const intents = openIntents(home);
+			const known = swaps.map(async (swap) => {
+				// The end that is stored here is final, even if the service was restored from an older backup.
+				const ended = swap.id === undefined ? undefined : await intents.findEnd(swap.id);
+				const { status, stage, funds } = ended ?? swap;
+				return { ...swap, status, stage, funds: fundsDocument(pins, funds) };
+			});
+			return { swaps: await Promise.all(known), nextCursor };
 		},
 	);
 }
 
-type Asked = { id: string; waitSeconds: number; signal: AbortSignal };
-
-async function findReport({ context, swapping }: Reading, asked: Asked) {
-	const { id, waitSeconds, signal } = asked;
-	const isSwapId = fromSwapId(id) !== undefined;
-	const intents = openIntents(context.config.home);
-	let report: SwapReport | undefined;
-	if (!isSwapId) {
-		const intentId = intentIdOf(id);
-		if (!(await intents.find(intentId))) throw unknownId(id);
-		report = swapping ? await swapping.runner.find(intentId) : await storedReport(intentId);
-		report ??= { status: "not_swapped" };
-	}
-	const swapId = isSwapId ? id : report?.swapId;
-	const isOver = report !== undefined && report.status !== "submitted";
-	if (swapId === undefined || isOver) return report ?? { status: "unknown" as const };
-	const swap = await getStatus(context.client, swapId, { waitSeconds, signal });
-	if (swap.swapId !== swapId || !swapStatuses.includes(swap.status)) throw notItsAnswer();
-	const { status, stage, funds, failure } = swap;
+function balancesForModel(answer: ChainBalances) {
+	if (!("balances" in answer)) return answer;
+	const { balances, ...about } = answer;
 	return {
-		swapId,
-		stage,
-		funds,
-		...(failure !== undefined && { failure: failure.code }),
-		// An end that the SDK has not confirmed is unverified. It is reported, and the budget does not rely on it.
-		status: status === "pending" ? ("submitted" as const) : status,
+		...about,
+		balances: balances.map(({ symbol, token, decimals, amount }) => ({
+			symbol,
+			token,
+			decimals,
+			...amountFields("amount", amount, { symbol, decimals }),
+		})),
 	};
-
-	async function storedReport(intentId: string): Promise<SwapReport | undefined> {
-		const state = await intents.stateOf(intentId);
-		if (state.state === "none" || state.state === "open") return undefined;
-		const ended = await intents.findEnd(intentId);
-		if (ended) return { swapId: ended.swapId, status: ended.status, funds: ended.funds };
-		return "swapId" in state ? { status: "submitted", swapId: state.swapId } : { status: "unknown" };
-	}
-}
-
-function registerGetBudget(server: McpServer, { ledger }: Swapping): void {
-	const outputSchema = resultSchema({
-		spend: z.array(
-			z.object({
-				chainId: z.int(),
-				token: dataText,
-				perSwap: units,
-				perDay: units,
-				left: units.describe("What is left of perDay now."),
-			}),
-		),
-		routes: z.array(
-			z.object({
-				from: z.object({ chainId: z.int(), token: dataText }),
-				to: z.object({ chainId: z.int(), token: dataText }),
-			}),
-		),
-		recipients: z.array(dataText),
-	});
-	server.registerTool(
-		"get_budget",
-		{
-			title: "Read the budget",
-			description: "Tells what swap may spend, on what, and for whom. Only the user can change it.",
-			inputSchema: z.strictObject({}),
-			outputSchema,
-			annotations: { ...reads, openWorldHint: false },
-		},
-		async (): Promise<CallToolResult> => {
-			try {
-				const { spend, routes, recipients } = ledger.budget;
-				const limits = await Promise.all(
-					spend.map(async (limit) => ({ ...limit, left: await ledger.left(limit) })),
-				);
-				return resultOf(outputSchema, { spend: limits, routes, recipients });
-			} catch (error) {
-				return errorResult(error);
-			}
-		},
-	);
-}
-
-function unknownId(id: string): CliError {
-	return new CliError(
-		`${id} is neither a swap's id (swp_…) nor an id that swap was called with. See get_history.`,
-		{ code: "UNKNOWN_ID", section: "mcp" },
-	);
-}
-
-function notItsAnswer(): GeoswapError {
-	return new GeoswapError("The service did not answer with the status of that swap. Ask again.", {
-		code: "UNEXPECTED_RESPONSE",
-		next: "retry",
-		retryable: true,
-		docs: "docs/mcp.md",
-	});
 }

@@ -8,12 +8,15 @@ import { expectSame } from "../expect-same.ts";
 import { type Intent, type Intents, mayExecute, openIntents, termFields } from "../intents.ts";
 import { readSigner } from "../wallet.ts";
 import type { ApprovedTerms } from "./approvals.ts";
+import { type CalledTerms, findOtherTerms } from "./other-terms.ts";
 import { type ToolError, toolError } from "./tool-result.ts";
 
 /** The known state of an intent. `unknown`: something was signed, or is about to be, and may execute. */
 export type SwapReport = { swapId?: string; error?: ToolError } & (
 	| { status: EndedSwap["status"]; funds: StatusResponse["funds"] | undefined }
 	| { status: "submitted" | "unknown" | "not_swapped" }
+	/** The id belongs to a swap with other terms, which may execute or not. */
+	| { status: "id_used"; mayExecute: boolean }
 );
 
 /** The work on one intent in this process. */
@@ -53,7 +56,7 @@ export function openSwapRunner(
 				resolve();
 			})
 				.then(({ swapId, status, funds }): SwapReport => ({ swapId, status, funds }))
-				.catch(async (error: unknown) => failedReport(error, { intents, id, swapId: job.swapId }))
+				.catch(async (error: unknown) => failedReport(error, { config, intents, id, swapId: job.swapId }))
 				.then((report) => {
 					output.say(["swap", `${id} ${report.status} ${report.error?.code ?? report.swapId ?? ""}`]);
 					return report;
@@ -135,15 +138,13 @@ export function openSwapRunner(
 		find,
 		/** Returns the report of a call that failed with this error. An earlier call with its id may have swapped. */
 		failed: async (id: string, error: unknown): Promise<SwapReport> => {
-			const report = await failedReport(error, { intents, id, swapId: jobs.get(id)?.swapId });
+			const report = await failedReport(error, { config, intents, id, swapId: jobs.get(id)?.swapId });
 			return jobs.has(id) ? { ...report, status: "unknown" } : report;
 		},
-		/** Throws if the id was used for other terms. */
-		expectUnchanged: async (terms: Omit<ApprovedTerms, "minOutput">, minOutput?: string): Promise<void> => {
+		/** Returns the error of a call whose id was used for other terms, or undefined. */
+		findOtherTerms: async (terms: CalledTerms): Promise<ToolError | undefined> => {
 			const intent = await intents.find(terms.id);
-			if (!intent) return;
-			expectSame(intent, terms, termFields);
-			if (minOutput !== undefined) expectSame(intent, { minOutput }, ["minOutput"]);
+			return intent && findOtherTerms(config.pins, intent, terms);
 		},
 		/** Swaps on approved terms, and returns once the swap is submitted. `beforeSign` throws if the swap is unwanted. */
 		swap: async (terms: ApprovedTerms, beforeSign: () => void): Promise<SwapReport> => {
@@ -194,9 +195,14 @@ async function reportOf(job: Job): Promise<SwapReport> {
 
 async function failedReport(
 	error: unknown,
-	{ intents, id, swapId: known }: { intents: Intents; id: string; swapId: string | undefined },
+	{
+		config,
+		intents,
+		id,
+		swapId: known,
+	}: { config: Context["config"]; intents: Intents; id: string; swapId: string | undefined },
 ): Promise<SwapReport> {
-	const told = await toolError(error);
+	const told = await toolError(error, config.pins);
 	const state = await intents.recordOf(id);
 	const swapId = known ?? ("swapId" in state ? state.swapId : undefined);
 	const isAlive = mayExecute(state) || told.mayExecute === true;

@@ -15,12 +15,15 @@ import * as z from "zod";
 import { CliError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
 import { exitCode } from "../exit-code.ts";
-import { formatAmount } from "../format-amount.ts";
-import { type Asset, isSameAddress } from "../pinned-assets.ts";
+import { wholeTokens } from "../format-amount.ts";
+import { type Asset, findAsset, isSameAddress } from "../pinned-assets.ts";
 import { readRecipient, readTerms } from "../read-terms.ts";
 import { readSigner } from "../wallet.ts";
+import { withoutSymbol } from "./amount-fields.ts";
 import { type Approvals, type ApprovedTerms, approvalSeconds, type Question } from "./approvals.ts";
-import { swapDocument, swapResultSchema } from "./swap-document.ts";
+import { type CurrentReport, currentReport } from "./current-report.ts";
+import type { CalledTerms } from "./other-terms.ts";
+import { mayExecute, swapDocument, swapResultSchema } from "./swap-document.ts";
 import { intentIdOf, type SwapReport, type SwapRunner } from "./swap-runner.ts";
 import { cleaned, resultOf } from "./tool-result.ts";
 
@@ -39,7 +42,7 @@ const idSchema = z
 const amountSchema = z
 	.string()
 	.max(100)
-	.regex(/^\d+(\.\d+)?$/);
+	.regex(/^\d+(\.\d+)?( \S.*)?$/);
 
 /** The arguments that a quote and a swap share. */
 export const termsShape = {
@@ -85,7 +88,7 @@ export function registerSwapTool(server: McpServer, swapping: Swapping): void {
 			try {
 				return await swapOrAsk(server, swapping, { args, ctx });
 			} catch (error) {
-				return asRefusal(args.id, await swapping.runner.failed(intentIdOf(args.id), error));
+				return asRefusal(swapping, args.id, await swapping.runner.failed(intentIdOf(args.id), error));
 			}
 		},
 	);
@@ -96,12 +99,16 @@ async function swapOrAsk(
 	swapping: Swapping,
 	{ args, ctx }: { args: SwapArgs; ctx: ServerContext },
 ): Promise<CallToolResult | InputRequiredResult> {
-	const { runner, approvals } = swapping;
+	const { context, runner, approvals } = swapping;
 	const { terms, from, to, minOutput } = await readArgs(swapping, args);
-	await runner.expectUnchanged(terms, minOutput?.toString());
-	const found = await runner.find(terms.id);
+	const { signal } = ctx.mcpReq;
+	const called: CalledTerms = minOutput === undefined ? terms : { ...terms, minOutput: String(minOutput) };
+	// The report comes first: a call that runs at the same time stores its terms before there is a report.
+	const found = await findReport(swapping, terms.id, signal);
+	const other = await findOther(swapping, called, found);
+	if (other) return asRefusal(swapping, args.id, other);
 	// An approved swap needs no second approval, and a repeated call is no second swap.
-	if (found) return resultOf(swapResultSchema, swapDocument(args.id, found));
+	if (found) return resultOf(swapResultSchema, swapDocument(context.config.pins, args.id, found));
 
 	expectCanAsk(server, ctx);
 	const question = ctx.mcpReq.requestState<Question>();
@@ -122,20 +129,44 @@ async function swapOrAsk(
 			mayExecute: false,
 		});
 	}
-	const { signal } = ctx.mcpReq;
 	const signUntilMs = Date.now() + approvalSeconds * 1_000;
 	const report = await runner.swap(question.terms, () => {
 		// The client has timed out and would never receive a swap that is signed now.
 		signal.throwIfAborted();
 		if (Date.now() > signUntilMs) throw new Error("the approval has lapsed");
 	});
+	// Meanwhile another call may have used the id for other terms.
+	const first = await findOther(swapping, called, report);
+	if (first) return asRefusal(swapping, args.id, first);
 	return report.status === "not_swapped"
-		? asRefusal(args.id, report)
-		: resultOf(swapResultSchema, swapDocument(args.id, report));
+		? asRefusal(swapping, args.id, report)
+		: resultOf(swapResultSchema, swapDocument(context.config.pins, args.id, report));
 }
 
-function asRefusal(id: string, report: SwapReport): CallToolResult {
-	return { ...resultOf(swapResultSchema, swapDocument(id, report)), isError: true };
+/** Returns the report of an id, as get_swap does. Undefined if nothing that was signed for it can execute. */
+async function findReport(
+	{ context, runner }: Swapping,
+	id: string,
+	signal: AbortSignal,
+): Promise<CurrentReport | undefined> {
+	const found = await runner.find(id);
+	if (found?.status !== "submitted" || found.swapId === undefined) return found;
+	// Without an answer of the service, the swap is still known to be submitted.
+	return currentReport(context.client, found.swapId, { waitSeconds: 0, signal }).catch(() => found);
+}
+
+/** Returns the report of a call whose id was used for other terms, or undefined. */
+async function findOther(
+	{ runner }: Swapping,
+	terms: CalledTerms,
+	report: SwapReport | undefined,
+): Promise<SwapReport | undefined> {
+	const error = await runner.findOtherTerms(terms);
+	return error && { status: "id_used", mayExecute: report !== undefined && mayExecute(report), error };
+}
+
+function asRefusal({ context }: Swapping, id: string, report: SwapReport): CallToolResult {
+	return { ...resultOf(swapResultSchema, swapDocument(context.config.pins, id, report)), isError: true };
 }
 
 type Read = {
@@ -151,9 +182,11 @@ async function readArgs({ context }: Swapping, args: SwapArgs): Promise<Read> {
 	const { from, to, amount, recipient, minOutput } = readTerms(config.pins, {
 		from: give,
 		to: get,
-		amount: text,
+		amount: withoutSymbol("amount", text, findAsset(config.pins, "from", give)),
 		...(asked !== undefined && { recipient: asked }),
-		...(minOut !== undefined && { minOut }),
+		...(minOut !== undefined && {
+			minOut: withoutSymbol("minOut", minOut, findAsset(config.pins, "to", get)),
+		}),
 	});
 	const wallet = (await readSigner(keys, from.chain.kind)).address;
 	return {
@@ -245,8 +278,8 @@ function questionText({
 	expected: bigint;
 	left: bigint;
 }): string {
-	const shown = (units: bigint | string, asset: Asset) =>
-		`${formatAmount(units, asset.decimals)} ${nameOf(asset.symbol)}`;
+	const shown = (units: bigint | string, { symbol, decimals }: Asset) =>
+		wholeTokens(units, { symbol: nameOf(symbol), decimals });
 	const { recipient, walletAddress } = approved;
 	const isOwn = isSameAddress(approved.destinationChain, recipient, walletAddress);
 	return [
