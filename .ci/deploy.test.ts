@@ -31,7 +31,7 @@ describe("the image", () => {
 		expect(names).toEqual(expect.arrayContaining(["geoswapd", "devnet", "sbom"]));
 	});
 
-	test("the default target has no base, runs as a user without rights, and checks its own health", () => {
+	test("the default target starts from scratch, runs as an unprivileged user, and has a health check", () => {
 		const last = stages.at(-1) ?? "";
 		expect(last).toMatch(/^FROM scratch AS geoswapd\n/);
 		expect(last).toMatch(/^USER 65532:65532$/m);
@@ -43,8 +43,27 @@ describe("the image", () => {
 		}
 	});
 
-	test("every module of the server can be loaded, as the build does", () => {
-		const loaded = spawnSync(process.execPath, [join(deploy, "load-every-module.ts")], { encoding: "utf8" });
+	test("the image of the remote signer contains only its own packages, runs as an unprivileged user, and has a health check", () => {
+		const signer = stages.find((stage) => stage.startsWith("FROM scratch AS geoswap-signer\n")) ?? "";
+		expect(signer).toMatch(/^USER 65532:65532$/m);
+		expect(signer).toMatch(/^HEALTHCHECK .* CMD \["geoswap-signer", "health"\]$/m);
+		expect(signer).toMatch(/^ENTRYPOINT \["geoswap-signer"\]$/m);
+		expect(signer.match(/--from=\S+/g)).toEqual([
+			"--from=root",
+			"--from=signer-packages",
+			"--from=signer-packages",
+			"--from=signer-packages",
+		]);
+		const packages = stages.find((stage) => stage.startsWith("FROM pnpm AS signer-packages\n")) ?? "";
+		const removed = ["apps/server", "contracts", "packages/sdk", "packages/cli", "docs"];
+		expect(
+			removed.filter((folder) => !packages.includes(` ${folder} `) && !packages.includes(`\t${folder} `)),
+		).toEqual([]);
+	});
+
+	test.each(["server", "signer"])("every module of the %s can be loaded, as the build does", (name) => {
+		const args = [join(deploy, "load-every-module.ts"), name];
+		const loaded = spawnSync(process.execPath, args, { encoding: "utf8" });
 		expect({ status: loaded.status, said: loaded.stderr }).toEqual({ status: 0, said: "" });
 	});
 
@@ -60,12 +79,12 @@ describe("the image", () => {
 		expect(removed.split(/[\s\\]+/).filter(isRead)).toEqual([]);
 	});
 
-	test("pnpm has the version that .ci/run installs", () => {
+	test("the build installs the version of pnpm that .ci/run installs", () => {
 		const [, version] = /^ARG PNPM_VERSION=(.+)$/m.exec(dockerfile) ?? [];
 		expect(readFileSync(join(import.meta.dirname, "run"), "utf8")).toContain(`pnpm@${version}`);
 	});
 
-	test("the build gets every package of the workspace that the server needs", () => {
+	test("the build gets every package of the workspace that server and signer need", () => {
 		const ignored = readFileSync(join(deploy, "../.dockerignore"), "utf8").split("\n");
 		const folders = new Map(
 			globSync("{apps,packages}/*/package.json", { cwd: join(deploy, "..") })
@@ -83,6 +102,7 @@ describe("the image", () => {
 			for (const other of Object.keys(found.manifest.dependencies ?? {})) need(other);
 		};
 		need("@geoswap/server");
+		need("@geoswap/signer");
 		need("@geoswap/devnet");
 		expect([...needed].filter((path) => !ignored.includes(`!${path}`))).toEqual([]);
 	});
@@ -113,20 +133,23 @@ describe.each(["first-try.yaml", "small-host.yaml", "signer.yaml"])("deploy/comp
 	const compose = readCompose(name);
 	const services = Object.entries(compose.services);
 
-	test.each(services)("%s can write nothing but its data, has no rights, and is restarted", (_, service) => {
+	test.each(services)("%s can write only its data, has no privileges, and is restarted", (_, service) => {
 		expect(service).toMatchObject({
 			read_only: true,
 			cap_drop: ["ALL"],
 			security_opt: ["no-new-privileges:true"],
 			user: expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/),
 		});
-		const isOnce = service.command?.[0] === "config";
+		const isOnce = ["check", "config"].includes(service.command?.[0] ?? "");
 		expect(service.restart).toMatch(isOnce ? /^no$/ : /^(unless-stopped|on-failure)$/);
 	});
 
-	test.each(services)("%s has a health check, of its own or of our image", (_, { image, healthcheck }) => {
-		expect(image.includes("GEOSWAP_") || healthcheck !== undefined).toBe(true);
-	});
+	test.each(services)(
+		"%s has a health check, either its own or the one of our image",
+		(_, { image, healthcheck }) => {
+			expect(image.includes("GEOSWAP_") || healthcheck !== undefined).toBe(true);
+		},
+	);
 
 	test("every secret and network that is used is defined, and every one that is defined is used", () => {
 		const used = (part: "networks" | "secrets") =>
@@ -135,15 +158,18 @@ describe.each(["first-try.yaml", "small-host.yaml", "signer.yaml"])("deploy/comp
 		expect(used("secrets")).toEqual(Object.keys(compose.secrets ?? {}).sort());
 	});
 
-	test.each(services)("%s has its secrets in files, and each of its files in a variable", (_, service) => {
-		const { environment = {}, secrets = [] } = service;
-		const files = Object.entries(environment).filter(([variable]) => variable.endsWith("_FILE"));
-		const named = files.map(([, path]) => basename(path));
-		expect(named.filter((file) => !secrets.includes(file))).toEqual([]);
-		// The processes' own files contain the names of certificates and of the file with the keystores' password.
-		const isNamedInFile = (file: string) => file.endsWith(".pem") || file === "keystore-password";
-		expect(secrets.filter((file) => !named.includes(file) && !isNamedInFile(file))).toEqual([]);
-	});
+	test.each(services)(
+		"%s reads its secrets from files, and each of its files is named by a variable",
+		(_, service) => {
+			const { environment = {}, secrets = [] } = service;
+			const files = Object.entries(environment).filter(([variable]) => variable.endsWith("_FILE"));
+			const named = files.map(([, path]) => basename(path));
+			expect(named.filter((file) => !secrets.includes(file))).toEqual([]);
+			// The processes' own files contain the names of certificates and of the file with the keystores' password.
+			const isNamedInFile = (file: string) => file.endsWith(".pem") || file === "keystore-password";
+			expect(secrets.filter((file) => !named.includes(file) && !isNamedInFile(file))).toEqual([]);
+		},
+	);
 });
 
 describe("on a small host", () => {
@@ -163,7 +189,7 @@ describe("on a small host", () => {
 		expect(neighbours("redis")).toEqual(["api-1", "api-2", "postgres"]);
 	});
 
-	test("databases and the engine have no way out of the host", () => {
+	test("databases and the engine have no network access beyond the host", () => {
 		for (const name of ["postgres", "redis", "restate", "migrate"]) {
 			const open = services[name]?.networks.filter((network) => !networks[network]?.internal);
 			expect(open, name).toEqual([]);
@@ -183,7 +209,7 @@ describe("on a small host", () => {
 	});
 });
 
-test("the scripts are well-formed and explain themselves", () => {
+test("the scripts have valid syntax, print a usage text, and exit with 2 for a wrong option", () => {
 	for (const script of ["offline/build-images", "compose/new-secrets", "compose/upgrade"]) {
 		const path = join(deploy, script);
 		execFileSync("bash", ["-n", path]);
@@ -206,7 +232,7 @@ test("a swap without a registry takes five commands at most, with the images tha
 describe("the units of systemd", () => {
 	const units = globSync("systemd/*.service", { cwd: deploy });
 
-	test.each(units)("%s is hardened, and its secrets come as credentials", (path) => {
+	test.each(units)("%s is hardened, and receives its secrets as credentials", (path) => {
 		const unit = read(path);
 		for (const line of ["ProtectSystem=strict", "NoNewPrivileges=yes", "DynamicUser=yes", "PrivateTmp=yes"]) {
 			expect(unit.split("\n")).toContain(line);
@@ -214,13 +240,13 @@ describe("the units of systemd", () => {
 		const credentials = [...unit.matchAll(/^LoadCredential=([^:]+):/gm)].map(([, name]) => name);
 		const files = [...unit.matchAll(/^Environment=\w+_FILE=%d\/(.+)$/gm)].map(([, name]) => name);
 		// The signer's own file contains the names of its certificates.
-		const named = path.endsWith("geoswapd-signer.service")
+		const named = path.endsWith("geoswap-signer.service")
 			? ["ca.pem", "server.pem", "server-key.pem"]
 			: files;
 		expect(named).toEqual(credentials);
 	});
 
-	test("systemd finds no mistake in them, and little exposure", () => {
+	test("systemd finds no mistake in the units, and rates their exposure as low", () => {
 		const folder = mkdtempSync(join(tmpdir(), "geoswap-units-"));
 		try {
 			const files = units.map((path) => {
@@ -259,7 +285,7 @@ describe("the manifests of Kubernetes", () => {
 		.flatMap((path) => parseAllDocuments(read(path)).map((document) => document.toJS()));
 
 	test.each(manifests.map((manifest) => [manifest.kind, manifest.metadata.name, manifest]))(
-		"%s %s is what Kubernetes' schema says",
+		"%s %s is valid by the Kubernetes schema",
 		(kind, _, manifest) => {
 			const Model = kinds[kind as keyof typeof kinds];
 			new Model(manifest).validate();
@@ -280,7 +306,7 @@ describe("the manifests of Kubernetes", () => {
 
 	const pods = manifests.filter(({ spec }) => spec?.template);
 	test.each(pods.map((manifest) => [manifest.metadata.name, manifest.spec.template.spec]))(
-		"%s runs without rights, and nothing can write to its image",
+		"%s runs without privileges, and nothing can write to its image",
 		(_, pod) => {
 			expect(pod.securityContext).toMatchObject({
 				runAsNonRoot: true,
@@ -298,15 +324,24 @@ describe("the manifests of Kubernetes", () => {
 		},
 	);
 
-	test.each(processNames)("%s has probes and a check", (name) => {
-		const pod = pods.find(({ metadata }) => metadata.name === name).spec.template.spec;
+	test.each(processNames)(
+		"%s has a startup probe, a liveness probe, and a check of its configuration before it starts",
+		(name) => {
+			const pod = pods.find(({ metadata }) => metadata.name === name).spec.template.spec;
+			expect(pod.containers[0]).toMatchObject({ startupProbe: {}, livenessProbe: {} });
+			expect(pod.initContainers[0].args).toEqual(
+				expect.arrayContaining(["config", "check", "--offline", name]),
+			);
+		},
+	);
+
+	test("the signer has a startup probe, a liveness probe, and a check of its configuration before it starts", () => {
+		const pod = pods.find(({ metadata }) => metadata.name === "signer").spec.template.spec;
 		expect(pod.containers[0]).toMatchObject({ startupProbe: {}, livenessProbe: {} });
-		expect(pod.initContainers[0].args).toEqual(
-			expect.arrayContaining(["config", "check", "--offline", name]),
-		);
+		expect(pod.initContainers[0].args).toEqual(["check", "--offline"]);
 	});
 
-	test("processes of which a swap needs one have a budget for disruptions", () => {
+	test("the API, the attester and the worker have a disruption budget, because a swap needs at least one of each", () => {
 		const budgets = manifests.filter(({ kind }) => kind === "PodDisruptionBudget");
 		expect(budgets.map(({ metadata }) => metadata.name).sort()).toEqual(["api", "attester", "worker"]);
 	});
@@ -334,7 +369,7 @@ describe("the manifests of Kubernetes", () => {
 		});
 	});
 
-	test("Restate is configured as on a small host", () => {
+	test("Restate has the same configuration as on a small host", () => {
 		expect(read("kubernetes/example/restate.toml")).toBe(read("compose/restate.toml"));
 	});
 });
@@ -361,7 +396,7 @@ describe("the secrets of each process", () => {
 	};
 
 	test.each(Object.entries(processes))(
-		"%s has the same in compose, Kubernetes and systemd",
+		"%s has the same secrets in compose, Kubernetes and systemd",
 		(name, service) => {
 			const variables = [...unitOf(name).matchAll(/^Environment=(\w+)=/gm)].map(
 				([, variable]) => variable ?? "",
@@ -373,7 +408,7 @@ describe("the secrets of each process", () => {
 		},
 	);
 
-	test("every secret that the service knows reaches a process, but for keys of other services, which may ask for none", () => {
+	test("every secret in the service's list is given to a process, except for the optional keys of external services", () => {
 		const given = new Set(Object.values(processes).flatMap(compose));
 		expect(secretNames.filter((name) => !given.has(name))).toEqual([
 			"GEOSWAP_QUOTER_KEY",

@@ -35,7 +35,7 @@ function anchorOf(heading: string): string {
 }
 
 test("every message in docs/log-messages.md is one that the service logs", () => {
-	const sources = globSync("apps/server/src/**/*.ts", { cwd: root, exclude: ["**/*.test.ts"] })
+	const sources = globSync("{apps,packages}/*/src/**/*.ts", { cwd: root, exclude: ["**/*.test.ts"] })
 		.map(read)
 		.join("\n");
 	const rows = read("docs/log-messages.md").matchAll(/^\| ([^|]*) \|/gm);

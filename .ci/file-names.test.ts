@@ -4,7 +4,7 @@ import { basename } from "node:path";
 import { expect, test } from "vitest";
 
 /** The folders of code that is shipped. */
-const folders = ["apps/server/src", "packages/*/src", "devnet/src", "contracts/deploy", "programs/*/deploy"];
+const folders = ["apps/*/src", "packages/*/src", "devnet/src", "contracts/deploy", "programs/*/deploy"];
 
 /** Files of many small exports of one kind, none of which could give the file its name. */
 const kinds = [
@@ -23,7 +23,7 @@ const kinds = [
 const exported =
 	/^export (?:async )?(?:abstract )?(?:function\*?|const|let|class|type|interface|enum) (\w+)|^export (?:type )?\{([^}]*)\}/gm;
 
-test("a file is named for an export of its own: an export has all words of the file's name, or its last word", () => {
+test("each file is named for one of its exports, which contains all words of the file's name or its last word", () => {
 	const files = execFileSync("git", ["ls-files", ...folders.map((folder) => `${folder}/**/*.ts`)], {
 		encoding: "utf8",
 	});
@@ -40,7 +40,7 @@ test("a file is named for an export of its own: an export has all words of the f
 	expect(unnamed).toEqual([]);
 });
 
-test("the rule finds a file that is not named for an export", () => {
+test("the rule detects a file that is not named for any of its exports", () => {
 	expect(isNamedFor(wordsOf("price-cache"), wordsOf("createPriceCache"))).toBe(true);
 	expect(isNamedFor(wordsOf("orders"), wordsOf("insertOrder"))).toBe(true);
 	expect(isNamedFor(wordsOf("later"), wordsOf("postponed"))).toBe(false);

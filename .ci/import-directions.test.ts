@@ -29,6 +29,12 @@ const allowed: Import[] = [
 	["e2e/contracts/x.ts", "../environment/environment.ts"],
 	["e2e/black-box/x.ts", "./swap-api.ts"],
 	["e2e/black-box/x.ts", "viem"],
+	["packages/keys/src/x.ts", "@geoswap/protocol"],
+	["packages/keys/src/backend/x.ts", "node:fs"],
+	["apps/signer/src/policy/x.ts", "../read/evm-node.ts"],
+	["apps/signer/src/x.ts", "@geoswap/keys/open-signers"],
+	["apps/signer/src/x.ts", "@geoswap/protocol"],
+	["apps/signer/src/x.ts", "./server/start-signer-server.ts"],
 	["packages/sdk/src/x.ts", "@geoswap/protocol"],
 	["packages/sdk/src/file-store.ts", "node:fs/promises"],
 	["packages/sdk/src/file-store.ts", "./swap-store.ts"],
@@ -49,6 +55,15 @@ const refused: Import[] = [
 	["e2e/black-box/x.ts", "@geoswap/protocol"],
 	["e2e/black-box/x.ts", "../environment/environment.ts"],
 	["e2e/black-box/x.ts", "../../packages/protocol/src/order.ts"],
+	["apps/signer/src/x.ts", "@geoswap/server"],
+	["apps/signer/src/x.ts", "@geoswap/contracts"],
+	["apps/signer/src/x.ts", "@geoswap/sdk/file-store"],
+	["apps/signer/src/x.ts", "../../server/src/telemetry/log.ts"],
+	["apps/signer/src/policy/x.ts", "../../../server/src/chain/evm/connect-chain.ts"],
+	["apps/signer/src/policy/x.ts", "../../../../packages/keys/src/signer.ts"],
+	["apps/signer/src/x.ts", "../test/plain-order.ts"],
+	["packages/keys/src/x.ts", "@geoswap/sdk"],
+	["packages/keys/src/x.ts", "../../../apps/server/src/config/config.ts"],
 	["packages/sdk/src/x.ts", "node:fs"],
 	["packages/sdk/src/x.ts", "@geoswap/devnet"],
 	["packages/sdk/src/file-store.ts", "@geoswap/devnet"],
@@ -85,6 +100,10 @@ const roomsOf: Record<string, string[]> = {
 	chain: [],
 	database: [],
 };
+/** The rooms that open keys or sign with them. They may import all of the package with the keys. */
+const roomsWithKeys = words("process operate preflight lane attester signer");
+/** The rooms that may import its checks of signatures. */
+const roomsThatVerify = words("api round chain");
 const rooms = Object.keys(roomsOf);
 const source = "apps/server/src";
 
@@ -101,8 +120,23 @@ const betweenRooms = rooms.flatMap((room) =>
 			return imports.map((one) => ({ isAllowed, one }));
 		}),
 );
+const toKeys = rooms.flatMap((room) => {
+	const opens = roomsWithKeys.includes(room);
+	const tried: { isAllowed: boolean; one: Import }[] = [
+		{ isAllowed: opens, one: [`${source}/${room}/keys-x.ts`, "@geoswap/keys/open-signers"] },
+		{
+			isAllowed: opens || roomsThatVerify.includes(room),
+			one: [`${source}/${room}/signature-x.ts`, "@geoswap/keys/signature/is-low-s"],
+		},
+		{
+			isAllowed: opens || room === "config" || roomsOf[room]?.includes("config") === true,
+			one: [`${source}/${room}/settings-x.ts`, "@geoswap/keys/config/key-settings"],
+		},
+	];
+	return tried;
+});
 const ofRooms = (isAllowed: boolean) =>
-	betweenRooms.filter((tried) => tried.isAllowed === isAllowed).map(({ one }) => one);
+	[...betweenRooms, ...toKeys].filter((tried) => tried.isAllowed === isAllowed).map(({ one }) => one);
 
 /** Imports that only some rooms may make, and imports that no room may make. */
 const refusedInRooms = rooms.flatMap((room): Import[] => [

@@ -2,7 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { readSteps } from "../e2e/environment/read-steps.ts";
-import { helpOf } from "./help-of.ts";
+import { helpOf, isOwnProgram } from "./help-of.ts";
 
 // An operator who was woken up follows these pages command by command.
 
@@ -14,13 +14,13 @@ const pages = globSync("docs/runbooks/*.md", { cwd: root }).toSorted();
 /** The programs of the pages' commands, beside the service's. An operator's machine has them. */
 const programs = ["cast", "curl", "git", "kill", "promtool", "psql", "redis-cli", "systemctl", "timedatectl"];
 
-test("every rule has one page, which it names, and the index lists it with its severity", () => {
+test("every alert rule names its one runbook page, and the index lists it with its severity", () => {
 	expect(pages.map((page) => basename(page, ".md"))).toEqual(alerts.toSorted());
 	const index = read("docs/observability.md");
 	for (const [i, alert] of alerts.entries()) {
 		expect(rules[i]).toContain(`runbook_url: docs/runbooks/${alert}.md\n`);
 		const severity = /severity: (\w+)/.exec(rules[i] ?? "")?.[1];
-		expect(index).toContain(`\n| [${alert}](runbooks/${alert}.md) | ${severity} | `);
+		expect(index).toContain(`\n| [${alert}](runbooks/${alert}.md) | ${severity} |\n`);
 	}
 	expect(index.match(/\]\(runbooks\//g)).toHaveLength(alerts.length);
 });
@@ -39,11 +39,11 @@ test("every command of the pages exists, with every option that a page passes", 
 		for (const part of command.split(/ \| (?=[a-z])/)) {
 			// A command may first set variables for its own environment.
 			const [program = "", ...words] = part.replace(/^(\w+=('[^']*'|\S+) )+/, "").split(" ");
-			if (program !== "geoswapd") {
+			if (!isOwnProgram(program)) {
 				expect(programs, command).toContain(program);
 				continue;
 			}
-			const shown = await helpOf(words);
+			const shown = await helpOf(words, program);
 			for (const option of words.filter((word) => word.startsWith("--"))) {
 				expect(shown, command).toContain(`${option} `);
 			}

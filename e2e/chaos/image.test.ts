@@ -44,6 +44,7 @@ describe("the image", () => {
 		await buildStandIns();
 		await buildImage({ target: "devnet", tag: imageEnvironment.GEOSWAP_DEVNET_IMAGE });
 		await buildImage({ target: "geoswapd", tag: imageEnvironment.GEOSWAP_IMAGE });
+		await buildImage({ target: "geoswap-signer", tag: imageEnvironment.GEOSWAP_SIGNER_IMAGE });
 	}, 3_600_000);
 
 	test("has no shell, no package manager and no compiler, and starts only geoswapd", async () => {
