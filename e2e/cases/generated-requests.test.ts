@@ -21,7 +21,7 @@ import { sharedEnvironment } from "../shared-environment.ts";
  * `GEOSWAP_REQUESTS` and `GEOSWAP_SEED` choose other requests, or repeat the same ones. In reports, n is the request's
  * number.
  */
-const requestCount = Number(process.env.GEOSWAP_REQUESTS ?? (process.env.GEOSWAP_FULL ? 100_000 : 1_500));
+const requestCount = Number(process.env.GEOSWAP_REQUESTS ?? (process.env.GEOSWAP_FULL ? 100_000 : 800));
 const seed = Number(process.env.GEOSWAP_SEED);
 /** The sums of seed and number of requests that had a wrong answer once. They are sent first. */
 const fixedSeeds: readonly number[] = [];

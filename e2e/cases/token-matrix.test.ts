@@ -21,7 +21,7 @@ import {
 import { signAuthorization } from "../wallet/sign-authorization.ts";
 
 /** Every n-th character of a token is changed, to this many others. */
-const size = process.env.GEOSWAP_FULL ? { everyNth: 1, others: 5 } : { everyNth: 3, others: 1 };
+const size = process.env.GEOSWAP_FULL ? { everyNth: 1, others: 5 } : { everyNth: 6, others: 1 };
 const inParallel = 32;
 
 type Purpose = "quote:evm" | "quote:solana" | "op:evm" | "op:solana";

@@ -25,7 +25,12 @@ if (options.help) {
 
 const root = join(import.meta.dirname, "../..");
 const page = "docs/conformance.md";
-const sources = ["e2e/**/*.test.ts", "apps/server/src/**/*.test.ts", "packages/**/*.test.ts"];
+const sources = [
+	"e2e/**/*.test.ts",
+	"e2e/chaos/stories/*.ts",
+	"apps/*/src/**/*.test.ts",
+	"packages/**/*.test.ts",
+];
 const parts: Part[] = [
 	{
 		title: "The interface",
