@@ -7,10 +7,10 @@ process.env.GEOSWAP_SEED ??= String(randomInt(2 ** 31));
 console.error(`GEOSWAP_SEED=${process.env.GEOSWAP_SEED} makes the same random choices again`);
 const setupFiles = [join(import.meta.dirname, ".ci/seed-properties.ts")];
 
-/** All files load the same libraries, once per worker: so none may mock a module, or keep state in one. */
+/** All files load the same libraries, once per worker. So none may mock a module, or keep state in one. */
 const isolate = false;
 
-/** A polled condition holds at once, or after a pause of a busy machine, which must not fail a test. */
+/** A polled condition holds immediately, or after a pause of a busy machine, which must not fail a test. */
 const expect = { poll: { timeout: 30_000 } };
 
 /** Tests that mock modules: most of them the module of their waits, which take minutes. */
@@ -27,6 +27,7 @@ const long = [
 	"e2e/alone/{crowd,flood,greedy}.test.ts",
 	"e2e/chaos/{attester-rotation,attesters-gone,op-opens-nothing,reorg-past-finality,reorg-stories,reorgs,restore}.test.ts",
 	"e2e/chaos/{chain-added,contracts-replaced,faulty-providers,image,signers,solana-closing-recipient,solana-storm,worker-deploy}.test.ts",
+	"e2e/chaos/{audit-pauses,events,hostile-blocks,two-providers}.test.ts",
 ];
 const isFull = Boolean(process.env.GEOSWAP_FULL);
 
@@ -94,7 +95,8 @@ export default defineConfig({
 					setupFiles,
 					isolate,
 					include: ["e2e/contracts/*.test.ts", "contracts/test/*.test.ts"],
-					testTimeout: 30_000,
+					// At landing these tests run at the lowest priority, beside tests that need both processors.
+					testTimeout: 120_000,
 					hookTimeout: 60_000,
 				},
 			},
@@ -158,7 +160,7 @@ export default defineConfig({
 					isolate,
 					include: ["e2e/alone/*.test.ts"],
 					exclude: isFull ? [] : long,
-					// These tests time or count: nothing else may run meanwhile.
+					// These tests measure times or counts, so nothing else may run meanwhile.
 					fileParallelism: false,
 					sequence: { groupOrder: 2 },
 					testTimeout: 300_000,
@@ -173,7 +175,8 @@ export default defineConfig({
 					isolate,
 					include: ["e2e/chaos/*.test.ts"],
 					exclude: isFull ? [] : long,
-					// Each file has its own environment of fifteen processes: more than two at once starve each other.
+					// Each file has its own environment of fifteen processes. More than two environments at the same
+					// time starve each other.
 					maxWorkers: 2,
 					testTimeout: isFull ? 1_800_000 : 600_000,
 					hookTimeout: 300_000,
@@ -200,7 +203,7 @@ export default defineConfig({
 					setupFiles,
 					isolate,
 					include: ["e2e/machines/*.test.ts"],
-					// Each file has twenty machines of its own.
+					// Each file has its own twenty machines.
 					fileParallelism: false,
 					testTimeout: 2_400_000,
 					hookTimeout: 300_000,

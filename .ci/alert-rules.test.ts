@@ -21,13 +21,13 @@ const severities = new Map(
 const folder = mkdtempSync(join(tmpdir(), "geoswap-rules-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("every rule has a case, and every case a rule", () => {
+test("every alert rule has a test case, and every test case has a rule", () => {
 	expect(Object.keys(alertCases).toSorted()).toEqual([...severities.keys()].toSorted());
 	expect([...severities.values()].filter((severity) => !["page", "ticket"].includes(severity))).toEqual([]);
 });
 
 test.each(Object.entries(shownAlerts))(
-	"the console and the rule of %s have one severity and one limit",
+	"the console and the alert rule of %s have the same severity and the same limit",
 	(name, shown) => {
 		expect(severities.get(name)).toBe(shown.severity);
 		const expression = rules.split(`- alert: ${name}\n`)[1]?.split(/^\s*(?:for|labels):/m)[0] ?? "";
@@ -36,7 +36,7 @@ test.each(Object.entries(shownAlerts))(
 	},
 );
 
-test("every alert fires on its cause, with its labels, and does not in the nearest state that is none", async () => {
+test("every alert fires with its labels when its cause occurs, and does not fire in the nearest normal state", async () => {
 	const states = Object.entries(alertCases).flatMap(([name, { fires, quiet, ...rest }]) => [
 		{ name, series: fires, isFiring: true, ...rest },
 		{ name, series: quiet, isFiring: false, ...rest },

@@ -8,7 +8,7 @@ import { readSteps } from "../e2e/environment/read-steps.ts";
 
 const rules = readFileSync(join(import.meta.dirname, "../deploy/alerts.yml"), "utf8");
 
-test("docs/bad-days.md says what the days recorded", () => {
+test("docs/bad-days.md matches the recorded days", () => {
 	expect(readFileSync(pageFile, "utf8")).toBe(badDaysPage(readRecord()));
 });
 
@@ -29,7 +29,7 @@ test("shortened rules differ in their waits, windows and offsets only", () => {
 	);
 });
 
-test("a page's commands are those of its last two parts, one per line", () => {
+test("readSteps returns the commands of a page's last two parts, one per line", () => {
 	const page =
 		"# A\n\n## What you see\n\n```sh\nno\n```\n\n## Do this\n\n1. Ask.\n\n   ```sh\n   one \\\n     more\n   # why\n   two\n   ```\n\n## Check that\n\n```sh\nthree\n```\n";
 	expect(readSteps(page).commands).toEqual(["one more", "two", "three"]);

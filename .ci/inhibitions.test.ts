@@ -76,7 +76,7 @@ const cases: { cause: Alert; silenced: Alert[]; heard: Alert[] }[] = [
 	},
 ];
 
-test("a cause silences its consequences on its own chain, and nothing else", async () => {
+test("an alert inhibits the alerts that follow from it on the same chain, and no others", async () => {
 	const all = cases.flatMap(({ cause, silenced, heard }) => [cause, ...silenced, ...heard]);
 	const response = await fetch(`${url}/api/v2/alerts`, {
 		method: "POST",

@@ -102,7 +102,7 @@ test("every project gives properties the seed of the run", () => {
 	for (const project of projects) expect(project).toMatchObject({ test: { setupFiles } });
 });
 
-test("no test chooses by Math.random, which has no seed", () => {
+test("no test uses Math.random, which has no seed", () => {
 	const files = globSync("{apps,packages,e2e,devnet,contracts}/**/*.test.ts", {
 		cwd: root,
 		exclude: (name) => name.includes("node_modules"),
