@@ -162,6 +162,8 @@ async function makeHostileHistory(): Promise<void> {
 
 	const second = await make();
 	const openedSecond = await send(wallet, { data: openOf(second), value: second.inputAmount });
+	// The node mines after it has returned the hash. In a block after `refundAfter` the order would not be opened.
+	await origin.publicClient.waitForTransactionReceipt({ hash: openedSecond });
 	await origin.testClient.setNextBlockTimestamp({
 		timestamp: unpackDeadlines(second.deadlines).refundAfter + 1n,
 	});
