@@ -80,7 +80,7 @@ test.concurrent("a wrong delegation query is 400, and the error for unknown name
 			{ path: "chain_id", message: "unknown field" },
 			{ path: "wallet", message: "unknown field" },
 		],
-		accepted: ["chainId", "walletAddress"],
+		accepted: ["chainId", "walletAddress", "token"],
 		didYouMean: { chain_id: "chainId" },
 	});
 	for (const [path, query] of [
@@ -90,6 +90,7 @@ test.concurrent("a wrong delegation query is 400, and the error for unknown name
 		["walletAddress", `chainId=${chainId}&walletAddress=${address.slice(0, -1)}`],
 		["walletAddress", `chainId=${chainId}&walletAddress=So11111111111111111111111111111111111111112`],
 		["walletAddress", `chainId=792703809&walletAddress=${address}`],
+		["token", `chainId=${chainId}&walletAddress=${address}&token=${address}`],
 	]) {
 		const answer = await callApi(client, `/swap/delegation?${query}`);
 		expectRefusal(expect, answer, "INVALID_REQUEST", issuesAt(expect, path ?? ""));

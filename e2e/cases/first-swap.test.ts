@@ -6,6 +6,7 @@ import {
 	getStatus,
 	removeDelegation,
 	submitOp,
+	swap,
 	verifyAndSign,
 	waitForSwap,
 } from "@geoswap/sdk";
@@ -90,6 +91,39 @@ test.concurrent("a first swap needs no wei, delivers at least the minimum and de
 	expect(second.status).toBe("settled");
 	expect(await tokenBalance(destination, output, wallet)).toBe(delivered + BigInt(second.funds.amount));
 	expect(await remains(environment, wallet)).toEqual({ input: 0n, allowance: 0n, wei: 0n });
+});
+
+test.concurrent("a first swap of a wallet that holds too little signs nothing and names the balance [D-delegation-9]", async ({
+	expect,
+}) => {
+	const { origin, destination, deployment: pins } = environment;
+	const account = await environment.newWallet({ chain: origin, token: "USDC", amount: hundred - 1n });
+	const sign = () => Promise.reject(new Error("Nothing is to be signed."));
+	const signer = {
+		address: account.address,
+		signTypedData: sign,
+		signMessage: sign,
+		signAuthorization: sign,
+	};
+	const { walletAddress: _, ...intent } = swapIntent({
+		from: { chain: origin, token: "USDC", amount: hundred },
+		to: { chain: destination, token: "USDC" },
+		account,
+	});
+	await expect(
+		swap(client, {
+			...intent,
+			originChain: origin.chainId,
+			destinationChain: destination.chainId,
+			amount: hundred,
+			pins,
+			signer,
+		}),
+	).rejects.toMatchObject({
+		code: "INSUFFICIENT_BALANCE",
+		mayExecute: false,
+		details: { balance: String(hundred - 1n), required: String(hundred) },
+	});
 });
 
 test.concurrent("a delegation and all mandates are removed without a wei, but not during a swap, and the next swap delegates again", async ({

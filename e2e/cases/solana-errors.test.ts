@@ -4,7 +4,7 @@ import {
 	type SolanaAddress,
 	tokenAccountOf,
 } from "@geoswap/protocol";
-import { waitForSwap } from "@geoswap/sdk";
+import { getDelegation, waitForSwap } from "@geoswap/sdk";
 import { AccountRole, generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
 import {
 	getSetComputeUnitLimitInstruction as setLimit,
@@ -252,7 +252,7 @@ test.concurrent("a build has every part of its transaction, and any authorizatio
 	}
 });
 
-test.concurrent("an insufficient balance is reported at build and at submit, and the same bytes succeed once the wallet is funded [D-errors-3, D-errors-24, D-order-13]", async ({
+test.concurrent("an insufficient balance is reported at build and at submit, can be read before, and the same bytes succeed once the wallet is funded [D-delegation-9, D-errors-3, D-errors-24, D-order-13]", async ({
 	expect,
 }) => {
 	const { solana } = environment;
@@ -265,6 +265,10 @@ test.concurrent("an insufficient balance is reported at build and at submit, and
 		balance: String(balance),
 		required: String(required),
 	});
+	const token = assetAddress(solana, "USDC");
+	const balanceOf = async ({ address: walletAddress }: KeyPairSigner) =>
+		(await getDelegation(environment.client, { chainId: solana.chainId, walletAddress, token })).balance;
+	expect([await balanceOf(account), await balanceOf(penniless)]).toEqual([String(tenUsdc), "0"]);
 	const tooMuch = await steps.quote(account, { amount: tenUsdc + 1n });
 	expectRefusal(expect, await steps.build(tooMuch), "INSUFFICIENT_BALANCE", short(tenUsdc, tenUsdc + 1n));
 	const withoutAccount = await steps.build(await steps.quote(penniless));
@@ -275,7 +279,7 @@ test.concurrent("an insufficient balance is reported at build and at submit, and
 	const refused = await steps.submit(scene.built, scene.signed);
 	expectRefusal(expect, refused, "INSUFFICIENT_BALANCE", short(tenUsdc - 1n, tenUsdc));
 	expectRefusal(expect, await steps.status(scene.quote), "SWAP_NOT_FOUND");
-	await solana.admin.mintTo({ owner: account.address, token: assetAddress(solana, "USDC"), amount: 1n });
+	await solana.admin.mintTo({ owner: account.address, token, amount: 1n });
 	await expectStillFresh(expect, scene);
 });
 

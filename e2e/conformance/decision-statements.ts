@@ -171,6 +171,7 @@ export const decisionStatements: readonly StatementSection[] = [
 				"On Solana: `delegated` false, `originReady` true, and a `note` that there is nothing to sign.",
 			],
 			["D-delegation-8", "A query with wrong names is 400 and lists the right ones."],
+			["D-delegation-9", "With a `token` of the service, `balance` is the wallet's balance of it."],
 		],
 	},
 	{

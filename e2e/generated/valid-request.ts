@@ -60,8 +60,8 @@ function existingValues(id: string, live: LiveValues): fc.Arbitrary<Record<strin
 			);
 		case "getDelegation":
 			return fc.tuple(dice, dice).map(([a, b]) => {
-				const chainId = pick(live.assets, a)?.chainId ?? 0;
-				return { chainId, walletAddress: live.stranger(chainId, b) };
+				const { chainId = 0, address } = pick(live.assets, a) ?? {};
+				return { chainId, walletAddress: live.stranger(chainId, b), token: b % 2 ? address : undefined };
 			});
 		case "getTokens":
 			return fc.option(

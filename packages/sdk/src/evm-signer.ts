@@ -99,6 +99,7 @@ export function evmSigner(
 					pins,
 					delegate: chosen,
 					refusedNonce,
+					spend: { token: intent.inputToken, amount: BigInt(intent.amount) },
 					signal,
 				});
 			}

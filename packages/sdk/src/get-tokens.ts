@@ -7,5 +7,5 @@ export function getTokens(
 	client: Client,
 	{ chainId, signal }: { chainId?: number; signal?: AbortSignal | undefined } = {},
 ): Promise<TokensResponse> {
-	return request(client, { path: "/tokens", query: chainId === undefined ? {} : { chainId }, signal });
+	return request(client, { path: "/tokens", query: { chainId }, signal });
 }

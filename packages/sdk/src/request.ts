@@ -10,7 +10,7 @@ type Call = {
 	path: string;
 	/** By default a call with a body is a POST, and one without is a GET. */
 	method?: "DELETE";
-	query?: Record<string, string | number>;
+	query?: Record<string, string | number | undefined>;
 	body?: object;
 	signal?: AbortSignal | undefined;
 };
@@ -26,7 +26,9 @@ export async function requestWithPause<Answer>(
 	{ path, method, query = {}, body, signal }: Call,
 ): Promise<{ answer: Answer; retryAfterMs: number | undefined }> {
 	const url = new URL(client.baseUrl + path);
-	for (const [name, value] of Object.entries(query)) url.searchParams.set(name, String(value));
+	for (const [name, value] of Object.entries(query)) {
+		if (value !== undefined) url.searchParams.set(name, String(value));
+	}
 	// A browser's `fetch` throws if it is called as a method.
 	const { fetch } = client;
 	const timeout = AbortSignal.timeout(timeoutMs);

@@ -3,6 +3,7 @@ import type { Address } from "viem";
 import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
 import type { EvmAccount } from "./evm-account.ts";
+import { natural } from "./expect-same.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getDelegation } from "./get-delegation.ts";
 import { pinnedChain } from "./pinned-chain.ts";
@@ -38,6 +39,7 @@ export async function signDelegation(
 		pins,
 		delegate: chosen,
 		refusedNonce,
+		spend,
 		signal,
 	}: DelegateOption & {
 		chainId: number;
@@ -45,6 +47,8 @@ export async function signDelegation(
 		pins: Deployment;
 		/** The nonce of the last authorization, if the service refused it as out of date. */
 		refusedNonce?: number | undefined;
+		/** What the wallet is to spend. A wallet that holds less signs nothing, and the error is `INSUFFICIENT_BALANCE`. */
+		spend?: { token: string; amount: bigint } | undefined;
 		signal?: AbortSignal | undefined;
 	},
 ): Promise<AuthorizationBody | undefined> {
@@ -52,7 +56,8 @@ export async function signDelegation(
 		field: "chainId",
 		chainId,
 	}).contracts;
-	const ask = () => getDelegation(client, { chainId, walletAddress: account.address, signal });
+	const walletAddress = account.address;
+	const ask = () => getDelegation(client, { chainId, walletAddress, token: spend?.token, signal });
 	const state = await sendAgain(ask, { signal });
 	const target = chosen === "typed-only" ? typedDelegate : delegate;
 	if (state.originReady) {
@@ -78,6 +83,19 @@ export async function signDelegation(
 		expectOneOf("delegationTarget", [delegate], state.delegationTarget);
 		if (target === typedDelegate)
 			expectOneOf("typedDelegationTarget", [typedDelegate], state.typedDelegationTarget);
+	}
+	if (spend && state.balance !== undefined && natural("balance", state.balance) < spend.amount) {
+		const [balance, required] = [state.balance, String(spend.amount)];
+		throw new GeoswapError(
+			`Nothing was signed, because ${walletAddress} holds ${balance} of the swap's input of ${required}. Fund it, or swap less.`,
+			{
+				code: "INSUFFICIENT_BALANCE",
+				next: "fund_wallet",
+				retryable: true,
+				docs: docsUrl(client, "INSUFFICIENT_BALANCE"),
+				details: { balance, required },
+			},
+		);
 	}
 	const { accountNonce: nonce } = state;
 	if (nonce === undefined || !Number.isSafeInteger(nonce) || nonce < 0) {

@@ -92,6 +92,28 @@ describe("a wallet on an EVM chain", () => {
 		expect(executions()).toBe(1);
 	});
 
+	test("an undelegated wallet that holds less than the input signs nothing, and learns its balance", async () => {
+		service.knobs.isDelegated = false;
+		service.knobs.balance = 4_999_999n;
+		const signs = vi.fn();
+		const signer = {
+			address,
+			signTypedData: signs,
+			signMessage: signs,
+			signAuthorization: signs,
+			sign: signs,
+		};
+		const { code, next, mayExecute, details } = await errorOf(run({ signer, amount: 5_000_000n }));
+		expect({ code, next, mayExecute, details }).toEqual({
+			code: "INSUFFICIENT_BALANCE",
+			next: "fund_wallet",
+			mayExecute: false,
+			details: { balance: "4999999", required: "5000000" },
+		});
+		expect(signs).not.toHaveBeenCalled();
+		expect(executions()).toBe(0);
+	});
+
 	const sign = async ({ hash }: { hash: Hex }) => account.sign({ hash });
 	const wrongTyped = (data: TypedDataJson) =>
 		signTypedData({ ...data, domain: { ...data.domain, name: "Other" } });

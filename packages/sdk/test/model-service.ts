@@ -133,6 +133,8 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		 */
 		delegate: contracts.delegate as Address,
 		accountNonce: 0,
+		/** The wallet's balance of any token. */
+		balance: 1_000_000_000n,
 		fault: undefined as ((path: Path) => Fault | undefined) | undefined,
 		/** Changes the response, for a service that lies. */
 		lie: undefined as ((path: Path, body: never) => unknown) | undefined,
@@ -218,6 +220,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 			delegated: isDelegated || isEarlier,
 			originReady: isDelegated,
 			accountNonce,
+			...(query.has("token") && { balance: String(knobs.balance) }),
 			...((isDelegated || isEarlier) && { delegatedTo: knobs.delegate }),
 			...(!isDelegated && { delegationTarget: delegate, typedDelegationTarget: typedDelegate }),
 		};

@@ -5,6 +5,11 @@ import { chainIdSchema, openEnum } from "./fields.ts";
 export const delegationQuerySchema = z.strictObject({
 	chainId: chainIdSchema.describe("The origin chain."),
 	walletAddress: z.string().min(1).describe("The wallet's address, in the chain's own format."),
+	token: z
+		.string()
+		.min(1)
+		.optional()
+		.describe("A token of this service on that chain. The response then has the wallet's `balance` of it."),
 });
 export type DelegationQuery = z.output<typeof delegationQuerySchema>;
 
@@ -52,6 +57,10 @@ export const delegationResponseSchema = z.object({
 		.literal("UNSUPPORTED_DELEGATION")
 		.optional()
 		.describe("Why this wallet can never swap from this chain. Use another wallet."),
+	balance: z
+		.string()
+		.optional()
+		.describe("The wallet's balance of `token`, in the smallest unit. Present if the request has a `token`."),
 	note: z
 		.string()
 		.optional()

@@ -1,5 +1,5 @@
 import { delegationResponseSchema, solanaChainId } from "@geoswap/protocol";
-import { type Address, getAddress } from "viem";
+import { type Address, getAddress, zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OriginScene, refusalOf, startOriginScene } from "../../../test/api/origin-scene.ts";
 import { testSolanaDeployment } from "../../../test/order/test-solana-deployment.ts";
@@ -157,7 +157,7 @@ test("Solana is refused as an unknown chain if it is not offered, and is among t
 test("wrong parameter names are refused with the right ones, and invalid values with the field that is wrong", async () => {
 	expect(await refusalOf(ask({ chain: chainId, wallet: "0x" }))).toMatchObject({
 		code: "INVALID_REQUEST",
-		details: { accepted: ["chainId", "walletAddress"] },
+		details: { accepted: ["chainId", "walletAddress", "token"] },
 	});
 	const wallet = scene.relayer.address;
 	const wrongChecksum = wallet.replace(/[a-f]/, (letter) => letter.toUpperCase());
@@ -176,6 +176,25 @@ test("wrong parameter names are refused with the right ones, and invalid values 
 		});
 	}
 	await ask({ chainId, walletAddress: `0x${wallet.slice(2).toUpperCase()}` });
+});
+
+test("the response has the wallet's balance of a requested token of the service, and refuses any other token", async () => {
+	const wallet = await scene.newWallet({ symbol: "USDC", amount: 7n });
+	const query = { chainId, walletAddress: wallet.address };
+	const usdc = scene.assetOf("USDC");
+	expect((await ask(query)).balance).toBeUndefined();
+	expect((await ask({ ...query, token: scene.assetOf("USDT") })).balance).toBe("0");
+	expect((await ask({ ...query, token: usdc.toLowerCase() })).balance).toBe("7");
+	const { testClient } = scene.origin;
+	await testClient.setBalance({ address: wallet.address, value: 9n });
+	expect((await ask({ ...query, token: zeroAddress })).balance).toBe("9");
+	const message = "not a token of this service on this chain; GET /tokens lists them";
+	for (const token of [wallet.address, "nonsense"]) {
+		expect(await refusalOf(ask({ ...query, token }))).toMatchObject({
+			code: "INVALID_REQUEST",
+			details: { issues: [{ path: "token", message }] },
+		});
+	}
 });
 
 test("a chain that does not respond is reported as unavailable [D-errors-28]", async () => {

@@ -5,17 +5,25 @@ import {
 	isSolana,
 	SwapError,
 	solanaAddressSchema,
+	toSolanaWord,
 } from "@geoswap/protocol";
 import type { Address } from "viem";
 import * as z from "zod";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
-import { readAccountEscrow, readAccountNonce, readEpoch } from "../../chain/evm/wallet/read-wallet.ts";
+import {
+	readAccountEscrow,
+	readAccountNonce,
+	readBalance,
+	readEpoch,
+} from "../../chain/evm/wallet/read-wallet.ts";
 import { readDelegation } from "../../chain/evm/wallet/wallet-delegation.ts";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
+import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
 import { parseRequest } from "../http/parse-request.ts";
 import type { Route } from "../http/route.ts";
 import {
 	exampleAuthorization,
+	exampleIntent,
 	exampleTypedDelegate,
 	exampleWallet,
 } from "../openapi/examples/example-swap.ts";
@@ -46,10 +54,14 @@ export function getDelegation({
 		operation: "delegation",
 		doc: getDelegationDoc,
 		async handle({ query }): Promise<DelegationResponse> {
-			const { chainId } = parseRequest(delegationQuerySchema, query);
+			const { chainId, token } = parseRequest(delegationQuerySchema, query);
 			if (solana && isSolana(chainId)) {
 				const { walletAddress } = parseRequest(solanaWalletSchema, query);
-				return { chainId, walletAddress, delegated: false, originReady: true, note: solanaNote };
+				const state = { chainId, walletAddress, delegated: false, originReady: true, note: solanaNote };
+				if (token === undefined) return state;
+				const { address } = listedAsset(solana.deployment.assets, (asset) => asset.address === token);
+				const held = { wallet: walletAddress, token: toSolanaWord(address) };
+				return { ...state, balance: String((await readSolanaWallet(solana, held)).balance) };
 			}
 			const chain = chains.get(chainId);
 			if (!chain) {
@@ -58,9 +70,32 @@ export function getDelegation({
 				throw new SwapError("INVALID_REQUEST", { issues: [{ path: "chainId", message }] });
 			}
 			const { walletAddress } = parseRequest(evmWalletSchema, query);
-			return { chainId, walletAddress, ...(await delegationOf(chain, walletAddress)) };
+			const [state, balance] = await Promise.all([
+				delegationOf(chain, walletAddress),
+				token === undefined ? undefined : balanceOf(chain, { wallet: walletAddress, token }),
+			]);
+			return { chainId, walletAddress, ...state, ...(balance !== undefined && { balance }) };
 		},
 	};
+}
+
+async function balanceOf(
+	chain: EvmChain,
+	{ wallet, token }: { wallet: Address; token: string },
+): Promise<string> {
+	const asset = listedAsset(
+		chain.deployment.assets,
+		({ address }) => address.toLowerCase() === token.toLowerCase(),
+	);
+	return String(await readBalance(chain, { wallet, token: asset.address }));
+}
+
+/** Returns the requested asset. Other contracts are not called, because their code may answer anything. */
+function listedAsset<Asset>(assets: readonly Asset[], isRequested: (asset: Asset) => boolean): Asset {
+	const asset = assets.find(isRequested);
+	if (asset !== undefined) return asset;
+	const message = "not a token of this service on this chain; GET /tokens lists them";
+	throw new SwapError("INVALID_REQUEST", { issues: [{ path: "token", message }] });
 }
 
 async function delegationOf(
@@ -135,6 +170,8 @@ To have the wallet accept typed data only, and refuse \`personal_sign\`, sign \`
 \`delegationTarget\`. \`accepts\` says what a wallet that is ready accepts. A wallet that is delegated to a contract that we
 offered before needs a new delegation.
 
+With a \`token\`, the response has the wallet's \`balance\` of it, so that a wallet without money need not sign anything.
+
 If there is nothing to sign, \`note\` says in a sentence what to do.
 
 The delegation costs the wallet nothing: the authorization is sent with its first swap. [It can be removed](#removeDelegation)
@@ -143,7 +180,7 @@ at no cost too.`,
 	response: delegationResponseSchema,
 	errors: [],
 	example: {
-		query: { chainId: "8453", walletAddress: exampleWallet },
+		query: { chainId: "8453", walletAddress: exampleWallet, token: exampleIntent.inputToken },
 		response: {
 			chainId: 8453,
 			walletAddress: exampleWallet,
@@ -153,6 +190,7 @@ at no cost too.`,
 			typedDelegationTarget: exampleTypedDelegate,
 			accountNonce: exampleAuthorization.nonce,
 			mandateEpoch: 0,
+			balance: exampleIntent.amount,
 		},
 	},
 };

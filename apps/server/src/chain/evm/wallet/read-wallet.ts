@@ -110,6 +110,15 @@ function balanceView(chain: EvmChain, { wallet, token }: { wallet: Address; toke
 	};
 }
 
+/** Reads the wallet's balance of a token; the zero address stands for the native token. */
+export async function readBalance(
+	chain: EvmChain,
+	held: { wallet: Address; token: Address },
+): Promise<Amount> {
+	const [balance = 0n] = await readViews(chain, [balanceView(chain, held)]);
+	return balance;
+}
+
 /** The wallet's next nonce at the newest block, and after its pending transactions. */
 export type AccountNonces = { latest: number; pending: number };
 
