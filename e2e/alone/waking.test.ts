@@ -1,6 +1,5 @@
 import { createApiKey } from "@geoswap/devnet";
-import type { StatusResponse } from "@geoswap/protocol";
-import { type Client, createClient, getStatus, waitForSwap } from "@geoswap/sdk";
+import { type Client, createClient, getStatus, type Swap, waitForSwap } from "@geoswap/sdk";
 import { parseUnits } from "viem";
 import { generatePrivateKey } from "viem/accounts";
 import { expect, test } from "vitest";
@@ -88,7 +87,7 @@ test("a status call of a pending swap is held for 15 s, and not at all if it req
 	expect(await waitForSwap(client, swapId)).toMatchObject({ status: "settled" });
 });
 
-type Answered = { swap: StatusResponse; answeredAtMs: number };
+type Answered = { swap: Swap; answeredAtMs: number };
 
 /** Signs a swap of a new wallet, ready to be submitted. */
 async function sign(client: Client): Promise<[SwapCaller, SignedSwap]> {
@@ -116,7 +115,7 @@ async function timedStatus(
 	client: Client,
 	swapId: string,
 	options: { waitSeconds?: number } = {},
-): Promise<{ swap: StatusResponse; elapsedMs: number }> {
+): Promise<{ swap: Swap; elapsedMs: number }> {
 	const startedAt = performance.now();
 	const swap = await getStatus(client, swapId, options);
 	return { swap, elapsedMs: performance.now() - startedAt };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { QuoteRequestBody, QuoteResponse } from "@geoswap/protocol";
-import { type Client, GeoswapError, waitForSwap } from "@geoswap/sdk";
+import type { QuoteRequestBody } from "@geoswap/protocol";
+import { type Client, GeoswapError, type Quote, waitForSwap } from "@geoswap/sdk";
 import { generateKeyPairSigner } from "@solana/kit";
 import { parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
@@ -123,7 +123,7 @@ async function startRoute(
 		const deadline = performance.now() + patienceMs;
 		const { swapId } = await untilAnswered(submit, deadline);
 		const swap = await untilAnswered(() => waitForSwap(client, swapId), deadline);
-		const { quote }: { quote: QuoteResponse } = signed;
+		const { quote }: { quote: Quote } = signed;
 		return { from, to, recipient, account, signed: { quote }, swap, submittedAt };
 	}
 
@@ -136,7 +136,7 @@ async function startRoute(
 		const recipients = await Promise.all(
 			ended.map(async ({ recipient, signed, swap }) => {
 				const received = await holding(destination, "USDC", recipient);
-				const least = swap.status === "settled" ? BigInt(signed.quote.minOutput) : 0n;
+				const least = swap.status === "settled" ? signed.quote.minOutput : 0n;
 				const isRight = swap.status === "settled" ? received >= least : received === 0n;
 				return isRight ? [] : [`${swap.swapId} (${swap.status}) paid ${received}, not ${least}`];
 			}),

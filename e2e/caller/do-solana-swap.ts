@@ -1,15 +1,10 @@
-import type {
-	BuildSolanaResponse,
-	Deployment,
-	QuoteRequestBody,
-	QuoteResponse,
-	SubmitResponse,
-} from "@geoswap/protocol";
+import type { BuildSolanaResponse, Deployment, QuoteRequestBody, SubmitResponse } from "@geoswap/protocol";
 import {
 	buildSolanaTx,
 	type Client,
 	type EndedSwap,
 	getQuote,
+	type Quote,
 	submitSolana,
 	waitForSwap,
 } from "@geoswap/sdk";
@@ -19,7 +14,7 @@ import type { KeyPairSigner } from "@solana/kit";
 export type SolanaCaller = { client: Client; pins: Deployment; account: KeyPairSigner };
 
 export type SignedSolanaSwap = {
-	quote: QuoteResponse;
+	quote: Quote;
 	build: BuildSolanaResponse;
 	/** Base64. */
 	signedTransaction: string;

@@ -1,15 +1,10 @@
-import type {
-	BuildResponse,
-	Deployment,
-	QuoteRequestBody,
-	QuoteResponse,
-	SubmitResponse,
-} from "@geoswap/protocol";
+import type { BuildResponse, Deployment, QuoteRequestBody, SubmitResponse } from "@geoswap/protocol";
 import {
 	buildOp,
 	type Client,
 	type EndedSwap,
 	getQuote,
+	type Quote,
 	signDelegation,
 	submitOp,
 	verifyAndSign,
@@ -43,7 +38,7 @@ export function swapIntent({
 	};
 }
 
-export type SignedSwap = { quote: QuoteResponse; build: BuildResponse; signature: Hex };
+export type SignedSwap = { quote: Quote; build: BuildResponse; signature: Hex };
 
 /** Does everything up to the signature, as an agent does. */
 export async function signSwap(

@@ -1,6 +1,5 @@
 import type { TestChain } from "@geoswap/devnet";
-import type { QuoteResponse } from "@geoswap/protocol";
-import type { EndedSwap } from "@geoswap/sdk";
+import type { EndedSwap, Quote } from "@geoswap/sdk";
 import { generateKeyPairSigner } from "@solana/kit";
 import { type Address, type PrivateKeyAccount, parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
@@ -24,7 +23,7 @@ export type AnyPlan = PlannedSwap<AnyChain, string>;
 
 export type EndedAnyPlan = AnyPlan & {
 	account: { address: string };
-	signed: { quote: QuoteResponse };
+	signed: { quote: Quote };
 	swap: EndedSwap;
 };
 

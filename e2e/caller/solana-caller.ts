@@ -1,5 +1,5 @@
-import type { BuildSolanaResponse, QuoteRequestBody, QuoteResponse } from "@geoswap/protocol";
-import { buildSolanaTx, type Client, getQuote } from "@geoswap/sdk";
+import type { BuildSolanaResponse, QuoteRequestBody } from "@geoswap/protocol";
+import { buildSolanaTx, type Client, getQuote, type Quote } from "@geoswap/sdk";
 import { type KeyPairSigner, signBytes } from "@solana/kit";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import type { AnyChain } from "../chain/holding.ts";
@@ -20,7 +20,7 @@ type Terms = {
 /** A wallet's signed swap, ready to be submitted. */
 export type SolanaScene = {
 	account: KeyPairSigner;
-	quote: QuoteResponse;
+	quote: Quote;
 	built: BuildSolanaResponse;
 	/** Base64. */
 	signed: string;
@@ -30,7 +30,7 @@ export type SolanaScene = {
 export type SolanaSteps = {
 	/** Returns a request for 10 USDC to USDC on an EVM chain, unless the terms differ. */
 	intent: (account: { address: string }, terms?: Terms) => QuoteRequestBody;
-	quote: (account: { address: string }, terms?: Terms) => Promise<QuoteResponse>;
+	quote: (account: { address: string }, terms?: Terms) => Promise<Quote>;
 	/** Quotes, builds and signs. */
 	scene: (account: KeyPairSigner, terms?: Terms) => Promise<SolanaScene>;
 	build: (quote: { geoQuoteToken: string }, authorization?: unknown) => Promise<ApiAnswer>;

@@ -92,7 +92,7 @@ function neverOpened({ swapId, signed }: Submitted): EndedSwap {
 		swapId,
 		status: "failed",
 		orderId: signed.build.geoOp.orderId,
-		funds: { amount: "0" },
+		funds: { amount: 0n },
 	} as unknown as EndedSwap;
 }
 

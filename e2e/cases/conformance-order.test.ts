@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { serverCommand } from "@geoswap/devnet";
-import type { BuildResponse, QuoteResponse } from "@geoswap/protocol";
-import { buildOp, getQuote } from "@geoswap/sdk";
+import type { BuildResponse } from "@geoswap/protocol";
+import { buildOp, getQuote, type Quote } from "@geoswap/sdk";
 import { getAddress, type Hex, parseEther, parseUnits } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
 import { beforeAll, test } from "vitest";
@@ -30,7 +30,7 @@ function quoteOf(
 		amount = ten,
 		...rest
 	}: { input?: string; output?: string; amount?: bigint; slippageBps?: number } = {},
-): Promise<QuoteResponse> {
+): Promise<Quote> {
 	const { origin, destination } = environment;
 	const from = { chain: origin, token: input, amount };
 	return getQuote(client, swapIntent({ from, to: { chain: destination, token: output }, account, ...rest }));

@@ -1,5 +1,5 @@
-import { type QuoteResponse, quoteResponseSchema } from "@geoswap/protocol";
-import { getQuote } from "@geoswap/sdk";
+import { quoteResponseSchema } from "@geoswap/protocol";
+import { getQuote, type Quote } from "@geoswap/sdk";
 import { generateKeyPairSigner } from "@solana/kit";
 import { getAddress, parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -37,7 +37,7 @@ function quote({
 	wallet?: { address: string };
 	recipient?: string;
 	slippageBps?: number;
-} = {}): Promise<QuoteResponse> {
+} = {}): Promise<Quote> {
 	const from = { chain: environment.origin, token: input, amount };
 	return getQuote(client, swapIntent({ from, to, account: wallet, ...rest }));
 }

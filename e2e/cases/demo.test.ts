@@ -10,7 +10,7 @@ test("the demo swaps the tokens of a new wallet without one wei to the other cha
 		originTxHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
 		deliveryTxHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
 	});
-	expect(walletBalance).toBe("0");
+	expect(walletBalance).toBe(0n);
 	expect(recipientBalance).toBe(swap.funds.amount);
 	expect(steps.map(({ what }) => what).join("\n")).toContain("100 USDC and 0 wei");
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { BuildResponse, QuoteResponse } from "@geoswap/protocol";
-import { buildOp, getQuote, signDelegation, waitForSwap } from "@geoswap/sdk";
+import type { BuildResponse } from "@geoswap/protocol";
+import { buildOp, getQuote, type Quote, signDelegation, waitForSwap } from "@geoswap/sdk";
 import type { Hex } from "viem";
 import {
 	generatePrivateKey,
@@ -48,7 +48,7 @@ function submit({ geoOpToken }: BuildResponse, signature: unknown, caller = clie
 	return callApi(caller, "/swap/submit", { body: { geoOpToken, signature } });
 }
 
-function build({ geoQuoteToken }: QuoteResponse, authorization?: unknown): Promise<ApiAnswer> {
+function build({ geoQuoteToken }: Quote, authorization?: unknown): Promise<ApiAnswer> {
 	return callApi(client, "/swap/build-geo-op", { body: { geoQuoteToken, authorization } });
 }
 

@@ -1,5 +1,5 @@
-import { type BuildResponse, orderSchema, orderTypedData, type QuoteResponse } from "@geoswap/protocol";
-import { buildOp, getQuote, getStatus, waitForSwap } from "@geoswap/sdk";
+import { type BuildResponse, orderSchema, orderTypedData } from "@geoswap/protocol";
+import { buildOp, getQuote, getStatus, type Quote, waitForSwap } from "@geoswap/sdk";
 import {
 	encodeFunctionData,
 	erc20Abi,
@@ -34,7 +34,7 @@ beforeAll(async () => {
 	[client, stranger] = await Promise.all([environment.newClient(), environment.newClient()]);
 });
 
-type Scene = { account: PrivateKeyAccount; quote: QuoteResponse; built: BuildResponse; signature: Hex };
+type Scene = { account: PrivateKeyAccount; quote: Quote; built: BuildResponse; signature: Hex };
 
 /** Creates a delegated wallet. */
 async function newWallet({
@@ -55,7 +55,7 @@ async function newWallet({
 function quoteOf(
 	account: PrivateKeyAccount,
 	{ token = "USDC", amount = ten, ...rest }: { token?: string; amount?: bigint; slippageBps?: number } = {},
-): Promise<QuoteResponse> {
+): Promise<Quote> {
 	const { origin, destination } = environment;
 	const from = { chain: origin, token, amount };
 	return getQuote(client, swapIntent({ from, to: { chain: destination, token: "USDC" }, account, ...rest }));
@@ -75,7 +75,7 @@ function submit({ geoOpToken }: BuildResponse, signature: unknown): Promise<ApiA
 	return callApi(client, "/swap/submit", { body: { geoOpToken, signature } });
 }
 
-function build({ geoQuoteToken }: QuoteResponse, authorization?: unknown): Promise<ApiAnswer> {
+function build({ geoQuoteToken }: Quote, authorization?: unknown): Promise<ApiAnswer> {
 	return callApi(client, "/swap/build-geo-op", { body: { geoQuoteToken, authorization } });
 }
 

@@ -61,11 +61,11 @@ test.concurrent("a first swap needs no wei, delivers at least the minimum and de
 		chainId: destination.chainId,
 		holder: "recipient",
 		token: output,
-		amount: String(delivered),
+		amount: delivered,
 	});
 	// From inventory, the output is the quoted one or that of the price at submit, whichever is less.
-	expect(delivered).toBeGreaterThanOrEqual(BigInt(first.signed.quote.minOutput));
-	expect(delivered).toBeLessThanOrEqual(BigInt(first.signed.quote.output));
+	expect(delivered).toBeGreaterThanOrEqual(first.signed.quote.minOutput);
+	expect(delivered).toBeLessThanOrEqual(first.signed.quote.output);
 
 	const { delegate } = origin.deployment.contracts;
 	expect(await getDelegation(client, { chainId: origin.chainId, walletAddress: wallet })).toEqual({
@@ -89,7 +89,7 @@ test.concurrent("a first swap needs no wei, delivers at least the minimum and de
 	const { swapId } = await submitOp(client, { geoOpToken: build.geoOpToken, signature });
 	const second = await waitForSwap(client, swapId);
 	expect(second.status).toBe("settled");
-	expect(await tokenBalance(destination, output, wallet)).toBe(delivered + BigInt(second.funds.amount));
+	expect(await tokenBalance(destination, output, wallet)).toBe(delivered + second.funds.amount);
 	expect(await remains(environment, wallet)).toEqual({ input: 0n, allowance: 0n, wei: 0n });
 });
 

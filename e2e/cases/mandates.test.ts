@@ -5,7 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { formatDeployment } from "@geoswap/protocol";
-import { createMandate, GeoswapError, type MandateJson, signDelegation, swap } from "@geoswap/sdk";
+import {
+	createMandate,
+	GeoswapError,
+	type MandateJson,
+	type SwapRequest,
+	signDelegation,
+	swap,
+} from "@geoswap/sdk";
 import { readMandateEpoch, revokeMandates } from "@geoswap/sdk/rescue";
 import { createWalletClient, http, parseUnits, zeroAddress } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAccount } from "viem/accounts";
@@ -50,7 +57,7 @@ function mandateOf(account: PrivateKeyAccount, agent: PrivateKeyAccount, epoch =
 function swapWith(
 	signer: PrivateKeyAccount,
 	mandate: MandateJson,
-	change: Partial<Parameters<typeof swap>[1]> = {},
+	change: Partial<Omit<SwapRequest, "id" | "store">> = {},
 ) {
 	const { origin, destination, deployment: pins } = environment;
 	return swap(client, {

@@ -70,7 +70,7 @@ test.concurrent.for([
 		expect(await getStatus(client, swapId, { waitSeconds: 0 })).toMatchObject({
 			status: "pending",
 			stage: "opening",
-			funds: { chainId: origin.chainId, holder: "wallet", token, amount: String(amount) },
+			funds: { chainId: origin.chainId, holder: "wallet", token, amount },
 		});
 
 		const swap = await waitForSwap(client, swapId);
@@ -122,8 +122,8 @@ test.concurrent("a swap whose op a third party sent before the submit continues 
 	expect(swap).toMatchObject({ status: "settled", originTxHash: transactionHash });
 	expect(await tokenBalance(origin, assetAddress(origin, "USDC"), account.address)).toBe(0n);
 	const delivered = await tokenBalance(destination, assetAddress(destination, "USDC"), account.address);
-	expect(delivered).toBe(BigInt(swap.funds.amount));
-	expect(delivered).toBeGreaterThanOrEqual(BigInt(signed.quote.minOutput));
+	expect(delivered).toBe(swap.funds.amount);
+	expect(delivered).toBeGreaterThanOrEqual(signed.quote.minOutput);
 });
 
 test.concurrent("an op that a third party sends at the same time as the service opens once, and the swap settles", async ({
@@ -151,7 +151,7 @@ test.concurrent("an op that a third party sends at the same time as the service 
 	expect(swap.status).toBe("settled");
 	expect(await tokenBalance(origin, assetAddress(origin, "USDC"), account.address)).toBe(amount);
 	expect(await tokenBalance(destination, assetAddress(destination, "USDC"), account.address)).toBe(
-		BigInt(swap.funds.amount),
+		swap.funds.amount,
 	);
 });
 

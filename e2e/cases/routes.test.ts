@@ -56,7 +56,7 @@ test.concurrent.for<Route>([
 		const { signed, swap } = await settleExactly(expect, { ...route, account, amount });
 		if (route.to === "USDC") {
 			// From inventory, the output is the quoted one or that of the price at submit, whichever is less.
-			expect(BigInt(swap.funds.amount)).toBeLessThanOrEqual(BigInt(signed.quote.output));
+			expect(swap.funds.amount).toBeLessThanOrEqual(signed.quote.output);
 		}
 	},
 );
@@ -99,7 +99,7 @@ test.concurrent.for([
 		const refusal = await getQuote(client, request(unfunded, asked)).catch((error: unknown) => error);
 		expect(refusal).toBeInstanceOf(GeoswapError);
 		expect(refusal).toMatchObject({ code, details: { [limit]: expect.stringMatching(/^[1-9]\d*$/) } });
-		const amount = BigInt(String((refusal as GeoswapError).details?.[limit]));
+		const amount = BigInt(String(Object(refusal).details[limit]));
 		const account = await environment.newWallet({ chain: origin, token: "USDC", amount });
 		await settleExactly(expect, { from: "USDC", to, account, amount });
 	},
@@ -129,7 +129,7 @@ test.concurrent.for<{ where: string; way: Way }>([
 			status: "refunded",
 			failure: { code: "RECIPIENT_REFUSED" },
 			refundTxHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
-			funds: { chainId: origin.chainId, holder: "wallet", token: input, amount: String(amount) },
+			funds: { chainId: origin.chainId, holder: "wallet", token: input, amount },
 		});
 		expect(swap).not.toHaveProperty("deliveryTxHash");
 		expect(await tokenBalance(origin, input, account.address)).toBe(amount);
@@ -190,9 +190,9 @@ async function settleExactly(
 		chainId: destination.chainId,
 		holder: "recipient",
 		token: output,
-		amount: String(delivered),
+		amount: delivered,
 	});
-	expect(delivered).toBeGreaterThanOrEqual(BigInt(signed.quote.minOutput));
+	expect(delivered).toBeGreaterThanOrEqual(signed.quote.minOutput);
 	expect(await allowanceLeft(origin, input, account.address)).toBe(0n);
 	await expect
 		.poll(() => escrowState(origin, swap.orderId), { timeout: decidedWithinMs, interval: 500 })

@@ -268,7 +268,7 @@ test.concurrent("an insufficient balance is reported at build and at submit, can
 	const token = assetAddress(solana, "USDC");
 	const balanceOf = async ({ address: walletAddress }: KeyPairSigner) =>
 		(await getDelegation(environment.client, { chainId: solana.chainId, walletAddress, token })).balance;
-	expect([await balanceOf(account), await balanceOf(penniless)]).toEqual([String(tenUsdc), "0"]);
+	expect([await balanceOf(account), await balanceOf(penniless)]).toEqual([tenUsdc, 0n]);
 	const tooMuch = await steps.quote(account, { amount: tenUsdc + 1n });
 	expectRefusal(expect, await steps.build(tooMuch), "INSUFFICIENT_BALANCE", short(tenUsdc, tenUsdc + 1n));
 	const withoutAccount = await steps.build(await steps.quote(penniless));

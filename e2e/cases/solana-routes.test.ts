@@ -3,13 +3,12 @@ import {
 	accountRentLamports,
 	programAccountSizes,
 	type QuoteRequestBody,
-	type QuoteResponse,
 	type SolanaAddress,
 	solanaNativeToken,
 	tokenAccountOf,
 	tokenAccountRentLamports,
 } from "@geoswap/protocol";
-import { type EndedSwap, getQuote } from "@geoswap/sdk";
+import { type EndedSwap, getQuote, type Quote } from "@geoswap/sdk";
 import { generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
 import { parseUnits } from "viem";
 import { generatePrivateKey, type PrivateKeyAccount, privateKeyToAddress } from "viem/accounts";
@@ -63,7 +62,7 @@ test.concurrent("a stable from an EVM chain arrives on Solana at a wallet that h
 		account,
 		recipient,
 	});
-	expect(BigInt(swap.funds.amount)).toBeLessThanOrEqual(BigInt(quote.output));
+	expect(swap.funds.amount).toBeLessThanOrEqual(quote.output);
 	// The recipient owns the account, and its rent was part of the price.
 	const { value } = await solana.rpc.getBalance(await tokenAccountOf({ owner: recipient, token })).send();
 	expect(value).toBe(tokenAccountRentLamports);
@@ -90,7 +89,7 @@ test.concurrent("a recipient that has a token account is quoted without the cost
 	expect(cost).toBeLessThanOrEqual(rentCents.most * 10_000n);
 	const { quote, swap } = await settleExactly(expect, { from, to, account, recipient });
 	expect(quote.recipientAccountCost).toBeUndefined();
-	expect(BigInt(swap.funds.amount)).toBeLessThanOrEqual(BigInt(quote.output));
+	expect(swap.funds.amount).toBeLessThanOrEqual(quote.output);
 });
 
 test.concurrent.for<Route>([
@@ -200,7 +199,7 @@ type Swap = {
 async function settleExactly(
 	expect: ExpectStatic,
 	{ from, to, account, recipient: named }: Swap,
-): Promise<{ quote: QuoteResponse; swap: EndedSwap }> {
+): Promise<{ quote: Quote; swap: EndedSwap }> {
 	const recipient = named ?? account.address;
 	const intent = swapIntent({ from, to, account, ...(named !== undefined && { recipient: named }) });
 	const holdings = () =>
@@ -219,10 +218,10 @@ async function settleExactly(
 		chainId: to.chain.chainId,
 		holder: "recipient",
 		token: assetAddress<string>(to.chain, to.token),
-		amount: String(delivered),
+		amount: delivered,
 	});
 	expect(quote).toMatchObject({ recipient, origin: isSolanaChain(from.chain) ? "solana" : "evm" });
-	expect(delivered).toBeGreaterThanOrEqual(BigInt(quote.minOutput));
+	expect(delivered).toBeGreaterThanOrEqual(quote.minOutput);
 
 	if (isSolanaChain(to.chain)) {
 		const { vault } = to.chain.deployment.program;
@@ -251,7 +250,7 @@ async function settleExactly(
 async function swapFrom(
 	account: PrivateKeyAccount | KeyPairSigner,
 	intent: QuoteRequestBody,
-): Promise<{ quote: QuoteResponse; swap: EndedSwap }> {
+): Promise<{ quote: Quote; swap: EndedSwap }> {
 	const { deployment: pins } = environment;
 	const { signed, swap } =
 		"keyPair" in account

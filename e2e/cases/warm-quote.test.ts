@@ -2,8 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { baseEnvironment, portSource, serverMain, serviceProcess } from "@geoswap/devnet";
-import type { QuoteResponse } from "@geoswap/protocol";
-import { createClient, getQuote } from "@geoswap/sdk";
+import { createClient, getQuote, type Quote } from "@geoswap/sdk";
 import { generateKeyPairSigner } from "@solana/kit";
 import { parseUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
@@ -52,7 +51,7 @@ test("five hundred warm quotes call no chain, and in the database only read the 
 	expect(count(uses)).toBeLessThanOrEqual(Math.ceil(elapsedSeconds / 10));
 
 	/** Returns a function that quotes three routes in turn, for one new wallet and one new recipient on Solana. */
-	async function newQuotes(): Promise<(i: number) => Promise<QuoteResponse>> {
+	async function newQuotes(): Promise<(i: number) => Promise<Quote>> {
 		const account = privateKeyToAccount(generatePrivateKey());
 		const { address: onSolana } = await generateKeyPairSigner();
 		return (i) => {
@@ -86,9 +85,7 @@ test("five hundred warm quotes call no chain, and in the database only read the 
 	 * Runs the function in a pause between two of the process's own polls, and expects that no chain was called. On a busy
 	 * machine it may take until the next poll, and is then run again after that.
 	 */
-	async function betweenPolls<T>(
-		run: (quote: (i: number) => Promise<QuoteResponse>) => Promise<T>,
-	): Promise<T> {
+	async function betweenPolls<T>(run: (quote: (i: number) => Promise<Quote>) => Promise<T>): Promise<T> {
 		for (let tries = 1; ; tries++) {
 			const polled = await rpcCounts();
 			await expect

@@ -94,7 +94,11 @@ test("a receiver that is killed and down for a long time, and a stream that is c
 type Finish = { onTestFinished: (stop: () => Promise<void>) => void };
 type Told = { swap: string | undefined; status: string; stage: string | undefined };
 
-const toldOf = ({ data: { swapId, status, stage } }: SwapEventBody): Told => ({
+const toldOf = ({
+	data: { swapId, status, stage },
+}: {
+	data: Pick<SwapEventBody["data"], "swapId" | "status"> & { stage: string };
+}): Told => ({
 	swap: fromSwapId(swapId),
 	status,
 	stage,

@@ -88,7 +88,7 @@ test("a chain that drops final blocks is paused and the loss is reported; once t
 			where order_id = $1 and name = 'loss' and account = 'loss'`,
 			[Buffer.from(orderId.slice(2), "hex")],
 		);
-	await expect.poll(losses, patience).toEqual([{ account: "loss", amount: swap.funds.amount }]);
+	await expect.poll(losses, patience).toEqual([{ account: "loss", amount: String(swap.funds.amount) }]);
 	await expect.poll(ended, patience).toEqual([]);
 	expect(await getStatus(client, swap.swapId)).toMatchObject({ status: "settled" });
 	expect(await tokenBalance(origin, assetAddress(origin, "USDC"), account.address)).toBe(amount);

@@ -128,7 +128,7 @@ test("a deposit that a reorg drops is repeated by the same op, before and after 
 	expect((await eventOf(origin, swap, "Opened")).blockHash).not.toBe(third.blockHash);
 	expect(await getStatus(client, idOfSwap(swap))).toMatchObject({ status: "settled" });
 	expect(await eventsOf(destination, swap, "Filled")).toHaveLength(1);
-	expect(await holds(swap, swap.to)).toBe(BigInt(settled.funds.amount));
+	expect(await holds(swap, swap.to)).toBe(settled.funds.amount);
 	expect(await holds(swap, swap.from)).toBe(0n);
 });
 
@@ -153,7 +153,7 @@ test("a settled delivery that a reorg drops is repeated, and the status stays se
 	const again = await eventOf(destination, swap, "Filled");
 	expect([...statuses]).toEqual(["settled"]);
 	expect(again.blockHash).not.toBe(filled.blockHash);
-	expect(await holds(swap, destination)).toBe(BigInt(before.funds.amount));
+	expect(await holds(swap, destination)).toBe(before.funds.amount);
 });
 
 test("nothing is delivered late in the fill window, and the whole input is refunded", async () => {

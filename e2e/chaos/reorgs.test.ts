@@ -189,7 +189,7 @@ async function expectNoUserLoss(
 					refunded: count("Refunded", orderId),
 					kept,
 					received,
-					isEnough: !isSettled || received >= BigInt(signed.quote.minOutput),
+					isEnough: !isSettled || received >= signed.quote.minOutput,
 				},
 				expected: {
 					opened: status === "failed" || isLost ? 0 : 1,

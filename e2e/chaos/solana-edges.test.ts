@@ -4,12 +4,11 @@ import {
 	inputAddress,
 	orderAddress,
 	recordAddress,
-	type StatusResponse,
 	solanaChainId,
 	tokenAccountOf,
 	tokenAccountRentLamports,
 } from "@geoswap/protocol";
-import { type Client, getStatus, waitForSwap } from "@geoswap/sdk";
+import { type Client, getStatus, type Swap, waitForSwap } from "@geoswap/sdk";
 import { generateKeyPairSigner, type KeyPairSigner } from "@solana/kit";
 import { getTransferSolInstruction } from "@solana-program/system";
 import { AuthorityType, getSetAuthorityInstruction } from "@solana-program/token";
@@ -82,12 +81,12 @@ test("when a blockhash expires, a swap whose deposit never landed fails, and a p
 	expect(failed).toMatchObject({
 		status: "failed",
 		failure: { code: "NOT_OPENED" },
-		funds: { holder: "wallet", amount: String(amount) },
+		funds: { holder: "wallet", amount },
 	});
 	expect(await opens()).toHaveLength(1);
 	const [first, second] = await fills();
 	expect(settled).toMatchObject({ status: "settled", deliveryTxHash: second?.signature });
-	expect(await holding(solana, "USDC", to.recipient)).toBe(BigInt(settled.funds.amount));
+	expect(await holding(solana, "USDC", to.recipient)).toBe(settled.funds.amount);
 	// The dead transactions are useless to anyone who kept them.
 	const dead = [(await opens())[0], first].flatMap((transaction) => transaction ?? []);
 	for (const { wire } of dead) {
@@ -102,7 +101,7 @@ test("when a blockhash expires, a swap whose deposit never landed fails, and a p
 		.send();
 	expect(value).toEqual([null, null]);
 	expect(await holding(solana, "USDC", from.account.address)).toBe(amount);
-	expect(await holding(solana, "USDC", to.recipient)).toBe(BigInt(settled.funds.amount));
+	expect(await holding(solana, "USDC", to.recipient)).toBe(settled.funds.amount);
 });
 
 test("while nothing becomes final on Solana, no order that was or could be paid there is released or refunded, no swap fails, and all continue afterwards [D-status-19, D-status-22]", async ({
@@ -190,7 +189,7 @@ describe("unusual uses of accounts on Solana", () => {
 		const settled = await waitForSwap(client, to.swapId);
 		expect(settled).toMatchObject({ status: "settled" });
 		expect(await waitForSwap(client, from.swapId)).toMatchObject({ status: "settled" });
-		expect(await holding(solana, "USDC", to.recipient)).toBe(BigInt(settled.funds.amount));
+		expect(await holding(solana, "USDC", to.recipient)).toBe(settled.funds.amount);
 		const isPaid = async () => (await programState(solana, from.orderId)).order?.isPaid;
 		await expect.poll(isPaid, poll).toBe(true);
 	});
@@ -217,7 +216,7 @@ describe("unusual uses of accounts on Solana", () => {
 				expect(refunded).toMatchObject({
 					status: "refunded",
 					failure: { code: "RECIPIENT_REFUSED" },
-					funds: { holder: "wallet", amount: String(amount) },
+					funds: { holder: "wallet", amount },
 				});
 				expect(await holding(solana, "USDC", owner.address)).toBe(amount);
 				const holds = await tokenAccountOf({ owner: owner.address, token });
@@ -326,7 +325,7 @@ async function headOf(): Promise<number> {
 /**
  * Expects the account to be charged for the full cost of the refund: fees, and the rent of the wallet's new account.
  */
-async function expectCounted(expect: ExpectStatic, refunded: StatusResponse): Promise<void> {
+async function expectCounted(expect: ExpectStatic, refunded: Swap): Promise<void> {
 	const { solana } = environment;
 	const hashes = [refunded.originTxHash ?? "", refunded.refundTxHash ?? ""];
 	const fees = await Promise.all(hashes.map(async (hash) => (await solanaChanges(solana, hash)).fee));

@@ -24,7 +24,8 @@ try {
 	const tell = ({ elapsedMs, what }: DemoStep) =>
 		say(`${(elapsedMs / 1_000).toFixed(2).padStart(7)} s  ${what}`);
 	const result = values.solana ? await runSolanaDemo(stack, tell) : await runDemo(stack, tell);
-	if (values.json) console.log(JSON.stringify(result));
+	if (values.json)
+		console.log(JSON.stringify(result, (_, value) => (typeof value === "bigint" ? String(value) : value)));
 	const last = "swap" in result ? result.swap : result.back;
 	process.exitCode = last?.status === "settled" ? 0 : 1;
 } catch (error) {

@@ -1,17 +1,25 @@
 import { connectDevnetChain, fundWallet } from "@geoswap/devnet";
-import type { ChainDeployment, Deployment, StatusResponse } from "@geoswap/protocol";
-import { buildOp, createClient, getQuote, signDelegation, submitOp, verifyAndSign } from "@geoswap/sdk";
+import type { ChainDeployment, Deployment } from "@geoswap/protocol";
+import {
+	buildOp,
+	createClient,
+	getQuote,
+	type Swap,
+	signDelegation,
+	submitOp,
+	verifyAndSign,
+} from "@geoswap/sdk";
 import { type Address, erc20Abi, formatUnits } from "viem";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { type DemoStep, demoSteps } from "./demo-steps.ts";
 import { watchSwap } from "./watch-swap.ts";
 
 export type DemoResult = {
-	swap: StatusResponse;
+	swap: Swap;
 	wallet: Address;
 	/** Balances in smallest units, once the swap is decided. */
-	walletBalance: string;
-	recipientBalance: string;
+	walletBalance: bigint;
+	recipientBalance: bigint;
 	steps: DemoStep[];
 };
 
@@ -87,8 +95,8 @@ export async function runDemo(
 	return {
 		swap,
 		wallet,
-		walletBalance: String(walletBalance),
-		recipientBalance: String(recipientBalance),
+		walletBalance,
+		recipientBalance,
 		steps,
 	};
 }

@@ -1,10 +1,11 @@
 import { connectDevnetChain, fundWallet } from "@geoswap/devnet";
-import type { Deployment, StatusResponse } from "@geoswap/protocol";
+import type { Deployment } from "@geoswap/protocol";
 import {
 	buildOp,
 	buildSolanaTx,
 	createClient,
 	getQuote,
+	type Swap,
 	signDelegation,
 	submitOp,
 	submitSolana,
@@ -21,9 +22,9 @@ import { type DemoStep, demoSteps } from "./demo-steps.ts";
 import { watchSwap } from "./watch-swap.ts";
 
 export type SolanaDemoResult = {
-	there: StatusResponse;
+	there: Swap;
 	/** Undefined if the first did not settle. */
-	back?: StatusResponse;
+	back?: Swap;
 	steps: DemoStep[];
 };
 

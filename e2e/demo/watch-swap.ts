@@ -1,12 +1,11 @@
-import type { StatusResponse } from "@geoswap/protocol";
-import { type Client, getStatus } from "@geoswap/sdk";
+import { type Client, getStatus, type Swap } from "@geoswap/sdk";
 
 /** Reports each event of a swap, once, until it is decided. */
 export async function watchSwap(
 	client: Client,
 	swapId: string,
 	{ origin, destination, say }: { origin: string; destination: string; say: (what: string) => void },
-): Promise<StatusResponse> {
+): Promise<Swap> {
 	const told = new Set<string>();
 	const tellOnce = (what: string) => {
 		if (!told.has(what)) say(what);

@@ -34,7 +34,7 @@ export async function expectExact(
 					? Number(await wasFilled(to.chain, orderId))
 					: (filled.get(orderId as Hex) ?? 0),
 				received,
-				isEnough: !isSettled || received >= BigInt(signed.quote.minOutput),
+				isEnough: !isSettled || received >= signed.quote.minOutput,
 				expected: {
 					opened: status === "failed" ? 0 : 1,
 					filled: isSettled ? 1 : 0,
@@ -77,7 +77,7 @@ async function expectVaultExact(
 	const expected = solana.deployment.assets.map(({ symbol }) => {
 		const isHere = (side: EndedAnyPlan["to"]) => isSolanaChain(side.chain) && side.token === symbol;
 		const taken = settled.filter(({ from }) => isHere(from)).map(({ from }) => from.amount);
-		const paid = settled.filter(({ to }) => isHere(to)).map(({ swap }) => BigInt(swap.funds.amount));
+		const paid = settled.filter(({ to }) => isHere(to)).map(({ swap }) => swap.funds.amount);
 		return [symbol, String(BigInt(solana.heldAtStart.vault[symbol] ?? 0) + sum(taken) - sum(paid))];
 	});
 	const { vault, inRecords } = await solanaHoldings(solana);

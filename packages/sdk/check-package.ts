@@ -12,8 +12,11 @@ import { tryPeers } from "./test/try-peers.ts";
 // Builds the package as published and checks it as a user's tools would: exports, types, its cost in a bundle, and
 // swaps with the oldest and the newest version of each peer.
 
-/** Limit for `swap()` from EVM chains, minified and compressed, without viem. Raising it must be a decision. */
-const budgetBytes = 17_250;
+/**
+ * Limit for `swap()` from EVM chains, minified and compressed, without viem. Raising it must be a decision. With viem,
+ * `swap()` must stay below 45 kB.
+ */
+const budgetBytes = 19_500;
 
 const directory = import.meta.dirname;
 const scratch = mkdtempSync(join(tmpdir(), "geoswap-sdk-"));

@@ -178,7 +178,7 @@ export function solanaPayoutOnce(environmentOf: () => OwnEnvironment, ended: End
 				status: "settled",
 				deliveryTxHash: (i === 0 ? payout : rival)?.signature,
 			});
-			if (i === 1) expect(settled.funds.amount).toBe(String(order.minOutput));
+			if (i === 1) expect(settled.funds.amount).toBe(order.minOutput);
 			expect(fromSolanaWord(order.recipient)).toBe(plan.recipient);
 			ended.push({ ...plan, account, signed, swap: settled });
 		}

@@ -1,11 +1,11 @@
-import type { DelegationResponse, Deployment } from "@geoswap/protocol";
-import { VerificationError } from "@geoswap/sdk";
+import type { Deployment } from "@geoswap/protocol";
+import { type Delegation, VerificationError } from "@geoswap/sdk";
 
 /** Returns the delegate that the wallet has, or would have to authorize. Throws if it is not pinned. */
 export function compareDelegation(
 	pins: Deployment,
 	chainId: number,
-	state: DelegationResponse,
+	state: Delegation,
 	{ isTypedOnly = false }: { isTypedOnly?: boolean | undefined } = {},
 ): { delegate: string; isTypedOnly: boolean } {
 	const { delegate, typedDelegate } = pins.chains.find((chain) => chain.chainId === chainId)?.contracts ?? {};

@@ -1,4 +1,4 @@
-import type { QuoteResponse } from "@geoswap/protocol";
+import type { Quote } from "@geoswap/sdk";
 import { wholeTokens } from "./format-amount.ts";
 import type { Line } from "./output.ts";
 import type { Asset } from "./pinned-assets.ts";
@@ -18,8 +18,8 @@ export function giveLines({ from, amount, wallet }: { from: Asset; amount: bigin
 	];
 }
 
-export function getLines({ to, quote }: { to: Asset; quote: QuoteResponse }): Line[] {
-	const shown = (units: string) => wholeTokens(units, to);
+export function getLines({ to, quote }: { to: Asset; quote: Quote }): Line[] {
+	const shown = (units: bigint) => wholeTokens(units, to);
 	return [
 		["get", `about ${shown(quote.output)} on ${to.chain.name}`],
 		["", `at least ${shown(quote.minOutput)} (slippage ${quote.slippageBps} bps), or all back`],
@@ -28,7 +28,7 @@ export function getLines({ to, quote }: { to: Asset; quote: QuoteResponse }): Li
 	];
 }
 
-export function costLines(quote: QuoteResponse): Line[] {
+export function costLines(quote: Quote): Line[] {
 	const { inputUsd, outputUsd, priceImpactBps, warnings = [] } = quote;
 	const usd =
 		inputUsd === undefined || outputUsd === undefined ? "" : `; ${inputUsd} USD in, ${outputUsd} USD out`;
@@ -48,11 +48,11 @@ export function acceptanceLines({
 	minOutput,
 }: {
 	to: Asset;
-	quote: QuoteResponse;
+	quote: Quote;
 	floor: bigint | undefined;
 	minOutput: bigint | undefined;
 }): Line[] {
-	if (minOutput !== undefined || (floor !== undefined && BigInt(quote.minOutput) >= floor)) return [];
+	if (minOutput !== undefined || (floor !== undefined && quote.minOutput >= floor)) return [];
 	return [
 		["to sign", `geoswap swap asks you on a terminal: ${reasonToAsk(to, floor?.toString())}`],
 		["", "elsewhere it needs --min-out or --accept-any-price"],
@@ -60,6 +60,6 @@ export function acceptanceLines({
 }
 
 /** Returns a quote without its sealed token, which is of no use here. */
-export function quoteJson({ geoQuoteToken: _, ...quote }: QuoteResponse) {
+export function quoteJson({ geoQuoteToken: _, ...quote }: Quote) {
 	return quote;
 }

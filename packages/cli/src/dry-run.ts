@@ -28,11 +28,11 @@ export async function dryRun(
 		...(intent.mandate && { mandate: intent.mandate }),
 	};
 	const quote = await getQuote(client, asked);
-	if (minOutput !== undefined && BigInt(quote.minOutput) < minOutput) {
-		throw belowMinOutput(to, { quoted: quote.minOutput, minOutput: String(minOutput) });
+	if (minOutput !== undefined && quote.minOutput < minOutput) {
+		throw belowMinOutput(to, { quoted: String(quote.minOutput), minOutput: String(minOutput) });
 	}
 	// Nothing is signed here. Only the real swap requests approval of a low minimum.
-	const limits = { minOutput: minOutput ?? BigInt(quote.minOutput) };
+	const limits = { minOutput: minOutput ?? quote.minOutput };
 	const terms = { intent: asked, quote, pins, limits, wallet };
 
 	let verified:

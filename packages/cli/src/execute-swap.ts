@@ -133,7 +133,7 @@ function tell(
 			break;
 		case "quoted": {
 			const { output: expected, minOutput, recipient, warnings = [] } = step.quote;
-			const shown = (units: string) => wholeTokens(units, to);
+			const shown = (units: bigint) => wholeTokens(units, to);
 			say(`quoted: about ${shown(expected)} on ${to.chain.name}, at least ${shown(minOutput)}`);
 			output.say(["", `token ${to.address}`]);
 			output.say(["", `recipient ${recipient}`]);
@@ -181,17 +181,24 @@ function failed(
 /** Converts the SDK's price errors to whole tokens, because the SDK has no decimals. */
 function inWholeTokens(error: unknown, to: Asset): unknown {
 	if (!(error instanceof GeoswapError)) return error;
-	const { quoted, minOutput, floor } = error.details ?? {};
-	const wasAsked = error.code === "DECLINED";
-	if (wasAsked || error.code === "PRICE_NOT_ACCEPTED") {
-		return priceNotAccepted(to, {
-			quoted: String(quoted),
-			floor: floor === undefined ? undefined : String(floor),
-			wasAsked,
-		});
+	switch (error.code) {
+		case "DECLINED":
+			return priceNotAccepted(to, {
+				quoted: String(error.details?.quoted),
+				floor: undefined,
+				wasAsked: true,
+			});
+		case "PRICE_NOT_ACCEPTED": {
+			const { quoted, floor } = error.details ?? {};
+			return priceNotAccepted(to, { quoted: String(quoted), floor, wasAsked: false });
+		}
+		case "BELOW_MIN_OUTPUT": {
+			const { quoted, minOutput } = error.details ?? {};
+			return belowMinOutput(to, { quoted: String(quoted), minOutput: String(minOutput) });
+		}
+		default:
+			return error;
 	}
-	if (error.code !== "BELOW_MIN_OUTPUT") return error;
-	return belowMinOutput(to, { quoted: String(quoted), minOutput: String(minOutput) });
 }
 
 /** Returns whether the swap may execute, if the error states it. */

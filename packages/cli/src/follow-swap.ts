@@ -1,5 +1,5 @@
-import { isTerminal, type StatusResponse } from "@geoswap/protocol";
-import { type Client, GeoswapError, waitForSwap } from "@geoswap/sdk";
+import { isTerminal } from "@geoswap/protocol";
+import { type Client, GeoswapError, type Swap, waitForSwap } from "@geoswap/sdk";
 import { streamEvents } from "@geoswap/sdk/events";
 
 /** Errors that a poll would get as well. */
@@ -16,8 +16,8 @@ export async function followSwap(
 		onUpdate,
 		signal,
 		silenceMs = 20_000,
-	}: { onUpdate: (swap: StatusResponse) => void; signal: AbortSignal; silenceMs?: number },
-): Promise<StatusResponse> {
+	}: { onUpdate: (swap: Swap) => void; signal: AbortSignal; silenceMs?: number },
+): Promise<Swap> {
 	const ended = await followStream(client, swapId, { onUpdate, signal, silenceMs });
 	return ended ?? waitForSwap(client, swapId, { onUpdate, signal });
 }
@@ -26,12 +26,8 @@ export async function followSwap(
 async function followStream(
 	client: Client,
 	swapId: string,
-	{
-		onUpdate,
-		signal,
-		silenceMs,
-	}: { onUpdate: (swap: StatusResponse) => void; signal: AbortSignal; silenceMs: number },
-): Promise<StatusResponse | undefined> {
+	{ onUpdate, signal, silenceMs }: { onUpdate: (swap: Swap) => void; signal: AbortSignal; silenceMs: number },
+): Promise<Swap | undefined> {
 	const silence = new AbortController();
 	const timer = setTimeout(() => silence.abort(), silenceMs);
 	try {

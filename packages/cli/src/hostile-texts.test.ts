@@ -17,7 +17,9 @@ const terms = ["--from", "31337:USDC", "--to", "31338:USDC", "--amount", "10", "
 
 /** Appends the hostile text to every text of the response, except for those that are compared before they are shown. */
 function poisoned(value: unknown, kept: readonly string[]): unknown {
-	if (typeof value === "string") return kept.includes(value) ? value : `${value}${hostile}`;
+	// Amounts are parsed, so they have no place for a text.
+	if (typeof value === "string")
+		return kept.includes(value) || /^\d+$/.test(value) ? value : `${value}${hostile}`;
 	if (Array.isArray(value)) return value.map((item) => poisoned(item, kept));
 	if (typeof value !== "object" || value === null) return value;
 	return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, poisoned(item, kept)]));
@@ -39,8 +41,8 @@ test.each<[string, string[], string, string[]]>([
 	["history", ["history"], "/swaps", []],
 	["a delegation", ["delegation", "31337"], "/swap/delegation", []],
 	["a status", ["status", swapId, "--no-wait"], "/swap/status", [swapId, "settled"]],
-	["a quote", ["quote", ...terms], "/swap/quote", ["9980000", "9930100"]],
-	["a swap", ["swap", ...terms, "--slippage-bps", "50"], "/swap/quote", ["9980000", "9930100"]],
+	["a quote", ["quote", ...terms], "/swap/quote", []],
+	["a swap", ["swap", ...terms, "--slippage-bps", "50"], "/swap/quote", []],
 ])("control characters in the service's texts are not printed: %s", async (_, args, path, kept) => {
 	poison(path, ...kept);
 	for (const form of [[], ["--json"]]) {

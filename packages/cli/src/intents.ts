@@ -144,9 +144,8 @@ export function openIntents(home: string) {
 		},
 		/** Returns how the swap ended, if the SDK has stored that. */
 		findEnd: async (id: string): Promise<EndedSwap | undefined> => {
-			if ((await recordOf(id)).state !== "ended") return undefined;
-			const { swap } = JSON.parse((await records.get(id)) ?? "{}") as { swap?: EndedSwap };
-			return swap;
+			const found = await recordOf(id);
+			return found.state === "ended" ? found.swap : undefined;
 		},
 		/** Returns the ids of the intents that became swaps, by swap id. */
 		idsBySwap: async (): Promise<Map<string, string>> => {

@@ -25,40 +25,44 @@ export function refusalInTokens(error: unknown, from: Pick<Asset, "decimals" | "
 	return message === undefined ? error : Object.assign(error, { message });
 }
 
-function messageOf(
-	{ code, details = {} }: GeoswapError,
-	from: Pick<Asset, "decimals" | "symbol">,
-): string | undefined {
+function messageOf(error: GeoswapError, from: Pick<Asset, "decimals" | "symbol">): string | undefined {
 	// A proxy may respond instead of the service, with anything.
 	const shown = (value: unknown) =>
 		typeof value === "string" && /^\d+$/.test(value) ? wholeTokens(value, from) : undefined;
-	const { issues } = details;
-	const minimum = shown(details.minimumAmount);
-	const maximum = shown(details.maximumAmount);
-	const available = shown(details.available);
-	const balance = shown(details.balance);
-	const required = shown(details.required);
-	switch (code) {
-		case "NEEDS_LARGER_SIZE":
+	switch (error.code) {
+		case "NEEDS_LARGER_SIZE": {
+			const minimum = shown(error.details?.minimumAmount);
 			return minimum && `The amount is too small to pay for its own network costs. Swap at least ${minimum}.`;
-		case "NO_ROUTE":
+		}
+		case "NO_ROUTE": {
+			const maximum = shown(error.details?.maximumAmount);
 			return maximum && `The amount is too large. Swap at most ${maximum}.`;
-		case "OUTSIDE_MANDATE":
+		}
+		case "OUTSIDE_MANDATE": {
+			const maximum = shown(error.details?.maximumAmount);
 			return (
 				maximum && `The mandate allows at most ${maximum}. Swap less, or ask the owner for another mandate.`
 			);
-		case "MANDATE_EXCEEDED":
+		}
+		case "MANDATE_EXCEEDED": {
+			const available = shown(error.details?.available);
 			return (
 				available && `The mandate's cap is used up for now. Swap at most ${available}, or try again later.`
 			);
-		case "INSUFFICIENT_BALANCE":
+		}
+		case "INSUFFICIENT_BALANCE": {
+			const balance = shown(error.details?.balance);
+			const required = shown(error.details?.required);
 			return (
 				balance &&
 				required &&
 				`The wallet holds ${balance}, and the swap takes ${required}. Fund it, or swap less.`
 			);
-		case "INVALID_REQUEST":
+		}
+		case "INVALID_REQUEST": {
+			const { issues } = error.details ?? {};
 			return Array.isArray(issues) && issues.length > 0 ? issuesText(issues) : undefined;
+		}
 		default:
 			return undefined;
 	}

@@ -1,15 +1,16 @@
-import type { Deployment, StatusResponse, SwapStage } from "@geoswap/protocol";
+import type { Deployment, SwapStage } from "@geoswap/protocol";
+import type { Swap } from "@geoswap/sdk";
 import { wholeTokens } from "./format-amount.ts";
 import type { Line, Output } from "./output.ts";
 import { assetAt } from "./pinned-assets.ts";
 
-const stageTexts: Record<SwapStage, string> = {
+const stageTexts: Partial<Record<string, string>> = {
 	opening: "opening: the input is not in escrow yet",
 	deposited: "deposited: the input is in escrow",
 	delivering: "delivering: the output is on its way",
 	delivered: "delivered: the recipient has the output",
 	refunding: "refunding: the input is on its way back",
-};
+} satisfies Record<SwapStage, string>;
 const hashes = [
 	["originTxHash", "input taken by"],
 	["deliveryTxHash", "output delivered by"],
@@ -17,11 +18,11 @@ const hashes = [
 ] as const;
 
 /** The transaction that a stage waits for. What it does is not done yet. */
-const awaited: { [Stage in SwapStage]?: (typeof hashes)[number][0] } = {
+const awaited: Partial<Record<string, (typeof hashes)[number][0]>> = {
 	opening: "originTxHash",
 	delivering: "deliveryTxHash",
 	refunding: "refundTxHash",
-};
+} as const satisfies { [Stage in SwapStage]?: string };
 
 const silenceMs = 5_000;
 
@@ -49,7 +50,7 @@ export function createProgress(output: Output, nowMs: () => number = () => perfo
 			const timer = setTimeout(() => say(`still waiting for news from ${baseUrl}`), silenceMs);
 			return { heard: () => timer.refresh(), stop: () => clearTimeout(timer) };
 		},
-		sayStatus: (swap: StatusResponse) => {
+		sayStatus: (swap: Pick<Swap, "status" | "stage" | (typeof hashes)[number][0]>) => {
 			const isPending = swap.status === "pending";
 			const last = isPending ? awaited[swap.stage] : undefined;
 			for (const [field, text] of hashes) if (field !== last) sayHash(text, swap[field]);
@@ -61,7 +62,7 @@ export function createProgress(output: Output, nowMs: () => number = () => perfo
 }
 
 /** Returns the swap's state, for users. */
-export function swapLines(pins: Deployment, swap: StatusResponse): Line[] {
+export function swapLines(pins: Deployment, swap: Swap): Line[] {
 	const { status, stage, failure, decidedBy, funds } = swap;
 	return [
 		["swap", swap.swapId],
@@ -76,13 +77,13 @@ export function swapLines(pins: Deployment, swap: StatusResponse): Line[] {
 }
 
 /** An older service leaves these out, and so does a record of an older version. */
-type Told = Pick<StatusResponse, "deliveredAmount"> & Partial<Pick<StatusResponse, "terms" | "links">>;
+type Told = Pick<Swap, "deliveredAmount"> & Partial<Pick<Swap, "terms" | "links">>;
 
 /** Returns the agreed terms and the result. */
 function termLines(pins: Deployment, { terms, deliveredAmount }: Told): Line[] {
 	if (!terms) return [];
 	const { originChain, destinationChain, inputToken, outputToken, networkCost } = terms;
-	const output = (amount: string) =>
+	const output = (amount: bigint) =>
 		describeAmount(pins, { chainId: destinationChain, token: outputToken, amount });
 	const charged =
 		networkCost &&
@@ -105,7 +106,7 @@ const times = [
 	["ended", "endedAt"],
 ] as const;
 
-function timeLines(swap: StatusResponse): Line[] {
+function timeLines(swap: Swap): Line[] {
 	const known = times.flatMap(([text, field]) => (swap[field] ? [`${text} ${swap[field]}`] : []));
 	return known.map((text, i): Line => [i === 0 ? "times" : "", text]);
 }
@@ -129,14 +130,14 @@ export function describeSwap(pins: Deployment, { terms, deliveredAmount }: Told)
 }
 
 /** Returns where the money is. A proxy may respond instead of the service, and omit it. */
-export function describeFunds(pins: Deployment, funds: StatusResponse["funds"] | undefined): string {
+export function describeFunds(pins: Deployment, funds: Swap["funds"] | undefined): string {
 	if (!funds) return "the service gave no reason";
 	return `${describeAmount(pins, funds)}, with the ${funds.holder}`;
 }
 
 function describeAmount(
 	pins: Deployment,
-	{ chainId, token, amount }: { chainId: number; token: string; amount: string },
+	{ chainId, token, amount }: { chainId: number; token: string; amount: bigint },
 ): string {
 	const asset = assetAt(pins, { chainId, token });
 	return asset

@@ -185,7 +185,7 @@ function defaultHandlers(): Record<string, Handler> {
 		}),
 		"/swap/quote": ({ body }) => {
 			const fixture = Number(body.originChain) === 31337 ? evm : solana;
-			return { body: fixture.makeQuote({ expiresAt: new Date(Date.now() + 30_000).toISOString() }) };
+			return { body: fixture.makeQuoteBody({ expiresAt: new Date(Date.now() + 30_000).toISOString() }) };
 		},
 		"/swap/build-geo-op": () => ({ body: makeEvmBuild() }),
 		"/swap/submit": () => ({ body: { swapId, status: "pending" } }),

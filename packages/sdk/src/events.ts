@@ -1,5 +1,6 @@
 import type { SwapEventBody } from "@geoswap/protocol";
 import { EventSourceParserStream } from "eventsource-parser/stream";
+import { type Answer, answerOf } from "./answer.ts";
 import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
 import { GeoswapError } from "./geoswap-error.ts";
@@ -20,7 +21,7 @@ export { addWebhook, listWebhooks, removeWebhook, rotateWebhook } from "./webhoo
 export type StreamedEvent = {
 	/** The event's position in the stream. Store it with the event's results, to continue there after a restart. */
 	cursor: string;
-} & ({ kind: "event"; event: SwapEventBody } | { kind: "reset" });
+} & ({ kind: "event"; event: Answer<SwapEventBody> } | { kind: "reset" });
 
 /** Milliseconds without a byte after which the connection counts as lost. The service sends one every ten seconds. */
 const silentMs = 35_000;
@@ -72,7 +73,7 @@ export async function* streamEvents(
 				cursor = message.id;
 				if (message.event === "reset") yield { kind: "reset", cursor };
 				else if (message.event === undefined) {
-					yield { kind: "event", cursor, event: JSON.parse(message.data) as SwapEventBody };
+					yield { kind: "event", cursor, event: answerOf(JSON.parse(message.data) as SwapEventBody) };
 				}
 			}
 		} catch (error) {

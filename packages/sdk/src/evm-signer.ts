@@ -1,15 +1,11 @@
-import {
-	type AuthorizationBody,
-	type MandateJson,
-	type QuoteResponse,
-	unpackDeadlines,
-} from "@geoswap/protocol";
+import { type AuthorizationBody, type MandateJson, unpackDeadlines } from "@geoswap/protocol";
 import { type Address, getAddress, isAddressEqual, type WalletClient } from "viem";
 import { buildOp } from "./build-op.ts";
 import type { EvmAccount } from "./evm-account.ts";
 import { refuse } from "./expect-same.ts";
 import { expectedTerms } from "./expected-order.ts";
 import { GeoswapError } from "./geoswap-error.ts";
+import type { Quote } from "./get-quote.ts";
 import type { OriginSigner } from "./origin-signer.ts";
 import { sendAgain } from "./send-again.ts";
 import { type DelegateOption, signDelegation } from "./sign-delegation.ts";
@@ -47,7 +43,7 @@ export function evmSigner(
 	const payer = mandate ? getAddress(mandate.wallet) : account.address;
 	if (chosen === "typed-only" && !account.signTypedData && !account.sign)
 		throw new TypeError("a typed-only wallet must sign typed data; pass one that has signTypedData or sign");
-	const signedOps = new WeakMap<QuoteResponse, VerifiedOp>();
+	const signedOps = new WeakMap<Quote, VerifiedOp>();
 	return {
 		origin: "evm",
 		address: payer,

@@ -1,12 +1,9 @@
-import type { QuoteRequestBody, QuoteResponse } from "@geoswap/protocol";
-import { natural } from "./expect-same.ts";
+import type { QuoteRequestBody } from "@geoswap/protocol";
 import { GeoswapError } from "./geoswap-error.ts";
+import type { Quote } from "./get-quote.ts";
 import { stableFloor } from "./stable-floor.ts";
 import type { SwapRequest } from "./swap-request.ts";
 import { unlessAborted } from "./unless-aborted.ts";
-
-/** A quote, and its minimum output as a number. */
-type Priced = { quote: QuoteResponse; quoted: bigint };
 
 /**
  * Throws unless this minimum was approved or, without `onBeforeSign`, the caller's minimum or the pins bound it. The
@@ -14,8 +11,9 @@ type Priced = { quote: QuoteResponse; quoted: bigint };
  */
 export async function expectApproved(
 	context: SwapRequest & { intent: QuoteRequestBody; approved?: bigint },
-	{ quote, quoted }: Priced,
+	quote: Quote,
 ): Promise<void> {
+	const { minOutput: quoted } = quote;
 	const { intent, pins, minOutput, approved, onBeforeSign, signal } = context;
 	if (approved !== undefined && quoted >= approved) return;
 	if (!onBeforeSign) {
@@ -35,14 +33,16 @@ export async function expectApproved(
  * Returns the slippage with which a quote like this one keeps the approved minimum, because prices move while the
  * caller decides. Undefined if the quote keeps it already, or if even its output is less.
  */
-export function slippageToKeep(approved = 0n, { quote, quoted }: Priced): number | undefined {
-	if (quoted >= approved) return undefined;
-	const output = natural("quote.output", quote.output);
+export function slippageToKeep(
+	approved = 0n,
+	{ output, minOutput, slippageBps: quoted }: Quote,
+): number | undefined {
+	if (minOutput >= approved) return undefined;
 	const slippageBps = output > approved ? Number(((output - approved) * 10_000n) / output) : 0;
-	return slippageBps >= 1 && slippageBps < quote.slippageBps ? slippageBps : undefined;
+	return slippageBps >= 1 && slippageBps < quoted ? slippageBps : undefined;
 }
 
-function notAccepted({ minOutput: quoted, summary }: QuoteResponse, floor: bigint | undefined): GeoswapError {
+function notAccepted({ minOutput: quoted, summary }: Quote, floor: bigint | undefined): GeoswapError {
 	const why =
 		floor === undefined ? "no minOutput was given" : `97 % of the input is ${floor} (both tokens are stable)`;
 	return new GeoswapError(
@@ -52,24 +52,24 @@ function notAccepted({ minOutput: quoted, summary }: QuoteResponse, floor: bigin
 			next: "fix_request",
 			retryable: true,
 			docs: "docs/sdk.md",
-			details: { quoted, ...(floor !== undefined && { floor: String(floor) }) },
+			details: { quoted: String(quoted), ...(floor !== undefined && { floor: String(floor) }) },
 		},
 	);
 }
 
-function declined({ minOutput: quoted, summary }: QuoteResponse): GeoswapError {
+function declined({ minOutput: quoted, summary }: Quote): GeoswapError {
 	return new GeoswapError(`The quote was not signed, because onBeforeSign did not approve it (${summary}).`, {
 		code: "DECLINED",
 		next: "fix_request",
 		retryable: true,
 		docs: "docs/sdk.md",
-		details: { quoted },
+		details: { quoted: String(quoted) },
 	});
 }
 
 /** Returns the error for a quote that promises less than the caller's minimum. */
 export function tooLittle(
-	{ minOutput: quoted, summary }: QuoteResponse,
+	{ minOutput: quoted, summary }: Quote,
 	minOutput: bigint | undefined,
 ): GeoswapError {
 	return new GeoswapError(
@@ -79,7 +79,7 @@ export function tooLittle(
 			next: "fix_request",
 			retryable: true,
 			docs: "docs/sdk.md",
-			details: { quoted, minOutput: String(minOutput) },
+			details: { quoted: String(quoted), minOutput: String(minOutput) },
 		},
 	);
 }

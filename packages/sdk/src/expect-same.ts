@@ -12,6 +12,7 @@ export function bounded(field: string, value: unknown, most: bigint): bigint {
 }
 
 export function natural(field: string, value: unknown): bigint {
+	if (typeof value === "bigint" && value >= 0n && value <= maxUint256) return value;
 	const isNatural = typeof value === "string" && /^(0|[1-9]\d{0,77})$/.test(value);
 	if (!isNatural || BigInt(value) > maxUint256) return refuse(field, "a whole number of 256 bits", value);
 	return BigInt(value);

@@ -1,4 +1,4 @@
-import type { Deployment, QuoteRequestBody, QuoteResponse } from "@geoswap/protocol";
+import type { Deployment, QuoteRequestBody } from "@geoswap/protocol";
 import {
 	fromSwapId,
 	isSolana,
@@ -14,6 +14,7 @@ import {
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import { at, isSame, natural, refuse } from "./expect-same.ts";
+import type { Quote } from "./get-quote.ts";
 import { pinnedChain } from "./pinned-chain.ts";
 import { pinnedSolana } from "./pinned-solana.ts";
 import { stableFloor } from "./stable-floor.ts";
@@ -22,7 +23,7 @@ import { VerificationError } from "./verification-error.ts";
 export type Terms = {
 	/** The caller's request. */
 	intent: QuoteRequestBody;
-	quote: QuoteResponse;
+	quote: Quote;
 	/** The deployment. Take it from a file that you trust, not from the service. */
 	pins: Deployment;
 	limits?: {
@@ -40,7 +41,7 @@ export const maxSecondsToOpen = 15n * 60n;
 /** The limit that the escrow enforces. */
 const maxSecondsToRefund = 3n * 24n * 60n * 60n;
 
-type OfWallet = Terms & { wallet: string; origin: QuoteResponse["origin"] };
+type OfWallet = Terms & { wallet: string; origin: Quote["origin"] };
 
 /** Returns the order that follows from the caller's request, the quote and the pins, with the build's deadlines. */
 export function expectedOrder({ build, ...terms }: OfWallet & { build: unknown }): Order {

@@ -4,19 +4,15 @@ export type {
 	BuildSolanaResponse,
 	ChainEntry,
 	ChainsResponse,
-	DelegationResponse,
 	Deployment,
 	ErrorBody,
 	ErrorCode,
 	MandateJson,
 	NextStep,
 	QuoteRequestBody,
-	QuoteResponse,
-	StatusResponse,
 	SubmitResponse,
 	SwapStage,
 	SwapStatus,
-	SwapsResponse,
 	TokenEntry,
 	TokensResponse,
 	TypedDataJson,
@@ -29,11 +25,11 @@ export type { EvmAccount } from "./evm-account.ts";
 export { type EvmSignerOptions, evmSigner } from "./evm-signer.ts";
 export { GeoswapError, type GeoswapErrorCode } from "./geoswap-error.ts";
 export { getChains } from "./get-chains.ts";
-export { getDelegation } from "./get-delegation.ts";
-export { getQuote } from "./get-quote.ts";
-export { getStatus } from "./get-status.ts";
+export { type Delegation, getDelegation } from "./get-delegation.ts";
+export { getQuote, type Quote } from "./get-quote.ts";
+export { getStatus, type Swap } from "./get-status.ts";
 export { getTokens } from "./get-tokens.ts";
-export { listSwaps } from "./list-swaps.ts";
+export { listSwaps, type SwapPage } from "./list-swaps.ts";
 export type { OriginSigner, Submission } from "./origin-signer.ts";
 export { removeDelegation } from "./remove-delegation.ts";
 export { type DelegateOption, signDelegation } from "./sign-delegation.ts";

@@ -1,6 +1,9 @@
 import type { SwapStatus, SwapsResponse } from "@geoswap/protocol";
+import { type Answer, answerOf } from "./answer.ts";
 import type { Client } from "./create-client.ts";
 import { request } from "./request.ts";
+
+export type SwapPage = Answer<SwapsResponse>;
 
 export type ListSwapsOptions = {
 	/** 1 to 100; 20 if not given. */
@@ -20,9 +23,9 @@ export type ListSwapsOptions = {
 /**
  * Returns a page of the account's swaps, newest first. A page may hold fewer than `limit`, or none; the last one has no `nextCursor`.
  */
-export function listSwaps(
+export async function listSwaps(
 	client: Client,
 	{ signal, ...query }: ListSwapsOptions = {},
-): Promise<SwapsResponse> {
-	return request(client, { path: "/swaps", query, signal });
+): Promise<SwapPage> {
+	return answerOf(await request<SwapsResponse>(client, { path: "/swaps", query, signal }));
 }

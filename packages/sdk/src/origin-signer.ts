@@ -1,6 +1,7 @@
-import type { Deployment, MandateJson, QuoteRequestBody, QuoteResponse } from "@geoswap/protocol";
+import type { Deployment, MandateJson, QuoteRequestBody } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import type { Terms } from "./expected-order.ts";
+import type { Quote } from "./get-quote.ts";
 
 /** A signed op or transaction, as it is submitted. Its quote becomes one swap, even if it is sent many times. */
 export type Submission = {
@@ -20,7 +21,7 @@ export type Submission = {
  * signed.
  */
 export type OriginSigner = {
-	origin: QuoteResponse["origin"];
+	origin: Quote["origin"];
 	/** The wallet's address, as its chain writes it. */
 	address: string;
 	/** The mandate within which an agent signs for the wallet. */
@@ -29,7 +30,7 @@ export type OriginSigner = {
 		client: Client,
 		terms: {
 			intent: QuoteRequestBody;
-			quote: QuoteResponse;
+			quote: Quote;
 			pins: Deployment;
 			limits: NonNullable<Terms["limits"]>;
 			onAuthorizing: () => void;

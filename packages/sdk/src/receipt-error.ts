@@ -1,7 +1,7 @@
-import { GeoswapError } from "./geoswap-error.ts";
+import { GeoswapErrorOf } from "./geoswap-error.ts";
 
 /** Thrown if a receipt is false, because a field was changed or a chain does not show what the receipt states. */
-export class ReceiptError extends GeoswapError {
+export class ReceiptError extends GeoswapErrorOf<"RECEIPT_REFUSED"> {
 	override name = "ReceiptError";
 	/** The field of the receipt that is wrong, or that the chain contradicts. */
 	readonly field: string;

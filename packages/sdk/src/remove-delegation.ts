@@ -1,14 +1,10 @@
-import {
-	type DelegationResponse,
-	type RemoveDelegationResponse,
-	revocationTypedData,
-} from "@geoswap/protocol";
+import { type RemoveDelegationResponse, revocationTypedData } from "@geoswap/protocol";
 import { type Address, type Hex, zeroAddress } from "viem";
 import type { Client } from "./create-client.ts";
 import { signTyped } from "./create-mandate.ts";
 import type { EvmAccount } from "./evm-account.ts";
 import { GeoswapError } from "./geoswap-error.ts";
-import { getDelegation } from "./get-delegation.ts";
+import { type Delegation, getDelegation } from "./get-delegation.ts";
 import { request } from "./request.ts";
 import { sendAgain } from "./send-again.ts";
 import { signAuthorization } from "./sign-authorization.ts";
@@ -69,7 +65,7 @@ export async function removeDelegation(
  */
 function signRevocation(
 	account: Pick<EvmAccount, "address" | "signTypedData" | "sign">,
-	{ chainId, mandateEpoch = 0, mandateEscrow = zeroAddress }: DelegationResponse,
+	{ chainId, mandateEpoch = 0, mandateEscrow = zeroAddress }: Delegation,
 	{ signal }: { signal: AbortSignal | undefined },
 ): Promise<Hex> {
 	const escrow = mandateEscrow as Address;

@@ -1,4 +1,5 @@
 import type { ErrorBody } from "@geoswap/protocol";
+import { toJson } from "./answer.ts";
 import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
 import { GeoswapError } from "./geoswap-error.ts";
@@ -88,7 +89,8 @@ export function errorOf(client: Client, response: Response, answer: object | und
 	return new GeoswapError(textOf(body?.message) ?? code, {
 		...context,
 		docs: docsUrl(client, code),
-		code,
+		// The response is not verified, so neither are the code and the form of its details.
+		code: code as never,
 		next,
 		retryable: body?.retryable === true,
 		details: isObject(details) ? details : undefined,
@@ -108,11 +110,6 @@ function textOf(value: unknown): string | undefined {
 
 function isObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === "object" && value !== null;
-}
-
-/** Writes bigints as strings, since some accounts return them in signatures, such as `v`, and JSON has none. */
-function toJson(body: object): string {
-	return JSON.stringify(body, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));
 }
 
 function parseObject(text: string): object | undefined {

@@ -1,7 +1,7 @@
-import { GeoswapError } from "./geoswap-error.ts";
+import { GeoswapErrorOf } from "./geoswap-error.ts";
 
 /** Thrown if a chain could not be read, so that nothing was confirmed or contradicted. */
-export class RpcError extends GeoswapError {
+export class RpcError extends GeoswapErrorOf<"RPC_UNAVAILABLE"> {
 	override name = "RpcError";
 
 	constructor(chainId: number, problem: string, { next }: { next: "retry" | "fix_request" }) {

@@ -3,7 +3,6 @@ import type { Address } from "viem";
 import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
 import type { EvmAccount } from "./evm-account.ts";
-import { natural } from "./expect-same.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getDelegation } from "./get-delegation.ts";
 import { pinnedChain } from "./pinned-chain.ts";
@@ -73,7 +72,7 @@ export async function signDelegation(
 				next: "use_other_wallet",
 				retryable: false,
 				docs: docsUrl(client, state.blocked),
-				details: { delegatedTo: state.delegatedTo },
+				details: state.delegatedTo === undefined ? {} : { delegatedTo: state.delegatedTo },
 			},
 		);
 	}
@@ -84,8 +83,8 @@ export async function signDelegation(
 		if (target === typedDelegate)
 			expectOneOf("typedDelegationTarget", [typedDelegate], state.typedDelegationTarget);
 	}
-	if (spend && state.balance !== undefined && natural("balance", state.balance) < spend.amount) {
-		const [balance, required] = [state.balance, String(spend.amount)];
+	if (spend && state.balance !== undefined && state.balance < spend.amount) {
+		const [balance, required] = [String(state.balance), String(spend.amount)];
 		throw new GeoswapError(
 			`Nothing was signed, because ${walletAddress} holds ${balance} of the swap's input of ${required}. Fund it, or swap less.`,
 			{

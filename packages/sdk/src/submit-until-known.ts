@@ -1,4 +1,4 @@
-import type { NextStep, SubmitResponse } from "@geoswap/protocol";
+import type { SubmitResponse } from "@geoswap/protocol";
 import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
 import { GeoswapError, type GeoswapErrorCode } from "./geoswap-error.ts";
@@ -144,7 +144,7 @@ function isRefusal({ code, next, status = 0 }: GeoswapError): boolean {
 }
 
 /** Steps that lead to the same call, with the same id. Any other step would begin a second swap. */
-const goesOn: readonly NextStep[] = ["retry", "check_key", "contact_operator"];
+const goesOn: readonly GeoswapError["next"][] = ["retry", "check_key", "contact_operator"];
 
 /**
  * Returns the service's error with the remaining steps, for bytes that the service refuses now and may have taken
@@ -160,7 +160,7 @@ function unknownFate(
 	return new GeoswapError(
 		`The service does not accept what was signed for ${swapId} now (${code}), but may have accepted it before. No chain executes it after ${deadAt}. Start no other swap for it until then. If nothing has left the wallet by then, nothing happened, and you may start it again with a new id.`,
 		{
-			code,
+			code: code as never,
 			status,
 			requestId,
 			docs,

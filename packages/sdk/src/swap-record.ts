@@ -1,4 +1,5 @@
 import type { QuoteRequestBody } from "@geoswap/protocol";
+import { answerOf, toJson } from "./answer.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import type { Submission } from "./origin-signer.ts";
 import type { SwapStore } from "./swap-store.ts";
@@ -37,7 +38,7 @@ export async function readRecord(store: Pick<SwapStore, "get">, id: string): Pro
 			`The record of ${id} has version ${found}, but this SDK reads version ${version}. Resume it with the version of @geoswap/sdk that wrote it.`,
 		);
 	}
-	return record as SwapRecord;
+	return record.state === "ended" ? { ...record, swap: answerOf(record.swap) as EndedSwap } : record;
 }
 
 function parse(id: string, text: string): SwapRecord & { version: number } {
@@ -64,18 +65,20 @@ function unreadable(message: string, cause?: unknown): GeoswapError {
 /** The progress of an intent. `none`: nothing was signed. `open`: nothing that was signed was or will be executed. */
 export type SwapState =
 	| { state: "none" | "open" }
-	| { state: "signed" | "submitted" | "ended"; swapId: string };
+	| { state: "signed" | "submitted"; swapId: string }
+	| { state: "ended"; swapId: string; swap: EndedSwap };
 
 /** Returns the stored progress of an intent, without a call to the service. */
 export async function getSwapState(store: Pick<SwapStore, "get">, id: string): Promise<SwapState> {
 	const record = await readRecord(store, id);
 	if (!record) return { state: "none" };
 	if (record.state === "open") return { state: "open" };
-	return { state: record.state, swapId: record.state === "ended" ? record.swap.swapId : record.swapId };
+	if (record.state === "ended") return { state: "ended", swapId: record.swap.swapId, swap: record.swap };
+	return { state: record.state, swapId: record.swapId };
 }
 
 export function writeRecord(store: SwapStore, id: string, record: SwapRecord): Promise<void> {
-	return store.set(id, JSON.stringify({ version, ...record }));
+	return store.set(id, toJson({ version, ...record }));
 }
 
 /** Throws if the two intents differ. An id names one intent, so a repeated call must request the same. */

@@ -1,24 +1,29 @@
-import type {
-	AuthorizationBody,
-	Deployment,
-	MandateJson,
-	QuoteResponse,
-	StatusResponse,
-} from "@geoswap/protocol";
+import type { AuthorizationBody, Deployment, MandateJson } from "@geoswap/protocol";
 import type { WalletClient } from "viem";
 import type { EvmAccount } from "./evm-account.ts";
 import type { EvmSignerOptions } from "./evm-signer.ts";
 import type { GeoswapError } from "./geoswap-error.ts";
+import type { Quote } from "./get-quote.ts";
+import type { Swap } from "./get-status.ts";
 import type { OriginSigner } from "./origin-signer.ts";
 import type { SwapStore } from "./swap-store.ts";
 
 /** An intent, with the callbacks that approve its price and report its progress. */
-export type SwapRequest = {
-	/**
-	 * Identifies the intent. A call with the same id and store, after a crash or an abort, continues where the last one
-	 * stopped, so one id becomes at most one swap. Without an id nothing is resumed. An id requires a store.
-	 */
-	id?: string;
+export type SwapRequest = SwapFields &
+	(
+		| {
+				/**
+				 * Identifies the intent. A call with the same id and store, after a crash or an abort, continues where the last
+				 * one stopped, so one id becomes at most one swap. Without an id nothing is resumed.
+				 */
+				id: string;
+				/** Remembers the intent. */
+				store: SwapStore;
+		  }
+		| { id?: undefined; store?: SwapStore }
+	);
+
+type SwapFields = {
 	originChain: number;
 	destinationChain: number;
 	/** Addresses, as their chains write them. */
@@ -52,7 +57,6 @@ export type SwapRequest = {
 	authorization?: AuthorizationBody;
 	/** The deployment. Take it from a file that you trust, not from the service. */
 	pins: Deployment;
-	store?: SwapStore;
 	onProgress?: (progress: SwapProgress) => void;
 	/** Aborts the wait, never the swap. */
 	signal?: AbortSignal;
@@ -67,12 +71,12 @@ export type SwapTerms = Pick<
 	recipient: string;
 	minOutput: bigint;
 	/** The quote that has these terms. */
-	quote: QuoteResponse;
+	quote: Quote;
 };
 
 export type SwapProgress =
 	| { step: "resumed"; swapId: string }
-	| { step: "quoted"; quote: QuoteResponse }
+	| { step: "quoted"; quote: Quote }
 	/** The wallet is about to sign a delegation, for its first swap from this chain or to change its delegate. */
 	| { step: "authorizing" }
 	| { step: "signed"; swapId: string; expiresAt: string }
@@ -85,4 +89,4 @@ export type SwapProgress =
 	| { step: "waiting"; swapId: string; until: string }
 	| { step: "submitted"; swapId: string }
 	/** Reported whenever something about the swap has changed. */
-	| { step: "status"; swap: StatusResponse };
+	| { step: "status"; swap: Swap };

@@ -85,6 +85,6 @@ function isWholeInputBack(
 		funds?.holder === "wallet" &&
 		funds.chainId === originChain &&
 		isSame(inputToken, funds.token) &&
-		funds.amount === String(amount)
+		funds.amount === amount
 	);
 }

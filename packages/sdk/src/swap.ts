@@ -1,11 +1,12 @@
-import type { QuoteRequestBody, QuoteResponse, StatusResponse } from "@geoswap/protocol";
+import type { QuoteRequestBody } from "@geoswap/protocol";
+import { toJson } from "./answer.ts";
 import type { Client } from "./create-client.ts";
 import { signerOf } from "./evm-signer.ts";
 import { expectApproved, slippageToKeep, tooLittle } from "./expect-approved.ts";
-import { natural } from "./expect-same.ts";
 import { maxSecondsToOpen } from "./expected-order.ts";
 import { GeoswapError } from "./geoswap-error.ts";
-import { getQuote } from "./get-quote.ts";
+import { getQuote, type Quote } from "./get-quote.ts";
+import type { Swap } from "./get-status.ts";
 import type { OriginSigner, Submission } from "./origin-signer.ts";
 import { sendAgain } from "./send-again.ts";
 import { sleep } from "./sleep.ts";
@@ -67,7 +68,7 @@ type Context = SwapRequest & {
 	asked?: QuoteRequestBody;
 	signer: OriginSigner;
 	/** The quote of the current submission, if this call has signed it. */
-	quote?: QuoteResponse;
+	quote?: Quote;
 	/** The minimum that `onBeforeSign` approved last. */
 	approved?: bigint;
 };
@@ -103,8 +104,11 @@ async function swapLocked(
 					break;
 				}
 				const next: SwapRecord | GeoswapError = await submit(context, record, deadAtMs);
-				if (next instanceof GeoswapError) dead = next;
-				record = next instanceof GeoswapError ? { intent, state: "open" } : next;
+				if ("state" in next) record = next;
+				else {
+					dead = next;
+					record = { intent, state: "open" };
+				}
 				break;
 			}
 			default:
@@ -146,15 +150,14 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 		for (let quotes = 1; ; quotes++) {
 			const asked = { ...(context.asked ?? intent), ...mandated };
 			const quote = await sendAgain(() => getQuote(client, asked, { signal }), { signal });
-			const quoted = natural("quote.minOutput", quote.minOutput);
-			if (quoted < (context.minOutput ?? 0n)) throw tooLittle(quote, context.minOutput);
+			if (quote.minOutput < (context.minOutput ?? 0n)) throw tooLittle(quote, context.minOutput);
 			onProgress?.({ step: "quoted", quote });
-			const slippageBps = slippageToKeep(context.approved, { quote, quoted });
+			const slippageBps = slippageToKeep(context.approved, quote);
 			if (slippageBps !== undefined && quotes < maxQuotes) {
 				context.asked = { ...intent, slippageBps };
 				continue;
 			}
-			await expectApproved(context, { quote, quoted });
+			await expectApproved(context, quote);
 			context.quote = quote;
 			try {
 				return await signQuote(context, quote);
@@ -171,7 +174,7 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 
 async function signQuote(
 	{ client, intent, asked = intent, signer, pins, minOutput, approved, onProgress, signal }: Context,
-	quote: QuoteResponse,
+	quote: Quote,
 ): Promise<Signed> {
 	const least = approved ?? minOutput;
 	const askedMs = Date.now();
@@ -245,8 +248,8 @@ async function waitForEnd(
 	const deadAtMs = deadAtMsOf(record) ?? 0;
 	let last = "";
 	let isWaiting = false;
-	const onUpdate = (status: StatusResponse) => {
-		const text = JSON.stringify(status);
+	const onUpdate = (status: Swap) => {
+		const text = toJson(status);
 		if (text !== last) onProgress?.({ step: "status", swap: status });
 		last = text;
 	};

@@ -1,7 +1,7 @@
-import { GeoswapError } from "./geoswap-error.ts";
+import { GeoswapErrorOf } from "./geoswap-error.ts";
 
 /** Thrown instead of signing if this field is not what the caller requested, was quoted or has pinned. */
-export class VerificationError extends GeoswapError {
+export class VerificationError extends GeoswapErrorOf<"VERIFICATION_FAILED"> {
 	override name = "VerificationError";
 	readonly field: string;
 	readonly expected: string;

@@ -143,7 +143,8 @@ test("verifyOp returns the order and its hash, and whether its account accepts t
 
 test("chains and fields that are unknown to this version, in pins and responses, change nothing for the pinned chains", async () => {
 	const signature = await sign(makeOp());
-	const op = JSON.parse(JSON.stringify({ pins: makePins(), quote: makeQuote(), build: makeBuild() }));
+	const copied = JSON.parse(JSON.stringify({ pins: makePins(), build: makeBuild() }));
+	const op = { ...copied, quote: makeQuote() };
 	const unknown = { newField: { deep: ["0x01"] } };
 	for (const place of [op.pins, op.quote, op.build, op.build.geoOp, op.build.geoOp.typedData]) {
 		Object.assign(place, unknown);
@@ -238,7 +239,7 @@ test("deadlines that are equal, or have bits above them, are refused", async () 
 test("a minimum that the slippage does not explain, or that is below the caller's own, is refused", async () => {
 	const refused = (minOutput: bigint, changes: Partial<OpToVerify> = {}) => {
 		const build = makeBuild({ order: makeOrder({ minOutput }) });
-		return refusedField(makeOp({ build, quote: makeQuote({ minOutput: String(minOutput) }), ...changes }));
+		return refusedField(makeOp({ build, quote: makeQuote({ minOutput }), ...changes }));
 	};
 	// 9,980,000 less 50 bps is 9,930,100.
 	expect(await refused(9_930_099n)).toBe("quote.minOutput");
@@ -251,7 +252,7 @@ test("a minimum that the slippage does not explain, or that is below the caller'
 
 test("an op between two stables for less than 97 % is signed only if the caller gives a minimum", async () => {
 	const refused = (output: bigint, changes: Partial<OpToVerify> = {}) => {
-		const quote = makeQuote({ output: String(output), minOutput: String(output) });
+		const quote = makeQuote({ output, minOutput: output });
 		const build = makeBuild({ order: makeOrder({ minOutput: output }) });
 		return refusedField(makeOp({ build, quote, ...changes }));
 	};

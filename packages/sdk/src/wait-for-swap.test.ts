@@ -1,6 +1,7 @@
 import type { StatusResponse } from "@geoswap/protocol";
 import { afterEach, expect, test } from "vitest";
 import { type Answer, serveAnswers } from "../test/serve-answers.ts";
+import { answerOf } from "./answer.ts";
 import { waitForSwap } from "./wait-for-swap.ts";
 
 type Served = Awaited<ReturnType<typeof serveAnswers>>;
@@ -30,6 +31,7 @@ function swap(changes: Partial<StatusResponse>): StatusResponse {
 		quotedAt: "2026-01-01T00:00:00.000Z",
 		createdAt: "2026-01-01T00:00:00.000Z",
 		links: {},
+		...(changes.status === "settled" && { originTxHash: "0x06", deliveryTxHash: "0x07" }),
 		...changes,
 	};
 }
@@ -71,24 +73,26 @@ test("after a call that was not held, waitForSwap pauses for the time that the s
 		arrivedMs.push(performance.now());
 		return fetch(...request);
 	};
-	const updates: StatusResponse[] = [];
-	const onUpdate = (told: StatusResponse) => updates.push(told);
+	const updates: unknown[] = [];
+	const onUpdate = (told: unknown) => updates.push(told);
 	const ended = await waitForSwap({ ...served.client, fetch: watched }, "swp_1", { onUpdate });
-	expect(ended).toEqual(swap({ status: "settled", stage: "delivered" }));
+	expect(ended).toEqual(answerOf(swap({ status: "settled", stage: "delivered" })));
 	const pausesMs = arrivedMs.slice(1).map((atMs, i) => atMs - (arrivedMs[i] ?? 0));
 	for (const [i, minMs] of [1_990, 990, 990].entries()) expect(pausesMs[i]).toBeGreaterThan(minMs);
 	// `held` is about the call, and no news of the swap.
 	expect(updates).toHaveLength(2);
 });
 
-test("a status that names another swap, or none, is ignored", async () => {
+test("a status that names another swap, or none, or is settled without its transactions, is ignored", async () => {
+	const { deliveryTxHash: _, ...withoutDelivery } = swap({ status: "settled" });
 	served = await serveAnswers(
 		answer({ swapId: "swp_2", status: "failed" }),
 		{ body: { status: "settled" } },
+		{ body: withoutDelivery },
 		answer({ status: "settled", stage: "delivered" }),
 	);
 	const updates: string[] = [];
-	const onUpdate = ({ status }: StatusResponse) => updates.push(status);
+	const onUpdate = ({ status }: { status: string }) => updates.push(status);
 	expect(await waitForSwap(served.client, "swp_1", { onUpdate })).toMatchObject({ swapId: "swp_1" });
 	expect(updates).toEqual(["settled"]);
 });

@@ -1,15 +1,15 @@
-import type { StatusResponse, SwapStatus } from "@geoswap/protocol";
+import { toJson } from "./answer.ts";
 import type { Client } from "./create-client.ts";
 import { docsUrl } from "./docs-url.ts";
 import { GeoswapError } from "./geoswap-error.ts";
-import { getStatusWithPause } from "./get-status.ts";
+import { getStatusWithPause, type Swap } from "./get-status.ts";
 import { maxPauseMs, sendAgain } from "./send-again.ts";
 import { sleep } from "./sleep.ts";
 
-/** A swap that can no longer change. */
-export type EndedSwap = StatusResponse & { status: Exclude<SwapStatus, "pending"> };
-
-const endedStatuses = ["settled", "refunded", "failed"] satisfies EndedSwap["status"][];
+/** A swap that can no longer change. A settled one has its transactions. */
+export type EndedSwap =
+	| (Swap & { status: "settled"; originTxHash: string; deliveryTxHash: string })
+	| (Swap & { status: "refunded" | "failed" });
 
 /** The hold of a status call for a caller that wants updates. Each stage is reported with at most about this delay. */
 const updateSeconds = 2;
@@ -27,14 +27,14 @@ const shortestRoundMs = 1000;
 export async function waitForSwap(
 	client: Client,
 	swapId: string,
-	{ onUpdate, signal }: { onUpdate?: (swap: StatusResponse) => void; signal?: AbortSignal } = {},
+	{ onUpdate, signal }: { onUpdate?: (swap: Swap) => void; signal?: AbortSignal } = {},
 ): Promise<EndedSwap> {
 	for (let last = ""; ; ) {
 		const startedMs = performance.now();
 		const hold = onUpdate ? { waitSeconds: updateSeconds } : {};
 		const ask = async () => {
 			const { answer, retryAfterMs } = await getStatusWithPause(client, swapId, { ...hold, signal });
-			if (answer.swapId !== swapId) throw ofAnotherSwap(client, swapId);
+			if (answer.swapId !== swapId || isWithoutTransactions(answer)) throw ofAnotherSwap(client, swapId);
 			// `held` is about this call, not about the swap.
 			const { held, ...state } = answer;
 			return { swap: state, pauseMs: held === false ? (retryAfterMs ?? 0) : undefined };
@@ -43,7 +43,7 @@ export async function waitForSwap(
 			patienceMs: Number.POSITIVE_INFINITY,
 			signal,
 		});
-		const text = JSON.stringify(swap);
+		const text = toJson(swap);
 		if (text !== last) onUpdate?.(swap);
 		if (isEnded(swap)) return swap;
 		last = text;
@@ -55,9 +55,14 @@ export async function waitForSwap(
 	}
 }
 
-function isEnded(swap: StatusResponse): swap is EndedSwap {
+function isEnded(swap: Swap): swap is EndedSwap {
 	// The statuses are compared by name, because a proxy may respond instead of the service, with anything.
-	return endedStatuses.some((status) => status === swap.status);
+	return ["settled", "refunded", "failed"].includes(swap.status);
+}
+
+/** The service never reports a swap as settled without both transactions. */
+function isWithoutTransactions({ status, originTxHash, deliveryTxHash }: Swap): boolean {
+	return status === "settled" && (originTxHash === undefined || deliveryTxHash === undefined);
 }
 
 /** Returns the error for a response about another swap, since a proxy may respond from its cache. */

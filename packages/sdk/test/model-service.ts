@@ -180,11 +180,11 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		const geoQuoteToken = `quote-${randomUUID()}`;
 		const [expiresAtMs, opExpiresAtMs] = [nowMs + knobs.quoteMs, nowMs + knobs.opMs];
 		quotes.set(geoQuoteToken, { order, expiresAtMs, opExpiresAtMs });
-		return fixture.makeQuote({
+		return fixture.makeQuoteBody({
 			geoQuoteToken,
 			expiresAt: new Date(expiresAtMs).toISOString(),
-			output: String(knobs.output),
-			minOutput: String(minOutput),
+			output: knobs.output,
+			minOutput,
 			swapId: toSwapId(uuid),
 			recipient,
 			slippageBps,
@@ -338,6 +338,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 			status: state,
 			stage: isDelivered ? "delivered" : "opening",
 			orderId: orderId(order),
+			...(isDelivered && { originTxHash: order.swapKey, deliveryTxHash: order.swapKey }),
 			updatedAt: new Date(swap.endsAtMs).toISOString(),
 			funds: {
 				chainId,

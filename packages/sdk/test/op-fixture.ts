@@ -18,6 +18,8 @@ import {
 } from "@geoswap/protocol";
 import { type Address, getAddress, numberToHex, zeroAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
+import { toJson } from "../src/answer.ts";
+import type { Quote } from "../src/get-quote.ts";
 
 export const nowMs = 1_800_000_000_000;
 export const account = privateKeyToAccount(`0x${"11".repeat(32)}`);
@@ -108,13 +110,18 @@ export function makeOrder(changes: Partial<Order> = {}): Order {
 	};
 }
 
-export function makeQuote(changes: Partial<QuoteResponse> = {}): QuoteResponse {
+/** Returns the quote as the service sends it. */
+export function makeQuoteBody(changes: Partial<Quote> = {}): QuoteResponse {
+	return JSON.parse(toJson(makeQuote(changes)));
+}
+
+export function makeQuote(changes: Partial<Quote> = {}): Quote {
 	return {
 		geoQuoteToken: "sealed-quote",
 		expiresAt: new Date(nowMs + 30_000).toISOString(),
 		origin: "evm",
-		output: "9980000",
-		minOutput: "9930100",
+		output: 9_980_000n,
+		minOutput: 9_930_100n,
 		feeBps: 12.5,
 		inputUsd: "10.00",
 		outputUsd: "9.98",

@@ -16,6 +16,7 @@ import {
 } from "@geoswap/protocol";
 import { createKeyPairSignerFromPrivateKeyBytes, getBase64Decoder } from "@solana/kit";
 import { getAddress, numberToHex } from "viem";
+import type { Quote } from "../src/get-quote.ts";
 import * as evm from "./op-fixture.ts";
 
 export const { nowMs } = evm;
@@ -83,7 +84,7 @@ export function makeOrder(changes: Partial<Order> = {}): Order {
 }
 
 /** Returns the order of the EVM fixture's wallet to Solana. */
-export function makeOrderToSolana(): { intent: QuoteRequestBody; order: Order; quote: QuoteResponse } {
+export function makeOrderToSolana(): { intent: QuoteRequestBody; order: Order; quote: Quote } {
 	const recipient = signer.address;
 	return {
 		intent: evm.makeIntent({ destinationChain: solanaChainId, outputToken: usdc, recipient }),
@@ -97,8 +98,12 @@ export function makeOrderToSolana(): { intent: QuoteRequestBody; order: Order; q
 	};
 }
 
-export function makeQuote(changes: Partial<QuoteResponse> = {}): QuoteResponse {
+export function makeQuote(changes: Partial<Quote> = {}): Quote {
 	return evm.makeQuote({ origin: "solana", ...changes });
+}
+
+export function makeQuoteBody(changes: Partial<Quote> = {}): QuoteResponse {
+	return evm.makeQuoteBody({ origin: "solana", ...changes });
 }
 
 /** Returns a build that is consistent with any order, as a hostile service could make it. */

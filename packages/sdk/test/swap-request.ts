@@ -31,7 +31,7 @@ export async function makeSwapRequest(
 		signer: origin === "evm" ? evm.account : await solanaSigner(solana.signer),
 		pins: solana.makePins(),
 		...changes,
-	};
+	} as SwapRequest;
 }
 
 /** Returns the wallet of the fixtures' intent. */

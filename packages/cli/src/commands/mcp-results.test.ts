@@ -252,7 +252,7 @@ test.each([
 	"the message of an error has the amounts and words of its details, and no text of the service: %s %j",
 	async (code, details, message) => {
 		const error = new GeoswapError("the service's own text", {
-			code,
+			code: code as never,
 			details,
 			next: "fix_request",
 			retryable: false,

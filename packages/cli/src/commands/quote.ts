@@ -41,8 +41,8 @@ export async function quoteCommand(call: Call, options: TermOptions & { wallet?:
 	const quote = await getQuote(client, intent).catch((error: unknown) => {
 		throw refusalInTokens(error, from);
 	});
-	if (minOutput !== undefined && BigInt(quote.minOutput) < minOutput) {
-		throw belowMinOutput(to, { quoted: quote.minOutput, minOutput: String(minOutput) });
+	if (minOutput !== undefined && quote.minOutput < minOutput) {
+		throw belowMinOutput(to, { quoted: String(quote.minOutput), minOutput: String(minOutput) });
 	}
 	const document: QuoteDocument = {
 		from: { ...assetJson(from), amount, wallet },

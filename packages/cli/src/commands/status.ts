@@ -1,5 +1,5 @@
-import { type StatusResponse, swapStatuses } from "@geoswap/protocol";
-import { type Client, GeoswapError, getStatus, waitForSwap } from "@geoswap/sdk";
+import { swapStatuses } from "@geoswap/protocol";
+import { type Client, GeoswapError, getStatus, type Swap, waitForSwap } from "@geoswap/sdk";
 import { CliError } from "../cli-error.ts";
 import { homeOf } from "../config.ts";
 import { type Call, openConfig, openContext } from "../context.ts";
@@ -15,8 +15,8 @@ import { Interrupted, unlessInterrupted } from "../watch-interrupt.ts";
 type Ask = (
 	client: Client,
 	swapId: string,
-	options: { onUpdate: (swap: StatusResponse) => void; signal: AbortSignal },
-) => Promise<StatusResponse>;
+	options: { onUpdate: (swap: Swap) => void; signal: AbortSignal },
+) => Promise<Swap>;
 
 export function statusCommand(call: Call, { id, wait }: { id: string; wait: boolean }): Promise<ExitCode> {
 	return showSwap(call, {
@@ -54,15 +54,12 @@ export async function showSwap(call: Call, { id: text, ask }: { id: string; ask:
 	}
 }
 
-async function requestService(
-	call: Call,
-	{ swapId, ask }: { swapId: string; ask: Ask },
-): Promise<StatusResponse> {
+async function requestService(call: Call, { swapId, ask }: { swapId: string; ask: Ask }): Promise<Swap> {
 	const { output, signal } = call;
 	const { client, config } = await unlessInterrupted(signal, openContext(call));
 	const progress = createProgress(output);
 	const silence = progress.watchSilence(config.baseUrl);
-	const onUpdate = (swap: StatusResponse) => {
+	const onUpdate = (swap: Swap) => {
 		silence.heard();
 		progress.sayStatus(swap);
 	};

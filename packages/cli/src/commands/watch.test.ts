@@ -66,7 +66,7 @@ test("if a stream stays silent, it is closed, and the service is polled", async 
 	const { signal } = new AbortController();
 	const client = createClient({ baseUrl: service.baseUrl, apiKey: "key-1" });
 	const told: string[] = [];
-	const onUpdate = ({ status }: StatusResponse) => told.push(status);
+	const onUpdate = ({ status }: { status: string }) => told.push(status);
 	const swap = await followSwap(client, swapId, { onUpdate, signal, silenceMs: 50 });
 	expect([swap.status, told]).toEqual(["settled", ["settled"]]);
 });

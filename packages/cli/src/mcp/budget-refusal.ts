@@ -23,10 +23,11 @@ export type BudgetRefusal = z.output<typeof refusalSchema>;
 /** Returns the limit that refused a swap, with its amounts in whole tokens. Undefined for any other error. */
 export function budgetRefusal(
 	pins: Deployment,
-	{ code, status, message, details = {} }: GeoswapError,
+	error: GeoswapError,
 ): (BudgetRefusal & { message: string }) | undefined {
 	// The ledger throws without a response of the service.
-	if (code !== "BUDGET_REFUSED" || status !== undefined) return undefined;
+	if (error.code !== "BUDGET_REFUSED" || error.status !== undefined) return undefined;
+	const { message, details = {} } = error;
 	const limit = budgetLimits.find((one) => one === details.limit);
 	const asset = assetAt(pins, { chainId: Number(details.chainId), token: String(details.token) });
 	if (!limit || !asset) return { limit, message };

@@ -1,9 +1,5 @@
-import {
-	type ChainsResponse,
-	type SwapsResponse,
-	swapStatuses,
-	type TokensResponse,
-} from "@geoswap/protocol";
+import { type ChainsResponse, swapStatuses, type TokensResponse } from "@geoswap/protocol";
+import type { SwapPage } from "@geoswap/sdk";
 import type { CallToolResult, McpServer } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { balanceCommand, type ChainBalances } from "../commands/balance.ts";
@@ -28,7 +24,7 @@ export type Reading = {
 	swapping: Swapping | undefined;
 };
 
-type ListedSwap = SwapsResponse["swaps"][number] & { id?: string };
+type ListedSwap = SwapPage["swaps"][number] & { id?: string };
 
 export const reads = {
 	readOnlyHint: true,

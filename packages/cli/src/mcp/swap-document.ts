@@ -1,4 +1,5 @@
-import type { Deployment, StatusResponse } from "@geoswap/protocol";
+import type { Deployment } from "@geoswap/protocol";
+import type { Swap } from "@geoswap/sdk";
 import * as z from "zod";
 import { assetAt } from "../pinned-assets.ts";
 import { amountFields, amountShape } from "./amount-fields.ts";
@@ -16,13 +17,13 @@ export const fundsSchema = z.object({
 });
 
 /** Returns where the money is as the fields of `fundsSchema`. The service may omit it. */
-export function fundsDocument(pins: Deployment, funds: StatusResponse["funds"] | undefined) {
+export function fundsDocument(pins: Deployment, funds: Swap["funds"] | undefined) {
 	if (!funds) return undefined;
 	const { chainId, holder, token, amount: held } = funds;
 	const asset = assetAt(pins, { chainId, token });
 	return asset
 		? { chainId, holder, token: asset.address, ...amountFields("amount", held, asset) }
-		: { chainId, holder, token, amountUnits: held };
+		: { chainId, holder, token, amountUnits: String(held) };
 }
 
 const statuses = ["submitted", "settled", "refunded", "failed", "unknown", "not_swapped", "id_used"] as const;

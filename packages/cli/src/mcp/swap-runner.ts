@@ -1,5 +1,5 @@
-import { isSolana, type StatusResponse } from "@geoswap/protocol";
-import type { EndedSwap } from "@geoswap/sdk";
+import { isSolana } from "@geoswap/protocol";
+import type { EndedSwap, Swap } from "@geoswap/sdk";
 import { type BudgetLedger, swapWithinBudget } from "@geoswap/sdk/budget";
 import { CliError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
@@ -13,7 +13,7 @@ import { type ToolError, toolError } from "./tool-result.ts";
 
 /** The known state of an intent. `unknown`: something was signed, or is about to be, and may execute. */
 export type SwapReport = { swapId?: string; error?: ToolError } & (
-	| { status: EndedSwap["status"]; funds: StatusResponse["funds"] | undefined }
+	| { status: EndedSwap["status"]; funds: Swap["funds"] | undefined }
 	| { status: "submitted" | "unknown" | "not_swapped" }
 	/** The id belongs to a swap with other terms, which may execute or not. */
 	| { status: "id_used"; mayExecute: boolean }
@@ -121,6 +121,9 @@ export function openSwapRunner(
 
 	/** Returns the report of an intent, or undefined if there is none or if nothing signed for it can still execute. */
 	const find = async (id: string): Promise<SwapReport | undefined> => {
+		// The work on a swap is not over at the moment when its end is stored.
+		const ended = await intents.findEnd(id);
+		if (ended) return { swapId: ended.swapId, status: ended.status, funds: ended.funds };
 		const job = jobs.get(id);
 		if (job) return reportOf(job);
 		const intent = await intents.find(id);
@@ -128,8 +131,6 @@ export function openSwapRunner(
 		const state = await intents.stateOf(id);
 		if (state.state === "none" || state.state === "open") return undefined;
 		if (state.state === "working" || state.state === "unreadable") return { status: "unknown" };
-		const ended = await intents.findEnd(id);
-		if (ended) return { swapId: ended.swapId, status: ended.status, funds: ended.funds };
 		return reportOf(follow(intent));
 	};
 

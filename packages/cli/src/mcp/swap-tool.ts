@@ -240,13 +240,13 @@ async function ask(
 		...(slippageBps !== undefined && { slippageBps }),
 	});
 	const worst = worstOutput(ledger.budget, { ...pair, amount }) ?? maxUint256;
-	const quoted = mulDivDown(BigInt(quote.minOutput), 10_000n - marginBps, 10_000n);
+	const quoted = mulDivDown(quote.minOutput, 10_000n - marginBps, 10_000n);
 	const approved: ApprovedTerms = {
 		...terms,
 		minOutput: String(minOutput ?? largerOf(quoted, worst)),
 	};
 	const left = (await ledger.left({ chainId: originChain, token: inputToken })) - amount;
-	const message = questionText({ approved, from, to, expected: BigInt(quote.output), left });
+	const message = questionText({ approved, from, to, expected: quote.output, left });
 	return inputRequired({
 		inputRequests: {
 			approval: inputRequired.elicit({

@@ -111,7 +111,10 @@ test("a swap's stream sends all its events from the first, with the body of a st
 	await publish();
 	expect(await over).toBeUndefined();
 	expect(reached(got)).toEqual(["opening", "deposited", "delivering", "settled"]);
-	for (const one of got) if (one.kind === "event") swapEventSchema.strict().parse(one.event);
+	const asText = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
+	for (const one of got) {
+		if (one.kind === "event") swapEventSchema.strict().parse(JSON.parse(JSON.stringify(one.event, asText)));
+	}
 	expect(new Set(got.map((one) => one.kind === "event" && one.event.id)).size).toBe(4);
 	const again = collect(streamEvents(client, { swapId: toSwapId(uuid) }));
 	expect(await again.over).toBeUndefined();
