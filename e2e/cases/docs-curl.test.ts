@@ -64,12 +64,12 @@ test("every curl command of the docs runs unchanged with what `pnpm wallet` expo
 			return;
 		}
 		const { stdout } = await run;
-		if (/^\/(docs.*)?$/.test(path)) {
-			expect(stdout, command).toContain("<!doctype html>");
+		if (/\.(md|txt)$/.test(path)) {
+			expect(stdout, command).toMatch(/^(---\nname: geoswap\n|# |Page: \/SKILL\.md\n)/);
 			return;
 		}
-		if (/\.(md|txt)$/.test(path)) {
-			expect(stdout, command).toMatch(/^(---\nname: geoswap|# Geoswap|Page: \/SKILL\.md)\n/);
+		if (/^\/(docs.*)?$/.test(path)) {
+			expect(stdout, command).toContain("<!doctype html>");
 			return;
 		}
 		const { code } = JSON.parse(stdout) as { code?: string };

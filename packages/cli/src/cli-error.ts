@@ -43,7 +43,7 @@ type Context = {
 	exit?: ExitCode;
 	next?: NextStep | "resume";
 	retryable?: boolean;
-	/** The part of docs/cli.md that explains it. */
+	/** The part of /docs/cli.md that explains it. */
 	section?: string;
 	details?: Record<string, unknown>;
 	mayExecute?: boolean;
@@ -66,7 +66,7 @@ export class CliError extends Error {
 		this.exit = context.exit ?? exitCode.usage;
 		this.next = context.next ?? "fix_request";
 		this.retryable = context.retryable ?? false;
-		this.docs = `docs/cli.md${context.section ? `#${context.section}` : ""}`;
+		this.docs = `/docs/cli.md${context.section ? `#${context.section}` : ""}`;
 		this.details = context.details;
 		this.mayExecute = context.mayExecute;
 	}

@@ -51,6 +51,12 @@ export async function findSettings(home: string): Promise<Config | undefined> {
 	throw broken(path, firstIssue(config.error));
 }
 
+/** Returns the address of a page of the docs. The service serves it; its path is all that is known before `init`. */
+export async function docsAddress(path: string, io: Pick<Io, "env">): Promise<string> {
+	const settings = await findSettings(homeOf(io)).catch(() => undefined);
+	return settings && path.startsWith("/") ? settings.baseUrl + path : path;
+}
+
 /** Reads the text of the pins. Throws unless it is the text that was stored. */
 export async function readStoredPins(home: string, { deployment }: Config): Promise<string> {
 	const path = pinsPath(home);

@@ -77,7 +77,7 @@ async function describePlain(error: unknown): Promise<{ exit: ExitCode; body: Er
 				message: "Interrupted. Nothing was signed by this call.",
 				next: "retry",
 				retryable: true,
-				docs: "docs/cli.md#exit-codes",
+				docs: "/docs/cli.md#exit-codes",
 			},
 		};
 	}
@@ -89,7 +89,7 @@ async function describePlain(error: unknown): Promise<{ exit: ExitCode; body: Er
 			message: `Something unexpected went wrong: ${message}. Try again; if it persists, run it with GEOSWAP_DEBUG=1 and report it.`,
 			next: "retry",
 			retryable: false,
-			docs: "docs/cli.md#exit-codes",
+			docs: "/docs/cli.md#exit-codes",
 		},
 	};
 }
@@ -108,7 +108,7 @@ const advice = new Map([
 	["reauthorize", "start again"],
 	["fund_wallet", "send the wallet what it lacks"],
 	["use_other_wallet", "use another wallet on this chain"],
-	["renew_mandate", "ask the wallet's owner for a new mandate: docs/mandates.md"],
+	["renew_mandate", "ask the wallet's owner for a new mandate"],
 	["check_key", "set the key that is missing or wrong"],
 	["contact_operator", "contact the operator, with the request's id if there is one"],
 ]);

@@ -138,7 +138,7 @@ async function readJson(path: string): Promise<unknown> {
 }
 
 function invalid(path: string, why: string): CliError {
-	return new CliError(`${path} is not a budget: ${why}. docs/mcp.md has an example.`, {
+	return new CliError(`${path} is not a budget: ${why}. The docs of MCP have an example.`, {
 		code: "INVALID_BUDGET",
 		section: "mcp",
 	});

@@ -193,7 +193,7 @@ test.each([
 		exit: 2,
 		body: { error: { code, message: expect.any(String), next: "fix_request", retryable: false } },
 	});
-	expect(body.error).toHaveProperty("docs", expect.stringContaining("docs/cli.md"));
+	expect(body.error).toHaveProperty("docs", expect.stringMatching(`^${service.baseUrl}/docs/cli\\.md`));
 	expect(service.seen).toEqual([]);
 });
 

@@ -43,6 +43,8 @@ export async function run(args: readonly string[], io: Io): Promise<ExitCode> {
 			return exitCode.done;
 		}
 		const described = await describeError(error instanceof CommanderError ? usage(error) : error);
+		const { docsAddress } = await import("./config.ts");
+		described.body.docs = await docsAddress(described.body.docs, io);
 		if (output.isJson) await output.result({ error: described.body }, []);
 		for (const line of errorLines(described.body)) {
 			output.say(line, Array.isArray(line) && line[0] === "error" ? "red" : undefined);
@@ -72,7 +74,7 @@ Files are in GEOSWAP_HOME, or ~/.config/geoswap.
 
 ${exitCodeHelp}
 
-Docs: docs/cli.md`,
+Docs: /docs/cli.md at the address of the service`,
 		);
 	const command = (name: string, description: string, group = program) =>
 		group

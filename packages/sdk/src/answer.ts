@@ -57,7 +57,7 @@ function amountAt(path: string, value: unknown): bigint {
 	} catch (cause) {
 		throw new GeoswapError(
 			`The service's response has no whole number in ${path}. Send the same request again; if it persists, check the address.`,
-			{ code: "UNEXPECTED_RESPONSE", next: "retry", retryable: true, docs: "docs/sdk.md", cause },
+			{ code: "UNEXPECTED_RESPONSE", next: "retry", retryable: true, docs: "/docs/sdk.md", cause },
 		);
 	}
 }

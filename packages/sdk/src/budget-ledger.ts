@@ -274,7 +274,7 @@ function refused(
 		code: "BUDGET_REFUSED",
 		next: isPassing ? "retry" : "fix_request",
 		retryable: isPassing,
-		docs: "docs/sdk.md",
+		docs: "/docs/sdk.md",
 		details: { limit, ...details },
 	});
 }

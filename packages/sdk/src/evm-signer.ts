@@ -126,7 +126,7 @@ function needsOwner(wallet: Address, chainId: number): GeoswapError {
 			code: "NEEDS_DELEGATION",
 			next: "reauthorize",
 			retryable: false,
-			docs: "docs/mandates.md#swap-within-a-mandate",
+			docs: "/docs/mandates.md#swap-within-a-mandate",
 		},
 	);
 }

@@ -51,7 +51,7 @@ function notAccepted({ minOutput: quoted, summary }: Quote, floor: bigint | unde
 			code: "PRICE_NOT_ACCEPTED",
 			next: "fix_request",
 			retryable: true,
-			docs: "docs/sdk.md",
+			docs: "/docs/sdk.md",
 			details: { quoted: String(quoted), ...(floor !== undefined && { floor: String(floor) }) },
 		},
 	);
@@ -62,7 +62,7 @@ function declined({ minOutput: quoted, summary }: Quote): GeoswapError {
 		code: "DECLINED",
 		next: "fix_request",
 		retryable: true,
-		docs: "docs/sdk.md",
+		docs: "/docs/sdk.md",
 		details: { quoted: String(quoted) },
 	});
 }
@@ -78,7 +78,7 @@ export function tooLittle(
 			code: "BELOW_MIN_OUTPUT",
 			next: "fix_request",
 			retryable: true,
-			docs: "docs/sdk.md",
+			docs: "/docs/sdk.md",
 			details: { quoted: String(quoted), minOutput: String(minOutput) },
 		},
 	);

@@ -72,7 +72,7 @@ export class GeoswapErrorOf<Code extends GeoswapErrorCode> extends Error {
 	readonly next: OpenNextStep;
 	/** True if the same bytes may succeed later. */
 	readonly retryable: boolean;
-	/** The address or file of the documentation. */
+	/** The address of the documentation, or its path at the service. */
 	readonly docs: string;
 	/** The HTTP status, if there was a response. */
 	readonly status: number | undefined;

@@ -13,7 +13,7 @@ export class ReceiptError extends GeoswapErrorOf<"RECEIPT_REFUSED"> {
 				code: "RECEIPT_REFUSED",
 				next: "contact_operator",
 				retryable: false,
-				docs: "docs/receipts.md",
+				docs: "/docs/receipts.md",
 				details: { field },
 			},
 		);

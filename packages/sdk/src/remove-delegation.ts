@@ -76,7 +76,7 @@ function signRevocation(
 function notRevoked(wallet: string, chainId: number): GeoswapError {
 	return new GeoswapError(
 		`The delegation of ${wallet} on chain ${chainId} was removed, but its mandates were not revoked. They will be valid again if the wallet is delegated again. If you have signed any, revoke them then, with revokeMandates() of @geoswap/sdk/rescue.`,
-		{ code: "NOT_REVOKED", next: "contact_operator", retryable: false, docs: "docs/mandates.md#end-it" },
+		{ code: "NOT_REVOKED", next: "contact_operator", retryable: false, docs: "/docs/mandates.md#end-it" },
 	);
 }
 
@@ -88,6 +88,6 @@ function notRemoved(wallet: string, { isNonceSpent }: { isNonceSpent: boolean })
 		code: "NOT_REMOVED",
 		next: "retry",
 		retryable: true,
-		docs: "docs/rescue.md#remove-a-delegation",
+		docs: "/docs/rescue.md#remove-a-delegation",
 	});
 }

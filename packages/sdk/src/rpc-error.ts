@@ -9,7 +9,7 @@ export class RpcError extends GeoswapErrorOf<"RPC_UNAVAILABLE"> {
 			code: "RPC_UNAVAILABLE",
 			next,
 			retryable: next === "retry",
-			docs: "docs/receipts.md",
+			docs: "/docs/receipts.md",
 			details: { chainId },
 		});
 	}

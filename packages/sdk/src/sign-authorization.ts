@@ -34,6 +34,6 @@ function serialized(signed: { r: Hex; s: Hex; yParity?: number | undefined } | u
 function cannotAuthorize(address: string): GeoswapError {
 	return new GeoswapError(
 		`Nothing was sent, because the account ${address} cannot sign EIP-7702 authorizations, which this needs. Use one that has signAuthorization or sign.`,
-		{ code: "SIGNER_FAILED", next: "use_other_wallet", retryable: false, docs: "docs/signing.md" },
+		{ code: "SIGNER_FAILED", next: "use_other_wallet", retryable: false, docs: "/docs/signing.md" },
 	);
 }

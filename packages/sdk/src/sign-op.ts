@@ -33,6 +33,6 @@ export async function signOp(
 function cannotSignTyped(address: string): GeoswapError {
 	return new GeoswapError(
 		`Nothing was sent: ${address} is delegated to the account that accepts typed data only, and this wallet cannot sign typed data. Use one that has signTypedData or sign.`,
-		{ code: "SIGNER_FAILED", next: "use_other_wallet", retryable: false, docs: "docs/signing.md" },
+		{ code: "SIGNER_FAILED", next: "use_other_wallet", retryable: false, docs: "/docs/signing.md" },
 	);
 }

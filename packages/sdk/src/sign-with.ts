@@ -12,7 +12,7 @@ export async function signWith<Signed>(
 		signal?.throwIfAborted();
 		throw new GeoswapError(
 			`Nothing was sent, because the wallet did not sign (${cause instanceof Error ? cause.message : String(cause)}). Try again.`,
-			{ code: "SIGNER_FAILED", next: "resign", retryable: true, docs: "docs/signing.md", cause },
+			{ code: "SIGNER_FAILED", next: "resign", retryable: true, docs: "/docs/signing.md", cause },
 		);
 	}
 }
@@ -21,6 +21,6 @@ export async function signWith<Signed>(
 export function notItsSignature(address: string, cause?: unknown): GeoswapError {
 	return new GeoswapError(
 		`Nothing was sent, because the wallet did not return the signature of ${address} over what was built. Try again, or use another wallet.`,
-		{ code: "INVALID_SIGNATURE", next: "resign", retryable: false, docs: "docs/signing.md", cause },
+		{ code: "INVALID_SIGNATURE", next: "resign", retryable: false, docs: "/docs/signing.md", cause },
 	);
 }

@@ -76,7 +76,7 @@ function expectUnchanged(unsigned: Uint8Array, signed: Uint8Array): Transaction 
 	if (transaction && transaction.messageBytes.join() === messageBytes.join()) return transaction;
 	throw new GeoswapError(
 		"Nothing was sent, because the wallet changed the transaction while signing. Use one that signs the bytes unchanged.",
-		{ code: "TRANSACTION_CHANGED", next: "use_other_wallet", retryable: false, docs: "docs/signing.md" },
+		{ code: "TRANSACTION_CHANGED", next: "use_other_wallet", retryable: false, docs: "/docs/signing.md" },
 	);
 }
 

@@ -57,7 +57,7 @@ function unreadable(message: string, cause?: unknown): GeoswapError {
 		code: "RECORD_UNREADABLE",
 		next: "contact_operator",
 		retryable: false,
-		docs: "docs/sdk.md",
+		docs: "/docs/sdk.md",
 		cause,
 	});
 }
@@ -93,7 +93,7 @@ export function expectSameIntent(id: string, saved: QuoteRequestBody, asked: Quo
 				code: "INTENT_CHANGED",
 				next: "fix_request",
 				retryable: false,
-				docs: "docs/sdk.md",
+				docs: "/docs/sdk.md",
 				details: { field, saved: saved[field], asked: asked[field] },
 			},
 		);

@@ -290,20 +290,20 @@ function outcome(
 function interrupted(cause: unknown): GeoswapError {
 	return new GeoswapError(
 		`The store, the wallet or a callback failed (${cause instanceof Error ? cause.message : String(cause)}). Fix that, and call again with the same id.`,
-		{ code: "INTERRUPTED", next: "retry", retryable: true, docs: "docs/sdk.md", cause },
+		{ code: "INTERRUPTED", next: "retry", retryable: true, docs: "/docs/sdk.md", cause },
 	);
 }
 
 function signedTooLate(expiresAt: string): GeoswapError {
 	return new GeoswapError(
 		`Nothing was sent, because what was signed had already expired at ${expiresAt}. Sign sooner, and check the clock of this machine.`,
-		{ code: "OP_EXPIRED", next: "requote", retryable: false, docs: "docs/sdk.md" },
+		{ code: "OP_EXPIRED", next: "requote", retryable: false, docs: "/docs/sdk.md" },
 	);
 }
 
 function inProgress(id: string): GeoswapError {
 	return new GeoswapError(
 		`Another call is working on ${id}. Wait for it; if its process is gone, call again.`,
-		{ code: "SWAP_IN_PROGRESS", next: "retry", retryable: true, docs: "docs/sdk.md" },
+		{ code: "SWAP_IN_PROGRESS", next: "retry", retryable: true, docs: "/docs/sdk.md" },
 	);
 }

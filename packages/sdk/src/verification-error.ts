@@ -14,7 +14,7 @@ export class VerificationError extends GeoswapErrorOf<"VERIFICATION_FAILED"> {
 				code: "VERIFICATION_FAILED",
 				next: "contact_operator",
 				retryable: false,
-				docs: "docs/signing.md",
+				docs: "/docs/signing.md",
 				details: { field, expected: String(expected), actual: String(actual) },
 			},
 		);

@@ -84,6 +84,11 @@ function interrupted(): CliError {
 function notItsAnswer(baseUrl: string): GeoswapError {
 	return new GeoswapError(
 		`${baseUrl} did not answer with the status of that swap. Another server may be answering, so check the address.`,
-		{ code: "UNEXPECTED_RESPONSE", next: "contact_operator", retryable: false, docs: "docs/cli.md#resuming" },
+		{
+			code: "UNEXPECTED_RESPONSE",
+			next: "contact_operator",
+			retryable: false,
+			docs: "/docs/cli.md#resuming",
+		},
 	);
 }

@@ -30,7 +30,7 @@ function notItsAnswer(): GeoswapError {
 			code: "UNEXPECTED_RESPONSE",
 			next: "retry",
 			retryable: true,
-			docs: "docs/mcp.md",
+			docs: "/docs/mcp.md",
 		},
 	);
 }

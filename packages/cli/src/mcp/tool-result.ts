@@ -121,7 +121,7 @@ function unexpected(cause: unknown): GeoswapError {
 		code: "UNEXPECTED_RESPONSE",
 		next: "contact_operator",
 		retryable: false,
-		docs: "docs/mcp.md",
+		docs: "/docs/mcp.md",
 		cause,
 	});
 }

@@ -145,11 +145,26 @@ test("llms.txt lists every page that the docs have for writers of agents, and ea
 	for (const link of links) expect((await app.inject(link)).statusCode, link).toBe(200);
 	const [, table = ""] = docsFile("README.md").split(/^## /m);
 	const named = [...table.matchAll(/^\| \[[^\]]+\]\((?!\.\.)([^)]+)\.md\)/gm)].map(([, name = ""]) => name);
-	const served = named.map((name) =>
-		name === "api" ? "/docs" : name === "errors/README" ? "/docs#errors" : `/docs/${name}`,
-	);
+	const served = named.map((name) => (name === "errors/README" ? "/docs/api.md#errors" : `/docs/${name}.md`));
 	expect(new Set(links)).toEqual(new Set(["/SKILL.md", "/llms-full.txt", "/openapi.json", ...served]));
-	expect(links).toEqual(expect.arrayContaining(guidePages.map((name) => `/docs/${name}`)));
+	expect(links).toEqual(expect.arrayContaining(guidePages.map((name) => `/docs/${name}.md`)));
+});
+
+test("every page and every error is served as Markdown, and each of its links leads to a page that is served", async () => {
+	const paths = [
+		...["api", ...guidePages].map((name) => `/docs/${name}.md`),
+		...errorCodes.map((code) => `/docs/errors/${code}.md`),
+	];
+	const links = new Set<string>();
+	for (const path of paths) {
+		const { statusCode, headers, body } = await app.inject(path);
+		expect([path, statusCode, headers["content-type"]]).toEqual([path, 200, "text/markdown; charset=utf-8"]);
+		expect(body).toMatch(/^# /);
+		for (const [, link = ""] of body.matchAll(/\]\((?!https?:|#)([^)\s]+)\)/g)) links.add(link);
+	}
+	for (const link of links) expect((await app.inject(link)).statusCode, link).toBe(200);
+	for (const path of ["/docs/operations.md", "/docs/errors/NO_SUCH_CODE.md"])
+		expect((await app.inject(path)).statusCode, path).toBe(404);
 });
 
 test("llms-full.txt has the current text of the skill, of every page and of every error [D-beyond-13]", async () => {

@@ -5,7 +5,7 @@ import { createOpenapi } from "../openapi/create-openapi.ts";
 import { interfaceVersion } from "../openapi/openapi-document.ts";
 import { docsPage, errorPage, guidePage } from "../openapi/page/docs-page.ts";
 import { figuresPlace } from "../openapi/page/figures-section.ts";
-import { llmsFullText, llmsText } from "../openapi/page/llms-text.ts";
+import { llmsFullText, llmsText, withServedLinks } from "../openapi/page/llms-text.ts";
 import { type OwnExample, withOwnExamples } from "../openapi/page/own-examples.ts";
 import { pageHeaders } from "../openapi/page/page-shell.ts";
 import { guidePages, readDocsFiles } from "../openapi/page/read-docs-files.ts";
@@ -36,6 +36,12 @@ export function docsRoutes(
 	const otherPages = new Map(
 		[...others].map(([name, markdown]) => [name, guidePage({ name, markdown, version })]),
 	);
+	const ownMarkdown = new Map(
+		[...others.set("api", guide)].map(([name, markdown]) => [name, withServedLinks(markdown)]),
+	);
+	const errorMarkdown = new Map<string, string>(
+		[...errors].map(([code, markdown]) => [code, withServedLinks(markdown)]),
+	);
 	const [llms, llmsFull] = [llmsText(files), llmsFullText(files)];
 	const own: Route[] = [
 		pageRoute("/", { doc: getRootDoc, page: () => rootPage }),
@@ -45,6 +51,16 @@ export function docsRoutes(
 		pageRoute("/docs/errors/:code", {
 			doc: getErrorPageDoc,
 			page: (params) => expectPage(errorPages, params.code),
+		}),
+		fileRoute("/docs/:page.md", {
+			doc: getDocsMarkdownDoc,
+			contentType: "text/markdown",
+			text: (params) => expectPage(ownMarkdown, params.page),
+		}),
+		fileRoute("/docs/errors/:code.md", {
+			doc: getErrorMarkdownDoc,
+			contentType: "text/markdown",
+			text: (params) => expectPage(errorMarkdown, params.code),
 		}),
 		// The files that agents and their models read first.
 		fileRoute("/SKILL.md", { doc: getSkillDoc, contentType: "text/markdown", text: () => skill }),
@@ -77,7 +93,11 @@ function pageRoute(
 /** Returns a route of a file for programs. */
 function fileRoute(
 	path: string,
-	{ doc, contentType, text }: { doc: RouteDoc; contentType: string; text: () => string },
+	{
+		doc,
+		contentType,
+		text,
+	}: { doc: RouteDoc; contentType: string; text: (params: RouteRequest["params"]) => string },
 ): Route {
 	return {
 		method: "GET",
@@ -86,7 +106,7 @@ function fileRoute(
 		doc,
 		contentType: `${contentType}; charset=utf-8`,
 		headers: { "cache-control": "public, max-age=300" },
-		handle: async () => text(),
+		handle: async ({ params }) => text(params),
 	};
 }
 
@@ -143,6 +163,26 @@ const getDocsPageDoc: RouteDoc = {
 	response: { contentType: "text/html", description: "The page." },
 	errors: ["NOT_FOUND"],
 	example: { params: { page: "signing" }, response: "<!doctype html>" },
+};
+
+const getDocsMarkdownDoc: RouteDoc = {
+	id: "getDocsMarkdown",
+	summary: "A page of the docs, for models",
+	description: "The same page as Markdown. `api` is this interface.",
+	params: { page: `\`api\`, or one of ${guidePages.map((page) => `\`${page}\``).join(", ")}.` },
+	response: { contentType: "text/markdown", description: "The page." },
+	errors: ["NOT_FOUND"],
+	example: { params: { page: "sdk" }, response: "# The SDK\n" },
+};
+
+const getErrorMarkdownDoc: RouteDoc = {
+	id: "getErrorMarkdown",
+	summary: "What an error means, for models",
+	description: "The page of an error as Markdown.",
+	params: { code: "The `code` of an error." },
+	response: { contentType: "text/markdown", description: "The page." },
+	errors: ["NOT_FOUND"],
+	example: { params: { code: "NO_ROUTE" }, response: "# `NO_ROUTE`\n" },
 };
 
 const getErrorPageDoc: RouteDoc = {

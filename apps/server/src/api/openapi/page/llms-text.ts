@@ -1,5 +1,5 @@
 import type { readDocsFiles } from "./read-docs-files.ts";
-import { servedAt } from "./render-markdown.ts";
+import { markdownAt, servedAt } from "./render-markdown.ts";
 
 type DocsFiles = ReturnType<typeof readDocsFiles>;
 
@@ -8,7 +8,8 @@ export function llmsText({ guide, contents, skill }: DocsFiles): string {
 	const [, summary = ""] = /^# .+\n\n([\s\S]+?)\n\n/.exec(guide) ?? [];
 	const [, whenToUse = ""] = /^description: (.+)$/m.exec(skill) ?? [];
 	const pages = pagesForAgents(contents);
-	const listed = (one: { address: string; why: string }) => `- [${one.address}](${one.address}): ${one.why}`;
+	const listed = ({ address, why }: { address: string; why: string }) =>
+		`- [${address}](${markdownAt(address)}): ${why}`;
 	return `# Geoswap
 
 > ${summary.replaceAll("\n", " ")}
@@ -43,7 +44,7 @@ export function llmsFullText({ guide, others, errors, contents, skill }: DocsFil
 	});
 	const ofErrors = [...errors].map(([code, markdown]) => ({ address: `/docs/errors/${code}`, markdown }));
 	return [{ address: "/SKILL.md", markdown: skill }, ...pages, ...ofErrors]
-		.map(({ address, markdown }) => `Page: ${address}\n\n${withServedLinks(markdown)}`)
+		.map(({ address, markdown }) => `Page: ${markdownAt(address)}\n\n${withServedLinks(markdown)}`)
 		.join("\n");
 }
 
@@ -65,10 +66,12 @@ function pagesForAgents(contents: string): { address: string; why: string }[] {
 	);
 }
 
-/** Replaces links to files of docs/ by links to the served pages, and by plain text if a file is not served. */
-function withServedLinks(markdown: string): string {
+/**
+ * Replaces links to files of docs/ by links to the Markdown that is served, and by plain text if a file is not served.
+ */
+export function withServedLinks(markdown: string): string {
 	return markdown.replaceAll(/\[([^\]]+)\]\((?!https?:)([^)\s]+)\)/g, (_, text: string, target: string) => {
 		const served = servedAt(target);
-		return served === undefined ? text : `[${text}](${served})`;
+		return served === undefined ? text : `[${text}](${markdownAt(served)})`;
 	});
 }

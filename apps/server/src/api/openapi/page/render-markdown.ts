@@ -52,6 +52,14 @@ export function servedAt(href: string): string | undefined {
 	return code === undefined ? undefined : `/docs/errors/${code}`;
 }
 
+/** Returns the address at which the page of an address is served as Markdown. Other addresses stay as they are. */
+export function markdownAt(address: string): string {
+	const [path = "", anchor] = address.split("#");
+	if (path !== "/docs" && !path.startsWith("/docs/")) return address;
+	const file = path === "/docs" ? "/docs/api.md" : `${path}.md`;
+	return anchor === undefined ? file : `${file}#${anchor}`;
+}
+
 function slug(title: string): string {
 	return title
 		.toLowerCase()
