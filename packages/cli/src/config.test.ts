@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import { join, relative } from "node:path";
 import { formatDeployment } from "@geoswap/protocol";
 import { expect, test } from "vitest";
-import { evmKey, pins, solanaKey } from "../test/fake-service.ts";
+import { evmKey, pins, solanaKey, startFakeService } from "../test/fake-service.ts";
 import { initArgs, makeHome, runCli } from "../test/run-cli.ts";
 import { hashOf, homeOf, readConfig } from "./config.ts";
 
@@ -28,16 +28,34 @@ test("init writes files that only their owner can read, with no secret in them",
 
 test("a second init changes only the options that it is given", async () => {
 	const { env, deployment } = makeHome();
-	await runCli(initArgs(baseUrl, deployment, "--rpc", "31337=http://a.example"), { env });
+	await runCli(initArgs(baseUrl, deployment, "--rpc", "31337=http://127.0.0.1:1/a"), { env });
 	const { exit } = await runCli(
-		["init", "--rpc", "chain-31338=http://b.example", "solana=http://c.example"],
+		["init", "--rpc", "chain-31338=http://127.0.0.1:1/b", "solana=http://127.0.0.1:1/c"],
 		{ env },
 	);
 	expect(exit).toBe(0);
 	expect(await readConfig({ env })).toMatchObject({
 		baseUrl,
-		rpc: { 31337: "http://a.example", 31338: "http://b.example", 792703809: "http://c.example" },
+		rpc: { 31337: "http://127.0.0.1:1/a", 31338: "http://127.0.0.1:1/b", 792703809: "http://127.0.0.1:1/c" },
 	});
+});
+
+test("init refuses an endpoint of another chain, and keeps one that does not answer with a warning", async () => {
+	const { env, home, deployment } = makeHome();
+	const service = await startFakeService();
+	try {
+		const other = await runCli(initArgs(baseUrl, deployment, "--rpc", `31338=${service.baseUrl}/rpc`), {
+			env,
+		});
+		expect(other).toMatchObject({ exit: 2, stderr: expect.stringContaining("is a node of chain 31337") });
+		expect(() => statSync(home)).toThrow();
+		const own = await runCli(initArgs(baseUrl, deployment, "--rpc", `31337=${service.baseUrl}/rpc`), { env });
+		expect(own).toMatchObject({ exit: 0, stderr: expect.not.stringContaining("does not answer") });
+	} finally {
+		await service.close();
+	}
+	const silent = await runCli(["init", "--rpc", "31338=http://127.0.0.1:1/b"], { env });
+	expect(silent).toMatchObject({ exit: 0, stderr: expect.stringContaining("does not answer like a node") });
 });
 
 test("init without the hash of the first pins writes nothing, and the error names the hash", async () => {
@@ -55,12 +73,12 @@ test.each(["damaged", "missing"])(
 	"pins that are %s can be replaced only by the same pins, and endpoints stay",
 	async (how) => {
 		const { env, home, deployment } = makeHome();
-		await runCli(initArgs(baseUrl, deployment, "--rpc", "31337=http://a.example"), { env });
+		await runCli(initArgs(baseUrl, deployment, "--rpc", "31337=http://127.0.0.1:1/a"), { env });
 		const before = await readConfig({ env });
 		const path = join(home, "deployment.json");
 		const damage = () => (how === "damaged" ? appendFileSync(path, " ") : rmSync(path));
 		damage();
-		expect(await runCli(["init", "--rpc", "31337=http://b.example"], { env })).toMatchObject({ exit: 2 });
+		expect(await runCli(["init", "--rpc", "31337=http://127.0.0.1:1/b"], { env })).toMatchObject({ exit: 2 });
 		const { solana: _, ...other } = pins;
 		const otherFile = `${deployment}.other`;
 		writeFileSync(otherFile, formatDeployment(other));
@@ -161,7 +179,7 @@ test.each([
 	[["--deployment", "/nowhere/deployment.json"], "no such file"],
 	[["--deployment", "http://files.example/deployment.json"], "an https address"],
 	[["--rpc", "31337"], "--rpc"],
-	[["--rpc", "1=http://a.example"], "no chain"],
+	[["--rpc", "1=http://127.0.0.1:1/a"], "no chain"],
 	[["--rpc", "31337=a.example"], "--rpc"],
 	[["--rpc", "31337=http:foo"], "--rpc"],
 ])("init with %j reports the problem, and writes nothing", async (args, why) => {

@@ -21,7 +21,11 @@ export { addWebhook, listWebhooks, removeWebhook, rotateWebhook } from "./webhoo
 export type StreamedEvent = {
 	/** The event's position in the stream. Store it with the event's results, to continue there after a restart. */
 	cursor: string;
-} & ({ kind: "event"; event: Answer<SwapEventBody> } | { kind: "reset" });
+} & (
+	| { kind: "event"; event: Answer<SwapEventBody> }
+	/** `expired`: the missing events are too old. `restored`: the database was set back. */
+	| { kind: "reset"; reason: "expired" | "restored" | (string & {}) }
+);
 
 /** Milliseconds without a byte after which the connection counts as lost. The service sends one every ten seconds. */
 const silentMs = 35_000;
@@ -71,7 +75,7 @@ export async function* streamEvents(
 				if (message.event === "end") return;
 				if (message.id === undefined) continue;
 				cursor = message.id;
-				if (message.event === "reset") yield { kind: "reset", cursor };
+				if (message.event === "reset") yield { kind: "reset", cursor, reason: reasonOf(message.data) };
 				else if (message.event === undefined) {
 					yield { kind: "event", cursor, event: answerOf(JSON.parse(message.data) as SwapEventBody) };
 				}
@@ -83,6 +87,14 @@ export async function* streamEvents(
 			silence.end();
 		}
 		await sleep(retryMs, signal);
+	}
+}
+
+function reasonOf(data: string): string {
+	try {
+		return String(JSON.parse(data).reason);
+	} catch {
+		return "unknown";
 	}
 }
 

@@ -16,6 +16,7 @@ import type { Call } from "../context.ts";
 import { exitCode } from "../exit-code.ts";
 import { openKeychain } from "../keychain.ts";
 import { pinnedChains } from "../pinned-assets.ts";
+import { readBalances } from "../read-balance.ts";
 import { addressOf, readDeployment } from "../read-deployment.ts";
 import { readEndpoints } from "../read-endpoints.ts";
 
@@ -57,7 +58,9 @@ export async function initCommand(call: Call, options: InitOptions): Promise<voi
 		const advice = "Nothing is signed for it. A newer version of geoswap may read it";
 		output.say(["warning", `chain ${chain} is left out: ${problem}. ${advice}`], "yellow");
 	}
-	const rpc = { ...before?.rpc, ...readEndpoints(pins, options.rpc ?? []) };
+	const given = readEndpoints(pins, options.rpc ?? []);
+	await checkEndpoints(call, { pins, rpc: given });
+	const rpc = { ...before?.rpc, ...given };
 	await expectApproved(call, { source, sha256, pins, baseUrl, before, options, canAsk });
 
 	const config: Config = { baseUrl, deployment: { source, sha256 }, rpc };
@@ -88,6 +91,25 @@ export async function initCommand(call: Call, options: InitOptions): Promise<voi
 		]),
 		["next", "geoswap chains"],
 	]);
+}
+
+/** Refuses an endpoint of another chain. One that does not answer now is kept, because it may answer later. */
+async function checkEndpoints(
+	{ output }: Call,
+	{ pins, rpc }: Pick<LoadedConfig, "pins" | "rpc">,
+): Promise<void> {
+	const chains = pinnedChains(pins).filter(({ chainId }) => rpc[chainId] !== undefined);
+	await Promise.all(
+		chains.map(async (chain) => {
+			try {
+				// The balances of no tokens: all that is read is the chain.
+				await readBalances({ pins, rpc }, chain, { wallet: "", assets: [] });
+			} catch (error) {
+				if (!(error instanceof CliError) || !error.retryable) throw error;
+				output.say(["warning", error.message], "yellow");
+			}
+		}),
+	);
 }
 
 /** Throws unless the user has compared the pins, because they decide what a wallet signs. */

@@ -91,7 +91,7 @@ function collect(events: AsyncGenerator<StreamedEvent>): { got: StreamedEvent[];
 const reached = (events: readonly StreamedEvent[]) =>
 	events.map((one) =>
 		one.kind === "reset"
-			? "reset"
+			? `reset: ${one.reason}`
 			: one.event.data.status === "pending"
 				? one.event.data.stage
 				: one.event.data.status,
@@ -216,10 +216,10 @@ test("a cursor from before a restore, or whose events are deleted, gets a notice
 		stop.abort();
 		return reached(got)[0];
 	};
-	expect(await from("7-1")).toBe("reset");
-	expect(await from("0-999999999")).toBe("reset");
+	expect(await from("7-1")).toBe("reset: restored");
+	expect(await from("0-999999999")).toBe("reset: restored");
 	await pruneEvents(database.pools.worker, { retentionMs: 0, nowMs: Date.now() + 60_000 });
-	expect(await from("0-0")).toBe("reset");
+	expect(await from("0-0")).toBe("reset: expired");
 	await move(uuid, "deposited");
 	await publish();
 	expect(await from("0")).toBe("deposited");
