@@ -105,14 +105,15 @@ test.concurrent("a first swap of a wallet that holds too little signs nothing an
 		signMessage: sign,
 		signAuthorization: sign,
 	};
-	const { walletAddress: _, ...intent } = swapIntent({
+	const { inputToken, outputToken } = swapIntent({
 		from: { chain: origin, token: "USDC", amount: hundred },
 		to: { chain: destination, token: "USDC" },
 		account,
 	});
 	await expect(
 		swap(client, {
-			...intent,
+			inputToken,
+			outputToken,
 			originChain: origin.chainId,
 			destinationChain: destination.chainId,
 			amount: hundred,

@@ -57,7 +57,7 @@ function mandateOf(account: PrivateKeyAccount, agent: PrivateKeyAccount, epoch =
 function swapWith(
 	signer: PrivateKeyAccount,
 	mandate: MandateJson,
-	change: Partial<Omit<SwapRequest, "id" | "store">> = {},
+	change: Partial<Pick<SwapRequest, "outputToken" | "minOutput" | "recipient" | "authorization">> = {},
 ) {
 	const { origin, destination, deployment: pins } = environment;
 	return swap(client, {

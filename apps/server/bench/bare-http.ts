@@ -11,6 +11,7 @@ const sealed = { purpose: "quote:evm", payload: "a".repeat(Number(process.env.TO
 const answer: Omit<QuoteResponse, "geoQuoteToken" | "recipient"> = {
 	expiresAt: new Date(0).toISOString(),
 	origin: "evm",
+	amount: "100000000",
 	output: "33124567891234567",
 	minOutput: "32130830854497529",
 	feeBps: 5,

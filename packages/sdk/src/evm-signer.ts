@@ -95,7 +95,7 @@ export function evmSigner(
 					pins,
 					delegate: chosen,
 					refusedNonce,
-					spend: { token: intent.inputToken, amount: BigInt(intent.amount) },
+					spend: { token: intent.inputToken, amount: quote.amount },
 					signal,
 				});
 			}

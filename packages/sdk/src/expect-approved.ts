@@ -10,23 +10,24 @@ import { unlessAborted } from "./unless-aborted.ts";
  * service alone must not choose the price that the wallet signs for.
  */
 export async function expectApproved(
-	context: SwapRequest & { intent: QuoteRequestBody; approved?: bigint },
+	context: SwapRequest & { intent: QuoteRequestBody; approved?: { minOutput: bigint; amount: bigint } },
 	quote: Quote,
 ): Promise<void> {
-	const { minOutput: quoted } = quote;
 	const { intent, pins, minOutput, approved, onBeforeSign, signal } = context;
-	if (approved !== undefined && quoted >= approved) return;
+	const { minOutput: quoted } = quote;
+	const { amount = quote.amount } = context;
+	if (approved && quoted >= approved.minOutput && amount <= approved.amount) return;
 	if (!onBeforeSign) {
-		const floor = stableFloor(pins, intent);
+		const floor = stableFloor(pins, { ...intent, amount });
 		const least = minOutput ?? floor;
 		if (least === undefined || quoted < least) throw notAccepted(quote, floor);
 		return;
 	}
-	const { originChain, destinationChain, amount } = context;
-	const { slippageBps: _, recipient = intent.walletAddress, ...named } = intent;
+	const { originChain, destinationChain } = context;
+	const { slippageBps: _, outputAmount: __, recipient = intent.walletAddress, ...named } = intent;
 	const terms = { ...named, originChain, destinationChain, amount, recipient, minOutput: quoted, quote };
 	if ((await unlessAborted(async () => onBeforeSign(terms), signal)) !== true) throw declined(quote);
-	context.approved = quoted;
+	context.approved = { minOutput: quoted, amount };
 }
 
 /**
@@ -65,6 +66,20 @@ function declined({ minOutput: quoted, summary }: Quote): GeoswapError {
 		docs: "/docs/sdk.md",
 		details: { quoted: String(quoted) },
 	});
+}
+
+/** Returns the error for a quote that takes more than the caller's maximum. */
+export function tooMuch({ amount, summary }: Quote, maxInput: bigint): GeoswapError {
+	return new GeoswapError(
+		`The quote was not signed, because it takes ${amount}, but maxInput is ${maxInput} (${summary}). Try again later, or give more.`,
+		{
+			code: "ABOVE_MAX_INPUT",
+			next: "fix_request",
+			retryable: true,
+			docs: "/docs/sdk.md",
+			details: { quoted: String(amount), maxInput: String(maxInput) },
+		},
+	);
 }
 
 /** Returns the error for a quote that promises less than the caller's minimum. */

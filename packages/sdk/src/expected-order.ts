@@ -13,7 +13,7 @@ import {
 	wordOfAddress,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { at, isSame, natural, refuse } from "./expect-same.ts";
+import { at, bounded, isSame, natural, refuse } from "./expect-same.ts";
 import type { Quote } from "./get-quote.ts";
 import { pinnedChain } from "./pinned-chain.ts";
 import { pinnedSolana } from "./pinned-solana.ts";
@@ -32,6 +32,8 @@ export type Terms = {
 		 * between two stables.
 		 */
 		minOutput?: bigint;
+		/** The maximum input that the caller will sign for. Required if the intent has an `outputAmount`. */
+		maxInput?: bigint;
 		nowMs?: number;
 	};
 };
@@ -68,16 +70,17 @@ export function expectedTerms({
 	if (!isSame(wallet, intent.walletAddress)) refuse("intent.walletAddress", wallet, intent.walletAddress);
 	if (quote.origin !== originKind) refuse("quote.origin", originKind, quote.origin);
 	if (!isSame(recipient, quote.recipient)) refuse("quote.recipient", recipient, quote.recipient);
+	const inputAmount = expectedInput({ intent, quote, limits });
 	const uuid = fromSwapId(quote.swapId);
 	if (uuid === undefined) refuse("quote.swapId", "a swap's id", quote.swapId);
 	return {
 		wallet: wordOf("intent.walletAddress", originChainId, wallet),
 		inputToken: wordOf("intent.inputToken", originChainId, intent.inputToken),
-		inputAmount: natural("intent.amount", String(intent.amount)),
+		inputAmount,
 		originChainId: BigInt(originChainId),
 		destinationChainId: BigInt(destinationChainId),
 		outputToken: wordOf("intent.outputToken", destinationChainId, intent.outputToken),
-		minOutput: expectedMinimum({ intent, quote, pins, limits }),
+		minOutput: expectedMinimum({ intent, quote, pins, limits, inputAmount }),
 		recipient: wordOf("intent.recipient", destinationChainId, recipient),
 		topUp: 0n,
 		escrow: origin.escrow,
@@ -105,8 +108,26 @@ function pinnedWords(
 	};
 }
 
+/** Returns the quoted input. Throws unless it is the requested one or, for an exact output, within the caller's limit. */
+function expectedInput({ intent, quote, limits }: Omit<Required<Terms>, "pins">): bigint {
+	const amount = natural("quote.amount", quote.amount);
+	if (intent.amount === undefined) {
+		const { maxInput = refuse("limits.maxInput", "a maximum for an exact output", undefined) } = limits;
+		return bounded("quote.amount", amount, maxInput);
+	}
+	const asked = natural("intent.amount", String(intent.amount));
+	if (amount !== asked) refuse("quote.amount", asked, amount);
+	return asked;
+}
+
 /** Returns the quoted minimum. Throws unless slippage explains it and the caller accepts it. */
-function expectedMinimum({ intent, quote, pins, limits }: Required<Terms>): bigint {
+function expectedMinimum({
+	intent,
+	quote,
+	pins,
+	limits,
+	inputAmount,
+}: Required<Terms> & { inputAmount: bigint }): bigint {
 	const { slippageBps } = quote;
 	const isDefault = intent.slippageBps === undefined;
 	const isExpected = isDefault
@@ -122,8 +143,11 @@ function expectedMinimum({ intent, quote, pins, limits }: Required<Terms>): bigi
 	const output = natural("quote.output", quote.output);
 	const minOutput = natural("quote.minOutput", quote.minOutput);
 	const minBySlippage = mulDivDown(output, 10_000n - BigInt(slippageBps), 10_000n);
-	const accepted = limits.minOutput ?? stableFloor(pins, intent) ?? 0n;
-	const least = [1n, minBySlippage, accepted].reduce((a, b) => (a > b ? a : b));
+	const requested = natural("intent.outputAmount", String(intent.outputAmount ?? 0));
+	// The caller has bounded the price of an exact output by its maximum input.
+	const floor = requested > 0n ? undefined : stableFloor(pins, { ...intent, amount: inputAmount });
+	const accepted = limits.minOutput ?? floor ?? 0n;
+	const least = [1n, minBySlippage, accepted, requested].reduce((a, b) => (a > b ? a : b));
 	if (minOutput < least) refuse("quote.minOutput", `at least ${least}`, minOutput);
 	if (minOutput > output) refuse("quote.minOutput", `at most the output, ${output}`, minOutput);
 	return minOutput;

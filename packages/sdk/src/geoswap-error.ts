@@ -8,6 +8,7 @@ export type GeoswapErrorCode =
 	| "VERIFICATION_FAILED"
 	| "SIGNER_FAILED"
 	| "BELOW_MIN_OUTPUT"
+	| "ABOVE_MAX_INPUT"
 	| "PRICE_NOT_ACCEPTED"
 	| "DECLINED"
 	| "SWAP_IN_PROGRESS"
@@ -28,6 +29,7 @@ export type GeoswapErrorCode =
 type OwnDetails = {
 	VERIFICATION_FAILED: { field: string; expected: string; actual: string };
 	BELOW_MIN_OUTPUT: { quoted: string; minOutput: string };
+	ABOVE_MAX_INPUT: { quoted: string; maxInput: string };
 	PRICE_NOT_ACCEPTED: { quoted: string; floor: string };
 	DECLINED: { quoted: string };
 	INTENT_CHANGED: { field: string; saved: unknown; asked: unknown };

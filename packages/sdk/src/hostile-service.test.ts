@@ -113,6 +113,7 @@ const quoteChanges: [name: string, field: string, change: Change<QuoteResponse>]
 		"quote.minOutput",
 		(quote) => ({ ...quote, minOutput: String(BigInt(quote.minOutput) - 1n) }),
 	],
+	["another input", "quote.amount", (quote) => ({ ...quote, amount: String(BigInt(quote.amount) - 1n) })],
 	["more slippage than was requested", "quote.slippageBps", (quote) => ({ ...quote, slippageBps: 51 })],
 	["an invalid swap id", "quote.swapId", (quote) => ({ ...quote, swapId: "swp_1" })],
 ];

@@ -13,10 +13,9 @@ const minStableBps = 9_700n;
  */
 export function stableFloor(
 	pins: Deployment,
-	intent: Pick<
-		QuoteRequestBody,
-		"originChain" | "destinationChain" | "inputToken" | "outputToken" | "amount"
-	>,
+	intent: Pick<QuoteRequestBody, "originChain" | "destinationChain" | "inputToken" | "outputToken"> & {
+		amount: bigint | string | number;
+	},
 ): bigint | undefined {
 	const input = pinnedAsset(pins, Number(intent.originChain), intent.inputToken);
 	const output = pinnedAsset(pins, Number(intent.destinationChain), intent.outputToken);

@@ -21,7 +21,23 @@ export type SwapRequest = SwapFields &
 				store: SwapStore;
 		  }
 		| { id?: undefined; store?: SwapStore }
-	);
+	) &
+	SwapAmounts;
+
+type SwapAmounts =
+	| {
+			/** The exact input, in the smallest unit. */
+			amount: bigint;
+			outputAmount?: undefined;
+			maxInput?: undefined;
+	  }
+	| {
+			amount?: undefined;
+			/** The least that the recipient is to get, in the smallest unit. The wallet gives as little as that takes. */
+			outputAmount: bigint;
+			/** The maximum that the wallet gives, for all quotes of the intent. */
+			maxInput: bigint;
+	  };
 
 type SwapFields = {
 	originChain: number;
@@ -29,8 +45,6 @@ type SwapFields = {
 	/** Addresses, as their chains write them. */
 	inputToken: string;
 	outputToken: string;
-	/** The exact input, in the smallest unit. */
-	amount: bigint;
 	/** Required if origin and destination write addresses differently. */
 	recipient?: string;
 	slippageBps?: number;
@@ -65,8 +79,9 @@ type SwapFields = {
 /** The terms to sign for. The wallet gives at most `amount`, and `recipient` gets at least `minOutput`. */
 export type SwapTerms = Pick<
 	SwapRequest,
-	"originChain" | "destinationChain" | "inputToken" | "outputToken" | "amount"
+	"originChain" | "destinationChain" | "inputToken" | "outputToken"
 > & {
+	amount: bigint;
 	walletAddress: string;
 	recipient: string;
 	minOutput: bigint;

@@ -14,7 +14,7 @@ async function startWorld(origin: Origin, service: ModelService) {
 	const ledger = openLedger({ budget: makeBudget(), store: memoryStore() });
 	const run = async (id: string, changes: Partial<BudgetedSwap> = {}) => {
 		const { recipient = walletOf(origin), ...request } = await makeSwapRequest(origin);
-		const terms = { ...request, recipient, id, store, minOutput: 9_900_000n, ...changes };
+		const terms = { ...request, recipient, id, store, minOutput: 9_900_000n, ...changes } as BudgetedSwap;
 		return swapWithinBudget(service.client, ledger, terms);
 	};
 	return { store, ledger, run, executions: () => service.openedBy(walletOf(origin)).length };

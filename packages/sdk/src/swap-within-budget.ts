@@ -10,8 +10,10 @@ import type { SwapRequest } from "./swap-request.ts";
 import type { SwapStore } from "./swap-store.ts";
 import type { EndedSwap } from "./wait-for-swap.ts";
 
+type WithoutApproval<Request> = Request extends unknown ? Omit<Request, "onBeforeSign"> : never;
+
 /** A swap with complete terms, because a budget cannot allow terms that are left open. */
-export type BudgetedSwap = Omit<SwapRequest, "onBeforeSign"> & {
+export type BudgetedSwap = WithoutApproval<SwapRequest> & {
 	id: string;
 	store: SwapStore;
 	minOutput: bigint;
@@ -63,10 +65,11 @@ function termsOf({
 	destinationChain,
 	inputToken,
 	outputToken,
-	amount,
 	minOutput,
 	recipient,
+	...amounts
 }: BudgetedSwap): BudgetTerms {
+	const amount = amounts.amount ?? amounts.maxInput;
 	return { id, originChain, destinationChain, inputToken, outputToken, amount, minOutput, recipient };
 }
 
@@ -77,8 +80,8 @@ async function hasNothingAlive(store: SwapStore, id: string): Promise<boolean> {
 }
 
 function isWholeInputBack(
-	{ status, funds }: EndedSwap,
-	{ originChain, inputToken, amount }: BudgetedSwap,
+	{ status, funds, terms }: EndedSwap,
+	{ originChain, inputToken, amount = terms?.amount }: BudgetedSwap,
 ): boolean {
 	return (
 		status !== "settled" &&

@@ -302,7 +302,9 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 				until = progress.until;
 				stop.abort(reason);
 			};
-			await expect(run({ ...request, ...changes, onProgress, signal: stop.signal })).rejects.toBe(reason);
+			await expect(
+				run({ ...request, ...changes, onProgress, signal: stop.signal } as SwapRequest),
+			).rejects.toBe(reason);
 			return Date.parse(until);
 		};
 		const until = await waitUntil({});
@@ -436,6 +438,49 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		const { amount, recipient = wallet } = await makeSwapRequest(origin);
 		expect(seen).toHaveLength(2);
 		expect(seen[1]).toMatchObject({ amount, recipient, walletAddress: wallet, minOutput: 9_930_100n });
+	});
+
+	test("an exact output is signed for at most the given input, resumed by its id, and needs no approval", async ({
+		world: { service, executions, run },
+	}) => {
+		const pins = volatilePins();
+		const [store, id] = [memoryStore(), "receive-25"];
+		const exact = { amount: undefined, outputAmount: 25_000_000n, pins, store, id } as const;
+		service.knobs.input = 25_300_001n;
+		const above = await errorOf(run({ ...exact, maxInput: 25_300_000n }));
+		expect(above).toMatchObject({
+			code: "ABOVE_MAX_INPUT",
+			mayExecute: false,
+			details: { quoted: "25300001", maxInput: "25300000" },
+		});
+		expect(service.countOf(buildPath)).toBe(0);
+		const allowed = { ...exact, maxInput: 25_300_001n };
+		expect(await run(allowed)).toMatchObject({ status: "settled" });
+		const [order] = service.openedBy(walletOf(origin));
+		expect(order?.inputAmount).toBe(25_300_001n);
+		expect(order?.minOutput).toBeGreaterThanOrEqual(25_000_000n);
+		expect(await run(allowed)).toMatchObject({ status: "settled" });
+		expect(await errorOf(run({ ...allowed, outputAmount: 25_000_001n }))).toMatchObject({
+			code: "INTENT_CHANGED",
+		});
+		expect(executions()).toBe(1);
+	});
+
+	test("an approver of an exact output is called again if the input has risen, and never signs for more", async ({
+		world: { service, run },
+	}) => {
+		service.refuse(buildPath, { code: "SIMULATION_FAILED", times: 2 });
+		const asked: bigint[] = [];
+		const inputs = [25_400_000n, 25_350_000n];
+		const onBeforeSign = ({ amount }: SwapTerms) => {
+			service.knobs.input = inputs.shift() ?? service.knobs.input;
+			return asked.push(amount) > 0;
+		};
+		service.knobs.input = 25_300_000n;
+		const exact = { amount: undefined, outputAmount: 25_000_000n, maxInput: 26_000_000n };
+		expect(await run({ ...exact, onBeforeSign })).toMatchObject({ status: "settled" });
+		expect(asked).toEqual([25_300_000n, 25_400_000n]);
+		expect(service.openedBy(walletOf(origin))[0]?.inputAmount).toBe(25_350_000n);
 	});
 
 	test("an approver who takes minutes is called once, because the next quote keeps the approved terms", async ({

@@ -2,7 +2,7 @@ import type { QuoteRequestBody } from "@geoswap/protocol";
 import { toJson } from "./answer.ts";
 import type { Client } from "./create-client.ts";
 import { signerOf } from "./evm-signer.ts";
-import { expectApproved, slippageToKeep, tooLittle } from "./expect-approved.ts";
+import { expectApproved, slippageToKeep, tooLittle, tooMuch } from "./expect-approved.ts";
 import { maxSecondsToOpen } from "./expected-order.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getQuote, type Quote } from "./get-quote.ts";
@@ -69,8 +69,8 @@ type Context = SwapRequest & {
 	signer: OriginSigner;
 	/** The quote of the current submission, if this call has signed it. */
 	quote?: Quote;
-	/** The minimum that `onBeforeSign` approved last. */
-	approved?: bigint;
+	/** The minimum output and the input that `onBeforeSign` approved last. */
+	approved?: { minOutput: bigint; amount: bigint };
 };
 type Signed = Extract<SwapRecord, { state: "signed" }>;
 
@@ -83,7 +83,8 @@ async function swapLocked(
 	const intent = intentOf(request);
 	let record = saved;
 	if (record) expectSameIntent(id, record.intent, intent);
-	const { minOutput = record?.minOutput === undefined ? undefined : BigInt(record.minOutput) } = request;
+	const kept = record?.minOutput === undefined ? request.outputAmount : BigInt(record.minOutput);
+	const { minOutput = kept } = request;
 	const limits = minOutput === undefined ? {} : { minOutput };
 	const context: Context = { ...request, ...limits, client, intent };
 	if (record && "swapId" in record) onProgress?.({ step: "resumed", swapId: record.swapId });
@@ -128,13 +129,15 @@ async function swapLocked(
 }
 
 function intentOf(request: SwapRequest & { signer: OriginSigner }): QuoteRequestBody {
-	const { originChain, destinationChain, inputToken, outputToken, amount, recipient, slippageBps } = request;
+	const { originChain, destinationChain, inputToken, outputToken, recipient, slippageBps } = request;
 	return {
 		originChain,
 		destinationChain,
 		inputToken,
 		outputToken,
-		amount: String(amount),
+		...(request.amount === undefined
+			? { outputAmount: String(request.outputAmount) }
+			: { amount: String(request.amount) }),
 		walletAddress: request.signer.address,
 		...(recipient !== undefined && { recipient }),
 		...(slippageBps !== undefined && { slippageBps }),
@@ -151,8 +154,10 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 			const asked = { ...(context.asked ?? intent), ...mandated };
 			const quote = await sendAgain(() => getQuote(client, asked, { signal }), { signal });
 			if (quote.minOutput < (context.minOutput ?? 0n)) throw tooLittle(quote, context.minOutput);
+			if (context.maxInput !== undefined && quote.amount > context.maxInput)
+				throw tooMuch(quote, context.maxInput);
 			onProgress?.({ step: "quoted", quote });
-			const slippageBps = slippageToKeep(context.approved, quote);
+			const slippageBps = slippageToKeep(context.approved?.minOutput, quote);
 			if (slippageBps !== undefined && quotes < maxQuotes) {
 				context.asked = { ...intent, slippageBps };
 				continue;
@@ -172,17 +177,18 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 	}
 }
 
-async function signQuote(
-	{ client, intent, asked = intent, signer, pins, minOutput, approved, onProgress, signal }: Context,
-	quote: Quote,
-): Promise<Signed> {
-	const least = approved ?? minOutput;
+async function signQuote(context: Context, quote: Quote): Promise<Signed> {
+	const { client, intent, asked = intent, signer, pins, approved, onProgress, signal } = context;
+	const { minOutput: least = context.minOutput, amount: most = context.maxInput } = approved ?? {};
 	const askedMs = Date.now();
 	const submission = await signer.sign(client, {
 		intent: asked,
 		quote,
 		pins,
-		limits: { ...(least !== undefined && { minOutput: least }) },
+		limits: {
+			...(least !== undefined && { minOutput: least }),
+			...(most !== undefined && { maxInput: most }),
+		},
 		onAuthorizing: () => onProgress?.({ step: "authorizing" }),
 		signal,
 	});

@@ -27,7 +27,8 @@ test("a settled swap has its transactions, and any other may lack them", () => {
 });
 
 test("amounts are bigint in requests and responses", () => {
-	expectTypeOf<SwapRequest["amount"]>().toEqualTypeOf<bigint>();
+	expectTypeOf<SwapRequest["amount"]>().toEqualTypeOf<bigint | undefined>();
+	expectTypeOf<SwapRequest["outputAmount"]>().toEqualTypeOf<bigint | undefined>();
 	expectTypeOf<Pick<Quote, "output" | "minOutput">>().toEqualTypeOf<{ output: bigint; minOutput: bigint }>();
 	expectTypeOf<Swap["funds"]["amount"]>().toEqualTypeOf<bigint>();
 	expectTypeOf<Swap["terms"]["minOutput"]>().toEqualTypeOf<bigint>();
@@ -47,8 +48,21 @@ test("the code of an error gives its details their type", () => {
 	expectTypeOf(read).toBeFunction();
 });
 
+type Plain = Omit<SwapRequest, "id" | "store" | "amount" | "outputAmount" | "maxInput">;
+
+test("an exact output needs a maximum input, and cannot be combined with an exact input", () => {
+	const start = (client: Client, request: Plain) => [
+		swap(client, { ...request, outputAmount: 1n, maxInput: 2n }),
+		// @ts-expect-error: the input has no bound.
+		swap(client, { ...request, outputAmount: 1n }),
+		// @ts-expect-error: only one side is exact.
+		swap(client, { ...request, amount: 1n, outputAmount: 1n, maxInput: 2n }),
+	];
+	expectTypeOf(start).toBeFunction();
+});
+
 test("an id without a store does not compile", () => {
-	const start = (client: Client, request: Omit<SwapRequest, "id" | "store">, store: SwapStore) => [
+	const start = (client: Client, request: Plain & { amount: bigint }, store: SwapStore) => [
 		swap(client, request),
 		swap(client, { ...request, store }),
 		swap(client, { ...request, id: "invoice-1", store }),

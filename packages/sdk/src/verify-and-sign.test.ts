@@ -250,6 +250,22 @@ test("a minimum that the slippage does not explain, or that is below the caller'
 	expect(await refused(9_930_100n, atLeast(9_930_101n))).toBe("quote.minOutput");
 });
 
+test("the op of an exact output is signed only for that output, and for an input within the caller's maximum", async () => {
+	const { amount: _, ...exact } = makeIntent();
+	const refused = (minOutput: bigint, limits: NonNullable<OpToVerify["limits"]>, amount = 10_000_000n) => {
+		const build = makeBuild({ order: makeOrder({ minOutput, inputAmount: amount }) });
+		const intent = { ...exact, outputAmount: "9930100" };
+		const output = (minOutput * 10_000n) / 9_950n;
+		return refusedField(makeOp({ intent, build, quote: makeQuote({ amount, minOutput, output }), limits }));
+	};
+	expect(await refused(9_930_100n, { nowMs, maxInput: 10_000_000n })).toBeUndefined();
+	expect(await refused(9_930_100n, { nowMs, maxInput: 9_999_999n })).toBe("quote.amount");
+	expect(await refused(9_930_100n, { nowMs })).toBe("limits.maxInput");
+	expect(await refused(9_930_099n, { nowMs, maxInput: 10_000_000n })).toBe("quote.minOutput");
+	// A dear swap is the caller's own decision.
+	expect(await refused(9_930_100n, { nowMs, maxInput: 20_000_000n }, 20_000_000n)).toBeUndefined();
+});
+
 test("an op between two stables for less than 97 % is signed only if the caller gives a minimum", async () => {
 	const refused = (output: bigint, changes: Partial<OpToVerify> = {}) => {
 		const quote = makeQuote({ output, minOutput: output });

@@ -12,6 +12,7 @@ import {
 	fromWord,
 	isSolana,
 	mulDivDown,
+	mulDivUp,
 	type NextStep,
 	newSwapUuid,
 	type Order,
@@ -123,6 +124,8 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		settleMs: 3_000,
 		/** Time for which a status call is held. */
 		holdMs: 1_500,
+		/** The quoted input of an exact output. */
+		input: 10_000_000n,
 		/** The quoted output. */
 		output: 9_980_000n,
 		endsAs: "settled" as Exclude<SwapStatus, "pending">,
@@ -162,11 +165,17 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		const nowMs = Date.now();
 		const uuid = newSwapUuid({ nowMs, random: crypto.getRandomValues(new Uint8Array(10)) });
 		const openDeadline = BigInt(Math.floor((nowMs + knobs.openMs) / 1000));
-		const minOutput = mulDivDown(knobs.output, 10_000n - BigInt(slippageBps), 10_000n);
+		// An exact output takes the input of the knobs.
+		const output =
+			body.outputAmount === undefined
+				? knobs.output
+				: mulDivUp(BigInt(body.outputAmount), 10_000n, 10_000n - BigInt(slippageBps));
+		const inputAmount = body.amount === undefined ? knobs.input : BigInt(body.amount);
+		const minOutput = mulDivDown(output, 10_000n - BigInt(slippageBps), 10_000n);
 		const order = fixture.makeOrder({
 			wallet: word(originChain, body.walletAddress),
 			inputToken: word(originChain, body.inputToken),
-			inputAmount: BigInt(body.amount),
+			inputAmount,
 			outputToken: word(destinationChain, body.outputToken),
 			recipient: word(destinationChain, recipient),
 			minOutput,
@@ -183,7 +192,8 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		return fixture.makeQuoteBody({
 			geoQuoteToken,
 			expiresAt: new Date(expiresAtMs).toISOString(),
-			output: knobs.output,
+			amount: inputAmount,
+			output,
 			minOutput,
 			swapId: toSwapId(uuid),
 			recipient,

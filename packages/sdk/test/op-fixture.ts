@@ -67,7 +67,9 @@ export function makePins(): Deployment {
 	return { chains: [pinnedChain(31337, usdc), pinnedChain(31338, otherUsdc)] };
 }
 
-export function makeIntent(changes: Partial<QuoteRequestBody> = {}): QuoteRequestBody {
+export type FixtureIntent = QuoteRequestBody & { amount: bigint | string | number };
+
+export function makeIntent(changes: Partial<FixtureIntent> = {}): FixtureIntent {
 	return {
 		originChain: 31337,
 		destinationChain: "31338",
@@ -120,6 +122,7 @@ export function makeQuote(changes: Partial<Quote> = {}): Quote {
 		geoQuoteToken: "sealed-quote",
 		expiresAt: new Date(nowMs + 30_000).toISOString(),
 		origin: "evm",
+		amount: 10_000_000n,
 		output: 9_980_000n,
 		minOutput: 9_930_100n,
 		feeBps: 12.5,

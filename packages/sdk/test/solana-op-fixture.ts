@@ -7,7 +7,6 @@ import {
 	openTransaction,
 	orderId,
 	orderToJson,
-	type QuoteRequestBody,
 	type QuoteResponse,
 	type SolanaAddress,
 	solanaChainId,
@@ -62,7 +61,7 @@ export function makePins(): Deployment {
 }
 
 /** Returns an intent from Solana to the EVM chain of the other fixture. */
-export function makeIntent(changes: Partial<QuoteRequestBody> = {}): QuoteRequestBody {
+export function makeIntent(changes: Partial<evm.FixtureIntent> = {}): evm.FixtureIntent {
 	return evm.makeIntent({
 		originChain: solanaChainId,
 		inputToken: usdc,
@@ -84,7 +83,7 @@ export function makeOrder(changes: Partial<Order> = {}): Order {
 }
 
 /** Returns the order of the EVM fixture's wallet to Solana. */
-export function makeOrderToSolana(): { intent: QuoteRequestBody; order: Order; quote: Quote } {
+export function makeOrderToSolana(): { intent: evm.FixtureIntent; order: Order; quote: Quote } {
 	const recipient = signer.address;
 	return {
 		intent: evm.makeIntent({ destinationChain: solanaChainId, outputToken: usdc, recipient }),

@@ -14,7 +14,7 @@ import type { Config } from "../config/config.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
 import type { SwapPricer } from "./create-swap-pricer.ts";
 import type { Desk, DeskQuote } from "./desk.ts";
-import { type DeskChain, isLamports } from "./desk-chain.ts";
+import { type DeskChain, isLamports, type Side } from "./desk-chain.ts";
 import { deskOrder } from "./desk-order.ts";
 import { findMaxSize, findMinSize } from "./find-max-size.ts";
 import { networkCost, secondsToDepth } from "./network-cost.ts";
@@ -23,7 +23,7 @@ import type { PriceCache } from "./price/price-cache.ts";
 import { describeStop } from "./price/price-stop.ts";
 import { amountWorthDown, amountWorthUp, toUsdE18, usdValueDown } from "./price/usd-value.ts";
 import { assetId, minOutputAfterSlippage, type SwapPrice } from "./price-swap.ts";
-import { noRoute, type ResolvedRequest, resolveRequest } from "./resolve-request.ts";
+import { type NamedRequest, noRoute, resolveRequest } from "./resolve-request.ts";
 import { describeQuote, describeUnits, formatUsd, priceImpactBps } from "./sealed-quote.ts";
 
 const quoteLifeMs = 30_000;
@@ -73,16 +73,16 @@ export function createQuoter({
 		}: Parameters<Desk["quote"]>[1] = {},
 	): DeskQuote {
 		const issuedAtMs = nowMs();
-		const resolved = resolveRequest(request, { chains, ownAddresses: refused, accountId });
-		const { origin, destination, amount, recipient, slippageBps } = resolved;
+		const named = resolveRequest(request, { chains, ownAddresses: refused, accountId });
+		const { origin, destination, recipient, slippageBps } = named;
 		for (const side of ["origin", "destination"] as const) {
-			const { chain, asset } = resolved[side];
+			const { chain, asset } = named[side];
 			const reason = pauses?.reasonOf(chain.chainId, asset.address);
 			if (reason !== undefined) {
 				const message = `${chain.name} is paused: ${reason}. Swaps under way go on. Choose another chain, or try again later.`;
 				throw noRoute("paused", message, { side });
 			}
-			const stop = stopOf(resolved[side], issuedAtMs);
+			const stop = stopOf(named[side], issuedAtMs);
 			if (stop) {
 				const message = `The price of ${asset.symbol} on ${chain.name} is uncertain at the moment: ${describeStop(stop)}. Try again in a minute.`;
 				throw noRoute("paused", message, { side });
@@ -100,7 +100,7 @@ export function createQuoter({
 			const message = `a recipient on ${chain.name} gets the output only`;
 			throw new SwapError("INVALID_REQUEST", { issues: [{ path: "topUp", message }] });
 		}
-		const charge = networkCost(priceCache, resolved, {
+		const charge = networkCost(priceCache, named, {
 			marginBps,
 			isDelegated,
 			mandate,
@@ -108,11 +108,11 @@ export function createQuoter({
 			topUp,
 		});
 		const options = { feeMillibps, hasAccount, networkCost: charge };
-		const { delivery, output, accountCost } = priceWithinLimits(resolved, options);
+		const { amount, delivery, output, accountCost } = priceWithinLimits(named, request, options);
 
 		const uuid = newSwapUuid({ nowMs: issuedAtMs, random: random(10) });
 		const minOutput = minOutputAfterSlippage(output, slippageBps);
-		const order = deskOrder(resolved, { uuid, issuedAtMs, minOutput, topUp });
+		const order = deskOrder({ ...named, amount }, { uuid, issuedAtMs, minOutput, topUp });
 		const inputE18 = usdValueDown(amount, priceCache.reference(assetId(origin)));
 		const outputE18 = usdValueDown(output, priceCache.reference(assetId(destination)));
 		const impactBps = priceImpactBps({ inputE18, outputE18 });
@@ -122,6 +122,7 @@ export function createQuoter({
 			uuid,
 			order,
 			originKind: origin.chain.kind,
+			amount,
 			output,
 			minOutput,
 			recipientAccountCost: accountCost,
@@ -148,49 +149,61 @@ export function createQuoter({
 		};
 	}
 
+	/** Prices the requested input, or the least input for the requested output. Throws unless both are within limits. */
 	function priceWithinLimits(
-		resolved: ResolvedRequest,
+		named: NamedRequest,
+		{ amount, outputAmount }: Pick<QuoteRequest, "amount" | "outputAmount">,
 		options: { feeMillibps: number; hasAccount: boolean; networkCost: Amount },
-	): Exclude<SwapPrice, string> {
-		const { amount, origin } = resolved;
+	): Exclude<SwapPrice, string> & { amount: Amount } {
+		const { origin, destination, slippageBps } = named;
 		const reference = priceCache.reference(assetId(origin));
 		const minimum = amountWorthUp(toUsdE18(config.price.minimumUsd), reference);
 		const maximum = amountWorthDown(toUsdE18(config.price.maximumUsd), reference);
 		const priceOf = (size: bigint): SwapPrice => {
 			if (size > maximum) return "too-large";
 			if (size < minimum) return "too-small";
-			const priced = price({ ...resolved, amount: size }, options);
-			return typeof priced === "string" || isKept(resolved, size, priced.output) ? priced : "too-small";
+			const priced = price({ ...named, amount: size }, options);
+			return typeof priced === "string" || isKept(named, size, priced.output) ? priced : "too-small";
 		};
 		const passes = (size: bigint): boolean => typeof priceOf(size) !== "string";
-
-		const priced = priceOf(amount);
-		if (priced === "too-large") {
-			const largest = passes(maximum) ? maximum : findMaxSize(lesser(amount, maximum), passes);
+		/** Returns what an input delivers at least. */
+		const deliveredFor = (size: bigint): Amount => {
+			const priced = priceOf(size);
+			return typeof priced === "string" ? 0n : minOutputAfterSlippage(priced.output, slippageBps);
+		};
+		const largestBelow = (size: bigint): bigint => {
+			const largest = passes(maximum) ? maximum : findMaxSize(lesser(size, maximum), passes);
 			if (largest === 0n) throw noRoute("capacity", "No amount of this pair can be priced now.");
-			throw noRoute("capacity", `The amount is too large. Send at most ${describeUnits(origin, largest)}.`, {
-				maximumAmount: String(largest),
-			});
-		}
-		if (priced === "too-small") {
+			return largest;
+		};
+		const smallest = (): bigint => {
 			// The search starts at the configured minimum for any amount, so that every request gets the same minimum.
 			// Rounding by a unit would otherwise make the result depend on the start.
 			const floor = findMinSize(minimum, (size) => priceOf(size) === "too-small");
-			if (floor === undefined || !passes(floor)) {
-				throw noRoute("pair", "No amount of this pair pays for its network costs now.");
-			}
+			if (floor !== undefined && passes(floor)) return floor;
+			throw noRoute("pair", "No amount of this pair pays for its network costs now.");
+		};
+
+		if (amount === undefined) {
+			const target = outputAmount ?? 0n;
+			const floor = smallest();
+			// The least input that delivers something may deliver more than a unit, because an input has a least value.
+			if (deliveredFor(floor) > target) throw tooSmall("Receive", destination, deliveredFor(floor));
+			const isTooSmall = (size: bigint) => priceOf(size) !== "too-large" && deliveredFor(size) < target;
+			const size = findMinSize(floor, isTooSmall) ?? maximum + 1n;
+			const priced = priceOf(size);
+			if (typeof priced !== "string") return { ...priced, amount: size };
+			throw tooLarge("Receive", destination, deliveredFor(largestBelow(size)));
+		}
+		const priced = priceOf(amount);
+		if (priced === "too-large") throw tooLarge("Send", origin, largestBelow(amount));
+		if (priced === "too-small") {
+			const floor = smallest();
 			// The configured minimum is constant, but gas costs may change before the caller's next request.
 			const roomy = floor === minimum && amount < minimum ? floor : floor + floor / gasRoom;
-			const least = passes(roomy) ? roomy : floor;
-			throw new SwapError(
-				"NEEDS_LARGER_SIZE",
-				{ minimumAmount: String(least) },
-				{
-					message: `The amount is too small to pay for its own network costs. Send at least ${describeUnits(origin, least)}.`,
-				},
-			);
+			throw tooSmall("Send", origin, passes(roomy) ? roomy : floor);
 		}
-		return priced;
+		return { ...priced, amount };
 	}
 
 	/**
@@ -198,7 +211,7 @@ export function createQuoter({
 	 * could receive neither the output nor a refund.
 	 */
 	function isKept(
-		{ origin, destination, slippageBps }: ResolvedRequest,
+		{ origin, destination, slippageBps }: NamedRequest,
 		input: Amount,
 		output: Amount,
 	): boolean {
@@ -219,4 +232,15 @@ export function createQuoter({
 			},
 		];
 	}
+}
+
+/** The amounts of a request are those that its wallet sends or, if it names its output, that its recipient gets. */
+function tooLarge(verb: "Send" | "Receive", side: Side, most: Amount): SwapError<"NO_ROUTE"> {
+	const message = `The amount is too large. ${verb} at most ${describeUnits(side, most)}.`;
+	return noRoute("capacity", message, { maximumAmount: String(most) });
+}
+
+function tooSmall(verb: "Send" | "Receive", side: Side, least: Amount): SwapError<"NEEDS_LARGER_SIZE"> {
+	const message = `The amount is too small to pay for its own network costs. ${verb} at least ${describeUnits(side, least)}.`;
+	return new SwapError("NEEDS_LARGER_SIZE", { minimumAmount: String(least) }, { message });
 }

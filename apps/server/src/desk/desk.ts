@@ -31,6 +31,8 @@ export type DeskQuote = {
 	order: Order;
 	/** The kind of the origin chain, which determines the next build call. */
 	originKind: DeskChain["kind"];
+	/** The exact input. */
+	amount: Amount;
 	/** The expected output. On Solana it is a minimum, unless the recipient is known to have its account. */
 	output: Amount;
 	minOutput: Amount;

@@ -11,10 +11,12 @@ import { type Address, getAddress, type Hex, zeroAddress, zeroHash } from "viem"
 import { isOfferedTo } from "../config/chain-config.ts";
 import type { DeskAsset, DeskChain, Side } from "./desk-chain.ts";
 
-export type ResolvedRequest = {
+export type ResolvedRequest = NamedRequest & { amount: Amount };
+
+/** A request whose input is not known yet, if it names an output. */
+export type NamedRequest = {
 	origin: Side;
 	destination: Side;
-	amount: Amount;
 	wallet: Hex;
 	recipient: Hex;
 	slippageBps: number;
@@ -42,7 +44,7 @@ export function resolveRequest(
 		ownAddresses: ReadonlySet<Hex>;
 		accountId: string | undefined;
 	},
-): ResolvedRequest {
+): NamedRequest {
 	const originChain = chainOf("origin", request.originChain);
 	const destinationChain = chainOf("destination", request.destinationChain);
 	const issues: { path: string; message: string }[] = [];
@@ -68,11 +70,15 @@ export function resolveRequest(
 			"Input and output are the same token on the same chain. Choose another token or chain.",
 		);
 	}
+	const hasOneAsset = origin.asset.symbol === destination.asset.symbol;
+	if (request.slippageBps === 0 && (request.outputAmount === undefined || !hasOneAsset)) {
+		const message = "must be at least 1, except with outputAmount between two tokens with the same symbol";
+		throw new SwapError("INVALID_REQUEST", { issues: [{ path: "slippageBps", message }] });
+	}
 	const areStable = origin.asset.kind === "stable" && destination.asset.kind === "stable";
 	return {
 		origin,
 		destination,
-		amount: request.amount,
 		wallet,
 		recipient,
 		slippageBps: request.slippageBps ?? (areStable ? stableSlippageBps : volatileSlippageBps),

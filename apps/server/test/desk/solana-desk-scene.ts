@@ -1,6 +1,7 @@
 import { startTestChains } from "@geoswap/devnet";
 import { fromSolanaWord, type QuoteRequest, SwapError, solanaChainId } from "@geoswap/protocol";
 import { createKeyPairSignerFromPrivateKeyBytes } from "@solana/kit";
+import type { Address } from "viem";
 import type { FeedAnswer } from "../../src/chain/evm/read/light-call.ts";
 import { createDesk } from "../../src/desk/create-desk.ts";
 import type { Desk } from "../../src/desk/desk.ts";
@@ -43,6 +44,7 @@ export async function startSolanaDeskScene() {
 		wallet,
 		deskWith,
 		priceCacheWith,
+		movedPriceCache,
 		side,
 		worth,
 		request,
@@ -67,6 +69,29 @@ export async function startSolanaDeskScene() {
 				if (before && answers[symbol]) feeds.set(feed.address, { ...before, ...answers[symbol] });
 			}
 			return { ...block, feeds };
+		});
+		return testPriceCache(config, changed, { nowMs });
+	}
+
+	/** Returns the price cache after the feed of each volatile asset has moved by this many basis points. */
+	function movedPriceCache(bpsOf: (symbol: string) => number): PriceCache {
+		const changed = prices.map((block) => {
+			const assets = new Map(block.assets);
+			const feeds = new Map(block.feeds);
+			const moved = <Answer extends FeedAnswer>(symbol: string, answer: Answer): Answer => ({
+				...answer,
+				usdE18: (answer.usdE18 * BigInt(10_000 + bpsOf(symbol))) / 10_000n,
+			});
+			for (const { symbol, kind, address } of deskChains(config).get(block.chainId)?.assets ?? []) {
+				const before = assets.get(address as Address);
+				if (kind === "volatile" && before)
+					assets.set(address as Address, { ...before, feed: moved(symbol, before.feed) });
+			}
+			for (const { symbol, kind, feed } of deployment.assets) {
+				const before = feeds.get(feed.address);
+				if (kind === "volatile" && before) feeds.set(feed.address, moved(symbol, before));
+			}
+			return { ...block, assets, feeds };
 		});
 		return testPriceCache(config, changed, { nowMs });
 	}

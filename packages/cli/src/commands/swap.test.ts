@@ -515,6 +515,7 @@ test("Ctrl-C during the submit leads to exit code 5, and the swap can be resumed
 });
 
 test("a dry run verifies the build and submits nothing", async () => {
+	service.seen.length = 0;
 	expect(await json([...terms, "--amount", "10", "--dry-run"])).toMatchObject({
 		exit: 0,
 		body: { dryRun: true, verified: true, quote: { swapId } },

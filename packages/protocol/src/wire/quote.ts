@@ -11,32 +11,60 @@ import {
 } from "./fields.ts";
 import { type MandateJson, signedMandateSchema } from "./mandate.ts";
 
-/** POST /swap/quote. Strict, since a misspelt field here costs money. Addresses are checked for their chain later. */
-export const quoteRequestSchema = z.strictObject({
-	originChain: chainIdSchema.describe("The chain that the input is on."),
-	destinationChain: chainIdSchema.describe("The chain to deliver on. May be the same one."),
-	inputToken: z.string().min(1).describe("The token to give, by its address on the origin chain."),
-	outputToken: z.string().min(1).describe("The token to get, by its address on the destination chain."),
-	amount: amountSchema.describe("How much of the input token to give, in its smallest unit."),
-	walletAddress: z.string().min(1).describe("The wallet that gives the input and signs."),
-	recipient: optional(z.string().min(1)).describe(
-		"Who gets the output. The default is the wallet. Required if the destination chain has another address format than the origin chain.",
-	),
-	slippageBps: optional(z.int().min(1).max(5000)).describe(
-		"How far below `output` the delivery may be, in basis points. The default is 50 if both tokens are stable, otherwise 300.",
-	),
-	mandate: optional(signedMandateSchema).describe(
-		"The owner's mandate, if an agent's key and not the wallet's own will sign. Its gas is part of the price.",
-	),
-});
-/** The part of a request that is priced. A mandate only adds gas to it. */
-export type QuoteRequest = Omit<z.output<typeof quoteRequestSchema>, "mandate">;
+/**
+ * POST /swap/quote. Strict, since a misspelt field here costs money. Addresses are checked for their chain later, and so
+ * is a slippage of 0.
+ */
+export const quoteRequestSchema = z
+	.strictObject({
+		originChain: chainIdSchema.describe("The chain that the input is on."),
+		destinationChain: chainIdSchema.describe("The chain to deliver on. May be the same one."),
+		inputToken: z.string().min(1).describe("The token to give, by its address on the origin chain."),
+		outputToken: z.string().min(1).describe("The token to get, by its address on the destination chain."),
+		amount: amountSchema
+			.optional()
+			.describe(
+				"How much of the input token to give, in its smallest unit. Required without `outputAmount`.",
+			),
+		outputAmount: amountSchema
+			.optional()
+			.describe(
+				"In place of `amount`: the least that the recipient is to get, in the output token's smallest unit. The quote's `amount` is then the least input whose `minOutput` is not below it.",
+			),
+		walletAddress: z.string().min(1).describe("The wallet that gives the input and signs."),
+		recipient: optional(z.string().min(1)).describe(
+			"Who gets the output. The default is the wallet. Required if the destination chain has another address format than the origin chain.",
+		),
+		slippageBps: optional(z.int().min(0).max(5000)).describe(
+			"How far below `output` the delivery may be, in basis points, from 1; 0 only with `outputAmount` between two tokens with the same symbol. The default is 50 if both tokens are stable, otherwise 300.",
+		),
+		mandate: optional(signedMandateSchema).describe(
+			"The owner's mandate, if an agent's key and not the wallet's own will sign. Its gas is part of the price.",
+		),
+	})
+	.refine(({ amount, outputAmount }) => amount !== undefined || outputAmount !== undefined, {
+		path: ["amount"],
+		error: "required",
+		// A missing amount is reported together with the other fields.
+		when: ({ value }) => typeof value === "object" && value !== null,
+	})
+	.refine(({ amount, outputAmount }) => amount === undefined || outputAmount === undefined, {
+		path: ["outputAmount"],
+		error: "must not be combined with amount",
+	});
+/** The part of a request that is priced. A mandate only adds gas to it. Exactly one of the two amounts is given. */
+export type QuoteRequest = Omit<
+	z.output<typeof quoteRequestSchema>,
+	"mandate" | "amount" | "outputAmount"
+> & { amount?: bigint | undefined; outputAmount?: bigint | undefined };
 export type QuoteRequestBody = {
 	originChain: number | string;
 	destinationChain: number | string;
 	inputToken: string;
 	outputToken: string;
-	amount: bigint | string | number;
+	/** Exactly one of the two is given. */
+	amount?: bigint | string | number;
+	outputAmount?: bigint | string | number;
 	walletAddress: string;
 	recipient?: string;
 	slippageBps?: number;
@@ -51,6 +79,7 @@ export const quoteResponseSchema = z.object({
 	origin: z
 		.enum(["evm", "solana"])
 		.describe("Which build call comes next: `build-geo-op` for `evm`, `build-solana-tx` for `solana`."),
+	amount: amountTextSchema.describe("The exact input, in the input token's smallest unit."),
 	output: amountTextSchema.describe("The expected delivery, in the output token's smallest unit."),
 	minOutput: amountTextSchema.describe(
 		"The minimum delivery. If less could be delivered, the swap is refunded.",

@@ -73,6 +73,7 @@ export function postQuote({
 				geoQuoteToken,
 				expiresAt: new Date(quote.expiresAtMs).toISOString(),
 				origin: quote.originKind,
+				amount: String(quote.amount),
 				output: String(quote.output),
 				minOutput: String(quote.minOutput),
 				...(quote.recipientAccountCost > 0n && {
@@ -119,6 +120,7 @@ since a misspelt field could cost money.
 			geoQuoteToken: exampleQuoteToken,
 			expiresAt: "2026-06-01T12:00:30.000Z",
 			origin: "evm",
+			amount: "10000000",
 			output: "9980998",
 			minOutput: "9931093",
 			feeBps: 12.5,
