@@ -146,9 +146,17 @@ describe.concurrent("the geoswap command", () => {
 			...["--amount", "max", "--min-out", "99"],
 		);
 		expect([back.code, back.json]).toMatchObject([0, { swap: { status: "settled" } }]);
+		const receive = ["swap", "--from", `${one}:USDC`, "--to", `${two}:USDC`, "--receive", "10"];
+		const before = await usdcOf(environment.destination, agent.evmAddress);
+		expect((await geoswap(agent, ...receive, "--max-spend", "10")).json).toMatchObject({
+			error: { code: "ABOVE_MAX_INPUT" },
+		});
+		const exact = await geoswap(agent, ...receive, "--slippage-bps", "0");
+		expect([exact.code, exact.json]).toMatchObject([0, { swap: { status: "settled" } }]);
+		expect((await usdcOf(environment.destination, agent.evmAddress)) - before).toBe(parseUnits("10", 6));
 		const { swapId } = first.json.swap as { swapId: string };
 		expect((await geoswap(agent, "status", swapId)).json).toMatchObject({ swap: { status: "settled" } });
-		expect((await geoswap(agent, "history")).json).toMatchObject({ swaps: [{}, { swapId }] });
+		expect((await geoswap(agent, "history")).json).toMatchObject({ swaps: [{}, {}, { swapId }] });
 		expect((await geoswap(agent, "balance", two)).code).toBe(0);
 		expect((await geoswap(agent, "delegation", one)).json).toMatchObject({ ready: true });
 		for (const list of ["chains", "tokens"]) expect((await geoswap(agent, list)).code).toBe(0);

@@ -56,6 +56,7 @@ test.concurrent("a quote has each of its fields in the documented form, in JSON 
 		geoQuoteToken: expect.stringMatching(/./),
 		expiresAt: expect.stringMatching(time),
 		origin: "evm",
+		amount: String(from.amount),
 		output: expect.stringMatching(whole),
 		minOutput: expect.stringMatching(whole),
 		feeBps: 12.5,

@@ -10,10 +10,10 @@ import { sharedEnvironment } from "../shared-environment.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 
 const fields = [
-	...["originChain", "destinationChain", "inputToken", "outputToken", "amount", "walletAddress"],
-	...["recipient", "slippageBps", "mandate"],
+	...["originChain", "destinationChain", "inputToken", "outputToken", "amount", "outputAmount"],
+	...["walletAddress", "recipient", "slippageBps", "mandate"],
 ];
-const required = fields.slice(0, 6);
+const required = [...fields.slice(0, 4), "walletAddress", "amount"];
 
 let environment: Environment;
 let client: Environment["client"];

@@ -100,6 +100,15 @@ export const decisionStatements: readonly StatementSection[] = [
 			["D-quote-request-10", "`slippageBps` is optional, an integer from 1 to 5000."],
 			["D-quote-request-11", "Between stable tokens it is 50 where it is not given."],
 			["D-quote-request-12", "Else it is 300 where it is not given."],
+			[
+				"D-quote-request-13",
+				"`outputAmount` in place of `amount`: the least input is quoted whose `minOutput` is not below it.",
+			],
+			["D-quote-request-14", "Both of them, or neither, is 400."],
+			[
+				"D-quote-request-15",
+				"A `slippageBps` of 0 is accepted only with `outputAmount` between two tokens with the same symbol.",
+			],
 		],
 	},
 	{
@@ -107,6 +116,7 @@ export const decisionStatements: readonly StatementSection[] = [
 		statements: [
 			["D-quote-response-1", "`expiresAt` is 30 seconds after the issue."],
 			["D-quote-response-2", "`origin` is `evm` or `solana`: which build comes next."],
+			["D-quote-response-27", "`amount` is the exact input, as a string of the smallest unit."],
 			["D-quote-response-3", "`output` is a string of the smallest unit."],
 			["D-quote-response-4", "`minOutput` is a string of the smallest unit: `output` less the slippage."],
 			["D-quote-response-5", "Where less than `minOutput` could be delivered, the swap is refunded."],

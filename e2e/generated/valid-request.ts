@@ -151,6 +151,8 @@ function payersQuote(live: LiveValues, a: number, b: number): Record<string, unk
 		originChain: payer?.chainId,
 		inputToken: payer?.token,
 		amount: payer?.amount,
+		outputAmount: undefined,
+		slippageBps: undefined,
 		destinationChain: to?.chainId,
 		outputToken: to?.address,
 		walletAddress: payer?.address,
@@ -165,13 +167,18 @@ function strangersQuote(
 ): Record<string, unknown> {
 	const input = live.assets[from % live.assets.length];
 	const output = live.assets[to % live.assets.length];
-	const { chainId = 0, decimals = 0, kind = "" } = input ?? {};
-	const amount = BigInt(whole) * 10n ** BigInt(Math.max(decimals - (kind === "stable" ? 0 : 3), 0));
+	const { chainId = 0 } = input ?? {};
+	const unitsOf = (asset: typeof input) => {
+		const { decimals = 0, kind } = asset ?? {};
+		return String(BigInt(whole) * 10n ** BigInt(Math.max(decimals - (kind === "stable" ? 0 : 3), 0)));
+	};
 	const sameForm = isSolana(chainId) === isSolana(output?.chainId ?? 0);
 	return {
 		originChain: chainId,
 		inputToken: input?.address,
-		amount: String(amount),
+		amount: wallet % 3 ? unitsOf(input) : undefined,
+		outputAmount: wallet % 3 ? undefined : unitsOf(output),
+		slippageBps: whole % 2 ? whole : undefined,
 		destinationChain: String(output?.chainId),
 		outputToken: output?.address,
 		walletAddress: live.stranger(chainId, wallet),

@@ -10,9 +10,20 @@ export function assetJson({ chain, symbol, address, decimals }: Asset) {
 }
 
 /** Returns what is given and by whom, for users. The address decides, so it is always shown. */
-export function giveLines({ from, amount, wallet }: { from: Asset; amount: bigint; wallet: string }): Line[] {
+export function giveLines({
+	from,
+	amount,
+	isMost = false,
+	wallet,
+}: {
+	from: Asset;
+	amount: bigint;
+	/** True if the amount is a maximum. */
+	isMost?: boolean;
+	wallet: string;
+}): Line[] {
 	return [
-		["give", `${wholeTokens(amount, from)} on ${from.chain.name}`],
+		["give", `${isMost ? "at most " : ""}${wholeTokens(amount, from)} on ${from.chain.name}`],
 		["", `token ${from.address}`],
 		["", `wallet ${wallet}`],
 	];

@@ -7,7 +7,7 @@ import { type ExitCode, exitCode } from "./exit-code.ts";
 import type { Intent } from "./intents.ts";
 import type { Line } from "./output.ts";
 import { belowMinOutput } from "./price-not-accepted.ts";
-import type { Terms } from "./read-terms.ts";
+import { amountsOf, expectWithinMaxSpend, type Terms } from "./read-terms.ts";
 
 /** Does everything of a swap except signing. The service's build is compared as it would be before signing. */
 export async function dryRun(
@@ -15,24 +15,28 @@ export async function dryRun(
 	{ from, to, minOutput, intent }: Pick<Terms, "from" | "to" | "minOutput"> & { intent: Intent },
 ): Promise<ExitCode> {
 	const { pins } = config;
-	const { walletAddress: wallet, originChain, destinationChain, inputToken, outputToken, amount } = intent;
+	const { walletAddress: wallet, originChain, destinationChain, inputToken, outputToken } = intent;
+	const receive = intent.outputAmount === undefined ? undefined : BigInt(intent.outputAmount);
+	const limit = BigInt(intent.amount);
 	const asked = {
 		originChain,
 		destinationChain,
 		inputToken,
 		outputToken,
-		amount,
+		...amountsOf(limit, receive),
 		walletAddress: wallet,
 		...(intent.recipient !== undefined && { recipient: intent.recipient }),
 		...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
 		...(intent.mandate && { mandate: intent.mandate }),
 	};
 	const quote = await getQuote(client, asked);
+	const amount = receive === undefined ? limit : quote.amount;
+	expectWithinMaxSpend({ from, maxSpend: limit }, amount);
 	if (minOutput !== undefined && quote.minOutput < minOutput) {
 		throw belowMinOutput(to, { quoted: String(quote.minOutput), minOutput: String(minOutput) });
 	}
 	// Nothing is signed here. Only the real swap requests approval of a low minimum.
-	const limits = { minOutput: minOutput ?? quote.minOutput };
+	const limits = { minOutput: minOutput ?? quote.minOutput, maxInput: limit };
 	const terms = { intent: asked, quote, pins, limits, wallet };
 
 	let verified:
@@ -88,10 +92,15 @@ export async function dryRun(
 			quote: quoteJson(quote),
 		},
 		[
-			...giveLines({ from, amount: BigInt(amount), wallet }),
+			...giveLines({ from, amount, wallet }),
 			...getLines({ to, quote }),
 			...costLines(quote),
-			...acceptanceLines({ to, quote, floor: stableFloor(pins, asked), minOutput }),
+			...acceptanceLines({
+				to,
+				quote,
+				floor: stableFloor(pins, { ...asked, amount }),
+				minOutput: minOutput ?? receive,
+			}),
 			...verdict,
 			"Nothing was signed or sent.",
 		],

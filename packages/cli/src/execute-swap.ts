@@ -41,9 +41,11 @@ export async function executeSwap(
 	const from = assetOf(config, intent.originChain, intent.inputToken);
 	const to = assetOf(config, intent.destinationChain, intent.outputToken);
 	const amount = BigInt(intent.amount);
+	const isExactOutput = intent.outputAmount !== undefined;
 	// The id is shown before anything is signed, so that the caller can resume if the process is killed.
 	output.say(["id", id]);
-	for (const line of giveLines({ from, amount, wallet: intent.walletAddress })) output.say(line);
+	const given = { from, amount, isMost: isExactOutput, wallet: intent.walletAddress };
+	for (const line of giveLines(given)) output.say(line);
 
 	const reached: Reached = {};
 	let page: Promise<string | undefined> | undefined;
@@ -57,14 +59,17 @@ export async function executeSwap(
 			destinationChain: intent.destinationChain,
 			inputToken: intent.inputToken,
 			outputToken: intent.outputToken,
-			amount,
+			...(intent.outputAmount === undefined
+				? { amount }
+				: { outputAmount: BigInt(intent.outputAmount), maxInput: amount }),
 			...(intent.recipient !== undefined && { recipient: intent.recipient }),
 			...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
 			...(intent.minOutput !== undefined && { minOutput: BigInt(intent.minOutput) }),
 			...((acceptsAnyPrice || canAsk) && {
 				onBeforeSign: async ({ minOutput }) => {
 					const floor = stableFloor(config.pins, intent);
-					const isBounded = intent.minOutput !== undefined || (floor !== undefined && minOutput >= floor);
+					const isBounded =
+						isExactOutput || intent.minOutput !== undefined || (floor !== undefined && minOutput >= floor);
 					if (acceptsAnyPrice || isBounded) return true;
 					// Nothing else is written into the question while the user answers it.
 					silence.stop();
@@ -93,7 +98,11 @@ export async function executeSwap(
 		await output.result(
 			{
 				id,
-				from: { ...assetJson(from), amount, wallet: intent.walletAddress },
+				from: {
+					...assetJson(from),
+					amount: isExactOutput ? (ended.terms?.amount ?? amount) : amount,
+					wallet: intent.walletAddress,
+				},
 				to: assetJson(to),
 				swap: ended,
 				...(url !== undefined && { page: url }),
@@ -102,7 +111,7 @@ export async function executeSwap(
 		);
 		return ended.status === "settled" ? exitCode.done : exitCode.notSettled;
 	} catch (error) {
-		throw failed(inWholeTokens(refusalInTokens(error, from), to), {
+		throw failed(inWholeTokens(refusalInTokens(error, from, isExactOutput ? to : from), to), {
 			id,
 			reached,
 			record: await intents.recordOf(id),

@@ -25,7 +25,10 @@ const intentSchema = z.object({
 	destinationChain: z.int(),
 	inputToken: z.string(),
 	outputToken: z.string(),
+	/** The maximum if the output is exact. */
 	amount: unitsSchema,
+	/** `--receive`: the exact output. */
+	outputAmount: unitsSchema.exactOptional(),
 	walletAddress: z.string(),
 	recipient: z.string().exactOptional(),
 	slippageBps: z.int().exactOptional(),
@@ -47,6 +50,7 @@ export const termFields = [
 	"inputToken",
 	"outputToken",
 	"amount",
+	"outputAmount",
 	"walletAddress",
 	"recipient",
 	"slippageBps",

@@ -1,4 +1,5 @@
 import type { Deployment } from "@geoswap/protocol";
+import { stableFloor } from "@geoswap/sdk";
 import { CliError } from "./cli-error.ts";
 import type { Context } from "./context.ts";
 import { exitCode } from "./exit-code.ts";
@@ -12,6 +13,7 @@ export type TermOptions = {
 	from?: string;
 	to?: string;
 	amount?: string;
+	receive?: string;
 	recipient?: string;
 	slippageBps?: string;
 	minOut?: string;
@@ -22,8 +24,13 @@ export type TermOptions = {
 export type Terms = {
 	from: Asset;
 	to: Asset;
-	/** In smallest units, or `max` for the wallet's whole balance. */
+	/**
+	 * In smallest units, or `max` for the wallet's whole balance. If the output is exact, the maximum that the wallet
+	 * gives.
+	 */
 	amount: bigint | "max";
+	/** The exact output, in smallest units. */
+	receive: bigint | undefined;
 	recipient: string | undefined;
 	slippageBps: number | undefined;
 	minOutput: bigint | undefined;
@@ -33,17 +40,56 @@ export type Terms = {
 export function readTerms(pins: Deployment, options: TermOptions): Terms {
 	const from = findAsset(pins, "--from", required("--from", options.from));
 	const to = findAsset(pins, "--to", required("--to", options.to));
-	const amount = required("--amount", options.amount);
-	const { recipient, slippageBps, minOut, maxSpend } = options;
+	const { recipient, slippageBps, minOut } = options;
+	const receive =
+		options.receive === undefined ? undefined : parseAmount("--receive", options.receive, to.decimals);
+	if (receive !== undefined && (options.amount !== undefined || minOut !== undefined)) {
+		throw usage("--receive is the exact output, so it cannot be combined with --amount or --min-out.");
+	}
+	const maxSpend =
+		options.maxSpend === undefined ? undefined : parseAmount("--max-spend", options.maxSpend, from.decimals);
 	return {
 		from,
 		to,
-		amount: amount === "max" ? "max" : parseAmount("--amount", amount, from.decimals),
+		amount:
+			receive === undefined
+				? readInput(options, from)
+				: (maxSpend ?? stableMaximum(pins, { from, to, receive })),
+		receive,
 		recipient: recipient === undefined ? undefined : checkAddress("--recipient", to.chain, recipient),
-		slippageBps: slippageBps === undefined ? undefined : parseBps(slippageBps),
+		slippageBps: slippageBps === undefined ? undefined : parseBps(slippageBps, receive === undefined ? 1 : 0),
 		minOutput: minOut === undefined ? undefined : parseAmount("--min-out", minOut, to.decimals),
-		maxSpend: maxSpend === undefined ? undefined : parseAmount("--max-spend", maxSpend, from.decimals),
+		maxSpend,
 	};
+}
+
+function readInput({ amount }: TermOptions, from: Asset): Terms["amount"] {
+	const text = required("--amount", amount);
+	return text === "max" ? "max" : parseAmount("--amount", text, from.decimals);
+}
+
+/** Returns the most that is given for an exact output between two stables, of which it is then at least 97 %. */
+function stableMaximum(pins: Deployment, { from, to, receive }: { from: Asset; to: Asset; receive: bigint }) {
+	const one = 10n ** BigInt(from.decimals);
+	const floor = stableFloor(pins, {
+		originChain: from.chain.chainId,
+		destinationChain: to.chain.chainId,
+		inputToken: from.address,
+		outputToken: to.address,
+		amount: one,
+	});
+	if (floor !== undefined) return (receive * one) / floor;
+	throw usage(
+		"--receive needs --max-spend, the most that your wallet may give, because no price is known here.",
+	);
+}
+
+/** Returns the fields of a quote's request that say how much is swapped. */
+export function amountsOf(
+	amount: bigint,
+	receive: bigint | undefined,
+): { amount: string } | { outputAmount: string } {
+	return receive === undefined ? { amount: String(amount) } : { outputAmount: String(receive) };
 }
 
 /** Returns smallest units. Gas is paid from the input, so `max` leaves nothing, not even of a native token. */
@@ -91,22 +137,22 @@ export async function readRecipient(
 	if (recipient !== undefined || from.chain.kind === to.chain.kind) return recipient;
 	const own = await findOwnAddress(keys, to.chain.kind);
 	if (own !== undefined) return own;
-	throw new CliError(
+	throw usage(
 		`There is no recipient on ${to.chain.name}. Pass an address with --recipient, or set the key of your wallet there.`,
-		{ code: "USAGE", section: "swap" },
 	);
 }
 
 function required(option: string, value: string | undefined): string {
 	if (value !== undefined) return value;
-	throw new CliError(`${option} is missing. See geoswap swap --help.`, { code: "USAGE", section: "swap" });
+	throw usage(`${option} is missing. See geoswap swap --help.`);
 }
 
-function parseBps(text: string): number {
+function parseBps(text: string, minimum: number): number {
 	const bps = Number(text);
-	if (/^\d{1,4}$/.test(text) && bps >= 1 && bps <= 5000) return bps;
-	throw new CliError(`--slippage-bps must be a whole number from 1 to 5000, not "${text}".`, {
-		code: "USAGE",
-		section: "swap",
-	});
+	if (/^\d{1,4}$/.test(text) && bps >= minimum && bps <= 5000) return bps;
+	throw usage(`--slippage-bps must be a whole number from ${minimum} to 5000, not "${text}".`);
+}
+
+function usage(message: string): CliError {
+	return new CliError(message, { code: "USAGE", section: "swap" });
 }

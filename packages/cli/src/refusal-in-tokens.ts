@@ -15,28 +15,41 @@ const optionOf = new Map([
 	["mandate", "--mandate"],
 ]);
 
+type Shown = Pick<Asset, "decimals" | "symbol">;
+
 /**
  * Returns the service's refusal with a message that has amounts in whole tokens and fields by their options. Decimals
- * and symbols are those of the deployment file.
+ * and symbols are those of the deployment file. `exact` is the token whose amount was requested.
  */
-export function refusalInTokens(error: unknown, from: Pick<Asset, "decimals" | "symbol">): unknown {
+export function refusalInTokens(error: unknown, from: Shown, exact: Shown): unknown {
 	if (!(error instanceof GeoswapError)) return error;
-	const message = messageOf(error, from);
+	const message = messageOf(error, from, exact);
 	return message === undefined ? error : Object.assign(error, { message });
 }
 
-function messageOf(error: GeoswapError, from: Pick<Asset, "decimals" | "symbol">): string | undefined {
+function messageOf(error: GeoswapError, from: Shown, exact: Shown): string | undefined {
 	// A proxy may respond instead of the service, with anything.
-	const shown = (value: unknown) =>
-		typeof value === "string" && /^\d+$/.test(value) ? wholeTokens(value, from) : undefined;
+	const shown = (value: unknown, asset = from) =>
+		typeof value === "string" && /^\d+$/.test(value) ? wholeTokens(value, asset) : undefined;
+	const verb = exact === from ? "Swap" : "Receive";
 	switch (error.code) {
 		case "NEEDS_LARGER_SIZE": {
-			const minimum = shown(error.details?.minimumAmount);
-			return minimum && `The amount is too small to pay for its own network costs. Swap at least ${minimum}.`;
+			const minimum = shown(error.details?.minimumAmount, exact);
+			return (
+				minimum && `The amount is too small to pay for its own network costs. ${verb} at least ${minimum}.`
+			);
 		}
 		case "NO_ROUTE": {
-			const maximum = shown(error.details?.maximumAmount);
-			return maximum && `The amount is too large. Swap at most ${maximum}.`;
+			const maximum = shown(error.details?.maximumAmount, exact);
+			return maximum && `The amount is too large. ${verb} at most ${maximum}.`;
+		}
+		case "ABOVE_MAX_INPUT": {
+			const [quoted, most] = [shown(error.details?.quoted), shown(error.details?.maxInput)];
+			return (
+				quoted &&
+				most &&
+				`The quote was not signed, because it takes ${quoted}, and your wallet may give at most ${most}. Raise --max-spend, or try again later.`
+			);
 		}
 		case "OUTSIDE_MANDATE": {
 			const maximum = shown(error.details?.maximumAmount);

@@ -87,6 +87,10 @@ Docs: /docs/cli.md at the address of the service`,
 			.option("--from <chain:token>", "token to give, as base:USDC or 8453:0x8335…")
 			.option("--to <chain:token>", "token to get, as optimism:USDC or solana:SOL")
 			.option("--amount <number|max>", "amount to give in whole tokens, as 12.5; max is the whole balance")
+			.option(
+				"--receive <number>",
+				"amount to get in whole tokens; gives as little as that takes, up to --max-spend",
+			)
 			.option("--recipient <address>", "who gets the output; your own wallet by default")
 			.option("--slippage-bps <number>", "how far below the quote the delivery may be, 1 to 5000")
 			.option("--min-out <number>", "refuse to sign for less than this, in whole tokens")

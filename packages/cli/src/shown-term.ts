@@ -16,12 +16,13 @@ export function shownTerm(
 	if (value === undefined) return undefined;
 	const text = String(value);
 	const { originChain = 0, destinationChain = 0, inputToken = "", outputToken = "" } = terms;
-	const isOfOutput = field === "minOutput" || field === "outputToken";
+	const isOfOutput = field === "minOutput" || field === "outputAmount" || field === "outputToken";
 	const [chainId, token] = isOfOutput ? [destinationChain, outputToken] : [originChain, inputToken];
 	const asset = pins && assetAt(pins, { chainId, token });
 	switch (field) {
 		case "amount":
 		case "minOutput":
+		case "outputAmount":
 			return asset && /^\d+$/.test(text) ? wholeTokens(text, asset) : text;
 		case "inputToken":
 		case "outputToken":

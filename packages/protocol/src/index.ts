@@ -246,6 +246,7 @@ export { type MandateJson, mandateToJson, signedMandateSchema } from "./wire/man
 export { orderSchema } from "./wire/order.ts";
 export { type OrderJson, orderToJson, orderTypedDataToJson } from "./wire/order-json.ts";
 export {
+	noZeroSlippage,
 	type QuoteRequest,
 	type QuoteRequestBody,
 	type QuoteResponse,

@@ -2,6 +2,7 @@ import {
 	type Amount,
 	formatAddress,
 	fromSolanaWord,
+	noZeroSlippage,
 	parseAddress,
 	type QuoteRequest,
 	SwapError,
@@ -72,8 +73,7 @@ export function resolveRequest(
 	}
 	const hasOneAsset = origin.asset.symbol === destination.asset.symbol;
 	if (request.slippageBps === 0 && (request.outputAmount === undefined || !hasOneAsset)) {
-		const message = "must be at least 1, except with outputAmount between two tokens with the same symbol";
-		throw new SwapError("INVALID_REQUEST", { issues: [{ path: "slippageBps", message }] });
+		throw new SwapError("INVALID_REQUEST", { issues: [{ path: "slippageBps", message: noZeroSlippage }] });
 	}
 	const areStable = origin.asset.kind === "stable" && destination.asset.kind === "stable";
 	return {

@@ -3,6 +3,7 @@ import { type Call, openContext } from "../context.ts";
 import { acceptanceLines, assetJson, costLines, getLines, giveLines, quoteJson } from "../cost-lines.ts";
 import { belowMinOutput } from "../price-not-accepted.ts";
 import {
+	amountsOf,
 	expectWithinMaxSpend,
 	readAmount,
 	readRecipient,
@@ -23,24 +24,25 @@ export type QuoteDocument = {
 export async function quoteCommand(call: Call, options: TermOptions & { wallet?: string }): Promise<void> {
 	const { config, client, keys, output } = await openContext(call);
 	const terms = readTerms(config.pins, options);
-	const { from, to, slippageBps, minOutput } = terms;
+	const { from, to, slippageBps, minOutput, receive } = terms;
 	const wallet = await readWallet(keys, from.chain, options.wallet);
 	const recipient = await readRecipient(keys, terms);
-	const amount = await readAmount(config, terms, wallet);
-	expectWithinMaxSpend(terms, amount);
+	const limit = await readAmount(config, terms, wallet);
 	const intent = {
 		originChain: from.chain.chainId,
 		destinationChain: to.chain.chainId,
 		inputToken: from.address,
 		outputToken: to.address,
-		amount: String(amount),
+		...amountsOf(limit, receive),
 		walletAddress: wallet,
 		...(recipient !== undefined && { recipient }),
 		...(slippageBps !== undefined && { slippageBps }),
 	};
 	const quote = await getQuote(client, intent).catch((error: unknown) => {
-		throw refusalInTokens(error, from);
+		throw refusalInTokens(error, from, receive === undefined ? from : to);
 	});
+	const amount = receive === undefined ? limit : quote.amount;
+	expectWithinMaxSpend(receive === undefined ? terms : { from, maxSpend: limit }, amount);
 	if (minOutput !== undefined && quote.minOutput < minOutput) {
 		throw belowMinOutput(to, { quoted: String(quote.minOutput), minOutput: String(minOutput) });
 	}
@@ -53,6 +55,11 @@ export async function quoteCommand(call: Call, options: TermOptions & { wallet?:
 		...giveLines({ from, amount, wallet }),
 		...getLines({ to, quote }),
 		...costLines(quote),
-		...acceptanceLines({ to, quote, floor: stableFloor(config.pins, intent), minOutput }),
+		...acceptanceLines({
+			to,
+			quote,
+			floor: stableFloor(config.pins, { ...intent, amount }),
+			minOutput: minOutput ?? receive,
+		}),
 	]);
 }

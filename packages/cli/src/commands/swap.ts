@@ -173,7 +173,7 @@ async function dryRunOf(call: Call, options: SwapOptions): Promise<ExitCode> {
 	try {
 		return await dryRun(context, { ...terms, intent });
 	} catch (error) {
-		throw refusalInTokens(error, terms.from);
+		throw refusalInTokens(error, terms.from, terms.receive === undefined ? terms.from : terms.to);
 	}
 }
 
@@ -211,7 +211,7 @@ async function readDraft(
 		throw new CliError(message, { code: "USAGE", section: "mandates" });
 	}
 	const recipient = await readRecipient(keys, terms);
-	const { slippageBps, minOutput } = terms;
+	const { slippageBps, minOutput, receive } = terms;
 	const draft = {
 		baseUrl: config.baseUrl,
 		isMax: terms.amount === "max",
@@ -223,6 +223,7 @@ async function readDraft(
 		...(recipient !== undefined && { recipient }),
 		...(slippageBps !== undefined && { slippageBps }),
 		...(minOutput !== undefined && { minOutput: String(minOutput) }),
+		...(receive !== undefined && { outputAmount: String(receive) }),
 		...(options.acceptAnyPrice && { acceptsAnyPrice: true }),
 		...(isTypedOnly && { isTypedOnly }),
 		...(mandate && { mandate }),

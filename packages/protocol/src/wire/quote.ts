@@ -11,6 +11,15 @@ import {
 } from "./fields.ts";
 import { type MandateJson, signedMandateSchema } from "./mandate.ts";
 
+/** A slippage of 0 is refused with this message. */
+export const noZeroSlippage =
+	"must be at least 1, except with outputAmount between two tokens with the same symbol";
+
+/** Whether fields can be compared, even if some are invalid, so that every problem is reported at once. */
+function isObject({ value }: { value: unknown }): boolean {
+	return typeof value === "object" && value !== null;
+}
+
 /**
  * POST /swap/quote. Strict, since a misspelt field here costs money. Addresses are checked for their chain later, and so
  * is a slippage of 0.
@@ -46,11 +55,16 @@ export const quoteRequestSchema = z
 		path: ["amount"],
 		error: "required",
 		// A missing amount is reported together with the other fields.
-		when: ({ value }) => typeof value === "object" && value !== null,
+		when: isObject,
 	})
 	.refine(({ amount, outputAmount }) => amount === undefined || outputAmount === undefined, {
 		path: ["outputAmount"],
 		error: "must not be combined with amount",
+	})
+	.refine(({ slippageBps, outputAmount }) => slippageBps !== 0 || (outputAmount ?? undefined) !== undefined, {
+		path: ["slippageBps"],
+		error: noZeroSlippage,
+		when: isObject,
 	});
 /** The part of a request that is priced. A mandate only adds gas to it. Exactly one of the two amounts is given. */
 export type QuoteRequest = Omit<

@@ -198,14 +198,21 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 				.describe(
 					"The values that are offered: chain ids with the reason `chain`, token addresses of the chain with `token`. Send one of them in the field of that side.",
 				),
-			maximumAmount: z.string().exactOptional().describe("The most that can be swapped now."),
+			maximumAmount: z
+				.string()
+				.exactOptional()
+				.describe("The most that can be swapped now: of the output, if the request has `outputAmount`."),
 		}),
 		example: { reason: "capacity", maximumAmount: "250000000000" },
 		alsoNext: "retry",
 	},
 	NEEDS_LARGER_SIZE: {
 		details: z.object({
-			minimumAmount: z.string().describe("The least that is quoted now, in the input token's smallest unit."),
+			minimumAmount: z
+				.string()
+				.describe(
+					"The least that is quoted now, in the input token's smallest unit, or in the output token's, if the request has `outputAmount`.",
+				),
 		}),
 		example: { minimumAmount: "1250000" },
 	},
