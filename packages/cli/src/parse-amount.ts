@@ -1,6 +1,6 @@
 import { CliError } from "./cli-error.ts";
 
-const maxUint256 = (1n << 256n) - 1n;
+export const maxUint256 = (1n << 256n) - 1n;
 
 /** Converts whole tokens, as users write them, to smallest units. Throws rather than round. */
 export function parseAmount(option: string, text: string, decimals: number): bigint {

@@ -4,7 +4,7 @@ import { CliError } from "./cli-error.ts";
 import type { Context } from "./context.ts";
 import { exitCode } from "./exit-code.ts";
 import { wholeTokens } from "./format-amount.ts";
-import { parseAmount } from "./parse-amount.ts";
+import { maxUint256, parseAmount } from "./parse-amount.ts";
 import { type Asset, findAsset } from "./pinned-assets.ts";
 import { readBalances } from "./read-balance.ts";
 import { checkAddress, findOwnAddress } from "./wallet.ts";
@@ -37,7 +37,12 @@ export type Terms = {
 	maxSpend: bigint | undefined;
 };
 
-export function readTerms(pins: Deployment, options: TermOptions): Terms {
+/** `isUnlimited` is for callers that sign nothing, or set a limit later: an exact output needs no maximum then. */
+export function readTerms(
+	pins: Deployment,
+	options: TermOptions,
+	{ isUnlimited = false }: { isUnlimited?: boolean } = {},
+): Terms {
 	const from = findAsset(pins, "--from", required("--from", options.from));
 	const to = findAsset(pins, "--to", required("--to", options.to));
 	const { recipient, slippageBps, minOut } = options;
@@ -54,7 +59,7 @@ export function readTerms(pins: Deployment, options: TermOptions): Terms {
 		amount:
 			receive === undefined
 				? readInput(options, from)
-				: (maxSpend ?? stableMaximum(pins, { from, to, receive })),
+				: (maxSpend ?? (isUnlimited ? maxUint256 : stableMaximum(pins, { from, to, receive }))),
 		receive,
 		recipient: recipient === undefined ? undefined : checkAddress("--recipient", to.chain, recipient),
 		slippageBps: slippageBps === undefined ? undefined : parseBps(slippageBps, receive === undefined ? 1 : 0),

@@ -9,7 +9,7 @@ import { memoryStore } from "./swap-store.ts";
 
 // The actions with AgentKit itself are tested in ../vendors.
 
-test("the id in the result of a swap is the model's own, so that a model can repeat the call with it", async ({
+test("a quote is JSON, and the id in the result of a swap is the model's own, so that a model can repeat the call with it", async ({
 	onTestFinished,
 }) => {
 	const service = await startModelService();
@@ -22,11 +22,17 @@ test("the id in the result of a swap is the model's own, so that a model can rep
 		store: memoryStore(),
 		pins: makePins(),
 	}).getActions({ getAddress: () => account.address, toSigner: () => account });
+	const quoteAction = actions.find(({ name }) => name === "geoswap_quote");
 	const swapAction = actions.find(({ name }) => name === "geoswap_swap");
 	const { originChain, destinationChain, inputToken, outputToken, recipient = "" } = makeIntent();
 	const chains = { originChain: Number(originChain), destinationChain: Number(destinationChain) };
 	const amounts = { amount: "10000000", minOutput: "9900000" };
 	const input = { ...chains, ...amounts, inputToken, outputToken, recipient, id: "rent" };
+	const { minOutput: _, id: __, ...asked } = input;
+	expect(JSON.parse((await quoteAction?.invoke(asked)) ?? "")).toEqual({
+		output: "9980000",
+		minOutput: "9930100",
+	});
 	const first = JSON.parse((await swapAction?.invoke(input)) ?? "");
 	expect(first).toMatchObject({ id: "rent", swapId: expect.stringMatching(/^swp_/) });
 	const again = JSON.parse((await swapAction?.invoke({ ...input, id: first.id })) ?? "");

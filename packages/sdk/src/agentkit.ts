@@ -61,8 +61,8 @@ export function geoswapActions<Zod extends AgentkitZod>({
 				shape: asked,
 				act: async ({ amount, ...input }: Omit<ModelSwapInput, "minOutput">) => {
 					const terms = { ...input, amount: BigInt(amount), walletAddress: wallet.getAddress() };
-					const quote = await getQuote(client, terms);
-					return { output: quote.output, minOutput: quote.minOutput };
+					const { output, minOutput } = await getQuote(client, terms);
+					return { output: String(output), minOutput: String(minOutput) };
 				},
 			}),
 			makeAction("geoswap_swap", {
@@ -112,7 +112,7 @@ function ownSigner(wallet: AgentkitWallet): SwapRequest["signer"] {
 	return wallet.toSigner();
 }
 
-function shapeOfTerms(z: AgentkitZod): Record<keyof ModelSwapInput, unknown> {
+function shapeOfTerms(z: AgentkitZod): Record<keyof typeof swapProperties, unknown> {
 	const fields = Object.entries(swapProperties).map(([name, property]) => {
 		const type =
 			property.type === "integer"

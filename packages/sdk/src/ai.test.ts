@@ -132,6 +132,19 @@ test("a call with other terms than the swap of its id is reported as that, durin
 	expect(opened()).toBe(1);
 });
 
+test("a model names an exact output, gives as little as it takes, and never more than the amount", async () => {
+	const exact: AiSwapInput = { ...input, exact: "output" };
+	service.knobs.input = 9_950_000n;
+	await run([says("done")], await answered("call-1", true, exact));
+	expect(service.openedBy(account.address).at(-1)).toMatchObject({ inputAmount: 9_950_000n });
+	expect(opened()).toBe(1);
+	service.knobs.input = 10_000_001n;
+	const text = outputIn(await run([says("refused")], await answered("call-2", true, exact)));
+	expect(text).toContain('"code":"ABOVE_MAX_INPUT"');
+	expect(opened()).toBe(1);
+	service.knobs.input = 10_000_000n;
+});
+
 test.each<[string, unknown]>([
 	["a fraction", { ...input, amount: "1.5" }],
 	["a number", { ...input, amount: 10 }],

@@ -1,6 +1,7 @@
 import {
 	type ModelSwapInput as AiSwapInput,
 	type ModelSwapOutput as AiSwapOutput,
+	exactProperty,
 	type ModelSwapOptions,
 	problemOf,
 	swapForModel,
@@ -18,7 +19,7 @@ export type AiSwapOptions = ModelSwapOptions & {
 
 const jsonSchema = {
 	type: "object",
-	properties: swapProperties,
+	properties: { ...swapProperties, exact: exactProperty },
 	required: Object.keys(swapProperties),
 	additionalProperties: false,
 };

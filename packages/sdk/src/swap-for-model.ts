@@ -17,6 +17,11 @@ export type ModelSwapInput = {
 	/** In the output token's smallest unit. */
 	minOutput: string;
 	recipient: string;
+	/**
+	 * The side that is exact. `output`: the wallet gives as little as `minOutput` takes, at most `amount`. The default is
+	 * `input`.
+	 */
+	exact?: "input" | "output" | undefined;
 };
 
 /** The result for a model. It holds no bigint, which JSON does not have. */
@@ -59,7 +64,13 @@ export const swapProperties = {
 	},
 	recipient: { ...address, description: "Address that gets the output." },
 } as const;
-const required = Object.keys(swapProperties) as (keyof ModelSwapInput)[];
+export const exactProperty = {
+	type: "string",
+	enum: ["input", "output"],
+	description:
+		"output: give as little as minOutput takes, and amount at most, such as for an invoice. input, the default: give exactly amount.",
+} as const;
+const required = Object.keys(swapProperties) as (keyof typeof swapProperties)[];
 
 /** Swaps as a model requests, within the budget, and returns once the swap is submitted. The swap then continues. */
 export function swapForModel(
@@ -78,9 +89,7 @@ export function swapForModel(
 ): Promise<ModelSwapOutput> {
 	const { promise: submitted, resolve: onSubmitted } = Promise.withResolvers<ModelSwapOutput>();
 	const ended = swapWithinBudget(client, ledger, {
-		...input,
-		amount: BigInt(input.amount),
-		minOutput: BigInt(input.minOutput),
+		...termsOf(input),
 		id,
 		store,
 		signer,
@@ -100,6 +109,14 @@ export function swapForModel(
 		},
 	);
 	return Promise.race([submitted, ended]);
+}
+
+function termsOf({ amount, minOutput, exact, ...terms }: ModelSwapInput) {
+	const limits =
+		exact === "output"
+			? { outputAmount: BigInt(minOutput), maxInput: BigInt(amount) }
+			: { amount: BigInt(amount) };
+	return { ...terms, ...limits, minOutput: BigInt(minOutput) };
 }
 
 const advice = {
@@ -134,7 +151,8 @@ async function compareTerms(
 	try {
 		const record = await readRecord(store, id);
 		if (!record) return error;
-		const { minOutput: _, ...terms } = input;
+		const { minOutput, amount, exact, ...named } = input;
+		const terms = { ...named, ...(exact === "output" ? { outputAmount: minOutput } : { amount }) };
 		expectSameIntent(id, record.intent, { ...terms, walletAddress: record.intent.walletAddress });
 		if ("swapId" in record) error.swapId ??= record.swapId;
 		return error;
@@ -172,12 +190,15 @@ export function codeForModel(error: unknown): string {
 export function problemOf(value: unknown): string | undefined {
 	if (typeof value !== "object" || value === null) return "the input is not an object";
 	const given = value as Record<string, unknown>;
-	const unknown = Object.keys(given).find((name) => !(required as string[]).includes(name));
+	const unknown = Object.keys(given).find(
+		(name) => name !== "exact" && !(required as string[]).includes(name),
+	);
 	if (unknown !== undefined) return "there is an unknown field";
+	if (given.exact !== undefined && given.exact !== "input" && given.exact !== "output") return "exact";
 	return required.find((name) => !isValid(swapProperties[name], given[name]));
 }
 
-function isValid(schema: (typeof swapProperties)[keyof ModelSwapInput], value: unknown): boolean {
+function isValid(schema: (typeof swapProperties)[keyof typeof swapProperties], value: unknown): boolean {
 	if (schema.type === "integer") return Number.isSafeInteger(value) && Number(value) >= 1;
 	if (typeof value !== "string") return false;
 	return "pattern" in schema ? new RegExp(schema.pattern).test(value) : value !== "" && value.length <= 100;

@@ -23,7 +23,7 @@ export type QuoteDocument = {
 
 export async function quoteCommand(call: Call, options: TermOptions & { wallet?: string }): Promise<void> {
 	const { config, client, keys, output } = await openContext(call);
-	const terms = readTerms(config.pins, options);
+	const terms = readTerms(config.pins, options, { isUnlimited: true });
 	const { from, to, slippageBps, minOutput, receive } = terms;
 	const wallet = await readWallet(keys, from.chain, options.wallet);
 	const recipient = await readRecipient(keys, terms);

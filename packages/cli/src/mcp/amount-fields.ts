@@ -26,8 +26,19 @@ export function amountFields<Name extends string>(
 	return fields as Fields<Name, string>;
 }
 
+/** Returns the amounts that were given, without their symbols. */
+export function givenAmounts<Name extends string>(
+	amounts: Record<Name, string | undefined>,
+	asset: Pick<PinnedAsset, "symbol">,
+): Partial<Record<Name, string>> {
+	const entries = Object.entries<string | undefined>(amounts).flatMap(([name, text]) =>
+		text === undefined ? [] : [[name, withoutSymbol(name, text, asset)]],
+	);
+	return Object.fromEntries(entries);
+}
+
 /** Returns the number of "12.5 USDC", as results have it, or of "12.5". Throws if the symbol is not the token's. */
-export function withoutSymbol(name: string, text: string, { symbol }: Pick<PinnedAsset, "symbol">): string {
+function withoutSymbol(name: string, text: string, { symbol }: Pick<PinnedAsset, "symbol">): string {
 	const space = text.indexOf(" ");
 	if (space === -1) return text;
 	if (text.slice(space + 1) === symbol) return text.slice(0, space);

@@ -11,7 +11,7 @@ import { tokensCommand } from "../commands/tokens.ts";
 import type { Call, Context } from "../context.ts";
 import { openIntents } from "../intents.ts";
 import { findAsset } from "../pinned-assets.ts";
-import { amountFields, amountShape, withoutSymbol } from "./amount-fields.ts";
+import { amountFields, amountShape, givenAmounts } from "./amount-fields.ts";
 import { fundsDocument, fundsSchema } from "./swap-document.ts";
 import { type Swapping, termsShape } from "./swap-tool.ts";
 import { chainForModel, tokenForModel, unverified } from "./token-for-model.ts";
@@ -166,15 +166,17 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 				}),
 			},
 		},
-		async ({ slippageBps, recipient, amount, ...terms }, call, answered) => {
-			const asset = findAsset(reading.context.config.pins, "from", terms.from);
+		async ({ slippageBps, recipient, amount, receive, ...terms }, call, answered) => {
+			const { pins } = reading.context.config;
 			await quoteCommand(call, {
 				...terms,
-				amount: withoutSymbol("amount", amount, asset),
+				...givenAmounts({ amount }, findAsset(pins, "from", terms.from)),
+				...givenAmounts({ receive }, findAsset(pins, "to", terms.to)),
 				...(recipient !== undefined && { recipient }),
 				...(slippageBps !== undefined && { slippageBps: String(slippageBps) }),
 			});
-			const { from, to, quote } = answered() as QuoteDocument;
+			const { from, to, quote: priced } = answered() as QuoteDocument;
+			const { amount: _, ...quote } = priced;
 			return {
 				from: { ...from, ...amountFields("amount", from.amount, from) },
 				to,

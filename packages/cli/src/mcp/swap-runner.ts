@@ -5,10 +5,10 @@ import { CliError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
 import { exitCode } from "../exit-code.ts";
 import { expectSame } from "../expect-same.ts";
-import { type Intent, type Intents, mayExecute, openIntents, termFields } from "../intents.ts";
+import { type Intent, type Intents, mayExecute, openIntents } from "../intents.ts";
 import { readSigner } from "../wallet.ts";
 import type { ApprovedTerms } from "./approvals.ts";
-import { type CalledTerms, findOtherTerms } from "./other-terms.ts";
+import { approvedFields, type CalledTerms, findOtherTerms } from "./other-terms.ts";
 import { type ToolError, toolError } from "./tool-result.ts";
 
 /** The known state of an intent. `unknown`: something was signed, or is about to be, and may execute. */
@@ -86,7 +86,9 @@ export function openSwapRunner(
 			destinationChain: intent.destinationChain,
 			inputToken: intent.inputToken,
 			outputToken: intent.outputToken,
-			amount: BigInt(intent.amount),
+			...(intent.outputAmount === undefined
+				? { amount: BigInt(intent.amount) }
+				: { outputAmount: BigInt(intent.outputAmount), maxInput: BigInt(intent.amount) }),
 			recipient: intent.recipient ?? intent.walletAddress,
 			minOutput: BigInt(intent.minOutput ?? 0),
 			...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
@@ -156,7 +158,7 @@ export function openSwapRunner(
 					const unlock = await intents.lock(id);
 					try {
 						const found = await intents.find(id);
-						if (found) expectSame(found, terms, termFields);
+						if (found) expectSame(found, terms, approvedFields(found));
 						const record = await intents.recordOf(id);
 						const isBegun = mayExecute(record) || record.state === "ended";
 						const intent: Intent =

@@ -1,4 +1,4 @@
-import { mulDivDown } from "@geoswap/protocol";
+import { mulDivDown, mulDivUp } from "@geoswap/protocol";
 import { getQuote } from "@geoswap/sdk";
 import { type BudgetLedger, worstOutput } from "@geoswap/sdk/budget";
 import {
@@ -19,7 +19,7 @@ import { wholeTokens } from "../format-amount.ts";
 import { type Asset, findAsset, isSameAddress } from "../pinned-assets.ts";
 import { readRecipient, readTerms } from "../read-terms.ts";
 import { readSigner } from "../wallet.ts";
-import { withoutSymbol } from "./amount-fields.ts";
+import { givenAmounts } from "./amount-fields.ts";
 import { type Approvals, type ApprovedTerms, approvalSeconds, type Question } from "./approvals.ts";
 import { type CurrentReport, currentReport } from "./current-report.ts";
 import type { CalledTerms } from "./other-terms.ts";
@@ -48,13 +48,27 @@ const amountSchema = z
 export const termsShape = {
 	from: z.string().max(200).describe("Token to give, as chain:token, such as base:USDC."),
 	to: z.string().max(200).describe("Token to get, as chain:token."),
-	amount: amountSchema.describe("Amount to give, in whole tokens, such as 12.5 or 12.5 USDC."),
+	amount: amountSchema
+		.optional()
+		.describe("Amount to give, in whole tokens, such as 12.5 or 12.5 USDC. Either this or receive."),
+	receive: amountSchema
+		.optional()
+		.describe(
+			"Amount that must arrive, in whole tokens, such as an invoice's. As little as that takes is given.",
+		),
 	recipient: z
 		.string()
 		.max(100)
 		.optional()
 		.describe("Who gets the output; the user's own wallet by default."),
-	slippageBps: z.int().min(1).max(5000).optional().describe("How far below the quote the delivery may be."),
+	slippageBps: z
+		.int()
+		.min(0)
+		.max(5000)
+		.optional()
+		.describe(
+			"How far below the quote the delivery may be. 0 only with receive, and the same token on both sides.",
+		),
 };
 const argsSchema = z.strictObject({
 	id: idSchema,
@@ -62,6 +76,9 @@ const argsSchema = z.strictObject({
 	minOut: amountSchema
 		.optional()
 		.describe("The least output to accept, in whole tokens. Left out, it follows from the price now."),
+	maxAmount: amountSchema
+		.optional()
+		.describe("The most to give for receive, in whole tokens. Left out, it follows from the price now."),
 });
 type SwapArgs = z.output<typeof argsSchema>;
 
@@ -100,9 +117,14 @@ async function swapOrAsk(
 	{ args, ctx }: { args: SwapArgs; ctx: ServerContext },
 ): Promise<CallToolResult | InputRequiredResult> {
 	const { context, runner, approvals } = swapping;
-	const { terms, from, to, minOutput } = await readArgs(swapping, args);
+	const read = await readArgs(swapping, args);
+	const { terms, minOutput, amount } = read;
 	const { signal } = ctx.mcpReq;
-	const called: CalledTerms = minOutput === undefined ? terms : { ...terms, minOutput: String(minOutput) };
+	const called: CalledTerms = {
+		...terms,
+		...(minOutput !== undefined && { minOutput: String(minOutput) }),
+		...(amount !== undefined && { amount: String(amount) }),
+	};
 	// The report comes first: a call that runs at the same time stores its terms before there is a report.
 	const found = await findReport(swapping, terms.id, signal);
 	const other = await findOther(swapping, called, found);
@@ -112,7 +134,7 @@ async function swapOrAsk(
 
 	expectCanAsk(server, ctx);
 	const question = ctx.mcpReq.requestState<Question>();
-	if (question === undefined) return ask(swapping, { args, ctx, terms, from, to, minOutput });
+	if (question === undefined) return ask(swapping, { ...read, args, ctx });
 	// Any answer uses up the nonce. An answer to a question that this process did not send is not read.
 	if (!approvals.use(question, args)) {
 		throw new CliError(
@@ -170,29 +192,35 @@ function asRefusal({ context }: Swapping, id: string, report: SwapReport): CallT
 }
 
 type Read = {
-	terms: Omit<ApprovedTerms, "minOutput">;
+	terms: Omit<ApprovedTerms, "minOutput" | "amount">;
 	from: Asset;
 	to: Asset;
+	/** The exact input, or the most that is given for an exact output. */
+	amount: bigint | undefined;
 	minOutput: bigint | undefined;
 };
 
 async function readArgs({ context }: Swapping, args: SwapArgs): Promise<Read> {
 	const { config, keys } = context;
-	const { slippageBps, recipient: asked, minOut, from: give, to: get, amount: text } = args;
-	const { from, to, amount, recipient, minOutput } = readTerms(config.pins, {
-		from: give,
-		to: get,
-		amount: withoutSymbol("amount", text, findAsset(config.pins, "from", give)),
-		...(asked !== undefined && { recipient: asked }),
-		...(minOut !== undefined && {
-			minOut: withoutSymbol("minOut", minOut, findAsset(config.pins, "to", get)),
-		}),
-	});
+	const { slippageBps, recipient: asked, from: give, to: get } = args;
+	const [input, output] = [findAsset(config.pins, "from", give), findAsset(config.pins, "to", get)];
+	const { from, to, amount, receive, recipient, minOutput } = readTerms(
+		config.pins,
+		{
+			from: give,
+			to: get,
+			...givenAmounts({ amount: args.amount, maxSpend: args.maxAmount }, input),
+			...givenAmounts({ receive: args.receive, minOut: args.minOut }, output),
+			...(asked !== undefined && { recipient: asked }),
+		},
+		{ isUnlimited: true },
+	);
 	const wallet = (await readSigner(keys, from.chain.kind)).address;
 	return {
 		from,
 		to,
-		minOutput,
+		amount: receive !== undefined && args.maxAmount === undefined ? undefined : BigInt(amount),
+		minOutput: receive ?? minOutput,
 		terms: {
 			id: intentIdOf(args.id),
 			baseUrl: config.baseUrl,
@@ -200,7 +228,7 @@ async function readArgs({ context }: Swapping, args: SwapArgs): Promise<Read> {
 			destinationChain: to.chain.chainId,
 			inputToken: from.address,
 			outputToken: to.address,
-			amount: String(amount),
+			...(receive !== undefined && { outputAmount: String(receive) }),
 			walletAddress: wallet,
 			recipient: (await readRecipient(keys, { from, to, recipient })) ?? wallet,
 			...(slippageBps !== undefined && { slippageBps }),
@@ -223,28 +251,31 @@ function expectCanAsk(server: McpServer, ctx: ServerContext): void {
 
 async function ask(
 	{ context, ledger, approvals }: Swapping,
-	{ args, ctx, terms, from, to, minOutput }: Read & { args: SwapArgs; ctx: ServerContext },
+	{ args, ctx, terms, from, to, amount: limit, minOutput }: Read & { args: SwapArgs; ctx: ServerContext },
 ): Promise<InputRequiredResult> {
 	const { originChain, destinationChain, inputToken, outputToken, recipient, walletAddress } = terms;
-	const amount = BigInt(terms.amount);
 	const pair = { originChain, destinationChain, inputToken, outputToken };
 	const { slippageBps } = args;
 	// Swaps that the budget refuses, even at the best price, need no approval.
-	const best = { id: terms.id, ...pair, recipient, amount, minOutput: minOutput ?? maxUint256 };
+	const best = { id: terms.id, ...pair, recipient, amount: limit ?? 1n, minOutput: minOutput ?? maxUint256 };
 	await ledger.check(best);
 	const quote = await getQuote(context.client, {
 		...pair,
-		amount: terms.amount,
+		...(terms.outputAmount === undefined ? { amount: String(limit) } : { outputAmount: terms.outputAmount }),
 		walletAddress,
 		recipient,
 		...(slippageBps !== undefined && { slippageBps }),
 	});
+	const amount = limit ?? mulDivUp(quote.amount, 10_000n + marginBps, 10_000n);
 	const worst = worstOutput(ledger.budget, { ...pair, amount }) ?? maxUint256;
 	const quoted = mulDivDown(quote.minOutput, 10_000n - marginBps, 10_000n);
 	const approved: ApprovedTerms = {
 		...terms,
+		amount: String(amount),
 		minOutput: String(minOutput ?? largerOf(quoted, worst)),
 	};
+	// The input of an exact output is known only now.
+	if (limit === undefined) await ledger.check({ ...best, amount, minOutput: BigInt(approved.minOutput) });
 	const left = (await ledger.left({ chainId: originChain, token: inputToken })) - amount;
 	const message = questionText({ approved, from, to, expected: quote.output, left });
 	return inputRequired({
