@@ -1,4 +1,4 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -46,15 +46,16 @@ test("a model swaps through MCP on a devnet, where each approved swap settles on
 		{ mode: 0o600 },
 	);
 	const questions: string[] = [];
-	const connect = async (mode: "legacy" | { pin: string }) => {
+	const connect = async (mode: "legacy" | { pin: string }, { canAsk = true } = {}) => {
 		const client = new Client(
 			{ name: "model", version: "1.0.0" },
-			{ capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } },
+			{ capabilities: canAsk ? { elicitation: { form: {} } } : {}, versionNegotiation: { mode } },
 		);
-		client.setRequestHandler("elicitation/create", async ({ params }) => {
-			questions.push(params.message);
-			return { action: "accept", content: { approve: true } };
-		});
+		if (canAsk)
+			client.setRequestHandler("elicitation/create", async ({ params }) => {
+				questions.push(params.message);
+				return { action: "accept", content: { approve: true } };
+			});
 		const args = [main, "mcp", "--allow-swaps", "--budget", budget];
 		const given = Object.entries(env).flatMap(([name, value]) =>
 			value === undefined ? [] : [[name, value]],
@@ -101,9 +102,43 @@ test("a model swaps through MCP on a devnet, where each approved swap settles on
 	});
 	await second.close();
 
+	// A client that cannot ask its user. The user approves an exact amount in a terminal.
+	const asked = questions.length;
+	const third = await connect("legacy", { canAsk: false });
+	const before = await tokenBalance(destination, assetAddress(destination, "USDC"), evmAddress);
+	const exact = { id: "invoice-7", from, to, receive: "4", slippageBps: 0 };
+	const called = third.call("swap", exact);
+	await expect.poll(() => approveOnTerminal("invoice-7", env), { timeout: 60_000, interval: 500 }).toBe(0);
+	expect(await called).toMatchObject({ status: expect.stringMatching(/^(submitted|settled)$/) });
+	await expect
+		.poll(() => third.call("get_swap", { id: "invoice-7", waitSeconds: 5 }), { timeout: 120_000 })
+		.toMatchObject({ status: "settled", funds: { amount: "4 USDC" } });
+	await third.close();
+	const after = await tokenBalance(destination, assetAddress(destination, "USDC"), evmAddress);
+	expect(after - before).toBe(parseUnits("4", 6));
+
+	expect(questions).toHaveLength(asked);
 	expect(questions[0]).toContain("at most 10 USDC");
 	const held = (chain: Environment["origin"]) => tokenBalance(chain, assetAddress(chain, "USDC"), evmAddress);
-	expect(await held(origin)).toBe(parseUnits("80", 6));
-	expect(await held(destination)).toBeGreaterThan(parseUnits("19.8", 6));
-	expect(await held(destination)).toBeLessThan(parseUnits("20", 6));
+	const spent = parseUnits("80", 6) - (await held(origin));
+	expect(spent).toBeGreaterThan(parseUnits("4", 6));
+	expect(spent).toBeLessThan(parseUnits("4.05", 6));
+	expect(before).toBeGreaterThan(parseUnits("19.8", 6));
+	expect(before).toBeLessThan(parseUnits("20", 6));
 });
+
+/** Runs the command on a terminal and types a yes. Returns its exit code. */
+function approveOnTerminal(id: string, env: Record<string, string | undefined>): Promise<number | null> {
+	const command = `stty cols 80; exec ${process.execPath} ${main} approve ${id}`;
+	const child = spawn("script", ["--quiet", "--flush", "--return", "--command", command, "/dev/null"], {
+		env: { TERM: "xterm-256color", ...env },
+		stdio: ["pipe", "pipe", "ignore"],
+	});
+	let shown = "";
+	child.stdout.on("data", (chunk: Buffer) => {
+		const isAsked = shown.includes("Approve this swap?");
+		shown += chunk.toString();
+		if (!isAsked && shown.includes("Approve this swap?")) child.stdin.write("y");
+	});
+	return new Promise((resolve) => child.on("close", resolve));
+}

@@ -165,6 +165,13 @@ Docs: /docs/cli.md at the address of the service`,
 			const { shareCommand } = await import("./commands/share.ts");
 			await answer((asked) => shareCommand(asked, { id, ...options }));
 		});
+	command("approve", "show the terms of a swap that a model has requested, and approve it")
+		.argument("<id>", "the id that the model gave the swap")
+		.option("--decline", "decline it without a question")
+		.action(async (id, options) => {
+			const { approveCommand } = await import("./commands/approve.ts");
+			await answer((asked) => approveCommand(asked, { id, ...options }));
+		});
 	command("receipt", "print the signed receipt of a swap that has ended, as JSON for a file")
 		.argument("<id>", "id of a swap, swp_…, or of an intent that was started on this machine")
 		.action(async (id) => {

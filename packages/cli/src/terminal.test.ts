@@ -13,6 +13,7 @@ import {
 } from "../test/fake-service.ts";
 import { initArgs, makeHome, runCli } from "../test/run-cli.ts";
 import { hashOf, readConfig } from "./config.ts";
+import { openQuestionFiles } from "./mcp/outside-approvals.ts";
 import { shellCommand } from "./shell-command.ts";
 
 // Runs the real program on a terminal of 80 columns, which util-linux's `script` creates.
@@ -156,6 +157,38 @@ test("a price that the user rejects by Enter or Ctrl-C is not signed, and the co
 		expect(lines.join(" ")).toMatch(/you did\s+not accept it/);
 		expect(service.seen.filter(({ path }) => path.startsWith("/swap/build"))).toEqual([]);
 	}
+});
+
+test("a swap that a model has requested is approved on a terminal only, once, and by the user's yes", async () => {
+	const files = openQuestionFiles(env.GEOSWAP_HOME ?? "");
+	const ask = (nonce: string, minutes = 15) =>
+		files.ask("mcp-rent", {
+			version: 1,
+			nonce,
+			text: "Approve this swap?\nYou give at most 5 USDC\nRecipient 0x01",
+			expiresAt: new Date(Date.now() + minutes * 60_000).toISOString(),
+		});
+	await ask("one");
+	const unattended = await runCli(["approve", "rent"], { env });
+	expect(unattended).toMatchObject({ exit: 2, stderr: expect.stringContaining("needs a terminal") });
+	expect(await files.findAnswer("mcp-rent")).toBeUndefined();
+	const { exit, lines } = await onTerminal(["approve", "rent"], {
+		onText: answering(["Approve this swap?", "y"]),
+	});
+	expect([exit, lines.join("\n")]).toEqual([0, expect.stringContaining("You give at most 5 USDC")]);
+	expect(await files.findAnswer("mcp-rent")).toEqual({ nonce: "one", approve: true });
+	expect((await runCli(["approve", "rent", "--decline"], { env })).exit).toBe(2);
+	await ask("two");
+	const rejected = await onTerminal(["approve", "rent"], {
+		onText: answering(["Approve this swap?", enter]),
+	});
+	expect(rejected.exit).toBe(3);
+	expect(await files.findAnswer("mcp-rent")).toEqual({ nonce: "two", approve: false });
+	await ask("three");
+	expect((await runCli(["approve", "rent", "--decline"], { env })).exit).toBe(0);
+	await ask("four", -1);
+	expect((await runCli(["approve", "rent", "--decline"], { env })).exit).toBe(2);
+	expect((await runCli(["approve", "never-asked", "--decline"], { env })).exit).toBe(2);
 });
 
 /** Types each answer once its question is shown. */

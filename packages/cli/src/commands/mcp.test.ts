@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { refusal } from "../../test/fake-service.ts";
 import {
 	type Answer,
@@ -15,6 +15,7 @@ import {
 } from "../../test/mcp-clients.ts";
 import { makeBudgetFile, startMcpWorld, usdc, wallet } from "../../test/mcp-world.ts";
 import { runCli } from "../../test/run-cli.ts";
+import { openQuestionFiles } from "../mcp/outside-approvals.ts";
 
 // The server runs as the program that a client starts, and the clients are the official ones. The service is a model in
 // this process, which checks signatures and counts orders; e2e/agents/mcp.test.ts runs against a whole devnet.
@@ -140,14 +141,26 @@ describe.each(canAsk)("a client of %s", (_, connect) => {
 });
 
 test.each(cannotAsk)(
-	"a client that cannot prompt its user can read, and cannot swap: %s",
+	"a client that cannot prompt its user swaps once the user approves outside of it, and not if the user declines: %s",
 	async (_, connect) => {
-		const { units, args } = newSwap();
 		const client = await connect();
-		expect((await client.call("get_chains", {})).isError).toBe(false);
-		const { isError, text } = await client.call("swap", args);
-		expect([isError, JSON.parse(text).error.code]).toEqual([true, "APPROVAL_UNAVAILABLE"]);
-		expect(openedOf(units)).toBe(0);
+		const files = openQuestionFiles(world.home);
+		for (const approve of [true, false]) {
+			const { id, units, args } = newSwap();
+			const called = client.call("swap", args);
+			const question = await vi.waitUntil(() => files.find(`mcp-${id}`), { timeout: 10_000 });
+			expect(question.text).toContain(`Recipient ${wallet}`);
+			expect(openedOf(units)).toBe(0);
+			await files.answer(`mcp-${id}`, { nonce: question.nonce, approve });
+			const { isError, data } = await called;
+			expect(isError).toBe(!approve);
+			expect(data).toMatchObject(
+				approve
+					? { id, status: expect.stringMatching(/^(submitted|settled)$/) }
+					: { id, status: "not_swapped", error: { code: "APPROVAL_DECLINED" } },
+			);
+			expect(openedOf(units)).toBe(approve ? 1 : 0);
+		}
 		await client.close();
 	},
 );

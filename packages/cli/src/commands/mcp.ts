@@ -6,6 +6,7 @@ import { CliError } from "../cli-error.ts";
 import { type Call, type Context, openContext } from "../context.ts";
 import { openApprovals } from "../mcp/approvals.ts";
 import { createServer } from "../mcp/create-server.ts";
+import { openOutsideApprovals } from "../mcp/outside-approvals.ts";
 import type { Reading } from "../mcp/read-tools.ts";
 import { serveHttp, tokenOf } from "../mcp/serve-http.ts";
 import { openSwapRunner } from "../mcp/swap-runner.ts";
@@ -43,6 +44,7 @@ export async function mcpCommand(call: Call, options: McpOptions): Promise<void>
 		await close();
 	}
 	await swapping?.runner.drain(drainMs);
+	await swapping?.outside.close();
 }
 
 async function openSwapping(
@@ -59,7 +61,8 @@ async function openSwapping(
 		budget: await readBudget(budget, { pins: config.pins, keys }),
 		store: fileStore(join(config.home, "budget")),
 	});
-	return { context, ledger, runner: openSwapRunner(context, ledger), approvals: openApprovals() };
+	const runner = openSwapRunner(context, ledger);
+	return { context, ledger, runner, approvals: openApprovals(), outside: openOutsideApprovals(context) };
 }
 
 function portOf({ http }: McpOptions): number | undefined {

@@ -10,6 +10,7 @@ import type { Io } from "../io.ts";
 import { readBudget } from "../read-budget.ts";
 import { openApprovals } from "./approvals.ts";
 import { createServer } from "./create-server.ts";
+import { openOutsideApprovals } from "./outside-approvals.ts";
 import { openSwapRunner } from "./swap-runner.ts";
 
 // The server runs in this process, so that its clock can be set.
@@ -40,7 +41,8 @@ const ledger = openLedger({
 	store: fileStore(join(world.home, "budget")),
 });
 const runner = openSwapRunner(context, ledger);
-const swapping = { context, ledger, runner, approvals: openApprovals() };
+const outside = openOutsideApprovals(context, { waitForMs: 0 });
+const swapping = { context, ledger, runner, approvals: openApprovals(), outside };
 const { fetch: send } = createMcpHandler(() => createServer({ io, context, swapping }));
 
 const server = { url: "http://127.0.0.1/mcp", token: "not checked here" };

@@ -27,7 +27,7 @@ export function tokenOf(given: string | undefined): string {
 /**
  * Serves MCP by streamable HTTP on the loopback address. A page in a browser is refused by the Host and Origin headers,
  * and every other program of the machine by the token. Clients older than 2026-07-28 are served without a session, so
- * they can read but cannot receive questions, and therefore cannot swap.
+ * they cannot receive questions, and their users are asked outside of them.
  */
 export async function serveHttp(
 	factory: McpServerFactory,

@@ -26,7 +26,16 @@ export function fundsDocument(pins: Deployment, funds: Swap["funds"] | undefined
 		: { chainId, holder, token, amountUnits: String(held) };
 }
 
-const statuses = ["submitted", "settled", "refunded", "failed", "unknown", "not_swapped", "id_used"] as const;
+const statuses = [
+	"submitted",
+	"settled",
+	"refunded",
+	"failed",
+	"unknown",
+	"not_swapped",
+	"id_used",
+	"awaiting_approval",
+] as const;
 
 export const swapResultSchema = resultSchema({
 	id: z.string().optional().describe("The id that the swap was requested with."),
@@ -34,7 +43,7 @@ export const swapResultSchema = resultSchema({
 	status: z
 		.enum(statuses)
 		.describe(
-			"settled: delivered. refunded, failed: the whole input is back. submitted: under way. unknown: it may execute. not_swapped: nothing was taken, and nothing will be. id_used: the id belongs to a swap with other terms, and nothing was done for this call.",
+			"settled: delivered. refunded, failed: the whole input is back. submitted: under way. unknown: it may execute. not_swapped: nothing was taken, and nothing will be. id_used: the id belongs to a swap with other terms, and nothing was done for this call. awaiting_approval: the user has not decided.",
 		),
 	stage: serviceText.optional(),
 	mayExecute: z
@@ -55,6 +64,8 @@ const advice = {
 	not_swapped: "Nothing was taken, and nothing will be. See the error, if there is one.",
 	id_used:
 		"Nothing was done for this call, because its id belongs to a swap with other terms. Read that swap with get_swap. Use a new id only if the user wants another swap.",
+	awaiting_approval:
+		"The user has not decided yet. Ask the user to run: geoswap approve, with this id, or to answer the page that has opened. Then call swap again with the same arguments.",
 } satisfies Record<(typeof statuses)[number], string>;
 
 /** Returns true if what the report is about, or the swap that has its id, may still execute. */

@@ -14,7 +14,7 @@ import { type ToolError, toolError } from "./tool-result.ts";
 /** The known state of an intent. `unknown`: something was signed, or is about to be, and may execute. */
 export type SwapReport = { swapId?: string; error?: ToolError } & (
 	| { status: EndedSwap["status"]; funds: Swap["funds"] | undefined }
-	| { status: "submitted" | "unknown" | "not_swapped" }
+	| { status: "submitted" | "unknown" | "not_swapped" | "awaiting_approval" }
 	/** The id belongs to a swap with other terms, which may execute or not. */
 	| { status: "id_used"; mayExecute: boolean }
 );

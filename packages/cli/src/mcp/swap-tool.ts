@@ -23,6 +23,7 @@ import { givenAmounts } from "./amount-fields.ts";
 import { type Approvals, type ApprovedTerms, approvalSeconds, type Question } from "./approvals.ts";
 import { type CurrentReport, currentReport } from "./current-report.ts";
 import type { CalledTerms } from "./other-terms.ts";
+import type { OutsideApprovals } from "./outside-approvals.ts";
 import { mayExecute, swapDocument, swapResultSchema } from "./swap-document.ts";
 import { intentIdOf, type SwapReport, type SwapRunner } from "./swap-runner.ts";
 import { cleaned, resultOf } from "./tool-result.ts";
@@ -33,6 +34,8 @@ export type Swapping = {
 	ledger: BudgetLedger;
 	runner: SwapRunner;
 	approvals: Approvals;
+	/** For clients that cannot ask their user. */
+	outside: OutsideApprovals;
 };
 
 const idSchema = z
@@ -116,7 +119,7 @@ async function swapOrAsk(
 	swapping: Swapping,
 	{ args, ctx }: { args: SwapArgs; ctx: ServerContext },
 ): Promise<CallToolResult | InputRequiredResult> {
-	const { context, runner, approvals } = swapping;
+	const { context, approvals } = swapping;
 	const read = await readArgs(swapping, args);
 	const { terms, minOutput, amount } = read;
 	const { signal } = ctx.mcpReq;
@@ -132,7 +135,7 @@ async function swapOrAsk(
 	// An approved swap needs no second approval, and a repeated call is no second swap.
 	if (found) return resultOf(swapResultSchema, swapDocument(context.config.pins, args.id, found));
 
-	expectCanAsk(server, ctx);
+	if (!canAsk(server, ctx)) return swapAskedOutside(swapping, { read, called, args, signal });
 	const question = ctx.mcpReq.requestState<Question>();
 	if (question === undefined) return ask(swapping, { ...read, args, ctx });
 	// Any answer uses up the nonce. An answer to a question that this process did not send is not read.
@@ -144,25 +147,65 @@ async function swapOrAsk(
 	}
 	const answer = inputResponse(ctx.mcpReq.inputResponses, "approval");
 	if (answer.kind !== "elicit" || answer.action !== "accept" || answer.content?.approve !== true) {
-		throw new CliError("The user did not approve the swap. Do not ask again unless the user wants it.", {
-			code: "APPROVAL_DECLINED",
-			exit: exitCode.refused,
-			section: "mcp",
-			mayExecute: false,
-		});
+		throw declined();
 	}
+	return swapApproved(swapping, { id: args.id, terms: question.terms, called, signal });
+}
+
+function declined(): CliError {
+	return new CliError("The user did not approve the swap. Do not ask again unless the user wants it.", {
+		code: "APPROVAL_DECLINED",
+		exit: exitCode.refused,
+		section: "mcp",
+		mayExecute: false,
+	});
+}
+
+/** Asks the user outside of the client, which cannot ask. Returns that it waits if there is no answer yet. */
+async function swapAskedOutside(
+	swapping: Swapping,
+	{ read, called, args, signal }: { read: Read; called: CalledTerms; args: SwapArgs; signal: AbortSignal },
+): Promise<CallToolResult> {
+	const { id } = read.terms;
+	const makeQuestion = async () => {
+		const { approved: terms, message: text } = await questionFor(swapping, read);
+		return { terms, text };
+	};
+	const outcome = await swapping.outside.decide({ id, args }, makeQuestion, signal);
+	switch (outcome.answer) {
+		case "declined":
+			throw declined();
+		case "pending": {
+			const report = { status: "awaiting_approval" as const };
+			return resultOf(swapResultSchema, swapDocument(swapping.context.config.pins, args.id, report));
+		}
+		case "approved":
+			return swapApproved(swapping, { id: args.id, terms: outcome.terms, called, signal });
+	}
+}
+
+async function swapApproved(
+	swapping: Swapping,
+	{
+		id,
+		terms,
+		called,
+		signal,
+	}: { id: string; terms: ApprovedTerms; called: CalledTerms; signal: AbortSignal },
+): Promise<CallToolResult> {
+	const { context, runner } = swapping;
 	const signUntilMs = Date.now() + approvalSeconds * 1_000;
-	const report = await runner.swap(question.terms, () => {
+	const report = await runner.swap(terms, () => {
 		// The client has timed out and would never receive a swap that is signed now.
 		signal.throwIfAborted();
 		if (Date.now() > signUntilMs) throw new Error("the approval has lapsed");
 	});
 	// Meanwhile another call may have used the id for other terms.
 	const first = await findOther(swapping, called, report);
-	if (first) return asRefusal(swapping, args.id, first);
+	if (first) return asRefusal(swapping, id, first);
 	return report.status === "not_swapped"
-		? asRefusal(swapping, args.id, report)
-		: resultOf(swapResultSchema, swapDocument(context.config.pins, args.id, report));
+		? asRefusal(swapping, id, report)
+		: resultOf(swapResultSchema, swapDocument(context.config.pins, id, report));
 }
 
 /** Returns the report of an id, as get_swap does. Undefined if nothing that was signed for it can execute. */
@@ -236,26 +279,39 @@ async function readArgs({ context }: Swapping, args: SwapArgs): Promise<Read> {
 	};
 }
 
-/** Throws unless the client has declared that it can show a form to its user. */
-function expectCanAsk(server: McpServer, ctx: ServerContext): void {
+/** Returns true if the client has declared that it can show a form to its user. */
+function canAsk(server: McpServer, ctx: ServerContext): boolean {
 	const envelope: Record<string, unknown> | undefined = ctx.mcpReq.envelope;
 	const told = envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
 	const { elicitation } = told ?? server.server.getClientCapabilities() ?? {};
 	// An empty object declares that forms are supported, as in the first revision of the protocol that had them.
-	if (elicitation && (elicitation.form || !elicitation.url)) return;
-	throw new CliError(
-		"This client cannot ask its user, and nothing is swapped without approval. Use a client that supports elicitation, over stdio or with revision 2026-07-28 of the protocol, or geoswap swap in a terminal.",
-		{ code: "APPROVAL_UNAVAILABLE", exit: exitCode.refused, section: "mcp", mayExecute: false },
-	);
+	return elicitation !== undefined && (elicitation.form !== undefined || !elicitation.url);
 }
 
 async function ask(
-	{ context, ledger, approvals }: Swapping,
-	{ args, ctx, terms, from, to, amount: limit, minOutput }: Read & { args: SwapArgs; ctx: ServerContext },
+	swapping: Swapping,
+	{ args, ctx, ...read }: Read & { args: SwapArgs; ctx: ServerContext },
 ): Promise<InputRequiredResult> {
+	const { approved, message } = await questionFor(swapping, read);
+	return inputRequired({
+		inputRequests: {
+			approval: inputRequired.elicit({
+				message,
+				requestedSchema: z.object({ approve: z.boolean().meta({ title: "Swap on these terms" }) }),
+			}),
+		},
+		requestState: await swapping.approvals.ask(args, approved, ctx),
+	});
+}
+
+/** Returns the terms to approve, at the price now, and the question for the user. */
+async function questionFor(
+	{ context, ledger }: Swapping,
+	{ terms, from, to, amount: limit, minOutput }: Read,
+): Promise<{ approved: ApprovedTerms; message: string }> {
 	const { originChain, destinationChain, inputToken, outputToken, recipient, walletAddress } = terms;
 	const pair = { originChain, destinationChain, inputToken, outputToken };
-	const { slippageBps } = args;
+	const { slippageBps } = terms;
 	// Swaps that the budget refuses, even at the best price, need no approval.
 	const best = { id: terms.id, ...pair, recipient, amount: limit ?? 1n, minOutput: minOutput ?? maxUint256 };
 	await ledger.check(best);
@@ -277,16 +333,7 @@ async function ask(
 	// The input of an exact output is known only now.
 	if (limit === undefined) await ledger.check({ ...best, amount, minOutput: BigInt(approved.minOutput) });
 	const left = (await ledger.left({ chainId: originChain, token: inputToken })) - amount;
-	const message = questionText({ approved, from, to, expected: quote.output, left });
-	return inputRequired({
-		inputRequests: {
-			approval: inputRequired.elicit({
-				message,
-				requestedSchema: z.object({ approve: z.boolean().meta({ title: "Swap on these terms" }) }),
-			}),
-		},
-		requestState: await approvals.ask(args, approved, ctx),
-	});
+	return { approved, message: questionText({ approved, from, to, expected: quote.output, left }) };
 }
 
 function largerOf(one: bigint, other: bigint): bigint {
