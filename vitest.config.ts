@@ -96,8 +96,8 @@ export default defineConfig({
 					isolate,
 					include: ["e2e/contracts/*.test.ts", "contracts/test/*.test.ts"],
 					// At landing these tests run at the lowest priority, beside tests that need both processors.
-					testTimeout: 120_000,
-					hookTimeout: 60_000,
+					testTimeout: 300_000,
+					hookTimeout: 300_000,
 				},
 			},
 			{
@@ -107,8 +107,9 @@ export default defineConfig({
 					setupFiles,
 					isolate,
 					include: ["programs/*/test/*.test.ts"],
-					testTimeout: 60_000,
-					hookTimeout: 60_000,
+					// As above.
+					testTimeout: 300_000,
+					hookTimeout: 300_000,
 				},
 			},
 			{

@@ -49,7 +49,7 @@ import { toHex } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 /** Each step starts a process, on a machine that runs other tests too. */
-const timeout = 120_000;
+const timeout = 300_000;
 const main = new URL("../../packages/cli/src/main.ts", import.meta.url).pathname;
 
 // One chain, and no process of the service.
@@ -94,9 +94,9 @@ function geoswap(
 	args: string[],
 	env: Record<string, string> = {},
 ): Promise<{ exit: number; answer: Answer }> {
-	const { PATH = "" } = process.env;
+	const { PATH, NODE_COMPILE_CACHE } = process.env;
 	return new Promise((resolve) => {
-		const options = { env: { PATH, GEOSWAP_HOME: folder, ...env } };
+		const options = { env: { PATH, NODE_COMPILE_CACHE, GEOSWAP_HOME: folder, ...env } };
 		execFile(process.execPath, [main, ...args, "--json"], options, (error, stdout, stderr) => {
 			const text = stdout.trim() || stderr.trim();
 			resolve({ exit: Number(error?.code ?? 0), answer: JSON.parse(text.slice(text.indexOf("{"))) });
