@@ -7,7 +7,7 @@ import { solanaPayoutOnce } from "./stories/solana-payout-once.ts";
 
 /** Starting a stack costs as much as a story, so stories that need nothing special of it share one, in turn. */
 const environmentOf = ownEnvironment();
-/** What the chains must contain exactly, from all stories so far. */
+/** The facts that the chains must contain exactly, from all stories so far. */
 const ended: EndedAnyPlan[] = [];
 
 describe("processes that are killed", () => kills(environmentOf, ended));

@@ -131,8 +131,8 @@ contract GeoEscrowOpenManyTest is Batches {
             uint256 cost = this.gasOfBatch(Kind(kind), SIZE) - nine;
             emit log_named_uint(names[kind], cost);
             bool burns = kind >= uint256(Kind.BurnsGas) && kind <= uint256(Kind.FloodsReturnData);
-            // Those that pay the wrong amount cost most of the others, because the token of these tests writes two
-            // slots more than most do.
+            // An order that pays the wrong amount costs the most, because the token of these tests writes two slots
+            // more than most tokens do.
             vm.assertLe(cost, burns ? _itemGas(Kind(kind)) + ITEM_OVERHEAD : 90_000, names[kind]);
             if (kind != 0 && kind < uint256(Kind.BurnsGas)) vm.assertLe(cost, 25_000, names[kind]);
         }

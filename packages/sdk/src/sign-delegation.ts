@@ -46,7 +46,7 @@ export async function signDelegation(
 		pins: Deployment;
 		/** The nonce of the last authorization, if the service refused it as out of date. */
 		refusedNonce?: number | undefined;
-		/** What the wallet is to spend. A wallet that holds less signs nothing, and the error is `INSUFFICIENT_BALANCE`. */
+		/** The token and the amount that the wallet must hold. If it holds less, nothing is signed (`INSUFFICIENT_BALANCE`). */
 		spend?: { token: string; amount: bigint } | undefined;
 		signal?: AbortSignal | undefined;
 	},

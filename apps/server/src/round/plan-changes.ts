@@ -10,7 +10,7 @@ import { applyTransition } from "./apply-transition.ts";
 import type { Permitted } from "./decide-swap.ts";
 import type { SwapChange } from "./write-swaps.ts";
 
-/** What a round writes for a swap, by table. */
+/** The changes that a round writes for a swap, by table. */
 export type Plan = {
 	permitted: Permitted;
 	change: SwapChange | undefined;

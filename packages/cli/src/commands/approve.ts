@@ -22,10 +22,13 @@ export async function approveCommand(
 		);
 	}
 	if (!decline && (!io.isInteractive || output.isJson)) {
-		throw new CliError("An approval needs a terminal, so that a program cannot give it in your place.", {
-			code: "USAGE",
-			section: "mcp",
-		});
+		throw new CliError(
+			"An approval needs a terminal, so that a program cannot give it in your place. Run this command in one, without --json.",
+			{
+				code: "USAGE",
+				section: "mcp",
+			},
+		);
 	}
 	for (const line of question.text.split("\n").slice(1)) output.say(line);
 	const isApproved = !decline && (await askAccept("Approve this swap?", signal));
@@ -35,11 +38,14 @@ export async function approveCommand(
 		isApproved ? "approved; the swap goes on" : "declined; nothing is swapped",
 	]);
 	if (!isApproved && !decline) {
-		throw new CliError("You did not approve the swap, so nothing is swapped.", {
-			code: "APPROVAL_DECLINED",
-			exit: exitCode.refused,
-			section: "mcp",
-			mayExecute: false,
-		});
+		throw new CliError(
+			"You did not approve the swap, so nothing is swapped. If you want it after all, let the model call swap again.",
+			{
+				code: "APPROVAL_DECLINED",
+				exit: exitCode.refused,
+				section: "mcp",
+				mayExecute: false,
+			},
+		);
 	}
 }

@@ -28,6 +28,7 @@ export async function quoteCommand(call: Call, options: TermOptions & { wallet?:
 	const wallet = await readWallet(keys, from.chain, options.wallet);
 	const recipient = await readRecipient(keys, terms);
 	const limit = await readAmount(config, terms, wallet);
+	expectWithinMaxSpend(terms, limit);
 	const intent = {
 		originChain: from.chain.chainId,
 		destinationChain: to.chain.chainId,
@@ -42,7 +43,7 @@ export async function quoteCommand(call: Call, options: TermOptions & { wallet?:
 		throw refusalInTokens(error, from, receive === undefined ? from : to);
 	});
 	const amount = receive === undefined ? limit : quote.amount;
-	expectWithinMaxSpend(receive === undefined ? terms : { from, maxSpend: limit }, amount);
+	expectWithinMaxSpend({ from, maxSpend: limit }, amount);
 	if (minOutput !== undefined && quote.minOutput < minOutput) {
 		throw belowMinOutput(to, { quoted: String(quote.minOutput), minOutput: String(minOutput) });
 	}

@@ -1,6 +1,7 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { isSameSecret } from "./is-same-secret.ts";
 
 type Shown = {
 	/** The last part of the page's address. */
@@ -74,7 +75,7 @@ export async function startApprovalPage(nowMs: () => number = Date.now): Promise
 		const isOwnPage =
 			request.headers.origin === `http://${host}` && (fetchSite === undefined || fetchSite === "same-origin");
 		const form = new URLSearchParams(await readBody(request));
-		if (request.method !== "POST" || !isOwnPage || !isSame(form.get("form") ?? "", found.formToken)) {
+		if (request.method !== "POST" || !isOwnPage || !isSameSecret(form.get("form") ?? "", found.formToken)) {
 			return void send(403, "Refused", "<p>The answer did not come from this page.</p>");
 		}
 		const isApproved = form.get("answer") === "approve";
@@ -114,11 +115,6 @@ function escaped(text: string): string {
 		.replaceAll("<", "&lt;")
 		.replaceAll(">", "&gt;")
 		.replaceAll('"', "&quot;");
-}
-
-function isSame(one: string, other: string): boolean {
-	const [a, b] = [Buffer.from(one), Buffer.from(other)];
-	return a.length === b.length && timingSafeEqual(a, b);
 }
 
 async function readBody(request: IncomingMessage): Promise<string> {

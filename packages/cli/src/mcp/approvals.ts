@@ -56,6 +56,6 @@ export function openApprovals(nowMs: () => number = Date.now) {
 }
 
 /** Hashes the arguments. They were parsed by their schema, so their fields always have the same order. */
-function hashOfArgs(args: unknown): string {
+export function hashOfArgs(args: unknown): string {
 	return createHash("sha256").update(JSON.stringify(args)).digest("hex");
 }

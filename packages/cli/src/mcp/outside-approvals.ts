@@ -1,11 +1,11 @@
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileStore } from "@geoswap/sdk/file-store";
 import * as z from "zod";
 import type { Context } from "../context.ts";
 import { type ApprovalPage, startApprovalPage } from "./approval-page.ts";
-import { type ApprovedTerms, approvalSeconds } from "./approvals.ts";
+import { type ApprovedTerms, approvalSeconds, hashOfArgs } from "./approvals.ts";
 
 // A client that cannot ask its user leaves the question to `geoswap approve` and to a page on this machine. Both answer
 // one question once. The model gets neither the address of the page nor the nonce of the question.
@@ -77,7 +77,7 @@ export function openOutsideApprovals(
 			makeQuestion: () => Promise<{ terms: ApprovedTerms; text: string }>,
 			signal: AbortSignal,
 		): Promise<{ answer: "approved"; terms: ApprovedTerms } | { answer: "declined" | "pending" }> => {
-			const asked = hashOf(args);
+			const asked = hashOfArgs(args);
 			let found = pending.get(id);
 			if (found?.args !== asked || found.expiresAtMs < nowMs()) {
 				found = await ask(id, asked, await makeQuestion());
@@ -129,8 +129,4 @@ export function openOutsideApprovals(
 		const answer = await files.findAnswer(id);
 		return answer?.nonce === question.nonce ? answer.approve : undefined;
 	}
-}
-
-function hashOf(args: unknown): string {
-	return createHash("sha256").update(JSON.stringify(args)).digest("hex");
 }

@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { createServer as createHttpServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/node";
 import { createMcpHandler, type McpServerFactory } from "@modelcontextprotocol/server";
 import { CliError } from "../cli-error.ts";
+import { isSameSecret } from "./is-same-secret.ts";
 
 const path = "/mcp";
 const shortestToken = 32;
@@ -26,8 +27,8 @@ export function tokenOf(given: string | undefined): string {
 
 /**
  * Serves MCP by streamable HTTP on the loopback address. A page in a browser is refused by the Host and Origin headers,
- * and every other program of the machine by the token. Clients older than 2026-07-28 are served without a session, so
- * they cannot receive questions, and their users are asked outside of them.
+ * and every other program of the machine by the token. Clients older than 2026-07-28 are served without a session, which
+ * a question needs, so their users approve by the page or by `geoswap approve`.
  */
 export async function serveHttp(
 	factory: McpServerFactory,
@@ -37,11 +38,9 @@ export async function serveHttp(
 	const serve = toNodeHandler(handler, { maxRequestBodySize: maxBodyBytes });
 	const isHost = localhostHostValidation();
 	const isOrigin = localhostOriginValidation();
-	const expected = Buffer.from(`Bearer ${token}`);
 	const server = createHttpServer((request, response) => {
 		if (!isHost(request, response) || !isOrigin(request, response)) return;
-		const given = Buffer.from(request.headers.authorization ?? "");
-		if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+		if (!isSameSecret(request.headers.authorization ?? "", `Bearer ${token}`)) {
 			response.writeHead(401, { "www-authenticate": 'Bearer error="invalid_token"' }).end();
 			return;
 		}
