@@ -1,5 +1,5 @@
 import { base58 } from "@scure/base";
-import { getAddress, type Hex, hexToBytes, isAddress } from "viem";
+import { getAddress, type Hex, hexToBytes, isAddress, zeroAddress, zeroHash } from "viem";
 import { fromSolanaWord, isSolanaAddress, toSolanaWord } from "./solana/solana-address.ts";
 import { solanaChainId } from "./solana-chain-id.ts";
 import { fromWord, toWord } from "./word.ts";
@@ -16,6 +16,11 @@ export function wordOfAddress(chainId: number | bigint, address: Hex): Hex {
 	if (!isSolana(chainId)) return toWord(address);
 	if (address.length !== 66) throw new RangeError(`${address} is not 32 bytes`);
 	return address.toLowerCase() as Hex;
+}
+
+/** Returns the token address that stands for a chain's native token, in the internal form of its chain. */
+export function nativeTokenOf(chainId: number | bigint): Hex {
+	return isSolana(chainId) ? zeroHash : zeroAddress;
 }
 
 /** Formats an address with its checksum on an EVM chain, or in base58 on Solana. */

@@ -16,6 +16,7 @@ export {
 	formatAddress,
 	formatTransactionHash,
 	isSolana,
+	nativeTokenOf,
 	parseAddress,
 	wordOfAddress,
 } from "./chain-address.ts";

@@ -79,7 +79,7 @@ async function endSwap(
 test("the books of correctly handled swaps reconcile with the chains, to the lamport", async () => {
 	const { on, actions, send, deposit, fill, insertSwap, toSolana, fromSolana } = scene;
 	const { address: newcomer } = await generateKeyPairSigner();
-	const delivered = await toSolana({ recipient: newcomer });
+	const delivered = await toSolana({ recipient: newcomer, topUp: 2_000_000n });
 	const refunded = await toSolana();
 	for (const order of [delivered, refunded]) await actions.open(order);
 	await send("fill", delivered, await on.signFill(delivered, payout, { createsAccount: true }));
@@ -91,8 +91,9 @@ test("the books of correctly handled swaps reconcile with the chains, to the lam
 	const returned = await fromSolana({ symbol: "USDT" });
 	const native = await fromSolana({ symbol: "SOL", inputAmount: 50_000_000n, wallet: on.stranger });
 	const open = await fromSolana({ symbol: "USDT", inputAmount: 7_000_000n });
-	const within = on.toSolana(await fromSolana(), { symbol: "SOL", minOutput: 1_000_000n });
-	const withinReturned = on.toSolana(await fromSolana(), { symbol: "SOL", minOutput: 1_000_000n });
+	const sol = { symbol: "SOL", minOutput: 1_000_000n };
+	const within = on.toSolana(await fromSolana(), { ...sol, topUp: 3_000_000n });
+	const withinReturned = on.toSolana(await fromSolana(), sol);
 	const failed = await fromSolana();
 	for (const order of [released, returned, open, within, withinReturned]) await deposit(order);
 	await send("open", native, await on.signDeposit(native, on.stranger));

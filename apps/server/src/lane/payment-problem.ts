@@ -4,11 +4,12 @@ import {
 	isSolana,
 	mulDivDown,
 	mulDivUp,
+	nativeTokenOf,
 	type Order,
 	orderId,
 	type UsdE18,
 } from "@geoswap/protocol";
-import { type Hex, zeroAddress } from "viem";
+import type { Hex } from "viem";
 import type { PaymentFacts } from "../job/read-payment-facts.ts";
 import {
 	blocksNeeded,
@@ -84,7 +85,8 @@ export function paymentProblem(
 	const inputE18 = rules.worthE18(input);
 	const { destinationChainId: chainId, topUp } = order;
 	const paidE18 = rules.worthE18({ chainId, ...paid });
-	const topUpE18 = topUp === 0n ? 0n : rules.worthE18({ chainId, token: zeroAddress, amount: topUp });
+	const topUpE18 =
+		topUp === 0n ? 0n : rules.worthE18({ chainId, token: nativeTokenOf(chainId), amount: topUp });
 	if (inputE18 === undefined || paidE18 === undefined || topUpE18 === undefined) return "no-price";
 	if (!isOwed) {
 		const problem = depositProblem(order, facts, { ...rules, inputE18 });

@@ -13,7 +13,8 @@ export const plainPayments: Omit<PaymentRules, "settlementToken"> = {
 	depositPolicyOf: () => ({ depths: [] }),
 	whyNotOurs: () => undefined,
 	worthE18: () => 10n ** 18n,
-	fillMarginBps: 0,
+	// Each asset is worth the same here, and a fill may pay an output and a top-up.
+	fillMarginBps: 10_000,
 };
 
 /**
@@ -37,9 +38,15 @@ export async function justifyPayment(
 		[swapId, id, orderToJson(order), order.minOutput, deliveryToJson(delivery)],
 	);
 	await db.query(
-		`insert into reservations (swap_id, chain_id, token, amount, value_usd_cents, volumes, lapses_at)
-		values ($1, $2, $3, $4, 1000, '[]', now()) on conflict (swap_id) do update set amount = $4`,
-		[swapId, Number(to), hexToBytes(spends ?? addressOfWord(to, order.outputToken)), takenBy(delivery)],
+		`insert into reservations (swap_id, chain_id, token, amount, top_up, value_usd_cents, volumes, lapses_at)
+		values ($1, $2, $3, $4, $5, 1000, '[]', now()) on conflict (swap_id) do update set amount = $4`,
+		[
+			swapId,
+			Number(to),
+			hexToBytes(spends ?? addressOfWord(to, order.outputToken)),
+			takenBy(delivery),
+			order.topUp,
+		],
 	);
 	await db.query(
 		`insert into chain_heads (chain_id, number, hash, timestamp, base_fee, finalized_number, finalized_timestamp,

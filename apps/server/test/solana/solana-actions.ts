@@ -88,7 +88,8 @@ export async function solanaActions(solana: TestSolana) {
 				symbol = "USDC",
 				recipient = (wallets[0] as KeyPairSigner).address,
 				minOutput = 9_000_000n,
-			}: { symbol?: string; recipient?: SolanaAddress; minOutput?: bigint } = {},
+				topUp = 0n,
+			}: { symbol?: string; recipient?: SolanaAddress; minOutput?: bigint; topUp?: bigint } = {},
 		): Order {
 			return {
 				...order,
@@ -97,6 +98,7 @@ export async function solanaActions(solana: TestSolana) {
 				outputToken: toSolanaWord(assetOf(symbol)),
 				recipient: toSolanaWord(recipient),
 				minOutput,
+				topUp,
 				swapKey: toSwapKey(newSwapUuid({ nowMs: Date.now(), random: randomBytes(10) })),
 			};
 		},

@@ -2,6 +2,7 @@ import {
 	type Amount,
 	type FailureCode,
 	type Milliseconds,
+	nativeTokenOf,
 	type Order,
 	orderId,
 	orderToJson,
@@ -11,7 +12,7 @@ import {
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import pg from "pg";
-import { type Hex, hexToBytes, zeroAddress } from "viem";
+import { type Hex, hexToBytes } from "viem";
 import { type Database, type DatabasePool, inTransaction } from "../../database/database.ts";
 import { namedParameters } from "../../database/named-parameters.ts";
 import { type InFlight, pairColumns } from "../../money/inventory/inventory-balance.ts";
@@ -178,7 +179,7 @@ async function giveTopUpBack(
 	{ swap: { order } }: Submission,
 	{ chainId }: Reservation,
 ): Promise<void> {
-	if (order.topUp > 0n) await giveBack(db, { chainId, token: zeroAddress, amount: order.topUp });
+	if (order.topUp > 0n) await giveBack(db, { chainId, token: nativeTokenOf(chainId), amount: order.topUp });
 }
 
 /** Milliseconds until a round checks the swap if nothing happens earlier. */

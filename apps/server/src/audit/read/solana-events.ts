@@ -143,9 +143,16 @@ export async function solanaEvents(
 				add(due, await holdingOf(order.wallet, order.inputToken), -order.inputAmount);
 				return;
 			case "fill": {
-				const delivered = changeOf(transaction, await holdingOf(order.recipient, order.outputToken));
+				const received = changeOf(transaction, await holdingOf(order.recipient, order.outputToken));
+				const toppedUp = toppedUpBy(transaction, order);
+				const isOfSol = fromSolanaWord(order.outputToken) === solanaNativeToken;
+				const delivered = received - (isOfSol ? toppedUp : 0n);
 				found.events.filled.push({ ...at, delivered });
 				add(due, await holdingOf(order.destinationVault, order.outputToken), -delivered);
+				add(due, { address: vault, token: solanaNativeToken }, -toppedUp);
+				if (toppedUp !== 0n && toppedUp !== order.topUp) {
+					breach(transaction, "I3", `the top-up was ${toppedUp} and not ${order.topUp}`, orderId);
+				}
 				if (!isSolana(order.originChainId)) takeRent(transaction, { record: account, due });
 				return;
 			}
@@ -197,6 +204,15 @@ export async function solanaEvents(
 		const at = `${message} in slot ${slot}`;
 		found.breaches.push({ invariant, message: at, chainIds: [chainId], ...(orderId && { orderId }) });
 	}
+}
+
+/**
+ * Returns the lamports that a fill paid as a top-up. The program pays an output of SOL only to a recipient that can hold
+ * both, so the top-up is part of what it got. With another output, the recipient gets no other lamports.
+ */
+function toppedUpBy(transaction: SolanaTransaction, { recipient, outputToken, topUp }: Order): Amount {
+	if (topUp === 0n || fromSolanaWord(outputToken) === solanaNativeToken) return topUp;
+	return changeOf(transaction, { address: fromSolanaWord(recipient), token: solanaNativeToken });
 }
 
 /** Returns the account of an order that a call is about. */

@@ -74,12 +74,17 @@ export async function landedEvents({
 	}
 	const filled = logged.find((one) => one.name === "filled");
 	if (filled?.name === "filled") {
-		const { outputToken, recipient, destinationChainId } = order;
-		const delivered = await receivedBy(landed, { owner: fromSolanaWord(recipient), token: outputToken });
+		const { outputToken, recipient, destinationChainId, topUp } = order;
+		const received = await receivedBy(landed, { owner: fromSolanaWord(recipient), token: outputToken });
+		const isOfSol = fromSolanaWord(outputToken) === solanaNativeToken;
+		const delivered = received - (isOfSol ? filled.topUp : 0n);
 		const spentToken = addressOfWord(destinationChainId, outputToken);
 		const data = { delivered: String(delivered), spentToken, spent: String(filled.amount) };
+		// The program leaves out a top-up after which the recipient could not exist.
+		const toppedUp = { amount: String(topUp), paid: filled.topUp > 0n };
 		events.push(
 			event("Filled", data, vault),
+			...(topUp > 0n ? [event("ToppedUp", toppedUp, vault)] : []),
 			...(await recordMade()),
 			...(await accountMade(recipient, outputToken)),
 		);

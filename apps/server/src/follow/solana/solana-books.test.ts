@@ -95,15 +95,26 @@ test("at a final slot the ledger equals the holdings of vault and orders, and ac
 	const stillOpen = scene.deposit();
 	const swapped = scene.onOneChain();
 	const intoSol = scene.onOneChain({
+		topUp: 4_000_000n,
 		outputToken: zeroHash,
 		minOutput: 900_000n,
 		recipient: await stranger(),
 	});
 	const outOfSol = scene.onOneChain(sol);
-	const sameToken = scene.onOneChain({ outputToken: toSolanaWord(mintOf(scene.chain, "USDC")) });
+	const sameToken = scene.onOneChain({
+		outputToken: toSolanaWord(mintOf(scene.chain, "USDC")),
+		topUp: 6_000_000n,
+	});
 	const delivered = scene.payout();
-	const intoAccount = scene.payout({ recipient: await stranger() });
-	const nativeOut = scene.payout({ symbol: "SOL", minOutput: 1_000_000n, recipient: await stranger() });
+	const intoAccount = scene.payout({ recipient: await stranger(), topUp: 2_000_000n });
+	// A recipient that could not exist with its top-up goes without.
+	const skipped = scene.payout({ recipient: await stranger(), topUp: 5n });
+	const nativeOut = scene.payout({
+		symbol: "SOL",
+		minOutput: 1_000_000n,
+		recipient: await stranger(),
+		topUp: 3_000_000n,
+	});
 	const voided = scene.payout();
 	const opens = [released, refunded, stillOpen, swapped, intoSol, outOfSol, sameToken];
 	const sent = await Promise.all(opens.map((order) => scene.actions.open(order, scene.wallet)));
@@ -121,6 +132,7 @@ test("at a final slot the ledger equals the holdings of vault and orders, and ac
 		await scene.actions.fill(sameToken, 9_970_000n),
 		await scene.actions.fill(delivered, 9_960_000n),
 		await scene.actions.fill(intoAccount, 9_950_000n, { createsAccount: true }),
+		await scene.actions.fill(skipped, 9_950_000n, { createsAccount: true }),
 		await scene.actions.fill(nativeOut, 1_000_000n),
 		await scene.actions.decide("void", voided),
 	];
@@ -130,13 +142,28 @@ test("at a final slot the ledger equals the holdings of vault and orders, and ac
 	await scene.followToEnd();
 	await scene.expectBooksToMatch();
 	expect(await scene.unattributedCount()).toBe(count);
+	const { rows: toppedUp } = await scene.pool.query(
+		"select data from chain_events where name = 'ToppedUp' order by (data->>'amount')::bigint",
+	);
+	expect(toppedUp.map(({ data }) => data)).toEqual([
+		{ amount: "5", paid: false },
+		{ amount: "2000000", paid: true },
+		{ amount: "3000000", paid: true },
+		{ amount: "4000000", paid: true },
+		{ amount: "6000000", paid: true },
+	]);
+	const { rows: delivery } = await scene.pool.query(
+		"select data->>'delivered' as delivered from chain_events where name = 'Filled' and order_id = $1",
+		[hexToBytes(orderId(nativeOut))],
+	);
+	expect(delivery).toEqual([{ delivered: "1000000" }]);
 
 	const lockedIn = async () => ((await scene.booked("locked")).get(zeroHash) ?? 0n) - lockedBefore;
 	const recordRent = accountRentLamports(programAccountSizes.record);
 	const orderRent = accountRentLamports(programAccountSizes.order);
 	const natives = 2n;
 	const tokens = BigInt(opens.length) + 1n - natives;
-	const records = 4n;
+	const records = 5n;
 	expect(await lockedIn()).toBe(
 		natives * orderRent + tokens * (orderRent + tokenAccountRentLamports) + records * recordRent,
 	);
@@ -144,7 +171,7 @@ test("at a final slot the ledger equals the holdings of vault and orders, and ac
 		"select sum(lamports) as sum from rents where returned_at is null",
 	);
 	expect(rows[0]?.sum).toBe((await lockedIn()) + lockedBefore);
-	expect(((await scene.booked("rent")).get(zeroHash) ?? 0n) - rentBefore).toBe(tokenAccountRentLamports);
+	expect(((await scene.booked("rent")).get(zeroHash) ?? 0n) - rentBefore).toBe(2n * tokenAccountRentLamports);
 
 	// A third party sends an order's account and a record something, and the accounts are closed.
 	await scene.passUntilClosable("record");
@@ -153,7 +180,7 @@ test("at a final slot the ledger equals the holdings of vault and orders, and ac
 	await scene.admin.airdrop({ address: await recordAddress(address, orderId(delivered)), lamports: 19n });
 	const lostBefore = (await scene.booked("unattributed")).get(zeroHash) ?? 0n;
 	const closed = [...opens, leaving].filter((order) => order !== stillOpen);
-	const recorded = [delivered, intoAccount, nativeOut, voided];
+	const recorded = [delivered, intoAccount, skipped, nativeOut, voided];
 	for (const closings of [
 		closed.map((order) => ({ order, account: "order" }) as const),
 		recorded.map((order) => ({ order, account: "record" }) as const),

@@ -176,9 +176,12 @@ function planPayout(
 	// Checked here because a simulation would not show the recipient's fault. Lamports can be paid to an account of any
 	// program, and a failure does not show whose account was frozen or given away.
 	if (receiver.payProblem || (token === native && isTooLittle)) return { do: "refuse", reason: "recipient" };
-	const available = inventory.get(token) ?? 0n;
-	if (available < amount) return { do: "refuse", reason: "liquidity" };
-	inventory.set(token, available - amount);
+	const needed = new Map([[native, order.topUp]]);
+	needed.set(token, (needed.get(token) ?? 0n) + amount);
+	for (const [one, units] of needed) {
+		if ((inventory.get(one) ?? 0n) < units) return { do: "refuse", reason: "liquidity" };
+	}
+	for (const [one, units] of needed) inventory.set(one, (inventory.get(one) ?? 0n) - units);
 	return { do: "sign", draft: { kind: "fill", job, amount, createsAccount } };
 }
 

@@ -1,4 +1,5 @@
 import { packDeadlines, toSolanaWord } from "@geoswap/protocol";
+import { zeroHash } from "viem";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { makeKeyedAccount } from "../../../test/api/make-keyed-account.ts";
 import { readJob } from "../../../test/lane/lane-scene.ts";
@@ -117,6 +118,17 @@ test("several payouts in one run share the amount that may leave the vault", asy
 	await setFaults({ dropSends: true });
 	await runLane();
 	expect((await states(orders, "fill")).sort()).toEqual(["refused", "sent"]);
+});
+
+test("payouts and top-ups in one run share the SOL that may leave the vault", async () => {
+	const { payable } = await readVault(scene.chain, { commitment: "confirmed" });
+	const half = (payable.get(zeroHash) ?? 0n) / 2n + 1n;
+	const topped = [await queuePayout({ topUp: half }), await queuePayout({ topUp: half })];
+	const inSol = await queuePayout({ symbol: "SOL" }, { kind: "payout", amount: half, unusedRent: 0n });
+	await setFaults({ dropSends: true });
+	await runLane();
+	const orders = [...topped, inSol].map(({ order }) => order);
+	expect((await states(orders, "fill")).sort()).toEqual(["refused", "refused", "sent"]);
 });
 
 test("an order of a foreign vault is never signed, and blocks no other", async () => {

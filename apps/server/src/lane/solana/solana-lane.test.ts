@@ -69,6 +69,7 @@ test("every kind of job is completed and recorded by its events, and the books m
 	const [held, inBooks] = [await balance(payer, "SOL"), await booked("relayer")];
 	const jobs = [
 		["fill", ["Filled", "RentPaid", "AccountMade"], await queuePayout()],
+		["fill", ["Filled", "ToppedUp", "RentPaid", "AccountMade"], await queuePayout({ topUp: 2_000_000n })],
 		["void", ["Voided", "RentPaid"], await queueVoid()],
 		["fill", ["Opened", "Filled", "AccountMade", "Released"], await queueWithin("fill")],
 		["refund", ["Opened", "Refunded"], await queueWithin("refund")],
@@ -82,7 +83,8 @@ test("every kind of job is completed and recorded by its events, and the books m
 		expect(await states([order], kind)).toEqual(["done"]);
 		expect(await eventsOf(order)).toEqual(names);
 	}
-	expect(await balance(jobs[6][2].wallet.address)).toBe(10_000_000n);
+	expect(await balance(jobs[7][2].wallet.address)).toBe(10_000_000n);
+	expect(await balance(jobs[1][2].recipient, "SOL")).toBe(2_000_000n);
 	expect((await booked("relayer")) - inBooks).toBe((await balance(payer, "SOL")) - held);
 	const { vault } = await readHoldings(chain, { commitment: "finalized" });
 	for (const [token, amount] of vault) expect(await booked("inventory", token)).toBe(amount);

@@ -1,5 +1,5 @@
-import type { Amount, SwapUuid } from "@geoswap/protocol";
-import { type Hex, hexToBytes, zeroAddress } from "viem";
+import { type Amount, nativeTokenOf, type SwapUuid } from "@geoswap/protocol";
+import { type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import { namedParameters } from "../../database/named-parameters.ts";
 import type { Row } from "../../database/rows.ts";
@@ -49,11 +49,13 @@ export async function unreserveAll(db: Database, swapIds: readonly SwapUuid[]): 
 	}
 	const inventory = summed(
 		rows.flatMap(({ chain_id, token, amount, top_up }) =>
-			[{ token, amount }, ...(top_up > 0n ? [{ token: nativeToken, amount: top_up }] : [])].map((held) => ({
-				key: `${chain_id}:${held.token.toString("hex")}`,
-				of: { chainId: chain_id, token: held.token },
-				amount: held.amount,
-			})),
+			[{ token, amount }, ...(top_up > 0n ? [{ token: nativeBytes(chain_id), amount: top_up }] : [])].map(
+				(held) => ({
+					key: `${chain_id}:${held.token.toString("hex")}`,
+					of: { chainId: chain_id, token: held.token },
+					amount: held.amount,
+				}),
+			),
 		),
 	);
 	if (inventory.length === 0) return;
@@ -121,10 +123,10 @@ export async function reserveAgain(
 	if (!reservation) return "price";
 	const { delivery, chainId, token, amount, volumes } = reservation;
 	const { topUp } = order;
-	if (topUp > 0n && !(await takeInventory(db, { chainId, token: zeroAddress, amount: topUp })))
+	if (topUp > 0n && !(await takeInventory(db, { chainId, token: nativeTokenOf(chainId), amount: topUp })))
 		return "inventory";
 	if (!(await takeInventory(db, { chainId, token, amount }))) {
-		if (topUp > 0n) await giveBack(db, { chainId, token: zeroAddress, amount: topUp });
+		if (topUp > 0n) await giveBack(db, { chainId, token: nativeTokenOf(chainId), amount: topUp });
 		return "inventory";
 	}
 	await db.query(
@@ -177,7 +179,7 @@ export async function takeTopUp(
 			and floor(balance * $5::numeric) >= $3 + (
 				select coalesce(sum(top_up), 0) from reservations where account_id = $4 and chain_id = $1 and not opened
 			)`,
-		[chainId, nativeToken, amount, accountId, shareOfInventory],
+		[chainId, nativeBytes(chainId), amount, accountId, shareOfInventory],
 	);
 	return rowCount === 1;
 }
@@ -202,7 +204,9 @@ export async function giveBack(db: Database, { chainId, token, amount }: Held): 
 	]);
 }
 
-const nativeToken = Buffer.from(hexToBytes(zeroAddress));
+function nativeBytes(chainId: number): Buffer {
+	return Buffer.from(hexToBytes(nativeTokenOf(chainId)));
+}
 
 type ReservedVolume = { chainId: number; token: Hex; direction: "sell" | "buy"; amount: string };
 type ReservationRow = Row<"reservations", "chain_id" | "token" | "amount" | "top_up"> & {

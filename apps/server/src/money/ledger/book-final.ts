@@ -1,5 +1,5 @@
-import { isSolana, type Order, orderId, orderSchema, type Wei } from "@geoswap/protocol";
-import { bytesToHex, type Hex, hexToBytes, zeroAddress, zeroHash } from "viem";
+import { isSolana, nativeTokenOf, type Order, orderId, orderSchema, type Wei } from "@geoswap/protocol";
+import { bytesToHex, type Hex, hexToBytes, zeroAddress } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
 import { bookLoss } from "./book-unattributed.ts";
@@ -52,6 +52,7 @@ export async function bookFinal(
 			order: order || undefined,
 			vaults,
 			assets,
+			native: nativeTokenOf(chainId),
 			isDelivered: row.is_delivered,
 		});
 		if (!entries) unbooked.push(key);
@@ -120,7 +121,7 @@ async function readOrders(db: Database, rows: readonly EventRow[]): Promise<Map<
 }
 
 function gasPosting(chainId: number, { hash, blockNumber, gasCost }: GasSpent): Posting {
-	const token = isSolana(chainId) ? zeroHash : zeroAddress;
+	const token = nativeTokenOf(chainId);
 	return {
 		key: `${chainId}:gas:${hash}`,
 		chainId,
@@ -152,7 +153,7 @@ async function bookKnownFills(db: Database, orders: readonly Order[]): Promise<v
 		[[...known.keys()].map((id) => hexToBytes(id))],
 	);
 	// The amount that left the inventory is the same on both sides, and cancels out under any account.
-	const context = { vaults: [], assets: [], isDelivered: true };
+	const context = { vaults: [], assets: [], native: zeroAddress, isDelivered: true };
 	await post(
 		db,
 		rows.map((row): Posting => {

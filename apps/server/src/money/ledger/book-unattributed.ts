@@ -1,5 +1,5 @@
-import { addressOfWord, type Order, orderId as orderIdOf, toChainId } from "@geoswap/protocol";
-import { bytesToHex, type Hash, type Hex, hexToBytes, zeroAddress } from "viem";
+import { addressOfWord, nativeTokenOf, type Order, orderId as orderIdOf, toChainId } from "@geoswap/protocol";
+import { bytesToHex, type Hash, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
 import type { Entry } from "./event-entries.ts";
@@ -97,7 +97,9 @@ export async function bookLoss(db: Database, order: Order): Promise<void> {
 	const token = addressOfWord(order.destinationChainId, order.outputToken);
 	const lost = [
 		{ token, amount: BigInt(filled.delivered) },
-		...(filled.topped_up === null ? [] : [{ token: zeroAddress, amount: BigInt(filled.topped_up) }]),
+		...(filled.topped_up === null
+			? []
+			: [{ token: nativeTokenOf(chainId), amount: BigInt(filled.topped_up) }]),
 	];
 	await post(db, [
 		{

@@ -90,7 +90,9 @@ test("the entries of every event add up to zero for each token", () => {
 			fc.option(orderArbitrary, { nil: undefined }),
 			fc.boolean(),
 			(event, order, isDelivered) => {
-				const entries = eventEntries(event, { order, vaults: [vault], assets: listed, isDelivered }) ?? [];
+				const entries =
+					eventEntries(event, { order, vaults: [vault], assets: listed, native: zeroAddress, isDelivered }) ??
+					[];
 				for (const token of [...tokens, zeroHash]) {
 					const ofToken = entries.filter((entry) => entry.token === token);
 					expect(ofToken.reduce((sum, { amount }) => sum + amount, 0n)).toBe(0n);
@@ -101,7 +103,13 @@ test("the entries of every event add up to zero for each token", () => {
 });
 
 test("a top-up leaves the inventory if its recipient took it, and nothing is booked if it did not", () => {
-	const context = { order: undefined, vaults: [vault], assets: listed, isDelivered: true };
+	const context = {
+		order: undefined,
+		vaults: [vault],
+		assets: listed,
+		native: zeroAddress,
+		isDelivered: true,
+	};
 	const toppedUp = (paid: boolean) =>
 		eventEntries({ name: "ToppedUp", data: { amount: "7", paid } }, context);
 	expect(toppedUp(true)).toEqual([
@@ -119,7 +127,7 @@ test("an order's input leaves the escrow completely, whether released or refunde
 			fc.boolean(),
 			fc.boolean(),
 			(order, name, paid, isDelivered) => {
-				const context = { order, vaults: [vault], assets: listed, isDelivered };
+				const context = { order, vaults: [vault], assets: listed, native: zeroAddress, isDelivered };
 				const entries = [
 					...(eventEntries({ name: "Opened", data: {} }, context) ?? []),
 					...(eventEntries({ name, data: { paid } }, context) ?? []),
@@ -154,8 +162,19 @@ test("on Solana tokens and vaults are compared by all 32 bytes", () => {
 				originVault: solanaVault,
 				destinationVault: solanaVault,
 			};
-			const context = { order, vaults: [solanaVault], assets: [word, zeroHash], isDelivered: true };
+			const context = {
+				order,
+				vaults: [solanaVault],
+				assets: [word, zeroHash],
+				native: zeroHash,
+				isDelivered: true,
+			};
 			const filled = { delivered: "5", spentToken: zeroHash, spent: "5" };
+			const toppedUp = { amount: "7", paid: true };
+			expect(eventEntries({ name: "ToppedUp", data: toppedUp }, context)).toEqual([
+				{ account: "recipient", token: zeroHash, amount: 7n },
+				{ account: "inventory", token: zeroHash, amount: -7n },
+			]);
 			expect(eventEntries({ name: "Filled", data: filled }, context)).toEqual([
 				{ account: "recipient", token: zeroHash, amount: 5n },
 				{ account: "inventory", token: zeroHash, amount: -5n },
@@ -174,7 +193,13 @@ test.each([
 ] as const)(
 	"the rent of the account of one $account is booked from and to the account $payer, and third parties' payments to it as unattributed",
 	({ account, payer }) => {
-		const context = { order: undefined, vaults: [], assets: [zeroHash], isDelivered: false };
+		const context = {
+			order: undefined,
+			vaults: [],
+			assets: [zeroHash],
+			native: zeroHash,
+			isDelivered: false,
+		};
 		const paid = eventEntries({ name: "RentPaid", data: { account, lamports: "10" } }, context);
 		expect(paid).toEqual([
 			{ account: "locked", token: zeroHash, amount: 10n },

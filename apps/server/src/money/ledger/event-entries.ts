@@ -1,5 +1,5 @@
 import { type Amount, addressOfWord, type Order } from "@geoswap/protocol";
-import { type Address, type Hex, zeroAddress, zeroHash } from "viem";
+import { type Address, type Hex, zeroHash } from "viem";
 
 /** Debit above zero, credit below. */
 export type Entry = { account: Account; token: Hex; amount: Amount };
@@ -58,6 +58,8 @@ type EventContext = {
 	vaults: readonly Hex[];
 	/** The tokens that the service holds inventory of on the event's chain. */
 	assets: readonly Hex[];
+	/** The native token of the event's chain. */
+	native: Hex;
 	/** Whether the order's output was delivered. */
 	isDelivered: boolean;
 };
@@ -74,7 +76,7 @@ export function eventEntries(event: BookedEvent, context: EventContext): Entry[]
 
 function movements(
 	{ name, data }: BookedEvent,
-	{ order, vaults, isDelivered }: EventContext,
+	{ order, vaults, native, isDelivered }: EventContext,
 ): Entry[] | undefined {
 	const isVault = (address: Hex) => vaults.some((vault) => isSame(vault, address));
 	if (name === "Claimed") {
@@ -86,7 +88,7 @@ function movements(
 		return move(data.token, BigInt(data.amount), { from: "inventory", to });
 	}
 	if (name === "ToppedUp") {
-		return data.paid ? move(zeroAddress, BigInt(data.amount), { from: "inventory", to: "recipient" }) : [];
+		return data.paid ? move(native, BigInt(data.amount), { from: "inventory", to: "recipient" }) : [];
 	}
 	if (name === "AccountMade") return move(zeroHash, BigInt(data.lamports), { from: "relayer", to: "rent" });
 	if (name === "RentPaid")

@@ -1,4 +1,5 @@
-import { orderId, packDeadlines, toWord, unpackDeadlines } from "@geoswap/protocol";
+import { orderId, packDeadlines, solanaNativeToken, toWord, unpackDeadlines } from "@geoswap/protocol";
+import { zeroAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
 	inward,
@@ -49,12 +50,21 @@ test("an order whose release could come too late or go to a third party, or whos
 		const changed = { ...order, ...change };
 		expect(whyNotOurs({ orderId: orderId(changed), order: changed }, scene.config)).toBe(reason);
 	}
-	const [toEvm, toSolana] = [order, quoted(outward)].map((one) => ({ ...one, topUp: 1n }));
-	if (!toEvm || !toSolana) throw new Error("there are two orders");
-	expect(whyNotOurs({ orderId: orderId(toEvm), order: toEvm }, scene.config)).toBeUndefined();
-	expect(whyNotOurs({ orderId: orderId(toSolana), order: toSolana }, scene.config)).toBe(
-		"its top-up is not in an asset of the service",
-	);
+	const { chains } = scene.config;
+	const withoutNative = {
+		...scene.config,
+		chains: chains.map((chain) => {
+			const natives: string[] = [zeroAddress, solanaNativeToken];
+			const assets = chain.deployment.assets.filter(({ address }) => !natives.includes(address));
+			return { ...chain, deployment: { ...chain.deployment, assets } } as (typeof chains)[number];
+		}),
+	};
+	for (const quotedOrder of [order, quoted(outward)]) {
+		const topped = { ...quotedOrder, topUp: 1n };
+		const opened = { orderId: orderId(topped), order: topped };
+		expect(whyNotOurs(opened, scene.config)).toBeUndefined();
+		expect(whyNotOurs(opened, withoutNative)).toBe("its top-up is not in an asset of the service");
+	}
 	const from = { ...quoted(inward), escrow: stranger };
 	expect(whyNotOurs({ orderId: orderId(from), order: from }, scene.config)).toBe(
 		"the escrow is not the service's",

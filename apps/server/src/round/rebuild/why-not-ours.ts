@@ -9,7 +9,7 @@ import {
 	toWord,
 	unpackDeadlines,
 } from "@geoswap/protocol";
-import { type Hex, zeroAddress } from "viem";
+import { type Hex, zeroHash } from "viem";
 import { type ChainConfig, chainOf } from "../../config/chain-config.ts";
 import type { Config } from "../../config/config.ts";
 import { attesterSetOf } from "../../swap/decide/swap-policy.ts";
@@ -41,8 +41,8 @@ export function whyNotOurs(
 	if (!attesterSetOf(config, order.attesterSet)) return "the attester set is not the service's";
 	if (!isAmong(here.assets, order.inputToken)) return "the input is not an asset of the service";
 	if (!isAmong(there.assets, order.outputToken)) return "the output is not an asset of the service";
-	// Nothing pays a top-up on Solana.
-	const hasNative = destination.kind === "evm" && isAmong(there.assets, toWord(zeroAddress));
+	// The native token has the same word on every chain.
+	const hasNative = isAmong(there.assets, zeroHash);
 	if (order.topUp !== 0n && !hasNative) return "its top-up is not in an asset of the service";
 	if (!isQuoted(order)) return "its swap key is not one of a quote";
 	const finalitySeconds = BigInt(origin.finalitySeconds + destination.finalitySeconds);
