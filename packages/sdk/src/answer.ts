@@ -6,6 +6,7 @@ const amountFields = [
 	"amount",
 	"output",
 	"minOutput",
+	"topUp",
 	"recipientAccountCost",
 	"deliveredAmount",
 	"balance",

@@ -49,8 +49,9 @@ export async function checkSignedReceipt(
 	const order = readOrder(receipt);
 	expectSame("orderId", receipt.orderId, orderId(order));
 	const { output: _, feeBps: __, networkCost: ___, ...own } = receipt.terms;
-	for (const [name, value] of Object.entries(termsOfOrder(order))) {
-		expectSame(`terms.${name}`, own[name as keyof typeof own], value);
+	const signed = termsOfOrder(order);
+	for (const name of Object.keys({ ...own, ...signed }) as (keyof typeof own)[]) {
+		expectSame(`terms.${name}`, own[name], signed[name]);
 	}
 	if (BigInt(order.swapKey) >> 128n !== 0n) throw new ReceiptError("order.swapKey", "names no swap");
 	const quotedAtMs = swapUuidTimeMs(fromSwapKey(order.swapKey));

@@ -267,6 +267,8 @@ export const configSchema = z.strictObject({
 			highImpactBps: z.int().max(0).default(-300),
 			minimumUsd: z.number().positive().default(1),
 			maximumUsd: z.number().positive().default(250_000),
+			/** Maximum value of the native token that a recipient gets for its gas; 0 offers none. */
+			maximumTopUpUsd: z.number().nonnegative().max(1_000).default(5),
 			/** The top rung of a ladder. */
 			ladderTopUsd: z.number().positive().default(500_000),
 		})

@@ -177,7 +177,7 @@ test("between settlement tokens, output, fee, option and network cost add up to 
 
 test("a top-up is charged at the native token's price with the margin of gas, and its gas is charged too", () => {
 	const topUp = 10n ** 15n;
-	const [plain, topped] = [desk.quote(request()), desk.quote(request(), { topUp })];
+	const [plain, topped] = [desk.quote(request()), desk.quote(request({ topUp }))];
 	expect(topped.order.topUp).toBe(topUp);
 	expect(plain.output - topped.output).toBe(topped.networkCost - plain.networkCost);
 	const worthE6 = usdValueUp(topUp, reference(two, "ETH")) / 10n ** 12n;

@@ -9,7 +9,6 @@ import {
 	SwapError,
 	unpackDeadlines,
 } from "@geoswap/protocol";
-import { zeroAddress } from "viem";
 import type { Config } from "../config/config.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
 import type { SwapPricer } from "./create-swap-pricer.ts";
@@ -23,6 +22,7 @@ import type { PriceCache } from "./price/price-cache.ts";
 import { describeStop } from "./price/price-stop.ts";
 import { amountWorthDown, amountWorthUp, toUsdE18, usdValueDown } from "./price/usd-value.ts";
 import { assetId, minOutputAfterSlippage, type SwapPrice } from "./price-swap.ts";
+import { requestedTopUp } from "./requested-top-up.ts";
 import { type NamedRequest, noRoute, resolveRequest } from "./resolve-request.ts";
 import { describeQuote, describeUnits, formatUsd, priceImpactBps } from "./sealed-quote.ts";
 
@@ -55,7 +55,7 @@ export function createQuoter({
 	nowMs: () => Milliseconds;
 	random: (size: number) => Uint8Array;
 }): { quote: Desk["quote"]; baseFeeMillibps: number } {
-	const { sideOf, stopOf, inputUsdCents, price } = pricer;
+	const { stopOf, inputUsdCents, price } = pricer;
 	const refused = ownAddresses(config);
 	const baseFeeMillibps = Math.round(config.price.feeBps * 1_000);
 
@@ -68,7 +68,6 @@ export function createQuoter({
 			recipient: known,
 			isDelegated,
 			mandate,
-			topUp = 0n,
 			accountId,
 		}: Parameters<Desk["quote"]>[1] = {},
 	): DeskQuote {
@@ -88,34 +87,34 @@ export function createQuoter({
 				throw noRoute("paused", message, { side });
 			}
 		}
-		if (known?.payProblem) {
+		const topUp = requestedTopUp(priceCache, request, {
+			chain: destination.chain,
+			maximumUsd: config.price.maximumTopUpUsd,
+		});
+		const payProblem = known?.payProblem ?? (topUp.amount > 0n ? known?.topUpProblem : undefined);
+		if (payProblem) {
 			const path = request.recipient === undefined ? "walletAddress" : "recipient";
-			throw new SwapError("INVALID_REQUEST", { issues: [{ path, message: known.payProblem }] });
+			throw new SwapError("INVALID_REQUEST", { issues: [{ path, message: payProblem }] });
 		}
 		const hasAccount = known?.hasAccount ?? false;
 		const { networkMarginBps: marginBps } = config.price;
 		const nativeRecipient = known?.native;
-		const { chain } = destination;
-		if (topUp > 0n && (chain.kind !== "evm" || !sideOf(chain.chainId, zeroAddress))) {
-			const message = `a recipient on ${chain.name} gets the output only`;
-			throw new SwapError("INVALID_REQUEST", { issues: [{ path: "topUp", message }] });
-		}
 		const charge = networkCost(priceCache, named, {
 			marginBps,
 			isDelegated,
 			mandate,
 			nativeRecipient,
-			topUp,
+			topUp: topUp.amount,
 		});
 		const options = { feeMillibps, hasAccount, networkCost: charge };
 		const { amount, delivery, output, accountCost } = priceWithinLimits(named, request, options);
 
 		const uuid = newSwapUuid({ nowMs: issuedAtMs, random: random(10) });
 		const minOutput = minOutputAfterSlippage(output, slippageBps);
-		const order = deskOrder({ ...named, amount }, { uuid, issuedAtMs, minOutput, topUp });
+		const order = deskOrder({ ...named, amount }, { uuid, issuedAtMs, minOutput, topUp: topUp.amount });
 		const inputE18 = usdValueDown(amount, priceCache.reference(assetId(origin)));
 		const outputE18 = usdValueDown(output, priceCache.reference(assetId(destination)));
-		const impactBps = priceImpactBps({ inputE18, outputE18 });
+		const impactBps = priceImpactBps({ inputE18, outputE18: outputE18 + topUp.valueE18 });
 		const valueUsdCents = inputUsdCents(origin, amount);
 		const openDeadlineMs = Number(unpackDeadlines(order.deadlines).openDeadline) * 1_000;
 		return {
@@ -125,6 +124,7 @@ export function createQuoter({
 			amount,
 			output,
 			minOutput,
+			topUpUsd: formatUsd(topUp.valueE18),
 			recipientAccountCost: accountCost,
 			delivery,
 			networkCost: charge,
@@ -142,7 +142,7 @@ export function createQuoter({
 				secondsToDepth(priceCache, { chain: origin.chain, valueUsdCents }) +
 					secondsToDepth(priceCache, { chain: destination.chain, valueUsdCents }),
 			),
-			summary: describeQuote({ origin, destination, amount, output, accountCost }),
+			summary: describeQuote({ origin, destination, amount, output, accountCost, topUp: topUp.amount }),
 			issuedAtMs,
 			expiresAtMs: issuedAtMs + quoteLifeMs,
 			opExpiresAtMs: Math.min(issuedAtMs + opLifeMs, openDeadlineMs - inclusionMs),

@@ -149,13 +149,6 @@ const ways = sides.flatMap((from) =>
 		.map((to): Way => ({ from, to })),
 );
 
-test("a top-up is offered on EVM chains only", () => {
-	expect(() => desk.quote(request(outward), { topUp: 1n })).toThrow(
-		expect.objectContaining({ details: { issues: [expect.objectContaining({ path: "topUp" })] } }),
-	);
-	expect(desk.quote(request(inward), { topUp: 10n ** 12n }).order.topUp).toBe(10n ** 12n);
-});
-
 test("for every pair and size, the payout is worth at most the input less fee and spreads, within the EVM feeds' margin", () => {
 	fc.assert(
 		fc.property(fc.constantFrom(...ways), fc.integer({ min: 4, max: 249_000 }), (way, usd) => {

@@ -20,10 +20,12 @@ import type { PriceStop } from "./price/price-stop.ts";
 export type KnownRecipient = {
 	/** True if it has an account for the output token on Solana. Otherwise the service would have to create one. */
 	hasAccount: boolean;
-	/** Present if the output is an EVM chain's native token. */
+	/** Present if it gets an EVM chain's native token, as the output or as a top-up. */
 	native?: NativeRecipient;
 	/** The reason why it cannot be paid the output token. */
 	payProblem: string | undefined;
+	/** The reason why it cannot be paid a top-up. */
+	topUpProblem?: string | undefined;
 };
 
 export type DeskQuote = {
@@ -36,10 +38,12 @@ export type DeskQuote = {
 	/** The expected output. On Solana it is a minimum, unless the recipient is known to have its account. */
 	output: Amount;
 	minOutput: Amount;
+	/** The value of the order's top-up. */
+	topUpUsd: string;
 	/** The part of the output that pays for the recipient's account on Solana. Zero if none must be created. */
 	recipientAccountCost: bigint;
 	delivery: Delivery;
-	/** The charge for the transactions of the swap, in the destination's settlement token. It is part of the price. */
+	/** The charge for the transactions of the swap and its top-up, in the destination's settlement token. It is part of the price. */
 	networkCost: Amount;
 	/** The recipient of an EVM chain's native token that the charge is based on, if it was known. */
 	nativeRecipient: NativeRecipient | undefined;
@@ -84,8 +88,6 @@ export type Desk = {
 			isDelegated?: boolean | undefined;
 			/** The gas and bytes that a mandate adds to an open. Absent if the wallet itself will sign the order. */
 			mandate?: TransactionShape | undefined;
-			/** The destination's native token that the recipient gets in addition to the output, for its gas. */
-			topUp?: Amount;
 			/** The account of the request. Without it, chains that only some accounts may use are not offered. */
 			accountId?: string;
 		},

@@ -85,7 +85,7 @@ const refundedBps = 200n;
 /**
  * Returns the cost of the swap's transactions on both chains at current fees, and of its top-up, in the destination's
  * settlement token, rounded up. The margin is added on EVM chains, where fees may rise until the last transaction is
- * sent, and the native token's price with them.
+ * sent, and the native token's price with them. On Solana it is added to the top-up only.
  */
 export function networkCost(
 	priceCache: PriceCache,
@@ -109,7 +109,7 @@ export function networkCost(
 	} = {},
 ): bigint {
 	const isSameChain = origin.chain.chainId === destination.chain.chainId;
-	const sides = { priceCache, isSameChain, isDelegated, mandate, nativeRecipient, topUp };
+	const sides = { priceCache, isSameChain, isDelegated, mandate, nativeRecipient, topUp, marginBps };
 	return (
 		inSettlement(origin.chain, costOnOrigin(origin, sides)) +
 		inSettlement(destination.chain, costOnDestination(destination, sides))
@@ -117,7 +117,7 @@ export function networkCost(
 
 	function inSettlement({ kind, chainId, native, nativeDecimals }: DeskChain, fees: bigint): bigint {
 		const { chain } = destination;
-		const charged = kind === "evm" ? mulDivUp(fees, BigInt(10_000 + marginBps), 10_000n) : fees;
+		const charged = kind === "evm" ? withMargin(fees, marginBps) : fees;
 		return convertUp(
 			charged,
 			{ ...priceCache.reference({ chainId, asset: native.address }), decimals: nativeDecimals },
@@ -170,7 +170,12 @@ type Sides = {
 	mandate: TransactionShape | undefined;
 	nativeRecipient: NativeRecipient | undefined;
 	topUp: Amount;
+	marginBps: number;
 };
+
+function withMargin(amount: bigint, marginBps: number): bigint {
+	return mulDivUp(amount, BigInt(10_000 + marginBps), 10_000n);
+}
 
 /** Returns the cost of open, release and a share of refunds, in the chain's own unit of fees. */
 function costOnOrigin(side: Side, { priceCache, isSameChain, isDelegated, mandate }: Sides): bigint {
@@ -200,7 +205,10 @@ function withMandate(open: TransactionShape, mandate: TransactionShape | undefin
  * Returns the cost of the fill with its top-up and of a share of voids. `pricePayout` charges for the recipient's
  * account on Solana.
  */
-function costOnDestination(side: Side, { priceCache, isSameChain, nativeRecipient, topUp }: Sides): bigint {
+function costOnDestination(
+	side: Side,
+	{ priceCache, isSameChain, nativeRecipient, topUp, marginBps }: Sides,
+): bigint {
 	const { chain } = side;
 	if (chain.kind === "evm") {
 		const cost = (transaction: TransactionShape) => priceCache.transactionCost(chain.chainId, transaction);
@@ -208,7 +216,8 @@ function costOnDestination(side: Side, { priceCache, isSameChain, nativeRecipien
 		return cost(fill) + topUp + shareOf(cost(evmTransactions.void));
 	}
 	const lamports = lamportsOn(priceCache, chain);
-	return lamports(solanaTransactions.fill) + accountLamports + shareOf(lamports(solanaTransactions.void));
+	const fees = lamports(solanaTransactions.fill) + accountLamports;
+	return fees + withMargin(topUp, marginBps) + shareOf(lamports(solanaTransactions.void));
 }
 
 /**

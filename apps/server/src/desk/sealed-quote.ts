@@ -1,6 +1,7 @@
 import {
 	type Amount,
 	type Milliseconds,
+	nativeTokenOf,
 	type OrderJson,
 	orderToJson,
 	type SwapUuid,
@@ -32,7 +33,7 @@ export type SealedQuote = {
 	delivery: Delivery;
 	feeMillibps: number;
 	networkCost: Amount;
-	/** Absent if the output is not an EVM chain's native token, or its recipient was not known. */
+	/** Absent if the recipient gets no native token of an EVM chain, or was not known. */
 	nativeRecipient?: NativeRecipient;
 	/** The mandate within which an agent will sign the order. */
 	mandate?: SealedMandate;
@@ -70,6 +71,7 @@ export function describeQuote({
 	amount,
 	output,
 	accountCost,
+	topUp,
 }: {
 	origin: Side;
 	destination: Side;
@@ -77,10 +79,16 @@ export function describeQuote({
 	output: Amount;
 	/** The part of the output that pays for the recipient's token account. */
 	accountCost: bigint;
+	/** The native token that the recipient gets for its gas. */
+	topUp: Amount;
 }): string {
 	const from = `${formatUnits(amount, origin.asset.decimals)} ${origin.asset.symbol}`;
 	const to = `${roughly(output, destination.asset.decimals)} ${destination.asset.symbol}`;
-	const swap = `${from} on ${origin.chain.name} -> about ${to} on ${destination.chain.name}`;
+	const { chain } = destination;
+	const native = chain.assets.find(({ address }) => address === nativeTokenOf(chain.chainId));
+	const gas =
+		topUp > 0n ? ` and ${roughly(topUp, chain.nativeDecimals)} ${native?.symbol ?? "native"} for gas` : "";
+	const swap = `${from} on ${origin.chain.name} -> about ${to}${gas} on ${chain.name}`;
 	if (accountCost === 0n) return swap;
 	const cost = `${roughly(accountCost, destination.asset.decimals)} ${destination.asset.symbol}`;
 	return `${swap}, after about ${cost} for the recipient's token account`;

@@ -177,7 +177,7 @@ function newSwap({ config, random }: Seeding, { story, atMs }: { story: Story; a
 		outputToken: wordOf(output.token),
 		inputAmount: amount,
 		minOutput: (amount * 994n) / 1_000n,
-		topUp: 0n,
+		topUp: destination.kind === "solana" ? 2_000_000n : 4n * 10n ** 14n,
 		swapKey: toSwapKey(id),
 		deadlines: packDeadlines({
 			openDeadline: now + 300n,

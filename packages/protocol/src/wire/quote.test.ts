@@ -35,6 +35,16 @@ test.each([0, 5001, 1.5, "50", -1])("a slippage of %j is refused", (slippageBps)
 	expect(quoteRequestSchema.safeParse({ ...body, slippageBps }).success).toBe(false);
 });
 
+test("a top-up is named in smallest units or in USD, and not in both", () => {
+	expect(quoteRequestSchema.parse({ ...body, topUp: "7" })).toMatchObject({ topUp: 7n });
+	expect(quoteRequestSchema.parse({ ...body, topUpUsd: "0.50" })).toMatchObject({ topUpUsd: "0.50" });
+	for (const wrong of [{ topUp: "0" }, { topUpUsd: "0.00" }, { topUpUsd: "1e3" }, { topUpUsd: 1 }]) {
+		expect(quoteRequestSchema.safeParse({ ...body, ...wrong }).success).toBe(false);
+	}
+	const both = quoteRequestSchema.safeParse({ ...body, topUp: "7", topUpUsd: "0.50" });
+	expect(both.error?.issues[0]).toMatchObject({ path: ["topUpUsd"] });
+});
+
 test.each([[], null, "{}", 1])("%j is not a request", (value) => {
 	expect(quoteRequestSchema.safeParse(value).success).toBe(false);
 });

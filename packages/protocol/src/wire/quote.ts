@@ -47,6 +47,17 @@ export const quoteRequestSchema = z
 		slippageBps: optional(z.int().min(0).max(5000)).describe(
 			"How far below `output` the delivery may be, in basis points, from 1; 0 only with `outputAmount` between two tokens with the same symbol. The default is 50 if both tokens are stable, otherwise 300.",
 		),
+		topUp: amountSchema
+			.optional()
+			.describe(
+				"Native token of the destination chain that the recipient gets in addition to the output, for its gas, in its smallest unit. Its price is deducted from the output. A contract that refuses it goes without.",
+			),
+		topUpUsd: z
+			.string()
+			.regex(/^\d{1,6}(\.\d{1,6})?$/, "must be an amount in USD, like 0.50")
+			.refine((usd) => Number(usd) > 0, "must be more than zero")
+			.optional()
+			.describe("In place of `topUp`: its value in USD."),
 		mandate: optional(signedMandateSchema).describe(
 			"The owner's mandate, if an agent's key and not the wallet's own will sign. Its gas is part of the price.",
 		),
@@ -60,6 +71,10 @@ export const quoteRequestSchema = z
 	.refine(({ amount, outputAmount }) => amount === undefined || outputAmount === undefined, {
 		path: ["outputAmount"],
 		error: "must not be combined with amount",
+	})
+	.refine(({ topUp, topUpUsd }) => topUp === undefined || topUpUsd === undefined, {
+		path: ["topUpUsd"],
+		error: "must not be combined with topUp",
 	})
 	.refine(({ slippageBps, outputAmount }) => slippageBps !== 0 || (outputAmount ?? undefined) !== undefined, {
 		path: ["slippageBps"],
@@ -82,6 +97,9 @@ export type QuoteRequestBody = {
 	walletAddress: string;
 	recipient?: string;
 	slippageBps?: number;
+	/** At most one of the two is given. */
+	topUp?: bigint | string | number;
+	topUpUsd?: string;
 	mandate?: MandateJson;
 };
 
@@ -98,6 +116,12 @@ export const quoteResponseSchema = z.object({
 	minOutput: amountTextSchema.describe(
 		"The minimum delivery. If less could be delivered, the swap is refunded.",
 	),
+	topUp: amountTextSchema
+		.optional()
+		.describe(
+			"The native token that the recipient gets in addition to `output`, in its smallest unit. Present if the request has a top-up.",
+		),
+	topUpUsd: usdSchema.optional().describe("Indicative value of `topUp` in USD."),
 	recipientAccountCost: amountTextSchema
 		.optional()
 		.describe(
@@ -118,7 +142,7 @@ export const quoteResponseSchema = z.object({
 		.number()
 		.optional()
 		.describe(
-			"Change in value from `inputUsd` to `outputUsd`, in basis points, all costs included. Negative if the output is worth less.",
+			"Change in value from `inputUsd` to `outputUsd` and `topUpUsd`, in basis points, all costs included. Negative if the recipient gets less value.",
 		),
 	warnings: z
 		.array(

@@ -33,6 +33,11 @@ export const swapTermsSchema = z
 		minOutput: amountTextSchema.describe(
 			"The least output. If less would be delivered, the swap is refunded.",
 		),
+		topUp: amountTextSchema
+			.optional()
+			.describe(
+				"The native token that the recipient gets in addition to the output, for its gas, in its smallest unit. Absent if there is none.",
+			),
 		feeBps: z.number().describe("The fee, in basis points of the input's value. It is part of `output`."),
 		networkCost: z
 			.object({
@@ -41,7 +46,7 @@ export const swapTermsSchema = z
 			})
 			.optional()
 			.describe(
-				"The charge for the transactions of the swap. It is part of `output`. Absent if it was not recorded.",
+				"The charge for the transactions of the swap, and for its top-up. It is part of `output`. Absent if it was not recorded.",
 			),
 	})
 	.describe("What was agreed when the swap was submitted, in the words of the quote. It never changes.");

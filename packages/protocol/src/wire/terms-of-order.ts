@@ -12,6 +12,7 @@ export type OrderTermsJson = {
 	walletAddress: string;
 	recipient: string;
 	minOutput: string;
+	topUp?: string;
 };
 
 /** Returns the terms that the order fixes, with addresses as their chains write them. */
@@ -27,5 +28,6 @@ export function termsOfOrder(order: Order): OrderTermsJson {
 		walletAddress: addressOn(originChainId, order.wallet),
 		recipient: addressOn(destinationChainId, order.recipient),
 		minOutput: String(order.minOutput),
+		...(order.topUp > 0n && { topUp: String(order.topUp) }),
 	};
 }

@@ -1,4 +1,5 @@
 import { addressOfWord, type Order } from "@geoswap/protocol";
+import { zeroHash } from "viem";
 import type { ChainNames } from "../../config/chain-names.ts";
 import type { SwapRecord } from "../../swap/facts/swap-record.ts";
 import { decimal } from "./format.ts";
@@ -12,6 +13,8 @@ export type SwapAmounts = {
 	output: string;
 	quotedOutput: string;
 	minOutput: string;
+	/** The native token for gas, if the order has a top-up. */
+	topUp: string | undefined;
 };
 
 export function swapAmounts(
@@ -27,6 +30,7 @@ export function swapAmounts(
 		output: shown(destinationChainId, order.outputToken, deliveredAmount ?? output),
 		quotedOutput: shown(destinationChainId, order.outputToken, output),
 		minOutput: shown(destinationChainId, order.outputToken, order.minOutput),
+		topUp: order.topUp > 0n ? shown(destinationChainId, zeroHash, order.topUp) : undefined,
 	};
 
 	function shown(chainId: bigint, word: Order["inputToken"], units: bigint): string {

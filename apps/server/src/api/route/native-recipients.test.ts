@@ -24,9 +24,12 @@ function scene(rpcUrl = chains.destination.rpcUrl) {
 	});
 	return {
 		calls: () => calls,
-		ask: (recipient: string, { token = zeroAddress as string } = {}) =>
+		ask: (
+			recipient: string,
+			{ token = zeroAddress as string, ...topUp }: { token?: string; topUp?: bigint; topUpUsd?: string } = {},
+		) =>
 			recipientOf(
-				{ destinationChain: chainId, outputToken: token, recipient, walletAddress: "" },
+				{ destinationChain: chainId, outputToken: token, recipient, walletAddress: "", ...topUp },
 				{ accountId: "account" },
 			),
 	};
@@ -48,6 +51,15 @@ test("a recipient of the native token is read once, whether it is an account, a 
 		const before = calls();
 		expect(await ask(address)).toMatchObject({ native });
 		expect(calls()).toBe(before);
+	}
+});
+
+test("a recipient of another token is read if it gets a top-up", async () => {
+	const { ask } = scene();
+	const token = chains.destination.deployment.settlementToken;
+	for (const topUp of [{ topUp: 1n }, { topUpUsd: "0.50" }]) {
+		const recipient = newAddress();
+		await expect.poll(() => ask(recipient, { token, ...topUp })).toMatchObject({ native: "new-account" });
 	}
 });
 

@@ -76,6 +76,10 @@ export function postQuote({
 				amount: String(quote.amount),
 				output: String(quote.output),
 				minOutput: String(quote.minOutput),
+				...(quote.order.topUp > 0n && {
+					topUp: String(quote.order.topUp),
+					topUpUsd: quote.topUpUsd,
+				}),
 				...(quote.recipientAccountCost > 0n && {
 					recipientAccountCost: String(quote.recipientAccountCost),
 				}),

@@ -66,12 +66,15 @@ test("a recipient without an account is read once, and has the same result as an
 	expect(calls()).toBe(1);
 });
 
-test("a recipient of SOL that a program owns is reported as not payable", async () => {
+test("a recipient that a program owns is reported as not payable in SOL, as the output or as a top-up", async () => {
 	const { ask } = scene();
 	const { address } = await makeKeyedAccount(solana, { token: solana.deployment.settlementToken });
 	await expect
 		.poll(() => ask(address, { token: solanaNativeToken }))
 		.toMatchObject({ payProblem: expect.stringMatching("account of the program") });
+	await expect
+		.poll(() => ask(address))
+		.toMatchObject({ topUpProblem: expect.stringMatching("account of the program") });
 });
 
 test("only valid addresses and listed tokens are looked up, and a limited number for each account", async () => {

@@ -10,16 +10,19 @@ import type { KnownRecipient } from "../../desk/desk.ts";
 import type { Log } from "../../telemetry/log.ts";
 
 /**
- * Recipients on Solana, and of the native token on EVM chains, that are cached or can be read within a moment. See
+ * Recipients on Solana, and of the native token on EVM chains, as output or top-up, that are cached or can be read within a moment. See
  * `BoundedReadings`.
  */
 export type RecipientAccounts = {
 	/**
-	 * Returns undefined if nothing is known that improves or refuses the quote, or if the output is another token of an
-	 * EVM chain. Never rejects, for any request.
+	 * Returns undefined if nothing is known that improves or refuses the quote, or if the recipient gets only another
+	 * token of an EVM chain. Never rejects, for any request.
 	 */
 	recipientOf: (
-		request: Pick<QuoteRequest, "destinationChain" | "outputToken" | "recipient" | "walletAddress">,
+		request: Pick<
+			QuoteRequest,
+			"destinationChain" | "outputToken" | "recipient" | "walletAddress" | "topUp" | "topUpUsd"
+		>,
 		asked: { accountId: string },
 	) => Promise<KnownRecipient | undefined>;
 };
@@ -65,8 +68,9 @@ function onEvm(chain: EvmChain, { nowMs, log }: Deps): RecipientAccounts {
 		}),
 	});
 	return {
-		recipientOf: async ({ outputToken, recipient, walletAddress }, asked) => {
-			if (parseAddress(chainId, outputToken) !== zeroAddress) return undefined;
+		recipientOf: async ({ outputToken, recipient, walletAddress, topUp, topUpUsd }, asked) => {
+			const isToppedUp = topUp !== undefined || topUpUsd !== undefined;
+			if (!isToppedUp && parseAddress(chainId, outputToken) !== zeroAddress) return undefined;
 			const address = parseAddress(chainId, recipient ?? walletAddress);
 			return address && readings.valueOf(address, asked);
 		},
@@ -82,12 +86,13 @@ function onSolana(solana: SolanaChain, { nowMs, log }: Deps): RecipientAccounts 
 		onError: (err) => log.warn({ chainId, err }, "a recipient's token account could not be read"),
 		read: async (key, signal) => {
 			const [wallet, token] = key.split(" ") as [Hex, Hex];
-			const { hasAccount, payProblem } = await readSolanaWallet(solana, {
+			const { hasAccount, payProblem, topUpProblem } = await readSolanaWallet(solana, {
 				wallet: fromSolanaWord(wallet),
 				token,
 				signal,
 			});
-			return hasAccount || payProblem ? { hasAccount, payProblem } : undefined;
+			const isKnown = hasAccount || payProblem !== undefined || topUpProblem !== undefined;
+			return isKnown ? { hasAccount, payProblem, topUpProblem } : undefined;
 		},
 	});
 	return {

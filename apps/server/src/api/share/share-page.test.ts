@@ -130,6 +130,8 @@ test("the page of a stuck swap shows the reason, and what will happen to the mon
 	const text = (await page.locator("main section").first().textContent()) ?? "";
 	expect(text).toContain("The independent signers, without whom nothing is paid out, do not answer.");
 	expect(text).toMatch(/What was agreed still holds: at least [\d.,]+ USDC .* lets anyone send it back/);
+	const terms = await page.locator("section", { hasText: "What was agreed" }).last().textContent();
+	expect(terms).toMatch(/For gas\s*0\.0(004 ETH|02 SOL) in addition/);
 	await page.context().close();
 });
 

@@ -81,11 +81,12 @@ function terms(
 ): Content {
 	const { terms, deliveredAmount, swapId, status } = answer;
 	const isBack = status === "refunded" || status === "failed";
-	const { input, quotedOutput, minOutput, output, origin, destination } = amounts;
+	const { input, quotedOutput, minOutput, output, topUp, origin, destination } = amounts;
 	const rows: [string, Content][] = [
 		["Gives", `${input} on ${origin}`],
 		["Promised", `about ${quotedOutput} on ${destination}`],
 		["At least", html`${minOutput}, or everything goes back`],
+		...(topUp === undefined ? [] : [["For gas", `${topUp} in addition`] as [string, Content]]),
 		...(deliveredAmount === undefined ? [] : [["Delivered", output] as [string, Content]]),
 		["Fee", isBack ? "none" : `${percent(terms.feeBps)}, already taken off what was promised`],
 		["From", address(terms.walletAddress, chainNames.addressUrl(terms.originChain, terms.walletAddress))],

@@ -246,7 +246,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 			if (paused) throw paused;
 			checkContracts(order, (chainId) => evmContracts(config, chainId));
 			await look.check();
-			checkRecipient(await recipient);
+			checkRecipient(await recipient, order);
 		}
 		const hasAccount = isOpened ? undefined : (await recipient).hasAccount;
 		await priced;
@@ -346,12 +346,13 @@ function answer({ id, status }: SwapRecord): SubmitResponse {
 	return { swapId: toSwapId(id), status };
 }
 
-/** Throws if the swap could only be refunded. */
-function checkRecipient({ payProblem }: Pick<KnownRecipient, "payProblem">): void {
-	if (!payProblem) return;
+/** Throws if the recipient could not be paid, so the swap could only be refunded, or go without its top-up. */
+function checkRecipient({ payProblem, topUpProblem }: KnownRecipient, { topUp }: Order): void {
+	const reason = payProblem ?? (topUp > 0n ? topUpProblem : undefined);
+	if (!reason) return;
 	throw new SwapError(
 		"SIMULATION_FAILED",
-		{ reason: payProblem },
+		{ reason },
 		{
 			message:
 				"The recipient cannot be paid on the destination chain, and nothing was sent. See details.reason, and request a quote for another recipient.",

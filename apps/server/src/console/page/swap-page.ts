@@ -188,6 +188,7 @@ function terms(swap: SwapRecord, { swap: view }: Explanation, { config, chainNam
 			["Input", showTokens(config.deployment, terms.input)],
 			["Quoted output", showTokens(config.deployment, terms.output)],
 			["At least", showTokens(config.deployment, terms.minOutput)],
+			terms.topUp !== null && ["Top-up", showTokens(config.deployment, terms.topUp)],
 			["Fee", `${terms.feeBps} bps`],
 			["Account", swap.accountId ?? "none, because the row was rebuilt from the chain"],
 			originTxHash !== undefined && ["Deposit", transactionLink(chainNames, originId, originTxHash)],

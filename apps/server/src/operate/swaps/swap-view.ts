@@ -6,7 +6,7 @@ import {
 	type StatusResponse,
 	unpackDeadlines,
 } from "@geoswap/protocol";
-import { formatUnits, type Hex } from "viem";
+import { formatUnits, type Hex, zeroHash } from "viem";
 import { swapAnswer } from "../../api/status/swap-answer.ts";
 import type { Config } from "../../config/config.ts";
 import { createExplorerPages } from "../../config/explorer-pages.ts";
@@ -32,6 +32,8 @@ type SwapTerms = {
 	/** As quoted. */
 	output: Amount;
 	minOutput: Amount;
+	/** The native token that the recipient gets for its gas. */
+	topUp: Amount | null;
 	recipient: string;
 	valueUsd: string;
 	feeBps: number;
@@ -73,6 +75,8 @@ export function viewSwap(swap: SwapRecord, config: ViewConfig): SwapView {
 			wallet: addressOn(order.originChainId, order.wallet),
 			output: output(swap.output),
 			minOutput: output(order.minOutput),
+			// The native token has the same word on every chain.
+			topUp: order.topUp > 0n ? amountOn(order.destinationChainId, zeroHash, order.topUp) : null,
 			recipient: addressOn(order.destinationChainId, order.recipient),
 			valueUsd: formatUnits(swap.valueUsdCents, 2),
 			feeBps: swap.feeMillibps / 1_000,

@@ -93,6 +93,7 @@ function describeSwap(swap: SwapView, history: SwapHistory, { deployment }: View
 		["wallet", terms.wallet],
 		["output", `${terms.output.shown} quoted, fee ${terms.feeBps} bps`],
 		["minimum", terms.minOutput.shown],
+		...(terms.topUp ? [["top-up", terms.topUp.shown] as [string, string]] : []),
 		["recipient", terms.recipient],
 		["deadlines", `open ${terms.openDeadline}, fill ${terms.fillDeadline}, refund ${terms.refundAfter}`],
 		["money", `${showAmount(deployment, funds)}, held by the ${funds.holder}`],

@@ -14,6 +14,8 @@ export type SolanaWalletReading = {
 	hasAccount: boolean;
 	/** The reason why the wallet cannot be paid the token; undefined if it can be. */
 	payProblem: string | undefined;
+	/** The reason why the wallet cannot be paid lamports as a top-up. */
+	topUpProblem: string | undefined;
 };
 
 /** Reads a wallet's balances, at one slot. Its token account does not count if the account has another owner. */
@@ -33,6 +35,7 @@ export async function readSolanaWallet(
 		lamports: own?.lamports ?? 0n,
 		hasAccount: isNative || account?.owner === wallet,
 		payProblem: isNative ? nativeProblem(own) : tokenProblem(account, wallet),
+		topUpProblem: nativeProblem(own),
 	};
 }
 
