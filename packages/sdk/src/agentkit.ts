@@ -4,6 +4,7 @@ import {
 	codeForModel,
 	type ModelSwapInput,
 	type ModelSwapOptions,
+	namedTerms,
 	swapForModel,
 	swapProperties,
 } from "./swap-for-model.ts";
@@ -59,8 +60,9 @@ export function geoswapActions<Zod extends AgentkitZod>({
 			makeAction("geoswap_quote", {
 				description: "Returns what a swap would give now. Signs nothing.",
 				shape: asked,
-				act: async ({ amount, ...input }: Omit<ModelSwapInput, "minOutput">) => {
-					const terms = { ...input, amount: BigInt(amount), walletAddress: wallet.getAddress() };
+				act: async (input: Omit<ModelSwapInput, "minOutput">) => {
+					const amount = BigInt(input.amount);
+					const terms = { ...namedTerms(input), amount, walletAddress: wallet.getAddress() };
 					const { output, minOutput } = await getQuote(client, terms);
 					return { output: String(output), minOutput: String(minOutput) };
 				},

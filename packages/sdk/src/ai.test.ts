@@ -145,7 +145,13 @@ test("a model names an exact output, gives as little as it takes, and never more
 	service.knobs.input = 10_000_000n;
 });
 
+test("a model names a top-up in USD, which the order then has", async () => {
+	await run([says("done")], await answered("call-1", true, { ...input, topUpUsd: "0.50" }));
+	expect(service.openedBy(account.address).at(-1)).toMatchObject({ topUp: service.knobs.topUp });
+});
+
 test.each<[string, unknown]>([
+	["a top-up in words", { ...input, topUpUsd: "a dollar" }],
 	["a fraction", { ...input, amount: "1.5" }],
 	["a number", { ...input, amount: 10 }],
 	["a negative amount", { ...input, amount: "-1" }],

@@ -1,8 +1,8 @@
 import {
 	type ModelSwapInput as AiSwapInput,
 	type ModelSwapOutput as AiSwapOutput,
-	exactProperty,
 	type ModelSwapOptions,
+	optionalProperties,
 	problemOf,
 	swapForModel,
 	swapProperties,
@@ -19,7 +19,7 @@ export type AiSwapOptions = ModelSwapOptions & {
 
 const jsonSchema = {
 	type: "object",
-	properties: { ...swapProperties, exact: exactProperty },
+	properties: { ...swapProperties, ...optionalProperties },
 	required: Object.keys(swapProperties),
 	additionalProperties: false,
 };

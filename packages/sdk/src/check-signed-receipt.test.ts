@@ -19,7 +19,8 @@ const refunded = await signReceipt({
 });
 const { originTxHash: _____, ...unopened } = undelivered;
 const failed = await signReceipt({ ...unopened, status: "failed" });
-const receipts = { settled, refunded, failed };
+const toppedUp = await makeReceipt({}, { order: makeOrder({ topUp: 5n }) });
+const receipts = { settled, toppedUp, refunded, failed };
 
 test.each(Object.entries(receipts))(
 	"a %s receipt is accepted in the form in which it was signed",
@@ -93,6 +94,11 @@ test("a receipt with an unsigned extra field is refused, at its top level, in it
 	for (const nothing of [undefined, null, "", 1, [], [settled], {}]) {
 		await expect(check(nothing)).rejects.toThrow(ReceiptError);
 	}
+});
+
+test("a receipt with a top-up that its order does not have is refused", async () => {
+	const claimed = { ...settled, terms: { ...settled.terms, topUp: "5" } };
+	await expect(check(claimed)).rejects.toMatchObject({ field: "terms.topUp" });
 });
 
 test("the mirror image of a signature, which recovers to the same key, is refused", async () => {

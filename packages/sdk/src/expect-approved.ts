@@ -10,7 +10,11 @@ import { unlessAborted } from "./unless-aborted.ts";
  * service alone must not choose the price that the wallet signs for.
  */
 export async function expectApproved(
-	context: SwapRequest & { intent: QuoteRequestBody; approved?: { minOutput: bigint; amount: bigint } },
+	context: SwapRequest & {
+		intent: QuoteRequestBody;
+		asked?: QuoteRequestBody;
+		approved?: { minOutput: bigint; amount: bigint };
+	},
 	quote: Quote,
 ): Promise<void> {
 	const { intent, pins, minOutput, approved, onBeforeSign, signal } = context;
@@ -24,10 +28,24 @@ export async function expectApproved(
 		return;
 	}
 	const { originChain, destinationChain } = context;
-	const { slippageBps: _, outputAmount: __, recipient = intent.walletAddress, ...named } = intent;
-	const terms = { ...named, originChain, destinationChain, amount, recipient, minOutput: quoted, quote };
+	const { slippageBps: _, outputAmount: __, topUpUsd, recipient = intent.walletAddress, ...named } = intent;
+	const topUp = BigInt(quote.topUp ?? 0);
+	const terms = {
+		...named,
+		originChain,
+		destinationChain,
+		amount,
+		recipient,
+		minOutput: quoted,
+		topUp,
+		quote,
+	};
 	if ((await unlessAborted(async () => onBeforeSign(terms), signal)) !== true) throw declined(quote);
 	context.approved = { minOutput: quoted, amount };
+	if (topUpUsd === undefined) return;
+	// Later quotes are for the top-up that was approved, regardless of the native token's price by then.
+	const { topUpUsd: ___, ...asked } = context.asked ?? intent;
+	context.asked = { ...asked, topUp: String(topUp) };
 }
 
 /**

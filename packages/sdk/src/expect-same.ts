@@ -2,7 +2,7 @@ import { VerificationError } from "./verification-error.ts";
 
 // A value from the wire may have any form. It is only compared, never trusted.
 
-const maxUint256 = (1n << 256n) - 1n;
+export const maxUint256 = (1n << 256n) - 1n;
 
 /** Returns the number at a path. Throws unless it is from one to the maximum. */
 export function bounded(field: string, value: unknown, most: bigint): bigint {

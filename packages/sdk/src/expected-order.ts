@@ -13,7 +13,7 @@ import {
 	wordOfAddress,
 } from "@geoswap/protocol";
 import type { Hex } from "viem";
-import { at, bounded, isSame, natural, refuse } from "./expect-same.ts";
+import { at, bounded, isSame, maxUint256, natural, refuse } from "./expect-same.ts";
 import type { Quote } from "./get-quote.ts";
 import { pinnedChain } from "./pinned-chain.ts";
 import { pinnedSolana } from "./pinned-solana.ts";
@@ -82,7 +82,7 @@ export function expectedTerms({
 		outputToken: wordOf("intent.outputToken", destinationChainId, intent.outputToken),
 		minOutput: expectedMinimum({ intent, quote, pins, limits, inputAmount }),
 		recipient: wordOf("intent.recipient", destinationChainId, recipient),
-		topUp: 0n,
+		topUp: expectedTopUp({ intent, quote }),
 		escrow: origin.escrow,
 		originVault: origin.vault,
 		destinationVault: destination.vault,
@@ -117,6 +117,19 @@ function expectedInput({ intent, quote, limits }: Omit<Required<Terms>, "pins">)
 	}
 	const asked = natural("intent.amount", String(intent.amount));
 	if (amount !== asked) refuse("quote.amount", asked, amount);
+	return asked;
+}
+
+/**
+ * Returns the top-up of the order. Throws unless the quote has the requested one. A value in USD is converted by the
+ * service, so the wallet may lose that value at most.
+ */
+function expectedTopUp({ intent, quote }: Pick<Terms, "intent" | "quote">): bigint {
+	if (intent.topUp === undefined && intent.topUpUsd === undefined) return 0n;
+	const quoted = bounded("quote.topUp", quote.topUp, maxUint256);
+	if (intent.topUp === undefined) return quoted;
+	const asked = natural("intent.topUp", String(intent.topUp));
+	if (quoted !== asked) refuse("quote.topUp", asked, quoted);
 	return asked;
 }
 

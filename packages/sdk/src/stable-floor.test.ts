@@ -15,6 +15,13 @@ test("the floor is 97 % of the input in the decimals of the output, rounded up",
 	expect(stableFloor(wide, makeIntent({ amount: "10000000" }))).toBe(9_700_000_000_000_000_000n);
 });
 
+test("a top-up in USD lowers the floor by 97 % of its value, and there is no floor beside one in native units", () => {
+	expect(stableFloor(pins, makeIntent({ topUpUsd: "0.50" }))).toBe(9_215_000n);
+	expect(stableFloor(pins, makeIntent({ topUpUsd: "9.999999" }))).toBe(1n);
+	expect(stableFloor(pins, makeIntent({ topUpUsd: "10" }))).toBeUndefined();
+	expect(stableFloor(pins, makeIntent({ topUp: "1" }))).toBeUndefined();
+});
+
 test("a token is found in any hex case, and a token that the pins do not list has no floor", () => {
 	const { outputToken } = makeIntent();
 	expect(stableFloor(pins, makeIntent({ outputToken: outputToken.toLowerCase() }))).toBe(9_700_000n);

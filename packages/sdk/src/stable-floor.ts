@@ -1,4 +1,5 @@
 import { type Deployment, isSolana, mulDivUp, type QuoteRequestBody, rescaleUp } from "@geoswap/protocol";
+import { parseUnits } from "viem";
 import { refuse } from "./expect-same.ts";
 
 /** The maximum number of decimals of an asset in a deployment file. */
@@ -8,19 +9,23 @@ const minStableBps = 9_700n;
 
 /**
  * Returns the minimum output of a swap between two stables that is signed without the caller's approval, which is 97 %
- * of the input, in the smallest unit of the output. Undefined if the pins do not list both tokens as stables, because
- * no price is then known to be absurd.
+ * of the input less a top-up in USD, in the smallest unit of the output. Undefined if the pins do not list both tokens
+ * as stables, or if the value of a top-up is not known, because no price is then known to be absurd.
  */
 export function stableFloor(
 	pins: Deployment,
-	intent: Pick<QuoteRequestBody, "originChain" | "destinationChain" | "inputToken" | "outputToken"> & {
-		amount: bigint | string | number;
-	},
+	intent: Pick<
+		QuoteRequestBody,
+		"originChain" | "destinationChain" | "inputToken" | "outputToken" | "topUp" | "topUpUsd"
+	> & { amount: bigint | string | number },
 ): bigint | undefined {
 	const input = pinnedAsset(pins, Number(intent.originChain), intent.inputToken);
 	const output = pinnedAsset(pins, Number(intent.destinationChain), intent.outputToken);
 	if (input?.kind !== "stable" || output?.kind !== "stable") return undefined;
-	return mulDivUp(rescaleUp(BigInt(intent.amount), input.decimals, output.decimals), minStableBps, 10_000n);
+	if (intent.topUp !== undefined) return undefined;
+	const given = rescaleUp(BigInt(intent.amount), input.decimals, output.decimals);
+	const swapped = given - parseUnits(intent.topUpUsd ?? "0", output.decimals);
+	return swapped > 0n ? mulDivUp(swapped, minStableBps, 10_000n) : undefined;
 }
 
 function pinnedAsset({ chains, solana }: Deployment, chainId: number, token: string) {

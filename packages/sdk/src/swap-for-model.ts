@@ -22,6 +22,8 @@ export type ModelSwapInput = {
 	 * `input`.
 	 */
 	exact?: "input" | "output" | undefined;
+	/** Native token that the recipient gets in addition to the output, for its gas, by its value in USD. */
+	topUpUsd?: string | undefined;
 };
 
 /** The result for a model. It holds no bigint, which JSON does not have. */
@@ -64,11 +66,20 @@ export const swapProperties = {
 	},
 	recipient: { ...address, description: "Address that gets the output." },
 } as const;
-export const exactProperty = {
-	type: "string",
-	enum: ["input", "output"],
-	description:
-		"output: give as little as minOutput takes, and amount at most, such as for an invoice. input, the default: give exactly amount.",
+/** The fields that a call may leave out. */
+export const optionalProperties = {
+	exact: {
+		type: "string",
+		enum: ["input", "output"],
+		description:
+			"output: give as little as minOutput takes, and amount at most, such as for an invoice. input, the default: give exactly amount.",
+	},
+	topUpUsd: {
+		type: "string",
+		pattern: "^[0-9]{1,4}(\\.[0-9]{1,2})?$",
+		description:
+			"Value in USD, such as 0.50, of the destination's native token that the recipient gets for its gas, if it has none there. It is deducted from the output.",
+	},
 } as const;
 const required = Object.keys(swapProperties) as (keyof typeof swapProperties)[];
 
@@ -111,12 +122,26 @@ export function swapForModel(
 	return Promise.race([submitted, ended]);
 }
 
-function termsOf({ amount, minOutput, exact, ...terms }: ModelSwapInput) {
+/** Returns the arguments that have the same names in requests of the service, without those that were left out. */
+export function namedTerms({
+	amount: _,
+	minOutput: __,
+	exact: ___,
+	topUpUsd,
+	...named
+}: Optional<ModelSwapInput, "minOutput">) {
+	return { ...named, ...(topUpUsd !== undefined && { topUpUsd }) };
+}
+
+type Optional<Fields, Name extends keyof Fields> = Omit<Fields, Name> & Partial<Pick<Fields, Name>>;
+
+function termsOf(input: ModelSwapInput) {
+	const { amount, minOutput, exact } = input;
 	const limits =
 		exact === "output"
 			? { outputAmount: BigInt(minOutput), maxInput: BigInt(amount) }
 			: { amount: BigInt(amount) };
-	return { ...terms, ...limits, minOutput: BigInt(minOutput) };
+	return { ...namedTerms(input), ...limits, minOutput: BigInt(minOutput) };
 }
 
 const advice = {
@@ -151,8 +176,11 @@ async function compareTerms(
 	try {
 		const record = await readRecord(store, id);
 		if (!record) return error;
-		const { minOutput, amount, exact, ...named } = input;
-		const terms = { ...named, ...(exact === "output" ? { outputAmount: minOutput } : { amount }) };
+		const { minOutput, amount, exact } = input;
+		const terms = {
+			...namedTerms(input),
+			...(exact === "output" ? { outputAmount: minOutput } : { amount }),
+		};
 		expectSameIntent(id, record.intent, { ...terms, walletAddress: record.intent.walletAddress });
 		if ("swapId" in record) error.swapId ??= record.swapId;
 		return error;
@@ -191,15 +219,21 @@ export function problemOf(value: unknown): string | undefined {
 	if (typeof value !== "object" || value === null) return "the input is not an object";
 	const given = value as Record<string, unknown>;
 	const unknown = Object.keys(given).find(
-		(name) => name !== "exact" && !(required as string[]).includes(name),
+		(name) => !(name in optionalProperties) && !(required as string[]).includes(name),
 	);
 	if (unknown !== undefined) return "there is an unknown field";
-	if (given.exact !== undefined && given.exact !== "input" && given.exact !== "output") return "exact";
-	return required.find((name) => !isValid(swapProperties[name], given[name]));
+	const optional = Object.keys(optionalProperties) as (keyof typeof optionalProperties)[];
+	return (
+		optional.find((name) => given[name] !== undefined && !isValid(optionalProperties[name], given[name])) ??
+		required.find((name) => !isValid(swapProperties[name], given[name]))
+	);
 }
 
-function isValid(schema: (typeof swapProperties)[keyof typeof swapProperties], value: unknown): boolean {
+type Property = (typeof swapProperties & typeof optionalProperties)[keyof ModelSwapInput];
+
+function isValid(schema: Property, value: unknown): boolean {
 	if (schema.type === "integer") return Number.isSafeInteger(value) && Number(value) >= 1;
 	if (typeof value !== "string") return false;
+	if ("enum" in schema) return (schema.enum as readonly string[]).includes(value);
 	return "pattern" in schema ? new RegExp(schema.pattern).test(value) : value !== "" && value.length <= 100;
 }

@@ -49,8 +49,16 @@ type SwapFields = {
 	recipient?: string;
 	slippageBps?: number;
 	/**
+	 * Native token of the destination chain that the recipient gets in addition to the output, for its gas, in its
+	 * smallest unit. Its price is deducted from the output. The recipient may be a contract that refuses it, and then
+	 * goes without.
+	 */
+	topUp?: bigint;
+	/** In place of `topUp`: its value in USD, such as `"0.50"`. The service converts it. */
+	topUpUsd?: string;
+	/**
 	 * The minimum output to sign for, in the smallest unit, for all quotes of the intent. By default, it is 97 % of the
-	 * input if the pins list both tokens as stables; any other minimum is signed only if `onBeforeSign` approves it. A
+	 * input, less `topUpUsd`, if the pins list both tokens as stables; any other minimum is signed only if `onBeforeSign` approves it. A
 	 * call that resumes an intent without it uses the earlier one. What is already signed stays signed.
 	 */
 	minOutput?: bigint;
@@ -85,6 +93,8 @@ export type SwapTerms = Pick<
 	walletAddress: string;
 	recipient: string;
 	minOutput: bigint;
+	/** The native token that the recipient gets in addition to the output. */
+	topUp: bigint;
 	/** The quote that has these terms. */
 	quote: Quote;
 };

@@ -483,6 +483,43 @@ describe.each(origins)("from %s", { concurrent: true }, (origin) => {
 		expect(service.openedBy(walletOf(origin))[0]?.inputAmount).toBe(25_350_000n);
 	});
 
+	test("the order has the requested top-up in native units, or the quoted one of a value in USD", async ({
+		world: { service, run },
+	}) => {
+		const [store, id] = [memoryStore(), "topped-up"];
+		const named = { minOutput: 9_900_000n, store, id };
+		expect(await run({ topUp: 3_000_000n, ...named })).toMatchObject({ status: "settled" });
+		expect(await errorOf(run({ topUp: 3_000_001n, ...named }))).toMatchObject({ code: "INTENT_CHANGED" });
+		expect(await run({ topUpUsd: "0.25" })).toMatchObject({ status: "settled" });
+		expect(service.openedBy(walletOf(origin)).map(({ topUp }) => topUp)).toEqual([3_000_000n, 2_000_000n]);
+	});
+
+	test("an approver gets the top-up, and what is signed has the approved one even if the native token's price moves", async ({
+		world: { service, run },
+	}) => {
+		service.refuse(buildPath, { code: "SIMULATION_FAILED", times: 1 });
+		const asked: bigint[] = [];
+		const onBeforeSign = ({ topUp }: SwapTerms) => {
+			service.knobs.topUp -= 1_000n;
+			return asked.push(topUp) > 0;
+		};
+		expect(await run({ topUpUsd: "0.25", onBeforeSign })).toMatchObject({ status: "settled" });
+		expect(asked).toEqual([2_000_000n]);
+		expect(service.openedBy(walletOf(origin))[0]?.topUp).toBe(2_000_000n);
+	});
+
+	test("between stables a top-up in USD lowers the minimum that needs no approval, and one in native units needs a minimum", async ({
+		world: { service, run },
+	}) => {
+		service.knobs.output = 9_480_000n;
+		expect(await errorOf(run({}))).toMatchObject({ code: "PRICE_NOT_ACCEPTED" });
+		expect(await errorOf(run({ topUp: 1n }))).toMatchObject({ code: "PRICE_NOT_ACCEPTED" });
+		expect(await run({ topUpUsd: "0.50" })).toMatchObject({ status: "settled" });
+		expect(await run({ topUp: 1n, minOutput: 9_400_000n })).toMatchObject({ status: "settled" });
+		service.knobs.output = 9_200_000n;
+		expect(await errorOf(run({ topUpUsd: "0.50" }))).toMatchObject({ code: "PRICE_NOT_ACCEPTED" });
+	});
+
 	test("an approver who takes minutes is called once, because the next quote keeps the approved terms", async ({
 		world: { service, executions, run },
 	}) => {

@@ -64,7 +64,7 @@ type Reached = { id: string | undefined; swapId?: string };
 type Context = SwapRequest & {
 	client: Client;
 	intent: QuoteRequestBody;
-	/** The intent that is quoted, if its slippage differs. */
+	/** The intent that is quoted, if its slippage differs, or its top-up was approved in native units. */
 	asked?: QuoteRequestBody;
 	signer: OriginSigner;
 	/** The quote of the current submission, if this call has signed it. */
@@ -130,6 +130,7 @@ async function swapLocked(
 
 function intentOf(request: SwapRequest & { signer: OriginSigner }): QuoteRequestBody {
 	const { originChain, destinationChain, inputToken, outputToken, recipient, slippageBps } = request;
+	const { topUp, topUpUsd } = request;
 	return {
 		originChain,
 		destinationChain,
@@ -141,6 +142,8 @@ function intentOf(request: SwapRequest & { signer: OriginSigner }): QuoteRequest
 		walletAddress: request.signer.address,
 		...(recipient !== undefined && { recipient }),
 		...(slippageBps !== undefined && { slippageBps }),
+		...(topUp !== undefined && { topUp: String(topUp) }),
+		...(topUpUsd !== undefined && { topUpUsd }),
 	};
 }
 
@@ -159,7 +162,7 @@ async function quoteAndSign(context: Context): Promise<Signed> {
 			onProgress?.({ step: "quoted", quote });
 			const slippageBps = slippageToKeep(context.approved?.minOutput, quote);
 			if (slippageBps !== undefined && quotes < maxQuotes) {
-				context.asked = { ...intent, slippageBps };
+				context.asked = { ...(context.asked ?? intent), slippageBps };
 				continue;
 			}
 			await expectApproved(context, quote);

@@ -4,6 +4,7 @@ import {
 	type Order,
 	orderTypedData,
 	packDeadlines,
+	type QuoteRequestBody,
 	type TypedDataJson,
 	toWord,
 } from "@geoswap/protocol";
@@ -264,6 +265,23 @@ test("the op of an exact output is signed only for that output, and for an input
 	expect(await refused(9_930_099n, { nowMs, maxInput: 10_000_000n })).toBe("quote.minOutput");
 	// A dear swap is the caller's own decision.
 	expect(await refused(9_930_100n, { nowMs, maxInput: 20_000_000n }, 20_000_000n)).toBeUndefined();
+});
+
+test("an op is signed only with the requested top-up, and one in USD only with the quoted one", async () => {
+	const refused = (asked: Partial<QuoteRequestBody>, quoted: bigint | undefined, topUp: bigint) => {
+		const build = makeBuild({ order: makeOrder({ topUp }) });
+		const quote = makeQuote(quoted === undefined ? {} : { topUp: quoted });
+		const limits = { nowMs, minOutput: 9_930_100n };
+		return refusedField(makeOp({ intent: makeIntent(asked), build, quote, limits }));
+	};
+	expect(await refused({ topUp: "7" }, 7n, 7n)).toBeUndefined();
+	expect(await refused({ topUpUsd: "0.50" }, 7n, 7n)).toBeUndefined();
+	expect(await refused({ topUp: "7" }, 6n, 6n)).toBe("quote.topUp");
+	expect(await refused({ topUp: "7" }, 7n, 6n)).toBe("geoOp.order.topUp");
+	expect(await refused({ topUpUsd: "0.50" }, 7n, 6n)).toBe("geoOp.order.topUp");
+	expect(await refused({ topUpUsd: "0.50" }, 0n, 0n)).toBe("quote.topUp");
+	expect(await refused({ topUpUsd: "0.50" }, undefined, 0n)).toBe("quote.topUp");
+	expect(await refused({}, 7n, 7n)).toBe("geoOp.order.topUp");
 });
 
 test("an op between two stables for less than 97 % is signed only if the caller gives a minimum", async () => {

@@ -128,6 +128,8 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		input: 10_000_000n,
 		/** The quoted output. */
 		output: 9_980_000n,
+		/** The top-up of a request that names one in USD. */
+		topUp: 2_000_000n,
 		endsAs: "settled" as Exclude<SwapStatus, "pending">,
 		/** State of the wallet on its EVM chain. */
 		isDelegated: true,
@@ -172,7 +174,9 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 				: mulDivUp(BigInt(body.outputAmount), 10_000n, 10_000n - BigInt(slippageBps));
 		const inputAmount = body.amount === undefined ? knobs.input : BigInt(body.amount);
 		const minOutput = mulDivDown(output, 10_000n - BigInt(slippageBps), 10_000n);
+		const topUp = BigInt(body.topUp ?? (body.topUpUsd === undefined ? 0n : knobs.topUp));
 		const order = fixture.makeOrder({
+			topUp,
 			wallet: word(originChain, body.walletAddress),
 			inputToken: word(originChain, body.inputToken),
 			inputAmount,
@@ -198,6 +202,7 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 			swapId: toSwapId(uuid),
 			recipient,
 			slippageBps,
+			...(topUp > 0n && { topUp }),
 		});
 	}
 
