@@ -1,7 +1,7 @@
 import type { Quote } from "@geoswap/sdk";
 import { wholeTokens } from "./format-amount.ts";
 import type { Line } from "./output.ts";
-import type { Asset } from "./pinned-assets.ts";
+import { type Asset, nativeOf, type PinnedChain } from "./pinned-assets.ts";
 import { reasonToAsk } from "./price-not-accepted.ts";
 
 /** Returns one side of a swap for JSON output. */
@@ -34,9 +34,16 @@ export function getLines({ to, quote }: { to: Asset; quote: Quote }): Line[] {
 	return [
 		["get", `about ${shown(quote.output)} on ${to.chain.name}`],
 		["", `at least ${shown(quote.minOutput)} (slippage ${quote.slippageBps} bps), or all back`],
+		...(quote.topUp ? [["", `and ${showNative(to.chain, quote.topUp)} for gas`] satisfies Line] : []),
 		["", `token ${to.address}`],
 		["", `recipient ${quote.recipient}`],
 	];
+}
+
+/** Returns an amount of a chain's native token, in smallest units if the deployment file does not list it. */
+export function showNative(chain: PinnedChain, units: bigint): string {
+	const native = nativeOf(chain);
+	return native ? wholeTokens(units, native) : `${units} units of the native token`;
 }
 
 export function costLines(quote: Quote): Line[] {

@@ -7,7 +7,7 @@ import { type ExitCode, exitCode } from "./exit-code.ts";
 import type { Intent } from "./intents.ts";
 import type { Line } from "./output.ts";
 import { belowMinOutput } from "./price-not-accepted.ts";
-import { amountsOf, expectWithinMaxSpend, type Terms } from "./read-terms.ts";
+import { amountsOf, expectWithinMaxSpend, type Terms, topUpOf } from "./read-terms.ts";
 
 /** Does everything of a swap except signing. The service's build is compared as it would be before signing. */
 export async function dryRun(
@@ -27,6 +27,7 @@ export async function dryRun(
 		walletAddress: wallet,
 		...(intent.recipient !== undefined && { recipient: intent.recipient }),
 		...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
+		...topUpOf(intent),
 		...(intent.mandate && { mandate: intent.mandate }),
 	};
 	const quote = await getQuote(client, asked);

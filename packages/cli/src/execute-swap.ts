@@ -2,7 +2,7 @@ import { GeoswapError, type OriginSigner, type SwapProgress, stableFloor, swap }
 import { askAccept } from "./ask-accept.ts";
 import { CliError } from "./cli-error.ts";
 import type { Context } from "./context.ts";
-import { assetJson, giveLines } from "./cost-lines.ts";
+import { assetJson, giveLines, showNative } from "./cost-lines.ts";
 import { FailedSwap } from "./describe-error.ts";
 import { type ExitCode, exitCode } from "./exit-code.ts";
 import { wholeTokens } from "./format-amount.ts";
@@ -11,6 +11,7 @@ import { openPage } from "./open-page.ts";
 import type { Output } from "./output.ts";
 import { type Asset, findAsset } from "./pinned-assets.ts";
 import { belowMinOutput, priceNotAccepted, reasonToAsk } from "./price-not-accepted.ts";
+import { topUpToSign } from "./read-terms.ts";
 import { refusalInTokens } from "./refusal-in-tokens.ts";
 import { createProgress, swapLines } from "./swap-progress.ts";
 import { Interrupted } from "./watch-interrupt.ts";
@@ -64,6 +65,7 @@ export async function executeSwap(
 				: { outputAmount: BigInt(intent.outputAmount), maxInput: amount }),
 			...(intent.recipient !== undefined && { recipient: intent.recipient }),
 			...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
+			...topUpToSign(intent),
 			...(intent.minOutput !== undefined && { minOutput: BigInt(intent.minOutput) }),
 			...((acceptsAnyPrice || canAsk) && {
 				onBeforeSign: async ({ minOutput }) => {
@@ -141,9 +143,10 @@ function tell(
 			say(`resuming ${step.swapId}`);
 			break;
 		case "quoted": {
-			const { output: expected, minOutput, recipient, warnings = [] } = step.quote;
+			const { output: expected, minOutput, topUp = 0n, recipient, warnings = [] } = step.quote;
 			const shown = (units: bigint) => wholeTokens(units, to);
 			say(`quoted: about ${shown(expected)} on ${to.chain.name}, at least ${shown(minOutput)}`);
+			if (topUp > 0n) output.say(["", `and ${showNative(to.chain, topUp)} for gas`]);
 			output.say(["", `token ${to.address}`]);
 			output.say(["", `recipient ${recipient}`]);
 			for (const { code, message } of warnings) say(`${code}: ${message}`, "yellow");

@@ -32,6 +32,9 @@ const intentSchema = z.object({
 	walletAddress: z.string(),
 	recipient: z.string().exactOptional(),
 	slippageBps: z.int().exactOptional(),
+	/** `--top-up`: the recipient's gas in native units. With `topUpUsd`, what a user approved for that value. */
+	topUp: unitsSchema.exactOptional(),
+	topUpUsd: z.string().exactOptional(),
 	minOutput: unitsSchema.exactOptional(),
 	/** `--accept-any-price`: the quoted minimum needs no approval. */
 	acceptsAnyPrice: z.boolean().exactOptional(),
@@ -54,6 +57,8 @@ export const termFields = [
 	"walletAddress",
 	"recipient",
 	"slippageBps",
+	"topUp",
+	"topUpUsd",
 ] as const satisfies (keyof Intent)[];
 
 const lockPausesMs = [20, 40, 80, 160];

@@ -29,6 +29,10 @@ export function pinnedChains({ chains, solana }: Deployment): PinnedChain[] {
 	}));
 }
 
+export function nativeOf({ assets }: PinnedChain): PinnedAsset | undefined {
+	return assets.find(({ isNative }) => isNative);
+}
+
 /** Finds a chain by its id, or by its name in any case, with dashes for spaces. */
 export function findChain(pins: Deployment, text: string): PinnedChain {
 	const chains = pinnedChains(pins);

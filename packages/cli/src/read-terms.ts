@@ -5,7 +5,7 @@ import type { Context } from "./context.ts";
 import { exitCode } from "./exit-code.ts";
 import { wholeTokens } from "./format-amount.ts";
 import { maxUint256, parseAmount } from "./parse-amount.ts";
-import { type Asset, findAsset } from "./pinned-assets.ts";
+import { type Asset, findAsset, nativeOf } from "./pinned-assets.ts";
 import { readBalances } from "./read-balance.ts";
 import { checkAddress, findOwnAddress } from "./wallet.ts";
 
@@ -16,6 +16,8 @@ export type TermOptions = {
 	receive?: string;
 	recipient?: string;
 	slippageBps?: string;
+	topUp?: string;
+	topUpUsd?: string;
 	minOut?: string;
 	maxSpend?: string;
 };
@@ -33,9 +35,13 @@ export type Terms = {
 	receive: bigint | undefined;
 	recipient: string | undefined;
 	slippageBps: number | undefined;
+	/** The recipient's gas, in a request's fields. Empty if none was asked for. */
+	topUp: TopUpFields;
 	minOutput: bigint | undefined;
 	maxSpend: bigint | undefined;
 };
+
+export type TopUpFields = { topUp?: string; topUpUsd?: string };
 
 /** `isUnlimited` is for callers that sign nothing, or set a limit later: an exact output needs no maximum then. */
 export function readTerms(
@@ -63,9 +69,38 @@ export function readTerms(
 		receive,
 		recipient: recipient === undefined ? undefined : checkAddress("--recipient", to.chain, recipient),
 		slippageBps: slippageBps === undefined ? undefined : parseBps(slippageBps, receive === undefined ? 1 : 0),
+		topUp: readTopUp(options, to),
 		minOutput: minOut === undefined ? undefined : parseAmount("--min-out", minOut, to.decimals),
 		maxSpend,
 	};
+}
+
+function readTopUp({ topUp, topUpUsd }: TermOptions, to: Asset): TopUpFields {
+	if (topUp !== undefined && topUpUsd !== undefined) {
+		throw usage("--top-up and --top-up-usd are two ways to write one amount. Use one of them.");
+	}
+	if (topUpUsd !== undefined) {
+		if (/^\d{1,6}(\.\d{1,2})?$/.test(topUpUsd) && Number(topUpUsd) > 0) return { topUpUsd };
+		throw usage(`--top-up-usd must be an amount in USD, such as 0.50, not "${topUpUsd}".`);
+	}
+	if (topUp === undefined) return {};
+	const native = nativeOf(to.chain);
+	if (native) return { topUp: String(parseAmount("--top-up", topUp, native.decimals)) };
+	throw usage(`The deployment file has no native token of ${to.chain.name}. Leave --top-up out.`);
+}
+
+/** Returns a top-up of the fields of an intent or of a request. */
+export function topUpOf({ topUp, topUpUsd }: TopUpFields): TopUpFields {
+	return { ...(topUp !== undefined && { topUp }), ...(topUpUsd !== undefined && { topUpUsd }) };
+}
+
+/** Returns the top-up of an intent for the SDK. What a user approved in native units counts, not its value by now. */
+export function topUpToSign({
+	topUp,
+	topUpUsd,
+}: TopUpFields): { topUp: bigint } | { topUpUsd: string } | Record<string, never> {
+	if (topUp !== undefined) return { topUp: BigInt(topUp) };
+	return topUpUsd === undefined ? {} : { topUpUsd };
 }
 
 function readInput({ amount }: TermOptions, from: Asset): Terms["amount"] {

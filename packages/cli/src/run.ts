@@ -92,6 +92,8 @@ Docs: /docs/cli.md at the address of the service`,
 				"amount to get in whole tokens; gives as little as that takes, up to --max-spend",
 			)
 			.option("--recipient <address>", "who gets the output; your own wallet by default")
+			.option("--top-up <number>", "native token that the recipient also gets, for its gas, as 0.002")
+			.option("--top-up-usd <number>", "the same by its value in USD, as 0.50")
 			.option("--slippage-bps <number>", "how far below the quote the delivery may be, 1 to 5000")
 			.option("--min-out <number>", "refuse to sign for less than this, in whole tokens")
 			.option("--max-spend <number>", "refuse to give more than this, in whole tokens");

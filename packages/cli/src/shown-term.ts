@@ -1,4 +1,5 @@
 import type { Deployment } from "@geoswap/protocol";
+import { showNative } from "./cost-lines.ts";
 import { wholeTokens } from "./format-amount.ts";
 import type { Intent } from "./intents.ts";
 import { assetAt, pinnedChains } from "./pinned-assets.ts";
@@ -30,6 +31,12 @@ export function shownTerm(
 		case "originChain":
 		case "destinationChain":
 			return (pins && pinnedChains(pins).find((chain) => chain.chainId === value)?.name) ?? text;
+		case "topUp": {
+			const chain = pins && pinnedChains(pins).find((one) => one.chainId === destinationChain);
+			return chain && /^\d+$/.test(text) ? showNative(chain, BigInt(text)) : text;
+		}
+		case "topUpUsd":
+			return `${text} USD`;
 		default:
 			return text;
 	}

@@ -1,8 +1,9 @@
 import type { Deployment, SwapStage } from "@geoswap/protocol";
 import type { Swap } from "@geoswap/sdk";
+import { showNative } from "./cost-lines.ts";
 import { wholeTokens } from "./format-amount.ts";
 import type { Line, Output } from "./output.ts";
-import { assetAt } from "./pinned-assets.ts";
+import { assetAt, pinnedChains } from "./pinned-assets.ts";
 
 const stageTexts: Partial<Record<string, string>> = {
 	opening: "opening: the input is not in escrow yet",
@@ -85,6 +86,8 @@ function termLines(pins: Deployment, { terms, deliveredAmount }: Told): Line[] {
 	const { originChain, destinationChain, inputToken, outputToken, networkCost } = terms;
 	const output = (amount: bigint) =>
 		describeAmount(pins, { chainId: destinationChain, token: outputToken, amount });
+	const destination = pinnedChains(pins).find(({ chainId }) => chainId === destinationChain);
+	const topUp = terms.topUp && destination && showNative(destination, terms.topUp);
 	const charged =
 		networkCost &&
 		describeAmount(pins, { chainId: destinationChain, token: networkCost.token, amount: networkCost.amount });
@@ -92,6 +95,7 @@ function termLines(pins: Deployment, { terms, deliveredAmount }: Told): Line[] {
 		["give", describeAmount(pins, { chainId: originChain, token: inputToken, amount: terms.amount })],
 		["", `wallet ${terms.walletAddress}`],
 		["get", `${output(terms.output)} as quoted, at least ${output(terms.minOutput)}`],
+		...(topUp ? [["", `and ${topUp} for gas`] satisfies Line] : []),
 		["", `recipient ${terms.recipient}`],
 		...(deliveredAmount === undefined ? [] : [["delivered", output(deliveredAmount)] satisfies Line]),
 		["fee", `${terms.feeBps} bps${charged ? `, and ${charged} for network costs` : ""}`],

@@ -38,6 +38,7 @@ export async function quoteCommand(call: Call, options: TermOptions & { wallet?:
 		walletAddress: wallet,
 		...(recipient !== undefined && { recipient }),
 		...(slippageBps !== undefined && { slippageBps }),
+		...terms.topUp,
 	};
 	const quote = await getQuote(client, intent).catch((error: unknown) => {
 		throw refusalInTokens(error, from, receive === undefined ? from : to);

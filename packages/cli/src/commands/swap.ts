@@ -222,6 +222,7 @@ async function readDraft(
 		walletAddress: signer.address,
 		...(recipient !== undefined && { recipient }),
 		...(slippageBps !== undefined && { slippageBps }),
+		...terms.topUp,
 		...(minOutput !== undefined && { minOutput: String(minOutput) }),
 		...(receive !== undefined && { outputAmount: String(receive) }),
 		...(options.acceptAnyPrice && { acceptsAnyPrice: true }),

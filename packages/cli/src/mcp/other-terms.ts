@@ -11,9 +11,14 @@ export type CalledTerms = Omit<ApprovedTerms, "minOutput" | "amount"> & {
 	amount?: string;
 };
 
-/** Returns the fields that name the swap. The input of an exact output is a limit, which each approval sets anew. */
+/**
+ * Returns the fields that name the swap. The input of an exact output is a limit, which each approval sets anew, and so
+ * are the native units of a top-up in USD.
+ */
 export function approvedFields({ outputAmount }: Intent): (keyof Intent)[] {
-	return termFields.filter((field) => outputAmount === undefined || field !== "amount");
+	return termFields.filter(
+		(field) => field !== "topUp" && (outputAmount === undefined || field !== "amount"),
+	);
 }
 
 /** Returns the error of a call whose id was used for other terms, or undefined. */

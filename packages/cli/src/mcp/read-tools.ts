@@ -10,7 +10,7 @@ import { type QuoteDocument, quoteCommand } from "../commands/quote.ts";
 import { tokensCommand } from "../commands/tokens.ts";
 import type { Call, Context } from "../context.ts";
 import { openIntents } from "../intents.ts";
-import { findAsset } from "../pinned-assets.ts";
+import { findAsset, nativeOf } from "../pinned-assets.ts";
 import { amountFields, amountShape, givenAmounts } from "./amount-fields.ts";
 import { fundsDocument, fundsSchema } from "./swap-document.ts";
 import { type Swapping, termsShape } from "./swap-tool.ts";
@@ -149,6 +149,9 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 				quote: z.object({
 					...amountShape("output", "The expected output"),
 					...amountShape("minOutput", "The least output"),
+					...z
+						.object(amountShape("topUp", "The native token that the recipient also gets for its gas"))
+						.partial().shape,
 					inputUsd: usd.describe("Indicative value of the input in USD."),
 					outputUsd: usd.describe("Indicative value of the output in USD."),
 					priceImpactBps: z
@@ -166,17 +169,19 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 				}),
 			},
 		},
-		async ({ slippageBps, recipient, amount, receive, ...terms }, call, answered) => {
+		async ({ slippageBps, recipient, amount, receive, topUpUsd, ...terms }, call, answered) => {
 			const { pins } = reading.context.config;
 			await quoteCommand(call, {
 				...terms,
 				...givenAmounts({ amount }, findAsset(pins, "from", terms.from)),
 				...givenAmounts({ receive }, findAsset(pins, "to", terms.to)),
 				...(recipient !== undefined && { recipient }),
+				...(topUpUsd !== undefined && { topUpUsd }),
 				...(slippageBps !== undefined && { slippageBps: String(slippageBps) }),
 			});
 			const { from, to, quote: priced } = answered() as QuoteDocument;
-			const { amount: _, ...quote } = priced;
+			const { amount: _, topUp, ...quote } = priced;
+			const native = nativeOf(findAsset(pins, "to", terms.to).chain);
 			return {
 				from: { ...from, ...amountFields("amount", from.amount, from) },
 				to,
@@ -184,6 +189,8 @@ export function registerReadTools(server: McpServer, reading: Reading): void {
 					...quote,
 					...amountFields("output", quote.output, to),
 					...amountFields("minOutput", quote.minOutput, to),
+					...(topUp !== undefined &&
+						(native ? amountFields("topUp", topUp, native) : { topUpUnits: String(topUp) })),
 				},
 			};
 		},

@@ -6,6 +6,7 @@ import type { Context } from "../context.ts";
 import { exitCode } from "../exit-code.ts";
 import { expectSame } from "../expect-same.ts";
 import { type Intent, type Intents, mayExecute, openIntents } from "../intents.ts";
+import { topUpToSign } from "../read-terms.ts";
 import { readSigner } from "../wallet.ts";
 import type { ApprovedTerms } from "./approvals.ts";
 import { approvedFields, type CalledTerms, findOtherTerms } from "./other-terms.ts";
@@ -92,6 +93,7 @@ export function openSwapRunner(
 			recipient: intent.recipient ?? intent.walletAddress,
 			minOutput: BigInt(intent.minOutput ?? 0),
 			...(intent.slippageBps !== undefined && { slippageBps: intent.slippageBps }),
+			...topUpToSign(intent),
 			signer,
 			pins: config.pins,
 			store: intents.records,

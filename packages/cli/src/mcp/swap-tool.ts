@@ -14,10 +14,11 @@ import {
 import * as z from "zod";
 import { CliError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
+import { showNative } from "../cost-lines.ts";
 import { exitCode } from "../exit-code.ts";
 import { wholeTokens } from "../format-amount.ts";
 import { type Asset, findAsset, isSameAddress } from "../pinned-assets.ts";
-import { readRecipient, readTerms } from "../read-terms.ts";
+import { readRecipient, readTerms, topUpOf } from "../read-terms.ts";
 import { readSigner } from "../wallet.ts";
 import { givenAmounts } from "./amount-fields.ts";
 import { type Approvals, type ApprovedTerms, approvalSeconds, type Question } from "./approvals.ts";
@@ -64,6 +65,13 @@ export const termsShape = {
 		.max(100)
 		.optional()
 		.describe("Who gets the output; the user's own wallet by default."),
+	topUpUsd: z
+		.string()
+		.regex(/^\d{1,4}(\.\d{1,2})?$/)
+		.optional()
+		.describe(
+			"Value in USD, such as 0.50, of the native token that the recipient also gets for its gas on the destination chain, if it has none there. It is deducted from the output.",
+		),
 	slippageBps: z
 		.int()
 		.min(0)
@@ -245,9 +253,9 @@ type Read = {
 
 async function readArgs({ context }: Swapping, args: SwapArgs): Promise<Read> {
 	const { config, keys } = context;
-	const { slippageBps, recipient: asked, from: give, to: get } = args;
+	const { slippageBps, topUpUsd, recipient: asked, from: give, to: get } = args;
 	const [input, output] = [findAsset(config.pins, "from", give), findAsset(config.pins, "to", get)];
-	const { from, to, amount, receive, recipient, minOutput } = readTerms(
+	const { from, to, amount, receive, recipient, minOutput, topUp } = readTerms(
 		config.pins,
 		{
 			from: give,
@@ -255,6 +263,7 @@ async function readArgs({ context }: Swapping, args: SwapArgs): Promise<Read> {
 			...givenAmounts({ amount: args.amount, maxSpend: args.maxAmount }, input),
 			...givenAmounts({ receive: args.receive, minOut: args.minOut }, output),
 			...(asked !== undefined && { recipient: asked }),
+			...(topUpUsd !== undefined && { topUpUsd }),
 		},
 		{ isUnlimited: true },
 	);
@@ -275,6 +284,7 @@ async function readArgs({ context }: Swapping, args: SwapArgs): Promise<Read> {
 			walletAddress: wallet,
 			recipient: (await readRecipient(keys, { from, to, recipient })) ?? wallet,
 			...(slippageBps !== undefined && { slippageBps }),
+			...topUp,
 		},
 	};
 }
@@ -306,7 +316,7 @@ async function ask(
 
 /** Returns the terms to approve, at the price now, and the question for the user. */
 async function questionFor(
-	{ context, ledger }: Swapping,
+	{ context, ledger, runner }: Swapping,
 	{ terms, from, to, amount: limit, minOutput }: Read,
 ): Promise<{ approved: ApprovedTerms; message: string }> {
 	const { originChain, destinationChain, inputToken, outputToken, recipient, walletAddress } = terms;
@@ -315,12 +325,15 @@ async function questionFor(
 	// Swaps that the budget refuses, even at the best price, need no approval.
 	const best = { id: terms.id, ...pair, recipient, amount: limit ?? 1n, minOutput: minOutput ?? maxUint256 };
 	await ledger.check(best);
+	// A top-up that was approved under the id stays the same in native units, because it is part of what the id means.
+	const earlier = (await runner.intents.find(terms.id))?.topUp;
 	const quote = await getQuote(context.client, {
 		...pair,
 		...(terms.outputAmount === undefined ? { amount: String(limit) } : { outputAmount: terms.outputAmount }),
 		walletAddress,
 		recipient,
 		...(slippageBps !== undefined && { slippageBps }),
+		...(earlier === undefined ? topUpOf(terms) : { topUp: earlier }),
 	});
 	const amount = limit ?? mulDivUp(quote.amount, 10_000n + marginBps, 10_000n);
 	const worst = worstOutput(ledger.budget, { ...pair, amount }) ?? maxUint256;
@@ -329,6 +342,8 @@ async function questionFor(
 		...terms,
 		amount: String(amount),
 		minOutput: String(minOutput ?? largerOf(quoted, worst)),
+		// The user approves native units, which no later price changes.
+		...(quote.topUp !== undefined && { topUp: String(quote.topUp) }),
 	};
 	// The input of an exact output is known only now.
 	if (limit === undefined) await ledger.check({ ...best, amount, minOutput: BigInt(approved.minOutput) });
@@ -367,6 +382,11 @@ function questionText({
 		`You get at least ${shown(approved.minOutput, to)} on ${nameOf(to.chain.name)}, now about ${shown(expected, to)}`,
 		`  token ${to.address}`,
 		`Recipient ${recipient}${isOwn ? " (your wallet)" : ""}`,
+		...(approved.topUp === undefined
+			? []
+			: [
+					`The recipient also gets ${showNative(to.chain, BigInt(approved.topUp))} for gas, out of the output`,
+				]),
 		"If less could be delivered, the whole input comes back.",
 		`Left of the budget of 24 hours after it: ${shown(left > 0n ? left : 0n, from)}`,
 	].join("\n");
