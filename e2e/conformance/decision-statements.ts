@@ -109,6 +109,14 @@ export const decisionStatements: readonly StatementSection[] = [
 				"D-quote-request-15",
 				"A `slippageBps` of 0 is accepted only with `outputAmount` between two tokens with the same symbol.",
 			],
+			[
+				"D-quote-request-16",
+				"`topUp` in the native token's smallest unit, or `topUpUsd`: the recipient also gets the native token, for its gas.",
+			],
+			[
+				"D-quote-request-17",
+				"A top-up above the operator's maximum, or below what an account on Solana must hold, is 400.",
+			],
 		],
 	},
 	{
@@ -117,6 +125,10 @@ export const decisionStatements: readonly StatementSection[] = [
 			["D-quote-response-1", "`expiresAt` is 30 seconds after the issue."],
 			["D-quote-response-2", "`origin` is `evm` or `solana`: which build comes next."],
 			["D-quote-response-27", "`amount` is the exact input, as a string of the smallest unit."],
+			[
+				"D-quote-response-28",
+				"`topUp` is the native token that the recipient also gets, in its smallest unit.",
+			],
 			["D-quote-response-3", "`output` is a string of the smallest unit."],
 			["D-quote-response-4", "`minOutput` is a string of the smallest unit: `output` less the slippage."],
 			["D-quote-response-5", "Where less than `minOutput` could be delivered, the swap is refunded."],
