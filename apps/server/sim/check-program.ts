@@ -1,6 +1,7 @@
 import {
 	fromSolanaWord,
 	inputAddress,
+	isWithinSolana,
 	type Order,
 	type OrderAccount,
 	orderAddress,
@@ -156,6 +157,7 @@ async function paymentsOf({ solana }: World, order: Order): Promise<Payee[]> {
 		["vault", accountOf(vault)],
 		["wallet", accountOf(fromSolanaWord(order.wallet))],
 	];
+	const toppedUp = isNative && isWithinSolana(order) ? order.topUp : 0n;
 	return solana.landedOf(holder).flatMap(({ error, wire, lamports, tokens }): Payee[] => {
 		const changeOf = (address: SolanaAddress): bigint => {
 			const at = wire.keys.indexOf(address);
@@ -166,6 +168,8 @@ async function paymentsOf({ solana }: World, order: Order): Promise<Payee[]> {
 			return amountOf(tokens.after) - amountOf(tokens.before);
 		};
 		if (error !== null || changeOf(holder) > -order.inputAmount) return [];
-		return [payees.find(([, address]) => changeOf(address) >= order.inputAmount)?.[0] ?? "stranger"];
+		// The transaction that takes SOL for an order within Solana also pays its top-up, out of the same vault.
+		const due = (payee: Payee) => order.inputAmount - (payee === "vault" ? toppedUp : 0n);
+		return [payees.find(([payee, address]) => changeOf(address) >= due(payee))?.[0] ?? "stranger"];
 	});
 }

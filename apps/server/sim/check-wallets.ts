@@ -1,4 +1,4 @@
-import type { SolanaAddress } from "@geoswap/protocol";
+import { type SolanaAddress, solanaNativeToken } from "@geoswap/protocol";
 import { type Address, zeroAddress } from "viem";
 import type { rpcReceipt } from "./evm/rpc-block.ts";
 import type { ChainName } from "./plan.ts";
@@ -66,4 +66,17 @@ export function balanceOf(world: World, chain: ChainName, token: string, holder:
 	return chain === "solana"
 		? world.solana.balanceOf(token as SolanaAddress, holder as SolanaAddress)
 		: world.evm[chain].balanceOf(token as Address, holder as Address);
+}
+
+/** Returns what the swap's recipient got as the output, and as the top-up. Nothing else pays recipients. */
+export function receivedBy(
+	world: World,
+	{ plan, order, outputToken, recipient }: SimSwap,
+): { output: bigint; topUp: bigint } {
+	const native = plan.to === "solana" ? solanaNativeToken : zeroAddress;
+	const [output, gas] = [outputToken, native].map((token) => balanceOf(world, plan.to, token, recipient));
+	if (output === undefined || gas === undefined) throw new Error("two balances were read");
+	if (outputToken !== native) return { output, topUp: gas };
+	const topUp = output > 0n ? (order?.topUp ?? 0n) : 0n;
+	return { output: output - topUp, topUp };
 }

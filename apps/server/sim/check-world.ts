@@ -10,7 +10,7 @@ import { chainOf } from "../src/config/chain-config.ts";
 import { auditWorld } from "./audit-world.ts";
 import { addLoss, checkLosses, outputUsdCents, readLosses } from "./check-losses.ts";
 import { checkProgram, wasOpened } from "./check-program.ts";
-import { balanceOf, checkWallets } from "./check-wallets.ts";
+import { balanceOf, checkWallets, receivedBy } from "./check-wallets.ts";
 import { attesterNames } from "./plan.ts";
 import type { SimSwap } from "./sim-swap.ts";
 import type { World } from "./world.ts";
@@ -131,7 +131,7 @@ function checkSwap(
 	},
 ): string[] {
 	const { outcome, plan, order } = swap;
-	const received = balanceOf(world, plan.to, swap.outputToken, swap.recipient);
+	const { output: received, topUp } = receivedBy(world, swap);
 	const violations: string[] = [];
 	if (outcome === "not-yet") violations.push("was never submitted");
 	if (!row || !order) {
@@ -143,6 +143,9 @@ function checkSwap(
 		return violations;
 	}
 	const { status, is_ended, stage, delivered_amount, last_fact } = row;
+	const takes = plan.recipient === "takes" || plan.to === "solana";
+	const owedTopUp = received > 0n && takes ? order.topUp : 0n;
+	if (topUp !== owedTopUp) violations.push(`got a top-up of ${topUp}, and not of ${owedTopUp}`);
 	if (status === "pending" || !is_ended) {
 		violations.push(`is not terminal: ${status} ${stage}, last ${last_fact}`);
 	}
@@ -220,11 +223,13 @@ async function withoutForgotten(
 		const at = rest.findIndex(({ message }) => isIt(message));
 		return at < 0 ? undefined : rest.splice(at, 1)[0]?.message;
 	};
-	for (const { plan, orderId, outputToken, recipient } of forgotten) {
+	for (const swap of forgotten) {
+		const { plan, orderId, outputToken } = swap;
 		const record = plan.to === "solana" && orderId ? await world.solana.recordOf(orderId) : undefined;
 		if (!record) continue;
-		const gone = new Map([[outputToken, balanceOf(world, plan.to, outputToken, recipient)]]);
-		gone.set(solanaNativeToken, (gone.get(solanaNativeToken) ?? 0n) + recordRent);
+		const { output, topUp } = receivedBy(world, swap);
+		const gone = new Map([[outputToken, output]]);
+		gone.set(solanaNativeToken, (gone.get(solanaNativeToken) ?? 0n) + topUp + recordRent);
 		for (const [token, amount] of gone) {
 			const left = `${amount} of ${token} left the vault on Solana for no order, in slot `;
 			const slot = take((message) => message.startsWith(left))?.slice(left.length);

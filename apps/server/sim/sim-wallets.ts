@@ -64,6 +64,9 @@ function withoutRouter(plan: SwapPlan): SwapPlan {
 
 type Asset = { address: string; symbol: string; decimals: number; kind: "stable" | "volatile" };
 
+/** One swap of this many also brings its recipient native token for gas. */
+const toppedUpEvery = 3;
+const topUpUsd = "0.25";
 const tries = 6;
 const againMs = 5_000;
 /** Milliseconds within which an authorization that another account sends is used up. */
@@ -211,6 +214,7 @@ export function createSimWallets({
 			amount: swap.inputAmount,
 			walletAddress: swap.wallet,
 			recipient: swap.recipient,
+			...(index % toppedUpEvery === 0 && { topUpUsd }),
 		} as Parameters<Desk["quote"]>[0]);
 		const op = await signOp(quote, walletName);
 		// Anyone may send a signed op, so from now on this is the swap.

@@ -391,4 +391,26 @@ import { makeBundle } from "./make-bundle.ts";
 			},
 		],
 	},
+	{
+		name: "top-up-not-booked",
+		why: "A top-up on Solana leaves the vault without an event, so the books hold more SOL than the vault.",
+		edits: [
+			{
+				file: "apps/server/src/follow/solana/landed-events.ts",
+				find: "...(topUp > 0n ? [",
+				replace: "...(topUp < 0n ? [",
+			},
+		],
+	},
+	{
+		name: "top-up-counted-as-output",
+		why: "The top-up of an order for SOL counts as delivered output.",
+		edits: [
+			{
+				file: "apps/server/src/follow/solana/landed-events.ts",
+				find: "const delivered = received - (isOfSol ? filled.topUp : 0n);",
+				replace: "const delivered = received;",
+			},
+		],
+	},
 ];
