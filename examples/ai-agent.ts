@@ -1,5 +1,5 @@
 import { waitForSwap } from "@geoswap/sdk";
-import { type AiSwapInput, type AiSwapOutput, swapTool } from "@geoswap/sdk/ai";
+import { type AiSwapInput, type AiSwapOutput, geoswapTools } from "@geoswap/sdk/ai";
 import { openLedger } from "@geoswap/sdk/budget";
 import { fileStore } from "@geoswap/sdk/file-store";
 import { generateText, type ModelMessage } from "ai";
@@ -41,7 +41,7 @@ const model = scriptedModel([
 ]);
 const agent = {
 	model,
-	tools: { swap: swapTool({ client, ledger, store, signer, pins, conversation }) },
+	tools: geoswapTools({ client, ledger, store, signer, pins, conversation }),
 	// Without a secret, the AI SDK would execute a call whose arguments were changed after the approval.
 	experimental_toolApprovalSecret: variable("GEOSWAP_API_KEY"),
 };

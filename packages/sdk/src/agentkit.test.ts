@@ -29,10 +29,20 @@ test("a quote is JSON, and the id in the result of a swap is the model's own, so
 	const amounts = { amount: "10000000", minOutput: "9900000" };
 	const input = { ...chains, ...amounts, inputToken, outputToken, recipient, id: "rent" };
 	const { minOutput: _, id: __, ...asked } = input;
-	expect(JSON.parse((await quoteAction?.invoke(asked)) ?? "")).toEqual({
+	expect(JSON.parse((await quoteAction?.invoke(asked)) ?? "")).toMatchObject({
 		output: "9980000",
 		minOutput: "9930100",
+		minOutputShown: "9.9301 USDC",
 	});
+	expect(actions.map(({ name }) => name)).toEqual([
+		"geoswap_swap",
+		"geoswap_quote",
+		"geoswap_status",
+		"geoswap_tokens",
+		"geoswap_balances",
+	]);
+	const wrong = await quoteAction?.invoke({ ...asked, budget: "all" });
+	expect(JSON.parse(wrong ?? "")).toEqual({ code: "INVALID_REQUEST" });
 	const first = JSON.parse((await swapAction?.invoke(input)) ?? "");
 	expect(first).toMatchObject({ id: "rent", swapId: expect.stringMatching(/^swp_/) });
 	const again = JSON.parse((await swapAction?.invoke({ ...input, id: first.id })) ?? "");

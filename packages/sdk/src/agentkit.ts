@@ -1,19 +1,12 @@
-import { getQuote } from "./get-quote.ts";
-import { getStatus } from "./get-status.ts";
-import {
-	codeForModel,
-	type ModelSwapInput,
-	type ModelSwapOptions,
-	namedTerms,
-	swapForModel,
-	swapProperties,
-} from "./swap-for-model.ts";
+import { type ModelField, minOutputField, optionalFields, swapFields } from "./model-fields.ts";
+import { codeForModel, type ReadTool, readTools } from "./read-for-model.ts";
+import { type ModelSwapInput, type ModelSwapOptions, swapForModel } from "./swap-for-model.ts";
 import type { SwapRequest } from "./swap-request.ts";
 
 /** The part of a wallet provider that is used. AgentKit's EVM providers have `toSigner`. */
 export type AgentkitWallet = { getAddress(): string; toSigner?(): SwapRequest["signer"] };
 
-type Described = { describe(text: string): unknown };
+type Described = { describe(text: string): { optional(): unknown } };
 
 /** The part of zod that is used. Pass the zod that your AgentKit uses, because frameworks read its schemas. */
 export type AgentkitZod = {
@@ -38,8 +31,8 @@ export type AgentkitOptions<Zod extends AgentkitZod> = ModelSwapOptions & {
 };
 
 /**
- * Returns an action provider, `AgentKit.from({ walletProvider, actionProviders: [geoswapActions(…)] })`, that quotes,
- * swaps within a budget and follows swaps. AgentKit requests no approval before an action, so the budget and
+ * Returns an action provider, `AgentKit.from({ walletProvider, actionProviders: [geoswapActions(…)] })`, that swaps
+ * within a budget, and reads quotes, swaps, tokens and balances. AgentKit requests no approval before an action, so the budget and
  * `beforeSign` are the only limits.
  */
 export function geoswapActions<Zod extends AgentkitZod>({
@@ -48,8 +41,6 @@ export function geoswapActions<Zod extends AgentkitZod>({
 	beforeSign,
 	...options
 }: AgentkitOptions<Zod>) {
-	const { client } = options;
-	const { minOutput, ...asked } = shapeOfTerms(z);
 	const makeAction = actionsOf(z);
 	return {
 		name: "geoswap",
@@ -57,22 +48,11 @@ export function geoswapActions<Zod extends AgentkitZod>({
 		supportsNetwork: ({ protocolFamily }: { protocolFamily: string }) =>
 			protocolFamily === "evm" || signerOf !== undefined,
 		getActions: (wallet: AgentkitWallet) => [
-			makeAction("geoswap_quote", {
-				description: "Returns what a swap would give now. Signs nothing.",
-				shape: asked,
-				act: async (input: Omit<ModelSwapInput, "minOutput">) => {
-					const amount = BigInt(input.amount);
-					const terms = { ...namedTerms(input), amount, walletAddress: wallet.getAddress() };
-					const { output, minOutput } = await getQuote(client, terms);
-					return { output: String(output), minOutput: String(minOutput) };
-				},
-			}),
 			makeAction("geoswap_swap", {
 				description:
 					"Gives tokens of the user's wallet for others, on the same chain or another, within a budget. If the status is unknown or submitted, never start another swap for the same purpose: follow it.",
 				shape: {
-					...asked,
-					minOutput,
+					...shapeOf(z, { ...swapFields, minOutput: minOutputField }, optionalFields),
 					id: z
 						.string()
 						.regex(/^[\w.:-]{1,64}$/)
@@ -92,19 +72,14 @@ export function geoswapActions<Zod extends AgentkitZod>({
 					return { ...swapped, id };
 				},
 			}),
-			makeAction("geoswap_status", {
-				description: "Returns whether a swap is pending, settled, failed or refunded.",
-				shape: {
-					swapId: z
-						.string()
-						.regex(/^swp_\w{1,40}$/)
-						.describe("The swapId that geoswap_swap returned."),
-				},
-				act: async ({ swapId }: { swapId: string }) => {
-					const { status, stage } = await getStatus(client, swapId);
-					return { swapId, status, stage };
-				},
-			}),
+			...Object.entries(
+				readTools({ ...options, walletAddress: () => wallet.getAddress() }) as Record<
+					string,
+					ReadTool<never>
+				>,
+			).map(([name, { description, required, optional, act }]) =>
+				makeAction(`geoswap_${name}`, { description, shape: shapeOf(z, required, optional), act }),
+			),
 		],
 	};
 }
@@ -114,15 +89,22 @@ function ownSigner(wallet: AgentkitWallet): SwapRequest["signer"] {
 	return wallet.toSigner();
 }
 
-function shapeOfTerms(z: AgentkitZod): Record<keyof typeof swapProperties, unknown> {
-	const fields = Object.entries(swapProperties).map(([name, property]) => {
-		const type =
-			property.type === "integer"
-				? z.number().int().positive()
-				: z.string().regex(new RegExp("pattern" in property ? property.pattern : "^.{1,100}$"));
-		return [name, type.describe(property.description)];
+function shapeOf(
+	z: AgentkitZod,
+	required: Record<string, ModelField>,
+	optional: Record<string, ModelField>,
+): Record<string, unknown> {
+	const fields = Object.entries({ ...required, ...optional }).map(([name, field]) => {
+		const type = typeOf(z, field).describe(field.description);
+		return [name, name in required ? type : type.optional()];
 	});
 	return Object.fromEntries(fields);
+}
+
+function typeOf(z: AgentkitZod, field: ModelField): Described {
+	if (field.type === "integer") return z.number().int().positive();
+	if ("pattern" in field) return z.string().regex(new RegExp(field.pattern));
+	return z.string().regex("enum" in field ? new RegExp(`^(${field.enum.join("|")})$`) : /^.{1,100}$/);
 }
 
 /** An action's result is a text. A failure is the code alone, since the message may hold texts of the service. */

@@ -47,6 +47,7 @@ test("the exports of the package match the recorded lists", () => {
 	expect(Object.keys(ai)).toMatchInlineSnapshot(`
 		[
 		  "swapTool",
+		  "geoswapTools",
 		]
 	`);
 	expect(Object.keys(agentkit)).toMatchInlineSnapshot(`

@@ -1,6 +1,7 @@
 import { type BudgetLedger, type BudgetLimit, budgetLimits } from "./budget-ledger.ts";
 import type { Client } from "./create-client.ts";
 import { GeoswapError, type GeoswapErrorCode } from "./geoswap-error.ts";
+import { codeForModel } from "./read-for-model.ts";
 import { expectSameIntent, getSwapState, readRecord } from "./swap-record.ts";
 import type { SwapRequest } from "./swap-request.ts";
 import type { SwapStore } from "./swap-store.ts";
@@ -50,39 +51,6 @@ export type ModelSwapOptions = {
 	pins: SwapRequest["pins"];
 };
 
-const uint = { type: "string", pattern: "^[1-9][0-9]{0,77}$" } as const;
-const chainId = { type: "integer", minimum: 1 } as const;
-const address = { type: "string", minLength: 1, maxLength: 100 } as const;
-/** The fields of the arguments, in JSON Schema. */
-export const swapProperties = {
-	originChain: { ...chainId, description: "Id of the chain that the input is on." },
-	destinationChain: { ...chainId, description: "Id of the chain to deliver on." },
-	inputToken: { ...address, description: "Address of the token to give." },
-	outputToken: { ...address, description: "Address of the token to get." },
-	amount: { ...uint, description: "Amount to give, in the smallest unit of the input token." },
-	minOutput: {
-		...uint,
-		description: "The least output to accept, in the smallest unit of the output token.",
-	},
-	recipient: { ...address, description: "Address that gets the output." },
-} as const;
-/** The fields that a call may leave out. */
-export const optionalProperties = {
-	exact: {
-		type: "string",
-		enum: ["input", "output"],
-		description:
-			"output: give as little as minOutput takes, and amount at most, such as for an invoice. input, the default: give exactly amount.",
-	},
-	topUpUsd: {
-		type: "string",
-		pattern: "^[0-9]{1,4}(\\.[0-9]{1,2})?$",
-		description:
-			"Value in USD, such as 0.50, of the destination's native token that the recipient gets for its gas, if it has none there. It is deducted from the output.",
-	},
-} as const;
-const required = Object.keys(swapProperties) as (keyof typeof swapProperties)[];
-
 /** Swaps as a model requests, within the budget, and returns once the swap is submitted. The swap then continues. */
 export function swapForModel(
 	{ client, ledger, store, pins }: ModelSwapOptions,
@@ -123,17 +91,9 @@ export function swapForModel(
 }
 
 /** Returns the arguments that have the same names in requests of the service, without those that were left out. */
-export function namedTerms({
-	amount: _,
-	minOutput: __,
-	exact: ___,
-	topUpUsd,
-	...named
-}: Optional<ModelSwapInput, "minOutput">) {
+function namedTerms({ amount: _, minOutput: __, exact: ___, topUpUsd, ...named }: ModelSwapInput) {
 	return { ...named, ...(topUpUsd !== undefined && { topUpUsd }) };
 }
-
-type Optional<Fields, Name extends keyof Fields> = Omit<Fields, Name> & Partial<Pick<Fields, Name>>;
 
 function termsOf(input: ModelSwapInput) {
 	const { amount, minOutput, exact } = input;
@@ -206,34 +166,4 @@ function outputOfError(id: string, error: unknown): ModelSwapOutput {
 		...(limit !== undefined && { limit }),
 		...(swapId !== undefined && error.mayExecute !== false && { swapId }),
 	});
-}
-
-/** Returns a code that holds no text of the service. */
-export function codeForModel(error: unknown): string {
-	if (!(error instanceof GeoswapError)) return "UNEXPECTED";
-	return /^[A-Z_]{1,40}$/.test(error.code) ? error.code : "UNEXPECTED_RESPONSE";
-}
-
-/** Returns what is wrong with a model's arguments, or undefined. */
-export function problemOf(value: unknown): string | undefined {
-	if (typeof value !== "object" || value === null) return "the input is not an object";
-	const given = value as Record<string, unknown>;
-	const unknown = Object.keys(given).find(
-		(name) => !(name in optionalProperties) && !(required as string[]).includes(name),
-	);
-	if (unknown !== undefined) return "there is an unknown field";
-	const optional = Object.keys(optionalProperties) as (keyof typeof optionalProperties)[];
-	return (
-		optional.find((name) => given[name] !== undefined && !isValid(optionalProperties[name], given[name])) ??
-		required.find((name) => !isValid(swapProperties[name], given[name]))
-	);
-}
-
-type Property = (typeof swapProperties & typeof optionalProperties)[keyof ModelSwapInput];
-
-function isValid(schema: Property, value: unknown): boolean {
-	if (schema.type === "integer") return Number.isSafeInteger(value) && Number(value) >= 1;
-	if (typeof value !== "string") return false;
-	if ("enum" in schema) return (schema.enum as readonly string[]).includes(value);
-	return "pattern" in schema ? new RegExp(schema.pattern).test(value) : value !== "" && value.length <= 100;
 }

@@ -48,7 +48,8 @@ export type Path =
 	| "/swap/delegation"
 	| "/swap/build-geo-op"
 	| "/swap/build-solana-tx"
-	| "/swap/status";
+	| "/swap/status"
+	| "/tokens";
 
 /** The fault of one request. A late copy arrives after this many milliseconds, regardless of its sender. */
 export type Fault =
@@ -62,7 +63,13 @@ export type Fault =
 	/** The database is restored from a backup that is older than all swaps. */
 	| { kind: "restored" };
 
-export type Refusal = { code: ErrorCode; next?: NextStep; retryAfterSeconds?: number; times?: number };
+export type Refusal = {
+	code: ErrorCode;
+	next?: NextStep;
+	retryAfterSeconds?: number;
+	times?: number;
+	details?: Record<string, string>;
+};
 
 type BuildBody = { geoQuoteToken: string; authorization?: AuthorizationBody };
 type Quote = { order: Order; expiresAtMs: number; opExpiresAtMs: number };
@@ -379,6 +386,13 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 		};
 	}
 
+	function tokens(): { chainId: number; address: string; live: boolean }[] {
+		const { chains, solana: solanaPins } = solana.makePins();
+		return [...chains, ...(solanaPins ? [solanaPins] : [])].flatMap(({ chainId, assets }) =>
+			assets.map(({ address }) => ({ chainId, address, live: true })),
+		);
+	}
+
 	async function answerTo(path: Path, url: URL, text: string): Promise<Answer> {
 		try {
 			refuseIfTold(path, true);
@@ -387,6 +401,8 @@ export async function startModelService(lives: { quoteMs?: number; opMs?: number
 			switch (path) {
 				case "/swap/quote":
 					return { status: 200, body: quote(body) };
+				case "/tokens":
+					return { status: 200, body: { tokens: tokens() } };
 				case "/swap/delegation":
 					return { status: 200, body: delegation(url.searchParams) };
 				case "/swap/build-geo-op":
@@ -511,7 +527,7 @@ function send(response: ServerResponse, { status, headers, body }: Answer): void
 	response.end(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-function errorAnswer({ code, next, retryAfterSeconds }: Refusal): Answer {
+function errorAnswer({ code, next, retryAfterSeconds, details }: Refusal): Answer {
 	const entry = errorCatalogue[code];
 	return {
 		status: entry.http,
@@ -522,6 +538,7 @@ function errorAnswer({ code, next, retryAfterSeconds }: Refusal): Answer {
 			next: next ?? entry.next,
 			retryable: entry.retryable,
 			requestId: "request-1",
+			...(details && { details }),
 		},
 	};
 }
