@@ -47,9 +47,12 @@ export function showNative(chain: PinnedChain, units: bigint): string {
 }
 
 export function costLines(quote: Quote): Line[] {
-	const { inputUsd, outputUsd, priceImpactBps, warnings = [] } = quote;
+	const { inputUsd, outputUsd, topUpUsd, priceImpactBps, warnings = [] } = quote;
+	const gas = topUpUsd === undefined ? "" : `, ${topUpUsd} USD for gas`;
 	const usd =
-		inputUsd === undefined || outputUsd === undefined ? "" : `; ${inputUsd} USD in, ${outputUsd} USD out`;
+		inputUsd === undefined || outputUsd === undefined
+			? ""
+			: `; ${inputUsd} USD in, ${outputUsd} USD out${gas}`;
 	const impact = priceImpactBps === undefined ? "" : `, ${priceImpactBps} bps with all costs`;
 	return [
 		["fee", `${quote.feeBps} bps${usd}${impact}`],

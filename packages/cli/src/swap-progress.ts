@@ -98,7 +98,10 @@ function termLines(pins: Deployment, { terms, deliveredAmount }: Told): Line[] {
 		...(topUp ? [["", `and ${topUp} for gas`] satisfies Line] : []),
 		["", `recipient ${terms.recipient}`],
 		...(deliveredAmount === undefined ? [] : [["delivered", output(deliveredAmount)] satisfies Line]),
-		["fee", `${terms.feeBps} bps${charged ? `, and ${charged} for network costs` : ""}`],
+		[
+			"fee",
+			`${terms.feeBps} bps${charged ? `, and ${charged} for network costs${topUp ? " and the top-up" : ""}` : ""}`,
+		],
 	];
 }
 
