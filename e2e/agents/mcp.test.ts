@@ -12,6 +12,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { newAgent } from "../caller/new-agent.ts";
 import { tokenBalance } from "../chain/token-balance.ts";
 import type { Environment } from "../environment/environment.ts";
+import { launchChromium } from "../environment/launch-chromium.ts";
 import { sharedEnvironment } from "../shared-environment.ts";
 import { assetAddress } from "../wallet/make-order.ts";
 
@@ -60,17 +61,20 @@ test("a model swaps through MCP on a devnet, where each approved swap settles on
 		const given = Object.entries(env).flatMap(([name, value]) =>
 			value === undefined ? [] : [[name, value]],
 		);
-		await client.connect(
-			new StdioClientTransport({
-				command: process.execPath,
-				args,
-				env: Object.fromEntries(given),
-				stderr: "ignore",
-			}),
-		);
+		const transport = new StdioClientTransport({
+			command: process.execPath,
+			args,
+			env: Object.fromEntries(given),
+			stderr: "pipe",
+		});
+		let told = "";
+		transport.stderr?.on("data", (chunk: Buffer) => {
+			told += chunk.toString();
+		});
+		await client.connect(transport);
 		const call = async (name: string, given: Record<string, unknown>) =>
 			(await client.callTool({ name, arguments: given })).structuredContent as Record<string, unknown>;
-		return { call, close: () => client.close() };
+		return { call, told: () => told, close: () => client.close() };
 	};
 	const swapOf = (id: string) => ({ id, from, to, amount: "10" });
 
@@ -102,9 +106,14 @@ test("a model swaps through MCP on a devnet, where each approved swap settles on
 	});
 	await second.close();
 
-	// A client that cannot ask its user. The user approves an exact amount in a terminal.
+	// A client that cannot ask its user. The user declines in a browser, and approves an exact amount in a terminal.
 	const asked = questions.length;
 	const third = await connect("legacy", { canAsk: false });
+	const unwanted = third.call("swap", { id: "invoice-6", from, to, receive: "4", slippageBps: 0 });
+	const pageOf = () => /approve\s+(http:\S+)/.exec(third.told())?.[1] ?? "";
+	await expect.poll(pageOf, { timeout: 60_000 }).toMatch(/^http:\/\/127\.0\.0\.1:/);
+	expect(await declineInBrowser(pageOf())).toContain("Nothing is swapped");
+	expect(await unwanted).toMatchObject({ status: "not_swapped", error: { code: "APPROVAL_DECLINED" } });
 	const before = await tokenBalance(destination, assetAddress(destination, "USDC"), evmAddress);
 	const exact = { id: "invoice-7", from, to, receive: "4", slippageBps: 0 };
 	const called = third.call("swap", exact);
@@ -126,6 +135,20 @@ test("a model swaps through MCP on a devnet, where each approved swap settles on
 	expect(before).toBeGreaterThan(parseUnits("19.8", 6));
 	expect(before).toBeLessThan(parseUnits("20", 6));
 });
+
+/** Opens the page, checks that it shows the terms, and declines. Returns what the page says then. */
+async function declineInBrowser(url: string): Promise<string> {
+	const browser = await launchChromium();
+	try {
+		const page = await browser.newPage();
+		await page.goto(url);
+		expect(await page.textContent("pre")).toContain("You get at least 4 USDC");
+		await page.getByRole("button", { name: "Decline" }).click();
+		return (await page.textContent("body")) ?? "";
+	} finally {
+		await browser.close();
+	}
+}
 
 /** Runs the command on a terminal and types a yes. Returns its exit code. */
 function approveOnTerminal(id: string, env: Record<string, string | undefined>): Promise<number | null> {

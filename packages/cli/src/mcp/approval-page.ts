@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { isSameSecret } from "./is-same-secret.ts";
@@ -18,13 +18,17 @@ export type ApprovalPage = {
 };
 
 const maxBodyBytes = 1_000;
-/** The page has no script and no style, loads nothing, and cannot be framed. */
+const style = `:root{color-scheme:light dark;font:16px/1.5 system-ui,sans-serif}
+body{max-width:44rem;margin:2rem auto;padding:0 1rem}
+pre{font:14px/1.6 ui-monospace,monospace;white-space:pre-wrap;overflow-wrap:anywhere;padding:1rem;border:1px solid GrayText;border-radius:6px}
+button{font:inherit;padding:.6rem 1.4rem;margin:0 .8rem 0 0;border:1px solid currentColor;border-radius:6px;cursor:pointer}`;
+/** The page has no script, allows only its own style, loads nothing, and cannot be framed. */
 const headers = {
 	"content-type": "text/html; charset=utf-8",
 	"cache-control": "no-store",
-	"content-security-policy":
-		"default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-	"referrer-policy": "no-referrer",
+	"content-security-policy": `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+	// With `no-referrer`, a browser would send the origin of an answer as null.
+	"referrer-policy": "same-origin",
 	"x-content-type-options": "nosniff",
 	"x-frame-options": "DENY",
 };
@@ -103,6 +107,7 @@ function pageOf(title: string, body: string): string {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${title}</title>
+<style>${style}</style>
 <h1>${title}</h1>
 ${body}
 </html>
