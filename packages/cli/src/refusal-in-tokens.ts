@@ -9,6 +9,9 @@ const optionOf = new Map([
 	["destinationChain", "--to"],
 	["outputToken", "--to"],
 	["amount", "--amount"],
+	["outputAmount", "--receive"],
+	["topUp", "--top-up"],
+	["topUpUsd", "--top-up-usd"],
 	["recipient", "--recipient"],
 	["slippageBps", "--slippage-bps"],
 	["walletAddress", "the wallet"],
@@ -24,7 +27,16 @@ type Shown = Pick<Asset, "decimals" | "symbol">;
 export function refusalInTokens(error: unknown, from: Shown, exact: Shown): unknown {
 	if (!(error instanceof GeoswapError)) return error;
 	const message = messageOf(error, from, exact);
-	return message === undefined ? error : Object.assign(error, { message });
+	if (message === undefined) return error;
+	if (error.code !== "INVALID_REQUEST") ownWords.add(error);
+	return Object.assign(error, { message });
+}
+
+const ownWords = new WeakSet<GeoswapError>();
+
+/** Returns whether the message was written by `refusalInTokens`, without any text of the service. */
+export function isInTokens(error: GeoswapError): boolean {
+	return ownWords.has(error);
 }
 
 function messageOf(error: GeoswapError, from: Shown, exact: Shown): string | undefined {
@@ -48,7 +60,7 @@ function messageOf(error: GeoswapError, from: Shown, exact: Shown): string | und
 			return (
 				quoted &&
 				most &&
-				`The quote was not signed, because it takes ${quoted}, and your wallet may give at most ${most}. Raise --max-spend, or try again later.`
+				`The quote was not signed, because it takes ${quoted}, and the wallet may give at most ${most}. Allow more, or try again later.`
 			);
 		}
 		case "OUTSIDE_MANDATE": {

@@ -3,10 +3,12 @@ import type { EndedSwap, Swap } from "@geoswap/sdk";
 import { type BudgetLedger, swapWithinBudget } from "@geoswap/sdk/budget";
 import { CliError } from "../cli-error.ts";
 import type { Context } from "../context.ts";
+import { assetOf } from "../execute-swap.ts";
 import { exitCode } from "../exit-code.ts";
 import { expectSame } from "../expect-same.ts";
 import { type Intent, type Intents, mayExecute, openIntents } from "../intents.ts";
 import { topUpToSign } from "../read-terms.ts";
+import { refusalInTokens } from "../refusal-in-tokens.ts";
 import { readSigner } from "../wallet.ts";
 import type { ApprovedTerms } from "./approvals.ts";
 import { approvedFields, type CalledTerms, findOtherTerms } from "./other-terms.ts";
@@ -101,6 +103,10 @@ export function openSwapRunner(
 			onProgress: (step) => {
 				if (step.step === "submitted") onSubmitted(step.swapId);
 			},
+		}).catch((error: unknown) => {
+			const from = assetOf(config, intent.originChain, intent.inputToken);
+			const to = assetOf(config, intent.destinationChain, intent.outputToken);
+			throw refusalInTokens(error, from, intent.outputAmount === undefined ? from : to);
 		});
 	};
 

@@ -19,6 +19,7 @@ import { exitCode } from "../exit-code.ts";
 import { wholeTokens } from "../format-amount.ts";
 import { type Asset, findAsset, isSameAddress } from "../pinned-assets.ts";
 import { readRecipient, readTerms, topUpOf } from "../read-terms.ts";
+import { refusalInTokens } from "../refusal-in-tokens.ts";
 import { readSigner } from "../wallet.ts";
 import { givenAmounts } from "./amount-fields.ts";
 import { type Approvals, type ApprovedTerms, approvalSeconds, type Question } from "./approvals.ts";
@@ -334,6 +335,8 @@ async function questionFor(
 		recipient,
 		...(slippageBps !== undefined && { slippageBps }),
 		...(earlier === undefined ? topUpOf(terms) : { topUp: earlier }),
+	}).catch((error: unknown) => {
+		throw refusalInTokens(error, from, terms.outputAmount === undefined ? from : to);
 	});
 	const amount = limit ?? mulDivUp(quote.amount, 10_000n + marginBps, 10_000n);
 	const worst = worstOutput(ledger.budget, { ...pair, amount }) ?? maxUint256;

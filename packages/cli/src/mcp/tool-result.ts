@@ -4,6 +4,7 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import * as z from "zod";
 import { describeError } from "../describe-error.ts";
 import { printable } from "../printable.ts";
+import { isInTokens } from "../refusal-in-tokens.ts";
 import { type BudgetRefusal, budgetRefusal, budgetRefusalShape } from "./budget-refusal.ts";
 
 /** The first field of every result, so that a model reads it before any text of a third party. */
@@ -77,7 +78,9 @@ export async function toolError(error: unknown, pins?: Deployment): Promise<Tool
 }
 
 /** Returns what is known here about the error. The service's part is its code; the message is this program's. */
-function ownWords({ code, details, message, status }: GeoswapError): { code: string; message: string } {
+function ownWords(error: GeoswapError): { code: string; message: string } {
+	const { code, details, message, status } = error;
+	if (isInTokens(error)) return { code, message };
 	if (Object.hasOwn(errorCatalogue, code)) {
 		const { message: filled } = new SwapError(code as ErrorCode, plainDetails(details) as never);
 		return { code, message: filled.replaceAll(/ \(details\.\w+\)/g, "") };
