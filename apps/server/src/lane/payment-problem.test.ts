@@ -177,6 +177,10 @@ test("a fill is allowed only with a deep deposit, a reservation and enough value
 			const paid = amount * (prices.get(token) ?? 10n ** 40n) + order.topUp * weiPrice;
 			expect(paid * 100n).toBeLessThanOrEqual(worth * 105n);
 			if (isOwed) return;
+			if (swap?.isSettled && wasSigned && opened) {
+				expect(order.originChainId).toBe(order.destinationChainId);
+				return;
+			}
 			const depth = (seen: { number: number; finalizedNumber: number } | undefined) =>
 				seen && opened && opened.blockNumber <= seen.finalizedNumber
 					? Number.POSITIVE_INFINITY
@@ -266,6 +270,18 @@ test.each<[string, string | undefined, PaymentFacts, Delivery?]>([
 ])("a fill has the expected verdict: %s", (_title, problem, given, delivery = inventory) => {
 	const inputAmount = _title.startsWith("a value far below") ? 101_000_000n : 100_000_000n;
 	expect(paymentProblem(fillOf(orderOf({ inputAmount }), delivery), given, rules)).toBe(problem);
+});
+
+test("on one chain, a settled delivery that was dropped with its deposit is repeated once the deposit is back, at any depth and unseen, and not before", () => {
+	const fill = fillOf(orderOf({ originChainId: 2n }), inventory);
+	const { crossCheck: _, ...unseen } = honest;
+	const back = { ...unseen, opened: { blockNumber: 12 }, origin: { number: 12, finalizedNumber: 3 } };
+	const problemOf = (given: PaymentFacts) => paymentProblem(fill, given, rules);
+	expect(problemOf({ ...back, swap: settled, wasSigned: true })).toBeUndefined();
+	expect(problemOf({ ...back, swap: settled })).toBe("not-deep");
+	expect(problemOf({ ...back, wasSigned: true })).toBe("not-deep");
+	const { opened: __, ...gone } = back;
+	expect(problemOf({ ...gone, swap: settled, wasSigned: true })).toBe("not-opened");
 });
 
 test("a fill with a top-up needs a reservation of both, and a deposit worth both", () => {

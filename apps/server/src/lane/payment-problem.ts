@@ -73,7 +73,8 @@ export function paymentProblem(
 	if (job.kind === "refund") return undefined;
 
 	const isSettled = facts.swap?.isSettled === true;
-	const isOwed = isSettled && facts.wasSigned && order.originChainId !== order.destinationChainId;
+	const isRepeated = isSettled && facts.wasSigned;
+	const isOwed = isRepeated && order.originChainId !== order.destinationChainId;
 	const paid = paidBy(job, rules);
 	if (!paid || (!isOwed && rules.whyNotOurs(job) !== undefined)) return "wrong-order";
 	// A settled swap's reservation ends when its delivery is final. If even that is reorged, the output is owed again.
@@ -88,7 +89,9 @@ export function paymentProblem(
 	const topUpE18 =
 		topUp === 0n ? 0n : rules.worthE18({ chainId, token: nativeTokenOf(chainId), amount: topUp });
 	if (inputE18 === undefined || paidE18 === undefined || topUpE18 === undefined) return "no-price";
-	if (!isOwed) {
+	// On one chain the vault pays an order only if it is open in the same transaction, so a delivery that was dropped
+	// with its deposit is repeated as soon as the deposit is back. Nothing asks the second provider for it again.
+	if (!isOwed && !(isRepeated && facts.opened)) {
 		const problem = depositProblem(order, facts, { ...rules, inputE18 });
 		if (problem) return problem;
 	}
