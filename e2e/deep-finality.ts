@@ -35,7 +35,7 @@ export function deepFinality({
 			rates: { quote: 1_000, build: 1_000, submit: 1_000, delegation: 1_000, status: 1_000 },
 			heldStatusCalls: 500,
 		},
-		limits: { ...(config.limits as object), accountShareOfCaps: 1 },
+		limits: { ...(config.limits as object), accountShareOfCaps: 1, refusedRecipientsPerDay: 1_000 },
 		chains: Object.fromEntries(
 			Object.entries(config.chains).map(([id, chain], i) => [id, { ...chain, ...slowPace, ...perChain[i] }]),
 		),
