@@ -53,7 +53,8 @@ export async function stormChains(
 		if (latest === undefined || finalized === undefined) throw new Error("a chain has blocks");
 		const floor = Math.max(finalized, floors.get(chainId) ?? 0);
 		const deepest = latest - floor;
-		const depth = Math.min(Math.max(1, deepest), await chooseDepth({ chain, latest, floor, random }));
+		if (deepest < 1) continue;
+		const depth = Math.min(deepest, await chooseDepth({ chain, latest, floor, random }));
 		const share = random.pick([0, 0.5, 0.9]) ?? 0;
 		let inForkBlock = 0;
 		const dropped = await reorganize(chain, {
