@@ -77,12 +77,24 @@ async function actions(changes: Partial<AgentkitOptions<typeof z>> = {}) {
 test("AgentKit offers the actions besides its default ones, and its wallet swaps and follows the swap", async () => {
 	const { all, invoke } = await actions();
 	expect(all.map(({ name }) => name)).toEqual(
-		expect.arrayContaining(["geoswap_quote", "geoswap_swap", "geoswap_status"]),
+		expect.arrayContaining(
+			["swap", "quote", "status", "tokens", "balances"].map((name) => `geoswap_${name}`),
+		),
 	);
 	expect(all.length).toBeGreaterThan(3);
-	expect(await invoke("geoswap_quote", asked)).toEqual({
+	expect(await invoke("geoswap_tokens", {})).toMatchObject({
+		tokens: expect.arrayContaining([
+			expect.objectContaining({ token: inputToken, symbol: "USDC", live: true }),
+		]),
+	});
+	expect(await invoke("geoswap_balances", { chainId: asked.originChain })).toMatchObject({
+		wallet: account.address,
+		balances: [{ token: inputToken, amount: "1000000000", amountShown: "1000 USDC" }],
+	});
+	expect(await invoke("geoswap_quote", { ...asked, topUpUsd: "0.50" })).toMatchObject({
 		output: expect.any(String),
 		minOutput: expect.any(String),
+		topUp: String(service.knobs.topUp),
 	});
 	const swapped = await invoke("geoswap_swap", input);
 	expect(swapped).toMatchObject({ status: expect.stringMatching(/submitted|settled/) });
