@@ -11,7 +11,7 @@ import { assetAddress } from "../wallet/make-order.ts";
 
 const fields = [
 	...["originChain", "destinationChain", "inputToken", "outputToken", "amount", "outputAmount"],
-	...["walletAddress", "recipient", "slippageBps", "mandate"],
+	...["walletAddress", "recipient", "slippageBps", "topUp", "topUpUsd", "mandate"],
 ];
 const required = [...fields.slice(0, 4), "walletAddress", "amount"];
 
