@@ -35,7 +35,7 @@ export type Terms = {
 	receive: bigint | undefined;
 	recipient: string | undefined;
 	slippageBps: number | undefined;
-	/** The recipient's gas, in a request's fields. Empty if none was asked for. */
+	/** The fields of a quote's request that name the top-up. Empty if the options have none. */
 	topUp: TopUpFields;
 	minOutput: bigint | undefined;
 	maxSpend: bigint | undefined;

@@ -32,8 +32,8 @@ export type AgentkitOptions<Zod extends AgentkitZod> = ModelSwapOptions & {
 
 /**
  * Returns an action provider, `AgentKit.from({ walletProvider, actionProviders: [geoswapActions(…)] })`, that swaps
- * within a budget, and reads quotes, swaps, tokens and balances. AgentKit requests no approval before an action, so the budget and
- * `beforeSign` are the only limits.
+ * within a budget, and reads quotes, swaps, tokens and balances. AgentKit requests no approval before an action, so the
+ * budget and `beforeSign` are the only limits.
  */
 export function geoswapActions<Zod extends AgentkitZod>({
 	z,

@@ -1,12 +1,14 @@
-import { type Deployment, isSolana, swapStatuses } from "@geoswap/protocol";
+import { type Deployment, swapStatuses } from "@geoswap/protocol";
 import { formatUnits } from "viem";
 import type { Client } from "./create-client.ts";
+import { isSame } from "./expect-same.ts";
 import { GeoswapError } from "./geoswap-error.ts";
 import { getDelegation } from "./get-delegation.ts";
 import { getQuote } from "./get-quote.ts";
 import { getStatus } from "./get-status.ts";
 import { getTokens } from "./get-tokens.ts";
 import { type ModelField, optionalFields, swapFields } from "./model-fields.ts";
+import { pinnedAsset } from "./stable-floor.ts";
 
 /** A tool for a model that reads and signs nothing. */
 export type ReadTool<Input> = {
@@ -93,7 +95,7 @@ export function readTools({ client, pins, walletAddress }: Reading) {
 			act: async ({ chainId }) => {
 				const { tokens } = await getTokens(client, chainId === undefined ? {} : { chainId });
 				const isLive = (token: string, on: number) =>
-					tokens.some((one) => one.chainId === on && one.live && isSame(on, one.address, token));
+					tokens.some((one) => one.chainId === on && one.live && isSame(token, one.address));
 				return {
 					tokens: pinnedAssets()
 						.filter((asset) => chainId === undefined || asset.chainId === chainId)
@@ -131,7 +133,7 @@ export function readTools({ client, pins, walletAddress }: Reading) {
 		{ chainId, token }: { chainId: number; token: string },
 	): Record<string, string> {
 		if (units === undefined) return {};
-		const asset = pinnedAssets().find((one) => one.chainId === chainId && isSame(chainId, one.token, token));
+		const asset = pinnedAsset(pins, chainId, token);
 		const whole = asset && { [`${name}Shown`]: `${formatUnits(units, asset.decimals)} ${asset.symbol}` };
 		return { [name]: String(units), ...whole };
 	}
@@ -164,9 +166,4 @@ function numbers(values: Record<string, unknown>): Record<string, unknown> {
 			typeof value === "string" ? /^\d{1,30}(\.\d{1,30})?$/.test(value) : Number.isFinite(value),
 		),
 	);
-}
-
-/** Hex is the same in any case; base58 is not. */
-function isSame(chainId: number, one: string, other: string): boolean {
-	return isSolana(chainId) ? one === other : one.toLowerCase() === other.toLowerCase();
 }

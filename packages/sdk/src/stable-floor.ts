@@ -28,7 +28,8 @@ export function stableFloor(
 	return swapped > 0n ? mulDivUp(swapped, minStableBps, 10_000n) : undefined;
 }
 
-function pinnedAsset({ chains, solana }: Deployment, chainId: number, token: string) {
+/** Returns a token of the pins, which is found in any case of hex. Throws if its decimals are absurd. */
+export function pinnedAsset({ chains, solana }: Deployment, chainId: number, token: string) {
 	// Hex is the same in any case; base58 is not.
 	const spelled = (address: string) => (isSolana(chainId) ? address : address.toLowerCase());
 	const chain = solana?.chainId === chainId ? solana : chains.find((other) => other.chainId === chainId);

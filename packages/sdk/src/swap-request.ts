@@ -58,8 +58,8 @@ type SwapFields = {
 	topUpUsd?: string;
 	/**
 	 * The minimum output to sign for, in the smallest unit, for all quotes of the intent. By default, it is 97 % of the
-	 * input, less `topUpUsd`, if the pins list both tokens as stables; any other minimum is signed only if `onBeforeSign` approves it. A
-	 * call that resumes an intent without it uses the earlier one. What is already signed stays signed.
+	 * input, less `topUpUsd`, if the pins list both tokens as stables; any other minimum is signed only if `onBeforeSign`
+	 * approves it. A call that resumes an intent without it uses the earlier one. What is already signed stays signed.
 	 */
 	minOutput?: bigint;
 	/**

@@ -55,8 +55,8 @@ function fieldsOf(terms: PolicyTerms) {
 
 /**
  * Returns the policy of a CDP project. CDP has no rule for EIP-7702 authorizations, which are bare hashes to it, so the
- * wallet makes its first swap before the project has this policy. A policy of an account would not do: whoever has an
- * API key can detach it.
+ * wallet makes its first swap before the project has this policy. A policy of a single account is not enough, because an
+ * API key suffices to detach it.
  */
 export function cdpPolicy(terms: PolicyTerms): CreatePolicyBody {
 	const { addresses, numbers, words } = fieldsOf(terms);

@@ -3,8 +3,8 @@ import type { TypedDataJson } from "@geoswap/protocol";
 import type { PrivyPoliciesService } from "@privy-io/node";
 import type { TurnkeyPolicy } from "./policies.ts";
 
-// Models of how vendors' documentation says that policies are evaluated, for what the recipes use. The engines
-// themselves run only at the vendors, and may differ.
+// These functions evaluate policies by the vendors' documentation, as far as the recipes use it. The vendors' own engines
+// cannot be run here, and may differ.
 
 type CdpRule = CreatePolicyBody["rules"][number];
 type CdpCriterion = Extract<CdpRule, { criteria: unknown }>["criteria"][number];

@@ -43,7 +43,10 @@ export type DeskQuote = {
 	/** The part of the output that pays for the recipient's account on Solana. Zero if none must be created. */
 	recipientAccountCost: bigint;
 	delivery: Delivery;
-	/** The charge for the transactions of the swap and its top-up, in the destination's settlement token. It is part of the price. */
+	/**
+	 * The charge for the transactions of the swap and its top-up, in the destination's settlement token. It is part of
+	 * the price.
+	 */
 	networkCost: Amount;
 	/** The recipient of an EVM chain's native token that the charge is based on, if it was known. */
 	nativeRecipient: NativeRecipient | undefined;

@@ -65,7 +65,7 @@ test("for generated pairs and sizes, the output falls by at least the top-up's v
 			// A unit of the least precise token is worth a millionth of a dollar.
 			expect(lost).toBeGreaterThanOrEqual(worth - (2n * e18) / 1_000_000n);
 			expect(Number(lost - worth) / 1e18).toBeLessThan(0.02 + 0.05 * (cents / 100));
-			// What the recipient gets as gas is no loss of value.
+			// The price impact counts the top-up as received.
 			expect(topped.priceImpactBps).toBeGreaterThan(plain.priceImpactBps - 200);
 			// The same top-up in native units has the same terms.
 			const again = desk.quote(request({ ...way, amount, topUp }));

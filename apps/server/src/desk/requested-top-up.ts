@@ -27,9 +27,10 @@ export function requestedTopUp(
 	{ chain, maximumUsd }: { chain: DeskChain; maximumUsd: number },
 ): TopUp {
 	if (topUp === undefined && topUpUsd === undefined) return { amount: 0n, valueE18: 0n };
-	const { chainId, name } = chain;
-	const asset = chain.assets.find(({ address }) => address === nativeTokenOf(chainId));
-	if (!asset || maximumUsd === 0) throw refusal(`is not offered on ${name}; leave it out`);
+	const { chainId, name, native: asset } = chain;
+	// A chain that lists only the wrapped token has no inventory of the native one.
+	if (asset.address !== nativeTokenOf(chainId) || maximumUsd === 0)
+		throw refusal(`is not offered on ${name}; leave it out`);
 	const side = { chain, asset };
 	const price = { ...priceCache.reference({ chainId, asset: asset.address }), decimals: asset.decimals };
 	const amount = topUp ?? amountWorthDown(parseUnits(topUpUsd ?? "0", 18), price);

@@ -1,7 +1,6 @@
 import {
 	type Amount,
 	type Milliseconds,
-	nativeTokenOf,
 	type OrderJson,
 	orderToJson,
 	type SwapUuid,
@@ -85,9 +84,7 @@ export function describeQuote({
 	const from = `${formatUnits(amount, origin.asset.decimals)} ${origin.asset.symbol}`;
 	const to = `${roughly(output, destination.asset.decimals)} ${destination.asset.symbol}`;
 	const { chain } = destination;
-	const native = chain.assets.find(({ address }) => address === nativeTokenOf(chain.chainId));
-	const gas =
-		topUp > 0n ? ` and ${roughly(topUp, chain.nativeDecimals)} ${native?.symbol ?? "native"} for gas` : "";
+	const gas = topUp > 0n ? ` and ${roughly(topUp, chain.nativeDecimals)} ${chain.native.symbol} for gas` : "";
 	const swap = `${from} on ${origin.chain.name} -> about ${to}${gas} on ${chain.name}`;
 	if (accountCost === 0n) return swap;
 	const cost = `${roughly(accountCost, destination.asset.decimals)} ${destination.asset.symbol}`;

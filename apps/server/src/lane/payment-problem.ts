@@ -90,7 +90,8 @@ export function paymentProblem(
 		topUp === 0n ? 0n : rules.worthE18({ chainId, token: nativeTokenOf(chainId), amount: topUp });
 	if (inputE18 === undefined || paidE18 === undefined || topUpE18 === undefined) return "no-price";
 	// On one chain the vault pays an order only if it is open in the same transaction, so a delivery that was dropped
-	// with its deposit is repeated as soon as the deposit is back. Nothing asks the second provider for it again.
+	// with its deposit is repeated as soon as the deposit is back. Rounds do not query the second provider about a swap
+	// that has settled.
 	if (!isOwed && !(isRepeated && facts.opened)) {
 		const problem = depositProblem(order, facts, { ...rules, inputE18 });
 		if (problem) return problem;

@@ -10,8 +10,8 @@ import type { KnownRecipient } from "../../desk/desk.ts";
 import type { Log } from "../../telemetry/log.ts";
 
 /**
- * Recipients on Solana, and of the native token on EVM chains, as output or top-up, that are cached or can be read within a moment. See
- * `BoundedReadings`.
+ * Recipients on Solana, and of the native token on EVM chains, as the output or as a top-up, that are cached or can be
+ * read within a moment. See `BoundedReadings`.
  */
 export type RecipientAccounts = {
 	/**
