@@ -77,7 +77,7 @@ const roomsOf: Record<string, string[]> = {
 		"api attester audit chain config console database desk durable follow job lane operate preflight round signer swap telemetry watch webhook",
 	),
 	operate: words(
-		"api attester audit chain config database desk durable job preflight round signer swap telemetry watch",
+		"api attester audit chain config database desk durable job money preflight round signer swap telemetry watch",
 	),
 	console: words("api config database operate swap telemetry watch"),
 	watch: words("api audit config database desk swap telemetry"),

@@ -11,6 +11,7 @@ import { runProgram } from "./operate/run-program.ts";
 import { defineShadowCommands } from "./operate/shadow/define-shadow-commands.ts";
 import { defineSignersCommands } from "./operate/signers/define-signers-commands.ts";
 import { defineSwapsCommands } from "./operate/swaps/define-swaps-commands.ts";
+import { defineTreasuryCommands } from "./operate/treasury/define-treasury-commands.ts";
 
 // Each command loads only what it needs: an attester has no database driver in its process.
 const program = new Command("geoswapd")
@@ -23,6 +24,7 @@ Exit codes: 0 done, 1 failed, 2 wrong input: an option, the configuration, an en
 reconcile: 1 if books and chains differ, 3 if that could not be checked.
 pauses list: 1 if a chain is paused. pauses lift: 1 if the chain is not, 3 if the books could not be checked, 4 if an audit found more meanwhile.
 swaps show, swaps explain: 1 if no swap is found.
+treasury cancel, treasury show: 1 if there is no such move, or if it can no longer be cancelled.
 console operators remove: 1 if there is none of that name.
 signers check: 1 if a key does not sign.
 attesters sets: 3 if swaps under way need a retired set.
@@ -110,6 +112,7 @@ withConfig(
 	});
 defineSwapsCommands(program);
 definePausesCommands(program);
+defineTreasuryCommands(program);
 defineChainCommands(program);
 defineConfigCommands(program);
 defineConsoleCommands(program, {

@@ -252,7 +252,7 @@ type Tables = {
 	};
 	ledger_balances: {
 		chain_id: number;
-		account: "escrow" | "inventory";
+		account: "inventory" | "relayer" | "bridge";
 		token: Buffer;
 		balance: bigint;
 	};
@@ -292,6 +292,10 @@ type Tables = {
 		chain_id: number;
 		used_micro_usd: number;
 		at: Date;
+	};
+	relayers: {
+		chain_id: number;
+		address: Buffer;
 	};
 	rents: {
 		chain_id: number;
@@ -363,6 +367,30 @@ type Tables = {
 		opened_at: Date | null;
 		delivered_at: Date | null;
 		decided_at: Date | null;
+	};
+	treasury_moves: {
+		id: string;
+		kind: "deposit" | "withdrawal" | "trade" | "send" | "bridge";
+		chain_id: number;
+		token: Buffer;
+		amount: bigint;
+		holder: Buffer;
+		address: Buffer | null;
+		to_chain_id: number | null;
+		to_token: Buffer | null;
+		min_received: bigint | null;
+		move_id: Buffer | null;
+		nth: number | null;
+		data: unknown;
+		reason: string;
+		made_by: string;
+		state: "queued" | "sent" | "moved" | "minting" | "final" | "stuck" | "failed" | "cancelled" | "lost";
+		posting_key: string | null;
+		transaction_hash: Buffer | null;
+		received: bigint | null;
+		created_at: Date;
+		due_at: Date | null;
+		updated_at: Date;
 	};
 	unknown_orders: {
 		order_id: Buffer;

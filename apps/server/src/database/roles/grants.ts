@@ -141,7 +141,15 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	// The ledger. A posting and its entries are never changed. A reversed posting gives its key to its replacement.
 	postings: { api: "", worker: "select, insert, update (key)", auditor: "select", console: "select" },
 	entries: { api: "", worker: "select, insert", auditor: "select", console: "select" },
-	ledger_balances: { api: "", worker: "select, insert, update", auditor: "select", console: "" },
+	ledger_balances: { api: "", worker: "select, insert, update", auditor: "select", console: "select" },
+	relayers: { api: "", worker: "select, insert", auditor: "select", console: "select" },
+	// The operator's commands declare flows, as the owner. No process may add or cancel a declaration.
+	treasury_moves: {
+		api: "",
+		worker: "select, update (state, posting_key, transaction_hash, received, updated_at)",
+		auditor: "select",
+		console: "select",
+	},
 
 	// An operator lifts a pause, as the owner. The auditor may only add to the breaches for which a chain is paused.
 	pauses: {
