@@ -10,7 +10,7 @@ import {
 	putAtRisk,
 } from "../money/exposure.ts";
 import { reserveAgain, unreserveAll } from "../money/inventory/reservations.ts";
-import { bookLoss } from "../money/ledger/book-unattributed.ts";
+import { bookLoss } from "../money/ledger/book-loss.ts";
 import type { Action } from "../swap/decide/decision.ts";
 import { type Decided, holdBack, type Permitted, permitAll } from "./decide-swap.ts";
 

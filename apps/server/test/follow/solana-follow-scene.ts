@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import {
+	fromSolanaWord,
 	fromSwapKey,
 	inputAddress,
 	type Order,
@@ -18,6 +19,7 @@ import { readAccounts } from "../../src/chain/solana/read/read-accounts.ts";
 import { readHoldings } from "../../src/chain/solana/read/read-holdings.ts";
 import { readSlots } from "../../src/chain/solana/read/read-slots.ts";
 import { advanceSolana } from "../../src/follow/solana/advance-solana.ts";
+import { readRelayers } from "../../src/money/ledger/relayers.ts";
 import { readHead } from "../../src/swap/due/chain-head.ts";
 import { createLog, type Log } from "../../src/telemetry/log.ts";
 import {
@@ -234,11 +236,13 @@ export async function createSolanaFollowScene() {
 		 * of the program. Expects the balances kept beside the entries to be the same.
 		 */
 		async expectBooksToMatch(): Promise<void> {
-			const { vault } = await readHoldings(chain, { commitment: "finalized" });
+			const others = (await readRelayers(pool, chain.chainId)).map(fromSolanaWord);
+			const { vault, lamports: gas } = await readHoldings(chain, { commitment: "finalized", others });
 			const inventory = await booked("inventory");
 			for (const [token, amount] of vault) expect(inventory.get(token) ?? 0n).toBe(amount);
+			expect((await booked("relayer")).get(zeroHash) ?? 0n).toBe(gas);
 			const { rows } = await pool.query<{ token: Buffer; balance: bigint }>(
-				"select token, balance from ledger_balances where balance <> 0",
+				"select token, balance from ledger_balances where balance <> 0 and account = 'inventory'",
 			);
 			expect(new Map(rows.map(({ token, balance }) => [bytesToHex(token), balance]))).toEqual(inventory);
 			const { inputs, lamports } = await readAccountsOfOrders();

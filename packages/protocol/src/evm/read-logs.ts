@@ -5,7 +5,7 @@ import { geoVaultAbi } from "../abi/geo-vault-abi.ts";
 /** Events of an escrow that move money or decide an order. Gas bounds their number in a block, unlike `Skipped`. */
 const escrowEvents = ["Opened", "Released", "Refunded", "Credited", "Claimed"] as const;
 /** Events of a vault that move money or decide an order. Only the operator's keys can cause them. */
-const vaultEvents = ["Filled", "ToppedUp", "Voided", "Withdrawn"] as const;
+const vaultEvents = ["Filled", "ToppedUp", "Voided", "Withdrawn", "Traded", "Sent", "Bridged"] as const;
 export type MoneyEventName = (typeof escrowEvents)[number] | (typeof vaultEvents)[number];
 
 /** Returns the first topic of each of these events, by the event's name. */

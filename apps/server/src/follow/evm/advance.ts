@@ -24,6 +24,7 @@ import { wake } from "../wake.ts";
 import { applyBlock, applyQuietBlock } from "./apply-block.ts";
 import { applyLateEvents } from "./apply-late-events.ts";
 import { compareEvmOrders } from "./compare-evm-orders.ts";
+import { compareHoldings } from "./compare-holdings.ts";
 import { type BlockFacts, readBlockFacts, shortReason } from "./read-block-facts.ts";
 import { startFollowing } from "./start-following.ts";
 import { FinalityBrokenError, undoFinal, undoFork } from "./undo-blocks.ts";
@@ -60,6 +61,8 @@ export type FollowerMemory = {
 	/** When orders were last compared, and the swap to go on with. */
 	comparedAtMs?: Milliseconds;
 	comparedUpTo?: string | undefined;
+	/** When balances were last compared with the ledger. */
+	balancedAtMs?: Milliseconds;
 };
 
 /** How long a block whose facts cannot be read is requested again before it is followed without them. */
@@ -71,6 +74,8 @@ const unreadEveryMs = 15_000;
 const unreadAtOnce = 5;
 /** Time between two comparisons of orders with the contracts. */
 const compareEveryMs = 5_000;
+/** Time between two comparisons of balances with the ledger. */
+const balanceEveryMs = 15_000;
 
 /**
  * Applies what the chain has beyond the head, which is new blocks or a reorg. Returns whether there was anything new.
@@ -83,7 +88,7 @@ export async function advance(following: Following): Promise<boolean> {
 	const latest = await readBlock(chain, "latest");
 	if (latest.hash === memory.hash) return false;
 	const head = await readHead(pool, chainId);
-	if (!head) return startFollowing({ chain, pool });
+	if (!head) return startFollowing(following);
 	if (latest.hash === head.hash) {
 		memory.hash = latest.hash;
 		return false;
@@ -176,6 +181,15 @@ export async function advance(following: Following): Promise<boolean> {
 			}
 		} catch (error) {
 			log.error({ chainId, err: error }, "orders could not be compared with the contracts; retrying");
+		}
+		try {
+			if (!isDue(memory.balancedAtMs, balanceEveryMs)) return;
+			memory.balancedAtMs = nowMs();
+			for (const { key } of await compareHoldings(following)) {
+				log.info({ chainId, posting: key }, "an amount that no transaction of the service moved is booked");
+			}
+		} catch (error) {
+			log.error({ chainId, err: error }, "balances could not be compared with the ledger; retrying");
 		}
 	}
 

@@ -8,7 +8,8 @@ import { settleNonces } from "../../job/journal/lane-transactions.ts";
 import { finishJobs } from "../../job/queue-jobs.ts";
 import { markDepositsFinal } from "../../money/exposure.ts";
 import { bookFinal } from "../../money/ledger/book-final.ts";
-import { readOpeningNumber } from "../../money/ledger/post.ts";
+import { takeOffUnattributed } from "../../money/ledger/book-unattributed.ts";
+import { type Posting, readOpeningNumber } from "../../money/ledger/post.ts";
 import { lockHead } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { noteUnknownOrders, takeUpUnknownOrders } from "../../swap/record/unknown-orders.ts";
@@ -79,6 +80,7 @@ export async function applyLateEvents(
 		const assets = deployment.assets.map(({ address }) => address);
 		const upToFinal = { chainId, finalizedNumber: head?.finalizedNumber ?? 0 };
 		const gas = mined.length > 0 ? await settleNonces(db, upToFinal) : [];
+		const late: Posting[] = [];
 		const blocks = new Set([...added, ...mined].map(({ blockNumber }) => blockNumber));
 		for (const number of [...blocks].sort((one, other) => one - other)) {
 			// Later blocks are booked when they become final, and earlier ones are part of the opening balances.
@@ -86,8 +88,9 @@ export async function applyLateEvents(
 			const range = { chainId, after: number - 1, upTo: number };
 			await noteUnknownOrders(db, range);
 			const spent = gas.filter(({ blockNumber }) => blockNumber === number);
-			await bookFinal(db, { ...range, gas: spent, vaults, assets });
+			late.push(...(await bookFinal(db, { ...range, gas: spent, vaults, assets })).booked);
 			await markDepositsFinal(db, range);
 		}
+		await takeOffUnattributed(db, { chainId, late });
 	}
 }

@@ -1,10 +1,13 @@
 import { ourContracts } from "@geoswap/protocol";
+import type { Address } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { readBalances } from "../../chain/evm/read/read-balances.ts";
 import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import { postOpening } from "../../money/ledger/post.ts";
+import { addRelayers, readRelayers } from "../../money/ledger/relayers.ts";
 import { insertBlock, insertHead } from "../../swap/due/chain-head.ts";
+import { readHeld } from "./compare-holdings.ts";
 
 /** A deployment younger than this is followed from its first block; an older one from the current final block. */
 const maxBlocksBack = 5_000;
@@ -17,9 +20,11 @@ const maxBlocksBack = 5_000;
 export async function startFollowing({
 	chain,
 	pool,
+	relayers,
 }: {
 	chain: EvmChain;
 	pool: DatabasePool;
+	relayers: readonly Address[];
 }): Promise<boolean> {
 	const { chainId, deployment } = chain;
 	const finalized = await readBlock(chain, "finalized");
@@ -28,12 +33,12 @@ export async function startFollowing({
 	const isYoung = finalized.number - firstNumber < maxBlocksBack;
 	const block = isYoung ? await readBlock(chain, firstNumber) : finalized;
 
-	const { escrows, vaults } = ourContracts(deployment);
-	const tokens = deployment.assets.map((asset) => asset.address);
-	const at = { tokens, blockNumber: finalized.number };
-	const [inEscrows, inVaults] = await Promise.all([
+	const { escrows } = ourContracts(deployment);
+	await addRelayers(pool, { chainId, relayers });
+	const at = { tokens: deployment.assets.map((asset) => asset.address), blockNumber: finalized.number };
+	const [inEscrows, held] = await Promise.all([
 		readBalances(chain, { ...at, holders: escrows }),
-		readBalances(chain, { ...at, holders: vaults }),
+		readHeld(chain, { relayers: await readRelayers(pool, chainId), blockNumber: finalized.number }),
 	]);
 	await inTransaction(pool, async (db) => {
 		await insertHead(db, { chainId, block, bookedNumber: finalized.number });
@@ -41,10 +46,10 @@ export async function startFollowing({
 		await postOpening(db, {
 			chainId,
 			blockNumber: finalized.number,
-			balances: tokens.flatMap((token, i) => [
-				{ account: "escrow", token, amount: inEscrows[i] ?? 0n },
-				{ account: "inventory", token, amount: inVaults[i] ?? 0n },
-			]),
+			balances: [
+				...at.tokens.map((token, i) => ({ account: "escrow" as const, token, amount: inEscrows[i] ?? 0n })),
+				...held,
+			],
 		});
 	});
 	return true;

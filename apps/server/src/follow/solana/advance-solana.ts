@@ -1,8 +1,8 @@
-import { type Milliseconds, toSolanaWord } from "@geoswap/protocol";
+import { fromSolanaWord, type Milliseconds, toSolanaWord } from "@geoswap/protocol";
 import { type Hex, hexToBytes } from "viem";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { readVault } from "../../chain/solana/program/read-vault.ts";
-import { readHoldings } from "../../chain/solana/read/read-holdings.ts";
+import { readHoldings, type SlotHoldings } from "../../chain/solana/read/read-holdings.ts";
 import type { Landed } from "../../chain/solana/read/read-landed.ts";
 import { readSlots } from "../../chain/solana/read/read-slots.ts";
 import { toSignature } from "../../chain/solana/read/read-statuses.ts";
@@ -11,14 +11,14 @@ import type { Engine } from "../../durable/engine.ts";
 import { laneTarget } from "../../durable/poke-targets.ts";
 import { adoptFound } from "../../job/journal/lane-transactions.ts";
 import { isClosable, readRents } from "../../job/journal/rents.ts";
-import { addToLedgerBalances } from "../../money/ledger/book-unattributed.ts";
 import { postOpening } from "../../money/ledger/post.ts";
+import { addRelayers, readRelayers } from "../../money/ledger/relayers.ts";
 import { insertHead, readHead, slotHash } from "../../swap/due/chain-head.ts";
 import { isHeadWanted } from "../../swap/due/due-swaps.ts";
 import { saveUnreadBlock } from "../../swap/due/unread-blocks.ts";
 import type { Log } from "../../telemetry/log.ts";
 import { wake } from "../wake.ts";
-import { type AppliedSlots, applySlots, lamportsPerSignature } from "./apply-slots.ts";
+import { type AppliedSlots, applySlots, heldBy, lamportsPerSignature } from "./apply-slots.ts";
 import { compareSolanaOrders, type LateTransaction } from "./compare-solana-orders.ts";
 import { findReturnedRents } from "./find-returned-rents.ts";
 import { closedAccounts, closedEvents, landedEvents } from "./landed-events.ts";
@@ -55,11 +55,11 @@ export async function advanceSolana(following: FollowingSolana): Promise<boolean
 	const { chain, pool, log } = following;
 	const { chainId, deployment } = chain;
 	const head = await readHead(pool, chainId);
-	if (!head) return startFollowingSolana({ chain, pool });
+	if (!head) return startFollowingSolana(following);
 
 	// All final state is read before the list of transactions and their statuses, so that every transaction on the chain
 	// by then is found. Holdings are read first, so that the books reach no further than what is final.
-	const holdings = await readHoldings(chain, { commitment: "finalized" });
+	const holdings = await readFinalHoldings(following);
 	const { finalized, confirmed } = await readSlots(chain);
 	if (finalized.slot < head.finalizedNumber - rememberedSlots) {
 		throw new Error(`the node of chain ${chainId} is behind a final block`);
@@ -247,16 +247,22 @@ async function hasLeftovers(
 	return rows[0]?.found ?? false;
 }
 
-/** Creates the chain's cursor if there is none. The books begin with what the vault holds at a final slot. */
-async function startFollowingSolana({
-	chain,
-	pool,
-}: {
-	chain: SolanaChain;
-	pool: DatabasePool;
-}): Promise<boolean> {
+/** Reads what the vault, and all current and former fee payers, hold at a final slot. */
+async function readFinalHoldings({ chain, pool, relayers }: FollowingSolana): Promise<SlotHoldings> {
 	const { chainId } = chain;
-	const holdings = await readHoldings(chain, { commitment: "finalized" });
+	let known = await readRelayers(pool, chainId);
+	if (relayers.some((relayer) => !known.includes(relayer))) {
+		await addRelayers(pool, { chainId, relayers });
+		known = await readRelayers(pool, chainId);
+	}
+	return readHoldings(chain, { commitment: "finalized", others: known.map(fromSolanaWord) });
+}
+
+/** Creates the chain's cursor if there is none. The books begin with what the vault holds at a final slot. */
+async function startFollowingSolana(following: FollowingSolana): Promise<boolean> {
+	const { chain, pool } = following;
+	const { chainId } = chain;
+	const holdings = await readFinalHoldings(following);
 	const { finalized } = await readSlots(chain);
 	if (holdings.slot > finalized.slot) return false;
 	const { slot, timestamp, height } = finalized;
@@ -267,16 +273,7 @@ async function startFollowingSolana({
 			bookedNumber: holdings.slot,
 			finalizedHeight: height,
 		});
-		const opening = await postOpening(db, {
-			chainId,
-			blockNumber: holdings.slot,
-			balances: [...holdings.vault].map(([token, amount]) => ({ account: "inventory", token, amount })),
-		});
-		await addToLedgerBalances(
-			db,
-			chainId,
-			opening.flatMap((posting) => posting.entries),
-		);
+		await postOpening(db, { chainId, blockNumber: holdings.slot, balances: heldBy(holdings) });
 	});
 	return true;
 }

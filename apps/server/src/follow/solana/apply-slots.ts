@@ -1,5 +1,6 @@
 import { type Amount, greater } from "@geoswap/protocol";
 import { type Hash, type Hex, hexToBytes, zeroHash } from "viem";
+import type { SlotHoldings } from "../../chain/solana/read/read-holdings.ts";
 import type { Database } from "../../database/database.ts";
 import { namedParameters } from "../../database/named-parameters.ts";
 import type { Row } from "../../database/rows.ts";
@@ -11,11 +12,11 @@ import { markDepositsFinal } from "../../money/exposure.ts";
 import { saveInventory } from "../../money/inventory/inventory-balance.ts";
 import { bookFinal } from "../../money/ledger/book-final.ts";
 import {
-	addToLedgerBalances,
 	bookUnattributed,
-	type SlotHoldings,
+	type Holdings,
+	takeOffUnattributed,
 } from "../../money/ledger/book-unattributed.ts";
-import { readOpeningNumber } from "../../money/ledger/post.ts";
+import { type Posting, readOpeningNumber } from "../../money/ledger/post.ts";
 import { type FollowedHead, lockHead, slotHash } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { deleteUnreadBlocksAbove } from "../../swap/due/unread-blocks.ts";
@@ -109,7 +110,7 @@ export async function applySlots(
 	const unbooked = finalized
 		? await book(db, {
 				applied,
-				finalizedNumber,
+				bookedBefore: head.bookedNumber,
 				after: bookedNumber,
 				upTo: bookUpTo,
 				compared,
@@ -207,35 +208,49 @@ async function markLanded(db: Database, { chainId, landed }: AppliedSlots): Prom
 	);
 }
 
-/** Books what became final, up to the slot of the holdings. Fees are booked as soon as they are final. */
+function ofRelayers(posting: Posting): Posting {
+	return { ...posting, entries: posting.entries.filter(({ account }) => account === "relayer") };
+}
+
+/** Returns the vault's and the fee payers' balances, as the ledger compares them. */
+export function heldBy({ vault, lamports }: SlotHoldings): Holdings["held"] {
+	return [
+		...[...vault].map(([token, amount]) => ({ account: "inventory" as const, token, amount })),
+		{ account: "relayer", token: zeroHash, amount: lamports },
+	];
+}
+
+/** Books what became final, up to the slot of the holdings. */
 async function book(
 	db: Database,
 	{
 		applied: { chainId, vault, inventory },
-		finalizedNumber,
+		bookedBefore,
 		after,
 		upTo,
 		compared,
 		headHash,
 	}: {
 		applied: AppliedSlots;
-		finalizedNumber: number;
+		bookedBefore: number;
 		after: number;
 		upTo: number;
 		compared: SlotHoldings | undefined;
 		headHash: Hash;
 	},
 ): Promise<string[]> {
-	const gas = await settleNonces(db, { chainId, finalizedNumber });
+	// No fee of a later slot may be in the books when the fee payers' balances are compared.
+	const gas = await settleNonces(db, { chainId, finalizedNumber: upTo });
 	const assets = inventory.map(({ token }) => token);
 	const { unbooked, booked } = await bookFinal(db, { chainId, after, upTo, gas, vaults: [vault], assets });
-	await addToLedgerBalances(
-		db,
-		chainId,
-		booked.flatMap((posting) => posting.entries),
-	);
+	const late = booked.filter(({ blockNumber }) => blockNumber <= bookedBefore);
+	// In the vault, the next comparison corrects itself.
+	await takeOffUnattributed(db, { chainId, late: late.map(ofRelayers) });
 	await saveRents(db, { chainId, after, upTo });
-	if (compared) await bookUnattributed(db, { chainId, holdings: compared, headHash });
+	if (compared) {
+		const holdings = { blockNumber: compared.slot, held: heldBy(compared) };
+		await bookUnattributed(db, { chainId, holdings, occasion: headHash });
+	}
 	return unbooked;
 }
 

@@ -55,7 +55,7 @@ test("an input that is paid twice goes to the vault in full, and the second half
 			wallet: scene.wallet,
 			decimals: "symbol" in terms ? 9 : 6,
 		});
-		await scene.actions.landed(await scene.actions.sendForgotten([again]));
+		await scene.actions.landed(await scene.actions.sendForgotten([again], scene.wallet));
 		await scene.actions.landed(await scene.actions.decide("release", order));
 		await scene.followToEnd();
 		await scene.expectBooksToMatch();

@@ -86,7 +86,7 @@ test("every kind of job is completed and recorded by its events, and the books m
 	expect(await balance(jobs[7][2].wallet.address)).toBe(10_000_000n);
 	expect(await balance(jobs[1][2].recipient, "SOL")).toBe(2_000_000n);
 	expect((await booked("relayer")) - inBooks).toBe((await balance(payer, "SOL")) - held);
-	const { vault } = await readHoldings(chain, { commitment: "finalized" });
+	const { vault } = await readHoldings(chain, { commitment: "finalized", others: [] });
 	for (const [token, amount] of vault) expect(await booked("inventory", token)).toBe(amount);
 	expect((await pool.query("select from postings where name = 'unattributed'")).rows).toEqual([]);
 });

@@ -2,9 +2,10 @@ import { isSolana, nativeTokenOf, type Order, orderId, orderSchema, type Wei } f
 import { bytesToHex, type Hex, hexToBytes, zeroAddress } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
-import { bookLoss } from "./book-unattributed.ts";
+import { bookLoss } from "./book-loss.ts";
 import { type BookedEvent, bookedEventNames, type Entry, eventEntries } from "./event-entries.ts";
 import { type Posting, post } from "./post.ts";
+import { readRelayers } from "./relayers.ts";
 
 export type GasSpent = { hash: Hex; blockNumber: number; gasCost: Wei };
 
@@ -43,6 +44,8 @@ export async function bookFinal(
 		[chainId, after, upTo, bookedEventNames],
 	);
 	const orders = await readOrders(db, rows);
+	const hasPayee = rows.some(({ name }) => name === "Sent" || name === "Withdrawn");
+	const relayers = hasPayee ? await readRelayers(db, chainId) : [];
 	const unbooked: string[] = [];
 	const postings = rows.map((row): Posting => {
 		const orderId = row.order_id ? bytesToHex(row.order_id) : undefined;
@@ -51,6 +54,7 @@ export async function bookFinal(
 		const entries = eventEntries(row as unknown as BookedEvent, {
 			order: order || undefined,
 			vaults,
+			relayers,
 			assets,
 			native: nativeTokenOf(chainId),
 			isDelivered: row.is_delivered,
@@ -153,7 +157,7 @@ async function bookKnownFills(db: Database, orders: readonly Order[]): Promise<v
 		[[...known.keys()].map((id) => hexToBytes(id))],
 	);
 	// The amount that left the inventory is the same on both sides, and cancels out under any account.
-	const context = { vaults: [], assets: [], native: zeroAddress, isDelivered: true };
+	const context = { vaults: [], relayers: [], assets: [], native: zeroAddress, isDelivered: true };
 	await post(
 		db,
 		rows.map((row): Posting => {

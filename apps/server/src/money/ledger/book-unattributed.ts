@@ -1,117 +1,150 @@
-import { addressOfWord, nativeTokenOf, type Order, orderId as orderIdOf, toChainId } from "@geoswap/protocol";
-import { bytesToHex, type Hash, type Hex, hexToBytes } from "viem";
+import { type Amount, isSolana, lesser } from "@geoswap/protocol";
+import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import type { Row } from "../../database/rows.ts";
 import type { Entry } from "./event-entries.ts";
-import { type Posting, post } from "./post.ts";
+import { type Posting, post, readLedgerBalances } from "./post.ts";
 
-/** The holdings of the vault at a final slot, by token. */
-export type SlotHoldings = { slot: number; vault: ReadonlyMap<Hex, bigint> };
+/** The accounts of the ledger that are compared with the balances of a chain. */
+const comparedAccounts = ["inventory", "relayer"] as const;
+type ComparedAccount = (typeof comparedAccounts)[number];
+/** Where the ledger books what came to each of them by no transaction of ours. */
+const unattributed = { inventory: "unattributed", relayer: "unattributed:relayer" } as const;
 
-/** The ledger's account that is compared with the chain. */
-const account = "inventory";
+/** What the vaults and the relayers of a chain hold at the end of a final block. */
+export type Holdings = {
+	blockNumber: number;
+	held: readonly { account: ComparedAccount; token: Hex; amount: Amount }[];
+};
 
 /**
- * Books amounts that entered or left the vault by none of our transactions. Must be called when all of these up to the
- * slot are booked, and none after it, so that a difference can be nothing else.
+ * Books amounts that entered or left the vaults and relayers by none of our transactions. The books must end at the
+ * block of the holdings, so that a difference can be nothing else.
+ *
+ * An amount that the operator declared is booked to `treasury`, the rest to `unattributed`. A shortage that nobody
+ * declared is booked only in a vault on Solana, where a withdrawal makes no event. It is a loss otherwise, so it stays a
+ * difference, which the audit reports.
  */
 export async function bookUnattributed(
 	db: Database,
 	{
 		chainId,
-		holdings,
-		headHash,
+		holdings: { blockNumber, held },
+		occasion,
 	}: {
 		chainId: number;
-		holdings: SlotHoldings;
+		holdings: Holdings;
 		/**
 		 * Differs each time, because a delivery that is found late changes a difference that was booked at the same slot.
 		 */
-		headHash: Hash;
+		occasion: string;
 	},
 ): Promise<Posting[]> {
-	const balances = await readLedgerBalances(db, chainId);
-	const postings = [...holdings.vault].flatMap(([token, amount]): Posting[] => {
-		const difference = amount - (balances.get(token) ?? 0n);
-		if (difference === 0n) return [];
-		return [
-			{
-				key: `${chainId}:unattributed:${headHash}:${account}:${token}`,
+	const postings: Posting[] = [];
+	for (const account of comparedAccounts) {
+		const balances = await readLedgerBalances(db, { chainId, account });
+		for (const { token, amount } of held.filter((one) => one.account === account)) {
+			const difference = amount - (balances.get(bytesToHex(hexToBytes(token))) ?? 0n);
+			const isShort = difference < 0n;
+			if (difference === 0n || (isShort && account === "inventory" && !isSolana(chainId))) continue;
+			const key = `${chainId}:unattributed:${occasion}:${account}:${token}`;
+			const declared = await takeDeclared(db, { chainId, account, token, difference, key });
+			const rest = isShort && account === "relayer" ? 0n : difference - declared;
+			if (declared === 0n && rest === 0n) continue;
+			const entries: Entry[] = [
+				{ account, token, amount: declared + rest },
+				{ account: "treasury", token, amount: -declared },
+				{ account: unattributed[account], token, amount: -rest },
+			];
+			postings.push({
+				key,
 				chainId,
-				blockNumber: holdings.slot,
+				blockNumber,
 				name: "unattributed",
 				orderId: undefined,
-				entries: [
-					{ account, token, amount: difference },
-					{ account: "unattributed", token, amount: -difference },
-				],
-			},
-		];
-	});
-	const posted = await post(db, postings);
-	await addToLedgerBalances(
-		db,
-		chainId,
-		posted.flatMap((posting) => posting.entries),
-	);
-	return posted;
+				entries: entries.filter((entry) => entry.amount !== 0n),
+			});
+		}
+	}
+	return post(db, postings);
 }
 
-/** Updates the balances of the compared account. Every entry of it must pass here once. */
-export async function addToLedgerBalances(
+type DeclaredRow = Row<"treasury_moves", "id" | "amount">;
+
+/**
+ * Marks the declared flows that a difference contains as booked, oldest first, and returns their sum, which is negative
+ * if they left. A stranger can add to what an operator sends, so a flow is in a difference if that is large enough.
+ */
+async function takeDeclared(
 	db: Database,
-	chainId: number,
-	entries: readonly Entry[],
-): Promise<void> {
-	const compared = entries.filter((entry) => entry.account === account);
-	if (compared.length === 0) return;
+	{
+		chainId,
+		account,
+		token,
+		difference,
+		key,
+	}: { chainId: number; account: ComparedAccount; token: Hex; difference: Amount; key: string },
+): Promise<Amount> {
+	const kind = difference > 0n ? "deposit" : "withdrawal";
+	const { rows } = await db.query<DeclaredRow>(
+		`select id, amount from treasury_moves m
+		where chain_id = $1 and token = $2 and kind = $3 and state = 'queued'
+			and $4 = exists (select from relayers r where r.chain_id = m.chain_id and r.address = m.holder)
+		order by created_at, id for update`,
+		[chainId, hexToBytes(token), kind, account === "relayer"],
+	);
+	let left = difference > 0n ? difference : -difference;
+	const taken = rows.filter(({ amount }) => {
+		if (amount > left) return false;
+		left -= amount;
+		return true;
+	});
 	await db.query(
-		`insert into ledger_balances (chain_id, account, token, balance)
-		select $1, $2, token, sum(amount) from unnest($3::bytea[], $4::numeric[]) as e (token, amount) group by token
-		on conflict (chain_id, account, token) do update set balance = ledger_balances.balance + excluded.balance`,
-		[chainId, account, compared.map(({ token }) => hexToBytes(token)), compared.map(({ amount }) => amount)],
+		`update treasury_moves set state = 'final', posting_key = $2, received = amount, updated_at = now()
+		where id = any($1::uuid[])`,
+		[taken.map(({ id }) => id), key],
 	);
+	const sum = taken.reduce((total, { amount }) => total + amount, 0n);
+	return difference > 0n ? sum : -sum;
 }
 
-async function readLedgerBalances(db: Database, chainId: number): Promise<Map<Hex, bigint>> {
-	const { rows } = await db.query<Row<"ledger_balances", "token" | "balance">>(
-		"select token, balance from ledger_balances where chain_id = $1 and account = $2",
-		[chainId, account],
-	);
-	return new Map(rows.map(({ token, balance }) => [bytesToHex(token), balance]));
-}
-
-/** Books as lost the delivery for a deposit that the chain dropped, and that can never be made again. */
-export async function bookLoss(db: Database, order: Order): Promise<void> {
-	const orderId = orderIdOf(order);
-	const chainId = toChainId(order.destinationChainId);
-	const { rows } = await db.query<{ block_number: number; delivered: string; topped_up: string | null }>(
-		`select f.block_number, f.data->>'delivered' as delivered, t.data->>'amount' as topped_up
-		from chain_events f left join chain_events t on t.order_id = f.order_id and t.chain_id = f.chain_id
-			and t.name = 'ToppedUp' and (t.data->>'paid')::boolean
-		where f.order_id = $1 and f.chain_id = $2 and f.name = 'Filled'`,
-		[hexToBytes(orderId), chainId],
-	);
-	const [filled] = rows;
-	if (!filled) return;
-	const token = addressOfWord(order.destinationChainId, order.outputToken);
-	const lost = [
-		{ token, amount: BigInt(filled.delivered) },
-		...(filled.topped_up === null
-			? []
-			: [{ token: nativeTokenOf(chainId), amount: BigInt(filled.topped_up) }]),
-	];
-	await post(db, [
-		{
-			key: `loss:${orderId}:${filled.block_number}`,
-			chainId,
-			blockNumber: filled.block_number,
-			name: "loss",
-			orderId,
-			entries: lost.flatMap((one): Entry[] => [
-				{ account: "loss", ...one },
-				{ account: "recipient", ...one, amount: -one.amount },
-			]),
-		},
-	]);
+/**
+ * Corrects the books after postings of earlier blocks were added. Until then, what these brought into a vault or to a
+ * relayer was counted as unattributed, so it is taken off there.
+ */
+export async function takeOffUnattributed(
+	db: Database,
+	{ chainId, late }: { chainId: number; late: readonly Posting[] },
+): Promise<void> {
+	const [first] = late;
+	if (!first) return;
+	const since = late.reduce((least, { blockNumber }) => Math.min(least, blockNumber), first.blockNumber);
+	const entries = late.flatMap((posting) => posting.entries);
+	for (const account of comparedAccounts) {
+		const ofAccount = entries.filter((entry) => entry.account === account);
+		for (const [token, some] of Map.groupBy(ofAccount, (entry) => entry.token.toLowerCase() as Hex)) {
+			const { rows } = await db.query<{ found: string }>(
+				`select coalesce(-sum(amount), 0)::text as found from entries e join postings p on p.id = e.posting_id
+				where e.account = $4 and e.chain_id = $1 and e.token = $2 and p.block_number >= $3
+					and p.name = 'unattributed'`,
+				[chainId, hexToBytes(token), since, unattributed[account]],
+			);
+			const added = some.reduce((sum, { amount }) => sum + amount, 0n);
+			const amount = lesser(added, BigInt(rows[0]?.found ?? 0));
+			if (amount <= 0n) continue;
+			await post(db, [
+				{
+					key: `${first.key}:attributed:${account}:${token}`,
+					chainId,
+					blockNumber: since,
+					name: "unattributed",
+					orderId: undefined,
+					entries: [
+						{ account, token, amount: -amount },
+						{ account: unattributed[account], token, amount },
+					],
+				},
+			]);
+		}
+	}
 }

@@ -7,12 +7,14 @@ import { type BookedEvent, eventEntries } from "./event-entries.ts";
 const address = (n: number): Address => getAddress(toHex(n, { size: 20 }));
 const vault = address(1);
 const stranger = address(2);
+const relayer = address(4);
 const tokens = [address(10), address(11), address(0)];
 const listed = [address(10), address(0)];
 const tokenArbitrary = fc.constantFrom(...tokens);
 const amountArbitrary = fc.bigInt(1n, (1n << 128n) - 1n);
 const rentedArbitrary = fc.constantFrom("order" as const, "record" as const);
 const someoneArbitrary = fc.constantFrom(vault, stranger);
+const payeeArbitrary = fc.constantFrom(vault, stranger, relayer);
 
 const orderArbitrary: fc.Arbitrary<Order> = fc
 	.record({ input: tokenArbitrary, output: tokenArbitrary, amount: amountArbitrary, vault: someoneArbitrary })
@@ -62,8 +64,21 @@ const eventArbitrary: fc.Arbitrary<BookedEvent> = fc.oneof(
 		}),
 	}),
 	fc.record({
-		name: fc.constant("Withdrawn" as const),
-		data: fc.record({ token: tokenArbitrary, to: someoneArbitrary, amount: amountArbitrary.map(String) }),
+		name: fc.constantFrom("Withdrawn" as const, "Sent" as const),
+		data: fc.record({ token: tokenArbitrary, to: payeeArbitrary, amount: amountArbitrary.map(String) }),
+	}),
+	fc.record({
+		name: fc.constant("Traded" as const),
+		data: fc.record({
+			tokenIn: tokenArbitrary,
+			tokenOut: tokenArbitrary,
+			amountIn: amountArbitrary.map(String),
+			amountOut: amountArbitrary.map(String),
+		}),
+	}),
+	fc.record({
+		name: fc.constant("Bridged" as const),
+		data: fc.record({ token: tokenArbitrary, amount: amountArbitrary.map(String) }),
 	}),
 	fc.record({
 		name: fc.constant("AccountMade" as const),
@@ -91,8 +106,14 @@ test("the entries of every event add up to zero for each token", () => {
 			fc.boolean(),
 			(event, order, isDelivered) => {
 				const entries =
-					eventEntries(event, { order, vaults: [vault], assets: listed, native: zeroAddress, isDelivered }) ??
-					[];
+					eventEntries(event, {
+						order,
+						vaults: [vault],
+						relayers: [relayer],
+						assets: listed,
+						native: zeroAddress,
+						isDelivered,
+					}) ?? [];
 				for (const token of [...tokens, zeroHash]) {
 					const ofToken = entries.filter((entry) => entry.token === token);
 					expect(ofToken.reduce((sum, { amount }) => sum + amount, 0n)).toBe(0n);
@@ -108,6 +129,7 @@ test("a top-up leaves the inventory if its recipient took it, and nothing is boo
 		vaults: [vault],
 		assets: listed,
 		native: zeroAddress,
+		relayers: [relayer],
 		isDelivered: true,
 	};
 	const toppedUp = (paid: boolean) =>
@@ -119,6 +141,43 @@ test("a top-up leaves the inventory if its recipient took it, and nothing is boo
 	expect(toppedUp(false)).toEqual([]);
 });
 
+test("what leaves a vault is booked by where it goes: another vault, a relayer, the treasury, or another chain", () => {
+	const [token] = listed as [Address];
+	const context = {
+		order: undefined,
+		vaults: [vault],
+		relayers: [relayer],
+		assets: listed,
+		native: zeroAddress,
+		isDelivered: false,
+	};
+	for (const name of ["Withdrawn", "Sent"] as const) {
+		const accounts = [vault, relayer, stranger].map((to) =>
+			eventEntries({ name, data: { token, to, amount: "7" } }, context)?.map(({ account, amount }) => [
+				account,
+				amount,
+			]),
+		);
+		expect(accounts).toEqual(
+			["inventory", "relayer", "treasury"].map((account) => [
+				[account, 7n],
+				["inventory", -7n],
+			]),
+		);
+	}
+	expect(eventEntries({ name: "Bridged", data: { token, amount: "7" } }, context)).toEqual([
+		{ account: "bridge", token, amount: 7n },
+		{ account: "inventory", token, amount: -7n },
+	]);
+	const data = { tokenIn: token, tokenOut: zeroAddress, amountIn: "7", amountOut: "3" };
+	expect(eventEntries({ name: "Traded", data }, context)).toEqual([
+		{ account: "trading", token, amount: 7n },
+		{ account: "inventory", token, amount: -7n },
+		{ account: "inventory", token: zeroAddress, amount: 3n },
+		{ account: "trading", token: zeroAddress, amount: -3n },
+	]);
+});
+
 test("an order's input leaves the escrow completely, whether released or refunded, and a refund after delivery is booked as a loss", () => {
 	fc.assert(
 		fc.property(
@@ -127,7 +186,14 @@ test("an order's input leaves the escrow completely, whether released or refunde
 			fc.boolean(),
 			fc.boolean(),
 			(order, name, paid, isDelivered) => {
-				const context = { order, vaults: [vault], assets: listed, native: zeroAddress, isDelivered };
+				const context = {
+					order,
+					vaults: [vault],
+					relayers: [relayer],
+					assets: listed,
+					native: zeroAddress,
+					isDelivered,
+				};
 				const entries = [
 					...(eventEntries({ name: "Opened", data: {} }, context) ?? []),
 					...(eventEntries({ name, data: { paid } }, context) ?? []),
@@ -167,6 +233,7 @@ test("on Solana tokens and vaults are compared by all 32 bytes", () => {
 				vaults: [solanaVault],
 				assets: [word, zeroHash],
 				native: zeroHash,
+				relayers: [relayer],
 				isDelivered: true,
 			};
 			const filled = { delivered: "5", spentToken: zeroHash, spent: "5" };
@@ -198,6 +265,7 @@ test.each([
 			vaults: [],
 			assets: [zeroHash],
 			native: zeroHash,
+			relayers: [relayer],
 			isDelivered: false,
 		};
 		const paid = eventEntries({ name: "RentPaid", data: { account, lamports: "10" } }, context);

@@ -16,9 +16,11 @@ type Account =
 	| "treasury"
 	| "gas"
 	| "relayer"
+	| "bridge"
 	| "locked"
 	| "rent"
 	| "unattributed"
+	| "unattributed:relayer"
 	| "loss"
 	| "opening";
 
@@ -29,7 +31,12 @@ export type BookedEvent =
 	| { name: "Filled"; data: { delivered: string; spentToken: Hex; spent: string } }
 	| { name: "ToppedUp"; data: { amount: string; paid: boolean } }
 	| { name: "Claimed"; data: { beneficiary: Address; token: Address; to: Address; amount: string } }
-	| { name: "Withdrawn"; data: { token: Address; to: Address; amount: string } }
+	| { name: "Withdrawn" | "Sent"; data: { token: Address; to: Address; amount: string } }
+	| {
+			name: "Traded";
+			data: { tokenIn: Address; tokenOut: Address; amountIn: string; amountOut: string };
+	  }
+	| { name: "Bridged"; data: { token: Address; amount: string } }
 	/** On Solana: lamports that the fee payer put into an order's account, or the vault into a record. They come back. */
 	| { name: "RentPaid"; data: RentData }
 	/** On Solana: lamports that came back, all that an account held. `booked` of them are in the books. */
@@ -47,6 +54,9 @@ export const bookedEventNames = [
 	"ToppedUp",
 	"Claimed",
 	"Withdrawn",
+	"Traded",
+	"Sent",
+	"Bridged",
 	"RentPaid",
 	"AccountMade",
 	"RentReturned",
@@ -56,6 +66,8 @@ type EventContext = {
 	order: Order | undefined;
 	/** All our vaults on the event's chain. */
 	vaults: readonly Hex[];
+	/** All current and former relayers on the event's chain. */
+	relayers: readonly Hex[];
 	/** The tokens that the service holds inventory of on the event's chain. */
 	assets: readonly Hex[];
 	/** The native token of the event's chain. */
@@ -76,16 +88,26 @@ export function eventEntries(event: BookedEvent, context: EventContext): Entry[]
 
 function movements(
 	{ name, data }: BookedEvent,
-	{ order, vaults, native, isDelivered }: EventContext,
+	{ order, vaults, relayers, native, isDelivered }: EventContext,
 ): Entry[] | undefined {
 	const isVault = (address: Hex) => vaults.some((vault) => isSame(vault, address));
 	if (name === "Claimed") {
 		const from = isVault(data.beneficiary) ? "credit:vault" : "credit:wallet";
 		return move(data.token, BigInt(data.amount), { from, to: isVault(data.to) ? "inventory" : "wallet" });
 	}
-	if (name === "Withdrawn") {
-		const to = isVault(data.to) ? "inventory" : "treasury";
+	if (name === "Withdrawn" || name === "Sent") {
+		const isRelayer = relayers.some((relayer) => isSame(relayer, data.to));
+		const to = isVault(data.to) ? "inventory" : isRelayer ? "relayer" : "treasury";
 		return move(data.token, BigInt(data.amount), { from: "inventory", to });
+	}
+	if (name === "Traded") {
+		return [
+			...move(data.tokenIn, BigInt(data.amountIn), { from: "inventory", to: "trading" }),
+			...move(data.tokenOut, BigInt(data.amountOut), { from: "trading", to: "inventory" }),
+		];
+	}
+	if (name === "Bridged") {
+		return move(data.token, BigInt(data.amount), { from: "inventory", to: "bridge" });
 	}
 	if (name === "ToppedUp") {
 		return data.paid ? move(native, BigInt(data.amount), { from: "inventory", to: "recipient" }) : [];

@@ -1,7 +1,8 @@
 import type { Amount } from "@geoswap/protocol";
-import { type Hex, hexToBytes } from "viem";
+import { bytesToHex, type Hex, hexToBytes } from "viem";
 import type { Database } from "../../database/database.ts";
 import { namedParameters } from "../../database/named-parameters.ts";
+import type { Row } from "../../database/rows.ts";
 import type { Entry } from "./event-entries.ts";
 
 export type Posting = {
@@ -13,6 +14,30 @@ export type Posting = {
 	orderId: Hex | undefined;
 	entries: readonly Entry[];
 };
+
+/** The accounts whose balances are compared with the chains, or added up often. */
+type BalancedAccount = "inventory" | "relayer" | "bridge";
+
+/** Returns SQL that adds the entries of a query to the balances that `readLedgerBalances` returns. */
+function addToBalances(entries: string): string {
+	return `insert into ledger_balances (chain_id, account, token, balance)
+		select chain_id, account, token, sum(amount) from (${entries}) as added
+		where account in ('inventory', 'relayer', 'bridge')
+		group by chain_id, account, token order by chain_id, account, token
+		on conflict (chain_id, account, token) do update set balance = ledger_balances.balance + excluded.balance`;
+}
+
+/** Returns the sum of all entries of an account on a chain, by token. */
+export async function readLedgerBalances(
+	db: Database,
+	{ chainId, account }: { chainId: number; account: BalancedAccount },
+): Promise<Map<Hex, Amount>> {
+	const { rows } = await db.query<Row<"ledger_balances", "token" | "balance">>(
+		"select token, balance from ledger_balances where chain_id = $1 and account = $2",
+		[chainId, account],
+	);
+	return new Map(rows.map(({ token, balance }) => [bytesToHex(token), balance]));
+}
 
 /** Writes the postings that are not written yet, and returns those. */
 export async function post(db: Database, postings: readonly Posting[]): Promise<Posting[]> {
@@ -36,7 +61,10 @@ export async function post(db: Database, postings: readonly Posting[]): Promise<
 				from unnest($entryKeys::text[], $accounts::text[], $entryChainIds::bigint[], $tokens::bytea[],
 					$amounts::numeric[])
 					as e (key, account, chain_id, token, amount) join posted using (key)
-			)
+			), balanced as (${addToBalances(`select e.account, e.chain_id, e.token, e.amount
+				from unnest($entryKeys::text[], $accounts::text[], $entryChainIds::bigint[], $tokens::bytea[],
+					$amounts::numeric[])
+					as e (key, account, chain_id, token, amount) join posted using (key)`)})
 			select key from posted`,
 			{
 				postingKeys: postings.map((posting) => posting.key),
@@ -75,7 +103,9 @@ export async function reversePostings(
 			insert into entries (posting_id, account, chain_id, token, amount)
 			select r.id, e.account, e.chain_id, e.token, -e.amount
 			from reversed r join entries e on e.posting_id = r.of_id
-		)
+		), balanced as (${addToBalances(
+			"select e.account, e.chain_id, e.token, -e.amount as amount from reversed r join entries e on e.posting_id = r.of_id",
+		)})
 		select from reversed`,
 		[chainId, above],
 	);
@@ -98,7 +128,7 @@ export function postOpening(
 	}: {
 		chainId: number;
 		blockNumber: number;
-		balances: readonly { account: "inventory" | "escrow"; token: Hex; amount: Amount }[];
+		balances: readonly { account: "inventory" | "relayer" | "escrow"; token: Hex; amount: Amount }[];
 	},
 ): Promise<Posting[]> {
 	return post(db, [

@@ -23,6 +23,10 @@ type ContractEventData = {
 	/** The selector of an error, which the vault gives and the escrow does not. */
 	Skipped: { reason?: Hex };
 	Withdrawn: { token: Address; to: Address; amount: string };
+	Traded: { moveId: Hex; tokenIn: Address; tokenOut: Address; amountIn: string; amountOut: string };
+	Sent: { moveId: Hex; token: Address; to: Address; amount: string };
+	/** `route` is the contract that takes the amount to another chain. */
+	Bridged: { moveId: Hex; token: Address; route: Address; amount: string };
 };
 type ContractEventName = keyof ContractEventData;
 
@@ -113,6 +117,22 @@ function vaultEvents(logs: readonly Log<bigint, number, false>[]): ContractEvent
 				return [
 					{ ...place, name: "Withdrawn", orderId: undefined, data: { token, to, amount: String(amount) } },
 				];
+			}
+			case "Traded": {
+				const { moveId, tokenIn, tokenOut, amountIn, amountOut } = log.args;
+				const amounts = { amountIn: String(amountIn), amountOut: String(amountOut) };
+				const data = { moveId, tokenIn, tokenOut, ...amounts };
+				return [{ ...place, name: "Traded", orderId: undefined, data }];
+			}
+			case "Sent": {
+				const { moveId, token, to, amount } = log.args;
+				const data = { moveId, token, to, amount: String(amount) };
+				return [{ ...place, name: "Sent", orderId: undefined, data }];
+			}
+			case "Bridged": {
+				const { moveId, token, route, amount } = log.args;
+				const data = { moveId, token, route, amount: String(amount) };
+				return [{ ...place, name: "Bridged", orderId: undefined, data }];
 			}
 			default:
 				return [];

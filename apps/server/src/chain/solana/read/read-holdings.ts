@@ -10,24 +10,29 @@ import type { Hex } from "viem";
 import type { SolanaChain, SolanaCommitment } from "../connect-solana.ts";
 import { type Account, readAccounts } from "./read-accounts.ts";
 
-/** The vault's balance of each asset, by its 32 bytes. An account that does not exist holds nothing. */
-export type Holdings = { slot: number; vault: Map<Hex, bigint> };
+/**
+ * The vault's balance of each asset, by its 32 bytes, and the lamports of the given accounts together. An account that
+ * does not exist holds nothing.
+ */
+export type SlotHoldings = { slot: number; vault: Map<Hex, bigint>; lamports: bigint };
 
-/** Reads the vault's balance of each asset, all at one slot. */
+/** Reads the vault's balance of each asset, and the lamports of other accounts, all at one slot. */
 export async function readHoldings(
 	chain: SolanaChain,
-	{ commitment }: { commitment: SolanaCommitment },
-): Promise<Holdings> {
+	{ commitment, others }: { commitment: SolanaCommitment; others: readonly SolanaAddress[] },
+): Promise<SlotHoldings> {
 	const { program, assets } = chain.deployment;
 	const owner = program.vault;
-	const { slot, accounts } = await readAccounts(chain, await addressesOf(chain.deployment), { commitment });
+	const addresses = [...(await addressesOf(chain.deployment)), ...others];
+	const { slot, accounts } = await readAccounts(chain, addresses, { commitment });
 	const vault = new Map(
 		assets.map(({ address: token }, i) => [toSolanaWord(token), heldIn(accounts[i], { owner, token })]),
 	);
 	const native = toSolanaWord(solanaNativeToken);
 	// The rent of the vault's account is not inventory.
 	vault.set(native, (vault.get(native) ?? 0n) - accountRentLamports(programAccountSizes.vault));
-	return { slot, vault };
+	const lamports = accounts.slice(assets.length).reduce((sum, one) => sum + (one?.lamports ?? 0n), 0n);
+	return { slot, vault, lamports };
 }
 
 const knownAddresses = new WeakMap<SolanaChain["deployment"], Promise<SolanaAddress[]>>();

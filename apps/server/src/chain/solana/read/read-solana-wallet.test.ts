@@ -102,7 +102,7 @@ test("an account that a caller names as recipient has a small response, regardle
 test("the vault's holdings are read for every asset, at either commitment, without the rent of its account", async () => {
 	const assets = scene.chain.deployment.assets.map(({ address }) => toSolanaWord(address));
 	for (const commitment of ["confirmed", "finalized"] as const) {
-		const holdings = await readHoldings(scene.chain, { commitment });
+		const holdings = await readHoldings(scene.chain, { commitment, others: [] });
 		expect([...holdings.vault.keys()]).toEqual(assets);
 		expect([...holdings.vault.values()].every((held) => held > 0n)).toBe(true);
 		expect(holdings.vault.get(toSolanaWord(solanaNativeToken))).toBe(20_000n * 1_000_000_000n);

@@ -1,0 +1,59 @@
+import { nativeTokenOf, ourContracts } from "@geoswap/protocol";
+import type { Hex } from "viem";
+import type { EvmChain } from "../../chain/evm/connect-chain.ts";
+import { readBalances } from "../../chain/evm/read/read-balances.ts";
+import { type DatabasePool, inTransaction } from "../../database/database.ts";
+import { bookUnattributed, type Holdings } from "../../money/ledger/book-unattributed.ts";
+import type { Posting } from "../../money/ledger/post.ts";
+import { addRelayers, readRelayers } from "../../money/ledger/relayers.ts";
+import { matchWithdrawals } from "../../money/move/match-withdrawals.ts";
+import { lockHead, readHead } from "../../swap/due/chain-head.ts";
+import { readUnreadBlocks } from "../../swap/due/unread-blocks.ts";
+
+/**
+ * Compares what the vaults and relayers hold at the block up to which the chain is booked with the ledger, and books what
+ * came in by none of our transactions. Does nothing while a block is unread, because its events may explain a difference.
+ */
+export async function compareHoldings({
+	chain,
+	pool,
+	relayers,
+}: {
+	chain: EvmChain;
+	pool: DatabasePool;
+	/** The relayers that are configured now. */
+	relayers: readonly Hex[];
+}): Promise<Posting[]> {
+	const { chainId } = chain;
+	await addRelayers(pool, { chainId, relayers });
+	const head = await readHead(pool, chainId);
+	if (!head || head.number < head.bookedNumber) return [];
+	const blockNumber = head.bookedNumber;
+	const held = await readHeld(chain, { relayers: await readRelayers(pool, chainId), blockNumber });
+	return inTransaction(pool, async (db) => {
+		const now = await lockHead(db, chainId);
+		const [unread] = await readUnreadBlocks(db, { chainId, limit: 1 });
+		// Anyone can cause a partly read block, of which only events of strangers' orders are missing.
+		if (now?.bookedNumber !== blockNumber || (unread && !unread.isPartial)) return [];
+		await matchWithdrawals(db, chainId);
+		return bookUnattributed(db, { chainId, holdings: { blockNumber, held }, occasion: String(blockNumber) });
+	});
+}
+
+/** Reads the vaults' balance of each asset, and the relayers' balance of the native token, at one block. */
+export async function readHeld(
+	chain: EvmChain,
+	{ relayers, blockNumber }: { relayers: readonly Hex[]; blockNumber: number },
+): Promise<Holdings["held"]> {
+	const { chainId, deployment } = chain;
+	const tokens = deployment.assets.map(({ address }) => address);
+	const native = nativeTokenOf(chainId);
+	const [inVaults, [gas = 0n]] = await Promise.all([
+		readBalances(chain, { tokens, holders: ourContracts(deployment).vaults, blockNumber }),
+		readBalances(chain, { tokens: [native], holders: relayers, blockNumber }),
+	]);
+	return [
+		...tokens.map((token, i) => ({ account: "inventory" as const, token, amount: inVaults[i] ?? 0n })),
+		{ account: "relayer", token: native, amount: gas },
+	];
+}
