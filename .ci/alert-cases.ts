@@ -73,8 +73,21 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
 		quiet: {
 			'geoswap_audit_breaches{chain="1",invariant="I1"}': "0x60",
 			'geoswap_audit_breaches{chain="1",invariant="I13"}': "4x60",
+			'geoswap_audit_breaches{chain="1",invariant="T1"}': "1x60",
 		},
 		labels: { ...chain, invariant: "I1" },
+	},
+	GeoswapUndeclaredWithdrawal: {
+		...gauge('geoswap_audit_breaches{chain="1",invariant="T1"}', "1x60", "0x60"),
+		labels: chain,
+	},
+	GeoswapUnknownMove: {
+		...gauge('geoswap_audit_breaches{chain="1",invariant="T2"}', "1x60", "0x60"),
+		labels: chain,
+	},
+	GeoswapRelayerShort: {
+		...gauge('geoswap_audit_breaches{chain="1",invariant="T3"}', "1x60", "0x60"),
+		labels: chain,
 	},
 	GeoswapNotAudited: {
 		...gauge('geoswap_audit_age_seconds{chain="1"}', "901x60", "899x60"),

@@ -15,6 +15,7 @@ export const accessManagerAbi = parseAbi([
 	"function hashOperation(address caller, address target, bytes data) view returns (bytes32)",
 	"function getSchedule(bytes32 id) view returns (uint48)",
 	"function schedule(address target, bytes data, uint48 when) returns (bytes32 operationId, uint32 nonce)",
+	"function cancel(address caller, address target, bytes data) returns (uint32 nonce)",
 	"function execute(address target, bytes data) payable returns (uint32)",
 	"function renounceRole(uint64 roleId, address callerConfirmation)",
 ]);

@@ -87,6 +87,7 @@ function describeKeys(keys: DevnetKeys, solana: SolanaDevnetKeys) {
 		deployer: describe(keys.deployer),
 		guardian: describe(keys.guardian),
 		treasury: describe(keys.treasury),
+		treasurer: describe(keys.treasurer),
 		relayers: keys.relayers.map(describe),
 		attesters: keys.attesters.map(describe),
 		wallets: keys.wallets.map(describe),

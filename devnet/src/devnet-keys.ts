@@ -7,6 +7,8 @@ export type DevnetKeys = {
 	deployer: Hex;
 	guardian: Hex;
 	treasury: Hex;
+	/** May have the vault trade, send and bridge, within its caps. */
+	treasurer: Hex;
 	relayers: Hex[];
 	/** In ascending order of their addresses, as the attester set lists them. */
 	attesters: Hex[];
@@ -34,7 +36,7 @@ export function deriveDevnetKeys(): DevnetKeys & { actors: DevnetActors } {
 }
 
 function derive(): DevnetKeys & { actors: DevnetActors } {
-	const count = 6 + relayerCount + attesterCount + walletCount;
+	const count = 7 + relayerCount + attesterCount + walletCount;
 	const all = devnetKeys(Array.from({ length: count }, (_, i) => i));
 	const take = (n: number) => all.splice(0, n);
 	const [deployer, guardian, treasury, market, feedKeeper] = take(5) as [Hex, Hex, Hex, Hex, Hex];
@@ -49,6 +51,6 @@ function derive(): DevnetKeys & { actors: DevnetActors } {
 		wallets: take(walletCount),
 		actors: { market: privateKeyToAddress(market), feedKeeper: privateKeyToAddress(feedKeeper) },
 	};
-	const [receipt] = take(1) as [Hex];
-	return { ...keys, receipt };
+	const [receipt, treasurer] = take(2) as [Hex, Hex];
+	return { ...keys, receipt, treasurer };
 }

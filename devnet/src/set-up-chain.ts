@@ -63,6 +63,7 @@ export async function setUpChain(
 			feedKeeper,
 			addressOfKey(keys.guardian),
 			addressOfKey(keys.treasury),
+			addressOfKey(keys.treasurer),
 			...relayers,
 		].map((address) => testClient.setBalance({ address, value: relayerEther })),
 	]);
@@ -149,6 +150,7 @@ export async function setUpChain(
 				operators: relayers,
 				guardians: [addressOfKey(keys.guardian)],
 				treasuries: [addressOfKey(keys.treasury)],
+				treasurers: [addressOfKey(keys.treasurer)],
 				configurers: [deployer.address],
 				resumers: [deployer.address],
 			},

@@ -173,14 +173,16 @@ test("when a relayer's key is stolen, the thief gets at most the vault's cap, un
 			lostUsdCents: object;
 		};
 		expect({ unchecked, lostUsdCents }).toEqual({ unchecked: [], lostUsdCents: {} });
-		for (const breach of breaches) {
+		// The thief pays its gas from the relayer, whose balance then is short too.
+		const thefts = breaches.filter(({ invariant }) => invariant !== "T3");
+		for (const breach of thefts) {
 			expect(breach).toMatchObject({
 				invariant: "I6",
 				chainIds: [destination.chainId],
 				message: expect.stringContaining("for an order that the service does not have"),
 			});
 		}
-		return breaches.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+		return thefts.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 	}
 
 	/** Takes the whole cap, as soon as the cap allows anything worth the gas. */

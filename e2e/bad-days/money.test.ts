@@ -1,9 +1,18 @@
-import type { TestChain } from "@geoswap/devnet";
+import { serverCommand, type TestChain } from "@geoswap/devnet";
 import { geoEscrowAbi, geoVaultAbi } from "@geoswap/protocol";
 import { createClient, waitForSwap } from "@geoswap/sdk";
-import { type Address, encodeFunctionData, erc20Abi, parseEther, parseUnits, zeroAddress } from "viem";
+import {
+	type Address,
+	encodeFunctionData,
+	erc20Abi,
+	formatEther,
+	formatUnits,
+	parseEther,
+	parseUnits,
+	zeroAddress,
+} from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
-import { test } from "vitest";
+import { expect, test } from "vitest";
 import { signSwap, submitSigned, swapIntent } from "../caller/do-swap.ts";
 import { escrowCredit } from "../chain/escrow-credit.ts";
 import { tokenBalance } from "../chain/token-balance.ts";
@@ -41,9 +50,47 @@ test("when relayers are empty, orders to the chain are refunded or wait, and gas
 					callAs(destination, keys.deployer, { to, value: parseEther("10") }),
 				);
 			}
+			await declareMissingGas();
 		},
 		isOver: always,
 	});
+
+	/** Declares the gas that was taken, without which the audit would go on to report it. */
+	async function declareMissingGas(): Promise<void> {
+		const { serverEnvironment } = stack.environment;
+		const missing = async () => {
+			const printed = await serverCommand(serverEnvironment, ["reconcile", "--json"]);
+			const { breaches } = JSON.parse(printed) as { breaches: { invariant: string; amount: string }[] };
+			return breaches.find(({ invariant }) => invariant === "T3")?.amount;
+		};
+		// A refill that is not final yet is missing too.
+		let before: string | undefined;
+		await expect
+			.poll(
+				async () => {
+					const last = before;
+					before = await missing();
+					return before !== undefined && before === last;
+				},
+				{ timeout: 120_000, interval: 10_000 },
+			)
+			.toBe(true);
+		const [relayer = ""] = relayers;
+		const amount = formatEther(BigInt(before ?? 0));
+		await serverCommand(serverEnvironment, [
+			...[
+				"treasury",
+				"withdraw",
+				"--chain",
+				String(destination.chainId),
+				"--token",
+				"ETH",
+				"--amount",
+				amount,
+			],
+			...["--from", relayer, "--to", privateKeyToAddress(keys.deployer), "--by", "ada", "--reason", "a test"],
+		]);
+	}
 });
 
 test("when the inventory is empty, submits to the token are refused, and a transfer to the vault ends the incident", async () => {
@@ -60,6 +107,10 @@ test("when the inventory is empty, submits to the token are refused, and a trans
 		labels: { chain: String(destination.chainId), token: "USDC" },
 		break: async () => {
 			taken = await tokenBalance(destination, token, vault);
+			await serverCommand(stack.environment.serverEnvironment, [
+				...["treasury", "withdraw", "--chain", String(destination.chainId), "--token", "USDC"],
+				...["--amount", formatUnits(taken, 6), "--to", treasury, "--by", "ada", "--reason", "a test"],
+			]);
 			const data = encodeFunctionData({
 				abi: geoVaultAbi,
 				functionName: "withdraw",

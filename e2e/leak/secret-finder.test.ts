@@ -21,6 +21,7 @@ const keys = {
 	deployer: relayer,
 	guardian: relayer,
 	treasury: relayer,
+	treasurer: relayer,
 	relayers: [],
 	wallets: [],
 	attesters: [attester],

@@ -29,13 +29,17 @@ export async function auditWorld(world: World): Promise<Breach[]> {
 	// lands.
 	const own = world.wallets.swaps.filter((swap) => isHalfOpened(world, swap)).map(({ wallet }) => wallet);
 	const surplus = world.hasStrangers ? [] : surplusIn(chains);
-	return [...breaches, ...surplus].filter(({ invariant, message, pauses }) => {
+	return [...breaches, ...surplus].filter(({ invariant, message, pauses, chainIds }) => {
 		if (invariant === "I13") return !own.some((wallet) => message.includes(wallet));
+		// The auditor is right: the key was used outside of the service.
+		if (invariant === "T3" && chainIds.some((chainId) => world.record.foreignOn.has(chainId))) return false;
 		// A restored database has lost earlier failed attempts, which nothing checks again. The auditor reports their fees,
 		// but pauses nothing. The database has also lost what was signed. An operator would record the restore for the
 		// auditor.
 		const isForgotten =
 			(invariant === "I2" && pauses === false && message.includes("not in the books")) ||
+			// Their gas, on an EVM chain.
+			invariant === "T3" ||
 			(invariant === "I6" && message.includes("did not sign"));
 		return !isForgotten || world.record.restoredAtMs.length === 0;
 	});

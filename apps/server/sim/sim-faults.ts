@@ -161,6 +161,7 @@ export function scheduleFaults(world: World, plan: Plan, startsInMs: number): Re
 		});
 		try {
 			chain.request("eth_sendRawTransaction", [raw]);
+			world.record.foreignOn.add(chain.chainId);
 		} catch (error) {
 			tell("!", `the foreign transaction is refused: ${(error as Error).message}`);
 		}

@@ -12,6 +12,8 @@ export type WorldRecord = {
 	finality: { chain: ChainName; atMs: number; finalized: number }[];
 	/** The times at which the database was restored. */
 	restoredAtMs: number[];
+	/** The chains on which somebody else has used a relayer's key. */
+	foreignOn: Set<number>;
 	/** An entry for each change of the number of nonces that a sender has spent. */
 	spent: { chain: ChainName; from: Hex; atMs: number; count: number }[];
 };
@@ -62,7 +64,7 @@ export function createWorldRecord({
 	noteRestore: () => void;
 } {
 	const { nowMs } = scheduler;
-	const record: WorldRecord = { sent: [], finality: [], restoredAtMs: [], spent: [] };
+	const record: WorldRecord = { sent: [], finality: [], restoredAtMs: [], foreignOn: new Set(), spent: [] };
 	const finalized = new Map<ChainName, number>();
 	/** All senders, each with the lowest number of its nonces that were spent at any moment since the last restore. */
 	const senders = new Map<

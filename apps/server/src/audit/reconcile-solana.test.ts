@@ -14,8 +14,10 @@ import {
 	payOrder,
 	prepareOrder,
 	type SolanaAddress,
+	solanaChainId,
 	solanaNativeToken,
 	tokenAccountOf,
+	toSolanaWord,
 	withdrawFromVault,
 } from "@geoswap/protocol";
 import {
@@ -37,6 +39,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createSolanaAuditScene, type SolanaAuditScene } from "../../test/audit/create-solana-audit-scene.ts";
 import { readLanded } from "../chain/solana/read/read-landed.ts";
 import { toSignature } from "../chain/solana/read/read-statuses.ts";
+import { declareFlow, readFlows } from "../money/move/declared-flows.ts";
 import { createAuditMemory } from "./audit-memory.ts";
 import { formatReport, type Report } from "./read/report.ts";
 
@@ -200,7 +203,7 @@ test("a transaction of an unknown version is skipped and counted, and its amount
 	expect(later.breaches).toMatchObject([{ invariant: "I2", pauses: false }]);
 });
 
-test("gifts by third parties and the owner's withdrawals cause no breach, before and after they are booked", async () => {
+test("gifts by third parties and declared withdrawals cause no breach, before and after they are booked, and an undeclared one does", async () => {
 	const { on, follow, check, audit } = scene;
 	const { vault } = program();
 	const giver = on.wallets[5] as KeyPairSigner;
@@ -219,6 +222,7 @@ test("gifts by third parties and the owner's withdrawals cause no breach, before
 		withdrawFromVault(owned, { amount: 12n, from: from as SolanaAddress, to: to as SolanaAddress }),
 	);
 	expect((await check()).breaches).toEqual([]);
+	await declare();
 	// The transaction is final and not booked. The books are compared with the state at the time when they were written.
 	await on.finalize();
 	expect((await check()).breaches).toEqual([]);
@@ -232,6 +236,30 @@ test("gifts by third parties and the owner's withdrawals cause no breach, before
 		tokens.map(({ donated, unbooked }) => [donated, unbooked]),
 	);
 	expect(new Set(extra.flat())).toEqual(new Set(["0"]));
+	const [declared] = await readFlows(scene.database.owner, { limit: 1 });
+	expect(declared).toMatchObject({ state: "final", received: 12n });
+
+	// The declaration is used up.
+	await landStrangers(
+		withdrawFromVault(owned, { amount: 12n, from: from as SolanaAddress, to: to as SolanaAddress }),
+	);
+	await on.finalize();
+	expect((await audit()).breaches).toMatchObject([{ invariant: "T1", amount: "12" }]);
+	await declare();
+	expect((await audit()).breaches).toEqual([]);
+
+	function declare() {
+		return declareFlow(scene.database.owner, {
+			kind: "withdrawal",
+			chainId: solanaChainId,
+			token: on.word("USDT"),
+			amount: 12n,
+			holder: toSolanaWord(vault),
+			to: toSolanaWord(giver.address),
+			by: "ada",
+			reason: "a test",
+		});
+	}
 });
 
 test("lamports that are paid to a token account count as an output, not as rent", async () => {

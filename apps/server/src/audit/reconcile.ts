@@ -5,6 +5,7 @@ import { type AuditMemory, clocksMs, rememberAudit } from "./audit-memory.ts";
 import { checkAllowances, checkBalances } from "./check/check-balances.ts";
 import { checkExposure, type ExposedChain } from "./check/check-exposure.ts";
 import { checkFillSigners, checkUnknownFills } from "./check/check-fill-signers.ts";
+import { checkFlows, checkRelayers, checkSolanaWithdrawals } from "./check/check-flows.ts";
 import { checkOnce } from "./check/check-once.ts";
 import {
 	checkOrder,
@@ -118,10 +119,12 @@ export async function reconcile({
 			Promise.all([
 				checkBalances(chain, { block, reading, books }),
 				checkAllowances(chain, { swaps: books.swaps, block }),
+				checkRelayers(chain, { block, books }),
 			]),
 		);
 		if (!found) continue;
-		const [balances, allowances] = found;
+		const [balances, allowances, relayers] = found;
+		const flows = checkFlows(chain, { flows: reading.flows, books });
 		const { count, uncounted } = reading.strangers;
 		const { unlistedBlocks } = reading;
 		const otherOrders = { open: count(), uncounted: uncounted(), unlistedBlocks };
@@ -129,7 +132,10 @@ export async function reconcile({
 		checked.I1 += balances.tokens.length;
 		checked.I2 += balances.tokens.length;
 		checked.I13 += allowances.checked;
-		breaches.push(...balances.breaches, ...allowances.breaches);
+		checked.T1 += flows.checked.T1;
+		checked.T2 += flows.checked.T2;
+		checked.T3 += relayers.checked;
+		breaches.push(...[balances, allowances, flows, relayers].flatMap((one) => one.breaches));
 	}
 	const allEvents = perChain.map(({ reading }) => reading.events);
 	if (solana && holdings && history) {
@@ -152,7 +158,9 @@ export async function reconcile({
 			const message = `chain ${solana.chainId} is not in the books`;
 			breaches.push({ invariant: "I2", message, chainIds: [solana.chainId] });
 		} else {
-			const balances = checkSolanaBalances(solana, { slot, reading, events, books: books.solana });
+			const { flows } = books;
+			const balances = checkSolanaBalances(solana, { slot, reading, events, books: books.solana, flows });
+			const withdrawals = await checkSolanaWithdrawals(solana, { slot, events, books: books.solana, flows });
 			if (inOrders) {
 				breaches.push(...checkOrderHoldings(solana, { events: events.events, inOrders }));
 			}
@@ -160,7 +168,9 @@ export async function reconcile({
 			reports.push({ ...balances.report, strangers: { transactions, undecodable } });
 			checked.I1 += inOrders?.size ?? 0;
 			checked.I2 += balances.report.tokens.length;
-			breaches.push(...balances.breaches);
+			checked.T1 += withdrawals.checked;
+			checked.T3++;
+			breaches.push(...balances.breaches, ...withdrawals.breaches);
 		}
 		allEvents.push(events.events);
 		if (!unchecked.has(solana.chainId)) {

@@ -9,7 +9,7 @@ import {
 import type { Hex } from "viem";
 import type { AuditedSolana } from "../read/audited-solana.ts";
 import type { SolanaHistory } from "../read/order-history.ts";
-import type { SolanaBooks } from "../read/read-books.ts";
+import type { DeclaredFlow, SolanaBooks } from "../read/read-books.ts";
 import type { ChainEvents } from "../read/read-chain-events.ts";
 import { changeOf, type SolanaTransaction } from "../read/read-solana-transaction.ts";
 import type { ChainReport, Finding, TokenReport } from "../read/report.ts";
@@ -33,7 +33,14 @@ export function checkSolanaBalances(
 		reading,
 		events: { events, unattributed },
 		books,
-	}: { slot: number; reading: SolanaReading; events: SolanaEvents; books: SolanaBooks },
+		flows,
+	}: {
+		slot: number;
+		reading: SolanaReading;
+		events: SolanaEvents;
+		books: SolanaBooks;
+		flows: readonly DeclaredFlow[];
+	},
 ): { report: ChainReport; breaches: Finding[] } {
 	const { chainId, deployment } = chain;
 	const breaches: Finding[] = [];
@@ -50,8 +57,9 @@ export function checkSolanaBalances(
 	};
 	const isBooked = (at: { slot: number }) => at.slot > books.openingSlot && at.slot <= slot;
 	const strays = unattributed.filter(isBooked);
-	for (const { token, slot: at, amount, isWithdrawal } of strays) {
-		if (amount >= 0n || isWithdrawal) continue;
+	for (const { token, slot: at, amount, withdrawnTo } of strays) {
+		// Withdrawals are compared with what was declared.
+		if (amount >= 0n || withdrawnTo) continue;
 		breach(token, `${-amount} of ${token} left the vault on Solana for no order, in slot ${at}`);
 	}
 	const isForgotten = ({ feePayer, signature }: SolanaTransaction) =>
@@ -78,7 +86,7 @@ export function checkSolanaBalances(
 		}
 		const found = token === solanaNativeToken ? spending.found : 0n;
 		const strayed = sum(strays.filter((stray) => stray.token === token).map(({ amount }) => amount)) + found;
-		const strayBooked = -bookedIn("unattributed");
+		const strayBooked = -bookedIn("unattributed") - bookedIn("treasury");
 		const strayHeld = strayBooked + unbooked;
 		const message = `${strayBooked} ${symbol} is booked as no order's on Solana, but ${strayed} is`;
 		if (strayHeld < strayed) breach(token, message);
@@ -107,11 +115,17 @@ export function checkSolanaBalances(
 			breach(solanaNativeToken, message);
 		}
 	}
-	if (forgotten.taken > 0n) {
-		breach(
-			solanaNativeToken,
-			`${forgotten.taken} lamports left fee payers on Solana by transactions that are not in the books`,
-		);
+	const payers = new Set(chain.feePayers.map((feePayer) => toSolanaWord(feePayer)));
+	const declared = sum(
+		flows
+			.filter(
+				({ kind, chainId: id, holder }) => kind === "withdrawal" && id === chainId && payers.has(holder),
+			)
+			.map(({ amount }) => amount),
+	);
+	if (forgotten.taken > declared) {
+		const message = `${forgotten.taken - declared} lamports left fee payers on Solana by transactions that are not in the books`;
+		breaches.push({ invariant: "T3", message, chainIds: [chainId], token: solanaNativeToken });
 	}
 	if (forgotten.transactions > 0) {
 		const what = `${forgotten.lamports} lamports were spent on Solana by ${forgotten.transactions} transactions`;

@@ -30,6 +30,7 @@ export type AuditedChain = {
 	client: PublicClient<Transport, Chain>;
 	escrows: Address[];
 	vaults: Address[];
+	accessManager: Address;
 };
 
 /** Maximum size of a response in bytes, so that reading logs needs little memory. A range with more is halved. */
@@ -72,6 +73,7 @@ export function connectAuditedChain({
 		client: createPublicClient({ chain, transport, cacheTime: 0 }),
 		escrows: [contracts.escrow, ...contracts.earlierEscrows],
 		vaults: [contracts.vault, ...contracts.earlierVaults],
+		accessManager: contracts.accessManager,
 	};
 }
 

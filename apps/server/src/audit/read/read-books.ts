@@ -23,6 +23,14 @@ export type Books = {
 	restoredAtMs: Milliseconds | undefined;
 	/** Keyed by `${chainId}:${token}`, the token in lower case. */
 	inventory: Map<string, bigint>;
+	/** The last block of each chain that is in the balances with which its books began. */
+	openings: Map<number, number>;
+	/** All current and former relayers of each chain, and what they hold of its native token by the ledger. */
+	relayers: Map<number, { addresses: Hex[]; booked: Amount }>;
+	/** Chains with a final block of which the service has not read its transactions. */
+	unread: Set<number>;
+	/** What the operator declared to come in or go out, and what the treasurer's key was to move, unless cancelled. */
+	flows: DeclaredFlow[];
 	/** The books of Solana. Every account of the ledger has a counterpart on the chain. Undefined if there are none. */
 	solana: SolanaBooks | undefined;
 	/** The number of postings that were checked to balance, and those that do not, with their chains. */
@@ -84,6 +92,18 @@ type DecidedOn = {
 	atMs: Milliseconds;
 };
 
+/** A row of `treasury_moves`. Addresses are in lower case. */
+export type DeclaredFlow = {
+	kind: "deposit" | "withdrawal" | "trade" | "send" | "bridge";
+	chainId: number;
+	holder: Hex;
+	token: Hex;
+	amount: Amount;
+	address: Hex | undefined;
+	toToken: Hex | undefined;
+	moveId: Hex | undefined;
+};
+
 /** The maximum number of postings that can be written concurrently. So many before the newest are read again. */
 const postingsAtOnce = 10_000;
 
@@ -120,9 +140,25 @@ export async function readBooks(
 			`select chain_id::text as chain, encode(token, 'hex') as token, sum(amount)::text as sum
 			from entries where account = 'inventory' group by 1, 2`,
 		);
-		const opening = await client.query<{ slot: string }>(
-			"select block_number::text as slot from postings where chain_id = $1 and name = 'opening'",
-			[solanaChainId],
+		const openings = await client.query<{ chain: string; block: string }>(
+			"select chain_id::text as chain, block_number::text as block from postings where name = 'opening'",
+		);
+		const relayers = await client.query<{ chain: string; address: string }>(
+			"select chain_id::text as chain, encode(address, 'hex') as address from relayers order by chain_id, address",
+		);
+		const gas = await client.query<{ chain: string; sum: string }>(
+			`select chain_id::text as chain, sum(amount)::text as sum from entries
+			where account = 'relayer' and token = decode(repeat('00', length(token)), 'hex') group by 1`,
+		);
+		const unread = await client.query<{ chain: string }>(
+			`select distinct chain_id::text as chain from unread_blocks u join chain_heads h using (chain_id)
+			where not u.is_partial and u.number <= h.booked_number`,
+		);
+		const flows = await client.query<FlowRow>(
+			`select kind, chain_id::text as chain, encode(holder, 'hex') as holder, encode(token, 'hex') as token,
+				amount::text as amount, encode(address, 'hex') as address, encode(to_token, 'hex') as to_token,
+				encode(move_id, 'hex') as move_id
+			from treasury_moves where state <> 'cancelled'`,
 		);
 		const sums = await client.query<{ account: string; token: string; sum: string }>(
 			`select account, encode(token, 'hex') as token, sum(amount)::text as sum
@@ -207,6 +243,8 @@ export async function readBooks(
 		);
 		const decisionsOf = Map.groupBy(decisions.rows, ({ id }) => id);
 		const restoredAtMs = restores.rows[0]?.at_ms;
+		const openingOf = new Map(openings.rows.map(({ chain, block }) => [Number(chain), Number(block)]));
+		const openingSlot = openingOf.get(solanaChainId);
 		return {
 			bookedBlocks: new Map(heads.rows.map(({ chain, block }) => [Number(chain), Number(block)])),
 			bookedAt: new Map(heads.rows.map(({ chain, at }) => [Number(chain), BigInt(at)])),
@@ -217,17 +255,32 @@ export async function readBooks(
 					BigInt(sum),
 				]),
 			),
-			solana: opening.rows[0] && {
-				openingSlot: Number(opening.rows[0].slot),
-				feePayers: lanes.rows.map(({ relayer }) => fromSolanaWord(`0x${relayer}`)),
-				written: new Set(written.rows.map(({ hash }): Hex => `0x${hash}`)),
-				returned: new Set(returned.rows.map(({ address }) => fromSolanaWord(`0x${address}`))),
-				sums: sums.rows.map(({ account, token, sum }) => ({
-					account,
-					token: `0x${token}`,
-					amount: BigInt(sum),
-				})),
-			},
+			openings: openingOf,
+			relayers: new Map(
+				[...Map.groupBy(relayers.rows, ({ chain }) => Number(chain))].map(([chainId, rows]) => [
+					chainId,
+					{
+						addresses: rows.map(({ address }): Hex => `0x${address}`),
+						booked: BigInt(gas.rows.find(({ chain }) => Number(chain) === chainId)?.sum ?? 0),
+					},
+				]),
+			),
+			unread: new Set(unread.rows.map(({ chain }) => Number(chain))),
+			flows: flows.rows.map(flowFromRow),
+			solana:
+				openingSlot === undefined
+					? undefined
+					: {
+							openingSlot,
+							feePayers: lanes.rows.map(({ relayer }) => fromSolanaWord(`0x${relayer}`)),
+							written: new Set(written.rows.map(({ hash }): Hex => `0x${hash}`)),
+							returned: new Set(returned.rows.map(({ address }) => fromSolanaWord(`0x${address}`))),
+							sums: sums.rows.map(({ account, token, sum }) => ({
+								account,
+								token: `0x${token}`,
+								amount: BigInt(sum),
+							})),
+						},
 			postings: Number(postings.rows[0]?.count ?? 0),
 			lastPosting: BigInt(postings.rows[0]?.last ?? 0),
 			unbalanced: unbalanced.rows.map(({ key, chains }) => ({ key, chainIds: chains.map(Number) })),
@@ -315,6 +368,31 @@ type SwapRow = {
 	moves: string[];
 	due_seconds: string | null;
 };
+
+type FlowRow = {
+	kind: DeclaredFlow["kind"];
+	chain: string;
+	holder: string;
+	token: string;
+	amount: string;
+	address: string | null;
+	to_token: string | null;
+	move_id: string | null;
+};
+
+function flowFromRow(row: FlowRow): DeclaredFlow {
+	const hexOf = (text: string | null): Hex | undefined => (text === null ? undefined : `0x${text}`);
+	return {
+		kind: row.kind,
+		chainId: Number(row.chain),
+		holder: `0x${row.holder}`,
+		token: `0x${row.token}`,
+		amount: BigInt(row.amount),
+		address: hexOf(row.address),
+		toToken: hexOf(row.to_token),
+		moveId: hexOf(row.move_id),
+	};
+}
 
 type NonceRow = { chain: string; relayer: string; nonce: string; sets: string; landed: string };
 

@@ -19,6 +19,7 @@ import {
 	type RpcLog,
 } from "viem";
 import type { AuditedChain } from "./audited-chain.ts";
+import { addFlows, type ChainFlows, noFlows, scheduleTopics } from "./chain-flows.ts";
 import { mapConcurrently } from "./map-concurrently.ts";
 import { createStrangerOrders, type StrangerOrders } from "./stranger-orders.ts";
 
@@ -53,6 +54,7 @@ export type ChainReading = {
 	credits: Map<string, bigint>;
 	/** The number of blocks whose logs the node listed for known orders only. */
 	unlistedBlocks: number;
+	flows: ChainFlows;
 };
 
 /** Distinguishes orders of the service from those of strangers. */
@@ -78,8 +80,11 @@ const maxBlocks = 5_000;
 const topics = moneyEventTopics();
 const readTopics = [
 	...[topics.Opened, topics.Released, topics.Refunded, topics.Credited, topics.Claimed],
-	...[topics.Filled, topics.Voided],
+	...[topics.Filled, topics.Voided, topics.Withdrawn, topics.Traded, topics.Sent, topics.Bridged],
+	...scheduleTopics,
 ];
+/** Only the service's keys can cause these, so a block has few of them. */
+const ownTopics = new Set(readTopics.slice(5));
 
 export function noEvents(): ChainEvents {
 	return { opened: [], released: [], refunded: [], claimed: new Map(), filled: [], voided: [] };
@@ -93,6 +98,7 @@ export function startReading({ deployment }: AuditedChain): ChainReading {
 		strangers: createStrangerOrders(),
 		credits: new Map(),
 		unlistedBlocks: 0,
+		flows: noFlows(),
 	};
 }
 
@@ -172,8 +178,7 @@ async function logsOfFullBlock(
 			}
 		},
 		subjectsOf: async (topic) => {
-			// Only the service's keys can cause these, so a block has few of them.
-			if (topic === topics.Filled || topic === topics.Voided) return undefined;
+			if (ownTopics.has(topic)) return undefined;
 			missing.topics.add(topic);
 			return topic === topics.Claimed ? [...wallets] : [...new Set([...orderIds, ...judged])];
 		},
@@ -226,11 +231,11 @@ export function claimKey(chainId: number, escrow: Hex, beneficiary: Hex, token: 
 }
 
 async function logsOf(
-	{ client, escrows, vaults }: AuditedChain,
+	{ client, escrows, vaults, accessManager }: AuditedChain,
 	{ fromBlock, toBlock, topics: firsts, subjects, isRetried }: LogPart & { isRetried: boolean },
 ): Promise<RpcLog[]> {
 	const filter = {
-		address: [...escrows, ...vaults],
+		address: [...escrows, ...vaults, accessManager],
 		fromBlock: numberToHex(fromBlock),
 		toBlock: numberToHex(toBlock),
 		topics: subjects ? [[...firsts], [...subjects]] : [[...firsts]],
@@ -379,4 +384,8 @@ async function addLogs(
 			events.filled.push({ ...at(log), ...log.args, transaction: log.transactionHash });
 		} else if (log.eventName === "Voided") events.voided.push({ ...at(log), ...log.args });
 	}
+	addFlows(chain, {
+		flows: reading.flows,
+		logs: logs.filter((log) => !isOpening(log)).map((log) => formatLog(log) as FinalLog),
+	});
 }

@@ -34,8 +34,8 @@ export type SolanaEvents = {
 		token: SolanaAddress;
 		slot: number;
 		amount: Amount;
-		/** True if the vault's owner withdrew it. */
-		isWithdrawal?: true;
+		/** The accounts that received it, if the vault's owner withdrew it. */
+		withdrawnTo?: SolanaAddress[];
 	}[];
 };
 
@@ -106,7 +106,10 @@ export async function solanaEvents(
 				breach(transaction, "I3", `an order that nobody knows was ${what}`);
 			}
 		}
-		const isWithdrawn = transaction.calls.some(({ name }) => name === "withdraw");
+		const withdrawnTo = transaction.calls.flatMap(({ name, accounts: [, , to] }) =>
+			name === "withdraw" && to ? [to] : [],
+		);
+		const isWithdrawn = withdrawnTo.length > 0;
 		// No stranger can add to the service's transactions, so every change in an order's transaction must be the order's.
 		const isStrict = orderId !== undefined && !isWithdrawn && feePayers.includes(transaction.feePayer);
 		for (const { token, address } of accounts) {
@@ -116,7 +119,7 @@ export async function solanaEvents(
 				breach(transaction, "I3", `the vault has ${amount} of ${token} too many or too few`, orderId);
 			else {
 				const { slot } = transaction;
-				found.unattributed.push({ token, slot, amount, ...(isWithdrawn && { isWithdrawal: true }) });
+				found.unattributed.push({ token, slot, amount, ...(isWithdrawn && { withdrawnTo }) });
 			}
 		}
 		if (!isStrict) return;

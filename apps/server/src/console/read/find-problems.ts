@@ -57,6 +57,13 @@ function problem(runbook: ShownAlert, what: string, next: string, href: string):
 	return { tone: severity === "page" ? "bad" : "warn", what, next, runbook, href };
 }
 
+/** The alerts of breaches that have their own; all others share one. */
+const breachAlerts = new Map([
+	["T1", "GeoswapUndeclaredWithdrawal"],
+	["T2", "GeoswapUnknownMove"],
+	["T3", "GeoswapRelayerShort"],
+] as const);
+
 const pauseSteps: Record<Pause["cause"], string> = {
 	breach: "Read the breaches on Books; then lift it with `geoswapd pauses lift`, which audits first.",
 	finality:
@@ -176,7 +183,7 @@ function bookProblems({ config, metrics, chainNames }: Vital): Problem[] {
 	return [
 		...breaches.map(({ labels }) =>
 			problem(
-				"GeoswapBooksBreached",
+				breachAlerts.get(labels.invariant as "T1") ?? "GeoswapBooksBreached",
 				`${labels.invariant} does not hold on ${chainNames.name(Number(labels.chain))}`,
 				"`geoswapd reconcile` names each breach and what to do.",
 				"/books",
@@ -295,6 +302,9 @@ export const shownAlerts = {
 	GeoswapAttestersTooFew: { severity: "page" },
 	GeoswapBlockUnread: { severity: "page" },
 	GeoswapBooksBreached: { severity: "page" },
+	GeoswapUndeclaredWithdrawal: { severity: "page" },
+	GeoswapUnknownMove: { severity: "page" },
+	GeoswapRelayerShort: { severity: "page" },
 	GeoswapChainPaused: { severity: "page" },
 	/** Share of a cap. */
 	GeoswapExposureFull: { severity: "ticket", limit: 0.8 },

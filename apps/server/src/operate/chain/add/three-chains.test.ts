@@ -182,6 +182,7 @@ test.runIf(isFull)(
 					deployer: keyOf("deployer"),
 					guardian: keyOf("guardian"),
 					treasury: keyOf("treasury"),
+					treasurer: keyOf("treasurer"),
 					relayers: [keyOf("relayer")],
 					attesters: attesters.map(keyOf),
 					wallets: [],
