@@ -413,6 +413,7 @@ describe("the secrets of each process", () => {
 		expect(secretNames.filter((name) => !given.has(name))).toEqual([
 			"GEOSWAP_QUOTER_KEY",
 			"GEOSWAP_PYTH_KEY",
+			"GEOSWAP_DENY_TOKEN",
 		]);
 	});
 });

@@ -74,18 +74,19 @@ const refused: Import[] = [
 /** The rooms that each room of the server may import beside itself and protocol, as its rule in biome.json lists them. */
 const roomsOf: Record<string, string[]> = {
 	process: words(
-		"api attester audit chain config console database desk durable follow job lane operate preflight round signer swap telemetry watch webhook",
+		"api attester audit chain config console database deny desk durable follow job lane operate preflight round signer swap telemetry watch webhook",
 	),
 	operate: words(
-		"api attester audit chain config database desk durable job money preflight round signer swap telemetry watch",
+		"api attester audit chain config database deny desk durable job money preflight round signer swap telemetry watch",
 	),
 	console: words("api config database operate swap telemetry watch"),
 	watch: words("api audit config database desk swap telemetry"),
 	preflight: words("chain config database signer swap"),
-	api: words("chain config database desk durable job money swap telemetry webhook"),
+	api: words("chain config database deny desk durable job money swap telemetry webhook"),
 	round: words("chain config database desk durable job money swap telemetry"),
-	lane: words("chain config database durable job money signer swap telemetry"),
+	lane: words("chain config database deny durable job money signer swap telemetry"),
 	follow: words("chain database durable job money swap telemetry"),
+	deny: words("config telemetry"),
 	desk: words("chain config swap telemetry"),
 	job: words("database money swap"),
 	money: words("database swap"),

@@ -88,6 +88,22 @@ const pythSchema = z.strictObject({
 	isRequired: z.boolean().default(false),
 });
 
+/** The operator's own list of addresses that are not served, which a file or an HTTP service keeps. */
+const denyListSchema = z
+	.strictObject({
+		/** Path of a file with one address per line, relative to this one. It is read again when it changes. */
+		file: z.string().min(1).exactOptional(),
+		/** URL of a service that is requested with the parameter `address`. Its token is a secret. */
+		url: urlSchema.exactOptional(),
+		timeoutMs: millisecondsSchema.default(1_000),
+		/** How long an answer of the service counts. */
+		cacheSeconds: secondsSchema.default(60),
+	})
+	.refine(
+		({ file, url }) => (file === undefined) !== (url === undefined),
+		"must have either a file or a url",
+	);
+
 const telemetrySchema = z.strictObject({
 	/** URL of a collector's `/v1/traces`, to which traces are sent as OTLP over HTTP. Without it none are sent. */
 	tracesUrl: urlSchema.exactOptional(),
@@ -274,6 +290,8 @@ export const configSchema = z.strictObject({
 		})
 		.prefault({}),
 	feeDiscount: feeDiscountSchema.exactOptional(),
+	/** Absent if no address is denied. */
+	denyList: denyListSchema.exactOptional(),
 	/** How the books are checked against the chains, by one audit process at a time. */
 	audit: auditSchema.prefault({}),
 	telemetry: telemetrySchema.prefault({}),

@@ -12,6 +12,9 @@ export function readConfig(path: string): Config {
 	const file = parseJsonFile(configSchema, path);
 	const deployment = parseJsonFile(deploymentSchema, resolve(dirname(path), file.deployment));
 	const config = joinDeployment(path, file, deployment);
+	if (config.denyList?.file !== undefined) {
+		config.denyList = { ...config.denyList, file: resolve(dirname(path), config.denyList.file) };
+	}
 	const problems = configProblems(config);
 	if (problems.length > 0) throw new ConfigError(path, problems.join("\n"));
 	return config;

@@ -28,6 +28,7 @@ const variables = {
 	GEOSWAP_RECEIPT_KEY: "0xprivatekey, if the service signs receipts with a key in the environment",
 	GEOSWAP_QUOTER_KEY: "the API key of the quoter for Solana, if it requires one",
 	GEOSWAP_PYTH_KEY: "the API key of Pyth's web service, if it requires one",
+	GEOSWAP_DENY_TOKEN: "the bearer token of the deny list's service, if it requires one",
 } as const;
 
 export type SecretName = keyof typeof variables;
