@@ -59,6 +59,7 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
 		...gauge('geoswap_swaps_given_up_total{destination="1",code="RECIPIENT_REFUSED"}', "0x20 1x40", "3x60"),
 		labels: { ...chain, destination: "1" },
 	},
+	GeoswapDenyListSilent: gauge('geoswap_deny_lookups_total{outcome="failed"}', growing, still),
 	GeoswapRefundOwed: { ...gauge('geoswap_audit_owed{chain="1"}', "1x60", "0x60"), labels: chain },
 	GeoswapTransactionsWait: {
 		...gauge('geoswap_job_oldest_seconds{chain="1",kind="fill",state="queued"}', "121x60", "119x60"),

@@ -16,6 +16,8 @@ export const failureCodes = [
 	"NO_LIQUIDITY",
 	/** The recipient could not be paid. */
 	"RECIPIENT_REFUSED",
+	/** The operator put the wallet or the recipient on its deny list before the output was delivered. */
+	"DENIED",
 	/** The output could not be delivered in time. */
 	"TOO_LATE",
 ] as const;

@@ -1,4 +1,5 @@
 import type { Database } from "../database/database.ts";
+import { partiesOf } from "../deny/deny-list.ts";
 import { type PaymentFacts, type PaymentProof, readPaymentFacts } from "../job/read-payment-facts.ts";
 import type { Job, JobReason } from "../swap/facts/job.ts";
 import type { LaneDeps } from "./evm/lane.ts";
@@ -41,9 +42,10 @@ export async function checkPayments(
 	{
 		chainId,
 		deliveryNow,
+		denyList,
 		log,
 		metrics,
-	}: Pick<LaneDeps, "deliveryNow" | "log" | "metrics"> & { chainId: number },
+	}: Pick<LaneDeps, "deliveryNow" | "denyList" | "log" | "metrics"> & { chainId: number },
 	{ jobs, rules, hold }: { jobs: readonly Job[]; rules: PaymentRules; hold: Stop },
 ): Promise<CheckedJobs> {
 	const payments = jobs.filter(isPayment);
@@ -51,12 +53,15 @@ export async function checkPayments(
 	const factsOf = new Map<Job, PaymentFacts | undefined>(payments.map((job, i) => [job, facts[i]]));
 	const stopped = new Map<Job, Stop>();
 	const proofs = new Map<Job, PaymentProof>();
+	const deliveries: Job<"fill">[] = [];
 	const checked = jobs.map((job): Job => {
 		if (!isPayment(job)) return job;
 		const known = factsOf.get(job) ?? { wasSigned: false };
 		const found = check(job, known);
 		if (typeof found === "object") {
 			if (known.proof) proofs.set(found, known.proof);
+			// The output of a settled swap is owed. A refund pays the wallet what is its own.
+			if (found.kind === "fill" && !known.swap?.isSettled) deliveries.push(found);
 			return found;
 		}
 		if (found === "unpriced") stopped.set(job, hold);
@@ -64,6 +69,7 @@ export async function checkPayments(
 		else stopped.set(job, stopFor(job, found));
 		return job;
 	});
+	await Promise.all(deliveries.map(stopIfDenied));
 	return { jobs: checked, stopped, proofs };
 
 	/** Returns the payment as it may be signed, or why it may not. */
@@ -88,6 +94,20 @@ export async function checkPayments(
 		const delivery = deliveryNow({ order: job.order, delivery: job.payload.delivery });
 		if (delivery === "no-price") return "unpriced";
 		return delivery === "below-minimum" ? delivery : { ...job, payload: { ...job.payload, delivery } };
+	}
+
+	/** Refuses a fill from or to a denied address. While the deny list does not answer, the fill waits. */
+	async function stopIfDenied(job: Job<"fill">): Promise<void> {
+		const { swapId, order } = job;
+		const denied = await denyList?.findDenied(partiesOf(order), "fill");
+		if (denied === undefined) return;
+		if (denied === "silent") {
+			log.warn({ swapId, chainId }, "the payment waits, because the deny list does not answer");
+			stopped.set(job, hold);
+			return;
+		}
+		log.warn({ swapId, chainId, denied }, "the payment is refused, because an address is on the deny list");
+		stopped.set(job, { do: "refuse", reason: "denied" });
 	}
 
 	function stopFor({ swapId, kind, orderId }: Payment, problem: PaymentProblem): Stop {

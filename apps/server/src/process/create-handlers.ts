@@ -1,6 +1,7 @@
 import type { Milliseconds, Order } from "@geoswap/protocol";
 import type { Config } from "../config/config.ts";
 import type { DatabasePool } from "../database/database.ts";
+import type { DenyList } from "../deny/deny-list.ts";
 import type { Desk } from "../desk/desk.ts";
 import type { RefundWorth } from "../desk/refund-worth.ts";
 import type { Engine, PreparedPoke } from "../durable/engine.ts";
@@ -37,6 +38,8 @@ export type HandlersOptions = {
 	engine: Engine;
 	desk: Desk;
 	attesters: readonly AttesterClient[];
+	/** Absent if no address is denied. */
+	denyList?: DenyList | undefined;
 	/** Undefined while there is no price. */
 	worthOf: (order: Order) => RefundWorth | undefined;
 	tracer?: Tracer | undefined;
@@ -99,6 +102,7 @@ export function createHandlers(options: HandlersOptions): WorkerHandlers {
 			worthE18: desk.worthE18,
 			fillMarginBps: config.limits.fillMarginBps,
 		},
+		denyList: options.denyList,
 		nowMs,
 		tracer,
 		metrics: metrics?.lanes,

@@ -13,6 +13,7 @@ import type { SealKeys } from "../config/seal-keys.ts";
 import { readSecret, readWebhookKeys } from "../config/secrets.ts";
 import { type DatabasePool, openDatabase } from "../database/database.ts";
 import { ensurePartitions } from "../database/migrate.ts";
+import { openDenyList } from "../deny/open-deny-list.ts";
 import { createDesk } from "../desk/create-desk.ts";
 import type { Desk } from "../desk/desk.ts";
 import { deskChains } from "../desk/desk-chain.ts";
@@ -28,6 +29,7 @@ import { expectOpenSwaps } from "../preflight/expect-open-swaps.ts";
 import { connectAttester } from "../round/attestation/attester-client.ts";
 import { openSigners } from "../signer/open-signers.ts";
 import { readPauses } from "../swap/pause/pauses.ts";
+import { denyMetrics } from "../telemetry/deny-metrics.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
 import type { Meter } from "../telemetry/meter.ts";
 import { nodeMetrics, rpcMetrics } from "../telemetry/node-metrics.ts";
@@ -96,6 +98,12 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 	await expectOpenSwaps(pool, config, { role: "worker" });
 	await ensurePartitions(pool, { nowMs: nowMs() });
 
+	const denyList = await openDenyList({
+		settings: config.denyList,
+		metrics: meter && denyMetrics(meter),
+		nowMs,
+		log,
+	});
 	const attesters = config.attesters.map(({ url }) => connectAttester({ url, timeoutMs: attesterTimeoutMs }));
 	const pricedChains = deskChains(config);
 	const worker = createHandlers({
@@ -105,6 +113,7 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 		engine: connectEngine(config.restate),
 		desk,
 		attesters,
+		denyList,
 		worthOf: (order) => refundWorth(order, { chains: pricedChains, priceCache, nowMs: nowMs() }),
 		tracer,
 		metrics,
@@ -150,6 +159,7 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 			leave,
 			() => webhooks?.sender.close(),
 			() => server.close(),
+			() => denyList?.close(),
 			() => Promise.all([pool.end(), watching?.end()]),
 			() => signers.close(),
 			() => telemetry.stop(),

@@ -7,6 +7,8 @@ export const failureMessages: Record<FailureCode, string> = {
 		"The output fell below its minimum before it could be delivered. The whole input was returned.",
 	NO_LIQUIDITY: "There was too little liquidity to deliver the output. The whole input was returned.",
 	RECIPIENT_REFUSED: "The recipient could not be paid. The whole input was returned.",
+	DENIED:
+		"The operator does not deliver from this wallet or to this recipient. The whole input was returned.",
 	TOO_LATE: "The output could not be delivered in time. The whole input was returned.",
 };
 

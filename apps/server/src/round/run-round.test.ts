@@ -146,6 +146,36 @@ test("a refused fill is voided and then refunded, and the reason is recorded", a
 	expect((await readSwap(database.pool, scene.uuid))?.endedAt).toBeDefined();
 });
 
+test("a swap whose fill the deny list refused is never filled, and is refunded with that reason", async () => {
+	const scene = await createSwapScene(database.pool);
+	const steps = await run(scene, [
+		({ emit }) => emit("Opened", originId),
+		({ setJob }) => setJob("fill", "refused", "denied"),
+		async ({ uuid, jobs, emit }) => {
+			// The list may serve the recipient again by now, but the order is being closed.
+			expect(await jobs()).toMatchObject({ fill: "refused", void: "queued" });
+			expect(await readSwap(database.pool, uuid)).toMatchObject({ stage: "refunding", givingUp: "DENIED" });
+			await emit("Voided", destinationId);
+		},
+		pass,
+		pass,
+		async ({ jobs, emit }) => {
+			expect(await jobs()).toMatchObject({ refund: "unattested" });
+			await emit("Refunded", originId, { paid: true });
+		},
+		pass,
+		pass,
+	]);
+	expect(steps).not.toContain("delivered");
+	const swap = await readSwap(database.pool, scene.uuid);
+	expect(swap).toMatchObject({ status: "refunded", failure: { code: "DENIED" } });
+	// No other swap of the account is limited by it.
+	const { rows } = await database.owner.query("select from account_refusals where swap_id = $1", [
+		scene.uuid,
+	]);
+	expect(rows).toEqual([]);
+});
+
 test("an order that is never opened fails only once that is final, and its reservation lapses before", async () => {
 	const scene = await createSwapScene(database.pool);
 	await run(scene, [

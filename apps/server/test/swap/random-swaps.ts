@@ -18,7 +18,7 @@ const [originId, destinationId] = [31337, 31338];
 
 const stages = ["opening", "deposited", "delivering", "refunding"] as const;
 const jobStates = ["queued", "sent", "done", "refused"] as const;
-const reasons = ["price", "recipient", "account_gone", "reverted", "too_late"] as const;
+const reasons = ["price", "recipient", "account_gone", "denied", "reverted", "too_late"] as const;
 
 /**
  * Writes swaps in any state that chains, lanes and earlier rounds can bring about, and more. The same random numbers

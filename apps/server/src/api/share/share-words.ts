@@ -39,6 +39,7 @@ const reasons: Record<FailureCode, string> = {
 	PRICE_MOVED: "The price moved too far before the payout.",
 	NO_LIQUIDITY: "There were not enough tokens for the payout.",
 	RECIPIENT_REFUSED: "The recipient's address could not be paid.",
+	DENIED: "The service's operator does not pay out this swap.",
 	TOO_LATE: "The payout could not be made in time.",
 };
 

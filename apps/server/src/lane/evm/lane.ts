@@ -3,6 +3,7 @@ import type { LocalAccount } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import type { EvmChainConfig } from "../../config/chain-config.ts";
 import type { DatabasePool } from "../../database/database.ts";
+import type { DenyList } from "../../deny/deny-list.ts";
 import type { Engine } from "../../durable/engine.ts";
 import type { LaneId } from "../../job/journal/lane-transactions.ts";
 import type { Delivery } from "../../swap/facts/swap-record.ts";
@@ -35,6 +36,8 @@ export type LaneDeps = {
 	tipNow: (chainId: number) => Wei | undefined;
 	/** Rules that a payment must keep, beside the facts in the store. */
 	payments: Omit<PaymentRules, "settlementToken">;
+	/** Absent if no address is denied. */
+	denyList?: Pick<DenyList, "findDenied"> | undefined;
 	nowMs: () => Milliseconds;
 	/** Absent if nothing is traced. */
 	tracer?: Tracer | undefined;

@@ -219,7 +219,7 @@ function swapIdsOf(jobs: readonly Pick<Job, "swapId">[]): SwapUuid[] {
 
 /** Returns the jobs that may be signed, each fill with its current payout and its proof; and those that may not. */
 async function stopPayments(
-	{ pool, id: { chainId }, chain, payments, deliveryNow, log, metrics }: Lane,
+	{ pool, id: { chainId }, chain, payments, deliveryNow, denyList, log, metrics }: Lane,
 	jobs: Job[],
 ): Promise<{ jobs: Job[]; stopped: Map<Job, Verdict>; proofs: Map<SwapUuid, PaymentProof> }> {
 	// Escrows check refunds themselves.
@@ -227,7 +227,7 @@ async function stopPayments(
 	const { settlementToken } = chain.deployment;
 	const { stopped, ...checked } = await checkPayments(
 		pool,
-		{ chainId, deliveryNow, log, metrics },
+		{ chainId, deliveryNow, denyList, log, metrics },
 		{ jobs, rules: { ...payments, settlementToken }, hold: nextBlock },
 	);
 	const proofs = new Map([...checked.proofs].map(([{ swapId }, proof]) => [swapId, proof]));

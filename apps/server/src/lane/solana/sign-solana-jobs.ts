@@ -131,11 +131,11 @@ async function attemptAll(
 		isPayerPoor,
 	}: { jobs: readonly Job[]; head: ChainHead; lamports: Wei; isPayerPoor: boolean },
 ): Promise<Attempted[]> {
-	const { id, chain, pool, payments: rules, deliveryNow, log, metrics } = lane;
+	const { id, chain, pool, payments: rules, deliveryNow, denyList, log, metrics } = lane;
 	const [{ jobs, stopped, proofs }, lost] = await Promise.all([
 		checkPayments(
 			pool,
-			{ chainId: id.chainId, deliveryNow, log, metrics },
+			{ chainId: id.chainId, deliveryNow, denyList, log, metrics },
 			{ jobs: leased, rules, hold: later },
 		),
 		countLostAttempts(pool, { chainId: id.chainId, jobs: leased }),

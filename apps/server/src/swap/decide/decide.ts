@@ -139,6 +139,7 @@ const failureOfReason: Record<JobReason, FailureCode> = {
 	liquidity: "NO_LIQUIDITY",
 	recipient: "RECIPIENT_REFUSED",
 	account_gone: "RECIPIENT_REFUSED",
+	denied: "DENIED",
 	reverted: "RECIPIENT_REFUSED",
 };
 

@@ -31,6 +31,8 @@ export type JobReason =
 	| "recipient"
 	/** The recipient's token account is gone, and what is left after the cost of another is below the minimum. */
 	| "account_gone"
+	/** The operator's deny list has the wallet or the recipient. */
+	| "denied"
 	/** The chain refuses it repeatedly. */
 	| "reverted";
 
