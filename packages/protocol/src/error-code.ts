@@ -267,8 +267,11 @@ export type ErrorDetails = {
 	OP_EXPIRED: { expiredAt: string };
 	UNSUPPORTED_DELEGATION: { delegatedTo?: string };
 	NO_ROUTE: {
-		reason: "chain" | "token" | "pair" | "paused" | "capacity";
-		/** The side of the swap that the reason is about, if it is about one. */
+		reason: "chain" | "token" | "pair" | "paused" | "capacity" | "denied";
+		/**
+		 * The side of the swap that the reason is about, if it is about one. With `denied`, `origin` is the wallet and
+		 * `destination` the recipient.
+		 */
 		side?: "origin" | "destination";
 		/** The values that the field of that side accepts, as a request has them, if the reason is `chain` or `token`. */
 		accepted?: readonly string[];
@@ -292,6 +295,7 @@ export type ErrorDetails = {
 	};
 	UPSTREAM_UNAVAILABLE: {
 		upstream?: string;
+		retryAfterSeconds?: number;
 		/** Returned only by /ready. Everything that the process waits for; `upstream` is the first entry. */
 		notReady?: readonly { name: string; problem: string }[];
 	};

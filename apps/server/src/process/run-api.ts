@@ -23,6 +23,7 @@ import { finalitySecondsOf } from "../config/finality-seconds.ts";
 import { readConfig } from "../config/read-config.ts";
 import { readPepper, readSealKeys, readSecret, readWebhookKeys } from "../config/secrets.ts";
 import { type DatabasePool, openDatabase } from "../database/database.ts";
+import { openDenyList } from "../deny/open-deny-list.ts";
 import { createDesk } from "../desk/create-desk.ts";
 import { chainFeeDiscounts } from "../desk/discount/fee-discounts.ts";
 import { keepPrices } from "../desk/price/keep-prices.ts";
@@ -33,6 +34,7 @@ import { expectOpenSwaps } from "../preflight/expect-open-swaps.ts";
 import { openReceiptKey } from "../signer/open-receipt-key.ts";
 import { openSigners } from "../signer/open-signers.ts";
 import { createPauseList } from "../swap/pause/pause-list.ts";
+import { denyMetrics } from "../telemetry/deny-metrics.ts";
 import { createLog, type Log } from "../telemetry/log.ts";
 import { nodeMetrics, rpcMetrics } from "../telemetry/node-metrics.ts";
 import { requestMetrics } from "../telemetry/request-metrics.ts";
@@ -173,6 +175,12 @@ export async function runApi(configPath: string): Promise<void> {
 	const { priceCache, want, kept } = keepPrices({ config, chains: evm, nowMs, signal: answered.signal, log });
 	logSimulationMethods(evm, log);
 	const desk = createDesk({ config, priceCache, pauses, nowMs, random: randomBytes });
+	const denyList = await openDenyList({
+		settings: config.denyList,
+		metrics: meter && denyMetrics(meter),
+		nowMs,
+		log,
+	});
 	const routes = apiRoutes({
 		config,
 		chains,
@@ -186,6 +194,7 @@ export async function runApi(configPath: string): Promise<void> {
 		pauses,
 		feeDiscounts: chainFeeDiscounts({ config, chains, nowMs, log }),
 		recipients: createRecipientAccounts({ solana, chains, nowMs, log }),
+		denyList,
 		engine: pokeAtOnce(connectEngine(config.restate), log),
 		sealKeys,
 		webhookKeys: readWebhookKeys({ nowMs }),
@@ -245,6 +254,7 @@ export async function runApi(configPath: string): Promise<void> {
 			() => shares.feed.close(),
 			() => apiKeys.close(),
 			() => pauses.close(),
+			() => denyList?.close(),
 			() => redis.close(),
 			() => receiptSigners.close(),
 			() => pool.end(),

@@ -22,6 +22,7 @@ import { postSubmit } from "../../src/api/route/post-submit.ts";
 import type { SubmitDeps } from "../../src/api/submit/submit-route.ts";
 import type { EvmChain } from "../../src/chain/evm/connect-chain.ts";
 import type { SolanaChain } from "../../src/chain/solana/connect-solana.ts";
+import { createDenyList } from "../../src/deny/deny-list.ts";
 import type { SealedQuote } from "../../src/desk/sealed-quote.ts";
 import type { PokeTarget } from "../../src/durable/engine.ts";
 import { testConfig } from "../desk/test-prices.ts";
@@ -57,6 +58,8 @@ export async function startSubmitScene() {
 		replaced: new Map<number, Partial<ChainDeployment["contracts"]>>(),
 		/** Amount of the input that the vault accepts. */
 		exposure: undefined as bigint | undefined,
+		/** What the deny list answers about addresses in lower case. It serves all others. */
+		denied: new Map<string, boolean | undefined>(),
 		/** Called when prices of these chains are requested. */
 		wantPrices: async (_chainIds: readonly number[]) => {},
 		poke: async ({ object, key }: PokeTarget) => void poked.push(`${object} ${key}`),
@@ -100,6 +103,10 @@ export async function startSubmitScene() {
 			sealKeys,
 			desk,
 			wantPrices: (chainIds) => knobs.wantPrices(chainIds),
+			denyList: createDenyList({
+				isDenied: (address) => (knobs.denied.has(address) ? knobs.denied.get(address) : false),
+				close: async () => {},
+			}),
 			engine: { poke: (target) => knobs.poke(target) },
 			pauses: { reasonOf: (chainId) => knobs.paused.get(chainId) },
 			config: {

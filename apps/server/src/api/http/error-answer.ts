@@ -72,6 +72,9 @@ function invalid(message: string): SwapError {
 function headersOf(error: SwapError): Record<string, string> {
 	if (isCode(error, "METHOD_NOT_ALLOWED")) return { allow: error.details.allow.join(", ") };
 	if (isCode(error, "RATE_LIMITED")) return { "retry-after": String(error.details.retryAfterSeconds ?? 1) };
+	if (isCode(error, "UPSTREAM_UNAVAILABLE") && error.details.retryAfterSeconds !== undefined) {
+		return { "retry-after": String(error.details.retryAfterSeconds) };
+	}
 	return {};
 }
 

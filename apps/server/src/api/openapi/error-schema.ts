@@ -185,13 +185,15 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	},
 	NO_ROUTE: {
 		details: z.object({
-			reason: openEnum(["chain", "token", "pair", "paused", "capacity"]).describe(
-				"Why the swap is not offered.",
+			reason: openEnum(["chain", "token", "pair", "paused", "capacity", "denied"]).describe(
+				"Why the swap is not offered. `denied`: the operator does not swap for the wallet or to the recipient.",
 			),
 			side: z
 				.enum(["origin", "destination"])
 				.exactOptional()
-				.describe("The side of the swap that is not offered, if only one is."),
+				.describe(
+					"The side of the swap that is not offered, if only one is. With `denied`: `origin` is the wallet, `destination` the recipient.",
+				),
 			accepted: z
 				.array(z.string())
 				.exactOptional()
@@ -243,6 +245,10 @@ const errorDocs: { [Code in ErrorCode]: ErrorDoc<Code> } = {
 	UPSTREAM_UNAVAILABLE: {
 		details: z.object({
 			upstream: z.string().exactOptional().describe("The chain or service that does not answer."),
+			retryAfterSeconds: z
+				.number()
+				.exactOptional()
+				.describe("How many seconds to wait, as in `Retry-After`, if that is known."),
 			notReady: z
 				.array(
 					z.object({

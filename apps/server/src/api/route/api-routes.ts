@@ -10,6 +10,7 @@ import type { FinalitySeconds } from "../../config/finality-seconds.ts";
 import { isDevnet } from "../../config/is-devnet.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
 import type { Database, DatabasePool } from "../../database/database.ts";
+import type { DenyList } from "../../deny/deny-list.ts";
 import type { Desk } from "../../desk/desk.ts";
 import type { FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
 import type { PriceCache } from "../../desk/price/price-cache.ts";
@@ -65,6 +66,8 @@ export type ApiParts = {
 	/** Absent if there are no fee discounts. */
 	feeDiscounts: FeeDiscounts | undefined;
 	recipients: RecipientAccounts;
+	/** Absent if no address is denied. */
+	denyList?: DenyList | undefined;
 	redis: Pick<PromptRedis, "run">;
 	heldCalls: HeldCalls;
 	/** Counts streams of events as `heldCalls` counts held calls. */
@@ -96,6 +99,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		wantPrices,
 		feeDiscounts,
 		recipients,
+		denyList,
 		redis,
 		heldCalls,
 		heldStreams,
@@ -106,7 +110,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 		startup,
 		stopping,
 	} = parts;
-	const submitDeps = { solana, pool, sealKeys, desk, wantPrices, pauses, engine, config, nowMs };
+	const submitDeps = { solana, pool, sealKeys, desk, wantPrices, denyList, pauses, engine, config, nowMs };
 	const delegated = createDelegatedWallets();
 	const explorers = createExplorerPages(config);
 	const webhooks = {
@@ -124,7 +128,7 @@ export function apiRoutes(parts: ApiParts): Route[] {
 	const receipts = createReceipts(receiptSigner);
 	const stats = createRouteStats({ db: pool, config, nowMs });
 	const routes = [
-		postQuote({ desk, wantPrices, feeDiscounts, recipients, delegated, sealKeys }),
+		postQuote({ desk, wantPrices, feeDiscounts, recipients, delegated, denyList, sealKeys }),
 		getDelegation({ chains, solana }),
 		postRemoveDelegation({ chains, db: pool, limits: config.limits, nowMs }),
 		postBuildGeoOp({ chains, delegated, db: pool, sealKeys, nowMs }),

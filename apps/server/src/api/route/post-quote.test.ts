@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { startTestChains, type TestChains } from "@geoswap/devnet";
 import {
+	fromSolanaWord,
 	fromSwapId,
 	orderSchema,
 	quoteResponseSchema,
@@ -8,10 +9,12 @@ import {
 	solanaChainId,
 	unpackDeadlines,
 } from "@geoswap/protocol";
+import { getAddress } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readTestPrices, testConfig, testPriceCache, withSolana } from "../../../test/desk/test-prices.ts";
 import { testSolanaDeployment } from "../../../test/order/test-solana-deployment.ts";
 import { parseSealKeys } from "../../config/seal-keys.ts";
+import { createDenyList, type DenyList } from "../../deny/deny-list.ts";
 import { createDesk } from "../../desk/create-desk.ts";
 import type { Desk } from "../../desk/desk.ts";
 import { createFeeDiscounts, type FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
@@ -34,7 +37,7 @@ const wallet = "0x1111111111111111111111111111111111111111";
 let chains: TestChains;
 let solana: SolanaDeployment;
 let desk: Desk;
-let quote: (body: unknown, feeDiscounts?: FeeDiscounts) => Promise<unknown>;
+let quote: (body: unknown, feeDiscounts?: FeeDiscounts, denyList?: DenyList) => Promise<unknown>;
 const delegated = createDelegatedWallets();
 beforeAll(async () => {
 	chains = await startTestChains();
@@ -48,13 +51,14 @@ beforeAll(async () => {
 	// Any further call of a quote to a chain would now fail.
 	await chains.stop();
 	desk = createDesk({ config, priceCache, nowMs: () => nowMs, random: (size) => randomBytes(size) });
-	quote = (body, feeDiscounts) => {
+	quote = (body, feeDiscounts, denyList) => {
 		const { handle } = postQuote({
 			desk,
 			wantPrices: async () => {},
 			feeDiscounts,
 			recipients: { recipientOf: async () => undefined },
 			delegated,
+			denyList,
 			sealKeys,
 		});
 		return (handle as (request: RouteRequest) => Promise<unknown>)({
@@ -214,4 +218,45 @@ test("if the chain of the discount fails or never responds, quotes continue at t
 			await new Promise(setImmediate);
 		}
 	}
+});
+
+test("a wallet or a recipient on the operator's deny list gets no quote, on any chain and in any form", async () => {
+	const other = "0xabcdef0123456789abcdef0123456789abcdef01";
+	const onSolana = `0x${"5a".repeat(32)}` as const;
+	const looked: string[] = [];
+	const denyList = createDenyList({
+		isDenied: (address) => {
+			looked.push(address);
+			return address === other || address === onSolana;
+		},
+		close: async () => {},
+	});
+	const refused = (change: Record<string, unknown>) => quote(body(change), undefined, denyList);
+	const denied = (side: string) => ({
+		code: "NO_ROUTE",
+		next: "fix_request",
+		retryable: false,
+		details: { reason: "denied", side },
+	});
+	await expect(refused({ walletAddress: getAddress(other) })).rejects.toMatchObject(denied("origin"));
+	await expect(refused({ recipient: other })).rejects.toMatchObject(denied("destination"));
+	const toSolana = { destinationChain: solanaChainId, outputToken: solana.settlementToken };
+	await expect(refused({ ...toSolana, recipient: fromSolanaWord(onSolana) })).rejects.toMatchObject(
+		denied("destination"),
+	);
+	expect(looked).toContain(wallet);
+	quoteResponseSchema.strict().parse(await refused({}));
+	// What is not an address is refused for that, without a lookup.
+	const count = looked.length;
+	await expect(refused({ walletAddress: "0x12" })).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+	expect(looked).toHaveLength(count);
+});
+
+test("while the deny list is silent nothing is quoted, and the answer says when to retry", async () => {
+	const denyList = createDenyList({ isDenied: () => undefined, close: async () => {} });
+	await expect(quote(body(), undefined, denyList)).rejects.toMatchObject({
+		code: "UPSTREAM_UNAVAILABLE",
+		retryable: true,
+		details: { upstream: "deny list", retryAfterSeconds: 2 },
+	});
 });

@@ -1,6 +1,14 @@
-import { type QuoteResponse, quoteRequestSchema, quoteResponseSchema, toSwapId } from "@geoswap/protocol";
+import {
+	parseAddress,
+	type QuoteRequest,
+	type QuoteResponse,
+	quoteRequestSchema,
+	quoteResponseSchema,
+	toSwapId,
+} from "@geoswap/protocol";
 import { mandateShape } from "../../chain/evm/wallet/mandate-shape.ts";
 import type { SealKeys } from "../../config/seal-keys.ts";
+import type { DenyList } from "../../deny/deny-list.ts";
 import type { Desk } from "../../desk/desk.ts";
 import { discountedFee, type FeeDiscounts } from "../../desk/discount/fee-discounts.ts";
 import { sealedQuote } from "../../desk/sealed-quote.ts";
@@ -15,12 +23,14 @@ import {
 import type { RouteDoc } from "../openapi/route-doc.ts";
 import { checkMandate, sealedMandate } from "../origin/check-mandate.ts";
 import type { DelegatedWallets } from "../origin/delegated-wallets.ts";
+import { expectServed } from "../origin/expect-served.ts";
 import { sealToken } from "../seal/seal-token.ts";
 import type { RecipientAccounts } from "./recipient-accounts.ts";
 
 /**
  * POST /swap/quote. It runs no database query, and calls a chain only for the first look-up of a wallet's discount or a
- * recipient's account. All terms of the swap are in the token.
+ * recipient's account. The deny list is in memory, or is requested for addresses that it was not requested for of late.
+ * All terms of the swap are in the token.
  */
 export function postQuote({
 	desk,
@@ -28,6 +38,7 @@ export function postQuote({
 	feeDiscounts,
 	recipients,
 	delegated,
+	denyList,
 	sealKeys,
 }: {
 	desk: Pick<Desk, "quote" | "baseFeeMillibps">;
@@ -37,6 +48,8 @@ export function postQuote({
 	feeDiscounts: FeeDiscounts | undefined;
 	recipients: RecipientAccounts;
 	delegated: Pick<DelegatedWallets, "has">;
+	/** Absent if no address is denied. */
+	denyList?: Pick<DenyList, "findDenied"> | undefined;
 	sealKeys: SealKeys;
 }): Route {
 	return {
@@ -52,6 +65,7 @@ export function postQuote({
 				feeDiscounts?.tierOf(walletAddress, { originChainId, accountId }),
 				recipients.recipientOf(request, { accountId }),
 				wantPrices([Number(originChainId), Number(request.destinationChain)]),
+				denyList && expectPartiesServed(denyList, request),
 			]);
 			const { baseFeeMillibps } = desk;
 			const feeMillibps = tier ? discountedFee(baseFeeMillibps, tier) : baseFeeMillibps;
@@ -103,6 +117,22 @@ export function postQuote({
 			};
 		},
 	};
+}
+
+async function expectPartiesServed(
+	denyList: Pick<DenyList, "findDenied">,
+	{ originChain, destinationChain, walletAddress, recipient }: QuoteRequest,
+): Promise<void> {
+	const parties = {
+		wallet: parseAddress(originChain, walletAddress),
+		recipient: parseAddress(destinationChain, recipient ?? walletAddress),
+	};
+	// The desk refuses what is not an address of its chain.
+	if (!parties.wallet || !parties.recipient) return;
+	await expectServed(denyList, {
+		parties: { wallet: parties.wallet, recipient: parties.recipient },
+		place: "quote",
+	});
 }
 
 const postQuoteDoc: RouteDoc = {

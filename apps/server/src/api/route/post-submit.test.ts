@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startTestSolana } from "@geoswap/devnet";
 import {
 	fromSwapId,
+	fromWord,
 	orderToJson,
 	orderTypedData,
 	type SwapUuid,
@@ -59,6 +60,41 @@ test("an order for contracts that were replaced since its quote is refused, unle
 		});
 	}
 	expect(await readSwap(scene.database.pool, quote.uuid)).toBeUndefined();
+	await scene.land(signature, { quote });
+	expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });
+});
+
+test("a swap of a wallet or recipient that was denied since its quote is refused, and a silent list refuses all", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await scene.signedOp(wallet);
+	const [from, to] = [quote.terms.wallet, quote.terms.recipient].map((word) => fromWord(word).toLowerCase());
+	if (!from || !to) throw new Error("an order has both");
+	const submit = () => scene.submit(built, signature);
+	scene.knobs.denied = new Map([[to, true]]);
+	const side = from === to ? "origin" : "destination";
+	expect(await refusalOf(submit())).toEqual({ code: "NO_ROUTE", details: { reason: "denied", side } });
+	scene.knobs.denied = new Map([[from, true]]);
+	expect(await refusalOf(submit())).toEqual({
+		code: "NO_ROUTE",
+		details: { reason: "denied", side: "origin" },
+	});
+	scene.knobs.denied = new Map([[to, undefined]]);
+	expect(await refusalOf(submit())).toEqual({
+		code: "UPSTREAM_UNAVAILABLE",
+		details: { upstream: "deny list", retryAfterSeconds: 2 },
+	});
+	expect(await scene.swapCount()).toBe(0);
+	scene.knobs.denied = new Map();
+	const answer = await submit();
+	// A repeated submit returns the swap, whatever the list says by now.
+	scene.knobs.denied = new Map([[from, true]]);
+	expect(await submit()).toEqual(answer);
+});
+
+test("an order that is already open is accepted although its wallet is denied, since only a swap can refund it", async () => {
+	const wallet = await scene.newWallet({ isDelegated: true });
+	const { quote, built, signature } = await scene.signedOp(wallet);
+	scene.knobs.denied = new Map([[wallet.address.toLowerCase(), true]]);
 	await scene.land(signature, { quote });
 	expect(await scene.submit(built, signature)).toMatchObject({ status: "pending" });
 });

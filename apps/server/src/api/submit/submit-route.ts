@@ -20,6 +20,7 @@ import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts"
 import { chainOf } from "../../config/chain-config.ts";
 import type { SealKeys, SealPurpose } from "../../config/seal-keys.ts";
 import type { DatabasePool } from "../../database/database.ts";
+import { type DenyList, partiesOf } from "../../deny/deny-list.ts";
 import type { Desk, KnownRecipient } from "../../desk/desk.ts";
 import type { SealedQuote } from "../../desk/sealed-quote.ts";
 import type { Engine } from "../../durable/engine.ts";
@@ -39,6 +40,7 @@ import type { Span } from "../../telemetry/tracer.ts";
 import type { Route } from "../http/route.ts";
 import type { RouteDoc } from "../openapi/route-doc.ts";
 import { checkContracts } from "../origin/check-origin.ts";
+import { expectServed } from "../origin/expect-served.ts";
 import { servedSolana } from "../origin/read-origin.ts";
 import type { WalletUnopened } from "../origin/wallet-unopened.ts";
 import { openTokenWithAge } from "../seal/open-token.ts";
@@ -60,6 +62,8 @@ export type SubmitDeps = {
 	>;
 	/** Requests prices of these chains, and waits a moment if they are old because no request has needed them. */
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
+	/** Absent if no address is denied. */
+	denyList?: Pick<DenyList, "findDenied"> | undefined;
 	engine: Engine;
 	pauses: Pick<PauseList, "reasonOf">;
 	config: PolicyConfig;
@@ -113,7 +117,7 @@ type FirstSubmit = {
 /** Creates a submit route. Everything common to all kinds of origins is here. */
 export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 	origin: OriginSubmit<Op, Given>,
-	{ solana, pool, sealKeys, desk, wantPrices, engine, pauses, config, nowMs }: SubmitDeps,
+	{ solana, pool, sealKeys, desk, wantPrices, denyList, engine, pauses, config, nowMs }: SubmitDeps,
 ): Route {
 	const { limits } = config;
 	// Submits of one account wait for each other's lock in the database. They queue here instead, so that a caller with
@@ -244,6 +248,8 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 		// matter.
 		if (!isOpened) {
 			if (paused) throw paused;
+			// If the order is open, only the lane that pays it out consults the deny list, and the swap is refunded.
+			await expectServed(denyList, { parties: partiesOf(order), place: "submit" });
 			checkContracts(order, (chainId) => evmContracts(config, chainId));
 			await look.check();
 			checkRecipient(await recipient, order);
