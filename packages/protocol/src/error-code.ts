@@ -238,6 +238,7 @@ export const rateLimitReasons = [
 	"recipients_refused",
 	"unopened_swaps",
 	"cap_share",
+	"daily_value",
 	"event_streams",
 	"removals",
 ] as const;

@@ -335,6 +335,11 @@ export const configSchema = z.strictObject({
 			 */
 			unsettledGasUsdPerDay: z.number().positive().default(50),
 			/**
+			 * Maximum value of the swaps that an account submits within 24 hours. Swaps whose orders were never opened do not
+			 * count. Absent if it is not limited.
+			 */
+			maxUsdPerDay: z.number().nonnegative().exactOptional(),
+			/**
 			 * Maximum number of an account's swaps per day that may be refunded because their recipients could not be paid.
 			 */
 			refusedRecipientsPerDay: z.int().positive().default(10),

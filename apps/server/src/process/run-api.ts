@@ -146,7 +146,11 @@ export async function runApi(configPath: string): Promise<void> {
 	const apiKeys = createApiKeys({
 		db: pool,
 		pepper,
-		limits: { rates: config.api.rates, heldStatusCalls: config.api.heldStatusCalls },
+		limits: {
+			rates: config.api.rates,
+			heldStatusCalls: config.api.heldStatusCalls,
+			maxUsdPerDay: config.limits.maxUsdPerDay,
+		},
 		nowMs,
 		onError: (error) => log.warn({ err: error }, "the database did not answer when API keys were read"),
 	});

@@ -112,7 +112,16 @@ export async function refusalOf(answer: Promise<unknown>): Promise<{ code: strin
 
 export function callRoute(
 	route: Route,
-	{ accountId, ...request }: { accountId: string; body?: unknown; query?: Record<string, unknown> },
+	{
+		accountId,
+		limits = {},
+		...request
+	}: {
+		accountId: string;
+		limits?: { maxUsdPerDay?: number | undefined };
+		body?: unknown;
+		query?: Record<string, unknown>;
+	},
 ): Promise<unknown> {
 	return route.handle({
 		body: undefined,
@@ -122,7 +131,7 @@ export function callRoute(
 		log: pino({ level: "silent" }),
 		onGone: () => {},
 		...request,
-		account: { accountId } as RouteRequest["account"],
+		account: { accountId, limits } as RouteRequest["account"],
 	});
 }
 

@@ -26,7 +26,7 @@ import { createDenyList } from "../../src/deny/deny-list.ts";
 import type { SealedQuote } from "../../src/desk/sealed-quote.ts";
 import type { PokeTarget } from "../../src/durable/engine.ts";
 import { testConfig } from "../desk/test-prices.ts";
-import { startOriginScene } from "./origin-scene.ts";
+import { callRoute, startOriginScene } from "./origin-scene.ts";
 
 export type SubmitScene = Awaited<ReturnType<typeof startSubmitScene>>;
 
@@ -51,6 +51,8 @@ export async function startSubmitScene() {
 		feePerGas: 0n,
 		unsettledGasUsdPerDay: 50,
 		unopenedSwaps: { perWallet: 20, perAccount: 500 },
+		/** Limit of the key that submits. */
+		maxUsdPerDay: undefined as number | undefined,
 		/** Caps of each chain. Deposits of up to a million dollars need not be final. */
 		unreleasedCapUsd: 1_000_000,
 		unfinalCapUsd: 250_000,
@@ -185,11 +187,16 @@ export async function startSubmitScene() {
 			{ geoOpToken }: BuildResponse,
 			signature: string,
 			{
-				as,
+				as = scene.accountId,
 				route = submitRoute(),
 				signatureKind,
 			}: { as?: string; route?: Route; signatureKind?: SignatureKind } = {},
-		) => scene.call<SubmitResponse>(route, { geoOpToken, signature, signatureKind }, as),
+		) =>
+			callRoute(route, {
+				accountId: as,
+				limits: { maxUsdPerDay: knobs.maxUsdPerDay },
+				body: { geoOpToken, signature, signatureKind },
+			}) as Promise<SubmitResponse>,
 		signedOp: async (
 			wallet: PrivateKeyAccount,
 			authorization?: unknown,

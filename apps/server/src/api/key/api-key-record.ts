@@ -6,6 +6,8 @@ export type StoredLimits = {
 	/** Requests per second, by operation. */
 	rates?: Record<string, number>;
 	heldStatusCalls?: number;
+	/** Null if the key has no limit, whatever is configured. */
+	maxUsdPerDay?: number | null;
 };
 
 export type ApiKeyRecord = {

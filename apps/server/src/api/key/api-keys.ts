@@ -11,6 +11,8 @@ export type KeyLimits = {
 	/** Requests per second, by operation. */
 	rates: Record<Operation, number>;
 	heldStatusCalls: number;
+	/** The maximum value of an account's swaps that this key may add to in 24 hours. Absent if it is not limited. */
+	maxUsdPerDay?: number | undefined;
 };
 
 /** The account that makes a request. */
@@ -237,5 +239,6 @@ function withOwn(limits: KeyLimits, own: ApiKeyRecord["limits"]): KeyLimits {
 	return {
 		rates: { ...limits.rates, ...own.rates },
 		heldStatusCalls: own.heldStatusCalls ?? limits.heldStatusCalls,
+		maxUsdPerDay: own.maxUsdPerDay === undefined ? limits.maxUsdPerDay : (own.maxUsdPerDay ?? undefined),
 	};
 }

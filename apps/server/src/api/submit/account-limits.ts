@@ -20,6 +20,8 @@ export type AccountLimits = {
 			refusals: AccountRefusals;
 			/** Set if a swap puts value at risk between two chains. */
 			risk: { policy: SwapPolicy; valueUsdCents: UsdCents } | undefined;
+			/** The account's limit of value in 24 hours, and what this swap leaves of it for others, if it is limited. */
+			daily: { maxUsd: number; roomUsdCents: UsdCents } | undefined;
 		},
 		standing: Standing,
 	): void;
@@ -44,9 +46,10 @@ export function createAccountLimits({
 			if (!overBudget.has(accountId)) return;
 			checkGasBudget(accountId, await readUnsettledGas(pool, { accountId, nowMs: nowMs() }));
 		},
-		check({ accountId, isOpened, refusals, risk }, { gas, atRisk, unopened }) {
+		check({ accountId, isOpened, refusals, risk, daily }, { gas, atRisk, unopened, fullSince }) {
 			checkGasBudget(accountId, gas);
 			checkRefusals(refusals, { isOpened });
+			if (daily) checkDailyValue(daily, fullSince);
 			if (isOpened) return;
 			checkUnopened(unopened);
 			if (risk) checkShareOfCaps(atRisk, risk);
@@ -73,6 +76,31 @@ export function createAccountLimits({
 			{
 				message:
 					"Swaps of this account that did not settle have used up its daily gas budget, or may use it up. Send the request again later. An order that is already open and is not submitted in time is refunded after its deadline.",
+			},
+		);
+	}
+
+	/** Throws if the account's swaps of the last 24 hours and this one are worth more than its limit. */
+	function checkDailyValue(
+		{ maxUsd, roomUsdCents }: { maxUsd: number; roomUsdCents: UsdCents },
+		fullSince: Date | undefined,
+	): void {
+		const isTooLarge = roomUsdCents < 0n;
+		if (!isTooLarge && !fullSince) return;
+		const roomAtMs = (isTooLarge || !fullSince ? nowMs() : fullSince.getTime()) + dayMs;
+		const limit = `the limit of this account, ${maxUsd} USD in 24 hours`;
+		const openOrder =
+			"An order that is already open and is not submitted in time is refunded after its deadline.";
+		throw new SwapError(
+			"RATE_LIMITED",
+			{
+				reason: "daily_value",
+				retryAfterSeconds: Math.max(1, Math.ceil((roomAtMs - nowMs()) / 1_000)),
+			},
+			{
+				message: isTooLarge
+					? `This swap alone is worth more than ${limit}. Request a quote for a smaller amount, or ask the operator for a higher limit. ${openOrder}`
+					: `With this swap, the swaps of the last 24 hours would be worth more than ${limit}. Send the request again later, or ask the operator for a higher limit. ${openOrder}`,
 			},
 		);
 	}
@@ -135,6 +163,8 @@ export function createAccountLimits({
 		);
 	}
 }
+
+const dayMs = 86_400_000;
 
 /** The approximate time until an order is open. */
 const openedSeconds = 15;

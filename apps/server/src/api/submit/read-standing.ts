@@ -19,11 +19,19 @@ import {
 import type { AttestersWanted } from "../../swap/facts/facts.ts";
 import type { Pair } from "../../swap/facts/reservation.ts";
 import { type Unopened, unopenedBy } from "./read-unopened.ts";
+import { type SubmittedValue, submittedValue } from "./submitted-value.ts";
 
 /** The unsettled gas, value at risk and unopened swaps of the swap's account and wallet, without the swap itself. */
-export type Standing = { gas: UnsettledGas; atRisk: AccountAtRisk; unopened: Unopened };
+export type Standing = {
+	gas: UnsettledGas;
+	atRisk: AccountAtRisk;
+	unopened: Unopened;
+	/** Set if the account's swaps of the last 24 hours leave no room. Once a day has passed since then, there is room. */
+	fullSince: Date | undefined;
+};
 
-type StandingRow = Unopened & { gas: GasRow[] | null; alive: number; in_flight: VolumeRow[] | null };
+type StandingRow = Unopened &
+	SubmittedValue & { gas: GasRow[] | null; alive: number; in_flight: VolumeRow[] | null };
 
 /**
  * Reads everything that decides about a swap once no other submit can write for its account or wallet, and locks its
@@ -37,6 +45,7 @@ export async function readStanding(
 		pairs,
 		countedOrders,
 		unfinalUpToUsdCents = 0n,
+		roomUsdCents,
 		attesters,
 		nowMs,
 	}: {
@@ -44,6 +53,7 @@ export async function readStanding(
 		pairs: readonly Pair[];
 		countedOrders: readonly Hex[];
 		unfinalUpToUsdCents?: UsdCents | undefined;
+		roomUsdCents?: UsdCents | undefined;
 		attesters?: AttestersWanted | undefined;
 		nowMs: Milliseconds;
 	},
@@ -55,14 +65,16 @@ export async function readStanding(
 		unopenedBy({ order, accountId, countedOrders, nowMs }),
 		attestersAlive({ ...(attesters ?? nobody), nowMs }),
 		lockedPairs(pairs),
+		submittedValue({ accountId, roomUsdCents, nowMs }),
 	]);
-	const [gas, unopened, alive, locked] = texts;
+	const [gas, unopened, alive, locked, submitted] = texts;
 	const { rows } = await db.query<StandingRow>({
 		name: "read-standing",
-		text: `with gas as (${gas}), unopened as (${unopened}), alive as (${alive}), locked as (${locked})
-			select "ofWallet", "ofAccount", claimed, turn, alive, (select jsonb_agg(gas) from gas) as gas,
+		text: `with gas as (${gas}), unopened as (${unopened}), alive as (${alive}), locked as (${locked}),
+				submitted as (${submitted})
+			select "ofWallet", "ofAccount", claimed, turn, alive, full_since, (select jsonb_agg(gas) from gas) as gas,
 				(select jsonb_agg(locked) from locked) as in_flight
-			from unopened, alive`,
+			from unopened, alive, submitted`,
 		values,
 	});
 	const [row] = rows;
@@ -73,6 +85,7 @@ export async function readStanding(
 			gas: gasFromRows(row.gas ?? [], { nowMs }),
 			atRisk: atRiskFromRows(row.gas ?? []),
 			unopened: { ofWallet, ofAccount, claimed, turn },
+			fullSince: row.full_since ?? undefined,
 		},
 		attestersAlive: row.alive,
 		inFlight: inFlightOf(row.in_flight ?? []),

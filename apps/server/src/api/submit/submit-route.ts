@@ -14,6 +14,7 @@ import {
 	type SwapUuid,
 	toChainId,
 	toSwapId,
+	usdCents,
 } from "@geoswap/protocol";
 import type { SolanaChain } from "../../chain/solana/connect-solana.ts";
 import { readSolanaWallet } from "../../chain/solana/read/read-solana-wallet.ts";
@@ -131,14 +132,17 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 		path: origin.path,
 		operation: "submit",
 		doc: origin.doc,
-		async handle({ body, account: { accountId }, log, span }): Promise<SubmitResponse> {
+		async handle({ body, account: { accountId, limits }, log, span }): Promise<SubmitResponse> {
 			const submission = origin.parse(body);
 			const same = JSON.stringify([accountId, submission.geoOpToken, submission.signed], (_, value) =>
 				typeof value === "bigint" ? String(value) : value,
 			);
 			const first = underWay.get(same);
 			if (first) return first;
-			const answering = submit(submission, { accountId, log, span }).finally(() => underWay.delete(same));
+			const { maxUsdPerDay } = limits;
+			const answering = submit(submission, { accountId, maxUsdPerDay, log, span }).finally(() =>
+				underWay.delete(same),
+			);
 			underWay.set(same, answering);
 			return answering;
 		},
@@ -146,7 +150,12 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 
 	async function submit(
 		{ geoOpToken, signed }: { geoOpToken: string; signed: Given },
-		{ accountId, log, span }: { accountId: string; log: Log; span: Span | undefined },
+		{
+			accountId,
+			maxUsdPerDay,
+			log,
+			span,
+		}: { accountId: string; maxUsdPerDay: number | undefined; log: Log; span: Span | undefined },
 	): Promise<SubmitResponse> {
 		const sealedFor = { purpose: origin.purpose, accountId };
 		const { payload: op, isOld } = await openTokenWithAge<Op>(sealKeys, geoOpToken, sealedFor);
@@ -164,6 +173,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 		try {
 			const submitted = await submitFirst({
 				accountId,
+				maxUsdPerDay,
 				quote: op.quote,
 				checked,
 				isOldToken: isOld,
@@ -210,6 +220,7 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 
 	async function submitFirst({
 		accountId,
+		maxUsdPerDay,
 		quote,
 		checked: { stored, expiresAtMs, wasOpened, mayLand, look: lookAtOrigin },
 		isOldToken,
@@ -218,6 +229,8 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 		trace,
 	}: {
 		accountId: string;
+		/** The maximum value of the account's swaps in 24 hours, by the limits of the key of this request. */
+		maxUsdPerDay: number | undefined;
 		quote: SealedQuote;
 		checked: CheckedOp;
 		isOldToken: boolean;
@@ -262,6 +275,10 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 		const isDelegated = !("authorization" in stored);
 		// The quoted value covers what was promised. The current value covers what is at risk if the price has risen.
 		const valueUsdCents = greater(quote.valueUsdCents, desk.valueUsdCents(order) ?? 0n);
+		const daily =
+			maxUsdPerDay === undefined
+				? undefined
+				: { maxUsd: maxUsdPerDay, roomUsdCents: usdCents(maxUsdPerDay) - valueUsdCents };
 		const isCrossChain = order.originChainId !== order.destinationChainId;
 		const policy = swapPolicy(config, order);
 		const submission: Parameters<typeof submitSwap>[1] = {
@@ -284,9 +301,10 @@ export function submitRoute<Op extends { quote: SealedQuote }, Given>(
 			isOpened,
 			expiresAtMs: isKnownOpen ? undefined : expiresAtMs,
 			unfinalUpToUsdCents: policy && unfinalUpToUsdCents(policy.origin),
+			roomUsdCents: daily?.roomUsdCents,
 			admit: (standing) => {
 				const risk = policy && isCrossChain ? { policy, valueUsdCents } : undefined;
-				accountLimits.check({ accountId, isOpened, refusals, risk }, standing);
+				accountLimits.check({ accountId, isOpened, refusals, risk, daily }, standing);
 				// Other swaps of the wallet may have been submitted since its balance was read.
 				if (!isOpened) look.checkBalance(standing.unopened.claimed);
 			},

@@ -87,6 +87,8 @@ type Submission = {
 	 * must be final.
 	 */
 	unfinalUpToUsdCents?: UsdCents | undefined;
+	/** The maximum value of the account's other swaps of the last 24 hours. Absent if it is not limited. */
+	roomUsdCents?: UsdCents | undefined;
 	/** Set if attesters decide the order. */
 	attesters?: (AttestersWanted & { threshold: number }) | undefined;
 	nowMs: () => Milliseconds;

@@ -1,4 +1,5 @@
 import type { Milliseconds } from "@geoswap/protocol";
+import type { StoredLimits } from "../../api/key/api-key-record.ts";
 import { ago } from "../../api/page/format.ts";
 import { type Content, html } from "../../api/page/html.ts";
 import type { ConsoleConfig } from "../../config/config-problems.ts";
@@ -24,7 +25,11 @@ export function keysPage(
 		<p class="subtitle">Accounts and their API keys. To create, limit, rotate or revoke a key, use <code>geoswapd keys</code>.</p>
 		${section(
 			{ id: "limits", title: "Limits of keys that have none of their own", note: "requests a second" },
-			html`<p>${describeLimits({ rates: config.api.rates, heldStatusCalls: config.api.heldStatusCalls })}</p>`,
+			html`<p>${describeLimits({
+				rates: config.api.rates,
+				heldStatusCalls: config.api.heldStatusCalls,
+				maxUsdPerDay: config.limits.maxUsdPerDay,
+			})}</p>`,
 		)}
 		${section(
 			{ id: "keys", title: "Accounts and keys" },
@@ -66,13 +71,11 @@ function rowsOf({ id, name, createdAt, keys }: AccountKeys, nowMs: Milliseconds)
 }
 
 function describeLimits(limits: unknown): string {
-	const { rates = {}, heldStatusCalls } = limits as {
-		rates?: Record<string, number>;
-		heldStatusCalls?: number;
-	};
+	const { rates = {}, heldStatusCalls, maxUsdPerDay } = limits as StoredLimits;
 	const parts = [
 		...Object.entries(rates).map(([name, rate]) => `${name} ${rate}`),
 		...(heldStatusCalls === undefined ? [] : [`held status calls ${heldStatusCalls}`]),
+		...(maxUsdPerDay === undefined ? [] : [`USD in 24 hours ${maxUsdPerDay ?? "unlimited"}`]),
 	];
 	return parts.length === 0 ? "–" : parts.join(", ");
 }

@@ -76,8 +76,16 @@ async function ask(...args: string[]) {
 	return JSON.parse(stdout);
 }
 /** Authenticates a key like a process with an empty cache, by a clock that is this much ahead. */
-async function authenticate(key: string, { aheadMs = 0 } = {}) {
-	const apiKeys = createApiKeys({ db: database.pool, pepper, limits, nowMs: () => Date.now() + aheadMs });
+async function authenticate(
+	key: string,
+	{ aheadMs = 0, maxUsdPerDay }: { aheadMs?: number; maxUsdPerDay?: number } = {},
+) {
+	const apiKeys = createApiKeys({
+		db: database.pool,
+		pepper,
+		limits: { ...limits, maxUsdPerDay },
+		nowMs: () => Date.now() + aheadMs,
+	});
 	try {
 		return await apiKeys.authenticate(key).catch((error) => error.code);
 	} finally {
@@ -180,6 +188,17 @@ test("limits can be changed one by one and reset to the defaults", async () => {
 	expect(await authenticate(apiKey)).toMatchObject({
 		limits: { rates: { ...limits.rates, quote: 5, status: 1 }, heldStatusCalls: 2 },
 	});
+	for (const [given, stored, limit] of [
+		["50000.5", 50_000.5, 50_000.5],
+		["0", 0, 0],
+		["none", null, undefined],
+	] as const) {
+		expect(await change("--max-usd-per-day", given)).toMatchObject({ limits: { maxUsdPerDay: stored } });
+		const caller = await authenticate(apiKey, { maxUsdPerDay: 7 });
+		expect(caller.limits.maxUsdPerDay).toBe(limit);
+	}
+	await change("--max-usd-per-day", "default");
+	expect(await authenticate(apiKey, { maxUsdPerDay: 7 })).toMatchObject({ limits: { maxUsdPerDay: 7 } });
 	await change("--rate", "quote=default", "status=default");
 	expect(await change("--held", "default")).toEqual({ keyId, limits: {} });
 	expect(await authenticate(apiKey)).toMatchObject({ limits });
@@ -286,6 +305,7 @@ test("an invalid option is refused with its expected form, and changes nothing",
 		[["keys", "revoke", "x"], "must be the 12 letters and digits between the underscores"],
 		[["keys", "revoke", id], `no key has the id ${id}; see geoswapd keys list`],
 		[["keys", "limits", id], "name a limit to change"],
+		[["keys", "limits", id, "--max-usd-per-day", "-1"], '"-1" is not an amount of US dollars'],
 		[["keys", "expire", id, "--in", "1d", "--never"], "pass one of --at 2027-01-31, --in 90d or --never"],
 		[["keys", "expire", id, "--in", "0d"], "to end a key now, use geoswapd keys revoke"],
 		[["keys", "history", "--limit", "all"], "write 1 to 999999"],

@@ -8,6 +8,8 @@ const json = ["--json", "print the result as JSON"] as const;
 const id = ["<id>", "the key's id: the part between its underscores"] as const;
 const rate = "requests per second, instead of the configured limit: quote=100";
 const held = "status calls held concurrently, instead of the configured limit";
+const maxUsdPerDay =
+	"maximum value of the account's swaps in 24 hours, instead of the configured limit: US dollars or none";
 
 export function defineAccountsCommands(program: Command): void {
 	const accounts = program.command("accounts").description("the accounts that API keys belong to");
@@ -39,6 +41,7 @@ export function defineKeysCommands(program: Command): void {
 		.requiredOption("--account <name>", "the account's name; the account is created if it does not exist")
 		.option("--rate <operation=number...>", rate)
 		.option("--held <number>", held)
+		.option("--max-usd-per-day <amount>", maxUsdPerDay)
 		.option("--expires <when>", "when the key expires: after 90d, or on 2027-01-31; never by default")
 		.option("--count <number>", "create several keys with the same limits; in JSON they are an array")
 		.option(...actor)
@@ -87,6 +90,7 @@ export function defineKeysCommands(program: Command): void {
 		.argument(...id)
 		.option("--rate <operation=number...>", `${rate}; quote=default restores the configured limit`)
 		.option("--held <number>", `${held}; default restores it`)
+		.option("--max-usd-per-day <amount>", `${maxUsdPerDay}; default restores it`)
 		.option(...actor)
 		.option(...json)
 		.action(async (id, options) => {

@@ -31,6 +31,7 @@ export async function createKeyCommand({
 	account,
 	rate,
 	held,
+	maxUsdPerDay,
 	expires,
 	count,
 	actor,
@@ -43,7 +44,7 @@ export async function createKeyCommand({
 	json?: boolean;
 }): Promise<void> {
 	checkName("--account", account);
-	const limits = changeLimits({}, { rate, held });
+	const limits = changeLimits({}, { rate, held, maxUsdPerDay });
 	const expiresAt =
 		expires === undefined ? undefined : parseExpiry("--expires", expires, { nowMs: Date.now() });
 	const length = parseCount(count);
@@ -190,6 +191,7 @@ export async function limitKeyCommand({
 	id: text,
 	rate,
 	held,
+	maxUsdPerDay,
 	actor,
 	json,
 }: LimitOptions & {
@@ -198,14 +200,17 @@ export async function limitKeyCommand({
 	json?: boolean;
 }): Promise<void> {
 	const id = parseKeyId(text);
-	if (!rate && held === undefined) {
-		throw new ConfigError("keys limits", "name a limit to change: --rate quote=100 or --held 10");
+	if (!rate && held === undefined && maxUsdPerDay === undefined) {
+		throw new ConfigError(
+			"keys limits",
+			"name a limit to change: --rate quote=100, --held 10 or --max-usd-per-day 50000",
+		);
 	}
 	// Invalid options are reported before the database is queried.
-	changeLimits({}, { rate, held });
+	changeLimits({}, { rate, held, maxUsdPerDay });
 	const limits = await changeAs(readActor(actor), async (db) => {
 		const key = await lockUnrevokedKey(db, id);
-		const limits = changeLimits(key.limits, { rate, held });
+		const limits = changeLimits(key.limits, { rate, held, maxUsdPerDay });
 		await setApiKeyLimits(db, { id, limits });
 		return limits;
 	});
@@ -213,8 +218,13 @@ export async function limitKeyCommand({
 	const own = [
 		...Object.entries(limits.rates ?? {}).map(([operation, perSecond]) => `${operation} ${perSecond}/s`),
 		...(limits.heldStatusCalls === undefined ? [] : [`${limits.heldStatusCalls} held status calls`]),
+		...(limits.maxUsdPerDay === undefined ? [] : [describeMaxUsdPerDay(limits.maxUsdPerDay)]),
 	];
 	console.log(`${id}: ${[...own, own.length > 0 ? "else as configured" : "all as configured"].join(", ")}`);
+}
+
+function describeMaxUsdPerDay(maxUsdPerDay: number | null): string {
+	return maxUsdPerDay === null ? "any value in 24 hours" : `${maxUsdPerDay} USD in 24 hours`;
 }
 
 /**

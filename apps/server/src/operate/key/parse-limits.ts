@@ -9,19 +9,26 @@ export type LimitOptions = {
 	rate?: readonly string[] | undefined;
 	/** A number, or `default`. */
 	held?: string | undefined;
+	/** US dollars, `none` or `default`. */
+	maxUsdPerDay?: string | undefined;
 };
 
 /** Returns a key's limits with the named ones changed. `default` restores the configured limit. */
-export function changeLimits(limits: StoredLimits, { rate = [], held }: LimitOptions): StoredLimits {
+export function changeLimits(
+	limits: StoredLimits,
+	{ rate = [], held, maxUsdPerDay: value }: LimitOptions,
+): StoredLimits {
 	const rates = new Map(Object.entries(limits.rates ?? {}));
 	for (const [operation, perSecond] of rate.map(parseRate)) {
 		if (perSecond === undefined) rates.delete(operation);
 		else rates.set(operation, perSecond);
 	}
 	const heldStatusCalls = held === undefined ? limits.heldStatusCalls : parseHeld(held);
+	const maxUsdPerDay = value === undefined ? limits.maxUsdPerDay : parseMaxUsdPerDay(value);
 	return {
 		...(rates.size > 0 && { rates: Object.fromEntries(rates) }),
 		...(heldStatusCalls !== undefined && { heldStatusCalls }),
+		...(maxUsdPerDay !== undefined && { maxUsdPerDay }),
 	};
 }
 
@@ -43,6 +50,19 @@ function parseHeld(text: string): number | undefined {
 		throw new ConfigError(
 			"--held",
 			`"${text}" is not a number of held calls; write 1 to 999999, or "default"`,
+		);
+	}
+	return Number(text);
+}
+
+/** Returns null if the value is not to be limited, and undefined if the configured limit is to apply. */
+function parseMaxUsdPerDay(text: string): number | null | undefined {
+	if (text === "default") return undefined;
+	if (text === "none") return null;
+	if (!/^\d{1,12}(\.\d{1,2})?$/.test(text)) {
+		throw new ConfigError(
+			"--max-usd-per-day",
+			`"${text}" is not an amount of US dollars; write one as 50000, or "none" or "default"`,
 		);
 	}
 	return Number(text);
