@@ -74,7 +74,7 @@ export function createDenyService({
 			// Other lookups may have failed while this one waited.
 			if (nowMs() < pausedUntilMs) return undefined;
 			const atMs = nowMs();
-			const isDenied = await request(address, signal);
+			const isDenied = await requestDenied({ url, token, address, signal });
 			remember(address, { isDenied, atMs });
 			onLookup?.("ok");
 			if (isSilent) log.info({}, "the deny service answers again");
@@ -97,27 +97,6 @@ export function createDenyService({
 		return undefined;
 	}
 
-	async function request(address: Hex, signal: AbortSignal): Promise<boolean> {
-		const target = new URL(url);
-		target.searchParams.set("address", addressText(address));
-		const response = await fetch(target, {
-			headers: { accept: "application/json", ...(token && { authorization: `Bearer ${token}` }) },
-			signal,
-			// The token must reach no other host.
-			redirect: "error",
-		});
-		if (response.status !== 200) {
-			await response.body?.cancel();
-			throw new BadAnswer(`the deny service answers with status ${response.status}`);
-		}
-		const text = await response.text();
-		try {
-			return answerSchema.parse(JSON.parse(text)).denied;
-		} catch (cause) {
-			throw new BadAnswer('the deny service does not answer with {"denied": true} or false', { cause });
-		}
-	}
-
 	return {
 		isDenied(address) {
 			const known = recall(address);
@@ -134,6 +113,41 @@ export function createDenyService({
 			await Promise.all(underWay.values());
 		},
 	};
+}
+
+/**
+ * Requests from the service whether an address is denied. Throws a BadAnswer if it answers otherwise than it must, and
+ * another error if it does not answer.
+ */
+export async function requestDenied({
+	url,
+	token,
+	address,
+	signal,
+}: {
+	url: string;
+	token: string | undefined;
+	address: Hex;
+	signal: AbortSignal;
+}): Promise<boolean> {
+	const target = new URL(url);
+	target.searchParams.set("address", addressText(address));
+	const response = await fetch(target, {
+		headers: { accept: "application/json", ...(token && { authorization: `Bearer ${token}` }) },
+		signal,
+		// The token must reach no other host.
+		redirect: "error",
+	});
+	if (response.status !== 200) {
+		await response.body?.cancel();
+		throw new BadAnswer(`the deny service answers with status ${response.status}`);
+	}
+	const text = await response.text();
+	try {
+		return answerSchema.parse(JSON.parse(text)).denied;
+	} catch (cause) {
+		throw new BadAnswer('the deny service does not answer with {"denied": true} or false', { cause });
+	}
 }
 
 /** Formats an address as its chain's explorers do. */

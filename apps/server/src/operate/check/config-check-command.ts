@@ -9,6 +9,7 @@ import { readConfig } from "../../config/read-config.ts";
 import { secretNames } from "../../config/secrets.ts";
 import { openSigners, type Signers } from "../../signer/open-signers.ts";
 import { checkAttester, checkAttesters } from "./check-attesters.ts";
+import { checkDenyList } from "./check-deny-list.ts";
 import { checkEvmChain } from "./check-evm-chain.ts";
 import {
 	checkReceiptKey,
@@ -81,6 +82,7 @@ async function checkWith(
 		isWorker ? checkWorkerKeys(config, signers) : Promise.resolve([]),
 		processes.has("api") ? checkReceiptKey(config) : Promise.resolve([]),
 		checkSolanaKeys(solana?.deployment),
+		isWorker || processes.has("api") ? checkDenyList(config, { isOffline }) : Promise.resolve([]),
 	]);
 	if (isOffline) return keyFindings.flat();
 	const relayers = isWorker ? await knownRelayers(config, signers) : new Map<number, Address[]>();
