@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { type EnvironmentAddress, startEnvironment } from "./environment/environment.ts";
 import { loggingAll } from "./environment/logging-all.ts";
@@ -14,7 +15,9 @@ declare module "vitest" {
  * of its services must contain no secret.
  */
 export default async function globalSetup(project: TestProject): Promise<() => Promise<void>> {
-	const { address, stop } = await startEnvironment({ configure: loggingAll(), countCalls: true });
+	const denyList = { file: join(import.meta.dirname, "denied.txt") };
+	const configure = loggingAll((config) => ({ ...config, denyList }));
+	const { address, stop } = await startEnvironment({ configure, countCalls: true });
 	project.provide("environment", address);
 	return async () => {
 		const leaks = await findLeaks(address).catch((error: unknown) => [`not looked for: ${error}`]);

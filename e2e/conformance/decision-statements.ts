@@ -165,6 +165,10 @@ export const decisionStatements: readonly StatementSection[] = [
 			["D-quote-response-21", "`NO_ROUTE` with reason `pair`: tokens that are not swapped for each other."],
 			["D-quote-response-22", "`NO_ROUTE` with reason `paused`: prices are not certain now."],
 			["D-quote-response-23", "`NO_ROUTE` with reason `capacity` and `maximumAmount`, which is quoted."],
+			[
+				"D-quote-response-29",
+				"`NO_ROUTE` with reason `denied`: the operator does not serve the wallet or the recipient (`side`).",
+			],
 			["D-quote-response-24", "`NEEDS_LARGER_SIZE` with `minimumAmount`, which is quoted."],
 			["D-quote-response-25", "Nothing about the wallet's delegation or code keeps it from a quote."],
 			["D-quote-response-26", "A quote does not look at the wallet's balance."],

@@ -213,6 +213,18 @@ test("Pyth must be configured if an asset has no feed, and may differ from a fee
 	readWith("both");
 });
 
+test("a deny list is either a file, whose path is relative to the configuration, or a service", () => {
+	expect(read({ denyList: { file: "denied.txt" } }).denyList?.file).toBe(join(folder, "denied.txt"));
+	expect(read({ denyList: { url: "https://deny.example/check" } }).denyList).toEqual({
+		url: "https://deny.example/check",
+		timeoutMs: 1_000,
+		cacheSeconds: 60,
+	});
+	for (const denyList of [{}, { file: "denied.txt", url: "https://deny.example" }]) {
+		expect(() => read({ denyList })).toThrow("must have either a file or a url");
+	}
+});
+
 test("a volatility for a symbol that no chain has is refused", () => {
 	const volatilityPercent = { bySymbol: { WETH: 90, WBTC: 50 } };
 	expect(() => read({ price: { volatilityPercent } })).toThrow(

@@ -1,7 +1,7 @@
 import type { Meter } from "./meter.ts";
 
 /** The address of a swap that the deny list is consulted about. */
-export const parties = ["wallet", "recipient"] as const;
+const parties = ["wallet", "recipient"] as const;
 export type Party = (typeof parties)[number];
 
 /** The steps of a swap at which the deny list is consulted. */
