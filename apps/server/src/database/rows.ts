@@ -35,6 +35,28 @@ type Tables = {
 		order_ids: unknown;
 		created_at: Date;
 	};
+	block_times: {
+		chain_id: number;
+		number: number;
+		timestamp: number;
+	};
+	book_days: {
+		day: string;
+		chain_id: number;
+		token: Buffer;
+		after_posting: number;
+		last_posting: number;
+		last_block: number;
+		opening: bigint;
+		closing: bigint;
+		by_account: unknown;
+		usd_opening: bigint | null;
+		usd_closing: bigint | null;
+		flows36: bigint | null;
+		positions36: bigint | null;
+		agreed: boolean | null;
+		closed_at: Date;
+	};
 	chain_blocks: {
 		chain_id: number;
 		number: number;
@@ -252,7 +274,7 @@ type Tables = {
 	};
 	ledger_balances: {
 		chain_id: number;
-		account: "inventory" | "relayer" | "bridge";
+		account: "inventory" | "relayer" | "bridge" | "locked" | "credit:vault";
 		token: Buffer;
 		balance: bigint;
 	};
@@ -287,6 +309,12 @@ type Tables = {
 		name: string;
 		order_id: Buffer | null;
 		at: Date;
+	};
+	price_marks: {
+		chain_id: number;
+		token: Buffer;
+		block_number: number;
+		usd_e18: bigint;
 	};
 	refund_budgets: {
 		chain_id: number;

@@ -160,7 +160,14 @@ export function evmWorkerChain({
 		isAnyLaneGood: true,
 		news: chain.news,
 		createLanes: (deps) => createLane({ ...deps, chain, policy: config, accounts }),
-		createFollower: (deps) => evmFollower({ ...deps, chain, relayers }),
+		createFollower: (deps) =>
+			evmFollower({
+				...deps,
+				chain,
+				relayers,
+				// One provider would only agree with itself.
+				agreeing: agreeing.length > 1 ? agreeing.map((one) => one.chain) : [],
+			}),
 		askSecondProvider: (deposit, needed) =>
 			requestTwoHosts(
 				agreeing.map(({ host, chain: at }) => ({ host, see: (asked) => readDeposit(at, asked) })),

@@ -7,6 +7,7 @@ import { ensurePartitions } from "../database/migrate.ts";
 import { followPause } from "../follow/follow-pause.ts";
 import { keepFollowing } from "../follow/keep-following.ts";
 import { hasOpenJobs } from "../job/queue-jobs.ts";
+import { type PricedAsset, savePriceMarks } from "../money/profit/price-marks.ts";
 import { type AttesterClient, pollHeartbeats } from "../round/attestation/attester-client.ts";
 import { pruneEvents, publishEvents } from "../swap/event/publish-events.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -18,6 +19,7 @@ import type { WorkerHandlers } from "./create-handlers.ts";
 
 const tickEveryMs = 1_000;
 const rebuildEveryMs = 10_000;
+const marksEveryMs = 60_000;
 const partitionsEveryMs = 3_600_000;
 const ownAccountsEveryMs = 60_000;
 /** Number of polls within the time for which a heartbeat counts. */
@@ -35,6 +37,7 @@ export function runWorkerLoops({
 	pool,
 	worker: { engine, tick, rebuild },
 	wantPrices,
+	referencePrices,
 	attesters,
 	webhooks,
 	stay,
@@ -49,6 +52,8 @@ export function runWorkerLoops({
 	worker: Pick<WorkerHandlers, "engine" | "tick" | "rebuild">;
 	/** Requests prices of these chains. */
 	wantPrices: (chainIds: readonly number[]) => Promise<void>;
+	/** Returns the reference price of each asset that has a live one. */
+	referencePrices: () => PricedAsset[];
 	attesters: readonly AttesterClient[];
 	/** Undefined if the service has no webhooks. */
 	webhooks: Deliverer | undefined;
@@ -104,6 +109,10 @@ export function runWorkerLoops({
 		every(tickEveryMs, "tick", tick),
 		every(tickEveryMs, "looking whether prices are needed", async () => {
 			if (await hasOpenJobs(pool)) await wantPrices(config.chains.map(({ chainId }) => chainId));
+		}),
+		every(marksEveryMs, "writing prices for the books", async () => {
+			await wantPrices(config.chains.map(({ chainId }) => chainId));
+			await savePriceMarks(pool, referencePrices());
 		}),
 		every(rebuildEveryMs, "rebuilding orders that have no swap", rebuild),
 		every(heartbeatMs, "polling heartbeats", () =>

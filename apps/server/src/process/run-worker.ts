@@ -24,6 +24,7 @@ import { connectEngine } from "../durable/connect-engine.ts";
 import { connectEngineAdmin } from "../durable/engine-admin.ts";
 import { joinEngine } from "../durable/join-engine.ts";
 import { serveDurable } from "../durable/serve-durable.ts";
+import type { PricedAsset } from "../money/profit/price-marks.ts";
 import { expectDatabase } from "../preflight/expect-database.ts";
 import { expectOpenSwaps } from "../preflight/expect-open-swaps.ts";
 import { connectAttester } from "../round/attestation/attester-client.ts";
@@ -143,6 +144,7 @@ export async function runWorker(configPath: string, { url }: { url?: string } = 
 		pool,
 		worker,
 		wantPrices: want,
+		referencePrices: () => referencePrices(config, { priceCache, nowMs: nowMs() }),
 		attesters,
 		webhooks: webhooks?.deliverer,
 		stay,
@@ -247,6 +249,18 @@ function workerMetrics(meter: Meter, { chains }: Pick<Config, "chains">) {
 		followers: followerMetrics(meter, { chainIds }),
 		ticks: tickMetrics(meter),
 	};
+}
+
+/** Returns the price of each asset whose feed is live. */
+function referencePrices(
+	config: Pick<Config, "chains">,
+	{ priceCache, nowMs }: { priceCache: PriceCache; nowMs: Milliseconds },
+): PricedAsset[] {
+	return configuredAssets(config).flatMap(({ chainId, token }) => {
+		const id = { chainId, asset: token };
+		if (!priceCache.isReferenceLive(id, { nowMs })) return [];
+		return [{ chainId, token, usdE18: priceCache.reference(id).usdE18 }];
+	});
 }
 
 /** Returns the tokens that vaults need inventory of. On an EVM chain its settlement token buys all others. */

@@ -56,11 +56,11 @@ create index treasury_moves_by_posting on treasury_moves (posting_key) where pos
 create index chain_events_of_flows on chain_events (chain_id, block_number)
 	where name in ('Withdrawn', 'Traded', 'Sent', 'Bridged');
 
--- The sums of the entries of the accounts that are compared with the chains, on every chain.
+-- The sums of the entries of the accounts that are the desk's own money, on every chain.
 alter table ledger_balances drop constraint ledger_balances_account_check;
 alter table ledger_balances add constraint ledger_balances_account_check
-	check (account in ('inventory', 'relayer', 'bridge'));
+	check (account in ('inventory', 'relayer', 'bridge', 'locked', 'credit:vault'));
 insert into ledger_balances (chain_id, account, token, balance)
-select chain_id, account, token, sum(amount) from entries where account in ('inventory', 'relayer')
+select chain_id, account, token, sum(amount) from entries where account in ('inventory', 'relayer', 'locked', 'credit:vault')
 group by chain_id, account, token
 on conflict (chain_id, account, token) do update set balance = excluded.balance;

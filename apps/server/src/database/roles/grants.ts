@@ -143,6 +143,10 @@ export const grants: Record<string, Record<RoleName, string>> = {
 	entries: { api: "", worker: "select, insert", auditor: "select", console: "select" },
 	ledger_balances: { api: "", worker: "select, insert, update", auditor: "select", console: "select" },
 	relayers: { api: "", worker: "select, insert", auditor: "select", console: "select" },
+	// What the books are worth. A closed day and a mark are never changed.
+	price_marks: { api: "", worker: "select, insert", auditor: "select", console: "select" },
+	block_times: { api: "", worker: "select, insert", auditor: "select", console: "select" },
+	book_days: { api: "", worker: "select, insert", auditor: "select", console: "select" },
 	// The operator's commands declare flows, as the owner. No process may add or cancel a declaration.
 	treasury_moves: {
 		api: "",

@@ -44,6 +44,8 @@ export type Following = {
 	engine: Engine;
 	/** The relayers of this chain's lanes. */
 	relayers: readonly Address[];
+	/** The chain at several providers, which must report the same balances when a day is closed. */
+	agreeing?: readonly EvmChain[];
 	log: Log;
 	nowMs?: () => Milliseconds;
 	/** Kept by a caller that is the only process that moves the head. */

@@ -159,6 +159,9 @@ function blockStatement(condition: string): string {
 			select $chainId, $number, $hash, log_index, transaction_hash, contract, order_id, name, data
 			from head, unnest($logIndexes::int[], $transactionHashes::bytea[], $contracts::bytea[], $orderIds::bytea[],
 				$names::text[], $data::jsonb[]) as e (log_index, transaction_hash, contract, order_id, name, data)
+		), timed as (
+			insert into block_times (chain_id, number, timestamp) select $chainId, $number, $timestamp from head
+			where cardinality($logIndexes::int[]) + cardinality($minedHashes::bytea[]) > 0 on conflict do nothing
 		), held as materialized (
 			select swap_id, kind from jobs where chain_id = $chainId and exists (select from head) and (order_id, kind) in (
 				select order_id, kind from unnest($doneOrderIds::bytea[], $doneKinds::text[]) as d (order_id, kind)

@@ -2,41 +2,57 @@ import { nativeTokenOf, ourContracts } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { EvmChain } from "../../chain/evm/connect-chain.ts";
 import { readBalances } from "../../chain/evm/read/read-balances.ts";
+import { readBlock } from "../../chain/evm/read/read-block.ts";
 import { type DatabasePool, inTransaction } from "../../database/database.ts";
 import { bookUnattributed, type Holdings } from "../../money/ledger/book-unattributed.ts";
 import type { Posting } from "../../money/ledger/post.ts";
 import { addRelayers, readRelayers } from "../../money/ledger/relayers.ts";
 import { matchWithdrawals } from "../../money/move/match-withdrawals.ts";
+import { closeDay, isDayDue } from "../../money/profit/close-day.ts";
 import { lockHead, readHead } from "../../swap/due/chain-head.ts";
 import { readUnreadBlocks } from "../../swap/due/unread-blocks.ts";
 
 /**
  * Compares what the vaults and relayers hold at the block up to which the chain is booked with the ledger, and books what
- * came in by none of our transactions. Does nothing while a block is unread, because its events may explain a difference.
+ * came in by none of our transactions. The first comparison after midnight closes the day. Does nothing while a block is
+ * unread, because its events may explain a difference.
  */
 export async function compareHoldings({
 	chain,
 	pool,
 	relayers,
+	agreeing = [],
 }: {
 	chain: EvmChain;
 	pool: DatabasePool;
 	/** The relayers that are configured now. */
 	relayers: readonly Hex[];
+	/** The chain at each of several providers, which must report the same when a day is closed. */
+	agreeing?: readonly EvmChain[] | undefined;
 }): Promise<Posting[]> {
-	const { chainId } = chain;
+	const { chainId, deployment } = chain;
 	await addRelayers(pool, { chainId, relayers });
 	const head = await readHead(pool, chainId);
 	if (!head || head.number < head.bookedNumber) return [];
 	const blockNumber = head.bookedNumber;
-	const held = await readHeld(chain, { relayers: await readRelayers(pool, chainId), blockNumber });
+	const at = { relayers: await readRelayers(pool, chainId), blockNumber };
+	const [held, { timestamp }] = await Promise.all([readHeld(chain, at), readBlock(chain, blockNumber)]);
+	const isDue = await isDayDue(pool, { chainId, timestamp });
+	const others = isDue ? await Promise.all(agreeing.map((other) => readHeld(other, at))) : [];
 	return inTransaction(pool, async (db) => {
 		const now = await lockHead(db, chainId);
 		const [unread] = await readUnreadBlocks(db, { chainId, limit: 1 });
 		// Anyone can cause a partly read block, of which only events of strangers' orders are missing.
 		if (now?.bookedNumber !== blockNumber || (unread && !unread.isPartial)) return [];
 		await matchWithdrawals(db, chainId);
-		return bookUnattributed(db, { chainId, holdings: { blockNumber, held }, occasion: String(blockNumber) });
+		const holdings = { blockNumber, held };
+		const booked = await bookUnattributed(db, { chainId, holdings, occasion: String(blockNumber) });
+		if (isDue) {
+			const decimalsOf = (token: Hex) =>
+				deployment.assets.find(({ address }) => address.toLowerCase() === token)?.decimals;
+			await closeDay(db, { chainId, timestamp, holdings, agreeing: others, decimalsOf });
+		}
+		return booked;
 	});
 }
 

@@ -182,7 +182,15 @@ async function compare(
 /** Reads what the vault holds, and what may leave it. */
 async function readInventory(chain: SolanaChain): Promise<AppliedSlots["inventory"]> {
 	const { balances, payable } = await readVault(chain, { commitment: "confirmed" });
-	return [...balances].map(([token, balance]) => ({ token, balance, payable: payable.get(token) ?? 0n }));
+	const decimals = new Map(
+		chain.deployment.assets.map((asset) => [toSolanaWord(asset.address), asset.decimals]),
+	);
+	return [...balances].map(([token, balance]) => ({
+		token,
+		decimals: decimals.get(token) ?? 0,
+		balance,
+		payable: payable.get(token) ?? 0n,
+	}));
 }
 
 /** Returns the events of each transaction. */

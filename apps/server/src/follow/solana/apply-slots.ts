@@ -17,6 +17,7 @@ import {
 	takeOffUnattributed,
 } from "../../money/ledger/book-unattributed.ts";
 import { type Posting, readOpeningNumber } from "../../money/ledger/post.ts";
+import { closeDay, isDayDue } from "../../money/profit/close-day.ts";
 import { type FollowedHead, lockHead, slotHash } from "../../swap/due/chain-head.ts";
 import { markOrders } from "../../swap/due/mark-swaps.ts";
 import { deleteUnreadBlocksAbove } from "../../swap/due/unread-blocks.ts";
@@ -43,7 +44,7 @@ export type AppliedSlots = {
 	/** Holdings at a slot up to which all our transactions are known. */
 	holdings?: SlotHoldings;
 	/** The vault's current balances, and what the program lets leave it now. */
-	inventory: readonly { token: Hex; balance: bigint; payable: Amount }[];
+	inventory: readonly { token: Hex; decimals: number; balance: bigint; payable: Amount }[];
 	vault: Hex;
 };
 
@@ -131,8 +132,9 @@ export async function applySlots(
 	await saveInventory(db, {
 		chainId,
 		blockNumber: number,
-		inventory: applied.inventory.map(({ payable, ...held }) => ({
-			...held,
+		inventory: applied.inventory.map(({ token, balance, payable }) => ({
+			token,
+			balance,
 			outflowAvailable: greater(payable, 0n),
 		})),
 	});
@@ -193,8 +195,14 @@ async function insertEvents(db: Database, { chainId, landed }: AppliedSlots): Pr
 	);
 }
 
-async function markLanded(db: Database, { chainId, landed }: AppliedSlots): Promise<void> {
+/** Marks our transactions as mined. Their slot gets the time at which it was first read, seconds after its own. */
+async function markLanded(db: Database, { chainId, landed, confirmed }: AppliedSlots): Promise<void> {
 	if (landed.length === 0) return;
+	await db.query(
+		`insert into block_times (chain_id, number, timestamp) select distinct $1::bigint, slot, $3::bigint
+		from unnest($2::bigint[]) as slot on conflict do nothing`,
+		[chainId, landed.map(({ slot }) => slot), confirmed.timestamp],
+	);
 	await db.query(
 		`update lane_transactions t set state = 'mined', block_number = l.slot, gas_cost = l.fee
 		from unnest($2::bytea[], $3::bigint[], $4::numeric[]) as l (hash, slot, fee)
@@ -224,7 +232,12 @@ export function heldBy({ vault, lamports }: SlotHoldings): Holdings["held"] {
 async function book(
 	db: Database,
 	{
-		applied: { chainId, vault, inventory },
+		applied: {
+			chainId,
+			vault,
+			inventory,
+			confirmed: { timestamp },
+		},
 		bookedBefore,
 		after,
 		upTo,
@@ -250,6 +263,10 @@ async function book(
 	if (compared) {
 		const holdings = { blockNumber: compared.slot, held: heldBy(compared) };
 		await bookUnattributed(db, { chainId, holdings, occasion: headHash });
+		if (await isDayDue(db, { chainId, timestamp })) {
+			const decimalsOf = (token: Hex) => inventory.find((one) => one.token === token)?.decimals;
+			await closeDay(db, { chainId, timestamp, holdings, agreeing: [], decimalsOf });
+		}
 	}
 	return unbooked;
 }

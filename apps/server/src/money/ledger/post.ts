@@ -15,14 +15,15 @@ export type Posting = {
 	entries: readonly Entry[];
 };
 
-/** The accounts whose balances are compared with the chains, or added up often. */
-type BalancedAccount = "inventory" | "relayer" | "bridge";
+/** The accounts that are the desk's own money. All others are whose money came in, or where it went. */
+export const ownAccounts = ["inventory", "relayer", "bridge", "locked", "credit:vault"] as const;
+type OwnAccount = (typeof ownAccounts)[number];
 
 /** Returns SQL that adds the entries of a query to the balances that `readLedgerBalances` returns. */
 function addToBalances(entries: string): string {
 	return `insert into ledger_balances (chain_id, account, token, balance)
 		select chain_id, account, token, sum(amount) from (${entries}) as added
-		where account in ('inventory', 'relayer', 'bridge')
+		where account in ('inventory', 'relayer', 'bridge', 'locked', 'credit:vault')
 		group by chain_id, account, token order by chain_id, account, token
 		on conflict (chain_id, account, token) do update set balance = ledger_balances.balance + excluded.balance`;
 }
@@ -30,7 +31,7 @@ function addToBalances(entries: string): string {
 /** Returns the sum of all entries of an account on a chain, by token. */
 export async function readLedgerBalances(
 	db: Database,
-	{ chainId, account }: { chainId: number; account: BalancedAccount },
+	{ chainId, account }: { chainId: number; account: OwnAccount },
 ): Promise<Map<Hex, Amount>> {
 	const { rows } = await db.query<Row<"ledger_balances", "token" | "balance">>(
 		"select token, balance from ledger_balances where chain_id = $1 and account = $2",
@@ -157,6 +158,7 @@ export async function readOpeningNumber(db: Database, chainId: number): Promise<
 	return rows[0]?.block_number ?? 0;
 }
 
-function openingKey(chainId: number): string {
+/** Returns the key of the posting with which the books of a chain begin. */
+export function openingKey(chainId: number): string {
 	return `${chainId}:opening`;
 }
