@@ -87,7 +87,25 @@ export const alertCases: Readonly<Record<string, AlertCase>> = {
 		labels: chain,
 	},
 	GeoswapRelayerShort: {
-		...gauge('geoswap_audit_breaches{chain="1",invariant="T3"}', "1x60", "0x60"),
+		fires: {
+			'geoswap_audit_breaches{chain="1",invariant="T3"}': "0x60",
+			'geoswap_audit_notices{chain="1",invariant="T3"}': "1x60",
+		},
+		quiet: {
+			'geoswap_audit_breaches{chain="1",invariant="T3"}': "0x60",
+			'geoswap_audit_notices{chain="1",invariant="T3"}': "0x60",
+		},
+		labels: chain,
+	},
+	GeoswapDayDoesNotClose: {
+		fires: {
+			'geoswap_audit_breaches{chain="1",invariant="I19"}': "0x60",
+			'geoswap_audit_notices{chain="1",invariant="I19"}': "1x60",
+		},
+		quiet: {
+			'geoswap_audit_breaches{chain="1",invariant="I19"}': "0x60",
+			'geoswap_audit_notices{chain="1",invariant="I19"}': "0x60",
+		},
 		labels: chain,
 	},
 	GeoswapNotAudited: {

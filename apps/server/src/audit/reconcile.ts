@@ -1,8 +1,9 @@
-import { type Milliseconds, type Order, orderId } from "@geoswap/protocol";
+import { type Milliseconds, type Order, orderId, toSolanaWord } from "@geoswap/protocol";
 import type pg from "pg";
 import type { Hex } from "viem";
 import { type AuditMemory, clocksMs, rememberAudit } from "./audit-memory.ts";
 import { checkAllowances, checkBalances } from "./check/check-balances.ts";
+import { checkDays } from "./check/check-days.ts";
 import { checkExposure, type ExposedChain } from "./check/check-exposure.ts";
 import { checkFillSigners, checkUnknownFills } from "./check/check-fill-signers.ts";
 import { checkFlows, checkRelayers, checkSolanaWithdrawals } from "./check/check-flows.ts";
@@ -19,7 +20,7 @@ import { checkSolanaBalances } from "./check/check-solana-balances.ts";
 import { checkSwaps } from "./check/check-swaps.ts";
 import { findLosses, findOwed } from "./check/find-owed.ts";
 import { type AuditedChain, connectAuditedChain } from "./read/audited-chain.ts";
-import { connectAuditedSolana } from "./read/audited-solana.ts";
+import { type AuditedSolana, connectAuditedSolana } from "./read/audited-solana.ts";
 import { type OrderHistory, orderHistories } from "./read/order-history.ts";
 import { type Books, readBooks, readOrdersOfSwaps, readSigned } from "./read/read-books.ts";
 import type { ChainEvents } from "./read/read-chain-events.ts";
@@ -137,6 +138,16 @@ export async function reconcile({
 		checked.T3 += relayers.checked;
 		breaches.push(...[balances, allowances, flows, relayers].flatMap((one) => one.breaches));
 	}
+	const days = await CouldNotCheckError.unless(
+		"the database",
+		checkDays(pool, {
+			tokens: offeredTokens(configs, solana),
+			sinceMs: clean && clean.atMs - clocksMs,
+			nowMs,
+		}),
+	);
+	checked.I19 += days.checked;
+	breaches.push(...days.breaches);
 	const allEvents = perChain.map(({ reading }) => reading.events);
 	if (solana && holdings && history) {
 		const isThen = ({ slot }: { slot: number }) => slot <= holdings.slot;
@@ -288,6 +299,28 @@ export async function reconcile({
 		owed,
 		...findLosses({ chains: exposed, swaps, histories, nowMs }),
 	};
+}
+
+function offeredTokens(
+	chains: ReconcileOptions["chains"],
+	solana: AuditedSolana | undefined,
+): Parameters<typeof checkDays>[1]["tokens"] {
+	return [
+		...chains.flatMap(({ chainId, deployment: { assets } }) =>
+			assets.map(({ address, symbol, decimals }) => ({
+				chainId,
+				token: address.slice(2).toLowerCase(),
+				symbol,
+				decimals,
+			})),
+		),
+		...(solana?.deployment.assets ?? []).map(({ address, symbol, decimals }) => ({
+			chainId: solana?.chainId ?? 0,
+			token: toSolanaWord(address).slice(2),
+			symbol,
+			decimals,
+		})),
+	];
 }
 
 function countsOf(chainIds: readonly bigint[]): Report["leftChains"] {

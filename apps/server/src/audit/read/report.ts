@@ -3,7 +3,7 @@ import type { Hex } from "viem";
 /** The invariants of docs/audit.md. */
 export const invariants = [
 	...(["I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8"] as const),
-	...(["I9", "I10", "I11", "I12", "I13", "I14", "I15"] as const),
+	...(["I9", "I10", "I11", "I12", "I13", "I14", "I15", "I19"] as const),
 	...(["T1", "T2", "T3"] as const),
 ] as const;
 export type Invariant = (typeof invariants)[number];
@@ -44,6 +44,7 @@ const nextSteps: Record<Invariant, string> = {
 	I13: "harmless while only the wallet can open orders; ask the wallet's owner to set the allowance to zero",
 	I14: "look at the swap's history and jobs, at its chains and at the attesters; if it is due and no worker takes it, look at the workers' logs",
 	I15: "find out why releases wait; check the attesters, their endpoints and the origin's gas",
+	I19: "compare the day's postings with the chain's transactions; the numbers of the report are not to be trusted until it closes",
 	T1: "if nobody of the treasury made it, have the guardian cancel what is scheduled and pause the vault; otherwise declare it with `geoswapd treasury withdraw`",
 	T2: "take the TREASURER role from the key and have the guardian pause the vault, because it signed what the service did not plan",
 	T3: "move what the relayer still holds to a new key, because its key was used outside of the service; if you took the gas yourself, declare it with `geoswapd treasury withdraw`",
@@ -147,6 +148,7 @@ const counted: Record<Invariant, string> = {
 	I13: "allowances",
 	I14: "swaps",
 	I15: "chains and sets",
+	I19: "days of a token",
 	T1: "withdrawals",
 	T2: "moves",
 	T3: "chains",

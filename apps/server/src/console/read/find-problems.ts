@@ -62,6 +62,7 @@ const breachAlerts = new Map([
 	["T1", "GeoswapUndeclaredWithdrawal"],
 	["T2", "GeoswapUnknownMove"],
 	["T3", "GeoswapRelayerShort"],
+	["I19", "GeoswapDayDoesNotClose"],
 ] as const);
 
 const pauseSteps: Record<Pause["cause"], string> = {
@@ -170,9 +171,13 @@ function bookProblems({ config, metrics, chainNames }: Vital): Problem[] {
 			),
 		];
 	}
-	const breaches = samplesOf(metrics, "geoswap_audit_breaches").filter(
-		({ value, labels }) => value > 0 && labels.invariant !== "I13",
-	);
+	const breaches = [
+		...samplesOf(metrics, "geoswap_audit_breaches"),
+		// What pauses nothing is no problem, unless it has an alert of its own.
+		...samplesOf(metrics, "geoswap_audit_notices").filter(({ labels }) =>
+			breachAlerts.has(labels.invariant as "T3"),
+		),
+	].filter(({ value, labels }) => value > 0 && labels.invariant !== "I13");
 	const ages = samplesOf(metrics, "geoswap_audit_age_seconds");
 	const late = config.chains.flatMap(({ chainId }) => {
 		const ofChain = ages.filter(({ labels }) => labels.chain === String(chainId)).map(({ value }) => value);
@@ -305,6 +310,7 @@ export const shownAlerts = {
 	GeoswapUndeclaredWithdrawal: { severity: "page" },
 	GeoswapUnknownMove: { severity: "page" },
 	GeoswapRelayerShort: { severity: "page" },
+	GeoswapDayDoesNotClose: { severity: "page" },
 	GeoswapChainPaused: { severity: "page" },
 	/** Share of a cap. */
 	GeoswapExposureFull: { severity: "ticket", limit: 0.8 },
