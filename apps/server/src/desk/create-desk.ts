@@ -1,15 +1,16 @@
 import { type Amount, greater, type Milliseconds, mulDivDown, type Order, type Wei } from "@geoswap/protocol";
-import { type Hex, zeroAddress } from "viem";
+import type { Hex } from "viem";
 import type { Config } from "../config/config.ts";
+import type { FreeInventory } from "../swap/facts/free-inventory.ts";
 import type { HoldingLimit } from "../swap/facts/reservation.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
 import { createQuoter } from "./create-quoter.ts";
 import { createSwapPricer } from "./create-swap-pricer.ts";
 import type { Desk, PricedOrder, Repriced } from "./desk.ts";
-import { deskChains, isSettlement, type Side } from "./desk-chain.ts";
+import { deskChains, isSettlement, pairOf, type Side } from "./desk-chain.ts";
 import { networkCost } from "./network-cost.ts";
 import type { PriceCache } from "./price/price-cache.ts";
-import { amountWorthDown, toUsdE18, usdValueUp } from "./price/usd-value.ts";
+import { usdValueUp } from "./price/usd-value.ts";
 import { assetId, capDelivery, lesserDelivery, maxPaid } from "./price-swap.ts";
 import { usdCentsUp } from "./sealed-quote.ts";
 
@@ -26,6 +27,7 @@ export function createDesk({
 	config,
 	priceCache,
 	pauses,
+	inventory,
 	nowMs,
 	random,
 }: {
@@ -33,18 +35,21 @@ export function createDesk({
 	priceCache: PriceCache;
 	/** Absent if the process quotes no new swaps. */
 	pauses?: Pick<PauseList, "reasonOf">;
+	/** Absent if quotes are not limited by what the vaults hold. */
+	inventory?: FreeInventory;
 	nowMs: () => Milliseconds;
 	random: (size: number) => Uint8Array;
 }): Desk {
 	const chains = deskChains(config);
 	const pricer = createSwapPricer({ config, chains, priceCache });
-	const { sideOf, sidesOf, stopOf, isLive, inputUsdCents, optionOf, price } = pricer;
+	const { sideOf, sidesOf, stopOf, isLive, inputUsdCents, holdingLimitOf, optionOf, price } = pricer;
 	const { quote, baseFeeMillibps } = createQuoter({
 		config,
 		chains,
 		priceCache,
 		pricer,
 		pauses,
+		inventory,
 		nowMs,
 		random,
 	});
@@ -162,15 +167,7 @@ export function createDesk({
 
 	function holdingLimit(order: Order): HoldingLimit | undefined {
 		const origin = sidesOf(order)?.origin;
-		if (!origin) return undefined;
-		const { perAsset, bySymbol } = config.limits.maxHoldingUsd;
-		const usd = bySymbol[origin.asset.symbol] ?? perAsset;
-		const { chainId, asset: token } = assetId(origin);
-		return {
-			chainId,
-			token,
-			amount: amountWorthDown(toUsdE18(usd), priceCache.reference({ chainId, asset: token })),
-		};
+		return origin && holdingLimitOf(origin);
 	}
 
 	function freshMinimum({ order, delivery, inFlight = 0n }: PricedOrder & { inFlight?: Amount }): bigint {
@@ -195,14 +192,6 @@ export function createDesk({
 		const least = capped.kind === "router" ? 1n : order.minOutput;
 		return maxPaid(capped) < least ? "below-minimum" : capped;
 	}
-}
-
-/**
- * Returns the token whose pools are used. The native token counts as the wrapped one, so that their volumes add up.
- */
-function pairOf({ chain, asset }: Side): { chainId: number; token: Hex } {
-	const isWrapped = chain.kind === "evm" && asset.address === zeroAddress;
-	return { chainId: chain.chainId, token: isWrapped ? chain.wrappedNative : asset.address };
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 	unpackDeadlines,
 } from "@geoswap/protocol";
 import type { Config } from "../config/config.ts";
+import type { FreeInventory } from "../swap/facts/free-inventory.ts";
 import type { PauseList } from "../swap/pause/pause-list.ts";
 import type { SwapPricer } from "./create-swap-pricer.ts";
 import type { Desk, DeskQuote } from "./desk.ts";
@@ -25,6 +26,7 @@ import { assetId, minOutputAfterSlippage, type SwapPrice } from "./price-swap.ts
 import { requestedTopUp } from "./requested-top-up.ts";
 import { type NamedRequest, noRoute, resolveRequest } from "./resolve-request.ts";
 import { describeQuote, describeUnits, formatUsd, priceImpactBps } from "./sealed-quote.ts";
+import { createVaultRoom } from "./vault-room.ts";
 
 const quoteLifeMs = 30_000;
 const opLifeMs = 90_000;
@@ -43,19 +45,23 @@ export function createQuoter({
 	priceCache,
 	pricer,
 	pauses,
+	inventory,
 	nowMs,
 	random,
 }: {
-	config: Pick<Config, "chains" | "price">;
+	config: Pick<Config, "chains" | "price" | "limits">;
 	chains: ReadonlyMap<number, DeskChain>;
 	priceCache: PriceCache;
 	pricer: SwapPricer;
 	/** Absent if the process quotes no new swaps. */
 	pauses: Pick<PauseList, "reasonOf"> | undefined;
+	/** Absent if quotes are not limited by what the vaults hold. */
+	inventory: FreeInventory | undefined;
 	nowMs: () => Milliseconds;
 	random: (size: number) => Uint8Array;
 }): { quote: Desk["quote"]; baseFeeMillibps: number } {
-	const { stopOf, inputUsdCents, price } = pricer;
+	const { stopOf, inputUsdCents, holdingLimitOf, price } = pricer;
+	const hasRoom = createVaultRoom(inventory, config.limits);
 	const refused = ownAddresses(config);
 	const baseFeeMillibps = Math.round(config.price.feeBps * 1_000);
 
@@ -106,7 +112,7 @@ export function createQuoter({
 			nativeRecipient,
 			topUp: topUp.amount,
 		});
-		const options = { feeMillibps, hasAccount, networkCost: charge };
+		const options = { feeMillibps, hasAccount, networkCost: charge, topUp: topUp.amount };
 		const { amount, delivery, output, accountCost } = priceWithinLimits(named, request, options);
 
 		const uuid = newSwapUuid({ nowMs: issuedAtMs, random: random(10) });
@@ -153,17 +159,21 @@ export function createQuoter({
 	function priceWithinLimits(
 		named: NamedRequest,
 		{ amount, outputAmount }: Pick<QuoteRequest, "amount" | "outputAmount">,
-		options: { feeMillibps: number; hasAccount: boolean; networkCost: Amount },
+		{ topUp, ...options }: { feeMillibps: number; hasAccount: boolean; networkCost: Amount; topUp: Amount },
 	): Exclude<SwapPrice, string> & { amount: Amount } {
 		const { origin, destination, slippageBps } = named;
 		const reference = priceCache.reference(assetId(origin));
 		const minimum = amountWorthUp(toUsdE18(config.price.minimumUsd), reference);
 		const maximum = amountWorthDown(toUsdE18(config.price.maximumUsd), reference);
+		const holdingLimit = holdingLimitOf(origin);
 		const priceOf = (size: bigint): SwapPrice => {
 			if (size > maximum) return "too-large";
 			if (size < minimum) return "too-small";
 			const priced = price({ ...named, amount: size }, options);
-			return typeof priced === "string" || isKept(named, size, priced.output) ? priced : "too-small";
+			if (typeof priced === "string") return priced;
+			const { delivery } = priced;
+			if (!hasRoom({ origin, destination, amount: size, topUp, delivery, holdingLimit })) return "too-large";
+			return isKept(named, size, priced.output) ? priced : "too-small";
 		};
 		const passes = (size: bigint): boolean => typeof priceOf(size) !== "string";
 		/** Returns what an input delivers at least. */
@@ -173,7 +183,8 @@ export function createQuoter({
 		};
 		const largestBelow = (size: bigint): bigint => {
 			const largest = passes(maximum) ? maximum : findMaxSize(lesser(size, maximum), passes);
-			if (largest === 0n) throw noRoute("capacity", "No amount of this pair can be priced now.");
+			if (largest === 0n)
+				throw noRoute("capacity", "No amount of this pair can be priced and delivered now.");
 			return largest;
 		};
 		const smallest = (): bigint => {

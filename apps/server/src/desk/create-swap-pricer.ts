@@ -1,11 +1,12 @@
 import { type Amount, addressOfWord, type Milliseconds, type Order, toChainId } from "@geoswap/protocol";
 import type { Hex } from "viem";
 import type { Config } from "../config/config.ts";
+import type { HoldingLimit } from "../swap/facts/reservation.ts";
 import type { DeskChain, Side } from "./desk-chain.ts";
 import { optionPrice } from "./option-price.ts";
 import type { PriceCache } from "./price/price-cache.ts";
 import type { PriceStop } from "./price/price-stop.ts";
-import { usdValueUp } from "./price/usd-value.ts";
+import { amountWorthDown, toUsdE18, usdValueUp } from "./price/usd-value.ts";
 import { assetId, priceSwap, type SwapPrice } from "./price-swap.ts";
 import type { ResolvedRequest } from "./resolve-request.ts";
 import { usdCentsUp } from "./sealed-quote.ts";
@@ -26,6 +27,8 @@ export type SwapPricer = {
 	isLive: (sides: Sides, nowMs: Milliseconds) => boolean;
 	/** Returns the value of an input, rounded up. */
 	inputUsdCents: (origin: Side, amount: Amount) => bigint;
+	/** Returns how much of the origin's token its vault may hold, at the current price. */
+	holdingLimitOf: (origin: Side) => HoldingLimit;
 	/** Returns what the option costs that a quote gives its caller, in thousandths of a basis point. */
 	optionOf: (sides: Sides) => number;
 	/** Prices a swap, with the spread and the option that apply now. */
@@ -46,11 +49,11 @@ export function createSwapPricer({
 	chains,
 	priceCache,
 }: {
-	config: Pick<Config, "price">;
+	config: Pick<Config, "price" | "limits">;
 	chains: ReadonlyMap<number, DeskChain>;
 	priceCache: PriceCache;
 }): SwapPricer {
-	return { sideOf, sidesOf, stopOf, isLive, inputUsdCents, optionOf, price };
+	return { sideOf, sidesOf, stopOf, isLive, inputUsdCents, holdingLimitOf, optionOf, price };
 
 	function sidesOf(order: Order): { origin: Side; destination: Side } | undefined {
 		const { originChainId: from, destinationChainId: to } = order;
@@ -81,6 +84,14 @@ export function createSwapPricer({
 
 	function inputUsdCents(origin: Side, amount: Amount): bigint {
 		return usdCentsUp(usdValueUp(amount, priceCache.reference(assetId(origin))));
+	}
+
+	function holdingLimitOf(origin: Side): HoldingLimit {
+		const { perAsset, bySymbol } = config.limits.maxHoldingUsd;
+		const usd = bySymbol[origin.asset.symbol] ?? perAsset;
+		const { chainId, asset: token } = assetId(origin);
+		const amount = amountWorthDown(toUsdE18(usd), priceCache.reference({ chainId, asset: token }));
+		return { chainId, token, amount };
 	}
 
 	function optionOf({ origin, destination }: { origin: Side; destination: Side }): number {

@@ -59,6 +59,14 @@ export function settlementSymbol({ assets, settlementToken }: DeskChain): string
 	return assets.find(({ address }) => address === settlementToken)?.symbol;
 }
 
+/**
+ * Returns the token whose pools are used. The native token counts as the wrapped one, so that their volumes add up.
+ */
+export function pairOf({ chain, asset }: Side): { chainId: number; token: Hex } {
+	const isWrapped = chain.kind === "evm" && asset.address === zeroAddress;
+	return { chainId: chain.chainId, token: isWrapped ? chain.wrappedNative : asset.address };
+}
+
 /** Returns true for Solana's native token, which needs no token account. */
 export function isLamports({ chain, asset }: Side): boolean {
 	return chain.kind === "solana" && asset.address === zeroHash;

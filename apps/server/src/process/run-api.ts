@@ -29,6 +29,7 @@ import { chainFeeDiscounts } from "../desk/discount/fee-discounts.ts";
 import { keepPrices } from "../desk/price/keep-prices.ts";
 import { connectEngine } from "../durable/connect-engine.ts";
 import { pokeAtOnce } from "../durable/poke-targets.ts";
+import { keepFreeInventory } from "../money/inventory/keep-free-inventory.ts";
 import { expectDatabase } from "../preflight/expect-database.ts";
 import { expectOpenSwaps } from "../preflight/expect-open-swaps.ts";
 import { openReceiptKey } from "../signer/open-receipt-key.ts";
@@ -137,6 +138,11 @@ export async function runApi(configPath: string): Promise<void> {
 		db: pool,
 		onError: (error) => log.warn({ err: error }, "the database did not answer when pauses were read"),
 	});
+	const inventory = await keepFreeInventory({
+		db: pool,
+		nowMs,
+		onError: (error) => log.warn({ err: error }, "the database did not answer when the inventory was read"),
+	});
 	const answering = connectRedis({
 		url: redisUrl,
 		onError: (error) => log.debug({ err: error }, "redis"),
@@ -178,7 +184,7 @@ export async function runApi(configPath: string): Promise<void> {
 	const evm = [...chains.values()];
 	const { priceCache, want, kept } = keepPrices({ config, chains: evm, nowMs, signal: answered.signal, log });
 	logSimulationMethods(evm, log);
-	const desk = createDesk({ config, priceCache, pauses, nowMs, random: randomBytes });
+	const desk = createDesk({ config, priceCache, pauses, inventory, nowMs, random: randomBytes });
 	const denyList = await openDenyList({
 		settings: config.denyList,
 		metrics: meter && denyMetrics(meter),
@@ -259,6 +265,7 @@ export async function runApi(configPath: string): Promise<void> {
 			() => apiKeys.close(),
 			() => pauses.close(),
 			() => denyList?.close(),
+			() => inventory.close(),
 			() => redis.close(),
 			() => receiptSigners.close(),
 			() => pool.end(),

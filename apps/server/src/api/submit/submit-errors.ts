@@ -38,7 +38,7 @@ export function refusalError(
 				"LIQUIDITY_CHANGED",
 				{ reason: "inventory" },
 				{
-					// A quote does not use the inventory, so it would offer the same amount again.
+					// The inventory has shrunk since the quote. A new quote offers what one swap may take now.
 					next: "fix_request",
 					message:
 						"The swap needs a larger share of the vault's inventory than one swap may take. Nothing was executed, and the same amount would be refused again. Request a quote for a smaller amount, or ask the operator for more inventory.",

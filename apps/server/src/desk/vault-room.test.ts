@@ -1,0 +1,135 @@
+import { startTestChains, type TestChains } from "@geoswap/devnet";
+import { type QuoteRequest, SwapError } from "@geoswap/protocol";
+import { zeroAddress } from "viem";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { readTestPrices, testConfig, testPriceCache } from "../../test/desk/test-prices.ts";
+import type { BlockPrices } from "../chain/evm/read/read-block-prices.ts";
+import type { Config } from "../config/config.ts";
+import type { InventoryReading } from "../swap/facts/free-inventory.ts";
+import { createDesk } from "./create-desk.ts";
+import type { Desk } from "./desk.ts";
+import { maxPaid } from "./price-swap.ts";
+
+const [one, two] = [31337, 31338];
+const million = 1_000_000_000_000n;
+
+let chains: TestChains;
+let prices: BlockPrices[];
+let held: Map<string, Partial<InventoryReading>>;
+beforeAll(async () => {
+	chains = await startTestChains();
+	prices = await Promise.all([readTestPrices(chains.origin), readTestPrices(chains.destination)]);
+});
+afterAll(() => chains.stop());
+beforeEach(() => {
+	held = new Map();
+});
+
+test("a quote needs at most what is free, and its refusal has an amount that is not refused", () => {
+	hold("USDC", { balance: million, free: 5_000_000_000n });
+	expect(maxPaid(desk().quote(request({ amount: 5_000_000_000n })).delivery)).toBeLessThan(5_000_000_000n);
+	for (const to of ["USDC", "ORB"]) {
+		const maximum = BigInt(refusal(request({ to, amount: 6_000_000_000n })).maximumAmount ?? 0);
+		expect(maximum).toBeGreaterThan(4_900_000_000n);
+		const { delivery } = desk().quote(request({ to, amount: maximum }));
+		expect(maxPaid(delivery)).toBeLessThanOrEqual(5_000_000_000n);
+	}
+});
+
+test("an output that is requested exactly is limited to what is free", () => {
+	hold("USDC", { balance: million, free: 5_000_000_000n });
+	const exact = (outputAmount: bigint) => request({ amount: undefined, outputAmount });
+	const maximum = BigInt(refusal(exact(6_000_000_000n)).maximumAmount ?? 0);
+	expect(maximum).toBeGreaterThan(4_800_000_000n);
+	expect(maxPaid(desk().quote(exact(maximum)).delivery)).toBeLessThanOrEqual(5_000_000_000n);
+});
+
+test("a quote needs at most the share of the inventory that one swap may take, of what is not reserved", () => {
+	hold("USDC", { balance: 50_000_000_000n, reserved: 10_000_000_000n, free: 40_000_000_000n });
+	const maximum = BigInt(refusal(request({ amount: 9_000_000_000n })).maximumAmount ?? 0);
+	expect(maximum).toBeGreaterThan(7_900_000_000n);
+	const { delivery } = desk().quote(request({ amount: maximum }));
+	expect(maxPaid(delivery)).toBeLessThanOrEqual(8_000_000_000n);
+});
+
+test("nothing is quoted to a vault that holds nothing", () => {
+	hold("USDC", {});
+	const { reason, maximumAmount } = refusal(request({ amount: 10_000_000n }));
+	expect(reason).toBe("capacity");
+	expect(maximumAmount).toBeUndefined();
+});
+
+test("a top-up needs native token that is free", () => {
+	hold("USDC", { balance: million, free: million });
+	hold("ETH", { balance: 10n ** 18n, free: 10n ** 18n });
+	const toppedUp = request({ amount: 10_000_000n, topUp: 10n ** 15n });
+	expect(desk().quote(toppedUp).order.topUp).toBe(10n ** 15n);
+	hold("ETH", { balance: 10n ** 18n, free: 10n ** 15n - 1n });
+	expect(refusal(toppedUp)).toEqual({ reason: "capacity" });
+});
+
+test("no quote is for more of an input than its vault may still hold", () => {
+	hold("USDC", { balance: million, free: million });
+	hold("USDC", { chainId: one, balance: 90_000_000_000n });
+	const limited = { perAsset: 100_000, bySymbol: {} };
+	const { maximumAmount } = refusal(request({ amount: 20_000_000_000n }), limited);
+	expect(BigInt(maximumAmount ?? 0)).toBeGreaterThan(9_800_000_000n);
+	expect(BigInt(maximumAmount ?? 0)).toBeLessThanOrEqual(10_001_000_000n);
+});
+
+test("without a reading a quote is not limited", () => {
+	expect(desk().quote(request({ amount: 200_000_000_000n })).amount).toBe(200_000_000_000n);
+});
+
+function desk(maxHoldingUsd?: Config["limits"]["maxHoldingUsd"]): Desk {
+	const config = testConfig(chains);
+	const nowMs = Math.max(...prices.map(({ timestampUnixSeconds }) => timestampUnixSeconds)) * 1_000 + 250;
+	const nothing = { balance: 0n, reserved: 0n, free: 0n, beingSold: 0n };
+	return createDesk({
+		config: { ...config, limits: { ...config.limits, ...(maxHoldingUsd && { maxHoldingUsd }) } },
+		priceCache: testPriceCache(config, prices, { nowMs }),
+		inventory: {
+			of: ({ chainId, token }) =>
+				held.size > 0 ? { ...nothing, ...held.get(`${chainId}:${token}`) } : undefined,
+			isCurrent: () => true,
+		},
+		nowMs: () => nowMs,
+		random: (size) => new Uint8Array(size).fill(7),
+	});
+}
+
+function hold(
+	symbol: string,
+	{ chainId = two, ...reading }: Partial<InventoryReading> & { chainId?: number | undefined },
+): void {
+	held.set(`${chainId}:${tokenOf(symbol, chainId)}`, reading);
+}
+
+function tokenOf(symbol: string, chainId = two) {
+	const { assets } = (chainId === one ? chains.origin : chains.destination).deployment;
+	return assets.find((asset) => asset.symbol === symbol)?.address ?? zeroAddress;
+}
+
+function request({ to = "USDC", ...change }: Partial<QuoteRequest> & { to?: string }): QuoteRequest {
+	return {
+		originChain: one,
+		destinationChain: two,
+		inputToken: chains.origin.deployment.settlementToken,
+		outputToken: tokenOf(to),
+		amount: undefined,
+		walletAddress: "0x1111111111111111111111111111111111111111",
+		recipient: undefined,
+		slippageBps: undefined,
+		...change,
+	};
+}
+
+function refusal(asked: QuoteRequest, maxHoldingUsd?: Config["limits"]["maxHoldingUsd"]) {
+	try {
+		desk(maxHoldingUsd).quote(asked);
+	} catch (error) {
+		if (error instanceof SwapError) return (error as SwapError<"NO_ROUTE">).details;
+		throw error;
+	}
+	throw new Error("was not refused");
+}
